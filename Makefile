@@ -1,0 +1,47 @@
+# Two commands do all the set-up: `make run` talks, `make test` checks. Needs Python 3.11 or newer and nothing else.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+CODE := bot adapters tests
+ARGS ?=
+
+.PHONY: run setup test check format clean
+
+run: $(VENV)/.runtime
+	@$(BIN)/nuan chat $(ARGS)
+
+setup: $(VENV)/.dev
+
+test: $(VENV)/.dev
+	@$(MAKE) --no-print-directory check
+
+check:
+	$(BIN)/ruff format --check $(CODE)
+	$(BIN)/ruff check $(CODE)
+	$(BIN)/mypy
+	$(BIN)/pytest
+
+format: $(VENV)/.dev
+	$(BIN)/ruff format $(CODE)
+	$(BIN)/ruff check --fix $(CODE)
+
+clean:
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist
+
+# The stamps keep pip away while nothing changed. What pip says goes to standard error: standard output is the chat's.
+$(VENV)/.runtime: pyproject.toml constraints.txt | $(BIN)/python
+	@echo "nuan: installing into $(VENV) …" >&2
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e . >&2
+	@touch $@
+
+$(VENV)/.dev: pyproject.toml constraints.txt | $(BIN)/python
+	@echo "nuan: installing into $(VENV), with what the tests need …" >&2
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]' >&2
+	@touch $@ $(VENV)/.runtime
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	  echo "nuan needs Python 3.11 or newer, and $(PYTHON) is older or missing. Try: make PYTHON=python3.12" >&2; exit 1; }
+	@$(PYTHON) -m venv $(VENV) >&2 || { rm -rf $(VENV); \
+	  echo "nuan: no virtual environment could be made. On Debian and Ubuntu: apt install python3-venv" >&2; exit 1; }

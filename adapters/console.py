@@ -1,0 +1,250 @@
+"""The terminal: a DM with whoever sits at it, or a group played by one person (`who: text`).
+
+Interactive through prompt_toolkit, else plain lines of a pipe or file; it answers nothing itself."""
+
+import asyncio
+import os
+import re
+import threading
+from collections.abc import AsyncGenerator, Callable, Iterator
+from contextlib import aclosing, suppress
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol, TextIO
+
+from bot.errors import NuanError
+from bot.ports import Door
+from bot.text.clean import clean_name
+from bot.text.fold import fold
+from bot.types.event import Incoming, Place, Sender
+from bot.types.outgoing import Outgoing
+
+if TYPE_CHECKING:
+    from prompt_toolkit import PromptSession
+    from prompt_toolkit.input import Input
+    from prompt_toolkit.output import Output
+
+PLATFORM, USER_ID = "console", "local"
+READ_AHEAD = 64
+"""Lines a pipe may be ahead of the conversation: a long file is not read into memory at once."""
+
+_SPEAKER = re.compile(
+    r"(?s)\s*(?![0-9]+[:：])(?P<who>[^\s:：/\\.@#<>\"'，。！？,!?][^\s:：/\\@<>\"'，。！？,!?]{0,31})"
+    r"(?::(?![:/\\0-9])|：)\s*(?P<text>\S.*)"
+)
+_ADDRESSEE = re.compile(r"\A\s*@?([^\s:：,，@]{1,32})\s*[:：,，]")
+_MENTION = re.compile(r"@([^\s:：,，.。!！?？@]{1,32})")
+_VISIBLE: dict[int, str | None] = {
+    **{code: chr(0x2400 + code) for code in range(0x20) if code not in {0x09, 0x0A}},
+    0x7F: "␡",
+    **dict.fromkeys(range(0x80, 0xA0), "�"),
+    **dict.fromkeys((0x2028, 0x2029), "\n"),
+    **dict.fromkeys((0x200E, 0x200F, 0x061C, *range(0x202A, 0x202F), *range(0x2066, 0x206A)), None),
+    **dict.fromkeys(range(0xD800, 0xE000), "�"),
+}
+
+
+class Terminal(Protocol):
+    """Where lines come from and texts go to."""
+
+    def lines(self) -> AsyncGenerator[str, None]:
+        """What was typed, message by message, until the input ends."""
+        ...
+
+    async def show(self, text: str) -> None:
+        """Print a text that ends with a line break; OSError when nobody reads any more."""
+        ...
+
+    def hint(self, on: bool) -> None:
+        """Show or hide that an answer is on its way, where that can be seen."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class PipeTerminal:
+    """Plain lines from a file descriptor (pipe, file, anything), plain text to `out`."""
+
+    fd: int
+    out: TextIO
+
+    async def lines(self) -> AsyncGenerator[str, None]:
+        """The lines; bytes that are no UTF-8 become �, an unfinished last line counts."""
+        loop = asyncio.get_running_loop()
+        queue: asyncio.Queue[str | None] = asyncio.Queue()
+        room = threading.Semaphore(READ_AHEAD)
+        stopped = threading.Event()
+
+        def put(line: str | None) -> bool:
+            room.acquire()
+            with suppress(RuntimeError):  # the loop may have closed first
+                loop.call_soon_threadsafe(queue.put_nowait, line)
+            return not stopped.is_set()
+
+        # A daemon on the bare descriptor: a read that never returns must not hold up the end of the program.
+        threading.Thread(target=_feed, args=(self.fd, put), name="console-input", daemon=True).start()
+        try:
+            while (line := await queue.get()) is not None:
+                room.release()
+                yield line
+        finally:
+            stopped.set()
+            room.release()
+
+    async def show(self, text: str) -> None:
+        """Print it at once."""
+        _write(self.out, text)
+
+    def hint(self, on: bool) -> None:
+        """Nothing: a pipe shows only what was said."""
+
+
+@dataclass(slots=True)
+class PromptTerminal:
+    """A real terminal: line editing, pasted lines as one message, texts printed above what is being typed."""
+
+    out: TextIO
+    prompt: str = "› "
+    source: "Input | None" = None
+    display: "Output | None" = None
+    _session: "PromptSession[str] | None" = field(default=None, init=False)
+    _thinking: bool = field(default=False, init=False)
+
+    async def lines(self) -> AsyncGenerator[str, None]:
+        """What was typed; Ctrl-D and Ctrl-C end it."""
+        from prompt_toolkit import PromptSession
+        from prompt_toolkit.patch_stdout import patch_stdout
+
+        session: PromptSession[str] = PromptSession(
+            self.prompt, input=self.source, output=self.display, rprompt=lambda: "…" if self._thinking else ""
+        )
+        self._session = session
+        # Whatever else writes meanwhile must not tear the prompt.
+        with patch_stdout(raw=True), suppress(EOFError, KeyboardInterrupt):
+            while True:
+                yield await session.prompt_async()
+
+    async def show(self, text: str) -> None:
+        """Print it above the prompt; done when it is on the screen."""
+        from prompt_toolkit.application import run_in_terminal
+
+        await run_in_terminal(lambda: _write(self.out, text))
+
+    def hint(self, on: bool) -> None:
+        """A … at the right end of the prompt."""
+        self._thinking = on
+        if self._session is not None:
+            self._session.app.invalidate()
+
+
+def open_terminal(stdin: TextIO, stdout: TextIO, prompt: str = "› ") -> Terminal:
+    """An interactive terminal if both are one, else plain lines."""
+    both = stdin.isatty() and stdout.isatty()
+    return PromptTerminal(stdout, prompt) if both else PipeTerminal(stdin.fileno(), stdout)
+
+
+class ConsoleAdapter:
+    """The terminal as a platform. With `group`, a line `who: text` is said by `who`, any other by `user`.
+
+    `prefix` stands before each reply, {names} in `scene` becomes those who have spoken; "" describes nothing.
+    """
+
+    platform = PLATFORM
+
+    def __init__(
+        self,
+        terminal: Terminal,
+        user: str,
+        prefix: str,
+        group: str = "",
+        bot_names: tuple[str, ...] = (),
+        scene: str = "",
+    ) -> None:
+        self._terminal = terminal
+        self._user = Sender(PLATFORM, USER_ID, clean_name(user))
+        self._prefix = prefix
+        self._scene = scene
+        self._bot_names = frozenset(map(fold, bot_names))
+        self._present: dict[str, str] = {}
+        title = clean_name(group) if group else ""
+        self.place = Place(PLATFORM, f"group:{title}", "group", title) if group else Place(PLATFORM, USER_ID, "dm")
+
+    async def run(self, door: Door) -> None:
+        """Bring every line through the door until the input ends; what goes wrong with one is shown in one line."""
+        async with aclosing(self._terminal.lines()) as lines:
+            async for line in lines:
+                try:
+                    if line.strip():
+                        await door.accept(self.incoming(line))
+                except NuanError as error:
+                    await self._terminal.show(f"! {' '.join(visible(str(error)).split())}\n")
+
+    async def send(self, outgoing: Outgoing) -> tuple[str, ...]:
+        """Print one message, its control characters made visible; OSError when nobody reads any more."""
+        await self._terminal.show(f"{self._prefix}{visible(outgoing.text)}\n")
+        return (str(outgoing.outbox_id),)
+
+    def typing(self, external_chat_id: str, on: bool) -> None:
+        """Show or hide …, on a terminal only."""
+        if external_chat_id == self.place.external_id:
+            self._terminal.hint(on)
+
+    def incoming(self, line: str) -> Incoming:
+        """One line as what happened."""
+        if self.place.kind == "dm":
+            return Incoming(self.place, self._user, "message", line)
+        who, text = split_speaker(line)
+        if fold(who) in self._bot_names:
+            who, text = "", line
+        me = fold(who or self._user.name)
+        sender = Sender(PLATFORM, f"{self.place.external_id}:{me}", who) if who else self._user
+        self._present[me] = sender.name
+        called = {fold(name) for name in _MENTION.findall(text)}
+        addressed = called | {fold(name) for name in _ADDRESSEE.findall(text)}
+        return Incoming(
+            self.place,
+            sender,
+            "message",
+            text,
+            mentions_bot=not called.isdisjoint(self._bot_names),
+            addresses_other=not (addressed - {me} - self._bot_names).isdisjoint(self._present),
+            scene=self._scene.replace("{names}", "、".join(self._present.values())) or None,
+        )
+
+
+def split_speaker(line: str) -> tuple[str, str]:
+    """`who: text` as (who, text), also with a full-width colon; ("", line) when nobody is named.
+
+    A name has at most 32 characters without spaces and not only digits: http://x, 12:30 and C:\\x name nobody.
+    """
+    found = _SPEAKER.fullmatch(line)
+    return (clean_name(found["who"]), found["text"].rstrip()) if found else ("", line)
+
+
+def visible(text: str) -> str:
+    """The text without anything that could steer a terminal: escape sequences show as ␛, line breaks stay."""
+    return text.replace("\r\n", "\n").translate(_VISIBLE)
+
+
+def _feed(fd: int, put: Callable[[str | None], bool]) -> None:
+    with suppress(OSError):  # the other side hung up
+        for line in _read_lines(fd):
+            if not put(line):
+                return
+    put(None)
+
+
+def _read_lines(fd: int) -> Iterator[str]:
+    unfinished: list[bytes] = []
+    while chunk := os.read(fd, 65_536):
+        *whole, rest = chunk.split(b"\n")
+        for part in whole:
+            yield b"".join((*unfinished, part)).removesuffix(b"\r").decode("utf-8", "replace")
+            unfinished = []
+        unfinished.append(rest)
+    if last := b"".join(unfinished):
+        yield last.removesuffix(b"\r").decode("utf-8", "replace")
+
+
+def _write(out: TextIO, text: str) -> None:
+    encoding = out.encoding or "utf-8"
+    out.write(text.encode(encoding, "replace").decode(encoding))
+    out.flush()

@@ -1,0 +1,150 @@
+"""Wires the house together and supervises it; decides nothing."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from bot.commands.desk import CommandDesk
+from bot.commands.table import is_command
+from bot.config.settings import Settings
+from bot.errors import StoreError
+from bot.flow.alarms import RETRY_MS, Alarms, Handlers
+from bot.flow.answering import Answering
+from bot.flow.closing import Closing, Summariser
+from bot.flow.intake import Intake
+from bot.flow.plan import Planner
+from bot.flow.remembering import Remembering
+from bot.flow.sending import Sending
+from bot.flow.tools import make_tools
+from bot.flow.turn import Brain, TurnRunner
+from bot.flow.words import Words
+from bot.ports import Adapter, Clock, Model, SceneSource
+from bot.prompt.persona import Prefix, read_prefix
+from bot.session.activation import SpeakingRules
+from bot.session.lanes import Activity, Lanes, Work
+from bot.store.store import Store
+from bot.types.log import Log
+
+GRACE_S = 5.0
+"""How long a stop waits for running turns; what is not done by then is taken up at the next start."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What the house is built of. `prompts` finds a prompt file by name."""
+
+    store: Store
+    model: Model
+    clock: Clock
+    settings: Settings
+    words: Words
+    prompts: Callable[[str], Path]
+    persona: Path
+    log: Log
+
+
+def make_planner(parts: Parts) -> tuple[Planner, Prefix, Brain]:
+    """What composing needs, for the running house and for commands that only look."""
+    settings, words = parts.settings, parts.words
+    tools = make_tools(parts.store, words, parts.prompts)
+    prefix = read_prefix(
+        parts.prompts("ai-system.txt"), parts.persona, settings.bot.names[0], tuple(tool.spec for tool in tools),
+        parts.model.dialect,
+    )  # fmt: skip
+    planner = Planner(parts.store, settings, prefix, words, parts.model.name)
+    return planner, prefix, Brain(parts.model, tools, asyncio.Semaphore(settings.model.slots))
+
+
+class App:
+    """The running house: a door for adapters, lanes for chats, sending, digests and alarms."""
+
+    def __init__(self, parts: Parts, scenes: Sequence[SceneSource] = ()) -> None:
+        store, clock, settings, words, log = parts.store, parts.clock, parts.settings, parts.words, parts.log
+        self._store, self._clock, self._log = store, clock, log
+        self._activity = Activity()
+        planner, _, brain = make_planner(parts)
+        runner = TurnRunner(store, planner, brain, clock, settings, words, log)
+        remembering = Remembering(store, clock, settings, words)
+        self._answering = Answering(store, runner, remembering, planner, clock, words, settings.bot.names, log)
+        self._answering.employ(CommandDesk(store, planner, clock, settings, words))
+        self._sending = Sending(store, clock, self.look, log)
+        closing = Closing(store, Summariser(parts.model, parts.prompts), planner, clock, settings, words, log)
+        self._chats = Lanes("chat", self._answer, self._activity, log)
+        self._sends = Lanes("send", self._send, self._activity, log)
+        self._digests = Lanes("digest", lambda session: self._digest(closing, session), self._activity, log)
+        handlers = Handlers(self._chats.wake, self._sends.wake, self._digests.wake)
+        self._alarms = Alarms(store, clock, handlers, settings, words.tz(words.zone), self.look, log)
+        self._alarm_lane = Lanes("alarm", self._alarms.work, self._activity, log)
+        rules = SpeakingRules(
+            settings.bot.names, settings.bot.prefix_trigger, settings.speak.window_seconds * 1000,
+            settings.speak.followup_seconds * 1000,
+        )  # fmt: skip
+        self.door = Intake(
+            store, clock, rules, is_command, words.language, self._arrived, self._activity, tuple(scenes)
+        )
+
+    async def start(self, adapters: Sequence[Adapter]) -> None:
+        """Take up what an earlier process left, then begin."""
+        for adapter in adapters:
+            self._sending.connect(adapter)
+        resent = await self._store.outbox.recover(resend=True)
+        lost = await self._store.turns.lost_calls(self._clock.now())
+        running = await self._store.turns.running()
+        for turn in running:
+            self._chats.wake(turn.chat_id)
+        if resent or lost or running:
+            self._log.info("taken_up", turns=len(running), calls_lost=lost, messages=resent)
+        self.look()
+
+    def look(self) -> None:
+        """See what is due now."""
+        self._alarm_lane.wake(0)
+
+    async def settled(self) -> None:
+        """Return when no lane, alarm, write or send is in flight."""
+        await self._activity.settled()
+
+    async def drained(self) -> None:
+        """Return when nothing is in flight and no line waits for its answer."""
+        await self.settled()
+        while (due := await self._store.deadlines.waiting()) is not None:
+            come = asyncio.Event()
+            self._clock.at(due, come.set)
+            await come.wait()
+            self.look()
+            await self.settled()
+
+    async def stop(self) -> None:
+        """Finish or park what runs. Nothing is closed: the next start resumes."""
+        self._alarms.stop()
+        await self._alarm_lane.close(GRACE_S)
+        self._alarms.stop()
+        for lanes in (self._chats, self._digests, self._sends):
+            await lanes.close(GRACE_S)
+
+    async def _answer(self, chat_id: int) -> None:
+        if await self._guard(self._answering.work, chat_id):
+            self.look()
+        self._sends.wake(chat_id)
+
+    async def _send(self, chat_id: int) -> None:
+        await self._guard(self._sending.work, chat_id)
+
+    async def _digest(self, closing: Closing, session_id: int) -> None:
+        if await self._guard(closing.digest, session_id):
+            self.look()
+
+    async def _guard(self, work: Work, key: int) -> bool:
+        """Do it; when the disk refuses, nothing was stored and nothing is lost: look again a little later."""
+        try:
+            await work(key)
+        except StoreError as error:
+            self._log.error("store_failed", key=key, error=str(error))
+            self._clock.at(self._clock.now() + RETRY_MS, self.look)
+            return False
+        return True
+
+    def _arrived(self, chat_id: int, now: bool) -> None:
+        """An event is stored: answer it, or see when it will be due."""
+        (self._chats.wake if now else lambda _: self.look())(chat_id)

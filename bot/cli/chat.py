@@ -1,0 +1,68 @@
+"""`nuan chat`: a conversation in the terminal."""
+
+import asyncio
+import contextlib
+import getpass
+import signal
+import sys
+from collections.abc import Iterator
+
+from adapters.console import ConsoleAdapter, open_terminal
+from bot.app import App
+from bot.cli.house import Place, make_model, make_parts, make_words
+from bot.clock import SystemClock
+from bot.ops.logs import Logs
+from bot.store.store import open_store
+
+
+async def chat(place: Place, group: str, name: str, verbose: bool) -> None:
+    """Talk until the input ends; every line that was read is answered before it returns."""
+    settings = place.settings
+    words = make_words(place)
+    secret = settings.model.api_key
+    logs = Logs(
+        place.data / "logs", settings.log, SystemClock().now,
+        [secret.get_secret_value()] if secret is not None else [], sys.stderr if verbose else None,
+    )  # fmt: skip
+    try:
+        async with await open_store(place.data, frozenset(settings.bot.owners)) as store:
+            model = make_model(place)
+            app = App(make_parts(place, store, model, logs.log))
+            adapter = ConsoleAdapter(
+                open_terminal(sys.stdin, sys.stdout), name or settings.bot.owner or getpass.getuser(),
+                f"{settings.bot.names[0]} › ", group, settings.bot.names,
+                words.messages.text("console_scene", settings.bot.language, names="{names}"),
+            )  # fmt: skip
+            await app.start([adapter])
+            try:
+                with _stoppable():
+                    await adapter.run(app.door)
+                    await app.drained()
+            finally:
+                await app.stop()
+                await model.close()
+    finally:
+        logs.close()
+
+
+@contextlib.contextmanager
+def _stoppable() -> Iterator[None]:
+    """SIGTERM ends the talk as the end of input does: nothing is lost, the next start resumes."""
+    task = asyncio.current_task()
+    loop = asyncio.get_running_loop()
+    stopped = False
+
+    def stop() -> None:
+        nonlocal stopped
+        stopped = True
+        if task is not None:
+            task.cancel()
+
+    loop.add_signal_handler(signal.SIGTERM, stop)
+    try:
+        yield
+    except asyncio.CancelledError:
+        if not stopped:
+            raise
+    finally:
+        loop.remove_signal_handler(signal.SIGTERM)

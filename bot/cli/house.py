@@ -1,0 +1,66 @@
+"""From configuration and folders to the parts of a house, for every command that needs them."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from tzlocal import get_localzone_name
+
+from bot.app import Parts
+from bot.clock import SystemClock
+from bot.config.settings import Settings
+from bot.errors import ConfigError
+from bot.flow.words import Words
+from bot.model.client import OpenAIModel
+from bot.model.offline import OfflineModel
+from bot.ports import Model
+from bot.resources import Prompts, resource_dir
+from bot.store.store import Store
+from bot.text.catalogue import catalogue
+from bot.types.log import Log
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where this nuan lives: its settings, its data folder, its prompt files."""
+
+    settings: Settings
+    data: Path
+    prompts: Prompts
+    persona: Path
+
+
+def find_place(settings: Settings, data: Path) -> Place:
+    """Look up what the configuration names; ConfigError for a folder that is not there."""
+    own = Path(settings.prompts_dir).expanduser() if settings.prompts_dir else None
+    if own is not None and not own.is_dir():
+        raise ConfigError((f"prompts_dir: there is no folder {settings.prompts_dir!r}",))
+    folders = [data / "persona", resource_dir("data/persona")]
+    persona = next((folder / settings.persona for folder in folders if (folder / settings.persona).is_dir()), None)
+    if persona is None:
+        raise ConfigError((f"persona: there is no persona {settings.persona!r} in data/persona",))
+    return Place(settings, data, Prompts(own), persona)
+
+
+def make_words(place: Place) -> Words:
+    """The house's texts."""
+    bot = place.settings.bot
+    return Words(
+        catalogue(place.prompts.path, "messages"), catalogue(place.prompts.path, "opening"), bot.language,
+        bot.timezone or get_localzone_name() or "UTC", bot.holidays,
+    )  # fmt: skip
+
+
+def make_model(place: Place) -> Model:
+    """The configured server, or the built-in offline model."""
+    model = place.settings.model
+    if not model.base_url:
+        return OfflineModel(catalogue(place.prompts.path, "offline"))
+    key = model.api_key.get_secret_value() if model.api_key is not None else ""
+    return OpenAIModel(model.base_url, key, model.name, stream=model.stream)
+
+
+def make_parts(place: Place, store: Store, model: Model, log: Log) -> Parts:
+    """Everything the house is built of."""
+    return Parts(
+        store, model, SystemClock(), place.settings, make_words(place), place.prompts.path, place.persona, log
+    )  # fmt: skip

@@ -1,0 +1,91 @@
+"""`nuan ctx` and `nuan boot`: what the model would be sent, read beside a running nuan without changing anything."""
+
+from dataclasses import dataclass
+
+from bot.app import make_planner
+from bot.cli.house import Place, make_model, make_parts, make_words
+from bot.commands.report import ctx_report
+from bot.errors import StoreError
+from bot.flow.plan import Occasion
+from bot.prompt.opening import boot_text
+from bot.store.store import Store, open_store
+from bot.types.event import Event
+from bot.types.people import Chat, Person
+
+
+class _Silence:
+    """A command that only reads has nothing to log."""
+
+    def info(self, event: str, **fields: object) -> None:
+        """Say nothing."""
+
+    warning = error = info
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """Whose prompt in which chat is looked at; empty strings mean the owner's own, or the only one there is."""
+
+    chat: str = ""
+    person: str = ""
+
+
+async def show_ctx(place: Place, view: View, query: str, raw: bool) -> bytes:
+    """The parts that would be sent if that person said `query` now; with `raw` the very bytes."""
+    async with await open_store(place.data, frozenset(place.settings.bot.owners), read_only=True) as store:
+        model = make_model(place)
+        parts = make_parts(place, store, model, _Silence())
+        planner, prefix, _ = make_planner(parts)
+        chat, person = await _find(store, view)
+        now = parts.clock.now()
+        event = Event(NEXT_EVENT, chat.id, now, "message", person.id, person.name, query)
+        plan = await planner.plan(Occasion(chat, person, (event,), "dm"), now)
+        try:
+            if raw:
+                limits = place.settings.model
+                return await model.body(plan.prompt, limits.max_output_tokens, limits.temperature)
+            text = parts.words.messages.text
+            script = parts.words.script(person)
+            report = ctx_report(
+                plan, prefix.signature, await store.ledger.spend(0, chat.id),
+                lambda key, **values: text(key, script, **values),
+            )  # fmt: skip
+            return (report + "\n").encode("utf-8", "replace")
+        finally:
+            await model.close()
+
+
+NEXT_EVENT = 2**62
+"""The number of an event that is only imagined: later than every stored one."""
+
+
+async def show_boot(place: Place, view: View) -> str:
+    """The warm boot that the next opening block would hold."""
+    async with await open_store(place.data, frozenset(place.settings.bot.owners), read_only=True) as store:
+        parts = make_parts(place, store, make_model(place), _Silence())
+        planner, _, _ = make_planner(parts)
+        chat, person = await _find(store, view)
+        facts = await planner.facts(chat, person, parts.clock.now())
+        words, script = make_words(place), parts.words.script(person)
+        return boot_text(facts, words.opening(script), words.days(script), place.settings.context.opening_tokens)
+
+
+async def _find(store: Store, view: View) -> tuple[Chat, Person]:
+    """The chat and the person by number or name; StoreError lists what there is."""
+    chats = await store.people.chats()
+    wanted = (
+        [chat for chat in chats if view.chat in (str(chat.id), chat.title, chat.external_id)]
+        if view.chat
+        else [chat for chat in chats if chat.kind == "dm"] or list(chats)
+    )
+    if len(wanted) != 1:
+        known = ", ".join(f"{chat.id} {chat.platform} {chat.title or chat.external_id}" for chat in chats)
+        raise StoreError(f"--chat: give one of: {known or 'no chat yet'}")
+    chat = wanted[0]
+    people = [await store.people.person(number) for number in (await store.people.audience(chat)).person_ids]
+    named = [p for p in people if view.person in (str(p.id), p.name)] if view.person else people
+    if len(named) != 1 and not view.person:
+        named = [person for person in people if person.is_owner]
+    if len(named) != 1:
+        raise StoreError(f"--person: give one of: {', '.join(f'{p.id} {p.name}' for p in people) or 'nobody yet'}")
+    return chat, named[0]

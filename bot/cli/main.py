@@ -1,0 +1,118 @@
+"""The `nuan` command line. Every error is one clear line and an exit code; 0 good, 1 failed, 2 configuration."""
+
+import asyncio
+import os
+import sys
+from collections.abc import Callable, Coroutine
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, TypeVar
+
+import typer
+
+from bot import __version__
+from bot.errors import ConfigError, NuanError
+
+if TYPE_CHECKING:
+    from bot.cli.house import Place
+
+T = TypeVar("T")
+
+app = typer.Typer(
+    name="nuan", no_args_is_help=True, add_completion=True, pretty_exceptions_enable=False,
+    help="nuan 暖: a companion that wakes up warm. Begin with `nuan chat`.",
+)  # fmt: skip
+
+ConfigOption = Annotated[
+    Path | None, typer.Option("--config", help="Configuration file; nuan.toml in this folder unless given.")
+]
+DataOption = Annotated[Path, typer.Option("--data", help="Folder of database, notes and logs.")]
+ChatOption = Annotated[str, typer.Option("--chat", help="Chat by number or title; the private one unless given.")]
+PersonOption = Annotated[
+    str, typer.Option("--person", "--player", help="Person by number or name; the owner unless given.")
+]
+DATA = Path("data")
+
+
+@app.command()
+def chat(
+    group: Annotated[str, typer.Option("--group", help="Play a group of this name: each line is `who: text`.")] = "",
+    name: Annotated[str, typer.Option("--name", help="Your name; your login name unless given.")] = "",
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Show log lines on standard error.")] = False,
+    config: ConfigOption = None,
+    data: DataOption = DATA,
+) -> None:
+    """Talk in this terminal. Example: nuan chat --group 家"""
+    from bot.cli.chat import chat as talk  # the terminal's libraries load only for a talk
+
+    _run(talk(_place(config, data), group, name, verbose))
+
+
+@app.command()
+def ctx(
+    query: Annotated[str, typer.Option("--query", help="What the person would say.")] = "",
+    raw: Annotated[bool, typer.Option("--raw", help="Print the very body that would be sent.")] = False,
+    chat: ChatOption = "",
+    person: PersonOption = "",
+    config: ConfigOption = None,
+    data: DataOption = DATA,
+) -> None:
+    """Show what the next call would send. Example: nuan ctx --query 你好 --raw"""
+    from bot.cli.look import View, show_ctx
+
+    sys.stdout.buffer.write(_run(show_ctx(_place(config, data), View(chat, person), query, raw)))
+    sys.stdout.buffer.flush()
+
+
+@app.command()
+def boot(
+    chat: ChatOption = "", person: PersonOption = "", config: ConfigOption = None, data: DataOption = DATA
+) -> None:
+    """Show the warm boot that the next conversation would open with. Example: nuan boot"""
+    from bot.cli.look import View, show_boot
+
+    print(_run(show_boot(_place(config, data), View(chat, person))))
+
+
+@app.command()
+def init(config: ConfigOption = None) -> None:
+    """Write nuan.toml: look for a local model server, otherwise ask. The key goes to .env."""
+    from bot.cli.init import init as write
+
+    _guard(lambda: write(config or Path("nuan.toml")))
+
+
+@app.command()
+def version() -> None:
+    """Print the version."""
+    print(f"nuan {__version__}")
+
+
+def main() -> None:
+    """The entry point."""
+    app()
+
+
+def _place(config: Path | None, data: Path) -> "Place":
+    from bot.cli.house import find_place
+    from bot.config.load import load
+
+    return _guard(lambda: find_place(load(config, os.environ), data))
+
+
+def _run(work: Coroutine[object, object, T]) -> T:
+    return _guard(lambda: asyncio.run(work))
+
+
+def _guard(work: Callable[[], T]) -> T:
+    """Turn every expected error into one clear line and an exit code."""
+    try:
+        return work()
+    except ConfigError as error:
+        for problem in error.problems:
+            print(f"nuan: {problem}", file=sys.stderr)
+        raise SystemExit(2) from None
+    except (NuanError, OSError) as error:
+        print(f"nuan: {error}", file=sys.stderr)
+        raise SystemExit(1) from None
+    except KeyboardInterrupt:
+        raise SystemExit(130) from None

@@ -1,0 +1,1 @@
+"""`.ai` and its twins: one table says what there is, who may, and what it does."""

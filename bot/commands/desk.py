@@ -1,0 +1,122 @@
+"""Carries out dot-commands from the table. Every answer goes back to the chat it was asked in."""
+
+from bot.commands.report import budget_report, ctx_report
+from bot.commands.table import Asked, Command, split
+from bot.config.settings import Settings
+from bot.flow.plan import Occasion, Planner
+from bot.flow.words import Words
+from bot.money import prices
+from bot.ports import Clock
+from bot.store.store import Store
+from bot.text.dates import local_day, relative_day
+from bot.types.event import Event
+from bot.types.people import Chat, Person
+from bot.types.session import CloseReason
+
+DIALOGUES_SHOWN = 10
+
+
+class CommandDesk:
+    """The commands of this house."""
+
+    def __init__(self, store: Store, planner: Planner, clock: Clock, settings: Settings, words: Words) -> None:
+        self._store = store
+        self._planner = planner
+        self._clock = clock
+        self._settings = settings
+        self._words = words
+        self.table: tuple[Command, ...] = (
+            Command("help", "", "anyone", self._help),
+            Command("new", "", "anyone", self._new),
+            Command("clear", "", "owner", self._clear),
+            Command("ctx", "[person] [query]", "owner", self._ctx),
+            Command("dialog", "", "anyone", self._dialog),
+            Command("budget", "show", "owner", self._budget),
+            Command("on", "", "owner", self._on),
+            Command("off", "", "owner", self._off),
+        )
+
+    async def carry_out(self, event: Event, chat: Chat) -> str | None:
+        """Do what a command says; its answer."""
+        person = await self._store.people.person(event.person_id or 0)
+        name, words = split(event.text)
+        asked = Asked(event, chat, person, self._words.script(person), words)
+        command = next((command for command in self.table if command.name == name), None)
+        if command is None:
+            return self._text(asked, "unknown_command", command=name[:32])
+        if not command.allows(asked):
+            return self._text(asked, "not_allowed")
+        return await command.run(asked)
+
+    def _text(self, asked: Asked, key: str, **values: object) -> str:
+        return self._words.messages.text(key, asked.script, **values)
+
+    async def _help(self, asked: Asked) -> str:
+        lines = [
+            f".ai {command.name}{' ' if command.arguments else ''}{command.arguments} — "
+            + self._text(asked, f"help_{command.name}")
+            for command in self.table
+            if command.allows(asked)
+        ]
+        return "\n".join((*lines, self._text(asked, "help_memory")))
+
+    async def _new(self, asked: Asked) -> str:
+        await self._close(asked, "new")
+        return self._text(asked, "new_session")
+
+    async def _clear(self, asked: Asked) -> str:
+        await self._close(asked, "clear")
+        return self._text(asked, "cleared")
+
+    async def _close(self, asked: Asked, reason: CloseReason) -> None:
+        session = await self._store.sessions.open_session(asked.chat.id)
+        if session is not None:
+            await self._store.sessions.close(session.id, reason, self._clock.now())
+        elif reason == "clear":
+            await self._store.sessions.clear_last(asked.chat.id, asked.event.id)
+
+    async def _ctx(self, asked: Asked) -> str:
+        person, query = await self._about(asked)
+        now = self._clock.now()
+        event = Event(asked.event.id, asked.chat.id, now, "message", person.id, person.name, query)
+        plan = await self._planner.plan(Occasion(asked.chat, person, (event,), "dm"), now)
+        spend = await self._store.ledger.spend(0, asked.chat.id)
+        signature = plan.epoch.signature if plan.epoch is not None else self._planner.signature
+        return ctx_report(plan, signature, spend, lambda key, **values: self._text(asked, key, **values))
+
+    async def _about(self, asked: Asked) -> tuple[Person, str]:
+        """Of whom, and what they would say; in a DM only of oneself."""
+        if asked.words and asked.person.is_owner and asked.chat.kind == "group":
+            known = await self._store.people.audience(asked.chat)
+            other = await self._store.people.person_named(asked.words[0])
+            if other is not None and other.id in known.person_ids:
+                return other, " ".join(asked.words[1:])
+        words = asked.words[1:] if asked.words[:1] == (asked.person.name,) else asked.words
+        return asked.person, " ".join(words)
+
+    async def _dialog(self, asked: Asked) -> str:
+        audience = await self._planner.audience(asked.chat, asked.person)
+        found = await self._store.digests.recent(audience, DIALOGUES_SHOWN)
+        tz = self._words.tz(self._words.zone_of(asked.chat, asked.person))
+        today, days = local_day(self._clock.now(), tz), self._words.days(asked.script)
+        lines = [
+            f"{number}. {relative_day(local_day(talk.ended_at, tz), today, days)} {talk.summary}"
+            for number, talk in enumerate(found, 1)
+        ]
+        return "\n".join(lines) or self._text(asked, "dialog_none")
+
+    async def _budget(self, asked: Asked) -> str:
+        day, month = prices.periods(self._clock.now(), self._words.tz(self._words.zone))
+        ledger = self._store.ledger
+        return budget_report(
+            await ledger.spend(day), await ledger.spend(month), prices.limits(self._settings),
+            self._settings.budget.currency, lambda key, **values: self._text(asked, key, **values),
+        )  # fmt: skip
+
+    async def _on(self, asked: Asked) -> str:
+        await self._store.people.switch(asked.chat.id, True)
+        return self._text(asked, "switched_on")
+
+    async def _off(self, asked: Asked) -> str:
+        await self._store.people.switch(asked.chat.id, False)
+        return self._text(asked, "switched_off")

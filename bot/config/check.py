@@ -1,0 +1,71 @@
+"""What single keys cannot know: keys that contradict or need each other. Asks no server."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from bot.config.settings import Settings, is_loopback
+
+
+@dataclass(frozen=True, slots=True)
+class Contradiction:
+    """One problem between keys; `involved` are the dotted paths it was found from."""
+
+    path: str
+    text: str
+    involved: frozenset[str]
+
+
+def contradictions(settings: Settings) -> Iterator[Contradiction]:
+    """Every problem between keys that are right by themselves."""
+    yield from _server(settings)
+    yield from _prices(settings)
+    yield from _sizes(settings)
+    if settings.prompts_dir and not Path(settings.prompts_dir).is_dir():
+        yield _found("prompts_dir", "there is no such folder")
+
+
+def _server(settings: Settings) -> Iterator[Contradiction]:
+    model = settings.model
+    if model.base_url and not model.name:
+        yield _found("model.name", "missing; model.base_url is set, so name one of its models", "model.base_url")
+    if model.name and not model.base_url:
+        yield _found("model.base_url", "missing; model.name is set, so say which server has it", "model.name")
+    if model.base_url and not is_loopback(model.base_url) and not _key(settings):
+        text = "missing; the server is not on this machine (write any word if it wants no key)"
+        yield _found("model.api_key", text, "model.base_url")
+
+
+def _prices(settings: Settings) -> Iterator[Contradiction]:
+    model, budget = settings.model, settings.budget
+    prices = {"model.price_input": model.price_input, "model.price_output": model.price_output}
+    missing = [path for path, price in prices.items() if price is None]
+    if len(missing) == 1 or (missing and model.price_cached is not None):
+        for path in missing:
+            yield _found(path, "missing; another price is set", *prices, "model.price_cached")
+    if not missing or not model.base_url or is_loopback(model.base_url):
+        return
+    for name, limit in (("day_money", budget.day_money), ("month_money", budget.month_money)):
+        if limit is not None:
+            text = "needs model.price_input and model.price_output: money cannot be counted without prices"
+            yield _found(f"budget.{name}", text, "model.base_url", *prices)
+
+
+def _sizes(settings: Settings) -> Iterator[Contradiction]:
+    model = settings.model
+    smallest_log = 500
+    if model.window_tokens < model.max_output_tokens + settings.session.reserve_tokens + smallest_log:
+        yield _found(
+            "model.window_tokens",
+            "leaves no room beside model.max_output_tokens and session.reserve_tokens",
+            "model.max_output_tokens",
+            "session.reserve_tokens",
+        )
+
+
+def _key(settings: Settings) -> str:
+    return settings.model.api_key.get_secret_value().strip() if settings.model.api_key else ""
+
+
+def _found(path: str, text: str, *others: str) -> Contradiction:
+    return Contradiction(path, text, frozenset((path, *others)))

@@ -1,0 +1,44 @@
+"""The example configuration, written from the models, so that it cannot grow old. Writes no file."""
+
+import json
+
+from pydantic import BaseModel
+
+from bot.config.fields import Key, keys
+from bot.config.settings import Settings
+
+HEAD = """\
+# The configuration of nuan, with every key and its default. Copy it to nuan.toml and uncomment what you change.
+# Each key can be set by a variable, too, here or in .env beside nuan.toml: NUAN_MODEL__API_KEY sets model.api_key.
+"""
+
+
+def example_toml() -> str:
+    """The text of data/nuan.example.toml: each key commented out, with its help above it."""
+    lines = [HEAD.rstrip()]
+    table: tuple[str, ...] = ()
+    for key in sorted(keys(), key=_by_table):
+        if key.path[:-1] != table:
+            table = key.path[:-1]
+            lines += ["", f"# {_title(table)}", f"[{'.'.join(table)}]"]
+        lines += [f"# {key.field.description}", f"# {key.path[-1]} = {_value(key)}"]
+    return "\n".join(lines) + "\n"
+
+
+def _by_table(key: Key) -> tuple[bool, int, int]:
+    """TOML wants keys before tables, and a table's own keys before the tables inside it."""
+    return len(key.path) > 1, list(Settings.model_fields).index(key.path[0]) if len(key.path) > 1 else 0, len(key.path)
+
+
+def _title(table: tuple[str, ...]) -> str:
+    section: type[BaseModel] = Settings
+    for name in table:
+        kind = section.model_fields[name].annotation
+        if isinstance(kind, type) and issubclass(kind, BaseModel):
+            section = kind
+    return (section.__doc__ or "").strip()
+
+
+def _value(key: Key) -> str:
+    default = key.field.default
+    return '"none"' if default is None else json.dumps(default, ensure_ascii=False)

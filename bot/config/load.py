@@ -1,0 +1,185 @@
+"""Reads nuan.toml, .env and the environment into Settings, or says everything that is wrong with them."""
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from io import StringIO
+from pathlib import Path
+from typing import cast
+
+from dotenv.parser import parse_stream
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails
+from pydantic_settings import BaseSettings, InitSettingsSource, PydanticBaseSettingsSource
+
+from bot.config.check import contradictions
+from bot.config.fields import PREFIX, keys
+from bot.config.settings import Settings
+from bot.errors import ConfigError
+
+WORDS = {
+    "extra_forbidden": "unknown key",
+    "model_type": "must be a table",
+    "int_parsing": "must be a whole number",
+    "int_type": "must be a whole number",
+    "int_from_float": "must be a whole number",
+    "float_parsing": "must be a number",
+    "float_type": "must be a number",
+    "finite_number": "must be a finite number",
+    "bool_parsing": "must be true or false",
+    "bool_type": "must be true or false",
+    "string_type": "must be text in quotes",
+    "tuple_type": 'must be a list, like ["a", "b"]',
+}
+"""Our words for pydantic's error types; the others are told in pydantic's."""
+
+Tree = dict[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class _Layer:
+    """One source: its values as a tree, and the variables that set them, by dotted path."""
+
+    tree: Tree
+    variables: dict[str, str]
+
+
+def load(config_file: Path | None, env: Mapping[str, str]) -> Settings:
+    """The configuration: `env` before .env beside the file before the file (nuan.toml of this folder when None).
+
+    Raises ConfigError with every problem at once, each beginning with its dotted path; values are never shown.
+    """
+    path = config_file or Path("nuan.toml")
+    problems: list[str] = []
+    toml = _Layer(_read_toml(path, config_file is not None, problems), {})
+    dotenv = _variables(_read_dotenv(path.parent / ".env", problems), problems)
+    layers = (_variables(env, problems), dotenv, toml)
+    settings, wrong = _validate(layers, problems)
+    problems += [f"{found.path}: {found.text}" for found in contradictions(settings) if not wrong & found.involved]
+    if problems:
+        raise ConfigError(tuple(dict.fromkeys(problems)))
+    return settings
+
+
+def _read_toml(path: Path, must_exist: bool, problems: list[str]) -> Tree:
+    text = _read(path, must_exist, problems)
+    try:
+        return tomllib.loads(text.removeprefix("\ufeff").replace("\r\n", "\n"))
+    except tomllib.TOMLDecodeError as error:
+        problems.append(f"{path}: is not valid TOML: {error}")
+    except RecursionError:
+        problems.append(f"{path}: is not valid TOML: nested too deeply")
+    return {}
+
+
+def _read_dotenv(path: Path, problems: list[str]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for binding in parse_stream(StringIO(_read(path, False, problems).removeprefix("\ufeff"))):
+        if binding.error:
+            problems.append(f"{path}: line {binding.original.line} is not NAME=value")
+        elif binding.key is not None and binding.value is not None:
+            found[binding.key] = binding.value
+    return found
+
+
+def _read(path: Path, must_exist: bool, problems: list[str]) -> str:
+    """The file's text; "" when it is missing and need not exist, or when it is a problem."""
+    try:
+        return path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        if must_exist:
+            problems.append(f"{path}: there is no such file")
+    except OSError as error:
+        problems.append(f"{path}: cannot be read: {error.strerror or type(error).__name__}")
+    except UnicodeDecodeError as error:
+        problems.append(f"{path}: is not UTF-8 text (byte {error.start})")
+    return ""
+
+
+def _variables(env: Mapping[str, str], problems: list[str]) -> _Layer:
+    """The NUAN_ variables as a tree; one that names no key is a problem."""
+    known = {key.variable: key for key in keys()}
+    layer = _Layer({}, {})
+    for name, value in sorted(env.items()):
+        if not name.upper().startswith(PREFIX):
+            continue
+        key = known.get(name.upper())
+        if key is None:
+            problems.append(f"{name}: unknown variable{_did_you_mean(name.upper(), list(known))}")
+            continue
+        node = layer.tree
+        for part in key.path[:-1]:
+            node = cast(Tree, node.setdefault(part, {}))
+        node[key.path[-1]] = value
+        layer.variables[key.dotted] = name
+    return layer
+
+
+def _validate(layers: tuple[_Layer, ...], problems: list[str]) -> tuple[Settings, frozenset[str]]:
+    """Settings from all layers, and the paths that were wrong: those are told and then left at their defaults."""
+    wrong: set[str] = set()
+    while True:
+        try:
+            return _merge(tuple(layer.tree for layer in layers)), frozenset(wrong)
+        except ValidationError as error:
+            for detail in error.errors(include_url=False, include_context=False, include_input=False):
+                loc = _key_of(detail["loc"])
+                wrong.add(".".join(loc))
+                problems.append(_describe(detail, loc, layers))
+                for layer in layers:
+                    _drop(layer.tree, loc)
+
+
+def _merge(trees: tuple[Tree, ...]) -> Settings:
+    class Layered(Settings):
+        @classmethod
+        def settings_customise_sources(
+            cls,
+            settings_cls: type[BaseSettings],
+            *_: PydanticBaseSettingsSource,
+            **__: PydanticBaseSettingsSource,
+        ) -> tuple[PydanticBaseSettingsSource, ...]:
+            return tuple(InitSettingsSource(settings_cls, tree) for tree in trees)
+
+    layered = Layered()
+    return Settings(**{name: getattr(layered, name) for name in Settings.model_fields})
+
+
+def _key_of(loc: tuple[int | str, ...]) -> tuple[str, ...]:
+    """The path of the key an error belongs to, without the position inside a list."""
+    path: list[str] = []
+    for part in loc:
+        if isinstance(part, int):
+            break
+        path.append(part)
+    return tuple(path)
+
+
+def _describe(detail: ErrorDetails, loc: tuple[str, ...], layers: tuple[_Layer, ...]) -> str:
+    dotted = ".".join(loc)
+    text = WORDS.get(detail["type"], detail["msg"][:1].lower() + detail["msg"][1:])
+    if detail["type"] == "extra_forbidden":
+        text += _suggest_key(loc)
+    variable = next((layer.variables[dotted] for layer in layers if dotted in layer.variables), "")
+    return f"{dotted}: {text}" + (f" (set by {variable})" if variable else "")
+
+
+def _suggest_key(loc: tuple[str, ...]) -> str:
+    paths = [key.dotted for key in keys()]
+    tables = {path.rpartition(".")[0] for path in paths} - {""}
+    same_name = [path for path in paths if path.rpartition(".")[2] == loc[-1]]
+    return f"; did you mean {same_name[0]}?" if same_name else _did_you_mean(".".join(loc), [*paths, *sorted(tables)])
+
+
+def _did_you_mean(word: str, known: list[str]) -> str:
+    near = get_close_matches(word, known, n=1, cutoff=0.7)
+    return f"; did you mean {near[0]}?" if near else ""
+
+
+def _drop(tree: Tree, loc: tuple[str, ...]) -> None:
+    node: object = tree
+    for part in loc[:-1]:
+        node = node.get(part) if isinstance(node, dict) else None
+    if isinstance(node, dict):
+        node.pop(loc[-1], None)

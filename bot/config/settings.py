@@ -1,0 +1,266 @@
+"""Every key of the configuration with its type, unit, default and one sentence of help. Reads no file."""
+
+import ipaddress
+import re
+from types import NoneType
+from typing import Annotated, Literal, get_args, get_origin
+from urllib.parse import urlsplit
+from zoneinfo import available_timezones
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    PositiveFloat,
+    PositiveInt,
+    SecretStr,
+    StringConstraints,
+    ValidationInfo,
+    field_validator,
+)
+from pydantic_core import PydanticCustomError
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
+
+Language = Literal["zh-Hans", "zh-Hant", "en"]
+Level = Literal["debug", "info", "warning", "error"]
+Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=32)]
+Owner = Annotated[str, StringConstraints(strip_whitespace=True, pattern=r"^[a-z0-9_]+:\S.*$")]
+
+
+def is_loopback(url: str) -> bool:
+    """Whether the server of this URL runs on this machine (localhost, 127.0.0.0/8, ::1); False for anything unclear."""
+    try:
+        host = urlsplit(url).hostname or ""
+        return host == "localhost" or host.endswith(".localhost") or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _problem(text: str) -> PydanticCustomError:
+    return PydanticCustomError("nuan", "{text}", {"text": text})
+
+
+def _server_url(url: str) -> str:
+    if not url:
+        return url
+    try:
+        parts = urlsplit(url)
+        usable = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port is None or parts.port > 0)
+    except ValueError:
+        usable = False
+    if not usable:
+        raise _problem("must begin with http:// or https:// and name a server, for example http://localhost:11434/v1")
+    if parts.username is not None or parts.password is not None:
+        raise _problem("must not hold a user name or password; the key belongs into model.api_key")
+    return url
+
+
+def _zone(name: str) -> str:
+    if name and name not in available_timezones():
+        raise _problem("is no time zone name; write one like Asia/Shanghai, or nothing for the machine's")
+    return name
+
+
+def _region(code: str) -> str:
+    if code in ("", "CN"):
+        return code
+    from holidays import list_supported_countries  # heavy, and needed for other regions only
+
+    if code not in list_supported_countries():
+        raise _problem("has no holiday calendar; write a two-letter country code like CN, TW or US, or nothing")
+    return code
+
+
+class Section(BaseModel):
+    """One table of the configuration: frozen, and no key but its own."""
+
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", hide_input_in_errors=True, allow_inf_nan=False, validate_default=True
+    )
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _written(cls, value: object, info: ValidationInfo) -> object:
+        """Read the forms a file or a variable can hold: "none" for no value, commas for a list; true is no number."""
+        kind = cls.model_fields[info.field_name or ""].annotation
+        if isinstance(value, bool) and kind is not bool:
+            raise _problem("must not be true or false")
+        if not isinstance(value, str):
+            return value
+        if NoneType in get_args(kind) and value.strip().lower() in ("", "none"):
+            return None
+        if get_origin(kind) is tuple:
+            return tuple(part for part in re.split(r"\s*[,，]\s*", value.strip()) if part)
+        return value
+
+
+class Bot(Section):
+    """Who nuan is, and where and whom it belongs to."""
+
+    names: tuple[Name, ...] = Field(
+        default=("小暖", "暖暖", "nuan"),
+        min_length=1,
+        description="Names that call the bot; the first is what it calls itself.",
+    )
+    prefix_trigger: bool = Field(
+        default=False, description="Whether the first three characters of a name call the bot, too."
+    )
+    owner: str = Field(
+        default="", max_length=64, description="The owner's name as shown to the model; empty shows none."
+    )
+    owners: tuple[Owner, ...] = Field(
+        default=("console:local",),
+        description="The owner's accounts, each \"platform:id\"; they alone have the owner's rights.",
+    )
+    language: Language = Field(
+        default="zh-Hans", description="Language of the bot's own notices: zh-Hans, zh-Hant or en."
+    )
+    timezone: Annotated[str, AfterValidator(_zone)] = Field(
+        default="", description="Time zone, for example Asia/Shanghai; empty takes the machine's."
+    )
+    holidays: Annotated[str, AfterValidator(_region)] = Field(
+        default="CN", description="Two-letter country whose public holidays the bot knows; empty for none."
+    )
+
+
+class ModelServer(Section):
+    """The OpenAI-compatible server that answers; without base_url and name the built-in offline model does."""
+
+    base_url: Annotated[str, AfterValidator(_server_url)] = Field(
+        default="", description="Address of the server's API, for example http://localhost:11434/v1."
+    )
+    api_key: SecretStr | None = Field(
+        default=None, description="Key of the server; better kept as NUAN_MODEL__API_KEY in .env."
+    )
+    name: str = Field(default="", description="Name of the model on that server.")
+    window_tokens: int = Field(default=128_000, ge=2048, description="Size of the model's context window, in tokens.")
+    max_output_tokens: PositiveInt = Field(default=512, description="Longest answer of one call, in tokens.")
+    temperature: float = Field(default=0.7, ge=0, le=2, description="Sampling temperature from 0 to 2.")
+    deadline_seconds: PositiveFloat = Field(
+        default=90.0, description="When a call is given up, in seconds from its start."
+    )
+    stream: bool = Field(default=True, description="Whether answers are streamed from the server.")
+    price_input: float | None = Field(
+        default=None, ge=0, description="Price of a million uncached input tokens, in budget.currency."
+    )
+    price_cached: float | None = Field(
+        default=None, ge=0, description="Price of a million cached input tokens; none means that of uncached ones."
+    )
+    price_output: float | None = Field(
+        default=None, ge=0, description="Price of a million output tokens, in budget.currency."
+    )
+    slots: int = Field(default=4, ge=1, le=256, description="Calls that may be in flight at the same time.")
+
+
+class Budget(Section):
+    """What may be spent; a limit that is reached stops model calls until the day or month ends."""
+
+    currency: str = Field(
+        default="USD", pattern="^[A-Z]{3}$", description="Three-letter currency of all prices and limits."
+    )
+    day_money: float | None = Field(default=None, ge=0, description="Money per local day; none means no limit.")
+    month_money: float | None = Field(default=None, ge=0, description="Money per calendar month; none means no limit.")
+    day_tokens: int | None = Field(default=2_000_000, ge=0, description="Tokens per local day; none means no limit.")
+    month_tokens: int | None = Field(default=None, ge=0, description="Tokens per calendar month; none means no limit.")
+
+
+class Speak(Section):
+    """When nuan speaks in a group."""
+
+    window_seconds: int = Field(default=60, ge=0, description="How long a person need not call again, in seconds.")
+    followup_seconds: int = Field(default=5, ge=0, description="Silence before a follow-up is answered, in seconds.")
+
+
+class SessionLimits(Section):
+    """When a conversation is closed and digested."""
+
+    idle_seconds: PositiveInt = Field(default=1800, description="Silence that closes a session, in seconds.")
+    log_tokens: int = Field(default=6000, ge=500, description="Log size that closes a session, in tokens.")
+    reserve_tokens: int = Field(default=1024, ge=0, description="Part of the model's window kept free, in tokens.")
+    close_hour: int = Field(default=4, ge=0, le=23, description="Local hour at which every session is closed, 0 to 23.")
+
+
+class Scene(Section):
+    """What an adapter or plug-in says about the place."""
+
+    include: bool = Field(default=True, description="Whether the model is told about the place.")
+    max_chars: PositiveInt = Field(default=300, description="Longest description of the place, in characters.")
+
+
+class Context(Section):
+    """What the model is told of what happened."""
+
+    recent: PositiveInt = Field(default=10, description="Newest lines of a chat that open a session.")
+    window_seconds: PositiveInt = Field(default=86_400, description="Oldest line that opens a session, in seconds.")
+    bus_max: int = Field(default=200, ge=1, le=5000, description="Events kept in memory per chat, 1 to 5000.")
+    gap_seconds: PositiveInt = Field(default=300, description="Pause that is shown as a gap, in seconds.")
+    delta_tokens: PositiveInt = Field(default=1200, description="Other people's new lines per turn, in tokens.")
+    opening_tokens: PositiveInt = Field(default=600, description="Size of the block that opens a session, in tokens.")
+    carry_tokens: int = Field(default=1500, ge=0, description="Lines taken over when the log begins anew, in tokens.")
+    scene: Scene = Scene()
+
+
+class Input(Section):
+    """What people send."""
+
+    max_chars: PositiveInt = Field(
+        default=8000, description="Longest message the model sees, in characters; the rest is cut."
+    )
+
+
+class MemoryLimits(Section):
+    """What nuan remembers."""
+
+    undo_days: int = Field(default=7, ge=0, description="How long something forgotten can be taken back, in days.")
+    max_results: PositiveInt = Field(default=6, description="Most memories that one recall brings back.")
+
+
+class Retention(Section):
+    """How long things are kept."""
+
+    ids_days: PositiveInt = Field(default=30, description="Platform ids of handled messages, in days.")
+    transcript_days: PositiveInt = Field(default=90, description="What was said, in days.")
+    log_days: PositiveInt = Field(default=7, description="What the model saw, in days after its session was digested.")
+
+
+class LogFile(Section):
+    """The operator's log, logs/nuan.jsonl in the data folder."""
+
+    text: bool = Field(
+        default=False, description="Whether people's text is logged, too; off means ids and numbers only."
+    )
+    level: Level = Field(default="info", description="Least level that is logged: debug, info, warning or error.")
+    max_megabytes: PositiveFloat = Field(default=10.0, description="Size at which the file is rotated, in megabytes.")
+    keep: int = Field(default=5, ge=1, le=100, description="Rotated files that are kept.")
+
+
+class Settings(BaseSettings):
+    """The whole configuration; made by `load`, or directly in a test. Reads no file, no environment."""
+
+    model_config = SettingsConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+
+    persona: str = Field(default="default", pattern=r"^[\w-]+$", description="Persona folder under data/persona.")
+    prompts_dir: str = Field(default="", description="Own folder whose files replace shipped prompts of the same name.")
+    bot: Bot = Bot()
+    model: ModelServer = ModelServer()
+    budget: Budget = Budget()
+    speak: Speak = Speak()
+    session: SessionLimits = SessionLimits()
+    context: Context = Context()
+    input: Input = Input()
+    memory: MemoryLimits = MemoryLimits()
+    retention: Retention = Retention()
+    log: LogFile = LogFile()
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Only what is passed in: `load` brings file and environment."""
+        return (init_settings,)

@@ -1,0 +1,243 @@
+"""Lines become the compact XML of one <ctx> (C1–C8) with a token limit for what is not being answered.
+
+It knows no clock, no language and no tokenizer: dates, notes and the counting function come from the caller."""
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from bot.context.bus import RECENT, SCENE_LABEL, WINDOW_S, Line, select, stack
+from bot.context.scene import SCENE_CHARS, scene_text
+from bot.text.clean import clean, clean_name
+from bot.text.clip import clip, clip_whole
+from bot.types.event import Event
+
+GAP_MS = 300_000
+"""A silence this long shows as <g d=…/> (C5)."""
+
+CUT_LABEL = "cut"
+"""A bot line with this label is what people saw of a cancelled turn: <b cut="1">."""
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """The words around the lines. `now` is local time as "2026-11-21 09:05"; "" leaves holiday or legend out.
+
+    `legend` explains the elements and belongs into the first <ctx> of a log. `cut_note` ends a message that was too
+    long to be taken whole; {n} in it becomes the number of code points left out.
+    """
+
+    now: str
+    weekday: str
+    holiday: str = ""
+    legend: str = ""
+    cut_note: str = "…(+{n})"
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How much a <ctx> holds. Tokens bound only lines that are not being answered; the rest is in code points.
+
+    `recent` and `window_s` select lines as `bus.select` does; None means no such limit. `bot_lines` and `tool_lines`
+    are the newest ones kept (C8).
+    """
+
+    tokens: int
+    recent: int | None = None
+    window_s: int | None = None
+    answered: int = 8_000
+    message: int = 200
+    event: int = 100
+    name: int = 32
+    scene: int = SCENE_CHARS
+    bot: int = 80
+    bot_lines: int = 3
+    tool: int = 120
+    tool_lines: int = 3
+
+
+DELTA = Limits(tokens=1_200)
+"""What one turn adds (ARCHITECTURE 5; C4)."""
+
+OPENING = Limits(tokens=1_500, recent=RECENT, window_s=WINDOW_S, message=120)
+"""What a log opens with (ARCHITECTURE 5; C6, C8)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Delta:
+    """One rendered <ctx>: the lines it shows in time order, its text ("" when it has nothing to say), its tokens.
+
+    `folded` is the number of events that are only counted in <g n=…/>.
+    """
+
+    lines: tuple[Line, ...]
+    text: str
+    tokens: int
+    folded: int
+
+
+def delta(
+    events: Iterable[Event],
+    answering_ids: frozenset[int],
+    now: int,
+    frame: Frame,
+    limits: Limits,
+    cost: Callable[[str], int],
+    earlier: int = 0,
+) -> Delta:
+    """The <ctx> of one turn: every message being answered, the newest other lines that fit, one <g> for the rest.
+
+    `events` are ordered by id, `now` is ms, `cost` gives the tokens of a text, `earlier` is the number of events that
+    were not even loaded. Every event is either in a line shown or counted as folded.
+    """
+    lines = stack(events)
+    shown = _shown(lines, answering_ids, now, frame, limits, cost)
+    dropped = [line for line in lines if line not in shown]
+    folded = earlier + sum(len(line.event_ids) for line in dropped)
+    text = render(_elements(lines, shown, earlier), frame)
+    return Delta(tuple(line for line in lines if line in shown), text, cost(text) if text else 0, folded)
+
+
+def render(elements: Iterable[str], frame: Frame) -> str:
+    """The <ctx> around rendered elements, one per line; "" when there are none."""
+    body = tuple(elements)
+    if not body:
+        return ""
+    holiday = f' holiday="{_attribute(frame.holiday)}"' if frame.holiday else ""
+    head = f'<ctx now="{_attribute(frame.now)}" weekday="{_attribute(frame.weekday)}"{holiday}>'
+    legend = (f"<!-- {_comment(frame.legend)} -->",) if frame.legend else ()
+    return "\n".join((head, *legend, *body, "</ctx>"))
+
+
+def element(line: Line, limits: Limits, whole: str | None = None) -> str:
+    """One line as XML, cut to its limit with …; a line being answered gives its cut note as `whole`."""
+    match line.kind:
+        case "message":
+            forwarded = ' fwd="1"' if line.forwarded else ""
+            name = _attribute(clip(clean_name(line.name), limits.name))
+            return f'<p n="{name}"{forwarded}>{_content(line.text, limits.message, limits, whole)}</p>'
+        case "server":
+            return f"<s>{_content(line.text, limits.message, limits, whole)}</s>"
+        case "tool":
+            return f"<t>{_content(line.text, limits.tool, limits, whole)}</t>"
+        case "bot" if line.label == CUT_LABEL:
+            return f'<b cut="1">{_content(line.text, limits.message, limits, whole)}</b>'
+        case "bot":
+            label = f' f="{_attribute(clip(clean_name(line.label), limits.name))}"' if line.label else ""
+            return f"<b{label}>{_content(line.text, limits.bot, limits, whole)}</b>"
+        case "event":
+            return _event(line, limits)
+
+
+def gap(ms: int) -> str:
+    """A stretch of time as 6m, 1h20m or 3d: whole minutes, never less than 0m (SEED_SYSTEMS 1.1)."""
+    minutes = max(ms, 0) // 60_000
+    if minutes >= 24 * 60:
+        return f"{minutes // (24 * 60)}d"
+    hours, rest = divmod(minutes, 60)
+    if not hours:
+        return f"{rest}m"
+    return f"{hours}h{rest}m" if rest else f"{hours}h"
+
+
+def _shown(
+    lines: tuple[Line, ...],
+    answering_ids: frozenset[int],
+    now: int,
+    frame: Frame,
+    limits: Limits,
+    cost: Callable[[str], int],
+) -> dict[Line, str]:
+    """The lines that are shown, as XML: all that is answered, the newest scene, the newest others that fit."""
+    shown = {
+        line: element(line, limits, frame.cut_note) for line in lines if not answering_ids.isdisjoint(line.event_ids)
+    }
+    scenes = [line for line in lines if _is_scene(line)]
+    left = limits.tokens
+    for line in scenes[-1:]:
+        shown.setdefault(line, element(line, limits))
+        left -= cost(shown[line])
+    others = [line for line in lines if line not in shown and not _is_scene(line)]
+    for line in _newest_first(others, now, limits):
+        xml = element(line, limits)
+        left -= cost(xml)
+        if left < 0:
+            break
+        shown[line] = xml
+    return shown
+
+
+def _newest_first(others: list[Line], now: int, limits: Limits) -> Iterable[Line]:
+    """What window, number and echo caps let through."""
+    room = {"bot": limits.bot_lines, "tool": limits.tool_lines}
+    for line in reversed(select(others, now, limits.recent, limits.window_s)):
+        if line.kind in room and line.label != CUT_LABEL:
+            room[line.kind] -= 1
+            if room[line.kind] < 0:
+                continue
+        yield line
+
+
+def _elements(lines: tuple[Line, ...], shown: dict[Line, str], earlier: int) -> Iterable[str]:
+    """The shown lines with a mark for each silence, and one for all that is folded, where the folding begins."""
+    mark = _fold_mark([line for line in lines if line not in shown], earlier)
+    begun = earlier > 0
+    until: int | None = None
+    for line in lines:
+        if line not in shown:
+            begun = True
+            until = line.at if mark else until
+            continue
+        if begun and mark:
+            yield mark
+            mark = ""
+        if until is not None and line.since - until >= GAP_MS:
+            yield f'<g d="{gap(line.since - until)}"/>'
+        yield shown[line]
+        until = line.at
+    if mark:
+        yield mark
+
+
+def _fold_mark(dropped: list[Line], earlier: int) -> str:
+    folded = earlier + sum(len(line.event_ids) for line in dropped)
+    if not folded:
+        return ""
+    if not dropped:
+        return f'<g n="{folded}"/>'
+    span = max(line.at for line in dropped) - min(line.since for line in dropped)
+    return f'<g n="{folded}" d="{gap(span)}"/>'
+
+
+def _is_scene(line: Line) -> bool:
+    return line.kind == "event" and line.label == SCENE_LABEL
+
+
+def _event(line: Line, limits: Limits) -> str:
+    if _is_scene(line):
+        return f'<e t="{SCENE_LABEL}" d="{_attribute(scene_text(line.text, limits.scene))}"/>'
+    label = _attribute(clip(clean_name(line.label), limits.name))
+    name = f' n="{_attribute(clip(clean_name(line.name), limits.name))}"' if line.name else ""
+    data = f' d="{_attribute(clip(clean(line.text), limits.event))}"' if line.text or not line.name else ""
+    return f'<e t="{label}"{name}{data}/>'
+
+
+def _content(text: str, cap: int, limits: Limits, whole: str | None) -> str:
+    text = clean(text)
+    if whole is None:
+        return _escape(clip(text, cap))
+    kept, cut = clip_whole(text, limits.answered)
+    return _escape(kept + whole.replace("{n}", str(cut)) if cut else kept)
+
+
+def _escape(text: str) -> str:
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("\r", "&#13;")
+
+
+def _attribute(text: str) -> str:
+    text = _escape(clean(text)).replace('"', "&quot;")
+    return text.replace("\n", "&#10;").replace("\t", "&#9;")
+
+
+def _comment(text: str) -> str:
+    return re.sub(r"-{2,}", "—", " ".join(clean(text).split()))

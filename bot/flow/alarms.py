@@ -1,0 +1,98 @@
+"""Deadlines are columns, alarms are hints: whatever is due by now is handed out, and the next instant is armed."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import tzinfo
+
+from bot.config.settings import Settings
+from bot.errors import StoreError
+from bot.ports import Alarm, Clock
+from bot.store.deadlines import Retention
+from bot.store.store import Store
+from bot.text.dates import next_local_time
+from bot.types.log import Log
+from bot.types.session import CloseReason, Session
+
+DAY_MS = 86_400_000
+
+RETRY_MS = 5_000
+"""How soon deadlines are looked at again after the disk refused."""
+
+
+@dataclass(frozen=True, slots=True)
+class Handlers:
+    """Whom to wake for what: a chat to answer, a chat to send to, a session to digest."""
+
+    chat: Callable[[int], None]
+    send: Callable[[int], None]
+    digest: Callable[[int], None]
+
+
+class Alarms:
+    """The work of the one alarm lane."""
+
+    def __init__(
+        self, store: Store, clock: Clock, handlers: Handlers, settings: Settings, tz: tzinfo, wake: Callable[[], None],
+        log: Log,
+    ) -> None:  # fmt: skip
+        self._store = store
+        self._clock = clock
+        self._handlers = handlers
+        self._settings = settings
+        self._tz = tz
+        self._wake = wake
+        self._log = log
+        self._alarm: Alarm | None = None
+
+    async def work(self, _: int = 0) -> None:
+        """Hand out what is due, then arm the next alarm."""
+        now = self._clock.now()
+        try:
+            for kind, number in await self._store.deadlines.due(now):
+                await self._one(kind, number, now)
+            upcoming = await self._store.deadlines.next(now)
+        except StoreError as error:
+            self._log.error("store_failed", error=str(error))
+            upcoming = now + RETRY_MS
+        self.stop()
+        if upcoming is not None:
+            self._alarm = self._clock.at(upcoming, self._wake)
+
+    def stop(self) -> None:
+        """No alarm is armed any more."""
+        if self._alarm is not None:
+            self._alarm.cancel()
+            self._alarm = None
+
+    async def _one(self, kind: str, number: int, now: int) -> None:
+        match kind:
+            case "event":
+                self._handlers.chat(number)
+            case "outbox":
+                self._handlers.send(number)
+            case "digest":
+                self._handlers.digest(number)
+            case "session":
+                session = await self._store.sessions.session(number)
+                if await self._store.sessions.close(number, self._reason(session), now, deadline=True):
+                    self._handlers.digest(number)
+            case "window":
+                await self._store.deadlines.end_windows(now)
+            case "purge":
+                count = await self._store.forgetting.purge(now)
+                self._log.info("purged", memories=count)
+            case "tidy":
+                await self._tidy(now)
+
+    def _reason(self, session: Session) -> CloseReason:
+        idle = session.last_at + self._settings.session.idle_seconds * 1000
+        return "idle" if session.close_at >= idle else "day"
+
+    async def _tidy(self, now: int) -> None:
+        keep = self._settings.retention
+        await self._store.deadlines.tidy(
+            Retention(
+                now - keep.ids_days * DAY_MS, now - keep.transcript_days * DAY_MS, now - keep.log_days * DAY_MS,
+                next_local_time(now, self._settings.session.close_hour, self._tz),
+            )
+        )  # fmt: skip

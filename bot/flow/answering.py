@@ -1,0 +1,114 @@
+"""What a chat's lane does: take what is due in order, do commands without a model, answer the rest in one turn."""
+
+from itertools import takewhile
+from typing import Protocol
+
+from bot.errors import StoreError
+from bot.flow.intake import READ_CHARS
+from bot.flow.plan import Occasion, Planner
+from bot.flow.remembering import Remembering, Told
+from bot.flow.turn import TurnRunner
+from bot.flow.words import Words
+from bot.memory.understand import understand
+from bot.ports import Clock
+from bot.store.store import Store
+from bot.types.event import Event
+from bot.types.log import Log
+from bot.types.outgoing import Draft
+from bot.types.people import Chat, Person
+
+
+class Desk(Protocol):
+    """Who carries out dot-commands."""
+
+    async def carry_out(self, event: Event, chat: Chat) -> str | None:
+        """Do what the command says; the answer for the chat, or None for a text that is no command."""
+        ...
+
+
+class Answering:
+    """The work of the chat lanes."""
+
+    def __init__(
+        self, store: Store, runner: TurnRunner, remembering: Remembering, planner: Planner, clock: Clock, words: Words,
+        names: tuple[str, ...], log: Log,
+    ) -> None:  # fmt: skip
+        self._store = store
+        self._runner = runner
+        self._remembering = remembering
+        self._planner = planner
+        self._clock = clock
+        self._words = words
+        self._names = names
+        self._log = log
+        self._desk: Desk | None = None
+
+    def employ(self, desk: Desk) -> None:
+        """Hand in who carries out dot-commands; they stand on a floor above."""
+        self._desk = desk
+
+    async def work(self, chat_id: int) -> None:
+        """Finish the turn that a crash left, then answer everything that is due in this chat.
+
+        StoreError: nothing of the last step was stored, so what is due stays due.
+        """
+        for turn in await self._store.turns.running(chat_id):
+            await self._runner.resume(turn)
+        while due := await self._store.events.due(chat_id, self._clock.now()):
+            await self._some(due)
+
+    async def _some(self, due: tuple[Event, ...]) -> None:
+        """The first dot-command, or all that comes before it."""
+        batch = tuple(takewhile(lambda event: event.why != "command", due)) or due[:1]
+        chat = await self._store.people.chat(batch[0].chat_id)
+        try:
+            if batch[0].why == "command":
+                await self._command(batch[0], chat)
+            else:
+                await self._answer(batch, chat)
+        except (StoreError, OSError):
+            raise
+        except Exception as error:  # noqa: BLE001 - one message that cannot be handled must not stop the chat
+            self._log.error("answer_failed", chat=chat.id, exc_info=error)
+            await self._give_up(batch, chat)
+
+    async def _command(self, event: Event, chat: Chat) -> None:
+        answer = await self._desk.carry_out(event, chat) if self._desk is not None else None
+        if answer:
+            await self._store.outbox.answer(chat.id, event.id, Draft(answer, "command"), self._clock.now())
+        else:
+            await self._store.events.finish((event.id,), "done", "command")
+
+    async def _answer(self, batch: tuple[Event, ...], chat: Chat) -> None:
+        receipts: list[str] = []
+        answering: list[Event] = []
+        for event in batch:
+            person = await self._store.people.person(event.person_id or 0)
+            done, is_left = await self._commands(event, chat, person)
+            receipts += done
+            if is_left:
+                answering.append(event)
+        if not answering:
+            return
+        caller = next((event for event in reversed(answering) if event.why != "window"), answering[-1])
+        person = await self._store.people.person(caller.person_id or 0)
+        await self._runner.begin(Occasion(chat, person, tuple(answering), caller.why, tuple(receipts)))
+
+    async def _commands(self, event: Event, chat: Chat, person: Person) -> tuple[list[str], bool]:
+        """Carry out the memory commands of a message; the receipts still to be said, and whether it needs an answer."""
+        understood = None if event.forwarded else understand(event.text[:READ_CHARS], self._names)
+        if understood is None or not understood.commands:
+            return [], True
+        audience = await self._planner.audience(chat, person)
+        alone = not understood.rest
+        receipts = []
+        for place, command in enumerate(understood.commands):
+            told = Told(event, chat, person.id, audience, self._words.script(person), place, alone)
+            receipts.append(await self._remembering.carry_out(command, told))
+        return ([], False) if alone else (receipts, True)
+
+    async def _give_up(self, batch: tuple[Event, ...], chat: Chat) -> None:
+        person = await self._store.people.person(batch[-1].person_id or 0)
+        text = self._words.messages.text("went_wrong", self._words.script(person))
+        numbers = tuple(event.id for event in batch)
+        await self._store.turns.refuse(chat.id, numbers, Draft(text, "notice"), self._clock.now())

@@ -1,0 +1,127 @@
+"""Closing a session: open → closing → closed, with exactly one digest, by one small model call or by rule."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from bot.config.settings import Settings
+from bot.errors import ModelError, OverBudget
+from bot.flow.plan import Planner
+from bot.flow.words import Words
+from bot.memory.digest import DigestLine, Scope, excerpt, needs_model, rule_digest
+from bot.memory.parse import parse_digest
+from bot.money import prices
+from bot.ports import Clock, Model
+from bot.prompt.tokens import message_tokens
+from bot.store.digests import Digested
+from bot.store.ledger import Settlement
+from bot.store.store import Store
+from bot.text.script import script_of
+from bot.types.event import Event
+from bot.types.log import Log
+from bot.types.memory import Digest
+from bot.types.prompt import Message, Prompt, Request, Usage
+from bot.types.session import Session
+
+FIRST_WAIT_MS = 30_000
+LONGEST_WAIT_MS = 3_600_000
+"""Back-off while the model is down: 30 s, doubled each time, at most an hour."""
+
+MOST_TRIES = 12
+"""After this many failed calls (about six hours) the rule makes the digest, so that a dead model loses nothing."""
+
+OUTPUT_TOKENS = 400
+"""Longest digest: summary and eight short statements."""
+
+
+@dataclass(frozen=True, slots=True)
+class Summariser:
+    """Who digests, and where its instruction lies per language."""
+
+    model: Model
+    prompts: Callable[[str], Path]
+
+
+class Closing:
+    """Makes and commits digests."""
+
+    def __init__(
+        self, store: Store, summariser: Summariser, planner: Planner, clock: Clock, settings: Settings, words: Words,
+        log: Log,
+    ) -> None:  # fmt: skip
+        self._store = store
+        self._summariser = summariser
+        self._planner = planner
+        self._clock = clock
+        self._settings = settings
+        self._words = words
+        self._log = log
+
+    async def digest(self, session_id: int) -> None:
+        """Digest a closed session, or put it off while the model is down; nothing happens twice."""
+        session = await self._store.sessions.session(session_id)
+        if session.digest_due_at is None or session.digest_due_at > self._clock.now():
+            return
+        chat = await self._store.people.chat(session.chat_id)
+        events = await self._store.events.between(session.chat_id, session.from_event, session.upto_event)
+        told = [event for event in events if event.kind in ("message", "bot") and event.label == ""]
+        lines = tuple(_line(number, event, self._settings) for number, event in enumerate(told, 1))
+        people = {line.person_id: line.name for line in lines if line.person_id is not None}
+        owner = next(iter(people), None) if chat.kind == "dm" else None
+        scope = Scope(chat.id, chat.kind, self._settings.bot.names[0], owner)
+        again = session.state == "closed"
+        try:
+            digest = await self._make(session, lines, scope, again)
+        except ModelError as error:
+            wait = min(FIRST_WAIT_MS * 2**session.digest_attempts, LONGEST_WAIT_MS)
+            await self._store.sessions.postpone_digest(session.id, self._clock.now() + wait)
+            self._log.warning("digest_postponed", session=session.number, chat=chat.id, wait_ms=wait, error=str(error))
+            return
+        covered = self._store.tombstones.covers
+        kept = Digest(
+            "" if covered(digest.summary) else digest.summary,
+            tuple(memory for memory in digest.memories if not covered(memory.text)),
+            digest.by,
+        )
+        names = tuple(people.values())
+        numbers = tuple(line.event_id for line in lines)
+        if await self._store.digests.store(Digested(session, kept, owner, names, numbers), self._clock.now()):
+            self._log.info(
+                "digest", chat=chat.id, session=session.number, reason=session.close_reason, by=kept.by,
+                lines=len(lines), memories=len(kept.memories),
+            )  # fmt: skip
+
+    async def _make(self, session: Session, lines: tuple[DigestLine, ...], scope: Scope, again: bool) -> Digest:
+        model = self._summariser.model
+        tried_enough = session.digest_attempts >= MOST_TRIES
+        if again or tried_enough or not model.digests or not needs_model(lines):
+            return rule_digest(lines, scope)
+        text = excerpt(lines)
+        language = script_of(" ".join(line.text for line in lines if not line.is_bot), self._words.language)
+        system = self._summariser.prompts(f"digest/{language}.txt").read_text("utf-8").strip()
+        prompt = Prompt((), (Message("system", system), Message("user", text)))
+        tokens = sum(message_tokens(message) for message in prompt.messages)
+        now = self._clock.now()
+        try:
+            call = await self._store.ledger.reserve(session.id, self._planner.reservation("digest", tokens, now), now)
+        except OverBudget as error:
+            self._log.warning("over_budget", session=session.number, chat=scope.chat_id, limit=error.limit)
+            return rule_digest(lines, scope)
+        try:
+            answer = await model.complete(Request(prompt, OUTPUT_TOKENS, 0.0, self._settings.model.deadline_seconds))
+        except ModelError as error:
+            unbilled = error.fault in ("unreachable", "refused", "busy")
+            await (self._store.ledger.release if unbilled else self._store.ledger.charge)(call.id, self._clock.now())
+            if error.fault in ("cut", "invalid", "filtered", "overflow"):
+                return rule_digest(lines, scope)
+            raise
+        usage = answer.usage or Usage(tokens, 0, message_tokens(answer.message()), returned=False)
+        cost = prices.cost(usage, prices.price(self._settings))
+        await self._store.ledger.settle(Settlement(call.id, usage, cost), self._clock.now())
+        return parse_digest(answer.text, lines, scope) or rule_digest(lines, scope)
+
+
+def _line(number: int, event: Event, settings: Settings) -> DigestLine:
+    is_bot = event.kind == "bot"
+    name = settings.bot.names[0] if is_bot else event.name
+    return DigestLine(number, event.id, event.person_id, name, event.text, event.at, is_bot)

@@ -1,0 +1,78 @@
+"""The door: an event is committed with its decision before the platform is told that it arrived."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from bot.context.scene import scene_text
+from bot.memory.understand import understand
+from bot.ports import Clock, SceneSource
+from bot.session.activation import SpeakingRules, decide
+from bot.session.lanes import Activity
+from bot.store.events import Arrival
+from bot.store.store import Store
+from bot.text.clean import clean, clean_name
+from bot.text.clip import clip_whole
+from bot.text.script import Script, script_of
+from bot.types.event import Incoming
+from bot.types.speaking import Situation
+
+READ_CHARS = 8_000
+"""How much of a message is searched for names and commands: folding is slow on hostile megabytes."""
+
+MOST_CHARS = 100_000
+"""What is stored of one message; no chat platform sends more, and a pasted file must not fill the disk."""
+
+
+class Intake:
+    """Takes events in from any adapter."""
+
+    def __init__(
+        self, store: Store, clock: Clock, rules: SpeakingRules, is_command: Callable[[str], bool], language: Script,
+        wake: Callable[[int, bool], None], activity: Activity, scenes: tuple[SceneSource, ...] = (),
+    ) -> None:  # fmt: skip
+        self._store = store
+        self._clock = clock
+        self._rules = rules
+        self._is_command = is_command
+        self._language = language
+        self._wake = wake
+        self._activity = activity
+        self._scenes = scenes
+
+    async def accept(self, incoming: Incoming) -> bool:
+        """Commit it; True when it is stored, also if it was stored before. StoreError when it cannot be."""
+        self._activity.begin()
+        try:
+            arrival = self._arrival(self._cleaned(incoming))
+            accepted = await self._store.events.accept(arrival, lambda situation: decide(situation, self._rules))
+            if accepted.decision is not None:
+                self._wake(accepted.chat.id, accepted.decision.action == "now")
+            return True
+        finally:
+            self._activity.end()
+
+    def _cleaned(self, incoming: Incoming) -> Incoming:
+        scene = incoming.scene
+        for source in self._scenes:
+            scene = source.scene(incoming.place) or scene
+        sender = incoming.sender
+        return replace(
+            incoming,
+            text=clip_whole(clean(incoming.text), MOST_CHARS)[0],
+            place=replace(incoming.place, title=clean_name(incoming.place.title) if incoming.place.title else ""),
+            sender=replace(sender, name=clean_name(sender.name)) if sender is not None else None,
+            scene=scene_text(scene) if scene is not None else None,
+        )
+
+    def _arrival(self, incoming: Incoming) -> Arrival:
+        text, is_message = incoming.text[:READ_CHARS], incoming.kind == "message"
+        is_command = is_message and not incoming.forwarded and self._is_command(text)
+        situation = Situation(
+            at=self._clock.now(), chat_kind=incoming.place.kind, enabled=True, text=text, is_message=is_message,
+            from_bot=incoming.sender is not None and incoming.sender.is_bot, is_command=is_command,
+            is_memory_command=is_message and bool(understand(text, self._rules.names).commands),
+            mentions_bot=incoming.mentions_bot, replies_to_bot=incoming.replies_to_bot,
+            addresses_other=incoming.addresses_other, forwarded=incoming.forwarded, window_until=0,
+        )  # fmt: skip
+        script = script_of(text, self._language) if is_message and not is_command and text.strip() else ""
+        return Arrival(incoming, situation, script, "command" if is_command else "")

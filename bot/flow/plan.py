@@ -1,0 +1,198 @@
+"""What the next call of a chat would send, from what is stored. It writes nothing: a turn commits it, `ctx` shows it."""
+
+from dataclasses import dataclass, replace
+
+from bot.config.settings import Settings
+from bot.context.xml import Limits, delta
+from bot.flow.words import Words
+from bot.money import prices
+from bot.prompt.compose import Composed, compose, whole_prompt
+from bot.prompt.opening import opening
+from bot.prompt.persona import Prefix
+from bot.prompt.tokens import prefix_tokens, prompt_tokens
+from bot.store.ledger import Reservation
+from bot.store.sessions import NewEpoch
+from bot.store.store import Store
+from bot.store.turns import Asking
+from bot.text.dates import next_local_time
+from bot.text.estimate import estimate_tokens
+from bot.types.event import Event
+from bot.types.opening import OpeningFacts
+from bot.types.people import Audience, Chat, Person
+from bot.types.prompt import Prompt
+from bot.types.session import Epoch, Session
+from bot.types.turn import Cause
+
+DIALOGUES = 4
+"""Summaries of past talks in an opening (seed AI Chat Pipeline: 4 of the last three days)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A composed turn: what would be committed, what would be sent, and its parts."""
+
+    asking: Asking
+    prompt: Prompt
+    composed: Composed
+    epoch: Epoch | None
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class Occasion:
+    """Why a turn is composed: the messages being answered and what was already done for them."""
+
+    chat: Chat
+    person: Person
+    answering: tuple[Event, ...]
+    why: str
+    receipts: tuple[str, ...] = ()
+
+
+class Planner:
+    """Composes turns for any chat."""
+
+    def __init__(self, store: Store, settings: Settings, prefix: Prefix, words: Words, model_name: str) -> None:
+        self._store = store
+        self._settings = settings
+        self._prefix = prefix
+        self._words = words
+        self._model_name = model_name
+
+    @property
+    def signature(self) -> str:
+        """The 16 hex digits of the stable prefix that a new log would begin with."""
+        return self._prefix.signature
+
+    async def plan(self, occasion: Occasion, now: int) -> Plan:
+        """Compose the turn that answers these messages now."""
+        chat, store = occasion.chat, self._store
+        session = await store.sessions.open_session(chat.id)
+        if session is not None and session.close_at <= now:
+            session = None
+        newest = await store.sessions.epoch(session.id) if session is not None else None
+        reason = self._new_epoch(session, newest)
+        epoch = None if reason else newest
+        first = epoch is None or not epoch.entries
+        frame = self._words.frame(
+            now, self._words.zone_of(chat, occasion.person), self._words.script(occasion.person), first=first
+        )
+        if first:
+            events, limits = await self._lines(chat, session, now)
+            text = await self.opening(chat, occasion.person, now)
+            earlier = 0
+        else:
+            assert epoch is not None
+            events, earlier = await store.events.since(chat.id, epoch.logged_upto, self._settings.context.bus_max)
+            limits, text = self._limits(self._settings.context.delta_tokens), ""
+        every = tuple(sorted({e.id: e for e in (*events, *occasion.answering)}.values(), key=lambda event: event.id))
+        answered = frozenset(event.id for event in occasion.answering)
+        shown = delta(every, answered, now, frame, limits, estimate_tokens, earlier)
+        composed = compose(text, shown.text)
+        asking = self._asking(occasion, session, epoch, composed, now, reason)
+        asking = replace(
+            asking, shown=tuple(number for line in shown.lines for number in line.event_ids), logged_upto=every[-1].id
+        )
+        prompt = whole_prompt(self._prefix.message, self._prefix.tools, epoch, (composed.message,))
+        return Plan(asking, prompt, composed, epoch, asking.reservation.tokens)
+
+    async def opening(self, chat: Chat, person: Person, now: int) -> str:
+        """The opening block that a new log of this chat would begin with."""
+        script = self._words.script(person)
+        facts = await self.facts(chat, person, now)
+        return opening(
+            facts, self._words.opening(script), self._words.days(script), self._settings.context.opening_tokens
+        )
+
+    async def facts(self, chat: Chat, person: Person, now: int) -> OpeningFacts:
+        """What this chat's audience may be told."""
+        audience = await self.audience(chat, person)
+        memories = await self._store.memories.layers(audience)
+        present = [await self._store.people.person(number) for number in audience.person_ids[:8]]
+        names = {other.id: other.name for other in present}
+        for owner in {m.owner_id for m in memories if m.owner_id and m.owner_id not in names}:
+            names[owner] = (await self._store.people.person(owner)).name
+        zone, settings = self._words.zone_of(chat, person), self._settings
+        return OpeningFacts(
+            bot_name=settings.bot.names[0], who=self._prefix.who, owner=settings.bot.owner, zone=zone,
+            tz=self._words.tz(zone), now=now, chat=chat if settings.context.scene.include else _bare(chat),
+            present=tuple(present), names=names, memories=memories,
+            dialogues=await self._store.digests.recent(audience, DIALOGUES),
+        )  # fmt: skip
+
+    async def audience(self, chat: Chat, person: Person) -> Audience:
+        """Everyone who can read a reply here; in a DM just the person."""
+        if chat.kind == "dm":
+            return Audience(chat.id, "dm", (person.id,))
+        known = await self._store.people.audience(chat)
+        return Audience(chat.id, "group", tuple(sorted({*known.person_ids, person.id})))
+
+    def reservation(self, cause: Cause, tokens: int, now: int) -> Reservation:
+        """What a call with a prompt of `tokens` must reserve."""
+        most = prices.estimate(tokens, self._settings.model.max_output_tokens, prices.price(self._settings))
+        day, month = prices.periods(now, self._words.tz(self._words.zone))
+        return Reservation(cause, self._model_name, most.tokens, most.cost, prices.limits(self._settings), day, month)
+
+    def close_at(self, session: Session | None, chat: Chat, person: Person, now: int) -> int:
+        """When the session is to be closed: after silence, or at the early hour after it was opened."""
+        opened = session.opened_at if session is not None else now
+        tz = self._words.tz(self._words.zone_of(chat, person))
+        limits = self._settings.session
+        return min(now + limits.idle_seconds * 1000, next_local_time(opened, limits.close_hour, tz))
+
+    def _new_epoch(self, session: Session | None, epoch: Epoch | None) -> str:
+        """Why the next turn cannot append to the log; "" when it can (ARCHITECTURE §5)."""
+        if session is None or epoch is None:
+            return "open"
+        if epoch.stale:
+            return epoch.stale
+        return "" if epoch.signature == self._prefix.signature else "prefix"
+
+    def _limits(self, tokens: int, recent: int | None = None, window_s: int | None = None) -> Limits:
+        return Limits(
+            tokens=tokens, recent=recent, window_s=window_s, answered=self._settings.input.max_chars,
+            scene=self._settings.context.scene.max_chars,
+        )  # fmt: skip
+
+    def _raw(self) -> Limits:
+        """Raw lines that stand in for a log or a digest: bounded by tokens alone, the bot's own lines as well."""
+        limits = self._limits(self._settings.context.carry_tokens)
+        return replace(limits, bot=limits.message, bot_lines=self._settings.context.bus_max)
+
+    async def _lines(self, chat: Chat, session: Session | None, now: int) -> tuple[tuple[Event, ...], Limits]:
+        """The lines that a new log begins with, and how much of them."""
+        context = self._settings.context
+        if session is not None:
+            events = await self._store.events.recent(chat.id, session.from_event, 0, context.bus_max)
+            return events, self._raw()
+        floor = await self._store.sessions.floor(chat.id)
+        waiting = [s.from_event for s in await self._store.sessions.undigested(chat.id) if s.close_reason != "clear"]
+        if waiting:
+            # The digest is not there yet: the raw lines stand in for it.
+            events = await self._store.events.recent(chat.id, max(floor, min(waiting)), 0, context.bus_max)
+            return events, self._raw()
+        since = now - context.window_seconds * 1000
+        events = await self._store.events.recent(chat.id, floor, since, context.bus_max)
+        return events, self._limits(context.carry_tokens, context.recent, context.window_seconds)
+
+    def _asking(
+        self, occasion: Occasion, session: Session | None, epoch: Epoch | None,
+        composed: Composed, now: int, reason: str,
+    ) -> Asking:  # fmt: skip
+        prefix = self._prefix
+        new = NewEpoch(prefix.message, prefix.tools, prefix.signature, reason, "full") if epoch is None else None
+        tokens = prompt_tokens(epoch, prefix_tokens(prefix.message, prefix.tools), composed.tokens)
+        cause: Cause = "followup" if occasion.why == "window" else "reply"
+        return Asking(
+            chat_id=occasion.chat.id, session_id=session.id if session is not None else None,
+            epoch_id=epoch.id if epoch is not None else None, epoch=new, entry=composed.message,
+            tokens=composed.tokens, shown=(), logged_upto=0,
+            answering=tuple(event.id for event in occasion.answering), why=occasion.why,
+            person_id=occasion.person.id, receipts=occasion.receipts,
+            close_at=self.close_at(session, occasion.chat, occasion.person, now),
+            reservation=self.reservation(cause, tokens, now),
+        )  # fmt: skip
+
+
+def _bare(chat: Chat) -> Chat:
+    return Chat(chat.id, chat.platform, chat.external_id, chat.kind, chat.title, chat.enabled)

@@ -1,0 +1,51 @@
+"""The outbox on its way out: one message at a time per chat, in order. What is sent was stored before."""
+
+from collections.abc import Callable
+
+from bot.ports import Adapter, Clock
+from bot.store.store import Store
+from bot.types.log import Log
+
+FIRST_WAIT_MS = 1_000
+LONGEST_WAIT_MS = 180_000
+"""Back-off of a message that did not go out (FAULTS D5: 1 s, at most 3 min)."""
+
+
+class Sending:
+    """The work of the sending lanes."""
+
+    def __init__(self, store: Store, clock: Clock, look: Callable[[], None], log: Log) -> None:
+        self._store = store
+        self._clock = clock
+        self._look = look
+        self._log = log
+        self._adapters: dict[str, Adapter] = {}
+        self._waits: dict[int, int] = {}
+
+    def connect(self, adapter: Adapter) -> None:
+        """A platform can be sent to from now on."""
+        self._adapters[adapter.platform] = adapter
+
+    async def work(self, chat_id: int) -> None:
+        """Send what waits in this chat."""
+        chat = await self._store.people.chat(chat_id)
+        adapter = self._adapters.get(chat.platform)
+        while adapter is not None and await self._one(chat_id, adapter):
+            pass
+
+    async def _one(self, chat_id: int, adapter: Adapter) -> bool:
+        outgoing = await self._store.outbox.take(chat_id, self._clock.now())
+        if outgoing is None:
+            return False
+        try:
+            sent = await adapter.send(outgoing)
+        except OSError as error:
+            wait = min(self._waits.get(chat_id, FIRST_WAIT_MS), LONGEST_WAIT_MS)
+            self._waits[chat_id] = wait * 2
+            await self._store.outbox.not_sent(outgoing.outbox_id, str(error), self._clock.now() + wait)
+            self._look()
+            self._log.warning("send_failed", chat=chat_id, outbox=outgoing.outbox_id, error=str(error), wait_ms=wait)
+            return False
+        self._waits.pop(chat_id, None)
+        await self._store.outbox.sent(outgoing.outbox_id, sent, self._clock.now())
+        return True

@@ -1,0 +1,59 @@
+"""The tools a turn may use, made from their rooms and the store. A tool's text is in prompts/tools."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+from bot.errors import ConfigError
+from bot.flow.words import Words
+from bot.memory.experience import experience_tool
+from bot.recall.tool import recall_tool
+from bot.store.store import Store
+from bot.text.clean import clean
+from bot.text.dates import local_day, relative_day
+from bot.types.memory import Memory
+from bot.types.prompt import ToolSpec
+from bot.types.tool import Tool, ToolContext
+
+
+def make_tools(store: Store, words: Words, find: Callable[[str], Path]) -> tuple[Tool, ...]:
+    """All tools in the order they are sent."""
+
+    async def render(context: ToolContext, found: tuple[Memory, ...]) -> str:
+        return await _findings(store, words, context, found)
+
+    async def saved(context: ToolContext) -> int:
+        session = await store.sessions.session(context.session_id)
+        return await store.memories.experiences_since(session.chat_id, session.opened_at)
+
+    done = words.openings.text("experience_saved", words.language, id="{id}")
+    return (
+        recall_tool(_spec(find("tools/memory_recall.json")), store.memories.search, render),
+        experience_tool(_spec(find("tools/save_experience.json")), saved, store.tombstones.covers, done),
+    )
+
+
+async def _findings(store: Store, words: Words, context: ToolContext, found: tuple[Memory, ...]) -> str:
+    text = words.opening(words.script_named(context.script))
+    if not found:
+        return text("recall_none")
+    days, tz = words.days(words.script_named(context.script)), words.tz(words.zone)
+    today = local_day(context.now, tz)
+    names = {n: (await store.people.person(n)).name for n in sorted({m.owner_id for m in found if m.owner_id})}
+    lines = [
+        text(
+            "known_line" if memory.owner_id else "own_line", id=memory.id, who=names.get(memory.owner_id or 0, ""),
+            text=memory.text,
+        ) + text("found_day", day=relative_day(local_day(memory.observed_at, tz), today, days))
+        for memory in found
+    ]  # fmt: skip
+    return clean("\n".join((text("recall_found"), *lines)))
+
+
+def _spec(path: Path) -> ToolSpec:
+    try:
+        body = json.loads(path.read_text("utf-8"))
+        schema = json.dumps(body["parameters"], ensure_ascii=False, separators=(",", ":"))
+        return ToolSpec(body["name"], body["description"], schema)
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ConfigError((f"prompts: tools/{path.name} cannot be used ({error})",)) from error

@@ -1,0 +1,230 @@
+"""One turn from asked to said: calls, tools, settlement. It can be taken up again at any of its commits."""
+
+import asyncio
+from dataclasses import dataclass
+
+from bot.config.settings import Settings
+from bot.errors import ModelError, OverBudget, StoreError
+from bot.flow.plan import Occasion, Planner
+from bot.flow.words import Words
+from bot.money import prices
+from bot.ports import Clock, Model
+from bot.prompt.compose import whole_prompt
+from bot.prompt.tokens import message_tokens, prefix_tokens, prompt_tokens
+from bot.store.ledger import Settlement
+from bot.store.store import Store
+from bot.store.turns import Saying, ToolOutcome
+from bot.text.estimate import estimate_tokens
+from bot.types.log import Log
+from bot.types.outgoing import Draft
+from bot.types.people import Chat, Person
+from bot.types.prompt import Completion, Message, Prompt, Request, ToolCall, Usage
+from bot.types.session import Epoch
+from bot.types.tool import Tool, ToolContext, ToolRefused
+from bot.types.turn import Call, Cause, Turn
+
+MOST_CALLS = 4
+"""Model calls in one turn (issue: at most 4)."""
+
+MOST_TOOLS = 6
+"""Tool calls in one turn (seed AI Chat Pipeline: 6)."""
+
+NOT_BILLED = ("unreachable", "refused", "busy")
+"""Faults that come before a server has done any work: the reservation is given back."""
+
+
+@dataclass(frozen=True, slots=True)
+class Brain:
+    """Who answers and with which tools; `slots` bounds the calls in flight over all chats, first come first served."""
+
+    model: Model
+    tools: tuple[Tool, ...]
+    slots: asyncio.Semaphore
+
+
+class TurnRunner:
+    """Runs turns; every effect is committed before the next step."""
+
+    def __init__(
+        self, store: Store, planner: Planner, brain: Brain, clock: Clock, settings: Settings, words: Words, log: Log
+    ) -> None:
+        self._store = store
+        self._planner = planner
+        self._brain = brain
+        self._clock = clock
+        self._settings = settings
+        self._words = words
+        self._log = log
+
+    async def begin(self, occasion: Occasion) -> None:
+        """Compose, commit, ask, answer, say. A limit that is reached is said in one line instead."""
+        plan = await self._planner.plan(occasion, self._clock.now())
+        try:
+            asked = await self._store.turns.ask(plan.asking, self._clock.now())
+        except OverBudget as error:
+            await self._over_budget(occasion, error)
+            return
+        await self._run(asked.turn, occasion.chat, occasion.person, asked.call)
+
+    async def resume(self, turn: Turn) -> None:
+        """Take up a turn that was left between two commits: the same bytes are asked again, a lost call is charged."""
+        lost = await self._store.turns.reserved_call(turn.id)
+        if lost is not None:
+            await self._store.ledger.charge(lost, self._clock.now())
+        chat = await self._store.people.chat(turn.chat_id)
+        await self._run(turn, chat, await self._store.people.person(turn.person_id), None)
+
+    async def _run(self, turn: Turn, chat: Chat, person: Person, call: Call | None) -> None:
+        try:
+            while await self._step(turn, chat, person, call):
+                call = None
+        except OverBudget as error:
+            await self._fail(turn, person, f"over_budget {error.limit}", self._limit_text(person, error), "release")
+        except ModelError as error:
+            text = self._words.messages.text(f"model_failed_{_said_as(error)}", self._words.script(person))
+            await self._fail(turn, person, str(error), text, "release" if error.fault in NOT_BILLED else "charge")
+        except (StoreError, OSError):
+            raise
+        except Exception as error:  # noqa: BLE001 - a defect in one turn must leave neither it nor its money hanging
+            self._log.error("turn_failed", chat=turn.chat_id, turn=turn.id, exc_info=error)
+            text = self._words.messages.text("went_wrong", self._words.script(person))
+            await self._fail(turn, person, type(error).__name__, text, "charge")
+
+    async def _step(self, turn: Turn, chat: Chat, person: Person, call: Call | None) -> bool:
+        """One commit further; False when the turn is said."""
+        epoch = await self._store.sessions.epoch(turn.session_id)
+        if epoch is None or not any(entry.turn_id == turn.id for entry in epoch.entries):
+            raise ModelError("invalid", "the log of this turn is gone")
+        waiting = _unanswered(epoch, turn)
+        if waiting:
+            await self._tool(turn, chat, person, epoch, waiting[0])
+            return True
+        completion, used = await self._ask(turn, epoch, call)
+        settlement = Settlement(used.id, self._usage(completion, epoch), 0.0)
+        settlement = Settlement(used.id, settlement.usage, prices.cost(settlement.usage, prices.price(self._settings)))
+        message = completion.message()
+        if completion.tool_calls:
+            await self._store.turns.answer(turn, message, message_tokens(message), settlement, self._clock.now())
+            return True
+        await self._say(turn, chat, person, completion, settlement)
+        return False
+
+    async def _ask(self, turn: Turn, epoch: Epoch, call: Call | None) -> tuple[Completion, Call]:
+        """One reserved model call on the log as it is stored."""
+        tools = await self._store.sessions.tools(epoch.signature)
+        if call is None:
+            if (await self._store.turns.totals(turn.id))[0] >= MOST_CALLS:
+                raise ModelError("invalid", f"still no answer after {MOST_CALLS} calls")
+            tokens = prompt_tokens(epoch, prefix_tokens(epoch.prefix, tools), 0)
+            cause: Cause = "tool" if any(message.role == "tool" for message in _mine(epoch, turn)) else "reply"
+            reservation = self._planner.reservation(cause, tokens, self._clock.now())
+            call = await self._store.turns.ask_again(turn, reservation, self._clock.now())
+        async with self._brain.slots:
+            return await self._brain.model.complete(self._request(whole_prompt(epoch.prefix, tools, epoch, ()))), call
+
+    def _request(self, prompt: Prompt) -> Request:
+        model = self._settings.model
+        return Request(prompt, model.max_output_tokens, model.temperature, model.deadline_seconds)
+
+    def _usage(self, completion: Completion, epoch: Epoch) -> Usage:
+        """What the server counted, else our estimate."""
+        if completion.usage is not None:
+            return completion.usage
+        prompt = prompt_tokens(epoch, message_tokens(epoch.prefix), 0)
+        return Usage(prompt, 0, message_tokens(completion.message()), returned=False)
+
+    async def _tool(self, turn: Turn, chat: Chat, person: Person, epoch: Epoch, call: ToolCall) -> None:
+        """Carry out one tool call; whatever goes wrong is the tool's answer."""
+        text = self._words.opening(self._words.script(person))
+        roles = [message.role for message in _mine(epoch, turn)]
+        tool = next((tool for tool in self._brain.tools if tool.spec.name == call.name), None)
+        memory = None
+        if roles.count("tool") >= MOST_TOOLS:
+            answer = text("tool_enough")
+        elif tool is None:
+            answer = text("tool_unknown", problem=call.name[:64])
+        else:
+            context = ToolContext(
+                await self._planner.audience(chat, person), person.id, turn.session_id, turn.event_ids,
+                self._words.script(person), self._clock.now(),
+            )  # fmt: skip
+            try:
+                result = await tool.run(context, call.arguments)
+                answer, memory = result.text, result.memory
+            except ToolRefused as refused:
+                answer = text(refused.key, problem=refused.problem)
+            except StoreError as error:
+                self._log.error("tool_failed", turn=turn.id, tool=call.name, error=str(error))
+                answer = text("tool_failed", problem=type(error).__name__)
+        outcome = ToolOutcome(f"{roles.count('assistant')}:{call.id}", call.id, answer, estimate_tokens(answer), memory)
+        await self._store.turns.tool_done(turn, outcome, self._clock.now())
+
+    async def _say(
+        self, turn: Turn, chat: Chat, person: Person, completion: Completion, settlement: Settlement
+    ) -> None:
+        now = self._clock.now()
+        session = await self._store.sessions.session(turn.session_id)
+        message = completion.message()
+        saying = Saying(
+            turn_id=turn.id, entry=message, tokens=message_tokens(message), settlement=settlement,
+            line=completion.text.strip(), drafts=(Draft("\n".join((*turn.receipts, completion.text.strip())), "reply"),),
+            window_until=now + self._settings.speak.window_seconds * 1000,
+            close_at=self._planner.close_at(session, chat, person, now),
+        )  # fmt: skip
+        await self._store.turns.say(saying, now)
+        await self._report(turn)
+
+    async def _report(self, turn: Turn, error: str = "") -> None:
+        """The one line of a turn."""
+        calls, prompt, cached, output, cost = await self._store.turns.totals(turn.id)
+        session = await self._store.sessions.session(turn.session_id)
+        epoch = await self._store.sessions.epoch(turn.session_id)
+        line = self._log.warning if error else self._log.info
+        line(
+            "turn", chat=turn.chat_id, person=turn.person_id, mode="full", why=turn.why, prompt_tokens=prompt,
+            cached_tokens=cached, output_tokens=output, cost=round(cost, 6), ms=self._clock.now() - turn.asked_at,
+            calls=calls, session=session.number, epoch=epoch.number if epoch else 0, turn=turn.number,
+            **({"error": error} if error else {}),
+        )  # fmt: skip
+
+    async def _fail(self, turn: Turn, person: Person, error: str, text: str, fate: str) -> None:
+        """Void the turn and tell the person; what was reserved for a call in flight is charged or released."""
+        reserved = await self._store.turns.reserved_call(turn.id)
+        notice = Draft("\n".join((*turn.receipts, text)), "notice")
+        call = (reserved, fate) if reserved is not None else None
+        await self._store.turns.fail(turn, error, notice, call, self._clock.now())
+        await self._report(turn, error)
+
+    async def _over_budget(self, occasion: Occasion, error: OverBudget) -> None:
+        text = "\n".join((*occasion.receipts, self._limit_text(occasion.person, error)))
+        numbers = tuple(event.id for event in occasion.answering)
+        await self._store.turns.refuse(occasion.chat.id, numbers, Draft(text, "notice"), self._clock.now())
+        self._log.warning("over_budget", chat=occasion.chat.id, person=occasion.person.id, limit=error.limit)
+
+    def _limit_text(self, person: Person, error: OverBudget) -> str:
+        text, script = self._words.messages.text, self._words.script(person)
+        return text("budget_over", script, limit=text(f"limit_{error.limit}", script))
+
+
+def _mine(epoch: Epoch, turn: Turn) -> list[Message]:
+    return [entry.message for entry in epoch.entries if entry.turn_id == turn.id]
+
+
+def _unanswered(epoch: Epoch, turn: Turn) -> tuple[ToolCall, ...]:
+    """The tool calls of this turn's last completion that have no result yet; ids may repeat from call to call."""
+    answered: set[str] = set()
+    for message in reversed(_mine(epoch, turn)):
+        if message.role == "tool":
+            answered.add(message.tool_call_id)
+        else:
+            return tuple(call for call in message.tool_calls if call.id not in answered)
+    return ()
+
+
+def _said_as(error: ModelError) -> str:
+    """Which of the few sentences a person hears for a fault."""
+    match error.fault:
+        case "unreachable" | "refused" | "busy" | "timeout":
+            return error.fault
+        case _:
+            return "invalid"

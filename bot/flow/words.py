@@ -1,0 +1,68 @@
+"""The house's texts in one place: which language, which words, which zone. It writes none of them."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import tzinfo
+from zoneinfo import ZoneInfo
+
+from bot.context.xml import Frame
+from bot.text.catalogue import Catalogue
+from bot.text.dates import DayWords, clock_label, holiday_name, local_day
+from bot.text.script import Script
+from bot.types.people import Chat, Person
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """`messages` are read by people, `openings` by the model; `zone` is the machine's or the configured one."""
+
+    messages: Catalogue
+    openings: Catalogue
+    language: Script
+    zone: str
+    holidays: str
+
+    def script(self, person: Person | None) -> Script:
+        """The script a person last wrote in; the configured language for one who never did."""
+        return self.script_named(person.script if person is not None else "")
+
+    def script_named(self, name: str) -> Script:
+        """The script of that name, else the configured language."""
+        match name:
+            case "zh-Hans" | "zh-Hant" | "en" as script:
+                return script
+            case _:
+                return self.language
+
+    def zone_of(self, chat: Chat, person: Person) -> str:
+        """The zone whose calendar counts: the person's own in a DM, the machine's in a group."""
+        return (person.timezone if chat.kind == "dm" else "") or self.zone
+
+    def tz(self, zone: str) -> tzinfo:
+        """The zone of that name."""
+        return ZoneInfo(zone)
+
+    def opening(self, script: Script) -> Callable[..., str]:
+        """The opening's words in one language."""
+        return lambda key, **values: self.openings.text(key, script, **values)
+
+    def days(self, script: Script) -> DayWords:
+        """The words for near days."""
+        text = self.messages.text
+        return DayWords(
+            text("today", script), text("yesterday", script), text("tomorrow", script),
+            text("days_ago", script, days="{n}"),
+        )  # fmt: skip
+
+    def frame(self, now: int, zone: str, script: Script, *, first: bool) -> Frame:
+        """Date, weekday and holiday of a <ctx>, with the legend in the first one of a log."""
+        tz = self.tz(zone)
+        day = local_day(now, tz)
+        weekdays = self.messages.words("weekdays", script)
+        return Frame(
+            now=clock_label(now, tz),
+            weekday=weekdays[day.weekday()] if weekdays else "",
+            holiday=holiday_name(day, self.holidays, script) if self.holidays else "",
+            legend=self.openings.text("legend", script) if first else "",
+            cut_note=self.openings.text("cut", script, n="{n}"),
+        )

@@ -1,0 +1,49 @@
+"""The tool save_experience: a conclusion the model wants to keep, at most one a session (seed 长记忆, M1)."""
+
+from collections.abc import Awaitable, Callable
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from bot.text.clean import clean
+from bot.types.memory import NewMemory
+from bot.types.prompt import ToolSpec
+from bot.types.tool import Tool, ToolAnswer, ToolContext, ToolRefused, argument_problem
+
+
+class ExperienceArguments(BaseModel):
+    """What the model may save."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    summary: str = Field(max_length=500)
+
+
+def experience_tool(
+    spec: ToolSpec, saved: Callable[[ToolContext], Awaitable[int]], forgotten: Callable[[str], bool], done: str
+) -> Tool:
+    """The tool; `saved` counts what this session saved before, `forgotten` knows what must not come back.
+
+    `done` is the answer, with {id} for the number of what was stored.
+    """
+
+    async def run(context: ToolContext, arguments: str) -> ToolAnswer:
+        try:
+            asked = ExperienceArguments.model_validate_json(arguments)
+        except ValidationError as error:
+            raise ToolRefused("tool_bad_arguments", argument_problem(error)) from error
+        text = " ".join(clean(asked.summary).split())
+        if not text:
+            raise ToolRefused("experience_empty")
+        if await saved(context):
+            raise ToolRefused("experience_once")
+        if forgotten(text):
+            raise ToolRefused("experience_forgotten")
+        alone = context.audience.kind == "dm"
+        memory = NewMemory(
+            owner_id=context.person_id if alone else None, chat_id=context.audience.chat_id,
+            visibility="private" if alone else "chat", kind="experience", text=text, observed_at=context.now,
+            source="tool", event_ids=context.event_ids,
+        )  # fmt: skip
+        return ToolAnswer(done, memory)
+
+    return Tool(spec, run)

@@ -1,0 +1,86 @@
+"""Which memories a 忘记 X means, by folded text, parts and shared words. It asks nobody and changes nothing."""
+
+import re
+
+from bot.text.fold import fold
+from bot.text.script import ENGLISH
+from bot.types.memory import Memory
+
+SHARE = 0.6
+"""Share of the asked words that a memory must hold when neither text holds the other."""
+_STEM = 6
+"""Latin words are the same when they begin with the same letters: allergy and allergic."""
+
+_ENDING = re.compile(r"(?<=[a-z]{3})(?:ing|ed|es|s|e)$")
+
+_HEAD = re.compile(
+    r"[\W_]+|(?:关于|有关|之前|刚才|刚刚|那[条个件]|这[条个件]|说过?的?|记得|我(?:叫|让)你记(?:住|下)?的|我(?!们|国)的?|俺|本人|的(?!士))"
+    r"|(?:about|that|this|the|thing|fact|memory|of|how|what|i['’]m|i['’]ve|i|my|me|am|is|it|have)\b"
+)
+_TAIL = re.compile(
+    r"[\W_]+$|(?:的?(?:这|那)(?:件事|条|个|回事)|的?(?:事情?|记忆|内容|消息)|了|吧|啦|的|呢|啊|哦)$"
+    r"|\b(?:thing|fact|stuff|memory|please|anymore|any more|part)$"
+)
+_LATIN = re.compile(r"[a-z0-9\u00c0-\u024f]+")
+_OTHER = re.compile(r"[^\W_a-z0-9\u00c0-\u024f]+")
+_WEAK = re.compile("[我你您的对了在是吗呢吧啊也都很就还有]")
+"""Characters that come and go between two ways to say the same."""
+
+
+def match(content: str, memories: tuple[Memory, ...]) -> tuple[Memory, ...]:
+    """The memories that `content` means, in the given order: the same text, else a part, else most of the words.
+
+    Several when several fit equally well, none when nothing does. Either Chinese script fits the other. Never raises.
+    """
+    wanted = _core(content)
+    features = _features(wanted)
+    if not wanted:
+        return ()
+    cores = [(memory, _core(memory.text)) for memory in memories]
+    same = tuple(memory for memory, core in cores if core == wanted)
+    if same or not features:
+        return same
+    parts = tuple(memory for memory, core in cores if _holds(core, wanted) or _nearly_all(wanted, core))
+    return parts or _most_shared(features, cores)
+
+
+def _core(text: str) -> str:
+    """The folded text without what only leads to it or trails after it; the whole of it when nothing else is there."""
+    core = fold(text).strip()
+    while head := _HEAD.match(core):
+        core = core[head.end() :]
+    while (tail := _TAIL.search(core)) and tail.start() < len(core):
+        core = core[: tail.start()]
+    return core or re.sub(r"[\W_]+", "", fold(text))
+
+
+def _holds(text: str, part: str) -> bool:
+    """Whether `part` stands in `text`; a Latin word only as a whole one (cat is not in category)."""
+    before = r"(?<![a-z0-9])" if _LATIN.match(part) else ""
+    after = r"(?![a-z0-9])" if _LATIN.match(part[-1:]) else ""
+    return re.search(before + re.escape(part) + after, text) is not None
+
+
+def _nearly_all(wanted: str, core: str) -> bool:
+    """Whether a memory is the larger part of what was asked for."""
+    return 2 * len(core) >= len(wanted) and bool(_features(core)) and _holds(wanted, core)
+
+
+def _most_shared(features: frozenset[str], cores: list[tuple[Memory, str]]) -> tuple[Memory, ...]:
+    shared = [(memory, len(features & _features(core))) for memory, core in cores]
+    best = max((count for _, count in shared), default=0)
+    if best < SHARE * len(features):
+        return ()
+    return tuple(memory for memory, count in shared if count == best)
+
+
+def _features(core: str) -> frozenset[str]:
+    """Beginnings of telling Latin words, and pairs of other characters; a single character is none."""
+    words = (word for word in _LATIN.findall(core) if word not in ENGLISH and (len(word) > 1 or word.isdigit()))
+    runs = (run for part in _OTHER.findall(core) if (run := _WEAK.sub("", part)))
+    pairs = (run[index : index + 2] for run in runs for index in range(len(run) - 1))
+    return frozenset([*(_stem(word) for word in words), *pairs])
+
+
+def _stem(word: str) -> str:
+    return word if word.isdigit() else _ENDING.sub("", word)[:_STEM]

@@ -1,0 +1,123 @@
+"""Finds the plain statements about oneself in a person's words, sentence by sentence. It knows no commands."""
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+
+from bot.memory import statements as s
+from bot.text.clean import clean
+from bot.text.clip import clip
+from bot.text.fold import fold, fold_mapped, unfold
+from bot.types.memory import MemoryKind
+
+TEXT_CHARS = 120
+"""Longest statement."""
+
+_KINDS: tuple[tuple[MemoryKind, re.Pattern[str]], ...] = (
+    ("identity", s.IDENTITY),
+    ("knowledge", s.KNOWLEDGE),
+    ("emotion", s.EMOTION),
+    ("event", s.EVENT),
+    ("emotion", s.ALONE),
+)
+SENTENCE = re.compile(r"((?:[^。！？!?\n；;….]|\.(?!\s|$))+)([。！？!?；;….]*)")
+_CLAUSE_END = re.compile(r"(?<!\d)[,，]|[,，](?!\d)| (?=(?:and|but|so) (?:i|my)\b)", re.IGNORECASE)
+ADDRESSED = re.compile(r"[^\s:：,，]{1,30}[:：] ")
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """What someone plainly said of themselves, in their own words; `emotion` and `value` (-1 to 1) for a feeling."""
+
+    kind: MemoryKind
+    text: str
+    emotion: str = ""
+    value: float = 0.0
+
+
+def statements_in(words: str) -> tuple[Statement, ...]:
+    """The plain statements in a person's own words, in order; doubt means none."""
+    return tuple(found for sentence, end in _sentences(words) for found in _read(sentence, end))
+
+
+def one_row(text: str) -> str:
+    """The text on one line, without anything invisible."""
+    spaced = " ".join(clean(text).split())
+    return "".join(char for char in spaced if unicodedata.category(char) not in ("Cc", "Cf", "Cs", "Co", "Zl", "Zp"))
+
+
+def feeling(words: str) -> float:
+    """How a word of feeling weighs, -1 to 1; 0 for an unknown one."""
+    folded = fold(words)
+    known = [word for word in s.FEELINGS if word in folded]
+    if not known:
+        return 0.0
+    return s.FEELINGS[max(known, key=lambda word: (len(word), -s.FEELINGS[word]))]
+
+
+def _sentences(words: str) -> Iterator[tuple[str, str]]:
+    """Sentences of a message with what ends them; a quoted or code line gives none."""
+    for row in words.split("\n"):
+        if s.QUOTING.search(row) or s.LINK.search(row):
+            continue
+        addressed = ADDRESSED.match(row)
+        for match in SENTENCE.finditer(row, addressed.end() if addressed else 0):
+            yield match[1], match[2]
+
+
+def _read(sentence: str, end: str) -> Iterator[Statement]:
+    folded = fold(sentence).strip()
+    asked = "?" in fold(end)
+    clauses = clauses_of(sentence)
+    if asked and len(clauses) > 1 and s.TAGGED_ON.match(fold(clauses[-1]).strip(" ,")):
+        clauses, asked = clauses[:-1], False
+        folded = fold("".join(clauses)).strip(" ,")
+    if asked or len(folded) > 2 * TEXT_CHARS:
+        return
+    if s.UNSURE.search(folded) or s.INSTRUCTION.search(folded) or s.MACHINES.search(folded):
+        return
+    pending: Statement | None = None
+    for clause in clauses:
+        found = _statement(clause, alone=len(clauses) == 1)
+        if found:
+            if pending:
+                yield _finished(pending)
+            pending = found
+        elif pending and s.SECOND_PERSON.search(fold(clause)):
+            yield _finished(pending)
+            pending = None
+        elif pending:
+            pending = Statement(pending.kind, pending.text + clause, pending.emotion, pending.value)
+    if pending:
+        yield _finished(pending)
+
+
+def clauses_of(sentence: str) -> list[str]:
+    """The parts of a sentence, each with the comma before it."""
+    cuts = [0, *(match.start() for match in _CLAUSE_END.finditer(sentence) if match.start()), len(sentence)]
+    return [sentence[start:stop] for start, stop in pairwise(cuts)]
+
+
+def _statement(clause: str, alone: bool) -> Statement | None:
+    """The statement that a clause begins with."""
+    folded, origin = fold_mapped(clause)
+    lead = s.LEAD.match(folded)
+    start = lead.end() if lead else 0
+    for kind, pattern in _KINDS if alone else _KINDS[:-1]:
+        match = pattern.match(folded, start)
+        if not match:
+            continue
+        text = unfold(clause, origin, start, len(folded))
+        if kind != "emotion":
+            return Statement(kind, text)
+        span = next(match.span(name) for name in match.re.groupindex if match[name])
+        tag = unfold(clause, origin, *span)
+        return Statement(kind, text, tag, feeling(tag))
+    return None
+
+
+def _finished(statement: Statement) -> Statement:
+    text = clip(one_row(statement.text).strip(" ,，、;；"), TEXT_CHARS)
+    return Statement(statement.kind, text, statement.emotion, statement.value)

@@ -1,0 +1,85 @@
+"""Reads what a message asks of memory: remember, forget, undo, how to address; and what is left to answer.
+
+It decides by patterns alone, in time linear in the text. It stores nothing and asks no model.
+"""
+
+import re
+
+from bot.memory import patterns as p
+from bot.memory.dropping import dropping
+from bot.memory.keeping import keeping, opens
+from bot.memory.naming import naming
+from bot.memory.reading import Found, Place, place_at, shaped
+from bot.text.fold import fold, fold_mapped, unfold
+from bot.types.memory import MemoryCommand, Understanding
+
+_START = re.compile(r"(?:^|[,。?\n][,。?\n ]*)(?=.)|(?<=[一-鿿])(?P<loose> +)(?=\S)", re.DOTALL)
+_PAIRS = ("「」", "『』", "“”", '""', "《》", "''", "【】")
+_TRIES = 40
+"""Candidate commands looked at in one message; people write fewer than five, hostile text thousands."""
+
+
+def understand(text: str, names: tuple[str, ...] = ()) -> Understanding:
+    """The memory commands of a message, in order, and the rest to answer; doubt means no command.
+
+    `names` are the names the bot is called by; at the start or end of a command they are neither content nor rest.
+    Contents are verbatim parts of `text`; the rest is `text` itself when there is no command. Never raises.
+    """
+    quick = fold(text)
+    if not p.HINT.search(quick) or p.ABOUT_WORDS.search(quick):
+        return Understanding((), text)
+    folded, origin = fold_mapped(text)
+    shape = shaped(folded, names)
+    found = _read(shape)
+    if not found:
+        return Understanding((), text)
+    commands = tuple(
+        MemoryCommand(each.verb, _verbatim(text, origin, each.content), each.number, each.forever) for each in found
+    )
+    return Understanding(commands, _rest(text, shape, origin, found))
+
+
+def _read(shape: str) -> list[Found]:
+    found: list[Found] = []
+    floor = tries = 0
+    for match in _START.finditer(shape):
+        start = match.end()
+        while floor <= start < len(shape) and tries < _TRIES:
+            place = place_at(shape, start, floor)
+            if p.REPORTED.search(shape, max(floor, start - 12), match.start()):
+                break
+            hit = _command(place, loose=match["loose"] is not None)
+            tries += hit is not None or opens(place)
+            if hit is None:
+                break
+            found.append(hit)
+            floor = start = hit.end
+    return found
+
+
+def _command(place: Place, loose: bool) -> Found | None:
+    hit = naming(place) or dropping(place) or keeping(place)
+    if hit and loose and not p.MINE.search(place.shape, hit.start, hit.end):
+        return None
+    return hit
+
+
+def _verbatim(text: str, origin: tuple[int, ...], span: tuple[int, int] | None) -> str | None:
+    if span is None:
+        return None
+    content = unfold(text, origin, *span).strip().rstrip("~～！!。，,、")
+    if len(content) > 2 and content[0] + content[-1] in _PAIRS:
+        content = content[1:-1].strip()
+    return content or None
+
+
+def _rest(text: str, shape: str, origin: tuple[int, ...], found: list[Found]) -> str:
+    """What the commands leave: pieces of the text, without those that need no answer."""
+    pieces, at = [], 0
+    for each in [*found, Found("undo", len(shape), len(shape))]:
+        piece = shape[at : each.start]
+        if not p.NOTHING_LEFT.fullmatch(piece):
+            skipped = len(piece) - len(piece.lstrip(" ,。\n"))
+            pieces.append(unfold(text, origin, at + skipped, each.start))
+        at = each.end
+    return "".join(pieces).strip().rstrip(",，")

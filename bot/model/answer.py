@@ -1,0 +1,197 @@
+"""Puts one completion together from whatever JSON a server sent. Trusts no shape, opens no connection."""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from bot.errors import ModelError, ModelFault
+from bot.text.clean import clean
+from bot.types.prompt import Completion, ToolCall, Usage
+
+MAX_CHARS = 1_000_000
+"""Characters after which an answer is given up: far above any max_tokens, far below what hurts the machine."""
+
+_THINK = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
+_THINK_END = re.compile(r"\A.*</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
+_OVERFLOW = re.compile(
+    r"context.?(?:length|window|size)|maximum context|prompt is too long|too many tokens", re.IGNORECASE
+)
+_FILTERED = re.compile(
+    r"content.?(?:filter|policy|management)|data_?inspection|safety|sensitive.(?:content|word)", re.IGNORECASE
+)
+_BUSY = re.compile(r"rate.?limit|overload|server.?error|unavailable|busy|\b429\b|\b5\d\d\b", re.IGNORECASE)
+
+
+@dataclass(slots=True)
+class _Draft:
+    """A tool call while its pieces arrive."""
+
+    index: object
+    id: str
+    name: str
+    arguments: str
+
+
+class Answer:
+    """Collects the chunks of a stream, or one whole response, into a Completion.
+
+    `taken` are the tool call ids of the prompt; a missing or repeated id gets one of our own, so ids stay unique.
+    """
+
+    def __init__(self, taken: frozenset[str], *, keep_reasoning: bool = False) -> None:
+        self.chunks = 0
+        self._taken = taken
+        self._keep_reasoning = keep_reasoning
+        self._text: list[str] = []
+        self._reasoning: list[str] = []
+        self._refusal: list[str] = []
+        self._calls: list[_Draft] = []
+        self._finish = ""
+        self._chosen = False
+        self._usage: Usage | None = None
+        self._size = 0
+
+    def add(self, chunk: object) -> None:
+        """Take one chunk, or one whole response; raises ModelError for an error object or an endless answer."""
+        self.chunks += 1
+        body = _mapping(chunk)
+        if body.get("error"):
+            raise ModelError(fault_of(body["error"]), f"error in the answer: {describe(body['error'])}")
+        choice = next(_mappings(body.get("choices")), {})
+        self._chosen = self._chosen or bool(choice)
+        self._usage = _usage(body.get("usage")) or _usage(choice.get("usage")) or self._usage
+        self._finish = _string(choice.get("finish_reason")) or self._finish
+        piece = _mapping(choice.get("delta")) or _mapping(choice.get("message"))
+        self._keep(self._text, _string(piece.get("content")))
+        self._keep(self._reasoning, _string(piece.get("reasoning_content")) or _string(piece.get("reasoning")))
+        self._keep(self._refusal, _string(piece.get("refusal")))
+        for call in _mappings(piece.get("tool_calls")):
+            self._add_call(call)
+
+    def completion(self) -> Completion:
+        """The finished answer; raises ModelError when it is cut, filtered, empty or has a call without a name."""
+        text = visible(clean("".join(self._text)))
+        calls = tuple(self._finished_calls())
+        match self._finish.lower():
+            case "" if not self._chosen:
+                raise ModelError("invalid", f"nothing to choose in {self.chunks} chunks")
+            case "":
+                raise ModelError("cut", f"no finish_reason after {self.chunks} chunks")
+            case "length" | "max_tokens" | "model_length":
+                raise ModelError("cut", "the answer reached max_tokens")
+            case "content_filter" | "safety" | "sensitive":
+                raise ModelError("filtered", f"finish_reason {self._finish!r}")
+            case "insufficient_system_resource" | "error":
+                raise ModelError("busy", f"finish_reason {self._finish!r}")
+        if self._refusal and not calls and not text.strip():
+            raise ModelError("filtered", "the model refused")
+        if any(not call.name for call in calls):
+            raise ModelError("invalid", "a tool call without a name")
+        if not calls and not text.strip():
+            raise ModelError("invalid", f"an empty answer, finish_reason {self._finish!r}")
+        reasoning = clean("".join(self._reasoning)) if self._keep_reasoning else ""
+        return Completion(text, calls, self._usage, self._finish, reasoning)
+
+    def _keep(self, pieces: list[str], piece: str) -> None:
+        self._size += len(piece)
+        if self._size > MAX_CHARS:
+            raise ModelError("invalid", f"an answer longer than {MAX_CHARS} characters")
+        if piece:
+            pieces.append(piece)
+
+    def _add_call(self, call: Mapping[str, object]) -> None:
+        function = _mapping(call.get("function"))
+        index, call_id, name = call.get("index"), _string(call.get("id")), _string(function.get("name"))
+        arguments = function.get("arguments")
+        # Some servers send the arguments as an object, not as its JSON text.
+        piece = json.dumps(arguments, ensure_ascii=False) if isinstance(arguments, Mapping) else _string(arguments)
+        self._size += len(piece) + len(name)
+        if self._size > MAX_CHARS:
+            raise ModelError("invalid", f"tool calls longer than {MAX_CHARS} characters")
+        draft = next((one for one in reversed(self._calls) if index is None or one.index == index), None)
+        # Some servers number every call 0, or not at all: another id, or another name without ids, is another call.
+        if draft is None or (call_id and draft.id and call_id != draft.id) or (index is None and name and draft.name):
+            self._calls.append(_Draft(index, call_id, name, piece))
+            return
+        draft.id = draft.id or call_id
+        draft.name = draft.name or name
+        draft.arguments += piece
+
+    def _finished_calls(self) -> Iterator[ToolCall]:
+        used = set(self._taken)
+        number = len(used)
+        for draft in self._calls:
+            call_id = _whole(draft.id)
+            while not call_id or call_id in used:
+                call_id = f"call_{number}"
+                number += 1
+            used.add(call_id)
+            # No argument text at all is how many servers send a call without arguments.
+            yield ToolCall(call_id, _whole(draft.name), _whole(draft.arguments) or "{}")
+
+
+def visible(text: str) -> str:
+    """The text without `<think>` blocks; one left open hides the rest, one only closed hides what is before it."""
+    shown = _THINK_END.sub("", _THINK.sub("", text))
+    return text if shown == text else shown.strip()
+
+
+def fault_of(error: object) -> ModelFault:
+    """What an error object inside an answer, or the text of one, means."""
+    text = describe(error)
+    if _OVERFLOW.search(text):
+        return "overflow"
+    if _FILTERED.search(text):
+        return "filtered"
+    return "busy" if _BUSY.search(text) else "invalid"
+
+
+def describe(error: object) -> str:
+    """Code, type and message of an error object in one text; other parts may hold people's words and stay out."""
+    body = _mapping(error)
+    inner = _mapping(body.get("error")) or body
+    parts = (inner.get("code"), inner.get("type"), inner.get("message") or inner.get("detail"))
+    if inner:
+        return " ".join(str(part) for part in parts if isinstance(part, str | int))
+    return _string(error)
+
+
+def _usage(value: object) -> Usage | None:
+    """Tokens from every field known to carry them (OpenAI, Kimi, DeepSeek); None when there is no count."""
+    body = _mapping(value)
+    prompt = _count(body.get("prompt_tokens"))
+    output = _count(body.get("completion_tokens"))
+    if prompt is None or output is None:
+        return None
+    places = (
+        _mapping(body.get("prompt_tokens_details")).get("cached_tokens"),
+        body.get("cached_tokens"),
+        body.get("prompt_cache_hit_tokens"),
+    )
+    cached = max((count for count in map(_count, places) if count is not None), default=0)
+    return Usage(prompt, min(cached, prompt), output)
+
+
+def _count(value: object) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**53 else None
+
+
+def _mapping(value: object) -> Mapping[str, object]:
+    return value if isinstance(value, Mapping) else {}
+
+
+def _mappings(value: object) -> Iterator[Mapping[str, object]]:
+    return (item for item in value if isinstance(item, Mapping)) if isinstance(value, list) else iter(())
+
+
+def _string(value: object) -> str:
+    """A text, or the text parts of a list of parts (Mistral's thinking models); anything else is no text."""
+    if isinstance(value, str):
+        return value
+    return "".join(part for item in _mappings(value) if isinstance(part := item.get("text"), str))
+
+
+def _whole(text: str) -> str:
+    """Halves of a surrogate pair are joined, lone ones replaced; all else stays, since arguments are never mended."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

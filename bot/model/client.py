@@ -1,0 +1,80 @@
+"""A model behind an OpenAI-compatible server. It never retries, logs or counts money."""
+
+import asyncio
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from bot.errors import ModelError
+from bot.model.answer import Answer
+from bot.types.prompt import Completion, Prompt, Request
+
+if TYPE_CHECKING:
+    from bot.model.wire import Wire
+
+
+class OpenAIModel:
+    """One server and one model name; the library and its connections are loaded at the first use, in a thread.
+
+    `extra` is merged into every request body (a provider's own switches). `keep_reasoning` is for models that
+    demand their reasoning back. An empty `api_key` sends no Authorization header.
+    """
+
+    dialect = "openai"
+    digests = True
+
+    def __init__(
+        self,
+        base_url: str,
+        api_key: str,
+        name: str,
+        *,
+        stream: bool = True,
+        keep_reasoning: bool = False,
+        extra: Mapping[str, object] | None = None,
+    ) -> None:
+        self.name = name
+        self._base_url = base_url
+        self._api_key = api_key
+        self._stream = stream
+        self._keep_reasoning = keep_reasoning
+        self._extra = dict(extra or {})
+        self._loading = asyncio.Lock()
+        self._wire: Wire | None = None
+
+    async def prepare(self) -> None:
+        """Load the library now, so that the first answer need not wait for it (about 1 s)."""
+        await self._loaded()
+
+    async def complete(self, request: Request) -> Completion:
+        """Answer within `deadline_s` seconds, or raise ModelError; cancelling closes the connection."""
+        wire = await self._loaded()
+        taken = frozenset(call.id for message in request.prompt.messages for call in message.tool_calls)
+        answer = Answer(taken, keep_reasoning=self._keep_reasoning)
+        try:
+            async with asyncio.timeout(request.deadline_s):
+                await wire.ask(request.prompt, request.max_tokens, request.temperature, answer)
+        except TimeoutError:
+            after = f"no end after {request.deadline_s:g} s and {answer.chunks} chunks"
+            raise ModelError("timeout", after) from None
+        return answer.completion()
+
+    async def body(self, prompt: Prompt, max_tokens: int, temperature: float) -> bytes:
+        """The exact bytes that `complete` would send, made by the same call against a transport that only looks."""
+        return await (await self._loaded()).body(prompt, max_tokens, temperature)
+
+    async def close(self) -> None:
+        """Close the connections; a later call opens new ones."""
+        wire, self._wire = self._wire, None
+        if wire is not None:
+            await wire.close()
+
+    async def _loaded(self) -> "Wire":
+        async with self._loading:
+            if self._wire is None:
+                self._wire = await asyncio.to_thread(self._load)
+            return self._wire
+
+    def _load(self) -> "Wire":
+        from bot.model.wire import Wire
+
+        return Wire(self._base_url, self._api_key, self.name, stream=self._stream, extra=self._extra)

@@ -1,0 +1,166 @@
+"""The only file that knows the openai library: its calls, its shapes, its errors. Loaded in a thread, on first use."""
+
+import json
+import re
+from collections.abc import Mapping
+from typing import cast
+from urllib.parse import urlsplit
+
+import httpx2
+import openai
+from openai.types.chat import (
+    ChatCompletion,
+    ChatCompletionChunk,
+    ChatCompletionFunctionToolParam,
+    ChatCompletionMessageParam,
+)
+from pydantic import BaseModel
+
+from bot.errors import ModelError, ModelFault
+from bot.model.answer import Answer, describe, fault_of
+from bot.types.prompt import Prompt
+
+CONNECT_S = 5.0
+"""Seconds to reach the server (the library's own default); everything else is under the request's deadline."""
+DETAIL_CHARS = 300
+"""Characters of an error's detail: one line of a log."""
+
+_SECRETS = re.compile(r"bearer\s+\S+|authorization\S*\s*\S*|\b[sg]k-[\w*-]{6,}|//[^/\s@]*@", re.IGNORECASE)
+_UNREADABLE = (openai.OpenAIError, httpx2.HTTPError, httpx2.StreamError, httpx2.InvalidURL, OSError)
+_BROKEN = (ValueError, TypeError, AttributeError, RecursionError, ExceptionGroup)
+"""Broken JSON and wrong encodings are ValueErrors; a shape that the library did not expect makes the others."""
+
+
+class Wire:
+    """One client of the library; building it is slow (0.2 s), so it is built in a thread too."""
+
+    def __init__(self, base_url: str, api_key: str, name: str, *, stream: bool, extra: Mapping[str, object]) -> None:
+        self._name = name
+        self._api_key = api_key
+        self._stream = stream
+        self._extra = extra
+        timeout = httpx2.Timeout(None, connect=CONNECT_S)
+        # A proxy of the environment must not stand between nuan and a server on this machine.
+        local = urlsplit(base_url).hostname in ("localhost", "127.0.0.1", "::1")
+        self._client = openai.AsyncOpenAI(
+            base_url=base_url,
+            api_key=api_key or "none",  # never None: the library would take a key from the environment
+            timeout=timeout,
+            max_retries=0,
+            http_client=openai.DefaultAsyncHttpx2Client(timeout=timeout, base_url=base_url, trust_env=not local),
+        )
+        _ = self._client.chat.completions  # its modules load at first use: here, not on the event loop
+
+    async def ask(self, prompt: Prompt, max_tokens: int, temperature: float, answer: Answer) -> None:
+        """Send one request and feed what comes back to `answer`; raises ModelError, without a secret in it."""
+        try:
+            await self._ask(self._client, prompt, max_tokens, temperature, answer)
+        except ModelError as error:
+            raise ModelError(error.fault, self._clean(error.detail)) from None
+        except (*_UNREADABLE, *_BROKEN) as error:
+            fault, detail = _translate(error)
+            # `from None`: the library's error holds the request with its headers, and what the server echoed.
+            raise ModelError(fault, self._clean(detail)) from None
+
+    async def body(self, prompt: Prompt, max_tokens: int, temperature: float) -> bytes:
+        """The bytes `ask` would send."""
+        sent: list[bytes] = []
+
+        def look(request: httpx2.Request) -> httpx2.Response:
+            sent.append(request.content)
+            return httpx2.Response(200, json={})
+
+        async with httpx2.AsyncClient(transport=httpx2.MockTransport(look)) as transport:
+            client = self._client.copy(http_client=transport)
+            await self._ask(client, prompt, max_tokens, temperature, Answer(frozenset()))
+        return sent[0]
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._client.close()
+
+    async def _ask(
+        self, client: openai.AsyncOpenAI, prompt: Prompt, max_tokens: int, temperature: float, answer: Answer
+    ) -> None:
+        tools = cast(list[ChatCompletionFunctionToolParam], [tool.wire() for tool in prompt.tools])
+        response = await client.chat.completions.create(
+            model=self._name,
+            messages=cast(list[ChatCompletionMessageParam], [message.wire() for message in prompt.messages]),
+            tools=tools or openai.omit,
+            max_tokens=max_tokens,
+            temperature=temperature,
+            stream=self._stream,
+            stream_options={"include_usage": True} if self._stream else openai.omit,
+            extra_headers={} if self._api_key else {"Authorization": openai.omit},
+            extra_body=self._extra or None,
+        )
+        if isinstance(response, openai.AsyncStream):
+            await _read(response, answer)
+        else:
+            _take(response, answer)
+
+    def _clean(self, detail: str) -> str:
+        """One short line without the key, whatever a server echoed."""
+        if self._api_key:
+            detail = detail.replace(self._api_key, "***")
+        return _SECRETS.sub("***", " ".join(detail.split()))[:DETAIL_CHARS]
+
+
+async def _read(stream: openai.AsyncStream[ChatCompletionChunk], answer: Answer) -> None:
+    """Feed a stream to the answer, closing it whatever happens."""
+    async with stream:
+        kind = stream.response.headers.get("content-type", "")
+        if "json" in kind:  # a server that does not stream, or an error with status 200
+            answer.add(json.loads(await stream.response.aread()))
+            return
+        if "html" in kind:
+            raise ModelError("invalid", f"the server answered {kind}: is base_url right?")
+        async for chunk in stream:
+            answer.add(_plain(chunk))
+
+
+def _take(response: ChatCompletion, answer: Answer) -> None:
+    """Feed a whole response to the answer; the library hands out a bare text when it was no JSON."""
+    if not isinstance(response, BaseModel):
+        raise ModelError("invalid", "the server answered no JSON object: is base_url right?")
+    answer.add(_plain(response))
+
+
+def _plain(value: object) -> object:
+    """The JSON that a library object was made from; without warnings, since the library checked nothing."""
+    return value.model_dump(warnings=False) if isinstance(value, BaseModel) else value
+
+
+def _translate(error: Exception) -> tuple[ModelFault, str]:
+    """Our fault and a detail for one of the library's errors."""
+    match error:
+        case openai.APIStatusError():
+            return _of_status(error)
+        case openai.APIConnectionError() | httpx2.HTTPError() | httpx2.StreamError() | OSError():
+            cause = error.__cause__ or error
+            lost = isinstance(cause, httpx2.ReadError | httpx2.RemoteProtocolError | httpx2.StreamError)
+            return "cut" if lost else "unreachable", f"{type(cause).__name__}: {cause}"
+        case openai.APIError():
+            shown = {"code": error.code, "type": error.type, "message": error.message}
+            return fault_of(shown), f"error in the stream: {describe(shown)}"
+        case httpx2.InvalidURL() | ExceptionGroup():  # the library's own try to connect to a port that cannot be
+            return "unreachable", "base_url is no address"
+        case _:
+            # The texts of these errors may quote the answer, which is people's talk.
+            return "invalid", f"the server's answer cannot be read: {type(error).__name__}"
+
+
+def _of_status(error: openai.APIStatusError) -> tuple[ModelFault, str]:
+    """What an HTTP status means: overflow, filtered, busy (another try may help) or refused (none will)."""
+    status = error.status_code
+    page = isinstance(error.body, str) and error.body.lstrip().startswith("<")
+    said = "a page, no JSON" if page else describe(error.body)
+    detail = f"HTTP {status} {said}"
+    if status in (400, 413, 422) and (fault := fault_of(said)) in ("overflow", "filtered"):
+        return fault, detail
+    if status == 429 and "insufficient_quota" in said:
+        return "refused", detail
+    if status in (408, 409, 425, 429) or status >= 500:
+        wait = error.response.headers.get("retry-after")
+        return "busy", f"{detail} (retry after {wait} s)" if wait else detail
+    return "refused", detail

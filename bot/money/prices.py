@@ -1,0 +1,51 @@
+"""From tokens to money and to what a call may cost at most. Pure."""
+
+import math
+from dataclasses import dataclass
+from datetime import tzinfo
+
+from bot.config.settings import Settings
+from bot.text.dates import day_start, month_start
+from bot.types.money import Limits, Price
+from bot.types.prompt import Usage
+
+MARGIN = 1.25
+"""An estimate may be this much too low before a reservation no longer covers it (PROMPT_ECONOMICS 6: p95 12-14 %)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """The most a call may use: tokens, and money at the uncached price."""
+
+    tokens: int
+    cost: float
+
+
+def price(settings: Settings) -> Price:
+    """The configured prices; a model without prices costs nothing (loopback and offline)."""
+    model = settings.model
+    uncached = model.price_input or 0.0
+    return Price(uncached, uncached if model.price_cached is None else model.price_cached, model.price_output or 0.0)
+
+
+def limits(settings: Settings) -> Limits:
+    """The configured limits."""
+    budget = settings.budget
+    return Limits(budget.day_money, budget.month_money, budget.day_tokens, budget.month_tokens)
+
+
+def cost(usage: Usage, rate: Price) -> float:
+    """What a call cost, in the configured currency."""
+    uncached = usage.prompt_tokens - usage.cached_tokens
+    return (uncached * rate.input + usage.cached_tokens * rate.cached + usage.output_tokens * rate.output) / 1_000_000
+
+
+def estimate(prompt_tokens: int, max_output: int, rate: Price) -> Estimate:
+    """What to reserve for a call: the prompt with a margin, uncached, and the longest answer."""
+    prompt = math.ceil(prompt_tokens * MARGIN)
+    return Estimate(prompt + max_output, (prompt * rate.input + max_output * rate.output) / 1_000_000)
+
+
+def periods(now: int, tz: tzinfo) -> tuple[int, int]:
+    """When the local day and the calendar month began, ms."""
+    return day_start(now, tz), month_start(now, tz)

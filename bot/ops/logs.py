@@ -1,0 +1,179 @@
+"""The operator's log: JSON lines in a private rotating file, and pretty lines on a terminal. No global set-up.
+
+Only a nuan that answers opens it: two processes must not rotate one file.
+"""
+
+import contextlib
+import json
+import logging
+import os
+import sys
+import traceback
+from collections.abc import Callable, MutableMapping, Sequence
+from datetime import UTC, datetime
+from io import TextIOWrapper
+from logging.handlers import RotatingFileHandler
+from pathlib import Path
+from types import TracebackType
+from typing import TextIO, cast
+
+import structlog
+
+from bot.config.settings import LogFile
+from bot.errors import NuanError
+from bot.ops.redact import Redactor, one_line
+from bot.types.log import Log
+
+TEXT_FIELDS = ("text", "reply", "query", "name")
+"""Fields that hold what people wrote or are called; left out unless log.text is on."""
+LONGEST_MESSAGE = 500
+"""Characters of an error's message; the rest is rarely worth its place."""
+
+Fields = MutableMapping[str, object]
+ExcInfo = tuple[type[BaseException], BaseException, TracebackType | None] | tuple[None, None, None]
+
+
+class Logs:
+    """The open log. `log` is handed to the rooms; `close` gives back the file and the third-party loggers."""
+
+    def __init__(
+        self,
+        folder: Path,
+        options: LogFile,
+        now: Callable[[], int],
+        secrets: Sequence[str] = (),
+        stream: TextIO | None = None,
+    ) -> None:
+        """Open `folder`/nuan.jsonl; `now` gives ms since 1970 UTC, `stream` gets the pretty lines.
+
+        Raises OSError when the folder or the file cannot be made.
+        """
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        folder.chmod(0o700)
+        self._file = _PrivateFile(folder / "nuan.jsonl", options)
+        redactor = Redactor(secrets)
+        self.log: Log = structlog.wrap_logger(
+            _Outputs(self._file, stream),
+            processors=[structlog.processors.add_log_level, _Line(now, redactor, options.text)],
+            wrapper_class=structlog.make_filtering_bound_logger(options.level),
+            context_class=dict,
+            cache_logger_on_first_use=True,
+        )
+        self._foreign = _Foreign(self.log, options.text)
+        logging.getLogger().addHandler(self._foreign)
+
+    def close(self) -> None:
+        """Write nothing more; closing twice does nothing."""
+        logging.getLogger().removeHandler(self._foreign)
+        self._file.close()
+
+
+class _Line:
+    """Turns what was said into one record: time, level, event, then the fields, clean and in their order."""
+
+    def __init__(self, now: Callable[[], int], redactor: Redactor, with_text: bool) -> None:
+        self._now = now
+        self._redactor = redactor
+        self._with_text = with_text
+
+    def __call__(self, _logger: object, _method: str, said: Fields) -> Fields:
+        at = datetime.fromtimestamp(self._now() / 1000, UTC)
+        line: Fields = {
+            "timestamp": at.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+            "level": said.pop("level"),
+            "event": self._redactor.plain(said.pop("event")),
+        }
+        exc_info = said.pop("exc_info", None)
+        for name, value in said.items():
+            if self._with_text or name not in TEXT_FIELDS:
+                line[name] = self._redactor.plain(value)
+        error = _error_of(exc_info)
+        if error is not None:
+            line.update(cast(Fields, self._redactor.plain(describe(error, self._with_text))))
+        return line
+
+
+class _Outputs:
+    """Where records end: the file, and the stream if there is one. Named like the levels, as structlog calls it."""
+
+    def __init__(self, file: "_PrivateFile", stream: TextIO | None) -> None:
+        self._file = file
+        self._stream = stream
+        self._pretty = structlog.dev.ConsoleRenderer(colors=stream is not None and stream.isatty(), sort_keys=False)
+
+    def info(self, **line: object) -> None:
+        """Write one clean record, never two lines."""
+        record = one_line(json.dumps(line, ensure_ascii=False, separators=(",", ":")))
+        self._file.handle(logging.makeLogRecord({"msg": record}))
+        if self._stream is not None:
+            shown = {name: one_line(value) if isinstance(value, str) else value for name, value in line.items()}
+            with contextlib.suppress(OSError):  # a terminal that is gone is no reason to stop
+                print(self._pretty(None, "", shown), file=self._stream, flush=True)
+
+    debug = warning = error = info
+
+
+class _PrivateFile(RotatingFileHandler):
+    """A rotating file that only its owner can read, and that says once when it cannot be written."""
+
+    def __init__(self, path: Path, options: LogFile) -> None:
+        self._told = False
+        size = int(options.max_megabytes * 1_000_000)
+        super().__init__(path, maxBytes=size, backupCount=options.keep, encoding="utf-8")
+
+    def _open(self) -> TextIOWrapper:
+        # The handler closes it.
+        file = open(self.baseFilename, self.mode, encoding=self.encoding, opener=_private)  # noqa: SIM115
+        return cast(TextIOWrapper, file)
+
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - the name is the standard library's
+        """A log that cannot be written is no reason to stop talking."""
+        if not self._told:
+            self._told = True
+            print(f"nuan: the log cannot be written: {sys.exception()}", file=sys.stderr)  # noqa: T201
+
+
+class _Foreign(logging.Handler):
+    """Brings the warnings of libraries (openai, httpx2, asyncio …) into the same file."""
+
+    def __init__(self, log: Log, with_text: bool) -> None:
+        super().__init__(logging.WARNING)
+        self._log = log
+        self._with_text = with_text
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """One line; without log.text only the fixed part of the message, its arguments may quote people."""
+        message = record.getMessage() if self._with_text else str(record.msg).split("\n", 1)[0]
+        write = self._log.error if record.levelno >= logging.ERROR else self._log.warning
+        write("library", logger=record.name, message=message[:LONGEST_MESSAGE], exc_info=record.exc_info)
+
+
+def describe(error: BaseException, with_text: bool) -> dict[str, object]:
+    """An error as fields: its kind, message, place and cause; no variables.
+
+    The message of an error that is neither ours nor the system's may quote people and needs `with_text`.
+    """
+    fields: dict[str, object] = {"error": type(error).__name__}
+    if with_text or isinstance(error, (NuanError, OSError)):
+        fields["message"] = str(error)[:LONGEST_MESSAGE]
+    frames = traceback.extract_tb(error.__traceback__)
+    fields["where"] = [f"{Path(frame.filename).name}:{frame.lineno} {frame.name}" for frame in frames[-8:]]
+    cause = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
+    if cause is not None:
+        fields["cause"] = type(cause).__name__
+    return fields
+
+
+def _error_of(exc_info: object) -> BaseException | None:
+    match exc_info:
+        case BaseException():
+            return exc_info
+        case (_, BaseException() as error, _):
+            return error
+    return sys.exception() if exc_info is True else None
+
+
+def _private(path: str, flags: int) -> int:
+    descriptor = os.open(path, flags, 0o600)
+    Path(path).chmod(0o600)  # an older file may have been open to all
+    return descriptor

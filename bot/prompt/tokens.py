@@ -1,0 +1,43 @@
+"""How large a prompt is: the server's last count plus an estimate of what came after it."""
+
+from bot.text.estimate import estimate_tokens
+from bot.types.prompt import Message, ToolSpec
+from bot.types.session import Epoch
+
+PER_MESSAGE = 4
+"""Tokens a chat message costs beside its text (role and separators, OpenAI's chat format)."""
+
+
+def message_tokens(message: Message) -> int:
+    """Estimated tokens of one message, its tool calls included."""
+    calls = sum(
+        estimate_tokens(call.name) + estimate_tokens(call.arguments) + PER_MESSAGE for call in message.tool_calls
+    )
+    return PER_MESSAGE + estimate_tokens(message.content) + calls
+
+
+def tools_tokens(tools: tuple[ToolSpec, ...]) -> int:
+    """Estimated tokens of the tool schemas."""
+    return sum(
+        estimate_tokens(tool.name) + estimate_tokens(tool.description) + estimate_tokens(tool.parameters)
+        for tool in tools
+    )
+
+
+def prefix_tokens(prefix: Message, tools: tuple[ToolSpec, ...]) -> int:
+    """Estimated tokens of the stable prefix."""
+    return message_tokens(prefix) + tools_tokens(tools)
+
+
+def log_tokens(epoch: Epoch) -> int:
+    """Estimated tokens of the log after the stable prefix: what the log budget counts."""
+    return sum(entry.tokens for entry in epoch.entries)
+
+
+def prompt_tokens(epoch: Epoch | None, prefix: int, added: int) -> int:
+    """Tokens of the next prompt: `prefix` and `added` are estimates, what a server counted before is exact."""
+    if epoch is None:
+        return prefix + added
+    if epoch.prompt_tokens and epoch.prompt_entries <= len(epoch.entries):
+        return epoch.prompt_tokens + sum(entry.tokens for entry in epoch.entries[epoch.prompt_entries :]) + added
+    return prefix + log_tokens(epoch) + added

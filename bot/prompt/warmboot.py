@@ -1,0 +1,101 @@
+"""Waking up warm: typed memories and past talks as a short narrative, by template, without a model. Pure."""
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from bot.text.dates import DayWords, local_day, relative_day
+from bot.types.memory import Memory
+from bot.types.opening import OpeningFacts
+
+Words = Callable[..., str]
+"""A text of the opening catalogue by key, filled with named values."""
+
+ALIVE = 0.5
+"""Knowledge that nobody asked to keep is told while its vitality is above this (seed Warm Boot)."""
+
+KNOWLEDGE = 10
+"""How many such lines at most (seed Warm Boot: top 10)."""
+
+DAY_MS = 86_400_000
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A heading and its lines, the most important first; `share` is what it may take of the block when all are full."""
+
+    heading: str
+    lines: tuple[str, ...]
+    share: float
+
+
+def vitality(memory: Memory, now: int) -> float:
+    """e^(-t/S), t in days since it was last used (seed Warm Boot)."""
+    return math.exp(-max(0, now - memory.accessed_at) / DAY_MS / memory.stability_days)
+
+
+def sections(facts: OpeningFacts, words: Words, days: DayWords) -> tuple[Section, ...]:
+    """The narrative's sections in the order they are read, empty ones dropped."""
+    today = local_day(facts.now, facts.tz)
+
+    def day(at: int) -> str:
+        return relative_day(local_day(at, facts.tz), today, days)
+
+    def who(memory: Memory) -> str:
+        return facts.names.get(memory.owner_id or 0, "") or words("me")
+
+    def line(key: str, memory: Memory) -> str:
+        text = memory.text.splitlines()[0] if memory.text else ""
+        return words(
+            key if memory.owner_id else "own_line", id=memory.id, who=who(memory), text=text,
+            tag=memory.emotion or "…", day=day(memory.observed_at),
+        )  # fmt: skip
+
+    told = [memory for memory in facts.memories if not memory.slot]
+    asked = [memory for memory in told if memory.asked]
+    rest = [memory for memory in told if not memory.asked]
+    alive = sorted(
+        (m for m in rest if m.kind in ("knowledge", "experience") and vitality(m, facts.now) > ALIVE),
+        key=lambda memory: (-vitality(memory, facts.now), -memory.id),
+    )[:KNOWLEDGE]
+    found = (
+        Section(words("who"), ("- " + facts.who, *_lines(line, "known_line", rest, "identity")), 0.15),
+        Section(words("mood"), _lines(line, "mood_line", rest, "emotion"), 0.1),
+        Section(words("happened"), _lines(line, "event_line", rest, "event"), 0.2),
+        Section(words("known"), tuple(line("known_line", m) for m in (*asked, *alive)), 0.35),
+        Section(
+            words("dialogue"),
+            tuple(words("dialogue_line", day=day(d.ended_at), text=d.summary) for d in reversed(facts.dialogues)),
+            0.2,
+        ),
+    )
+    return tuple(section for section in found if section.lines)
+
+
+def _lines(line: Callable[[str, Memory], str], key: str, memories: Iterable[Memory], kind: str) -> tuple[str, ...]:
+    return tuple(line(key, memory) for memory in memories if memory.kind == kind)
+
+
+def fit(found: tuple[Section, ...], limit: int, cost: Callable[[str], int]) -> str:
+    """The sections as text of at most `limit` tokens.
+
+    Each section first takes lines up to its share; what the others leave is then given out in reading order.
+    """
+    kept = {section.heading: 0 for section in found}
+    left = limit - sum(cost(section.heading) for section in found)
+    for shared in (True, False):
+        for section in found:
+            room = min(left, int(limit * section.share)) if shared else left
+            for text in section.lines[kept[section.heading] :]:
+                price = cost(text)
+                if price > room:
+                    break
+                room -= price
+                left -= price
+                kept[section.heading] += 1
+    parts = [
+        "\n".join((section.heading, *section.lines[: kept[section.heading]]))
+        for section in found
+        if kept[section.heading]
+    ]
+    return "\n".join(parts)

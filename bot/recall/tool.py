@@ -1,0 +1,46 @@
+"""The tool memory_recall: the model asks, the audience of its turn decides what may be found."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from bot.text.tokens import query_terms
+from bot.types.memory import Memory
+from bot.types.people import Audience
+from bot.types.prompt import ToolSpec
+from bot.types.tool import Tool, ToolAnswer, ToolContext, ToolRefused, argument_problem
+
+TOP_K = 6
+"""Results when the model does not say (seed 长记忆: topK 6 of 1..20)."""
+
+MOST = 20
+
+Search = Callable[[Audience, tuple[str, ...], int], Awaitable[tuple[Memory, ...]]]
+Render = Callable[[ToolContext, tuple[Memory, ...]], Awaitable[str]]
+
+
+class RecallArguments(BaseModel):
+    """What the model may ask."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    query: str = Field(max_length=2000)
+    top_k: int = Field(default=TOP_K, ge=1, le=MOST)
+
+
+def recall_tool(spec: ToolSpec, search: Search, render: Render) -> Tool:
+    """The tool over a search that filters by audience, and the words its findings are told in."""
+
+    async def run(context: ToolContext, arguments: str) -> ToolAnswer:
+        try:
+            asked = RecallArguments.model_validate_json(arguments)
+        except ValidationError as error:
+            raise ToolRefused("tool_bad_arguments", argument_problem(error)) from error
+        if not asked.query.strip():
+            raise ToolRefused("recall_empty")
+        # The dictionary loads at the first question, and the event loop must not wait for it.
+        terms = await asyncio.to_thread(query_terms, asked.query)
+        return ToolAnswer(await render(context, await search(context.audience, terms, asked.top_k)))
+
+    return Tool(spec, run)

@@ -1,0 +1,68 @@
+"""Whether nuan answers one message: at once, after silence, or not (C10–C13). It arms and stores nothing."""
+
+from dataclasses import dataclass
+
+from bot.session.trigger import called_by_name
+from bot.types.speaking import Decision, Situation, Why
+
+WINDOW_MS = 60_000
+"""A person need not call again for this long (SEED_SYSTEMS 1.2, C11)."""
+
+FOLLOWUP_MS = 5_000
+"""Silence of that person before a follow-up is answered (SEED_SYSTEMS 1.2, C12)."""
+
+
+@dataclass(frozen=True, slots=True)
+class SpeakingRules:
+    """What the operator decides: names that call, whether three letters of one are enough, and two times in ms."""
+
+    names: tuple[str, ...]
+    prefix_trigger: bool = False
+    window_ms: int = WINDOW_MS
+    followup_ms: int = FOLLOWUP_MS
+
+
+def decide(situation: Situation, rules: SpeakingRules) -> Decision:
+    """The decision for one message. `due_at` of an answer is ms, 0 when nuan only listens.
+
+    What nuan answers renews the person's window; a dot-command and what she only hears leave it as it was. What is
+    addressed to someone else is never taken for a follow-up or a memory command, forwarded text never for a command.
+    """
+    seen = situation
+    if not seen.is_message or seen.from_bot:
+        return _listen(seen, "listen")
+    if seen.is_command and not seen.forwarded:
+        return Decision("now", "command", seen.at, seen.window_until)
+    if not seen.enabled:
+        return _listen(seen, "off")
+    if seen.chat_kind == "dm":
+        return _now(seen, "dm", rules)
+    if seen.forwarded:
+        return _listen(seen, "forwarded")
+    if seen.mentions_bot:
+        return _now(seen, "mention", rules)
+    if seen.replies_to_bot:
+        return _now(seen, "reply", rules)
+    if called_by_name(seen.text, rules.names, rules.prefix_trigger):
+        return _now(seen, "name", rules)
+    if seen.window_until <= seen.at:
+        return _listen(seen, "silent")
+    if seen.addresses_other:
+        return _listen(seen, "other")
+    if seen.is_memory_command:
+        return _now(seen, "window", rules)
+    until = extended(seen.window_until, seen.at, rules)
+    return Decision("follow", "window", seen.at + rules.followup_ms, until)
+
+
+def extended(window_until: int, at: int, rules: SpeakingRules) -> int:
+    """The end of a person's window after something at `at` that keeps it open: a call, a follow-up or a reply."""
+    return max(window_until, at + rules.window_ms)
+
+
+def _now(seen: Situation, why: Why, rules: SpeakingRules) -> Decision:
+    return Decision("now", why, seen.at, extended(seen.window_until, seen.at, rules))
+
+
+def _listen(seen: Situation, why: Why) -> Decision:
+    return Decision("listen", why, 0, seen.window_until)

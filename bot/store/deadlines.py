@@ -1,0 +1,82 @@
+"""When the next thing is due, over all tables, and the daily tidying of what may not be kept longer."""
+
+import sqlite3
+from dataclasses import dataclass
+
+from bot.store.database import Database
+
+NEXT = """SELECT min(due) FROM (
+    SELECT min(due_at) AS due FROM event WHERE state = 'queued' AND due_at > ?1
+    UNION ALL SELECT min(until) FROM window WHERE until > ?1
+    UNION ALL SELECT min(close_at) FROM session WHERE state = 'open' AND close_at > ?1
+    UNION ALL SELECT min(digest_due_at) FROM session WHERE digest_due_at > ?1
+    UNION ALL SELECT min(due_at) FROM outbox WHERE state = 'pending' AND due_at > ?1
+    UNION ALL SELECT min(purge_at) FROM memory WHERE purge_at > ?1
+    UNION ALL SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'tidy_at' AND CAST(value AS INTEGER) > ?1)"""
+
+
+DUE = """SELECT 'event' AS kind, chat_id FROM event WHERE state = 'queued' AND due_at <= ?1 GROUP BY chat_id
+    UNION ALL SELECT 'window', 0 WHERE EXISTS (SELECT 1 FROM window WHERE until <= ?1)
+    UNION ALL SELECT 'session', id FROM session WHERE state = 'open' AND close_at <= ?1
+    UNION ALL SELECT 'digest', id FROM session WHERE digest_due_at <= ?1
+    UNION ALL SELECT 'outbox', chat_id FROM outbox WHERE state = 'pending' AND due_at <= ?1 GROUP BY chat_id
+    UNION ALL SELECT 'purge', 0 WHERE EXISTS (SELECT 1 FROM memory WHERE purge_at <= ?1)
+    UNION ALL SELECT 'tidy', 0 WHERE coalesce((SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'tidy_at'), 0) <= ?1"""
+
+
+@dataclass(frozen=True, slots=True)
+class Retention:
+    """The instants, ms, before which delivery ids, transcript texts and logs of closed sessions are dropped."""
+
+    ids_before: int
+    transcript_before: int
+    logs_before: int
+    next_at: int
+
+
+class Deadlines:
+    """Every deadline is a column; this reads the nearest one."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def next(self, now: int) -> int | None:
+        """The nearest instant after `now`, ms, at which something is to be done."""
+        row = await self._database.row(NEXT, (now,))
+        return int(row[0]) if row and row[0] is not None else None
+
+    async def due(self, now: int) -> tuple[tuple[str, int], ...]:
+        """What is to be done by now: its kind, and the number of the chat or session it is about."""
+        return tuple((str(row[0]), int(row[1])) for row in await self._database.rows(DUE, (now,)))
+
+    async def waiting(self) -> int | None:
+        """When the last of the lines that wait for an answer is due, ms; None when none waits."""
+        row = await self._database.row("SELECT max(due_at) FROM event WHERE state = 'queued'")
+        return int(row[0]) if row and row[0] is not None else None
+
+    async def end_windows(self, now: int) -> int:
+        """Remove the activation windows that are over; how many."""
+        return await self._database.write(lambda db: db.execute("DELETE FROM window WHERE until <= ?", (now,)).rowcount)
+
+    async def tidy(self, retention: Retention) -> None:
+        """Drop what is older than it may be kept, and set the next time."""
+        await self._database.write(lambda db: tidy(db, retention))
+
+
+def tidy(db: sqlite3.Connection, retention: Retention) -> None:
+    """Verb: delivery ids, old texts, logs of digested sessions; counts stay."""
+    db.execute("UPDATE event SET delivery_key = NULL, external_id = '' WHERE at < ?", (retention.ids_before,))
+    db.execute(
+        "UPDATE event SET text = '', name = '', hidden = 'old' WHERE at < ? AND state <> 'queued'",
+        (retention.transcript_before,),
+    )
+    closed = "SELECT id FROM session WHERE state = 'closed' AND closed_at < ?"
+    logs = f"SELECT entry.id FROM entry JOIN epoch ON epoch.id = epoch_id WHERE session_id IN ({closed})"
+    db.execute(f"DELETE FROM edge WHERE kind = 'entry' AND derived_id IN ({logs})", (retention.logs_before,))
+    db.execute(f"DELETE FROM entry WHERE id IN ({logs})", (retention.logs_before,))
+    db.execute("DELETE FROM effect WHERE at < ?", (retention.ids_before,))
+    db.execute("DELETE FROM outbox WHERE state IN ('sent', 'cancelled') AND sent_at < ?", (retention.ids_before,))
+    db.execute(
+        "INSERT INTO meta (key, value) VALUES ('tidy_at', ?1) ON CONFLICT (key) DO UPDATE SET value = ?1",
+        (str(retention.next_at),),
+    )

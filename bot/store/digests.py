@@ -1,0 +1,73 @@
+"""Dialogue memory: the digest of each closed session, exactly one, and what it leaves behind."""
+
+import json
+import sqlite3
+from dataclasses import dataclass
+
+from bot.store.database import Database
+from bot.store.keeping import store_memory
+from bot.types.memory import Dialogue, Digest
+from bot.types.people import Audience
+from bot.types.session import Session
+
+
+@dataclass(frozen=True, slots=True)
+class Digested:
+    """A digest with the session it is of: whose it is (None: a group's), who took part, which events it covers."""
+
+    session: Session
+    digest: Digest
+    owner_id: int | None
+    names: tuple[str, ...]
+    event_ids: tuple[int, ...]
+
+
+class Digests:
+    """Summaries of closed sessions."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def store(self, digested: Digested, at: int) -> bool:
+        """Commit the digest and close the session; False when another commit did so before."""
+        return await self._database.write(lambda db: store(db, digested, at))
+
+    async def recent(self, audience: Audience, limit: int) -> tuple[Dialogue, ...]:
+        """The newest summaries that this audience may see, oldest of them first."""
+        owner = audience.person_ids[0] if audience.kind == "dm" and len(audience.person_ids) == 1 else -1
+        rows = await self._database.rows(
+            "SELECT id, session_id, chat_id, summary, started_at, ended_at, names FROM digest WHERE summary <> '' AND "
+            "(owner_id = ? OR chat_id = ?) ORDER BY ended_at DESC, id DESC LIMIT ?",
+            (owner, audience.chat_id, limit),
+        )
+        return tuple(
+            Dialogue(int(row[0]), int(row[1]), int(row[2]), row[3], int(row[4]), int(row[5]), tuple(json.loads(row[6])))
+            for row in reversed(rows)
+        )
+
+
+def store(db: sqlite3.Connection, digested: Digested, at: int) -> bool:
+    """Verb: the digest with its memories and source edges; a digest made again replaces its summary only."""
+    session, digest = digested.session, digested.digest
+    if not db.execute(
+        "UPDATE session SET state = 'closed', digest_due_at = NULL WHERE id = ? AND digest_due_at IS NOT NULL",
+        (session.id,),
+    ).rowcount:
+        return False
+    again = db.execute("SELECT id FROM digest WHERE session_id = ?", (session.id,)).fetchone()
+    if again is not None:
+        db.execute("UPDATE digest SET summary = ?, made_by = ? WHERE id = ?", (digest.summary, digest.by, again[0]))
+        return True
+    number = db.execute(
+        "INSERT INTO digest (session_id, chat_id, owner_id, summary, made_by, names, started_at, ended_at, created_at) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (session.id, session.chat_id, digested.owner_id, digest.summary, digest.by,
+         json.dumps(digested.names, ensure_ascii=False), session.opened_at, session.last_at, at),
+    ).lastrowid  # fmt: skip
+    db.executemany(
+        "INSERT OR IGNORE INTO edge (kind, derived_id, event_id) VALUES ('digest', ?, ?)",
+        [(number, event) for event in digested.event_ids],
+    )
+    for memory in digest.memories:
+        store_memory(db, memory, at)
+    return True

@@ -1,0 +1,145 @@
+"""The verbs behind memories: store a statement, confirm a command, bring something back. Nothing is looked up here."""
+
+import sqlite3
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import cast
+
+from bot.store.events import finish
+from bot.store.outbox import put
+from bot.text.fold import fold
+from bot.text.tokens import index_terms
+from bot.types.memory import STABILITY_DAYS, NewMemory
+from bot.types.outgoing import Draft
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """The number of a memory, and whether it was there before."""
+
+    id: int
+    again: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """How a memory command is confirmed: said at once, or handed to the reply that follows.
+
+    `key` makes it happen once; `text` gets the memory's number and whether it was known (or several were meant).
+    """
+
+    event_id: int
+    chat_id: int
+    key: str
+    text: Callable[[int, bool], str]
+    send: bool
+
+
+def store_memory(db: sqlite3.Connection, new: NewMemory, at: int) -> Stored:
+    """Verb part: store a statement, or count it once more where the same owner already has it in the same place."""
+    folded = fold(new.text)
+    same = db.execute(
+        "SELECT id FROM memory WHERE owner_id IS ? AND folded = ? AND visibility = ? AND slot = ? AND "
+        "disabled_at IS NULL AND (visibility <> 'chat' OR chat_id = ?)",
+        (new.owner_id, folded, new.visibility, new.slot, new.chat_id),
+    ).fetchone()
+    if same is not None:
+        db.execute(
+            "UPDATE memory SET importance = importance + 1, asked = max(asked, ?), updated_at = ? WHERE id = ?",
+            (int(new.asked), at, same[0]),
+        )
+        number, again = cast("int", same[0]), True
+    else:
+        number, again = _insert(db, new, folded, at), False
+    db.executemany(
+        "INSERT OR IGNORE INTO edge (kind, derived_id, event_id) VALUES ('memory', ?, ?)",
+        [(number, event) for event in new.event_ids],
+    )
+    return Stored(number, again)
+
+
+def _insert(db: sqlite3.Connection, new: NewMemory, folded: str, at: int) -> int:
+    if new.slot:
+        _replace_address(db, new, folded, at)
+    number = cast(
+        "int",
+        db.execute(
+            "INSERT INTO memory (owner_id, chat_id, visibility, kind, slot, text, folded, asked, source, emotion, "
+            "emotion_value, stability_days, accessed_at, observed_at, created_at, updated_at) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (new.owner_id, new.chat_id, new.visibility, new.kind, new.slot, new.text, folded, int(new.asked),
+             new.source, new.emotion, new.emotion_value, STABILITY_DAYS[new.kind], at, new.observed_at, at, at),
+        ).lastrowid,
+    )  # fmt: skip
+    index(db, number)
+    return number
+
+
+def _replace_address(db: sqlite3.Connection, new: NewMemory, folded: str, at: int) -> None:
+    """叫我X ends the former name and a ban of X; 别叫我X ends X as the name to use."""
+    ended = "slot = 'address' OR folded = ?" if new.slot == "address" else "slot = 'address' AND folded = ?"
+    gone = db.execute(
+        f"SELECT id FROM memory WHERE owner_id = ? AND visibility = ? AND slot <> '' AND ({ended}) "
+        "AND disabled_at IS NULL AND (visibility <> 'chat' OR chat_id = ?)",
+        (new.owner_id, new.visibility, folded, new.chat_id),
+    ).fetchall()
+    for (number,) in gone:
+        db.execute("UPDATE memory SET disabled_at = ?, disabled_reason = 'replaced' WHERE id = ?", (at, number))
+        db.execute("DELETE FROM memory_text WHERE rowid = ?", (number,))
+
+
+def index(db: sqlite3.Connection, number: int) -> None:
+    """Verb part: write the full-text row of an active memory. Its terms need no dictionary, so this takes no time."""
+    owner, chat, seen, text = db.execute(
+        "SELECT owner_id, chat_id, visibility, text FROM memory WHERE id = ?", (number,)
+    ).fetchone()
+    key = f"c{chat}" if seen == "chat" else "all" if owner is None else f"p{owner}"
+    db.execute(
+        "INSERT INTO memory_text (rowid, owner, terms) VALUES (?, ?, ?)", (number, key, " ".join(index_terms(text)))
+    )
+
+
+def confirm(db: sqlite3.Connection, receipt: Receipt, text: str, at: int) -> str:
+    """Verb part: the receipt's line on the bus and, when nothing else will be said, in the outbox."""
+    line = db.execute(
+        "INSERT INTO event (chat_id, at, kind, text, label, state) VALUES (?, ?, 'bot', ?, 'memory', 'done')",
+        (receipt.chat_id, at, text),
+    ).lastrowid
+    if receipt.send:
+        put(db, receipt.chat_id, Draft(text, "receipt"), at, event_id=line)
+        finish(db, (receipt.event_id,), "done", "command")
+    db.execute("INSERT INTO effect (key, result, at) VALUES (?, ?, ?)", (receipt.key, text, at))
+    return text
+
+
+def done_before(db: sqlite3.Connection, receipt: Receipt) -> str | None:
+    """Verb part: the text of a receipt that was committed before a crash."""
+    row = db.execute("SELECT result FROM effect WHERE key = ?", (receipt.key,)).fetchone()
+    return str(row[0]) if row else None
+
+
+def remember(db: sqlite3.Connection, memory: NewMemory, receipt: Receipt, at: int) -> str:
+    """Verb: the memory and its receipt, once."""
+    before = done_before(db, receipt)
+    if before is not None:
+        return before
+    stored = store_memory(db, memory, at)
+    return confirm(db, receipt, receipt.text(stored.id, stored.again), at)
+
+
+def undo(
+    db: sqlite3.Connection, memory_id: int, whose: tuple[str, tuple[object, ...]], receipt: Receipt, at: int
+) -> str | None:
+    """Verb: a forgotten row is active again; what was scrubbed elsewhere stays scrubbed."""
+    before = done_before(db, receipt)
+    if before is not None:
+        return before
+    changed = db.execute(
+        "UPDATE memory SET disabled_at = NULL, disabled_reason = '', purge_at = NULL, updated_at = ? WHERE id = ? "
+        f"AND disabled_at IS NOT NULL AND purge_at > ? AND {whose[0]}",
+        (at, memory_id, at, *whose[1]),
+    ).rowcount
+    if not changed:
+        return None
+    index(db, memory_id)
+    return confirm(db, receipt, receipt.text(memory_id, False), at)

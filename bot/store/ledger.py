@@ -1,0 +1,136 @@
+"""The ledger: every model call is a row, reserved before it is made and settled after. Prices are not known here."""
+
+import sqlite3
+from dataclasses import dataclass
+from typing import cast
+
+from bot.errors import OverBudget
+from bot.store.database import Database
+from bot.types.money import Limits, Spend
+from bot.types.prompt import Usage
+from bot.types.turn import Call, Cause
+
+USED = """SELECT count(*), coalesce(sum(CASE state WHEN 'reserved' THEN reserved_cost ELSE cost END), 0),
+    coalesce(sum(CASE state WHEN 'reserved' THEN reserved_tokens ELSE prompt_tokens + output_tokens END), 0),
+    coalesce(sum(prompt_tokens), 0), coalesce(sum(cached_tokens), 0),
+    coalesce(sum(CASE state WHEN 'reserved' THEN reserved_cost ELSE 0 END), 0),
+    coalesce(sum(CASE state WHEN 'reserved' THEN reserved_tokens ELSE 0 END), 0) FROM call WHERE at >= ? """
+
+
+@dataclass(frozen=True, slots=True)
+class Reservation:
+    """What a call may cost at most, and the limits it must fit in; day and month begin at these ms."""
+
+    cause: Cause
+    model: str
+    tokens: int
+    cost: float
+    limits: Limits
+    day_since: int
+    month_since: int
+
+
+@dataclass(frozen=True, slots=True)
+class Settlement:
+    """What a call really cost; `counted` says who counted: the server, or we by estimate."""
+
+    call_id: int
+    usage: Usage
+    cost: float
+
+
+class Ledger:
+    """What was spent, and whether more may be."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def spend(self, since: int, chat_id: int | None = None) -> Spend:
+        """What was used since that instant, in all chats or one."""
+        where, params = ("AND chat_id = ?", (since, chat_id)) if chat_id is not None else ("", (since,))
+        row = await self._database.row(USED + where, params)
+        assert row is not None
+        calls, money, tokens, prompt, cached, reserved_money, reserved_tokens = row
+        return Spend(since, float(money), int(tokens), int(calls), int(prompt), int(cached), float(reserved_money),
+                     int(reserved_tokens))  # fmt: skip
+
+    async def reserve(self, session_id: int, reservation: Reservation, at: int) -> Call:
+        """Reserve a call that belongs to no turn; OverBudget when a limit would be passed."""
+        return await self._database.write(
+            lambda db: reserve(db, reservation, at, Owner(session_id=session_id, chat_id=_chat(db, session_id)))
+        )
+
+    async def settle(self, settlement: Settlement, at: int) -> None:
+        """Replace the reservation by what the call cost."""
+        await self._database.write(lambda db: settle(db, settlement, at))
+
+    async def charge(self, call_id: int, at: int) -> None:
+        """A call whose cost nobody knows (lost, cut, cancelled) costs what was reserved for it."""
+        await self._database.write(lambda db: charge(db, call_id, at))
+
+    async def release(self, call_id: int, at: int) -> None:
+        """A call that the server refused costs nothing."""
+        await self._database.write(lambda db: release(db, call_id, at))
+
+
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """On whose account a call goes."""
+
+    session_id: int
+    chat_id: int
+    turn_id: int | None = None
+    person_id: int | None = None
+
+
+def _chat(db: sqlite3.Connection, session_id: int) -> int:
+    return cast("int", db.execute("SELECT chat_id FROM session WHERE id = ?", (session_id,)).fetchone()[0])
+
+
+def reserve(db: sqlite3.Connection, reservation: Reservation, at: int, owner: Owner) -> Call:
+    """Verb part: reserve, or raise OverBudget naming the limit that the call would pass."""
+    limits = reservation.limits
+    checks = (
+        (reservation.day_since, limits.day_money, limits.day_tokens, "day"),
+        (reservation.month_since, limits.month_money, limits.month_tokens, "month"),
+    )
+    for since, money, tokens, name in checks:
+        if money is None and tokens is None:
+            continue
+        used = db.execute(USED, (since,)).fetchone()
+        if money is not None and used[1] + reservation.cost > money:
+            raise OverBudget(f"{name}_money")
+        if tokens is not None and used[2] + reservation.tokens > tokens:
+            raise OverBudget(f"{name}_tokens")
+    number = db.execute(
+        "INSERT INTO call (turn_id, session_id, chat_id, person_id, cause, model, state, at, reserved_tokens, "
+        "reserved_cost) VALUES (?, ?, ?, ?, ?, ?, 'reserved', ?, ?, ?)",
+        (owner.turn_id, owner.session_id, owner.chat_id, owner.person_id, reservation.cause, reservation.model, at,
+         reservation.tokens, reservation.cost),
+    ).lastrowid  # fmt: skip
+    return Call(cast("int", number), reservation.cause, reservation.tokens, reservation.cost)
+
+
+def settle(db: sqlite3.Connection, settlement: Settlement, at: int) -> None:
+    """Verb part: what the call cost; a call is settled once."""
+    usage = settlement.usage
+    db.execute(
+        "UPDATE call SET state = 'settled', settled_at = ?, prompt_tokens = ?, cached_tokens = ?, output_tokens = ?, "
+        "cost = ?, counted = ? WHERE id = ? AND state = 'reserved'",
+        (at, usage.prompt_tokens, usage.cached_tokens, usage.output_tokens, settlement.cost,
+         "returned" if usage.returned else "estimated", settlement.call_id),
+    )  # fmt: skip
+
+
+def charge(db: sqlite3.Connection, call_id: int, at: int) -> None:
+    """Verb part: charge at the reservation."""
+    db.execute(
+        "UPDATE call SET state = 'lost', settled_at = ?, prompt_tokens = reserved_tokens, cost = reserved_cost, "
+        "counted = 'reserved' WHERE id = ? AND state = 'reserved'",
+        (at, call_id),
+    )
+
+
+def release(db: sqlite3.Connection, call_id: int, at: int) -> None:
+    """Verb part: the reservation is given back."""
+    db.execute("UPDATE call SET state = 'released', settled_at = ? WHERE id = ? AND state = 'reserved'", (at, call_id))

@@ -1,0 +1,134 @@
+"""Persons, accounts, chats and places. Names are display only; platform ids decide who is who."""
+
+import sqlite3
+from typing import cast
+
+from bot.store.database import Database
+from bot.types.event import ChatKind, Place, Sender
+from bot.types.people import Audience, Chat, Person
+
+CHAT = """SELECT chat.id, place.platform, place.external_id, chat.kind, chat.title, chat.enabled, chat.scene
+    FROM chat JOIN place ON place.chat_id = chat.id AND place.current = 1 """
+PERSON = "SELECT id, name, script, timezone, is_bot FROM person "
+
+
+class People:
+    """Who takes part, and where."""
+
+    def __init__(self, database: Database, owners: frozenset[str]) -> None:
+        self._database = database
+        self._owners = owners
+
+    async def chat(self, chat_id: int) -> Chat:
+        """The chat of that number; LookupError when there is none."""
+        row = await self._database.row(CHAT + "WHERE chat.id = ?", (chat_id,))
+        if row is None:
+            raise LookupError(f"no chat {chat_id!r}")
+        return chat_of(row)
+
+    async def chats(self) -> tuple[Chat, ...]:
+        """All chats, by number."""
+        return tuple(chat_of(row) for row in await self._database.rows(CHAT + "ORDER BY chat.id"))
+
+    async def person(self, person_id: int) -> Person:
+        """The person of that number; LookupError when there is none."""
+        row = await self._database.row(PERSON + "WHERE id = ?", (person_id,))
+        if row is None:
+            raise LookupError(f"no person {person_id!r}")
+        owned = await self._database.rows(
+            "SELECT platform || ':' || external_id FROM account WHERE person_id = ?", (person_id,)
+        )
+        return person_of(row, any(account[0] in self._owners for account in owned))
+
+    async def person_named(self, name: str) -> Person | None:
+        """The person with that number or, if it is unique, that display name; None otherwise."""
+        rows = await self._database.rows("SELECT id FROM person WHERE id = ? OR name = ?", (_number(name), name))
+        return await self.person(int(rows[0][0])) if len(rows) == 1 else None
+
+    async def audience(self, chat: Chat) -> Audience:
+        """Everyone who can read a reply in that chat, as far as they ever wrote there."""
+        rows = await self._database.rows(
+            "SELECT DISTINCT person_id FROM window WHERE chat_id = ?1 UNION SELECT person_id FROM session_person "
+            "JOIN session ON session.id = session_id WHERE session.chat_id = ?1 ORDER BY 1",
+            (chat.id,),
+        )
+        return Audience(chat.id, chat.kind, tuple(int(row[0]) for row in rows))
+
+    async def switch(self, chat_id: int, enabled: bool) -> None:
+        """Let nuan speak in a chat, or not."""
+        await self._database.write(
+            lambda db: db.execute("UPDATE chat SET enabled = ? WHERE id = ?", (int(enabled), chat_id)).rowcount
+        )
+
+
+def chat_of(row: tuple[object, ...]) -> Chat:
+    """A row of CHAT as a value."""
+    number, platform, external_id, kind, title, enabled, scene = row
+    return Chat(
+        cast("int", number),
+        str(platform),
+        str(external_id),
+        cast("ChatKind", kind),
+        str(title),
+        bool(enabled),
+        str(scene),
+    )
+
+
+def person_of(row: tuple[object, ...], is_owner: bool) -> Person:
+    """A row of PERSON as a value."""
+    number, name, script, timezone, is_bot = row
+    return Person(cast("int", number), str(name), str(script), str(timezone), is_owner, bool(is_bot))
+
+
+def _number(text: str) -> int:
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 16 else -1
+
+
+def find_chat(db: sqlite3.Connection, place: Place, at: int) -> Chat:
+    """The chat a place points to, made when it is new; its title follows the platform's."""
+    row = db.execute(
+        CHAT + "WHERE chat.id = (SELECT chat_id FROM place WHERE platform = ? AND external_id = ?)",
+        (place.platform, place.external_id),
+    ).fetchone()
+    if row is None:
+        chat_id = db.execute(
+            "INSERT INTO chat (kind, title, created_at) VALUES (?, ?, ?)", (place.kind, place.title, at)
+        ).lastrowid
+        db.execute(
+            "INSERT INTO place (platform, external_id, chat_id) VALUES (?, ?, ?)",
+            (place.platform, place.external_id, chat_id),
+        )
+        return Chat(cast("int", chat_id), place.platform, place.external_id, place.kind, place.title)
+    chat = chat_of(row)
+    if place.title and place.title != chat.title:
+        db.execute("UPDATE chat SET title = ? WHERE id = ?", (place.title, chat.id))
+    return chat
+
+
+def find_person(db: sqlite3.Connection, sender: Sender, script: str, at: int) -> int:
+    """The person an account belongs to, made when it is new; name and script follow what was last seen."""
+    row = db.execute(
+        "SELECT person_id, name FROM account WHERE platform = ? AND external_id = ?",
+        (sender.platform, sender.external_id),
+    ).fetchone()
+    if row is None:
+        person_id = db.execute(
+            "INSERT INTO person (name, script, is_bot, created_at) VALUES (?, ?, ?, ?)",
+            (sender.name, script, int(sender.is_bot), at),
+        ).lastrowid
+        db.execute(
+            "INSERT INTO account (platform, external_id, person_id, name, created_at) VALUES (?, ?, ?, ?, ?)",
+            (sender.platform, sender.external_id, person_id, sender.name, at),
+        )
+        return cast("int", person_id)
+    if row[1] != sender.name:
+        db.execute(
+            "UPDATE account SET name = ? WHERE platform = ? AND external_id = ?",
+            (sender.name, sender.platform, sender.external_id),
+        )
+    db.execute(
+        "UPDATE person SET name = ?1, script = iif(?2 = '', script, ?2) WHERE id = ?3 AND (name <> ?1 OR script <> ?2)",
+        (sender.name, script, row[0]),
+    )
+    return cast("int", row[0])

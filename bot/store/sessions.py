@@ -1,0 +1,165 @@
+"""Sessions and epochs: what is open, what its log holds, what waits to be closed or digested."""
+
+import json
+import sqlite3
+from dataclasses import dataclass
+from typing import cast
+
+from bot.store.database import Database
+from bot.types.prompt import Message, ToolSpec
+from bot.types.session import CloseReason, Epoch, LogEntry, Session, SessionState
+
+SESSION = """SELECT id, chat_id, number, state, opened_at, last_at, close_at, close_reason, from_event, upto_event,
+    digest_attempts, digest_due_at FROM session """
+
+
+@dataclass(frozen=True, slots=True)
+class NewEpoch:
+    """An epoch about to begin, with the whole prefix it stands on."""
+
+    prefix: Message
+    tools: tuple[ToolSpec, ...]
+    signature: str
+    reason: str
+    mode: str
+
+
+class Sessions:
+    """The conversations of each chat."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def open_session(self, chat_id: int) -> Session | None:
+        """The open session of a chat."""
+        row = await self._database.row(SESSION + "WHERE chat_id = ? AND state = 'open'", (chat_id,))
+        return session_of(row) if row else None
+
+    async def session(self, session_id: int) -> Session:
+        """The session of that number; LookupError when there is none."""
+        row = await self._database.row(SESSION + "WHERE id = ?", (session_id,))
+        if row is None:
+            raise LookupError(f"no session {session_id!r}")
+        return session_of(row)
+
+    async def undigested(self, chat_id: int) -> tuple[Session, ...]:
+        """The sessions of a chat that ended, or whose time is over, and have no digest yet; oldest first."""
+        rows = await self._database.rows(
+            SESSION + "WHERE chat_id = ? AND state <> 'closed' ORDER BY number", (chat_id,)
+        )
+        return tuple(session_of(row) for row in rows)
+
+    async def floor(self, chat_id: int) -> int:
+        """The event up to which a new log may show no raw lines: the last `.ai clear`, or a digested `/new`."""
+        row = await self._database.row(
+            "SELECT coalesce(max(upto_event), 0) FROM session WHERE chat_id = ? AND state <> 'open' AND "
+            "(close_reason = 'clear' OR (close_reason = 'new' AND state = 'closed'))",
+            (chat_id,),
+        )
+        return int(row[0]) if row else 0
+
+    async def epoch(self, session_id: int) -> Epoch | None:
+        """The newest epoch of a session with its whole log."""
+        row = await self._database.row(
+            "SELECT epoch.id, session_id, number, epoch.signature, message, logged_upto, stale, prompt_tokens, "
+            "prompt_entries FROM epoch JOIN prefix ON prefix.signature = epoch.signature WHERE session_id = ? "
+            "ORDER BY number DESC LIMIT 1",
+            (session_id,),
+        )
+        if row is None:
+            return None
+        entries = await self._database.rows(
+            "SELECT turn_id, message, tokens FROM entry WHERE epoch_id = ? ORDER BY position", (row[0],)
+        )
+        log = tuple(LogEntry(int(turn), Message.parse(text), int(tokens)) for turn, text, tokens in entries)
+        return Epoch(int(row[0]), int(row[1]), int(row[2]), str(row[3]), Message.parse(row[4]), log, int(row[5]),
+                     str(row[6]), int(row[7]), int(row[8]))  # fmt: skip
+
+    async def tools(self, signature: str) -> tuple[ToolSpec, ...]:
+        """The tools that a stored prefix was sent with."""
+        row = await self._database.row("SELECT tools FROM prefix WHERE signature = ?", (signature,))
+        if row is None:
+            raise LookupError(f"no prefix {signature!r}")
+        return tuple(ToolSpec(name, text, schema) for name, text, schema in json.loads(row[0]))
+
+    async def close(self, session_id: int, reason: CloseReason, at: int, *, deadline: bool = False) -> bool:
+        """Close an open session (with `deadline`, only if its time has come); True when this call closed it."""
+        return await self._database.write(lambda db: close(db, session_id, reason, at, deadline))
+
+    async def clear_last(self, chat_id: int, upto_event: int) -> None:
+        """`.ai clear` while nothing is open: the last session's lines are not shown either."""
+        await self._database.write(
+            lambda db: (
+                db.execute(
+                    "UPDATE session SET close_reason = 'clear', upto_event = max(upto_event, ?) WHERE id = "
+                    "(SELECT id FROM session WHERE chat_id = ? ORDER BY number DESC LIMIT 1)",
+                    (upto_event, chat_id),
+                ).rowcount
+            )
+        )
+
+    async def postpone_digest(self, session_id: int, until: int) -> None:
+        """The digest failed: try again at `until`, ms."""
+        await self._database.write(
+            lambda db: (
+                db.execute(
+                    "UPDATE session SET digest_due_at = ?, digest_attempts = digest_attempts + 1 WHERE id = ? "
+                    "AND digest_due_at IS NOT NULL",
+                    (until, session_id),
+                ).rowcount
+            )
+        )
+
+
+def session_of(row: tuple[object, ...]) -> Session:
+    """A row of SESSION as a value."""
+    number, chat, count, state, opened, last, close_at, reason, first, upto, attempts, digest_due = row
+    return Session(
+        cast("int", number), cast("int", chat), cast("int", count), cast("SessionState", state), cast("int", opened),
+        cast("int", last), cast("int", close_at), cast("CloseReason", reason), cast("int", first), cast("int", upto),
+        cast("int", attempts),
+        cast("int | None", digest_due),
+    )  # fmt: skip
+
+
+def open_session(db: sqlite3.Connection, chat_id: int, from_event: int, at: int, close_at: int) -> int:
+    """Verb part: begin the chat's next session."""
+    count = db.execute("SELECT coalesce(max(number), 0) + 1 FROM session WHERE chat_id = ?", (chat_id,)).fetchone()[0]
+    return cast(
+        "int",
+        db.execute(
+            "INSERT INTO session (chat_id, number, state, opened_at, last_at, close_at, from_event, upto_event) "
+            "VALUES (?, ?, 'open', ?, ?, ?, ?, ?)",
+            (chat_id, count, at, at, close_at, from_event, from_event),
+        ).lastrowid,
+    )
+
+
+def open_epoch(db: sqlite3.Connection, session_id: int, new: NewEpoch, at: int) -> int:
+    """Verb part: begin the session's next epoch on its prefix."""
+    tools = json.dumps([[tool.name, tool.description, tool.parameters] for tool in new.tools], ensure_ascii=False)
+    db.execute(
+        "INSERT OR IGNORE INTO prefix (signature, message, tools) VALUES (?, ?, ?)",
+        (new.signature, new.prefix.canonical(), tools),
+    )
+    return cast(
+        "int",
+        db.execute(
+            "INSERT INTO epoch (session_id, number, opened_at, reason, mode, signature) VALUES (?1, "
+            "(SELECT coalesce(max(number), 0) + 1 FROM epoch WHERE session_id = ?1), ?2, ?3, ?4, ?5)",
+            (session_id, at, new.reason, new.mode, new.signature),
+        ).lastrowid,
+    )
+
+
+def close(db: sqlite3.Connection, session_id: int, reason: CloseReason, at: int, deadline: bool) -> bool:
+    """Verb: open → closing; the digest is due at once. It waits while a turn of the session is running."""
+    changed = db.execute(
+        "UPDATE session SET state = 'closing', close_reason = ?1, closed_at = ?2, digest_due_at = ?2, "
+        "upto_event = CASE WHEN ?1 IN ('new', 'clear') THEN (SELECT max(event.id) FROM event WHERE "
+        "event.chat_id = session.chat_id) ELSE upto_event END "
+        "WHERE id = ?3 AND state = 'open' AND (?4 = 0 OR close_at <= ?2) AND NOT EXISTS "
+        "(SELECT 1 FROM turn WHERE session_id = ?3 AND turn.state IN ('asked', 'answered'))",
+        (reason, at, session_id, int(deadline)),
+    ).rowcount
+    return changed == 1

@@ -1,0 +1,89 @@
+"""The store as the rest of the house sees it: one object a noun, opened and closed together."""
+
+import asyncio
+import fcntl
+import os
+import secrets
+from pathlib import Path
+from types import TracebackType
+
+from bot.errors import HeldError, StoreError
+from bot.store.database import Database, open_database
+from bot.store.deadlines import Deadlines
+from bot.store.digests import Digests
+from bot.store.events import Events
+from bot.store.forgetting import Forget
+from bot.store.ledger import Ledger
+from bot.store.memories import Memories
+from bot.store.outbox import Outbox
+from bot.store.people import People
+from bot.store.sessions import Sessions
+from bot.store.tombstones import Tombstones
+from bot.store.turns import Turns
+
+DATABASE = "nuan.db"
+
+
+class Store:
+    """All nouns over one database. `boot` names this process in rows that a crash may leave."""
+
+    def __init__(self, database: Database, folder: Path, owners: frozenset[str], lock: int | None) -> None:
+        self.boot = secrets.token_hex(8)
+        self.events = Events(database)
+        self.sessions = Sessions(database)
+        self.turns = Turns(database)
+        self.outbox = Outbox(database, self.boot)
+        self.ledger = Ledger(database)
+        self.memories = Memories(database)
+        self.forgetting = Forget(database)
+        self.digests = Digests(database)
+        self.people = People(database, owners)
+        self.deadlines = Deadlines(database)
+        self.tombstones = Tombstones(folder)
+        self._database = database
+        self._lock = lock
+
+    @property
+    def busy(self) -> bool:
+        """True while a write or a read is in flight."""
+        return self._database.busy
+
+    async def close(self) -> None:
+        """Finish the writes that wait, free the connections and the folder."""
+        await self._database.close()
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
+
+    async def __aenter__(self) -> "Store":
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+
+async def open_store(folder: Path, owners: frozenset[str] = frozenset(), *, read_only: bool = False) -> Store:
+    """Open the data folder. HeldError when another nuan answers from it; StoreError when it cannot be used."""
+    lock = None if read_only else await asyncio.to_thread(_hold, folder)
+    try:
+        return Store(await open_database(folder / DATABASE, read_only=read_only), folder, owners, lock)
+    except BaseException:
+        if lock is not None:
+            os.close(lock)
+        raise
+
+
+def _hold(folder: Path) -> int:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        descriptor = os.open(folder / "nuan.lock", os.O_RDWR | os.O_CREAT, 0o600)
+    except OSError as error:
+        raise StoreError(f"the data folder cannot be used ({error}): choose another with --data DIR") from error
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        os.close(descriptor)
+        raise HeldError("another nuan is answering from this data folder: stop it, or give --data DIR") from error
+    return descriptor

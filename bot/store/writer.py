@@ -1,0 +1,149 @@
+"""The one thread that writes. Verbs that wait share a commit, each in a savepoint, and are told after it.
+
+It knows no table and no verb.
+"""
+
+import asyncio
+import contextlib
+import queue
+import sqlite3
+import threading
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from bot.errors import StoreError
+
+T = TypeVar("T")
+Verb = Callable[[sqlite3.Connection], Any]
+
+BATCH = 64
+"""Most verbs in one commit: bounds how long the first of them waits."""
+
+
+class _Job:
+    __slots__ = ("alone", "error", "future", "result", "verb")
+
+    def __init__(self, verb: Verb, future: "asyncio.Future[Any]", alone: bool) -> None:
+        self.verb = verb
+        self.future = future
+        self.alone = alone
+        self.result: Any = None
+        self.error: BaseException | None = None
+
+
+class Writer:
+    """Runs verbs one after the other on the only connection that may write."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+        self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
+        self._thread = threading.Thread(target=self._work, name="nuan-writer", daemon=True)
+        self._waiting = 0
+        self._closed = False
+        self._thread.start()
+
+    @property
+    def waiting(self) -> int:
+        """How many verbs are asked for and not yet told their result."""
+        return self._waiting
+
+    async def run(self, verb: Callable[[sqlite3.Connection], T]) -> T:
+        """Run `verb` in a transaction; return after the commit.
+
+        A cancelled caller does not undo it: the verb runs whole or not at all. Raises what the verb raised
+        (its savepoint is rolled back) or StoreError when the disk or the database refuses.
+        """
+        result: T = await self._do(verb, alone=False)
+        return result
+
+    async def checkpoint(self) -> None:
+        """Copy the write-ahead log into the file and truncate it, outside any transaction."""
+        await self._do(lambda db: db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall(), alone=True)
+
+    async def _do(self, verb: Verb, *, alone: bool) -> Any:
+        if self._closed:
+            raise StoreError("the database is closed")
+        job = _Job(verb, asyncio.get_running_loop().create_future(), alone)
+        self._waiting += 1
+        self._jobs.put(job)
+        return await asyncio.shield(job.future)
+
+    def close(self) -> None:
+        """Finish what waits, then end the thread and the connection."""
+        if self._closed:
+            return
+        self._closed = True
+        self._jobs.put(None)
+        self._thread.join()
+        self._connection.close()
+
+    def _work(self) -> None:
+        while (first := self._jobs.get()) is not None:
+            batch, rest, last = self._batch(first)
+            self._commit(batch)
+            if rest is not None:
+                self._alone(rest)
+                batch.append(rest)
+            for job in batch:
+                with contextlib.suppress(RuntimeError):  # the loop has ended: nobody is left to be told
+                    job.future.get_loop().call_soon_threadsafe(self._tell, job)
+            if last:
+                return
+
+    def _batch(self, first: _Job) -> tuple[list[_Job], _Job | None, bool]:
+        """What waits now: verbs for one commit, a job that runs alone after them, and whether it was the last."""
+        batch: list[_Job] = []
+        job: _Job | None = first
+        while job is not None:
+            if job.alone:
+                return batch, job, False
+            batch.append(job)
+            if len(batch) == BATCH:
+                return batch, None, False
+            try:
+                job = self._jobs.get_nowait()
+            except queue.Empty:
+                return batch, None, False
+        return batch, None, True
+
+    def _commit(self, batch: list[_Job]) -> None:
+        if not batch:
+            return
+        try:
+            self._connection.execute("BEGIN IMMEDIATE")
+            for job in batch:
+                self._one(job)
+            self._connection.execute("COMMIT")
+        except sqlite3.Error as error:
+            if self._connection.in_transaction:
+                self._connection.execute("ROLLBACK")
+            for job in batch:
+                job.error = StoreError(f"the database refused a write ({error}); nothing of it was stored")
+
+    def _alone(self, job: _Job) -> None:
+        try:
+            job.result = job.verb(self._connection)
+        except sqlite3.Error as error:
+            job.error = StoreError(f"the database refused ({error})")
+
+    def _one(self, job: _Job) -> None:
+        self._connection.execute("SAVEPOINT verb")
+        try:
+            job.result = job.verb(self._connection)
+        except (sqlite3.OperationalError, sqlite3.InternalError):
+            # The disk or the file refuses: nothing of this commit can be trusted, so all of it is undone.
+            raise
+        except Exception as error:  # noqa: BLE001 - whatever a verb raises belongs to its caller, not to this thread
+            job.error = error
+        if job.error is not None:
+            self._connection.execute("ROLLBACK TO verb")
+        self._connection.execute("RELEASE verb")
+
+    def _tell(self, job: _Job) -> None:
+        self._waiting -= 1
+        if job.future.cancelled():
+            return
+        if job.error is not None:
+            job.future.set_exception(job.error)
+        else:
+            job.future.set_result(job.result)

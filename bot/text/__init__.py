@@ -1,0 +1,1 @@
+"""Pure text work: folding, cleaning, clipping, scripts, token estimates, index terms, dates. No clock, no file."""

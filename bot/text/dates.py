@@ -1,0 +1,152 @@
+"""Dates and durations as people read them: pure functions of milliseconds (since 1970 UTC), a zone and words."""
+
+import math
+import re
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta, tzinfo
+from functools import cache
+
+from bot.text.script import Script
+
+GAP_MS = 5 * 60_000
+"""A silence shorter than this is no gap (seed AI Chat Pipeline: 5 minutes)."""
+RELATIVE_DAYS = 7
+"""Older than this a day is shown as a date (seed Warm Boot: N天前 up to 7)."""
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MS = timedelta(milliseconds=1)
+_DAY = timedelta(days=1)
+
+_LUNAR_REGIONS = ("CN", "TW", "HK", "MO")
+_LUNAR_NAMES: dict[str, dict[Script, str]] = {
+    "eve": {"zh-Hans": "除夕", "zh-Hant": "除夕", "en": "Chinese New Year's Eve"},
+    "moon": {"zh-Hans": "中秋节", "zh-Hant": "中秋節", "en": "Mid-Autumn Festival"},
+}
+_LUNAR_EVES = ("农历除夕", "農曆除夕", "Chinese New Year's Eve")
+_SWAPPED = re.compile(r" ?[(（][^)）]*\d[^)）]*[)）]")
+"""Which day a day off was swapped for: 休息日（由 2026-02-14 调休）."""
+_LANGUAGES: dict[Script, tuple[str, ...]] = {
+    "zh-Hans": ("zh_CN",),
+    "zh-Hant": ("zh_HK", "zh_MO", "zh_TW"),
+    "en": ("en_US",),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class DayWords:
+    """The words for near days; `days_ago` holds {n} for the number."""
+
+    today: str
+    yesterday: str
+    tomorrow: str
+    days_ago: str
+
+
+def local_day(ms: int, tz: tzinfo) -> date:
+    """The calendar day of a moment in a zone."""
+    return _local(ms, tz).date()
+
+
+def clock_label(ms: int, tz: tzinfo) -> str:
+    """A moment in a zone as YYYY-MM-DD HH:MM."""
+    return _local(ms, tz).isoformat(" ", "minutes")[:16]
+
+
+def relative_day(day: date, today: date, words: DayWords) -> str:
+    """今天, 昨天, 明天, N天前 up to RELATIVE_DAYS, else YYYY-MM-DD."""
+    age = (today - day).days
+    if age == 0:
+        return words.today
+    if age == 1:
+        return words.yesterday
+    if age == -1:
+        return words.tomorrow
+    if 1 < age <= RELATIVE_DAYS:
+        return words.days_ago.replace("{n}", str(age))
+    return day.isoformat()
+
+
+def duration_label(ms: float) -> str:
+    """Whole minutes as 5m, 1h5m, 2h, from a day on whole days as 3d; 0m for less than a minute or no duration."""
+    if not math.isfinite(ms) or ms < 0:
+        return "0m"
+    minutes = int(ms // 60_000)
+    hours = minutes // 60
+    if hours >= 24:
+        return f"{hours // 24}d"
+    if not hours:
+        return f"{minutes}m"
+    return f"{hours}h{minutes % 60}m" if minutes % 60 else f"{hours}h"
+
+
+def gap(before_ms: int, after_ms: int, threshold_ms: int = GAP_MS) -> str:
+    """The silence between two moments as `duration_label`, "" when it is below the threshold."""
+    silence = after_ms - before_ms
+    return duration_label(silence) if silence >= threshold_ms else ""
+
+
+def day_start(ms: int, tz: tzinfo) -> int:
+    """The first moment, ms, of the local day of `ms` (01:00 where summer time begins at midnight)."""
+    return _moment(local_day(ms, tz), 0, tz)
+
+
+def month_start(ms: int, tz: tzinfo) -> int:
+    """The first moment, ms, of the local month of `ms`."""
+    return _moment(local_day(ms, tz).replace(day=1), 0, tz)
+
+
+def next_local_time(after_ms: int, hour: int, tz: tzinfo) -> int:
+    """The next moment, ms, strictly after `after_ms` when it is `hour` o'clock (0-23).
+
+    Once a day: the first time where clocks go back, and where they leap over it the moment after the leap.
+    """
+    day = local_day(after_ms, tz)
+    while (moment := _moment(day, hour, tz)) <= after_ms:
+        day += _DAY
+    return moment
+
+
+def holiday_name(day: date, region: str, script: Script) -> str:
+    """The holiday of a day in a region (ISO 3166 alpha-2, "CN") in the script, or the region's own language; else "".
+
+    In CN, TW, HK and MO also 除夕 and 中秋, where they are no public holiday.
+    """
+    if region in _LUNAR_REGIONS:
+        feast = _lunar_feast(day)
+        if feast:
+            return _LUNAR_NAMES[feast][script]
+    name = _holidays(region, day.year, script).get(day, "")
+    # The package calls both days before the Taiwanese new year 除夕.
+    return "" if region == "TW" and name.startswith(_LUNAR_EVES) else _SWAPPED.sub("", name)
+
+
+def _lunar_feast(day: date) -> str:
+    """ "eve", "moon" or "", as the mainland's calendar has it (it names all days of 春节)."""
+    tomorrow = day + _DAY if day < date.max else day
+    if _mainland(tomorrow).startswith("春节") and not _mainland(day).startswith("春节"):
+        return "eve"
+    return "moon" if _mainland(day) == "中秋节" else ""
+
+
+def _mainland(day: date) -> str:
+    return _holidays("CN", day.year, "zh-Hans").get(day, "")
+
+
+@cache
+def _holidays(region: str, year: int, script: Script) -> dict[date, str]:
+    import holidays
+
+    try:
+        languages = holidays.country_holidays(region).supported_languages
+    except NotImplementedError:
+        return {}
+    language = next((name for name in _LANGUAGES[script] if name in languages), None)
+    return dict(holidays.country_holidays(region, years=year, language=language).items())
+
+
+def _local(ms: int, tz: tzinfo) -> datetime:
+    return (_EPOCH + ms * _MS).astimezone(tz)
+
+
+def _moment(day: date, hour: int, tz: tzinfo) -> int:
+    return (datetime(day.year, day.month, day.day, hour, tzinfo=tz) - _EPOCH) // _MS

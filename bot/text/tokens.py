@@ -1,0 +1,108 @@
+"""Terms of the full-text index and of questions put to it. Ranks no results and knows no database."""
+
+import re
+import warnings
+from collections.abc import Iterable, Iterator
+from functools import cache
+from threading import Lock
+from typing import Protocol
+
+from bot.text.fold import fold
+from bot.text.script import ENGLISH
+
+QUERY_CHARS = 8_000
+"""A longer question is read up to here: 0.05 s of work, 0.6 s for the worst text."""
+
+_STOP = (
+    "的 了 吗 呢 吧 啊 呀 嘛 哦 么 着 过 得 地 我 你 他 她 它 您 们 我们 你们 他们 "
+    "她们 咱们 自己 是 不是 在 有 没有 没 不 和 跟 与 也 都 就 还 又 很 太 这 那 哪 谁 "
+    "啥 几 个 这个 那个 一个 什么 怎么 怎样 怎么样 为什么 哪里 哪儿 哪个 多少 时候 什么时候 "
+    "是否 怎 什 可以 会 要 想 说 给 把 被 让 对"
+)
+STOP = ENGLISH.union(_STOP.split())
+"""Words that say nothing of what a question is about, in folded form."""
+
+_UNSPACED = (
+    "\u3005\u3007\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff\u3105-\u312f\u31f0-\u31ff"
+    "\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\U00020000-\U000323af"
+)
+_RUNS = re.compile(f"([{_UNSPACED}]+)|([^\\W_{_UNSPACED}]+)")
+_LOADING = Lock()
+
+
+class _Cutter(Protocol):
+    """What is used of jieba."""
+
+    def cut_for_search(self, sentence: str) -> Iterator[str]: ...
+
+
+def index_terms(text: str) -> tuple[str, ...]:
+    """The terms to store for a text, in order and as often as they occur: Latin words and figures, and of scripts
+    without spaces each character and each pair. A term is letters and figures only, without a lone surrogate."""
+    terms: list[str] = []
+    for run, word in _RUNS.findall(fold(text)):
+        if word:
+            terms.append(word)
+            continue
+        for index, char in enumerate(run):
+            terms.append(char)
+            terms.extend(_pairs(run[index : index + 2]))
+    return tuple(terms)
+
+
+def query_terms(text: str) -> tuple[str, ...]:
+    """The terms of `index_terms` to look for, each once, the most telling first: Latin words and dictionary words as
+    pairs, single characters that are words, pairs across words, so that a word no dictionary has is found too, and
+    last all other characters.
+
+    Stop words are left out unless nothing else is there. The first Chinese question loads a dictionary (about 1.4 s
+    and 85 MB; call it in a thread). At most QUERY_CHARS are read.
+    """
+    runs = _RUNS.findall(fold(text[:QUERY_CHARS]))
+    return _ranked(runs, STOP) or _ranked(runs, frozenset())
+
+
+def _ranked(runs: list[tuple[str, str]], stop: frozenset[str]) -> tuple[str, ...]:
+    words: list[str] = []
+    single: list[str] = []
+    across: list[str] = []
+    rest: list[str] = []
+    for run, word in runs:
+        parts = (word,) if word else _words(run)
+        for part in parts:
+            if part in stop:
+                continue
+            if len(part) > 1 and run:
+                words.extend(_pairs(part))
+            else:
+                (words if word else single).append(part)
+        across.extend(pair for pair in _pairs(run) if pair not in stop and stop.isdisjoint(pair))
+        rest.extend(char for char in run if char not in stop)
+    return tuple(dict.fromkeys([*words, *single, *across, *rest]))
+
+
+def _pairs(run: str) -> Iterator[str]:
+    return (run[index : index + 2] for index in range(len(run) - 1))
+
+
+def _words(run: str) -> Iterable[str]:
+    """The dictionary's words in a run, and the shorter words inside the long ones."""
+    if len(run) == 1:
+        return (run,)
+    with _LOADING:
+        cutter = _cutter()
+    return cutter.cut_for_search(run)
+
+
+@cache
+def _cutter() -> _Cutter:
+    with warnings.catch_warnings():
+        # jieba 0.42.1 has invalid escapes and imports pkg_resources; both warn.
+        warnings.simplefilter("ignore")
+        import jieba
+    cutter = jieba.Tokenizer()
+    # Its own initialize() reads and writes a marshal file in the shared temporary folder, at no gain in time.
+    cutter.FREQ, cutter.total = cutter.gen_pfdict(cutter.get_dict_file())
+    cutter.initialized = True
+    ready: _Cutter = cutter
+    return ready

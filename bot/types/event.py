@@ -1,0 +1,68 @@
+"""What happened in a chat. Incoming is the adapter's view, Event the stored one; neither decides anything."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+EventKind = Literal["message", "server", "bot", "tool", "event"]
+ChatKind = Literal["dm", "group"]
+EventState = Literal["new", "listened", "queued", "done", "dead"]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where something happened, in the platform's own ids; the title is display only."""
+
+    platform: str
+    external_id: str
+    kind: ChatKind
+    title: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Sender:
+    """Who did it, in the platform's own ids; the name is display only, never identity."""
+
+    platform: str
+    external_id: str
+    name: str
+    is_bot: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Incoming:
+    """One platform update, made by an adapter's pure function.
+
+    `label` names what happened when `kind` is "event" (join, leave, rename, edit, delete, reaction, pickup …).
+    `delivery_key` is unique per platform and bot account; a second copy is dropped; "" means never repeated.
+    `scene` is the adapter's present description of the place, or None when it knows none.
+    """
+
+    place: Place
+    sender: Sender | None
+    kind: EventKind
+    text: str = ""
+    label: str = ""
+    delivery_key: str = ""
+    external_id: str = ""
+    mentions_bot: bool = False
+    replies_to_bot: bool = False
+    addresses_other: bool = False
+    forwarded: bool = False
+    scene: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """A stored event. `id` grows with time over all chats; `at` is milliseconds since 1970 UTC."""
+
+    id: int
+    chat_id: int
+    at: int
+    kind: EventKind
+    person_id: int | None
+    name: str
+    text: str
+    label: str = ""
+    why: str = ""
+    forwarded: bool = False
+    turn_id: int | None = None

@@ -1,0 +1,120 @@
+"""What a model is asked and what it answers, with the one canonical form in which both are stored and sent."""
+
+import json
+from dataclasses import dataclass
+from typing import Literal
+
+Role = Literal["system", "user", "assistant", "tool"]
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """One call the model asks for; `arguments` is the model's own JSON text, not yet checked."""
+
+    id: str
+    name: str
+    arguments: str
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One item of a prompt. `reasoning` is kept only for models that demand it back."""
+
+    role: Role
+    content: str
+    tool_calls: tuple[ToolCall, ...] = ()
+    tool_call_id: str = ""
+    reasoning: str = ""
+
+    def wire(self) -> dict[str, object]:
+        """The message in the chat.completions form, keys in a fixed order."""
+        body: dict[str, object] = {"role": self.role, "content": self.content}
+        if self.reasoning:
+            body["reasoning_content"] = self.reasoning
+        if self.tool_calls:
+            body["tool_calls"] = [
+                {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
+                for call in self.tool_calls
+            ]
+        if self.tool_call_id:
+            body["tool_call_id"] = self.tool_call_id
+        return body
+
+    def canonical(self) -> str:
+        """The one JSON text of this message: stored, signed and sent without another change."""
+        return json.dumps(self.wire(), ensure_ascii=False, separators=(",", ":"))
+
+    @classmethod
+    def parse(cls, text: str) -> "Message":
+        """Read back what `canonical` wrote."""
+        body = json.loads(text)
+        calls = tuple(
+            ToolCall(call["id"], call["function"]["name"], call["function"]["arguments"])
+            for call in body.get("tool_calls", ())
+        )
+        return cls(
+            body["role"], body["content"], calls, body.get("tool_call_id", ""), body.get("reasoning_content", "")
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ToolSpec:
+    """One tool as the model sees it; `parameters` is a JSON schema as canonical JSON text."""
+
+    name: str
+    description: str
+    parameters: str
+
+    def wire(self) -> dict[str, object]:
+        """The tool in the chat.completions form, keys in a fixed order."""
+        return {
+            "type": "function",
+            "function": {
+                "name": self.name,
+                "description": self.description,
+                "parameters": json.loads(self.parameters),
+            },
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """Tools and messages, in the order they are sent."""
+
+    tools: tuple[ToolSpec, ...]
+    messages: tuple[Message, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One call of a model: what is asked, at most how much may come back (tokens), and by when (seconds)."""
+
+    prompt: Prompt
+    max_tokens: int
+    temperature: float
+    deadline_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens as the server counted them; `returned` is False when it did not and the figures are estimates."""
+
+    prompt_tokens: int
+    cached_tokens: int
+    output_tokens: int
+    returned: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """One finished answer: text, or tool calls, or both."""
+
+    text: str
+    tool_calls: tuple[ToolCall, ...]
+    usage: Usage | None
+    finish_reason: str
+    reasoning: str = ""
+
+    def message(self) -> Message:
+        """The raw answer as it enters the log."""
+        return Message("assistant", self.text, self.tool_calls, reasoning=self.reasoning)

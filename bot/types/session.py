@@ -1,0 +1,56 @@
+"""Sessions, epochs and the entries of the append-only log."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from bot.types.prompt import Message
+
+SessionState = Literal["open", "closing", "closed"]
+CloseReason = Literal["", "idle", "budget", "new", "clear", "day"]
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """One conversation of one chat. `close_at` is its deadline, ms; `number` counts within the chat from 1."""
+
+    id: int
+    chat_id: int
+    number: int
+    state: SessionState
+    opened_at: int
+    last_at: int
+    close_at: int
+    close_reason: CloseReason
+    from_event: int
+    upto_event: int
+    digest_attempts: int = 0
+    digest_due_at: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LogEntry:
+    """One item of an epoch's log after the stable prefix, with its estimated tokens."""
+
+    turn_id: int
+    message: Message
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class Epoch:
+    """One append-only log. `prefix` is the system message, `signature` names prefix and tools (sha256[:16]).
+
+    `logged_upto` is the newest event that a committed entry holds. `stale` is the reason why the next turn must
+    open another epoch ("" while it may go on); `prompt_tokens` is the last count a server returned (0: none yet).
+    """
+
+    id: int
+    session_id: int
+    number: int
+    signature: str
+    prefix: Message
+    entries: tuple[LogEntry, ...]
+    logged_upto: int
+    stale: str = ""
+    prompt_tokens: int = 0
+    prompt_entries: int = 0

@@ -1,0 +1,38 @@
+"""Whether, when and why nuan speaks: the facts a decision sees, and the decision."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from bot.types.event import ChatKind
+
+Why = Literal["dm", "mention", "reply", "name", "window", "command", "listen", "off", "other", "forwarded", "silent"]
+Action = Literal["now", "follow", "listen"]
+
+
+@dataclass(frozen=True, slots=True)
+class Situation:
+    """What is known when a message arrives; `window_until` is the end of this person's activation window, ms."""
+
+    at: int
+    chat_kind: ChatKind
+    enabled: bool
+    text: str
+    is_message: bool
+    from_bot: bool
+    is_command: bool
+    is_memory_command: bool
+    mentions_bot: bool
+    replies_to_bot: bool
+    addresses_other: bool
+    forwarded: bool
+    window_until: int
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """now: answer at once; follow: after silence, at `due_at`; listen: only remember that it was said."""
+
+    action: Action
+    why: Why
+    due_at: int
+    window_until: int

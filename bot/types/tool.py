@@ -1,0 +1,53 @@
+"""A tool as a value: what the model sees of it, and what running it does. Rooms make them, flow runs them."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+from pydantic import ValidationError
+
+from bot.types.memory import NewMemory
+from bot.types.people import Audience
+from bot.types.prompt import ToolSpec
+
+
+@dataclass(frozen=True, slots=True)
+class ToolContext:
+    """On whose behalf a tool runs. It comes from the turn, never from the model."""
+
+    audience: Audience
+    person_id: int
+    session_id: int
+    event_ids: tuple[int, ...]
+    script: str
+    now: int
+
+
+@dataclass(frozen=True, slots=True)
+class ToolAnswer:
+    """What the model is told; `memory` is stored in the same commit, its number replaces {id} in the text."""
+
+    text: str
+    memory: NewMemory | None = None
+
+
+class ToolRefused(Exception):
+    """The call cannot be carried out: `key` names the text the model gets, `problem` what was wrong."""
+
+    def __init__(self, key: str, problem: str = "") -> None:
+        super().__init__(f"{key}: {problem}")
+        self.key = key
+        self.problem = problem
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """One tool. `run` gets the model's arguments as JSON text and raises ToolRefused when they do not fit."""
+
+    spec: ToolSpec
+    run: Callable[[ToolContext, str], Awaitable[ToolAnswer]]
+
+
+def argument_problem(error: ValidationError) -> str:
+    """The first thing wrong with a tool's arguments, without repeating them."""
+    first = error.errors(include_url=False, include_input=False, include_context=False)[0]
+    return f"{'.'.join(str(part) for part in first['loc']) or 'arguments'}: {first['msg']}"

@@ -1,0 +1,34 @@
+"""One decision to answer, as it is stored, logged and shown."""
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+TurnState = Literal["asked", "answered", "said", "failed", "void"]
+Cause = Literal["reply", "followup", "tool", "digest"]
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """A turn's facts. `event_ids` are the messages being answered; money is in the configured currency."""
+
+    id: int
+    chat_id: int
+    session_id: int
+    epoch_id: int
+    number: int
+    state: TurnState
+    why: str
+    person_id: int
+    asked_at: int
+    event_ids: tuple[int, ...] = field(default=())
+    receipts: tuple[str, ...] = field(default=())
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One model call in the ledger: reserved before it is made, settled from the returned usage."""
+
+    id: int
+    cause: Cause
+    reserved_tokens: int
+    reserved_cost: float

@@ -1,0 +1,50 @@
+"""A model that is a function: the test decides what it answers, and sees every request."""
+
+import asyncio
+from collections.abc import Callable
+
+from bot.types.prompt import Completion, Prompt, Request, ToolCall, Usage
+
+Answer = Completion | Exception | str
+
+
+def says(text: str, *, prompt_tokens: int = 0) -> Completion:
+    """A plain answer; with `prompt_tokens` the server counted."""
+    usage = Usage(prompt_tokens, 0, len(text)) if prompt_tokens else None
+    return Completion(text, (), usage, "stop")
+
+
+def calls(*calls: tuple[str, str]) -> Completion:
+    """An answer that asks for tools: (name, arguments as JSON)."""
+    asked = tuple(ToolCall(f"call_{number}", name, arguments) for number, (name, arguments) in enumerate(calls))
+    return Completion("", asked, None, "tool_calls")
+
+
+class ScriptedModel:
+    """Answers with `script(request)`; `digests` is what a digest request gets (None: this model makes none)."""
+
+    name = "scripted"
+    dialect = "scripted"
+
+    def __init__(self) -> None:
+        self.requests: list[Request] = []
+        self.script: Callable[[Request], Answer] = lambda request: "好的"
+        self.digests = False
+        self.gate: asyncio.Event | None = None
+
+    async def complete(self, request: Request) -> Completion:
+        """Record the request, wait while the gate is shut, answer."""
+        self.requests.append(request)
+        if self.gate is not None:
+            await self.gate.wait()
+        answer = self.script(request)
+        if isinstance(answer, Exception):
+            raise answer
+        return says(answer) if isinstance(answer, str) else answer
+
+    async def body(self, prompt: Prompt, max_tokens: int, temperature: float) -> bytes:
+        """The prompt as it is stored."""
+        return "\n".join(message.canonical() for message in prompt.messages).encode()
+
+    async def close(self) -> None:
+        """Nothing is held."""

@@ -1,0 +1,125 @@
+"""What a strict chat.completions server refuses, and how many tokens it counts. Opens no connection."""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+
+_STANDARD = ("model", "messages", "tools", "tool_choice", "max_tokens", "temperature", "stream", "stream_options")
+_OTHERS = ("response_format", "prompt_cache_key", "thinking", "enable_thinking", "reasoning_effort")
+_KEYS = frozenset((*_STANDARD, *_OTHERS))
+_MESSAGE_KEYS = frozenset(("role", "content", "tool_calls", "tool_call_id", "reasoning_content"))
+_NEXT = {"system": {"user"}, "user": {"assistant"}, "assistant": {"user"}, "calls": {"tool"}, "tool": {"assistant"}}
+_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}\Z")
+
+
+class Violation(Exception):
+    """The request breaks a rule of the protocol; the text says which."""
+
+
+def check(body: Mapping[str, object]) -> None:
+    """Raise Violation unless the strictest known server would take this body."""
+    _need(not (unknown := body.keys() - _KEYS), f"unrecognized request argument: {sorted(unknown)}")
+    _need(isinstance(body.get("model"), str) and body["model"] != "", "model must be a text")
+    limit, temperature = body.get("max_tokens"), body.get("temperature")
+    _need(isinstance(limit, int) and not isinstance(limit, bool) and limit > 0, "max_tokens must be a positive integer")
+    _need(isinstance(temperature, int | float) and 0 <= temperature <= 2, "temperature must be between 0 and 2")
+    _need(isinstance(body.get("stream", False), bool), "stream must be a boolean")
+    _need("stream_options" not in body or body.get("stream") is True, "stream_options needs stream")
+    if "tools" in body:
+        _tools(list_of(body["tools"]))
+    _messages(list_of(body.get("messages")))
+
+
+def list_of(value: object) -> list[Mapping[str, object]]:
+    """A non-empty list of objects, or Violation."""
+    if not isinstance(value, list) or not value:
+        raise Violation("expected a list that is not empty")
+    return [mapping(item) for item in value]
+
+
+def mapping(value: object) -> Mapping[str, object]:
+    """An object, or Violation."""
+    if not isinstance(value, dict):
+        raise Violation(f"expected an object, got {type(value).__name__}")
+    return value
+
+
+def items(body: Mapping[str, object]) -> Iterator[str]:
+    """The request as a provider's cache sees it: each tool, then each message, as text."""
+    for key in ("tools", "messages"):
+        if key in body:
+            yield from (json.dumps(item, ensure_ascii=False) for item in list_of(body[key]))
+
+
+def tokens(text: str) -> int:
+    """About what common tokenizers count: 0.7 for a CJK character, 0.25 for another, and 4 around each item."""
+    wide = sum(ord(char) >= 0x2E80 for char in text)
+    return 4 + round(wide * 0.7 + (len(text) - wide) * 0.25)
+
+
+def _need(holds: bool, rule: str) -> None:
+    if not holds:
+        raise Violation(rule)
+
+
+def _tools(tools: list[Mapping[str, object]]) -> None:
+    names: set[str] = set()
+    for tool in tools:
+        _need(tool.get("type") == "function", "a tool's type must be function")
+        function = mapping(tool.get("function"))
+        name = str(function.get("name"))
+        _need(_NAME.match(name) is not None, f"invalid tool name {name!r}")
+        _need(name not in names, f"tool {name!r} is there twice")
+        names.add(name)
+        _need(isinstance(function.get("description"), str), f"tool {name!r} needs a description")
+        schema = mapping(function.get("parameters"))
+        _need(schema.get("type") == "object", f"tool {name!r}: parameters must be of type object")
+        properties, required = mapping(schema.get("properties", {})), schema.get("required", [])
+        for part in properties.values():
+            _need("type" in mapping(part) or "enum" in mapping(part), f"tool {name!r}: a property without a type")
+        _need(isinstance(required, list) and set(required) <= properties.keys(), f"tool {name!r}: unknown required")
+
+
+def _messages(messages: list[Mapping[str, object]]) -> None:
+    _need(messages[0].get("role") == "system", "the first message must be the system message")
+    before, asked = "system", list[str]()
+    _content(messages[0])
+    for message in messages[1:]:
+        role = str(message.get("role"))
+        _need(role in _NEXT[before] | ({"tool"} if asked else set()), f"unexpected role {role!r} after {before!r}")
+        _need(not asked or role == "tool", f"tool calls without an answer: {asked}")
+        _content(message)
+        if role == "tool":
+            answered = message.get("tool_call_id")
+            _need(answered in asked, f"tool_call_id {answered!r} answers no call of the message before")
+            asked.remove(str(answered))
+        before = role
+        if "tool_calls" in message:
+            _need(role == "assistant", f"tool_calls in a {role} message")
+            asked, before = _calls(list_of(message["tool_calls"])), "calls"
+    _need(not asked, f"tool calls without an answer: {asked}")
+    _need(before in ("user", "tool"), "the last message must be a user or tool message")
+
+
+def _content(message: Mapping[str, object]) -> None:
+    role, content = message.get("role"), message.get("content")
+    _need(not (unknown := message.keys() - _MESSAGE_KEYS), f"unknown keys in a message: {sorted(unknown)}")
+    _need(isinstance(content, str), f"content of a {role} message must be a text")
+    _need(content != "" or "tool_calls" in message or role == "tool", f"empty {role} message")
+    _need(("tool_call_id" in message) == (role == "tool"), f"tool_call_id in a {role} message")
+
+
+def _calls(calls: list[Mapping[str, object]]) -> list[str]:
+    ids = [str(call.get("id") or "") for call in calls]
+    _need(all(ids) and len(set(ids)) == len(ids), f"tool call ids must be there and differ: {ids}")
+    for call in calls:
+        function = mapping(call.get("function"))
+        _need(call.get("type") == "function", "a tool call's type must be function")
+        _need(_NAME.match(str(function.get("name"))) is not None, f"invalid tool name {function.get('name')!r}")
+        arguments = function.get("arguments")
+        _need(isinstance(arguments, str), "arguments must be a text")
+        try:
+            mapping(json.loads(str(arguments)))
+        except ValueError:
+            raise Violation(f"arguments are no JSON: {arguments!r}") from None
+    return ids

@@ -1,0 +1,291 @@
+"""The terminal as a platform: real pipes, real files, a real pseudo-terminal's input, a door that only listens."""
+
+import asyncio
+import io
+import os
+import pty
+import threading
+from collections.abc import AsyncGenerator
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from prompt_toolkit.application import create_app_session
+from prompt_toolkit.input import create_pipe_input
+from prompt_toolkit.output import DummyOutput
+
+from adapters.console import ConsoleAdapter, PipeTerminal, PromptTerminal, open_terminal, split_speaker, visible
+from bot.errors import StoreError
+from bot.types.event import Incoming, Place, Sender
+from bot.types.outgoing import Outgoing
+
+NAMES = ("小暖", "nuan")
+
+
+class OpenDoor:
+    """Keeps what comes through."""
+
+    def __init__(self, broken: bool = False) -> None:
+        self.seen: list[Incoming] = []
+        self.broken = broken
+
+    async def accept(self, incoming: Incoming) -> bool:
+        if self.broken:
+            raise StoreError("the disk is full;\nmake room\x1b[2J")
+        self.seen.append(incoming)
+        return True
+
+    @property
+    def texts(self) -> list[str]:
+        return [incoming.text for incoming in self.seen]
+
+
+class Script:
+    """A terminal that says fixed lines and keeps what is shown."""
+
+    def __init__(self, *said: str) -> None:
+        self.said = said
+        self.shown: list[str] = []
+        self.hints: list[bool] = []
+
+    async def lines(self) -> AsyncGenerator[str, None]:
+        for line in self.said:
+            yield line
+
+    async def show(self, text: str) -> None:
+        self.shown.append(text)
+
+    def hint(self, on: bool) -> None:
+        self.hints.append(on)
+
+
+def adapter(terminal: Script | PipeTerminal | PromptTerminal, group: str = "") -> ConsoleAdapter:
+    return ConsoleAdapter(terminal, "小明", "暖 › ", group, NAMES, "在场：{names}" if group else "")
+
+
+def reply(text: str) -> Outgoing:
+    return Outgoing(7, 1, "console", "local", text, "reply")
+
+
+async def piped(data: bytes) -> OpenDoor:
+    """What comes through the door when these bytes are piped in."""
+    reader, writer = os.pipe()
+    feeding = threading.Thread(target=_pour, args=(writer, data))
+    feeding.start()
+    door = OpenDoor()
+    await adapter(PipeTerminal(reader, io.StringIO())).run(door)
+    feeding.join()
+    os.close(reader)
+    return door
+
+
+def _pour(fd: int, data: bytes) -> None:
+    with os.fdopen(fd, "wb") as pipe:
+        pipe.write(data)
+
+
+async def test_each_line_of_a_pipe_is_a_message_and_the_end_of_input_ends_it() -> None:
+    door = await piped("你好\r\n\n   \nhello there\n最后一行".encode())
+    assert door.texts == ["你好", "hello there", "最后一行"]
+    assert door.seen[0] == Incoming(
+        Place("console", "local", "dm"), Sender("console", "local", "小明"), "message", "你好"
+    )
+
+
+async def test_bytes_that_are_no_text_and_very_long_lines_come_through() -> None:
+    door = await piped(b"a\xff\xfeb\n" + "长".encode() * 300_000 + b"\nend\n")
+    assert door.texts == ["a��b", "长" * 300_000, "end"]
+
+
+async def test_more_lines_than_are_read_ahead_come_in_order() -> None:
+    door = await piped(b"".join(b"%d\n" % number for number in range(1_000)))
+    assert door.texts == [str(number) for number in range(1_000)]
+
+
+async def test_a_file_works_like_a_pipe(tmp_path: Path) -> None:
+    path = tmp_path / "said.txt"
+    path.write_text("一\n二\n")
+    out = io.StringIO()
+    with path.open() as stdin:
+        terminal = open_terminal(stdin, out)
+        door = OpenDoor()
+        await adapter_of(terminal).run(door)
+    assert door.texts == ["一", "二"]
+
+
+def adapter_of(terminal: object) -> ConsoleAdapter:
+    assert isinstance(terminal, PipeTerminal)
+    return adapter(terminal)
+
+
+async def test_a_cancelled_adapter_stops_while_the_pipe_stays_open() -> None:
+    reader, writer = os.pipe()
+    door = OpenDoor()
+    running = asyncio.create_task(adapter(PipeTerminal(reader, io.StringIO())).run(door))
+    os.write(writer, b"hi\n")
+    while not door.seen:
+        await asyncio.wait((running,), timeout=0.01)
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    os.close(writer)
+
+
+async def test_a_reply_is_printed_with_its_name_and_its_number_returned() -> None:
+    out = io.StringIO()
+    sent = await adapter(PipeTerminal(0, out)).send(reply("在呢\n怎么啦"))
+    assert sent == ("7",)
+    assert out.getvalue() == "暖 › 在呢\n怎么啦\n"
+
+
+async def test_a_reply_cannot_steer_the_terminal() -> None:
+    out = io.StringIO()
+    await adapter(PipeTerminal(0, out)).send(reply("\x1b]0;owned\x07\r\x9b2J\u202egnp.exe\ud800\tok\x7f"))
+    assert out.getvalue() == "暖 › ␛]0;owned␇␍�2Jgnp.exe�\tok␡\n"
+
+
+async def test_a_terminal_that_knows_no_chinese_gets_question_marks() -> None:
+    raw = io.BytesIO()
+    out = io.TextIOWrapper(raw, encoding="ascii")
+    await PipeTerminal(0, out).show("你好 ok\n")
+    assert raw.getvalue() == b"?? ok\n"
+
+
+@given(st.text(st.characters(codec=None, exclude_categories=())))
+def test_whatever_is_shown_has_no_control_character_but_tab_and_line_break(text: str) -> None:
+    shown = visible(text)
+    shown.encode()
+    assert all(char in "\t\n" or char.isprintable() or ord(char) > 0x9F for char in shown)
+
+
+async def test_what_goes_wrong_is_shown_in_one_line_and_the_conversation_goes_on() -> None:
+    terminal = Script("a", "b")
+    await adapter(terminal).run(OpenDoor(broken=True))
+    assert terminal.shown == ["! the disk is full; make room␛[2J\n"] * 2
+
+
+async def test_typing_is_hinted_for_this_place_only() -> None:
+    terminal = Script()
+    console = adapter(terminal)
+    console.typing("local", True)
+    console.typing("elsewhere", False)
+    assert terminal.hints == [True]
+
+
+@pytest.mark.parametrize(
+    ("line", "who", "text"),
+    [
+        ("alice: hi", "alice", "hi"),
+        ("小红：在吗", "小红", "在吗"),
+        ("  bob:你好 ", "bob", "你好"),
+        ("[gnu]|away: 12:30 works", "[gnu]|away", "12:30 works"),
+        ("alice: nuan: hi", "alice", "nuan: hi"),
+        ("alice: one\ntwo", "alice", "one\ntwo"),
+    ],
+)
+def test_a_line_of_a_group_may_name_who_says_it(line: str, who: str, text: str) -> None:
+    assert split_speaker(line) == (who, text)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "http://example.com",
+        "https://x",
+        "12:30 we meet",
+        "12：30 见",
+        "C:\\temp",
+        "std::vector",
+        "localhost:8080 is down",
+        "look at this: it works",
+        "alice:",
+        ": hm",
+        ".ai:x",
+        "@bob: hi",
+        f"{'x' * 33}: too long",
+        "你好，小红：在吗",
+        "",
+    ],
+)
+def test_other_colons_name_nobody(line: str) -> None:
+    assert split_speaker(line) == ("", line)
+
+
+async def test_a_group_has_its_people_its_operator_and_a_scene() -> None:
+    door = OpenDoor()
+    await adapter(Script("Alice: hi", "大家好", "ＡＬＩＣＥ: 又是我", "nuan: 在吗"), group="茶馆").run(door)
+    place = Place("console", "group:茶馆", "group", "茶馆")
+    operator = Sender("console", "local", "小明")
+    assert [(seen.place, seen.text) for seen in door.seen] == [
+        (place, "hi"),
+        (place, "大家好"),
+        (place, "又是我"),
+        (place, "nuan: 在吗"),
+    ]
+    assert [seen.sender for seen in door.seen] == [
+        Sender("console", "group:茶馆:alice", "Alice"),
+        operator,
+        Sender("console", "group:茶馆:alice", "ＡＬＩＣＥ"),
+        operator,
+    ]
+    assert [seen.scene for seen in door.seen[:2]] == ["在场：Alice", "在场：Alice、小明"]
+
+
+@pytest.mark.parametrize(
+    ("line", "mentions", "other"),
+    [
+        ("alice: bob: are you there", False, True),
+        ("alice: @bob 你呢", False, True),
+        ("alice: 大家好 @小暖 怎么看", True, False),
+        ("alice: 小暖，@bob 是谁", False, True),
+        ("alice: alice: that is me", False, False),
+        ("alice: note: nobody has this name", False, False),
+        ("alice: 小暖: hi", False, False),
+    ],
+)
+async def test_a_group_line_may_address_someone(line: str, mentions: bool, other: bool) -> None:
+    door = OpenDoor()
+    await adapter(Script("bob: hi", line), group="g").run(door)
+    assert (door.seen[1].mentions_bot, door.seen[1].addresses_other) == (mentions, other)
+
+
+@pytest.mark.parametrize("end", ["\x04", "\x03"])
+async def test_a_terminal_takes_a_pasted_text_as_one_message_and_ends_politely(end: str) -> None:
+    out = io.StringIO()
+    door = OpenDoor()
+    with create_pipe_input() as keys, create_app_session(input=keys, output=DummyOutput()):
+        terminal = PromptTerminal(out, source=keys, display=DummyOutput())
+        console = adapter(terminal)
+        keys.send_text("你好\r\x1b[200~line one\nline two\x1b[201~\r" + end)
+        console.typing("local", True)
+        await console.run(door)
+        await console.send(reply("再见"))
+    assert door.texts == ["你好", "line one\nline two"]
+    assert out.getvalue() == "暖 › 再见\n"
+
+
+async def test_a_reply_is_printed_while_someone_is_typing() -> None:
+    out = io.StringIO()
+    door = OpenDoor()
+    with create_pipe_input() as keys, create_app_session(input=keys, output=DummyOutput()):
+        console = adapter(PromptTerminal(out, source=keys, display=DummyOutput()))
+        running = asyncio.create_task(console.run(door))
+        keys.send_text("first\rhalf a ")
+        while not door.seen:
+            await asyncio.wait((running,), timeout=0.01)
+        console.typing("local", True)
+        await console.send(reply("在"))
+        console.typing("local", False)
+        keys.send_text("line\r\x04")
+        await running
+    assert door.texts == ["first", "half a line"]
+    assert out.getvalue() == "暖 › 在\n"
+
+
+def test_two_ends_of_a_terminal_make_an_interactive_one() -> None:
+    main, side = pty.openpty()
+    with os.fdopen(main, "rb", buffering=0), os.fdopen(side, "r") as stdin, io.StringIO() as pipe:
+        with os.fdopen(os.dup(stdin.fileno()), "w") as stdout:
+            assert isinstance(open_terminal(stdin, stdout), PromptTerminal)
+        assert isinstance(open_terminal(stdin, pipe), PipeTerminal)

@@ -1,0 +1,91 @@
+"""The fake model server is as strict as a real one, and counts what it says it counts."""
+
+import asyncio
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from bot.errors import ModelError
+from bot.model.client import OpenAIModel
+from bot.types.prompt import Message, Prompt, ToolCall
+from tests.fakes.openai_rules import check, items, list_of, mapping, tokens
+from tests.fakes.openai_script import Asked, Call, Reply, rules
+from tests.test_model_client import CALLED, PROMPT, TOOL, request, talking
+
+
+async def test_the_fake_server_refuses_what_a_strict_server_refuses() -> None:
+    wrong = [
+        (Message("user", "没有系统消息"),),
+        (Message("system", "s"), Message("user", "一"), Message("user", "二")),
+        (Message("system", "s"), Message("user", "一"), Message("system", "二")),
+        CALLED.messages[:3],
+        (*CALLED.messages[:3], Message("tool", "花生", tool_call_id="other")),
+        (*CALLED.messages, Message("user", "又问")),
+        (*PROMPT.messages, Message("assistant", "", (ToolCall("c", "memory_recall", "{hal"),)), CALLED.messages[3]),
+    ]
+    async with talking(Reply()) as (model, server):
+        for messages in wrong:
+            with pytest.raises(ModelError) as caught:
+                await model.complete(request(Prompt((TOOL,), messages)))
+            assert caught.value.fault == "refused"
+        assert len(server.violations) == len(wrong)
+
+
+async def test_the_fake_server_counts_the_prefix_it_has_seen() -> None:
+    long = Prompt((TOOL,), (Message("system", "很长的话。" * 400), PROMPT.messages[1]))
+    longer = Prompt((TOOL,), (*long.messages, Message("assistant", "好的，我知道了。"), Message("user", "还有")))
+    async with talking(Reply()) as (model, server):
+        first = (await model.complete(request(long))).usage
+        second = (await model.complete(request(longer))).usage
+        shared = server.requests[1]
+    assert first is not None
+    assert second is not None
+    assert first.cached_tokens == 0
+    exact = sum(tokens(item) for item in list(items(json.loads(shared.raw)))[:3])
+    assert (shared.prefix_items, shared.prefix_tokens) == (3, exact)
+    assert second.cached_tokens == exact // 128 * 128 > 1024
+
+
+def test_rules_answer_call_tools_and_fail_as_often_as_they_say() -> None:
+    script = rules(
+        [
+            '{"match": "过敏", "tool": "memory_recall", "arguments": {"query": "过敏"}}',
+            '{"match": "过敏", "after_tool": true, "reply": "花生"}',
+            '{"match": "忙", "fault": "http", "status": 429, "retry_after": 2, "times": 1}',
+        ]
+    )
+
+    def says(*messages: Message) -> Reply:
+        body = {"messages": [message.wire() for message in messages]}
+        return script(Asked(b"", mapping(json.loads(json.dumps(body)))))
+
+    asked = Message("user", "我对什么过敏？")
+    assert says(asked).calls == (Call("memory_recall", '{"query": "过敏"}'),)
+    assert says(asked, Message("tool", "x", tool_call_id="1")).text == "花生"
+    assert (says(Message("user", "忙吗")).status, says(Message("user", "忙吗")).fault) == (429, None)
+    assert says(Message("user", "别的")).text == "好的，我知道了。"
+
+
+async def test_the_fake_server_runs_as_a_process_of_its_own(tmp_path: Path) -> None:
+    script, record = tmp_path / "script.jsonl", tmp_path / "record.jsonl"
+    script.write_text('{"match": "你好", "reply": "你好呀"}\n', encoding="utf-8")
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "tests.fakes.openai_server", "--script", str(script), "--record", str(record)),
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    port = int(await process.stdout.readline())
+    model = OpenAIModel(f"http://127.0.0.1:{port}/v1", "", "fake")
+    await model.prepare()
+    assert (await model.complete(request())).text == "你好呀"
+    line = json.loads(record.read_text(encoding="utf-8"))
+    assert line["body"].encode() == await model.body(PROMPT, 200, 0.7)
+    check(json.loads(line["body"]))
+    assert len(list_of(json.loads(line["body"])["messages"])) == 2
+    await model.close()
+    process.stdin.close()
+    assert await process.wait() == 0

@@ -1,0 +1,38 @@
+"""Token estimates: near the published ratios, never negative, never less for more text."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.text.estimate import estimate_tokens
+
+ANY = st.text(st.characters(exclude_categories=())) | st.text(st.sampled_from("ab7 ,.\n暖，😀é"))
+
+
+@pytest.mark.parametrize(
+    ("text", "low", "high"),
+    [
+        ("今天下午我要和小王去吃火锅，然后晚上看电影。你觉得穿什么好？" * 4, 0.71, 0.85),
+        ("The quick brown fox jumps over the lazy dog, and then we all went home. " * 4, 0.19, 0.22),
+        ('<p n="小王" t="10:29">你好</p><g n="3" d="5m"/>' * 4, 0.45, 0.70),
+        ("1" * 600, 0.33, 0.40),
+    ],
+)
+def test_tokens_per_character_are_those_of_the_vocabulary(text: str, low: float, high: float) -> None:
+    assert low <= estimate_tokens(text) / len(text) <= high
+
+
+def test_nothing_costs_nothing_and_anything_costs_something() -> None:
+    assert estimate_tokens("") == 0
+    assert estimate_tokens("a") == 1
+    assert estimate_tokens("😀") == 3
+
+
+@given(ANY, ANY)
+def test_a_longer_text_never_counts_less(text: str, more: str) -> None:
+    assert 0 <= estimate_tokens(text) <= estimate_tokens(text + more)
+
+
+@given(ANY, ANY)
+def test_lines_counted_one_by_one_are_at_least_their_sum_less_rounding(one: str, other: str) -> None:
+    assert estimate_tokens(one) + estimate_tokens(other) >= estimate_tokens(one + other)

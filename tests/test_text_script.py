@@ -1,0 +1,47 @@
+"""Scripts: an answer comes in the script the person writes."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bot.text.script import Script, script_of
+
+SCRIPTS: tuple[Script, ...] = ("zh-Hans", "zh-Hant", "en")
+
+
+@pytest.mark.parametrize(
+    ("text", "script"),
+    [
+        ("记住我喜欢喝茶", "zh-Hans"),
+        ("記住我喜歡喝茶", "zh-Hant"),
+        ("听说你喜欢", "zh-Hans"),
+        ("妳好", "zh-Hant"),
+        ("後來呢", "zh-Hant"),
+        ("什么", "zh-Hans"),
+        ("甚麼", "zh-Hant"),
+        ("remember that I like tea", "en"),
+        ("Ｈｅｌｌｏ", "en"),
+        ("小暖 how are you", "en"),
+        ("小暖, what did I say about 小王?", "en"),
+        ("帮我 fix this bug", "zh-Hans"),
+        ("幫我 review this pull request", "zh-Hant"),
+    ],
+)
+def test_the_script_of_a_message_is_recognised_whatever_came_before(text: str, script: Script) -> None:
+    assert {script_of(text, fallback) for fallback in SCRIPTS} == {script}
+
+
+def test_text_that_both_scripts_share_keeps_the_script_known_before() -> None:
+    assert [script_of("你好", fallback) for fallback in SCRIPTS] == ["zh-Hans", "zh-Hant", "zh-Hans"]
+    assert [script_of("我 use Python", fallback) for fallback in SCRIPTS] == ["zh-Hans", "zh-Hant", "zh-Hans"]
+
+
+@pytest.mark.parametrize("text", ["", "😀", "12:30", "？！", "https://example.com/a", "\ud800", "привет"])
+def test_text_without_letters_we_know_keeps_the_script_known_before(text: str) -> None:
+    assert [script_of(text, fallback) for fallback in SCRIPTS] == list(SCRIPTS)
+
+
+@settings(deadline=None)
+@given(st.text(st.characters(exclude_categories=())), st.sampled_from(SCRIPTS))
+def test_any_text_has_one_of_three_scripts(text: str, fallback: Script) -> None:
+    assert script_of(text, fallback) in SCRIPTS

@@ -1,0 +1,141 @@
+"""The World: the whole house with simulated time, a scripted model and a talking adapter; SQLite is real."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from bot.app import App, Parts
+from bot.config.settings import Settings
+from bot.flow.words import Words
+from bot.resources import Prompts, resource_dir
+from bot.store.store import Store, open_store
+from bot.text.catalogue import catalogue
+from bot.types.event import Incoming, Place, Sender
+from bot.types.outgoing import Outgoing
+from bot.types.prompt import Message
+from tests.fakes.clock import SimClock
+from tests.fakes.model import ScriptedModel
+
+PROMPTS = Prompts(None)
+
+NINE = 1_781_226_000_000
+"""Friday 2026-06-12 09:00 in Shanghai (01:00 UTC): an ordinary morning."""
+
+
+@dataclass
+class Talk:
+    """The adapter of the World: everything that was said, in order."""
+
+    platform: str = "console"
+    said: list[Outgoing] = field(default_factory=list)
+    broken: bool = False
+
+    async def run(self, door: object) -> None:
+        """Nothing comes by itself."""
+
+    async def send(self, outgoing: Outgoing) -> tuple[str, ...]:
+        """Take it, or fail as a platform does."""
+        if self.broken:
+            raise OSError("the platform is away")
+        self.said.append(outgoing)
+        return (str(outgoing.outbox_id),)
+
+
+@dataclass
+class Lines:
+    """A log that a test can read."""
+
+    lines: list[tuple[str, str, dict[str, object]]] = field(default_factory=list)
+
+    def info(self, event: str, **fields: object) -> None:
+        """Keep it."""
+        self.lines.append(("info", event, fields))
+
+    def warning(self, event: str, **fields: object) -> None:
+        """Keep it."""
+        self.lines.append(("warning", event, fields))
+
+    def error(self, event: str, **fields: object) -> None:
+        """Keep it."""
+        self.lines.append(("error", event, fields))
+
+    def named(self, event: str) -> list[dict[str, object]]:
+        """The fields of all lines of one event."""
+        return [fields for _, name, fields in self.lines if name == event]
+
+
+class World:
+    """One nuan, its people and its time."""
+
+    def __init__(self, folder: Path, settings: Settings | None = None) -> None:
+        self.folder = folder
+        self.settings = settings or Settings.model_validate({"bot": {"timezone": "Asia/Shanghai"}})
+        self.clock = SimClock(NINE)
+        self.model = ScriptedModel()
+        self.talk = Talk()
+        self.log = Lines()
+        self.app: App
+        self.store: Store
+
+    async def open(self) -> "World":
+        """Start nuan on this folder."""
+        words = Words(
+            catalogue(PROMPTS.path, "messages"), catalogue(PROMPTS.path, "opening"),
+            self.settings.bot.language, self.settings.bot.timezone, self.settings.bot.holidays,
+        )  # fmt: skip
+        self.store = await open_store(self.folder, frozenset(self.settings.bot.owners))
+        parts = Parts(
+            self.store, self.model, self.clock, self.settings, words, PROMPTS.path,
+            resource_dir("data/persona") / self.settings.persona, self.log,
+        )  # fmt: skip
+        self.parts = parts
+        self.app = App(parts)
+        await self.app.start([self.talk])
+        await self.app.settled()
+        return self
+
+    async def close(self) -> None:
+        """Stop as an operator does: nothing is closed, everything is parked."""
+        await self.app.stop()
+        await self.store.close()
+
+    async def restart(self) -> None:
+        """Stop and start again on the same folder."""
+        await self.close()
+        await self.open()
+
+    async def say(self, text: str, who: str = "小王", group: str = "", **facts: object) -> None:
+        """Somebody writes; returns when everything it caused has settled."""
+        await self.app.door.accept(self.message(text, who, group, **facts))
+        await self.app.settled()
+
+    def message(self, text: str, who: str = "小王", group: str = "", **facts: object) -> Incoming:
+        """What an adapter would bring: a DM from 小王 (the owner), or a group's line."""
+        place = Place("console", f"group:{group}", "group", group) if group else Place("console", "local", "dm")
+        sender = Sender("console", "local" if who == "小王" else f"person:{who}", who)
+        if not group and who != "小王":
+            place = Place("console", f"dm:{who}", "dm")
+        return Incoming(place, sender, "message", text, **facts)  # type: ignore[arg-type]
+
+    async def wait(self, seconds: float) -> None:
+        """Time passes, deadline by deadline."""
+        await self.clock.advance(round(seconds * 1000), self.app.settled)
+
+    @property
+    def replies(self) -> list[str]:
+        """Everything nuan said."""
+        return [outgoing.text for outgoing in self.talk.said]
+
+    @property
+    def prompts(self) -> list[tuple[Message, ...]]:
+        """The messages of every request the model got."""
+        return [request.prompt.messages for request in self.model.requests]
+
+    @property
+    def last_user(self) -> str:
+        """The last user message the model got."""
+        return [message.content for message in self.prompts[-1] if message.role == "user"][-1]
+
+
+def open_files() -> int:
+    """How many descriptors this process holds."""
+    return len(list(Path("/proc/self/fd").iterdir()))
