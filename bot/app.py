@@ -67,11 +67,13 @@ class App:
         runner = TurnRunner(store, planner, brain, clock, settings, words, log)
         remembering = Remembering(store, clock, settings, words)
         self._answering = Answering(store, runner, remembering, planner, clock, words, settings.bot.names, log)
-        self._answering.employ(CommandDesk(store, planner, clock, settings, words))
         self._sending = Sending(store, clock, self.look, log)
         closing = Closing(store, Summariser(parts.model, parts.prompts), planner, clock, settings, words, log)
         self._chats = Lanes("chat", self._answer, self._activity, log)
         self._sends = Lanes("send", self._send, self._activity, log)
+        self._answering.employ(
+            CommandDesk(store, planner, clock, settings, words), self._sends.wake, self._sending.typing
+        )  # fmt: skip
         self._digests = Lanes("digest", lambda session: self._digest(closing, session), self._activity, log)
         handlers = Handlers(self._chats.wake, self._sends.wake, self._digests.wake)
         self._alarms = Alarms(store, clock, handlers, settings, words.tz(words.zone), self.look, log)
@@ -126,7 +128,6 @@ class App:
     async def _answer(self, chat_id: int) -> None:
         if await self._guard(self._answering.work, chat_id):
             self.look()
-        self._sends.wake(chat_id)
 
     async def _send(self, chat_id: int) -> None:
         await self._guard(self._sending.work, chat_id)

@@ -34,12 +34,16 @@ class HeldError(StoreError):
 
 
 class ModelError(NuanError):
-    """A model call gave nothing usable; `detail` is for the log, never for the person."""
+    """A model call gave nothing usable; `detail` is for the log, never for the person.
 
-    def __init__(self, fault: ModelFault, detail: str) -> None:
+    `said` are the server's own words where they may quote what people wrote: for the log only with `log.text`.
+    """
+
+    def __init__(self, fault: ModelFault, detail: str, said: str = "") -> None:
         super().__init__(f"{fault}: {detail}")
         self.fault = fault
         self.detail = detail
+        self.said = said
 
 
 class OverBudget(NuanError):

@@ -1,7 +1,7 @@
 """What the house needs from outside: time, a model, platforms. The store's ports are in bot/store/ports.py."""
 
 from collections.abc import Awaitable, Callable
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from bot.types.event import Incoming, Place
 from bot.types.outgoing import Outgoing
@@ -73,6 +73,7 @@ class Adapter(Protocol):
         ...
 
 
+@runtime_checkable
 class Typing(Protocol):
     """An adapter that can show that nuan is thinking."""
 

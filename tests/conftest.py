@@ -1,11 +1,14 @@
 """What every test may ask for."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 
 import pytest
 
+from bot.config.settings import Settings
 from tests.world import World
+
+NewWorld = Callable[..., Awaitable[World]]
 
 
 @pytest.fixture
@@ -14,3 +17,18 @@ async def world(tmp_path: Path) -> AsyncIterator[World]:
     world = await World(tmp_path / "data").open()
     yield world
     await world.close()
+
+
+@pytest.fixture
+async def new_world(tmp_path: Path) -> AsyncIterator[NewWorld]:
+    """Starts a nuan with other settings: `await new_world(budget={"day_tokens": 900})`."""
+    worlds: list[World] = []
+
+    async def start(**sections: dict[str, object]) -> World:
+        settings = Settings.model_validate({"bot": {"timezone": "Asia/Shanghai"}, **sections})
+        worlds.append(await World(tmp_path / f"data{len(worlds)}", settings).open())
+        return worlds[-1]
+
+    yield start
+    for world in worlds:
+        await world.close()

@@ -18,6 +18,7 @@ LINES = (
     DigestLine(3, 13, None, "小暖", "我昨天去了月球旅行", 3_000, True),
     DigestLine(4, 14, 2, "Bob", "I like hiking in Norway and my dog is sick", 4_000, False),
     DigestLine(5, 15, None, "?", "我住在杭州", 5_000, False),
+    DigestLine(6, 16, 9, "天气机器人", "我喜欢晴天", 5_500, True),
 )
 
 
@@ -97,6 +98,7 @@ def test_anything_else_is_no_digest(text: str) -> None:
         item("对花生过敏，去了月球", [1, 3]),
         item("小王对花生过敏，喜欢 hiking", [1, 4]),
         item("住在杭州", [5]),
+        item("喜欢晴天", [6]),
         item("对海鲜和牛奶都过敏得厉害"),
         item("小王是医生"),
         item("小王"),
@@ -177,7 +179,7 @@ def test_a_summary_that_cannot_be_used_is_made_by_the_rule(summary: str) -> None
 
 
 def test_what_was_forgotten_in_the_talk_is_neither_kept_nor_summed_up() -> None:
-    lines = (*LINES, DigestLine(6, 16, 1, "小王", "忘记我对花生过敏", 6_000, False))
+    lines = (*LINES, DigestLine(7, 17, 1, "小王", "忘记我对花生过敏", 6_000, False))
     digest = parse_digest(answer(item(), summary="小王对花生过敏"), lines, DM)
     assert digest is not None
     assert digest.memories == ()

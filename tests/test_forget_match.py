@@ -15,19 +15,37 @@ KEPT = (
 )  # fmt: skip
 
 MEANT = """
-    我对花生过敏 → 我对花生过敏|我花生过敏 → 我对花生过敏|花生 → 我对花生过敏|花生过敏的事 → 我对花生过敏|关于我对花生过敏这件事 → 我对花生过敏|我对花生过敏了 → 我对花生过敏
-    我對花生過敏 → 我对花生过敏|關於我對花生過敏的事 → 我对花生过敏|我花生過敏 → 我对花生过敏|我不喜欢香菜 → 我不喜歡香菜|我不喜歡香菜 → 我不喜歡香菜|我不喜歡香菜這件事 → 我不喜歡香菜
-    我住在杭州 → 我住在杭州西湖区|住在杭州西湖区 → 我住在杭州西湖区|西湖區 → 我住在杭州西湖区|我的猫叫小白 → 我的猫叫小白|小白 → 我的猫叫小白|我的貓叫小白的事情 → 我的猫叫小白
-    我在银行工作 → 我在银行工作|我在銀行工作 → 我在银行工作|银行 → 我在银行工作|我下周五去杭州出差 → 我下周五要去杭州出差|去杭州出差的事 → 我下周五要去杭州出差|出差 → 我下周五要去杭州出差
-    我的生日 → 我的生日是5月2日|生日 → 我的生日是5月2日|我生日是5月2日 → 我的生日是5月2日|5月2日 → 我的生日是5月2日|上海的公司 → 我們公司在上海|我们公司在上海 → 我們公司在上海
-    我女朋友 → 我女朋友叫阿珍|我女朋友叫阿珍那件事 → 我女朋友叫阿珍|阿珍 → 我女朋友叫阿珍|貓毛過敏 → 我對貓毛過敏|我猫毛过敏 → 我對貓毛過敏|我对猫毛过敏吧 → 我對貓毛過敏
-    wifi密码 → 家里的wifi密码是abc123|家裡的WiFi密碼 → 家里的wifi密码是abc123|ABC123 → 家里的wifi密码是abc123|我下个月要搬去高雄 → 我下個月要搬去高雄|搬去高雄 → 我下個月要搬去高雄|下個月搬去高雄 → 我下個月要搬去高雄
-    I'm allergic to peanuts → I'm allergic to peanuts|my peanut allergy → I'm allergic to peanuts|that I am allergic to peanuts → I'm allergic to peanuts|peanuts → I'm allergic to peanuts|about my peanut allergy → I'm allergic to peanuts
-    about my dog → my dog is called Rex|Rex → my dog is called Rex|my dog is called rex! → my dog is called Rex|my dog Rex → my dog is called Rex|the bank → I work at a bank|that I work at a bank → I work at a bank|that I worked at a bank → I work at a bank
-    my cat → I have a cat named Tom|a cat → I have a cat named Tom|category → a category of things I collect|Tom → I have a cat named Tom|that I moved to Berlin → I moved to Berlin in May|berlin → I moved to Berlin in May|moving to Berlin in May → I moved to Berlin in May
-    my sister → my sister lives in Oslo|where my sister lives → my sister lives in Oslo|Oslo → my sister lives in Oslo|that I hate mushrooms → I hate mushrooms|my hate of mushrooms → I hate mushrooms|mushroom → I hate mushrooms|that thing about Rex → my dog is called Rex
+    我对花生过敏 → 我对花生过敏|我花生过敏 → 我对花生过敏|花生 → 我对花生过敏|花生过敏的事 → 我对花生过敏
+    关于我对花生过敏这件事 → 我对花生过敏|我对花生过敏了 → 我对花生过敏
+    我對花生過敏 → 我对花生过敏|關於我對花生過敏的事 → 我对花生过敏|我花生過敏 → 我对花生过敏
+    我不喜欢香菜 → 我不喜歡香菜|我不喜歡香菜 → 我不喜歡香菜|我不喜歡香菜這件事 → 我不喜歡香菜
+    我住在杭州 → 我住在杭州西湖区|住在杭州西湖区 → 我住在杭州西湖区|西湖區 → 我住在杭州西湖区
+    我的猫叫小白 → 我的猫叫小白|小白 → 我的猫叫小白|我的貓叫小白的事情 → 我的猫叫小白
+    我在银行工作 → 我在银行工作|我在銀行工作 → 我在银行工作|银行 → 我在银行工作
+    我下周五去杭州出差 → 我下周五要去杭州出差|去杭州出差的事 → 我下周五要去杭州出差|出差 → 我下周五要去杭州出差
+    我的生日 → 我的生日是5月2日|生日 → 我的生日是5月2日|我生日是5月2日 → 我的生日是5月2日|5月2日 → 我的生日是5月2日
+    上海的公司 → 我們公司在上海|我们公司在上海 → 我們公司在上海
+    我女朋友 → 我女朋友叫阿珍|我女朋友叫阿珍那件事 → 我女朋友叫阿珍|阿珍 → 我女朋友叫阿珍|貓毛過敏 → 我對貓毛過敏
+    我猫毛过敏 → 我對貓毛過敏|我对猫毛过敏吧 → 我對貓毛過敏
+    wifi密码 → 家里的wifi密码是abc123|家裡的WiFi密碼 → 家里的wifi密码是abc123|ABC123 → 家里的wifi密码是abc123
+    我下个月要搬去高雄 → 我下個月要搬去高雄|搬去高雄 → 我下個月要搬去高雄|下個月搬去高雄 → 我下個月要搬去高雄
+    I'm allergic to peanuts → I'm allergic to peanuts|my peanut allergy → I'm allergic to peanuts
+    that I am allergic to peanuts → I'm allergic to peanuts|peanuts → I'm allergic to peanuts
+    about my peanut allergy → I'm allergic to peanuts
+    about my dog → my dog is called Rex|Rex → my dog is called Rex|my dog is called rex! → my dog is called Rex
+    my dog Rex → my dog is called Rex|the bank → I work at a bank|that I work at a bank → I work at a bank
+    that I worked at a bank → I work at a bank
+    my cat → I have a cat named Tom|a cat → I have a cat named Tom|category → a category of things I collect
+    Tom → I have a cat named Tom|that I moved to Berlin → I moved to Berlin in May|berlin → I moved to Berlin in May
+    moving to Berlin in May → I moved to Berlin in May
+    my sister → my sister lives in Oslo|where my sister lives → my sister lives in Oslo
+    Oslo → my sister lives in Oslo|that I hate mushrooms → I hate mushrooms|my hate of mushrooms → I hate mushrooms
+    mushroom → I hate mushrooms|that thing about Rex → my dog is called Rex
 """
-NOTHING = "我|你|的|了|我的|猫|貓|家|州|过|5月3号|海鲜|我对牛奶过敏反应|上班打卡|我的工号|the|I|my|it|ca|bananas|my brother|that|about||   |?!|😀|\ud800|1|我是谁"
+NOTHING = (
+    "我|你|的|了|我的|猫|貓|家|州|过|5月3号|海鲜|我对牛奶过敏反应|上班打卡|我的工号|我是谁"
+    "|the|I|my|it|ca|bananas|my brother|that|about||   |?!|😀|\ud800|1"
+)
 
 
 def memory(number: int, text: str) -> Memory:

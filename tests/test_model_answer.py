@@ -49,6 +49,14 @@ def test_a_missing_or_repeated_call_id_becomes_one_of_our_own() -> None:
     assert json.loads(made[0].arguments) == {"query": "猫"}
 
 
+def test_a_tool_call_without_a_name_is_invalid() -> None:
+    answer = Answer(frozenset())
+    answer.add({"choices": [{"message": {"tool_calls": [{"id": "a"}]}, "finish_reason": "tool_calls"}]})
+    with pytest.raises(ModelError) as caught:
+        answer.completion()
+    assert caught.value.fault == "invalid"
+
+
 def test_an_emoji_torn_between_two_chunks_is_whole_again() -> None:
     answer = Answer(frozenset())
     answer.add(chunk("好\ud83d", None))

@@ -168,6 +168,11 @@ async def test_a_wrong_key_is_refused_and_never_shown() -> None:
     assert "\n" not in error.detail
 
 
+async def test_a_web_page_hints_at_a_wrong_base_url() -> None:
+    for stream in (True, False):
+        assert "base_url" in (await fault_of(Reply(fault="html200"), stream=stream)).detail
+
+
 async def test_without_a_key_no_authorization_is_sent() -> None:
     error = await fault_of(Reply(), stream=True, key="")
     assert error.fault == "refused"
@@ -179,7 +184,7 @@ async def test_nobody_listening_is_unreachable() -> None:
         gone = server.base_url
     model = OpenAIModel(gone, KEY, "fake")
     await model.prepare()
-    for base_url in (gone, "no-address-at-all", "http://127.0.0.1:99999/v1"):
+    for base_url in (gone, "no-address-at-all", "http://127.0.0.1:99999/v1", "http://[::bad/v1", "http://a b/v1"):
         model = OpenAIModel(base_url, KEY, "fake")
         with pytest.raises(ModelError) as caught:
             await model.complete(request())
@@ -254,7 +259,17 @@ asyncio.run(main())
 
 @pytest.mark.parametrize(
     "payload",
-    [b"null", b"[]", b'"x"', b"[" * 100_000, b'{"choices":[null]}', b'{"choices":[{"delta":null}]}', b"\xff\xfe", b""],
+    [
+        b"null",
+        b"[]",
+        b'"x"',
+        b"[" * 100_000,
+        b'{"choices":[null]}',
+        b'{"choices":[{"delta":{"content":5},"message":{"content":5},"finish_reason":7}],"usage":"x"}',
+        b'{"choices":[{"delta":null}]}',
+        b"\xff\xfe",
+        b"",
+    ],
 )
 @pytest.mark.parametrize("stream", [True, False])
 async def test_wild_bytes_end_in_a_model_error(payload: bytes, stream: bool) -> None:

@@ -1,5 +1,8 @@
 """The World: the whole house with simulated time, a scripted model and a talking adapter; SQLite is real."""
 
+import asyncio
+import sqlite3
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -12,10 +15,8 @@ from bot.text.catalogue import catalogue
 from bot.types.event import Incoming, Place, Sender
 from bot.types.outgoing import Outgoing
 from bot.types.prompt import Message
-from tests.fakes.clock import SimClock
+from tests.fakes.clock import SimClock, let_others_run
 from tests.fakes.model import ScriptedModel
-
-PROMPTS = Prompts(None)
 
 NINE = 1_781_226_000_000
 """Friday 2026-06-12 09:00 in Shanghai (01:00 UTC): an ordinary morning."""
@@ -78,13 +79,14 @@ class World:
 
     async def open(self) -> "World":
         """Start nuan on this folder."""
+        prompts = Prompts(Path(self.settings.prompts_dir) if self.settings.prompts_dir else None)
         words = Words(
-            catalogue(PROMPTS.path, "messages"), catalogue(PROMPTS.path, "opening"),
+            catalogue(prompts.path, "messages"), catalogue(prompts.path, "opening"),
             self.settings.bot.language, self.settings.bot.timezone, self.settings.bot.holidays,
         )  # fmt: skip
         self.store = await open_store(self.folder, frozenset(self.settings.bot.owners))
         parts = Parts(
-            self.store, self.model, self.clock, self.settings, words, PROMPTS.path,
+            self.store, self.model, self.clock, self.settings, words, prompts.path,
             resource_dir("data/persona") / self.settings.persona, self.log,
         )  # fmt: skip
         self.parts = parts
@@ -103,6 +105,17 @@ class World:
         await self.close()
         await self.open()
 
+    async def crash(self) -> None:
+        """Die as by kill -9 and start again: running work is cut off, alarms are gone, only the files are left."""
+        app = self.app
+        app._alarms.stop()
+        await asyncio.gather(*(lanes.close(0) for lanes in (app._alarm_lane, app._chats, app._digests, app._sends)))
+        await self.store.close()
+        self.clock = SimClock(self.clock.now())
+        self.model.gate = None
+        self.model.held = 0
+        await self.open()
+
     async def say(self, text: str, who: str = "小王", group: str = "", **facts: object) -> None:
         """Somebody writes; returns when everything it caused has settled."""
         await self.app.door.accept(self.message(text, who, group, **facts))
@@ -116,6 +129,11 @@ class World:
             place = Place("console", f"dm:{who}", "dm")
         return Incoming(place, sender, "message", text, **facts)  # type: ignore[arg-type]
 
+    async def held(self, calls: int = 1) -> None:
+        """Return when nothing moves any more but `calls` model calls, which wait at the shut gate."""
+        while self.model.held < calls or self.app._activity._count > self.model.held:
+            await let_others_run()
+
     async def wait(self, seconds: float) -> None:
         """Time passes, deadline by deadline."""
         await self.clock.advance(round(seconds * 1000), self.app.settled)
@@ -124,6 +142,21 @@ class World:
     def replies(self) -> list[str]:
         """Everything nuan said."""
         return [outgoing.text for outgoing in self.talk.said]
+
+    def rows(self, sql: str, *values: object) -> list[tuple[object, ...]]:
+        """What the database file holds, read beside the running house."""
+        with closing(sqlite3.connect(f"file:{self.folder / 'nuan.db'}?mode=ro", uri=True)) as database:
+            return database.execute(sql, values).fetchall()
+
+    @property
+    def turns(self) -> list[tuple[Message, ...]]:
+        """The messages of every request for a reply; the requests for digests bring no tools and are left out."""
+        return [request.prompt.messages for request in self.model.requests if request.prompt.tools]
+
+    @property
+    def sent(self) -> str:
+        """Every byte the model was ever sent."""
+        return "\n".join(message.canonical() for prompt in self.prompts for message in prompt)
 
     @property
     def prompts(self) -> list[tuple[Message, ...]]:

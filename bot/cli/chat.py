@@ -11,8 +11,12 @@ from adapters.console import ConsoleAdapter, open_terminal
 from bot.app import App
 from bot.cli.house import Place, make_model, make_parts, make_words
 from bot.clock import SystemClock
+from bot.model.client import OpenAIModel
 from bot.ops.logs import Logs
+from bot.ports import Model
 from bot.store.store import open_store
+from bot.text.fold import fold
+from bot.types.event import Incoming
 
 
 async def chat(place: Place, group: str, name: str, verbose: bool) -> None:
@@ -34,15 +38,37 @@ async def chat(place: Place, group: str, name: str, verbose: bool) -> None:
                 words.messages.text("console_scene", settings.bot.language, names="{names}"),
             )  # fmt: skip
             await app.start([adapter])
+            warm = asyncio.create_task(_warm(model), name="warm-up")
             try:
                 with _stoppable():
-                    await adapter.run(app.door)
+                    await adapter.run(app.door if sys.stdin.isatty() else _LineByLine(app))
                     await app.drained()
             finally:
                 await app.stop()
+                await warm
                 await model.close()
     finally:
         logs.close()
+
+
+async def _warm(model: Model) -> None:
+    """Load what the first message needs while the person is still typing it."""
+    await asyncio.to_thread(fold, "暖")
+    if isinstance(model, OpenAIModel):
+        await model.prepare()
+
+
+class _LineByLine:
+    """A door for piped input: each line is answered before the next one is read, as a person would wait."""
+
+    def __init__(self, app: App) -> None:
+        self._app = app
+
+    async def accept(self, incoming: Incoming) -> bool:
+        """Commit the line and let everything settle that it caused."""
+        stored = await self._app.door.accept(incoming)
+        await self._app.settled()
+        return stored
 
 
 @contextlib.contextmanager

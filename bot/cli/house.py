@@ -12,7 +12,7 @@ from bot.errors import ConfigError
 from bot.flow.words import Words
 from bot.model.client import OpenAIModel
 from bot.model.offline import OfflineModel
-from bot.ports import Model
+from bot.ports import Clock, Model
 from bot.resources import Prompts, resource_dir
 from bot.store.store import Store
 from bot.text.catalogue import catalogue
@@ -59,8 +59,8 @@ def make_model(place: Place) -> Model:
     return OpenAIModel(model.base_url, key, model.name, stream=model.stream)
 
 
-def make_parts(place: Place, store: Store, model: Model, log: Log) -> Parts:
-    """Everything the house is built of."""
+def make_parts(place: Place, store: Store, model: Model, log: Log, clock: Clock | None = None) -> Parts:
+    """Everything the house is built of; without a clock, in real time."""
     return Parts(
-        store, model, SystemClock(), place.settings, make_words(place), place.prompts.path, place.persona, log
+        store, model, clock or SystemClock(), place.settings, make_words(place), place.prompts.path, place.persona, log
     )  # fmt: skip

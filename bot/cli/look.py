@@ -1,14 +1,19 @@
 """`nuan ctx` and `nuan boot`: what the model would be sent, read beside a running nuan without changing anything."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from bot.app import make_planner
 from bot.cli.house import Place, make_model, make_parts, make_words
 from bot.commands.report import ctx_report
 from bot.errors import StoreError
+from bot.flow.intake import MOST_CHARS, READ_CHARS
 from bot.flow.plan import Occasion
+from bot.ports import Clock
 from bot.prompt.opening import boot_text
 from bot.store.store import Store, open_store
+from bot.text.clean import clean
+from bot.text.clip import clip_whole
+from bot.text.script import script_of
 from bot.types.event import Event
 from bot.types.people import Chat, Person
 
@@ -30,15 +35,19 @@ class View:
     person: str = ""
 
 
-async def show_ctx(place: Place, view: View, query: str, raw: bool) -> bytes:
+async def show_ctx(place: Place, view: View, query: str, raw: bool, clock: Clock | None = None) -> bytes:
     """The parts that would be sent if that person said `query` now; with `raw` the very bytes."""
     async with await open_store(place.data, frozenset(place.settings.bot.owners), read_only=True) as store:
         model = make_model(place)
-        parts = make_parts(place, store, model, _Silence())
+        parts = make_parts(place, store, model, _Silence(), clock)
         planner, prefix, _ = make_planner(parts)
         chat, person = await _find(store, view)
         now = parts.clock.now()
-        event = Event(NEXT_EVENT, chat.id, now, "message", person.id, person.name, query)
+        # As the door would take it in: cleaned, and the words follow the language it is written in.
+        said = clip_whole(clean(query), MOST_CHARS)[0]
+        if said.strip():
+            person = replace(person, script=script_of(said[:READ_CHARS], parts.words.language))
+        event = Event(NEXT_EVENT, chat.id, now, "message", person.id, person.name, said)
         plan = await planner.plan(Occasion(chat, person, (event,), "dm"), now)
         try:
             if raw:
@@ -84,6 +93,8 @@ async def _find(store: Store, view: View) -> tuple[Chat, Person]:
     chat = wanted[0]
     people = [await store.people.person(number) for number in (await store.people.audience(chat)).person_ids]
     named = [p for p in people if view.person in (str(p.id), p.name)] if view.person else people
+    if not named and chat.kind == "group" and (listener := await store.people.person_named(view.person)) is not None:
+        named = [listener]  # one who wrote there, but was never answered
     if len(named) != 1 and not view.person:
         named = [person for person in people if person.is_owner]
     if len(named) != 1:

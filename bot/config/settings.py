@@ -193,7 +193,9 @@ class Context(Section):
 
     recent: PositiveInt = Field(default=10, description="Newest lines of a chat that open a session.")
     window_seconds: PositiveInt = Field(default=86_400, description="Oldest line that opens a session, in seconds.")
-    bus_max: int = Field(default=200, ge=1, le=5000, description="Events kept in memory per chat, 1 to 5000.")
+    bus_max: int = Field(
+        default=200, ge=1, le=5000, description="Newest events of a chat that one prompt looks at, 1 to 5000."
+    )
     gap_seconds: PositiveInt = Field(default=300, description="Pause that is shown as a gap, in seconds.")
     delta_tokens: PositiveInt = Field(default=1200, description="Other people's new lines per turn, in tokens.")
     opening_tokens: PositiveInt = Field(default=600, description="Size of the block that opens a session, in tokens.")

@@ -54,6 +54,7 @@ class Limits:
     bot_lines: int = 3
     tool: int = 120
     tool_lines: int = 3
+    gap_ms: int = GAP_MS
 
 
 DELTA = Limits(tokens=1_200)
@@ -94,7 +95,7 @@ def delta(
     shown = _shown(lines, answering_ids, now, frame, limits, cost)
     dropped = [line for line in lines if line not in shown]
     folded = earlier + sum(len(line.event_ids) for line in dropped)
-    text = render(_elements(lines, shown, earlier), frame)
+    text = render(_elements(lines, shown, limits, earlier), frame)
     return Delta(tuple(line for line in lines if line in shown), text, cost(text) if text else 0, folded)
 
 
@@ -178,7 +179,7 @@ def _newest_first(others: list[Line], now: int, limits: Limits) -> Iterable[Line
         yield line
 
 
-def _elements(lines: tuple[Line, ...], shown: dict[Line, str], earlier: int) -> Iterable[str]:
+def _elements(lines: tuple[Line, ...], shown: dict[Line, str], limits: Limits, earlier: int) -> Iterable[str]:
     """The shown lines with a mark for each silence, and one for all that is folded, where the folding begins."""
     mark = _fold_mark([line for line in lines if line not in shown], earlier)
     begun = earlier > 0
@@ -191,7 +192,7 @@ def _elements(lines: tuple[Line, ...], shown: dict[Line, str], earlier: int) -> 
         if begun and mark:
             yield mark
             mark = ""
-        if until is not None and line.since - until >= GAP_MS:
+        if until is not None and line.since - until >= limits.gap_ms:
             yield f'<g d="{gap(line.since - until)}"/>'
         yield shown[line]
         until = line.at

@@ -7,11 +7,11 @@ from datetime import tzinfo
 from bot.config.settings import Settings
 from bot.errors import StoreError
 from bot.ports import Alarm, Clock
+from bot.session.ending import reason
 from bot.store.deadlines import Retention
 from bot.store.store import Store
 from bot.text.dates import next_local_time
 from bot.types.log import Log
-from bot.types.session import CloseReason, Session
 
 DAY_MS = 86_400_000
 
@@ -74,7 +74,9 @@ class Alarms:
                 self._handlers.digest(number)
             case "session":
                 session = await self._store.sessions.session(number)
-                if await self._store.sessions.close(number, self._reason(session), now, deadline=True):
+                if await self._store.sessions.close(
+                    number, reason(session, self._settings.session.idle_seconds * 1000), now, deadline=True
+                ):
                     self._handlers.digest(number)
             case "window":
                 await self._store.deadlines.end_windows(now)
@@ -83,10 +85,6 @@ class Alarms:
                 self._log.info("purged", memories=count)
             case "tidy":
                 await self._tidy(now)
-
-    def _reason(self, session: Session) -> CloseReason:
-        idle = session.last_at + self._settings.session.idle_seconds * 1000
-        return "idle" if session.close_at >= idle else "day"
 
     async def _tidy(self, now: int) -> None:
         keep = self._settings.retention

@@ -1,5 +1,6 @@
 """What a chat's lane does: take what is due in order, do commands without a model, answer the rest in one turn."""
 
+from collections.abc import Callable
 from itertools import takewhile
 from typing import Protocol
 
@@ -42,10 +43,14 @@ class Answering:
         self._names = names
         self._log = log
         self._desk: Desk | None = None
+        self._said: Callable[[int], None] = lambda chat_id: None
+        self._typing: Callable[[Chat, bool], None] = lambda chat, on: None
 
-    def employ(self, desk: Desk) -> None:
-        """Hand in who carries out dot-commands; they stand on a floor above."""
+    def employ(self, desk: Desk, said: Callable[[int], None], typing: Callable[[Chat, bool], None]) -> None:
+        """Hand in who carries out dot-commands (they stand on a floor above), sends what was said, and shows typing."""
         self._desk = desk
+        self._said = said
+        self._typing = typing
 
     async def work(self, chat_id: int) -> None:
         """Finish the turn that a crash left, then answer everything that is due in this chat.
@@ -54,8 +59,10 @@ class Answering:
         """
         for turn in await self._store.turns.running(chat_id):
             await self._runner.resume(turn)
+            self._said(chat_id)
         while due := await self._store.events.due(chat_id, self._clock.now()):
             await self._some(due)
+            self._said(chat_id)
 
     async def _some(self, due: tuple[Event, ...]) -> None:
         """The first dot-command, or all that comes before it."""
@@ -92,7 +99,11 @@ class Answering:
             return
         caller = next((event for event in reversed(answering) if event.why != "window"), answering[-1])
         person = await self._store.people.person(caller.person_id or 0)
-        await self._runner.begin(Occasion(chat, person, tuple(answering), caller.why, tuple(receipts)))
+        self._typing(chat, True)
+        try:
+            await self._runner.begin(Occasion(chat, person, tuple(answering), caller.why, tuple(receipts)))
+        finally:
+            self._typing(chat, False)
 
     async def _commands(self, event: Event, chat: Chat, person: Person) -> tuple[list[str], bool]:
         """Carry out the memory commands of a message; the receipts still to be said, and whether it needs an answer."""

@@ -75,7 +75,15 @@ class Closing:
         except ModelError as error:
             wait = min(FIRST_WAIT_MS * 2**session.digest_attempts, LONGEST_WAIT_MS)
             await self._store.sessions.postpone_digest(session.id, self._clock.now() + wait)
-            self._log.warning("digest_postponed", session=session.number, chat=chat.id, wait_ms=wait, error=str(error))
+            self._log.warning(
+                "digest_postponed",
+                session=session.number,
+                chat=chat.id,
+                wait_ms=wait,
+                fault=error.fault,
+                detail=error.detail,
+                text=error.said,
+            )
             return
         covered = self._store.tombstones.covers
         kept = Digest(

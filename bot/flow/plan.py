@@ -151,7 +151,7 @@ class Planner:
     def _limits(self, tokens: int, recent: int | None = None, window_s: int | None = None) -> Limits:
         return Limits(
             tokens=tokens, recent=recent, window_s=window_s, answered=self._settings.input.max_chars,
-            scene=self._settings.context.scene.max_chars,
+            scene=self._settings.context.scene.max_chars, gap_ms=self._settings.context.gap_seconds * 1000,
         )  # fmt: skip
 
     def _raw(self) -> Limits:

@@ -2,9 +2,10 @@
 
 from collections.abc import Callable
 
-from bot.ports import Adapter, Clock
+from bot.ports import Adapter, Clock, Typing
 from bot.store.store import Store
 from bot.types.log import Log
+from bot.types.people import Chat
 
 FIRST_WAIT_MS = 1_000
 LONGEST_WAIT_MS = 180_000
@@ -25,6 +26,12 @@ class Sending:
     def connect(self, adapter: Adapter) -> None:
         """A platform can be sent to from now on."""
         self._adapters[adapter.platform] = adapter
+
+    def typing(self, chat: Chat, on: bool) -> None:
+        """Show or hide that nuan is thinking, where the platform can."""
+        adapter = self._adapters.get(chat.platform)
+        if isinstance(adapter, Typing):
+            adapter.typing(chat.external_id, on)
 
     async def work(self, chat_id: int) -> None:
         """Send what waits in this chat."""

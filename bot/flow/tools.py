@@ -9,7 +9,7 @@ from bot.flow.words import Words
 from bot.memory.experience import experience_tool
 from bot.recall.tool import recall_tool
 from bot.store.store import Store
-from bot.text.clean import clean
+from bot.text.clean import as_data
 from bot.text.dates import local_day, relative_day
 from bot.types.memory import Memory
 from bot.types.prompt import ToolSpec
@@ -42,12 +42,12 @@ async def _findings(store: Store, words: Words, context: ToolContext, found: tup
     names = {n: (await store.people.person(n)).name for n in sorted({m.owner_id for m in found if m.owner_id})}
     lines = [
         text(
-            "known_line" if memory.owner_id else "own_line", id=memory.id, who=names.get(memory.owner_id or 0, ""),
-            text=memory.text,
+            "known_line" if memory.owner_id else "own_line", id=memory.id, who=as_data(names.get(memory.owner_id or 0, "")),
+            text=as_data(memory.text),
         ) + text("found_day", day=relative_day(local_day(memory.observed_at, tz), today, days))
         for memory in found
     ]  # fmt: skip
-    return clean("\n".join((text("recall_found"), *lines)))
+    return "\n".join((text("recall_found"), *lines))
 
 
 def _spec(path: Path) -> ToolSpec:

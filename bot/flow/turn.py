@@ -1,7 +1,8 @@
 """One turn from asked to said: calls, tools, settlement. It can be taken up again at any of its commits."""
 
 import asyncio
-from dataclasses import dataclass
+import json
+from dataclasses import dataclass, replace
 
 from bot.config.settings import Settings
 from bot.errors import ModelError, OverBudget, StoreError
@@ -10,7 +11,8 @@ from bot.flow.words import Words
 from bot.money import prices
 from bot.ports import Clock, Model
 from bot.prompt.compose import whole_prompt
-from bot.prompt.tokens import message_tokens, prefix_tokens, prompt_tokens
+from bot.prompt.tokens import log_budget, log_tokens, message_tokens, prefix_tokens, prompt_tokens
+from bot.session.ending import reason
 from bot.store.ledger import Settlement
 from bot.store.store import Store
 from bot.store.turns import Saying, ToolOutcome
@@ -58,6 +60,7 @@ class TurnRunner:
 
     async def begin(self, occasion: Occasion) -> None:
         """Compose, commit, ask, answer, say. A limit that is reached is said in one line instead."""
+        await self._close_late(occasion.chat)
         plan = await self._planner.plan(occasion, self._clock.now())
         try:
             asked = await self._store.turns.ask(plan.asking, self._clock.now())
@@ -82,7 +85,8 @@ class TurnRunner:
             await self._fail(turn, person, f"over_budget {error.limit}", self._limit_text(person, error), "release")
         except ModelError as error:
             text = self._words.messages.text(f"model_failed_{_said_as(error)}", self._words.script(person))
-            await self._fail(turn, person, str(error), text, "release" if error.fault in NOT_BILLED else "charge")
+            self._log.warning("model_failed", turn=turn.id, fault=error.fault, detail=error.detail, text=error.said)
+            await self._fail(turn, person, error.fault, text, "release" if error.fault in NOT_BILLED else "charge")
         except (StoreError, OSError):
             raise
         except Exception as error:  # noqa: BLE001 - a defect in one turn must leave neither it nor its money hanging
@@ -102,7 +106,7 @@ class TurnRunner:
         completion, used = await self._ask(turn, epoch, call)
         settlement = Settlement(used.id, self._usage(completion, epoch), 0.0)
         settlement = Settlement(used.id, settlement.usage, prices.cost(settlement.usage, prices.price(self._settings)))
-        message = completion.message()
+        message = _sound(completion.message())
         if completion.tool_calls:
             await self._store.turns.answer(turn, message, message_tokens(message), settlement, self._clock.now())
             return True
@@ -172,10 +176,26 @@ class TurnRunner:
             close_at=self._planner.close_at(session, chat, person, now),
         )  # fmt: skip
         await self._store.turns.say(saying, now)
-        await self._report(turn)
+        await self._report(turn, reply=saying.line)
+        await self._close_full(turn.session_id)
 
-    async def _report(self, turn: Turn, error: str = "") -> None:
-        """The one line of a turn."""
+    async def _close_late(self, chat: Chat) -> None:
+        """A session whose deadline passed while nuan slept ends before the next one opens."""
+        session, now = await self._store.sessions.open_session(chat.id), self._clock.now()
+        if session is not None and session.close_at <= now:
+            why = reason(session, self._settings.session.idle_seconds * 1000)
+            await self._store.sessions.close(session.id, why, now, deadline=True)
+
+    async def _close_full(self, session_id: int) -> None:
+        """A log that has reached its budget ends here; the next turn opens a new session on its raw tail."""
+        epoch = await self._store.sessions.epoch(session_id)
+        model, limits = self._settings.model, self._settings.session
+        most = log_budget(limits.log_tokens, model.window_tokens, model.max_output_tokens, limits.reserve_tokens)
+        if epoch is not None and log_tokens(epoch) >= most:
+            await self._store.sessions.close(session_id, "budget", self._clock.now())
+
+    async def _report(self, turn: Turn, error: str = "", reply: str = "") -> None:
+        """The one line of a turn; the log leaves the reply out unless `log.text` is on."""
         calls, prompt, cached, output, cost = await self._store.turns.totals(turn.id)
         session = await self._store.sessions.session(turn.session_id)
         epoch = await self._store.sessions.epoch(turn.session_id)
@@ -183,7 +203,7 @@ class TurnRunner:
         line(
             "turn", chat=turn.chat_id, person=turn.person_id, mode="full", why=turn.why, prompt_tokens=prompt,
             cached_tokens=cached, output_tokens=output, cost=round(cost, 6), ms=self._clock.now() - turn.asked_at,
-            calls=calls, session=session.number, epoch=epoch.number if epoch else 0, turn=turn.number,
+            calls=calls, session=session.number, epoch=epoch.number if epoch else 0, turn=turn.number, reply=reply,
             **({"error": error} if error else {}),
         )  # fmt: skip
 
@@ -219,6 +239,19 @@ def _unanswered(epoch: Epoch, turn: Turn) -> tuple[ToolCall, ...]:
         else:
             return tuple(call for call in message.tool_calls if call.id not in answered)
     return ()
+
+
+def _sound(message: Message) -> Message:
+    """The completion with {} for arguments that are no JSON object: servers refuse a log that holds broken ones."""
+    return replace(message, tool_calls=tuple(_sound_call(call) for call in message.tool_calls))
+
+
+def _sound_call(call: ToolCall) -> ToolCall:
+    try:
+        whole = isinstance(json.loads(call.arguments), dict)
+    except (ValueError, RecursionError):
+        whole = False
+    return call if whole else replace(call, arguments="{}")
 
 
 def _said_as(error: ModelError) -> str:

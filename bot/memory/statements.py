@@ -35,8 +35,10 @@ UNSURE = re.compile(
         "梦[见到里]|假装|扮演|角色|台词|歌词|小说|翻译",
         "造句|剧本|作文|例如|比如|开玩笑|骗你|逗你|才怪|狗头|哈哈|笑死",
         "呵呵|hhh|233|🐶|🙃|🤣|😂|我(?:命令|要求|希望|要|想让?|让|请)你",
-        r"\b(?:if|unless|whether|would|could|should|might|maybe|perhaps|probably|possibly|suppose|imagine|pretend|guess|think)\b",
-        r"\b(?:wish|hope|almost|seems?|not sure|dream(?:t|ed|s)?|says?|said|told|asked|quote|translate|lyrics|kidding|joking)\b",
+        r"\b(?:if|unless|whether|would|could|should|might|maybe|perhaps"
+        r"|probably|possibly|suppose|imagine|pretend|guess|think)\b",
+        r"\b(?:wish|hope|almost|seems?|not sure|dream(?:t|ed|s)?|says?"
+        r"|said|told|asked|quote|translate|lyrics|kidding|joking)\b",
         r"\b(?:jk|lol|lmao|rofl|ha(?:ha)+|heh|supposed|used to|what|why|how come)\b|['’]d\b",
     )
 )
@@ -60,7 +62,8 @@ MACHINES = re.compile(
 )
 """English talk about machines is about the machine, whoever says I."""
 TAGGED_ON = re.compile(
-    "(?:那?你呢|你(?:有|喜欢|也|能推荐|觉得有什么)|有什么(?:推荐|建议)|(?:what|how) about you|(?:and )?you$|do you|any |can you rec)"
+    "(?:那?你呢|你(?:有|喜欢|也|能推荐|觉得有什么)|有什么(?:推荐|建议)"
+    "|(?:what|how) about you|(?:and )?you$|do you|any |can you rec)"
 )
 """A question that only follows a statement and leaves it standing: 我喜欢跑步,你呢"""
 SECOND_PERSON = re.compile(r"[你您]|\b(?:you|your|u)\b")
@@ -69,7 +72,8 @@ LEAD = re.compile(
     + _any(
         "对了|其实|话说|不过|而且|因为|所以|但是?|告诉你|跟你说|还有|另外",
         "顺便|说真的|老实说|你好|大家好|嗯+|哦+|唉+|哎呀?|啊+|呜+|诶",
-        r"(?:and|but|so|because|well|oh|hi|hey|hello|btw|also|actually|honestly|yes|yeah|no|ugh|sorry|ok|okay|by the way)\b",
+        r"(?:and|but|so|because|well|oh|hi|hey|hello|btw|also|actually"
+        r"|honestly|yes|yeah|no|ugh|sorry|ok|okay|by the way)\b",
     )
     + ")*+"
 )
@@ -112,14 +116,18 @@ _EN_TIME = (
     + r"\b"
 )
 _EN_DEED = _any(
-    r"(?:am|are|['’]m|['’]re)(?: going to (?!be able)| gonna | (?:flying|moving|travel+ing|starting|meeting|visiting|getting married) )",
+    r"(?:am|are|['’]m|['’]re)(?: going to (?!be able)| gonna | (?:flying"
+    r"|moving|travel+ing|starting|meeting|visiting|getting married) )",
     r"(?:am|are|['’]m|['’]re) (?:leaving|having|taking|going|seeing) ",
     r"(?:will|['’]ll) (?:go|fly|move|travel|start|meet|visit|take)\b",
-    r"(?:went|flew|moved|travel+ed|met|visited|passed|failed|graduated|quit|broke up|finished my|celebrated|adopted|gave birth|saw my)\b",
+    r"(?:went|flew|moved|travel+ed|met|visited|passed|failed|graduated"
+    r"|quit|broke up|finished my|celebrated|adopted|gave birth|saw my)\b",
     r"got (?:married|engaged|fired|promoted|sick|back from|a new job|the job|accepted)\b",
     r"started (?:a|my|working|school|college|learning|taking)\b",
-    r"(?:had|have|['’]ve got) (?:a|an|my) (?:\w+ ){0,2}(?:exam|interview|surgery|date|meeting|party|accident|operation|appointment)\b",
-    r"(?:had|have|['’]ve got) (?:a|an|my) (?:\w+ ){0,2}(?:dinner|lunch|baby|fight|test|birthday|flight|deadline|wedding|trip)\b",
+    r"(?:had|have|['’]ve got) (?:a|an|my) (?:\w+ ){0,2}(?:exam|interview"
+    r"|surgery|date|meeting|party|accident|operation|appointment)\b",
+    r"(?:had|have|['’]ve got) (?:a|an|my) (?:\w+ ){0,2}(?:dinner"
+    r"|lunch|baby|fight|test|birthday|flight|deadline|wedding|trip)\b",
 )
 _EN_SELF = r"(?:i|we)(?=['’ ]) ?(?:just |finally |also )?"
 
@@ -149,7 +157,8 @@ _EN_FEEL = f"(?P<tag>{_any(*(word for word in _LONGEST_FIRST if word.isascii()))
 _DEGREE = "(?:超级|非常|特别|十分|有点儿?|有些|越来越|快要?|好|很|太|真|超|挺|要)"
 _NOW = _any(
     _TIME,
-    "最近|现在|目前|这[几两]天|此刻|真的|心里|感[到觉]|觉得|实在|又|也|一整天|整个人|上班|上课|加班|工作|考试|学习|开会| ",
+    "最近|现在|目前|这[几两]天|此刻|真的|心里|感[到觉]|觉得|实在"
+    "|又|也|一整天|整个人|上班|上课|加班|工作|考试|学习|开会| ",
 )
 _ENDED = r"(?:[死坏极透疯]*(?:我?了)?|的)[了啊呀呜哦噢啦呢诶哎唉嘤惹喔欸]*[\W_]*$"
 _MORE = (
@@ -163,7 +172,8 @@ EMOTION = re.compile(
     _any(
         f"(?:{_NOW}|,)*+我(?:{_NOW})*+(?:{_DEGREE})*?{_ZH_FEEL}{_ENDED}",
         f"(?:{_TIME}|最近|这[几两]天)(?:{_NOW})*+(?:{_DEGREE})+?{_ZH_FEEL.replace('tag', 'tag2')}{_ENDED}",
-        rf"(?:{_EN_TIME} )?(?:i(?:['’]m| am)|i feel|i(?:['’]ve| have) been|i felt) {_MORE}{_EN_FEEL.replace('tag', 'tag3')}{_EN_SINCE}\W*$",
+        rf"(?:{_EN_TIME} )?(?:i(?:['’]m| am)|i feel|i(?:['’]ve| have) been"
+        rf"|i felt) {_MORE}{_EN_FEEL.replace('tag', 'tag3')}{_EN_SINCE}\W*$",
     )
 )
 ALONE = re.compile(rf"(?:好|太|真|超){_ZH_FEEL}{_ENDED}|(?P<tag2>累|烦|气|急)死(?:我)?了[啊呀呜]*[\W_]*$")
@@ -214,11 +224,15 @@ _NOT_LIKED = _any(
     r"to (?:see|know|hear|say|have|get|be)\b",
 )
 _KIN = "(?:哥哥|姐姐|弟弟|妹妹|孩子|儿子|女儿|女朋友|男朋友|猫|狗|鸟)"
-_EN_KIN = "(?:dogs?|cats?|kids?|sons?|daughters?|brothers?|sisters?|children|child|parrots?|rabbits?|husband|wife|girlfriend|boyfriend)"
+_EN_KIN = (
+    "(?:dogs?|cats?|kids?"
+    "|sons?|daughters?|brothers?|sisters?|children|child|parrots?|rabbits?|husband|wife|girlfriend|boyfriend)"
+)
 _PLAYED = "(?:piano|guitar|violin|drums|cello|flute|tennis|chess|basketball|football|soccer|badminton)"
 KNOWLEDGE = re.compile(
     _any(
-        "我(?:真的|从小|一直|平时|特别|非常|超级?|最|很|也|还|都|比较|就|挺|不太|不是很|不)*+(?:喜欢|讨厌|热爱|受不了|爱(?=[吃喝看听玩])"
+        "我(?:真的|从小|一直|平时|特别|非常|超级?|最|很|也|还|都|比较|就"
+        "|挺|不太|不是很|不)*+(?:喜欢|讨厌|热爱|受不了|爱(?=[吃喝看听玩])"
         f"|怕(?=[黑高狗猫蛇虫蜘打鬼冷热辣]))(?!{_OTHERS}|[这那的过上死得了]|看到|别人|被)[^,]{{1,30}}",
         f"我对(?:(?!{_OTHERS})[^,]){{1,10}}?(?:严重|不|有点|很容易)?过敏",
         f"我(?![妈爸姐哥弟妹奶爷儿女朋同老])(?:(?!{_OTHERS})[^,对]){{1,6}}?过敏",
@@ -226,11 +240,13 @@ KNOWLEDGE = re.compile(
         "我(?:家|现在|们家)*?养[了着有]?[一二两三四五六几0-9]*[只条头个匹][^,]{1,20}",
         f"我(?:现在|目前|一直)*?在(?!努力|认真|拼命|好好|忙|想|找|这|那|准备|专心|外面|用|看|{_OTHERS})[^,]{{1,12}}?"
         "(?:工作|上班|上学|读书|念书|读研|读博|实习)(?![的时])",
-        f"我(?:从来|一直|从|平时|都|真的|是)*?不(?:能吃|能喝|吃|喝|抽烟|会(?=游泳|开车|做饭|喝酒))(?!{_OTHERS}|[了这那早午晚饭])",
+        f"我(?:从来|一直|从|平时|都|真的|是)*?不(?:能吃|能喝|吃|喝|抽烟"
+        f"|会(?=游泳|开车|做饭|喝酒))(?!{_OTHERS}|[了这那早午晚饭])",
         "我(?:是个?|吃)(?:素食者|全素|素)|我属[鼠牛虎兔龙蛇马羊猴鸡狗猪]|我是[一-鿿]{2}座",
         "我的?(?:生日|专业|职业|老家|家乡|爱好|血型|星座|女朋友|男朋友|老婆|老公)[是在叫](?![这那不])[^,]{1,20}",
         f"我有[一二两三四五0-9]*[个只条][^,的你]{{0,4}}?{_KIN}",
-        rf"i {_MORE}(?:like|love|enjoy|hate|dislike|adore|can['’]t stand|do(?:n['’]|n| no)t like) (?!{_NOT_LIKED})\w+",
+        rf"i {_MORE}(?:like|love|enjoy|hate|dislike|adore"
+        rf"|can['’]t stand|do(?:n['’]|n| no)t like) (?!{_NOT_LIKED})\w+",
         r"i(?:['’]m| am) (?:\w+ )?allergic to \w+|i(?:['’]m| am) (?:originally )?from (?!(?:the|a|my)\b)\w+",
         r"i(?:['’]m| am) (?:a )?(?:vegetarian|vegan)\b|i was born (?:in|on) \w+|my birthday(?: is|['’]s) \w+",
         rf"i {_MORE}live (?:in|near|with my) (?!a virtual|fear|hope)\w+|i {_MORE}work (?:at|as an?|for) \w+",
@@ -249,8 +265,10 @@ SMALL_TALK = re.compile(
         "好[的吧呀啊嘞]?|嗯+|哦+|噢+|啊+|哈+|呵+|嘿+|行|对|是的?|不是|可以|知道了",
         "收到|我?(?:先|要|得)*去?睡(?:觉|了|啦)+|我?(?:先|要)*(?:走|下|撤)了?",
         "[吧呢啦呀吗嘛了]|有人吗|醒了吗|吃了吗|辛苦了|晚点聊|回头聊|下次聊|你是谁|你在干嘛|你在干什么",
-        r"(?:hi|hey+|hello+|yo|morning|good (?:morning|evening|night|afternoon)|gn|bye+|goodbye|see (?:you|ya)(?: (?:later|tomorrow|soon))?|thanks?(?: you)?|thx)\b",
-        r"(?:ty|np|ok(?:ay)?|yes|yeah|yep|no|nope|lol|lmao|haha+|hmm*|oh|ah|cool|nice|great|sure|right|how are you(?: doing)?|what['’]?s up|so much|there|all|everyone)\b",
+        r"(?:hi|hey+|hello+|yo|morning|good (?:morning|evening|night|afternoon)|gn|bye+"
+        r"|goodbye|see (?:you|ya)(?: (?:later|tomorrow|soon))?|thanks?(?: you)?|thx)\b",
+        r"(?:ty|np|ok(?:ay)?|yes|yeah|yep|no|nope|lol|lmao|haha+|hmm*|oh|ah|cool|nice|great"
+        r"|sure|right|how are you(?: doing)?|what['’]?s up|so much|there|all|everyone)\b",
         r"(?:are )?you there\b|i['’]?m (?:off|going) to (?:bed|sleep)\b|good\b|very much\b|a lot\b",
     )
     + ")*+$"

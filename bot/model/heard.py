@@ -80,7 +80,8 @@ def hear(prompt: Prompt) -> Heard:
     users = [message.content for message in prompt.messages if message.role == "user"]
     last = users[-1] if users else ""
     lines = [(name, bool(fwd), unescape(text)) for name, fwd, text in _LINE.findall(_new(last))]
-    tail = [line for line in lines if line[0] == lines[-1][0]] if lines else [("", False, last)]
+    unframed = "" if "<ctx " in last else last
+    tail = [line for line in lines if line[0] == lines[-1][0]] if lines else [("", False, unframed)]
     earlier = [unescape(text) for user in users[:-1] for _, _, text in _LINE.findall(user)]
     earlier += [text for name, _, text in lines if name != tail[0][0]]
     script: Script = "zh-Hans"
@@ -140,8 +141,8 @@ def _terms(text: str) -> set[str]:
 
 
 def _new(content: str) -> str:
-    """What came with the last <ctx>; people's words are escaped, so they cannot forge one."""
-    return content[max(content.rfind("<ctx "), 0) :]
+    """What came with the last <ctx>, after what nuan itself said there; people's words are escaped and forge nothing."""
+    return content[max(content.rfind("<ctx "), content.rfind("\n<b>"), content.rfind("\n<b "), 0) :]
 
 
 def _sections(content: str) -> dict[str, tuple[str, ...]]:
@@ -153,7 +154,7 @@ def _sections(content: str) -> dict[str, tuple[str, ...]]:
             heading = fold(line)
             inside = next((found[name] for name, known in _HEADINGS.items() if known.search(heading)), [])
         elif line.startswith("- "):
-            inside.append(_NUMBER.sub("", line[2:]))
+            inside.append(unescape(_NUMBER.sub("", line[2:])))
     return {name: tuple(lines) for name, lines in found.items()}
 
 

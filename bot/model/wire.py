@@ -20,6 +20,8 @@ from bot.errors import ModelError, ModelFault
 from bot.model.answer import Answer, describe, fault_of
 from bot.types.prompt import Prompt
 
+QUOTING = (400, 413, 422)
+"""Statuses about the request itself: their messages may quote what people wrote."""
 CONNECT_S = 5.0
 """Seconds to reach the server (the library's own default); everything else is under the request's deadline."""
 DETAIL_CHARS = 300
@@ -39,28 +41,21 @@ class Wire:
         self._api_key = api_key
         self._stream = stream
         self._extra = extra
-        timeout = httpx2.Timeout(None, connect=CONNECT_S)
-        # A proxy of the environment must not stand between nuan and a server on this machine.
-        local = urlsplit(base_url).hostname in ("localhost", "127.0.0.1", "::1")
-        self._client = openai.AsyncOpenAI(
-            base_url=base_url,
-            api_key=api_key or "none",  # never None: the library would take a key from the environment
-            timeout=timeout,
-            max_retries=0,
-            http_client=openai.DefaultAsyncHttpx2Client(timeout=timeout, base_url=base_url, trust_env=not local),
-        )
-        _ = self._client.chat.completions  # its modules load at first use: here, not on the event loop
+        try:
+            self._client = _connect(base_url, api_key)
+        except (ValueError, httpx2.InvalidURL):
+            raise ModelError("unreachable", "base_url is no address") from None
 
     async def ask(self, prompt: Prompt, max_tokens: int, temperature: float, answer: Answer) -> None:
         """Send one request and feed what comes back to `answer`; raises ModelError, without a secret in it."""
         try:
             await self._ask(self._client, prompt, max_tokens, temperature, answer)
         except ModelError as error:
-            raise ModelError(error.fault, self._clean(error.detail)) from None
+            raise ModelError(error.fault, self._clean(error.detail), self._clean(error.said)) from None
         except (*_UNREADABLE, *_BROKEN) as error:
-            fault, detail = _translate(error)
+            found = _translate(error)
             # `from None`: the library's error holds the request with its headers, and what the server echoed.
-            raise ModelError(fault, self._clean(detail)) from None
+            raise ModelError(found.fault, self._clean(found.detail), self._clean(found.said)) from None
 
     async def body(self, prompt: Prompt, max_tokens: int, temperature: float) -> bytes:
         """The bytes `ask` would send."""
@@ -106,6 +101,21 @@ class Wire:
         return _SECRETS.sub("***", " ".join(detail.split()))[:DETAIL_CHARS]
 
 
+def _connect(base_url: str, api_key: str) -> openai.AsyncOpenAI:
+    timeout = httpx2.Timeout(None, connect=CONNECT_S)
+    # A proxy of the environment must not stand between nuan and a server on this machine.
+    local = urlsplit(base_url).hostname in ("localhost", "127.0.0.1", "::1")
+    client = openai.AsyncOpenAI(
+        base_url=base_url,
+        api_key=api_key or "none",  # never None: the library would take a key from the environment
+        timeout=timeout,
+        max_retries=0,
+        http_client=openai.DefaultAsyncHttpx2Client(timeout=timeout, base_url=base_url, trust_env=not local),
+    )
+    _ = client.chat.completions  # its modules load at first use: here, not on the event loop
+    return client
+
+
 async def _read(stream: openai.AsyncStream[ChatCompletionChunk], answer: Answer) -> None:
     """Feed a stream to the answer, closing it whatever happens."""
     async with stream:
@@ -131,36 +141,39 @@ def _plain(value: object) -> object:
     return value.model_dump(warnings=False) if isinstance(value, BaseModel) else value
 
 
-def _translate(error: Exception) -> tuple[ModelFault, str]:
-    """Our fault and a detail for one of the library's errors."""
+def _translate(error: Exception) -> ModelError:
+    """Our error for one of the library's."""
     match error:
         case openai.APIStatusError():
             return _of_status(error)
         case openai.APIConnectionError() | httpx2.HTTPError() | httpx2.StreamError() | OSError():
             cause = error.__cause__ or error
             lost = isinstance(cause, httpx2.ReadError | httpx2.RemoteProtocolError | httpx2.StreamError)
-            return "cut" if lost else "unreachable", f"{type(cause).__name__}: {cause}"
+            return ModelError("cut" if lost else "unreachable", f"{type(cause).__name__}: {cause}")
         case openai.APIError():
             shown = {"code": error.code, "type": error.type, "message": error.message}
-            return fault_of(shown), f"error in the stream: {describe(shown)}"
+            return ModelError(
+                fault_of(shown), f"error in the stream: {error.code or error.type or ''}", describe(shown)
+            )
         case httpx2.InvalidURL() | ExceptionGroup():  # the library's own try to connect to a port that cannot be
-            return "unreachable", "base_url is no address"
+            return ModelError("unreachable", "base_url is no address")
         case _:
             # The texts of these errors may quote the answer, which is people's talk.
-            return "invalid", f"the server's answer cannot be read: {type(error).__name__}"
+            return ModelError("invalid", f"the server's answer cannot be read: {type(error).__name__}")
 
 
-def _of_status(error: openai.APIStatusError) -> tuple[ModelFault, str]:
+def _of_status(error: openai.APIStatusError) -> ModelError:
     """What an HTTP status means: overflow, filtered, busy (another try may help) or refused (none will)."""
     status = error.status_code
     page = isinstance(error.body, str) and error.body.lstrip().startswith("<")
     said = "a page, no JSON" if page else describe(error.body)
     detail = f"HTTP {status} {said}"
-    if status in (400, 413, 422) and (fault := fault_of(said)) in ("overflow", "filtered"):
-        return fault, detail
+    if status in QUOTING:
+        fault = fault_of(said)
+        return ModelError(fault if fault in ("overflow", "filtered") else "refused", f"HTTP {status}", said)
     if status == 429 and "insufficient_quota" in said:
-        return "refused", detail
+        return ModelError("refused", detail)
     if status in (408, 409, 425, 429) or status >= 500:
         wait = error.response.headers.get("retry-after")
-        return "busy", f"{detail} (retry after {wait} s)" if wait else detail
-    return "refused", detail
+        return ModelError("busy", f"{detail} (retry after {wait} s)" if wait else detail)
+    return ModelError("refused", detail)

@@ -1,7 +1,7 @@
 """The opening block: where we are, who is here, and the warm boot. Pure; frozen once it is logged."""
 
 from bot.prompt.warmboot import Words, fit, sections
-from bot.text.clean import clean
+from bot.text.clean import as_data, clean
 from bot.text.dates import DayWords
 from bot.text.estimate import estimate_tokens
 from bot.types.memory import Memory
@@ -29,11 +29,11 @@ def boot_text(facts: OpeningFacts, words: Words, days: DayWords, limit: int) -> 
 def _head(facts: OpeningFacts, words: Words) -> list[str]:
     platform = words(f"platform_{facts.chat.platform}")
     key = "place_dm" if facts.chat.kind == "dm" else "place_group"
-    lines = [_flat(words(key, platform=platform, title=facts.chat.title, zone=facts.zone))]
+    lines = [words(key, platform=platform, title=as_data(facts.chat.title), zone=facts.zone)]
     if facts.owner:
-        lines[0] += _flat(words("owner", owner=facts.owner))
+        lines[0] += words("owner", owner=as_data(facts.owner))
     if facts.chat.scene:
-        lines.append(_flat(words("scene", scene=facts.chat.scene)))
+        lines.append(words("scene", scene=as_data(facts.chat.scene)))
     people = "; ".join(_person(person, facts.memories, words) for person in facts.present[:PEOPLE])
     if people:
         lines.append(words("here", people=people))
@@ -41,16 +41,12 @@ def _head(facts: OpeningFacts, words: Words) -> list[str]:
 
 
 def _person(person: Person, memories: tuple[Memory, ...], words: Words) -> str:
-    text = words("person_owner" if person.is_owner else "person", name=_flat(person.name))
+    text = words("person_owner" if person.is_owner else "person", name=as_data(person.name))
     mine = [memory for memory in memories if memory.owner_id == person.id and memory.slot]
     for memory in mine:
         if memory.slot == "address":
-            text = words("address", name=text, wanted=_flat(memory.text))
+            text = words("address", name=text, wanted=as_data(memory.text))
     for memory in mine:
         if memory.slot == "no_address":
-            text = words("no_address", name=text, unwanted=_flat(memory.text))
+            text = words("no_address", name=text, unwanted=as_data(memory.text))
     return text
-
-
-def _flat(text: str) -> str:
-    return " ".join(text.split())

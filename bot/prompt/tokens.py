@@ -34,6 +34,11 @@ def log_tokens(epoch: Epoch) -> int:
     return sum(entry.tokens for entry in epoch.entries)
 
 
+def log_budget(most: int, window: int, output: int, reserve: int) -> int:
+    """How large a log may grow before its session closes: `most`, or what the model's window leaves for it."""
+    return max(0, min(most, window - output - reserve))
+
+
 def prompt_tokens(epoch: Epoch | None, prefix: int, added: int) -> int:
     """Tokens of the next prompt: `prefix` and `added` are estimates, what a server counted before is exact."""
     if epoch is None:

@@ -4,6 +4,8 @@ import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
+from bot.text.clean import as_data
+from bot.text.clip import clip
 from bot.text.dates import DayWords, local_day, relative_day
 from bot.types.memory import Memory
 from bot.types.opening import OpeningFacts
@@ -16,6 +18,9 @@ ALIVE = 0.5
 
 KNOWLEDGE = 10
 """How many such lines at most (seed Warm Boot: top 10)."""
+
+LINE_CHARS = 160
+"""A longer memory is told in part; recall brings it whole."""
 
 DAY_MS = 86_400_000
 
@@ -42,13 +47,13 @@ def sections(facts: OpeningFacts, words: Words, days: DayWords) -> tuple[Section
         return relative_day(local_day(at, facts.tz), today, days)
 
     def who(memory: Memory) -> str:
-        return facts.names.get(memory.owner_id or 0, "") or words("me")
+        return as_data(facts.names.get(memory.owner_id or 0, "")) or words("me")
 
     def line(key: str, memory: Memory) -> str:
-        text = memory.text.splitlines()[0] if memory.text else ""
+        text = as_data(clip(memory.text, LINE_CHARS))
         return words(
             key if memory.owner_id else "own_line", id=memory.id, who=who(memory), text=text,
-            tag=memory.emotion or "…", day=day(memory.observed_at),
+            tag=as_data(memory.emotion) or "…", day=day(memory.observed_at),
         )  # fmt: skip
 
     told = [memory for memory in facts.memories if not memory.slot]
@@ -65,7 +70,9 @@ def sections(facts: OpeningFacts, words: Words, days: DayWords) -> tuple[Section
         Section(words("known"), tuple(line("known_line", m) for m in (*asked, *alive)), 0.35),
         Section(
             words("dialogue"),
-            tuple(words("dialogue_line", day=day(d.ended_at), text=d.summary) for d in reversed(facts.dialogues)),
+            tuple(
+                words("dialogue_line", day=day(d.ended_at), text=as_data(d.summary)) for d in reversed(facts.dialogues)
+            ),
             0.2,
         ),
     )
@@ -81,20 +88,20 @@ def fit(found: tuple[Section, ...], limit: int, cost: Callable[[str], int]) -> s
 
     Each section first takes lines up to its share; what the others leave is then given out in reading order.
     """
-    kept = {section.heading: 0 for section in found}
+    kept: dict[str, list[str]] = {section.heading: [] for section in found}
     left = limit - sum(cost(section.heading) for section in found)
     for shared in (True, False):
         for section in found:
             room = min(left, int(limit * section.share)) if shared else left
-            for text in section.lines[kept[section.heading] :]:
+            mine = kept[section.heading]
+            for text in section.lines:
                 price = cost(text)
-                if price > room:
-                    break
-                room -= price
-                left -= price
-                kept[section.heading] += 1
+                if price <= room and text not in mine:
+                    room -= price
+                    left -= price
+                    mine.append(text)
     parts = [
-        "\n".join((section.heading, *section.lines[: kept[section.heading]]))
+        "\n".join((section.heading, *(line for line in section.lines if line in kept[section.heading])))
         for section in found
         if kept[section.heading]
     ]

@@ -17,6 +17,7 @@ from bot.store.writer import Writer
 T = TypeVar("T")
 Params = Sequence[object]
 Row = tuple[Any, ...]
+Migrations = tuple[tuple[str, ...], ...]
 
 BUSY_MS = 5_000
 """How long a statement waits for another process's lock (FAULTS S4: at least 5 s)."""
@@ -57,9 +58,12 @@ class Database:
         return found[0] if found else None
 
     async def truncate(self) -> None:
-        """Empty the write-ahead log into the file, so that nothing deleted is left in it."""
-        if self._writer is not None:
-            await self._writer.checkpoint()
+        """Empty the write-ahead log into the file, so that nothing deleted is left in it.
+
+        StoreError when another process reads for longer than BUSY_MS; the next purge or start does it then.
+        """
+        if self._writer is not None and not await self._writer.checkpoint():
+            raise StoreError("the log of the database could not be emptied: another program is reading it")
 
     async def close(self) -> None:
         """Finish the writes that wait and free both connections."""
@@ -77,25 +81,39 @@ async def open_database(path: Path, *, read_only: bool = False) -> Database:
     if read_only and not await asyncio.to_thread(path.exists):
         raise StoreError(f"there is no database at {path.name} yet: talk to nuan once, or give --data DIR")
     if not read_only:
-        await asyncio.to_thread(_prepare, path)
+        await asyncio.to_thread(_prepare, path, MIGRATIONS)
     reader = await _reader(path)
-    if read_only:
-        found = await Database(reader, None).row("PRAGMA user_version")
-        if found is None or found[0] != SCHEMA_VERSION:
-            await reader.close()
-            raise StoreError("the database has another version: start nuan of the same version once")
-        return Database(reader, None)
-    return Database(reader, Writer(_connect(path)))
+    try:
+        if read_only:
+            await _same_version(reader, path)
+            return Database(reader, None)
+        return Database(reader, Writer(await asyncio.to_thread(_connect, path)))
+    except sqlite3.Error as error:
+        await reader.close()
+        raise StoreError(_advice(path, error)) from error
+    except BaseException:
+        await reader.close()
+        raise
 
 
 async def _reader(path: Path) -> aiosqlite.Connection:
     try:
         reader = await aiosqlite.connect(f"file:{_quoted(path)}?mode=rw", uri=True, isolation_level=None)
     except sqlite3.Error as error:
-        raise StoreError(f"{path.name} cannot be opened ({error}): check the folder's rights") from error
-    await reader.execute(f"PRAGMA busy_timeout = {BUSY_MS}")
-    await reader.execute("PRAGMA query_only = ON")
+        raise StoreError(_advice(path, error)) from error
+    try:
+        await reader.execute(f"PRAGMA busy_timeout = {BUSY_MS}")
+        await reader.execute("PRAGMA query_only = ON")
+    except BaseException:
+        await reader.close()
+        raise
     return reader
+
+
+async def _same_version(reader: aiosqlite.Connection, path: Path) -> None:
+    found = list(await reader.execute_fetchall("PRAGMA user_version"))
+    if found[0][0] != SCHEMA_VERSION:
+        raise StoreError(f"{path.name} has another version: start nuan of the same version once")
 
 
 def _quoted(path: Path) -> str:
@@ -104,36 +122,56 @@ def _quoted(path: Path) -> str:
 
 def _connect(path: Path) -> sqlite3.Connection:
     connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
-    connection.execute(f"PRAGMA busy_timeout = {BUSY_MS}")
-    connection.execute("PRAGMA journal_mode = WAL")
-    connection.execute("PRAGMA synchronous = FULL")
-    connection.execute("PRAGMA foreign_keys = ON")
-    connection.execute("PRAGMA secure_delete = ON")
+    try:
+        connection.execute(f"PRAGMA busy_timeout = {BUSY_MS}")
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = FULL")
+        connection.execute("PRAGMA foreign_keys = ON")
+        connection.execute("PRAGMA secure_delete = ON")
+    except BaseException:
+        connection.close()
+        raise
     return connection
 
 
-def _prepare(path: Path) -> None:
+def _prepare(path: Path, migrations: Migrations) -> None:
     """Create or check the file and run what migrations are missing, each in a transaction."""
-    fresh = not path.exists()
     try:
-        if fresh:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
-        connection = _connect(path)
+        if path.exists():
+            with contextlib.closing(sqlite3.connect(f"file:{_quoted(path)}?mode=rw", uri=True)) as connection:
+                _check(connection, path, len(migrations))
+            with contextlib.closing(_connect(path)) as connection:
+                _migrate(connection, path, migrations)
+        else:
+            _create(path, migrations)
     except (OSError, sqlite3.Error) as error:
         raise StoreError(_advice(path, error)) from error
-    with contextlib.closing(connection):
-        try:
-            if not fresh:
-                _check(connection, path)
-            _migrate(connection, path)
-        except sqlite3.Error as error:
-            raise StoreError(_advice(path, error)) from error
+
+
+def _create(path: Path, migrations: Migrations) -> None:
+    """A new database appears whole or not at all, so that an empty file is always a damaged one."""
+    left = path.with_name(f"{path.name}-wal")
+    if left.exists() and left.stat().st_size:
+        raise StoreError(f"{path.name} is gone but {left.name} is there: put the database or a backup back beside it")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    new = path.with_name(f"{path.name}.new")
+    for part in ("", "-wal", "-shm"):
+        new.with_name(new.name + part).unlink(missing_ok=True)
+    os.close(os.open(new, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+    with contextlib.closing(_connect(new)) as connection:
+        _migrate(connection, new, migrations)
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+    new.rename(path)
+    folder = os.open(path.parent, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
 
 
 def _advice(path: Path, error: Exception) -> str:
     text = str(error)
-    if "full" in text:
+    if "full" in text or "No space" in text:
         return f"{path.name}: the disk is full; free some space and start again, nothing was changed"
     if "malformed" in text or "not a database" in text:
         return (
@@ -143,9 +181,10 @@ def _advice(path: Path, error: Exception) -> str:
     return f"{path.name} cannot be used ({text}): check that the folder exists, is yours and is writable"
 
 
-def _check(connection: sqlite3.Connection, path: Path) -> None:
+def _check(connection: sqlite3.Connection, path: Path, newest: int) -> None:
+    """Read only: a file that is not ours, or not whole, must stay as it is."""
     version = connection.execute("PRAGMA user_version").fetchone()[0]
-    if version > SCHEMA_VERSION:
+    if version > newest:
         raise StoreError(
             f"{path.name} was written by a newer nuan (schema {version}): update nuan, nothing was changed"
         )
@@ -154,24 +193,27 @@ def _check(connection: sqlite3.Connection, path: Path) -> None:
         raise sqlite3.DatabaseError(f"malformed: {verdict}")
     if version == 0 and connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
         raise StoreError(f"{path.name} is a database of another program; give --data DIR another folder")
+    if version == 0:
+        raise sqlite3.DatabaseError("malformed: it is empty")
+
+
+def _migrate(connection: sqlite3.Connection, path: Path, migrations: Migrations) -> None:
+    version = connection.execute("PRAGMA user_version").fetchone()[0]
     if version:
         connection.execute("INSERT INTO memory_text (memory_text) VALUES ('integrity-check')")
-
-
-def _migrate(connection: sqlite3.Connection, path: Path) -> None:
-    version = connection.execute("PRAGMA user_version").fetchone()[0]
-    if 0 < version < SCHEMA_VERSION:
+    if 0 < version < len(migrations):
         backup = path.with_name(f"{path.stem}.before-{version + 1}.db")
+        os.close(os.open(backup, os.O_CREAT | os.O_RDWR, 0o600))
         with contextlib.closing(sqlite3.connect(backup)) as target:
-            backup.chmod(0o600)
             connection.backup(target)
-    for number in range(version, SCHEMA_VERSION):
+    for number in range(version, len(migrations)):
         connection.execute("BEGIN IMMEDIATE")
         try:
-            for statement in MIGRATIONS[number]:
+            for statement in migrations[number]:
                 connection.execute(statement)
             connection.execute(f"PRAGMA user_version = {number + 1}")
             connection.execute("COMMIT")
         except BaseException:
-            connection.execute("ROLLBACK")
+            with contextlib.suppress(sqlite3.Error):  # the failure itself may have ended the transaction
+                connection.execute("ROLLBACK")
             raise

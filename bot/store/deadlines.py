@@ -65,9 +65,13 @@ class Deadlines:
 
 def tidy(db: sqlite3.Connection, retention: Retention) -> None:
     """Verb: delivery ids, old texts, logs of digested sessions; counts stay."""
-    db.execute("UPDATE event SET delivery_key = NULL, external_id = '' WHERE at < ?", (retention.ids_before,))
     db.execute(
-        "UPDATE event SET text = '', name = '', hidden = 'old' WHERE at < ? AND state <> 'queued'",
+        "UPDATE event SET delivery_key = NULL, external_id = '' WHERE at < ? AND "
+        "(delivery_key IS NOT NULL OR external_id <> '')",
+        (retention.ids_before,),
+    )
+    db.execute(
+        "UPDATE event SET text = '', name = '', hidden = 'old' WHERE at < ? AND state <> 'queued' AND hidden <> 'old'",
         (retention.transcript_before,),
     )
     closed = "SELECT id FROM session WHERE state = 'closed' AND closed_at < ?"
@@ -75,7 +79,10 @@ def tidy(db: sqlite3.Connection, retention: Retention) -> None:
     db.execute(f"DELETE FROM edge WHERE kind = 'entry' AND derived_id IN ({logs})", (retention.logs_before,))
     db.execute(f"DELETE FROM entry WHERE id IN ({logs})", (retention.logs_before,))
     db.execute("DELETE FROM effect WHERE at < ?", (retention.ids_before,))
-    db.execute("DELETE FROM outbox WHERE state IN ('sent', 'cancelled') AND sent_at < ?", (retention.ids_before,))
+    db.execute(
+        "DELETE FROM outbox WHERE state NOT IN ('pending', 'sending') AND coalesce(sent_at, due_at) < ?",
+        (retention.ids_before,),
+    )
     db.execute(
         "INSERT INTO meta (key, value) VALUES ('tidy_at', ?1) ON CONFLICT (key) DO UPDATE SET value = ?1",
         (str(retention.next_at),),

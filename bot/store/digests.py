@@ -29,7 +29,10 @@ class Digests:
         self._database = database
 
     async def store(self, digested: Digested, at: int) -> bool:
-        """Commit the digest and close the session; False when another commit did so before."""
+        """Commit the digest and close the session.
+
+        False when another commit did so before, or when a line it was made from was forgotten meanwhile: it stays due.
+        """
         return await self._database.write(lambda db: store(db, digested, at))
 
     async def recent(self, audience: Audience, limit: int) -> tuple[Dialogue, ...]:
@@ -49,6 +52,11 @@ class Digests:
 def store(db: sqlite3.Connection, digested: Digested, at: int) -> bool:
     """Verb: the digest with its memories and source edges; a digest made again replaces its summary only."""
     session, digest = digested.session, digested.digest
+    if any(
+        db.execute("SELECT 1 FROM event WHERE id = ? AND hidden = 'forgotten'", (number,)).fetchone()
+        for number in digested.event_ids
+    ):
+        return False
     if not db.execute(
         "UPDATE session SET state = 'closed', digest_due_at = NULL WHERE id = ? AND digest_due_at IS NOT NULL",
         (session.id,),

@@ -105,15 +105,12 @@ def accept(db: sqlite3.Connection, arrival: Arrival, decide: Callable[[Situation
     """Verb: store one event with its decision."""
     incoming, at = arrival.incoming, arrival.situation.at
     chat = find_chat(db, incoming.place, at)
-    if (
-        incoming.delivery_key
-        and db.execute("SELECT 1 FROM event WHERE delivery_key = ?", (incoming.delivery_key,)).fetchone()
-    ):
+    if db.execute("SELECT 1 FROM event WHERE delivery_key = ?", (_delivery(incoming),)).fetchone():
         return Accepted(None, chat, None)
     person_id = find_person(db, incoming.sender, arrival.script, at) if incoming.sender else None
     if incoming.scene is not None and incoming.scene != chat.scene:
         db.execute("UPDATE chat SET scene = ? WHERE id = ?", (incoming.scene, chat.id))
-        _insert(db, chat.id, at, replace(incoming, kind="event", label="scene", text=incoming.scene, delivery_key=""))
+        _insert(db, chat.id, at, Incoming(incoming.place, None, "event", incoming.scene, "scene"))
     until = 0
     if person_id is not None:
         row = db.execute(
@@ -139,12 +136,17 @@ def _insert(
             "state, why, due_at, hidden) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
                 chat_id, at, incoming.kind, person_id, incoming.sender.name if incoming.sender else "",
-                incoming.text, incoming.label, incoming.delivery_key or None, incoming.external_id,
+                incoming.text, incoming.label, _delivery(incoming), incoming.external_id,
                 int(incoming.forwarded), "queued" if queued else "listened", decision.why if decision else "",
                 decision.due_at if decision and queued else None, hidden,
             ),
         ).lastrowid,
     )  # fmt: skip
+
+
+def _delivery(incoming: Incoming) -> str | None:
+    """Delivery keys are unique within a platform only; None (never repeated) equals nothing."""
+    return f"{incoming.place.platform} {incoming.delivery_key}" if incoming.delivery_key else None
 
 
 def _activate(db: sqlite3.Connection, chat_id: int, person_id: int, decision: Decision) -> None:

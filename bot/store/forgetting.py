@@ -9,10 +9,9 @@ from typing import cast
 
 from bot.store.database import Database
 from bot.store.keeping import Receipt, confirm, done_before
+from bot.store.sessions import drop_log
 from bot.text.echo import echoes
 from bot.types.memory import Memory
-
-DAY_MS = 86_400_000
 
 SCRUBBED_LINES = 4_000
 """How many of a chat's newest lines are searched for echoes; what is older left every prompt long ago."""
@@ -68,39 +67,48 @@ def forget(db: sqlite3.Connection, forgetting: Forgetting, receipt: Receipt, at:
 
 def _scrub(db: sqlite3.Connection, memory: Memory, person_id: int, receipt: Receipt, at: int, purge_at: int) -> None:
     """Everything derived from the same events, and every line that repeats the statement."""
-    sources = {
-        cast("int", row[0])
-        for row in db.execute("SELECT event_id FROM edge WHERE kind = 'memory' AND derived_id = ?", (memory.id,))
-    }
-    chats = {memory.chat_id, receipt.chat_id}
+    chats = _reach(db, memory, receipt.chat_id)
     lines = [
         row
-        for chat_id in sorted(chats)
+        for chat_id in chats
         for row in db.execute(
             "SELECT id, text FROM event WHERE chat_id = ? AND hidden = '' AND text <> '' AND (person_id = ? OR "
             "person_id IS NULL) ORDER BY id DESC LIMIT ?",
             (chat_id, person_id, SCRUBBED_LINES),
         )
     ]
-    hidden = sorted(
-        {number for number, text in lines if echoes(memory.text, text)}
-        | (_asked_for_it(db, sources) if memory.source == "command" else set())
-    )
-    _hide(db, hidden)
+    hidden = {cast("int", number) for number, text in lines if echoes(memory.text, text)}
+    if memory.source == "command":
+        hidden |= _asked_for_it(db, memory.id)
+    _hide(db, sorted(hidden))
     _stale_epochs(db, memory, hidden, chats)
     _derived(db, memory, at, purge_at)
     for chat_id in chats:
-        for number, text in db.execute(
-            "SELECT id, text FROM outbox WHERE chat_id = ? AND text <> ''", (chat_id,)
-        ).fetchall():
-            if echoes(memory.text, text):
-                db.execute("UPDATE outbox SET text = '', state = 'cancelled' WHERE id = ?", (number,))
+        _unsay(db, memory, chat_id)
 
 
-def _asked_for_it(db: sqlite3.Connection, sources: set[int]) -> set[int]:
-    """Of the source events, those that still hold text: the very messages that asked to keep it."""
-    marks = ",".join("?" * len(sources))
-    rows = db.execute(f"SELECT id FROM event WHERE id IN ({marks}) AND hidden = ''", tuple(sources))
+def _reach(db: sqlite3.Connection, memory: Memory, chat_id: int) -> tuple[int, ...]:
+    """The chats in which it may have been told: its own, and unless it was only for that one, all of its owner's."""
+    found = {memory.chat_id, chat_id}
+    if memory.visibility != "chat":
+        found |= {
+            cast("int", row[0])
+            for row in db.execute(
+                "SELECT chat_id FROM session_person JOIN session ON session.id = session_id WHERE person_id = ?1 "
+                "UNION SELECT chat_id FROM window WHERE person_id = ?1",
+                (memory.owner_id,),
+            )
+        }
+    return tuple(sorted(found))
+
+
+def _asked_for_it(db: sqlite3.Connection, memory_id: int) -> set[int]:
+    """The very messages that asked to keep it."""
+    rows = db.execute(
+        "SELECT event.id FROM edge JOIN event ON event.id = edge.event_id WHERE edge.kind = 'memory' "
+        "AND edge.derived_id = ? AND event.hidden = ''",
+        (memory_id,),
+    )
     return {cast("int", row[0]) for row in rows}
 
 
@@ -108,8 +116,8 @@ def _hide(db: sqlite3.Connection, events: list[int]) -> None:
     db.executemany("UPDATE event SET hidden = 'forgotten', text = '' WHERE id = ?", [(number,) for number in events])
 
 
-def _stale_epochs(db: sqlite3.Connection, memory: Memory, hidden: list[int], chats: set[int]) -> None:
-    """Logs that hold it are never sent again: their entries go now, unless a turn still runs on them."""
+def _stale_epochs(db: sqlite3.Connection, memory: Memory, hidden: set[int], chats: tuple[int, ...]) -> None:
+    """Logs that hold it are never sent again: their entries go now, or when the turn that runs on them ends."""
     found = {
         cast("int", row[0])
         for number in hidden
@@ -119,14 +127,13 @@ def _stale_epochs(db: sqlite3.Connection, memory: Memory, hidden: list[int], cha
             (number,),
         )
     }
-    where = "WHERE session.chat_id = ?" if memory.visibility != "public" else "WHERE session.chat_id = ? OR 1"
     for chat_id in chats:
         logs = db.execute(
             "SELECT epoch_id, message FROM entry JOIN epoch ON epoch.id = entry.epoch_id "
-            f"JOIN session ON session.id = epoch.session_id {where}",
+            "JOIN session ON session.id = epoch.session_id WHERE session.chat_id = ?",
             (chat_id,),
         )
-        found |= {cast("int", epoch) for epoch, text in logs.fetchall() if echoes(memory.text, text)}
+        found |= {cast("int", epoch) for epoch, text in logs if epoch not in found and echoes(memory.text, text)}
     for epoch_id in sorted(found):
         db.execute("UPDATE epoch SET stale = 'forgotten' WHERE id = ?", (epoch_id,))
         running = db.execute(
@@ -134,14 +141,6 @@ def _stale_epochs(db: sqlite3.Connection, memory: Memory, hidden: list[int], cha
         ).fetchone()
         if running is None:
             drop_log(db, epoch_id)
-
-
-def drop_log(db: sqlite3.Connection, epoch_id: int) -> None:
-    """Verb part: the log of an epoch is deleted; its turns keep their numbers."""
-    db.execute(
-        "DELETE FROM edge WHERE kind = 'entry' AND derived_id IN (SELECT id FROM entry WHERE epoch_id = ?)", (epoch_id,)
-    )
-    db.execute("DELETE FROM entry WHERE epoch_id = ?", (epoch_id,))
 
 
 def _derived(db: sqlite3.Connection, memory: Memory, at: int, purge_at: int) -> None:
@@ -154,8 +153,9 @@ def _derived(db: sqlite3.Connection, memory: Memory, at: int, purge_at: int) -> 
             db.execute("UPDATE digest SET summary = '' WHERE id = ?", (number,))
             db.execute("UPDATE session SET digest_due_at = ? WHERE id = ?", (at, session_id))
     for number, text in db.execute(
-        "SELECT id, text FROM memory WHERE disabled_at IS NULL AND owner_id IS ?1 AND id <> ?2 AND asked = 0",
-        (memory.owner_id, memory.id),
+        "SELECT id, text FROM memory WHERE id <> ?2 AND ((disabled_at IS NULL AND asked = 0) OR "
+        "disabled_reason = 'replaced') AND (owner_id IS ?1 OR (owner_id IS NULL AND chat_id = ?3))",
+        (memory.owner_id, memory.id, memory.chat_id),
     ).fetchall():
         if echoes(memory.text, text):
             db.execute(
@@ -163,6 +163,18 @@ def _derived(db: sqlite3.Connection, memory: Memory, at: int, purge_at: int) -> 
                 (at, purge_at, number),
             )
             db.execute("DELETE FROM memory_text WHERE rowid = ?", (number,))
+
+
+def _unsay(db: sqlite3.Connection, memory: Memory, chat_id: int) -> None:
+    """Receipts that a crash may repeat, and what waits to be sent or was."""
+    for number, text in db.execute(
+        "SELECT id, text FROM outbox WHERE chat_id = ? AND text <> ''", (chat_id,)
+    ).fetchall():
+        if echoes(memory.text, text):
+            db.execute("UPDATE outbox SET text = '', state = 'cancelled' WHERE id = ?", (number,))
+    for key, text in db.execute("SELECT key, result FROM effect WHERE result NOT IN ('', 'done')").fetchall():
+        if echoes(memory.text, text):
+            db.execute("UPDATE effect SET result = '' WHERE key = ?", (key,))
 
 
 def purge(db: sqlite3.Connection, now: int) -> int:

@@ -9,7 +9,7 @@ from bot.store.events import finish
 from bot.store.outbox import put
 from bot.text.fold import fold
 from bot.text.tokens import index_terms
-from bot.types.memory import STABILITY_DAYS, NewMemory
+from bot.types.memory import STABILITY_DAYS, NewMemory, Slot, Visibility
 from bot.types.outgoing import Draft
 
 
@@ -19,6 +19,17 @@ class Stored:
 
     id: int
     again: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """What makes two memories the same: whose, where, which slot, and the folded text."""
+
+    owner_id: int | None
+    chat_id: int
+    visibility: Visibility
+    slot: Slot
+    folded: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +71,7 @@ def store_memory(db: sqlite3.Connection, new: NewMemory, at: int) -> Stored:
 
 def _insert(db: sqlite3.Connection, new: NewMemory, folded: str, at: int) -> int:
     if new.slot:
-        _replace_address(db, new, folded, at)
+        _replace(db, Statement(new.owner_id, new.chat_id, new.visibility, new.slot, folded), at)
     number = cast(
         "int",
         db.execute(
@@ -75,13 +86,17 @@ def _insert(db: sqlite3.Connection, new: NewMemory, folded: str, at: int) -> int
     return number
 
 
-def _replace_address(db: sqlite3.Connection, new: NewMemory, folded: str, at: int) -> None:
-    """叫我X ends the former name and a ban of X; 别叫我X ends X as the name to use."""
-    ended = "slot = 'address' OR folded = ?" if new.slot == "address" else "slot = 'address' AND folded = ?"
+def _replace(db: sqlite3.Connection, said: Statement, at: int) -> None:
+    """叫我X ends the former name and a ban of X, 别叫我X ends X as the name to use; anything ends its own copy."""
+    ended = {
+        "address": "slot = 'address' OR (slot <> '' AND folded = ?)",
+        "no_address": "slot <> '' AND folded = ?",
+        "": "slot = '' AND folded = ?",
+    }[said.slot]
     gone = db.execute(
-        f"SELECT id FROM memory WHERE owner_id = ? AND visibility = ? AND slot <> '' AND ({ended}) "
+        f"SELECT id FROM memory WHERE owner_id IS ? AND visibility = ? AND ({ended}) "
         "AND disabled_at IS NULL AND (visibility <> 'chat' OR chat_id = ?)",
-        (new.owner_id, new.visibility, folded, new.chat_id),
+        (said.owner_id, said.visibility, said.folded, said.chat_id),
     ).fetchall()
     for (number,) in gone:
         db.execute("UPDATE memory SET disabled_at = ?, disabled_reason = 'replaced' WHERE id = ?", (at, number))
@@ -118,6 +133,12 @@ def done_before(db: sqlite3.Connection, receipt: Receipt) -> str | None:
     return str(row[0]) if row else None
 
 
+def answer(db: sqlite3.Connection, receipt: Receipt, at: int) -> str:
+    """Verb: a receipt for a command that changed nothing, once."""
+    before = done_before(db, receipt)
+    return confirm(db, receipt, receipt.text(0, False), at) if before is None else before
+
+
 def remember(db: sqlite3.Connection, memory: NewMemory, receipt: Receipt, at: int) -> str:
     """Verb: the memory and its receipt, once."""
     before = done_before(db, receipt)
@@ -130,16 +151,21 @@ def remember(db: sqlite3.Connection, memory: NewMemory, receipt: Receipt, at: in
 def undo(
     db: sqlite3.Connection, memory_id: int, whose: tuple[str, tuple[object, ...]], receipt: Receipt, at: int
 ) -> str | None:
-    """Verb: a forgotten row is active again; what was scrubbed elsewhere stays scrubbed."""
+    """Verb: a forgotten row is active again, in place of what was said since; what was scrubbed stays scrubbed."""
     before = done_before(db, receipt)
     if before is not None:
         return before
-    changed = db.execute(
-        "UPDATE memory SET disabled_at = NULL, disabled_reason = '', purge_at = NULL, updated_at = ? WHERE id = ? "
+    row = db.execute(
+        "SELECT owner_id, chat_id, visibility, slot, folded FROM memory WHERE id = ? "
         f"AND disabled_at IS NOT NULL AND purge_at > ? AND {whose[0]}",
-        (at, memory_id, at, *whose[1]),
-    ).rowcount
-    if not changed:
+        (memory_id, at, *whose[1]),
+    ).fetchone()
+    if row is None:
         return None
+    _replace(db, Statement(*row), at)
+    db.execute(
+        "UPDATE memory SET disabled_at = NULL, disabled_reason = '', purge_at = NULL, updated_at = ? WHERE id = ?",
+        (at, memory_id),
+    )
     index(db, memory_id)
     return confirm(db, receipt, receipt.text(memory_id, False), at)

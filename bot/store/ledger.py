@@ -17,6 +17,10 @@ USED = """SELECT count(*), coalesce(sum(CASE state WHEN 'reserved' THEN reserved
     coalesce(sum(CASE state WHEN 'reserved' THEN reserved_tokens ELSE 0 END), 0) FROM call WHERE at >= ? """
 
 
+ROUNDING = 1e-9
+"""Sums of money are floats: 0.1 + 0.1 + 0.1 must fit into 0.3."""
+
+
 @dataclass(frozen=True, slots=True)
 class Reservation:
     """What a call may cost at most, and the limits it must fit in; day and month begin at these ms."""
@@ -98,7 +102,7 @@ def reserve(db: sqlite3.Connection, reservation: Reservation, at: int, owner: Ow
         if money is None and tokens is None:
             continue
         used = db.execute(USED, (since,)).fetchone()
-        if money is not None and used[1] + reservation.cost > money:
+        if money is not None and used[1] + reservation.cost > money + ROUNDING:
             raise OverBudget(f"{name}_money")
         if tokens is not None and used[2] + reservation.tokens > tokens:
             raise OverBudget(f"{name}_tokens")
@@ -111,15 +115,16 @@ def reserve(db: sqlite3.Connection, reservation: Reservation, at: int, owner: Ow
     return Call(cast("int", number), reservation.cause, reservation.tokens, reservation.cost)
 
 
-def settle(db: sqlite3.Connection, settlement: Settlement, at: int) -> None:
-    """Verb part: what the call cost; a call is settled once."""
+def settle(db: sqlite3.Connection, settlement: Settlement, at: int) -> bool:
+    """Verb part: what the call cost; False when it was settled, charged or released before."""
     usage = settlement.usage
-    db.execute(
+    changed = db.execute(
         "UPDATE call SET state = 'settled', settled_at = ?, prompt_tokens = ?, cached_tokens = ?, output_tokens = ?, "
         "cost = ?, counted = ? WHERE id = ? AND state = 'reserved'",
         (at, usage.prompt_tokens, usage.cached_tokens, usage.output_tokens, settlement.cost,
          "returned" if usage.returned else "estimated", settlement.call_id),
-    )  # fmt: skip
+    ).rowcount  # fmt: skip
+    return changed == 1
 
 
 def charge(db: sqlite3.Connection, call_id: int, at: int) -> None:

@@ -3,7 +3,7 @@
 from typing import cast
 
 from bot.store.database import Database
-from bot.store.keeping import Receipt, confirm, done_before, remember, undo
+from bot.store.keeping import Receipt, answer, remember, undo
 from bot.types.memory import Memory, MemoryKind, NewMemory, Slot, Source, Visibility
 from bot.types.people import Audience
 
@@ -43,9 +43,7 @@ class Memories:
 
     async def answer(self, receipt: Receipt, at: int) -> str:
         """Store a receipt for a command that changed nothing; its text. Once for each key."""
-        return await self._database.write(
-            lambda db: done_before(db, receipt) or confirm(db, receipt, receipt.text(0, False), at)
-        )
+        return await self._database.write(lambda db: answer(db, receipt, at))
 
     async def last_forgotten(self, owner_id: int, audience: Audience) -> int | None:
         """The newest forgotten memory of a person that this audience could see."""

@@ -44,12 +44,13 @@ class Outbox:
         )
 
     async def not_sent(self, outbox_id: int, error: str, retry_at: int | None) -> None:
-        """It did not go out: try again at `retry_at`, or never (None)."""
+        """It did not go out: try again at `retry_at`, or never (None). What was cancelled meanwhile stays so."""
         state = "failed" if retry_at is None else "pending"
         await self._database.write(
             lambda db: (
                 db.execute(
-                    "UPDATE outbox SET state = ?, error = ?, due_at = coalesce(?, due_at) WHERE id = ?",
+                    "UPDATE outbox SET state = ?, error = ?, due_at = coalesce(?, due_at) WHERE id = ? "
+                    "AND state = 'sending'",
                     (state, error, retry_at, outbox_id),
                 ).rowcount
             )

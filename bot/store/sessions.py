@@ -152,6 +152,14 @@ def open_epoch(db: sqlite3.Connection, session_id: int, new: NewEpoch, at: int) 
     )
 
 
+def drop_log(db: sqlite3.Connection, epoch_id: int) -> None:
+    """Verb part: the log of an epoch is deleted; its turns keep their numbers."""
+    db.execute(
+        "DELETE FROM edge WHERE kind = 'entry' AND derived_id IN (SELECT id FROM entry WHERE epoch_id = ?)", (epoch_id,)
+    )
+    db.execute("DELETE FROM entry WHERE epoch_id = ?", (epoch_id,))
+
+
 def close(db: sqlite3.Connection, session_id: int, reason: CloseReason, at: int, deadline: bool) -> bool:
     """Verb: open → closing; the digest is due at once. It waits while a turn of the session is running."""
     changed = db.execute(

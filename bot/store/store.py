@@ -68,7 +68,12 @@ async def open_store(folder: Path, owners: frozenset[str] = frozenset(), *, read
     """Open the data folder. HeldError when another nuan answers from it; StoreError when it cannot be used."""
     lock = None if read_only else await asyncio.to_thread(_hold, folder)
     try:
-        return Store(await open_database(folder / DATABASE, read_only=read_only), folder, owners, lock)
+        database = await open_database(folder / DATABASE, read_only=read_only)
+        try:
+            return Store(database, folder, owners, lock)
+        except BaseException:
+            await database.close()
+            raise
     except BaseException:
         if lock is not None:
             os.close(lock)

@@ -40,6 +40,7 @@ class Writer:
         self._thread = threading.Thread(target=self._work, name="nuan-writer", daemon=True)
         self._waiting = 0
         self._closed = False
+        self._gate = threading.Lock()
         self._thread.start()
 
     @property
@@ -56,24 +57,30 @@ class Writer:
         result: T = await self._do(verb, alone=False)
         return result
 
-    async def checkpoint(self) -> None:
-        """Copy the write-ahead log into the file and truncate it, outside any transaction."""
-        await self._do(lambda db: db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall(), alone=True)
+    async def checkpoint(self) -> bool:
+        """Copy the write-ahead log into the file and truncate it, outside any transaction.
+
+        False when somebody read for so long that it could not be done.
+        """
+        busy: bool = await self._do(_truncate, alone=True)
+        return not busy
 
     async def _do(self, verb: Verb, *, alone: bool) -> Any:
-        if self._closed:
-            raise StoreError("the database is closed")
         job = _Job(verb, asyncio.get_running_loop().create_future(), alone)
+        with self._gate:  # a verb that came after the last one would wait for ever
+            if self._closed:
+                raise StoreError("the database is closed")
+            self._jobs.put(job)
         self._waiting += 1
-        self._jobs.put(job)
         return await asyncio.shield(job.future)
 
     def close(self) -> None:
         """Finish what waits, then end the thread and the connection."""
-        if self._closed:
-            return
-        self._closed = True
-        self._jobs.put(None)
+        with self._gate:
+            if self._closed:
+                return
+            self._closed = True
+            self._jobs.put(None)
         self._thread.join()
         self._connection.close()
 
@@ -107,6 +114,7 @@ class Writer:
         return batch, None, True
 
     def _commit(self, batch: list[_Job]) -> None:
+        """One transaction for all; when it is refused, one for each, so that nobody fails for another's verb."""
         if not batch:
             return
         try:
@@ -115,16 +123,23 @@ class Writer:
                 self._one(job)
             self._connection.execute("COMMIT")
         except sqlite3.Error as error:
-            if self._connection.in_transaction:
+            with contextlib.suppress(sqlite3.Error):  # the failure itself may have ended the transaction
                 self._connection.execute("ROLLBACK")
             for job in batch:
-                job.error = StoreError(f"the database refused a write ({error}); nothing of it was stored")
+                job.result, job.error = None, None
+            if len(batch) == 1:
+                batch[0].error = StoreError(f"the database refused a write ({error}); nothing of it was stored")
+                return
+            for job in batch:
+                self._commit([job])
 
     def _alone(self, job: _Job) -> None:
         try:
             job.result = job.verb(self._connection)
         except sqlite3.Error as error:
             job.error = StoreError(f"the database refused ({error})")
+        except Exception as error:  # noqa: BLE001 - as in a transaction: it belongs to the caller
+            job.error = error
 
     def _one(self, job: _Job) -> None:
         self._connection.execute("SAVEPOINT verb")
@@ -145,5 +160,10 @@ class Writer:
             return
         if job.error is not None:
             job.future.set_exception(job.error)
+            job.future.exception()  # seen, also when a cancelled caller no longer looks
         else:
             job.future.set_result(job.result)
+
+
+def _truncate(db: sqlite3.Connection) -> bool:
+    return bool(db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0])

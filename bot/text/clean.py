@@ -40,3 +40,9 @@ def _visible(char: str) -> str:
     if char == "\\" or unicodedata.category(char) in ("Cc", "Cf", "Cs", "Zl", "Zp"):
         return char.encode("unicode_escape").decode("ascii")
     return char
+
+
+def as_data(text: str) -> str:
+    """Outside text on one line of a prompt: cleaned, white space folded, markup escaped so that it can open no tag."""
+    flat = " ".join(clean(text).split())
+    return flat.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

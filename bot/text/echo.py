@@ -1,13 +1,20 @@
 """Does one text say what another said? Decided by the words they share, not by meaning."""
 
+import re
+
 from bot.text.fold import fold
+from bot.text.script import ENGLISH
 from bot.text.tokens import index_terms
 
 SHARE = 0.5
-"""Share of a statement's word pairs that a line must hold to be its echo; a paraphrase keeps most of them."""
+"""More than this share of a statement's telling words must be in a line that is its echo: a paraphrase keeps most of
+them, 我喜欢喝茶 has half of those of 我喜欢喝咖啡."""
 
 LONG_WORD = 5
-"""A Latin word or number this long (a code, a name) gives a statement away by itself."""
+"""A Latin word or number this long that holds a figure (a code, a number) gives a statement away by itself."""
+
+_COMMON = frozenset("我你您他她它们的了吗呢吧啊是在也都就还又很和跟与把被这那")
+"""A pair of characters with one of these tells nothing of what a sentence is about."""
 
 
 def echoes(statement: str, line: str) -> bool:
@@ -15,10 +22,21 @@ def echoes(statement: str, line: str) -> bool:
     said, told = fold(line), fold(statement).strip()
     if not told:
         return False
-    if told in said:
+    if _holds(said, told):
         return True
     there = set(index_terms(line))
-    pairs = {term for term in index_terms(statement) if len(term) > 1}
-    if any(len(term) >= LONG_WORD and any(c.isdigit() for c in term) for term in pairs & there):
+    words = {term for term in index_terms(statement) if len(term) > 1}
+    if any(len(term) >= LONG_WORD and any(c.isdigit() for c in term) for term in words & there):
         return True
-    return len(pairs) > 1 and len(pairs & there) >= SHARE * len(pairs)
+    telling = {term for term in words if term not in ENGLISH and _COMMON.isdisjoint(term)} or words
+    return len(words) > 1 and len(telling & there) > SHARE * len(telling)
+
+
+def _holds(said: str, told: str) -> bool:
+    """Whether the whole statement stands in the line; a Latin one as whole words, a single character only alone."""
+    if len(told) == 1:
+        return said.strip() == told
+    if told not in said:
+        return False
+    before, after = (r"(?<![a-z0-9])" if told[0].isascii() else ""), (r"(?![a-z0-9])" if told[-1].isascii() else "")
+    return re.search(before + re.escape(told) + after, said) is not None

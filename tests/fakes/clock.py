@@ -1,5 +1,6 @@
 """A clock that stands still until a test moves it, deadline by deadline."""
 
+import asyncio
 import heapq
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
@@ -50,3 +51,8 @@ class SimClock:
             alarm.call()
             await settled()
         self._now = until
+
+
+async def let_others_run() -> None:
+    """Give every other task one step."""
+    await asyncio.sleep(0)

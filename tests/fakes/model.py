@@ -31,12 +31,15 @@ class ScriptedModel:
         self.script: Callable[[Request], Answer] = lambda request: "好的"
         self.digests = False
         self.gate: asyncio.Event | None = None
+        self.held = 0
 
     async def complete(self, request: Request) -> Completion:
         """Record the request, wait while the gate is shut, answer."""
         self.requests.append(request)
         if self.gate is not None:
+            self.held += 1
             await self.gate.wait()
+            self.held -= 1
         answer = self.script(request)
         if isinstance(answer, Exception):
             raise answer

@@ -101,7 +101,7 @@ class FakeOpenAI:
 
     async def _answer(self, path: str, headers: Mapping[str, str], raw: bytes, writer: asyncio.StreamWriter) -> None:
         if self._key and headers.get("authorization") != f"Bearer {self._key}":
-            wrong = headers.get("authorization", "")
+            wrong = headers.get("authorization", "").removeprefix("Bearer ")
             await send(writer, 401, error_json(f"Incorrect API key provided: {wrong}", "invalid_api_key"))
         elif path == "/v1/models":
             await send(writer, 200, json.dumps({"object": "list", "data": [{"id": "fake", "object": "model"}]}))

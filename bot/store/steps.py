@@ -1,0 +1,263 @@
+"""The verbs behind turns: a turn's three commits (asked, answered, said) and its failure. They decide nothing."""
+
+import json
+import sqlite3
+from dataclasses import dataclass
+from typing import cast
+
+from bot.errors import StoreError
+from bot.store.events import finish
+from bot.store.keeping import store_memory
+from bot.store.ledger import Owner, Reservation, Settlement, charge, release, reserve, settle
+from bot.store.outbox import put
+from bot.store.sessions import NewEpoch, close, drop_log, open_epoch, open_session
+from bot.types.memory import NewMemory
+from bot.types.outgoing import Draft
+from bot.types.prompt import Message
+from bot.types.turn import Call, Turn, TurnState
+
+TURN = "SELECT id, chat_id, session_id, epoch_id, number, state, why, person_id, asked_at, receipts FROM turn "
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """Everything the first commit of a turn holds. `session_id` None opens a session, `epoch` begins an epoch."""
+
+    chat_id: int
+    session_id: int | None
+    epoch_id: int | None
+    epoch: NewEpoch | None
+    entry: Message
+    tokens: int
+    shown: tuple[int, ...]
+    logged_upto: int
+    answering: tuple[int, ...]
+    why: str
+    person_id: int
+    receipts: tuple[str, ...]
+    close_at: int
+    reservation: Reservation
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The running turn and its reserved call."""
+
+    turn: Turn
+    call: Call
+
+
+@dataclass(frozen=True, slots=True)
+class Saying:
+    """The last commit: the final completion, what it cost, and what goes out."""
+
+    turn_id: int
+    entry: Message
+    tokens: int
+    settlement: Settlement
+    line: str
+    drafts: tuple[Draft, ...]
+    window_until: int
+    close_at: int
+
+
+@dataclass(frozen=True, slots=True)
+class ToolOutcome:
+    """A tool's answer, and the memory it makes, if any; `{id}` in `text` becomes that memory's number.
+
+    `key` names the call within its turn: models may use one call id twice.
+    """
+
+    key: str
+    call_id: str
+    text: str
+    tokens: int
+    memory: NewMemory | None = None
+
+
+def turn_of(row: tuple[object, ...]) -> Turn:
+    """A row of TURN as a value, without its events."""
+    number, chat, session, epoch, count, state, why, person, at, receipts = row
+    return Turn(
+        cast("int", number), cast("int", chat), cast("int", session), cast("int", epoch), cast("int", count),
+        cast("TurnState", state), str(why), cast("int", person), cast("int", at), (), tuple(json.loads(str(receipts))),
+    )  # fmt: skip
+
+
+def ask(db: sqlite3.Connection, asking: Asking, at: int) -> Asked:
+    """Verb: session and epoch when new, the turn, its entry with source edges, and the reservation."""
+    newest = asking.logged_upto
+    session_id = asking.session_id
+    if session_id is None:
+        _end_open(db, asking.chat_id, at)
+        session_id = open_session(db, asking.chat_id, min(asking.answering) - 1, at, asking.close_at)
+    elif not db.execute("SELECT 1 FROM session WHERE id = ? AND state = 'open'", (session_id,)).fetchone():
+        raise StoreError(f"session {session_id!r} was closed meanwhile: nothing was stored, compose again")
+    epoch_id = asking.epoch_id
+    if epoch_id is None:
+        assert asking.epoch is not None
+        epoch_id = open_epoch(db, session_id, asking.epoch, at)
+    before = db.execute("SELECT logged_upto FROM epoch WHERE id = ?", (epoch_id,)).fetchone()[0]
+    count = db.execute("SELECT coalesce(max(number), 0) + 1 FROM turn WHERE session_id = ?", (session_id,)).fetchone()[
+        0
+    ]
+    turn_id = cast(
+        "int",
+        db.execute(
+            "INSERT INTO turn (chat_id, session_id, epoch_id, number, state, why, person_id, asked_at, logged_before, "
+            "receipts) VALUES (?, ?, ?, ?, 'asked', ?, ?, ?, ?, ?)",
+            (asking.chat_id, session_id, epoch_id, count, asking.why, asking.person_id, at, before,
+             json.dumps(asking.receipts, ensure_ascii=False)),
+        ).lastrowid,
+    )  # fmt: skip
+    call = reserve(db, asking.reservation, at, Owner(session_id, asking.chat_id, turn_id, asking.person_id))
+    entry_id = _append(db, turn_id, asking.entry, asking.tokens)
+    db.executemany(
+        "INSERT OR IGNORE INTO edge (kind, derived_id, event_id) VALUES ('entry', ?, ?)",
+        [(entry_id, number) for number in asking.shown],
+    )
+    db.execute("UPDATE epoch SET logged_upto = max(logged_upto, ?) WHERE id = ?", (newest, epoch_id))
+    db.executemany(
+        "INSERT INTO turn_event (turn_id, event_id) VALUES (?, ?)", [(turn_id, number) for number in asking.answering]
+    )
+    db.executemany("UPDATE event SET turn_id = ? WHERE id = ?", [(turn_id, number) for number in asking.answering])
+    db.execute(
+        "INSERT OR IGNORE INTO session_person (session_id, person_id) SELECT DISTINCT ?, person_id FROM event "
+        f"WHERE person_id IS NOT NULL AND id IN ({','.join('?' * len(asking.answering))})",
+        (session_id, *asking.answering),
+    )
+    db.execute(
+        "UPDATE session SET last_at = ?, close_at = ?, upto_event = max(upto_event, ?) WHERE id = ?",
+        (at, asking.close_at, newest, session_id),
+    )
+    turn = Turn(turn_id, asking.chat_id, session_id, epoch_id, count, "asked", asking.why, asking.person_id, at,
+                asking.answering, asking.receipts)  # fmt: skip
+    return Asked(turn, call)
+
+
+def _end_open(db: sqlite3.Connection, chat_id: int, at: int) -> None:
+    """A session whose time is over may still be open, when a message comes before its alarm."""
+    row = db.execute("SELECT id FROM session WHERE chat_id = ? AND state = 'open'", (chat_id,)).fetchone()
+    if row is not None:
+        close(db, row[0], "idle", at, deadline=False)
+
+
+def _append(db: sqlite3.Connection, turn_id: int, message: Message, tokens: int) -> int:
+    return cast(
+        "int",
+        db.execute(
+            "INSERT INTO entry (epoch_id, turn_id, position, message, tokens) SELECT epoch_id, turn.id, "
+            "(SELECT coalesce(max(position), -1) + 1 FROM entry WHERE epoch_id = turn.epoch_id), ?, ? "
+            "FROM turn WHERE turn.id = ?",
+            (message.canonical(), tokens, turn_id),
+        ).lastrowid,
+    )
+
+
+def _count(db: sqlite3.Connection, turn_id: int, settlement: Settlement) -> None:
+    """Remember what the server counted for the log as it was sent; an estimate teaches nothing."""
+    if settlement.usage.returned:
+        db.execute(
+            "UPDATE epoch SET prompt_tokens = ?, prompt_entries = (SELECT count(*) - 1 FROM entry WHERE "
+            "entry.epoch_id = epoch.id) WHERE id = (SELECT epoch_id FROM turn WHERE id = ?)",
+            (settlement.usage.prompt_tokens, turn_id),
+        )
+
+
+def answer(db: sqlite3.Connection, turn: Turn, entry: Message, tokens: int, settlement: Settlement, at: int) -> None:
+    """Verb: a completion that asks for tools and what it cost."""
+    if not settle(db, settlement, at):
+        return
+    _append(db, turn.id, entry, tokens)
+    _count(db, turn.id, settlement)
+    db.execute("UPDATE turn SET state = 'answered' WHERE id = ?", (turn.id,))
+
+
+def tool_done(db: sqlite3.Connection, turn: Turn, outcome: ToolOutcome, at: int) -> None:
+    """Verb: a tool's result in the log, with the memory it makes."""
+    key = f"turn:{turn.id}:{outcome.key}"
+    if db.execute("SELECT 1 FROM effect WHERE key = ?", (key,)).fetchone():
+        return
+    text = outcome.text
+    if outcome.memory is not None:
+        text = text.replace("{id}", str(store_memory(db, outcome.memory, at).id))
+    message = Message("tool", text, tool_call_id=outcome.call_id)
+    entry_id = _append(db, turn.id, message, outcome.tokens)
+    db.execute(
+        "INSERT OR IGNORE INTO edge (kind, derived_id, event_id) SELECT 'entry', ?, event_id FROM turn_event "
+        "WHERE turn_id = ?",
+        (entry_id, turn.id),
+    )
+    db.execute("INSERT INTO effect (key, result, at) VALUES (?, ?, ?)", (key, "done", at))
+
+
+def say(db: sqlite3.Connection, saying: Saying, at: int) -> None:
+    """Verb: answered and said in one; every message being answered is done, its people stay in conversation."""
+    if not _end(db, saying.turn_id, "said"):
+        return
+    entry_id = _append(db, saying.turn_id, saying.entry, saying.tokens)
+    db.execute(
+        "INSERT OR IGNORE INTO edge (kind, derived_id, event_id) SELECT 'entry', ?, event_id FROM turn_event "
+        "WHERE turn_id = ?",
+        (entry_id, saying.turn_id),
+    )
+    settle(db, saying.settlement, at)
+    _count(db, saying.turn_id, saying.settlement)
+    turn = turn_of(db.execute(TURN + "WHERE id = ?", (saying.turn_id,)).fetchone())
+    events = tuple(row[0] for row in db.execute("SELECT event_id FROM turn_event WHERE turn_id = ?", (turn.id,)))
+    finish(db, events, "done", "answered")
+    line = db.execute(
+        "INSERT INTO event (chat_id, at, kind, text, state, turn_id) VALUES (?, ?, 'bot', ?, 'done', ?)",
+        (turn.chat_id, at, saying.line, turn.id),
+    ).lastrowid
+    for part, draft in enumerate(saying.drafts):
+        put(db, turn.chat_id, draft, at, part=part, turn_id=turn.id, event_id=line)
+    db.executemany(
+        "UPDATE window SET until = max(until, ?) WHERE chat_id = ? AND person_id = "
+        "(SELECT person_id FROM event WHERE id = ?)",
+        [(saying.window_until, turn.chat_id, number) for number in events],
+    )
+    db.execute("UPDATE turn SET said_at = ? WHERE id = ?", (at, turn.id))
+    _drop_forgotten(db, turn.epoch_id)
+    db.execute(
+        "UPDATE session SET last_at = ?, close_at = ?, upto_event = max(upto_event, ?) WHERE id = ?",
+        (at, saying.close_at, line, turn.session_id),
+    )
+
+
+def fail(
+    db: sqlite3.Connection, turn: Turn, error: str, notice: Draft | None, call: tuple[int, str] | None, at: int
+) -> None:
+    """Verb: the turn is void; what it logged is taken out again, from the end of the log only."""
+    if not _end(db, turn.id, "failed"):
+        return
+    if call is not None:
+        (charge if call[1] == "charge" else release)(db, call[0], at)
+    db.execute(
+        "DELETE FROM edge WHERE kind = 'entry' AND derived_id IN (SELECT id FROM entry WHERE turn_id = ?)", (turn.id,)
+    )
+    db.execute("DELETE FROM entry WHERE turn_id = ?", (turn.id,))
+    db.execute(
+        "UPDATE epoch SET logged_upto = (SELECT logged_before FROM turn WHERE id = ?1), prompt_tokens = 0, "
+        "prompt_entries = 0 WHERE id = ?2",
+        (turn.id, turn.epoch_id),
+    )
+    db.execute("UPDATE turn SET error = ? WHERE id = ?", (error, turn.id))
+    _drop_forgotten(db, turn.epoch_id)
+    finish(db, turn.event_ids, "done", "failed")
+    if notice is not None:
+        put(db, turn.chat_id, notice, at, turn_id=turn.id)
+
+
+def _end(db: sqlite3.Connection, turn_id: int, state: TurnState) -> bool:
+    """A turn ends once; its receipts are in the reply or the notice from now on."""
+    ended = db.execute(
+        "UPDATE turn SET state = ?, receipts = '[]' WHERE id = ? AND state IN ('asked', 'answered')", (state, turn_id)
+    )
+    return ended.rowcount == 1
+
+
+def _drop_forgotten(db: sqlite3.Connection, epoch_id: int) -> None:
+    """What was forgotten while a turn ran on its log is deleted as soon as nothing runs on it."""
+    if db.execute("SELECT 1 FROM epoch WHERE id = ? AND stale = 'forgotten'", (epoch_id,)).fetchone():
+        drop_log(db, epoch_id)

@@ -1,0 +1,147 @@
+"""`nuan ctx --raw` beside a running nuan prints, byte for byte, what the server receives when that is said next."""
+
+import json
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from bot.cli.house import Place
+from bot.cli.look import View, show_ctx
+from bot.config.settings import Settings
+from bot.model.client import OpenAIModel
+from bot.resources import Prompts, resource_dir
+from tests.fakes.openai_rules import list_of, mapping
+from tests.fakes.openai_script import Asked, Call, Reply
+from tests.fakes.openai_server import FakeOpenAI
+from tests.world import World
+
+KEY = "sk-ctx-raw"
+DIGEST = '{"summary":"聊了猫和旅行","memories":[]}'
+
+
+def answers(asked: Asked) -> Reply:
+    """A short reply; a digest; a look into the memory for a question."""
+    if not asked.tool_names:
+        return Reply(DIGEST)
+    if asked.last_role == "user" and "？</p>" in asked.last_user:
+        return Reply("", (Call("memory_recall", '{"query":"猫"}'),))
+    return Reply("好的呀")
+
+
+@dataclass
+class Beside:
+    """A running nuan with the real client, and a look at it from outside."""
+
+    world: World
+    server: FakeOpenAI
+    place: Place
+
+    async def looked(self, text: str, who: str = "小王", group: str = "", raw: bool = True) -> bytes:
+        """What `nuan ctx` prints now."""
+        view = View(group or "local", who)
+        return await show_ctx(self.place, view, text, raw, self.world.clock)
+
+    async def received(self, text: str, who: str = "小王", group: str = "") -> bytes:
+        """The first body the server gets when that is said."""
+        before = len(self.server.bodies)
+        await self.world.say(text, who, group)
+        return self.server.bodies[before]
+
+    async def same(self, text: str, who: str = "小王", group: str = "") -> bytes:
+        """Look, say, compare; the body."""
+        looked = await self.looked(text, who, group)
+        assert looked.decode() == (await self.received(text, who, group)).decode()
+        return looked
+
+
+@pytest.fixture
+async def beside(tmp_path: Path) -> AsyncIterator[Beside]:
+    async with FakeOpenAI(answers, key=KEY) as server:
+        model = {"base_url": server.base_url, "api_key": KEY, "name": "fake"}
+        settings = Settings.model_validate({"bot": {"timezone": "Asia/Shanghai"}, "model": model})
+        world = World(tmp_path / "data", settings)
+        client = OpenAIModel(server.base_url, KEY, "fake")
+        world.model = client  # type: ignore[assignment]
+        await world.open()
+        persona = resource_dir("data/persona") / settings.persona
+        yield Beside(world, server, Place(settings, tmp_path / "data", Prompts(None), persona))
+        await world.close()
+        await client.close()
+        assert server.violations == []
+
+
+def messages(body: bytes) -> list[str]:
+    """The contents of a request."""
+    return [str(message["content"]) for message in list_of(mapping(json.loads(body))["messages"])]
+
+
+def opening(body: bytes) -> str:
+    """The block that a new log opens with."""
+    return messages(body)[1].partition("<ctx ")[0]
+
+
+async def test_the_first_turn_of_a_session_is_shown_as_it_will_be(beside: Beside) -> None:
+    await beside.world.say("记住我喜欢猫")
+    body = await beside.same("你好")
+    assert "我喜欢猫" in opening(body)
+    await beside.world.say("/new")
+    assert len(messages(await beside.same("又来了"))) == 2
+
+
+async def test_a_turn_in_the_middle_is_shown_as_it_will_be(beside: Beside) -> None:
+    await beside.world.say("你好")
+    await beside.world.say("我的猫叫什么？")
+    await beside.world.wait(400)
+    await beside.world.say("记住猫叫年糕")
+    assert len(messages(await beside.same("她又把杯子推下去了 <b>&amp;"))) == 8
+
+
+async def test_a_turn_after_something_was_forgotten_is_shown_as_it_will_be(beside: Beside) -> None:
+    await beside.world.say("记住我对花生过敏")
+    await beside.world.say("你好")
+    await beside.world.say("忘记我对花生过敏")
+    body = await beside.same("今天吃什么")
+    assert len(messages(body)) == 2
+    assert "花生" not in messages(body)[1]
+
+
+async def test_a_turn_after_the_session_fell_asleep_is_shown_as_it_will_be(beside: Beside) -> None:
+    await beside.world.say("我家的猫叫年糕，她今天打翻了一个杯子")
+    await beside.world.say("下个月我想带她去旅行")
+    await beside.world.wait(beside.world.settings.session.idle_seconds + 1)
+    assert "年糕" in opening(await beside.same("我回来了"))
+    await beside.world.wait(20 * 3600)
+    assert "年糕" in opening(await beside.same("早上好"))
+
+
+async def test_a_turn_in_another_language_is_shown_as_it_will_be(beside: Beside) -> None:
+    await beside.world.say("记住我喜欢猫")
+    assert "Friday" in messages(await beside.same("good morning, how are you?"))[1]
+    await beside.same("今天天氣真好，我們出門吧")
+
+
+async def test_a_line_with_what_is_no_text_is_shown_as_it_will_be(beside: Beside) -> None:
+    await beside.world.say("你好")
+    await beside.same("一\r\n二\x00\x1b[31m三\ud83d")
+    assert len(await beside.same("长" * 9000)) < 3 * len(await beside.same("长" * 120_000))
+
+
+async def test_a_turn_in_a_group_is_shown_as_it_will_be(beside: Beside) -> None:
+    await beside.world.say("今天好热", "妈妈", "家")
+    await beside.world.say("小暖，你在吗", "爸爸", "家")
+    await beside.world.say("我也热", "妈妈", "家")
+    body = await beside.same("小暖，出个主意", "妈妈", "家")
+    assert "我也热" in messages(body)[-1]
+
+
+async def test_the_command_in_the_chat_shows_the_same_parts(beside: Beside) -> None:
+    await beside.world.say("记住我喜欢猫")
+    await beside.world.say("你好")
+    shown = (await beside.looked("我的猫呢", raw=False)).decode()
+    await beside.world.say(".ai ctx 我的猫呢")
+    assert beside.world.replies[-1] == shown.rstrip("\n")
+    for content in messages(await beside.same("我的猫呢")):
+        for part in content.partition("<ctx now"):
+            assert part.strip() in shown
