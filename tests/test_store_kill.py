@@ -51,7 +51,8 @@ def check(folder: Path, lines: list[Line]) -> None:
     """Compare what the children said with what is stored."""
     begun = {line.number for line in lines if line.verb == "forget"}
     done = {line.number for line in lines if line.verb == "forget" and line.done}
-    active = dict(look(folder, "SELECT id, text FROM memory WHERE disabled_at IS NULL"))
+    rows = look(folder, "SELECT id, text FROM memory WHERE disabled_at IS NULL")
+    active = {row[0]: row[1] for row in rows}
     for line in lines:
         match line.verb:
             case "remember" if line.number not in begun:

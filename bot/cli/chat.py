@@ -24,12 +24,13 @@ async def chat(place: Place, group: str, name: str, verbose: bool) -> None:
     settings = place.settings
     words = make_words(place)
     secret = settings.model.api_key
-    logs = Logs(
-        place.data / "logs", settings.log, SystemClock().now,
-        [secret.get_secret_value()] if secret is not None else [], sys.stderr if verbose else None,
-    )  # fmt: skip
-    try:
-        async with await open_store(place.data, frozenset(settings.bot.owners)) as store:
+    async with await open_store(place.data, frozenset(settings.bot.owners)) as store:
+        # The folder is ours from here on: before that, its log may belong to another nuan.
+        logs = Logs(
+            place.data / "logs", settings.log, SystemClock().now,
+            [secret.get_secret_value()] if secret is not None else [], sys.stderr if verbose else None,
+        )  # fmt: skip
+        with contextlib.closing(logs):
             model = make_model(place)
             app = App(make_parts(place, store, model, logs.log))
             adapter = ConsoleAdapter(
@@ -47,8 +48,6 @@ async def chat(place: Place, group: str, name: str, verbose: bool) -> None:
                 await app.stop()
                 await warm
                 await model.close()
-    finally:
-        logs.close()
 
 
 async def _warm(model: Model) -> None:

@@ -89,19 +89,22 @@ class Answering:
     async def _answer(self, batch: tuple[Event, ...], chat: Chat) -> None:
         receipts: list[str] = []
         answering: list[Event] = []
+        people: dict[int | None, Person] = {}
         for event in batch:
-            person = await self._store.people.person(event.person_id or 0)
-            done, is_left = await self._commands(event, chat, person)
+            if event.person_id not in people:
+                people[event.person_id] = await self._store.people.person(event.person_id or 0)
+            done, is_left = await self._commands(event, chat, people[event.person_id])
             receipts += done
             if is_left:
                 answering.append(event)
         if not answering:
             return
         caller = next((event for event in reversed(answering) if event.why != "window"), answering[-1])
-        person = await self._store.people.person(caller.person_id or 0)
         self._typing(chat, True)
         try:
-            await self._runner.begin(Occasion(chat, person, tuple(answering), caller.why, tuple(receipts)))
+            await self._runner.begin(
+                Occasion(chat, people[caller.person_id], tuple(answering), caller.why, tuple(receipts))
+            )
         finally:
             self._typing(chat, False)
 

@@ -10,6 +10,7 @@ from bot.prompt.compose import Composed, compose, whole_prompt
 from bot.prompt.opening import opening
 from bot.prompt.persona import Prefix
 from bot.prompt.tokens import prefix_tokens, prompt_tokens
+from bot.session.ending import reason as reason_of
 from bot.store.ledger import Reservation
 from bot.store.sessions import NewEpoch
 from bot.store.store import Store
@@ -20,8 +21,10 @@ from bot.types.event import Event
 from bot.types.opening import OpeningFacts
 from bot.types.people import Audience, Chat, Person
 from bot.types.prompt import Prompt
-from bot.types.session import Epoch, Session
-from bot.types.turn import Cause
+from bot.types.session import CloseReason, Epoch, LogEntry, Session
+from bot.types.turn import Cause, Turn
+
+NOT_LATE: CloseReason = ""
 
 DIALOGUES = 4
 """Summaries of past talks in an opening (seed AI Chat Pipeline: 4 of the last three days)."""
@@ -35,7 +38,18 @@ class Plan:
     prompt: Prompt
     composed: Composed
     epoch: Epoch | None
-    tokens: int
+
+    def logged(self, turn: Turn) -> Epoch:
+        """The log as it stands once the turn is asked."""
+        entry = LogEntry(turn.id, self.composed.message, self.composed.tokens)
+        if self.epoch is not None:
+            return replace(self.epoch, entries=(*self.epoch.entries, entry), logged_upto=self.asking.logged_upto)
+        new = self.asking.epoch
+        signature = new.signature if new is not None else ""
+        return Epoch(
+            turn.epoch_id, turn.session_id, turn.epoch_number, signature, self.prompt.messages[0], (entry,),
+            self.asking.logged_upto,
+        )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +81,9 @@ class Planner:
     async def plan(self, occasion: Occasion, now: int) -> Plan:
         """Compose the turn that answers these messages now."""
         chat, store = occasion.chat, self._store
-        session = await store.sessions.open_session(chat.id)
+        session, ends = await store.sessions.open_session(chat.id), NOT_LATE
         if session is not None and session.close_at <= now:
+            ends = reason_of(session, self._settings.session.idle_seconds * 1000)
             session = None
         newest = await store.sessions.epoch(session.id) if session is not None else None
         reason = self._new_epoch(session, newest)
@@ -91,10 +106,13 @@ class Planner:
         composed = compose(text, shown.text)
         asking = self._asking(occasion, session, epoch, composed, now, reason)
         asking = replace(
-            asking, shown=tuple(number for line in shown.lines for number in line.event_ids), logged_upto=every[-1].id
+            asking,
+            shown=tuple(number for line in shown.lines for number in line.event_ids),
+            logged_upto=every[-1].id,
+            ends=ends,
         )
         prompt = whole_prompt(self._prefix.message, self._prefix.tools, epoch, (composed.message,))
-        return Plan(asking, prompt, composed, epoch, asking.reservation.tokens)
+        return Plan(asking, prompt, composed, epoch)
 
     async def opening(self, chat: Chat, person: Person, now: int) -> str:
         """The opening block that a new log of this chat would begin with."""
@@ -133,9 +151,8 @@ class Planner:
         day, month = prices.periods(now, self._words.tz(self._words.zone))
         return Reservation(cause, self._model_name, most.tokens, most.cost, prices.limits(self._settings), day, month)
 
-    def close_at(self, session: Session | None, chat: Chat, person: Person, now: int) -> int:
-        """When the session is to be closed: after silence, or at the early hour after it was opened."""
-        opened = session.opened_at if session is not None else now
+    def close_at(self, opened: int, chat: Chat, person: Person, now: int) -> int:
+        """When a session that was opened at `opened` is to be closed: after silence, or at the next early hour."""
         tz = self._words.tz(self._words.zone_of(chat, person))
         limits = self._settings.session
         return min(now + limits.idle_seconds * 1000, next_local_time(opened, limits.close_hour, tz))
@@ -189,7 +206,7 @@ class Planner:
             tokens=composed.tokens, shown=(), logged_upto=0,
             answering=tuple(event.id for event in occasion.answering), why=occasion.why,
             person_id=occasion.person.id, receipts=occasion.receipts,
-            close_at=self.close_at(session, occasion.chat, occasion.person, now),
+            close_at=self.close_at(session.opened_at if session else now, occasion.chat, occasion.person, now),
             reservation=self.reservation(cause, tokens, now),
         )  # fmt: skip
 

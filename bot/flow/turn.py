@@ -12,7 +12,6 @@ from bot.money import prices
 from bot.ports import Clock, Model
 from bot.prompt.compose import whole_prompt
 from bot.prompt.tokens import log_budget, log_tokens, message_tokens, prefix_tokens, prompt_tokens
-from bot.session.ending import reason
 from bot.store.ledger import Settlement
 from bot.store.store import Store
 from bot.store.turns import Saying, ToolOutcome
@@ -20,7 +19,7 @@ from bot.text.estimate import estimate_tokens
 from bot.types.log import Log
 from bot.types.outgoing import Draft
 from bot.types.people import Chat, Person
-from bot.types.prompt import Completion, Message, Prompt, Request, ToolCall, Usage
+from bot.types.prompt import Completion, Message, Prompt, Request, ToolCall, ToolSpec, Usage
 from bot.types.session import Epoch
 from bot.types.tool import Tool, ToolContext, ToolRefused
 from bot.types.turn import Call, Cause, Turn
@@ -44,6 +43,18 @@ class Brain:
     slots: asyncio.Semaphore
 
 
+@dataclass(frozen=True, slots=True)
+class Running:
+    """A turn under way: its log as it is stored, and the call that is reserved for it, if any."""
+
+    turn: Turn
+    chat: Chat
+    person: Person
+    epoch: Epoch
+    tools: tuple[ToolSpec, ...]
+    call: Call | None
+
+
 class TurnRunner:
     """Runs turns; every effect is committed before the next step."""
 
@@ -60,27 +71,35 @@ class TurnRunner:
 
     async def begin(self, occasion: Occasion) -> None:
         """Compose, commit, ask, answer, say. A limit that is reached is said in one line instead."""
-        await self._close_late(occasion.chat)
         plan = await self._planner.plan(occasion, self._clock.now())
         try:
             asked = await self._store.turns.ask(plan.asking, self._clock.now())
         except OverBudget as error:
             await self._over_budget(occasion, error)
             return
-        await self._run(asked.turn, occasion.chat, occasion.person, asked.call)
+        turn = asked.turn
+        await self._run(
+            Running(turn, occasion.chat, occasion.person, plan.logged(turn), plan.prompt.tools, asked.call)
+        )  # fmt: skip
 
     async def resume(self, turn: Turn) -> None:
         """Take up a turn that was left between two commits: the same bytes are asked again, a lost call is charged."""
         lost = await self._store.turns.reserved_call(turn.id)
         if lost is not None:
             await self._store.ledger.charge(lost, self._clock.now())
-        chat = await self._store.people.chat(turn.chat_id)
-        await self._run(turn, chat, await self._store.people.person(turn.person_id), None)
+        chat, person = await self._store.people.chat(turn.chat_id), await self._store.people.person(turn.person_id)
+        epoch = await self._store.sessions.epoch(turn.session_id)
+        if epoch is None or not _mine(epoch, turn):
+            await self._fail(turn, person, "log gone", self._words.messages.text("went_wrong", person.script), "charge")
+            return
+        await self._run(Running(turn, chat, person, epoch, await self._store.sessions.tools(epoch.signature), None))
 
-    async def _run(self, turn: Turn, chat: Chat, person: Person, call: Call | None) -> None:
+    async def _run(self, running: Running) -> None:
+        turn, person = running.turn, running.person
         try:
-            while await self._step(turn, chat, person, call):
-                call = None
+            step: Running | None = running
+            while step is not None:
+                step = await self._step(step)
         except OverBudget as error:
             await self._fail(turn, person, f"over_budget {error.limit}", self._limit_text(person, error), "release")
         except ModelError as error:
@@ -94,53 +113,58 @@ class TurnRunner:
             text = self._words.messages.text("went_wrong", self._words.script(person))
             await self._fail(turn, person, type(error).__name__, text, "charge")
 
-    async def _step(self, turn: Turn, chat: Chat, person: Person, call: Call | None) -> bool:
-        """One commit further; False when the turn is said."""
-        epoch = await self._store.sessions.epoch(turn.session_id)
-        if epoch is None or not any(entry.turn_id == turn.id for entry in epoch.entries):
-            raise ModelError("invalid", "the log of this turn is gone")
+    async def _step(self, running: Running) -> Running | None:
+        """One commit further; None when the turn is said."""
+        turn, epoch = running.turn, running.epoch
         waiting = _unanswered(epoch, turn)
         if waiting:
-            await self._tool(turn, chat, person, epoch, waiting[0])
-            return True
-        completion, used = await self._ask(turn, epoch, call)
-        settlement = Settlement(used.id, self._usage(completion, epoch), 0.0)
-        settlement = Settlement(used.id, settlement.usage, prices.cost(settlement.usage, prices.price(self._settings)))
-        message = _sound(completion.message())
+            await self._tool(running, waiting[0])
+            return await self._reload(running)
+        completion, used = await self._ask(running)
+        usage = self._usage(completion, running)
+        settlement = Settlement(used.id, usage, prices.cost(usage, prices.price(self._settings)))
         if completion.tool_calls:
+            message = _sound(completion.message())
             await self._store.turns.answer(turn, message, message_tokens(message), settlement, self._clock.now())
-            return True
-        await self._say(turn, chat, person, completion, settlement)
-        return False
+            return await self._reload(running)
+        await self._say(running, completion, settlement)
+        return None
 
-    async def _ask(self, turn: Turn, epoch: Epoch, call: Call | None) -> tuple[Completion, Call]:
+    async def _reload(self, running: Running) -> Running:
+        """The turn with its log as it is stored now."""
+        epoch = await self._store.sessions.epoch(running.turn.session_id)
+        return replace(running, epoch=epoch or running.epoch, call=None)
+
+    async def _ask(self, running: Running) -> tuple[Completion, Call]:
         """One reserved model call on the log as it is stored."""
-        tools = await self._store.sessions.tools(epoch.signature)
+        turn, epoch, call = running.turn, running.epoch, running.call
         if call is None:
             if (await self._store.turns.totals(turn.id))[0] >= MOST_CALLS:
                 raise ModelError("invalid", f"still no answer after {MOST_CALLS} calls")
-            tokens = prompt_tokens(epoch, prefix_tokens(epoch.prefix, tools), 0)
+            tokens = prompt_tokens(epoch, prefix_tokens(epoch.prefix, running.tools), 0)
             cause: Cause = "tool" if any(message.role == "tool" for message in _mine(epoch, turn)) else "reply"
             reservation = self._planner.reservation(cause, tokens, self._clock.now())
             call = await self._store.turns.ask_again(turn, reservation, self._clock.now())
+        request = self._request(whole_prompt(epoch.prefix, running.tools, epoch, ()))
         async with self._brain.slots:
-            return await self._brain.model.complete(self._request(whole_prompt(epoch.prefix, tools, epoch, ()))), call
+            return await self._brain.model.complete(request), call
 
     def _request(self, prompt: Prompt) -> Request:
         model = self._settings.model
         return Request(prompt, model.max_output_tokens, model.temperature, model.deadline_seconds)
 
-    def _usage(self, completion: Completion, epoch: Epoch) -> Usage:
+    def _usage(self, completion: Completion, running: Running) -> Usage:
         """What the server counted, else our estimate."""
         if completion.usage is not None:
             return completion.usage
-        prompt = prompt_tokens(epoch, message_tokens(epoch.prefix), 0)
+        prompt = prompt_tokens(running.epoch, prefix_tokens(running.epoch.prefix, running.tools), 0)
         return Usage(prompt, 0, message_tokens(completion.message()), returned=False)
 
-    async def _tool(self, turn: Turn, chat: Chat, person: Person, epoch: Epoch, call: ToolCall) -> None:
+    async def _tool(self, running: Running, call: ToolCall) -> None:
         """Carry out one tool call; whatever goes wrong is the tool's answer."""
+        turn, person = running.turn, running.person
         text = self._words.opening(self._words.script(person))
-        roles = [message.role for message in _mine(epoch, turn)]
+        roles = [message.role for message in _mine(running.epoch, turn)]
         tool = next((tool for tool in self._brain.tools if tool.spec.name == call.name), None)
         memory = None
         if roles.count("tool") >= MOST_TOOLS:
@@ -149,7 +173,7 @@ class TurnRunner:
             answer = text("tool_unknown", problem=call.name[:64])
         else:
             context = ToolContext(
-                await self._planner.audience(chat, person), person.id, turn.session_id, turn.event_ids,
+                await self._planner.audience(running.chat, person), person.id, turn.session_id, turn.event_ids,
                 self._words.script(person), self._clock.now(),
             )  # fmt: skip
             try:
@@ -163,47 +187,31 @@ class TurnRunner:
         outcome = ToolOutcome(f"{roles.count('assistant')}:{call.id}", call.id, answer, estimate_tokens(answer), memory)
         await self._store.turns.tool_done(turn, outcome, self._clock.now())
 
-    async def _say(
-        self, turn: Turn, chat: Chat, person: Person, completion: Completion, settlement: Settlement
-    ) -> None:
-        now = self._clock.now()
-        session = await self._store.sessions.session(turn.session_id)
-        message = completion.message()
+    async def _say(self, running: Running, completion: Completion, settlement: Settlement) -> None:
+        now, turn, message = self._clock.now(), running.turn, completion.message()
+        reply = completion.text.strip()
         saying = Saying(
-            turn_id=turn.id, entry=message, tokens=message_tokens(message), settlement=settlement,
-            line=completion.text.strip(), drafts=(Draft("\n".join((*turn.receipts, completion.text.strip())), "reply"),),
+            turn_id=turn.id, entry=message, tokens=message_tokens(message), settlement=settlement, line=reply,
+            drafts=(Draft("\n".join((*turn.receipts, reply)), "reply"),),
             window_until=now + self._settings.speak.window_seconds * 1000,
-            close_at=self._planner.close_at(session, chat, person, now),
+            close_at=self._planner.close_at(turn.opened_at, running.chat, running.person, now),
         )  # fmt: skip
         await self._store.turns.say(saying, now)
-        await self._report(turn, reply=saying.line)
-        await self._close_full(turn.session_id)
-
-    async def _close_late(self, chat: Chat) -> None:
-        """A session whose deadline passed while nuan slept ends before the next one opens."""
-        session, now = await self._store.sessions.open_session(chat.id), self._clock.now()
-        if session is not None and session.close_at <= now:
-            why = reason(session, self._settings.session.idle_seconds * 1000)
-            await self._store.sessions.close(session.id, why, now, deadline=True)
-
-    async def _close_full(self, session_id: int) -> None:
-        """A log that has reached its budget ends here; the next turn opens a new session on its raw tail."""
-        epoch = await self._store.sessions.epoch(session_id)
+        await self._report(turn, reply=reply)
         model, limits = self._settings.model, self._settings.session
         most = log_budget(limits.log_tokens, model.window_tokens, model.max_output_tokens, limits.reserve_tokens)
-        if epoch is not None and log_tokens(epoch) >= most:
-            await self._store.sessions.close(session_id, "budget", self._clock.now())
+        if log_tokens(running.epoch) + saying.tokens >= most:
+            # The log has reached its budget: the next turn opens a new session on its raw tail.
+            await self._store.sessions.close(turn.session_id, "budget", now)
 
     async def _report(self, turn: Turn, error: str = "", reply: str = "") -> None:
         """The one line of a turn; the log leaves the reply out unless `log.text` is on."""
         calls, prompt, cached, output, cost = await self._store.turns.totals(turn.id)
-        session = await self._store.sessions.session(turn.session_id)
-        epoch = await self._store.sessions.epoch(turn.session_id)
         line = self._log.warning if error else self._log.info
         line(
             "turn", chat=turn.chat_id, person=turn.person_id, mode="full", why=turn.why, prompt_tokens=prompt,
             cached_tokens=cached, output_tokens=output, cost=round(cost, 6), ms=self._clock.now() - turn.asked_at,
-            calls=calls, session=session.number, epoch=epoch.number if epoch else 0, turn=turn.number, reply=reply,
+            calls=calls, session=turn.session_number, epoch=turn.epoch_number, turn=turn.number, reply=reply,
             **({"error": error} if error else {}),
         )  # fmt: skip
 

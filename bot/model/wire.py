@@ -16,7 +16,7 @@ from openai.types.chat import (
 )
 from pydantic import BaseModel
 
-from bot.errors import ModelError, ModelFault
+from bot.errors import ModelError
 from bot.model.answer import Answer, describe, fault_of
 from bot.types.prompt import Prompt
 

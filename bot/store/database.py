@@ -190,7 +190,7 @@ def _check(connection: sqlite3.Connection, path: Path, newest: int) -> None:
         )
     verdict = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
     if verdict != "ok":
-        raise sqlite3.DatabaseError(f"malformed: {verdict}")
+        raise sqlite3.DatabaseError(f"malformed: {' '.join(verdict.split())}")
     if version == 0 and connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
         raise StoreError(f"{path.name} is a database of another program; give --data DIR another folder")
     if version == 0:

@@ -60,6 +60,7 @@ def forget(db: sqlite3.Connection, forgetting: Forgetting, receipt: Receipt, at:
         )
         db.execute("DELETE FROM memory_text WHERE rowid = ?", (memory.id,))
         _scrub(db, memory, forgetting.person_id, receipt, at, purge_at)
+    _forget_terms(db)
     _hide(db, [receipt.event_id])
     number = forgetting.memories[0].id if forgetting.memories else 0
     return confirm(db, receipt, receipt.text(number, len(forgetting.memories) > 1), at)
@@ -184,5 +185,10 @@ def purge(db: sqlite3.Connection, now: int) -> int:
         db.execute("DELETE FROM edge WHERE kind = 'memory' AND derived_id = ?", (number,))
         db.execute("DELETE FROM memory WHERE id = ?", (number,))
     if gone:
-        db.execute("INSERT INTO memory_text (memory_text) VALUES ('optimize')")
+        _forget_terms(db)
     return len(gone)
+
+
+def _forget_terms(db: sqlite3.Connection) -> None:
+    """The full-text index keeps the terms of deleted rows until its parts are merged."""
+    db.execute("INSERT INTO memory_text (memory_text) VALUES ('optimize')")

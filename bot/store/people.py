@@ -9,7 +9,8 @@ from bot.types.people import Audience, Chat, Person
 
 CHAT = """SELECT chat.id, place.platform, place.external_id, chat.kind, chat.title, chat.enabled, chat.scene
     FROM chat JOIN place ON place.chat_id = chat.id AND place.current = 1 """
-PERSON = "SELECT id, name, script, timezone, is_bot FROM person "
+PERSON = """SELECT id, name, script, timezone, is_bot, (SELECT group_concat(platform || ':' || external_id, char(10))
+    FROM account WHERE person_id = person.id) FROM person """
 
 
 class People:
@@ -35,10 +36,8 @@ class People:
         row = await self._database.row(PERSON + "WHERE id = ?", (person_id,))
         if row is None:
             raise LookupError(f"no person {person_id!r}")
-        owned = await self._database.rows(
-            "SELECT platform || ':' || external_id FROM account WHERE person_id = ?", (person_id,)
-        )
-        return person_of(row, any(account[0] in self._owners for account in owned))
+        accounts = frozenset(str(row[5] or "").split("\n"))
+        return person_of(row, not accounts.isdisjoint(self._owners))
 
     async def person_named(self, name: str) -> Person | None:
         """The person with that number or, if it is unique, that display name; None otherwise."""
@@ -77,7 +76,7 @@ def chat_of(row: tuple[object, ...]) -> Chat:
 
 def person_of(row: tuple[object, ...], is_owner: bool) -> Person:
     """A row of PERSON as a value."""
-    number, name, script, timezone, is_bot = row
+    number, name, script, timezone, is_bot, _ = row
     return Person(cast("int", number), str(name), str(script), str(timezone), is_owner, bool(is_bot))
 
 

@@ -2,7 +2,7 @@
 
 import json
 import sqlite3
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import cast
 
 from bot.errors import StoreError
@@ -14,14 +14,20 @@ from bot.store.sessions import NewEpoch, close, drop_log, open_epoch, open_sessi
 from bot.types.memory import NewMemory
 from bot.types.outgoing import Draft
 from bot.types.prompt import Message
+from bot.types.session import CloseReason
 from bot.types.turn import Call, Turn, TurnState
 
-TURN = "SELECT id, chat_id, session_id, epoch_id, number, state, why, person_id, asked_at, receipts FROM turn "
+TURN = """SELECT turn.id, turn.chat_id, turn.session_id, epoch_id, turn.number, turn.state, why, person_id, asked_at,
+    receipts, session.number, epoch.number, session.opened_at FROM turn
+    JOIN session ON session.id = turn.session_id JOIN epoch ON epoch.id = turn.epoch_id """
 
 
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """Everything the first commit of a turn holds. `session_id` None opens a session, `epoch` begins an epoch."""
+    """Everything the first commit of a turn holds. `session_id` None opens a session, `epoch` begins an epoch.
+
+    `ends` is why a session that is still open, though its time is over, ends with this turn.
+    """
 
     chat_id: int
     session_id: int | None
@@ -37,6 +43,7 @@ class Asking:
     receipts: tuple[str, ...]
     close_at: int
     reservation: Reservation
+    ends: CloseReason = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,10 +84,12 @@ class ToolOutcome:
 
 def turn_of(row: tuple[object, ...]) -> Turn:
     """A row of TURN as a value, without its events."""
-    number, chat, session, epoch, count, state, why, person, at, receipts = row
+    (number, chat, session, epoch, count, state, why, person, at, receipts, session_number, epoch_number,
+     opened_at) = row  # fmt: skip
     return Turn(
         cast("int", number), cast("int", chat), cast("int", session), cast("int", epoch), cast("int", count),
         cast("TurnState", state), str(why), cast("int", person), cast("int", at), (), tuple(json.loads(str(receipts))),
+        cast("int", session_number), cast("int", epoch_number), cast("int", opened_at),
     )  # fmt: skip
 
 
@@ -89,7 +98,7 @@ def ask(db: sqlite3.Connection, asking: Asking, at: int) -> Asked:
     newest = asking.logged_upto
     session_id = asking.session_id
     if session_id is None:
-        _end_open(db, asking.chat_id, at)
+        _end_open(db, asking, at)
         session_id = open_session(db, asking.chat_id, min(asking.answering) - 1, at, asking.close_at)
     elif not db.execute("SELECT 1 FROM session WHERE id = ? AND state = 'open'", (session_id,)).fetchone():
         raise StoreError(f"session {session_id!r} was closed meanwhile: nothing was stored, compose again")
@@ -130,16 +139,15 @@ def ask(db: sqlite3.Connection, asking: Asking, at: int) -> Asked:
         "UPDATE session SET last_at = ?, close_at = ?, upto_event = max(upto_event, ?) WHERE id = ?",
         (at, asking.close_at, newest, session_id),
     )
-    turn = Turn(turn_id, asking.chat_id, session_id, epoch_id, count, "asked", asking.why, asking.person_id, at,
-                asking.answering, asking.receipts)  # fmt: skip
-    return Asked(turn, call)
+    turn = turn_of(db.execute(TURN + "WHERE turn.id = ?", (turn_id,)).fetchone())
+    return Asked(replace(turn, event_ids=asking.answering), call)
 
 
-def _end_open(db: sqlite3.Connection, chat_id: int, at: int) -> None:
+def _end_open(db: sqlite3.Connection, asking: Asking, at: int) -> None:
     """A session whose time is over may still be open, when a message comes before its alarm."""
-    row = db.execute("SELECT id FROM session WHERE chat_id = ? AND state = 'open'", (chat_id,)).fetchone()
+    row = db.execute("SELECT id FROM session WHERE chat_id = ? AND state = 'open'", (asking.chat_id,)).fetchone()
     if row is not None:
-        close(db, row[0], "idle", at, deadline=False)
+        close(db, row[0], asking.ends or "idle", at, deadline=False)
 
 
 def _append(db: sqlite3.Connection, turn_id: int, message: Message, tokens: int) -> int:
@@ -203,7 +211,7 @@ def say(db: sqlite3.Connection, saying: Saying, at: int) -> None:
     )
     settle(db, saying.settlement, at)
     _count(db, saying.turn_id, saying.settlement)
-    turn = turn_of(db.execute(TURN + "WHERE id = ?", (saying.turn_id,)).fetchone())
+    turn = turn_of(db.execute(TURN + "WHERE turn.id = ?", (saying.turn_id,)).fetchone())
     events = tuple(row[0] for row in db.execute("SELECT event_id FROM turn_event WHERE turn_id = ?", (turn.id,)))
     finish(db, events, "done", "answered")
     line = db.execute(

@@ -1,6 +1,7 @@
 """Turns, from asked to said, and what a crash leaves of them. What each commit holds is in bot/store/steps.py."""
 
 import sqlite3
+from dataclasses import replace
 
 from bot.store.database import Database
 from bot.store.events import finish
@@ -81,7 +82,8 @@ class Turns:
     async def running(self, chat_id: int | None = None) -> tuple[Turn, ...]:
         """Turns between asked and said, in one chat or all: after a crash or a full disk they wait to be taken up."""
         rows = await self._database.rows(
-            TURN + "WHERE state IN ('asked', 'answered') AND (?1 IS NULL OR chat_id = ?1) ORDER BY id", (chat_id,)
+            TURN + "WHERE turn.state IN ('asked', 'answered') AND (?1 IS NULL OR turn.chat_id = ?1) ORDER BY turn.id",
+            (chat_id,),
         )
         return tuple([await self._with_events(turn_of(row)) for row in rows])
 
@@ -110,5 +112,4 @@ class Turns:
         rows = await self._database.rows(
             "SELECT event_id FROM turn_event WHERE turn_id = ? ORDER BY event_id", (turn.id,)
         )
-        return Turn(turn.id, turn.chat_id, turn.session_id, turn.epoch_id, turn.number, turn.state, turn.why,
-                    turn.person_id, turn.asked_at, tuple(int(row[0]) for row in rows), turn.receipts)  # fmt: skip
+        return replace(turn, event_ids=tuple(int(row[0]) for row in rows))

@@ -1,6 +1,7 @@
 """Does one text say what another said? Decided by the words they share, not by meaning."""
 
 import re
+from functools import lru_cache
 
 from bot.text.fold import fold
 from bot.text.script import ENGLISH
@@ -19,17 +20,26 @@ _COMMON = frozenset("我你您他她它们的了吗呢吧啊是在也都就还�
 
 def echoes(statement: str, line: str) -> bool:
     """True when `line` repeats `statement` in whole or in large part, in either script."""
-    said, told = fold(line), fold(statement).strip()
+    said = fold(line)
+    told, telling, codes, enough = _read(statement)
     if not told:
         return False
     if _holds(said, told):
         return True
+    # Terms are parts of the folded text, so most lines need not be cut into terms.
+    if sum(term in said for term in telling) <= enough and not any(code in said for code in codes):
+        return False
     there = set(index_terms(line))
-    words = {term for term in index_terms(statement) if len(term) > 1}
-    if any(len(term) >= LONG_WORD and any(c.isdigit() for c in term) for term in words & there):
-        return True
-    telling = {term for term in words if term not in ENGLISH and _COMMON.isdisjoint(term)} or words
-    return len(words) > 1 and len(telling & there) > SHARE * len(telling)
+    return not codes.isdisjoint(there) or len(telling & there) > enough
+
+
+@lru_cache(maxsize=1)
+def _read(statement: str) -> tuple[str, frozenset[str], frozenset[str], float]:
+    """Of a statement: the folded text, its telling words, those that are codes, and how many are not yet enough."""
+    words = frozenset(term for term in index_terms(statement) if len(term) > 1)
+    telling = frozenset(term for term in words if term not in ENGLISH and _COMMON.isdisjoint(term)) or words
+    codes = frozenset(term for term in words if len(term) >= LONG_WORD and any(char.isdigit() for char in term))
+    return fold(statement).strip(), telling, codes, SHARE * len(telling) if len(words) > 1 else len(words)
 
 
 def _holds(said: str, told: str) -> bool:

@@ -9,7 +9,7 @@ Cause = Literal["reply", "followup", "tool", "digest"]
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """A turn's facts. `event_ids` are the messages being answered; money is in the configured currency."""
+    """A turn's facts. `event_ids` are the messages being answered; the session opened at `opened_at`, ms."""
 
     id: int
     chat_id: int
@@ -22,6 +22,9 @@ class Turn:
     asked_at: int
     event_ids: tuple[int, ...] = field(default=())
     receipts: tuple[str, ...] = field(default=())
+    session_number: int = 0
+    epoch_number: int = 0
+    opened_at: int = 0
 
 
 @dataclass(frozen=True, slots=True)

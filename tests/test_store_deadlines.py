@@ -1,0 +1,80 @@
+"""Deadlines: what is due, and what is next, is what a reader of the rows would say."""
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bot.store.deadlines import DUE, NEXT
+from bot.store.schema import MIGRATIONS
+from bot.store.store import open_store
+from tests.storing import NOW, say
+
+KINDS = ("event", "window", "session", "digest", "outbox", "purge", "tidy")
+ROWS = st.lists(st.tuples(st.sampled_from(KINDS), st.integers(0, 9), st.booleans()), max_size=8)
+
+
+def insert(db: sqlite3.Connection, number: int, kind: str, at: int, live: bool) -> None:
+    """One row with a deadline; a row that is not live is done with."""
+    match kind:
+        case "event":
+            state = "queued" if live else "done"
+            db.execute(
+                "INSERT INTO event (chat_id, at, kind, state, due_at) VALUES (?, 0, '', ?, ?)", (number, state, at)
+            )
+        case "window":
+            db.execute("INSERT INTO window VALUES (?, 1, ?)", (number, at))
+        case "session" | "digest":
+            state = "open" if live and kind == "session" else "closed"
+            due = at if live and kind == "digest" else None
+            db.execute(
+                "INSERT INTO session (id, chat_id, number, state, opened_at, last_at, close_at, from_event, upto_event, "
+                "digest_due_at) VALUES (?1, ?1, 1, ?2, 0, 0, ?3, 0, 0, ?4)",
+                (number, state, at, due),
+            )
+        case "outbox":
+            db.execute(
+                "INSERT INTO outbox (chat_id, kind, text, state, due_at) VALUES (?, '', '', ?, ?)",
+                (number, "pending" if live else "sent", at),
+            )
+        case "purge":
+            db.execute(
+                "INSERT INTO memory (chat_id, visibility, kind, text, folded, source, stability_days, accessed_at, "
+                "observed_at, created_at, updated_at, purge_at) VALUES (?, '', '', '', '', '', 1, 0, 0, 0, 0, ?)",
+                (number, at if live else None),
+            )
+        case _:
+            db.execute("INSERT OR REPLACE INTO meta VALUES ('tidy_at', ?)", (str(at),))
+
+
+@settings(max_examples=200, deadline=None)
+@given(rows=ROWS, now=st.integers(0, 9))
+def test_due_and_next_say_what_the_rows_say(rows: list[tuple[str, int, bool]], now: int) -> None:
+    tidy = [at for kind, at, _ in rows if kind == "tidy"]
+    wanted = [(kind, at, number) for number, (kind, at, live) in enumerate(rows, 1)
+              if kind != "tidy" and (live or kind == "window")]  # fmt: skip
+    about = {"window": lambda number: 0, "purge": lambda number: 0}
+    due = {(kind, about.get(kind, int)(number)) for kind, at, number in wanted if at <= now}
+    if not tidy or tidy[-1] <= now:
+        due.add(("tidy", 0))
+    later = [at for _, at, _ in wanted if at > now] + [at for at in tidy[-1:] if at > now]
+    with closing(sqlite3.connect(":memory:")) as db:
+        for statement in MIGRATIONS[0]:
+            db.execute(statement)
+        for number, (kind, at, live) in enumerate(rows, 1):
+            insert(db, number, kind, at, live)
+        found = db.execute(DUE, (now,)).fetchall()
+        assert set(found) == due
+        assert len(found) == len(due)
+        assert db.execute(NEXT, (now,)).fetchone()[0] == min(later, default=None)
+
+
+async def test_the_end_of_a_conversation_is_its_deadline(tmp_path: Path) -> None:
+    async with await open_store(tmp_path) as store:
+        await say(store, "你好")
+        assert await store.deadlines.next(NOW) == NOW + 60_000
+        assert await store.deadlines.end_windows(NOW + 59_999) == 0
+        assert await store.deadlines.end_windows(NOW + 60_000) == 1
+        assert await store.deadlines.next(NOW) is None

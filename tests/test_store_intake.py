@@ -1,0 +1,127 @@
+"""Taking in: once each, with the decision and its deadlines in the same commit; going out: in order."""
+
+from pathlib import Path
+
+from bot.store.store import open_store
+from bot.types.outgoing import Draft
+from tests.storing import NOW, Where, look, say
+
+GROUP, BOB = Where("ann", "the-group", "group"), Where("bob", "the-group", "group")
+
+
+async def test_a_second_delivery_changes_nothing(tmp_path: Path) -> None:
+    async with await open_store(tmp_path) as store:
+        first = await say(store, "你好", key="42")
+        again = await say(store, "你好", key="42", at=NOW + 1, scene="雨")
+        assert first.event is not None
+        assert (again.event, again.decision) == (None, None)
+        assert again.chat.id == first.chat.id
+        assert len(await store.events.due(1, NOW + 1)) == 1
+        assert (await store.people.chat(1)).scene == ""
+        for _ in range(2):
+            assert (await say(store, "嗯")).event is not None
+
+
+async def test_a_delivery_is_remembered_over_a_restart_until_its_number_is_too_old(tmp_path: Path) -> None:
+    async with await open_store(tmp_path) as store:
+        await say(store, "你好", key="42")
+    async with await open_store(tmp_path) as store:
+        assert (await say(store, "你好", key="42")).event is None
+
+
+async def test_the_decision_and_its_deadlines_are_stored_with_the_line(tmp_path: Path) -> None:
+    async with await open_store(tmp_path) as store:
+        await say(store, "小暖", GROUP, why="name")
+        await say(store, "随便聊", BOB, action="listen", why="listen")
+        assert look(tmp_path, "SELECT text, state, why, due_at FROM event ORDER BY id") == [
+            ("小暖", "queued", "name", NOW),
+            ("随便聊", "listened", "listen", None),
+        ]
+        assert look(tmp_path, "SELECT person_id, until FROM window") == [(1, NOW + 60_000)]
+        assert await store.deadlines.waiting() == NOW
+
+
+async def test_a_command_opens_no_conversation(tmp_path: Path) -> None:
+    async with await open_store(tmp_path) as store:
+        await say(store, ".ai help", GROUP, why="command")
+        assert look(tmp_path, "SELECT * FROM window") == []
+
+
+async def test_the_lines_of_one_person_wait_for_the_newest_and_nobody_else_s_do(tmp_path: Path) -> None:
+    async with await open_store(tmp_path) as store:
+        await say(store, "我想说", GROUP, action="follow", why="window", wait=5_000)
+        await say(store, "我也", BOB, NOW + 1_000, action="follow", why="window", wait=5_000)
+        await say(store, "就是那个", GROUP, NOW + 3_000, action="follow", why="window", wait=5_000)
+        assert await store.events.due(1, NOW + 5_999) == ()
+        assert [line.text for line in await store.events.due(1, NOW + 6_000)] == ["我也"]
+        due = await store.events.due(1, NOW + 8_000)
+        assert [line.text for line in due] == ["我想说", "我也", "就是那个"]
+        assert await store.deadlines.waiting() == NOW + 8_000
+
+
+async def test_a_scene_is_a_line_only_when_it_changed(tmp_path: Path) -> None:
+    async with await open_store(tmp_path) as store:
+        for text, scene in (("一", "晴"), ("二", "晴"), ("三", "雨")):
+            await say(store, text, action="listen", why="listen", scene=scene)
+        await say(store, "四", action="listen", why="listen")
+        await say(store, "五", action="listen", why="listen", scene="")
+        lines = await store.events.recent(1, 0, 0, 20)
+        assert [line.text for line in lines] == ["晴", "一", "二", "雨", "三", "四", "", "五"]
+        assert {(line.kind, line.name) for line in lines if line.label == "scene"} == {("event", "")}
+        assert (await store.people.chat(1)).scene == ""
+
+
+async def test_what_does_not_fit_into_the_newest_lines_is_counted(tmp_path: Path) -> None:
+    async with await open_store(tmp_path) as store:
+        for number in range(10):
+            await say(store, str(number), action="listen", why="listen")
+        lines, earlier = await store.events.since(1, 2, 3)
+        assert ([line.text for line in lines], earlier) == (["7", "8", "9"], 5)
+        lines, earlier = await store.events.since(1, 7, 3)
+        assert ([line.text for line in lines], earlier) == (["7", "8", "9"], 0)
+
+
+async def test_messages_of_a_chat_leave_one_by_one_in_order_and_chats_do_not_wait_for_each_other(
+    tmp_path: Path,
+) -> None:
+    async with await open_store(tmp_path) as store:
+        event = (await say(store, ".ai a")).event
+        other = (await say(store, ".ai b", Where("bob", "dm-bob"))).event
+        assert event is not None
+        assert other is not None
+        for text in ("一", "二"):
+            await store.outbox.answer(1, event.id, Draft(text, "command"), NOW)
+        await store.outbox.answer(2, other.id, Draft("三", "command"), NOW)
+        first = await store.outbox.take(1, NOW)
+        assert first is not None
+        assert first.text == "一"
+        assert await store.outbox.take(1, NOW) is None
+        third = await store.outbox.take(2, NOW)
+        assert third is not None
+        assert third.text == "三"
+        await store.outbox.not_sent(first.outbox_id, "away", NOW + 1_000)
+        assert await store.outbox.take(1, NOW + 999) is None
+        again = await store.outbox.take(1, NOW + 1_000)
+        assert again == first
+        await store.outbox.sent(first.outbox_id, ("77",), NOW)
+        second = await store.outbox.take(1, NOW)
+        assert second is not None
+        assert second.text == "二"
+        await store.outbox.not_sent(second.outbox_id, "blocked", None)
+        assert await store.outbox.take(1, NOW + 9_999) is None
+        assert look(tmp_path, "SELECT state, text, external_ids FROM outbox WHERE id = 1") == [("sent", "", '["77"]')]
+
+
+async def test_what_a_crash_left_in_sending_is_sent_again_only_where_that_does_no_harm(tmp_path: Path) -> None:
+    for resend, state in ((True, "pending"), (False, "unknown")):
+        folder = tmp_path / state
+        async with await open_store(folder) as store:
+            event = (await say(store, ".ai a")).event
+            assert event is not None
+            await store.outbox.answer(1, event.id, Draft("一", "command"), NOW)
+            assert await store.outbox.take(1, NOW)
+            assert await store.outbox.recover(resend) == 0
+        async with await open_store(folder) as store:
+            assert await store.outbox.recover(resend) == 1
+            assert look(folder, "SELECT state FROM outbox") == [(state,)]
+            assert (await store.outbox.take(1, NOW) is not None) == resend
