@@ -108,9 +108,14 @@ class App:
         await self._activity.settled()
 
     async def drained(self) -> None:
-        """Return when nothing is in flight and no line waits for its answer."""
+        """Return when nothing is in flight and no line waits for its answer.
+
+        What cannot be answered now (a full disk) stays queued for the next start.
+        """
         await self.settled()
-        while (due := await self._store.deadlines.waiting()) is not None:
+        before = None
+        while (due := await self._store.deadlines.waiting()) is not None and due != before:
+            before = due
             come = asyncio.Event()
             self._clock.at(due, come.set)
             await come.wait()

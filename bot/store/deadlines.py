@@ -21,7 +21,8 @@ DUE = """SELECT 'event' AS kind, chat_id FROM event WHERE state = 'queued' AND d
     UNION ALL SELECT 'digest', id FROM session WHERE digest_due_at <= ?1
     UNION ALL SELECT 'outbox', chat_id FROM outbox WHERE state = 'pending' AND due_at <= ?1 GROUP BY chat_id
     UNION ALL SELECT 'purge', 0 WHERE EXISTS (SELECT 1 FROM memory WHERE purge_at <= ?1)
-    UNION ALL SELECT 'tidy', 0 WHERE coalesce((SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'tidy_at'), 0) <= ?1"""
+    UNION ALL SELECT 'tidy', 0
+        WHERE coalesce((SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'tidy_at'), 0) <= ?1"""
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,7 +33,7 @@ class Forget:
         self._database = database
 
     async def forget(self, forgetting: Forgetting, receipt: Receipt, at: int) -> str:
-        """Disable, scrub every derived copy and store the receipt, in one commit; the receipt's text. Once for a key."""
+        """Disable, scrub every derived copy and store the receipt in one commit; the receipt's text. Once for a key."""
         text = await self._database.write(lambda db: forget(db, forgetting, receipt, at))
         if forgetting.purge_at is None:
             await self.purge(at)

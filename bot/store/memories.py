@@ -107,8 +107,8 @@ def visible(audience: Audience) -> tuple[str, tuple[object, ...]]:
 
 
 def match_query(audience: Audience, terms: tuple[str, ...]) -> str:
-    """A full-text query of quoted terms only, narrowed to the rows' possible owners; "" when there is no term."""
-    words = " OR ".join('"' + term.replace('"', "") + '"' for term in terms if term.strip('" '))
+    """A full-text query of quoted words only, narrowed to the rows' possible owners; "" when there is no word."""
+    words = " OR ".join(f'"{term}"' for term in terms if term.isalnum())
     owners = " OR ".join((f"c{audience.chat_id}", "all", *(f"p{number}" for number in audience.person_ids)))
     return f"owner : ({owners}) AND terms : ({words})" if words else ""
 
