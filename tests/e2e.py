@@ -58,6 +58,11 @@ class Home:
         lines = path.read_text("utf-8").splitlines() if path.exists() else []
         return [line for line in map(mapping, map(json.loads, lines)) if not event or line["event"] == event]
 
+    def files(self) -> list[str]:
+        """The files under this folder, but what was printed on standard error."""
+        found = (path.relative_to(self.folder) for path in self.folder.rglob("*") if path.is_file())
+        return sorted(str(path) for path in found if not path.name.startswith("stderr"))
+
     def written(self) -> bytes:
         """Every byte of every file under this folder."""
         return b"\n".join(path.read_bytes() for path in sorted(self.folder.rglob("*")) if path.is_file())
@@ -185,7 +190,7 @@ class Nuan:
 @asynccontextmanager
 async def running(home: Home, *command: str, tty: bool = False) -> AsyncIterator[Nuan]:
     """Start a nuan in its folder; it is ended whatever happens."""
-    errors = home.folder / "stderr.txt"
+    errors = home.folder / f"stderr-{home.data}.txt"
     if tty:
         speak, theirs = pty.openpty()
         ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 100, 0, 0))

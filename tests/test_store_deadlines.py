@@ -30,8 +30,8 @@ def insert(db: sqlite3.Connection, number: int, kind: str, at: int, live: bool) 
             state = "open" if live and kind == "session" else "closed"
             due = at if live and kind == "digest" else None
             db.execute(
-                "INSERT INTO session (id, chat_id, number, state, opened_at, last_at, close_at, from_event, upto_event, "
-                "digest_due_at) VALUES (?1, ?1, 1, ?2, 0, 0, ?3, 0, 0, ?4)",
+                "INSERT INTO session (id, chat_id, number, state, opened_at, last_at, close_at, from_event, "
+                "upto_event, digest_due_at) VALUES (?1, ?1, 1, ?2, 0, 0, ?3, 0, 0, ?4)",
                 (number, state, at, due),
             )
         case "outbox":

@@ -28,7 +28,8 @@ HALF_DONE = {
         EXISTS (SELECT 1 FROM event WHERE turn_id = turn.id AND state = 'queued'))""",
     "a void turn left something in the log": """SELECT turn.id FROM turn JOIN entry ON turn_id = turn.id
         WHERE state = 'failed'""",
-    "two sessions of a chat are open": "SELECT chat_id FROM session WHERE state = 'open' GROUP BY 1 HAVING count(*) > 1",
+    "two sessions of a chat are open": """SELECT chat_id FROM session WHERE state = 'open' GROUP BY 1
+        HAVING count(*) > 1""",
     "a session was closed without a digest being due": """SELECT id FROM session WHERE state = 'closing'
         AND digest_due_at IS NULL""",
 }

@@ -10,7 +10,6 @@ from bot.types.memory import Digest
 from bot.types.people import Audience
 from tests.storing import DAY, NOW, Where, begin, holding, look, reply, say, statement, talk
 
-
 ANN = Where()
 
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import sqlite3
+from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -29,6 +30,7 @@ class Talk:
     platform: str = "console"
     said: list[Outgoing] = field(default_factory=list)
     broken: bool = False
+    check: Callable[[str], bool] = lambda text: True
 
     async def run(self, door: object) -> None:
         """Nothing comes by itself."""
@@ -37,6 +39,7 @@ class Talk:
         """Take it, or fail as a platform does."""
         if self.broken:
             raise OSError("the platform is away")
+        assert self.check(outgoing.text), outgoing.text
         self.said.append(outgoing)
         return (str(outgoing.outbox_id),)
 
@@ -77,8 +80,8 @@ class World:
         self.app: App
         self.store: Store
 
-    async def open(self) -> "World":
-        """Start nuan on this folder."""
+    async def open(self, *, settle: bool = True) -> "World":
+        """Start nuan on this folder; without `settle` return while it still takes up what was left."""
         prompts = Prompts(Path(self.settings.prompts_dir) if self.settings.prompts_dir else None)
         words = Words(
             catalogue(prompts.path, "messages"), catalogue(prompts.path, "opening"),
@@ -92,7 +95,8 @@ class World:
         self.parts = parts
         self.app = App(parts)
         await self.app.start([self.talk])
-        await self.app.settled()
+        if settle:
+            await self.app.settled()
         return self
 
     async def close(self) -> None:
@@ -105,16 +109,22 @@ class World:
         await self.close()
         await self.open()
 
-    async def crash(self) -> None:
-        """Die as by kill -9 and start again: running work is cut off, alarms are gone, only the files are left."""
+    async def crash(self, *, shut: bool = False) -> None:
+        """Die as by kill -9 and start again: running work is cut off, alarms are gone, only the files are left.
+
+        With `shut` the model lets the calls of the new start wait as well.
+        """
         app = self.app
         app._alarms.stop()
         await asyncio.gather(*(lanes.close(0) for lanes in (app._alarm_lane, app._chats, app._digests, app._sends)))
         await self.store.close()
-        self.clock = SimClock(self.clock.now())
-        self.model.gate = None
-        self.model.held = 0
-        await self.open()
+        self.away(0)
+        self.model.gate = asyncio.Event() if shut else None
+        await self.open(settle=not shut)
+
+    def away(self, seconds: float) -> None:
+        """Time passes while no process runs: no alarm of the last one is left."""
+        self.clock = SimClock(self.clock.now() + round(seconds * 1000))
 
     async def say(self, text: str, who: str = "小王", group: str = "", **facts: object) -> None:
         """Somebody writes; returns when everything it caused has settled."""
@@ -133,6 +143,32 @@ class World:
         """Return when nothing moves any more but `calls` model calls, which wait at the shut gate."""
         while self.model.held < calls or self.app._activity._count > self.model.held:
             await let_others_run()
+
+    def shut(self) -> None:
+        """From now on the model lets every request wait."""
+        self.model.gate = asyncio.Event()
+
+    async def let_answer(self) -> None:
+        """The model answers what waits; returns when everything has settled."""
+        if self.model.gate is not None:
+            self.model.gate.set()
+        self.model.gate = None
+        await self.app.settled()
+
+    async def answer_one(self) -> None:
+        """The model answers what waits, and lets the next request wait again."""
+        gate, count = self.model.gate, len(self.model.requests)
+        self.shut()
+        if gate is not None:
+            gate.set()
+        while len(self.model.requests) == count:
+            await let_others_run()
+        await self.held()
+
+    async def pass_time(self, seconds: float) -> None:
+        """Time passes while model calls wait at the shut gate."""
+        calls = self.model.held
+        await self.clock.advance(round(seconds * 1000), lambda: self.held(calls))
 
     async def wait(self, seconds: float) -> None:
         """Time passes, deadline by deadline."""

@@ -1,7 +1,5 @@
 """`nuan init`: writes nuan.toml from a local model server or from answers, and the key to .env beside it.
-
-It asks only this machine's own ports for models; whether a remote server answers shows in the first conversation.
-"""
+It asks only this machine's own ports for models, never a remote server."""
 
 import contextlib
 import getpass
@@ -47,7 +45,7 @@ SECRET_OR_NOTHING = re.compile(rf"({SECRET.pattern})?")
 
 @dataclass(frozen=True, slots=True)
 class Console:
-    """Two streams to ask on; `hidden` reads without echo, None (a pipe) takes secrets from `lines`; EOFError at the end."""
+    """Streams to ask on; `hidden` reads without echo, None (a pipe) takes secrets from `lines`; EOFError at the end."""
 
     lines: TextIO
     out: TextIO
@@ -163,7 +161,7 @@ def init(path: Path) -> None:
 def run(path: Path, console: Console, env: Mapping[str, str], ports: Mapping[str, int]) -> None:
     """Ask and write; or write nothing, and raise what says why.
 
-    ConfigError: the result would not be valid; NuanError: the answers end early or are none; OSError: cannot be written.
+    ConfigError: the result would not be valid; NuanError: answers end early or are none; OSError: cannot be written.
     """
     text = partial(catalogue(Prompts(None).path, "messages").text, script=_language(env))
     dotenv = path.parent / ".env"
@@ -173,8 +171,7 @@ def run(path: Path, console: Console, env: Mapping[str, str], ports: Mapping[str
         if path.exists() and console.ask(text("init_overwrite", path=path)).lower() not in YES:
             console.say(text("init_kept", path=path))
             return
-        secrets = _read(dotenv)
-        already = _already_set(secrets)
+        already = _already_set(secrets := _read(dotenv))
         answers = Interview(console, text).answers(find_models(ports), bool(KEY in already or env.get(KEY)))
     except EOFError:
         raise NuanError(text("init_ended")) from None
@@ -254,8 +251,8 @@ def _write(path: Path, answers: Answers, secrets: str, env: Mapping[str, str]) -
         try:
             load(new_toml, env)
         except ConfigError as error:
-            told = [line.replace(str(new_toml), str(path)).replace(folder, str(path.parent)) for line in error.problems]
-            raise ConfigError(tuple(told)) from None
+            told = (line.replace(str(new_toml), str(path)) for line in error.problems)
+            raise ConfigError(tuple(line.replace(str(new_dotenv), str(dotenv)) for line in told)) from None
         if answers.key:
             new_dotenv.replace(dotenv.resolve())
         new_toml.replace(path.resolve())

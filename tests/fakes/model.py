@@ -38,8 +38,10 @@ class ScriptedModel:
         self.requests.append(request)
         if self.gate is not None:
             self.held += 1
-            await self.gate.wait()
-            self.held -= 1
+            try:
+                await self.gate.wait()
+            finally:
+                self.held -= 1
         answer = self.script(request)
         if isinstance(answer, Exception):
             raise answer

@@ -1,0 +1,300 @@
+"""`nuan init`: what it writes, what it refuses to write, and that the key goes nowhere but into .env."""
+
+import contextlib
+import io
+import json
+import os
+import pty
+import re
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Event, Thread
+
+import pytest
+from dotenv.parser import parse_stream
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.cli.init import KEY, SECRET, Console, find_models, models_in, run, with_key
+from bot.config.load import load
+from bot.errors import ConfigError, NuanError
+
+ROOT = Path(__file__).resolve().parent.parent
+INIT = (sys.executable, "-m", "bot", "init", "--config")
+SECRET_KEY = "sk-test-7f3a#=$x"
+REMOTE = "https://api.example.com/v1"
+ENGLISH = {"LANG": "en_US.UTF-8", "LC_ALL": ""}
+MODELS = b'{"object": "list", "data": [{"id": "qwen3:8b"}, {"id": "llama3.2"}]}'
+
+
+@contextlib.contextmanager
+def server(answer: Iterable[bytes], status: int = 200, headers: Mapping[str, str] | None = None) -> Iterator[int]:
+    """A local model server that answers every GET like this; gives its port."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(status if self.path == "/v1/models" else 404)
+            for name, value in (headers or {}).items():
+                self.send_header(name, value)
+            self.end_headers()
+            self.wfile.writelines(answer)
+
+        def log_message(self, *args: object) -> None:
+            """Say nothing."""
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as http:
+        thread = Thread(target=http.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        try:
+            yield http.server_port
+        finally:
+            http.shutdown()
+            thread.join()
+
+
+@pytest.fixture
+def ollama() -> Iterator[int]:
+    with server([MODELS]) as port:
+        yield port
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "nuan.toml"
+
+
+def piped(path: Path, *answers: str, env: Mapping[str, str] = ENGLISH, ports: Mapping[str, int] | None = None) -> str:
+    """Everything `nuan init` printed when these lines came through a pipe."""
+    out = io.StringIO()
+    run(path, Console(io.StringIO("".join(f"{line}\n" for line in answers)), out), env, ports or {})
+    return out.getvalue()
+
+
+def key_in(path: Path) -> str:
+    key = load(path, {}).model.api_key
+    return "" if key is None else key.get_secret_value()
+
+
+def files(path: Path) -> list[str]:
+    return sorted(found.name for found in path.parent.iterdir())
+
+
+@pytest.mark.parametrize(("answer", "name"), [("", "qwen3:8b"), ("1", "qwen3:8b"), ("2", "llama3.2")])
+def test_a_model_of_a_local_server_is_taken_by_one_answer(path: Path, ollama: int, answer: str, name: str) -> None:
+    told = piped(path, answer, ports={"Ollama": ollama})
+    model = load(path, {}).model
+    assert (model.base_url, model.name) == (f"http://127.0.0.1:{ollama}/v1", name)
+    assert "2. Ollama: llama3.2" in told
+    assert "nuan chat --config" in told.splitlines()[-1]
+    assert files(path) == ["nuan.toml"]
+
+
+def test_a_remote_server_gets_prices_a_limit_and_a_key_that_only_its_owner_can_read(path: Path, ollama: int) -> None:
+    told = piped(path, "0", REMOTE, '大"模型', SECRET_KEY, "0.15", "", "２.5", "3", ports={"Ollama": ollama})
+    model = load(path, {}).model
+    assert (model.name, model.price_input, model.price_cached, model.price_output) == ('大"模型', 0.15, 0.15, 2.5)
+    assert load(path, {}).budget.day_money == 3
+    assert (key_in(path), path.with_name(".env").stat().st_mode & 0o777) == (SECRET_KEY, 0o600)
+    assert SECRET_KEY not in path.read_text(encoding="utf-8") + told
+
+
+def test_a_server_on_this_machine_costs_nothing_and_needs_no_key(path: Path) -> None:
+    told = piped(path, "http://localhost:9999/v1", "tiny", "")
+    assert load(path, {}).model.name == "tiny"
+    assert "million" not in told
+    assert files(path) == ["nuan.toml"]
+
+
+def test_no_server_keeps_the_offline_model_and_says_so(path: Path) -> None:
+    told = piped(path, "")
+    assert load(path, {}).model.base_url == ""
+    assert "offline model" in told.splitlines()[-2]
+
+
+def test_the_key_replaces_the_old_one_and_leaves_the_other_lines_alone(path: Path) -> None:
+    dotenv = path.with_name(".env")
+    dotenv.write_text(f"# mine\r\nOTHER='a b'\n\nexport {KEY}=\"old\"\nLAST=1", encoding="utf-8", newline="")
+    dotenv.chmod(0o644)
+    piped(path, REMOTE, "big-1", SECRET_KEY, "")
+    assert dotenv.read_bytes().decode() == f"# mine\r\nOTHER='a b'\n\n{KEY}={SECRET_KEY}\nLAST=1"
+    assert dotenv.stat().st_mode & 0o777 == 0o600
+    assert files(path) == [".env", "nuan.toml"]
+
+
+def test_enter_keeps_the_key_that_is_already_there_and_asks_for_no_limit_without_prices(path: Path) -> None:
+    path.with_name(".env").write_text(f"{KEY}=old\n", encoding="utf-8")
+    assert "per day" not in piped(path, REMOTE, "big-1", "", "")
+    assert key_in(path) == "old"
+
+
+ANSWERS = {"": "mine", "n": "mine", "what?": "mine", "y": "tiny", "YES": "tiny", "是": "tiny"}
+
+
+@pytest.mark.parametrize(("answer", "left"), ANSWERS.items())
+def test_an_existing_file_is_overwritten_only_after_a_yes(path: Path, answer: str, left: str) -> None:
+    path.write_text('model.name = "mine"', encoding="utf-8")
+    told = piped(path, answer, "http://localhost:9999/v1", "tiny", "")
+    assert left in path.read_text(encoding="utf-8")
+    assert ("nothing was written" in told) == (left == "mine")
+
+
+@pytest.mark.parametrize("count", range(7))
+def test_input_that_ends_in_the_middle_writes_nothing(path: Path, count: int) -> None:
+    answers = (REMOTE, "big-1", SECRET_KEY, "0.1", "0.1", "0.2", "3")[:count]
+    with pytest.raises(NuanError, match="nothing was written"):
+        piped(path, *answers)
+    assert files(path) == []
+
+
+WRONG: tuple[tuple[str, ...], ...] = (
+    ("localhost:1234",), ("https://me:password@api.example.com/v1",), ("https://api.example.com/a b",),
+    ("https://\udcff.example.com",), (REMOTE, ""), (REMOTE, "big\x1b[31m"), (REMOTE, "big-1", ""),
+    (REMOTE, "big-1", "two words"), (REMOTE, "big-1", "quote'd"), (REMOTE, "big-1", "密钥"),
+    (REMOTE, "big-1", SECRET_KEY, "-1"), (REMOTE, "big-1", SECRET_KEY, "nan"),
+    (REMOTE, "big-1", SECRET_KEY, "1", "", ""), (REMOTE, "big-1", SECRET_KEY, "1", "", "1", "lots"),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("answers", WRONG)
+def test_a_wrong_answer_from_a_pipe_writes_nothing(path: Path, answers: tuple[str, ...]) -> None:
+    with pytest.raises(NuanError) as caught:
+        piped(path, *answers, *[""] * 9)
+    assert "Nothing was written" in str(caught.value)
+    assert not answers[-1] or answers[-1] not in str(caught.value)
+    assert files(path) == []
+
+
+def test_a_result_that_would_not_start_is_told_and_not_written(path: Path) -> None:
+    path.with_name(".env").write_text("NUAN_BUDGET__DAY_MONEY=5\nnot a line\n", encoding="utf-8")
+    with pytest.raises(ConfigError) as caught:
+        piped(path, REMOTE, "big-1", SECRET_KEY, "")
+    problems = "\n".join(caught.value.problems)
+    assert "budget.day_money: needs model.price_input" in problems
+    assert f"{path.with_name('.env')}: line 2" in problems
+    assert files(path) == [".env"]
+    assert SECRET_KEY not in path.with_name(".env").read_text(encoding="utf-8") + problems
+
+
+def test_a_variable_that_wins_over_the_answer_is_named(path: Path) -> None:
+    env = ENGLISH | {"NUAN_MODEL__NAME": "other"}
+    told = piped(path, "http://localhost:9999/v1", "tiny", "", env=env)
+    assert "NUAN_MODEL__NAME" in told
+    assert "NUAN_MODEL__BASE_URL" not in told
+
+
+@pytest.mark.parametrize("name", ["missing/nuan.toml", "."])
+def test_a_place_where_no_file_can_be_is_told_before_any_question(path: Path, name: str) -> None:
+    with pytest.raises(NuanError, match="cannot be a file"):
+        piped(path.parent / name)
+
+
+LOCALES: tuple[tuple[dict[str, str], str], ...] = (
+    ({"LANG": "zh_CN.UTF-8"}, "这台"), ({"LANG": "zh_TW.UTF-8"}, "這台"), ({"LANG": "en_US", "LC_ALL": "zh_HK"}, "這台"),
+    ({"LANG": "zh_CN.UTF-8", "LC_ALL": "C"}, "Models"), ({}, "Models"),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("env", "word"), LOCALES)
+def test_the_questions_speak_the_systems_language(path: Path, ollama: int, env: dict[str, str], word: str) -> None:
+    assert piped(path, "", env=env, ports={"Ollama": ollama}).startswith(word)
+
+
+NO_LISTS = ((b"<html>", 200), (b'{"data": null}', 200), (b'{"data": [{"id": "x"}]}', 500), (b"[" * 9**6, 200))
+
+
+@pytest.mark.parametrize(("body", "status"), NO_LISTS)
+def test_what_is_no_list_of_models_offers_nothing(body: bytes, status: int) -> None:
+    with server([body], status) as port:
+        assert find_models({"Ollama": port}) == ()
+
+
+def test_the_search_never_leaves_this_machine(ollama: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
+    with server([], 302, {"Location": f"http://127.0.0.1:{ollama}/v1/models"}) as elsewhere:
+        offers = find_models({"Ollama": ollama, "LM Studio": elsewhere})
+    assert [offer.server for offer in offers] == ["Ollama", "Ollama"]
+
+
+def test_a_server_that_never_ends_its_answer_is_left_out(ollama: int) -> None:
+    stop = Event()
+    drops = (b"[" for _ in iter(lambda: stop.wait(0.05), True))
+    with server(drops) as endless:
+        offers = find_models({"LM Studio": endless, "Ollama": ollama})
+        stop.set()
+    assert [offer.model for offer in offers] == ["qwen3:8b", "llama3.2"]
+
+
+KEYS = st.sampled_from(["data", "id", "x"])
+JSON = st.recursive(st.none() | st.text(), lambda inner: st.lists(inner) | st.dictionaries(KEYS, inner))
+
+
+@given(st.binary() | JSON.map(lambda tree: json.dumps(tree).encode()))
+def test_whatever_a_server_says_its_models_are_printable_names(body: bytes) -> None:
+    assert all(name and name.isprintable() for name in models_in(body))
+
+
+ENV_LINES = ("A=1", f"{KEY}=old", f"export {KEY.lower()} = 'x'", "# c", "", "B='two\nlines'", "\r\n", "\n", "\n\n")
+ENV_TEXT = st.lists(st.sampled_from(ENV_LINES)).map("".join)
+
+
+@given(ENV_TEXT | st.text(), st.from_regex(SECRET, fullmatch=True))
+def test_the_key_in_env_is_read_back_and_nothing_else_changes(text: str, key: str) -> None:
+    def bindings(text: str, ours: bool) -> list[tuple[str, str | None]]:
+        found = [(line.key.upper(), line.value) for line in parse_stream(io.StringIO(text, newline="")) if line.key]
+        return [pair for pair in found if (pair[0] == KEY) == ours]
+
+    written = with_key(text, key)
+    assert bindings(written, True) == [(KEY, key)]
+    assert bindings(written, False) == bindings(text, False)
+
+
+@pytest.mark.parametrize("lines", [b"", b"\xff\xfe\n"])
+def test_the_command_ends_with_one_line_and_code_1(path: Path, lines: bytes) -> None:
+    env = os.environ | ENGLISH
+    done = subprocess.run(
+        [*INIT, str(path)], input=lines, check=False, cwd=ROOT, timeout=60, env=env, capture_output=True
+    )
+    assert (done.returncode, done.stderr.count(b"\n")) == (1, 1)
+    assert b"othing was written" in done.stderr
+    assert files(path) == []
+
+
+def test_on_a_terminal_a_person_is_asked_again_and_the_key_is_never_echoed(path: Path) -> None:
+    ours, theirs = pty.openpty()
+    answers = {
+        "another server": ["9", "0"], "Address": ["example", REMOTE], "Name": ["", "big-1"],
+        "Key": ["two words", "", SECRET_KEY], "million": ["much", ""],
+    }  # fmt: skip
+    with subprocess.Popen(
+        [*INIT, str(path)],
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+        cwd=ROOT,
+        env=os.environ | ENGLISH,
+        start_new_session=True,
+    ) as program:
+        os.close(theirs)
+        told = dialogue(ours, answers)
+        code = program.wait(timeout=60)
+    os.close(ours)
+    assert (code, key_in(path), path.with_name(".env").stat().st_mode & 0o777) == (0, SECRET_KEY, 0o600)
+    assert "must begin with http" in told
+    assert not any(secret in told for secret in ("two words", SECRET_KEY))
+
+
+def dialogue(terminal: int, answers: Mapping[str, list[str]]) -> str:
+    """Type the next answer to each question when it is asked; all that the terminal showed."""
+    told, read = "", 0
+    with contextlib.suppress(OSError):  # so Linux says that the program's side is closed
+        while more := os.read(terminal, 4096):
+            told += more.decode(errors="replace")
+            if re.search(r"\): $|server: $", told[read:]):
+                question = told[read:].splitlines()[-1]
+                read = len(told)
+                answer = next(left for word, left in answers.items() if word in question).pop(0)
+                os.write(terminal, f"{answer}\n".encode())
+    return told
