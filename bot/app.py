@@ -26,8 +26,11 @@ from bot.session.lanes import Activity, Lanes, Work
 from bot.store.store import Store
 from bot.types.log import Log
 
-GRACE_S = 5.0
-"""How long a stop waits for running turns; what is not done by then is taken up at the next start."""
+GRACE_S = 4.0
+"""How long a stop waits for running turns and digests; what is not done by then is taken up at the next start."""
+
+SEND_GRACE_S = 2.0
+"""How long it waits for what is being sent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,10 +128,9 @@ class App:
     async def stop(self) -> None:
         """Finish or park what runs. Nothing is closed: the next start resumes."""
         self._alarms.stop()
-        await self._alarm_lane.close(GRACE_S)
+        await asyncio.gather(*(lanes.close(GRACE_S) for lanes in (self._alarm_lane, self._chats, self._digests)))
         self._alarms.stop()
-        for lanes in (self._chats, self._digests, self._sends):
-            await lanes.close(GRACE_S)
+        await self._sends.close(SEND_GRACE_S)
 
     async def _answer(self, chat_id: int) -> None:
         if await self._guard(self._answering.work, chat_id):

@@ -3,12 +3,17 @@
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 
+import hypothesis
 import pytest
 
 from bot.config.settings import Settings
 from tests.world import World
 
 NewWorld = Callable[..., Awaitable[World]]
+
+# Speed is measured in tests/bench: on a shared machine a timed test would fail for no reason.
+hypothesis.settings.register_profile("nuan", deadline=None)
+hypothesis.settings.load_profile("nuan")
 
 
 @pytest.fixture

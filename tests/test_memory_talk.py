@@ -28,7 +28,6 @@ async def test_a_fact_is_kept_through_new_clear_restart_and_crash(
         if end.startswith(("/", ".")):
             await world.say(end)
         await (world.crash() if end == "crash" else world.restart())
-        world.away(0)
         await world.say("早" if "我" in fact else "morning")
         opening = world.turns[-1][1].content.split("<ctx")[0]
         assert fact in opening
@@ -54,27 +53,27 @@ async def test_what_is_forgotten_can_be_brought_back_by_number_or_as_the_last_on
     await world.say("/new")
     await world.say("早")
     assert world.rows("SELECT text FROM memory")[0][0] in world.last_user
-    assert world.model.requests == [world.model.requests[0]]
+    assert len(world.model.requests) == 1
 
 
 @pytest.mark.parametrize(
-    ("wish", "shown", "revoke", "banned"),
+    ("wish", "shown", "revoke", "banned", "hello"),
     [
-        ("以后叫我阿猫", "叫TA「阿猫」", "别叫我阿猫", "别叫TA「阿猫」"),
-        ("以後叫我阿貓吧", "叫TA「阿貓」", "不要再叫我阿貓了", "別叫TA「阿貓」"),
-        ("please call me Captain", 'call them "Captain"', "don't call me Captain", 'never call them "Captain"'),
+        ("以后叫我阿猫", "叫TA「阿猫」", "别叫我阿猫", "别叫TA「阿猫」", "说说看"),
+        ("以後叫我阿貓吧", "叫TA「阿貓」", "不要再叫我阿貓了", "別叫TA「阿貓」", "說說看"),
+        ("please call me Cap", 'call them "Cap"', "don't call me Cap", 'never call them "Cap"', "hello there"),
     ],
 )
 async def test_how_to_be_called_is_in_the_next_opening_and_can_be_revoked(
-    world: World, wish: str, shown: str, revoke: str, banned: str
+    world: World, wish: str, shown: str, revoke: str, banned: str, hello: str
 ) -> None:
     await world.say(wish)
     await world.say("/new")
-    await world.say("嗨" if "我" in wish else "hello there")
+    await world.say(hello)
     assert shown in world.last_user
     await world.say(revoke)
     await world.say("/new")
-    await world.say("嗨" if "我" in wish else "hello there")
+    await world.say(hello)
     assert shown not in world.last_user.replace(banned, "")
     assert banned in world.last_user
 
@@ -135,7 +134,16 @@ async def test_forgotten_text_is_in_no_later_request_command_or_reply(world: Wor
     world.model.script = lambda request: (
         "不记得了" if request.prompt.messages[-1].role == "tool" else calls(("memory_recall", '{"query": "门锁密码"}'))
     )
-    for text in ("还记得吗", ".ai ctx 你好", ".ai dialog", "/new", "门锁密码是什么", ".ai ctx", ".ai dialog", ".ai clear"):
+    for text in (
+        "还记得吗",
+        ".ai ctx 你好",
+        ".ai dialog",
+        "/new",
+        "门锁密码是什么",
+        ".ai ctx",
+        ".ai dialog",
+        ".ai clear",
+    ):
         await world.say(text)
     await world.restart()
     await world.say("早上好")
@@ -155,7 +163,7 @@ async def test_gone_for_good_is_gone_at_once_and_cannot_be_undone(world: World) 
     assert world.replies[-1] == "没有可以撤销的哦"
     await world.close()
     files = [path for path in world.folder.rglob("*") if path.is_file()]
-    assert not any("4711".encode() in path.read_bytes() for path in files)
+    assert not any(b"4711" in path.read_bytes() for path in files)
     await world.open()
 
 

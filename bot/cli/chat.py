@@ -34,7 +34,7 @@ async def chat(place: Place, group: str, name: str, verbose: bool) -> None:
             model = make_model(place)
             app = App(make_parts(place, store, model, logs.log))
             adapter = ConsoleAdapter(
-                open_terminal(sys.stdin, sys.stdout), name or settings.bot.owner or getpass.getuser(),
+                open_terminal(sys.stdin, sys.stdout), name or settings.bot.owner or _login(),
                 f"{settings.bot.names[0]} › ", group, settings.bot.names,
                 words.messages.text("console_scene", settings.bot.language, names="{names}"),
             )  # fmt: skip
@@ -48,6 +48,14 @@ async def chat(place: Place, group: str, name: str, verbose: bool) -> None:
                 await app.stop()
                 await warm
                 await model.close()
+
+
+def _login() -> str:
+    """The login name; in a container a user may have none."""
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError):
+        return "me"
 
 
 async def _warm(model: Model) -> None:

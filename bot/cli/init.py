@@ -251,8 +251,7 @@ def _write(path: Path, answers: Answers, secrets: str, env: Mapping[str, str]) -
         try:
             load(new_toml, env)
         except ConfigError as error:
-            told = (line.replace(str(new_toml), str(path)) for line in error.problems)
-            raise ConfigError(tuple(line.replace(str(new_dotenv), str(dotenv)) for line in told)) from None
+            raise ConfigError(tuple(told.replace(str(new_dotenv), str(dotenv)) for told in error.problems)) from None
         if answers.key:
             new_dotenv.replace(dotenv.resolve())
         new_toml.replace(path.resolve())

@@ -1,20 +1,15 @@
 """`nuan ctx` and `nuan boot`: what the model would be sent, read beside a running nuan without changing anything."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from bot.app import make_planner
 from bot.cli.house import Place, make_model, make_parts, make_words
 from bot.commands.report import ctx_report
 from bot.errors import StoreError
-from bot.flow.intake import MOST_CHARS, READ_CHARS
-from bot.flow.plan import Occasion
+from bot.flow.imagine import imagine
 from bot.ports import Clock
 from bot.prompt.opening import boot_text
 from bot.store.store import Store, open_store
-from bot.text.clean import clean
-from bot.text.clip import clip_whole
-from bot.text.script import script_of
-from bot.types.event import Event
 from bot.types.people import Chat, Person
 
 
@@ -42,13 +37,7 @@ async def show_ctx(place: Place, view: View, query: str, raw: bool, clock: Clock
         parts = make_parts(place, store, model, _Silence(), clock)
         planner, prefix, _ = make_planner(parts)
         chat, person = await _find(store, view)
-        now = parts.clock.now()
-        # As the door would take it in: cleaned, and the words follow the language it is written in.
-        said = clip_whole(clean(query), MOST_CHARS)[0]
-        if said.strip():
-            person = replace(person, script=script_of(said[:READ_CHARS], parts.words.language))
-        event = Event(NEXT_EVENT, chat.id, now, "message", person.id, person.name, said)
-        plan = await planner.plan(Occasion(chat, person, (event,), "dm"), now)
+        plan = await imagine(planner, parts.words, chat, person, query, parts.clock.now())
         try:
             if raw:
                 limits = place.settings.model
@@ -62,10 +51,6 @@ async def show_ctx(place: Place, view: View, query: str, raw: bool, clock: Clock
             return (report + "\n").encode("utf-8", "replace")
         finally:
             await model.close()
-
-
-NEXT_EVENT = 2**62
-"""The number of an event that is only imagined: later than every stored one."""
 
 
 async def show_boot(place: Place, view: View) -> str:

@@ -3,7 +3,8 @@
 from bot.commands.report import budget_report, ctx_report
 from bot.commands.table import Asked, Command, split
 from bot.config.settings import Settings
-from bot.flow.plan import Occasion, Planner
+from bot.flow.imagine import imagine
+from bot.flow.plan import Planner
 from bot.flow.words import Words
 from bot.money import prices
 from bot.ports import Clock
@@ -71,15 +72,13 @@ class CommandDesk:
     async def _close(self, asked: Asked, reason: CloseReason) -> None:
         session = await self._store.sessions.open_session(asked.chat.id)
         if session is not None:
-            await self._store.sessions.close(session.id, reason, self._clock.now())
+            await self._store.sessions.close(session.id, reason, self._clock.now(), upto_event=asked.event.id)
         elif reason == "clear":
             await self._store.sessions.clear_last(asked.chat.id, asked.event.id)
 
     async def _ctx(self, asked: Asked) -> str:
         person, query = await self._about(asked)
-        now = self._clock.now()
-        event = Event(asked.event.id, asked.chat.id, now, "message", person.id, person.name, query)
-        plan = await self._planner.plan(Occasion(asked.chat, person, (event,), "dm"), now)
+        plan = await imagine(self._planner, self._words, asked.chat, person, query, self._clock.now())
         spend = await self._store.ledger.spend(0, asked.chat.id)
         signature = plan.epoch.signature if plan.epoch is not None else self._planner.signature
         return ctx_report(plan, signature, spend, lambda key, **values: self._text(asked, key, **values))

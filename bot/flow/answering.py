@@ -1,6 +1,7 @@
 """What a chat's lane does: take what is due in order, do commands without a model, answer the rest in one turn."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import takewhile
 from typing import Protocol
 
@@ -93,10 +94,10 @@ class Answering:
         for event in batch:
             if event.person_id not in people:
                 people[event.person_id] = await self._store.people.person(event.person_id or 0)
-            done, is_left = await self._commands(event, chat, people[event.person_id])
+            done, left = await self._commands(event, chat, people[event.person_id])
             receipts += done
-            if is_left:
-                answering.append(event)
+            if left is not None:
+                answering.append(left)
         if not answering:
             return
         caller = next((event for event in reversed(answering) if event.why != "window"), answering[-1])
@@ -108,18 +109,22 @@ class Answering:
         finally:
             self._typing(chat, False)
 
-    async def _commands(self, event: Event, chat: Chat, person: Person) -> tuple[list[str], bool]:
-        """Carry out the memory commands of a message; the receipts still to be said, and whether it needs an answer."""
+    async def _commands(self, event: Event, chat: Chat, person: Person) -> tuple[list[str], Event | None]:
+        """Carry out the memory commands of a message; the receipts still to be said, and what is left to answer."""
         understood = None if event.forwarded else understand(event.text[:READ_CHARS], self._names)
         if understood is None or not understood.commands:
-            return [], True
+            return [], event
         audience = await self._planner.audience(chat, person)
-        alone = not understood.rest
-        receipts = []
-        for place, command in enumerate(understood.commands):
-            told = Told(event, chat, person.id, audience, self._words.script(person), place, alone)
+        receipts, rest = [], understood.rest
+        # Forgetting empties the message, so it comes last: a crash in between must not lose the other commands.
+        commands = sorted(enumerate(understood.commands), key=lambda pair: pair[1].verb == "forget")
+        for place, command in commands:
+            told = Told(event, chat, person.id, audience, self._words.script(person), place, rest)
             receipts.append(await self._remembering.carry_out(command, told))
-        return ([], False) if alone else (receipts, True)
+        if not rest:
+            return [], None
+        forgot = any(command.verb == "forget" for command in understood.commands)
+        return receipts, replace(event, text=rest) if forgot else event
 
     async def _give_up(self, batch: tuple[Event, ...], chat: Chat) -> None:
         person = await self._store.people.person(batch[-1].person_id or 0)

@@ -143,7 +143,7 @@ class Planner:
         if chat.kind == "dm":
             return Audience(chat.id, "dm", (person.id,))
         known = await self._store.people.audience(chat)
-        return Audience(chat.id, "group", tuple(sorted({*known.person_ids, person.id})))
+        return Audience(chat.id, "group", tuple(dict.fromkeys((person.id, *known.person_ids))))
 
     def reservation(self, cause: Cause, tokens: int, now: int) -> Reservation:
         """What a call with a prompt of `tokens` must reserve."""

@@ -23,7 +23,7 @@ SHOWN = 5
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """A memory command with where and by whom it was said; `send` says the receipt at once."""
+    """A memory command with where and by whom it was said; without a `rest` to answer its receipt is said at once."""
 
     event: Event
     chat: Chat
@@ -31,7 +31,7 @@ class Told:
     audience: Audience
     script: Script
     place: int
-    send: bool
+    rest: str
 
 
 class Remembering:
@@ -146,4 +146,6 @@ class Remembering:
         return self._words.messages.text(key, told.script, **values)
 
     def _receipt(self, told: Told, text: Callable[[int, bool], str]) -> Receipt:
-        return Receipt(told.event.id, told.chat.id, f"event:{told.event.id}:{told.place}", text, told.send)
+        return Receipt(
+            told.event.id, told.chat.id, f"event:{told.event.id}:{told.place}", text, not told.rest, told.rest
+        )

@@ -103,7 +103,7 @@ class TurnRunner:
         except OverBudget as error:
             await self._fail(turn, person, f"over_budget {error.limit}", self._limit_text(person, error), "release")
         except ModelError as error:
-            text = self._words.messages.text(f"model_failed_{_said_as(error)}", self._words.script(person))
+            text = self._words.messages.text(f"model_failed_{error.fault}", self._words.script(person))
             self._log.warning("model_failed", turn=turn.id, fault=error.fault, detail=error.detail, text=error.said)
             await self._fail(turn, person, error.fault, text, "release" if error.fault in NOT_BILLED else "charge")
         except (StoreError, OSError):
@@ -260,12 +260,3 @@ def _sound_call(call: ToolCall) -> ToolCall:
     except (ValueError, RecursionError):
         whole = False
     return call if whole else replace(call, arguments="{}")
-
-
-def _said_as(error: ModelError) -> str:
-    """Which of the few sentences a person hears for a fault."""
-    match error.fault:
-        case "unreachable" | "refused" | "busy" | "timeout":
-            return error.fault
-        case _:
-            return "invalid"

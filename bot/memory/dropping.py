@@ -5,25 +5,26 @@ import re
 from bot.memory import patterns as p
 from bot.memory.patterns import END, PARTICLE, POLITE, STOP
 from bot.memory.reading import Found, Place
+from bot.text.lazy import LazyPattern
 from bot.types.memory import Verb
 
 _AFTER = rf"(?:{PARTICLE}|{POLITE})*+{END}"
-_NUMBERED = re.compile(
+_NUMBERED = LazyPattern(
     "[/.]?(?:(?P<forget>忘记|忘掉|忘了|forget(?: about)?(?: memory)?"
     "|(?:删掉|删除|delete|remove)(?= ?(?:#|[0-9]+ ?号|记忆|memory)))"
     "|(?P<undo>撤[销消回]|复原|恢复|还原|undo|restore)) ?"
     rf"(?:号码?|no\.? ?|记忆|memory)? ?#?(?P<number>[0-9]{{1,9}})(?: ?[号条])?(?:记忆)?{_AFTER}"
 )
-_FOREVER = re.compile("彻底|永久|permanently")
-_FOREVER_DROP = re.compile(f"[^{STOP}]{{0,200}}?(?:彻底|永久)[忘删清]")
-_UNDO = re.compile(f"[/.]?(?:撤[销消]|复原|undo(?: (?:that|it|this))?)(?:一下)?{_AFTER}")
+_FOREVER = LazyPattern("彻底|永久|permanently")
+_FOREVER_DROP = LazyPattern(f"[^{STOP}]{{0,200}}?(?:彻底|永久)[忘删清]")
+_UNDO = LazyPattern(f"[/.]?(?:撤[销消]|复原|undo(?: (?:that|it|this))?)(?:一下)?{_AFTER}")
 
 _STUFF = f"[^{STOP}]{{1,200}}?"
 _OFF = "(?:这件事|那件事|这[条个]|那[条个]|的?这[条个]?记忆|的?那[条个]?记忆|的?记忆|的事情?|这回事)?"
 _DONE = "(?:吧|吗|好吗|可以吗|好不好|行吗|了|掉|啦|哦|喔|嘛|一下| )*?"
 _DROP = "(?:彻底|永久)?(?:忘[记掉了]掉?|忘|删[掉除了]|删|清[掉除]|移除|抹掉)"
 _FORGETS = tuple(
-    re.compile(f"(?:{pattern}){END}")
+    LazyPattern(f"(?:{pattern}){END}")
     for pattern in (
         # everything, or a stored id of another kind
         "把?你?(?:记得|记住|知道)的?(?:所有)?关于我的(?:一切|所有|事情?)(?:都|全部?)*" + _DROP + _DONE,
@@ -64,12 +65,12 @@ _FORGETS = tuple(
         rf"do ?n[o']t (?:remember|save|keep|store) (?P<c>my {_STUFF})(?: (?:in|to) (?:your )?memory)?",
     )
 )
-_FORGETTABLE = re.compile(
+_FORGETTABLE = LazyPattern(
     "我(?!们|吧|好吗|了|是谁|就|真|也|都|还|,|$)|刚[刚才]|之前|关于|有关|旧|老地址|以前的|那[条个件].*(?:记忆"
     "|地址|号码|密码)|[^,]*[这两三]条$"
     "|[^,]*(?:在[a-z0-9]|住址|地址|号码|密码|生日|名字|学号|工号)"
 )
-_NOT_FORGETTABLE = re.compile(
+_NOT_FORGETTABLE = LazyPattern(
     "#|.*(?:怎么|了?吗$|什么|为什么|如何|干嘛)|(?:烦恼|过去|痛苦|不开心|一切|悲伤|伤|自己|他|她|你|吧|了|带|跟|说"
     "|告诉|邀请|密码(?:$|了|怎))"
     r"|my (?:previous |last )?(?:command|message|question|request|password|order)|.*(?:的生日了|的名字了)$"

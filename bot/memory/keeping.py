@@ -1,16 +1,16 @@
 """Reads a wish to keep something: before the content, after it, or pointing back. It decides nothing else."""
 
-import re
 from collections.abc import Iterator
 
 from bot.memory import patterns as p
 from bot.memory.patterns import NAME, PARTICLE, POLITE, STOP
 from bot.memory.reading import Found, Place
+from bot.text.lazy import LazyPattern
 
 _FOR = "(?:帮我|帮忙|替我|给我|帮)"
 _NOT_NOTED = "(?![了啦咯咧没得起错仇恨者录号住性]|来了|来啦)"
 """记住了, 记得, 记错 are no wish to keep."""
-_REMEMBER = re.compile(
+_REMEMBER = LazyPattern(
     f"(?P<strong>{_FOR} ?(?:记[住下着好]?来?(?:一下)?|(?:note|mark|remember) ?一下|存一?下)"
     f"(?:[几一二两三四五]?[个件]?事情?)?{_NOT_NOTED}"
     "|记一[下记]|记下?(?:个|[几一两三四五]件)事情?(?=[,: ]|我)|(?:note|mark|remember) ?一下|存一下(?=[: ])"
@@ -23,15 +23,15 @@ _REMEMBER = re.compile(
     r"|(?P<fact>记得|(?:别|不要)忘[了记]?|do ?n[o']t forget(?: that)?\b)"
 )
 """Before the content. `strong` asks to keep anything, `weak` may be advice, `fact` counts only before a plain fact."""
-_INTRO = re.compile(
+_INTRO = LazyPattern(
     f"(?:{PARTICLE})*+(?:(?:我说的|我的话|这[些几]个?|以下(?:内容)?|[几两三四五]件事|这件事)(?=[:,]))?[:, ]*+"
 )
-_KEEP_THIS = re.compile(
+_KEEP_THIS = LazyPattern(
     f"把(?P<c>[^{STOP}]{{1,200}}?)(?:这件事|这个|这事)?(?:都|给我|帮我)?"
     f"(?:记(?:下来?|住)(?![了啦])|[记存写加][进到入](?:你的|长期)?(?: ?memory|记忆库?)里?)(?:{PARTICLE}"
     f"|{POLITE})*+(?=[{STOP}]|$)"
 )
-_TAIL_REMEMBER = re.compile(
+_TAIL_REMEMBER = LazyPattern(
     f"(?:(?P<strong>{_FOR}(?:记[住下着好]?来?(?:一下)?|存一下)|记一[下记]|记下来|存一下|敬?请?惠存|要?记着点"
     "|keep (?:that|this|it) in mind|make a note(?: of (?:that|this|it))?|note (?:that|this|it) down)"
     "|(?P<weak>给我记住|记住|记下|记着|(?<=please )remember|remember (?:that|this|it)"
@@ -40,42 +40,42 @@ _TAIL_REMEMBER = re.compile(
     r",?(?:(?:(?<=ok)|(?<=吗))\?)?(?(more)|(?=[。\n]|$))"
 )
 """After the content; only a strong one may be followed by more of the sentence."""
-_STATEMENT_EN = re.compile(
+_STATEMENT_EN = LazyPattern(
     r"(?:i|i'm|im|ive|i've|i'd|i'll|we|we're|we've) (?!told|said|mention|asked|talked|am here|will be here"
     r"|love you|already|agreed|discussed|just )"
     r"|(?:my|our) [^,]*?(?:'s|\b(?:is|are|was|has|have|had|will|lives?|works?|likes?|hates?|starts?|ends?|goes"
     r"|called|can't))\b"
 )
-_NOT_FACT_EN = re.compile(
+_NOT_FACT_EN = LazyPattern(
     r"did ?n['o]?t (?:we|i)|(?:always )?here (?:for|if)|to.?do list|shopping list|calendar|reminder|alarm"
     r"|playlist|as (?:i|we) (?:said|told)"
 )
-_FACT_ZH = re.compile(
+_FACT_ZH = LazyPattern(
     "我(?:对[^,]{1,12}过敏|[^,]{0,6}不(?:吃|喝|能|会|喜欢|爱吃|敢|碰|抽)|讨厌|怕|喜欢|爱吃|对[^,]{1,8}过敏"
     "|是(?!谁|说|不是)|属|姓"
     "|有(?!一次|话|点)|的[^,]{1,8}(?:是|叫|在)|[妈爸哥姐弟妹儿女老][^,]{1,6}(?:是|叫|对|不[吃喝能]))"
 )
-_REMINISCENCE = re.compile("当时|那时|有一次|以前|小时候|上次|曾经|我们|爱你|等你|想你|陪你")
-_ADVICE = re.compile(
+_REMINISCENCE = LazyPattern("当时|那时|有一次|以前|小时候|上次|曾经|我们|爱你|等你|想你|陪你")
+_ADVICE = LazyPattern(
     "[要得别去来早多少先再]|不要|不能|不许|不准|按时|一定|千万|明天|带|吃|喝|打电话|给|把|回|拿|买|关|to |not to "
 )
-_APHORISM = re.compile(
+_APHORISM = LazyPattern(
     "人生|生活|生命|幸福|爱情|快乐|成功|努力|世界|梦想|永远|没有人|任何|只有|只要|时间|难受|密码(?=怎么|安全|$)"
     "|自己|咱|你|您|他|她|它|我们"
 )
-_PREDICATE = re.compile("[是在叫有要=:]|[0-9]|每[天周月年]")
-_BARE_NOUN = re.compile(
+_PREDICATE = LazyPattern("[是在叫有要=:]|[0-9]|每[天周月年]")
+_BARE_NOUN = LazyPattern(
     "我(?:们|这个人)?的?|我们?的?[^,是在叫有不想喜爱讨怕会能]{0,8}的[^,是在叫有0-9]{1,5}"
     "|我的[^是在叫有对不0-9:=,]{0,6}|我(?:爱|想|等)你.*"
 )
 _LOOSE_ENDS = "啊呀哦喔噢啦嘛吧呢哈哟唷吗齁咯 ,.:"
-_COURTESY_AT_END = re.compile(
+_COURTESY_AT_END = LazyPattern(
     rf"(?:好吗|可以吗|行吗|好不好|就行|就好|谢谢|(?<![a-z])(?:thanks|please|ok)|(?<= ){NAME}+)$"
 )
-_ASIDE = re.compile("[你您]|再说一遍|跟你[讲说]")
-_TO_YOU = re.compile(r"[你您]|\byou\b")
-_SPACES = re.compile(" *")
-_HARD = re.compile(r"[。?\n]|$")
+_ASIDE = LazyPattern("[你您]|再说一遍|跟你[讲说]")
+_TO_YOU = LazyPattern(r"[你您]|\byou\b")
+_SPACES = LazyPattern(" *")
+_HARD = LazyPattern(r"[。?\n]|$")
 
 
 def opens(place: Place) -> bool:

@@ -5,6 +5,7 @@ import re
 from bot.memory import patterns as p
 from bot.memory.patterns import EDGE, END, NAME, STOP
 from bot.memory.reading import Found, Place
+from bot.text.lazy import LazyPattern
 from bot.types.memory import Verb
 
 _CALL = "(?:叫|喊|称呼|唤|call)"
@@ -20,7 +21,7 @@ _WELL = (
     rf"(?=[ ]?[{STOP}:]| and | but | so |$)"
 )
 _REVOKES = tuple(
-    re.compile(pattern)
+    LazyPattern(pattern)
     for pattern in (
         f"{_STOP_IT} ?(?:这么|这样|那么|那样){_CALL}我?{_GOOD}",
         f"(?:stop|do ?n[o']t|quit) call(?:ing)? me (?:that|this|it)(?= |{EDGE})",
@@ -30,7 +31,7 @@ _REVOKES = tuple(
     )
 )
 _REVOKES_EN = tuple(
-    re.compile(pattern + _WORDS + _WELL)
+    LazyPattern(pattern + _WORDS + _WELL)
     for pattern in (
         "(?:stop|quit|not|do ?n[o']t|do not|never)(?: ever)? "
         "(?:call(?:ing)?|refer(?:ring)? to|address(?:ing)?) me (?:as )?",
@@ -38,7 +39,7 @@ _REVOKES_EN = tuple(
     )
 )
 _SETS = tuple(
-    re.compile(pattern)
+    LazyPattern(pattern)
     for pattern in (
         f"(?:管我叫|快?{_CALL} ?我)(?:为|做(?![饭菜])|作)? *{_WHO}{_GOOD}",
         f"叫{_WHO}就(?:好|行|可以)了?{END}",
@@ -46,22 +47,22 @@ _SETS = tuple(
     )
 )
 _SETS_EN = tuple(
-    re.compile(pattern + _WORDS + _WELL)
+    LazyPattern(pattern + _WORDS + _WELL)
     for pattern in (
         "(?:just )?(?:call(?:ing|ed)?|refer to|address(?:ing)?|speak to) me (?:as |by )?",
         "(?:change|set) my (?:nick)?name to ",
         "i want to be called by ",
     )
 )
-_STATED = re.compile("(?<![想要让请望])你$|都$|大家$|各位$")
+_STATED = LazyPattern("(?<![想要让请望])你$|都$|大家$|各位$")
 """你叫我X, 大家都叫我X tell what others say; they ask for nothing."""
-_NO_NAME = re.compile(
+_NO_NAME = LazyPattern(
     "(?!先生|学[霸长姐妹弟]|打工|大|老|小|阿)"
     "(?:[们起来去出吃喝回咋啥干做说讲别不给帮把买看玩等到在再也都还又走睡写跑陪请跟往让几多醒留滚开发拿送找背洗搬坐呆快赶怎什]"
     "|[打上下过先学早晚被一了吧吗呢啊哦的]|加班(?![狂王狗])|如何|情何|明天|今天|周[一二三四五六日]|[0-9]+[:点]|名字|全名)"
     "|.*(?:怎么|什么|干嘛|的时候|一声|起床|起来|吃饭|睡觉|过来|回家|出门|[来去我]$|一起)|[我你他她]"
 )
-_NO_NAME_EN = re.compile(
+_NO_NAME_EN = LazyPattern(
     r"(?:at|when|if|an?|the|later|back|tomorrow|tonight|today|on|in|by|after|before|and|or|out|for|asap|crazy|names?|that"
     r"|something|any\w*|whatever|maybe|old|stupid|dumb|paranoid|lazy|cynical|weird|to|with|about|up|now|please|again|soon"
     r"|your|it|this|what|whenever|as|im|i'm|i|he|she|they|but|because|my|next|every|once|first|not|ignorant|confused"
@@ -71,7 +72,7 @@ _NO_NAME_EN = re.compile(
 
 def naming(place: Place) -> Found | None:
     """The wish to be called, or no longer called, by a name that stands at this place, or None; doubt means None."""
-    readings: tuple[tuple[Verb, tuple[re.Pattern[str], ...], re.Pattern[str]], ...] = (
+    readings: tuple[tuple[Verb, tuple[LazyPattern, ...], LazyPattern], ...] = (
         ("nick_revoke", _REVOKES, _NO_NAME),
         ("nick_revoke", _REVOKES_EN, _NO_NAME_EN),
         ("nick_set", _SETS, _NO_NAME),
@@ -84,7 +85,7 @@ def naming(place: Place) -> Found | None:
     return None
 
 
-def _named(verb: Verb, place: Place, match: re.Match[str], refused: re.Pattern[str]) -> Found | None:
+def _named(verb: Verb, place: Place, match: re.Match[str], refused: LazyPattern) -> Found | None:
     if "name" not in match.re.groupindex:
         return Found(verb, place.start, match.end())
     name = match["name"].strip()

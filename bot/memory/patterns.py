@@ -1,6 +1,6 @@
 """The vocabulary around memory commands, for shaped text (see reading.py): leads, courtesies, questions, reports."""
 
-import re
+from bot.text.lazy import LazyPattern
 
 NAME = "\ue001"
 QUOTED = "\ue000"
@@ -8,7 +8,7 @@ STOP = r",。?\n"
 EDGE = rf"[{STOP}]|$"
 END = f"(?={EDGE})"
 
-HINT = re.compile(
+HINT = LazyPattern(
     "[记忆忘叫喊删惠存称清撤复取恢还]|remember|forget|mind|note|jot|memory|call|name|address|refer"
     "|undo|restore|erase|delete|remove|wipe|drop|clear"
 )
@@ -51,34 +51,34 @@ FROM_NOW = (
     + ")"
 )
 
-LEAD = re.compile(f"[ ,]*+(?:(?:{POLITE}|{GREETING}|{FILLER}|{ASKING}|{FROM_NOW}|{ADDRESSEE})[ ,]*+){{0,12}}+")
+LEAD = LazyPattern(f"[ ,]*+(?:(?:{POLITE}|{GREETING}|{FILLER}|{ASKING}|{FROM_NOW}|{ADDRESSEE})[ ,]*+){{0,12}}+")
 """What may stand between the start of a clause and its command; 12 pieces keep hostile text cheap."""
-ASKED = re.compile(ASKING)
-NOTHING_LEFT = re.compile(
+ASKED = LazyPattern(ASKING)
+NOTHING_LEFT = LazyPattern(
     f"(?:{POLITE}|{GREETING}|{FILLER}|{PARTICLE}|就行|就好|不说了|记一下|记住|[^\\w{NAME}{QUOTED}])*+"
 )
 """A greeting, a name or a courtesy: nothing that has to be answered."""
-CLOSING = re.compile(f"(?:{POLITE}|{PARTICLE}|@?{NAME}+|哈+|就行了?|就好了?|别忘了?|记住|超开心|可以了?|好了)*+")
-CUT = re.compile(
+CLOSING = LazyPattern(f"(?:{POLITE}|{PARTICLE}|@?{NAME}+|哈+|就行了?|就好了?|别忘了?|记住|超开心|可以了?|好了)*+")
+CUT = LazyPattern(
     f"(?:{FILLER} ?|你|请|再|也)*+(?:其他的|不说了|之后|顺便|对了|另外|睡了|拜拜|btw|by the way)"
     "|(?:请|再|然后|麻烦|你)*+(?:帮我|给我|推荐|告诉我|提醒我)|你觉得|(?:can|could|would) you|tell me|please (?!note)"
     "|忘[记掉] ?#?[0-9]|撤销|(?:以后|你?可以)?(?:别|不要)?再?叫我|and (?:call me|forget)"
 )
 """A later clause that is no part of what to keep: small talk, another request, another command."""
 
-QUESTION = re.compile(
+QUESTION = LazyPattern(
     "怎么|什么(?!都)|为什么|为何|[谁哪咋啥]|几[点个]|多少|如何|[吗么]$|呢$|是不是|有没有|要不要|能不能|会不会|来着"
     r"|\b(?:what|where|which|who|why|how|when)\b(?=.*\?)|^(?:do|does|did|is|are|can|could|should|will|would) "
 )
-REPORTED = re.compile("(?:说|讲|问|喊|告诉我|写着|提到|told me|said|says|say|goes|saying)[ :]*,?[ ]*$")
-ABOUT_WORDS = re.compile(
+REPORTED = LazyPattern("(?:说|讲|问|喊|告诉我|写着|提到|told me|said|says|say|goes|saying)[ :]*,?[ ]*$")
+ABOUT_WORDS = LazyPattern(
     r"翻译|造句|歌词|台词|用英[文语]|用中[文语]|怎么说|translate|^\W*(?:帮我|请|给我)?写一?[个篇首]|write a |lyrics"
     r"|[\[【]聊天记录[\]】]"
 )
 """The message is about wording or fiction, or shows a log: nothing in it is meant."""
-MINE = re.compile(r"我(?!们)|俺|本人|\b(?:i|i'm|im|ive|i've|i'd|i'll|my|mine|me|we|our)\b")
-CJK = re.compile("[一-鿿]")
-DEICTIC = re.compile(
+MINE = LazyPattern(r"我(?!们)|俺|本人|\b(?:i|i'm|im|ive|i've|i'd|i'll|my|mine|me|we|our)\b")
+CJK = LazyPattern("[一-鿿]")
+DEICTIC = LazyPattern(
     "(?:把?(?:我?刚刚?才?|上面|之前)?说?的?(?:这|那)(?:个|条|段|句|些|件)?(?:好?消息|[^,是在叫有要不对]{0,3})"
     "|它|我(?:刚才|刚刚)?说的话?|我的话|(?:that|this|it|them)(?: memory| one)?)(?:给我)?"
 )

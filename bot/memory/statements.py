@@ -3,15 +3,15 @@
 It would rather miss a statement than invent one: whatever smells of doubt, fiction or machines is none.
 """
 
-import re
+from bot.text.lazy import LazyPattern
 
 
 def _any(*words: str) -> str:
     return "(?:" + "|".join(words) + ")"
 
 
-LINK = re.compile(r"(?i)\b[a-z][a-z0-9+.-]{0,20}://\S*|\bwww\.\S+|\b[a-z0-9-]{1,60}\.(?:com|net|org|io|cn|dev)\b\S*")
-INSTRUCTION = re.compile(
+LINK = LazyPattern(r"(?i)\b[a-z][a-z0-9+.-]{0,20}://\S*|\bwww\.\S+|\b[a-z0-9-]{1,60}\.(?:com|net|org|io|cn|dev)\b\S*")
+INSTRUCTION = LazyPattern(
     _any(
         r"ignore (?:all |any |the |your )*(?:previous|above|prior|earlier|instruction)",
         r"disregard|override|jailbreak|prompt",
@@ -25,7 +25,7 @@ INSTRUCTION = re.compile(
 
 # -- what makes a sentence no statement --------------------------------------------------------------------------------
 
-UNSURE = re.compile(
+UNSURE = LazyPattern(
     _any(
         "如果|假如|假设|要是|倘若|万一|的话|除非|也许|或许|可能|大概|好像",
         "似乎|说不定|恐怕|估计|应该|不确定|不知道|不一定|不记得|还没想好",
@@ -43,8 +43,8 @@ UNSURE = re.compile(
     )
 )
 """Questions, conditions, doubt, reports, fiction and jokes."""
-QUOTING = re.compile('["“”„«»「」『』`<>{}|=\\\\【】]|^[>#$]')
-MACHINES = re.compile(
+QUOTING = LazyPattern('["“”„«»「」『』`<>{}|=\\\\【】]|^[>#$]')
+MACHINES = LazyPattern(
     r"\b"
     + _any(
         r"errors?|bugs?|crash\w*|(?:re)?install\w*|drivers?|kernel|boot\w*",
@@ -61,13 +61,13 @@ MACHINES = re.compile(
     + r"\b"
 )
 """English talk about machines is about the machine, whoever says I."""
-TAGGED_ON = re.compile(
+TAGGED_ON = LazyPattern(
     "(?:那?你呢|你(?:有|喜欢|也|能推荐|觉得有什么)|有什么(?:推荐|建议)"
     "|(?:what|how) about you|(?:and )?you$|do you|any |can you rec)"
 )
 """A question that only follows a statement and leaves it standing: 我喜欢跑步,你呢"""
-SECOND_PERSON = re.compile(r"[你您]|\b(?:you|your|u)\b")
-LEAD = re.compile(
+SECOND_PERSON = LazyPattern(r"[你您]|\b(?:you|your|u)\b")
+LEAD = LazyPattern(
     r"(?:[\W_]|"
     + _any(
         "对了|其实|话说|不过|而且|因为|所以|但是?|告诉你|跟你说|还有|另外",
@@ -168,7 +168,7 @@ _MORE = (
 _EN_SINCE = (
     rf"(?: {_EN_TIME}| (?:now|right now|rn|lately|these days|again|at the moment|because .*|after .*|about my .*))*"
 )
-EMOTION = re.compile(
+EMOTION = LazyPattern(
     _any(
         f"(?:{_NOW}|,)*+我(?:{_NOW})*+(?:{_DEGREE})*?{_ZH_FEEL}{_ENDED}",
         f"(?:{_TIME}|最近|这[几两]天)(?:{_NOW})*+(?:{_DEGREE})+?{_ZH_FEEL.replace('tag', 'tag2')}{_ENDED}",
@@ -176,12 +176,12 @@ EMOTION = re.compile(
         rf"|i felt) {_MORE}{_EN_FEEL.replace('tag', 'tag3')}{_EN_SINCE}\W*$",
     )
 )
-ALONE = re.compile(rf"(?:好|太|真|超){_ZH_FEEL}{_ENDED}|(?P<tag2>累|烦|气|急)死(?:我)?了[啊呀呜]*[\W_]*$")
+ALONE = LazyPattern(rf"(?:好|太|真|超){_ZH_FEEL}{_ENDED}|(?P<tag2>累|烦|气|急)死(?:我)?了[啊呀呜]*[\W_]*$")
 """A sentence of nothing but a feeling is the speaker's own: 好累啊, 烦死了."""
 
 # -- events, facts, oneself --------------------------------------------------------------------------------------------
 
-EVENT = re.compile(
+EVENT = LazyPattern(
     _any(
         f"我{_WITH}[也还就都要会得]{{0,2}}(?:打算|准备|计划|已经)?[在从]?{_TIME}{_BETWEEN}{_DEED}",
         f"{_TIME} ?我{_WITH}{_BETWEEN}{_DEED}",
@@ -206,7 +206,7 @@ _EN_WORK = _any(
     "dentist|librarian|electrician|plumber|carpenter|mechanic",
     "barista|waiter|waitress|freelancer|parent|mom|mother|dad|father|veterinarian|vet|therapist|psychologist",
 )
-IDENTITY = re.compile(
+IDENTITY = LazyPattern(
     _any(
         r"我(?:名字)?叫做?(?![了不做醒他她它你您我人车外])[^,的了着过你您他她它我叫]{1,12}(?<![来去走饭床])[\W_]*$",
         r"我的?名字(?:是|叫)(?![这那])[^,的了你您他她它]{1,12}$|我姓[一-鿿]{1,2}[\W_]*$",
@@ -229,7 +229,7 @@ _EN_KIN = (
     "|sons?|daughters?|brothers?|sisters?|children|child|parrots?|rabbits?|husband|wife|girlfriend|boyfriend)"
 )
 _PLAYED = "(?:piano|guitar|violin|drums|cello|flute|tennis|chess|basketball|football|soccer|badminton)"
-KNOWLEDGE = re.compile(
+KNOWLEDGE = LazyPattern(
     _any(
         "我(?:真的|从小|一直|平时|特别|非常|超级?|最|很|也|还|都|比较|就"
         "|挺|不太|不是很|不)*+(?:喜欢|讨厌|热爱|受不了|爱(?=[吃喝看听玩])"
@@ -257,7 +257,7 @@ KNOWLEDGE = re.compile(
 
 # -- small talk --------------------------------------------------------------------------------------------------------
 
-SMALL_TALK = re.compile(
+SMALL_TALK = LazyPattern(
     r"(?:[\W_]|"
     + _any(
         "[你您]们?好呀?|大家好|哈[喽啰]|嗨|在[吗么不]|早上?好?|[晚午]安",
@@ -274,8 +274,8 @@ SMALL_TALK = re.compile(
     + ")*+$"
 )
 """Greetings, thanks and nods: a message of nothing else says nothing."""
-QUESTION = re.compile(r"[?？]\s*$|[吗么]$|^(?:what|who|where|when|why|how|which|do|does|did|is|are|can|could|will)\b")
-RECALLING = re.compile(
+QUESTION = LazyPattern(r"[?？]\s*$|[吗么]$|^(?:what|who|where|when|why|how|which|do|does|did|is|are|can|could|will)\b")
+RECALLING = LazyPattern(
     r"[我俺].*(?:什么|哪|谁|几[点号]|多少)|(?:还)?记得.*[吗么]"
     r"|\b(?:what|where|when|who)\b.*\b(?:i|my)\b|do you remember"
 )

@@ -10,12 +10,13 @@ from bot.memory import statements as s
 from bot.text.clean import clean
 from bot.text.clip import clip
 from bot.text.fold import fold, fold_mapped, unfold
+from bot.text.lazy import LazyPattern
 from bot.types.memory import MemoryKind
 
 TEXT_CHARS = 120
 """Longest statement."""
 
-_KINDS: tuple[tuple[MemoryKind, re.Pattern[str]], ...] = (
+_KINDS: tuple[tuple[MemoryKind, LazyPattern], ...] = (
     ("identity", s.IDENTITY),
     ("knowledge", s.KNOWLEDGE),
     ("emotion", s.EMOTION),

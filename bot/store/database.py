@@ -178,7 +178,7 @@ def _advice(path: Path, error: Exception) -> str:
             f"{path.name} is damaged ({text}); nothing was changed. Put a backup in its place, "
             "or move it away to begin anew"
         )
-    return f"{path.name} cannot be used ({text}): check that the folder exists, is yours and is writable"
+    return f"{path.name} cannot be used ({text}): check that the folder is yours and writable, and the disk not full"
 
 
 def _check(connection: sqlite3.Connection, path: Path, newest: int) -> None:

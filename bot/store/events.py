@@ -113,6 +113,7 @@ def accept(db: sqlite3.Connection, arrival: Arrival, decide: Callable[[Situation
         _insert(db, chat.id, at, Incoming(incoming.place, None, "event", incoming.scene, "scene"))
     until = 0
     if person_id is not None:
+        _member(db, chat.id, person_id, incoming, at)
         row = db.execute(
             "SELECT until FROM window WHERE chat_id = ? AND person_id = ?", (chat.id, person_id)
         ).fetchone()
@@ -147,6 +148,18 @@ def _insert(
 def _delivery(incoming: Incoming) -> str | None:
     """Delivery keys are unique within a platform only; None (never repeated) equals nothing."""
     return f"{incoming.place.platform} {incoming.delivery_key}" if incoming.delivery_key else None
+
+
+def _member(db: sqlite3.Connection, chat_id: int, person_id: int, incoming: Incoming, at: int) -> None:
+    """Whoever does something in a chat belongs to its audience until they leave."""
+    if incoming.kind == "event" and incoming.label == "leave":
+        db.execute("DELETE FROM member WHERE chat_id = ? AND person_id = ?", (chat_id, person_id))
+        return
+    db.execute(
+        "INSERT INTO member (chat_id, person_id, seen_at) VALUES (?, ?, ?) "
+        "ON CONFLICT (chat_id, person_id) DO UPDATE SET seen_at = excluded.seen_at",
+        (chat_id, person_id, at),
+    )
 
 
 def _activate(db: sqlite3.Connection, chat_id: int, person_id: int, decision: Decision) -> None:

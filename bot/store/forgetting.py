@@ -61,7 +61,9 @@ def forget(db: sqlite3.Connection, forgetting: Forgetting, receipt: Receipt, at:
         db.execute("DELETE FROM memory_text WHERE rowid = ?", (memory.id,))
         _scrub(db, memory, forgetting.person_id, receipt, at, purge_at)
     _forget_terms(db)
-    _hide(db, [receipt.event_id])
+    # The command named what is forgotten; what it asked besides is still to be answered.
+    gone = "" if receipt.rest else "forgotten"
+    db.execute("UPDATE event SET text = ?, hidden = ? WHERE id = ?", (receipt.rest, gone, receipt.event_id))
     number = forgetting.memories[0].id if forgetting.memories else 0
     return confirm(db, receipt, receipt.text(number, len(forgetting.memories) > 1), at)
 
@@ -95,8 +97,7 @@ def _reach(db: sqlite3.Connection, memory: Memory, chat_id: int) -> tuple[int, .
         found |= {
             cast("int", row[0])
             for row in db.execute(
-                "SELECT chat_id FROM session_person JOIN session ON session.id = session_id WHERE person_id = ?1 "
-                "UNION SELECT chat_id FROM window WHERE person_id = ?1",
+                "SELECT chat_id FROM member WHERE person_id = ?1 UNION SELECT chat_id FROM window WHERE person_id = ?1",
                 (memory.owner_id,),
             )
         }

@@ -36,7 +36,7 @@ class Statement:
 class Receipt:
     """How a memory command is confirmed: said at once, or handed to the reply that follows.
 
-    `key` makes it happen once; `text` gets the memory's number and whether it was known (or several were meant).
+    `rest` is what the message asks besides. `key` makes it happen once; `text` gets the memory's number and whether it was known (or several were meant).
     """
 
     event_id: int
@@ -44,6 +44,7 @@ class Receipt:
     key: str
     text: Callable[[int, bool], str]
     send: bool
+    rest: str = ""
 
 
 def store_memory(db: sqlite3.Connection, new: NewMemory, at: int) -> Stored:

@@ -13,6 +13,10 @@ PERSON = """SELECT id, name, script, timezone, is_bot, (SELECT group_concat(plat
     FROM account WHERE person_id = person.id) FROM person """
 
 
+AUDIENCE = 200
+"""In a larger group only the public memories of those who were seen last can be told."""
+
+
 class People:
     """Who takes part, and where."""
 
@@ -45,11 +49,10 @@ class People:
         return await self.person(int(rows[0][0])) if len(rows) == 1 else None
 
     async def audience(self, chat: Chat) -> Audience:
-        """Everyone who can read a reply in that chat, as far as they ever wrote there."""
+        """Everyone who wrote in that chat and has not left it, at most AUDIENCE, whoever was seen last first."""
         rows = await self._database.rows(
-            "SELECT DISTINCT person_id FROM window WHERE chat_id = ?1 UNION SELECT person_id FROM session_person "
-            "JOIN session ON session.id = session_id WHERE session.chat_id = ?1 ORDER BY 1",
-            (chat.id,),
+            "SELECT person_id FROM member WHERE chat_id = ? ORDER BY seen_at DESC, person_id LIMIT ?",
+            (chat.id, AUDIENCE),
         )
         return Audience(chat.id, chat.kind, tuple(int(row[0]) for row in rows))
 

@@ -28,6 +28,10 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         "CREATE INDEX event_chat ON event (chat_id, id)",
         "CREATE INDEX event_queue ON event (due_at) WHERE state = 'queued'",
         "CREATE INDEX event_turn ON event (turn_id) WHERE turn_id IS NOT NULL",
+        """CREATE TABLE member (
+            chat_id INTEGER NOT NULL REFERENCES chat(id), person_id INTEGER NOT NULL REFERENCES person(id),
+            seen_at INTEGER NOT NULL, PRIMARY KEY (chat_id, person_id)) WITHOUT ROWID""",
+        "CREATE INDEX member_person ON member (person_id)",
         """CREATE TABLE window (
             chat_id INTEGER NOT NULL REFERENCES chat(id), person_id INTEGER NOT NULL REFERENCES person(id),
             until INTEGER NOT NULL, PRIMARY KEY (chat_id, person_id)) WITHOUT ROWID""",
@@ -41,9 +45,6 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         "CREATE UNIQUE INDEX session_open ON session (chat_id) WHERE state = 'open'",
         "CREATE INDEX session_close ON session (close_at) WHERE state = 'open'",
         "CREATE INDEX session_digest ON session (digest_due_at) WHERE digest_due_at IS NOT NULL",
-        """CREATE TABLE session_person (
-            session_id INTEGER NOT NULL REFERENCES session(id), person_id INTEGER NOT NULL REFERENCES person(id),
-            PRIMARY KEY (session_id, person_id)) WITHOUT ROWID""",
         "CREATE TABLE prefix (signature TEXT PRIMARY KEY, message TEXT NOT NULL, tools TEXT NOT NULL) WITHOUT ROWID",
         """CREATE TABLE epoch (
             id INTEGER PRIMARY KEY, session_id INTEGER NOT NULL REFERENCES session(id), number INTEGER NOT NULL,

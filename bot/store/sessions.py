@@ -82,9 +82,14 @@ class Sessions:
             raise LookupError(f"no prefix {signature!r}")
         return tuple(ToolSpec(name, text, schema) for name, text, schema in json.loads(row[0]))
 
-    async def close(self, session_id: int, reason: CloseReason, at: int, *, deadline: bool = False) -> bool:
-        """Close an open session (with `deadline`, only if its time has come); True when this call closed it."""
-        return await self._database.write(lambda db: close(db, session_id, reason, at, deadline))
+    async def close(
+        self, session_id: int, reason: CloseReason, at: int, *, deadline: bool = False, upto_event: int | None = None
+    ) -> bool:
+        """Close an open session (with `deadline`, only if its time has come); True when this call closed it.
+
+        `upto_event` is the command that closed it: what came before belongs to it, what comes after does not.
+        """
+        return await self._database.write(lambda db: close(db, session_id, reason, at, deadline, upto_event))
 
     async def clear_last(self, chat_id: int, upto_event: int) -> None:
         """`.ai clear` while nothing is open: the last session's lines are not shown either."""
@@ -160,14 +165,14 @@ def drop_log(db: sqlite3.Connection, epoch_id: int) -> None:
     db.execute("DELETE FROM entry WHERE epoch_id = ?", (epoch_id,))
 
 
-def close(db: sqlite3.Connection, session_id: int, reason: CloseReason, at: int, deadline: bool) -> bool:
+def close(
+    db: sqlite3.Connection, session_id: int, reason: CloseReason, at: int, deadline: bool, upto: int | None = None
+) -> bool:
     """Verb: open → closing; the digest is due at once. It waits while a turn of the session is running."""
     changed = db.execute(
         "UPDATE session SET state = 'closing', close_reason = ?1, closed_at = ?2, digest_due_at = ?2, "
-        "upto_event = CASE WHEN ?1 IN ('new', 'clear') THEN (SELECT max(event.id) FROM event WHERE "
-        "event.chat_id = session.chat_id) ELSE upto_event END "
-        "WHERE id = ?3 AND state = 'open' AND (?4 = 0 OR close_at <= ?2) AND NOT EXISTS "
+        "upto_event = max(upto_event, coalesce(?5, 0)) WHERE id = ?3 AND state = 'open' AND (?4 = 0 OR close_at <= ?2) AND NOT EXISTS "
         "(SELECT 1 FROM turn WHERE session_id = ?3 AND turn.state IN ('asked', 'answered'))",
-        (reason, at, session_id, int(deadline)),
+        (reason, at, session_id, int(deadline), upto),
     ).rowcount
     return changed == 1

@@ -131,11 +131,6 @@ def ask(db: sqlite3.Connection, asking: Asking, at: int) -> Asked:
     )
     db.executemany("UPDATE event SET turn_id = ? WHERE id = ?", [(turn_id, number) for number in asking.answering])
     db.execute(
-        "INSERT OR IGNORE INTO session_person (session_id, person_id) SELECT DISTINCT ?, person_id FROM event "
-        f"WHERE person_id IS NOT NULL AND id IN ({','.join('?' * len(asking.answering))})",
-        (session_id, *asking.answering),
-    )
-    db.execute(
         "UPDATE session SET last_at = ?, close_at = ?, upto_event = max(upto_event, ?) WHERE id = ?",
         (at, asking.close_at, newest, session_id),
     )

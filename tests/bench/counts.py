@@ -3,8 +3,10 @@
 import hashlib
 import json
 import math
+import resource
 import sqlite3
-from collections.abc import Iterable, Mapping, Sequence
+import sys
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 
@@ -59,7 +61,15 @@ def percentile(values: Sequence[float], share: float) -> float:
     return ranked[max(0, math.ceil(len(ranked) * share) - 1)] if ranked else 0.0
 
 
-def mean(values: Iterable[float]) -> float:
-    """The mean; 0 without values."""
-    found = list(values)
-    return sum(found) / len(found) if found else 0.0
+def spread(values: Sequence[float]) -> dict[str, float]:
+    """Mean, p50, p95, p99 and the largest, to two places; zeros without values."""
+    shares = {"p50": 0.5, "p95": 0.95, "p99": 0.99, "max": 1.0}
+    found = {"mean": sum(values) / max(1, len(values))}
+    found |= {name: percentile(values, share) for name, share in shares.items()}
+    return {name: round(value, 2) for name, value in found.items()}
+
+
+def peak_mb() -> float:
+    """The most memory this process ever held, in MB of 10^6 bytes."""
+    unit = 1 if sys.platform == "darwin" else 1024
+    return round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 1e6, 1)

@@ -65,22 +65,13 @@ class WatchedModel:
     watch: Stopwatch
     asked: list[Asked] = field(default_factory=list)
     seconds: float = 0.0
+    name: str = field(init=False)
+    dialect: str = field(init=False)
+    digests: bool = field(init=False)
     _before: list[str] = field(default_factory=list)
 
-    @property
-    def name(self) -> str:
-        """The model's own."""
-        return self.model.name
-
-    @property
-    def dialect(self) -> str:
-        """The model's own."""
-        return self.model.dialect
-
-    @property
-    def digests(self) -> bool:
-        """The model's own."""
-        return self.model.digests
+    def __post_init__(self) -> None:
+        self.name, self.dialect, self.digests = self.model.name, self.model.dialect, self.model.digests
 
     async def complete(self, request: Request) -> Completion:
         """Answer as the model does."""

@@ -8,13 +8,11 @@ import asyncio
 import cProfile
 import json
 import pstats
-import resource
 import sys
 import tempfile
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
-from itertools import pairwise
 from itertools import pairwise
 from pathlib import Path
 from time import perf_counter
@@ -27,7 +25,7 @@ from bot.ops.logs import Logs
 from bot.resources import Prompts, resource_dir
 from bot.store.store import DATABASE, Store, open_store
 from bot.text.catalogue import catalogue
-from tests.bench.counts import checksum, count, epochs_of_calls, mean, percentile
+from tests.bench.counts import checksum, count, epochs_of_calls, peak_mb, spread
 from tests.bench.logs import Log, read_logs
 from tests.bench.probe import CountedLog, Stopwatch, WatchedAdapter, WatchedClock, WatchedModel
 
@@ -61,8 +59,8 @@ class Report:
 
 
 @dataclass(slots=True)
-class Replay:
-    """One run over some logs, and what was measured on the way."""
+class Run:
+    """One replay under way: its data folder, its stopwatch and what was noted."""
 
     folder: Path
     watch: Stopwatch = field(default_factory=Stopwatch)
@@ -73,7 +71,7 @@ class Replay:
     adapter: WatchedAdapter = field(init=False)
 
     def __post_init__(self) -> None:
-        self.model = WatchedModel(OfflineModel(catalogue(Prompts(None).path, "offline")), self.watch)
+        self.model = WatchedModel(OfflineModel(catalogue(PROMPTS.path, "offline")), self.watch)
         self.adapter = WatchedAdapter(self.watch)
 
     async def play(self, log: Log) -> None:
@@ -81,53 +79,26 @@ class Replay:
         clock = WatchedClock(log.steps[0].at, self.watch)
         settings = Settings.model_validate({"bot": {"names": log.names, "language": "en", "timezone": "UTC"}})
         logs = Logs(self.folder / "logs", settings.log, clock.now)
-        async with await open_store(self.folder) as store:
-            app = App(self._parts(settings, store, clock, CountedLog(logs.log, self.lines, self.errors)))
-            await app.start([self.adapter])
-            for step in log.steps:
-                await clock.advance(max(0, step.at - clock.now()), app.settled)
-                self.watch.start()
-                await app.door.accept(step.incoming)
-                self.accepts.append(perf_counter() - self.watch.begun)
-                await app.settled()
-            chat = (await store.people.chats())[-1]
-            for _ in range(MOST_STEPS):
-                await clock.advance(STEP_MS, app.settled)
-                if not await store.sessions.undigested(chat.id):
-                    break
-            await app.stop()
-        logs.close()
+        try:
+            async with await open_store(self.folder) as store:
+                app = App(_parts(settings, store, self.model, clock, CountedLog(logs.log, self.lines, self.errors)))
+                await app.start([self.adapter])
+                await self._bring(log, app, clock)
+                for _ in range(MOST_STEPS):
+                    if not await _waiting(store):
+                        break
+                    await clock.advance(STEP_MS, app.settled)
+                await app.stop()
+        finally:
+            logs.close()
 
-    def _parts(self, settings: Settings, store: Store, clock: WatchedClock, log: CountedLog) -> Parts:
-        find = Prompts(None).path
-        words = Words(catalogue(find, "messages"), catalogue(find, "opening"), "en", "UTC", "")
-        return Parts(store, self.model, clock, settings, words, find, resource_dir("data/persona") / "default", log)
-
-    def report(self, logs: tuple[Log, ...], seconds: float) -> Report:
-        """Everything that was measured."""
-        database = self.folder / DATABASE
-        counts = count(database)
-        messages = counts["event: message"]
-        epochs = epochs_of_calls(database)
-        pairs = [now.extends for now, (a, b) in zip(self.model.asked[1:], pairwise(epochs), strict=True) if a == b]
-        return Report(
-            logs=len(logs), rows=sum(len(log.steps) for log in logs), messages=messages, wall_seconds=seconds,
-            messages_per_second=messages / seconds, counts=counts, checksum=checksum(counts),
-            prompt_tokens=_spread([float(asked.tokens) for asked in self.model.asked]),
-            new_tokens=_spread([float(asked.new) for asked in self.model.asked]),
-            prefix_pairs=len(pairs), prefix_kept=sum(pairs),
-            own_ms=_spread([own * 1000 for own in self.adapter.own]),
-            accept_ms=_spread([taken * 1000 for taken in self.accepts]), model_ms=self.model.seconds * 1000,
-            peak_mb=resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, log_lines=dict(sorted(self.lines.items())),
-            errors=tuple(self.errors),
-        )  # fmt: skip
-
-
-def _spread(values: list[float]) -> dict[str, float]:
-    return {
-        "mean": mean(values), "p50": percentile(values, 0.5), "p95": percentile(values, 0.95),
-        "p99": percentile(values, 0.99),
-    }  # fmt: skip
+    async def _bring(self, log: Log, app: App, clock: WatchedClock) -> None:
+        for step in log.steps:
+            await clock.advance(step.at - clock.now(), app.settled)
+            self.watch.start()
+            await app.door.accept(step.incoming)
+            self.accepts.append(perf_counter() - self.watch.begun)
+            await app.settled()
 
 
 async def _waiting(store: Store) -> bool:
@@ -135,67 +106,100 @@ async def _waiting(store: Store) -> bool:
     return any([await store.sessions.undigested(chat.id) for chat in await store.people.chats()])
 
 
-async def replay(logs: tuple[Log, ...]) -> Report:
-    """Play every log into one data folder, which is thrown away."""
-    with tempfile.TemporaryDirectory() as folder:
-        run = Replay(Path(folder))
-        begun = perf_counter()
-        for log in logs:
-            await run.play(log)
-        return run.report(logs, perf_counter() - begun)
+def _parts(settings: Settings, store: Store, model: WatchedModel, clock: WatchedClock, log: CountedLog) -> Parts:
+    bot = settings.bot
+    words = Words(
+        catalogue(PROMPTS.path, "messages"), catalogue(PROMPTS.path, "opening"), bot.language, bot.timezone,
+        bot.holidays,
+    )  # fmt: skip
+    persona = resource_dir("data/persona") / settings.persona
+    return Parts(store, model, clock, settings, words, PROMPTS.path, persona, log)
 
 
-def show(report: Report) -> None:
-    """The report for people."""
-    numbers = report.counts
-    print(f"{report.logs} logs, {report.rows} rows, {report.messages} messages in {report.wall_seconds:.1f} s")
-    print(f"messages/s          {report.messages_per_second:.0f}")
-    for name in ("turns", "follow-ups", "calls", "sessions", "epochs", "digests", "memories"):
-        print(f"{name:<20}{numbers[name]}")
-    print("tokens per call     " + _row(report.prompt_tokens, 0))
-    print("  of them new       " + _row(report.new_tokens, 0))
-    share = report.prefix_kept / report.prefix_pairs if report.prefix_pairs else 1.0
-    print(f"exact prefix        {share:.2%} of {report.prefix_pairs} successive requests of one epoch")
-    print("own ms per turn     " + _row(report.own_ms, 2))
-    print("accept ms           " + _row(report.accept_ms, 2))
-    print(f"peak memory         {report.peak_mb:.0f} MB")
-    print(f"errors              {len(report.errors)}")
-    for name, number in numbers.items():
-        if ": " in name:
-            print(f"  {name:<34}{number}")
-    for error in report.errors[:5]:
-        print(f"  ! {error[:200]}")
-    print(f"counts checksum     {report.checksum}")
-    print(MEASURED)
+async def replay(logs: Sequence[Log], folder: Path) -> Report:
+    """Play every log in turn with data in `folder`, which must be empty."""
+    run = Run(folder)
+    begun = perf_counter()
+    for log in logs:
+        await run.play(log)
+    return _report(logs, run, perf_counter() - begun)
 
 
-def _row(spread: dict[str, float], digits: int) -> str:
-    return "  ".join(f"{name} {value:.{digits}f}" for name, value in spread.items())
+def _report(logs: Sequence[Log], run: Run, wall: float) -> Report:
+    database = run.folder / DATABASE
+    counts, epochs, asked = count(database), epochs_of_calls(database), run.model.asked
+    if len(epochs) != len(asked):
+        run.errors.append(f"{len(asked)} requests, but {len(epochs)} calls of turns in the ledger")
+    placed = pairwise(zip(epochs, asked, strict=False))
+    pairs = [later for (before, _), (epoch, later) in placed if epoch == before]
+    kept = sum(later.extends for later in pairs)
+    steps = [step for log in logs for step in log.steps]
+    messages = sum(step.incoming.kind == "message" for step in steps)
+    counts |= {f"log: {name}": number for name, number in sorted(run.lines.items())}
+    counts |= {"request tokens": sum(one.tokens for one in asked), "new tokens": sum(one.new for one in asked)}
+    counts |= {"prefix pairs": len(pairs), "prefix kept": kept}
+    return Report(
+        logs=len(logs), rows=len(steps), messages=messages, wall_seconds=round(wall, 2),
+        messages_per_second=round(messages / wall, 1), counts=counts, checksum=checksum(counts),
+        request_tokens=spread([one.tokens for one in asked]), new_tokens=spread([one.new for one in asked]),
+        prefix_pairs=len(pairs), prefix_kept=kept, own_ms=spread([taken * 1000 for taken in run.adapter.own]),
+        accept_ms=spread([taken * 1000 for taken in run.accepts]), model_seconds=round(run.model.seconds, 2),
+        peak_mb=peak_mb(), errors=tuple(run.errors),
+    )  # fmt: skip
+
+
+def show(report: Report) -> str:
+    """The report as lines to read."""
+    counts = report.counts
+    share = 100 * report.prefix_kept / report.prefix_pairs if report.prefix_pairs else 100.0
+    numbers = ("turns", "follow-ups", "calls", "sessions", "epochs", "digests", "memories", "persons", "events")
+    lines = [
+        f"{report.logs} logs, {report.rows} rows, {report.messages} messages in {report.wall_seconds} s: "
+        f"{report.messages_per_second} messages/s",
+        " · ".join(f"{name} {counts[name]}" for name in numbers),
+        f"prompt tokens per request    {_line(report.request_tokens)}",
+        f"  of them new                {_line(report.new_tokens)}",
+        f"exact prefix                 {share:.2f} % ({report.prefix_kept} of {report.prefix_pairs} pairs of one epoch)",
+        f"our own time per turn, ms    {_line(report.own_ms)}",
+        "  from accept() called, or the alarm of a follow-up firing, until the adapter gets the reply; without",
+        "  model.complete, with the commits to disk, composing, tools and the outbox; the log line is before or after",
+        f"accept(), ms                 {_line(report.accept_ms)}",
+        f"model and its bookkeeping    {report.model_seconds} s",
+        f"peak memory                  {report.peak_mb} MB",
+        f"errors logged                {len(report.errors)}",
+        *(f"  {error[:300]}" for error in report.errors[:10]),
+        *(f"{name} {number}" for name, number in counts.items() if ": " in name),
+        f"checksum of all counts       {report.checksum}",
+    ]
+    return "\n".join(lines)
+
+
+def _line(values: dict[str, float]) -> str:
+    return " ".join(f"{name} {value:g}" for name, value in values.items())
 
 
 def main() -> None:
-    """The command line."""
-    parser = argparse.ArgumentParser(prog="python -m tests.bench.replay", description=__doc__)
+    """Replay a folder of logs and print what was measured; exit code 1 after an error or a broken prefix."""
+    parser = argparse.ArgumentParser(prog="python -m tests.bench.replay")
     parser.add_argument("folder", type=Path, help="folder of *.jsonl logs")
     parser.add_argument("--model", choices=["offline"], default="offline", help="who answers")
-    parser.add_argument("--limit", type=int, default=None, help="only the first rows of each log")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
-    parser.add_argument("--profile", action="store_true", help="print where the time goes")
-    options = parser.parse_args()
-    logs = read_logs(options.folder, options.limit)
+    parser.add_argument("--limit", type=int, help="only the first rows of each log")
+    parser.add_argument("--profile", action="store_true", help="print the costliest functions of the main thread")
+    given = parser.parse_args()
+    logs = read_logs(given.folder, given.limit)
     if not logs:
-        parser.error(f"there is no *.jsonl log in {options.folder}")
-    profile = cProfile.Profile()
-    if options.profile:
-        profile.enable()
-    report = asyncio.run(replay(logs), debug=False)
-    if options.profile:
-        profile.disable()
-        pstats.Stats(profile, stream=sys.stderr).sort_stats("tottime").print_stats(40)
-    if options.json:
-        print(json.dumps(asdict(report), ensure_ascii=False, indent=1))
-    else:
-        show(report)
+        parser.error(f"there is no *.jsonl in {given.folder}")
+    profiler = cProfile.Profile()
+    with tempfile.TemporaryDirectory() as folder:
+        if given.profile:
+            profiler.enable()
+        report = asyncio.run(replay(logs, Path(folder)), debug=False)
+        profiler.disable()
+    print(json.dumps(asdict(report), ensure_ascii=False) if given.json else show(report))
+    if given.profile:
+        pstats.Stats(profiler).sort_stats("tottime").print_stats(30).sort_stats("cumtime").print_stats(60)
+    sys.exit(bool(report.errors) or report.prefix_kept < report.prefix_pairs)
 
 
 if __name__ == "__main__":

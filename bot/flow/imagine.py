@@ -1,0 +1,24 @@
+"""What would be sent if somebody said something now: composed by the same code as a turn, and never committed."""
+
+from dataclasses import replace
+
+from bot.flow.intake import MOST_CHARS, READ_CHARS
+from bot.flow.plan import Occasion, Plan, Planner
+from bot.flow.words import Words
+from bot.text.clean import clean
+from bot.text.clip import clip_whole
+from bot.text.script import script_of
+from bot.types.event import Event
+from bot.types.people import Chat, Person
+
+NEXT_EVENT = 2**62
+"""The number of an event that is only imagined: later than every stored one."""
+
+
+async def imagine(planner: Planner, words: Words, chat: Chat, person: Person, query: str, now: int) -> Plan:
+    """The plan of the turn that would answer `query`, taken in as the door would take it in."""
+    said = clip_whole(clean(query), MOST_CHARS)[0]
+    if said.strip():
+        person = replace(person, script=script_of(said[:READ_CHARS], words.language))
+    event = Event(NEXT_EVENT, chat.id, now, "message", person.id, person.name, said)
+    return await planner.plan(Occasion(chat, person, (event,), "dm"), now)

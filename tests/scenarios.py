@@ -1,0 +1,188 @@
+"""Ten hard tests as scenarios that leave a full fingerprint: two runs of one must not differ in a byte."""
+
+import asyncio
+import hashlib
+import json
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+from bot.config.settings import Settings
+from bot.errors import ModelError
+from bot.types.prompt import Request
+from tests.fakes.model import Answer, calls, says
+from tests.world import World
+
+Scenario = Callable[[World], Awaitable[None]]
+
+GROUP = "闲聊"
+TALK = (
+    "我下周三要去成都看大熊猫，机票已经买好了",
+    "最近工作压力好大，晚上总是睡不着觉",
+    "我妈妈昨天做了红烧肉，真的特别香",
+    "我想学吉他，你觉得从哪里开始比较好",
+    "周末打算和朋友去爬山，希望不要下雨",
+)
+TABLES = """SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' AND
+    name NOT LIKE 'memory_text%' AND name NOT IN ('outbox', 'meta')"""
+"""Every table but the full-text index and the outbox, whose rows name the process that sent them."""
+OUTBOX = "SELECT id, chat_id, turn_id, event_id, part, kind, text, state, attempts, due_at, sent_at FROM outbox"
+
+
+def clever(request: Request) -> Answer:
+    """A model whose answer follows from its request: tools when asked for, digests, counts."""
+    last = request.prompt.messages[-1]
+    if not request.prompt.tools:
+        return json.dumps({"summary": f"聊了{len(last.content)}个字", "memories": []}, ensure_ascii=False)
+    if last.role == "user" and "查" in last.content:
+        return calls(("memory_recall", '{"query": "怕狗"}'), ("save_experience", '{"summary": "查之前先想想"}'))
+    return says(f"回答{len(request.prompt.messages)}", prompt_tokens=sum(len(m.content) for m in request.prompt.messages))
+
+
+async def chats_in_parallel(world: World) -> None:
+    """Six people in six chats at once, with memories and tools."""
+    for number in range(3):
+        for text in ("你好", "记住我怕狗。你说呢？", "查一下", "忘记我怕狗"):
+            await asyncio.gather(*(world.app.door.accept(world.message(text, f"人{who}")) for who in range(6)))
+            await world.app.settled()
+        await world.wait(700 * number)
+
+
+async def crash_in_a_call(world: World) -> None:
+    """kill -9 while two chats wait for the model, twice."""
+    await world.say("你好")
+    for _ in range(2):
+        world.shut()
+        for who, group in (("小王", ""), ("阿明", GROUP)):
+            await world.app.door.accept(world.message("小暖，想你了", who, group))
+        await world.held(2)
+        await world.crash()
+    await world.say("在吗")
+
+
+async def follow_ups(world: World) -> None:
+    """Three people talk at once, with windows that overlap, a crash and a switch."""
+    for who in ("阿明", "阿红", "阿蓝"):
+        await world.say("小暖，在吗", who, GROUP)
+    for step in range(12):
+        await world.say(f"第{step}句", ("阿明", "阿红", "阿蓝")[step % 3], GROUP)
+        await world.wait(step)
+    await world.crash()
+    await world.say(".ai off", "小王", GROUP)
+    await world.wait(30)
+    await world.say(".ai on", "小王", GROUP)
+    await world.say("小暖，醒醒", "阿明", GROUP)
+
+
+async def tools_and_a_crash(world: World) -> None:
+    """Death between two model calls of one turn, after the tools ran."""
+    await world.say("记住我怕狗")
+    world.shut()
+    await world.app.door.accept(world.message("查一下我怕什么"))
+    await world.held()
+    await world.answer_one()
+    await world.crash()
+    await world.say("查一下别的")
+
+
+async def forgetting_during_a_turn(world: World) -> None:
+    """忘记 arrives while the model still thinks about the very thing, and nuan dies before it answers."""
+    await world.say("记住我的密码是紫藤4711，你说呢？")
+    world.shut()
+    await world.app.door.accept(world.message("密码是什么"))
+    await world.held()
+    await world.app.door.accept(world.message("忘记我的密码"))
+    await world.held()
+    await world.crash()
+    await world.say("密码是什么")
+    await world.say("撤销 #1")
+    await world.say("/new")
+    await world.say("早")
+
+
+async def digests_and_a_crash(world: World) -> None:
+    """The next session talks on while the last one's digest hangs; then nuan dies."""
+    for text in TALK:
+        await world.say(text)
+    world.shut()
+    await world.app.door.accept(world.message("/new"))
+    await world.held()
+    await world.app.door.accept(world.message("早"))
+    await world.held(2)
+    await world.crash()
+    await world.wait(3000)
+    await world.say(".ai dialog")
+
+
+async def faults(world: World) -> None:
+    """Every fault of the model in a row, then back-off of the digest until it is well."""
+    for fault in ("unreachable", "refused", "busy", "timeout", "invalid", "cut", "filtered", "overflow"):
+        world.model.script = lambda request, fault=fault: ModelError(fault, "…")  # type: ignore[misc]
+        await world.say(f"第{fault}句说给你听听")
+        await world.say("记住我怕狗。然后呢？")
+    await world.say("/new")
+    await world.wait(100)
+    world.model.script = clever
+    await world.wait(3000)
+    await world.say("早")
+
+
+async def away_and_back(world: World) -> None:
+    """Stops with work waiting, and starts long after deadlines have passed."""
+    await world.say("小暖，在吗", "阿明", GROUP)
+    await world.say("我想说", "阿明", GROUP)
+    await world.say("你好")
+    for seconds in (3, 1800, 90_000):
+        await world.close()
+        world.away(seconds)
+        await world.open(settle=False)
+        await asyncio.gather(*(world.app.door.accept(world.message("我回来了", who)) for who in ("小王", "阿红")))
+        await world.app.settled()
+
+
+async def a_broken_platform(world: World) -> None:
+    """Replies pile up, nuan dies, and all go out in order later."""
+    world.talk.broken = True
+    for text in ("你好", "记住我怕狗", "在吗", ".ai help"):
+        await world.say(text)
+        await world.say(f"小暖，{text}", "阿明", GROUP)
+    await world.crash()
+    await world.wait(60)
+    world.talk.broken = False
+    await world.wait(400)
+
+
+async def a_busy_group(world: World) -> None:
+    """Much that nobody answers, scenes, names that change, and a clear."""
+    for number in range(30):
+        await world.say(f"闲话{number}" * 9, f"人{number % 7}", GROUP, scene=f"场景{number // 8}")
+        await world.wait(number)
+    await world.say("小暖，他们说了什么，查一下", "阿明", GROUP)
+    await world.say(".ai clear", "小王", GROUP)
+    await world.say("小暖，现在呢", "阿明", GROUP)
+    await world.wait(20 * 3600)
+    await world.say("小暖，早", "阿明", GROUP)
+
+
+SCENARIOS: tuple[Scenario, ...] = (
+    chats_in_parallel, crash_in_a_call, follow_ups, tools_and_a_crash, forgetting_during_a_turn, digests_and_a_crash,
+    faults, away_and_back, a_broken_platform, a_busy_group,
+)  # fmt: skip
+
+
+async def fingerprint(scenario: Scenario, folder: Path) -> str:
+    """Run it in a new house; what the model was sent, what was said, and every row that is left, as one hash."""
+    settings = Settings.model_validate({"bot": {"timezone": "Asia/Shanghai"}, "session": {"log_tokens": 900}})
+    world = await World(folder, settings).open()
+    world.model.script, world.model.digests = clever, True
+    try:
+        await scenario(world)
+        rows = {str(table): sorted(world.rows(f"SELECT * FROM {table}"), key=repr) for (table,) in world.rows(TABLES)}
+        rows["outbox"] = world.rows(OUTBOX)
+    finally:
+        await world.close()
+    assert world.rows("SELECT count(*) FROM call WHERE state = 'reserved'") == [(0,)]
+    assert not [line for line in world.log.lines if line[0] == "error"]
+    sent = [[message.canonical() for message in prompt] for prompt in world.prompts]
+    text = json.dumps([sent, world.replies, rows], ensure_ascii=False, default=str, indent=0)
+    (folder / "fingerprint.json").write_text(text, "utf-8")
+    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
