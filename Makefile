@@ -20,7 +20,7 @@ check:
 	$(BIN)/ruff format --check $(CODE)
 	$(BIN)/ruff check $(CODE)
 	$(BIN)/mypy
-	$(BIN)/pytest
+	$(BIN)/pytest -n 2
 
 format: $(VENV)/.dev
 	$(BIN)/ruff format $(CODE)

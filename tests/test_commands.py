@@ -104,7 +104,9 @@ async def test_in_a_group_only_the_owner_may(world: World, command: str) -> None
     assert world.replies[-1] != "这个只有主人能做哦"
 
 
-@pytest.mark.parametrize("command", [".ai help", ".ai dialog", "/new", "．ai help", "。ai help", "/ai help", ".AI HELP", ".ai"])
+@pytest.mark.parametrize(
+    "command", [".ai help", ".ai dialog", "/new", "．ai help", "。ai help", "/ai help", ".AI HELP", ".ai"]
+)
 async def test_anyone_may_use_the_others_in_every_spelling(world: World, command: str) -> None:
     await world.say(command, "阿明", GROUP)
     assert len(world.replies) == 1

@@ -111,7 +111,7 @@ async def talk(home: Home, companion: Companion, tty: bool) -> str:
 
 
 def openings(chats: list[bytes], companion: Companion) -> list[int]:
-    """Which requests began a log; every other one is its predecessor byte for byte, then the reply, then what is new."""
+    """Which requests began a log; every other one is the one before byte for byte, the reply, and what is new."""
     opened = [0]
     for number in range(1, len(chats)):
         before, now = raw_items(chats[number - 1]), raw_items(chats[number])

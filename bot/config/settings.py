@@ -191,7 +191,7 @@ class Scene(Section):
 class Context(Section):
     """What the model is told of what happened."""
 
-    recent: PositiveInt = Field(default=10, description="Newest lines of a chat that open a session.")
+    recent: int = Field(default=10, ge=0, description="Newest lines of a chat that open a session; 0 means none.")
     window_seconds: PositiveInt = Field(default=86_400, description="Oldest line that opens a session, in seconds.")
     bus_max: int = Field(
         default=200, ge=1, le=5000, description="Newest events of a chat that one prompt looks at, 1 to 5000."

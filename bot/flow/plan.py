@@ -1,4 +1,4 @@
-"""What the next call of a chat would send, from what is stored. It writes nothing: a turn commits it, `ctx` shows it."""
+"""What the next call of a chat would send, from what is stored. It writes nothing: a turn commits, `ctx` shows it."""
 
 from dataclasses import dataclass, replace
 

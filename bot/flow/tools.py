@@ -39,10 +39,11 @@ async def _findings(store: Store, words: Words, context: ToolContext, found: tup
         return text("recall_none")
     days, tz = words.days(words.script_named(context.script)), words.tz(words.zone)
     today = local_day(context.now, tz)
-    names = {n: (await store.people.person(n)).name for n in sorted({m.owner_id for m in found if m.owner_id})}
+    owners = sorted({memory.owner_id for memory in found if memory.owner_id})
+    names = {number: as_data((await store.people.person(number)).name) for number in owners}
     lines = [
         text(
-            "known_line" if memory.owner_id else "own_line", id=memory.id, who=as_data(names.get(memory.owner_id or 0, "")),
+            "known_line" if memory.owner_id else "own_line", id=memory.id, who=names.get(memory.owner_id or 0, ""),
             text=as_data(memory.text),
         ) + text("found_day", day=relative_day(local_day(memory.observed_at, tz), today, days))
         for memory in found

@@ -1,4 +1,4 @@
-"""What the offline model understands of a request: the last lines, the memories told, results of tools. Answers nothing."""
+"""What the offline model understands of a request: the last lines, the memories told, tool results. Answers nothing."""
 
 import re
 from collections.abc import Iterator
@@ -27,7 +27,7 @@ _ASKING = re.compile(
 )
 _REMEMBER = re.compile(
     r"还?记得.*[吗么没不?]|记不记得|你知道我.*[吗么?什谁哪几]"
-    r"|\b(?:remember|recall)\b.*\?|\bdo you (?:still )?(?:remember|recall)\b|\bdo you know (?:my|what i|where i|who i)\b"
+    r"|\b(?:remember|recall)\b.*\?|\bdo you (?:still )?(?:remember|recall)\b|\bdo you know (?:my|(?:what|where|who) i)\b"
 )
 _PAST = re.compile(
     "(?:我|咱).*(?:什么|哪|谁|几[点号个岁]|多少|怎么称呼|[吗么?])"
@@ -141,7 +141,7 @@ def _terms(text: str) -> set[str]:
 
 
 def _new(content: str) -> str:
-    """What came with the last <ctx>, after what nuan itself said there; people's words are escaped and forge nothing."""
+    """What came with the last <ctx>, after what nuan said there; people's words are escaped and forge nothing."""
     return content[max(content.rfind("<ctx "), content.rfind("\n<b>"), content.rfind("\n<b "), 0) :]
 
 

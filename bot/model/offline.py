@@ -1,4 +1,4 @@
-"""The built-in model: no server, no network, the same answer to the same request. It is no language model and says so."""
+"""The built-in model: no server, no network, the same answer to the same request. It is no language model."""
 
 import json
 import zlib

@@ -1,1 +1,1 @@
-"""What does the model see? The stable prefix, the opening block and the composed turn; pure but for reading persona files."""
+"""What does the model see? Prefix, opening block and composed turn; pure but for reading persona files."""

@@ -36,7 +36,8 @@ class Statement:
 class Receipt:
     """How a memory command is confirmed: said at once, or handed to the reply that follows.
 
-    `rest` is what the message asks besides. `key` makes it happen once; `text` gets the memory's number and whether it was known (or several were meant).
+    `rest` is what the message asks besides. `key` makes it happen once; `text` gets the memory's number and whether
+    it was known (or several were meant).
     """
 
     event_id: int

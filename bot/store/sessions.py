@@ -171,7 +171,8 @@ def close(
     """Verb: open → closing; the digest is due at once. It waits while a turn of the session is running."""
     changed = db.execute(
         "UPDATE session SET state = 'closing', close_reason = ?1, closed_at = ?2, digest_due_at = ?2, "
-        "upto_event = max(upto_event, coalesce(?5, 0)) WHERE id = ?3 AND state = 'open' AND (?4 = 0 OR close_at <= ?2) AND NOT EXISTS "
+        "upto_event = max(upto_event, coalesce(?5, 0)) "
+        "WHERE id = ?3 AND state = 'open' AND (?4 = 0 OR close_at <= ?2) AND NOT EXISTS "
         "(SELECT 1 FROM turn WHERE session_id = ?3 AND turn.state IN ('asked', 'answered'))",
         (reason, at, session_id, int(deadline), upto),
     ).rowcount

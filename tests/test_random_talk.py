@@ -1,0 +1,162 @@
+"""Random conversations: people, chats, waits, faults, crashes and restarts; what must hold holds after each of them."""
+
+import asyncio
+import re
+import shutil
+import tempfile
+from collections import Counter
+from collections.abc import Coroutine
+from pathlib import Path
+from typing import Any
+
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
+
+from bot.config.settings import Settings
+from bot.errors import ModelError
+from tests.prefixes import logs_of
+from tests.scenarios import clever
+from tests.world import World
+
+PEOPLE = st.sampled_from(("小王", "阿明", "阿红"))
+GROUPS = st.sampled_from(("", "", "闲聊", "别的群"))
+TEXTS = st.sampled_from(
+    (
+        "小暖，在吗",
+        "接着说",
+        "查一下",
+        "今天好累啊，什么都不想做",
+        "/new",
+        ".ai clear",
+        ".ai ctx",
+        "记住我怕狗。你说呢？",
+        "忘记我怕狗",
+    )
+)
+FAULTS = st.sampled_from(("unreachable", "timeout", "invalid"))
+
+
+class Talking(RuleBasedStateMachine):
+    """One house in which anything may happen in any order."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.loop = asyncio.new_event_loop()
+        self.folder = Path(tempfile.mkdtemp(prefix="nuan-random-"))
+        config = Settings.model_validate({"bot": {"timezone": "Asia/Shanghai"}, "session": {"log_tokens": 700}})
+        self.world = World(self.folder, config)
+        self.world.model.script, self.world.model.digests = clever, True
+        self.run(self.world.open())
+        self.said = 0
+
+    def run(self, work: Coroutine[Any, Any, object]) -> None:
+        self.loop.run_until_complete(work)
+
+    @rule(text=TEXTS, who=PEOPLE, group=GROUPS)
+    def somebody_writes(self, text: str, who: str, group: str) -> None:
+        self.said += 1
+        mark = "" if text.startswith(("/", ".", "忘")) else f"（暗号{self.said}号{where(who, group)}）"
+        self.run(self.world.say(text + mark, who, group))
+
+    @rule(who=PEOPLE, group=GROUPS, shut=st.booleans())
+    def nuan_dies_while_the_model_thinks(self, who: str, group: str, shut: bool) -> None:
+        self.said += 1
+        self.world.shut()
+        self.run(self.thinking(who, group))
+        self.run(self.world.crash(shut=shut))
+        self.run(self.world.let_answer())
+
+    async def thinking(self, who: str, group: str) -> None:
+        text = f"小暖，想想看（暗号{self.said}号{where(who, group)}）"
+        await self.world.app.door.accept(self.world.message(text, who, group))
+        await self.world.held()
+
+    @rule(fault=FAULTS, who=PEOPLE, group=GROUPS)
+    def the_model_fails(self, fault: str, who: str, group: str) -> None:
+        self.world.model.script = lambda request: ModelError(fault, "…")  # type: ignore[arg-type]
+        self.somebody_writes("小暖，在吗", who, group)
+        self.world.model.script = clever
+
+    @rule(seconds=st.sampled_from((1, 5, 59, 301, 1800, 30_000)))
+    def time_passes(self, seconds: int) -> None:
+        self.run(self.world.wait(seconds))
+
+    @rule()
+    def nuan_is_restarted(self) -> None:
+        self.run(self.world.restart())
+
+    @rule()
+    def nuan_dies(self) -> None:
+        self.run(self.world.crash())
+
+    @rule(seconds=st.sampled_from((10, 4000)))
+    def nuan_was_away(self, seconds: int) -> None:
+        self.run(self.world.close())
+        self.world.away(seconds)
+        self.run(self.world.open())
+
+    @invariant()
+    def nothing_is_left_hanging_at_rest(self) -> None:
+        rows = self.world.rows
+        assert rows("SELECT count(*) FROM call WHERE state = 'reserved'") == [(0,)]
+        assert rows("SELECT count(*) FROM turn WHERE state IN ('asked', 'answered')") == [(0,)]
+        due = "SELECT count(*) FROM event WHERE state = 'queued' AND (why <> 'window' OR due_at <= ?)"
+        assert rows(due, self.world.clock.now()) == [(0,)]
+        assert rows("SELECT count(*) FROM outbox WHERE state IN ('pending', 'sending')") == [(0,)]
+        assert not [line for line in self.world.log.lines if line[0] == "error"]
+
+    def teardown(self) -> None:
+        """The end: everybody is answered, every session digested once, nobody heard what was not for them."""
+        try:
+            self.run(self.world.wait(100_000))
+            self.nothing_is_left_hanging_at_rest()
+            self.one_digest_each()
+            self.everyone_was_answered()
+            logs_of(self.world.turns)
+            self.every_chat_hears_its_own()
+        finally:
+            self.run(self.world.close())
+            self.loop.close()
+            shutil.rmtree(self.folder)
+
+    def one_digest_each(self) -> None:
+        rows = self.world.rows
+        closed = rows("SELECT id FROM session WHERE state = 'closed' ORDER BY id")
+        assert rows("SELECT count(*) FROM session WHERE state <> 'closed'") == [(0,)]
+        assert rows("SELECT session_id FROM digest ORDER BY session_id") == closed
+
+    def everyone_was_answered(self) -> None:
+        rows = self.world.rows
+        assert rows("SELECT count(*) FROM event WHERE state = 'queued'") == [(0,)]
+        answered = rows(
+            "SELECT event_id FROM turn_event JOIN turn ON turn.id = turn_id WHERE turn.state = 'said' ORDER BY event_id"
+        )
+        assert max(Counter(answered).values(), default=1) == 1
+        orders = rows(
+            "SELECT turn.chat_id, max(event_id) FROM turn_event JOIN turn ON turn.id = turn_id GROUP BY turn.id "
+            "ORDER BY turn.id"
+        )
+        for chat in {chat for chat, _ in orders}:
+            mine = [event for its, event in orders if its == chat]
+            assert mine == sorted(mine, key=int)  # type: ignore[call-overload]
+
+    def every_chat_hears_its_own(self) -> None:
+        """A mark names the chat it was written in; no request and no reply holds marks of two chats."""
+        heard = ["".join(message.content for message in prompt) for prompt in self.world.prompts]
+        said: dict[int, str] = {}
+        for outgoing in self.world.talk.said:
+            said[outgoing.chat_id] = said.get(outgoing.chat_id, "") + outgoing.text
+        for text in (*heard, *said.values()):
+            assert len(set(re.findall(r"暗号\d+号([a-z]+)", text))) <= 1
+
+
+def where(who: str, group: str) -> str:
+    """A word for the chat that this is written in."""
+    return {"闲聊": "groupa", "别的群": "groupb"}.get(group) or {"小王": "dma", "阿明": "dmb", "阿红": "dmc"}[who]
+
+
+TestRandomTalk = Talking.TestCase
+TestRandomTalk.settings = settings(
+    max_examples=12, stateful_step_count=15, deadline=None, suppress_health_check=list(HealthCheck)
+)
