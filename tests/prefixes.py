@@ -25,21 +25,25 @@ def one_system_then_strict_alternation(prompt: Prompt) -> None:
     assert prompt[-1].role in ("user", "tool")
 
 
-def logs_of(prompts: Iterable[Prompt]) -> list[list[Prompt]]:
-    """The requests, of any number of chats, sorted into logs: each begins anew or extends exactly one before it.
+def logs_of(prompts: Iterable[Prompt], *, failures: bool = False) -> list[list[Prompt]]:
+    """The requests, of any number of chats, sorted into logs: each begins anew or extends the last one of its log.
 
     A request may come again byte for byte (after a crash). What extends a log begins with the model's reply to it.
+    With `failures` some turns were void, so a request may also extend one further back.
     """
     logs: list[list[Prompt]] = []
     for prompt in prompts:
         one_system_then_strict_alternation(prompt)
         if any(prompt in log for log in logs):
             continue
-        before = [log for log in logs if prompt[: len(log[-1])] == log[-1]]
-        if before:
-            assert prompt[len(before[-1][-1])].role == "assistant", "the reply follows what was asked"
-            before[-1].append(prompt)
+        extended = [log for log in logs if any(_extends(prompt, old) for old in (log if failures else log[-1:]))]
+        if extended:
+            extended[-1].append(prompt)
         else:
             assert len(prompt) == 2, "a log begins with the system message and one user message"
             logs.append([prompt])
     return logs
+
+
+def _extends(prompt: Prompt, old: Prompt) -> bool:
+    return len(prompt) > len(old) and prompt[: len(old)] == old and prompt[len(old)].role == "assistant"

@@ -22,7 +22,8 @@ TALK = (
     "我想学吉他，你觉得从哪里开始比较好",
     "周末打算和朋友去爬山，希望不要下雨",
 )
-LOG = "FROM entry JOIN epoch ON epoch.id = epoch_id JOIN session ON session.id = session_id JOIN turn ON turn.id = turn_id"
+LOG = """FROM entry JOIN epoch ON epoch.id = entry.epoch_id JOIN session ON session.id = epoch.session_id
+    JOIN turn ON turn.id = entry.turn_id"""
 LEFT = (
     "SELECT at, kind, person_id, name, text, label, state, why, due_at, outcome, hidden FROM event WHERE chat_id = ? "
     "ORDER BY id",
@@ -153,7 +154,7 @@ async def away_and_back(world: World) -> None:
     for seconds in (3, 1800, 90_000):
         await world.close()
         world.away(seconds)
-        await world.open(settle=False)
+        await world.open()
         await asyncio.gather(*(world.app.door.accept(world.message("我回来了", who)) for who in ("小王", "阿红")))
         await world.app.settled()
 

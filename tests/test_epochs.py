@@ -1,6 +1,7 @@
 """ARCHITECTURE §5 as the model sees it: a log only grows, holds everything once, and begins anew only for a reason."""
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ from bot.resources import resource_dir
 from bot.text.estimate import estimate_tokens
 from bot.types.prompt import Request
 from tests.conftest import NewWorld
-from tests.fakes.model import calls
+from tests.fakes.model import Answer, calls
 from tests.prefixes import logs_of
 from tests.world import World
 
@@ -30,7 +31,7 @@ async def test_within_a_session_every_request_begins_with_the_one_before_and_its
 
 
 async def test_tool_rounds_extend_the_same_log(world: World) -> None:
-    answers = iter([calls(("memory_recall", '{"query": "花生"}')), "不记得了", "嗯"])
+    answers: Iterator[Answer] = iter([calls(("memory_recall", '{"query": "花生"}')), "不记得了", "嗯"])
     world.model.script = lambda request: next(answers)
     await world.say("我说过花生吗")
     await world.say("好吧")
@@ -173,6 +174,7 @@ async def test_forgotten_text_begins_a_new_log_that_does_not_hold_it(world: Worl
     assert [len(log) for log in logs] == [2, 1]
     assert "12345" not in "".join(message.content for message in logs[1][0])
     assert "走吧" in world.last_user
+    assert world.rows("SELECT reason FROM epoch ORDER BY id") == [("open",), ("forgotten",)]
 
 
 def own_prompts(folder: Path, text: str) -> Path:

@@ -38,7 +38,7 @@ async def test_a_fact_is_kept_through_new_clear_restart_and_crash(
     [
         ("记住我对花生过敏", "忘记我对花生过敏", "好，忘掉了 #1。", "撤销 #1", "找回来啦 #1"),
         ("請記住我對花生過敏", "忘記我對花生過敏", "好，忘掉了 #1。", "撤銷", "找回來啦 #1"),
-        ("remember that I hate peanuts", "forget that I hate peanuts", "All right, forgotten #1.", "undo", "It's back #1"),
+        ("remember that I like nuts", "forget that I like nuts", "All right, forgotten #1.", "undo", "It's back #1"),
         ("记住我对花生过敏", "忘记 #1", "好，忘掉了 #1。", "撤销", "找回来啦 #1"),
     ],
 )  # fmt: skip
@@ -52,7 +52,7 @@ async def test_what_is_forgotten_can_be_brought_back_by_number_or_as_the_last_on
     assert world.replies[-1] == back
     await world.say("/new")
     await world.say("早")
-    assert world.rows("SELECT text FROM memory")[0][0] in world.last_user
+    assert str(world.rows("SELECT text FROM memory")[0][0]) in world.last_user
     assert len(world.model.requests) == 1
 
 

@@ -47,27 +47,27 @@ class Talking(RuleBasedStateMachine):
         config = Settings.model_validate({"bot": {"timezone": "Asia/Shanghai"}, "session": {"log_tokens": 700}})
         self.world = World(self.folder, config)
         self.world.model.script, self.world.model.digests = clever, True
-        self.run(self.world.open())
+        self._run(self.world.open())
         self.said = 0
 
-    def run(self, work: Coroutine[Any, Any, object]) -> None:
+    def _run(self, work: Coroutine[Any, Any, object]) -> None:
         self.loop.run_until_complete(work)
 
     @rule(text=TEXTS, who=PEOPLE, group=GROUPS)
     def somebody_writes(self, text: str, who: str, group: str) -> None:
         self.said += 1
         mark = "" if text.startswith(("/", ".", "忘")) else f"（暗号{self.said}号{where(who, group)}）"
-        self.run(self.world.say(text + mark, who, group))
+        self._run(self.world.say(text + mark, who, group))
 
     @rule(who=PEOPLE, group=GROUPS, shut=st.booleans())
     def nuan_dies_while_the_model_thinks(self, who: str, group: str, shut: bool) -> None:
         self.said += 1
         self.world.shut()
-        self.run(self.thinking(who, group))
-        self.run(self.world.crash(shut=shut))
-        self.run(self.world.let_answer())
+        self._run(self._thinking(who, group))
+        self._run(self.world.crash(shut=shut))
+        self._run(self.world.let_answer())
 
-    async def thinking(self, who: str, group: str) -> None:
+    async def _thinking(self, who: str, group: str) -> None:
         text = f"小暖，想想看（暗号{self.said}号{where(who, group)}）"
         await self.world.app.door.accept(self.world.message(text, who, group))
         await self.world.held()
@@ -80,21 +80,21 @@ class Talking(RuleBasedStateMachine):
 
     @rule(seconds=st.sampled_from((1, 5, 59, 301, 1800, 30_000)))
     def time_passes(self, seconds: int) -> None:
-        self.run(self.world.wait(seconds))
+        self._run(self.world.wait(seconds))
 
     @rule()
     def nuan_is_restarted(self) -> None:
-        self.run(self.world.restart())
+        self._run(self.world.restart())
 
     @rule()
     def nuan_dies(self) -> None:
-        self.run(self.world.crash())
+        self._run(self.world.crash())
 
     @rule(seconds=st.sampled_from((10, 4000)))
     def nuan_was_away(self, seconds: int) -> None:
-        self.run(self.world.close())
+        self._run(self.world.close())
         self.world.away(seconds)
-        self.run(self.world.open())
+        self._run(self.world.open())
 
     @invariant()
     def nothing_is_left_hanging_at_rest(self) -> None:
@@ -109,39 +109,37 @@ class Talking(RuleBasedStateMachine):
     def teardown(self) -> None:
         """The end: everybody is answered, every session digested once, nobody heard what was not for them."""
         try:
-            self.run(self.world.wait(100_000))
+            self._run(self.world.wait(100_000))
             self.nothing_is_left_hanging_at_rest()
-            self.one_digest_each()
-            self.everyone_was_answered()
-            logs_of(self.world.turns)
-            self.every_chat_hears_its_own()
+            self._one_digest_each()
+            self._everyone_was_answered()
+            logs_of(self.world.turns, failures=True)
+            self._every_chat_hears_its_own()
         finally:
-            self.run(self.world.close())
+            self._run(self.world.close())
             self.loop.close()
             shutil.rmtree(self.folder)
 
-    def one_digest_each(self) -> None:
+    def _one_digest_each(self) -> None:
         rows = self.world.rows
         closed = rows("SELECT id FROM session WHERE state = 'closed' ORDER BY id")
         assert rows("SELECT count(*) FROM session WHERE state <> 'closed'") == [(0,)]
         assert rows("SELECT session_id FROM digest ORDER BY session_id") == closed
 
-    def everyone_was_answered(self) -> None:
+    def _everyone_was_answered(self) -> None:
         rows = self.world.rows
         assert rows("SELECT count(*) FROM event WHERE state = 'queued'") == [(0,)]
-        answered = rows(
-            "SELECT event_id FROM turn_event JOIN turn ON turn.id = turn_id WHERE turn.state = 'said' ORDER BY event_id"
-        )
+        answered = rows("SELECT event_id FROM turn_event JOIN turn ON turn.id = turn_id WHERE turn.state = 'said'")
         assert max(Counter(answered).values(), default=1) == 1
         orders = rows(
-            "SELECT turn.chat_id, max(event_id) FROM turn_event JOIN turn ON turn.id = turn_id GROUP BY turn.id "
-            "ORDER BY turn.id"
+            "SELECT turn.chat_id, printf('%09d', max(event_id)) FROM turn_event JOIN turn ON turn.id = turn_id "
+            "GROUP BY turn.id ORDER BY turn.id"
         )
         for chat in {chat for chat, _ in orders}:
             mine = [event for its, event in orders if its == chat]
-            assert mine == sorted(mine, key=int)  # type: ignore[call-overload]
+            assert mine == sorted(mine, key=str)
 
-    def every_chat_hears_its_own(self) -> None:
+    def _every_chat_hears_its_own(self) -> None:
         """A mark names the chat it was written in; no request and no reply holds marks of two chats."""
         heard = ["".join(message.content for message in prompt) for prompt in self.world.prompts]
         said: dict[int, str] = {}

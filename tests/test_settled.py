@@ -1,4 +1,4 @@
-"""`app.settled()` is exact: a repeat of a hard test differs in no byte. `python -m tests.bench.repeat` does a thousand."""
+"""`app.settled()` is exact: a repeated hard test differs in no byte. `python -m tests.bench.repeat` does a thousand."""
 
 from pathlib import Path
 
@@ -6,8 +6,8 @@ import pytest
 
 from tests.scenarios import SCENARIOS, Scenario, fingerprint
 
-TIMES = 4
-"""Repeats here; the thousand take an hour."""
+TIMES = 3
+"""Repeats here; the thousand of each take the benchmark about an hour."""
 
 
 @pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda scenario: scenario.__name__)

@@ -74,6 +74,22 @@ async def test_other_peoples_lines_neither_re_arm_nor_delay_a_follow_up(world: W
     assert len(world.replies) == 2
 
 
+async def test_two_follow_ups_each_keep_their_own_five_seconds(world: World) -> None:
+    for who in ("阿明", "阿红"):
+        await world.say("小暖，在吗", who, GROUP)
+    await world.say("明有话说", "阿明", GROUP)
+    await world.wait(3)
+    await world.say("红也有话说", "阿红", GROUP)
+    await world.wait(2)
+    assert len(world.replies) == 3
+    assert "明有话说" in world.last_user
+    await world.wait(2.9)
+    assert len(world.replies) == 3
+    await world.wait(0.1)
+    assert len(world.replies) == 4
+    assert "红也有话说" in world.last_user
+
+
 async def test_everything_due_in_the_chat_is_one_turn(world: World) -> None:
     for who in ("阿明", "阿红"):
         await world.say("小暖，在吗", who, GROUP)
@@ -122,7 +138,7 @@ async def test_a_late_reply_keeps_the_window_open_from_when_it_is_said(world: Wo
     world.shut()
     await world.app.door.accept(world.message("小暖，在吗", "阿明", GROUP))
     await world.held()
-    await world.pass_time(50)
+    await world.wait(50)
     await world.let_answer()
     await world.wait(50)
     await world.say("好的呀", "阿明", GROUP)

@@ -1,6 +1,7 @@
 """The tools in a turn: what the model may ask for, how often, and what it is told when it asks wrongly."""
 
 import json
+from collections.abc import Iterator
 
 import pytest
 
@@ -163,7 +164,7 @@ async def test_text_and_tool_calls_in_one_answer_keep_both(world: World) -> None
 
 async def test_equal_call_ids_in_two_rounds_are_two_calls(world: World) -> None:
     await world.say("记住我怕狗")
-    asked = iter([calls(recall("怕狗")), calls(recall("潜水艇")), "好的"])
+    asked: Iterator[Answer] = iter([calls(recall("怕狗")), calls(recall("潜水艇")), "好的"])
     world.model.script = lambda request: next(asked)
     await world.say("我怕什么")
     assert [result[:8] for result in results(world)] == ["以下是检索到的记", "没有找到相关的记"]

@@ -67,16 +67,53 @@ class Lines:
         return [fields for _, name, fields in self.lines if name == event]
 
 
-class World:
-    """One nuan, its people and its time."""
+class Seen:
+    """What a test may look at: what nuan said, what the model was sent, what the files hold."""
 
-    def __init__(self, folder: Path, settings: Settings | None = None) -> None:
+    def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.settings = settings or Settings.model_validate({"bot": {"timezone": "Asia/Shanghai"}})
-        self.clock = SimClock(NINE)
         self.model = ScriptedModel()
         self.talk = Talk()
         self.log = Lines()
+
+    @property
+    def replies(self) -> list[str]:
+        """Everything nuan said."""
+        return [outgoing.text for outgoing in self.talk.said]
+
+    def rows(self, sql: str, *values: object) -> list[tuple[object, ...]]:
+        """What the database file holds, read beside the running house."""
+        with closing(sqlite3.connect(f"file:{self.folder / 'nuan.db'}?mode=ro", uri=True)) as database:
+            return database.execute(sql, values).fetchall()
+
+    @property
+    def turns(self) -> list[tuple[Message, ...]]:
+        """The messages of every request for a reply; the requests for digests bring no tools and are left out."""
+        return [request.prompt.messages for request in self.model.requests if request.prompt.tools]
+
+    @property
+    def sent(self) -> str:
+        """Every byte the model was ever sent."""
+        return "\n".join(message.canonical() for prompt in self.prompts for message in prompt)
+
+    @property
+    def prompts(self) -> list[tuple[Message, ...]]:
+        """The messages of every request the model got."""
+        return [request.prompt.messages for request in self.model.requests]
+
+    @property
+    def last_user(self) -> str:
+        """The last user message the model got."""
+        return [message.content for message in self.prompts[-1] if message.role == "user"][-1]
+
+
+class World(Seen):
+    """One nuan, its people and its time."""
+
+    def __init__(self, folder: Path, settings: Settings | None = None) -> None:
+        super().__init__(folder)
+        self.settings = settings or Settings.model_validate({"bot": {"timezone": "Asia/Shanghai"}})
+        self.clock = SimClock(NINE)
         self.app: App
         self.store: Store
 
@@ -165,44 +202,11 @@ class World:
             await let_others_run()
         await self.held()
 
-    async def pass_time(self, seconds: float) -> None:
-        """Time passes while model calls wait at the shut gate."""
-        calls = self.model.held
-        await self.clock.advance(round(seconds * 1000), lambda: self.held(calls))
-
     async def wait(self, seconds: float) -> None:
-        """Time passes, deadline by deadline."""
-        await self.clock.advance(round(seconds * 1000), self.app.settled)
-
-    @property
-    def replies(self) -> list[str]:
-        """Everything nuan said."""
-        return [outgoing.text for outgoing in self.talk.said]
-
-    def rows(self, sql: str, *values: object) -> list[tuple[object, ...]]:
-        """What the database file holds, read beside the running house."""
-        with closing(sqlite3.connect(f"file:{self.folder / 'nuan.db'}?mode=ro", uri=True)) as database:
-            return database.execute(sql, values).fetchall()
-
-    @property
-    def turns(self) -> list[tuple[Message, ...]]:
-        """The messages of every request for a reply; the requests for digests bring no tools and are left out."""
-        return [request.prompt.messages for request in self.model.requests if request.prompt.tools]
-
-    @property
-    def sent(self) -> str:
-        """Every byte the model was ever sent."""
-        return "\n".join(message.canonical() for prompt in self.prompts for message in prompt)
-
-    @property
-    def prompts(self) -> list[tuple[Message, ...]]:
-        """The messages of every request the model got."""
-        return [request.prompt.messages for request in self.model.requests]
-
-    @property
-    def last_user(self) -> str:
-        """The last user message the model got."""
-        return [message.content for message in self.prompts[-1] if message.role == "user"][-1]
+        """Time passes, deadline by deadline; calls that are held at the shut gate stay there."""
+        held = self.model.held
+        settled = (lambda: self.held(held)) if held else self.app.settled
+        await self.clock.advance(round(seconds * 1000), settled)
 
 
 def open_files() -> int:

@@ -45,7 +45,7 @@ class Intake:
         try:
             arrival = self._arrival(self._cleaned(incoming))
             accepted = await self._store.events.accept(arrival, lambda situation: decide(situation, self._rules))
-            if accepted.decision is not None:
+            if accepted.decision is not None and accepted.decision.action != "listen":
                 self._wake(accepted.chat.id, accepted.decision.action == "now")
             return True
         finally:

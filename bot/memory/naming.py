@@ -63,8 +63,9 @@ _NO_NAME = LazyPattern(
     "|.*(?:怎么|什么|干嘛|的时候|一声|起床|起来|吃饭|睡觉|过来|回家|出门|[来去我]$|一起)|[我你他她]"
 )
 _NO_NAME_EN = LazyPattern(
-    r"(?:at|when|if|an?|the|later|back|tomorrow|tonight|today|on|in|by|after|before|and|or|out|for|asap|crazy|names?|that"
-    r"|something|any\w*|whatever|maybe|old|stupid|dumb|paranoid|lazy|cynical|weird|to|with|about|up|now|please|again|soon"
+    r"(?:at|when|if|an?|the|later|back|tomorrow|tonight|today|on|in|by|after|before|and|or|out|for|asap|crazy|names?"
+    r"|that|something|any\w*|whatever|maybe|old|stupid|dumb|paranoid|lazy|cynical|weird|to|with|about|up|now|please"
+    r"|again|soon"
     r"|your|it|this|what|whenever|as|im|i'm|i|he|she|they|but|because|my|next|every|once|first|not|ignorant|confused"
     r"|naive|picky)\b|[0-9]|.*\b(?:a|the) "
 )

@@ -27,7 +27,8 @@ _ASKING = re.compile(
 )
 _REMEMBER = re.compile(
     r"还?记得.*[吗么没不?]|记不记得|你知道我.*[吗么?什谁哪几]"
-    r"|\b(?:remember|recall)\b.*\?|\bdo you (?:still )?(?:remember|recall)\b|\bdo you know (?:my|(?:what|where|who) i)\b"
+    r"|\b(?:remember|recall)\b.*\?|\bdo you (?:still )?(?:remember|recall)\b"
+    r"|\bdo you know (?:my|(?:what|where|who) i)\b"
 )
 _PAST = re.compile(
     "(?:我|咱).*(?:什么|哪|谁|几[点号个岁]|多少|怎么称呼|[吗么?])"

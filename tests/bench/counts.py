@@ -24,7 +24,8 @@ TOTALS = {
 }
 GROUPS = {
     "event": "SELECT kind || iif(label = '', '', '/' || label), count(*) FROM event GROUP BY 1",
-    "message": "SELECT why || iif(outcome = '', '', '/' || outcome), count(*) FROM event WHERE kind = 'message' GROUP BY 1",
+    "message": """SELECT why || iif(outcome = '', '', '/' || outcome), count(*) FROM event
+        WHERE kind = 'message' GROUP BY 1""",
     "turn": "SELECT state || '/' || why, count(*) FROM turn GROUP BY 1",
     "session": "SELECT state || '/' || close_reason, count(*) FROM session GROUP BY 1",
     "epoch": "SELECT reason, count(*) FROM epoch GROUP BY 1",

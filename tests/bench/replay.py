@@ -159,7 +159,7 @@ def show(report: Report) -> str:
         " · ".join(f"{name} {counts[name]}" for name in numbers),
         f"prompt tokens per request    {_line(report.request_tokens)}",
         f"  of them new                {_line(report.new_tokens)}",
-        f"exact prefix                 {share:.2f} % ({report.prefix_kept} of {report.prefix_pairs} pairs of one epoch)",
+        f"exact prefix                 {share:.2f} % ({report.prefix_kept} of {report.prefix_pairs} pairs of an epoch)",
         f"our own time per turn, ms    {_line(report.own_ms)}",
         "  from accept() called, or the alarm of a follow-up firing, until the adapter gets the reply; without",
         "  model.complete, with the commits to disk, composing, tools and the outbox; the log line is before or after",

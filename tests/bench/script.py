@@ -94,14 +94,17 @@ class Witness:
 
 def sent_of(asked: Asked, at: float) -> Sent:
     """The request in tokens; tools count with their schemas, messages with content and tool calls."""
-    tools = json.dumps(asked.body["tools"], ensure_ascii=False) if "tools" in asked.body else ""
+    tools = _compact(asked.body["tools"]) if "tools" in asked.body else ""
     texts = [
-        str(message["content"])
-        + (json.dumps(message["tool_calls"], ensure_ascii=False) if "tool_calls" in message else "")
+        str(message["content"]) + (_compact(message["tool_calls"]) if "tool_calls" in message else "")
         for message in asked.messages
     ]
     fixed = tokens(tools + texts[0])
     return Sent(at, "\n".join(texts), fixed, tokens("".join(texts[1:])), bool(tools))
+
+
+def _compact(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 def tokens(text: str) -> int:
@@ -199,6 +202,7 @@ def show(report: ScriptReport) -> str:
         f"prompt on a terminal after {report.prompt_ms:.0f} ms; first answer after {starts} ms (each start)",
         f"first request {report.first_request} tokens; input of all calls before the restart {report.before_restart}",
         f"peak memory {report.peak_mb} MB; digest calls {report.digest_calls}",
+        "the first turn after each start includes that start; tokens are ours to compare, no tokenizer's",
         *(f"refused by the server: {violation}" for violation in report.violations),
     ]
     return "\n".join(lines)

@@ -1,0 +1,102 @@
+"""The benchmarks run and count the same twice; how fast anything is, no test says."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+from tests.bench.counts import percentile
+from tests.bench.logs import Log, log_of, people_of, read_rows
+from tests.bench.replay import replay, show
+from tests.bench.script import play, read_script, tokens
+from tests.bench.script import show as show_script
+
+ROWS = (
+    (0, "join", "mira", ""),
+    (10, "message", "mira", "kest: does the blue lamp need a fuse?"),
+    (12, "message", "kest", "it does"),
+    (14, "message", "mira", "and where do I find one"),
+    (30, "message", "olo", "mira: try the drawer"),
+    (40, "nick", "kest", "kest_away"),
+    (45, "message", "olo", "kest_away, is the drawer locked?"),
+    (50, "nick", "mira", "mira2"),
+    (55, "message", "mira2", "kest: thanks"),
+    (90, "leave", "olo", ""),
+    (7200, "message", "mira2", "kest, one more thing about the lamp"),
+)
+"""Seconds after the start, kind, name, text: kest is addressed most and becomes the bot."""
+
+SCRIPT = """
+{"phase":"run","n":1,"kind":"greeting","text":"你好"}
+{"phase":"run","n":2,"kind":"fact","text":"记住我的伞是红色的"}
+{"phase":"restart"}
+{"phase":"after","n":3,"kind":"memory","text":"我的伞是什么颜色？","expect":"红色"}
+{"phase":"newchat"}
+{"phase":"new","n":4,"kind":"memory","text":"你记得我的伞吗？","expect":"红色"}
+"""
+
+
+def lines() -> Iterator[str]:
+    for seconds, kind, name, text in ROWS:
+        at = f"2020-05-04T{9 + seconds // 3600:02d}:{seconds % 3600 // 60:02d}:{seconds % 60:02d}.000+00:00"
+        yield json.dumps({"at": at, "kind": kind, "name": name, "text": text})
+
+
+def made_up(title: str = "lamp") -> Log:
+    return log_of(title, tuple(read_rows(lines())))
+
+
+def test_the_most_addressed_person_becomes_the_bot_with_all_nicks_and_says_nothing() -> None:
+    log = made_up()
+    assert log.names == ("kest", "kest_away")
+    assert [step.incoming.text for step in log.steps if step.incoming.kind == "message"][1] == "and where do I find one"
+    assert len(log.steps) == len(ROWS) - 2
+
+
+def test_a_nick_change_keeps_the_person_and_changes_the_name() -> None:
+    mira = [step.incoming.sender for step in made_up().steps if step.incoming.sender is not None]
+    ids = {sender.name: sender.external_id for sender in mira}
+    assert ids["mira"] == ids["mira2"] != ids["olo"]
+    renames = [step.incoming for step in made_up().steps if step.incoming.label == "rename"]
+    assert [rename.text for rename in renames] == ["mira → mira2"]
+
+
+def test_nicks_that_meet_through_several_changes_are_one_person() -> None:
+    change = '{{"at":"2020-05-04T09:00:00.000+00:00","kind":"nick","name":"{}","text":"{}"}}'
+    people = people_of(tuple(read_rows(change.format(*pair) for pair in (("a", "b"), ("c", "d"), ("b", "c")))))
+    assert len(set(people.values())) == 1
+
+
+def test_percentiles_are_values_that_were_measured() -> None:
+    assert [percentile([3, 1, 2, 4], share) for share in (0.5, 0.75, 0.99)] == [2, 3, 4]
+    assert percentile([], 0.5) == 0
+
+
+async def test_a_replay_ends_without_error_and_counts_the_same_twice(tmp_path: Path) -> None:
+    first, second = [await replay((made_up(), made_up("lamp2")), tmp_path / name) for name in ("a", "b")]
+    assert first.counts == second.counts
+    assert first.checksum == second.checksum
+    assert first.errors == ()
+    assert first.checksum in show(first)
+
+
+async def test_a_replay_answers_calls_and_follow_ups_and_digests_every_session(tmp_path: Path) -> None:
+    report = await replay((made_up(),), tmp_path)
+    counts = report.counts
+    assert (counts["turns"], counts["follow-ups"]) == (5, 1)
+    assert (counts["sessions"], counts["digests"]) == (2, 2)
+    assert counts["persons"] == 2
+    assert report.prefix_kept == report.prefix_pairs == 3
+
+
+async def test_the_script_restarts_the_program_and_finds_the_fact_in_every_request(tmp_path: Path) -> None:
+    report = await play(read_script(SCRIPT.splitlines()), tmp_path)
+    assert [(turn.number, turn.calls, turn.found) for turn in report.turns] == [
+        (1, 1, None), (2, 0, None), (3, 1, True), (4, 1, True),
+    ]  # fmt: skip
+    assert report.violations == ()
+    assert len(report.first_answer_ms) == 2
+    assert "MISSING" not in show_script(report)
+
+
+def test_tokens_of_the_script_follow_one_rule_for_all_programs() -> None:
+    assert tokens("好" * 100 + "a" * 100) == 94
