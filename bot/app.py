@@ -66,18 +66,18 @@ class App:
         store, clock, settings, words, log = parts.store, parts.clock, parts.settings, parts.words, parts.log
         self._store, self._clock, self._log = store, clock, log
         self._activity = Activity()
+        self._chats = Lanes("chat", self._answer, self._activity, log)
+        self._sends = Lanes("send", self._send, self._activity, log)
+        self._digests = Lanes("digest", self._digest, self._activity, log)
         planner, _, brain = make_planner(parts)
-        runner = TurnRunner(store, planner, brain, clock, settings, words, log)
+        runner = TurnRunner(store, planner, brain, clock, settings, words, log, self._sends.wake)
         remembering = Remembering(store, clock, settings, words)
         self._answering = Answering(store, runner, remembering, planner, clock, words, settings.bot.names, log)
         self._sending = Sending(store, clock, self.look, log)
-        closing = Closing(store, Summariser(parts.model, parts.prompts), planner, clock, settings, words, log)
-        self._chats = Lanes("chat", self._answer, self._activity, log)
-        self._sends = Lanes("send", self._send, self._activity, log)
+        self._closing = Closing(store, Summariser(parts.model, parts.prompts), planner, clock, settings, words, log)
         self._answering.employ(
             CommandDesk(store, planner, clock, settings, words), self._sends.wake, self._sending.typing
         )  # fmt: skip
-        self._digests = Lanes("digest", lambda session: self._digest(closing, session), self._activity, log)
         handlers = Handlers(self._chats.wake, self._sends.wake, self._digests.wake)
         self._alarms = Alarms(store, clock, handlers, settings, words.tz(words.zone), self.look, log)
         self._alarm_lane = Lanes("alarm", self._alarms.work, self._activity, log)
@@ -97,6 +97,7 @@ class App:
         lost = await self._store.turns.lost_calls(self._clock.now())
         running = await self._store.turns.running()
         for turn in running:
+            self._answering.take_up(turn.chat_id)
             self._chats.wake(turn.chat_id)
         if resent or lost or running:
             self._log.info("taken_up", turns=len(running), calls_lost=lost, messages=resent)
@@ -139,8 +140,8 @@ class App:
     async def _send(self, chat_id: int) -> None:
         await self._guard(self._sending.work, chat_id)
 
-    async def _digest(self, closing: Closing, session_id: int) -> None:
-        if await self._guard(closing.digest, session_id):
+    async def _digest(self, session_id: int) -> None:
+        if await self._guard(self._closing.digest, session_id):
             self.look()
 
     async def _guard(self, work: Work, key: int) -> bool:

@@ -44,6 +44,7 @@ class Answering:
         self._names = names
         self._log = log
         self._desk: Desk | None = None
+        self._unfinished: set[int] = set()
         self._said: Callable[[int], None] = lambda chat_id: None
         self._typing: Callable[[Chat, bool], None] = lambda chat, on: None
 
@@ -53,20 +54,29 @@ class Answering:
         self._said = said
         self._typing = typing
 
+    def take_up(self, chat_id: int) -> None:
+        """A turn of this chat was left between asked and said: it is finished before anything else."""
+        self._unfinished.add(chat_id)
+
     async def work(self, chat_id: int) -> None:
         """Finish the turn that a crash left, then answer everything that is due in this chat.
 
         StoreError: nothing of the last step was stored, so what is due stays due.
         """
-        for turn in await self._store.turns.running(chat_id):
-            await self._runner.resume(turn)
+        if chat_id in self._unfinished:
+            for turn in await self._store.turns.running(chat_id):
+                await self._runner.resume(turn)
+                self._said(chat_id)
+        self._unfinished.add(chat_id)
+        due = await self._store.events.due(chat_id, self._clock.now())
+        while due:
+            done = await self._some(due)
             self._said(chat_id)
-        while due := await self._store.events.due(chat_id, self._clock.now()):
-            await self._some(due)
-            self._said(chat_id)
+            due = due[done:] or await self._store.events.due(chat_id, self._clock.now())
+        self._unfinished.discard(chat_id)
 
-    async def _some(self, due: tuple[Event, ...]) -> None:
-        """The first dot-command, or all that comes before it."""
+    async def _some(self, due: tuple[Event, ...]) -> int:
+        """The first dot-command, or all that comes before it; how many events that was."""
         batch = tuple(takewhile(lambda event: event.why != "command", due)) or due[:1]
         chat = await self._store.people.chat(batch[0].chat_id)
         try:
@@ -79,6 +89,7 @@ class Answering:
         except Exception as error:  # noqa: BLE001 - one message that cannot be handled must not stop the chat
             self._log.error("answer_failed", chat=chat.id, exc_info=error)
             await self._give_up(batch, chat)
+        return len(batch)
 
     async def _command(self, event: Event, chat: Chat) -> None:
         answer = await self._desk.carry_out(event, chat) if self._desk is not None else None

@@ -35,17 +35,15 @@ class Sending:
 
     async def work(self, chat_id: int) -> None:
         """Send what waits in this chat."""
-        chat = await self._store.people.chat(chat_id)
-        adapter = self._adapters.get(chat.platform)
-        while adapter is not None and await self._one(chat_id, adapter):
+        while await self._one(chat_id):
             pass
 
-    async def _one(self, chat_id: int, adapter: Adapter) -> bool:
-        outgoing = await self._store.outbox.take(chat_id, self._clock.now())
+    async def _one(self, chat_id: int) -> bool:
+        outgoing = await self._store.outbox.take(chat_id, self._clock.now(), frozenset(self._adapters))
         if outgoing is None:
             return False
         try:
-            sent = await adapter.send(outgoing)
+            sent = await self._adapters[outgoing.platform].send(outgoing)
         except OSError as error:
             wait = min(self._waits.get(chat_id, FIRST_WAIT_MS), LONGEST_WAIT_MS)
             self._waits[chat_id] = wait * 2
@@ -53,6 +51,10 @@ class Sending:
             self._look()
             self._log.warning("send_failed", chat=chat_id, outbox=outgoing.outbox_id, error=str(error), wait_ms=wait)
             return False
+        except Exception as error:  # noqa: BLE001 - a message that an adapter cannot send must not block its chat
+            self._log.error("send_failed", chat=chat_id, outbox=outgoing.outbox_id, exc_info=error)
+            await self._store.outbox.not_sent(outgoing.outbox_id, type(error).__name__, None)
+            return True
         self._waits.pop(chat_id, None)
         await self._store.outbox.sent(outgoing.outbox_id, sent, self._clock.now())
         return True

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from bot.config.settings import Settings
@@ -59,8 +60,9 @@ class TurnRunner:
     """Runs turns; every effect is committed before the next step."""
 
     def __init__(
-        self, store: Store, planner: Planner, brain: Brain, clock: Clock, settings: Settings, words: Words, log: Log
-    ) -> None:
+        self, store: Store, planner: Planner, brain: Brain, clock: Clock, settings: Settings, words: Words, log: Log,
+        said: Callable[[int], None],
+    ) -> None:  # fmt: skip
         self._store = store
         self._planner = planner
         self._brain = brain
@@ -68,6 +70,7 @@ class TurnRunner:
         self._settings = settings
         self._words = words
         self._log = log
+        self._said = said
 
     async def begin(self, occasion: Occasion) -> None:
         """Compose, commit, ask, answer, say. A limit that is reached is said in one line instead."""
@@ -197,6 +200,7 @@ class TurnRunner:
             close_at=self._planner.close_at(turn.opened_at, running.chat, running.person, now),
         )  # fmt: skip
         await self._store.turns.say(saying, now)
+        self._said(turn.chat_id)
         await self._report(turn, reply=reply)
         model, limits = self._settings.model, self._settings.session
         most = log_budget(limits.log_tokens, model.window_tokens, model.max_output_tokens, limits.reserve_tokens)

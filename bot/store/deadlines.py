@@ -6,20 +6,22 @@ from dataclasses import dataclass
 from bot.store.database import Database
 
 NEXT = """SELECT min(due) FROM (
-    SELECT min(due_at) AS due FROM event WHERE state = 'queued' AND due_at > ?1
+    SELECT min(due_at) AS due FROM event INDEXED BY event_queue WHERE state = 'queued' AND due_at > ?1
     UNION ALL SELECT min(until) FROM window WHERE until > ?1
     UNION ALL SELECT min(close_at) FROM session WHERE state = 'open' AND close_at > ?1
     UNION ALL SELECT min(digest_due_at) FROM session WHERE digest_due_at > ?1
-    UNION ALL SELECT min(due_at) FROM outbox WHERE state = 'pending' AND due_at > ?1
+    UNION ALL SELECT min(due_at) FROM outbox INDEXED BY outbox_due WHERE state = 'pending' AND due_at > ?1
     UNION ALL SELECT min(purge_at) FROM memory WHERE purge_at > ?1
     UNION ALL SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'tidy_at' AND CAST(value AS INTEGER) > ?1)"""
 
 
-DUE = """SELECT 'event' AS kind, chat_id FROM event WHERE state = 'queued' AND due_at <= ?1 GROUP BY chat_id
+DUE = """SELECT 'event' AS kind, chat_id FROM event INDEXED BY event_queue
+    WHERE state = 'queued' AND due_at <= ?1 GROUP BY chat_id
     UNION ALL SELECT 'window', 0 WHERE EXISTS (SELECT 1 FROM window WHERE until <= ?1)
     UNION ALL SELECT 'session', id FROM session WHERE state = 'open' AND close_at <= ?1
     UNION ALL SELECT 'digest', id FROM session WHERE digest_due_at <= ?1
-    UNION ALL SELECT 'outbox', chat_id FROM outbox WHERE state = 'pending' AND due_at <= ?1 GROUP BY chat_id
+    UNION ALL SELECT 'outbox', chat_id FROM outbox INDEXED BY outbox_due
+    WHERE state = 'pending' AND due_at <= ?1 GROUP BY chat_id
     UNION ALL SELECT 'purge', 0 WHERE EXISTS (SELECT 1 FROM memory WHERE purge_at <= ?1)
     UNION ALL SELECT 'tidy', 0
         WHERE coalesce((SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'tidy_at'), 0) <= ?1"""
@@ -52,7 +54,7 @@ class Deadlines:
 
     async def waiting(self) -> int | None:
         """When the last of the lines that wait for an answer is due, ms; None when none waits."""
-        row = await self._database.row("SELECT max(due_at) FROM event WHERE state = 'queued'")
+        row = await self._database.row("SELECT max(due_at) FROM event INDEXED BY event_queue WHERE state = 'queued'")
         return int(row[0]) if row and row[0] is not None else None
 
     async def end_windows(self, now: int) -> int:

@@ -47,7 +47,8 @@ class Events:
     async def due(self, chat_id: int, now: int) -> tuple[Event, ...]:
         """What in this chat is to be answered by now, in order."""
         rows = await self._database.rows(
-            EVENT + "WHERE chat_id = ? AND state = 'queued' AND due_at <= ? ORDER BY id", (chat_id, now)
+            EVENT + "INDEXED BY event_queue WHERE chat_id = ? AND state = 'queued' AND due_at <= ? ORDER BY id",
+            (chat_id, now),
         )
         return tuple(event_of(row) for row in rows)
 

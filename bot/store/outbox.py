@@ -28,9 +28,9 @@ class Outbox:
 
         await self._database.write(verb)
 
-    async def take(self, chat_id: int, now: int) -> Outgoing | None:
-        """Mark the chat's first waiting row as being sent, and hand it out."""
-        return await self._database.write(lambda db: take(db, chat_id, self._boot, now))
+    async def take(self, chat_id: int, now: int, platforms: frozenset[str] | None = None) -> Outgoing | None:
+        """Mark the chat's first waiting row as being sent, and hand it out; only to one of these platforms."""
+        return await self._database.write(lambda db: take(db, chat_id, self._boot, now, platforms))
 
     async def sent(self, outbox_id: int, external_ids: tuple[str, ...], at: int) -> None:
         """It went out; the row keeps its ids, not its text."""
@@ -83,14 +83,16 @@ def put(
     )
 
 
-def take(db: sqlite3.Connection, chat_id: int, boot: str, now: int) -> Outgoing | None:
+def take(
+    db: sqlite3.Connection, chat_id: int, boot: str, now: int, platforms: frozenset[str] | None = None
+) -> Outgoing | None:
     """Verb: pending → sending, only for the first row of the chat, and only when nothing of it is being sent."""
     row = db.execute(
         WAITING + "WHERE outbox.chat_id = ?1 AND outbox.id = (SELECT min(id) FROM outbox WHERE chat_id = ?1 "
         "AND state IN ('pending', 'sending')) AND state = 'pending' AND due_at <= ?2",
         (chat_id, now),
     ).fetchone()
-    if row is None:
+    if row is None or (platforms is not None and row[2] not in platforms):
         return None
     db.execute("UPDATE outbox SET state = 'sending', boot = ?, attempts = attempts + 1 WHERE id = ?", (boot, row[0]))
     return Outgoing(row[0], row[1], row[2], row[3], row[4], cast("OutgoingKind", row[5]))

@@ -26,7 +26,7 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             turn_id INTEGER, hidden TEXT NOT NULL DEFAULT '')""",
         "CREATE UNIQUE INDEX event_delivery ON event (delivery_key) WHERE delivery_key IS NOT NULL",
         "CREATE INDEX event_chat ON event (chat_id, id)",
-        "CREATE INDEX event_queue ON event (due_at) WHERE state = 'queued'",
+        "CREATE INDEX event_queue ON event (chat_id, due_at) WHERE state = 'queued'",
         "CREATE INDEX event_turn ON event (turn_id) WHERE turn_id IS NOT NULL",
         """CREATE TABLE member (
             chat_id INTEGER NOT NULL REFERENCES chat(id), person_id INTEGER NOT NULL REFERENCES person(id),
@@ -83,6 +83,7 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             state TEXT NOT NULL, boot TEXT NOT NULL DEFAULT '', attempts INTEGER NOT NULL DEFAULT 0,
             due_at INTEGER NOT NULL, sent_at INTEGER, external_ids TEXT NOT NULL DEFAULT '[]',
             error TEXT NOT NULL DEFAULT '')""",
+        "CREATE INDEX outbox_due ON outbox (due_at) WHERE state = 'pending'",
         "CREATE INDEX outbox_pending ON outbox (chat_id, id) WHERE state IN ('pending', 'sending')",
         """CREATE TABLE memory (
             id INTEGER PRIMARY KEY AUTOINCREMENT, owner_id INTEGER REFERENCES person(id),
