@@ -50,7 +50,7 @@ class Parts:
 def make_planner(parts: Parts) -> tuple[Planner, Prefix, Brain]:
     """What composing needs, for the running house and for commands that only look."""
     settings, words = parts.settings, parts.words
-    tools = make_tools(parts.store, words, parts.prompts)
+    tools = make_tools(parts.store, words, parts.prompts, settings.memory.max_results)
     prefix = read_prefix(
         parts.prompts("ai-system.txt"), parts.persona, settings.bot.names[0], tuple(tool.spec for tool in tools),
         parts.model.dialect,
@@ -74,7 +74,9 @@ class App:
         remembering = Remembering(store, clock, settings, words)
         self._answering = Answering(store, runner, remembering, planner, clock, words, settings.bot.names, log)
         self._sending = Sending(store, clock, self.look, log)
-        self._closing = Closing(store, Summariser(parts.model, parts.prompts), planner, clock, settings, words, log)
+        self._closing = Closing(
+            store, Summariser(parts.model, parts.prompts, brain.slots), planner, clock, settings, words, log
+        )
         self._answering.employ(
             CommandDesk(store, planner, clock, settings, words), self._sends.wake, self._sending.typing
         )  # fmt: skip

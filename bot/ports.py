@@ -1,4 +1,4 @@
-"""What the house needs from outside: time, a model, platforms. The store's ports are in bot/store/ports.py."""
+"""What the house needs from outside: time, a model, platforms. The store's nouns are in bot/store/store.py."""
 
 from collections.abc import Awaitable, Callable
 from typing import Protocol, runtime_checkable
@@ -31,7 +31,7 @@ class Clock(Protocol):
 class Model(Protocol):
     """Whoever answers. One request, one completion or a ModelError; never a partial answer.
 
-    `dialect` enters the prefix signature; `digests` says whether it can summarise a session;
+    `dialect` enters the prefix signature; `digests` says whether it can summarise a session.
     """
 
     name: str

@@ -3,13 +3,12 @@
 import re
 from xml.etree.ElementTree import fromstring
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.context.bus import Line
 from bot.context.scene import scene_text
-from bot.context.xml import DELTA, OPENING, Delta, Frame, Limits, delta, element, gap, render
+from bot.context.xml import Delta, Frame, Limits, delta, element, render
 from bot.text.clean import clean, clean_name
 from bot.types.event import Event, EventKind
 
@@ -23,6 +22,10 @@ def event(
     number: int, text: str, kind: EventKind = "message", name: str = "alice", label: str = "", ago: int = 0
 ) -> Event:
     return Event(number, 1, NOW - ago * 1000, kind, 1, name, text, label)
+
+
+DELTA = Limits(tokens=1_200)
+OPENING = Limits(tokens=1_500, recent=50, window_s=86_400, message=120)
 
 
 def turn(*events: Event, answering: tuple[int, ...] = (), limits: Limits = DELTA, earlier: int = 0) -> Delta:
@@ -157,14 +160,6 @@ def test_an_opening_looks_back_one_day_and_fifty_lines_but_answers_older_ones() 
     made = turn(*events, answering=(1,), limits=Limits(tokens=10_000, recent=50, window_s=86_400))
     assert [line.event_ids[0] for line in made.lines] == [1, *range(50, 100)]
     assert turn(*events, limits=Limits(tokens=9, recent=0)).lines == ()
-
-
-@pytest.mark.parametrize(
-    ("seconds", "label"),
-    [(-5, "0m"), (59, "0m"), (360, "6m"), (3_600, "1h"), (4_800, "1h20m"), (86_399, "23h59m"), (200_000, "2d")],
-)
-def test_a_silence_is_told_in_minutes_hours_or_days(seconds: int, label: str) -> None:
-    assert gap(seconds * 1000) == label
 
 
 @given(st.lists(st.tuples(st.sampled_from(KINDS), ANYTHING, ANYTHING, ANYTHING), max_size=8))

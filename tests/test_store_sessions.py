@@ -96,7 +96,7 @@ async def test_the_floor_under_raw_lines_is_the_last_clearing(tmp_path: Path) ->
             Digested(await store.sessions.session(session), Digest("", (), "rule"), 1, (), ()), NOW
         )
         assert await store.sessions.floor(1) == 2
-        await store.sessions.clear_last(1, 7)
+        await store.sessions.clear(1, 7)
         assert await store.sessions.floor(1) == 7
 
 

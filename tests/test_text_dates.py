@@ -12,7 +12,6 @@ from bot.text.dates import (
     clock_label,
     day_start,
     duration_label,
-    gap,
     holiday_name,
     local_day,
     month_start,
@@ -88,12 +87,6 @@ def test_durations_are_rounded_down_to_the_shown_unit(length: float, label: str)
 @given(st.floats())
 def test_every_duration_has_a_label(length: float) -> None:
     assert duration_label(length)[-1] in "mhd"
-
-
-def test_a_gap_shows_from_five_minutes_on() -> None:
-    assert gap(0, 5 * 60_000 - 1) == ""
-    assert gap(0, 5 * 60_000) == "5m"
-    assert gap(HOUR, 0) == ""
 
 
 @given(MOMENTS, st.integers(0, 23), ZONES)

@@ -32,8 +32,6 @@ class Place:
 def find_place(settings: Settings, data: Path) -> Place:
     """Look up what the configuration names; ConfigError for a folder that is not there."""
     own = Path(settings.prompts_dir).expanduser() if settings.prompts_dir else None
-    if own is not None and not own.is_dir():
-        raise ConfigError((f"prompts_dir: there is no folder {settings.prompts_dir!r}",))
     folders = [data / "persona", resource_dir("data/persona")]
     persona = next((folder / settings.persona for folder in folders if (folder / settings.persona).is_dir()), None)
     if persona is None:

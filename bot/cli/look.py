@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from bot.app import make_planner
 from bot.cli.house import Place, make_model, make_parts, make_words
 from bot.commands.report import ctx_report
-from bot.errors import StoreError
+from bot.errors import NuanError, StoreError
 from bot.flow.imagine import imagine
+from bot.memory.understand import understand
 from bot.ports import Clock
 from bot.prompt.opening import boot_text
 from bot.store.store import Store, open_store
@@ -37,6 +38,8 @@ async def show_ctx(place: Place, view: View, query: str, raw: bool, clock: Clock
         parts = make_parts(place, store, model, _Silence(), clock)
         planner, prefix, _ = make_planner(parts)
         chat, person = await _find(store, view)
+        if understand(query, place.settings.bot.names).commands:
+            raise NuanError("--query: a memory command is carried out without a model; ask for a text without one")
         plan = await imagine(planner, parts.words, chat, person, query, parts.clock.now())
         try:
             if raw:

@@ -25,7 +25,7 @@ app = typer.Typer(
 ConfigOption = Annotated[
     Path | None, typer.Option("--config", help="Configuration file; nuan.toml in this folder unless given.")
 ]
-DataOption = Annotated[Path, typer.Option("--data", help="Folder of database, notes and logs.")]
+DataOption = Annotated[Path, typer.Option("--data", help="Folder of database and logs.")]
 ChatOption = Annotated[str, typer.Option("--chat", help="Chat by number or title; the private one unless given.")]
 PersonOption = Annotated[
     str, typer.Option("--person", "--player", help="Person by number or name; the owner unless given.")

@@ -70,11 +70,11 @@ class CommandDesk:
         return self._text(asked, "cleared")
 
     async def _close(self, asked: Asked, reason: CloseReason) -> None:
+        if reason == "clear":
+            await self._store.sessions.clear(asked.chat.id, asked.event.id)
         session = await self._store.sessions.open_session(asked.chat.id)
         if session is not None:
             await self._store.sessions.close(session.id, reason, self._clock.now(), upto_event=asked.event.id)
-        elif reason == "clear":
-            await self._store.sessions.clear_last(asked.chat.id, asked.event.id)
 
     async def _ctx(self, asked: Asked) -> str:
         person, query = await self._about(asked)

@@ -1,4 +1,4 @@
-"""The one table of commands: name, arguments, help, who may, where the answer may appear."""
+"""The one table of commands: name, arguments, who may, what it does. Answers go back to the chat they were asked in."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -26,18 +26,17 @@ class Asked:
 class Command:
     """One command. Its help text is `help_NAME` in the message catalogue.
 
-    `who` may use it in a group; in a DM everyone may, except where `always` is set.
+    `who` may use it in a group; in a DM everyone may.
     """
 
     name: str
     arguments: str
     who: Who
     run: Callable[[Asked], Awaitable[str]]
-    always: bool = False
 
     def allows(self, asked: Asked) -> bool:
         """Whether this person may use it here."""
-        return self.who == "anyone" or asked.person.is_owner or (asked.chat.kind == "dm" and not self.always)
+        return self.who == "anyone" or asked.person.is_owner or asked.chat.kind == "dm"
 
 
 def split(text: str) -> tuple[str, tuple[str, ...]]:

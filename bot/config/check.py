@@ -21,7 +21,7 @@ def contradictions(settings: Settings) -> Iterator[Contradiction]:
     yield from _server(settings)
     yield from _prices(settings)
     yield from _sizes(settings)
-    if settings.prompts_dir and not Path(settings.prompts_dir).is_dir():
+    if settings.prompts_dir and not Path(settings.prompts_dir).expanduser().is_dir():
         yield _found("prompts_dir", "there is no such folder")
 
 

@@ -215,7 +215,7 @@ class MemoryLimits(Section):
     """What nuan remembers."""
 
     undo_days: int = Field(default=7, ge=0, description="How long something forgotten can be taken back, in days.")
-    max_results: PositiveInt = Field(default=6, description="Most memories that one recall brings back.")
+    max_results: int = Field(default=6, ge=1, le=20, description="Memories that one recall brings back, 1 to 20.")
 
 
 class Retention(Section):

@@ -6,10 +6,11 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from bot.context.bus import RECENT, SCENE_LABEL, WINDOW_S, Line, select, stack
+from bot.context.bus import SCENE_LABEL, Line, select, stack
 from bot.context.scene import SCENE_CHARS, scene_text
 from bot.text.clean import clean, clean_name
 from bot.text.clip import clip, clip_whole
+from bot.text.dates import duration_label
 from bot.types.event import Event
 
 GAP_MS = 300_000
@@ -55,13 +56,6 @@ class Limits:
     tool: int = 120
     tool_lines: int = 3
     gap_ms: int = GAP_MS
-
-
-DELTA = Limits(tokens=1_200)
-"""What one turn adds (ARCHITECTURE 5; C4)."""
-
-OPENING = Limits(tokens=1_500, recent=RECENT, window_s=WINDOW_S, message=120)
-"""What a log opens with (ARCHITECTURE 5; C6, C8)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,17 +124,6 @@ def element(line: Line, limits: Limits, whole: str | None = None) -> str:
             return _event(line, limits)
 
 
-def gap(ms: int) -> str:
-    """A stretch of time as 6m, 1h20m or 3d: whole minutes, never less than 0m (SEED_SYSTEMS 1.1)."""
-    minutes = max(ms, 0) // 60_000
-    if minutes >= 24 * 60:
-        return f"{minutes // (24 * 60)}d"
-    hours, rest = divmod(minutes, 60)
-    if not hours:
-        return f"{rest}m"
-    return f"{hours}h{rest}m" if rest else f"{hours}h"
-
-
 def _shown(
     lines: tuple[Line, ...],
     answering_ids: frozenset[int],
@@ -193,7 +176,7 @@ def _elements(lines: tuple[Line, ...], shown: dict[Line, str], limits: Limits, e
             yield mark
             mark = ""
         if until is not None and line.since - until >= limits.gap_ms:
-            yield f'<g d="{gap(line.since - until)}"/>'
+            yield f'<g d="{duration_label(line.since - until)}"/>'
         yield shown[line]
         until = line.at
     if mark:
@@ -207,7 +190,7 @@ def _fold_mark(dropped: list[Line], earlier: int) -> str:
     if not dropped:
         return f'<g n="{folded}"/>'
     span = max(line.at for line in dropped) - min(line.since for line in dropped)
-    return f'<g n="{folded}" d="{gap(span)}"/>'
+    return f'<g n="{folded}" d="{duration_label(span)}"/>'
 
 
 def _is_scene(line: Line) -> bool:

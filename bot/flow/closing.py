@@ -1,5 +1,6 @@
 """Closing a session: open → closing → closed, with exactly one digest, by one small model call or by rule."""
 
+import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -36,10 +37,11 @@ OUTPUT_TOKENS = 400
 
 @dataclass(frozen=True, slots=True)
 class Summariser:
-    """Who digests, and where its instruction lies per language."""
+    """Who digests, where its instruction lies per language, and the slots it shares with turns."""
 
     model: Model
     prompts: Callable[[str], Path]
+    slots: asyncio.Semaphore
 
 
 class Closing:
@@ -116,7 +118,9 @@ class Closing:
             self._log.warning("over_budget", session=session.number, chat=scope.chat_id, limit=error.limit)
             return rule_digest(lines, scope)
         try:
-            answer = await model.complete(Request(prompt, OUTPUT_TOKENS, 0.0, self._settings.model.deadline_seconds))
+            request = Request(prompt, OUTPUT_TOKENS, 0.0, self._settings.model.deadline_seconds)
+            async with self._summariser.slots:
+                answer = await model.complete(request)
         except ModelError as error:
             unbilled = error.fault in ("unreachable", "refused", "busy")
             await (self._store.ledger.release if unbilled else self._store.ledger.charge)(call.id, self._clock.now())

@@ -19,6 +19,9 @@ from bot.types.speaking import Situation
 READ_CHARS = 8_000
 """How much of a message is searched for names and commands: folding is slow on hostile megabytes."""
 
+SCENE_CHARS = 4_000
+"""What is stored of a scene; how much of it is told is configuration."""
+
 MOST_CHARS = 100_000
 """What is stored of one message; no chat platform sends more, and a pasted file must not fill the disk."""
 
@@ -61,7 +64,7 @@ class Intake:
             text=clip_whole(clean(incoming.text), MOST_CHARS)[0],
             place=replace(incoming.place, title=clean_name(incoming.place.title) if incoming.place.title else ""),
             sender=replace(sender, name=clean_name(sender.name)) if sender is not None else None,
-            scene=scene_text(scene) if scene is not None else None,
+            scene=scene_text(scene, SCENE_CHARS) if scene is not None else None,
         )
 
     def _arrival(self, incoming: Incoming) -> Arrival:
@@ -74,5 +77,17 @@ class Intake:
             mentions_bot=incoming.mentions_bot, replies_to_bot=incoming.replies_to_bot,
             addresses_other=incoming.addresses_other, forwarded=incoming.forwarded, window_until=0,
         )  # fmt: skip
-        script = script_of(text, self._language) if is_message and not is_command and text.strip() else ""
-        return Arrival(incoming, situation, script, "command" if is_command else "")
+        tells = is_message and not is_command and bool(text.strip())
+        return Arrival(
+            incoming, situation, lambda last: script_of(text, _known(last) or self._language) if tells else last,
+            "command" if is_command else "",
+        )  # fmt: skip
+
+
+def _known(script: str) -> Script | None:
+    """The stored script of a person who has written before."""
+    match script:
+        case "zh-Hans" | "zh-Hant" | "en":
+            return script
+        case _:
+            return None

@@ -3,6 +3,8 @@
 from dataclasses import dataclass, replace
 
 from bot.config.settings import Settings
+from bot.context.bus import SCENE_LABEL
+from bot.context.scene import scene_text
 from bot.context.xml import Limits, delta
 from bot.flow.words import Words
 from bot.money import prices
@@ -100,6 +102,10 @@ class Planner:
             assert epoch is not None
             events, earlier = await store.events.since(chat.id, epoch.logged_upto, self._settings.context.bus_max)
             limits, text = self._limits(self._settings.context.delta_tokens), ""
+        upto = max(event.id for event in (*events, *occasion.answering))
+        if first or not self._settings.context.scene.include:
+            # The opening tells the present scene; after it only a change is news.
+            events = tuple(event for event in events if event.label != SCENE_LABEL)
         every = tuple(sorted({e.id: e for e in (*events, *occasion.answering)}.values(), key=lambda event: event.id))
         answered = frozenset(event.id for event in occasion.answering)
         shown = delta(every, answered, now, frame, limits, estimate_tokens, earlier)
@@ -108,7 +114,7 @@ class Planner:
         asking = replace(
             asking,
             shown=tuple(number for line in shown.lines for number in line.event_ids),
-            logged_upto=every[-1].id,
+            logged_upto=upto,
             ends=ends,
         )
         prompt = whole_prompt(self._prefix.message, self._prefix.tools, epoch, (composed.message,))
@@ -133,10 +139,15 @@ class Planner:
         zone, settings = self._words.zone_of(chat, person), self._settings
         return OpeningFacts(
             bot_name=settings.bot.names[0], who=self._prefix.who, owner=settings.bot.owner, zone=zone,
-            tz=self._words.tz(zone), now=now, chat=chat if settings.context.scene.include else _bare(chat),
+            tz=self._words.tz(zone), now=now, chat=self._seen(chat),
             present=tuple(present), names=names, memories=memories,
             dialogues=await self._store.digests.recent(audience, DIALOGUES),
         )  # fmt: skip
+
+    def _seen(self, chat: Chat) -> Chat:
+        """The chat with as much of its scene as may be told."""
+        scene = self._settings.context.scene
+        return replace(chat, scene=scene_text(chat.scene, scene.max_chars) if scene.include else "")
 
     async def audience(self, chat: Chat, person: Person) -> Audience:
         """Everyone who can read a reply here; in a DM just the person."""
@@ -209,7 +220,3 @@ class Planner:
             close_at=self.close_at(session.opened_at if session else now, occasion.chat, occasion.person, now),
             reservation=self.reservation(cause, tokens, now),
         )  # fmt: skip
-
-
-def _bare(chat: Chat) -> Chat:
-    return Chat(chat.id, chat.platform, chat.external_id, chat.kind, chat.title, chat.enabled)

@@ -16,8 +16,8 @@ from bot.types.prompt import ToolSpec
 from bot.types.tool import Tool, ToolContext
 
 
-def make_tools(store: Store, words: Words, find: Callable[[str], Path]) -> tuple[Tool, ...]:
-    """All tools in the order they are sent."""
+def make_tools(store: Store, words: Words, find: Callable[[str], Path], top_k: int) -> tuple[Tool, ...]:
+    """All tools in the order they are sent; `top_k` is how many memories a recall brings."""
 
     async def render(context: ToolContext, found: tuple[Memory, ...]) -> str:
         return await _findings(store, words, context, found)
@@ -28,7 +28,7 @@ def make_tools(store: Store, words: Words, find: Callable[[str], Path]) -> tuple
 
     done = words.openings.text("experience_saved", words.language, id="{id}")
     return (
-        recall_tool(_spec(find("tools/memory_recall.json")), store.memories.search, render),
+        recall_tool(_spec(find("tools/memory_recall.json")), store.memories.search, render, top_k),
         experience_tool(_spec(find("tools/save_experience.json")), saved, store.tombstones.covers, done),
     )
 

@@ -1,1 +1,1 @@
-"""What lasts: which sentences ask to keep, drop or undo a memory. It stores nothing and calls no model."""
+"""What lasts? Commands to keep and forget, digests, experiences. It stores nothing and calls no model."""

@@ -86,12 +86,14 @@ def _lines(line: Callable[[str, Memory], str], key: str, memories: Iterable[Memo
 def fit(found: tuple[Section, ...], limit: int, cost: Callable[[str], int]) -> str:
     """The sections as text of at most `limit` tokens.
 
-    Each section first takes lines up to its share; what the others leave is then given out in reading order.
+    Each section first takes lines up to its share; what is left goes to the largest share first: what was told to be
+    kept.
     """
     kept: dict[str, list[str]] = {section.heading: [] for section in found}
     left = limit - sum(cost(section.heading) for section in found)
+    by_weight = sorted(found, key=lambda section: -section.share)
     for shared in (True, False):
-        for section in found:
+        for section in found if shared else by_weight:
             room = min(left, int(limit * section.share)) if shared else left
             mine = kept[section.heading]
             for text in section.lines:

@@ -11,10 +11,8 @@ from bot.types.people import Audience
 from bot.types.prompt import ToolSpec
 from bot.types.tool import Tool, ToolAnswer, ToolContext, ToolRefused, argument_problem
 
-TOP_K = 6
-"""Results when the model does not say (seed 长记忆: topK 6 of 1..20)."""
-
 MOST = 20
+"""Most results of one call (seed 长记忆: topK 1..20)."""
 
 Search = Callable[[Audience, tuple[str, ...], int], Awaitable[tuple[Memory, ...]]]
 Render = Callable[[ToolContext, tuple[Memory, ...]], Awaitable[str]]
@@ -26,11 +24,14 @@ class RecallArguments(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
     query: str = Field(max_length=2000)
-    top_k: int = Field(default=TOP_K, ge=1, le=MOST)
+    top_k: int | None = Field(default=None, ge=1, le=MOST)
 
 
-def recall_tool(spec: ToolSpec, search: Search, render: Render) -> Tool:
-    """The tool over a search that filters by audience, and the words its findings are told in."""
+def recall_tool(spec: ToolSpec, search: Search, render: Render, top_k: int) -> Tool:
+    """The tool over a search that filters by audience, and the words its findings are told in.
+
+    `top_k` is how many it brings when the model does not say.
+    """
 
     async def run(context: ToolContext, arguments: str) -> ToolAnswer:
         try:
@@ -41,6 +42,6 @@ def recall_tool(spec: ToolSpec, search: Search, render: Render) -> Tool:
             raise ToolRefused("recall_empty")
         # The dictionary loads at the first question, and the event loop must not wait for it.
         terms = await asyncio.to_thread(query_terms, asked.query)
-        return ToolAnswer(await render(context, await search(context.audience, terms, asked.top_k)))
+        return ToolAnswer(await render(context, await search(context.audience, terms, asked.top_k or top_k)))
 
     return Tool(spec, run)

@@ -26,11 +26,14 @@ class Accepted:
 
 @dataclass(frozen=True, slots=True)
 class Arrival:
-    """What intake knows of an event before it is stored: the situation (window and switch still unknown)."""
+    """What intake knows of an event before it is stored: the situation (window and switch still unknown).
+
+    `script` gives the script of the text from the script that its sender last wrote in ("" when unknown).
+    """
 
     incoming: Incoming
     situation: Situation
-    script: str
+    script: Callable[[str], str]
     hidden: str = ""
 
 

@@ -36,7 +36,7 @@ class Reservation:
 
 @dataclass(frozen=True, slots=True)
 class Settlement:
-    """What a call really cost; `counted` says who counted: the server, or we by estimate."""
+    """What a call really cost; `usage.returned` says whether the server counted, or we by estimate."""
 
     call_id: int
     usage: Usage

@@ -1,6 +1,7 @@
 """Persons, accounts, chats and places. Names are display only; platform ids decide who is who."""
 
 import sqlite3
+from collections.abc import Callable
 from typing import cast
 
 from bot.store.database import Database
@@ -108,16 +109,17 @@ def find_chat(db: sqlite3.Connection, place: Place, at: int) -> Chat:
     return chat
 
 
-def find_person(db: sqlite3.Connection, sender: Sender, script: str, at: int) -> int:
+def find_person(db: sqlite3.Connection, sender: Sender, script: Callable[[str], str], at: int) -> int:
     """The person an account belongs to, made when it is new; name and script follow what was last seen."""
     row = db.execute(
-        "SELECT person_id, name FROM account WHERE platform = ? AND external_id = ?",
+        "SELECT person_id, account.name, script FROM account JOIN person ON person.id = person_id "
+        "WHERE platform = ? AND external_id = ?",
         (sender.platform, sender.external_id),
     ).fetchone()
     if row is None:
         person_id = db.execute(
             "INSERT INTO person (name, script, is_bot, created_at) VALUES (?, ?, ?, ?)",
-            (sender.name, script, int(sender.is_bot), at),
+            (sender.name, script(""), int(sender.is_bot), at),
         ).lastrowid
         db.execute(
             "INSERT INTO account (platform, external_id, person_id, name, created_at) VALUES (?, ?, ?, ?, ?)",
@@ -130,7 +132,7 @@ def find_person(db: sqlite3.Connection, sender: Sender, script: str, at: int) ->
             (sender.name, sender.platform, sender.external_id),
         )
     db.execute(
-        "UPDATE person SET name = ?1, script = iif(?2 = '', script, ?2) WHERE id = ?3 AND (name <> ?1 OR script <> ?2)",
-        (sender.name, script, row[0]),
+        "UPDATE person SET name = ?1, script = ?2 WHERE id = ?3 AND (name <> ?1 OR script <> ?2)",
+        (sender.name, script(str(row[2])), row[0]),
     )
     return cast("int", row[0])

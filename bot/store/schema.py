@@ -12,7 +12,8 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         "CREATE INDEX account_person ON account (person_id)",
         """CREATE TABLE chat (
             id INTEGER PRIMARY KEY, kind TEXT NOT NULL, title TEXT NOT NULL DEFAULT '',
-            enabled INTEGER NOT NULL DEFAULT 1, scene TEXT NOT NULL DEFAULT '', created_at INTEGER NOT NULL)""",
+            enabled INTEGER NOT NULL DEFAULT 1, scene TEXT NOT NULL DEFAULT '',
+            cleared_upto INTEGER NOT NULL DEFAULT 0, created_at INTEGER NOT NULL)""",
         """CREATE TABLE place (
             platform TEXT NOT NULL, external_id TEXT NOT NULL, chat_id INTEGER NOT NULL REFERENCES chat(id),
             current INTEGER NOT NULL DEFAULT 1, PRIMARY KEY (platform, external_id)) WITHOUT ROWID""",

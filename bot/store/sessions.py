@@ -52,8 +52,8 @@ class Sessions:
     async def floor(self, chat_id: int) -> int:
         """The event up to which a new log may show no raw lines: the last `.ai clear`, or a digested `/new`."""
         row = await self._database.row(
-            "SELECT coalesce(max(upto_event), 0) FROM session WHERE chat_id = ? AND state <> 'open' AND "
-            "(close_reason = 'clear' OR (close_reason = 'new' AND state = 'closed'))",
+            "SELECT max(cleared_upto, (SELECT coalesce(max(upto_event), 0) FROM session WHERE chat_id = chat.id "
+            "AND close_reason = 'new' AND state = 'closed')) FROM chat WHERE id = ?",
             (chat_id,),
         )
         return int(row[0]) if row else 0
@@ -91,16 +91,10 @@ class Sessions:
         """
         return await self._database.write(lambda db: close(db, session_id, reason, at, deadline, upto_event))
 
-    async def clear_last(self, chat_id: int, upto_event: int) -> None:
-        """`.ai clear` while nothing is open: the last session's lines are not shown either."""
+    async def clear(self, chat_id: int, upto_event: int) -> None:
+        """No new log of this chat shows a raw line up to that event, whether a session is open or not."""
         await self._database.write(
-            lambda db: (
-                db.execute(
-                    "UPDATE session SET close_reason = 'clear', upto_event = max(upto_event, ?) WHERE id = "
-                    "(SELECT id FROM session WHERE chat_id = ? ORDER BY number DESC LIMIT 1)",
-                    (upto_event, chat_id),
-                ).rowcount
-            )
+            lambda db: db.execute("UPDATE chat SET cleared_upto = ? WHERE id = ?", (upto_event, chat_id)).rowcount
         )
 
     async def postpone_digest(self, session_id: int, until: int) -> None:

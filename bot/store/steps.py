@@ -216,9 +216,9 @@ def say(db: sqlite3.Connection, saying: Saying, at: int) -> None:
     for part, draft in enumerate(saying.drafts):
         put(db, turn.chat_id, draft, at, part=part, turn_id=turn.id, event_id=line)
     db.executemany(
-        "UPDATE window SET until = max(until, ?) WHERE chat_id = ? AND person_id = "
-        "(SELECT person_id FROM event WHERE id = ?)",
-        [(saying.window_until, turn.chat_id, number) for number in events],
+        "INSERT INTO window (chat_id, person_id, until) SELECT chat_id, person_id, ? FROM event WHERE id = ? "
+        "AND person_id IS NOT NULL ON CONFLICT (chat_id, person_id) DO UPDATE SET until = max(until, excluded.until)",
+        [(saying.window_until, number) for number in events],
     )
     db.execute("UPDATE turn SET said_at = ? WHERE id = ?", (at, turn.id))
     _drop_forgotten(db, turn.epoch_id)

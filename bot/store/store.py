@@ -43,11 +43,6 @@ class Store:
         self._database = database
         self._lock = lock
 
-    @property
-    def busy(self) -> bool:
-        """True while a write or a read is in flight."""
-        return self._database.busy
-
     async def close(self) -> None:
         """Finish the writes that wait, free the connections and the folder."""
         await self._database.close()

@@ -1,4 +1,4 @@
-"""The sentences nuan says by itself, from prompts/messages, one file per language. Decides nothing about when."""
+"""The sentences nuan says by itself, from a folder of prompts/, one file per language. Decides nothing about when."""
 
 import tomllib
 from collections.abc import Callable, Mapping

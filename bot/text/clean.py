@@ -29,19 +29,6 @@ def clean_name(text: str) -> str:
     return clip(" ".join(seen.split()), NAME_CHARS).rstrip() or "?"
 
 
-def one_line(text: str) -> str:
-    """The text as one line of a log or terminal; whatever would be invisible or move the cursor is written \\x1b."""
-    if text.isprintable() and "\\" not in text:
-        return text
-    return "".join(map(_visible, text))
-
-
-def _visible(char: str) -> str:
-    if char == "\\" or unicodedata.category(char) in ("Cc", "Cf", "Cs", "Zl", "Zp"):
-        return char.encode("unicode_escape").decode("ascii")
-    return char
-
-
 def as_data(text: str) -> str:
     """Outside text on one line of a prompt: cleaned, white space folded, markup escaped so that it can open no tag."""
     flat = " ".join(clean(text).split())

@@ -8,8 +8,6 @@ from functools import cache
 
 from bot.text.script import Script
 
-GAP_MS = 5 * 60_000
-"""A silence shorter than this is no gap (seed AI Chat Pipeline: 5 minutes)."""
 RELATIVE_DAYS = 7
 """Older than this a day is shown as a date (seed Warm Boot: N天前 up to 7)."""
 
@@ -77,12 +75,6 @@ def duration_label(ms: float) -> str:
     if not hours:
         return f"{minutes}m"
     return f"{hours}h{minutes % 60}m" if minutes % 60 else f"{hours}h"
-
-
-def gap(before_ms: int, after_ms: int, threshold_ms: int = GAP_MS) -> str:
-    """The silence between two moments as `duration_label`, "" when it is below the threshold."""
-    silence = after_ms - before_ms
-    return duration_label(silence) if silence >= threshold_ms else ""
 
 
 def day_start(ms: int, tz: tzinfo) -> int:

@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 from typing import Literal
 
-OutboxState = Literal["pending", "sending", "sent", "unknown", "failed", "cancelled"]
 OutgoingKind = Literal["reply", "receipt", "notice", "command"]
 
 
