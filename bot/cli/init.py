@@ -21,8 +21,9 @@ from typing import TextIO, TypeVar
 from dotenv.parser import parse_stream
 from pydantic import ValidationError
 
+from bot.config.kinds import is_loopback
 from bot.config.load import load
-from bot.config.settings import ModelServer, is_loopback
+from bot.config.settings import ModelServer
 from bot.errors import ConfigError, NuanError
 from bot.resources import Prompts
 from bot.text.catalogue import catalogue

@@ -44,6 +44,8 @@ def chat(
     """Talk in this terminal. Example: nuan chat --group 家"""
     from bot.cli.chat import chat as talk  # the terminal's libraries load only for a talk
 
+    if sys.stdin is None or sys.stdout is None:
+        raise SystemExit("nuan: a talk needs an open standard input and output")
     _run(talk(_place(config, data), group, name, verbose))
 
 

@@ -73,6 +73,8 @@ class CommandDesk:
         if reason == "clear":
             await self._store.sessions.clear(asked.chat.id, asked.event.id)
         session = await self._store.sessions.open_session(asked.chat.id)
+        if session is None and not await self._store.sessions.undigested(asked.chat.id):
+            await self._store.sessions.clear(asked.chat.id, asked.event.id)
         if session is not None:
             await self._store.sessions.close(session.id, reason, self._clock.now(), upto_event=asked.event.id)
 

@@ -4,7 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from bot.config.settings import Settings, is_loopback
+from bot.config.kinds import is_loopback
+from bot.config.settings import Settings
 
 
 @dataclass(frozen=True, slots=True)

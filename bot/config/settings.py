@@ -1,75 +1,27 @@
 """Every key of the configuration with its type, unit, default and one sentence of help. Reads no file."""
 
-import ipaddress
 import re
 from types import NoneType
 from typing import Annotated, Literal, get_args, get_origin
-from urllib.parse import urlsplit
-from zoneinfo import available_timezones
 
 from pydantic import (
     AfterValidator,
     BaseModel,
     ConfigDict,
     Field,
-    PositiveFloat,
-    PositiveInt,
     SecretStr,
     StringConstraints,
     ValidationInfo,
     field_validator,
 )
-from pydantic_core import PydanticCustomError
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
+
+from bot.config.kinds import json_list, problem, region, server_url, zone
 
 Language = Literal["zh-Hans", "zh-Hant", "en"]
 Level = Literal["debug", "info", "warning", "error"]
 Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=32)]
 Owner = Annotated[str, StringConstraints(strip_whitespace=True, pattern=r"^[a-z0-9_]+:\S.*$")]
-
-
-def is_loopback(url: str) -> bool:
-    """Whether the server of this URL runs on this machine (localhost, 127.0.0.0/8, ::1); False for anything unclear."""
-    try:
-        host = urlsplit(url).hostname or ""
-        return host == "localhost" or host.endswith(".localhost") or ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
-
-
-def _problem(text: str) -> PydanticCustomError:
-    return PydanticCustomError("nuan", "{text}", {"text": text})
-
-
-def _server_url(url: str) -> str:
-    if not url:
-        return url
-    try:
-        parts = urlsplit(url)
-        usable = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port is None or parts.port > 0)
-    except ValueError:
-        usable = False
-    if not usable:
-        raise _problem("must begin with http:// or https:// and name a server, for example http://localhost:11434/v1")
-    if parts.username is not None or parts.password is not None:
-        raise _problem("must not hold a user name or password; the key belongs into model.api_key")
-    return url
-
-
-def _zone(name: str) -> str:
-    if name and name not in available_timezones():
-        raise _problem("is no time zone name; write one like Asia/Shanghai, or nothing for the machine's")
-    return name
-
-
-def _region(code: str) -> str:
-    if code in ("", "CN"):
-        return code
-    from holidays import list_supported_countries  # heavy, and needed for other regions only
-
-    if code not in list_supported_countries():
-        raise _problem("has no holiday calendar; write a two-letter country code like CN, TW or US, or nothing")
-    return code
 
 
 class Section(BaseModel):
@@ -85,11 +37,13 @@ class Section(BaseModel):
         """Read the forms a file or a variable can hold: "none" for no value, commas for a list; true is no number."""
         kind = cls.model_fields[info.field_name or ""].annotation
         if isinstance(value, bool) and kind is not bool:
-            raise _problem("must not be true or false")
+            raise problem("must not be true or false")
         if not isinstance(value, str):
             return value
         if NoneType in get_args(kind) and value.strip().lower() in ("", "none"):
             return None
+        if get_origin(kind) is tuple and value.lstrip().startswith("["):
+            return json_list(value)
         if get_origin(kind) is tuple:
             return tuple(part for part in re.split(r"\s*[,，]\s*", value.strip()) if part)
         return value
@@ -116,10 +70,10 @@ class Bot(Section):
     language: Language = Field(
         default="zh-Hans", description="Language of the bot's own notices: zh-Hans, zh-Hant or en."
     )
-    timezone: Annotated[str, AfterValidator(_zone)] = Field(
+    timezone: Annotated[str, AfterValidator(zone)] = Field(
         default="", description="Time zone, for example Asia/Shanghai; empty takes the machine's."
     )
-    holidays: Annotated[str, AfterValidator(_region)] = Field(
+    holidays: Annotated[str, AfterValidator(region)] = Field(
         default="CN", description="Two-letter country whose public holidays the bot knows; empty for none."
     )
 
@@ -127,18 +81,22 @@ class Bot(Section):
 class ModelServer(Section):
     """The OpenAI-compatible server that answers; without base_url and name the built-in offline model does."""
 
-    base_url: Annotated[str, AfterValidator(_server_url)] = Field(
+    base_url: Annotated[str, AfterValidator(server_url)] = Field(
         default="", description="Address of the server's API, for example http://localhost:11434/v1."
     )
     api_key: SecretStr | None = Field(
         default=None, description="Key of the server; better kept as NUAN_MODEL__API_KEY in .env."
     )
     name: str = Field(default="", description="Name of the model on that server.")
-    window_tokens: int = Field(default=128_000, ge=2048, description="Size of the model's context window, in tokens.")
-    max_output_tokens: PositiveInt = Field(default=512, description="Longest answer of one call, in tokens.")
+    window_tokens: int = Field(
+        default=128_000, ge=2048, le=100_000_000, description="Size of the model's context window, in tokens."
+    )
+    max_output_tokens: int = Field(
+        default=512, ge=1, le=1_000_000, description="Longest answer of one call, in tokens."
+    )
     temperature: float = Field(default=0.7, ge=0, le=2, description="Sampling temperature from 0 to 2.")
-    deadline_seconds: PositiveFloat = Field(
-        default=90.0, description="When a call is given up, in seconds from its start."
+    deadline_seconds: float = Field(
+        default=90.0, gt=0, le=86_400, description="When a call is given up, in seconds from its start."
     )
     stream: bool = Field(default=True, description="Whether answers are streamed from the server.")
     price_input: float | None = Field(
@@ -161,23 +119,37 @@ class Budget(Section):
     )
     day_money: float | None = Field(default=None, ge=0, description="Money per local day; none means no limit.")
     month_money: float | None = Field(default=None, ge=0, description="Money per calendar month; none means no limit.")
-    day_tokens: int | None = Field(default=2_000_000, ge=0, description="Tokens per local day; none means no limit.")
-    month_tokens: int | None = Field(default=None, ge=0, description="Tokens per calendar month; none means no limit.")
+    day_tokens: int | None = Field(
+        default=2_000_000, ge=0, le=10**15, description="Tokens per local day; none means no limit."
+    )
+    month_tokens: int | None = Field(
+        default=None, ge=0, le=10**15, description="Tokens per calendar month; none means no limit."
+    )
 
 
 class Speak(Section):
     """When nuan speaks in a group."""
 
-    window_seconds: int = Field(default=60, ge=0, description="How long a person need not call again, in seconds.")
-    followup_seconds: int = Field(default=5, ge=0, description="Silence before a follow-up is answered, in seconds.")
+    window_seconds: int = Field(
+        default=60, ge=0, le=86_400, description="How long a person need not call again, in seconds."
+    )
+    followup_seconds: int = Field(
+        default=5, ge=0, le=3_600, description="Silence before a follow-up is answered, in seconds."
+    )
 
 
 class SessionLimits(Section):
     """When a conversation is closed and digested."""
 
-    idle_seconds: PositiveInt = Field(default=1800, description="Silence that closes a session, in seconds.")
-    log_tokens: int = Field(default=6000, ge=500, description="Log size that closes a session, in tokens.")
-    reserve_tokens: int = Field(default=1024, ge=0, description="Part of the model's window kept free, in tokens.")
+    idle_seconds: int = Field(
+        default=1800, ge=1, le=2_592_000, description="Silence that closes a session, in seconds."
+    )
+    log_tokens: int = Field(
+        default=6000, ge=500, le=1_000_000, description="Log size that closes a session, in tokens."
+    )
+    reserve_tokens: int = Field(
+        default=1024, ge=0, le=1_000_000, description="Part of the model's window kept free, in tokens."
+    )
     close_hour: int = Field(default=4, ge=0, le=23, description="Local hour at which every session is closed, 0 to 23.")
 
 
@@ -185,45 +157,59 @@ class Scene(Section):
     """What an adapter or plug-in says about the place."""
 
     include: bool = Field(default=True, description="Whether the model is told about the place.")
-    max_chars: PositiveInt = Field(default=300, description="Longest description of the place, in characters.")
+    max_chars: int = Field(default=300, ge=1, le=4_000, description="Longest description of the place, in characters.")
 
 
 class Context(Section):
     """What the model is told of what happened."""
 
-    recent: int = Field(default=10, ge=0, description="Newest lines of a chat that open a session; 0 means none.")
-    window_seconds: PositiveInt = Field(default=86_400, description="Oldest line that opens a session, in seconds.")
+    recent: int = Field(
+        default=10, ge=0, le=5_000, description="Newest lines of a chat that open a session; 0 means none."
+    )
+    window_seconds: int = Field(
+        default=86_400, ge=1, le=31_536_000, description="Oldest line that opens a session, in seconds."
+    )
     bus_max: int = Field(
         default=200, ge=1, le=5000, description="Newest events of a chat that one prompt looks at, 1 to 5000."
     )
-    gap_seconds: PositiveInt = Field(default=300, description="Pause that is shown as a gap, in seconds.")
-    delta_tokens: PositiveInt = Field(default=1200, description="Other people's new lines per turn, in tokens.")
-    opening_tokens: PositiveInt = Field(default=600, description="Size of the block that opens a session, in tokens.")
-    carry_tokens: int = Field(default=1500, ge=0, description="Lines taken over when the log begins anew, in tokens.")
+    gap_seconds: int = Field(default=300, ge=1, le=86_400, description="Pause that is shown as a gap, in seconds.")
+    delta_tokens: int = Field(
+        default=1200, ge=1, le=1_000_000, description="Other people's new lines per turn, in tokens."
+    )
+    opening_tokens: int = Field(
+        default=600, ge=1, le=1_000_000, description="Size of the block that opens a session, in tokens."
+    )
+    carry_tokens: int = Field(
+        default=1500, ge=0, le=1_000_000, description="Lines taken over when the log begins anew, in tokens."
+    )
     scene: Scene = Scene()
 
 
 class Input(Section):
     """What people send."""
 
-    max_chars: PositiveInt = Field(
-        default=8000, description="Longest message the model sees, in characters; the rest is cut."
+    max_chars: int = Field(
+        default=8000, ge=1, le=100_000, description="Longest message the model sees, in characters; the rest is cut."
     )
 
 
 class MemoryLimits(Section):
     """What nuan remembers."""
 
-    undo_days: int = Field(default=7, ge=0, description="How long something forgotten can be taken back, in days.")
+    undo_days: int = Field(
+        default=7, ge=0, le=3_650, description="How long something forgotten can be taken back, in days."
+    )
     max_results: int = Field(default=6, ge=1, le=20, description="Memories that one recall brings back, 1 to 20.")
 
 
 class Retention(Section):
     """How long things are kept."""
 
-    ids_days: PositiveInt = Field(default=30, description="Platform ids of handled messages, in days.")
-    transcript_days: PositiveInt = Field(default=90, description="What was said, in days.")
-    log_days: PositiveInt = Field(default=7, description="What the model saw, in days after its session was digested.")
+    ids_days: int = Field(default=30, ge=1, le=36_500, description="Platform ids of handled messages, in days.")
+    transcript_days: int = Field(default=90, ge=1, le=36_500, description="What was said, in days.")
+    log_days: int = Field(
+        default=7, ge=1, le=36_500, description="What the model saw, in days after its session was digested."
+    )
 
 
 class LogFile(Section):
@@ -233,7 +219,9 @@ class LogFile(Section):
         default=False, description="Whether people's text is logged, too; off means ids and numbers only."
     )
     level: Level = Field(default="info", description="Least level that is logged: debug, info, warning or error.")
-    max_megabytes: PositiveFloat = Field(default=10.0, description="Size at which the file is rotated, in megabytes.")
+    max_megabytes: float = Field(
+        default=10.0, gt=0, le=100_000, description="Size at which the file is rotated, in megabytes."
+    )
     keep: int = Field(default=5, ge=1, le=100, description="Rotated files that are kept.")
 
 

@@ -1,5 +1,6 @@
 """What a chat's lane does: take what is due in order, do commands without a model, answer the rest in one turn."""
 
+import asyncio
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import takewhile
@@ -18,6 +19,9 @@ from bot.types.event import Event
 from bot.types.log import Log
 from bot.types.outgoing import Draft
 from bot.types.people import Chat, Person
+
+LONG_TEXT = 500
+"""Characters from which on a message is understood in a thread."""
 
 
 class Desk(Protocol):
@@ -122,15 +126,20 @@ class Answering:
 
     async def _commands(self, event: Event, chat: Chat, person: Person) -> tuple[list[str], Event | None]:
         """Carry out the memory commands of a message; the receipts still to be said, and what is left to answer."""
-        understood = None if event.forwarded else understand(event.text[:READ_CHARS], self._names)
-        if understood is None or not understood.commands:
+        text = event.text[:READ_CHARS]
+        # A long text takes long to understand, and the other chats must not wait for it.
+        slow = len(text) > LONG_TEXT and not event.forwarded
+        understood = await asyncio.to_thread(understand, text, self._names) if slow else understand(text, self._names)
+        if event.forwarded or not understood.commands:
             return [], event
         audience = await self._planner.audience(chat, person)
         receipts, rest = [], understood.rest
         # Forgetting empties the message, so it comes last: a crash in between must not lose the other commands.
         commands = sorted(enumerate(understood.commands), key=lambda pair: pair[1].verb == "forget")
         for place, command in commands:
-            told = Told(event, chat, person.id, audience, self._words.script(person), place, rest)
+            told = Told(
+                event, chat, person.id, audience, self._words.script(person), place, rest, command.verb == "forget"
+            )
             receipts.append(await self._remembering.carry_out(command, told))
         if not rest:
             return [], None

@@ -73,7 +73,7 @@ class Closing:
         scope = Scope(chat.id, chat.kind, self._settings.bot.names[0], owner)
         again = session.state == "closed"
         try:
-            digest = await self._make(session, lines, scope, again)
+            digest, settlement = await self._make(session, lines, scope, again)
         except ModelError as error:
             wait = min(FIRST_WAIT_MS * 2**session.digest_attempts, LONGEST_WAIT_MS)
             await self._store.sessions.postpone_digest(session.id, self._clock.now() + wait)
@@ -95,42 +95,54 @@ class Closing:
         )
         names = tuple(people.values())
         numbers = tuple(line.event_id for line in lines)
-        if await self._store.digests.store(Digested(session, kept, owner, names, numbers), self._clock.now()):
+        if await self._store.digests.store(
+            Digested(session, kept, owner, names, numbers, settlement), self._clock.now()
+        ):
             self._log.info(
                 "digest", chat=chat.id, session=session.number, reason=session.close_reason, by=kept.by,
                 lines=len(lines), memories=len(kept.memories),
             )  # fmt: skip
 
-    async def _make(self, session: Session, lines: tuple[DigestLine, ...], scope: Scope, again: bool) -> Digest:
-        model = self._summariser.model
-        tried_enough = session.digest_attempts >= MOST_TRIES
-        if again or tried_enough or not model.digests or not needs_model(lines):
-            return rule_digest(lines, scope)
-        text = excerpt(lines)
-        language = script_of(" ".join(line.text for line in lines if not line.is_bot), self._words.language)
-        system = self._summariser.prompts(f"digest/{language}.txt").read_text("utf-8").strip()
-        prompt = Prompt((), (Message("system", system), Message("user", text)))
-        tokens = sum(message_tokens(message) for message in prompt.messages)
-        now = self._clock.now()
+    async def _make(
+        self, session: Session, lines: tuple[DigestLine, ...], scope: Scope, again: bool
+    ) -> tuple[Digest, Settlement | None]:
+        """The digest, with what it cost when a model made it."""
+        enough = session.digest_attempts >= MOST_TRIES
+        if again or enough or not self._summariser.model.digests or not needs_model(lines):
+            return await _by_rule(lines, scope), None
+        prompt = self._prompt(lines)
+        tokens, now = sum(message_tokens(message) for message in prompt.messages), self._clock.now()
         try:
             call = await self._store.ledger.reserve(session.id, self._planner.reservation("digest", tokens, now), now)
         except OverBudget as error:
             self._log.warning("over_budget", session=session.number, chat=scope.chat_id, limit=error.limit)
-            return rule_digest(lines, scope)
+            return await _by_rule(lines, scope), None
         try:
-            request = Request(prompt, OUTPUT_TOKENS, 0.0, self._settings.model.deadline_seconds)
             async with self._summariser.slots:
-                answer = await model.complete(request)
+                answer = await self._summariser.model.complete(self._request(prompt))
         except ModelError as error:
             unbilled = error.fault in ("unreachable", "refused", "busy")
             await (self._store.ledger.release if unbilled else self._store.ledger.charge)(call.id, self._clock.now())
             if error.fault in ("cut", "invalid", "filtered", "overflow"):
-                return rule_digest(lines, scope)
+                return await _by_rule(lines, scope), None
             raise
         usage = answer.usage or Usage(tokens, 0, message_tokens(answer.message()), returned=False)
-        cost = prices.cost(usage, prices.price(self._settings))
-        await self._store.ledger.settle(Settlement(call.id, usage, cost), self._clock.now())
-        return parse_digest(answer.text, lines, scope) or rule_digest(lines, scope)
+        settlement = Settlement(call.id, usage, prices.cost(usage, prices.price(self._settings)))
+        return parse_digest(answer.text, lines, scope) or await _by_rule(lines, scope), settlement
+
+    def _prompt(self, lines: tuple[DigestLine, ...]) -> Prompt:
+        language = script_of(" ".join(line.text for line in lines if not line.is_bot), self._words.language)
+        system = self._summariser.prompts(f"digest/{language}.txt").read_text("utf-8").strip()
+        return Prompt((), (Message("system", system), Message("user", excerpt(lines))))
+
+    def _request(self, prompt: Prompt) -> Request:
+        model = self._settings.model
+        return Request(prompt, min(OUTPUT_TOKENS, model.max_output_tokens), 0.0, model.deadline_seconds)
+
+
+async def _by_rule(lines: tuple[DigestLine, ...], scope: Scope) -> Digest:
+    """The deterministic digest, made off the event loop: a busy group's session has thousands of lines."""
+    return await asyncio.to_thread(rule_digest, lines, scope)
 
 
 def _line(number: int, event: Event, settings: Settings) -> DigestLine:

@@ -19,6 +19,9 @@ from bot.types.speaking import Situation
 READ_CHARS = 8_000
 """How much of a message is searched for names and commands: folding is slow on hostile megabytes."""
 
+COMMAND_CHARS = 500
+"""How much of a group's message is read to see whether it asks something of memory."""
+
 SCENE_CHARS = 4_000
 """What is stored of a scene; how much of it is told is configuration."""
 
@@ -73,7 +76,7 @@ class Intake:
         situation = Situation(
             at=self._clock.now(), chat_kind=incoming.place.kind, enabled=True, text=text, is_message=is_message,
             from_bot=incoming.sender is not None and incoming.sender.is_bot, is_command=is_command,
-            is_memory_command=is_message and bool(understand(text, self._rules.names).commands),
+            is_memory_command=_commands(incoming, text, self._rules.names),
             mentions_bot=incoming.mentions_bot, replies_to_bot=incoming.replies_to_bot,
             addresses_other=incoming.addresses_other, forwarded=incoming.forwarded, window_until=0,
         )  # fmt: skip
@@ -82,6 +85,13 @@ class Intake:
             incoming, situation, lambda last: script_of(text, _known(last) or self._language) if tells else last,
             "command" if is_command else "",
         )  # fmt: skip
+
+
+def _commands(incoming: Incoming, text: str, names: tuple[str, ...]) -> bool:
+    """Whether it asks something of memory; in a DM it is answered either way, and a command is no long text."""
+    if incoming.kind != "message" or incoming.place.kind == "dm":
+        return False
+    return bool(understand(text[:COMMAND_CHARS], names).commands)
 
 
 def _known(script: str) -> Script | None:

@@ -96,12 +96,12 @@ class Planner:
         )
         if first:
             events, limits = await self._lines(chat, session, now)
-            text = await self.opening(chat, occasion.person, now)
-            earlier = 0
+            facts = await self.facts(chat, occasion.person, now)
+            text, earlier = self._opening(facts, occasion.person), 0
         else:
             assert epoch is not None
             events, earlier = await store.events.since(chat.id, epoch.logged_upto, self._settings.context.bus_max)
-            limits, text = self._limits(self._settings.context.delta_tokens), ""
+            limits, text, facts = self._limits(self._settings.context.delta_tokens), "", None
         upto = max(event.id for event in (*events, *occasion.answering))
         if first or not self._settings.context.scene.include:
             # The opening tells the present scene; after it only a change is news.
@@ -116,14 +116,14 @@ class Planner:
             shown=tuple(number for line in shown.lines for number in line.event_ids),
             logged_upto=upto,
             ends=ends,
+            memories=tuple(memory.id for memory in facts.memories) if facts else (),
+            digests=tuple(talk.id for talk in facts.dialogues) if facts else (),
         )
         prompt = whole_prompt(self._prefix.message, self._prefix.tools, epoch, (composed.message,))
         return Plan(asking, prompt, composed, epoch)
 
-    async def opening(self, chat: Chat, person: Person, now: int) -> str:
-        """The opening block that a new log of this chat would begin with."""
+    def _opening(self, facts: OpeningFacts, person: Person) -> str:
         script = self._words.script(person)
-        facts = await self.facts(chat, person, now)
         return opening(
             facts, self._words.opening(script), self._words.days(script), self._settings.context.opening_tokens
         )

@@ -23,7 +23,10 @@ SHOWN = 5
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """A memory command with where and by whom it was said; without a `rest` to answer its receipt is said at once."""
+    """A memory command with where and by whom it was said; without a `rest` to answer its receipt is said at once.
+
+    `hide` empties the message afterwards: a command to forget names what is to be forgotten.
+    """
 
     event: Event
     chat: Chat
@@ -32,6 +35,7 @@ class Told:
     script: Script
     place: int
     rest: str
+    hide: bool
 
 
 class Remembering:
@@ -147,5 +151,11 @@ class Remembering:
 
     def _receipt(self, told: Told, text: Callable[[int, bool], str]) -> Receipt:
         return Receipt(
-            told.event.id, told.chat.id, f"event:{told.event.id}:{told.place}", text, not told.rest, told.rest
+            told.event.id,
+            told.chat.id,
+            f"event:{told.event.id}:{told.place}",
+            text,
+            not told.rest,
+            told.rest,
+            told.hide,
         )

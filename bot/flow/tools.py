@@ -10,10 +10,18 @@ from bot.memory.experience import experience_tool
 from bot.recall.tool import recall_tool
 from bot.store.store import Store
 from bot.text.clean import as_data
+from bot.text.clip import clip
 from bot.text.dates import local_day, relative_day
+from bot.text.estimate import estimate_tokens
 from bot.types.memory import Memory
 from bot.types.prompt import ToolSpec
 from bot.types.tool import Tool, ToolContext
+
+RESULT_TOKENS = 300
+"""Most of a tool's result that enters the log (ARCHITECTURE §5)."""
+
+LINE_CHARS = 300
+"""Characters of one memory in a result."""
 
 
 def make_tools(store: Store, words: Words, find: Callable[[str], Path], top_k: int) -> tuple[Tool, ...]:
@@ -41,13 +49,17 @@ async def _findings(store: Store, words: Words, context: ToolContext, found: tup
     today = local_day(context.now, tz)
     owners = sorted({memory.owner_id for memory in found if memory.owner_id})
     names = {number: as_data((await store.people.person(number)).name) for number in owners}
-    lines = [
-        text(
+    lines: list[str] = []
+    left = RESULT_TOKENS
+    for memory in found:
+        line = text(
             "known_line" if memory.owner_id else "own_line", id=memory.id, who=names.get(memory.owner_id or 0, ""),
-            text=as_data(memory.text),
-        ) + text("found_day", day=relative_day(local_day(memory.observed_at, tz), today, days))
-        for memory in found
-    ]  # fmt: skip
+            text=as_data(clip(memory.text, LINE_CHARS)),
+        ) + text("found_day", day=relative_day(local_day(memory.observed_at, tz), today, days))  # fmt: skip
+        left -= estimate_tokens(line)
+        if left < 0 and lines:
+            break
+        lines.append(line)
     return "\n".join((text("recall_found"), *lines))
 
 

@@ -31,6 +31,14 @@ MOST_CALLS = 4
 MOST_TOOLS = 6
 """Tool calls in one turn (seed AI Chat Pipeline: 6)."""
 
+MOST_AT_ONCE = 16
+"""Tool calls in one completion; more is a model that runs wild, and nothing of it is done."""
+
+LONGEST_ARGUMENTS = 8_000
+"""Characters of one call's arguments that the log keeps."""
+
+NOTHING: tuple[int, ...] = ()
+
 NOT_BILLED = ("unreachable", "refused", "busy")
 """Faults that come before a server has done any work: the reservation is given back."""
 
@@ -126,6 +134,8 @@ class TurnRunner:
         completion, used = await self._ask(running)
         usage = self._usage(completion, running)
         settlement = Settlement(used.id, usage, prices.cost(usage, prices.price(self._settings)))
+        if len(completion.tool_calls) > MOST_AT_ONCE:
+            raise ModelError("invalid", f"{len(completion.tool_calls)} tool calls at once")
         if completion.tool_calls:
             message = _sound(completion.message())
             await self._store.turns.answer(turn, message, message_tokens(message), settlement, self._clock.now())
@@ -169,7 +179,7 @@ class TurnRunner:
         text = self._words.opening(self._words.script(person))
         roles = [message.role for message in _mine(running.epoch, turn)]
         tool = next((tool for tool in self._brain.tools if tool.spec.name == call.name), None)
-        memory = None
+        memory, told = None, NOTHING
         if roles.count("tool") >= MOST_TOOLS:
             answer = text("tool_enough")
         elif tool is None:
@@ -181,13 +191,15 @@ class TurnRunner:
             )  # fmt: skip
             try:
                 result = await tool.run(context, call.arguments)
-                answer, memory = result.text, result.memory
+                answer, memory, told = result.text, result.memory, result.told
             except ToolRefused as refused:
                 answer = text(refused.key, problem=refused.problem)
             except StoreError as error:
                 self._log.error("tool_failed", turn=turn.id, tool=call.name, error=str(error))
                 answer = text("tool_failed", problem=type(error).__name__)
-        outcome = ToolOutcome(f"{roles.count('assistant')}:{call.id}", call.id, answer, estimate_tokens(answer), memory)
+        outcome = ToolOutcome(
+            f"{roles.count('assistant')}:{call.id}", call.id, answer, estimate_tokens(answer), memory, told
+        )
         await self._store.turns.tool_done(turn, outcome, self._clock.now())
 
     async def _say(self, running: Running, completion: Completion, settlement: Settlement) -> None:
@@ -254,13 +266,13 @@ def _unanswered(epoch: Epoch, turn: Turn) -> tuple[ToolCall, ...]:
 
 
 def _sound(message: Message) -> Message:
-    """The completion with {} for arguments that are no JSON object: servers refuse a log that holds broken ones."""
+    """The completion with {} for arguments that are no JSON object, or too long: servers refuse broken ones."""
     return replace(message, tool_calls=tuple(_sound_call(call) for call in message.tool_calls))
 
 
 def _sound_call(call: ToolCall) -> ToolCall:
     try:
-        whole = isinstance(json.loads(call.arguments), dict)
+        whole = len(call.arguments) <= LONGEST_ARGUMENTS and isinstance(json.loads(call.arguments), dict)
     except (ValueError, RecursionError):
         whole = False
     return call if whole else replace(call, arguments="{}")

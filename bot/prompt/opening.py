@@ -41,7 +41,7 @@ def _head(facts: OpeningFacts, words: Words) -> list[str]:
 
 
 def _person(person: Person, memories: tuple[Memory, ...], words: Words) -> str:
-    text = words("person_owner" if person.is_owner else "person", name=as_data(person.name))
+    text = words("person_owner" if person.is_owner else "person", name=_plain(person.name))
     mine = [memory for memory in memories if memory.owner_id == person.id and memory.slot]
     for memory in mine:
         if memory.slot == "address":
@@ -50,3 +50,12 @@ def _person(person: Person, memories: tuple[Memory, ...], words: Words) -> str:
         if memory.slot == "no_address":
             text = words("no_address", name=text, unwanted=as_data(memory.text))
     return text
+
+
+def _plain(name: str) -> str:
+    """A display name without the marks that this list is written with: nobody may look like the owner."""
+    return as_data(name.translate(MARKS)) or "?"
+
+
+MARKS = str.maketrans("（）();；【】[]", " " * 10)
+"""Brackets and separators of the list of those present."""

@@ -42,6 +42,7 @@ def recall_tool(spec: ToolSpec, search: Search, render: Render, top_k: int) -> T
             raise ToolRefused("recall_empty")
         # The dictionary loads at the first question, and the event loop must not wait for it.
         terms = await asyncio.to_thread(query_terms, asked.query)
-        return ToolAnswer(await render(context, await search(context.audience, terms, asked.top_k or top_k)))
+        found = await search(context.audience, terms, asked.top_k or top_k)
+        return ToolAnswer(await render(context, found), told=tuple(memory.id for memory in found))
 
     return Tool(spec, run)

@@ -79,7 +79,7 @@ def tidy(db: sqlite3.Connection, retention: Retention) -> None:
     )
     closed = "SELECT id FROM session WHERE state = 'closed' AND closed_at < ?"
     logs = f"SELECT entry.id FROM entry JOIN epoch ON epoch.id = epoch_id WHERE session_id IN ({closed})"
-    db.execute(f"DELETE FROM edge WHERE kind = 'entry' AND derived_id IN ({logs})", (retention.logs_before,))
+    db.execute(f"DELETE FROM edge WHERE kind IN ('entry', 'told') AND derived_id IN ({logs})", (retention.logs_before,))
     db.execute(f"DELETE FROM entry WHERE id IN ({logs})", (retention.logs_before,))
     db.execute("DELETE FROM effect WHERE at < ?", (retention.ids_before,))
     db.execute(

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from bot.store.database import Database
 from bot.store.keeping import store_memory
+from bot.store.ledger import Settlement, settle
 from bot.types.memory import Dialogue, Digest
 from bot.types.people import Audience
 from bot.types.session import Session
@@ -13,13 +14,17 @@ from bot.types.session import Session
 
 @dataclass(frozen=True, slots=True)
 class Digested:
-    """A digest with the session it is of: whose it is (None: a group's), who took part, which events it covers."""
+    """A digest with the session it is of: whose it is (None: a group's), who took part, which events it covers.
+
+    `settlement` is of the model call that made it, if one did: paid for and used in one commit.
+    """
 
     session: Session
     digest: Digest
     owner_id: int | None
     names: tuple[str, ...]
     event_ids: tuple[int, ...]
+    settlement: Settlement | None = None
 
 
 class Digests:
@@ -51,6 +56,8 @@ class Digests:
 
 def store(db: sqlite3.Connection, digested: Digested, at: int) -> bool:
     """Verb: the digest with its memories and source edges; a digest made again replaces its summary only."""
+    if digested.settlement is not None:
+        settle(db, digested.settlement, at)
     session, digest = digested.session, digested.digest
     if any(
         db.execute("SELECT 1 FROM event WHERE id = ? AND hidden = 'forgotten'", (number,)).fetchone()

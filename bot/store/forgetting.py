@@ -10,7 +10,7 @@ from typing import cast
 from bot.store.database import Database
 from bot.store.keeping import Receipt, confirm, done_before
 from bot.store.sessions import drop_log
-from bot.text.echo import echoes
+from bot.text.echo import echoes, touches
 from bot.types.memory import Memory
 
 SCRUBBED_LINES = 4_000
@@ -61,9 +61,6 @@ def forget(db: sqlite3.Connection, forgetting: Forgetting, receipt: Receipt, at:
         db.execute("DELETE FROM memory_text WHERE rowid = ?", (memory.id,))
         _scrub(db, memory, forgetting.person_id, receipt, at, purge_at)
     _forget_terms(db)
-    # The command named what is forgotten; what it asked besides is still to be answered.
-    gone = "" if receipt.rest else "forgotten"
-    db.execute("UPDATE event SET text = ?, hidden = ? WHERE id = ?", (receipt.rest, gone, receipt.event_id))
     number = forgetting.memories[0].id if forgetting.memories else 0
     return confirm(db, receipt, receipt.text(number, len(forgetting.memories) > 1), at)
 
@@ -81,11 +78,12 @@ def _scrub(db: sqlite3.Connection, memory: Memory, person_id: int, receipt: Rece
         )
     ]
     hidden = {cast("int", number) for number, text in lines if echoes(memory.text, text)}
-    if memory.source == "command":
-        hidden |= _asked_for_it(db, memory.id)
+    if memory.source != "tool":
+        hidden |= _sources(db, memory.id)
+    stale = _stale_epochs(db, memory, hidden, chats)
+    hidden |= _replies(db, memory, hidden, stale)
     _hide(db, sorted(hidden))
-    _stale_epochs(db, memory, hidden, chats)
-    _derived(db, memory, at, purge_at)
+    _derived(db, memory, hidden, at, purge_at)
     for chat_id in chats:
         _unsay(db, memory, chat_id)
 
@@ -104,28 +102,52 @@ def _reach(db: sqlite3.Connection, memory: Memory, chat_id: int) -> tuple[int, .
     return tuple(sorted(found))
 
 
-def _asked_for_it(db: sqlite3.Connection, memory_id: int) -> set[int]:
-    """The very messages that asked to keep it."""
+def _sources(db: sqlite3.Connection, memory_id: int) -> set[int]:
+    """The very messages that it was told in."""
     rows = db.execute(
         "SELECT event.id FROM edge JOIN event ON event.id = edge.event_id WHERE edge.kind = 'memory' "
-        "AND edge.derived_id = ? AND event.hidden = ''",
+        "AND edge.derived_id = ? AND event.hidden = '' AND event.kind = 'message'",
         (memory_id,),
     )
     return {cast("int", row[0]) for row in rows}
+
+
+def _replies(db: sqlite3.Connection, memory: Memory, hidden: set[int], stale: set[int]) -> set[int]:
+    """What nuan said to those messages, and of the rest that she said knowing it whatever touches on it."""
+    found = {
+        cast("int", row[0])
+        for number in hidden
+        for row in db.execute(
+            "SELECT event.id FROM turn_event JOIN event ON event.turn_id = turn_event.turn_id "
+            "WHERE turn_event.event_id = ? AND event.kind = 'bot'",
+            (number,),
+        )
+    }
+    for epoch_id in stale:
+        said = db.execute(
+            "SELECT event.id, event.text FROM event JOIN turn ON turn.id = event.turn_id WHERE turn.epoch_id = ? "
+            "AND event.kind = 'bot' AND event.text <> ''",
+            (epoch_id,),
+        )
+        found |= {cast("int", number) for number, text in said if touches(memory.text, text)}
+    return found
 
 
 def _hide(db: sqlite3.Connection, events: list[int]) -> None:
     db.executemany("UPDATE event SET hidden = 'forgotten', text = '' WHERE id = ?", [(number,) for number in events])
 
 
-def _stale_epochs(db: sqlite3.Connection, memory: Memory, hidden: set[int], chats: tuple[int, ...]) -> None:
-    """Logs that hold it are never sent again: their entries go now, or when the turn that runs on them ends."""
+def _stale_epochs(db: sqlite3.Connection, memory: Memory, hidden: set[int], chats: tuple[int, ...]) -> set[int]:
+    """Logs that hold it are never sent again: their entries go now, or when the turn that runs on them ends.
+
+    Returns them.
+    """
     found = {
         cast("int", row[0])
         for number in hidden
         for row in db.execute(
-            "SELECT entry.epoch_id FROM edge JOIN entry ON entry.id = edge.derived_id WHERE edge.kind = 'entry' "
-            "AND edge.event_id = ?",
+            "SELECT entry.epoch_id FROM edge JOIN entry ON entry.id = edge.derived_id "
+            "WHERE edge.kind IN ('entry', 'told') AND edge.event_id = ?",
             (number,),
         )
     }
@@ -143,15 +165,26 @@ def _stale_epochs(db: sqlite3.Connection, memory: Memory, hidden: set[int], chat
         ).fetchone()
         if running is None:
             drop_log(db, epoch_id)
+    return found
 
 
-def _derived(db: sqlite3.Connection, memory: Memory, at: int, purge_at: int) -> None:
-    """Digests and other memories that say the same go with it; a digest is made again by rule from what is left."""
+def _derived(db: sqlite3.Connection, memory: Memory, hidden: set[int], at: int, purge_at: int) -> None:
+    """Digests and other memories made from the same messages, or that say the same, go with it.
+
+    A digest is made again by rule from what is left.
+    """
+    from_it = {
+        (str(row[0]), cast("int", row[1]))
+        for number in hidden
+        for row in db.execute(
+            "SELECT kind, derived_id FROM edge WHERE event_id = ? AND kind IN ('digest', 'memory')", (number,)
+        )
+    }
     for number, session_id, summary in db.execute(
         "SELECT id, session_id, summary FROM digest WHERE owner_id IS ?1 OR chat_id = ?2",
         (memory.owner_id, memory.chat_id),
     ).fetchall():
-        if echoes(memory.text, summary):
+        if ("digest", number) in from_it or echoes(memory.text, summary):
             db.execute("UPDATE digest SET summary = '' WHERE id = ?", (number,))
             db.execute("UPDATE session SET digest_due_at = ? WHERE id = ?", (at, session_id))
     for number, text in db.execute(
@@ -159,7 +192,7 @@ def _derived(db: sqlite3.Connection, memory: Memory, at: int, purge_at: int) -> 
         "disabled_reason = 'replaced') AND (owner_id IS ?1 OR (owner_id IS NULL AND chat_id = ?3))",
         (memory.owner_id, memory.id, memory.chat_id),
     ).fetchall():
-        if echoes(memory.text, text):
+        if ("memory", number) in from_it or echoes(memory.text, text):
             db.execute(
                 "UPDATE memory SET disabled_at = ?, disabled_reason = 'derived', purge_at = ? WHERE id = ?",
                 (at, purge_at, number),

@@ -37,7 +37,7 @@ class Receipt:
     """How a memory command is confirmed: said at once, or handed to the reply that follows.
 
     `rest` is what the message asks besides. `key` makes it happen once; `text` gets the memory's number and whether
-    it was known (or several were meant).
+    it was known (or several were meant). `hide` empties the message: a command to forget names what is forgotten.
     """
 
     event_id: int
@@ -46,6 +46,7 @@ class Receipt:
     text: Callable[[int, bool], str]
     send: bool
     rest: str = ""
+    hide: bool = False
 
 
 def store_memory(db: sqlite3.Connection, new: NewMemory, at: int) -> Stored:
@@ -118,6 +119,10 @@ def index(db: sqlite3.Connection, number: int) -> None:
 
 def confirm(db: sqlite3.Connection, receipt: Receipt, text: str, at: int) -> str:
     """Verb part: the receipt's line on the bus and, when nothing else will be said, in the outbox."""
+    if receipt.hide:
+        # The command names what is to be forgotten; what it asks besides is still to be answered.
+        gone = "" if receipt.rest else "forgotten"
+        db.execute("UPDATE event SET text = ?, hidden = ? WHERE id = ?", (receipt.rest, gone, receipt.event_id))
     line = db.execute(
         "INSERT INTO event (chat_id, at, kind, text, label, state) VALUES (?, ?, 'bot', ?, 'memory', 'done')",
         (receipt.chat_id, at, text),

@@ -58,10 +58,18 @@ class People:
         return Audience(chat.id, chat.kind, tuple(int(row[0]) for row in rows))
 
     async def switch(self, chat_id: int, enabled: bool) -> None:
-        """Let nuan speak in a chat, or not."""
-        await self._database.write(
-            lambda db: db.execute("UPDATE chat SET enabled = ? WHERE id = ?", (int(enabled), chat_id)).rowcount
-        )
+        """Let nuan speak in a chat, or not; what still waits for an answer there waits no more."""
+
+        def verb(db: sqlite3.Connection) -> None:
+            db.execute("UPDATE chat SET enabled = ? WHERE id = ?", (int(enabled), chat_id))
+            if not enabled:
+                db.execute(
+                    "UPDATE event SET state = 'listened', outcome = 'off', due_at = NULL WHERE chat_id = ? "
+                    "AND state = 'queued' AND why <> 'command'",
+                    (chat_id,),
+                )
+
+        await self._database.write(verb)
 
 
 def chat_of(row: tuple[object, ...]) -> Chat:

@@ -26,7 +26,8 @@ TURN = """SELECT turn.id, turn.chat_id, turn.session_id, epoch_id, turn.number, 
 class Asking:
     """Everything the first commit of a turn holds. `session_id` None opens a session, `epoch` begins an epoch.
 
-    `ends` is why a session that is still open, though its time is over, ends with this turn.
+    `ends` is why a session that is still open, though its time is over, ends with this turn; `memories` and `digests`
+    are those that the opening may tell.
     """
 
     chat_id: int
@@ -44,6 +45,8 @@ class Asking:
     close_at: int
     reservation: Reservation
     ends: CloseReason = ""
+    memories: tuple[int, ...] = ()
+    digests: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +83,7 @@ class ToolOutcome:
     text: str
     tokens: int
     memory: NewMemory | None = None
+    told: tuple[int, ...] = ()
 
 
 def turn_of(row: tuple[object, ...]) -> Turn:
@@ -125,6 +129,8 @@ def ask(db: sqlite3.Connection, asking: Asking, at: int) -> Asked:
         "INSERT OR IGNORE INTO edge (kind, derived_id, event_id) VALUES ('entry', ?, ?)",
         [(entry_id, number) for number in asking.shown],
     )
+    _tell(db, entry_id, "memory", asking.memories)
+    _tell(db, entry_id, "digest", asking.digests)
     db.execute("UPDATE epoch SET logged_upto = max(logged_upto, ?) WHERE id = ?", (newest, epoch_id))
     db.executemany(
         "INSERT INTO turn_event (turn_id, event_id) VALUES (?, ?)", [(turn_id, number) for number in asking.answering]
@@ -183,7 +189,14 @@ def tool_done(db: sqlite3.Connection, turn: Turn, outcome: ToolOutcome, at: int)
         return
     text = outcome.text
     if outcome.memory is not None:
-        text = text.replace("{id}", str(store_memory(db, outcome.memory, at).id))
+        stored = store_memory(db, outcome.memory, at).id
+        text = text.replace("{id}", str(stored))
+        # The model drew it from all that its log told it.
+        db.execute(
+            "INSERT OR IGNORE INTO edge (kind, derived_id, event_id) SELECT 'memory', ?, event_id FROM edge JOIN entry "
+            "ON entry.id = derived_id WHERE edge.kind = 'entry' AND entry.epoch_id = ?",
+            (stored, turn.epoch_id),
+        )
     message = Message("tool", text, tool_call_id=outcome.call_id)
     entry_id = _append(db, turn.id, message, outcome.tokens)
     db.execute(
@@ -191,7 +204,17 @@ def tool_done(db: sqlite3.Connection, turn: Turn, outcome: ToolOutcome, at: int)
         "WHERE turn_id = ?",
         (entry_id, turn.id),
     )
+    _tell(db, entry_id, "memory", outcome.told)
     db.execute("INSERT INTO effect (key, result, at) VALUES (?, ?, ?)", (key, "done", at))
+
+
+def _tell(db: sqlite3.Connection, entry_id: int, kind: str, derived: tuple[int, ...]) -> None:
+    """Verb part: an entry that tells memories or digests comes from the same events as they do."""
+    db.executemany(
+        "INSERT OR IGNORE INTO edge (kind, derived_id, event_id) SELECT ?, ?, event_id FROM edge WHERE kind = ? "
+        "AND derived_id = ?",
+        [("entry" if kind == "memory" else "told", entry_id, kind, number) for number in derived],
+    )
 
 
 def say(db: sqlite3.Connection, saying: Saying, at: int) -> None:
@@ -237,7 +260,8 @@ def fail(
     if call is not None:
         (charge if call[1] == "charge" else release)(db, call[0], at)
     db.execute(
-        "DELETE FROM edge WHERE kind = 'entry' AND derived_id IN (SELECT id FROM entry WHERE turn_id = ?)", (turn.id,)
+        "DELETE FROM edge WHERE kind IN ('entry', 'told') AND derived_id IN (SELECT id FROM entry WHERE turn_id = ?)",
+        (turn.id,),
     )
     db.execute("DELETE FROM entry WHERE turn_id = ?", (turn.id,))
     db.execute(

@@ -33,6 +33,12 @@ def echoes(statement: str, line: str) -> bool:
     return not codes.isdisjoint(there) or len(telling & there) > enough
 
 
+def touches(statement: str, line: str) -> bool:
+    """True when `line` has even one telling word of `statement`: enough for a line that was made from it."""
+    _, telling, _, _ = _read(statement)
+    return echoes(statement, line) or not telling.isdisjoint(index_terms(line))
+
+
 @lru_cache(maxsize=1)
 def _read(statement: str) -> tuple[str, frozenset[str], frozenset[str], float]:
     """Of a statement: the folded text, its telling words, those that are codes, and how many are not yet enough."""

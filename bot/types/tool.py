@@ -24,10 +24,14 @@ class ToolContext:
 
 @dataclass(frozen=True, slots=True)
 class ToolAnswer:
-    """What the model is told; `memory` is stored in the same commit, its number replaces {id} in the text."""
+    """What the model is told; `memory` is stored in the same commit, its number replaces {id} in the text.
+
+    `told` are the memories that the text tells: when one is forgotten, the log that holds this goes with it.
+    """
 
     text: str
     memory: NewMemory | None = None
+    told: tuple[int, ...] = ()
 
 
 class ToolRefused(Exception):

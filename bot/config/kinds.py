@@ -1,0 +1,64 @@
+"""What single values of the configuration may be: addresses, zones, regions, lists. Knows no key."""
+
+import ipaddress
+import json
+from urllib.parse import urlsplit
+from zoneinfo import available_timezones
+
+from pydantic_core import PydanticCustomError
+
+
+def is_loopback(url: str) -> bool:
+    """Whether the server of this URL runs on this machine (localhost, 127.0.0.0/8, ::1); False for anything unclear."""
+    try:
+        host = urlsplit(url).hostname or ""
+        return host == "localhost" or host.endswith(".localhost") or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def problem(text: str) -> PydanticCustomError:
+    """An error with our own words."""
+    return PydanticCustomError("nuan", "{text}", {"text": text})
+
+
+def server_url(url: str) -> str:
+    """The address as it is, or an error that says what is wrong with it."""
+    if not url:
+        return url
+    try:
+        parts = urlsplit(url)
+        usable = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port is None or parts.port > 0)
+    except ValueError:
+        usable = False
+    if not usable:
+        raise problem("must begin with http:// or https:// and name a server, for example http://localhost:11434/v1")
+    if parts.username is not None or parts.password is not None:
+        raise problem("must not hold a user name or password; the key belongs into model.api_key")
+    return url
+
+
+def zone(name: str) -> str:
+    """The name as it is, if it is a time zone's."""
+    if name and name not in available_timezones():
+        raise problem("is no time zone name; write one like Asia/Shanghai, or nothing for the machine's")
+    return name
+
+
+def region(code: str) -> str:
+    """The code as it is, if it has a holiday calendar."""
+    if code in ("", "CN"):
+        return code
+    from holidays import list_supported_countries  # heavy, and needed for other regions only
+
+    if code not in list_supported_countries():
+        raise problem("has no holiday calendar; write a two-letter country code like CN, TW or US, or nothing")
+    return code
+
+
+def json_list(text: str) -> object:
+    """The list that a text in brackets holds."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        raise problem('must be a list, like ["a", "b"], or texts with commas between them') from None
