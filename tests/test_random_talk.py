@@ -131,12 +131,14 @@ class Talking(RuleBasedStateMachine):
         assert rows("SELECT count(*) FROM event WHERE state = 'queued'") == [(0,)]
         answered = rows("SELECT event_id FROM turn_event JOIN turn ON turn.id = turn_id WHERE turn.state = 'said'")
         assert max(Counter(answered).values(), default=1) == 1
+        # A call by one person overtakes the follow-up of another, which waits for silence; nobody overtakes oneself.
         orders = rows(
-            "SELECT turn.chat_id, printf('%09d', max(event_id)) FROM turn_event JOIN turn ON turn.id = turn_id "
-            "GROUP BY turn.id ORDER BY turn.id"
+            "SELECT event.chat_id || '/' || event.person_id, printf('%09d', event.id) FROM turn_event "
+            "JOIN event ON event.id = event_id JOIN turn ON turn.id = turn_event.turn_id WHERE turn.state = 'said' "
+            "ORDER BY turn.id, event.id"
         )
-        for chat in {chat for chat, _ in orders}:
-            mine = [event for its, event in orders if its == chat]
+        for person in {person for person, _ in orders}:
+            mine = [event for its, event in orders if its == person]
             assert mine == sorted(mine, key=str)
 
     def _every_chat_hears_its_own(self) -> None:
