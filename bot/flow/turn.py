@@ -213,16 +213,23 @@ class TurnRunner:
         )  # fmt: skip
         await self._store.turns.say(saying, now)
         self._said(turn.chat_id)
-        await self._report(turn, reply=reply)
+        usage = settlement.usage
+        alone = (1, usage.prompt_tokens, usage.cached_tokens, usage.output_tokens, settlement.cost)
+        await self._report(turn, reply=reply, totals=alone if running.call is not None else None)
         model, limits = self._settings.model, self._settings.session
         most = log_budget(limits.log_tokens, model.window_tokens, model.max_output_tokens, limits.reserve_tokens)
         if log_tokens(running.epoch) + saying.tokens >= most:
             # The log has reached its budget: the next turn opens a new session on its raw tail.
             await self._store.sessions.close(turn.session_id, "budget", now)
 
-    async def _report(self, turn: Turn, error: str = "", reply: str = "") -> None:
-        """The one line of a turn; the log leaves the reply out unless `log.text` is on."""
-        calls, prompt, cached, output, cost = await self._store.turns.totals(turn.id)
+    async def _report(
+        self, turn: Turn, error: str = "", reply: str = "", totals: tuple[int, int, int, int, float] | None = None
+    ) -> None:
+        """The one line of a turn; the log leaves the reply out unless `log.text` is on.
+
+        `totals` are known for a turn of a single call, which needs not be asked for them.
+        """
+        calls, prompt, cached, output, cost = totals or await self._store.turns.totals(turn.id)
         line = self._log.warning if error else self._log.info
         line(
             "turn", chat=turn.chat_id, person=turn.person_id, mode="full", why=turn.why, prompt_tokens=prompt,

@@ -1,5 +1,7 @@
 """How large a prompt is: the server's last count plus an estimate of what came after it."""
 
+from functools import lru_cache
+
 from bot.text.estimate import estimate_tokens
 from bot.types.prompt import Message, ToolSpec
 from bot.types.session import Epoch
@@ -24,6 +26,7 @@ def tools_tokens(tools: tuple[ToolSpec, ...]) -> int:
     )
 
 
+@lru_cache(maxsize=8)
 def prefix_tokens(prefix: Message, tools: tuple[ToolSpec, ...]) -> int:
     """Estimated tokens of the stable prefix."""
     return message_tokens(prefix) + tools_tokens(tools)

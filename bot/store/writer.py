@@ -72,7 +72,7 @@ class Writer:
                 raise StoreError("the database is closed")
             self._jobs.put(job)
         self._waiting += 1
-        return await asyncio.shield(job.future)
+        return await job.future
 
     def close(self) -> None:
         """Finish what waits, then end the thread and the connection."""
