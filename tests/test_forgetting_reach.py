@@ -1,0 +1,65 @@
+"""忘记 follows what was made from a message: replies, experiences, digests, and the command itself."""
+
+from tests.fakes.model import calls, says
+from tests.world import World
+
+
+def everything_sent(world: World, since: int) -> str:
+    """All that the model was sent from request number `since` on."""
+    return "".join(message.content for prompt in world.prompts[since:] for message in prompt)
+
+
+async def test_the_reply_to_a_forgotten_message_is_gone_with_it(world: World) -> None:
+    world.model.script = lambda request: "好的，4711，我放在心里了"
+    await world.say("记住我的门禁码是4711。你记得了吗？")
+    world.model.script = lambda request: "嗯"
+    await world.say("忘记我的门禁码是4711")
+    asked = len(world.prompts)
+    await world.say("今天天气不错")
+    assert "4711" not in everything_sent(world, asked)
+    assert world.rows("SELECT count(*) FROM event WHERE instr(text, '4711')") == [(0,)]
+
+
+async def test_a_second_forgetting_does_not_bring_the_words_back(world: World) -> None:
+    await world.say("记住我的秘密是紫藤路口")
+    await world.say("忘记我的秘密是紫藤路口")
+    await world.say("忘记我的秘密是紫藤路口")
+    await world.say("在吗")
+    assert "紫藤" not in everything_sent(world, 0)
+
+
+async def test_an_experience_drawn_from_a_forgotten_memory_goes_too(world: World) -> None:
+    await world.say("记住我非常怕狗")
+    await world.say("/new")
+    world.model.script = lambda request: (
+        says("好")
+        if request.prompt.messages[-1].role == "tool"
+        else calls(("save_experience", '{"summary": "别提犬类"}'))
+    )
+    await world.say("今天聊点什么呢")
+    assert world.rows("SELECT count(*) FROM memory WHERE source = 'tool' AND disabled_at IS NULL") == [(1,)]
+    world.model.script = lambda request: "好"
+    await world.say("忘记我非常怕狗")
+    await world.say("/new")
+    asked = len(world.prompts)
+    await world.say("早上好")
+    assert "犬类" not in everything_sent(world, asked)
+
+
+async def test_a_paraphrase_in_a_digest_is_made_again_without_it(world: World) -> None:
+    world.model.digests = True
+    summary = '{"summary": "小王聊了对犬科动物的恐惧", "memories": []}'
+    world.model.script = lambda request: "嗯嗯" if request.prompt.tools else summary
+    await world.say("记住我非常怕狗。为什么会这样呢？")
+    for text in (
+        "昨天路上遇到一只特别大的，差点吓哭了",
+        "后来邻居把它牵走了，我才敢回家去",
+        "你觉得我应该怎么办才好呢",
+        "我想先从看照片开始慢慢练习",
+    ):
+        await world.say(text)
+    await world.say("/new")
+    assert world.rows("SELECT summary FROM digest") == [("小王聊了对犬科动物的恐惧",)]
+    await world.say("忘记我非常怕狗")
+    await world.wait(1)
+    assert "犬科" not in str(world.rows("SELECT summary FROM digest"))
