@@ -3,6 +3,7 @@
 import json
 import sqlite3
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import cast
 
 from bot.store.database import Database
@@ -11,6 +12,10 @@ from bot.types.session import CloseReason, Epoch, LogEntry, Session, SessionStat
 
 SESSION = """SELECT id, chat_id, number, state, opened_at, last_at, close_at, close_reason, from_event, upto_event,
     digest_attempts, digest_due_at FROM session """
+
+
+PARSED = 2_048
+"""Log entries kept parsed: the logs of some twenty busy chats."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +34,8 @@ class Sessions:
 
     def __init__(self, database: Database) -> None:
         self._database = database
+        # A log is read at every turn and only grows: what the last turn parsed need not be parsed again.
+        self._parse = lru_cache(maxsize=PARSED)(Message.parse)
 
     async def open_session(self, chat_id: int) -> Session | None:
         """The open session of a chat."""
@@ -71,8 +78,8 @@ class Sessions:
         entries = await self._database.rows(
             "SELECT turn_id, message, tokens FROM entry WHERE epoch_id = ? ORDER BY position", (row[0],)
         )
-        log = tuple(LogEntry(int(turn), Message.parse(text), int(tokens)) for turn, text, tokens in entries)
-        return Epoch(int(row[0]), int(row[1]), int(row[2]), str(row[3]), Message.parse(row[4]), log, int(row[5]),
+        log = tuple(LogEntry(int(turn), self._parse(text), int(tokens)) for turn, text, tokens in entries)
+        return Epoch(int(row[0]), int(row[1]), int(row[2]), str(row[3]), self._parse(row[4]), log, int(row[5]),
                      str(row[6]), int(row[7]), int(row[8]))  # fmt: skip
 
     async def tools(self, signature: str) -> tuple[ToolSpec, ...]:
