@@ -24,17 +24,11 @@ BUSY_MS = 5_000
 
 
 class Database:
-    """One writer thread, one read-only connection, and the count of what is in flight."""
+    """One writer thread and one read-only connection."""
 
     def __init__(self, reader: aiosqlite.Connection, writer: Writer | None) -> None:
         self._reader = reader
         self._writer = writer
-        self._reading = 0
-
-    @property
-    def busy(self) -> bool:
-        """True while a write or a read is in flight."""
-        return self._reading > 0 or (self._writer is not None and self._writer.waiting > 0)
 
     async def write(self, verb: Callable[[sqlite3.Connection], T]) -> T:
         """Run one verb in a transaction and return after its commit; StoreError when it cannot be stored."""
@@ -44,13 +38,10 @@ class Database:
 
     async def rows(self, sql: str, params: Params = ()) -> list[Row]:
         """All rows of a SELECT; StoreError when the file cannot be read."""
-        self._reading += 1
         try:
             return [tuple(row) for row in await self._reader.execute_fetchall(sql, tuple(params))]
         except sqlite3.Error as error:
             raise StoreError(f"the database cannot be read ({error})") from error
-        finally:
-            self._reading -= 1
 
     async def row(self, sql: str, params: Params = ()) -> Row | None:
         """The first row of a SELECT, or None."""
