@@ -70,10 +70,10 @@ class App:
         self._sends = Lanes("send", self._send, self._activity, log)
         self._digests = Lanes("digest", self._digest, self._activity, log)
         planner, _, brain = make_planner(parts)
-        runner = TurnRunner(store, planner, brain, clock, settings, words, log, self._sends.wake)
+        self._sending = Sending(store, clock, self._sends.wake, self.look, log)
+        runner = TurnRunner(store, planner, brain, clock, settings, words, log, self._sending)
         remembering = Remembering(store, clock, settings, words)
         self._answering = Answering(store, runner, remembering, planner, clock, words, settings.bot.names, log)
-        self._sending = Sending(store, clock, self.look, log)
         self._closing = Closing(
             store, Summariser(parts.model, parts.prompts, brain.slots), planner, clock, settings, words, log
         )

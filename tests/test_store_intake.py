@@ -4,7 +4,7 @@ from pathlib import Path
 
 from bot.store.store import open_store
 from bot.types.outgoing import Draft
-from tests.storing import NOW, Where, look, say
+from tests.storing import NOW, Where, look, say, talk
 
 GROUP, BOB = Where("ann", "the-group", "group"), Where("bob", "the-group", "group")
 
@@ -73,12 +73,14 @@ async def test_a_scene_is_a_line_only_when_it_changed(tmp_path: Path) -> None:
 
 async def test_what_does_not_fit_into_the_newest_lines_is_counted(tmp_path: Path) -> None:
     async with await open_store(tmp_path) as store:
+        assert (await store.views.log(1, 3)).news == ()
+        await talk(store, "你好", "你好呀")
         for number in range(10):
             await say(store, str(number), action="listen", why="listen")
-        lines, earlier = await store.events.since(1, 2, 3)
-        assert ([line.text for line in lines], earlier) == (["7", "8", "9"], 5)
-        lines, earlier = await store.events.since(1, 7, 3)
-        assert ([line.text for line in lines], earlier) == (["7", "8", "9"], 0)
+        log = await store.views.log(1, 3)
+        assert ([line.text for line in log.news], log.earlier) == (["7", "8", "9"], 7)
+        log = await store.views.log(1, 11)
+        assert ([line.text for line in log.news], log.earlier) == ([str(number) for number in range(10)], 0)
 
 
 async def test_messages_of_a_chat_leave_one_by_one_in_order_and_chats_do_not_wait_for_each_other(

@@ -87,10 +87,10 @@ def delta(
     """
     lines = stack(events)
     shown = _shown(lines, answering_ids, now, frame, limits, cost)
-    dropped = [line for line in lines if line not in shown]
-    folded = earlier + sum(len(line.event_ids) for line in dropped)
+    kept = tuple(line for line in lines if line.event_ids in shown)
+    folded = earlier + sum(len(line.event_ids) for line in lines) - sum(len(line.event_ids) for line in kept)
     text = render(_elements(lines, shown, limits, earlier), frame)
-    return Delta(tuple(line for line in lines if line in shown), text, cost(text) if text else 0, folded)
+    return Delta(kept, text, cost(text) if text else 0, folded)
 
 
 def render(elements: Iterable[str], frame: Frame) -> str:
@@ -131,23 +131,24 @@ def _shown(
     frame: Frame,
     limits: Limits,
     cost: Callable[[str], int],
-) -> dict[Line, str]:
-    """The lines that are shown, as XML: all that is answered, the newest scene, the newest others that fit."""
+) -> dict[tuple[int, ...], str]:
+    """The lines that are shown, by their events, as XML: all answered ones, the newest scene, the others that fit."""
     shown = {
-        line: element(line, limits, frame.cut_note) for line in lines if not answering_ids.isdisjoint(line.event_ids)
+        line.event_ids: element(line, limits, frame.cut_note)
+        for line in lines
+        if not answering_ids.isdisjoint(line.event_ids)
     }
     scenes = [line for line in lines if _is_scene(line)]
     left = limits.tokens
     for line in scenes[-1:]:
-        shown.setdefault(line, element(line, limits))
-        left -= cost(shown[line])
-    others = [line for line in lines if line not in shown and not _is_scene(line)]
+        left -= cost(shown.setdefault(line.event_ids, element(line, limits)))
+    others = [line for line in lines if line.event_ids not in shown and not _is_scene(line)]
     for line in _newest_first(others, now, limits):
         xml = element(line, limits)
         left -= cost(xml)
         if left < 0:
             break
-        shown[line] = xml
+        shown[line.event_ids] = xml
     return shown
 
 
@@ -162,13 +163,15 @@ def _newest_first(others: list[Line], now: int, limits: Limits) -> Iterable[Line
         yield line
 
 
-def _elements(lines: tuple[Line, ...], shown: dict[Line, str], limits: Limits, earlier: int) -> Iterable[str]:
+def _elements(
+    lines: tuple[Line, ...], shown: dict[tuple[int, ...], str], limits: Limits, earlier: int
+) -> Iterable[str]:  # fmt: skip
     """The shown lines with a mark for each silence, and one for all that is folded, where the folding begins."""
-    mark = _fold_mark([line for line in lines if line not in shown], earlier)
+    mark = _fold_mark([line for line in lines if line.event_ids not in shown], earlier)
     begun = earlier > 0
     until: int | None = None
     for line in lines:
-        if line not in shown:
+        if line.event_ids not in shown:
             begun = True
             until = line.at if mark else until
             continue
@@ -177,7 +180,7 @@ def _elements(lines: tuple[Line, ...], shown: dict[Line, str], limits: Limits, e
             mark = ""
         if until is not None and line.since - until >= limits.gap_ms:
             yield f'<g d="{duration_label(line.since - until)}"/>'
-        yield shown[line]
+        yield shown[line.event_ids]
         until = line.at
     if mark:
         yield mark

@@ -1,7 +1,7 @@
 """What a chat's lane does: take what is due in order, do commands without a model, answer the rest in one turn."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from itertools import takewhile
 from typing import Protocol
@@ -72,28 +72,28 @@ class Answering:
                 await self._runner.resume(turn)
                 self._said(chat_id)
         self._unfinished.add(chat_id)
-        due = await self._store.events.due(chat_id, self._clock.now())
-        while due:
-            done = await self._some(due)
+        while await self._some(chat_id):
             self._said(chat_id)
-            due = due[done:] or await self._store.events.due(chat_id, self._clock.now())
         self._unfinished.discard(chat_id)
 
-    async def _some(self, due: tuple[Event, ...]) -> int:
-        """The first dot-command, or all that comes before it; how many events that was."""
+    async def _some(self, chat_id: int) -> bool:
+        """The first dot-command that is due, or all that comes before it; False when nothing is due."""
+        waiting = await self._store.views.waiting(chat_id, self._clock.now())
+        chat, due = waiting.chat, waiting.due
+        if not due:
+            return False
         batch = tuple(takewhile(lambda event: event.why != "command", due)) or due[:1]
-        chat = await self._store.people.chat(batch[0].chat_id)
         try:
             if batch[0].why == "command":
                 await self._command(batch[0], chat)
             else:
-                await self._answer(batch, chat)
+                await self._answer(batch, chat, waiting.people)
         except (StoreError, OSError):
             raise
         except Exception as error:  # noqa: BLE001 - one message that cannot be handled must not stop the chat
             self._log.error("answer_failed", chat=chat.id, exc_info=error)
             await self._give_up(batch, chat)
-        return len(batch)
+        return True
 
     async def _command(self, event: Event, chat: Chat) -> None:
         answer = await self._desk.carry_out(event, chat) if self._desk is not None else None
@@ -102,13 +102,10 @@ class Answering:
         else:
             await self._store.events.finish((event.id,), "done", "command")
 
-    async def _answer(self, batch: tuple[Event, ...], chat: Chat) -> None:
+    async def _answer(self, batch: tuple[Event, ...], chat: Chat, people: Mapping[int | None, Person]) -> None:
         receipts: list[str] = []
         answering: list[Event] = []
-        people: dict[int | None, Person] = {}
         for event in batch:
-            if event.person_id not in people:
-                people[event.person_id] = await self._store.people.person(event.person_id or 0)
             done, left = await self._commands(event, chat, people[event.person_id])
             receipts += done
             if left is not None:

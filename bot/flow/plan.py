@@ -83,13 +83,13 @@ class Planner:
     async def plan(self, occasion: Occasion, now: int) -> Plan:
         """Compose the turn that answers these messages now."""
         chat, store = occasion.chat, self._store
-        session, ends = await store.sessions.open_session(chat.id), NOT_LATE
+        log = await store.views.log(chat.id, self._settings.context.bus_max)
+        session, ends = log.session, NOT_LATE
         if session is not None and session.close_at <= now:
             ends = reason_of(session, self._settings.session.idle_seconds * 1000)
             session = None
-        newest = await store.sessions.epoch(session.id) if session is not None else None
-        reason = self._new_epoch(session, newest)
-        epoch = None if reason else newest
+        reason = self._new_epoch(session, log.epoch)
+        epoch = None if reason else log.epoch
         first = epoch is None or not epoch.entries
         frame = self._words.frame(
             now, self._words.zone_of(chat, occasion.person), self._words.script(occasion.person), first=first
@@ -99,8 +99,7 @@ class Planner:
             facts = await self.facts(chat, occasion.person, now)
             text, earlier = self._opening(facts, occasion.person), 0
         else:
-            assert epoch is not None
-            events, earlier = await store.events.since(chat.id, epoch.logged_upto, self._settings.context.bus_max)
+            events, earlier = log.news, log.earlier
             limits, text, facts = self._limits(self._settings.context.delta_tokens), "", None
         upto = max(event.id for event in (*events, *occasion.answering))
         if first or not self._settings.context.scene.include:

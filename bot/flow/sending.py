@@ -5,6 +5,7 @@ from collections.abc import Callable
 from bot.ports import Adapter, Clock, Typing
 from bot.store.store import Store
 from bot.types.log import Log
+from bot.types.outgoing import Outgoing
 from bot.types.people import Chat
 
 FIRST_WAIT_MS = 1_000
@@ -15,17 +16,32 @@ LONGEST_WAIT_MS = 180_000
 class Sending:
     """The work of the sending lanes."""
 
-    def __init__(self, store: Store, clock: Clock, look: Callable[[], None], log: Log) -> None:
+    def __init__(
+        self, store: Store, clock: Clock, wake: Callable[[int], None], look: Callable[[], None], log: Log
+    ) -> None:  # fmt: skip
         self._store = store
         self._clock = clock
+        self._wake = wake
         self._look = look
         self._log = log
+        self._handed: dict[int, Outgoing] = {}
         self._adapters: dict[str, Adapter] = {}
         self._waits: dict[int, int] = {}
 
     def connect(self, adapter: Adapter) -> None:
         """A platform can be sent to from now on."""
         self._adapters[adapter.platform] = adapter
+
+    @property
+    def platforms(self) -> frozenset[str]:
+        """Where one can send to."""
+        return frozenset(self._adapters)
+
+    def hand(self, chat_id: int, outgoing: Outgoing | None) -> None:
+        """Something is stored for this chat; `outgoing`, if any, is marked as being sent already and goes first."""
+        if outgoing is not None:
+            self._handed[chat_id] = outgoing
+        self._wake(chat_id)
 
     def typing(self, chat: Chat, on: bool) -> None:
         """Show or hide that nuan is thinking, where the platform can."""
@@ -39,7 +55,8 @@ class Sending:
             pass
 
     async def _one(self, chat_id: int) -> bool:
-        outgoing = await self._store.outbox.take(chat_id, self._clock.now(), frozenset(self._adapters))
+        outgoing = self._handed.pop(chat_id, None)
+        outgoing = outgoing or await self._store.outbox.take(chat_id, self._clock.now(), self.platforms)
         if outgoing is None:
             return False
         try:

@@ -2,12 +2,12 @@
 
 import asyncio
 import json
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from bot.config.settings import Settings
 from bot.errors import ModelError, OverBudget, StoreError
 from bot.flow.plan import Occasion, Planner
+from bot.flow.sending import Sending
 from bot.flow.words import Words
 from bot.money import prices
 from bot.ports import Clock, Model
@@ -69,7 +69,7 @@ class TurnRunner:
 
     def __init__(
         self, store: Store, planner: Planner, brain: Brain, clock: Clock, settings: Settings, words: Words, log: Log,
-        said: Callable[[int], None],
+        sending: Sending,
     ) -> None:  # fmt: skip
         self._store = store
         self._planner = planner
@@ -78,7 +78,7 @@ class TurnRunner:
         self._settings = settings
         self._words = words
         self._log = log
-        self._said = said
+        self._sending = sending
 
     async def begin(self, occasion: Occasion) -> None:
         """Compose, commit, ask, answer, say. A limit that is reached is said in one line instead."""
@@ -210,26 +210,19 @@ class TurnRunner:
             drafts=(Draft("\n".join((*turn.receipts, reply)), "reply"),),
             window_until=now + self._settings.speak.window_seconds * 1000,
             close_at=self._planner.close_at(turn.opened_at, running.chat, running.person, now),
+            platforms=self._sending.platforms,
         )  # fmt: skip
-        await self._store.turns.say(saying, now)
-        self._said(turn.chat_id)
-        usage = settlement.usage
-        alone = (1, usage.prompt_tokens, usage.cached_tokens, usage.output_tokens, settlement.cost)
-        await self._report(turn, reply=reply, totals=alone if running.call is not None else None)
+        self._sending.hand(turn.chat_id, await self._store.turns.say(saying, now))
+        await self._report(turn, reply=reply)
         model, limits = self._settings.model, self._settings.session
         most = log_budget(limits.log_tokens, model.window_tokens, model.max_output_tokens, limits.reserve_tokens)
         if log_tokens(running.epoch) + saying.tokens >= most:
             # The log has reached its budget: the next turn opens a new session on its raw tail.
             await self._store.sessions.close(turn.session_id, "budget", now)
 
-    async def _report(
-        self, turn: Turn, error: str = "", reply: str = "", totals: tuple[int, int, int, int, float] | None = None
-    ) -> None:
-        """The one line of a turn; the log leaves the reply out unless `log.text` is on.
-
-        `totals` are known for a turn of a single call, which needs not be asked for them.
-        """
-        calls, prompt, cached, output, cost = totals or await self._store.turns.totals(turn.id)
+    async def _report(self, turn: Turn, error: str = "", reply: str = "") -> None:
+        """The one line of a turn; the log leaves the reply out unless `log.text` is on."""
+        calls, prompt, cached, output, cost = await self._store.turns.totals(turn.id)
         line = self._log.warning if error else self._log.info
         line(
             "turn", chat=turn.chat_id, person=turn.person_id, mode="full", why=turn.why, prompt_tokens=prompt,

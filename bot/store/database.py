@@ -23,10 +23,26 @@ BUSY_MS = 5_000
 """How long a statement waits for another process's lock (FAULTS S4: at least 5 s)."""
 
 
+class Reader(aiosqlite.Connection):
+    """A connection that can also answer several SELECTs in one trip to its thread."""
+
+    async def snapshot(self, selects: Sequence[tuple[str, Params]]) -> list[list[Row]]:
+        """The rows of each SELECT, read in one transaction."""
+        found: list[list[Row]] = await self._execute(self._snapshot, selects)  # type: ignore[no-untyped-call]
+        return found
+
+    def _snapshot(self, selects: Sequence[tuple[str, Params]]) -> list[list[Row]]:
+        self._conn.execute("BEGIN")
+        try:
+            return [self._conn.execute(sql, params).fetchall() for sql, params in selects]
+        finally:
+            self._conn.execute("COMMIT")
+
+
 class Database:
     """One writer thread and one read-only connection."""
 
-    def __init__(self, reader: aiosqlite.Connection, writer: Writer | None) -> None:
+    def __init__(self, reader: Reader, writer: Writer | None) -> None:
         self._reader = reader
         self._writer = writer
 
@@ -40,6 +56,13 @@ class Database:
         """All rows of a SELECT; StoreError when the file cannot be read."""
         try:
             return [tuple(row) for row in await self._reader.execute_fetchall(sql, tuple(params))]
+        except sqlite3.Error as error:
+            raise StoreError(f"the database cannot be read ({error})") from error
+
+    async def snapshot(self, *selects: tuple[str, Params]) -> list[list[Row]]:
+        """The rows of several SELECTs, all of one moment and in one trip; StoreError when the file cannot be read."""
+        try:
+            return await self._reader.snapshot(selects)
         except sqlite3.Error as error:
             raise StoreError(f"the database cannot be read ({error})") from error
 
@@ -87,9 +110,13 @@ async def open_database(path: Path, *, read_only: bool = False) -> Database:
         raise
 
 
-async def _reader(path: Path) -> aiosqlite.Connection:
+async def _reader(path: Path) -> Reader:
+    def connect() -> sqlite3.Connection:
+        return sqlite3.connect(f"file:{_quoted(path)}?mode=rw", uri=True, isolation_level=None)
+
     try:
-        reader = await aiosqlite.connect(f"file:{_quoted(path)}?mode=rw", uri=True, isolation_level=None)
+        reader = Reader(connect, iter_chunk_size=64)
+        await reader
     except sqlite3.Error as error:
         raise StoreError(_advice(path, error)) from error
     try:
@@ -101,7 +128,7 @@ async def _reader(path: Path) -> aiosqlite.Connection:
     return reader
 
 
-async def _same_version(reader: aiosqlite.Connection, path: Path) -> None:
+async def _same_version(reader: Reader, path: Path) -> None:
     found = list(await reader.execute_fetchall("PRAGMA user_version"))
     if found[0][0] != SCHEMA_VERSION:
         raise StoreError(f"{path.name} has another version: start nuan of the same version once")

@@ -13,6 +13,8 @@ from bot.types.speaking import Decision, Situation
 
 EVENT = "SELECT id, chat_id, at, kind, person_id, name, text, label, why, forwarded, turn_id FROM event "
 VISIBLE = "hidden = '' AND "
+NEWS = f"WHERE {VISIBLE}chat_id = ?1 AND NOT (kind = 'bot' AND turn_id IS NOT NULL) "
+"""What a delta may tell: everything visible but replies, which the log holds already."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,18 +56,6 @@ class Events:
             (chat_id, now),
         )
         return tuple(event_of(row) for row in rows)
-
-    async def since(self, chat_id: int, after: int, limit: int) -> tuple[tuple[Event, ...], int]:
-        """The newest `limit` visible events after event `after` that no committed reply already logged.
-
-        Returns them in order, with the number of earlier ones that did not fit.
-        """
-        where = "WHERE " + VISIBLE + "chat_id = ? AND id > ? AND NOT (kind = 'bot' AND turn_id IS NOT NULL)"
-        rows = await self._database.rows(f"{EVENT}{where} ORDER BY id DESC LIMIT ?", (chat_id, after, limit))
-        if len(rows) < limit:
-            return tuple(event_of(row) for row in reversed(rows)), 0
-        total = await self._database.rows(f"SELECT count(*) FROM event {where}", (chat_id, after))
-        return tuple(event_of(row) for row in reversed(rows)), int(total[0][0]) - len(rows)
 
     async def recent(self, chat_id: int, after: int, since: int, limit: int) -> tuple[Event, ...]:
         """The newest `limit` visible events of a chat after event `after` and not older than `since`, in order."""

@@ -41,8 +41,7 @@ class People:
         row = await self._database.row(PERSON + "WHERE id = ?", (person_id,))
         if row is None:
             raise LookupError(f"no person {person_id!r}")
-        accounts = frozenset(str(row[5] or "").split("\n"))
-        return person_of(row, not accounts.isdisjoint(self._owners))
+        return person_of(row, self._owners)
 
     async def person_named(self, name: str) -> Person | None:
         """The person with that number or, if it is unique, that display name; None otherwise."""
@@ -86,9 +85,10 @@ def chat_of(row: tuple[object, ...]) -> Chat:
     )
 
 
-def person_of(row: tuple[object, ...], is_owner: bool) -> Person:
-    """A row of PERSON as a value."""
-    number, name, script, timezone, is_bot, _ = row
+def person_of(row: tuple[object, ...], owners: frozenset[str]) -> Person:
+    """A row of PERSON as a value; an account among `owners` makes them an owner."""
+    number, name, script, timezone, is_bot, accounts = row
+    is_owner = not owners.isdisjoint(str(accounts or "").split("\n"))
     return Person(cast("int", number), str(name), str(script), str(timezone), is_owner, bool(is_bot))
 
 

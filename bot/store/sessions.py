@@ -6,12 +6,16 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import cast
 
-from bot.store.database import Database
+from bot.store.database import Database, Row
 from bot.types.prompt import Message, ToolSpec
 from bot.types.session import CloseReason, Epoch, LogEntry, Session, SessionState
 
 SESSION = """SELECT id, chat_id, number, state, opened_at, last_at, close_at, close_reason, from_event, upto_event,
     digest_attempts, digest_due_at FROM session """
+EPOCH = """SELECT epoch.id, session_id, number, signature, message, logged_upto, stale, prompt_tokens, prompt_entries
+    FROM epoch JOIN prefix USING (signature) """
+ENTRIES = "SELECT turn_id, message, tokens FROM entry "
+NEWEST = "(SELECT id FROM epoch WHERE session_id = ?1 ORDER BY number DESC LIMIT 1)"
 
 
 PARSED = 2_048
@@ -67,17 +71,14 @@ class Sessions:
 
     async def epoch(self, session_id: int) -> Epoch | None:
         """The newest epoch of a session with its whole log."""
-        row = await self._database.row(
-            "SELECT epoch.id, session_id, number, epoch.signature, message, logged_upto, stale, prompt_tokens, "
-            "prompt_entries FROM epoch JOIN prefix ON prefix.signature = epoch.signature WHERE session_id = ? "
-            "ORDER BY number DESC LIMIT 1",
-            (session_id,),
+        epochs, entries = await self._database.snapshot(
+            (EPOCH + f"WHERE epoch.id = {NEWEST}", (session_id,)),
+            (ENTRIES + f"WHERE epoch_id = {NEWEST} ORDER BY position", (session_id,)),
         )
-        if row is None:
-            return None
-        entries = await self._database.rows(
-            "SELECT turn_id, message, tokens FROM entry WHERE epoch_id = ? ORDER BY position", (row[0],)
-        )
+        return self.epoch_of(epochs[0], entries) if epochs else None
+
+    def epoch_of(self, row: Row, entries: list[Row]) -> Epoch:
+        """A row of EPOCH with its rows of ENTRIES as a value."""
         log = tuple(LogEntry(int(turn), self._parse(text), int(tokens)) for turn, text, tokens in entries)
         return Epoch(int(row[0]), int(row[1]), int(row[2]), str(row[3]), self._parse(row[4]), log, int(row[5]),
                      str(row[6]), int(row[7]), int(row[8]))  # fmt: skip

@@ -9,10 +9,10 @@ from bot.errors import StoreError
 from bot.store.events import finish
 from bot.store.keeping import store_memory
 from bot.store.ledger import Owner, Reservation, Settlement, charge, release, reserve, settle
-from bot.store.outbox import put
+from bot.store.outbox import put, take
 from bot.store.sessions import NewEpoch, close, drop_log, open_epoch, open_session
 from bot.types.memory import NewMemory
-from bot.types.outgoing import Draft
+from bot.types.outgoing import Draft, Outgoing
 from bot.types.prompt import Message
 from bot.types.session import CloseReason
 from bot.types.turn import Call, Turn, TurnState
@@ -59,7 +59,7 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Saying:
-    """The last commit: the final completion, what it cost, and what goes out."""
+    """The last commit: the final completion, what it cost, and what goes out on one of the connected `platforms`."""
 
     turn_id: int
     entry: Message
@@ -69,6 +69,7 @@ class Saying:
     drafts: tuple[Draft, ...]
     window_until: int
     close_at: int
+    platforms: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +111,9 @@ def ask(db: sqlite3.Connection, asking: Asking, at: int) -> Asked:
     if epoch_id is None:
         assert asking.epoch is not None
         epoch_id = open_epoch(db, session_id, asking.epoch, at)
-    before = db.execute("SELECT logged_upto FROM epoch WHERE id = ?", (epoch_id,)).fetchone()[0]
+    before, stale = db.execute("SELECT logged_upto, stale FROM epoch WHERE id = ?", (epoch_id,)).fetchone()
+    if stale:
+        raise StoreError(f"the log of epoch {epoch_id!r} was dropped meanwhile: nothing was stored, compose again")
     count = db.execute("SELECT coalesce(max(number), 0) + 1 FROM turn WHERE session_id = ?", (session_id,)).fetchone()[
         0
     ]
@@ -217,10 +220,13 @@ def _tell(db: sqlite3.Connection, entry_id: int, kind: str, derived: tuple[int, 
     )
 
 
-def say(db: sqlite3.Connection, saying: Saying, at: int) -> None:
-    """Verb: answered and said in one; every message being answered is done, its people stay in conversation."""
+def say(db: sqlite3.Connection, saying: Saying, at: int, boot: str) -> Outgoing | None:
+    """Verb: answered and said in one; every message being answered is done, its people stay in conversation.
+
+    The chat's first waiting message is marked as being sent and handed out: a commit of its own would come next.
+    """
     if not _end(db, saying.turn_id, "said"):
-        return
+        return None
     entry_id = _append(db, saying.turn_id, saying.entry, saying.tokens)
     db.execute(
         "INSERT OR IGNORE INTO edge (kind, derived_id, event_id) SELECT 'entry', ?, event_id FROM turn_event "
@@ -249,6 +255,7 @@ def say(db: sqlite3.Connection, saying: Saying, at: int) -> None:
         "UPDATE session SET last_at = ?, close_at = ?, upto_event = max(upto_event, ?) WHERE id = ?",
         (at, saying.close_at, line, turn.session_id),
     )
+    return take(db, turn.chat_id, boot, at, saying.platforms)
 
 
 def fail(

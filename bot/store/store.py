@@ -20,6 +20,7 @@ from bot.store.people import People
 from bot.store.sessions import Sessions
 from bot.store.tombstones import Tombstones
 from bot.store.turns import Turns
+from bot.store.views import Views
 
 DATABASE = "nuan.db"
 
@@ -31,13 +32,14 @@ class Store:
         self.boot = secrets.token_hex(8)
         self.events = Events(database)
         self.sessions = Sessions(database)
-        self.turns = Turns(database)
+        self.turns = Turns(database, self.boot)
         self.outbox = Outbox(database, self.boot)
         self.ledger = Ledger(database)
         self.memories = Memories(database)
         self.forgetting = Forget(database)
         self.digests = Digests(database)
         self.people = People(database, owners)
+        self.views = Views(database, self.sessions, owners)
         self.deadlines = Deadlines(database)
         self.tombstones = Tombstones(folder)
         self._database = database

@@ -20,7 +20,7 @@ from bot.store.steps import (
     tool_done,
     turn_of,
 )
-from bot.types.outgoing import Draft
+from bot.types.outgoing import Draft, Outgoing
 from bot.types.prompt import Message
 from bot.types.turn import Call, Turn
 
@@ -30,8 +30,9 @@ __all__ = ["Asked", "Asking", "Saying", "ToolOutcome", "Turns"]
 class Turns:
     """Turns, from asked to said."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, boot: str) -> None:
         self._database = database
+        self._boot = boot
 
     async def ask(self, asking: Asking, at: int) -> Asked:
         """Commit the composed bytes and the reservation; OverBudget stores nothing.
@@ -54,9 +55,9 @@ class Turns:
         """Commit a tool's effect with its result, once for each (turn, key)."""
         await self._database.write(lambda db: tool_done(db, turn, outcome, at))
 
-    async def say(self, saying: Saying, at: int) -> None:
-        """Commit the final completion, the outbox rows and the end of the turn together."""
-        await self._database.write(lambda db: say(db, saying, at))
+    async def say(self, saying: Saying, at: int) -> Outgoing | None:
+        """Commit the final completion, the outbox rows and the end of the turn together; what to send first."""
+        return await self._database.write(lambda db: say(db, saying, at, self._boot))
 
     async def fail(self, turn: Turn, error: str, notice: Draft | None, call: tuple[int, str] | None, at: int) -> None:
         """Void a turn: its log entries go, its events end as failed and join the next delta; tell the person.

@@ -4,7 +4,7 @@ import math
 import re
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta, tzinfo
-from functools import cache
+from functools import cache, lru_cache
 
 from bot.text.script import Script
 
@@ -98,6 +98,7 @@ def next_local_time(after_ms: int, hour: int, tz: tzinfo) -> int:
     return moment
 
 
+@lru_cache(maxsize=64)
 def holiday_name(day: date, region: str, script: Script) -> str:
     """The holiday of a day in a region (ISO 3166 alpha-2, "CN") in the script, or the region's own language; else "".
 

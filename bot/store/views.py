@@ -1,0 +1,79 @@
+"""What a turn must know of its chat, read in one trip and from one snapshot: between two reads much can change."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from bot.store.database import Database
+from bot.store.events import EVENT, NEWS, event_of
+from bot.store.people import CHAT, PERSON, chat_of, person_of
+from bot.store.sessions import ENTRIES, EPOCH, SESSION, Sessions, session_of
+from bot.types.event import Event
+from bot.types.people import Chat, Person
+from bot.types.session import Epoch, Session
+
+QUEUED = "FROM event INDEXED BY event_queue WHERE chat_id = ?1 AND state = 'queued' AND due_at <= ?2"
+OPEN = "(SELECT id FROM session WHERE chat_id = ?1 AND state = 'open')"
+NEWEST = f"(SELECT id FROM epoch WHERE session_id = {OPEN} ORDER BY number DESC LIMIT 1)"
+LOGGED = f"(SELECT logged_upto FROM epoch WHERE id = {NEWEST})"
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """What in a chat is to be answered by now, in order, with the people who wrote it."""
+
+    chat: Chat
+    due: tuple[Event, ...]
+    people: Mapping[int | None, Person]
+
+
+@dataclass(frozen=True, slots=True)
+class OpenLog:
+    """The open session of a chat with its newest epoch, and what happened since that was logged.
+
+    `earlier` counts the events that did not fit into `news`. Without an epoch nothing is news.
+    """
+
+    session: Session | None
+    epoch: Epoch | None
+    news: tuple[Event, ...]
+    earlier: int
+
+
+class Views:
+    """Readings across the nouns."""
+
+    def __init__(self, database: Database, sessions: Sessions, owners: frozenset[str]) -> None:
+        self._database = database
+        self._sessions = sessions
+        self._owners = owners
+
+    async def waiting(self, chat_id: int, now: int) -> Waiting:
+        """What in this chat is to be answered by now; LookupError when there is no such chat."""
+        chats, due, people = await self._database.snapshot(
+            (CHAT + "WHERE chat.id = ?1", (chat_id,)),
+            (EVENT.replace("FROM event", QUEUED) + " ORDER BY id", (chat_id, now)),
+            (PERSON + f"WHERE id IN (SELECT person_id {QUEUED})", (chat_id, now)),
+        )
+        if not chats:
+            raise LookupError(f"no chat {chat_id!r}")
+        return Waiting(
+            chat_of(chats[0]),
+            tuple(event_of(row) for row in due),
+            {int(row[0]): person_of(row, self._owners) for row in people},
+        )
+
+    async def log(self, chat_id: int, limit: int) -> OpenLog:
+        """What the next turn of a chat appends to: at most the newest `limit` visible events are its news."""
+        sessions, epochs, entries, news, total = await self._database.snapshot(
+            (SESSION + f"WHERE id = {OPEN}", (chat_id,)),
+            (EPOCH + f"WHERE epoch.id = {NEWEST}", (chat_id,)),
+            (ENTRIES + f"WHERE epoch_id = {NEWEST} ORDER BY position", (chat_id,)),
+            (EVENT + NEWS + f"AND id > {LOGGED} ORDER BY id DESC LIMIT ?2", (chat_id, limit)),
+            (f"SELECT count(*) FROM event {NEWS} AND id > {LOGGED}", (chat_id,)),
+        )
+        return OpenLog(
+            session_of(sessions[0]) if sessions else None,
+            self._sessions.epoch_of(epochs[0], entries) if epochs else None,
+            tuple(event_of(row) for row in reversed(news)),
+            int(total[0][0]) - len(news),
+        )
