@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from bot.commands.desk import CommandDesk
@@ -11,6 +11,7 @@ from bot.config.settings import Settings
 from bot.errors import StoreError
 from bot.flow.alarms import RETRY_MS, Alarms, Handlers
 from bot.flow.answering import Answering
+from bot.flow.aside import Aside
 from bot.flow.closing import Closing, Summariser
 from bot.flow.intake import Intake
 from bot.flow.plan import Planner
@@ -45,12 +46,13 @@ class Parts:
     prompts: Callable[[str], Path]
     persona: Path
     log: Log
+    aside: Aside = field(default_factory=Aside)
 
 
 def make_planner(parts: Parts) -> tuple[Planner, Prefix, Brain]:
     """What composing needs, for the running house and for commands that only look."""
     settings, words = parts.settings, parts.words
-    tools = make_tools(parts.store, words, parts.prompts, settings.memory.max_results)
+    tools = make_tools(parts.store, words, parts.prompts, parts.aside, settings.memory.max_results)
     prefix = read_prefix(
         parts.prompts("ai-system.txt"), parts.persona, settings.bot.names[0], tuple(tool.spec for tool in tools),
         parts.model.dialect,
@@ -64,7 +66,7 @@ class App:
 
     def __init__(self, parts: Parts, scenes: Sequence[SceneSource] = ()) -> None:
         store, clock, settings, words, log = parts.store, parts.clock, parts.settings, parts.words, parts.log
-        self._store, self._clock, self._log = store, clock, log
+        self._store, self._clock, self._aside, self._log = store, clock, parts.aside, log
         self._activity = Activity()
         self._chats = Lanes("chat", self._answer, self._activity, log)
         self._sends = Lanes("send", self._send, self._activity, log)
@@ -73,9 +75,18 @@ class App:
         self._sending = Sending(store, clock, self._sends.wake, self.look, log)
         runner = TurnRunner(store, planner, brain, clock, settings, words, log, self._sending)
         remembering = Remembering(store, clock, settings, words)
-        self._answering = Answering(store, runner, remembering, planner, clock, words, settings.bot.names, log)
+        self._answering = Answering(
+            store, runner, remembering, planner, clock, words, parts.aside, settings.bot.names, log
+        )
         self._closing = Closing(
-            store, Summariser(parts.model, parts.prompts, brain.slots), planner, clock, settings, words, log
+            store,
+            Summariser(parts.model, parts.prompts, brain.slots),
+            planner,
+            clock,
+            settings,
+            words,
+            parts.aside,
+            log,
         )
         self._answering.employ(
             CommandDesk(store, planner, clock, settings, words), self._sends.wake, self._sending.typing
@@ -134,6 +145,7 @@ class App:
         await asyncio.gather(*(lanes.close(GRACE_S) for lanes in (self._alarm_lane, self._chats, self._digests)))
         self._alarms.stop()
         await self._sends.close(SEND_GRACE_S)
+        self._aside.close()
 
     async def _answer(self, chat_id: int) -> None:
         if await self._guard(self._answering.work, chat_id):

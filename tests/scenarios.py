@@ -51,8 +51,6 @@ def clever(request: Request) -> Answer:
     last = request.prompt.messages[-1]
     if not request.prompt.tools:
         return json.dumps({"summary": f"聊了{len(last.content)}个字", "memories": []}, ensure_ascii=False)
-    if last.role == "user" and "找一下" in last.content:
-        return calls(("memory_recall", '{"query": "怕狗"}'))
     if last.role == "user" and "查" in last.content:
         return calls(("memory_recall", '{"query": "怕狗"}'), ("save_experience", '{"summary": "查之前先想想"}'))
     return says(
@@ -61,13 +59,9 @@ def clever(request: Request) -> Answer:
 
 
 async def chats_in_parallel(world: World) -> None:
-    """Six people in six chats at once, with memories and recall.
-
-    No tool saves anything here: recall segments on a pool of threads, so chats that recall and then save at one
-    instant race for the next memory number (#12), which all chats share.
-    """
+    """Six people in six chats at once, with memories, recall and experiences, whose numbers all chats share."""
     for number in range(3):
-        for text in ("你好", "记住我怕狗。你说呢？", "找一下", "忘记我怕狗"):
+        for text in ("你好", "记住我怕狗。你说呢？", "查一下", "忘记我怕狗"):
             await asyncio.gather(*(world.app.door.accept(world.message(text, f"人{who}")) for who in range(6)))
             await world.app.settled()
         await world.wait(700 * number)

@@ -1,12 +1,12 @@
 """What a chat's lane does: take what is due in order, do commands without a model, answer the rest in one turn."""
 
-import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from itertools import takewhile
 from typing import Protocol
 
 from bot.errors import StoreError
+from bot.flow.aside import Aside
 from bot.flow.intake import READ_CHARS
 from bot.flow.plan import Occasion, Planner
 from bot.flow.remembering import Remembering, Told
@@ -37,7 +37,7 @@ class Answering:
 
     def __init__(
         self, store: Store, runner: TurnRunner, remembering: Remembering, planner: Planner, clock: Clock, words: Words,
-        names: tuple[str, ...], log: Log,
+        aside: Aside, names: tuple[str, ...], log: Log,
     ) -> None:  # fmt: skip
         self._store = store
         self._runner = runner
@@ -45,6 +45,7 @@ class Answering:
         self._planner = planner
         self._clock = clock
         self._words = words
+        self._aside = aside
         self._names = names
         self._log = log
         self._desk: Desk | None = None
@@ -126,7 +127,7 @@ class Answering:
         text = event.text[:READ_CHARS]
         # A long text takes long to understand, and the other chats must not wait for it.
         slow = len(text) > LONG_TEXT and not event.forwarded
-        understood = await asyncio.to_thread(understand, text, self._names) if slow else understand(text, self._names)
+        understood = await self._aside.run(understand, text, self._names) if slow else understand(text, self._names)
         if event.forwarded or not understood.commands:
             return [], event
         audience = await self._planner.audience(chat, person)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from bot.config.settings import Settings
 from bot.errors import ModelError, OverBudget
+from bot.flow.aside import Aside
 from bot.flow.plan import Planner
 from bot.flow.words import Words
 from bot.memory.digest import DigestLine, Scope, excerpt, needs_model, rule_digest
@@ -49,7 +50,7 @@ class Closing:
 
     def __init__(
         self, store: Store, summariser: Summariser, planner: Planner, clock: Clock, settings: Settings, words: Words,
-        log: Log,
+        aside: Aside, log: Log,
     ) -> None:  # fmt: skip
         self._store = store
         self._summariser = summariser
@@ -57,6 +58,7 @@ class Closing:
         self._clock = clock
         self._settings = settings
         self._words = words
+        self._aside = aside
         self._log = log
 
     async def digest(self, session_id: int) -> None:
@@ -109,14 +111,14 @@ class Closing:
         """The digest, with what it cost when a model made it."""
         enough = session.digest_attempts >= MOST_TRIES
         if again or enough or not self._summariser.model.digests or not needs_model(lines):
-            return await _by_rule(lines, scope), None
+            return await self._by_rule(lines, scope), None
         prompt = self._prompt(lines)
         tokens, now = sum(message_tokens(message) for message in prompt.messages), self._clock.now()
         try:
             call = await self._store.ledger.reserve(session.id, self._planner.reservation("digest", tokens, now), now)
         except OverBudget as error:
             self._log.warning("over_budget", session=session.number, chat=scope.chat_id, limit=error.limit)
-            return await _by_rule(lines, scope), None
+            return await self._by_rule(lines, scope), None
         try:
             async with self._summariser.slots:
                 answer = await self._summariser.model.complete(self._request(prompt))
@@ -124,11 +126,15 @@ class Closing:
             unbilled = error.fault in ("unreachable", "refused", "busy")
             await (self._store.ledger.release if unbilled else self._store.ledger.charge)(call.id, self._clock.now())
             if error.fault in ("cut", "invalid", "filtered", "overflow"):
-                return await _by_rule(lines, scope), None
+                return await self._by_rule(lines, scope), None
             raise
         usage = answer.usage or Usage(tokens, 0, message_tokens(answer.message()), returned=False)
         settlement = Settlement(call.id, usage, prices.cost(usage, prices.price(self._settings)))
-        return parse_digest(answer.text, lines, scope) or await _by_rule(lines, scope), settlement
+        return parse_digest(answer.text, lines, scope) or await self._by_rule(lines, scope), settlement
+
+    async def _by_rule(self, lines: tuple[DigestLine, ...], scope: Scope) -> Digest:
+        """The deterministic digest, made off the event loop: a busy group's session has thousands of lines."""
+        return await self._aside.run(rule_digest, lines, scope)
 
     def _prompt(self, lines: tuple[DigestLine, ...]) -> Prompt:
         language = script_of(" ".join(line.text for line in lines if not line.is_bot), self._words.language)
@@ -138,11 +144,6 @@ class Closing:
     def _request(self, prompt: Prompt) -> Request:
         model = self._settings.model
         return Request(prompt, min(OUTPUT_TOKENS, model.max_output_tokens), 0.0, model.deadline_seconds)
-
-
-async def _by_rule(lines: tuple[DigestLine, ...], scope: Scope) -> Digest:
-    """The deterministic digest, made off the event loop: a busy group's session has thousands of lines."""
-    return await asyncio.to_thread(rule_digest, lines, scope)
 
 
 def _line(number: int, event: Event, settings: Settings) -> DigestLine:

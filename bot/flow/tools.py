@@ -5,6 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from bot.errors import ConfigError
+from bot.flow.aside import Aside
 from bot.flow.words import Words
 from bot.memory.experience import experience_tool
 from bot.recall.tool import recall_tool
@@ -13,6 +14,7 @@ from bot.text.clean import as_data
 from bot.text.clip import clip
 from bot.text.dates import local_day, relative_day
 from bot.text.estimate import estimate_tokens
+from bot.text.tokens import query_terms
 from bot.types.memory import Memory
 from bot.types.prompt import ToolSpec
 from bot.types.tool import Tool, ToolContext
@@ -24,11 +26,17 @@ LINE_CHARS = 300
 """Characters of one memory in a result."""
 
 
-def make_tools(store: Store, words: Words, find: Callable[[str], Path], top_k: int) -> tuple[Tool, ...]:
+def make_tools(
+    store: Store, words: Words, find: Callable[[str], Path], aside: Aside, top_k: int
+) -> tuple[Tool, ...]:  # fmt: skip
     """All tools in the order they are sent; `top_k` is how many memories a recall brings."""
 
     async def render(context: ToolContext, found: tuple[Memory, ...]) -> str:
         return await _findings(store, words, context, found)
+
+    async def segment(query: str) -> tuple[str, ...]:
+        # The dictionary loads at the first question, and the event loop must not wait for it.
+        return await aside.run(query_terms, query)
 
     async def saved(context: ToolContext) -> int:
         session = await store.sessions.session(context.session_id)
@@ -36,7 +44,7 @@ def make_tools(store: Store, words: Words, find: Callable[[str], Path], top_k: i
 
     done = words.openings.text("experience_saved", words.language, id="{id}")
     return (
-        recall_tool(_spec(find("tools/memory_recall.json")), store.memories.search, render, top_k),
+        recall_tool(_spec(find("tools/memory_recall.json")), segment, store.memories.search, render, top_k),
         experience_tool(_spec(find("tools/save_experience.json")), saved, store.tombstones.covers, done),
     )
 

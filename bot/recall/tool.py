@@ -1,11 +1,9 @@
 """The tool memory_recall: the model asks, the audience of its turn decides what may be found."""
 
-import asyncio
 from collections.abc import Awaitable, Callable
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from bot.text.tokens import query_terms
 from bot.types.memory import Memory
 from bot.types.people import Audience
 from bot.types.prompt import ToolSpec
@@ -14,6 +12,7 @@ from bot.types.tool import Tool, ToolAnswer, ToolContext, ToolRefused, argument_
 MOST = 20
 """Most results of one call (seed 长记忆: topK 1..20)."""
 
+Segment = Callable[[str], Awaitable[tuple[str, ...]]]
 Search = Callable[[Audience, tuple[str, ...], int], Awaitable[tuple[Memory, ...]]]
 Render = Callable[[ToolContext, tuple[Memory, ...]], Awaitable[str]]
 
@@ -27,8 +26,8 @@ class RecallArguments(BaseModel):
     top_k: int | None = Field(default=None, ge=1, le=MOST)
 
 
-def recall_tool(spec: ToolSpec, search: Search, render: Render, top_k: int) -> Tool:
-    """The tool over a search that filters by audience, and the words its findings are told in.
+def recall_tool(spec: ToolSpec, segment: Segment, search: Search, render: Render, top_k: int) -> Tool:
+    """The tool over a search that filters by audience, the terms it is asked for, and the words it answers in.
 
     `top_k` is how many it brings when the model does not say.
     """
@@ -40,9 +39,7 @@ def recall_tool(spec: ToolSpec, search: Search, render: Render, top_k: int) -> T
             raise ToolRefused("tool_bad_arguments", argument_problem(error)) from error
         if not asked.query.strip():
             raise ToolRefused("recall_empty")
-        # The dictionary loads at the first question, and the event loop must not wait for it.
-        terms = await asyncio.to_thread(query_terms, asked.query)
-        found = await search(context.audience, terms, asked.top_k or top_k)
+        found = await search(context.audience, await segment(asked.query), asked.top_k or top_k)
         return ToolAnswer(await render(context, found), told=tuple(memory.id for memory in found))
 
     return Tool(spec, run)
