@@ -74,10 +74,8 @@ class App:
         planner, _, brain = make_planner(parts)
         self._sending = Sending(store, clock, self._sends.wake, self.look, log)
         runner = TurnRunner(store, planner, brain, clock, settings, words, log, self._sending)
-        remembering = Remembering(store, clock, settings, words)
-        self._answering = Answering(
-            store, runner, remembering, planner, clock, words, parts.aside, settings.bot.names, log
-        )
+        remembering = Remembering(store, clock, settings, words, parts.aside)
+        self._answering = Answering(store, runner, remembering, planner, clock, words, log)
         self._closing = Closing(
             store,
             Summariser(parts.model, parts.prompts, brain.slots),

@@ -6,22 +6,16 @@ from itertools import takewhile
 from typing import Protocol
 
 from bot.errors import StoreError
-from bot.flow.aside import Aside
-from bot.flow.intake import READ_CHARS
 from bot.flow.plan import Occasion, Planner
 from bot.flow.remembering import Remembering, Told
 from bot.flow.turn import TurnRunner
 from bot.flow.words import Words
-from bot.memory.understand import understand
 from bot.ports import Clock
 from bot.store.store import Store
 from bot.types.event import Event
 from bot.types.log import Log
 from bot.types.outgoing import Draft
 from bot.types.people import Chat, Person
-
-LONG_TEXT = 500
-"""Characters from which on a message is understood in a thread."""
 
 
 class Desk(Protocol):
@@ -37,7 +31,7 @@ class Answering:
 
     def __init__(
         self, store: Store, runner: TurnRunner, remembering: Remembering, planner: Planner, clock: Clock, words: Words,
-        aside: Aside, names: tuple[str, ...], log: Log,
+        log: Log,
     ) -> None:  # fmt: skip
         self._store = store
         self._runner = runner
@@ -45,8 +39,6 @@ class Answering:
         self._planner = planner
         self._clock = clock
         self._words = words
-        self._aside = aside
-        self._names = names
         self._log = log
         self._desk: Desk | None = None
         self._unfinished: set[int] = set()
@@ -124,10 +116,7 @@ class Answering:
 
     async def _commands(self, event: Event, chat: Chat, person: Person) -> tuple[list[str], Event | None]:
         """Carry out the memory commands of a message; the receipts still to be said, and what is left to answer."""
-        text = event.text[:READ_CHARS]
-        # A long text takes long to understand, and the other chats must not wait for it.
-        slow = len(text) > LONG_TEXT and not event.forwarded
-        understood = await self._aside.run(understand, text, self._names) if slow else understand(text, self._names)
+        understood = await self._remembering.understand(event)
         if event.forwarded or not understood.commands:
             return [], event
         audience = await self._planner.audience(chat, person)

@@ -4,18 +4,24 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from bot.config.settings import Settings
+from bot.flow.aside import Aside
+from bot.flow.intake import READ_CHARS
 from bot.flow.words import Words
 from bot.memory.match import match
+from bot.memory.understand import understand
 from bot.ports import Clock
 from bot.store.forgetting import Forgetting
 from bot.store.keeping import Receipt
 from bot.store.store import Store
 from bot.text.script import Script
 from bot.types.event import Event
-from bot.types.memory import Memory, MemoryCommand, MemoryKind, NewMemory, Slot
+from bot.types.memory import Memory, MemoryCommand, MemoryKind, NewMemory, Slot, Understanding
 from bot.types.people import Audience, Chat
 
 DAY_MS = 86_400_000
+
+LONG_TEXT = 500
+"""Characters from which on a message is understood in a thread."""
 
 SHOWN = 5
 """How many candidates a question back names."""
@@ -41,11 +47,19 @@ class Told:
 class Remembering:
     """Carries out memory commands, each once."""
 
-    def __init__(self, store: Store, clock: Clock, settings: Settings, words: Words) -> None:
+    def __init__(self, store: Store, clock: Clock, settings: Settings, words: Words, aside: Aside) -> None:
         self._store = store
         self._clock = clock
         self._settings = settings
         self._words = words
+        self._aside = aside
+
+    async def understand(self, event: Event) -> Understanding:
+        """What a message asks of memory, and what is left of it to answer."""
+        text, names = event.text[:READ_CHARS], self._settings.bot.names
+        # A long text takes long to understand, and the other chats must not wait for it.
+        slow = len(text) > LONG_TEXT and not event.forwarded
+        return await self._aside.run(understand, text, names) if slow else understand(text, names)
 
     async def carry_out(self, command: MemoryCommand, told: Told) -> str:
         """Do it and return its receipt, which is stored with it."""
