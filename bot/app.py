@@ -12,7 +12,7 @@ from bot.errors import StoreError
 from bot.flow.alarms import RETRY_MS, Alarms, Handlers
 from bot.flow.answering import Answering
 from bot.flow.aside import Aside
-from bot.flow.closing import Closing, Summariser
+from bot.flow.closing import Closing, Summariser, read_instructions
 from bot.flow.intake import Intake
 from bot.flow.plan import Planner
 from bot.flow.remembering import Remembering
@@ -76,16 +76,8 @@ class App:
         runner = TurnRunner(store, planner, brain, clock, settings, words, log, self._sending)
         remembering = Remembering(store, clock, settings, words, parts.aside)
         self._answering = Answering(store, runner, remembering, planner, clock, words, log)
-        self._closing = Closing(
-            store,
-            Summariser(parts.model, parts.prompts, brain.slots),
-            planner,
-            clock,
-            settings,
-            words,
-            parts.aside,
-            log,
-        )
+        summariser = Summariser(parts.model, read_instructions(parts.prompts), brain.slots)
+        self._closing = Closing(store, summariser, planner, clock, settings, words, parts.aside, log)
         self._answering.employ(
             CommandDesk(store, planner, clock, settings, words), self._sends.wake, self._sending.typing
         )  # fmt: skip

@@ -59,6 +59,21 @@ async def test_all_problems_of_the_configuration_are_told_at_once(tmp_path: Path
     assert not home.data_folder.exists()
 
 
+async def test_problems_of_named_files_are_told_with_all_others(tmp_path: Path) -> None:
+    own = tmp_path / "own"
+    for name, content in (
+        ("messages/en.toml", b"x = 3"),
+        ("digest/en.txt", b"\xff"),
+        ("tools/save_experience.json", b"["),
+    ):
+        (own / name).parent.mkdir(parents=True, exist_ok=True)
+        (own / name).write_bytes(content)
+    (tmp_path / "nuan.toml").write_text(f'typo = 1\npersona = "nobody"\nprompts_dir = "{own}"\n', "utf-8")
+    ran = await run(Home(tmp_path), "boot")
+    check_refused(ran, 2, "typo: ", "persona: ", "messages/en.toml", "digest/en.txt", "tools/save_experience.json")
+    assert len(ran.err.splitlines()) == 5
+
+
 async def test_a_configuration_that_cannot_be_read_is_an_error(tmp_path: Path) -> None:
     home = Home(tmp_path)
     (tmp_path / "bytes.toml").write_bytes(b"a = '\xff'\n")

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from bot.model.heard import mood_of
 from bot.model.offline import OfflineModel
-from bot.text.catalogue import LANGUAGES, catalogue
+from bot.text.catalogue import catalogue
+from bot.text.script import SCRIPTS
 from bot.types.prompt import Completion, Message, Prompt, Request, ToolSpec
 
 PROMPTS = Path(__file__).parent.parent / "prompts"
@@ -222,7 +223,7 @@ async def test_the_body_is_the_request_as_canonical_json() -> None:
 def test_every_language_has_the_same_texts() -> None:
     texts = catalogue(lambda path: PROMPTS / path, "offline")
     moods = ("greeting", "thanks", "bye", "talk", "question")
-    for language in LANGUAGES:
+    for language in SCRIPTS:
         assert all(texts.words(key, language) for key in moods)
         keys = ("intro", "self", "warm_talked", "warm_known", "pause", "between", "found", "said", "nothing")
         for key in keys:

@@ -1,7 +1,9 @@
 """From configuration and folders to the parts of a house, for every command that needs them."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 from tzlocal import get_localzone_name
 
@@ -9,14 +11,19 @@ from bot.app import Parts
 from bot.clock import SystemClock
 from bot.config.settings import Settings
 from bot.errors import ConfigError
+from bot.flow.closing import read_instructions
+from bot.flow.tools import tool_specs
 from bot.flow.words import Words
 from bot.model.client import OpenAIModel
 from bot.model.offline import OfflineModel
 from bot.ports import Clock, Model
+from bot.prompt.persona import read_prefix
 from bot.resources import Prompts, resource_dir
 from bot.store.store import Store
 from bot.text.catalogue import catalogue
 from bot.types.log import Log
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +34,29 @@ class Place:
     data: Path
     prompts: Prompts
     persona: Path
+
+
+def text_problems(settings: Settings, data: Path) -> tuple[str, ...]:
+    """What is wrong with the persona and the prompt files that the settings name, all of it."""
+    problems: list[str] = []
+
+    def attempt(read: Callable[[], T]) -> T | None:
+        try:
+            return read()
+        except ConfigError as error:
+            problems.extend(error.problems)
+            return None
+
+    own = Path(settings.prompts_dir).expanduser() if settings.prompts_dir else None
+    find = Prompts(own).path
+    for folder in ("messages", "opening", "offline"):
+        attempt(lambda folder=folder: catalogue(find, folder))  # type: ignore[misc]
+    attempt(lambda: read_instructions(find))
+    tools = attempt(lambda: tool_specs(find)) or ()
+    place = attempt(lambda: find_place(settings, data))
+    if place is not None:
+        attempt(lambda: read_prefix(find("ai-system.txt"), place.persona, settings.bot.names[0], tools, ""))
+    return tuple(problems)
 
 
 def find_place(settings: Settings, data: Path) -> Place:

@@ -95,10 +95,10 @@ def main() -> None:
 
 
 def _place(config: Path | None, data: Path) -> "Place":
-    from bot.cli.house import find_place
+    from bot.cli.house import find_place, text_problems
     from bot.config.load import load
 
-    return _guard(lambda: find_place(load(config, os.environ), data))
+    return _guard(lambda: find_place(load(config, os.environ, lambda settings: text_problems(settings, data)), data))
 
 
 def _run(work: Coroutine[object, object, T]) -> T:

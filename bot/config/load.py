@@ -1,7 +1,7 @@
 """Reads nuan.toml, .env and the environment into Settings, or says everything that is wrong with them."""
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from io import StringIO
@@ -45,10 +45,13 @@ class _Layer:
     variables: dict[str, str]
 
 
-def load(config_file: Path | None, env: Mapping[str, str]) -> Settings:
+def load(
+    config_file: Path | None, env: Mapping[str, str], named: Callable[[Settings], tuple[str, ...]] = lambda _: ()
+) -> Settings:
     """The configuration: `env` before .env beside the file before the file (nuan.toml of this folder when None).
 
     Raises ConfigError with every problem at once, each beginning with its dotted path; values are never shown.
+    `named` gives the problems of the files that the settings name.
     """
     path = config_file or Path("nuan.toml")
     problems: list[str] = []
@@ -57,6 +60,7 @@ def load(config_file: Path | None, env: Mapping[str, str]) -> Settings:
     layers = (_variables(env, problems), dotenv, toml)
     settings, wrong = _validate(layers, problems)
     problems += [f"{found.path}: {found.text}" for found in contradictions(settings) if not wrong & found.involved]
+    problems += named(settings)
     if problems:
         raise ConfigError(tuple(dict.fromkeys(problems)))
     return settings

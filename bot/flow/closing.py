@@ -1,12 +1,12 @@
 """Closing a session: open → closing → closed, with exactly one digest, by one small model call or by rule."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from bot.config.settings import Settings
-from bot.errors import ModelError, OverBudget
+from bot.errors import ConfigError, ModelError, OverBudget
 from bot.flow.aside import Aside
 from bot.flow.plan import Planner
 from bot.flow.words import Words
@@ -18,7 +18,7 @@ from bot.prompt.tokens import message_tokens
 from bot.store.digests import Digested
 from bot.store.ledger import Settlement
 from bot.store.store import Store
-from bot.text.script import script_of
+from bot.text.script import SCRIPTS, Script, script_of
 from bot.types.event import Event
 from bot.types.log import Log
 from bot.types.memory import Digest
@@ -38,11 +38,25 @@ OUTPUT_TOKENS = 400
 
 @dataclass(frozen=True, slots=True)
 class Summariser:
-    """Who digests, where its instruction lies per language, and the slots it shares with turns."""
+    """Who digests, what it is told in each language, and the slots it shares with turns."""
 
     model: Model
-    prompts: Callable[[str], Path]
+    instructions: Mapping[Script, str]
     slots: asyncio.Semaphore
+
+
+def read_instructions(find: Callable[[str], Path]) -> dict[Script, str]:
+    """How to digest, in each language; ConfigError names the files that cannot be read."""
+    problems, found = [], {}
+    for language in SCRIPTS:
+        path = find(f"digest/{language}.txt")
+        try:
+            found[language] = path.read_text("utf-8").strip()
+        except (OSError, UnicodeDecodeError) as error:
+            problems.append(f"prompts: digest/{path.name} cannot be read ({error})")
+    if problems:
+        raise ConfigError(tuple(problems))
+    return found
 
 
 class Closing:
@@ -138,8 +152,7 @@ class Closing:
 
     def _prompt(self, lines: tuple[DigestLine, ...]) -> Prompt:
         language = script_of(" ".join(line.text for line in lines if not line.is_bot), self._words.language)
-        system = self._summariser.prompts(f"digest/{language}.txt").read_text("utf-8").strip()
-        return Prompt((), (Message("system", system), Message("user", excerpt(lines))))
+        return Prompt((), (Message("system", self._summariser.instructions[language]), Message("user", excerpt(lines))))
 
     def _request(self, prompt: Prompt) -> Request:
         model = self._settings.model

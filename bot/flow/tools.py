@@ -43,10 +43,16 @@ def make_tools(
         return await store.memories.experiences_since(session.chat_id, session.opened_at)
 
     done = words.openings.text("experience_saved", words.language, id="{id}")
+    recall, experience = tool_specs(find)
     return (
-        recall_tool(_spec(find("tools/memory_recall.json")), segment, store.memories.search, render, top_k),
-        experience_tool(_spec(find("tools/save_experience.json")), saved, store.tombstones.covers, done),
+        recall_tool(recall, segment, store.memories.search, render, top_k),
+        experience_tool(experience, saved, store.tombstones.covers, done),
     )
+
+
+def tool_specs(find: Callable[[str], Path]) -> tuple[ToolSpec, ToolSpec]:
+    """What the model reads of the tools, in the order they are sent; ConfigError names a file that is broken."""
+    return _spec(find("tools/memory_recall.json")), _spec(find("tools/save_experience.json"))
 
 
 async def _findings(store: Store, words: Words, context: ToolContext, found: tuple[Memory, ...]) -> str:

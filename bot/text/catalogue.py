@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import cast
 
 from bot.errors import ConfigError
+from bot.text.script import SCRIPTS
 
-LANGUAGES = ("zh-Hans", "zh-Hant", "en")
 FALLBACK = "en"
 
 
@@ -47,7 +47,7 @@ class Catalogue:
 
 def catalogue(find: Callable[[str], Path], folder: str) -> Catalogue:
     """The catalogue of a prompts folder, each file looked up by `find` (an operator may replace any of them)."""
-    return Catalogue({language: find(f"{folder}/{language}.toml") for language in LANGUAGES})
+    return Catalogue({language: find(f"{folder}/{language}.toml") for language in SCRIPTS})
 
 
 def _read(path: Path, problems: list[str]) -> Mapping[str, str | tuple[str, ...]]:

@@ -8,6 +8,7 @@ from typing import Literal
 from bot.text.fold import simplified
 
 Script = Literal["zh-Hans", "zh-Hant", "en"]
+SCRIPTS: tuple[Script, ...] = ("zh-Hans", "zh-Hant", "en")
 
 _ENGLISH = (
     "a an the i me my mine you your yours he she him her his it its we us our they them their this that these those "
