@@ -7,7 +7,7 @@ import os
 import re
 import threading
 from collections.abc import AsyncGenerator, Callable, Iterator
-from contextlib import aclosing, suppress
+from contextlib import AbstractContextManager, aclosing, nullcontext, suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol, TextIO
 
@@ -102,8 +102,8 @@ class PromptTerminal:
     """A real terminal: line editing, pasted lines as one message, texts printed above what is being typed."""
 
     out: TextIO
+    source: "Input"
     prompt: str = "› "
-    source: "Input | None" = None
     display: "Output | None" = None
     _session: "PromptSession[str] | None" = field(default=None, init=False)
     _thinking: bool = field(default=False, init=False)
@@ -117,8 +117,8 @@ class PromptTerminal:
             self.prompt, input=self.source, output=self.display, rprompt=lambda: "…" if self._thinking else ""
         )
         self._session = session
-        # Whatever else writes meanwhile must not tear the prompt.
-        with patch_stdout(raw=True), suppress(EOFError, KeyboardInterrupt):
+        # Whatever else writes meanwhile must not tear the prompt, and no key may be lost between two prompts.
+        with self.source.raw_mode(), patch_stdout(raw=True), suppress(EOFError, KeyboardInterrupt):
             while True:
                 yield await session.prompt_async()
 
@@ -135,10 +135,21 @@ class PromptTerminal:
             self._session.app.invalidate()
 
 
+def _raw_input(stdin: TextIO) -> "Input":
+    """Keys as they are typed, also while a text is printed: a line-wise terminal would swallow a Ctrl-D then."""
+    from prompt_toolkit.input.vt100 import Vt100Input
+
+    class RawInput(Vt100Input):
+        def cooked_mode(self) -> AbstractContextManager[None]:
+            return nullcontext()
+
+    return RawInput(stdin)
+
+
 def open_terminal(stdin: TextIO, stdout: TextIO, prompt: str = "› ") -> Terminal:
     """An interactive terminal if both are one, else plain lines."""
     both = stdin.isatty() and stdout.isatty()
-    return PromptTerminal(stdout, prompt) if both else PipeTerminal(stdin.fileno(), stdout)
+    return PromptTerminal(stdout, _raw_input(stdin), prompt) if both else PipeTerminal(stdin.fileno(), stdout)
 
 
 class ConsoleAdapter:

@@ -255,7 +255,7 @@ async def test_a_terminal_takes_a_pasted_text_as_one_message_and_ends_politely(e
     out = io.StringIO()
     door = OpenDoor()
     with create_pipe_input() as keys, create_app_session(input=keys, output=DummyOutput()):
-        terminal = PromptTerminal(out, source=keys, display=DummyOutput())
+        terminal = PromptTerminal(out, keys, display=DummyOutput())
         console = adapter(terminal)
         keys.send_text("你好\r\x1b[200~line one\nline two\x1b[201~\r" + end)
         console.typing("local", True)
@@ -269,7 +269,7 @@ async def test_a_reply_is_printed_while_someone_is_typing() -> None:
     out = io.StringIO()
     door = OpenDoor()
     with create_pipe_input() as keys, create_app_session(input=keys, output=DummyOutput()):
-        console = adapter(PromptTerminal(out, source=keys, display=DummyOutput()))
+        console = adapter(PromptTerminal(out, keys, display=DummyOutput()))
         running = asyncio.create_task(console.run(door))
         keys.send_text("first\rhalf a ")
         while not door.seen:
