@@ -159,6 +159,7 @@ class ConsoleAdapter:
     """
 
     platform = PLATFORM
+    resends = True
 
     def __init__(
         self,

@@ -5,11 +5,14 @@ NuanError
 ├── StoreError        the database cannot be used; says what to do
 │   └── HeldError     another nuan answers from this data folder
 ├── ModelError        a model call gave nothing usable
+├── SendError         a platform did not take a message; says what became of it
+├── PlatformError     a platform cannot be talked to (token, second poller, intents); says what to do
 └── OverBudget        a reservation would pass a limit
 """
 
 from typing import Literal
 
+SendFate = Literal["later", "unknown", "never", "gone"]
 ModelFault = Literal["unreachable", "refused", "busy", "timeout", "invalid", "cut", "filtered", "overflow"]
 
 
@@ -44,6 +47,28 @@ class ModelError(NuanError):
         self.fault = fault
         self.detail = detail
         self.said = said
+
+
+class SendError(NuanError):
+    """A platform did not take a message. `fate` says what may be done with it, `wait_ms` when, where it is known.
+
+    later: it certainly was not sent, send it again; unknown: it may have been sent; never: it can never be sent;
+    gone: nothing can be sent to this chat any more (blocked, removed, deleted).
+    """
+
+    def __init__(self, fate: SendFate, detail: str, wait_ms: int | None = None) -> None:
+        super().__init__(f"{fate}: {detail}")
+        self.fate = fate
+        self.detail = detail
+        self.wait_ms = wait_ms
+
+
+class PlatformError(NuanError):
+    """A platform cannot be talked to; the text says why and what to do. With `final` trying again is of no use."""
+
+    def __init__(self, text: str, *, final: bool) -> None:
+        super().__init__(text)
+        self.final = final
 
 
 class OverBudget(NuanError):

@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable
 from typing import Protocol, runtime_checkable
 
-from bot.types.event import Incoming, Place
+from bot.types.event import Attachment, Incoming, Place
 from bot.types.outgoing import Outgoing
 from bot.types.prompt import Completion, Prompt, Request
 
@@ -58,18 +58,72 @@ class Door(Protocol):
         """Commit it; True when it is stored (also if it was stored before). Only then tell the platform."""
         ...
 
+    async def newest(self, place: Place) -> str:
+        """The platform's id of the newest message of that place that is stored, "" when none is."""
+        ...
+
 
 class Adapter(Protocol):
-    """One platform: brings events through a door, sends messages out."""
+    """One platform: brings events through a door, sends messages out.
+
+    `resends` says that sending the same outbox row again makes no second copy, so that after a crash it may.
+    """
 
     platform: str
+    resends: bool
 
     async def run(self, door: Door) -> None:
-        """Work until the platform ends (end of input) or the task is cancelled."""
+        """Work until the platform ends (end of input) or the task is cancelled.
+
+        PlatformError when it cannot go on; OSError and TimeoutError when another try may help.
+        """
         ...
 
     async def send(self, outgoing: Outgoing) -> tuple[str, ...]:
-        """Send one message; the platform's ids of what was sent."""
+        """Send one message; the platform's ids of what was sent. SendError says what became of one that was not."""
+        ...
+
+
+@runtime_checkable
+class Splits(Protocol):
+    """An adapter whose messages have a size."""
+
+    def parts(self, text: str) -> tuple[str, ...]:
+        """The text as messages that its platform takes."""
+        ...
+
+
+@runtime_checkable
+class Edits(Protocol):
+    """An adapter that can show a message and change it while it grows."""
+
+    edit_interval_ms: int
+
+    async def show(self, outgoing: Outgoing) -> str:
+        """Send `outgoing.text`, or put it into the message `preview_id`; the id of that message.
+
+        SendError as for `send`; what is shown is a preview, and `send` with that id ends it.
+        """
+        ...
+
+
+@runtime_checkable
+class Drafts(Protocol):
+    """An adapter that can show what is being written without sending it."""
+
+    draft_interval_ms: int
+
+    async def draft(self, outgoing: Outgoing) -> bool:
+        """Show `outgoing.text` as being written, where this chat can; False where it cannot."""
+        ...
+
+
+@runtime_checkable
+class Files(Protocol):
+    """An adapter whose attachments can be read."""
+
+    async def fetch(self, attachment: Attachment, most: int) -> bytes:
+        """Its content; SendError("never") when it is gone or larger than `most` bytes, OSError to try again."""
         ...
 
 

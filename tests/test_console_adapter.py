@@ -36,6 +36,9 @@ class OpenDoor:
         self.seen.append(incoming)
         return True
 
+    async def newest(self, place: Place) -> str:
+        return ""
+
     @property
     def texts(self) -> list[str]:
         return [incoming.text for incoming in self.seen]

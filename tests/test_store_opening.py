@@ -17,6 +17,7 @@ from bot.store.schema import MIGRATIONS
 from bot.store.store import DATABASE, open_store
 from tests.storing import ids, in_files, keep, look, sound
 
+BACKUP = f"nuan.before-{len(MIGRATIONS) + 1}.db"
 HOLD = """import asyncio, pathlib, sys
 from bot.store.store import open_store
 async def hold():
@@ -209,9 +210,9 @@ async def test_a_migration_that_fails_half_way_leaves_the_old_schema_and_a_backu
         _prepare(path, (*MIGRATIONS, tuple(steps)))
     assert look(tmp_path, "PRAGMA user_version") == [(len(MIGRATIONS),)]
     assert not look(tmp_path, "SELECT 1 FROM sqlite_master WHERE name = 'diary'")
-    backup = tmp_path / "nuan.before-2.db"
+    backup = tmp_path / BACKUP
     assert backup.stat().st_mode & 0o777 == 0o600
-    assert "nuan.before-2.db" in in_files(tmp_path, "xyzzy")
+    assert BACKUP in in_files(tmp_path, "xyzzy")
     async with await open_store(tmp_path) as store:
         await keep(store, "还能用")
     _prepare(path, (*MIGRATIONS, ("ALTER TABLE person ADD COLUMN mood TEXT",)))

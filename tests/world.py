@@ -28,6 +28,7 @@ class Talk:
     """The adapter of the World: everything that was said, in order."""
 
     platform: str = "console"
+    resends: bool = True
     said: list[Outgoing] = field(default_factory=list)
     broken: bool = False
     check: Callable[[str], bool] = lambda text: True

@@ -17,6 +17,7 @@ from bot.ports import Model
 from bot.store.store import open_store
 from bot.text.fold import fold
 from bot.types.event import Incoming
+from bot.types.event import Place as EventPlace
 
 
 async def chat(place: Place, group: str, name: str, verbose: bool) -> None:
@@ -76,6 +77,10 @@ class _LineByLine:
         stored = await self._app.door.accept(incoming)
         await self._app.settled()
         return stored
+
+    async def newest(self, place: EventPlace) -> str:
+        """As the door says."""
+        return await self._app.door.newest(place)
 
 
 @contextlib.contextmanager

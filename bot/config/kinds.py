@@ -38,6 +38,27 @@ def server_url(url: str) -> str:
     return url
 
 
+def proxy_url(url: str) -> str:
+    """The proxy as it is, or an error that says what is wrong with it."""
+    return _address(url, ("http", "https", "socks5"), "must be like http://host:port or socks5://host:port")
+
+
+def gateway(url: str) -> str:
+    """The gateway as it is, or an error that says what is wrong with it."""
+    return _address(url, ("ws", "wss"), "must begin with ws:// or wss:// and name a server")
+
+
+def _address(url: str, schemes: tuple[str, ...], wanted: str) -> str:
+    try:
+        parts = urlsplit(url)
+        usable = not url or (parts.scheme in schemes and bool(parts.hostname) and parts.port != 0)
+    except ValueError:
+        usable = False
+    if not usable:
+        raise problem(wanted)
+    return url
+
+
 def zone(name: str) -> str:
     """The name as it is, if it is a time zone's."""
     if name and name not in available_timezones():

@@ -1,52 +1,18 @@
 """Every key of the configuration with its type, unit, default and one sentence of help. Reads no file."""
 
-import re
-from types import NoneType
-from typing import Annotated, Literal, get_args, get_origin
+from typing import Annotated, Literal
 
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    ConfigDict,
-    Field,
-    SecretStr,
-    StringConstraints,
-    ValidationInfo,
-    field_validator,
-)
+from pydantic import AfterValidator, Field, SecretStr, StringConstraints
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
-from bot.config.kinds import json_list, problem, region, server_url, zone
+from bot.config.kinds import region, server_url, zone
+from bot.config.platforms import Discord, Telegram
+from bot.config.section import Section
 
 Language = Literal["zh-Hans", "zh-Hant", "en"]
 Level = Literal["debug", "info", "warning", "error"]
 Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=32)]
 Owner = Annotated[str, StringConstraints(strip_whitespace=True, pattern=r"^[a-z0-9_]+:\S.*$")]
-
-
-class Section(BaseModel):
-    """One table of the configuration: frozen, and no key but its own."""
-
-    model_config = ConfigDict(
-        frozen=True, extra="forbid", hide_input_in_errors=True, allow_inf_nan=False, validate_default=True
-    )
-
-    @field_validator("*", mode="before")
-    @classmethod
-    def _written(cls, value: object, info: ValidationInfo) -> object:
-        """Read the forms a file or a variable can hold: "none" for no value, commas for a list; true is no number."""
-        kind = cls.model_fields[info.field_name or ""].annotation
-        if isinstance(value, bool) and kind is not bool:
-            raise problem("must not be true or false")
-        if not isinstance(value, str):
-            return value
-        if NoneType in get_args(kind) and value.strip().lower() in ("", "none"):
-            return None
-        if get_origin(kind) is tuple and value.lstrip().startswith("["):
-            return json_list(value)
-        if get_origin(kind) is tuple:
-            return tuple(part for part in re.split(r"\s*[,，]\s*", value.strip()) if part)
-        return value
 
 
 class Bot(Section):
@@ -135,6 +101,9 @@ class Speak(Section):
     )
     followup_seconds: int = Field(
         default=5, ge=0, le=3_600, description="Silence before a follow-up is answered, in seconds."
+    )
+    backlog_seconds: int = Field(
+        default=600, ge=0, le=604_800, description="Messages older than this, in seconds, are read but not answered."
     )
 
 
@@ -236,6 +205,8 @@ class Settings(BaseSettings):
     model: ModelServer = ModelServer()
     budget: Budget = Budget()
     speak: Speak = Speak()
+    telegram: Telegram = Telegram()
+    discord: Discord = Discord()
     session: SessionLimits = SessionLimits()
     context: Context = Context()
     input: Input = Input()

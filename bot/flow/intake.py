@@ -13,7 +13,7 @@ from bot.store.store import Store
 from bot.text.clean import clean, clean_name
 from bot.text.clip import clip_whole
 from bot.text.script import Script, script_of
-from bot.types.event import Incoming
+from bot.types.event import Incoming, Place
 from bot.types.speaking import Situation
 
 READ_CHARS = 8_000
@@ -56,6 +56,10 @@ class Intake:
             return True
         finally:
             self._activity.end()
+
+    async def newest(self, place: Place) -> str:
+        """The platform's id of the newest message of that place that is stored, "" when none is."""
+        return await self._store.events.newest(place)
 
     def _cleaned(self, incoming: Incoming) -> Incoming:
         scene = incoming.scene

@@ -7,7 +7,7 @@ from typing import cast
 
 from bot.store.database import Database
 from bot.store.people import find_chat, find_person
-from bot.types.event import Event, EventKind, EventState, Incoming
+from bot.types.event import Event, EventKind, EventState, Incoming, Place
 from bot.types.people import Chat
 from bot.types.speaking import Decision, Situation
 
@@ -56,6 +56,15 @@ class Events:
             (chat_id, now),
         )
         return tuple(event_of(row) for row in rows)
+
+    async def newest(self, place: Place) -> str:
+        """The platform's id of the newest message of a place, "" when there is none."""
+        row = await self._database.row(
+            "SELECT event.external_id FROM event JOIN place ON place.chat_id = event.chat_id WHERE place.platform = ? "
+            "AND place.external_id = ? AND event.external_id <> '' AND kind = 'message' ORDER BY event.id DESC LIMIT 1",
+            (place.platform, place.external_id),
+        )
+        return str(row[0]) if row else ""
 
     async def recent(self, chat_id: int, after: int, since: int, limit: int) -> tuple[Event, ...]:
         """The newest `limit` visible events of a chat after event `after` and not older than `since`, in order."""

@@ -114,6 +114,37 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             PRIMARY KEY (kind, derived_id, event_id)) WITHOUT ROWID""",
         "CREATE INDEX edge_event ON edge (event_id)",
     ),
+    (
+        "ALTER TABLE person ADD COLUMN access TEXT NOT NULL DEFAULT ''",
+        "ALTER TABLE chat ADD COLUMN access TEXT NOT NULL DEFAULT ''",
+        "ALTER TABLE chat ADD COLUMN gone INTEGER NOT NULL DEFAULT 0",
+        "ALTER TABLE place ADD COLUMN parent TEXT NOT NULL DEFAULT ''",
+        "ALTER TABLE account ADD COLUMN owner INTEGER NOT NULL DEFAULT 0",
+        "ALTER TABLE event ADD COLUMN target TEXT NOT NULL DEFAULT ''",
+        "ALTER TABLE event ADD COLUMN via TEXT NOT NULL DEFAULT ''",
+        "CREATE INDEX event_external ON event (chat_id, external_id) WHERE external_id <> ''",
+        "ALTER TABLE outbox ADD COLUMN preview_id TEXT NOT NULL DEFAULT ''",
+        "ALTER TABLE outbox ADD COLUMN via TEXT NOT NULL DEFAULT ''",
+        "ALTER TABLE outbox ADD COLUMN only_for TEXT NOT NULL DEFAULT ''",
+        "ALTER TABLE outbox ADD COLUMN buttons TEXT NOT NULL DEFAULT '[]'",
+        """CREATE TABLE sent (
+            chat_id INTEGER NOT NULL REFERENCES chat(id), external_id TEXT NOT NULL, turn_id INTEGER,
+            PRIMARY KEY (chat_id, external_id)) WITHOUT ROWID""",
+        """CREATE TABLE attachment (
+            event_id INTEGER NOT NULL REFERENCES event(id), position INTEGER NOT NULL, kind TEXT NOT NULL,
+            handle TEXT NOT NULL, name TEXT NOT NULL, mime TEXT NOT NULL, size INTEGER NOT NULL,
+            state TEXT NOT NULL DEFAULT 'new', text TEXT NOT NULL DEFAULT '',
+            PRIMARY KEY (event_id, position)) WITHOUT ROWID""",
+        """CREATE TABLE code (
+            code TEXT PRIMARY KEY, kind TEXT NOT NULL, person_id INTEGER, chat_id INTEGER, made_at INTEGER NOT NULL,
+            expires_at INTEGER NOT NULL) WITHOUT ROWID""",
+        """CREATE TABLE turn_memory (
+            turn_id INTEGER NOT NULL REFERENCES turn(id), memory_id INTEGER NOT NULL,
+            PRIMARY KEY (turn_id, memory_id)) WITHOUT ROWID""",
+        """CREATE TABLE feedback (
+            turn_id INTEGER NOT NULL REFERENCES turn(id), person_id INTEGER NOT NULL REFERENCES person(id),
+            emoji TEXT NOT NULL, at INTEGER NOT NULL, PRIMARY KEY (turn_id, person_id, emoji)) WITHOUT ROWID""",
+    ),
 )
 """Migration n brings a database from user_version n to n + 1; each runs in one transaction."""
 

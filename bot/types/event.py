@@ -5,17 +5,22 @@ from typing import Literal
 
 EventKind = Literal["message", "server", "bot", "tool", "event"]
 ChatKind = Literal["dm", "group"]
+AttachmentKind = Literal["image", "voice", "file"]
 EventState = Literal["new", "listened", "queued", "done", "dead"]
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where something happened, in the platform's own ids; the title is display only."""
+    """Where something happened, in the platform's own ids; the title is display only.
+
+    `parent` is what it belongs to and is allowed with: the guild of a channel, the group of a topic.
+    """
 
     platform: str
     external_id: str
     kind: ChatKind
     title: str = ""
+    parent: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,12 +34,26 @@ class Sender:
 
 
 @dataclass(frozen=True, slots=True)
+class Attachment:
+    """Something sent along: `handle` is what its adapter fetches it by, `size` is in bytes, 0 when unknown."""
+
+    kind: AttachmentKind
+    handle: str
+    name: str = ""
+    mime: str = ""
+    size: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Incoming:
     """One platform update, made by an adapter's pure function.
 
-    `label` names what happened when `kind` is "event" (join, leave, rename, edit, delete, reaction, pickup …).
+    `label` names what happened when `kind` is "event" (join, leave, rename, edit, delete, reaction, pin, title,
+    migrate …); `target` is the platform's id of the message it is about, or that a message replies to, or the new
+    place of a chat that migrated. A reaction's text is its emoji, with a "-" before it when it was taken back.
     `delivery_key` is unique per platform and bot account; a second copy is dropped; "" means never repeated.
-    `scene` is the adapter's present description of the place, or None when it knows none.
+    `scene` is the adapter's present description of the place, or None when it knows none. `at` is when it happened
+    by the platform's clock, ms, 0 for now. `via` is where the platform wants the answer to a command (an interaction).
     """
 
     place: Place
@@ -49,6 +68,10 @@ class Incoming:
     addresses_other: bool = False
     forwarded: bool = False
     scene: str | None = None
+    target: str = ""
+    attachments: tuple[Attachment, ...] = ()
+    at: int = 0
+    via: str = ""
 
 
 @dataclass(frozen=True, slots=True)

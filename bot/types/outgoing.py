@@ -7,8 +7,21 @@ OutgoingKind = Literal["reply", "receipt", "notice", "command"]
 
 
 @dataclass(frozen=True, slots=True)
+class Button:
+    """A button under a message: pressed by the account it is made for, it says `text` in that person's name."""
+
+    label: str
+    text: str
+    account: str
+
+
+@dataclass(frozen=True, slots=True)
 class Outgoing:
-    """One message to send. `outbox_id` is stable over retries, so a platform may use it against duplicates."""
+    """One message to send. `outbox_id` is stable over retries, so a platform may use it against duplicates.
+
+    `preview_id` is the platform's id of a message that already shows a part of it: that one is edited. `via` is the
+    interaction it answers. `only_for` is the account that alone may read it, "" for everyone in the chat.
+    """
 
     outbox_id: int
     chat_id: int
@@ -16,6 +29,10 @@ class Outgoing:
     external_chat_id: str
     text: str
     kind: OutgoingKind
+    preview_id: str = ""
+    via: str = ""
+    only_for: str = ""
+    buttons: tuple[Button, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,3 +41,6 @@ class Draft:
 
     text: str
     kind: OutgoingKind
+    via: str = ""
+    only_for: str = ""
+    buttons: tuple[Button, ...] = ()

@@ -110,6 +110,7 @@ class WatchedAdapter:
     watch: Stopwatch
     own: list[float] = field(default_factory=list)
     platform: str = PLATFORM
+    resends: bool = True
 
     async def run(self, door: object) -> None:
         """Nothing comes by itself."""
