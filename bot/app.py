@@ -14,6 +14,7 @@ from bot.flow.answering import Answering
 from bot.flow.aside import Aside
 from bot.flow.closing import Closing, Summariser, read_instructions
 from bot.flow.intake import Intake
+from bot.flow.media import Eyes, Media, read_media_instructions
 from bot.flow.plan import Planner
 from bot.flow.remembering import Remembering
 from bot.flow.sending import Sending
@@ -49,16 +50,26 @@ class Parts:
     aside: Aside = field(default_factory=Aside)
 
 
-def make_planner(parts: Parts) -> tuple[Planner, Prefix, Brain]:
+def make_media(parts: Parts, adapter: Callable[[str], Adapter | None]) -> Media:
+    """Who looks at what people send along; `adapter` finds the platform that has it."""
+    eyes = Eyes(parts.model, read_media_instructions(parts.prompts), asyncio.Semaphore(parts.settings.model.slots))
+    return Media(parts.store, eyes, adapter, parts.clock, parts.settings, parts.words, parts.log)
+
+
+def make_planner(parts: Parts, media: Media | None = None) -> tuple[Planner, Prefix, Brain]:
     """What composing needs, for the running house and for commands that only look."""
     settings, words = parts.settings, parts.words
-    tools = make_tools(parts.store, words, parts.prompts, parts.aside, settings.memory.max_results)
+    media = media or make_media(parts, lambda _: None)
+    tools = make_tools(
+        parts.store, words, parts.prompts, parts.aside, settings.memory.max_results,
+        media if settings.media.images else None,
+    )  # fmt: skip
     prefix = read_prefix(
         parts.prompts("ai-system.txt"), parts.persona, settings.bot.names[0], tuple(tool.spec for tool in tools),
         parts.model.dialect,
     )  # fmt: skip
     planner = Planner(parts.store, settings, prefix, words, parts.model.name)
-    return planner, prefix, Brain(parts.model, tools, asyncio.Semaphore(settings.model.slots))
+    return planner, prefix, Brain(parts.model, tools, media.slots)
 
 
 class App:
@@ -71,11 +82,12 @@ class App:
         self._chats = Lanes("chat", self._answer, self._activity, log)
         self._sends = Lanes("send", self._send, self._activity, log)
         self._digests = Lanes("digest", self._digest, self._activity, log)
-        planner, _, brain = make_planner(parts)
         self._sending = Sending(store, clock, self._sends.wake, self.look, log)
+        media = make_media(parts, self._sending.adapter)
+        planner, _, brain = make_planner(parts, media)
         runner = TurnRunner(store, planner, brain, clock, settings, words, log, self._sending)
         remembering = Remembering(store, clock, settings, words, parts.aside)
-        self._answering = Answering(store, runner, remembering, planner, clock, words, log)
+        self._answering = Answering(store, runner, remembering, planner, clock, words, log, media)
         summariser = Summariser(parts.model, read_instructions(parts.prompts), brain.slots)
         self._closing = Closing(store, summariser, planner, clock, settings, words, parts.aside, log)
         self._answering.employ(
@@ -86,7 +98,7 @@ class App:
         self._alarm_lane = Lanes("alarm", self._alarms.work, self._activity, log)
         rules = SpeakingRules(
             settings.bot.names, settings.bot.prefix_trigger, settings.speak.window_seconds * 1000,
-            settings.speak.followup_seconds * 1000,
+            settings.speak.followup_seconds * 1000, settings.speak.backlog_seconds * 1000,
         )  # fmt: skip
         self.door = Intake(
             store, clock, rules, is_command, words.language, self._arrived, self._activity, tuple(scenes)
@@ -96,14 +108,14 @@ class App:
         """Take up what an earlier process left, then begin."""
         for adapter in adapters:
             self._sending.connect(adapter)
-        resent = await self._store.outbox.recover(resend=True)
+        resent, unknown = await self._store.outbox.recover(self._sending.resending)
         lost = await self._store.turns.lost_calls(self._clock.now())
         running = await self._store.turns.running()
         for turn in running:
             self._answering.take_up(turn.chat_id)
             self._chats.wake(turn.chat_id)
-        if resent or lost or running:
-            self._log.info("taken_up", turns=len(running), calls_lost=lost, messages=resent)
+        if resent or unknown or lost or running:
+            self._log.info("taken_up", turns=len(running), calls_lost=lost, messages=resent, unknown=unknown)
         self.look()
 
     def look(self) -> None:

@@ -12,7 +12,7 @@ NuanError
 
 from typing import Literal
 
-SendFate = Literal["later", "unknown", "never", "gone"]
+SendFate = Literal["wait", "later", "unknown", "never", "gone"]
 ModelFault = Literal["unreachable", "refused", "busy", "timeout", "invalid", "cut", "filtered", "overflow"]
 
 
@@ -52,8 +52,9 @@ class ModelError(NuanError):
 class SendError(NuanError):
     """A platform did not take a message. `fate` says what may be done with it, `wait_ms` when, where it is known.
 
-    later: it certainly was not sent, send it again; unknown: it may have been sent; never: it can never be sent;
-    gone: nothing can be sent to this chat any more (blocked, removed, deleted).
+    wait: its turn has not come, by the platform's limits; later: it certainly was not sent, send it again;
+    unknown: it may have been sent; never: it can never be sent; gone: nothing can be sent to this chat any more
+    (blocked, removed, deleted).
     """
 
     def __init__(self, fate: SendFate, detail: str, wait_ms: int | None = None) -> None:

@@ -51,6 +51,30 @@ class Model(Protocol):
         ...
 
 
+@runtime_checkable
+class Streams(Protocol):
+    """A model whose answer can be read while it is written."""
+
+    async def stream(self, request: Request, hear: Callable[[Callable[[], str]], None]) -> Completion:
+        """As `complete`; `hear` is called with a function for the text so far, each time there is more of it."""
+        ...
+
+
+@runtime_checkable
+class Senses(Protocol):
+    """A server with models that see pictures and hear voice; `model` is the name of one of them."""
+
+    async def see(
+        self, model: str, picture: bytes, mime: str, question: str, max_tokens: int, deadline_s: float
+    ) -> Completion:
+        """What the model answers to a question about a picture, cut at `max_tokens`; raises ModelError."""
+        ...
+
+    async def listen(self, model: str, sound: bytes, name: str, deadline_s: float) -> str:
+        """What is said in a recording, "" when nothing is; the ending of `name` tells its format. Raises ModelError."""
+        ...
+
+
 class Door(Protocol):
     """Where adapters bring what they saw."""
 
@@ -95,9 +119,13 @@ class Splits(Protocol):
 
 @runtime_checkable
 class Edits(Protocol):
-    """An adapter that can show a message and change it while it grows."""
+    """An adapter that can show a message and change it while it grows.
+
+    With `placeholder` every message is first shown as … and then edited: nothing is lost or sent twice.
+    """
 
     edit_interval_ms: int
+    placeholder: bool
 
     async def show(self, outgoing: Outgoing) -> str:
         """Send `outgoing.text`, or put it into the message `preview_id`; the id of that message.

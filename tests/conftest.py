@@ -7,9 +7,11 @@ import hypothesis
 import pytest
 
 from bot.config.settings import Settings
+from tests.fakes.media import MediaWorld
 from tests.world import World
 
 NewWorld = Callable[..., Awaitable[World]]
+OpenMedia = Callable[..., Awaitable[MediaWorld]]
 
 # Speed is measured in tests/bench: on a shared machine a timed test would fail for no reason.
 # The same examples every time: a submission must not fail by luck.
@@ -33,6 +35,23 @@ async def new_world(tmp_path: Path) -> AsyncIterator[NewWorld]:
     async def start(**sections: dict[str, object]) -> World:
         settings = Settings.model_validate({"bot": {"timezone": "Asia/Shanghai"}, **sections})
         worlds.append(await World(tmp_path / f"data{len(worlds)}", settings).open())
+        return worlds[-1]
+
+    yield start
+    for world in worlds:
+        await world.close()
+
+
+@pytest.fixture
+async def open_world(tmp_path: Path) -> AsyncIterator[OpenMedia]:
+    """Starts a nuan with senses: `await open_world({"budget": {…}}, max_per_message=2)`."""
+    worlds: list[MediaWorld] = []
+
+    async def start(tables: dict[str, object] | None = None, **media: object) -> MediaWorld:
+        senses = {"images": "eyes", "voice": "ears", **media}
+        settings = Settings.model_validate({"bot": {"timezone": "Asia/Shanghai"}, "media": senses, **(tables or {})})
+        worlds.append(MediaWorld(tmp_path / f"media{len(worlds)}", settings))
+        await worlds[-1].open()
         return worlds[-1]
 
     yield start

@@ -68,7 +68,7 @@ async def work(folder: Path, seed: int) -> None:
 
 async def take_up(store: Store) -> None:
     """What an earlier child left: calls are charged, turns are void."""
-    await store.outbox.recover(resend=True)
+    await store.outbox.recover(frozenset({"test"}))
     await store.turns.lost_calls(NOW)
     for turn in await store.turns.running():
         await store.turns.fail(turn, "killed", None, None, NOW)

@@ -18,7 +18,8 @@ from dotenv.parser import parse_stream
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.cli.init import KEY, SECRET, Console, find_models, models_in, run, with_key
+from bot.cli.init import KEY, SECRET, Console, run, with_key
+from bot.cli.probe import find_models, models_in
 from bot.config.load import load
 from bot.errors import ConfigError, NuanError
 
@@ -253,9 +254,9 @@ def test_the_key_in_env_is_read_back_and_nothing_else_changes(text: str, key: st
 
 @pytest.mark.parametrize("lines", [b"", b"\xff\xfe\n"])
 def test_the_command_ends_with_one_line_and_code_1(path: Path, lines: bytes) -> None:
-    env = os.environ | ENGLISH | {"PYTHONIOENCODING": "utf-8:strict"}
+    env = os.environ | ENGLISH | {"PYTHONIOENCODING": "utf-8:strict", "PYTHONPATH": str(ROOT)}
     done = subprocess.run(
-        [*INIT, str(path)], input=lines, check=False, cwd=ROOT, timeout=60, env=env, capture_output=True
+        [*INIT, str(path)], input=lines, check=False, cwd=path.parent, timeout=60, env=env, capture_output=True
     )
     assert (done.returncode, done.stderr.count(b"\n")) == (1, 1)
     assert b"othing was written" in done.stderr
@@ -268,20 +269,18 @@ def test_on_a_terminal_a_person_is_asked_again_and_the_key_is_never_echoed(path:
         "another server": ["9", "0"], "Address": ["example", REMOTE], "Name": ["", "big-1"],
         "Key": ["two words", "", SECRET_KEY], "million": ["much", ""],
     }  # fmt: skip
+    env = os.environ | ENGLISH | {"PYTHONPATH": str(ROOT)}
     with subprocess.Popen(
-        [*INIT, str(path)],
-        stdin=theirs,
-        stdout=theirs,
-        stderr=theirs,
-        cwd=ROOT,
-        env=os.environ | ENGLISH,
-        start_new_session=True,
+        [*INIT, str(path)], stdin=theirs, stdout=theirs, stderr=theirs, cwd=path.parent, env=env, start_new_session=True
     ) as program:
         os.close(theirs)
         told = dialogue(ours, answers)
         code = program.wait(timeout=60)
     os.close(ours)
     assert (code, key_in(path), path.with_name(".env").stat().st_mode & 0o777) == (0, SECRET_KEY, 0o600)
+    left = path.parent / "data" / "owner.code"
+    assert json.loads(left.read_text())["code"] in told
+    assert left.stat().st_mode & 0o777 == 0o600
     assert "must begin with http" in told
     assert not any(secret in told for secret in ("two words", SECRET_KEY))
 

@@ -29,7 +29,7 @@ FLOOR = {room: number for number, rooms in enumerate(FLOORS) for room in rooms}
 MAY_KNOW_ADAPTERS = ("app", "cli", "__main__")
 ADAPTERS_MAY_KNOW = ("types", "ports", "errors", "text")
 HEAVY = ("openai", "jieba", "opencc", "holidays", "discord", "telegram", "prompt_toolkit")
-EDGES = ("bot.model.wire",)
+EDGES = ("bot.model.wire", "adapters.telegram.", "adapters.discord.")
 """Modules that are heavy themselves: they may import a heavy library at the top, and nobody imports them there."""
 CLOCK = re.compile(
     r"(?:\w*\.)?datetime\.(?:now|utcnow|today)|(?:\w*\.)?date\.today|asyncio\.sleep"
@@ -146,7 +146,7 @@ def heavy_imports(module: Module) -> Iterator[str]:
     """Heavy libraries at the top, and anything else inside a function (a command line loads only its command)."""
     for found in module.imports:
         library = found.name.split(".")[0] in HEAVY
-        heavy = (library and module.name not in EDGES) or found.name.startswith(EDGES)
+        heavy = not module.name.startswith(EDGES) and (library or found.name.startswith(EDGES))
         if found.place == ("top" if heavy else "function") and (heavy or module.room != "cli"):
             yield f"{module.at(found.line)} imports {found.name}"
 

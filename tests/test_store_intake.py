@@ -1,5 +1,6 @@
 """Taking in: once each, with the decision and its deadlines in the same commit; going out: in order."""
 
+from dataclasses import replace
 from pathlib import Path
 
 from bot.store.store import open_store
@@ -16,7 +17,7 @@ async def test_a_second_delivery_changes_nothing(tmp_path: Path) -> None:
         assert first.event is not None
         assert (again.event, again.decision) == (None, None)
         assert again.chat.id == first.chat.id
-        assert len(await store.events.due(1, NOW + 1)) == 1
+        assert len((await store.views.waiting(1, NOW + 1)).due) == 1
         assert (await store.people.chat(1)).scene == ""
         for _ in range(2):
             assert (await say(store, "嗯")).event is not None
@@ -52,9 +53,9 @@ async def test_the_lines_of_one_person_wait_for_the_newest_and_nobody_else_s_do(
         await say(store, "我想说", GROUP, action="follow", why="window", wait=5_000)
         await say(store, "我也", BOB, NOW + 1_000, action="follow", why="window", wait=5_000)
         await say(store, "就是那个", GROUP, NOW + 3_000, action="follow", why="window", wait=5_000)
-        assert await store.events.due(1, NOW + 5_999) == ()
-        assert [line.text for line in await store.events.due(1, NOW + 6_000)] == ["我也"]
-        due = await store.events.due(1, NOW + 8_000)
+        assert (await store.views.waiting(1, NOW + 5_999)).due == ()
+        assert [line.text for line in (await store.views.waiting(1, NOW + 6_000)).due] == ["我也"]
+        due = (await store.views.waiting(1, NOW + 8_000)).due
         assert [line.text for line in due] == ["我想说", "我也", "就是那个"]
         assert await store.deadlines.waiting() == NOW + 8_000
 
@@ -104,7 +105,7 @@ async def test_messages_of_a_chat_leave_one_by_one_in_order_and_chats_do_not_wai
         await store.outbox.not_sent(first.outbox_id, "away", NOW + 1_000)
         assert await store.outbox.take(1, NOW + 999) is None
         again = await store.outbox.take(1, NOW + 1_000)
-        assert again == first
+        assert again == replace(first, again=True)
         await store.outbox.sent(first.outbox_id, ("77",), NOW)
         second = await store.outbox.take(1, NOW)
         assert second is not None
@@ -116,14 +117,14 @@ async def test_messages_of_a_chat_leave_one_by_one_in_order_and_chats_do_not_wai
 
 async def test_what_a_crash_left_in_sending_is_sent_again_only_where_that_does_no_harm(tmp_path: Path) -> None:
     for resend, state in ((True, "pending"), (False, "unknown")):
-        folder = tmp_path / state
+        folder, platforms = tmp_path / state, frozenset({"test"} if resend else ())
         async with await open_store(folder) as store:
             event = (await say(store, ".ai a")).event
             assert event is not None
             await store.outbox.answer(1, event.id, Draft("一", "command"), NOW)
             assert await store.outbox.take(1, NOW)
-            assert await store.outbox.recover(resend) == 0
+            assert await store.outbox.recover(platforms) == (0, 0)
         async with await open_store(folder) as store:
-            assert await store.outbox.recover(resend) == 1
+            assert await store.outbox.recover(platforms) == ((1, 0) if resend else (0, 1))
             assert look(folder, "SELECT state FROM outbox") == [(state,)]
             assert (await store.outbox.take(1, NOW) is not None) == resend

@@ -86,9 +86,9 @@ async def test_a_turn_is_said_once_and_can_fail_no_more(tmp_path: Path) -> None:
 async def test_what_is_said_ends_the_waiting_and_prolongs_the_conversation(tmp_path: Path) -> None:
     async with await open_store(tmp_path) as store:
         asked = await begin(store)
-        assert await store.events.due(1, NOW)
+        assert (await store.views.waiting(1, NOW)).due
         await store.turns.say(replace(reply(asked, "嗯"), window_until=NOW + 99_000, close_at=NOW + 5), NOW)
-        assert await store.events.due(1, NOW) == ()
+        assert (await store.views.waiting(1, NOW)).due == ()
         assert look(tmp_path, "SELECT until FROM window") == [(NOW + 99_000,)]
         session = await store.sessions.session(1)
         assert (session.close_at, session.upto_event) == (NOW + 5, 2)
@@ -109,7 +109,7 @@ async def test_a_failed_turn_leaves_the_log_as_it_was_and_its_lines_for_the_next
         assert look(tmp_path, "SELECT count(*) FROM outbox WHERE text = '等等'") == [(1,)]
         lines = (await store.views.log(1, 10)).news
         assert "查一下" in [line.text for line in lines]
-        assert await store.events.due(1, NOW) == ()
+        assert (await store.views.waiting(1, NOW)).due == ()
         assert look(tmp_path, "SELECT DISTINCT state FROM call") == [("settled",), ("lost",)]
 
 
@@ -142,7 +142,7 @@ async def test_over_budget_stores_nothing_of_the_turn(tmp_path: Path) -> None:
             await store.turns.ask(asking(1, (event.id,), 1, reserve=full), NOW)
         for table in ("turn", "turn_event", "session", "epoch", "entry", "edge", "call", "prefix"):
             assert look(tmp_path, f"SELECT count(*) FROM {table}") == [(0,)], table
-        assert [line.id for line in await store.events.due(1, NOW)] == [event.id]
+        assert [line.id for line in (await store.views.waiting(1, NOW)).due] == [event.id]
 
 
 async def test_a_turn_composed_for_a_session_that_was_closed_meanwhile_is_refused(tmp_path: Path) -> None:
@@ -153,7 +153,7 @@ async def test_a_turn_composed_for_a_session_that_was_closed_meanwhile_is_refuse
         await store.sessions.close(1, "idle", NOW)
         with pytest.raises(StoreError, match="compose again"):
             await store.turns.ask(asking(1, (event.id,), 1, session=1, epoch=1), NOW)
-        assert await store.events.due(1, NOW)
+        assert (await store.views.waiting(1, NOW)).due
         assert len((await log_of(store, 1)).entries) == 2
 
 
@@ -180,7 +180,7 @@ async def test_refused_lines_wait_no_more_and_the_person_is_told(tmp_path: Path)
         event = (await say(store, "你好", Where("bob", "dm-bob"))).event
         assert event is not None
         await store.turns.refuse(event.chat_id, (event.id,), Draft("今天说够了", "notice"), NOW)
-        assert await store.events.due(event.chat_id, NOW) == ()
+        assert (await store.views.waiting(event.chat_id, NOW)).due == ()
         sent = await store.outbox.take(event.chat_id, NOW)
         assert sent is not None
         assert (sent.text, sent.external_chat_id) == ("今天说够了", "dm-bob")

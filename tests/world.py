@@ -4,7 +4,7 @@ import asyncio
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from bot.app import App, Parts
@@ -111,8 +111,9 @@ class Seen:
 class World(Seen):
     """One nuan, its people and its time."""
 
-    def __init__(self, folder: Path, settings: Settings | None = None) -> None:
+    def __init__(self, folder: Path, settings: Settings | None = None, platforms: tuple[str, ...] = ()) -> None:
         super().__init__(folder)
+        self.platforms = platforms
         self.settings = settings or Settings.model_validate({"bot": {"timezone": "Asia/Shanghai"}})
         self.clock = SimClock(NINE)
         self.app: App
@@ -125,14 +126,17 @@ class World(Seen):
             catalogue(prompts.path, "messages"), catalogue(prompts.path, "opening"),
             self.settings.bot.language, self.settings.bot.timezone, self.settings.bot.holidays,
         )  # fmt: skip
-        self.store = await open_store(self.folder, frozenset(self.settings.bot.owners))
+        lists = {"telegram": self.settings.telegram.allow, "discord": self.settings.discord.allow}
+        allow = frozenset(f"{platform}:{name}" for platform, names in lists.items() for name in names)
+        self.store = await open_store(self.folder, frozenset(self.settings.bot.owners), allow)
         parts = Parts(
             self.store, self.model, self.clock, self.settings, words, prompts.path,
             resource_dir("data/persona") / self.settings.persona, self.log,
         )  # fmt: skip
         self.parts = parts
         self.app = App(parts)
-        await self.app.start([self.talk])
+        # What is said anywhere is said to one list, in order.
+        await self.app.start([self.talk, *(Talk(platform, said=self.talk.said) for platform in self.platforms)])
         if settle:
             await self.app.settled()
         return self
@@ -166,11 +170,18 @@ class World(Seen):
 
     async def say(self, text: str, who: str = "小王", group: str = "", **facts: object) -> None:
         """Somebody writes; returns when everything it caused has settled."""
-        await self.app.door.accept(self.message(text, who, group, **facts))
+        await self.app.door.accept(self.message(text, who, group, **facts))  # type: ignore[arg-type]
         await self.app.settled()
 
-    def message(self, text: str, who: str = "小王", group: str = "", **facts: object) -> Incoming:
-        """What an adapter would bring: a DM from 小王 (the owner), or a group's line."""
+    def message(
+        self, text: str, who: str = "小王", group: str = "", platform: str = "console", **facts: object
+    ) -> Incoming:
+        """What an adapter would bring: a DM from 小王 (the owner), or a group's line; elsewhere nobody is known."""
+        if platform != "console":
+            where = Place(platform, f"group:{group}" if group else f"dm:{who}", "group" if group else "dm", group)
+            parent = str(facts.pop("parent", ""))
+            sender = Sender(platform, f"{platform[0]}-{who}", who, bool(facts.pop("is_bot", False)))
+            return Incoming(replace(where, parent=parent), sender, "message", text, **facts)  # type: ignore[arg-type]
         place = Place("console", f"group:{group}", "group", group) if group else Place("console", "local", "dm")
         sender = Sender("console", "local" if who == "小王" else f"person:{who}", who)
         if not group and who != "小王":

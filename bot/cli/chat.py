@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from adapters.console import ConsoleAdapter, open_terminal
 from bot.app import App
-from bot.cli.house import Place, make_model, make_parts, make_words
+from bot.cli.house import Place, allowed, make_model, make_parts, make_words
 from bot.clock import SystemClock
 from bot.model.client import OpenAIModel
 from bot.ops.logs import Logs
@@ -25,7 +25,7 @@ async def chat(place: Place, group: str, name: str, verbose: bool) -> None:
     settings = place.settings
     words = make_words(place)
     secret = settings.model.api_key
-    async with await open_store(place.data, frozenset(settings.bot.owners)) as store:
+    async with await open_store(place.data, frozenset(settings.bot.owners), allowed(settings)) as store:
         # The folder is ours from here on: before that, its log may belong to another nuan.
         logs = Logs(
             place.data / "logs", settings.log, SystemClock().now,

@@ -12,7 +12,8 @@ from bot.clock import SystemClock
 from bot.config.settings import Settings
 from bot.errors import ConfigError
 from bot.flow.closing import read_instructions
-from bot.flow.tools import tool_specs
+from bot.flow.media import read_media_instructions
+from bot.flow.tools import look_spec, tool_specs
 from bot.flow.words import Words
 from bot.model.client import OpenAIModel
 from bot.model.offline import OfflineModel
@@ -52,6 +53,8 @@ def text_problems(settings: Settings, data: Path) -> tuple[str, ...]:
     for folder in ("messages", "opening", "offline"):
         attempt(lambda folder=folder: catalogue(find, folder))  # type: ignore[misc]
     attempt(lambda: read_instructions(find))
+    attempt(lambda: read_media_instructions(find))
+    attempt(lambda: look_spec(find))
     tools = attempt(lambda: tool_specs(find)) or ()
     place = attempt(lambda: find_place(settings, data))
     if place is not None:
@@ -69,6 +72,12 @@ def find_place(settings: Settings, data: Path) -> Place:
     return Place(settings, data, Prompts(own), persona)
 
 
+def allowed(settings: Settings) -> frozenset[str]:
+    """Who and which groups may use nuan without being approved, as "platform:id"."""
+    telegram, discord = settings.telegram.allow, settings.discord.allow
+    return frozenset((*(f"telegram:{number}" for number in telegram), *(f"discord:{number}" for number in discord)))
+
+
 def make_words(place: Place) -> Words:
     """The house's texts."""
     bot = place.settings.bot
@@ -84,7 +93,7 @@ def make_model(place: Place) -> Model:
     if not model.base_url:
         return OfflineModel(catalogue(place.prompts.path, "offline"))
     key = model.api_key.get_secret_value() if model.api_key is not None else ""
-    return OpenAIModel(model.base_url, key, model.name, stream=model.stream)
+    return OpenAIModel(model.base_url, key, model.name, stream=model.stream, proxy=model.proxy)
 
 
 def make_parts(place: Place, store: Store, model: Model, log: Log, clock: Clock | None = None) -> Parts:

@@ -1,9 +1,7 @@
 """`nuan init`: writes nuan.toml from a local model server or from answers, and the key to .env beside it.
-It asks only this machine's own ports for models, never a remote server."""
+Which models there are it learns from bot/cli/probe.py."""
 
-import contextlib
 import getpass
-import http.client
 import io
 import json
 import os
@@ -15,26 +13,24 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from threading import Thread
 from typing import TextIO, TypeVar
 
 from dotenv.parser import parse_stream
 from pydantic import ValidationError
 
+from bot.cli.probe import PORTS, Offer, find_models, model_name
+from bot.clock import SystemClock
 from bot.config.kinds import is_loopback
 from bot.config.load import load
 from bot.config.settings import ModelServer
 from bot.errors import ConfigError, NuanError
 from bot.resources import Prompts
+from bot.store.codes import leave_owner_code
 from bot.text.catalogue import catalogue
 from bot.types.money import Price
 
 T = TypeVar("T")
 
-PORTS = {"Ollama": 11434, "LM Studio": 1234, "llama.cpp": 8080}
-"""Where local servers listen unless told otherwise, by their own documentation."""
-PROBE_SECONDS = 0.5
-MOST_BYTES = 1_000_000
 BASE_URL, NAME, KEY = "NUAN_MODEL__BASE_URL", "NUAN_MODEL__NAME", "NUAN_MODEL__API_KEY"
 YES = ("y", "yes", "是", "好", "对", "對")
 NUMBER = re.compile(r"\d{1,9}(\.\d{1,9})?")
@@ -67,15 +63,6 @@ class Console:
     def ask_secret(self, question: str) -> str:
         """The next line, not shown where a person types it."""
         return self.ask(question) if self.hidden is None else self.hidden(question).strip()
-
-
-@dataclass(frozen=True, slots=True)
-class Offer:
-    """A model of a server that listens on this machine."""
-
-    server: str
-    base_url: str
-    model: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +109,7 @@ class Interview:
         base_url = self._until("init_url", "init_bad_url", _url)
         if not base_url:
             return Answers()
-        model = self._until("init_model", "init_bad_model", _name)
+        model = self._until("init_model", "init_bad_model", model_name)
         return self._account(base_url, model, has_key)
 
     def _account(self, base_url: str, model: str, has_key: bool) -> Answers:
@@ -156,11 +143,18 @@ def init(path: Path) -> None:
     for stream, errors in ((sys.stdin, "surrogateescape"), (sys.stdout, "replace")):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors=errors)  # bytes that are no text are a wrong answer, not a crash
-    run(path, Console(sys.stdin, sys.stdout, getpass.getpass if sys.stdin.isatty() else None), os.environ, PORTS)
+    console = Console(sys.stdin, sys.stdout, getpass.getpass if sys.stdin.isatty() else None)
+    run(path, console, os.environ, PORTS, lambda: leave_owner_code(Path("data"), SystemClock().now()))
 
 
-def run(path: Path, console: Console, env: Mapping[str, str], ports: Mapping[str, int]) -> None:
-    """Ask and write; or write nothing, and raise what says why.
+def run(
+    path: Path,
+    console: Console,
+    env: Mapping[str, str],
+    ports: Mapping[str, int],
+    code: Callable[[], str] | None = None,
+) -> None:
+    """Ask and write; or write nothing, and raise what says why. `code` leaves a code that makes its sender the owner.
 
     ConfigError: the result would not be valid; NuanError: answers end early or are none; OSError: cannot be written.
     """
@@ -188,44 +182,10 @@ def run(path: Path, console: Console, env: Mapping[str, str], ports: Mapping[str
         console.say(text("init_offline"))
     for name in sorted((already | env.keys()) & {BASE_URL, NAME} | env.keys() & ({KEY} if answers.key else set())):
         console.say(text("init_overruled", name=name))
+    if code is not None:
+        console.say(text("init_owner_code", code=code()))
     command = "nuan chat" if path == Path("nuan.toml") else f"nuan chat --config {shlex.quote(str(path))}"
     console.say(text("init_next", command=command))
-
-
-def find_models(ports: Mapping[str, int]) -> tuple[Offer, ...]:
-    """The models of the servers that listen on these ports of 127.0.0.1, asked at the same time, half a second each."""
-    found: dict[str, tuple[str, ...]] = {}
-    # A server that drips for ever keeps its thread, so nobody may have to wait for the thread's end.
-    threads = [Thread(target=_probe, args=(name, port, found), daemon=True) for name, port in ports.items()]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(PROBE_SECONDS)
-    return tuple(
-        Offer(server, f"http://127.0.0.1:{port}/v1", model)
-        for server, port in ports.items() for model in found.get(server, ())
-    )  # fmt: skip
-
-
-def _probe(name: str, port: int, found: dict[str, tuple[str, ...]]) -> None:
-    """Plain http.client: it takes no proxy from the environment and follows no redirect off this machine."""
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PROBE_SECONDS)
-    with contextlib.closing(connection), contextlib.suppress(OSError, http.client.HTTPException, ValueError):
-        connection.request("GET", "/v1/models")
-        response = connection.getresponse()
-        if response.status == 200:
-            found[name] = models_in(response.read(MOST_BYTES))
-
-
-def models_in(body: bytes) -> tuple[str, ...]:
-    """The model names in a server's list; none when the body is no such list, whatever it is."""
-    try:
-        content = json.loads(body)
-    except (ValueError, RecursionError):
-        return ()
-    entries = content.get("data") if isinstance(content, dict) else None
-    names = [entry.get("id") for entry in entries if isinstance(entry, dict)] if isinstance(entries, list) else []
-    return tuple(dict.fromkeys(name for name in names if isinstance(name, str) and _name(name)))
 
 
 def with_key(dotenv: str, key: str) -> str:
@@ -293,7 +253,3 @@ def _url(answer: str) -> str | None:
         return ModelServer(base_url=answer).base_url if answer.isprintable() and " " not in answer else None
     except ValidationError:
         return None
-
-
-def _name(answer: str) -> str | None:
-    return answer if answer.isprintable() and 0 < len(answer) <= 200 else None

@@ -50,6 +50,14 @@ def chat(
 
 
 @app.command()
+def run(config: ConfigOption = None, data: DataOption = DATA) -> None:
+    """Talk on every platform that has a token. Example: nuan run --data /srv/nuan"""
+    from bot.cli.run import run as serve  # the platforms' libraries load only for this
+
+    _run(serve(_place(config, data)))
+
+
+@app.command()
 def ctx(
     query: Annotated[str, typer.Option("--query", help="What the person would say.")] = "",
     raw: Annotated[bool, typer.Option("--raw", help="Print the very body that would be sent.")] = False,
@@ -81,6 +89,17 @@ def init(config: ConfigOption = None) -> None:
     from bot.cli.init import init as write
 
     _guard(lambda: write(config or Path("nuan.toml")))
+
+
+@app.command()
+def doctor(config: ConfigOption = None, data: DataOption = DATA) -> None:
+    """Check tokens, intents, proxies and the data folder; exit code 1 when something is wrong. Example: nuan doctor"""
+    from bot.cli.doctor import examine
+
+    found = _run(examine(_place(config, data)))
+    for finding in found:
+        print(f"{'✓' if finding.good else '✗'} {finding.about}: {finding.text}")
+    raise SystemExit(not all(finding.good for finding in found))
 
 
 @app.command()

@@ -1,8 +1,12 @@
 """Carries out dot-commands from the table. Every answer goes back to the chat it was asked in."""
 
+from collections.abc import Awaitable, Callable, Mapping
+
+from bot.commands.guests import GuestCommands
 from bot.commands.report import budget_report, ctx_report
-from bot.commands.table import Asked, Command, split
+from bot.commands.table import TABLE, Asked, split
 from bot.config.settings import Settings
+from bot.flow.guests import Guests
 from bot.flow.imagine import imagine
 from bot.flow.plan import Planner
 from bot.flow.words import Words
@@ -11,6 +15,7 @@ from bot.ports import Clock
 from bot.store.store import Store
 from bot.text.dates import local_day, relative_day
 from bot.types.event import Event
+from bot.types.outgoing import Draft
 from bot.types.people import Chat, Person
 from bot.types.session import CloseReason
 
@@ -26,38 +31,45 @@ class CommandDesk:
         self._clock = clock
         self._settings = settings
         self._words = words
-        self.table: tuple[Command, ...] = (
-            Command("help", "", "anyone", self._help),
-            Command("new", "", "anyone", self._new),
-            Command("clear", "", "owner", self._clear),
-            Command("ctx", "[person] [query]", "owner", self._ctx),
-            Command("dialog", "", "anyone", self._dialog),
-            Command("budget", "show", "owner", self._budget),
-            Command("on", "", "owner", self._on),
-            Command("off", "", "owner", self._off),
-        )
+        guests = GuestCommands(store, clock, Guests(store, clock, words), self._text)
+        self._runs: Mapping[str, Callable[[Asked], Awaitable[str]]] = {
+            "start": guests.start, "help": self._help, "new": self._new, "clear": self._clear, "ctx": self._ctx,
+            "dialog": self._dialog, "budget": self._budget, "on": self._on, "off": self._off, "link": guests.link,
+            "approve": guests.approve, "allow": guests.allow, "deny": guests.deny,
+        }  # fmt: skip
 
-    async def carry_out(self, event: Event, chat: Chat) -> str | None:
-        """Do what a command says; its answer."""
+    async def carry_out(self, event: Event, chat: Chat) -> Draft | None:
+        """Do what a command says; its answer, for its sender alone where it holds somebody's data."""
         person = await self._store.people.person(event.person_id or 0)
         name, words = split(event.text)
         asked = Asked(event, chat, person, self._words.script(person), words)
-        command = next((command for command in self.table if command.name == name), None)
+        command = next((command for command in TABLE if command.name == name), None)
         if command is None:
-            return self._text(asked, "unknown_command", command=name[:32])
-        if not command.allows(asked):
-            return self._text(asked, "not_allowed")
-        return await command.run(asked)
+            text = self._text(asked, "unknown_command", command=name[:32])
+        elif not command.allows(asked):
+            text = self._text(asked, "not_allowed")
+        else:
+            text = await self._runs[name](asked)
+        if not text:
+            return None
+        via, account = await self._store.access.answer_to(event)
+        private = command is not None and command.private and chat.kind == "group"
+        return Draft(text, "command", via, account if private else "")
 
     def _text(self, asked: Asked, key: str, **values: object) -> str:
         return self._words.messages.text(key, asked.script, **values)
 
     async def _help(self, asked: Asked) -> str:
+        if (
+            not (await self._store.access.standing(asked.chat.id, asked.person.id)).allowed
+            and not asked.person.is_owner
+        ):
+            return self._text(asked, "help_stranger", bot=self._settings.bot.names[0])
         lines = [
             f".ai {command.name}{' ' if command.arguments else ''}{command.arguments} — "
             + self._text(asked, f"help_{command.name}")
-            for command in self.table
-            if command.allows(asked)
+            for command in TABLE
+            if command.listed and command.allows(asked)
         ]
         return "\n".join((*lines, self._text(asked, "help_memory")))
 

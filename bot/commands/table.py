@@ -1,14 +1,14 @@
-"""The one table of commands: name, arguments, who may, what it does. Answers go back to the chat they were asked in."""
+"""The one table of commands: name, arguments, who may, who may read the answer. It carries nothing out."""
 
-from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Literal
 
 from bot.text.script import Script
+from bot.types.command import Shape
 from bot.types.event import Event
 from bot.types.people import Chat, Person
 
-Who = Literal["anyone", "owner"]
+Who = Literal["anyone", "own", "owner"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,17 +26,37 @@ class Asked:
 class Command:
     """One command. Its help text is `help_NAME` in the message catalogue.
 
-    `who` may use it in a group; in a DM everyone may.
+    `who`: anyone; own, in a DM everyone, in a group the owner; or the owner alone. The answer of a `private` one
+    is for the person who asked, also in a group. One that is not `listed` stands in no help and no menu.
     """
 
     name: str
     arguments: str
     who: Who
-    run: Callable[[Asked], Awaitable[str]]
+    private: bool = False
+    shape: Shape = "none"
+    listed: bool = True
 
     def allows(self, asked: Asked) -> bool:
         """Whether this person may use it here."""
-        return self.who == "anyone" or asked.person.is_owner or asked.chat.kind == "dm"
+        return self.who == "anyone" or asked.person.is_owner or (self.who == "own" and asked.chat.kind == "dm")
+
+
+TABLE = (
+    Command("start", "[code]", "anyone", private=True, shape="words", listed=False),
+    Command("help", "", "anyone"),
+    Command("new", "", "anyone"),
+    Command("clear", "", "own"),
+    Command("ctx", "[person] [query]", "own", private=True, shape="words"),
+    Command("dialog", "", "anyone", private=True),
+    Command("budget", "show", "own", private=True),
+    Command("on", "", "own"),
+    Command("off", "", "own"),
+    Command("link", "[code]", "anyone", private=True, shape="words"),
+    Command("approve", "CODE", "owner", private=True, shape="text"),
+    Command("allow", "[id]", "owner", shape="words"),
+    Command("deny", "[CODE | id]", "owner", shape="words"),
+)
 
 
 def split(text: str) -> tuple[str, tuple[str, ...]]:
@@ -51,7 +71,7 @@ def split(text: str) -> tuple[str, tuple[str, ...]]:
 HEADS = (".ai", "。ai", "．ai", "/ai")
 """How a command begins; the full-width forms are what a Chinese keyboard gives."""
 
-SHORT = ("/new",)
+SHORT = ("/new", "/start", "/help")
 """Commands that work without `.ai`."""
 
 

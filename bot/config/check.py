@@ -32,6 +32,9 @@ def _server(settings: Settings) -> Iterator[Contradiction]:
         yield _found("model.name", "missing; model.base_url is set, so name one of its models", "model.base_url")
     if model.name and not model.base_url:
         yield _found("model.base_url", "missing; model.name is set, so say which server has it", "model.name")
+    for name, used in (("images", settings.media.images), ("voice", settings.media.voice)):
+        if used and not model.base_url:
+            yield _found("model.base_url", f"missing; media.{name} names a model of that server", f"media.{name}")
     if model.base_url and not is_loopback(model.base_url) and not _key(settings):
         text = "missing; the server is not on this machine (write any word if it wants no key)"
         yield _found("model.api_key", text, "model.base_url")

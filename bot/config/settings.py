@@ -5,7 +5,8 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field, SecretStr, StringConstraints
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
-from bot.config.kinds import region, server_url, zone
+from bot.config.kinds import proxy_url, region, server_url, zone
+from bot.config.media import Media
 from bot.config.platforms import Discord, Telegram
 from bot.config.section import Section
 
@@ -65,6 +66,9 @@ class ModelServer(Section):
         default=90.0, gt=0, le=86_400, description="When a call is given up, in seconds from its start."
     )
     stream: bool = Field(default=True, description="Whether answers are streamed from the server.")
+    proxy: Annotated[str, AfterValidator(proxy_url)] = Field(
+        default="", description="Proxy, http://, https:// or socks5:// with host and port; empty for none."
+    )
     price_input: float | None = Field(
         default=None, ge=0, description="Price of a million uncached input tokens, in budget.currency."
     )
@@ -210,6 +214,7 @@ class Settings(BaseSettings):
     session: SessionLimits = SessionLimits()
     context: Context = Context()
     input: Input = Input()
+    media: Media = Media()
     memory: MemoryLimits = MemoryLimits()
     retention: Retention = Retention()
     log: LogFile = LogFile()

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Literal
+from typing import Literal, Protocol, runtime_checkable
 
 from bot.types.event import Event, EventKind
 
@@ -31,6 +31,21 @@ _AMOUNT = re.compile(
 )
 
 
+@runtime_checkable
+class Quoting(Protocol):
+    """An event that says more than its text: `quote` is what it replies to, `marks` what was sent along."""
+
+    @property
+    def quote(self) -> str:
+        """The text of an older line, or who said it; "" for none."""
+        ...
+
+    @property
+    def marks(self) -> str:
+        """Like [image] [file name.txt]; "" for none."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Line:
     """One line of a context. `since` is when its first event happened, `at` its newest one, ms.
@@ -47,6 +62,8 @@ class Line:
     label: str = ""
     count: int = 1
     forwarded: bool = False
+    quote: str = ""
+    marks: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +129,7 @@ def _fold(event: Event) -> _Fold:
 
 def _line(run: list[Event], folds: list[_Fold]) -> Line:
     first = run[0]
+    quote, marks = (first.quote, first.marks) if isinstance(first, Quoting) else ("", "")
     count = sum(fold.count for fold in folds)
     return Line(
         event_ids=tuple(event.id for event in run),
@@ -123,6 +141,8 @@ def _line(run: list[Event], folds: list[_Fold]) -> Line:
         label=first.label,
         count=count,
         forwarded=first.forwarded,
+        quote=quote,
+        marks=marks,
     )
 
 

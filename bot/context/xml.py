@@ -55,6 +55,7 @@ class Limits:
     bot_lines: int = 3
     tool: int = 120
     tool_lines: int = 3
+    quote: int = 30
     gap_ms: int = GAP_MS
 
 
@@ -105,12 +106,19 @@ def render(elements: Iterable[str], frame: Frame) -> str:
 
 
 def element(line: Line, limits: Limits, whole: str | None = None) -> str:
-    """One line as XML, cut to its limit with …; a line being answered gives its cut note as `whole`."""
+    """One line as XML, cut to its limit with …; a line being answered gives its cut note as `whole`.
+
+    r="…" is the beginning of the older line that a message replies to.
+    """
     match line.kind:
         case "message":
             forwarded = ' fwd="1"' if line.forwarded else ""
             name = _attribute(clip(clean_name(line.name), limits.name))
-            return f'<p n="{name}"{forwarded}>{_content(line.text, limits.message, limits, whole)}</p>'
+            quote = _attribute(clip(" ".join(clean(line.quote).split()), limits.quote))
+            replies = f' r="{quote}"' if quote else ""
+            said = _content(line.text, limits.message, limits, whole)
+            marks = _escape(clip(clean(line.marks), limits.message if whole is None else limits.answered))
+            return f'<p n="{name}"{replies}{forwarded}>{said}{" " if said and marks else ""}{marks}</p>'
         case "server":
             return f"<s>{_content(line.text, limits.message, limits, whole)}</s>"
         case "tool":

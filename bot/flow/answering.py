@@ -6,6 +6,9 @@ from itertools import takewhile
 from typing import Protocol
 
 from bot.errors import StoreError
+from bot.flow.changes import follow
+from bot.flow.guests import Guests
+from bot.flow.media import Media
 from bot.flow.plan import Occasion, Planner
 from bot.flow.remembering import Remembering, Told
 from bot.flow.turn import TurnRunner
@@ -17,12 +20,15 @@ from bot.types.log import Log
 from bot.types.outgoing import Draft
 from bot.types.people import Chat, Person
 
+ALONE = ("command", "pair")
+"""What is done by itself, without a model."""
+
 
 class Desk(Protocol):
     """Who carries out dot-commands."""
 
-    async def carry_out(self, event: Event, chat: Chat) -> str | None:
-        """Do what the command says; the answer for the chat, or None for a text that is no command."""
+    async def carry_out(self, event: Event, chat: Chat) -> Draft | None:
+        """Do what the command says; the answer, or None when there is nothing to say."""
         ...
 
 
@@ -31,7 +37,7 @@ class Answering:
 
     def __init__(
         self, store: Store, runner: TurnRunner, remembering: Remembering, planner: Planner, clock: Clock, words: Words,
-        log: Log,
+        log: Log, media: Media,
     ) -> None:  # fmt: skip
         self._store = store
         self._runner = runner
@@ -40,6 +46,8 @@ class Answering:
         self._clock = clock
         self._words = words
         self._log = log
+        self._media = media
+        self._guests = Guests(store, clock, words)
         self._desk: Desk | None = None
         self._unfinished: set[int] = set()
         self._said: Callable[[int], None] = lambda chat_id: None
@@ -75,12 +83,20 @@ class Answering:
         chat, due = waiting.chat, waiting.due
         if not due:
             return False
-        batch = tuple(takewhile(lambda event: event.why != "command", due)) or due[:1]
+        changes = tuple(event for event in due if event.kind != "message")
+        for event in changes:
+            await follow(event, self._store, self._remembering, self._clock)
+        if changes:
+            return True
+        batch = tuple(takewhile(lambda event: event.why not in ALONE, due)) or due[:1]
         try:
-            if batch[0].why == "command":
-                await self._command(batch[0], chat)
-            else:
-                await self._answer(batch, chat, waiting.people)
+            match batch[0].why:
+                case "command":
+                    await self._command(batch[0], chat)
+                case "pair":
+                    await self._guests.knock(batch[0], chat, waiting.people[batch[0].person_id])
+                case _:
+                    await self._answer(batch, chat, waiting.people)
         except (StoreError, OSError):
             raise
         except Exception as error:  # noqa: BLE001 - one message that cannot be handled must not stop the chat
@@ -91,7 +107,7 @@ class Answering:
     async def _command(self, event: Event, chat: Chat) -> None:
         answer = await self._desk.carry_out(event, chat) if self._desk is not None else None
         if answer:
-            await self._store.outbox.answer(chat.id, event.id, Draft(answer, "command"), self._clock.now())
+            await self._store.outbox.answer(chat.id, event.id, answer, self._clock.now())
         else:
             await self._store.events.finish((event.id,), "done", "command")
 
@@ -108,9 +124,8 @@ class Answering:
         caller = next((event for event in reversed(answering) if event.why != "window"), answering[-1])
         self._typing(chat, True)
         try:
-            await self._runner.begin(
-                Occasion(chat, people[caller.person_id], tuple(answering), caller.why, tuple(receipts))
-            )
+            known = await self._media.understand(chat, people[caller.person_id], tuple(answering))
+            await self._runner.begin(Occasion(chat, people[caller.person_id], known, caller.why, tuple(receipts)))
         finally:
             self._typing(chat, False)
 
@@ -120,12 +135,21 @@ class Answering:
         if event.forwarded or not understood.commands:
             return [], event
         audience = await self._planner.audience(chat, person)
+        _, account = await self._store.access.answer_to(event)
         receipts, rest = [], understood.rest
         # Forgetting empties the message, so it comes last: a crash in between must not lose the other commands.
         commands = sorted(enumerate(understood.commands), key=lambda pair: pair[1].verb == "forget")
         for place, command in commands:
             told = Told(
-                event, chat, person.id, audience, self._words.script(person), place, rest, command.verb == "forget"
+                event,
+                chat,
+                person.id,
+                audience,
+                self._words.script(person),
+                place,
+                rest,
+                command.verb == "forget",
+                account,
             )
             receipts.append(await self._remembering.carry_out(command, told))
         if not rest:

@@ -12,6 +12,7 @@ from bot.store.events import Arrival
 from bot.store.store import Store
 from bot.text.clean import clean, clean_name
 from bot.text.clip import clip_whole
+from bot.text.codes import code_in, greets
 from bot.text.script import Script, script_of
 from bot.types.event import Incoming, Place
 from bot.types.speaking import Situation
@@ -61,6 +62,10 @@ class Intake:
         """The platform's id of the newest message of that place that is stored, "" when none is."""
         return await self._store.events.newest(place)
 
+    async def places(self, platform: str) -> tuple[Place, ...]:
+        """Every place of that platform that is stored."""
+        return await self._store.people.places(platform)
+
     def _cleaned(self, incoming: Incoming) -> Incoming:
         scene = incoming.scene
         for source in self._scenes:
@@ -79,12 +84,14 @@ class Intake:
         is_command = is_message and not incoming.forwarded and self._is_command(text)
         situation = Situation(
             at=self._clock.now(), chat_kind=incoming.place.kind, enabled=True, text=text, is_message=is_message,
-            from_bot=incoming.sender is not None and incoming.sender.is_bot, is_command=is_command,
+            from_bot=incoming.sender is None or incoming.sender.is_bot, is_command=is_command,
             is_memory_command=_commands(incoming, text, self._rules.names),
             mentions_bot=incoming.mentions_bot, replies_to_bot=incoming.replies_to_bot,
             addresses_other=incoming.addresses_other, forwarded=incoming.forwarded, window_until=0,
+            greets=is_command and greets(text), code=code_in(text, is_command) if is_message else "",
+            age_ms=max(0, self._clock.now() - incoming.at) if incoming.at else 0,
         )  # fmt: skip
-        tells = is_message and not is_command and bool(text.strip())
+        tells = is_message and not is_command and not situation.code and bool(text.strip())
         return Arrival(
             incoming, situation, lambda last: script_of(text, _known(last) or self._language) if tells else last,
             "command" if is_command else "",
@@ -93,7 +100,7 @@ class Intake:
 
 def _commands(incoming: Incoming, text: str, names: tuple[str, ...]) -> bool:
     """Whether it asks something of memory; in a DM it is answered either way, and a command is no long text."""
-    if incoming.kind != "message" or incoming.place.kind == "dm":
+    if incoming.kind != "message" or (incoming.place.kind == "dm" and not incoming.at):
         return False
     return bool(understand(text[:COMMAND_CHARS], names).commands)
 

@@ -16,6 +16,7 @@ from bot.store.store import Store
 from bot.text.script import Script
 from bot.types.event import Event
 from bot.types.memory import Memory, MemoryCommand, MemoryKind, NewMemory, Slot, Understanding
+from bot.types.outgoing import Button
 from bot.types.people import Audience, Chat
 
 DAY_MS = 86_400_000
@@ -31,7 +32,8 @@ SHOWN = 5
 class Told:
     """A memory command with where and by whom it was said; without a `rest` to answer its receipt is said at once.
 
-    `hide` empties the message afterwards: a command to forget names what is to be forgotten.
+    `hide` empties the message afterwards: a command to forget names what is to be forgotten. `account` is the one
+    that may press the receipt's button.
     """
 
     event: Event
@@ -42,6 +44,7 @@ class Told:
     place: int
     rest: str
     hide: bool
+    account: str = ""
 
 
 class Remembering:
@@ -94,7 +97,7 @@ class Remembering:
         def receipt(number: int, again: bool) -> str:
             return self._text(keys[again], told, id=number, nick=text)
 
-        return await self._store.memories.remember(memory, self._receipt(told, receipt), now)
+        return await self._store.memories.remember(memory, self._receipt(told, receipt, "say_forget"), now)
 
     async def _before(self, told: Told) -> str:
         """What 把这个记下来 points at: the same person's previous message."""
@@ -129,7 +132,7 @@ class Remembering:
         def receipt(number: int, again: bool) -> str:
             return self._text("forgot_forever" if forever else "forgot", told, id=number, days=days)
 
-        return await self._store.forgetting.forget(forgetting, self._receipt(told, receipt), now)
+        return await self._store.forgetting.forget(forgetting, self._receipt(told, receipt, "say_undo"), now)
 
     async def _meant(self, command: MemoryCommand, told: Told) -> tuple[Memory, ...]:
         owned = await self._store.memories.owned(told.person_id, told.audience)
@@ -163,13 +166,16 @@ class Remembering:
     def _text(self, key: str, told: Told, **values: object) -> str:
         return self._words.messages.text(key, told.script, **values)
 
-    def _receipt(self, told: Told, text: Callable[[int, bool], str]) -> Receipt:
+    def _receipt(self, told: Told, text: Callable[[int, bool], str], takes_back: str = "") -> Receipt:
+        """The receipt; with `takes_back`, the key of what a person says for it, a button that takes the change back."""
+
+        def buttons(number: int) -> tuple[Button, ...]:
+            if not takes_back or not told.account:
+                return ()
+            label, says = self._text("button_undo", told), self._text(takes_back, told, id=number)
+            return (Button(label, says, told.account),)
+
         return Receipt(
-            told.event.id,
-            told.chat.id,
-            f"event:{told.event.id}:{told.place}",
-            text,
-            not told.rest,
-            told.rest,
-            told.hide,
-        )
+            told.event.id, told.chat.id, f"event:{told.event.id}:{told.place}", text, not told.rest, told.rest,
+            told.hide, buttons,
+        )  # fmt: skip

@@ -1,16 +1,20 @@
 """The outbox on its way out: one message at a time per chat, in order. What is sent was stored before."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
-from bot.ports import Adapter, Clock, Typing
+from bot.errors import SendError
+from bot.ports import Adapter, Clock, Edits, Splits, Typing
 from bot.store.store import Store
 from bot.types.log import Log
-from bot.types.outgoing import Outgoing
+from bot.types.outgoing import Draft, Outgoing
 from bot.types.people import Chat
 
 FIRST_WAIT_MS = 1_000
 LONGEST_WAIT_MS = 180_000
 """Back-off of a message that did not go out (FAULTS D5: 1 s, at most 3 min)."""
+
+PLACEHOLDER = "…"
 
 
 class Sending:
@@ -37,11 +41,27 @@ class Sending:
         """Where one can send to."""
         return frozenset(self._adapters)
 
+    @property
+    def resending(self) -> frozenset[str]:
+        """Where sending a message again makes no second copy of it."""
+        return frozenset(name for name, adapter in self._adapters.items() if adapter.resends)
+
+    def adapter(self, platform: str) -> Adapter | None:
+        """Who talks to that platform."""
+        return self._adapters.get(platform)
+
     def hand(self, chat_id: int, outgoing: Outgoing | None) -> None:
         """Something is stored for this chat; `outgoing`, if any, is marked as being sent already and goes first."""
         if outgoing is not None:
             self._handed[chat_id] = outgoing
         self._wake(chat_id)
+
+    def drafts(self, chat: Chat, draft: Draft) -> tuple[Draft, ...]:
+        """The draft in as many messages as its platform needs; its buttons are under the last."""
+        adapter = self._adapters.get(chat.platform)
+        parts: tuple[str, ...] = adapter.parts(draft.text) if isinstance(adapter, Splits) else (draft.text,)
+        bare = replace(draft, buttons=())
+        return *(replace(bare, text=part) for part in parts[:-1]), replace(draft, text=parts[-1])
 
     def typing(self, chat: Chat, on: bool) -> None:
         """Show or hide that nuan is thinking, where the platform can."""
@@ -60,14 +80,11 @@ class Sending:
         if outgoing is None:
             return False
         try:
-            sent = await self._adapters[outgoing.platform].send(outgoing)
+            sent = await self._deliver(outgoing)
+        except SendError as error:
+            return await self._refused(outgoing, error)
         except OSError as error:
-            wait = min(self._waits.get(chat_id, FIRST_WAIT_MS), LONGEST_WAIT_MS)
-            self._waits[chat_id] = wait * 2
-            await self._store.outbox.not_sent(outgoing.outbox_id, str(error), self._clock.now() + wait)
-            self._look()
-            self._log.warning("send_failed", chat=chat_id, outbox=outgoing.outbox_id, error=str(error), wait_ms=wait)
-            return False
+            return await self._refused(outgoing, SendError("later", str(error)))
         except Exception as error:  # noqa: BLE001 - a message that an adapter cannot send must not block its chat
             self._log.error("send_failed", chat=chat_id, outbox=outgoing.outbox_id, exc_info=error)
             await self._store.outbox.not_sent(outgoing.outbox_id, type(error).__name__, None)
@@ -75,3 +92,35 @@ class Sending:
         self._waits.pop(chat_id, None)
         await self._store.outbox.sent(outgoing.outbox_id, sent, self._clock.now())
         return True
+
+    async def _deliver(self, outgoing: Outgoing) -> tuple[str, ...]:
+        adapter = self._adapters[outgoing.platform]
+        if isinstance(adapter, Edits) and adapter.placeholder and not outgoing.preview_id and not outgoing.only_for:
+            shown = await adapter.show(replace(outgoing, text=PLACEHOLDER))
+            await self._store.outbox.shown(outgoing.outbox_id, shown)
+            outgoing = replace(outgoing, preview_id=shown)
+        return await adapter.send(outgoing)
+
+    async def _refused(self, outgoing: Outgoing, error: SendError) -> bool:
+        """Do what the platform's answer allows; True when the next message of the chat may be tried."""
+        chat_id, number = outgoing.chat_id, outgoing.outbox_id
+        wait = 0
+        match error.fate:
+            case "wait":
+                # No failure: nothing is told, and the next wait is no longer for it.
+                await self._store.outbox.not_sent(number, "", self._clock.now() + (error.wait_ms or FIRST_WAIT_MS))
+                self._look()
+                return False
+            case "later":
+                wait = error.wait_ms or min(self._waits.get(chat_id, FIRST_WAIT_MS), LONGEST_WAIT_MS)
+                self._waits[chat_id] = min(self._waits.get(chat_id, FIRST_WAIT_MS) * 2, LONGEST_WAIT_MS)
+                await self._store.outbox.not_sent(number, error.detail, self._clock.now() + wait)
+                self._look()
+            case "unknown":
+                await self._store.outbox.unknown(number, error.detail)
+            case "never":
+                await self._store.outbox.not_sent(number, error.detail, None)
+            case "gone":
+                await self._store.outbox.gone(chat_id, error.detail)
+        self._log.warning("send_failed", chat=chat_id, outbox=number, fate=error.fate, error=error.detail, wait_ms=wait)
+        return error.fate in ("unknown", "never")

@@ -6,6 +6,8 @@ from pathlib import Path
 
 from bot.errors import ConfigError
 from bot.flow.aside import Aside
+from bot.flow.looking import RESULT_TOKENS, look_tool
+from bot.flow.media import Media
 from bot.flow.words import Words
 from bot.memory.experience import experience_tool
 from bot.recall.tool import recall_tool
@@ -19,17 +21,17 @@ from bot.types.memory import Memory
 from bot.types.prompt import ToolSpec
 from bot.types.tool import Tool, ToolContext
 
-RESULT_TOKENS = 300
-"""Most of a tool's result that enters the log (ARCHITECTURE §5)."""
-
 LINE_CHARS = 300
 """Characters of one memory in a result."""
 
 
 def make_tools(
-    store: Store, words: Words, find: Callable[[str], Path], aside: Aside, top_k: int
+    store: Store, words: Words, find: Callable[[str], Path], aside: Aside, top_k: int, media: Media | None = None
 ) -> tuple[Tool, ...]:  # fmt: skip
-    """All tools in the order they are sent; `top_k` is how many memories a recall brings."""
+    """All tools in the order they are sent; `top_k` is how many memories a recall brings.
+
+    `media` lets the model see pictures again: without it the stable prefix stays smaller.
+    """
 
     async def render(context: ToolContext, found: tuple[Memory, ...]) -> str:
         return await _findings(store, words, context, found)
@@ -47,12 +49,18 @@ def make_tools(
     return (
         recall_tool(recall, segment, store.memories.search, render, top_k),
         experience_tool(experience, saved, store.tombstones.covers, done),
+        *((look_tool(look_spec(find), store, media, words),) if media is not None else ()),
     )
 
 
 def tool_specs(find: Callable[[str], Path]) -> tuple[ToolSpec, ToolSpec]:
     """What the model reads of the tools, in the order they are sent; ConfigError names a file that is broken."""
     return _spec(find("tools/memory_recall.json")), _spec(find("tools/save_experience.json"))
+
+
+def look_spec(find: Callable[[str], Path]) -> ToolSpec:
+    """What the model reads of the tool that sees pictures again; ConfigError when its file is broken."""
+    return _spec(find("tools/look.json"))
 
 
 async def _findings(store: Store, words: Words, context: ToolContext, found: tuple[Memory, ...]) -> str:

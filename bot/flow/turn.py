@@ -6,11 +6,12 @@ from dataclasses import dataclass, replace
 
 from bot.config.settings import Settings
 from bot.errors import ModelError, OverBudget, StoreError
+from bot.flow.live import Preview
 from bot.flow.plan import Occasion, Planner
 from bot.flow.sending import Sending
 from bot.flow.words import Words
 from bot.money import prices
-from bot.ports import Clock, Model
+from bot.ports import Clock, Drafts, Edits, Model, Streams
 from bot.prompt.compose import whole_prompt
 from bot.prompt.tokens import log_budget, log_tokens, message_tokens, prefix_tokens, prompt_tokens
 from bot.store.ledger import Settlement
@@ -79,6 +80,8 @@ class TurnRunner:
         self._words = words
         self._log = log
         self._sending = sending
+        switches = {"telegram": settings.telegram.stream, "discord": settings.discord.stream}
+        self._silent = frozenset(platform for platform, on in switches.items() if not on)
 
     async def begin(self, occasion: Occasion) -> None:
         """Compose, commit, ask, answer, say. A limit that is reached is said in one line instead."""
@@ -160,7 +163,24 @@ class TurnRunner:
             call = await self._store.turns.ask_again(turn, reservation, self._clock.now())
         request = self._request(whole_prompt(epoch.prefix, running.tools, epoch, ()))
         async with self._brain.slots:
-            return await self._brain.model.complete(request), call
+            return await self._listen(running, request), call
+
+    async def _listen(self, running: Running, request: Request) -> Completion:
+        """The completion; where the platform can, the reply is shown while it is written."""
+        model, preview = self._brain.model, self._preview(running)
+        if preview is None or not isinstance(model, Streams):
+            return await model.complete(request)
+        try:
+            return await model.stream(request, preview.hear)
+        finally:
+            await preview.end()
+
+    def _preview(self, running: Running) -> Preview | None:
+        chat = running.chat
+        adapter = self._sending.adapter(chat.platform)
+        if chat.platform in self._silent or not isinstance(adapter, Edits | Drafts):
+            return None
+        return Preview(self._store, self._clock, adapter, chat, running.turn, self._log)
 
     def _request(self, prompt: Prompt) -> Request:
         model = self._settings.model
@@ -207,7 +227,7 @@ class TurnRunner:
         reply = completion.text.strip()
         saying = Saying(
             turn_id=turn.id, entry=message, tokens=message_tokens(message), settlement=settlement, line=reply,
-            drafts=(Draft("\n".join((*turn.receipts, reply)), "reply"),),
+            drafts=self._sending.drafts(running.chat, Draft("\n".join((*turn.receipts, reply)), "reply")),
             window_until=now + self._settings.speak.window_seconds * 1000,
             close_at=self._planner.close_at(turn.opened_at, running.chat, running.person, now),
             platforms=self._sending.platforms,

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from bot.errors import ModelError, ModelFault
@@ -14,6 +14,7 @@ MAX_CHARS = 1_000_000
 
 _THINK = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
 _THINK_END = re.compile(r"\A.*</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
+_THINK_BEGUN = re.compile(r"<[a-z]{0,8}\Z", re.IGNORECASE)
 _OVERFLOW = re.compile(
     r"context.?(?:length|window|size)|maximum context|prompt is too long|too many tokens", re.IGNORECASE
 )
@@ -37,12 +38,22 @@ class Answer:
     """Collects the chunks of a stream, or one whole response, into a Completion.
 
     `taken` are the tool call ids of the prompt; a missing or repeated id gets one of our own, so ids stay unique.
+    Unless it must be `whole`, an answer that reached max_tokens is taken as it is.
     """
 
-    def __init__(self, taken: frozenset[str], *, keep_reasoning: bool = False) -> None:
+    def __init__(
+        self,
+        taken: frozenset[str],
+        *,
+        keep_reasoning: bool = False,
+        whole: bool = True,
+        hear: Callable[[Callable[[], str]], None] | None = None,
+    ) -> None:
         self.chunks = 0
+        self._hear = hear
         self._taken = taken
         self._keep_reasoning = keep_reasoning
+        self._whole = whole
         self._text: list[str] = []
         self._reasoning: list[str] = []
         self._refusal: list[str] = []
@@ -63,11 +74,18 @@ class Answer:
         self._usage = _usage(body.get("usage")) or _usage(choice.get("usage")) or self._usage
         self._finish = _string(choice.get("finish_reason")) or self._finish
         piece = _mapping(choice.get("delta")) or _mapping(choice.get("message"))
-        self._keep(self._text, _string(piece.get("content")))
+        content = _string(piece.get("content"))
+        self._keep(self._text, content)
+        if content and self._hear is not None:
+            self._hear(self.so_far)
         self._keep(self._reasoning, _string(piece.get("reasoning_content")) or _string(piece.get("reasoning")))
         self._keep(self._refusal, _string(piece.get("refusal")))
         for call in _mappings(piece.get("tool_calls")):
             self._add_call(call)
+
+    def so_far(self) -> str:
+        """The text that may be shown already: as it will be finished, without what could still become a thought."""
+        return visible(_THINK_BEGUN.sub("", clean("".join(self._text))))
 
     def completion(self) -> Completion:
         """The finished answer; raises ModelError when it is cut, filtered, empty or has a call without a name."""
@@ -78,7 +96,7 @@ class Answer:
                 raise ModelError("invalid", f"nothing to choose in {self.chunks} chunks")
             case "":
                 raise ModelError("cut", f"no finish_reason after {self.chunks} chunks")
-            case "length" | "max_tokens" | "model_length":
+            case "length" | "max_tokens" | "model_length" if self._whole:
                 raise ModelError("cut", "the answer reached max_tokens")
             case "content_filter" | "safety" | "sensitive":
                 raise ModelError("filtered", f"finish_reason {self._finish!r}")

@@ -1,8 +1,8 @@
 """A model behind an OpenAI-compatible server. It never retries, logs or counts money."""
 
 import asyncio
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Awaitable, Callable, Mapping
+from typing import TYPE_CHECKING, TypeVar
 
 from bot.errors import ModelError
 from bot.model.answer import Answer
@@ -10,6 +10,8 @@ from bot.types.prompt import Completion, Prompt, Request
 
 if TYPE_CHECKING:
     from bot.model.wire import Wire
+
+T = TypeVar("T")
 
 
 class OpenAIModel:
@@ -29,6 +31,7 @@ class OpenAIModel:
         name: str,
         *,
         stream: bool = True,
+        proxy: str = "",
         keep_reasoning: bool = False,
         extra: Mapping[str, object] | None = None,
     ) -> None:
@@ -36,6 +39,7 @@ class OpenAIModel:
         self._base_url = base_url
         self._api_key = api_key
         self._stream = stream
+        self._proxy = proxy
         self._keep_reasoning = keep_reasoning
         self._extra = dict(extra or {})
         self._loading = asyncio.Lock()
@@ -47,9 +51,13 @@ class OpenAIModel:
 
     async def complete(self, request: Request) -> Completion:
         """Answer within `deadline_s` seconds, or raise ModelError; cancelling closes the connection."""
+        return await self.stream(request, lambda _: None)
+
+    async def stream(self, request: Request, hear: Callable[[Callable[[], str]], None]) -> Completion:
+        """As `complete`; `hear` gets a function for the text so far, each time there is more of it."""
         wire = await self._loaded()
         taken = frozenset(call.id for message in request.prompt.messages for call in message.tool_calls)
-        answer = Answer(taken, keep_reasoning=self._keep_reasoning)
+        answer = Answer(taken, keep_reasoning=self._keep_reasoning, hear=hear)
         try:
             async with asyncio.timeout(request.deadline_s):
                 await wire.ask(request.prompt, request.max_tokens, request.temperature, answer)
@@ -57,6 +65,19 @@ class OpenAIModel:
             after = f"no end after {request.deadline_s:g} s and {answer.chunks} chunks"
             raise ModelError("timeout", after) from None
         return answer.completion()
+
+    async def see(
+        self, model: str, picture: bytes, mime: str, question: str, max_tokens: int, deadline_s: float
+    ) -> Completion:
+        """What another model of the server answers about a picture, cut at `max_tokens`; raises ModelError."""
+        wire, answer = await self._loaded(), Answer(frozenset(), whole=False)
+        await _within(deadline_s, wire.see(model, picture, mime, question, max_tokens, answer))
+        return answer.completion()
+
+    async def listen(self, model: str, sound: bytes, name: str, deadline_s: float) -> str:
+        """What is said in a recording, "" when nothing is; raises ModelError."""
+        wire = await self._loaded()
+        return await _within(deadline_s, wire.listen(model, sound, name))
 
     async def body(self, prompt: Prompt, max_tokens: int, temperature: float) -> bytes:
         """The exact bytes that `complete` would send, made by the same call against a transport that only looks."""
@@ -77,4 +98,12 @@ class OpenAIModel:
     def _load(self) -> "Wire":
         from bot.model.wire import Wire
 
-        return Wire(self._base_url, self._api_key, self.name, stream=self._stream, extra=self._extra)
+        return Wire(self._base_url, self._api_key, self.name, stream=self._stream, extra=self._extra, proxy=self._proxy)
+
+
+async def _within(deadline_s: float, call: Awaitable[T]) -> T:
+    try:
+        async with asyncio.timeout(deadline_s):
+            return await call
+    except TimeoutError:
+        raise ModelError("timeout", f"no end after {deadline_s:g} s") from None

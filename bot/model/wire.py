@@ -2,7 +2,8 @@
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import cast
 from urllib.parse import urlsplit
 
@@ -17,6 +18,7 @@ from openai.types.chat import (
 from pydantic import BaseModel
 
 from bot.errors import ModelError
+from bot.model import senses
 from bot.model.answer import Answer, describe, fault_of
 from bot.types.prompt import Prompt
 
@@ -36,26 +38,34 @@ _BROKEN = (ValueError, TypeError, AttributeError, RecursionError, ExceptionGroup
 class Wire:
     """One client of the library; building it is slow (0.2 s), so it is built in a thread too."""
 
-    def __init__(self, base_url: str, api_key: str, name: str, *, stream: bool, extra: Mapping[str, object]) -> None:
+    def __init__(
+        self, base_url: str, api_key: str, name: str, *, stream: bool, extra: Mapping[str, object], proxy: str = ""
+    ) -> None:  # fmt: skip
         self._name = name
         self._api_key = api_key
         self._stream = stream
         self._extra = extra
         try:
-            self._client = _connect(base_url, api_key)
+            self._client = _connect(base_url, api_key, proxy)
         except (ValueError, httpx2.InvalidURL):
             raise ModelError("unreachable", "base_url is no address") from None
 
     async def ask(self, prompt: Prompt, max_tokens: int, temperature: float, answer: Answer) -> None:
         """Send one request and feed what comes back to `answer`; raises ModelError, without a secret in it."""
-        try:
+        with self._translated():
             await self._ask(self._client, prompt, max_tokens, temperature, answer)
-        except ModelError as error:
-            raise ModelError(error.fault, self._clean(error.detail), self._clean(error.said)) from None
-        except (*_UNREADABLE, *_BROKEN) as error:
-            found = _translate(error)
-            # `from None`: the library's error holds the request with its headers, and what the server echoed.
-            raise ModelError(found.fault, self._clean(found.detail), self._clean(found.said)) from None
+
+    async def see(
+        self, model: str, picture: bytes, mime: str, question: str, max_tokens: int, answer: Answer
+    ) -> None:  # fmt: skip
+        """Ask another model of the server about a picture; raises as `ask`."""
+        with self._translated():
+            _take(await senses.see(self._client, self._headers, model, picture, mime, question, max_tokens), answer)
+
+    async def listen(self, model: str, sound: bytes, name: str) -> str:
+        """What is said in a recording; raises as `ask`."""
+        with self._translated():
+            return await senses.listen(self._client, self._headers, model, sound, name)
 
     async def body(self, prompt: Prompt, max_tokens: int, temperature: float) -> bytes:
         """The bytes `ask` would send."""
@@ -86,13 +96,29 @@ class Wire:
             temperature=temperature,
             stream=self._stream,
             stream_options={"include_usage": True} if self._stream else openai.omit,
-            extra_headers={} if self._api_key else {"Authorization": openai.omit},
+            extra_headers=self._headers,
             extra_body=self._extra or None,
         )
         if isinstance(response, openai.AsyncStream):
             await _read(response, answer)
         else:
             _take(response, answer)
+
+    @property
+    def _headers(self) -> dict[str, str | openai.Omit]:
+        return {} if self._api_key else {"Authorization": openai.omit}
+
+    @contextmanager
+    def _translated(self) -> Iterator[None]:
+        """Whatever goes wrong inside is a ModelError without a secret in it."""
+        try:
+            yield
+        except ModelError as error:
+            raise ModelError(error.fault, self._clean(error.detail), self._clean(error.said)) from None
+        except (*_UNREADABLE, *_BROKEN) as error:
+            found = _translate(error)
+            # `from None`: the library's error holds the request with its headers, and what the server echoed.
+            raise ModelError(found.fault, self._clean(found.detail), self._clean(found.said)) from None
 
     def _clean(self, detail: str) -> str:
         """One short line without the key, whatever a server echoed."""
@@ -101,7 +127,7 @@ class Wire:
         return _SECRETS.sub("***", " ".join(detail.split()))[:DETAIL_CHARS]
 
 
-def _connect(base_url: str, api_key: str) -> openai.AsyncOpenAI:
+def _connect(base_url: str, api_key: str, proxy: str) -> openai.AsyncOpenAI:
     timeout = httpx2.Timeout(None, connect=CONNECT_S)
     # A proxy of the environment must not stand between nuan and a server on this machine.
     local = urlsplit(base_url).hostname in ("localhost", "127.0.0.1", "::1")
@@ -110,7 +136,9 @@ def _connect(base_url: str, api_key: str) -> openai.AsyncOpenAI:
         api_key=api_key or "none",  # never None: the library would take a key from the environment
         timeout=timeout,
         max_retries=0,
-        http_client=openai.DefaultAsyncHttpx2Client(timeout=timeout, base_url=base_url, trust_env=not local),
+        http_client=openai.DefaultAsyncHttpx2Client(
+            timeout=timeout, base_url=base_url, trust_env=not local, proxy=proxy or None
+        ),
     )
     _ = client.chat.completions  # its modules load at first use: here, not on the event loop
     return client

@@ -1,6 +1,6 @@
 """Whether nuan answers one message: at once, after silence, or not (C10–C13). It arms and stores nothing."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from bot.session.trigger import called_by_name
 from bot.types.speaking import Decision, Situation, Why
@@ -11,6 +11,9 @@ WINDOW_MS = 60_000
 FOLLOWUP_MS = 5_000
 """Silence of that person before a follow-up is answered (SEED_SYSTEMS 1.2, C12)."""
 
+BACKLOG_MS = 600_000
+"""What is older is read, not answered (FAULTS D14); what is told to be kept or forgotten is done at any age."""
+
 
 @dataclass(frozen=True, slots=True)
 class SpeakingRules:
@@ -20,6 +23,7 @@ class SpeakingRules:
     prefix_trigger: bool = False
     window_ms: int = WINDOW_MS
     followup_ms: int = FOLLOWUP_MS
+    backlog_ms: int = BACKLOG_MS
 
 
 def decide(situation: Situation, rules: SpeakingRules) -> Decision:
@@ -27,12 +31,28 @@ def decide(situation: Situation, rules: SpeakingRules) -> Decision:
 
     What nuan answers renews the person's window; a dot-command and what she only hears leave it as it was. What is
     addressed to someone else is never taken for a follow-up or a memory command, forwarded text never for a command.
+    A stranger gets a pairing code in a DM and nothing in a group, but for what everyone is answered. Of what comes late
+    the young part is answered in one turn, after a moment in which the rest arrives.
     """
-    seen = situation
+    decision, age = _in_time(situation, rules), situation.age_ms
+    if decision.action == "listen" or age <= rules.followup_ms:
+        return decision
+    if age > rules.backlog_ms and not situation.is_memory_command:
+        return _listen(situation, "old")
+    return replace(decision, action="follow", due_at=situation.at + rules.followup_ms)
+
+
+def _in_time(seen: Situation, rules: SpeakingRules) -> Decision:
+    """The decision for a message that comes as it is written."""
+    if seen.refused or (not seen.allowed and (not seen.is_message or seen.from_bot)):
+        return _listen(seen, "stranger")
     if not seen.is_message or seen.from_bot:
         return _listen(seen, "listen")
-    if seen.is_command and not seen.forwarded:
+    if seen.is_command and not seen.forwarded and (seen.allowed or seen.from_owner or seen.greets):
         return Decision("now", "command", seen.at, seen.window_until)
+    if not seen.allowed:
+        in_dm = seen.chat_kind == "dm"
+        return Decision("now", "pair", seen.at, seen.window_until) if in_dm else _listen(seen, "stranger")
     if not seen.enabled:
         return _listen(seen, "off")
     if seen.chat_kind == "dm":

@@ -60,7 +60,7 @@ def store(db: sqlite3.Connection, digested: Digested, at: int) -> bool:
         settle(db, digested.settlement, at)
     session, digest = digested.session, digested.digest
     if any(
-        db.execute("SELECT 1 FROM event WHERE id = ? AND hidden = 'forgotten'", (number,)).fetchone()
+        db.execute("SELECT 1 FROM event WHERE id = ? AND hidden IN ('forgotten', 'deleted')", (number,)).fetchone()
         for number in digested.event_ids
     ):
         return False

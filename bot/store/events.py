@@ -1,20 +1,72 @@
 """Events: taking them in, queueing what asks for an answer, reading them back as the context bus."""
 
+import json
 import sqlite3
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import cast
 
+from bot.store.access import Lists, admit, kept
 from bot.store.database import Database
 from bot.store.people import find_chat, find_person
 from bot.types.event import Event, EventKind, EventState, Incoming, Place
 from bot.types.people import Chat
 from bot.types.speaking import Decision, Situation
 
-EVENT = "SELECT id, chat_id, at, kind, person_id, name, text, label, why, forwarded, turn_id FROM event "
+QUOTED = """coalesce((SELECT max(said.id) FROM main.event AS said WHERE said.chat_id = event.chat_id
+    AND said.external_id = event.target AND said.external_id <> '' AND said.kind = 'message' AND said.id < event.id),
+    (SELECT max(said.id) FROM sent JOIN main.event AS said ON said.turn_id = sent.turn_id AND said.kind = 'bot'
+    WHERE sent.chat_id = event.chat_id AND sent.external_id = event.target AND event.target <> ''))"""
+"""The line that a message replies to."""
+
+EVENT = f"""SELECT id, chat_id, at, kind, person_id, name, text, label, why, forwarded, turn_id,
+    CASE WHEN target <> '' AND kind = 'message' THEN (SELECT coalesce(nullif(substr(quoted.text, 1, 200), ''),
+        quoted.name) FROM main.event AS quoted WHERE quoted.id = {QUOTED} AND quoted.hidden = ''
+        AND quoted.id <> (SELECT max(id) FROM main.event AS before WHERE before.chat_id = event.chat_id
+        AND before.id < event.id AND before.hidden = '')) END,
+    (SELECT json_group_array(json_array(position, attachment.kind, attachment.name, attachment.state, attachment.text))
+        FROM attachment WHERE event_id = event.id) FROM event """
+"""An event with what it replies to, unless that is the line just before it, and with what was sent along.
+
+main.event inside is the same table: views.py rewrites the one FROM at the end.
+"""
+
 VISIBLE = "hidden = '' AND "
 NEWS = f"WHERE {VISIBLE}chat_id = ?1 AND NOT (kind = 'bot' AND turn_id IS NOT NULL) "
 """What a delta may tell: everything visible but replies, which the log holds already."""
+
+
+@dataclass(frozen=True, slots=True)
+class Seen(Event):
+    """An event that replies to an older line (`quote` is its text, else who said it), or brings attachments."""
+
+    quote: str = ""
+    marks: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Happened:
+    """Something that happened to a chat or to an older message of it; `at` is now, ms.
+
+    Of a `stranger` nothing but facts of the platform counts.
+    """
+
+    incoming: Incoming
+    chat_id: int
+    person_id: int | None
+    at: int
+    stranger: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """What a change leaves: `hidden` keeps its line from being told, `queued` has the chat's lane see to it."""
+
+    hidden: str = ""
+    queued: bool = False
+
+
+Change = Callable[[sqlite3.Connection, Happened], Effect]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,20 +94,15 @@ class Arrival:
 class Events:
     """The context bus on disk: what happened in each chat, and what of it still waits for an answer."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, lists: Lists, change: Change) -> None:
+        """`change` carries out, within the commit, what an event other than a message does to older ones."""
         self._database = database
+        self._change = change
+        self._lists = lists
 
     async def accept(self, arrival: Arrival, decide: Callable[[Situation], Decision]) -> Accepted:
         """Commit an event together with the decision about it; a second copy changes nothing."""
-        return await self._database.write(lambda db: accept(db, arrival, decide))
-
-    async def due(self, chat_id: int, now: int) -> tuple[Event, ...]:
-        """What in this chat is to be answered by now, in order."""
-        rows = await self._database.rows(
-            EVENT + "INDEXED BY event_queue WHERE chat_id = ? AND state = 'queued' AND due_at <= ? ORDER BY id",
-            (chat_id, now),
-        )
-        return tuple(event_of(row) for row in rows)
+        return await self._database.write(lambda db: accept(db, arrival, decide, self._lists, self._change))
 
     async def newest(self, place: Place) -> str:
         """The platform's id of the newest message of a place, "" when there is none."""
@@ -88,12 +135,28 @@ class Events:
 
 def event_of(row: tuple[object, ...]) -> Event:
     """A row of EVENT as a value."""
-    number, chat_id, at, kind, person_id, name, text, label, why, forwarded, turn_id = row
-    return Event(
+    number, chat_id, at, kind, person_id, name, text, label, why, forwarded, turn_id, quote, attached = row
+    marks = " ".join(mark(cast("int", number), *each) for each in sorted(json.loads(str(attached))))
+    event = Event(
         cast("int", number), cast("int", chat_id), cast("int", at), cast("EventKind", kind),
         cast("int | None", person_id), str(name), str(text), str(label), str(why), bool(forwarded),
         cast("int | None", turn_id),
     )  # fmt: skip
+    if not quote and not marks:
+        return event
+    return Seen(
+        event.id, event.chat_id, event.at, event.kind, event.person_id, event.name, event.text, event.label, event.why,
+        event.forwarded, event.turn_id, str(quote or ""), marks,
+    )  # fmt: skip
+
+
+def mark(event_id: int, position: int, kind: str, name: str, state: str, text: str) -> str:
+    """One attachment in short: [image #12], [file #12.2 name.txt], or what is known of it: [image #12: a cat]."""
+    number = f"#{event_id}.{position + 1}" if position else f"#{event_id}"
+    shown = f"{kind} {number} {name}" if kind == "file" and name else f"{kind} {number}"
+    if state == "refused" and text:
+        return f"[{shown} ({text})]"
+    return f"[{shown}: {text}]" if state == "done" and text else f"[{shown}]"
 
 
 def finish(db: sqlite3.Connection, events: tuple[int, ...], state: EventState, outcome: str) -> None:
@@ -104,16 +167,15 @@ def finish(db: sqlite3.Connection, events: tuple[int, ...], state: EventState, o
     )
 
 
-def accept(db: sqlite3.Connection, arrival: Arrival, decide: Callable[[Situation], Decision]) -> Accepted:
-    """Verb: store one event with its decision."""
+def accept(
+    db: sqlite3.Connection, arrival: Arrival, decide: Callable[[Situation], Decision], lists: Lists, change: Change
+) -> Accepted:
+    """Verb: store one event with its decision; of what strangers send only that they did."""
     incoming, at = arrival.incoming, arrival.situation.at
     chat = find_chat(db, incoming.place, at)
     if db.execute("SELECT 1 FROM event WHERE delivery_key = ?", (_delivery(incoming),)).fetchone():
         return Accepted(None, chat, None)
     person_id = find_person(db, incoming.sender, arrival.script, at) if incoming.sender else None
-    if incoming.scene is not None and incoming.scene != chat.scene:
-        db.execute("UPDATE chat SET scene = ? WHERE id = ?", (incoming.scene, chat.id))
-        _insert(db, chat.id, at, Incoming(incoming.place, None, "event", incoming.scene, "scene"))
     until = 0
     if person_id is not None:
         _member(db, chat.id, person_id, incoming, at)
@@ -121,9 +183,24 @@ def accept(db: sqlite3.Connection, arrival: Arrival, decide: Callable[[Situation
             "SELECT until FROM window WHERE chat_id = ? AND person_id = ?", (chat.id, person_id)
         ).fetchone()
         until = row[0] if row else 0
-    decision = decide(replace(arrival.situation, enabled=chat.enabled, window_until=until))
-    number = _insert(db, chat.id, at, incoming, person_id, decision, arrival.hidden)
-    if person_id is not None and decision.action != "listen" and decision.why != "command":
+    situation = admit(db, lists, chat.id, person_id, arrival.situation)
+    decision = decide(replace(situation, enabled=chat.enabled, window_until=until))
+    incoming, stranger = kept(incoming, situation, decision.why)
+    if incoming.scene is not None and incoming.scene != chat.scene and not stranger:
+        db.execute("UPDATE chat SET scene = ? WHERE id = ?", (incoming.scene, chat.id))
+        _insert(db, chat.id, at, Incoming(incoming.place, None, "event", incoming.scene, "scene"))
+    hidden = "stranger" if stranger else "command" if decision.why == "command" else arrival.hidden
+    if incoming.kind == "message":
+        db.execute("UPDATE chat SET gone = 0 WHERE id = ? AND gone <> 0", (chat.id,))
+    else:
+        effect = change(db, Happened(arrival.incoming, chat.id, person_id, at, stranger))
+        if effect.hidden:
+            incoming, hidden = replace(incoming, text=""), hidden or effect.hidden
+        if effect.queued:
+            decision = Decision("now", "listen", at, until)
+    number = _insert(db, chat.id, at, incoming, person_id, decision, hidden)
+    speaks = incoming.kind == "message" and decision.action != "listen" and decision.why not in ("command", "pair")
+    if person_id is not None and speaks:
         _activate(db, chat.id, person_id, decision)
     return Accepted(event_of(db.execute(EVENT + "WHERE id = ?", (number,)).fetchone()), chat, decision)
 
@@ -133,19 +210,28 @@ def _insert(
     person_id: int | None = None, decision: Decision | None = None, hidden: str = "",
 ) -> int:  # fmt: skip
     queued = decision is not None and decision.action != "listen"
-    return cast(
+    number = cast(
         "int",
         db.execute(
             "INSERT INTO event (chat_id, at, kind, person_id, name, text, label, delivery_key, external_id, forwarded, "
-            "state, why, due_at, hidden) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            "state, why, due_at, hidden, target, via) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
-                chat_id, at, incoming.kind, person_id, incoming.sender.name if incoming.sender else "",
+                chat_id, min(incoming.at or at, at), incoming.kind, person_id,
+                incoming.sender.name if incoming.sender else "",
                 incoming.text, incoming.label, _delivery(incoming), incoming.external_id,
                 int(incoming.forwarded), "queued" if queued else "listened", decision.why if decision else "",
-                decision.due_at if decision and queued else None, hidden,
+                decision.due_at if decision and queued else None, hidden, incoming.target, incoming.via,
             ),
         ).lastrowid,
     )  # fmt: skip
+    db.executemany(
+        "INSERT INTO attachment (event_id, position, kind, handle, name, mime, size) VALUES (?, ?, ?, ?, ?, ?, ?)",
+        [
+            (number, place, each.kind, each.handle, each.name, each.mime, each.size)
+            for place, each in enumerate(incoming.attachments)
+        ],
+    )
+    return number
 
 
 def _delivery(incoming: Incoming) -> str | None:

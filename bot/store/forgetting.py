@@ -1,4 +1,4 @@
-"""忘记: disabling memories, following their source edges, and purging what was kept for undo.
+"""忘记: disabling memories, following their source edges, and purging what was kept for undo; deletions follow too.
 
 Tombstones are written by the caller; which memory is meant is decided elsewhere.
 """
@@ -15,6 +15,10 @@ from bot.types.memory import Memory
 
 SCRUBBED_LINES = 4_000
 """How many of a chat's newest lines are searched for echoes; what is older left every prompt long ago."""
+
+SENT_ALONG = """SELECT event.id, attachment.text FROM event JOIN attachment ON event_id = event.id WHERE chat_id = ?
+    AND hidden = '' AND attachment.text <> '' AND person_id = ?"""
+"""What was made of somebody's pictures, voice and files in a chat."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +66,8 @@ def forget(db: sqlite3.Connection, forgetting: Forgetting, receipt: Receipt, at:
         _scrub(db, memory, forgetting.person_id, receipt, at, purge_at)
     _forget_terms(db)
     number = forgetting.memories[0].id if forgetting.memories else 0
-    return confirm(db, receipt, receipt.text(number, len(forgetting.memories) > 1), at)
+    undoable = number if forgetting.purge_at is not None else 0
+    return confirm(db, receipt, receipt.text(number, len(forgetting.memories) > 1), at, undoable)
 
 
 def _scrub(db: sqlite3.Connection, memory: Memory, person_id: int, receipt: Receipt, at: int, purge_at: int) -> None:
@@ -77,12 +82,13 @@ def _scrub(db: sqlite3.Connection, memory: Memory, person_id: int, receipt: Rece
             (chat_id, person_id, SCRUBBED_LINES),
         )
     ]
+    lines += [row for chat_id in chats for row in db.execute(SENT_ALONG, (chat_id, person_id))]
     hidden = {cast("int", number) for number, text in lines if echoes(memory.text, text)}
     if memory.source != "tool":
         hidden |= _sources(db, memory.id)
     stale = _stale_epochs(db, memory, hidden, chats)
-    hidden |= _replies(db, memory, hidden, stale)
-    _hide(db, sorted(hidden))
+    hidden |= replies(db, memory.text, hidden, stale)
+    hide(db, hidden, "forgotten")
     _derived(db, memory, hidden, at, purge_at)
     for chat_id in chats:
         _unsay(db, memory, chat_id)
@@ -112,8 +118,11 @@ def _sources(db: sqlite3.Connection, memory_id: int) -> set[int]:
     return {cast("int", row[0]) for row in rows}
 
 
-def _replies(db: sqlite3.Connection, memory: Memory, hidden: set[int], stale: set[int]) -> set[int]:
-    """What nuan said to those messages, and of the rest that she said knowing it whatever touches on it."""
+def replies(db: sqlite3.Connection, text: str | None, hidden: set[int], stale: set[int]) -> set[int]:
+    """Verb part: what nuan said to those messages, and of the rest that she said knowing it whatever touches on it.
+
+    Without a text (nobody knows any more what it said before an edit) that is all.
+    """
     found = {
         cast("int", row[0])
         for number in hidden
@@ -129,12 +138,45 @@ def _replies(db: sqlite3.Connection, memory: Memory, hidden: set[int], stale: se
             "AND event.kind = 'bot' AND event.text <> ''",
             (epoch_id,),
         )
-        found |= {cast("int", number) for number, text in said if touches(memory.text, text)}
+        found |= {cast("int", number) for number, line in said if text is None or touches(text, line)}
     return found
 
 
-def _hide(db: sqlite3.Connection, events: list[int]) -> None:
-    db.executemany("UPDATE event SET hidden = 'forgotten', text = '' WHERE id = ?", [(number,) for number in events])
+def hide(db: sqlite3.Connection, events: set[int], why: str) -> None:
+    """Verb part: these lines are told nobody any more, and nothing of them is kept."""
+    numbers = [(number,) for number in sorted(events)]
+    db.executemany(f"UPDATE event SET hidden = '{why}', text = '' WHERE id = ?", numbers)
+    db.executemany("DELETE FROM attachment WHERE event_id = ?", numbers)
+
+
+def logs_of(db: sqlite3.Connection, events: set[int]) -> set[int]:
+    """Verb part: the epochs whose logs tell something of these lines."""
+    return {
+        cast("int", row[0])
+        for number in events
+        for row in db.execute(
+            "SELECT entry.epoch_id FROM edge JOIN entry ON entry.id = edge.derived_id "
+            "WHERE edge.kind IN ('entry', 'told') AND edge.event_id = ?",
+            (number,),
+        )
+    }
+
+
+def undigest(db: sqlite3.Connection, events: set[int], at: int) -> None:
+    """Verb part: the digests made from these lines are emptied, and made again by rule from what is left."""
+    for number in sorted(events):
+        rows = db.execute(
+            "SELECT digest.id, session_id FROM edge JOIN digest ON digest.id = derived_id "
+            "WHERE edge.kind = 'digest' AND event_id = ?",
+            (number,),
+        ).fetchall()
+        for digest, session_id in rows:
+            _empty(db, digest, session_id, at)
+
+
+def _empty(db: sqlite3.Connection, digest_id: int, session_id: int, at: int) -> None:
+    db.execute("UPDATE digest SET summary = '' WHERE id = ?", (digest_id,))
+    db.execute("UPDATE session SET digest_due_at = ? WHERE id = ?", (at, session_id))
 
 
 def _stale_epochs(db: sqlite3.Connection, memory: Memory, hidden: set[int], chats: tuple[int, ...]) -> set[int]:
@@ -142,15 +184,7 @@ def _stale_epochs(db: sqlite3.Connection, memory: Memory, hidden: set[int], chat
 
     Returns them.
     """
-    found = {
-        cast("int", row[0])
-        for number in hidden
-        for row in db.execute(
-            "SELECT entry.epoch_id FROM edge JOIN entry ON entry.id = edge.derived_id "
-            "WHERE edge.kind IN ('entry', 'told') AND edge.event_id = ?",
-            (number,),
-        )
-    }
+    found = logs_of(db, hidden)
     for chat_id in chats:
         logs = db.execute(
             "SELECT epoch_id, message FROM entry JOIN epoch ON epoch.id = entry.epoch_id "
@@ -185,8 +219,7 @@ def _derived(db: sqlite3.Connection, memory: Memory, hidden: set[int], at: int, 
         (memory.owner_id, memory.chat_id),
     ).fetchall():
         if ("digest", number) in from_it or echoes(memory.text, summary):
-            db.execute("UPDATE digest SET summary = '' WHERE id = ?", (number,))
-            db.execute("UPDATE session SET digest_due_at = ? WHERE id = ?", (at, session_id))
+            _empty(db, number, session_id, at)
     for number, text in db.execute(
         "SELECT id, text FROM memory WHERE id <> ?2 AND ((disabled_at IS NULL AND asked = 0) OR "
         "disabled_reason = 'replaced') AND (owner_id IS ?1 OR (owner_id IS NULL AND chat_id = ?3))",
@@ -217,6 +250,7 @@ def purge(db: sqlite3.Connection, now: int) -> int:
     gone = [cast("int", row[0]) for row in db.execute("SELECT id FROM memory WHERE purge_at <= ?", (now,))]
     for number in gone:
         db.execute("DELETE FROM edge WHERE kind = 'memory' AND derived_id = ?", (number,))
+        db.execute("DELETE FROM turn_memory WHERE memory_id = ?", (number,))
         db.execute("DELETE FROM memory WHERE id = ?", (number,))
     if gone:
         _forget_terms(db)

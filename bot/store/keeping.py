@@ -10,7 +10,7 @@ from bot.store.outbox import put
 from bot.text.fold import fold
 from bot.text.tokens import index_terms
 from bot.types.memory import STABILITY_DAYS, NewMemory, Slot, Visibility
-from bot.types.outgoing import Draft
+from bot.types.outgoing import Button, Draft
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +47,7 @@ class Receipt:
     send: bool
     rest: str = ""
     hide: bool = False
+    buttons: Callable[[int], tuple[Button, ...]] = lambda number: ()
 
 
 def store_memory(db: sqlite3.Connection, new: NewMemory, at: int) -> Stored:
@@ -117,8 +118,11 @@ def index(db: sqlite3.Connection, number: int) -> None:
     )
 
 
-def confirm(db: sqlite3.Connection, receipt: Receipt, text: str, at: int) -> str:
-    """Verb part: the receipt's line on the bus and, when nothing else will be said, in the outbox."""
+def confirm(db: sqlite3.Connection, receipt: Receipt, text: str, at: int, changed: int = 0) -> str:
+    """Verb part: the receipt's line on the bus and, when nothing else will be said, in the outbox.
+
+    `changed` is the memory whose change the receipt's buttons may take back, 0 for none.
+    """
     if receipt.hide:
         # The command names what is to be forgotten; what it asks besides is still to be answered.
         gone = "" if receipt.rest else "forgotten"
@@ -128,7 +132,8 @@ def confirm(db: sqlite3.Connection, receipt: Receipt, text: str, at: int) -> str
         (receipt.chat_id, at, text),
     ).lastrowid
     if receipt.send:
-        put(db, receipt.chat_id, Draft(text, "receipt"), at, event_id=line)
+        draft = Draft(text, "receipt", buttons=receipt.buttons(changed) if changed else ())
+        put(db, receipt.chat_id, draft, at, event_id=line)
         finish(db, (receipt.event_id,), "done", "command")
     db.execute("INSERT INTO effect (key, result, at) VALUES (?, ?, ?)", (receipt.key, text, at))
     return text
@@ -152,7 +157,7 @@ def remember(db: sqlite3.Connection, memory: NewMemory, receipt: Receipt, at: in
     if before is not None:
         return before
     stored = store_memory(db, memory, at)
-    return confirm(db, receipt, receipt.text(stored.id, stored.again), at)
+    return confirm(db, receipt, receipt.text(stored.id, stored.again), at, 0 if stored.again else stored.id)
 
 
 def undo(

@@ -79,9 +79,9 @@ class Ledger:
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """On whose account a call goes."""
+    """On whose account a call goes; what comes before a turn may have no session yet."""
 
-    session_id: int
+    session_id: int | None
     chat_id: int
     turn_id: int | None = None
     person_id: int | None = None

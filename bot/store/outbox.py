@@ -6,24 +6,26 @@ from typing import cast
 
 from bot.store.database import Database
 from bot.store.events import finish
-from bot.types.outgoing import Draft, Outgoing, OutgoingKind
+from bot.types.outgoing import Button, Draft, Outgoing, OutgoingKind
 
-WAITING = """SELECT outbox.id, outbox.chat_id, place.platform, place.external_id, outbox.text, outbox.kind FROM outbox
+WAITING = """SELECT outbox.id, outbox.chat_id, place.platform, place.external_id, outbox.text, outbox.kind, preview_id,
+    via, only_for, buttons, attempts FROM outbox
     JOIN place ON place.chat_id = outbox.chat_id AND place.current = 1 """
 
 
 class Outbox:
-    """Rows on their way out: pending → sending → sent | unknown | failed | cancelled."""
+    """Rows on their way out: preview → pending → sending → sent | unknown | failed | cancelled."""
 
     def __init__(self, database: Database, boot: str) -> None:
         self._database = database
         self._boot = boot
 
-    async def answer(self, chat_id: int, event_id: int, draft: Draft, at: int) -> None:
-        """Store the answer to a command and take the command off the queue."""
+    async def answer(self, chat_id: int, event_id: int, draft: Draft, at: int, *more: Draft) -> None:
+        """Store the answer to a command, in as many messages as it takes, and take the command off the queue."""
 
         def verb(db: sqlite3.Connection) -> None:
-            put(db, chat_id, draft, at)
+            for part, one in enumerate((draft, *more)):
+                put(db, chat_id, one, at, part=part)
             finish(db, (event_id,), "done", "command")
 
         await self._database.write(verb)
@@ -34,14 +36,19 @@ class Outbox:
 
     async def sent(self, outbox_id: int, external_ids: tuple[str, ...], at: int) -> None:
         """It went out; the row keeps its ids, not its text."""
-        await self._database.write(
-            lambda db: (
-                db.execute(
-                    "UPDATE outbox SET state = 'sent', sent_at = ?, external_ids = ?, text = '' WHERE id = ?",
-                    (at, json.dumps(external_ids), outbox_id),
-                ).rowcount
+
+        def verb(db: sqlite3.Connection) -> None:
+            db.execute(
+                "UPDATE outbox SET state = 'sent', sent_at = ?, external_ids = ?, text = '' WHERE id = ?",
+                (at, json.dumps(external_ids), outbox_id),
             )
-        )
+            db.executemany(
+                "INSERT OR REPLACE INTO sent (chat_id, external_id, turn_id) "
+                "SELECT chat_id, ?, turn_id FROM outbox WHERE id = ?",
+                [(external_id, outbox_id) for external_id in external_ids],
+            )
+
+        await self._database.write(verb)
 
     async def not_sent(self, outbox_id: int, error: str, retry_at: int | None) -> None:
         """It did not go out: try again at `retry_at`, or never (None). What was cancelled meanwhile stays so."""
@@ -56,29 +63,103 @@ class Outbox:
             )
         )
 
-    async def recover(self, resend: bool) -> int:
-        """Rows an earlier process left in sending: pending again where a second copy does no harm, else unknown."""
-        state = "pending" if resend else "unknown"
-        return await self._database.write(
+    async def unknown(self, outbox_id: int, error: str) -> None:
+        """It may have gone out: it is never sent again."""
+        await self._database.write(
             lambda db: (
                 db.execute(
-                    "UPDATE outbox SET state = ? WHERE state = 'sending' AND boot <> ?", (state, self._boot)
+                    "UPDATE outbox SET state = 'unknown', error = ? WHERE id = ? AND state = 'sending'",
+                    (error, outbox_id),
                 ).rowcount
             )
         )
+
+    async def gone(self, chat_id: int, error: str) -> int:
+        """Nothing can be sent to this chat any more: what waits is cancelled; how many messages that were."""
+
+        def verb(db: sqlite3.Connection) -> int:
+            db.execute("UPDATE chat SET gone = 1 WHERE id = ?", (chat_id,))
+            return db.execute(
+                "UPDATE outbox SET state = 'cancelled', error = ? WHERE chat_id = ? "
+                "AND state IN ('preview', 'pending', 'sending')",
+                (error, chat_id),
+            ).rowcount
+
+        return await self._database.write(verb)
+
+    async def preview(self, chat_id: int, turn_id: int, at: int) -> tuple[int, str]:
+        """The row that a turn's live preview belongs to, older than its first character, and the id of the message."""
+
+        def verb(db: sqlite3.Connection) -> tuple[int, str]:
+            row = db.execute(
+                "SELECT id, preview_id FROM outbox WHERE turn_id = ? AND state = 'preview'", (turn_id,)
+            ).fetchone()
+            if row is not None:
+                return int(row[0]), str(row[1])
+            number = db.execute(
+                "INSERT INTO outbox (chat_id, turn_id, kind, text, state, due_at, boot) "
+                "VALUES (?, ?, 'reply', '', 'preview', ?, ?)",
+                (chat_id, turn_id, at, self._boot),
+            ).lastrowid
+            return cast("int", number), ""
+
+        return await self._database.write(verb)
+
+    async def shown(self, outbox_id: int, preview_id: str) -> None:
+        """The preview of a row is on the platform under this id: from now on it is edited."""
+        await self._database.write(
+            lambda db: db.execute("UPDATE outbox SET preview_id = ? WHERE id = ?", (preview_id, outbox_id)).rowcount
+        )
+
+    async def states(self) -> dict[str, int]:
+        """How many rows are in each state."""
+        rows = await self._database.rows("SELECT state, count(*) FROM outbox GROUP BY state")
+        return {str(state): int(count) for state, count in rows}
+
+    async def recover(self, resending: frozenset[str]) -> tuple[int, int]:
+        """Rows an earlier process left in sending: pending again where no second copy comes of it, else unknown.
+
+        That is on the `resending` platforms, and where a preview is edited. Returns both numbers.
+        """
+        left = "WHERE state = 'sending' AND boot <> ?"
+        marks = ", ".join("?" * len(resending))
+
+        def verb(db: sqlite3.Connection) -> tuple[int, int]:
+            again = db.execute(
+                f"UPDATE outbox SET state = 'pending' {left} AND (preview_id <> '' OR EXISTS (SELECT 1 FROM place "
+                f"WHERE place.chat_id = outbox.chat_id AND current = 1 AND platform IN ({marks})))",
+                (self._boot, *sorted(resending)),
+            ).rowcount
+            lost = db.execute(f"UPDATE outbox SET state = 'unknown', error = 'crash' {left}", (self._boot,)).rowcount
+            return again, lost
+
+        return await self._database.write(verb)
 
 
 def put(
     db: sqlite3.Connection, chat_id: int, draft: Draft, at: int,
     *, part: int = 0, turn_id: int | None = None, event_id: int | None = None,
 ) -> int:  # fmt: skip
-    """Verb part: one row to be sent."""
+    """Verb part: one row to be sent; the first part of a turn ends its preview, if it has one."""
+    buttons = json.dumps([[button.label, button.text, button.account] for button in draft.buttons], ensure_ascii=False)
+    shown = (
+        db.execute("SELECT id FROM outbox WHERE turn_id = ? AND state = 'preview'", (turn_id,)).fetchone()
+        if turn_id is not None and not part
+        else None
+    )
+    if shown is not None:
+        db.execute(
+            "UPDATE outbox SET event_id = ?, kind = ?, text = ?, state = 'pending', due_at = ?, via = ?, only_for = ?, "
+            "buttons = ? WHERE id = ?",
+            (event_id, draft.kind, draft.text, at, draft.via, draft.only_for, buttons, shown[0]),
+        )
+        return int(shown[0])
     return cast(
         "int",
         db.execute(
-            "INSERT INTO outbox (chat_id, turn_id, event_id, part, kind, text, state, due_at) "
-            "VALUES (?, ?, ?, ?, ?, ?, 'pending', ?)",
-            (chat_id, turn_id, event_id, part, draft.kind, draft.text, at),
+            "INSERT INTO outbox (chat_id, turn_id, event_id, part, kind, text, state, due_at, via, only_for, buttons) "
+            "VALUES (?, ?, ?, ?, ?, ?, 'pending', ?, ?, ?, ?)",
+            (chat_id, turn_id, event_id, part, draft.kind, draft.text, at, draft.via, draft.only_for, buttons),
         ).lastrowid,
     )
 
@@ -95,4 +176,7 @@ def take(
     if row is None or (platforms is not None and row[2] not in platforms):
         return None
     db.execute("UPDATE outbox SET state = 'sending', boot = ?, attempts = attempts + 1 WHERE id = ?", (boot, row[0]))
-    return Outgoing(row[0], row[1], row[2], row[3], row[4], cast("OutgoingKind", row[5]))
+    return Outgoing(
+        row[0], row[1], row[2], row[3], row[4], cast("OutgoingKind", row[5]), row[6], row[7], row[8],
+        tuple(Button(*button) for button in json.loads(row[9])), again=row[10] > 0,
+    )  # fmt: skip

@@ -11,7 +11,8 @@ from bot.types.people import Audience, Chat, Person
 CHAT = """SELECT chat.id, place.platform, place.external_id, chat.kind, chat.title, chat.enabled, chat.scene
     FROM chat JOIN place ON place.chat_id = chat.id AND place.current = 1 """
 PERSON = """SELECT id, name, script, timezone, is_bot, (SELECT group_concat(platform || ':' || external_id, char(10))
-    FROM account WHERE person_id = person.id) FROM person """
+    FROM account WHERE person_id = person.id), (SELECT max(owner) FROM account WHERE person_id = person.id)
+    FROM person """
 
 
 AUDIENCE = 200
@@ -35,6 +36,17 @@ class People:
     async def chats(self) -> tuple[Chat, ...]:
         """All chats, by number."""
         return tuple(chat_of(row) for row in await self._database.rows(CHAT + "ORDER BY chat.id"))
+
+    async def places(self, platform: str) -> tuple[Place, ...]:
+        """Where on that platform something happened that is stored."""
+        rows = await self._database.rows(
+            "SELECT platform, external_id, kind, title, parent FROM place JOIN chat ON chat.id = chat_id "
+            "WHERE platform = ? AND current = 1 AND gone = 0 ORDER BY chat.id",
+            (platform,),
+        )
+        return tuple(
+            Place(str(name), str(number), kind, str(title), str(parent)) for name, number, kind, title, parent in rows
+        )
 
     async def person(self, person_id: int) -> Person:
         """The person of that number; LookupError when there is none."""
@@ -86,9 +98,9 @@ def chat_of(row: tuple[object, ...]) -> Chat:
 
 
 def person_of(row: tuple[object, ...], owners: frozenset[str]) -> Person:
-    """A row of PERSON as a value; an account among `owners` makes them an owner."""
-    number, name, script, timezone, is_bot, accounts = row
-    is_owner = not owners.isdisjoint(str(accounts or "").split("\n"))
+    """A row of PERSON as a value; an account among `owners`, or one that used the owner code, makes them an owner."""
+    number, name, script, timezone, is_bot, accounts, coded = row
+    is_owner = not is_bot and (bool(coded) or not owners.isdisjoint(str(accounts or "").split("\n")))
     return Person(cast("int", number), str(name), str(script), str(timezone), is_owner, bool(is_bot))
 
 
@@ -107,13 +119,18 @@ def find_chat(db: sqlite3.Connection, place: Place, at: int) -> Chat:
             "INSERT INTO chat (kind, title, created_at) VALUES (?, ?, ?)", (place.kind, place.title, at)
         ).lastrowid
         db.execute(
-            "INSERT INTO place (platform, external_id, chat_id) VALUES (?, ?, ?)",
-            (place.platform, place.external_id, chat_id),
+            "INSERT INTO place (platform, external_id, chat_id, parent) VALUES (?, ?, ?, ?)",
+            (place.platform, place.external_id, chat_id, place.parent),
         )
         return Chat(cast("int", chat_id), place.platform, place.external_id, place.kind, place.title)
     chat = chat_of(row)
     if place.title and place.title != chat.title:
         db.execute("UPDATE chat SET title = ? WHERE id = ?", (place.title, chat.id))
+    if place.parent:
+        db.execute(
+            "UPDATE place SET parent = ?1 WHERE platform = ?2 AND external_id = ?3 AND parent <> ?1",
+            (place.parent, place.platform, place.external_id),
+        )
     return chat
 
 

@@ -6,7 +6,9 @@ from dataclasses import dataclass, replace
 from typing import cast
 
 from bot.errors import StoreError
+from bot.store.changes import goes_on, showing, still_there
 from bot.store.events import finish
+from bot.store.feedback import told
 from bot.store.keeping import store_memory
 from bot.store.ledger import Owner, Reservation, Settlement, charge, release, reserve, settle
 from bot.store.outbox import put, take
@@ -102,6 +104,7 @@ def ask(db: sqlite3.Connection, asking: Asking, at: int) -> Asked:
     """Verb: session and epoch when new, the turn, its entry with source edges, and the reservation."""
     newest = asking.logged_upto
     session_id = asking.session_id
+    still_there(db, {*asking.shown, *asking.answering})
     if session_id is None:
         _end_open(db, asking, at)
         session_id = open_session(db, asking.chat_id, min(asking.answering) - 1, at, asking.close_at)
@@ -114,9 +117,8 @@ def ask(db: sqlite3.Connection, asking: Asking, at: int) -> Asked:
     before, stale = db.execute("SELECT logged_upto, stale FROM epoch WHERE id = ?", (epoch_id,)).fetchone()
     if stale:
         raise StoreError(f"the log of epoch {epoch_id!r} was dropped meanwhile: nothing was stored, compose again")
-    count = db.execute("SELECT coalesce(max(number), 0) + 1 FROM turn WHERE session_id = ?", (session_id,)).fetchone()[
-        0
-    ]
+    counted = db.execute("SELECT coalesce(max(number), 0) + 1 FROM turn WHERE session_id = ?", (session_id,))
+    count = counted.fetchone()[0]
     turn_id = cast(
         "int",
         db.execute(
@@ -128,10 +130,8 @@ def ask(db: sqlite3.Connection, asking: Asking, at: int) -> Asked:
     )  # fmt: skip
     call = reserve(db, asking.reservation, at, Owner(session_id, asking.chat_id, turn_id, asking.person_id))
     entry_id = _append(db, turn_id, asking.entry, asking.tokens)
-    db.executemany(
-        "INSERT OR IGNORE INTO edge (kind, derived_id, event_id) VALUES ('entry', ?, ?)",
-        [(entry_id, number) for number in asking.shown],
-    )
+    showing(db, entry_id, asking.shown)
+    told(db, turn_id, asking.memories)
     _tell(db, entry_id, "memory", asking.memories)
     _tell(db, entry_id, "digest", asking.digests)
     db.execute("UPDATE epoch SET logged_upto = max(logged_upto, ?) WHERE id = ?", (newest, epoch_id))
@@ -178,6 +178,7 @@ def _count(db: sqlite3.Connection, turn_id: int, settlement: Settlement) -> None
 
 def answer(db: sqlite3.Connection, turn: Turn, entry: Message, tokens: int, settlement: Settlement, at: int) -> None:
     """Verb: a completion that asks for tools and what it cost."""
+    goes_on(db, turn.id)
     if not settle(db, settlement, at):
         return
     _append(db, turn.id, entry, tokens)
@@ -188,6 +189,7 @@ def answer(db: sqlite3.Connection, turn: Turn, entry: Message, tokens: int, sett
 def tool_done(db: sqlite3.Connection, turn: Turn, outcome: ToolOutcome, at: int) -> None:
     """Verb: a tool's result in the log, with the memory it makes."""
     key = f"turn:{turn.id}:{outcome.key}"
+    goes_on(db, turn.id)
     if db.execute("SELECT 1 FROM effect WHERE key = ?", (key,)).fetchone():
         return
     text = outcome.text
@@ -202,13 +204,19 @@ def tool_done(db: sqlite3.Connection, turn: Turn, outcome: ToolOutcome, at: int)
         )
     message = Message("tool", text, tool_call_id=outcome.call_id)
     entry_id = _append(db, turn.id, message, outcome.tokens)
+    _answers(db, entry_id, turn.id)
+    told(db, turn.id, outcome.told)
+    _tell(db, entry_id, "memory", outcome.told)
+    db.execute("INSERT INTO effect (key, result, at) VALUES (?, ?, ?)", (key, "done", at))
+
+
+def _answers(db: sqlite3.Connection, entry_id: int, turn_id: int) -> None:
+    """Verb part: an entry comes from the messages that its turn answers."""
     db.execute(
         "INSERT OR IGNORE INTO edge (kind, derived_id, event_id) SELECT 'entry', ?, event_id FROM turn_event "
         "WHERE turn_id = ?",
-        (entry_id, turn.id),
+        (entry_id, turn_id),
     )
-    _tell(db, entry_id, "memory", outcome.told)
-    db.execute("INSERT INTO effect (key, result, at) VALUES (?, ?, ?)", (key, "done", at))
 
 
 def _tell(db: sqlite3.Connection, entry_id: int, kind: str, derived: tuple[int, ...]) -> None:
@@ -225,15 +233,10 @@ def say(db: sqlite3.Connection, saying: Saying, at: int, boot: str) -> Outgoing 
 
     The chat's first waiting message is marked as being sent and handed out: a commit of its own would come next.
     """
+    settle(db, saying.settlement, at)
     if not _end(db, saying.turn_id, "said"):
         return None
-    entry_id = _append(db, saying.turn_id, saying.entry, saying.tokens)
-    db.execute(
-        "INSERT OR IGNORE INTO edge (kind, derived_id, event_id) SELECT 'entry', ?, event_id FROM turn_event "
-        "WHERE turn_id = ?",
-        (entry_id, saying.turn_id),
-    )
-    settle(db, saying.settlement, at)
+    _answers(db, _append(db, saying.turn_id, saying.entry, saying.tokens), saying.turn_id)
     _count(db, saying.turn_id, saying.settlement)
     turn = turn_of(db.execute(TURN + "WHERE turn.id = ?", (saying.turn_id,)).fetchone())
     events = tuple(row[0] for row in db.execute("SELECT event_id FROM turn_event WHERE turn_id = ?", (turn.id,)))
@@ -262,10 +265,10 @@ def fail(
     db: sqlite3.Connection, turn: Turn, error: str, notice: Draft | None, call: tuple[int, str] | None, at: int
 ) -> None:
     """Verb: the turn is void; what it logged is taken out again, from the end of the log only."""
-    if not _end(db, turn.id, "failed"):
-        return
     if call is not None:
         (charge if call[1] == "charge" else release)(db, call[0], at)
+    if not _end(db, turn.id, "failed"):
+        return
     db.execute(
         "DELETE FROM edge WHERE kind IN ('entry', 'told') AND derived_id IN (SELECT id FROM entry WHERE turn_id = ?)",
         (turn.id,),

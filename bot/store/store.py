@@ -8,10 +8,15 @@ from pathlib import Path
 from types import TracebackType
 
 from bot.errors import HeldError, StoreError
+from bot.store.access import Admission, Lists
+from bot.store.attachments import Attachments
+from bot.store.changes import Changes
+from bot.store.codes import Codes
 from bot.store.database import Database, open_database
 from bot.store.deadlines import Deadlines
 from bot.store.digests import Digests
 from bot.store.events import Events
+from bot.store.feedback import Feedback
 from bot.store.forgetting import Forget
 from bot.store.ledger import Ledger
 from bot.store.memories import Memories
@@ -28,9 +33,12 @@ DATABASE = "nuan.db"
 class Store:
     """All nouns over one database. `boot` names this process in rows that a crash may leave."""
 
-    def __init__(self, database: Database, folder: Path, owners: frozenset[str], lock: int | None) -> None:
+    def __init__(self, database: Database, folder: Path, lists: Lists, lock: int | None) -> None:
         self.boot = secrets.token_hex(8)
-        self.events = Events(database)
+        self.tombstones = Tombstones(folder)
+        self.changes = Changes(database, self.tombstones)
+        self.events = Events(database, lists, self.changes.apply)
+        self.attachments = Attachments(database)
         self.sessions = Sessions(database)
         self.turns = Turns(database, self.boot)
         self.outbox = Outbox(database, self.boot)
@@ -38,10 +46,12 @@ class Store:
         self.memories = Memories(database)
         self.forgetting = Forget(database)
         self.digests = Digests(database)
-        self.people = People(database, owners)
-        self.views = Views(database, self.sessions, owners)
+        self.people = People(database, lists.owners)
+        self.access = Admission(database, lists)
+        self.codes = Codes(database, lists, folder)
+        self.views = Views(database, self.sessions, lists.owners)
         self.deadlines = Deadlines(database)
-        self.tombstones = Tombstones(folder)
+        self.feedback = Feedback(database)
         self._database = database
         self._lock = lock
 
@@ -61,13 +71,21 @@ class Store:
         await self.close()
 
 
-async def open_store(folder: Path, owners: frozenset[str] = frozenset(), *, read_only: bool = False) -> Store:
-    """Open the data folder. HeldError when another nuan answers from it; StoreError when it cannot be used."""
+async def open_store(
+    folder: Path, owners: frozenset[str] = frozenset(), allow: frozenset[str] = frozenset(), *, read_only: bool = False
+) -> Store:
+    """Open the data folder. HeldError when another nuan answers from it; StoreError when it cannot be used.
+
+    `owners` are the accounts with the owner's rights, `allow` the ids that need no approval, each "platform:id".
+    """
     lock = None if read_only else await asyncio.to_thread(_hold, folder)
     try:
         database = await open_database(folder / DATABASE, read_only=read_only)
         try:
-            return Store(database, folder, owners, lock)
+            store = Store(database, folder, Lists(owners, allow), lock)
+            if not read_only:
+                await store.codes.take_owner_code()
+            return store
         except BaseException:
             await database.close()
             raise

@@ -3,6 +3,7 @@
 import sqlite3
 from dataclasses import replace
 
+from bot.store.changes import goes_on
 from bot.store.database import Database
 from bot.store.events import finish
 from bot.store.ledger import Owner, Reservation, Settlement, charge, reserve
@@ -42,9 +43,14 @@ class Turns:
         return await self._database.write(lambda db: ask(db, asking, at))
 
     async def ask_again(self, turn: Turn, reservation: Reservation, at: int) -> Call:
-        """Reserve the next call of a running turn."""
+        """Reserve the next call of a running turn; StoreError when it was voided meanwhile."""
         owner = Owner(turn.session_id, turn.chat_id, turn.id, turn.person_id)
-        return await self._database.write(lambda db: reserve(db, reservation, at, owner))
+
+        def verb(db: sqlite3.Connection) -> Call:
+            goes_on(db, turn.id)
+            return reserve(db, reservation, at, owner)
+
+        return await self._database.write(verb)
 
     async def answer(self, turn: Turn, entry: Message, tokens: int, settlement: Settlement, at: int) -> None:
         """Commit a completion that asks for tools, once for each call."""

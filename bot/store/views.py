@@ -11,7 +11,12 @@ from bot.types.event import Event
 from bot.types.people import Chat, Person
 from bot.types.session import Epoch, Session
 
-QUEUED = "FROM event INDEXED BY event_queue WHERE chat_id = ?1 AND state = 'queued' AND due_at <= ?2"
+DUE = "SELECT 1 FROM event INDEXED BY event_queue WHERE chat_id = ?1 AND state = 'queued' AND due_at <= ?2"
+QUEUED = (
+    "FROM event INDEXED BY event_queue WHERE chat_id = ?1 AND state = 'queued' AND (due_at <= ?2 OR why <> 'window') "
+    f"AND EXISTS ({DUE})"
+)
+"""What is due, and with it what came late and waits for the rest of its backlog: it would be shown and told twice."""
 OPEN = "(SELECT id FROM session WHERE chat_id = ?1 AND state = 'open')"
 NEWEST = f"(SELECT id FROM epoch WHERE session_id = {OPEN} ORDER BY number DESC LIMIT 1)"
 LOGGED = f"(SELECT logged_upto FROM epoch WHERE id = {NEWEST})"

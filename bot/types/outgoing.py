@@ -20,7 +20,8 @@ class Outgoing:
     """One message to send. `outbox_id` is stable over retries, so a platform may use it against duplicates.
 
     `preview_id` is the platform's id of a message that already shows a part of it: that one is edited. `via` is the
-    interaction it answers. `only_for` is the account that alone may read it, "" for everyone in the chat.
+    interaction it answers. `only_for` is the account that alone may read it, "" for everyone in the chat. `again` says
+    that an earlier try may have reached the platform.
     """
 
     outbox_id: int
@@ -33,6 +34,7 @@ class Outgoing:
     via: str = ""
     only_for: str = ""
     buttons: tuple[Button, ...] = ()
+    again: bool = False
 
 
 @dataclass(frozen=True, slots=True)

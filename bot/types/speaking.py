@@ -5,13 +5,21 @@ from typing import Literal
 
 from bot.types.event import ChatKind
 
-Why = Literal["dm", "mention", "reply", "name", "window", "command", "listen", "off", "other", "forwarded", "silent"]
+Why = Literal[
+    "dm", "mention", "reply", "name", "window", "command", "listen", "off", "other", "forwarded", "silent", "pair",
+    "stranger", "old",
+]  # fmt: skip
 Action = Literal["now", "follow", "listen"]
 
 
 @dataclass(frozen=True, slots=True)
 class Situation:
-    """What is known when a message arrives; `window_until` is the end of this person's activation window, ms."""
+    """What is known when a message arrives; `window_until` is the end of this person's activation window, ms.
+
+    `allowed` says that nuan may talk here with this person, `refused` that they get no answer at all. `greets` is a
+    command that everyone is answered; `code` is the code that the message brings, "" for none. `age_ms` is how
+    long ago it was written: what a platform kept while nuan was away comes late.
+    """
 
     at: int
     chat_kind: ChatKind
@@ -26,6 +34,12 @@ class Situation:
     addresses_other: bool
     forwarded: bool
     window_until: int
+    allowed: bool = True
+    refused: bool = False
+    from_owner: bool = False
+    greets: bool = False
+    code: str = ""
+    age_ms: int = 0
 
 
 @dataclass(frozen=True, slots=True)

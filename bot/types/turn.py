@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 TurnState = Literal["asked", "answered", "said", "failed", "void"]
-Cause = Literal["reply", "followup", "tool", "digest"]
+Cause = Literal["reply", "followup", "tool", "digest", "see", "listen"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from bot.types.event import Incoming, Place, Sender
 
-PLATFORM = "irc"
+PLATFORM = "console"
 
 LABELS = {"join": "join", "leave": "leave", "nick": "rename"}
 """What a row that is no message is called as an event."""

@@ -20,6 +20,7 @@ from typing import Self
 from tests.fakes.openai_replies import error_json, play, send
 from tests.fakes.openai_rules import Violation, check, items, mapping, tokens
 from tests.fakes.openai_script import Asked, Recorded, Script, plain, rules
+from tests.fakes.openai_senses import check_picture, has_picture, recording, transcription
 
 
 class FakeOpenAI:
@@ -107,6 +108,8 @@ class FakeOpenAI:
             await send(writer, 200, json.dumps({"object": "list", "data": [{"id": "fake", "object": "model"}]}))
         elif path == "/v1/chat/completions":
             await self._complete(raw, writer)
+        elif path == "/v1/audio/transcriptions":
+            await self._transcribe(headers, raw, writer)
         else:
             await send(writer, 404, error_json(f"no such path: {path}", "not_found"))
 
@@ -115,7 +118,7 @@ class FakeOpenAI:
         violation = ""
         try:
             body = mapping(json.loads(raw))
-            check(body)
+            (check_picture if has_picture(body) else check)(body)
         except (ValueError, Violation) as error:
             violation = str(error) or "no JSON"
         recorded = self._remember(raw, body, violation)
@@ -124,6 +127,23 @@ class FakeOpenAI:
             return
         reply = self._script(Asked(raw, body))
         await play(writer, reply, body, recorded)
+
+    async def _transcribe(self, headers: Mapping[str, str], raw: bytes, writer: asyncio.StreamWriter) -> None:
+        body: Mapping[str, object] = {}
+        violation = ""
+        try:
+            body = recording(headers, raw)
+        except Violation as error:
+            violation = str(error)
+        recorded = self._remember(raw, body, violation)
+        if violation:
+            await send(writer, 400, error_json(violation, "invalid_request_error"))
+            return
+        reply = self._script(Asked(raw, body))
+        if reply.fault is None:
+            await send(writer, 200, transcription(reply))
+        else:
+            await play(writer, reply, body, recorded)
 
     def _remember(self, raw: bytes, body: Mapping[str, object], violation: str) -> Recorded:
         total = shared = shared_tokens = 0

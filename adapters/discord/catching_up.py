@@ -1,0 +1,126 @@
+"""The way of every event to the door, channel by channel in order; first what was missed, then what is new.
+
+It reads no payloads, and gives up at the first event that cannot be stored: the next start reads it again."""
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass, field
+from typing import Protocol, runtime_checkable
+
+from bot.errors import NuanError
+from bot.ports import Door
+from bot.types.event import Incoming, Place
+from bot.types.log import Log
+
+AT_ONCE = 4
+"""Channels whose history is read at the same time; Discord allows 50 requests a second overall."""
+
+Missed = Callable[[Place, str], AsyncIterator[Incoming]]
+"""What was said in a place after the message of that id, oldest first."""
+
+
+@runtime_checkable
+class Remembers(Protocol):
+    """A door that knows its places. Without one, what is missed in direct messages stays missed."""
+
+    async def places(self, platform: str) -> tuple[Place, ...]:
+        """Every place of that platform that is stored."""
+        ...
+
+
+@dataclass(slots=True)
+class _Lane:
+    """What waits of one channel, and for which connection its history was read."""
+
+    place: Place
+    waiting: deque[Incoming] = field(default_factory=deque)
+    read_for: int = 0
+    task: asyncio.Task[None] | None = None
+
+
+class Lanes:
+    """Brings events through the door: one at a time in a channel, channels in parallel.
+
+    After `connected` the history of a channel is read before its next event. `failed` is done with the error when
+    an event could not be stored; from then on nothing is taken.
+    """
+
+    def __init__(self, door: Door, missed: Missed, log: Log) -> None:
+        self._door = door
+        self._missed = missed
+        self._log = log
+        self._lanes: dict[str, _Lane] = {}
+        self._connection = 0
+        self._reading = asyncio.Semaphore(AT_ONCE)
+        self.failed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+    def connected(self) -> None:
+        """A new connection that may have missed something."""
+        self._connection += 1
+
+    def put(self, incoming: Incoming) -> None:
+        """An event that just came."""
+        self._lane(incoming.place).waiting.append(incoming)
+        self.look(incoming.place)
+
+    def look(self, place: Place) -> None:
+        """See what was missed in a place, if that was not seen yet, and go on with what waits."""
+        lane = self._lane(place)
+        if lane.task is None and not self.failed.done():
+            lane.task = asyncio.create_task(self._work(lane), name=f"discord {place.external_id}")
+
+    async def known(self) -> tuple[Place, ...]:
+        """The places that are stored, where the door can tell."""
+        return await self._door.places("discord") if isinstance(self._door, Remembers) else ()
+
+    async def close(self) -> None:
+        """Stop; what still waits is read from the history when nuan comes back."""
+        if not self.failed.cancel() and not self.failed.cancelled():
+            self.failed.exception()  # whoever waited for it has ended for another reason
+        tasks = [lane.task for lane in self._lanes.values() if lane.task is not None]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    def _lane(self, place: Place) -> _Lane:
+        return self._lanes.setdefault(place.external_id, _Lane(place))
+
+    async def _work(self, lane: _Lane) -> None:
+        try:
+            while lane.waiting or lane.read_for != self._connection:
+                if lane.read_for != self._connection:
+                    await self._catch_up(lane)
+                elif not self.failed.done():
+                    await self._accept(lane.waiting[0])
+                    lane.waiting.popleft()
+                else:
+                    return
+        except Exception as error:  # noqa: BLE001 - it is raised where the adapter waits
+            self._fail(error)
+        finally:
+            lane.task = None
+
+    async def _catch_up(self, lane: _Lane) -> None:
+        connection, count = self._connection, 0
+        async with self._reading:
+            if newest := await self._door.newest(lane.place):
+                async for incoming in self._missed(lane.place, newest):
+                    await self._accept(incoming)
+                    count += 1
+        lane.read_for = connection
+        if count:
+            self._log.info("discord_caught_up", channel=lane.place.external_id, messages=count)
+
+    async def _accept(self, incoming: Incoming) -> None:
+        """A store that cannot be used stops everything; anything else is wrong with this one event."""
+        try:
+            await self._door.accept(incoming)
+        except (NuanError, OSError):
+            raise
+        except Exception as error:  # noqa: BLE001 - one event must not stop the others
+            self._log.error("discord_event_failed", delivery_key=incoming.delivery_key, exc_info=error)
+
+    def _fail(self, error: Exception) -> None:
+        if not self.failed.done():
+            self.failed.set_exception(error)

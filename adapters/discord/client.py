@@ -1,0 +1,193 @@
+"""discord.py's client, pointed at another address where one is configured, and proof against unreadable events.
+
+It decides nothing: every event goes to one function. With the default addresses the library is as it is."""
+
+import logging
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import discord
+from aiohttp import BaseConnector, ClientWebSocketResponse
+from aiohttp_socks import ProxyConnector
+from discord.gateway import DiscordWebSocket
+from discord.http import HTTPClient, Route
+from discord.state import ConnectionState
+from discord.webhook.async_ import AsyncWebhookAdapter, async_context
+from yarl import URL
+
+from bot.types.log import Log
+
+RATE_LIMIT_S = 60.0
+"""The longest wait that the library may do by itself; a longer one becomes SendError("later")."""
+
+_VOICE = "voice will NOT be supported"
+"""The library says so at every start; nuan does not speak."""
+
+Seen = Callable[[str, tuple[object, ...]], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where Discord is: the REST API, the gateway ("" asks the API, or is the library's own), a proxy or ""."""
+
+    api: str = Route.BASE
+    gateway: str = ""
+    proxy: str = ""
+
+    @property
+    def moved(self) -> bool:
+        """Whether the API is somewhere else than the library thinks."""
+        return self.api != Route.BASE
+
+    @property
+    def http_proxy(self) -> str | None:
+        """The proxy if it is one that aiohttp speaks to itself."""
+        return self.proxy if self.proxy.startswith("http") else None
+
+    def connector(self) -> BaseConnector | None:
+        """A connector through a SOCKS proxy; None where none is wanted. To be made in a running loop."""
+        return ProxyConnector.from_url(self.proxy) if self.proxy.startswith("socks") else None
+
+    def url(self, route: Route) -> str:
+        """Where a route leads."""
+        return f"{self.api}{route.url.removeprefix(Route.BASE)}"
+
+    def interactions(self) -> AbstractContextManager[None]:
+        """Inside it answers to interactions, for which the library has a client of its own, go there too."""
+        return _webhooks(self)
+
+
+class Client(discord.Client):
+    """One connection. `seen` gets every event of the library at once, in the order in which they came."""
+
+    def __init__(self, address: Address, seen: Seen, log: Log) -> None:
+        self._address = address
+        self._seen = seen
+        self._events_log = log
+        intents = discord.Intents.default()
+        intents.message_content = True
+        intents.members = True
+        intents.moderation = False
+        super().__init__(
+            intents=intents,
+            allowed_mentions=discord.AllowedMentions.none(),
+            chunk_guilds_at_startup=False,
+            connector=address.connector(),
+            proxy=address.http_proxy,
+            max_ratelimit_timeout=RATE_LIMIT_S,
+        )
+
+    def dispatch(self, event: str, /, *args: Any, **kwargs: Any) -> None:
+        """Tell of an event without a task in between: tasks would not keep their order for certain."""
+        super().dispatch(event, *args, **kwargs)
+        self._seen(event, args)
+
+    async def shut(self) -> None:
+        """Close everything, also when the other side does not answer."""
+        state = self._connection
+        if state._ready_task is not None:  # noqa: SLF001 - the library leaves it running for two seconds
+            state._ready_task.cancel()  # noqa: SLF001
+        try:
+            await self.close()
+        finally:
+            await self.http.close()
+
+    def _get_state(self, **options: Any) -> "ConnectionState[Client]":
+        """The library makes its state here, so this is where the HTTP client and the parsers can be others."""
+        if self._address.moved or self._address.gateway:
+            given = self.http
+            self.http = _Http(
+                self._address, given.loop, options.get("connector"), proxy=given.proxy,
+                max_ratelimit_timeout=given.max_ratelimit_timeout,
+            )  # fmt: skip
+        state: ConnectionState[Client] = super()._get_state(**options)
+        state.parsers = {
+            name: parse if name in ("READY", "RESUMED") else self._guarded(name, parse)
+            for name, parse in state.parsers.items()
+        }
+        return state
+
+    def _guarded(self, name: str, parse: Callable[[Any], None]) -> Callable[[Any], None]:
+        def parsed(payload: Any) -> None:
+            try:
+                parse(payload)
+            except Exception as error:  # noqa: BLE001 - whatever is wrong with one event, the next ones are good
+                self._events_log.warning("discord_malformed", gateway_event=name, error=type(error).__name__)
+
+        return parsed
+
+
+class _Http(HTTPClient):
+    """The library's HTTP client at another address."""
+
+    def __init__(self, address: Address, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._address = address
+
+    async def request(self, route: Route, **kwargs: Any) -> Any:
+        route.url = self._address.url(route)
+        return await super().request(route, **kwargs)
+
+    async def ws_connect(self, url: str, *, compress: int = 0) -> ClientWebSocketResponse:
+        """The library's gateway is replaced; an address for resuming, which the server gave, is not."""
+        wanted = URL(url)
+        if wanted.host == DiscordWebSocket.DEFAULT_GATEWAY.host:
+            gateway = self._address.gateway or (await self.get_bot_gateway())[1]
+            url = str(URL(gateway).update_query(wanted.query))
+        return await super().ws_connect(url, compress=compress)
+
+
+class _Webhooks(AsyncWebhookAdapter):
+    """The library's client for interactions at another address."""
+
+    def __init__(self, address: Address) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self._address = address
+
+    async def request(self, route: Route, *args: Any, **kwargs: Any) -> Any:
+        route.url = self._address.url(route)
+        return await super().request(route, *args, **kwargs)
+
+
+@contextmanager
+def _webhooks(address: Address) -> Iterator[None]:
+    if not address.moved:
+        yield
+        return
+    token = async_context.set(_Webhooks(address))
+    try:
+        yield
+    finally:
+        async_context.reset(token)
+
+
+class _Forward(logging.Handler):
+    """The library's warnings as lines of our own log: the words of its source, never what it filled in."""
+
+    def __init__(self, log: Log) -> None:
+        super().__init__(logging.WARNING)
+        self._to = log
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """One line; the error behind it only by its kind, as its text may hold addresses."""
+        if _VOICE in str(record.msg):
+            return
+        kind = record.exc_info[0] if record.exc_info else None
+        error = kind.__name__ if kind is not None else ""
+        self._to.warning("discord_library", part=record.name, said=str(record.msg), error=error)
+
+
+@contextmanager
+def forwarded(log: Log) -> Iterator[None]:
+    """Inside it the library logs to `log` only."""
+    library, handler = logging.getLogger("discord"), _Forward(log)
+    before = library.propagate
+    library.addHandler(handler)
+    library.propagate = False
+    try:
+        yield
+    finally:
+        library.removeHandler(handler)
+        library.propagate = before

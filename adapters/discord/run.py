@@ -1,0 +1,287 @@
+"""Discord as a platform: connects, brings events through the door, sends. Wiring only: what is said and when is
+decided elsewhere."""
+
+import asyncio
+from collections.abc import AsyncIterator, Coroutine
+from dataclasses import replace
+from typing import Any
+
+import aiohttp
+import discord
+from aiohttp_socks import ProxyError
+
+from adapters.discord.catching_up import Lanes
+from adapters.discord.client import Address, Client, forwarded
+from adapters.discord.send import FAILURES, Posts, fate_of
+from adapters.discord.slash import Interactions, said, sync
+from adapters.discord.updates import PLATFORM, from_message, incomings, place
+from bot.errors import NuanError, PlatformError, SendError
+from bot.ports import Clock, Door
+from bot.text.split import split
+from bot.types.command import CommandSpec
+from bot.types.event import Attachment, Incoming, Place
+from bot.types.log import Log
+from bot.types.outgoing import Outgoing
+
+PART_CHARS = 1_900
+"""Discord takes 2,000 characters; formatting may add some."""
+BACKLOG = 1_000
+"""Messages of one channel that are read after an absence, oldest first: ten requests."""
+CLOSE_S = 3
+"""How long the gateway may take to say goodbye; the library would wait for thirty seconds."""
+CANCEL_S = 0.2
+"""How long a cancelled connection may take before it is cancelled again."""
+FETCH_S = 60
+"""How long an attachment may take."""
+
+_REFUSED = (
+    "discord refused the token: make a new one (developer portal → Bot → Reset Token) and set NUAN_DISCORD__TOKEN"
+)
+_INTENTS = (
+    "discord refuses the intents: switch on Message Content Intent and Server Members Intent "
+    "(developer portal → Bot → Privileged Gateway Intents)"
+)
+_REFUSED_CODE, _INTENTS_CODES = 4004, (4013, 4014)
+
+
+class DiscordAdapter:
+    """Discord: Adapter, Splits, Typing, Edits and Files of bot/ports.py. One connection at a time.
+
+    `api_url` and `gateway_url` as in the configuration; `commands` become slash commands.
+    """
+
+    platform = PLATFORM
+    resends = True
+    edit_interval_ms = 1_500
+    placeholder = False
+
+    def __init__(
+        self, token: str, api_url: str, gateway_url: str, proxy: str, commands: tuple[CommandSpec, ...], clock: Clock,
+        log: Log,
+    ) -> None:  # fmt: skip
+        self._token = token
+        self._address = Address(api_url, gateway_url, proxy)
+        self._commands = commands
+        self._log = log
+        self._interactions = Interactions(clock)
+        self._clock = clock
+        self._client: Client | None = None
+        self._lanes: Lanes | None = None
+        self._posts: Posts | None = None
+        self._typing: dict[str, asyncio.Event] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    async def run(self, door: Door) -> None:
+        """Work until cancelled. PlatformError when Discord or the store cannot be used, OSError to try again."""
+        with forwarded(self._log):
+            client = Client(self._address, self._seen, self._log)
+            self._lanes = lanes = Lanes(door, self._missed, self._log)
+            try:
+                await self._login(client)
+                await self._connected(client, lanes)
+            except Exception as error:
+                raise trouble(error, client) from error
+            finally:
+                await self._stop(client, lanes)
+
+    async def send(self, outgoing: Outgoing) -> tuple[str, ...]:
+        """Send one message, the same row any number of times; SendError says what became of one not sent."""
+        return (await self._ready_posts().post(outgoing),)
+
+    async def show(self, outgoing: Outgoing) -> str:
+        """Send `outgoing.text`, or put it into the message `preview_id`; that message's id. SendError as `send`."""
+        return await self._ready_posts().post(replace(outgoing, buttons=()))
+
+    def parts(self, text: str) -> tuple[str, ...]:
+        """The text as messages of at most 1,900 characters."""
+        return split(text, PART_CHARS)
+
+    def typing(self, external_chat_id: str, on: bool) -> None:
+        """Show or hide that an answer is being written; a channel that does not want it gets none."""
+        if (over := self._typing.pop(external_chat_id, None)) is not None:
+            over.set()
+        if on and self._client is not None and external_chat_id.isdecimal():
+            over = self._typing[external_chat_id] = asyncio.Event()
+            self._start(self._type(self._client, int(external_chat_id), over))
+
+    async def fetch(self, attachment: Attachment, most: int) -> bytes:
+        """Its content; SendError("never") when it is gone or larger than `most` bytes, OSError to try again."""
+        if attachment.size > most:
+            raise SendError("never", f"{attachment.size} bytes")
+        address = self._address
+        timeout = aiohttp.ClientTimeout(total=FETCH_S)
+        try:
+            async with (
+                aiohttp.ClientSession(connector=address.connector(), timeout=timeout) as session,
+                session.get(attachment.handle, proxy=address.http_proxy) as response,
+            ):
+                if 400 <= response.status < 500 and response.status != 429:
+                    raise SendError("never", f"{response.status}")
+                response.raise_for_status()
+                return await _read(response.content, most)
+        except (aiohttp.ClientError, ProxyError) as error:
+            raise ConnectionError(type(error).__name__) from error
+
+    async def _login(self, client: Client) -> None:
+        await client.login(self._token)
+        self._posts = Posts(client, self._address, self._clock, self._interactions)
+        self._client = client
+        try:
+            if await sync(client, self._commands):
+                self._log.info("discord_commands_synced", commands=len(self._commands))
+        except discord.HTTPException as error:  # chatting works without them
+            self._log.error("discord_commands_failed", status=error.status, code=error.code)
+
+    async def _connected(self, client: Client, lanes: Lanes) -> None:
+        """Be connected until that, or storing, is not possible any more."""
+        connection = asyncio.create_task(client.connect(reconnect=True), name="discord connection")
+        try:
+            await asyncio.wait((connection, lanes.failed), return_when=asyncio.FIRST_COMPLETED)
+            if lanes.failed.done():
+                lanes.failed.result()
+            connection.result()
+            raise ConnectionError("discord closed the connection")
+        finally:
+            while not connection.done():  # asyncio.wait_for of Python 3.11 may swallow a cancellation
+                connection.cancel()
+                await asyncio.wait((connection,), timeout=CANCEL_S)
+            await asyncio.gather(connection, return_exceptions=True)
+
+    async def _stop(self, client: Client, lanes: Lanes) -> None:
+        self._client = self._posts = self._lanes = None
+        for over in self._typing.values():
+            over.set()
+        self._typing.clear()
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await lanes.close()
+        try:
+            async with asyncio.timeout(CLOSE_S):
+                await client.shut()
+        except TimeoutError:
+            self._log.info("discord_closed_hard")
+
+    def _seen(self, event: str, args: tuple[object, ...]) -> None:
+        """Every event of the library; one that cannot be understood is a line in the log."""
+        client, lanes = self._client, self._lanes
+        if client is None or lanes is None:
+            return
+        try:
+            match event, args:
+                case "connect", ():
+                    lanes.connected()
+                    self._log.info("discord_connected")
+                case "ready", ():
+                    self._start(self._look(client, lanes))
+                case "guild_available" | "guild_join", (discord.Guild() as guild,) if client.is_ready():
+                    for there in _readable(guild):
+                        lanes.look(there)
+                case "interaction", (discord.Interaction() as interaction,):
+                    self._start(self._used(client, lanes, interaction))
+                case _:
+                    for incoming in incomings(event, args, client):
+                        lanes.put(incoming)
+        except Exception as error:  # noqa: BLE001 - whatever is wrong with one event, the next ones are good
+            self._log.warning("discord_malformed", gateway_event=event, error=type(error).__name__)
+
+    async def _look(self, client: Client, lanes: Lanes) -> None:
+        """See what was missed everywhere; Discord names no direct channels, so the door is asked for those."""
+        known = await lanes.known()
+        for there in (*(found for guild in client.guilds for found in _readable(guild)), *known):
+            lanes.look(there)
+
+    async def _used(self, client: Client, lanes: Lanes, interaction: discord.Interaction[Any]) -> None:
+        """A slash command or button: told at once that it arrived, as Discord waits for three seconds only."""
+        incoming = said(interaction, self._commands, client.user.id if client.user is not None else 0)
+        try:
+            with self._address.interactions():
+                await interaction.response.defer(ephemeral=True, thinking=incoming is not None)
+            self._interactions.keep(interaction)
+        except FAILURES as error:  # what was asked is done all the same; the answer goes to a direct message
+            self._log.warning("discord_interaction_late", error=type(error).__name__)
+        if incoming is not None:
+            lanes.put(incoming)
+
+    async def _missed(self, there: Place, after: str) -> AsyncIterator[Incoming]:
+        """What was said in a channel after that message, oldest first."""
+        client = self._client
+        if client is None or client.user is None or not after.isdecimal():
+            return
+        number = int(there.external_id)
+        channel = client.get_channel(number)
+        last = getattr(channel, "last_message_id", None)
+        if last is not None and last <= int(after):
+            return
+        source = channel if isinstance(channel, discord.abc.Messageable) else client.get_partial_messageable(number)
+        count = 0
+        try:
+            async for message in source.history(limit=BACKLOG, after=discord.Object(int(after)), oldest_first=True):
+                count += 1
+                if (found := from_message(message, client.user)) is not None:
+                    yield found
+        except (discord.Forbidden, discord.NotFound) as error:
+            self._log.info("discord_no_history", channel=there.external_id, code=error.code)
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            self._log.warning("discord_malformed", gateway_event="history", error=type(error).__name__)
+        if count == BACKLOG:
+            self._log.warning("discord_backlog_cut", channel=there.external_id, messages=count)
+
+    async def _type(self, client: Client, number: int, over: asyncio.Event) -> None:
+        try:
+            async with client.get_partial_messageable(number).typing():
+                await over.wait()
+        except FAILURES as error:
+            self._log.info("discord_typing_failed", channel=number, error=type(error).__name__)
+
+    def _start(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    def _ready_posts(self) -> Posts:
+        if self._posts is None:
+            raise SendError("later", "not connected")
+        return self._posts
+
+
+def trouble(error: Exception, client: discord.Client) -> Exception:
+    """What ended a connection as PlatformError, with what to do, or OSError when another try may help."""
+    match error:
+        case discord.LoginFailure():
+            return PlatformError(_REFUSED, final=True)
+        case discord.PrivilegedIntentsRequired():
+            return PlatformError(_INTENTS, final=True)
+        case discord.ConnectionClosed() if error.code == _REFUSED_CODE:
+            return PlatformError(_REFUSED, final=True)
+        case discord.ConnectionClosed() if error.code in _INTENTS_CODES:
+            return PlatformError(_INTENTS, final=True)
+        case discord.HTTPException() if fate_of(error).fate == "never":
+            return PlatformError(f"discord refuses to be talked to: {error.status}, code {error.code}", final=True)
+        case NuanError() | OSError():
+            return error
+        case _:
+            # Among others: a library that stumbles over its missing connection when the first try fails.
+            return ConnectionError(f"discord: {type(error).__name__}")
+
+
+def _readable(guild: discord.Guild) -> list[Place]:
+    """Every channel and active thread whose history may be read."""
+    channels: list[discord.TextChannel | discord.VoiceChannel | discord.StageChannel | discord.Thread] = []
+    channels += [*guild.text_channels, *guild.voice_channels, *guild.stage_channels, *guild.threads]
+    found: list[Place] = []
+    for channel in channels:
+        may = channel.permissions_for(guild.me)
+        if may.read_messages and may.read_message_history:
+            found.append(place(channel, channel.id, guild.id))
+    return found
+
+
+async def _read(content: aiohttp.StreamReader, most: int) -> bytes:
+    """All of it; SendError("never") as soon as it is more than `most` bytes, whatever was promised."""
+    taken = bytearray()
+    async for chunk in content.iter_any():
+        taken += chunk
+        if len(taken) > most:
+            raise SendError("never", f"more than {most} bytes")
+    return bytes(taken)

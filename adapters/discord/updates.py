@@ -1,0 +1,224 @@
+"""What happened on Discord as Incoming: pure functions from the library's objects. It fetches and stores nothing."""
+
+from datetime import datetime
+from typing import Protocol
+
+import discord
+from discord.abc import GuildChannel
+
+from adapters.discord.wording import attachments_of, emoji_text, words_of
+from bot.text.clip import clip
+from bot.types.event import Incoming, Place, Sender
+
+PLATFORM = "discord"
+PIN_CHARS = 80
+"""How much of a pinned message is told."""
+
+_SAID = (discord.MessageType.default, discord.MessageType.reply, discord.MessageType.chat_input_command)
+_SAID_TOO = (discord.MessageType.context_menu_command,)
+
+AnyChannel = GuildChannel | discord.Thread | discord.abc.PrivateChannel
+Author = discord.User | discord.Member | discord.ClientUser
+
+
+class Known(Protocol):
+    """What the connection remembers; discord.Client is one."""
+
+    @property
+    def user(self) -> discord.ClientUser | None:
+        """The bot itself."""
+        ...
+
+    def get_channel(self, id: int, /) -> AnyChannel | None:  # noqa: A002
+        """A channel that was seen."""
+        ...
+
+    def get_user(self, id: int, /) -> discord.User | None:  # noqa: A002
+        """A person that was seen."""
+        ...
+
+    def get_guild(self, id: int, /) -> discord.Guild | None:  # noqa: A002
+        """A guild the bot is in."""
+        ...
+
+
+def incomings(event: str, args: tuple[object, ...], known: Known) -> tuple[Incoming, ...]:
+    """What one event of the library tells; nothing for events that nobody needs."""
+    if (me := known.user) is None:
+        return ()
+    match event, args:
+        case "message", (discord.Message() as message,):
+            found = from_message(message, me)
+        case "raw_message_edit", (discord.RawMessageUpdateEvent() as edit,):
+            found = from_edit(edit, me)
+        case "raw_message_delete", (discord.RawMessageDeleteEvent() as gone,):
+            place = place_at(gone.channel_id, gone.guild_id, known)
+            return (_deleted(place, gone.message_id, me.id),)
+        case "raw_bulk_message_delete", (discord.RawBulkMessageDeleteEvent() as many,):
+            place = place_at(many.channel_id, many.guild_id, known)
+            return tuple(_deleted(place, number, me.id) for number in sorted(many.message_ids))
+        case "raw_reaction_add" | "raw_reaction_remove", (discord.RawReactionActionEvent() as reaction,):
+            found = from_reaction(reaction, known)
+        case "member_join", (discord.Member() as member,):
+            joined = int(member.joined_at.timestamp()) if member.joined_at is not None else 0
+            key = f"{me.id}:join:{member.id}:{joined}"
+            found = _member(member.guild, member, "join", key) if member.id != me.id else None
+        case "raw_member_remove", (discord.RawMemberRemoveEvent() as left,):
+            guild = known.get_guild(left.guild_id)
+            found = _member(guild, left.user, "leave", "") if guild is not None and left.user.id != me.id else None
+        case "guild_channel_update", (GuildChannel() as before, GuildChannel() as after):
+            found = _retitled(before, after)
+        case "thread_update", (discord.Thread() as old, discord.Thread() as new):
+            found = _retitled(old, new)
+        case _:
+            return ()
+    return (found,) if found is not None else ()
+
+
+def from_message(message: discord.Message, me: discord.ClientUser) -> Incoming | None:
+    """A message that somebody else sent, or a pin; None for our own and for what Discord itself announces."""
+    if _mine(message, me):
+        return None
+    place, key, at = place_of(message), f"{me.id}:{message.id}", ms(message.created_at)
+    reference = message.reference
+    if message.type is discord.MessageType.pins_add:
+        pinned = reference.cached_message if reference is not None else None
+        start = clip(words_of(pinned), PIN_CHARS) if pinned is not None else ""
+        target = str(reference.message_id or "") if reference is not None else ""
+        return Incoming(place, author_of(message), "event", start, "pin", key, target=target, at=at)
+    if message.type not in (*_SAID, *_SAID_TOO):
+        return None
+    forwarded = bool(message.message_snapshots)
+    reply = reference if message.type is discord.MessageType.reply and not forwarded else None
+    answered = _answered(reply)
+    called = () if forwarded else tuple(message.raw_mentions)
+    return Incoming(
+        place,
+        author_of(message),
+        "message",
+        words_of(message),
+        delivery_key=key,
+        external_id=str(message.id),
+        mentions_bot=me.id in called or (not forwarded and _calls_my_role(message, me)),
+        replies_to_bot=answered == me.id,
+        addresses_other=not {*called, answered} <= {me.id, message.author.id, 0},
+        forwarded=forwarded,
+        target=str(reply.message_id or "") if reply is not None else "",
+        attachments=attachments_of(message),
+        at=at,
+    )
+
+
+def from_edit(edit: discord.RawMessageUpdateEvent, me: discord.ClientUser) -> Incoming | None:
+    """A changed text; None for our own messages and when only a link preview, a pin or a flag changed."""
+    message, before = edit.message, edit.cached_message
+    edited = message.edited_at
+    if _mine(message, me) or message.type not in (*_SAID, *_SAID_TOO) or edited is None:
+        return None
+    if before is not None and before.content == message.content:
+        return None
+    key = f"{me.id}:{message.id}:edit:{ms(edited)}"
+    text, target = words_of(message), str(message.id)
+    return Incoming(place_of(message), author_of(message), "event", text, "edit", key, target=target, at=ms(edited))
+
+
+def from_reaction(reaction: discord.RawReactionActionEvent, known: Known) -> Incoming | None:
+    """A reaction, its emoji with a "-" before it when it was taken back; None for our own."""
+    if known.user is not None and reaction.user_id == known.user.id:
+        return None
+    user = reaction.member or known.get_user(reaction.user_id)
+    sender = sender_of(user) if user is not None else Sender(PLATFORM, str(reaction.user_id), "")
+    text = emoji_text(reaction.emoji)
+    if reaction.event_type == "REACTION_REMOVE":
+        text = f"-{text}"
+    place = place_at(reaction.channel_id, reaction.guild_id, known)
+    return Incoming(place, sender, "event", text, "reaction", target=str(reaction.message_id))
+
+
+def place_of(message: discord.Message) -> Place:
+    """Where a message was said."""
+    guild_id = message.guild.id if message.guild is not None else None
+    return place(message.channel, message.channel.id, guild_id)
+
+
+def place_at(channel_id: int, guild_id: int | None, known: Known) -> Place:
+    """The place of that id, with its title if it was seen before."""
+    return place(known.get_channel(channel_id), channel_id, guild_id)
+
+
+def place(channel: object, channel_id: int, guild_id: int | None) -> Place:
+    """A channel as a place; threads and forum posts are places of their own, all belong to their guild."""
+    if isinstance(channel, GuildChannel | discord.Thread):
+        guild_id = channel.guild.id
+    elif isinstance(channel, discord.PartialMessageable) and guild_id is None:
+        guild_id = channel.guild_id
+    if guild_id is None:
+        return Place(PLATFORM, str(channel_id), "group" if isinstance(channel, discord.GroupChannel) else "dm")
+    return Place(PLATFORM, str(channel_id), "group", title_of(channel), str(guild_id))
+
+
+def title_of(channel: object) -> str:
+    """#channel, or the name of a thread."""
+    match channel:
+        case discord.Thread():
+            return channel.name
+        case GuildChannel():
+            return f"#{channel.name}"
+        case _:
+            return ""
+
+
+def author_of(message: discord.Message) -> Sender:
+    """Who wrote it; a webhook is a bot, whatever name it takes."""
+    if message.webhook_id is not None:
+        return Sender(PLATFORM, str(message.webhook_id), message.author.display_name, is_bot=True)
+    return sender_of(message.author)
+
+
+def sender_of(user: Author) -> Sender:
+    """A person or a bot, by the name that people see."""
+    return Sender(PLATFORM, str(user.id), user.display_name, is_bot=user.bot)
+
+
+def ms(moment: datetime) -> int:
+    """Milliseconds since 1970 UTC."""
+    return round(moment.timestamp() * 1000)
+
+
+def _mine(message: discord.Message, me: discord.ClientUser) -> bool:
+    return message.author.id == me.id
+
+
+def _answered(reply: discord.MessageReference | None) -> int:
+    """Who wrote what is replied to; 0 when that is unknown."""
+    found = (reply.resolved or reply.cached_message) if reply is not None else None
+    return found.author.id if isinstance(found, discord.Message) else 0
+
+
+def _calls_my_role(message: discord.Message, me: discord.ClientUser) -> bool:
+    """Whether the role that Discord made for this bot is mentioned; other roles it has call many."""
+    return any(role.tags is not None and role.tags.bot_id == me.id for role in message.role_mentions)
+
+
+def _deleted(where: Place, message_id: int, me: int) -> Incoming:
+    target = str(message_id)
+    return Incoming(where, None, "event", "", "delete", f"{me}:{target}:delete", target=target)
+
+
+def _member(guild: discord.Guild, user: Author, label: str, key: str) -> Incoming | None:
+    """Told where Discord itself tells it: in the guild's system channel, if it has one."""
+    channel = guild.system_channel
+    if channel is None:
+        return None
+    return Incoming(place(channel, channel.id, guild.id), sender_of(user), "event", "", label, key)
+
+
+def _retitled(before: GuildChannel | discord.Thread, after: GuildChannel | discord.Thread) -> Incoming | None:
+    """A new name, else a new topic."""
+    where = place(after, after.id, after.guild.id)
+    if before.name != after.name:
+        return Incoming(where, None, "event", where.title, "title")
+    topic = getattr(after, "topic", None)
+    if topic and topic != getattr(before, "topic", None):
+        return Incoming(where, None, "event", f"{where.title}: {topic}", "title")
+    return None

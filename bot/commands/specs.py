@@ -1,0 +1,24 @@
+"""The commands as platforms show them in their menus, from the one table. It talks to no platform."""
+
+from bot.commands.table import TABLE
+from bot.text.catalogue import Catalogue
+from bot.text.script import SCRIPTS
+from bot.types.command import CommandSpec, Shape
+
+SAYINGS: tuple[tuple[str, str, Shape], ...] = (
+    ("remember", "记住 ", "text"), ("forget", "忘记 ", "text"), ("new", "/new", "none"),
+)  # fmt: skip
+"""What has a place of its own in a menu: its name, how it is said, what follows. Understood in every language."""
+
+
+def specs(messages: Catalogue) -> tuple[CommandSpec, ...]:
+    """Every command for a menu: "ai ctx" says ".ai ctx", "remember" says "记住 " and then the text."""
+
+    def about(name: str) -> tuple[tuple[str, str], ...]:
+        return tuple((script, messages.text(f"help_{name}", script)) for script in SCRIPTS)
+
+    listed = tuple(
+        CommandSpec(f"ai {command.name}", f".ai {command.name}", about(command.name), command.shape)
+        for command in TABLE if command.listed
+    )  # fmt: skip
+    return listed + tuple(CommandSpec(name, says, about(name), shape) for name, says, shape in SAYINGS)

@@ -1,0 +1,55 @@
+"""What a chat's lane does about an edit or a deletion, once it is stored: memories follow. It says nothing."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from bot.flow.remembering import Remembering
+from bot.ports import Clock
+from bot.store.changes import Revision
+from bot.store.store import Store
+from bot.types.event import Event
+from bot.types.memory import Memory, MemoryCommand, Slot, Verb
+
+VERBS: dict[Slot, Verb] = {"": "remember", "address": "nick_set", "no_address": "nick_revoke"}
+"""By which command a memory was made."""
+
+
+async def follow(event: Event, store: Store, remembering: Remembering, clock: Clock) -> None:
+    """See to a queued change and take it off the queue; nothing is answered and no receipt repeated."""
+    if event.label == "delete":
+        await store.changes.delete_again(event.id, clock.now())
+        return
+    edited = await store.changes.edited(event.id) if event.label == "edit" else None
+    if edited is None:
+        await store.events.finish((event.id,), "done", "change")
+        return
+    understood = await remembering.understand(replace(event, text=edited.text))
+    revised = revisions(edited.memories, understood.commands)
+    # Words to be forgotten must not come back with the message that asked for it.
+    forgets = any(command.verb == "forget" for command in understood.commands)
+    for _, text in revised:
+        if text is not None:
+            store.tombstones.lift(text, clock.now())
+    await store.changes.revise(
+        event.id, edited, Revision(revised, understood.rest if forgets else None), clock.now()
+    )  # fmt: skip
+
+
+def revisions(
+    memories: Iterable[Memory], commands: Iterable[MemoryCommand]
+) -> tuple[tuple[int, str | None], ...]:  # fmt: skip
+    """What the commands of an edited message make of its memories, in order; None ends one, no entry leaves it.
+
+    Further commands are not carried out: an edit is no command.
+    """
+    left = list(commands)
+    found: list[tuple[int, str | None]] = []
+    for memory in memories:
+        command = next((each for each in left if each.verb == VERBS[memory.slot]), None)
+        if command is not None:
+            left.remove(command)
+        if command is None:
+            found.append((memory.id, None))
+        elif command.content and command.content != memory.text:
+            found.append((memory.id, command.content))
+    return tuple(found)

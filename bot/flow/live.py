@@ -1,0 +1,92 @@
+"""Shows a reply while it is written. What it shows is a preview of an outbox row that is stored before."""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import replace
+
+from bot.errors import SendError, StoreError
+from bot.ports import Adapter, Clock, Drafts, Edits, Splits
+from bot.store.store import Store
+from bot.text.markup import preview
+from bot.types.log import Log
+from bot.types.outgoing import Outgoing
+from bot.types.people import Chat
+from bot.types.turn import Turn
+
+Source = Callable[[], str]
+
+
+class Preview:
+    """The growing reply of one turn; nothing is shown before the platform's interval is over, so short ones are not."""
+
+    def __init__(self, store: Store, clock: Clock, adapter: Adapter, chat: Chat, turn: Turn, log: Log) -> None:
+        self._store = store
+        self._clock = clock
+        self._adapter = adapter
+        self._chat = chat
+        self._turn = turn
+        self._log = log
+        self._source: Source = str
+        self._shown = ""
+        self._task: asyncio.Task[None] | None = None
+        self._ended = asyncio.Event()
+
+    def hear(self, source: Source) -> None:
+        """There is more of the text."""
+        self._source = source
+        if self._task is None:
+            self._task = asyncio.get_running_loop().create_task(self._work(), name=f"preview-{self._turn.id}")
+
+    async def end(self) -> None:
+        """Show nothing more; what is on its way to the platform is waited for, so that its id is known."""
+        self._ended.set()
+        if self._task is not None:
+            await asyncio.wait((self._task,))
+
+    async def _work(self) -> None:
+        adapter = self._adapter
+        drafts = isinstance(adapter, Drafts)
+        try:
+            while await self._pause(drafts):
+                text = preview("\n".join((*self._turn.receipts, self._source().strip())))
+                part = adapter.parts(text)[0] if isinstance(adapter, Splits) else text
+                if part.strip() and part != self._shown:
+                    self._shown = part
+                    drafts = await self._show(part, drafts)
+        except (SendError, StoreError, OSError) as error:
+            # The reply itself goes out by the outbox: a preview that fails is only missing.
+            self._log.info("preview_failed", chat=self._chat.id, turn=self._turn.id, error=str(error))
+        except Exception as error:  # noqa: BLE001 - a preview must never end a turn
+            self._log.error("preview_failed", chat=self._chat.id, turn=self._turn.id, exc_info=error)
+
+    async def _show(self, text: str, drafts: bool) -> bool:
+        """Show it once; whether this chat takes drafts."""
+        adapter, chat = self._adapter, self._chat
+        number, shown = await self._store.outbox.preview(chat.id, self._turn.id, self._clock.now())
+        outgoing = Outgoing(number, chat.id, chat.platform, chat.external_id, text, "reply", preview_id=shown)
+        if drafts and isinstance(adapter, Drafts) and await adapter.draft(outgoing):
+            return True
+        if isinstance(adapter, Edits):
+            known = await adapter.show(replace(outgoing, text=text))
+            if known != shown:
+                await self._store.outbox.shown(number, known)
+        return False
+
+    async def _pause(self, drafts: bool) -> bool:
+        """Wait for the platform's interval; False when the reply is finished."""
+        adapter = self._adapter
+        wait = 0
+        if drafts and isinstance(adapter, Drafts):
+            wait = adapter.draft_interval_ms
+        elif isinstance(adapter, Edits):
+            wait = adapter.edit_interval_ms
+        due = asyncio.Event()
+        alarm = self._clock.at(self._clock.now() + wait, due.set)
+        waits = [asyncio.ensure_future(event.wait()) for event in (due, self._ended)]
+        try:
+            await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            alarm.cancel()
+            for waiting in waits:
+                waiting.cancel()
+        return not self._ended.is_set()

@@ -1,0 +1,144 @@
+"""What the tests of the Discord adapter share: a door that remembers, and an adapter that runs beside a fake server."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+
+from adapters.discord.run import DiscordAdapter
+from bot.types.command import CommandSpec
+from bot.types.event import Incoming, Place
+from bot.types.outgoing import Outgoing
+from tests.fakes.clock import SimClock
+from tests.fakes.discord_server import FakeDiscord
+from tests.fakes.discord_world import Channel, User
+
+TOKEN = "made-up.discord.token"
+COMMANDS = (
+    CommandSpec("ai ctx", ".ai ctx", (("en", "What the model sees"), ("zh-Hans", "模型看到的"))),
+    CommandSpec("ai name", ".ai name", (("en", "What you are called"),), "words"),
+    CommandSpec("remember", "记住 ", (("en", "Keep this"), ("zh-Hant", "記住這個")), "text"),
+    CommandSpec("new", "/new", (("en", "Begin anew"),)),
+)
+
+
+@dataclass
+class Lines:
+    """A log that keeps its lines."""
+
+    kept: list[tuple[str, dict[str, object]]] = field(default_factory=list)
+
+    def info(self, event: str, **fields: object) -> None:
+        self.kept.append((event, fields))
+
+    def warning(self, event: str, **fields: object) -> None:
+        self.kept.append((event, fields))
+
+    def error(self, event: str, **fields: object) -> None:
+        self.kept.append((event, fields))
+
+    @property
+    def names(self) -> list[str]:
+        return [name for name, _ in self.kept]
+
+
+class Doorway:
+    """A door in memory: every event once, by its delivery key; `broken` is raised instead of storing."""
+
+    def __init__(self) -> None:
+        self.stored: list[Incoming] = []
+        self.broken: Exception | None = None
+        self.refused = 0
+        self.open = asyncio.Event()
+        self.open.set()
+        self._changed = asyncio.Event()
+
+    async def accept(self, incoming: Incoming) -> bool:
+        await self.open.wait()
+        if self.broken is not None:
+            self.refused += 1
+            self._changed.set()
+            raise self.broken
+        keys = {one.delivery_key for one in self.stored}
+        if not incoming.delivery_key or incoming.delivery_key not in keys:
+            self.stored.append(incoming)
+            self._changed.set()
+        return True
+
+    async def newest(self, place: Place) -> str:
+        await self.open.wait()
+        ids = [one.external_id for one in self.stored if one.place.external_id == place.external_id]
+        return max((one for one in ids if one), key=int, default="")
+
+    async def places(self, platform: str) -> tuple[Place, ...]:
+        return tuple({one.place.external_id: one.place for one in self.stored}.values())
+
+    @property
+    def texts(self) -> list[str]:
+        return [one.text for one in self.stored]
+
+    def of(self, place: Channel) -> list[str]:
+        return [one.text for one in self.stored if one.place.external_id == str(place.id)]
+
+    async def until(self, true: Callable[[], bool]) -> None:
+        async with asyncio.timeout(10):
+            while not true():
+                self._changed.clear()
+                await self._changed.wait()
+
+
+@dataclass
+class Scene:
+    """An adapter with everything around it."""
+
+    adapter: DiscordAdapter
+    door: Doorway
+    clock: SimClock
+    log: Lines
+    running: asyncio.Task[None] | None = None
+
+
+def adapter_for(
+    server: FakeDiscord, *, gateway: bool = True, commands: tuple[CommandSpec, ...] = (), proxy: str = ""
+) -> Scene:
+    """An adapter that talks to that server."""
+    clock, log = SimClock(server.world.now()), Lines()
+    gateway_url = server.gateway_url if gateway else ""
+    adapter = DiscordAdapter(TOKEN, server.api_url, gateway_url, proxy, commands, clock, log)
+    return Scene(adapter, Doorway(), clock, log)
+
+
+@asynccontextmanager
+async def running(server: FakeDiscord, scene: Scene) -> AsyncIterator[Scene]:
+    """The adapter, connected; stopped as a shutdown stops it."""
+    before = scene.log.names.count("discord_connected")
+    scene.running = asyncio.create_task(scene.adapter.run(scene.door))
+    try:
+        await server.until(lambda: server.gateway.connected > 0)
+        async with asyncio.timeout(10):
+            while scene.log.names.count("discord_connected") == before and not scene.running.done():
+                await asyncio.wait((scene.running,), timeout=0.01)
+        yield scene
+    finally:
+        scene.running.cancel()
+        await asyncio.gather(scene.running, return_exceptions=True)
+
+
+def outgoing(place: Channel, text: str, number: int = 1) -> Outgoing:
+    """An outbox row for that channel."""
+    return Outgoing(number, 1, "discord", str(place.id), text, "reply")
+
+
+class Town:
+    """A guild with a channel, two people, and a direct channel."""
+
+    def __init__(self, server: FakeDiscord) -> None:
+        self.server = server
+        world = server.world
+        self.lin: User = world.add_user("林")
+        self.ann: User = world.add_user("Ann")
+        self.guild = world.add_guild("茶馆", self.lin, self.ann)
+        self.hall: Channel = world.add_channel(self.guild, "hall")
+        self.other: Channel = world.add_channel(self.guild, "other")
+        self.dm: Channel = world.open_dm(self.lin)
+        self.say = server.people.say

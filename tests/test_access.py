@@ -1,0 +1,291 @@
+"""Who may use nuan: strangers, pairing, owners, groups. A stranger costs nothing and leaves no word behind."""
+
+import re
+from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
+
+import pytest
+
+from bot.config.settings import Settings
+from bot.store.codes import OWNER_FILE, leave_owner_code, new_code
+from bot.text.codes import code_form
+from bot.types.event import Incoming, Place
+from tests.world import World
+
+Enter = Callable[..., Awaitable[World]]
+CODE = re.compile(r"[2-9A-HJKMNP-Z]{8}")
+TELEGRAM = {"platform": "telegram"}
+
+
+@pytest.fixture
+async def enter(tmp_path: Path) -> AsyncIterator[Enter]:
+    """Starts a nuan on Telegram and Discord, too; 小王 at the terminal is the owner."""
+    worlds: list[World] = []
+
+    async def start(**sections: dict[str, object]) -> World:
+        settings = Settings.model_validate({"bot": {"timezone": "Asia/Shanghai"}, **sections})
+        worlds.append(World(tmp_path / "data", settings, ("telegram", "discord")))
+        return await worlds[-1].open()
+
+    yield start
+    for world in worlds:
+        await world.close()
+
+
+@pytest.fixture
+async def house(enter: Enter) -> World:
+    """That nuan, whose owner has said hello."""
+    world = await enter()
+    await world.say("你好")
+    world.talk.said.clear()
+    return world
+
+
+def code_told(world: World, chat: str = "") -> str:
+    """The code in the last message that holds one, to that place."""
+    told = [CODE.search(out.text) for out in world.talk.said if not chat or out.external_chat_id == chat]
+    return [found.group() for found in told if found and code_form(found.group())][-1]
+
+
+async def asked(world: World, who: str = "阿生", platform: str = "telegram") -> str:
+    """The pairing code of somebody who has just written for the first time."""
+    await world.say("你好呀", who, platform=platform)
+    return code_told(world, f"dm:{who}")
+
+
+async def test_a_stranger_gets_a_pairing_code_and_no_model(house: World) -> None:
+    calls = len(house.model.requests)
+    await asked(house)
+    said = [(out.platform, out.external_chat_id) for out in house.talk.said]
+    assert said == [("telegram", "dm:阿生"), ("console", "local")]
+    assert len(house.model.requests) == calls
+
+
+async def test_many_messages_of_strangers_cost_no_model_call_and_few_lines(house: World) -> None:
+    calls = len(house.model.requests)
+    for number in range(60):
+        await house.say(f"第{number}句，小暖", f"人{number % 6}", platform="telegram")
+        await house.say(f"小暖，第{number}句", f"人{number % 6}", "大群", platform="telegram", mentions_bot=True)
+        await house.wait(10)
+    assert len(house.model.requests) == calls
+    assert max(sum(out.external_chat_id == f"dm:人{who}" for out in house.talk.said) for who in range(6)) <= 11
+    assert not any(out.external_chat_id == "group:大群" for out in house.talk.said)
+
+
+async def test_what_a_stranger_writes_is_not_stored(house: World) -> None:
+    await house.say("我的秘密是蓝鲸", "阿生", platform="telegram")
+    await house.say(".ai ctx 蓝鲸", "阿生", platform="telegram")
+    await house.say("/start 蓝鲸", "阿生", platform="telegram")
+    await house.say("小暖，蓝鲸", "阿生", "大群", platform="telegram", mentions_bot=True, scene="蓝鲸馆")
+    place = Place("telegram", "group:大群", "group")
+    await house.app.door.accept(Incoming(place, None, "event", "蓝鲸标题", "title"))
+    await house.app.settled()
+    assert house.rows("SELECT count(*) FROM event WHERE text LIKE '%蓝鲸%'") == [(0,)]
+    assert house.rows("SELECT count(*) FROM chat WHERE scene LIKE '%蓝鲸%'") == [(0,)]
+
+
+async def test_the_same_code_is_told_again_but_not_more_than_once_a_minute(house: World) -> None:
+    code = await asked(house)
+    for _ in range(5):
+        await house.say("在吗", "阿生", platform="telegram")
+    assert sum(out.platform == "telegram" for out in house.talk.said) == 1
+    await house.wait(60)
+    assert await asked(house) == code
+    assert sum(out.external_chat_id == "local" for out in house.talk.said) == 1
+    await house.wait(3600)
+    assert await asked(house) != code
+
+
+async def test_no_more_than_three_strangers_of_a_platform_wait(house: World) -> None:
+    codes = {await asked(house, f"人{number}") for number in range(3)}
+    assert len(codes) == 3
+    house.talk.said.clear()
+    for _ in range(3):
+        await house.say("还有我", "人3", platform="telegram")
+        await house.wait(61)
+    assert [(out.external_chat_id, CODE.search(out.text)) for out in house.talk.said] == [("dm:人3", None)]
+    assert await asked(house, "别处", "discord") not in codes
+
+
+async def test_an_approved_person_is_told_and_may_talk(house: World) -> None:
+    code = await asked(house)
+    house.talk.said.clear()
+    await house.say(f".ai approve {code.lower()}")
+    assert sorted((out.external_chat_id, out.text) for out in house.talk.said) == [
+        ("dm:阿生", "主人同意啦，以后直接跟我说话就好"), ("local", "好，阿生现在可以跟我聊天了"),
+    ]  # fmt: skip
+    await house.say("谢谢", "阿生", platform="telegram")
+    assert house.replies[-1] == "好的"
+    assert "你好呀" not in house.sent
+
+
+async def test_the_owners_notice_has_buttons_for_the_owner_alone(house: World) -> None:
+    code = await asked(house)
+    buttons = next(out for out in house.talk.said if out.external_chat_id == "local").buttons
+    assert [(each.text, each.account) for each in buttons] == [
+        (f".ai approve {code}", "local"), (f".ai deny {code}", "local"),
+    ]  # fmt: skip
+
+
+async def test_a_denied_person_gets_no_answer_at_all(house: World) -> None:
+    code = await asked(house)
+    await house.say(f".ai deny {code}")
+    house.talk.said.clear()
+    for text in ("为什么", "/start", "/help", ".ai help", f"/start {code}"):
+        await house.say(text, "阿生", platform="telegram")
+        await house.wait(70)
+    assert house.talk.said == []
+    await house.say(".ai allow telegram:t-阿生")
+    await house.say("谢谢", "阿生", platform="telegram")
+    assert house.replies[-1] == "好的"
+
+
+@pytest.mark.parametrize("command", [".ai approve {}", ".ai allow", ".ai deny", ".ai allow telegram:t-阿生"])
+async def test_only_an_owner_decides(house: World, command: str) -> None:
+    code = await asked(house)
+    for who, platform in (("阿生", "telegram"), ("阿红", "telegram"), ("阿明", "console")):
+        await house.say(command.format(code), who, platform=platform)
+    assert house.rows("SELECT count(*) FROM person WHERE access <> ''") == [(0,)]
+    assert house.rows("SELECT count(*) FROM chat WHERE access <> ''") == [(0,)]
+
+
+async def test_a_code_is_shown_to_its_stranger_and_the_owner_only(house: World) -> None:
+    codes = [await asked(house, who) for who in ("甲", "乙")]
+    for who in ("丙", "丁", "甲", "乙"):
+        await house.say("你好", who, platform="telegram")
+        await house.say(".ai dialog", who, platform="telegram")
+        await house.say("小暖", who, "大群", platform="telegram", mentions_bot=True)
+    for who, code in zip(("甲", "乙"), codes, strict=True):
+        assert {out.external_chat_id for out in house.talk.said if code in out.text} == {f"dm:{who}", "local"}
+    assert not any(code in house.sent for code in codes)
+
+
+async def test_an_expired_code_approves_nobody(house: World) -> None:
+    code = await asked(house)
+    await house.wait(3601)
+    await house.say(f".ai approve {code}")
+    assert house.replies[-1] == "没有在等的人用这个码，也许已经过期了"
+    assert house.rows("SELECT count(*) FROM code WHERE kind = 'pair'") == [(0,)]
+
+
+async def test_a_group_works_only_after_an_owner_allows_it(enter: Enter) -> None:
+    world = await enter(bot={"timezone": "Asia/Shanghai", "owners": ["telegram:t-王"]})
+    call = {"group": "大群", "platform": "telegram", "mentions_bot": True}
+    await world.say("在吗", "王", **call)  # type: ignore[arg-type]
+    assert world.replies == []
+    await world.say(".ai allow", "王", "大群", **TELEGRAM)
+    await world.say("在吗", "谁都行", **call)  # type: ignore[arg-type]
+    assert world.replies == ["好，我可以在那个群里说话了", "好的"]
+    await world.say(".ai deny", "王", "大群", **TELEGRAM)
+    await world.say("在吗", "谁都行", **call)  # type: ignore[arg-type]
+    assert world.replies[2:] == ["好，我不在那个群里说话了"]
+
+
+async def test_what_is_allowed_in_a_guild_holds_for_all_its_channels(enter: Enter) -> None:
+    world = await enter(bot={"timezone": "Asia/Shanghai", "owners": ["discord:d-王"]})
+    await world.say(".ai allow", "王", "频道一", platform="discord", parent="guild1")
+    for channel, parent in (("频道二", "guild1"), ("频道三", "guild2")):
+        await world.say("小暖，在吗", "阿明", channel, platform="discord", parent=parent)
+    assert [out.external_chat_id for out in world.talk.said] == ["group:频道一", "group:频道二"]
+
+
+@pytest.mark.parametrize(
+    ("allow", "who", "group"), [("t-阿生", "阿生", ""), ("group:大群", "谁", "大群"), ("g1", "谁", "话题")]
+)
+async def test_the_configurations_list_needs_no_approval(enter: Enter, allow: str, who: str, group: str) -> None:
+    world = await enter(telegram={"allow": [allow]})
+    await world.say("小暖，在吗", who, group, platform="telegram", parent="g1" if group == "话题" else "")
+    await world.say("小暖，在吗", "外人", "别的群" if group else "", platform="telegram")
+    assert sum(reply == "好的" for reply in world.replies) == 1
+
+
+async def test_a_post_without_a_sender_is_nobodys_command(enter: Enter) -> None:
+    world = await enter(telegram={"allow": ["group:频道"]})
+    place = Place("telegram", "group:频道", "group")
+    for text in (".ai allow", ".ai help", "小暖，在吗"):
+        await world.app.door.accept(Incoming(place, None, "message", text, mentions_bot=True))
+        await world.app.settled()
+    assert (world.replies, world.log.named("answer_failed")) == ([], [])
+
+
+@pytest.mark.parametrize("text", ["/start", "/help", "/start QQQQQQQ2"])
+@pytest.mark.parametrize("group", ["", "大群"])
+async def test_start_and_help_always_answer(house: World, text: str, group: str) -> None:
+    await house.say(text, "阿生", group, platform="telegram")
+    assert [out.text for out in house.talk.said if out.platform == "telegram"] != []
+
+
+async def test_start_gives_a_stranger_the_code_each_time(house: World) -> None:
+    for _ in range(2):
+        await house.say("/start", "阿生", platform="telegram")
+    assert sum("配对码" in out.text for out in house.talk.said if out.platform == "telegram") == 2
+
+
+@pytest.mark.parametrize("form", ["/start {}", "{}", " {} ", ".ai link {}"])
+async def test_the_code_of_init_makes_its_sender_the_owner_once(enter: Enter, form: str) -> None:
+    world = await enter()
+    code = leave_owner_code(world.folder, world.clock.now())
+    assert (world.folder / OWNER_FILE).stat().st_mode & 0o777 == 0o600
+    await world.say(form.format(code.lower()), "王", platform="telegram")
+    assert world.replies == ["认出来啦，你就是我的主人"]
+    await world.say(".ai approve QQQQQQQ2", "王", platform="telegram")
+    assert "只有主人" not in world.replies[-1]
+    await world.say(f"/start {code}", "贼", platform="telegram")
+    assert world.replies[-1] == "这个码不对，或者已经过期了"
+    assert world.rows("SELECT external_id FROM account WHERE owner = 1") == [("t-王",)]
+    assert not (world.folder / OWNER_FILE).exists()
+
+
+async def test_the_owner_code_is_over_after_a_day_and_survives_a_crash(enter: Enter) -> None:
+    world = await enter()
+    code = leave_owner_code(world.folder, world.clock.now())
+    await world.crash()
+    await world.wait(24 * 3600 + 1)
+    await world.say(f"/start {code}", "王", platform="telegram")
+    assert world.rows("SELECT count(*) FROM account WHERE owner = 1") == [(0,)]
+
+
+async def test_a_bot_uses_no_code_and_owns_nothing(enter: Enter) -> None:
+    world = await enter(bot={"timezone": "Asia/Shanghai", "owners": ["telegram:t-匿名管理员"]})
+    code = leave_owner_code(world.folder, world.clock.now())
+    for text in (code, f"/start {code}", ".ai allow"):
+        await world.say(text, "匿名管理员", platform="telegram", is_bot=True)
+        await world.say(text, "匿名管理员", "大群", platform="telegram", is_bot=True)
+    assert world.replies == []
+    assert world.rows("SELECT count(*) FROM account WHERE owner = 1") == [(0,)]
+
+
+async def test_five_wrong_codes_and_the_right_one_is_ignored_for_an_hour(enter: Enter) -> None:
+    world = await enter()
+    code = leave_owner_code(world.folder, world.clock.now())
+    for _ in range(5):
+        await world.say(f"/start {new_code()}", "贼", platform="telegram")
+    for text in (f"/start {code}", code, "你好", "/help"):
+        await world.say(text, "贼", platform="telegram")
+    assert world.replies == ["这个码不对，或者已经过期了"] * 5
+    await world.wait(3601)
+    await world.say(code, "贼", platform="telegram")
+    assert world.replies[-1] == "认出来啦，你就是我的主人"
+
+
+async def test_an_answer_with_somebodys_data_goes_to_that_person_alone(enter: Enter) -> None:
+    world = await enter(
+        bot={"timezone": "Asia/Shanghai", "owners": ["discord:d-王"]}, discord={"allow": ["group:大群"]}
+    )
+    for command in (".ai ctx", ".ai dialog", ".ai budget show", ".ai help"):
+        await world.say(command, "王", "大群", platform="discord", via=f"handle {command}")
+    assert [(out.only_for, out.via) for out in world.talk.said] == [
+        ("d-王", "handle .ai ctx"), ("d-王", "handle .ai dialog"), ("d-王", "handle .ai budget show"),
+        ("", "handle .ai help"),
+    ]  # fmt: skip
+
+
+async def test_a_receipt_has_a_button_that_takes_it_back(house: World) -> None:
+    pressed = "记住我怕狗"
+    for receipt in ("记住啦 #1", "好，忘掉了 #1。7 天内说「撤销 #1」还能找回来", "找回来啦 #1"):
+        await house.say(pressed)
+        assert house.replies[-1] == receipt
+        for button in house.talk.said[-1].buttons:
+            assert (button.label, button.account) == ("撤销", "local")
+            pressed = button.text
+    assert house.talk.said[-1].buttons == ()

@@ -1,0 +1,194 @@
+"""What Discord has beside messages, against a strict fake server: slash commands, buttons, files, typing, events."""
+
+from collections.abc import AsyncIterator
+from dataclasses import replace
+
+import pytest
+
+from bot.errors import SendError
+from bot.types.event import Attachment as Attached
+from bot.types.outgoing import Button
+from tests.discord_proxies import Kind, proxy
+from tests.discord_support import COMMANDS, Scene, Town, adapter_for, outgoing, running
+from tests.fakes.discord_server import FakeDiscord
+from tests.fakes.discord_world import FORUM, Attachment
+
+
+@pytest.fixture
+async def server() -> AsyncIterator[FakeDiscord]:
+    async with FakeDiscord() as server:
+        yield server
+        assert server.violations == []
+
+
+@pytest.fixture
+def town(server: FakeDiscord) -> Town:
+    return Town(server)
+
+
+@pytest.fixture
+def scene(server: FakeDiscord) -> Scene:
+    return adapter_for(server)
+
+
+async def test_everything_that_happens_reaches_the_door(town: Town, scene: Scene) -> None:
+    people = town.server.people
+    async with running(town.server, scene):
+        said = town.say(town.hall, town.lin, "one")
+        people.edit(said, "two")
+        people.react(said, town.ann, "👍")
+        people.react(said, town.ann, "👍", remove=True)
+        people.pin(said, town.ann)
+        people.topic(town.hall, "茶")
+        people.delete(said)
+        await scene.door.until(lambda: len(scene.door.stored) == 7)
+    told = [(one.label or one.kind, one.text) for one in scene.door.stored]
+    assert told == [
+        ("message", "one"), ("edit", "two"), ("reaction", "👍"), ("reaction", "-👍"), ("pin", "two"),
+        ("title", "#hall: 茶"), ("delete", ""),
+    ]  # fmt: skip
+    assert {one.target for one in scene.door.stored if one.label not in ("", "title")} == {str(said.id)}
+
+
+async def test_threads_and_forum_posts_are_places_of_their_own(town: Town, scene: Scene) -> None:
+    async with running(town.server, scene):
+        thread = town.server.people.thread(town.hall, town.lin, "周末", "去哪里")
+        forum = town.server.people.channel(town.guild, "questions", FORUM)
+        post = town.server.people.thread(forum, town.ann, "Tea?", "Which one")
+        await scene.door.until(lambda: len(scene.door.stored) == 2)
+        await scene.adapter.send(outgoing(thread, "公园"))
+    places = {(one.place.external_id, one.place.title, one.place.parent) for one in scene.door.stored}
+    guild = str(town.guild.id)
+    assert places == {(str(thread.id), "周末", guild), (str(post.id), "Tea?", guild)}
+    assert town.server.texts(thread) == ["公园"]
+
+
+async def test_a_preview_grows_and_ends_as_one_message(town: Town, scene: Scene) -> None:
+    async with running(town.server, scene):
+        shown = await scene.adapter.show(outgoing(town.hall, "我想"))
+        row = replace(outgoing(town.hall, "我想了想"), preview_id=shown)
+        assert await scene.adapter.show(row) == shown
+        assert await scene.adapter.send(replace(row, text="我想了想，好的")) == (shown,)
+    assert town.server.texts(town.hall) == ["我想了想，好的"]
+
+
+async def test_a_preview_whose_id_was_lost_is_ended_all_the_same(town: Town, scene: Scene) -> None:
+    async with running(town.server, scene):
+        await scene.adapter.show(outgoing(town.hall, "我想"))
+        await scene.adapter.send(outgoing(town.hall, "我想了想"))
+    assert town.server.texts(town.hall) == ["我想了想"]
+
+
+async def test_a_preview_that_was_deleted_is_said_anew(town: Town, scene: Scene) -> None:
+    async with running(town.server, scene):
+        shown = await scene.adapter.show(outgoing(town.hall, "我想"))
+        town.server.people.delete(*town.hall.messages)
+        await scene.adapter.send(replace(outgoing(town.hall, "好的"), preview_id=shown))
+    assert town.server.texts(town.hall) == ["好的"]
+
+
+@pytest.mark.parametrize("kind", ["socks5", "http"])
+async def test_everything_goes_through_the_proxy(town: Town, kind: Kind) -> None:
+    async with proxy(kind) as between:
+        scene = adapter_for(town.server, proxy=between.url)
+        async with running(town.server, scene):
+            town.say(town.dm, town.lin, "look", files=(Attachment("a.txt", b"hello", "text/plain"),))
+            await scene.door.until(lambda: len(scene.door.stored) == 1)
+            assert await scene.adapter.fetch(scene.door.stored[0].attachments[0], 5) == b"hello"
+            await scene.adapter.send(outgoing(town.dm, "seen"))
+    assert town.server.texts(town.dm) == ["seen"]
+    assert len(between.through) >= 3
+    assert len(set(between.through)) == 1
+
+
+async def test_parts_fit_and_lose_nothing(scene: Scene) -> None:
+    text = "今天天气很好。" * 700
+    parts = scene.adapter.parts(text)
+    assert "".join(parts) == text
+    assert max(map(len, parts)) <= 2_000
+
+
+async def test_typing_is_shown_until_it_is_switched_off(town: Town, scene: Scene) -> None:
+    async with running(town.server, scene):
+        scene.adapter.typing(str(town.hall.id), True)
+        await town.server.until(lambda: len(town.server.typing(town.hall)) == 1)
+        scene.adapter.typing(str(town.hall.id), False)
+        scene.adapter.typing("123", True)
+        await town.server.until(lambda: any(asked.status == 404 for asked in town.server.requests))
+    assert len(town.server.typing(town.hall)) == 1
+
+
+async def test_an_attachment_is_fetched_up_to_a_limit(town: Town, scene: Scene) -> None:
+    async with running(town.server, scene):
+        liar = Attachment("b.txt", b"x" * 500, "text/plain", said_size=5)
+        town.say(town.dm, town.lin, "look", files=(Attachment("a.txt", b"hello", "text/plain"), liar))
+        await scene.door.until(lambda: len(scene.door.stored) == 1)
+        good, bad = scene.door.stored[0].attachments
+        assert (good.kind, good.name, good.size) == ("file", "a.txt", 5)
+        assert await scene.adapter.fetch(good, 5) == b"hello"
+        for one in (bad, replace(good, size=6), Attached("file", f"{town.server.world.cdn_url}/attachments/1/1/x")):
+            with pytest.raises(SendError, match="never"):
+                await scene.adapter.fetch(one, 5)
+
+
+async def test_slash_commands_are_registered_once(town: Town) -> None:
+    for _ in range(2):
+        scene = adapter_for(town.server, commands=COMMANDS)
+        async with running(town.server, scene):
+            pass
+    writes = [asked for asked in town.server.requests if asked.path.endswith("/commands") and asked.method == "PUT"]
+    assert len(writes) == 1
+    assert [one["name"] for one in town.server.commands] == ["ai", "remember", "new"]
+    assert {one["name"] for one in town.server.commands[0]["options"]} == {"ctx", "name"}
+
+
+async def test_a_slash_command_says_what_one_would_type_and_its_answer_is_for_that_person(town: Town) -> None:
+    scene = adapter_for(town.server, commands=COMMANDS)
+    async with running(town.server, scene):
+        town.server.people.slash(town.hall, town.ann, "ai ctx")
+        town.server.people.slash(town.hall, town.ann, "remember", text="Ann likes tea")
+        await scene.door.until(lambda: len(scene.door.stored) == 2)
+        ctx, remember = scene.door.stored
+        answer = replace(outgoing(town.hall, "part one"), via=ctx.via, only_for=str(town.ann.id))
+        await scene.adapter.send(answer)
+        await scene.adapter.send(answer)
+        await scene.adapter.send(replace(answer, outbox_id=2, text="part two"))
+    assert [ctx.text, remember.text] == [".ai ctx", "记住 Ann likes tea"]
+    assert ctx.place.external_id == str(town.hall.id)
+    shown = [one.content for one in town.server.ephemeral(town.ann) if one.content]
+    assert shown == ["part one", "part two"]
+    assert town.server.texts(town.hall) == []
+
+
+async def test_an_answer_whose_interaction_is_over_goes_to_a_direct_message(town: Town) -> None:
+    scene = adapter_for(town.server, commands=COMMANDS)
+    async with running(town.server, scene):
+        town.server.people.slash(town.hall, town.lin, "ai ctx")
+        await scene.door.until(lambda: len(scene.door.stored) == 1)
+        row = replace(outgoing(town.hall, "yours"), via=scene.door.stored[0].via, only_for=str(town.lin.id))
+        await scene.clock.advance(15 * 60_000, settled=_nothing)
+        await scene.adapter.send(row)
+        await scene.adapter.send(replace(row, outbox_id=2, via="1"))
+    assert town.server.texts(town.dm) == ["yours", "yours"]
+    assert town.server.texts(town.hall) == []
+
+
+async def test_a_button_works_for_one_person_also_after_a_restart(town: Town) -> None:
+    scene = adapter_for(town.server)
+    buttons = (Button("Undo", ".ai undo", str(town.lin.id)), Button("No", "x" * 200, str(town.lin.id)))
+    async with running(town.server, scene):
+        await scene.adapter.send(replace(outgoing(town.hall, "done"), buttons=buttons))
+    later = adapter_for(town.server)
+    async with running(town.server, later):
+        (message,) = town.hall.messages
+        other = town.server.people.press(message, f"{town.lin.id}|.ai undo", town.ann)
+        await town.server.until(lambda: other.acknowledged)
+        town.server.people.press(message, f"{town.lin.id}|.ai undo", town.lin)
+        await later.door.until(lambda: len(later.door.stored) == 1)
+    (pressed,) = later.door.stored
+    assert pressed.sender is not None
+    assert (pressed.text, pressed.sender.external_id) == (".ai undo", str(town.lin.id))
+
+
+async def _nothing() -> None:
+    """Nothing has to settle."""

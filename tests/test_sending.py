@@ -1,0 +1,183 @@
+"""Messages on their way out: what a platform's answer allows, long replies in parts, replies that are seen growing."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from bot.errors import ModelError, SendError
+from tests.fakes.clock import let_others_run
+from tests.fakes.platform import Drafting, Lively, StreamingModel
+from tests.world import World
+
+LONG = "很久很久以前，海边有一座灯塔。" * 20
+
+
+async def opened(folder: Path, talk: Lively) -> World:
+    """A house whose platform is `talk`, with a model that streams."""
+    world = World(folder)
+    world.talk, world.model = talk, StreamingModel()
+    return await world.open()
+
+
+async def until(true: Callable[[], bool]) -> None:
+    """Let everything run until it is so."""
+    while not true():
+        await let_others_run()
+
+
+def writer(world: World) -> StreamingModel:
+    assert isinstance(world.model, StreamingModel)
+    return world.model
+
+
+async def ask(world: World, text: str = "讲个故事") -> StreamingModel:
+    """Somebody asks; the model that begins to write."""
+    model = writer(world)
+    await world.app.door.accept(world.message(text))
+    await until(lambda: model.writing)
+    return model
+
+
+async def pass_interval(world: World, ms: int) -> None:
+    """The time until the next preview passes, once somebody waits for it."""
+    due = world.clock.now() + ms
+    await until(lambda: any(alarm.when == due and not alarm.cancelled for alarm in world.clock._alarms))
+    await world.clock.advance(ms, let_others_run)
+
+
+async def test_a_reply_is_seen_growing_and_ends_as_the_one_message_it_began_as(tmp_path: Path) -> None:
+    talk = Lively(size=10_000)
+    world = await opened(tmp_path, talk)
+    model = await ask(world)
+    model.write("从前有")
+    await let_others_run()
+    assert talk.history == [], "a short reply needs no preview"
+    await pass_interval(world, 1_500)
+    await until(lambda: world.rows("SELECT preview_id FROM outbox") == [("m1",)])
+    model.write("座山")
+    await pass_interval(world, 1_500)
+    await until(lambda: len(talk.history) == 2)
+    model.write("。")
+    model.finish()
+    await world.app.settled()
+    assert talk.history == [("m1", "从前有"), ("m1", "从前有座山"), ("m1", "从前有座山。")]
+    assert world.rows("SELECT state, attempts FROM outbox") == [("sent", 1)]
+    await world.close()
+
+
+async def test_a_preview_that_a_crash_left_is_edited_into_the_reply_never_followed_by_a_second(tmp_path: Path) -> None:
+    talk = Lively(size=10_000)
+    world = await opened(tmp_path, talk)
+    model = await ask(world)
+    model.write("从前有")
+    await pass_interval(world, 1_500)
+    await until(lambda: world.rows("SELECT preview_id FROM outbox") == [("m1",)])
+    world.model = StreamingModel()
+    await world.crash(shut=True)
+    await until(lambda: writer(world).writing)
+    writer(world).write("重新讲")
+    writer(world).finish()
+    await world.app.settled()
+    assert talk.shown == {"m1": "重新讲"}
+    await world.close()
+
+
+async def test_drafts_are_shown_where_a_chat_takes_them_and_then_one_message_is_sent(tmp_path: Path) -> None:
+    talk = Drafting(size=10_000)
+    world = await opened(tmp_path, talk)
+    model = await ask(world)
+    for piece in ("一", "二"):
+        model.write(piece)
+        await pass_interval(world, 700)
+        await until(lambda: talk.drafts[-1:] == [model.written])
+    model.finish()
+    await world.app.settled()
+    assert talk.drafts == ["一", "一二"]
+    assert talk.history == [("m1", "一二")]
+    await world.close()
+
+
+async def test_a_failed_turn_turns_its_preview_into_the_notice(tmp_path: Path) -> None:
+    talk = Lively(size=10_000)
+    world = await opened(tmp_path, talk)
+    model = await ask(world)
+    model.write("从前有")
+    await pass_interval(world, 1_500)
+    await until(lambda: world.rows("SELECT preview_id FROM outbox") == [("m1",)])
+    model.fault = ModelError("cut", "…")
+    model.finish()
+    await world.app.settled()
+    assert list(talk.shown) == ["m1"]
+    assert "从前有" not in talk.shown["m1"]
+    await world.close()
+
+
+async def test_a_long_reply_goes_out_in_parts_that_make_it_up_in_order(tmp_path: Path) -> None:
+    talk = Lively(size=100)
+    world = await opened(tmp_path, talk)
+    model = await ask(world)
+    model.write(LONG)
+    model.finish()
+    await world.app.settled()
+    assert "".join(talk.shown.values()) == LONG
+    assert len(talk.shown) == 3
+    assert world.rows("SELECT part, state FROM outbox ORDER BY id") == [(0, "sent"), (1, "sent"), (2, "sent")]
+    await world.close()
+
+
+async def test_with_placeholders_every_message_is_first_shown_and_then_edited(tmp_path: Path) -> None:
+    talk = Lively(size=10_000, placeholder=True)
+    world = await opened(tmp_path, talk)
+    await world.app.door.accept(world.message(".ai help"))
+    await world.app.settled()
+    assert talk.history[0] == ("m1", "…")
+    assert list(talk.shown) == ["m1"]
+    assert ".ai help" in talk.shown["m1"]
+    await world.close()
+
+
+@pytest.mark.parametrize(
+    ("fate", "state", "seen"),
+    [
+        (SendError("later", "slow down", 30_000), "sent", 2),
+        (SendError("unknown", "timed out"), "unknown", 1),
+        (SendError("never", "refused"), "failed", 1),
+        (SendError("gone", "blocked"), "cancelled", 1),
+    ],
+)
+async def test_what_a_platform_answers_decides_what_becomes_of_a_message(
+    tmp_path: Path, fate: SendError, state: str, seen: int
+) -> None:
+    talk = Lively(size=10_000)
+    world = await opened(tmp_path, talk)
+    talk.fates = [fate]
+    await world.say(".ai help")
+    await world.wait(29)
+    assert talk.history == [], "nothing goes out inside the wait"
+    await world.wait(31)
+    await world.say(".ai budget show")
+    assert world.rows("SELECT state FROM outbox WHERE id = 1") == [(state,)]
+    assert len(talk.history) == seen
+    lines = world.log.named("send_failed")
+    assert [line["fate"] for line in lines] == [fate.fate]
+    await world.close()
+
+
+async def test_a_message_that_may_have_gone_out_before_a_crash_is_not_sent_again_where_it_would_show_twice(
+    tmp_path: Path,
+) -> None:
+    for resends, state in ((False, "unknown"), (True, "sent")):
+        talk = Lively(size=10_000, resends=resends)
+        world = await opened(tmp_path / state, talk)
+        event = world.message(".ai help")
+        world.talk.broken = True
+        await world.app.door.accept(event)
+        await world.app.settled()
+        await world.store.outbox.take(1, world.clock.now() + 99_000)
+        talk.broken = False
+        await world.crash()
+        await world.wait(2)
+        assert world.rows("SELECT state FROM outbox") == [(state,)]
+        assert len(talk.history) == (1 if resends else 0)
+        await world.close()

@@ -1,0 +1,130 @@
+"""The Telegram adapter polls with the real library against a strict fake server on loopback."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import suppress
+
+import pytest
+
+from bot.errors import PlatformError, StoreError
+from bot.ports import Adapter, Drafts, Edits, Files, Splits, Typing
+from tests.fakes.clock import SimClock, let_others_run
+from tests.fakes.telegram_faults import Fault, Limits
+from tests.fakes.telegram_server import TOKEN, FakeTelegram
+from tests.telegram_stage import ANN, Door, Lines, confirmed, make, polls, stage
+
+
+@pytest.fixture
+async def server() -> AsyncGenerator[FakeTelegram]:
+    async with FakeTelegram(limits=Limits(private=1000.0, burst=1000)) as fake:
+        yield fake
+
+
+async def test_it_is_everything_that_the_house_knows_of(server: FakeTelegram) -> None:
+    adapter: Adapter = make(server, Lines())
+    assert all(isinstance(adapter, port) for port in (Splits, Typing, Edits, Drafts, Files))
+    assert adapter.platform == "telegram"
+    assert not adapter.resends
+
+
+async def test_a_message_is_stored_before_telegram_may_forget_it(server: FakeTelegram) -> None:
+    door = Door(hold=asyncio.Event())
+    async with stage(server, door=door) as on:
+        posted = server.people.say(ANN.id, ANN, "在吗")
+        with suppress(TimeoutError):
+            await server.until(lambda: confirmed(server, posted), within=0.3)
+        assert not confirmed(server, posted)
+        assert door.hold is not None
+        door.hold.set()
+        await on.door.until(1)
+        await server.until(lambda: confirmed(server, posted))
+
+
+async def test_a_message_that_cannot_be_stored_comes_again_and_polling_goes_on(server: FakeTelegram) -> None:
+    door = Door(problems=[StoreError("disk full"), RuntimeError("odd")])
+    async with stage(server, door=door) as on:
+        server.people.say(ANN.id, ANN, "一")
+        server.people.say(ANN.id, ANN, "二")
+        await on.door.until(2)
+        assert on.door.texts == ["一", "二"]
+        assert not on.task.done()
+        assert any("telegram_not_stored" in line and "disk full" in line for line in on.log.lines)
+
+
+async def test_one_message_whose_content_can_never_be_stored_does_not_stop_the_others(server: FakeTelegram) -> None:
+    async with stage(server) as on:
+        server.world.updates.add("message", {"message_id": 1, "date": "yesterday", "chat": {"id": 1}})
+        server.people.say(ANN.id, ANN, "还在")
+        await on.door.until(1)
+        assert on.door.texts == ["还在"]
+        assert sum("telegram_update_skipped" in line for line in on.log.lines) == 1
+
+
+async def test_a_refused_token_is_final_and_shown_nowhere(server: FakeTelegram) -> None:
+    server.faults.add("getMe", Fault("unauthorized"))
+    async with stage(server) as on:
+        error = await on.ended()
+        assert isinstance(error, PlatformError)
+        assert error.final
+        assert "telegram.token" in str(error)
+        assert TOKEN not in f"{error} {error.__cause__} {on.log.lines}"
+        assert error.__suppress_context__
+
+
+async def test_a_token_that_expires_while_polling_ends_it_at_once(server: FakeTelegram) -> None:
+    async with stage(server) as on:
+        server.faults.add("getUpdates", Fault("unauthorized"))
+        server.people.say(ANN.id, ANN, "在吗")
+        error = await on.ended()
+        assert isinstance(error, PlatformError)
+        assert error.final
+
+
+async def test_a_second_program_with_the_same_token_must_go(server: FakeTelegram) -> None:
+    clock = SimClock(1_000_000)
+    async with stage(server, clock=clock) as first:
+        server.people.say(ANN.id, ANN, "在吗")
+        await first.door.until(1)
+        await server.until(lambda: polls(server) > 1)
+        await clock.advance(20_000, let_others_run)
+        async with stage(server) as second:
+            error = await second.ended()
+            assert isinstance(error, PlatformError)
+            assert error.final
+            assert "second program" in str(error)
+        server.people.say(ANN.id, ANN, "还在吗")
+        await first.door.until(2)
+
+
+async def test_a_server_that_cannot_be_reached_is_worth_another_try() -> None:
+    async with FakeTelegram() as server:
+        adapter = make(server, Lines())
+    with pytest.raises(OSError, match="Telegram"):
+        await adapter.run(Door())
+
+
+async def test_polling_that_hangs_for_90_seconds_is_given_up(server: FakeTelegram) -> None:
+    clock = SimClock(1_000_000)
+    async with stage(server, clock=clock) as on:
+        await clock.advance(89_000, let_others_run)
+        assert not on.task.done()
+        await clock.advance(2_000, let_others_run)
+        assert isinstance(await on.ended(), TimeoutError)
+
+
+async def test_polling_that_dies_is_noticed_at_once(server: FakeTelegram) -> None:
+    async with stage(server) as on:
+        await server.until(lambda: polls(server) > 0)
+        await server.until(lambda: len(server.calls("setMyCommands")) == 6)
+        for task in asyncio.all_tasks():
+            if task.get_name().startswith("Updater:"):
+                task.cancel()
+        assert isinstance(await on.ended(), OSError)
+
+
+async def test_the_menu_is_shown_in_private_chats_and_groups(server: FakeTelegram) -> None:
+    async with stage(server):
+        await server.until(lambda: len(server.commands) == 6)
+        assert {language for _, language in server.commands} == {"", "en", "zh"}
+        zh = next(menu for (_, language), menu in server.commands.items() if language == "zh")
+        assert zh == (("ctx", "看上下文"),)

@@ -1,0 +1,1 @@
+"""Long runs that hurt: `make torture`. Nothing of it is on the path of `make test`."""

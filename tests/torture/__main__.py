@@ -1,0 +1,36 @@
+"""`python -m tests.torture telegram|placeholder|discord|sigterm [KILLS] [MESSAGES]`: kills, then counts, one line."""
+
+import asyncio
+import sys
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+from signal import SIGTERM
+
+from tests.torture.grounds import discord, telegram
+from tests.torture.kills import Plan, Run
+
+RUNS: dict[str, Run] = {
+    "telegram": telegram,
+    "placeholder": lambda folder, plan: telegram(folder, plan, placeholder=True),
+    "discord": discord,
+    "sigterm": telegram,
+}
+
+
+def main() -> None:
+    """Exit code 1 when something was lost or said twice."""
+    name = sys.argv[1] if len(sys.argv) > 1 else "telegram"
+    kills = int(sys.argv[2]) if len(sys.argv) > 2 else 200
+    messages = int(sys.argv[3]) if len(sys.argv) > 3 else 2_000
+    plan = Plan(kills, messages)
+    if name == "sigterm":
+        plan = replace(plan, ends_by=SIGTERM)
+    with tempfile.TemporaryDirectory() as folder:
+        count = asyncio.run(RUNS[name](Path(folder), plan))
+    print(f"{name}: {count.line()}")
+    sys.exit(bool(count.lost or count.twice or count.unanswered))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,202 @@
+"""Kills the real program at random moments while people write, then counts. It knows no platform and no protocol."""
+
+import asyncio
+import contextlib
+import random
+import re
+import sqlite3
+from collections import Counter
+from collections.abc import Callable, Coroutine
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from signal import SIGKILL, SIGTERM, Signals
+from typing import Protocol
+
+from tests.e2e import Home
+from tests.fakes.openai_script import Asked, Reply
+
+WORD = re.compile(r"第(\d+)句")
+WAITING = """SELECT 1 FROM event WHERE state = 'queued'
+    UNION ALL SELECT 1 FROM outbox WHERE state IN ('pending', 'sending')
+    UNION ALL SELECT 1 FROM turn WHERE state IN ('asked', 'answered')"""
+PATIENCE_S = 120.0
+"""How long the program may take, after the last kill, to answer what is left."""
+
+
+class Playground(Protocol):
+    """A platform's fake, with people who write to nuan."""
+
+    def write(self, who: int, text: str) -> None:
+        """Somebody writes in a private chat of their own."""
+        ...
+
+    def seen(self) -> list[str]:
+        """Every message of nuan that people see now."""
+        ...
+
+    def ready(self) -> bool:
+        """Whether nuan listens."""
+        ...
+
+    def violations(self) -> int:
+        """How often a rule of the platform was broken."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How much: kills, messages, people who write at once, and the seed of all chances.
+
+    A life lasts `shortest_s` to `longest_s` seconds, counted from the start of the process.
+    """
+
+    kills: int
+    messages: int
+    people: int = 8
+    seed: int = 1
+    shortest_s: float = 0.3
+    longest_s: float = 3.0
+    ends_by: Signals = SIGKILL
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """What was found: messages written, not stored, not answered, answered twice; rows whose fate is unknown."""
+
+    kills: int
+    written: int
+    lost: int
+    unanswered: int
+    twice: int
+    unknown: int
+    violations: int
+    exits: Counter[int]
+    slowest_exit_s: float
+
+    def line(self) -> str:
+        """For the operator of the run."""
+        return (
+            f"{self.kills} kills, {self.written} messages: {self.lost} lost, {self.unanswered} unanswered, "
+            f"{self.unknown} replies of unknown fate, {self.twice} answered twice, {self.violations} rules broken, "
+            f"exit codes {dict(self.exits)}, slowest end {self.slowest_exit_s:.1f} s"
+        )
+
+
+def echo(asked: Asked) -> Reply:
+    """A model that names every sentence it is asked to answer, so that each can be found in a reply."""
+    numbers = WORD.findall(asked.last_user)
+    return Reply("收到" + "，".join(f"第{number}句" for number in numbers) if numbers else "好的。")
+
+
+async def torture(home: Home, plan: Plan, ground: Playground) -> Count:
+    """Write and kill until both are done, let the last life answer everything, and count."""
+    chance = random.Random(plan.seed)
+    exits: Counter[int] = Counter()
+    slowest = 0.0
+    await _greet(home, plan, ground)
+    writing = asyncio.create_task(_write(plan, ground, chance))
+    try:
+        for _ in range(plan.kills):
+            process = await _start(home)
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(process.wait(), chance.uniform(plan.shortest_s, plan.longest_s))
+            slowest = max(slowest, await _end(process, plan.ends_by))
+            exits[process.returncode or 0] += 1
+        await writing
+        process = await _start(home)
+        await _until(lambda: _settled(home, plan))
+        await _end(process, SIGTERM)
+        exits[process.returncode or 0] += 1
+    finally:
+        writing.cancel()
+        await asyncio.wait((writing,))
+    return _count(home, plan, ground, exits, slowest)
+
+
+async def _greet(home: Home, plan: Plan, ground: Playground) -> None:
+    """Everybody has written once before it begins: what is missed of a place that was never seen is not asked for."""
+    process = await _start(home)
+    await _until(ground.ready)
+    for who in range(plan.people):
+        ground.write(who, "早")
+    await _until(lambda: len(_some(home, "SELECT 1 FROM event WHERE text LIKE '%早'")) == plan.people)
+    await _end(process, SIGTERM)
+
+
+async def _write(plan: Plan, ground: Playground, chance: random.Random) -> None:
+    pause = plan.kills * (plan.shortest_s + plan.longest_s) / 2 / plan.messages
+    for number in range(plan.messages):
+        ground.write(chance.randrange(plan.people), f"第{number}句")
+        await asyncio.sleep(chance.uniform(0, 2 * pause))
+
+
+async def _start(home: Home) -> asyncio.subprocess.Process:
+    errors = (home.folder / "stderr.txt").open("ab")
+    try:
+        return await asyncio.create_subprocess_exec(
+            *home.command("run"), cwd=home.folder, env=home.environment(), stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.DEVNULL, stderr=errors,
+        )  # fmt: skip
+    finally:
+        errors.close()
+
+
+async def _end(process: asyncio.subprocess.Process, how: Signals) -> float:
+    """End it; how many seconds that took."""
+    loop = asyncio.get_running_loop()
+    begun = loop.time()
+    with contextlib.suppress(ProcessLookupError):
+        process.send_signal(how)
+    await process.wait()
+    return loop.time() - begun
+
+
+async def _until(true: Callable[[], bool]) -> None:
+    async with asyncio.timeout(PATIENCE_S):
+        while not true():  # noqa: ASYNC110 - the other side is a file
+            await asyncio.sleep(0.2)
+
+
+def _rows(home: Home, sql: str) -> list[tuple[object, ...]]:
+    path = home.data_folder / "nuan.db"
+    if not path.exists():
+        return []
+    with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as database:
+        return database.execute(sql).fetchall()
+
+
+def _some(home: Home, sql: str) -> list[tuple[object, ...]]:
+    """The rows, or none while the database is being made."""
+    try:
+        return _rows(home, sql)
+    except sqlite3.Error:
+        return []
+
+
+def _stored(home: Home) -> set[int]:
+    texts = _rows(home, "SELECT text FROM event WHERE kind = 'message'")
+    return {int(number) for (text,) in texts for number in WORD.findall(str(text))}
+
+
+def _settled(home: Home, plan: Plan) -> bool:
+    """Everything written is stored, nothing waits, nothing is on its way."""
+    with contextlib.suppress(sqlite3.Error):
+        waits = _rows(home, WAITING)
+        return not waits and len(_stored(home)) == plan.messages
+    return False
+
+
+def _count(home: Home, plan: Plan, ground: Playground, exits: Counter[int], slowest: float) -> Count:
+    seen = Counter(int(number) for text in ground.seen() for number in WORD.findall(text))
+    unknown = _rows(home, "SELECT text FROM outbox WHERE state = 'unknown'")
+    doubtful = {int(number) for (text,) in unknown for number in WORD.findall(str(text))}
+    return Count(
+        kills=plan.kills, written=plan.messages, lost=plan.messages - len(_stored(home)),
+        unanswered=sum(number not in seen and number not in doubtful for number in range(plan.messages)),
+        twice=sum(times > 1 for times in seen.values()), unknown=len(unknown),
+        violations=ground.violations(), exits=exits, slowest_exit_s=slowest,
+    )  # fmt: skip
+
+
+Run = Callable[[Path, Plan], Coroutine[None, None, Count]]
