@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 CODE := bot adapters tests
 ARGS ?=
 
-.PHONY: run setup test check format clean
+.PHONY: run setup test torture check format clean
 
 run: $(VENV)/.runtime
 	@$(BIN)/nuan chat $(ARGS)
@@ -15,6 +15,10 @@ setup: $(VENV)/.dev
 
 test: $(VENV)/.dev
 	@$(MAKE) --no-print-directory check
+
+torture: $(VENV)/.dev
+	for run in telegram placeholder discord; do $(BIN)/python -m tests.torture $$run 200 2000 || exit 1; done
+	$(BIN)/python -m tests.torture sigterm 100 500
 
 check:
 	$(BIN)/ruff format --check $(CODE)

@@ -101,7 +101,7 @@ class Remembering:
 
     async def _before(self, told: Told) -> str:
         """What 把这个记下来 points at: the same person's previous message."""
-        events = await self._store.events.recent(told.chat.id, 0, 0, self._settings.context.bus_max)
+        events = await self._store.events.recent(told.chat.id, 0, 0, self._settings.context.bus_max, waiting=True)
         mine = [e for e in events if e.person_id == told.person_id and e.id < told.event.id and e.kind == "message"]
         return mine[-1].text.strip() if mine else ""
 

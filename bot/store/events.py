@@ -32,8 +32,8 @@ main.event inside is the same table: views.py rewrites the one FROM at the end.
 """
 
 VISIBLE = "hidden = '' AND "
-NEWS = f"WHERE {VISIBLE}chat_id = ?1 AND NOT (kind = 'bot' AND turn_id IS NOT NULL) "
-"""What a delta may tell: everything visible but replies, which the log holds already."""
+NEWS = f"WHERE {VISIBLE}chat_id = ?1 AND state <> 'queued' AND NOT (kind = 'bot' AND turn_id IS NOT NULL) "
+"""What a delta may tell: all that is visible but replies, which the log holds, and what waits for its own answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,10 +113,16 @@ class Events:
         )
         return str(row[0]) if row else ""
 
-    async def recent(self, chat_id: int, after: int, since: int, limit: int) -> tuple[Event, ...]:
-        """The newest `limit` visible events of a chat after event `after` and not older than `since`, in order."""
+    async def recent(
+        self, chat_id: int, after: int, since: int, limit: int, *, waiting: bool = False
+    ) -> tuple[Event, ...]:
+        """The newest `limit` visible events of a chat after event `after` and not older than `since`, in order.
+
+        With `waiting` also those that still wait for their own answer.
+        """
+        queued = "" if waiting else "state <> 'queued' AND "
         rows = await self._database.rows(
-            EVENT + "WHERE " + VISIBLE + "chat_id = ? AND id > ? AND at >= ? ORDER BY id DESC LIMIT ?",
+            f"{EVENT}WHERE {VISIBLE}{queued}chat_id = ? AND id > ? AND at >= ? ORDER BY id DESC LIMIT ?",
             (chat_id, after, since, limit),
         )
         return tuple(event_of(row) for row in reversed(rows))

@@ -1,4 +1,6 @@
-"""`python -m tests.torture telegram|placeholder|discord|sigterm [KILLS] [MESSAGES]`: kills, then counts, one line."""
+"""`python -m tests.torture RUN [KILLS] [MESSAGES]`: kills, then counts, one line. The runs are in RUNS.
+
+`order` kills nobody: 50 people write 40 messages each. `limits` keeps the platform's real limits."""
 
 import asyncio
 import sys
@@ -7,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from signal import SIGTERM
 
+from tests.fakes.telegram_faults import Limits
 from tests.torture.grounds import discord, telegram
 from tests.torture.kills import Plan, Run
 
@@ -15,6 +18,8 @@ RUNS: dict[str, Run] = {
     "placeholder": lambda folder, plan: telegram(folder, plan, placeholder=True),
     "discord": discord,
     "sigterm": telegram,
+    "order": lambda folder, plan: telegram(folder, replace(plan, kills=0, people=50)),
+    "limits": lambda folder, plan: telegram(folder, replace(plan, kills=0, people=20), limits=Limits()),
 }
 
 
@@ -29,7 +34,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         count = asyncio.run(RUNS[name](Path(folder), plan))
     print(f"{name}: {count.line()}")
-    sys.exit(bool(count.lost or count.twice or count.unanswered))
+    sys.exit(bool(count.lost or count.twice or count.early or count.unanswered or count.violations))
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 """The platforms' fakes as playgrounds of the kill harness, and the settings that point the program at them."""
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -7,13 +8,12 @@ from tests.e2e import KEY, Home, with_server
 from tests.fakes.discord_server import FakeDiscord
 from tests.fakes.discord_world import Channel, User
 from tests.fakes.openai_server import FakeOpenAI
-from tests.fakes.telegram_faults import UNLIMITED
-from tests.fakes.telegram_server import FakeTelegram
+from tests.fakes.telegram_faults import UNLIMITED, Limits
+from tests.fakes.telegram_server import TOKEN, FakeTelegram
 from tests.fakes.telegram_shapes import Person
 from tests.torture.kills import Count, Plan, echo, torture
 
 FIRST_PERSON = 5_000_001
-DISCORD_TOKEN = "made-up.discord.token"
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,10 +27,9 @@ class TelegramGround:
         number = FIRST_PERSON + who
         self.server.people.say(number, Person(number, f"人{who}"), text)
 
-    def seen(self) -> list[str]:
+    def seen(self) -> list[list[str]]:
         """What they see of the bot's."""
-        chats = [FIRST_PERSON + who for who in range(100)]
-        return [shown.text for chat in chats for shown in self.server.sent(chat)]
+        return [[shown.text for shown in self.server.sent(FIRST_PERSON + who)] for who in range(100)]
 
     def ready(self) -> bool:
         """Whether somebody polls."""
@@ -53,9 +52,9 @@ class DiscordGround:
         """One of them mentions the bot."""
         self.server.people.say(self.channels[who], self.members[who], f"<@{self.server.world.bot.id}> {text}")
 
-    def seen(self) -> list[str]:
+    def seen(self) -> list[list[str]]:
         """What they see of the bot's."""
-        return [text for channel in self.channels for text in self.server.texts(channel)]
+        return [list(self.server.texts(channel)) for channel in self.channels]
 
     def ready(self) -> bool:
         """Whether the gateway has somebody."""
@@ -68,23 +67,24 @@ class DiscordGround:
 
 async def discord(folder: Path, plan: Plan) -> Count:
     """The same against a Discord."""
-    async with FakeDiscord(DISCORD_TOKEN, limit=0) as server, FakeOpenAI(echo, key=KEY) as model:
+    token = f"made-up.discord.{os.getpid()}"  # two runs at once are two bots
+    async with FakeDiscord(token, limit=0) as server, FakeOpenAI(echo, key=KEY) as model:
         members = tuple(server.world.add_user(f"人{who}") for who in range(plan.people))
         guild = server.world.add_guild("家", *members)
         channels = tuple(server.world.add_channel(guild, f"c{who}") for who in range(plan.people))
         home = Home(folder, with_server(model) | {
-            "DISCORD__TOKEN": DISCORD_TOKEN, "DISCORD__API_URL": server.api_url,
+            "BUDGET__DAY_TOKENS": "none", "DISCORD__TOKEN": token, "DISCORD__API_URL": server.api_url,
             "DISCORD__GATEWAY_URL": server.gateway_url, "DISCORD__ALLOW": str(guild.id),
         })  # fmt: skip
         return await torture(home, plan, DiscordGround(server, channels, members))
 
 
-async def telegram(folder: Path, plan: Plan, placeholder: bool = False) -> Count:
+async def telegram(folder: Path, plan: Plan, placeholder: bool = False, limits: Limits = UNLIMITED) -> Count:
     """The whole program against a Bot API server and a model server, killed again and again."""
     allow = ",".join(str(FIRST_PERSON + who) for who in range(plan.people))
-    async with FakeTelegram(limits=UNLIMITED) as server, FakeOpenAI(echo, key=KEY) as model:
+    async with FakeTelegram(f"{os.getpid()}{TOKEN[10:]}", limits=limits) as server, FakeOpenAI(echo, key=KEY) as model:
         home = Home(folder, with_server(model) | {
-            "TELEGRAM__TOKEN": server.token, "TELEGRAM__BASE_URL": server.url, "TELEGRAM__ALLOW": allow,
+            "BUDGET__DAY_TOKENS": "none", "TELEGRAM__TOKEN": server.token, "TELEGRAM__BASE_URL": server.url, "TELEGRAM__ALLOW": allow,
             "TELEGRAM__DELIVERY": "placeholder" if placeholder else "send",
         })  # fmt: skip
         return await torture(home, plan, TelegramGround(server))

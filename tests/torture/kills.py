@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Coroutine
 from contextlib import closing
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from signal import SIGKILL, SIGTERM, Signals
 from typing import Protocol
@@ -31,8 +32,8 @@ class Playground(Protocol):
         """Somebody writes in a private chat of their own."""
         ...
 
-    def seen(self) -> list[str]:
-        """Every message of nuan that people see now."""
+    def seen(self) -> list[list[str]]:
+        """Every message of nuan that people see now, chat by chat, in order."""
         ...
 
     def ready(self) -> bool:
@@ -62,13 +63,17 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """What was found: messages written, not stored, not answered, answered twice; rows whose fate is unknown."""
+    """What was found: messages written, not stored, not answered, answered twice or before an earlier one of the chat.
+
+    `unknown` are replies of which nobody knows whether they arrived.
+    """
 
     kills: int
     written: int
     lost: int
     unanswered: int
     twice: int
+    early: int
     unknown: int
     violations: int
     exits: Counter[int]
@@ -78,7 +83,8 @@ class Count:
         """For the operator of the run."""
         return (
             f"{self.kills} kills, {self.written} messages: {self.lost} lost, {self.unanswered} unanswered, "
-            f"{self.unknown} replies of unknown fate, {self.twice} answered twice, {self.violations} rules broken, "
+            f"{self.unknown} replies of unknown fate, {self.twice} answered twice, {self.early} out of order, "
+            f"{self.violations} rules broken, "
             f"exit codes {dict(self.exits)}, slowest end {self.slowest_exit_s:.1f} s"
         )
 
@@ -103,8 +109,8 @@ async def torture(home: Home, plan: Plan, ground: Playground) -> Count:
                 await asyncio.wait_for(process.wait(), chance.uniform(plan.shortest_s, plan.longest_s))
             slowest = max(slowest, await _end(process, plan.ends_by))
             exits[process.returncode or 0] += 1
-        await writing
         process = await _start(home)
+        await writing
         await _until(lambda: _settled(home, plan))
         await _end(process, SIGTERM)
         exits[process.returncode or 0] += 1
@@ -125,7 +131,7 @@ async def _greet(home: Home, plan: Plan, ground: Playground) -> None:
 
 
 async def _write(plan: Plan, ground: Playground, chance: random.Random) -> None:
-    pause = plan.kills * (plan.shortest_s + plan.longest_s) / 2 / plan.messages
+    pause = max(plan.kills, 10) * (plan.shortest_s + plan.longest_s) / 2 / plan.messages
     for number in range(plan.messages):
         ground.write(chance.randrange(plan.people), f"第{number}句")
         await asyncio.sleep(chance.uniform(0, 2 * pause))
@@ -188,13 +194,15 @@ def _settled(home: Home, plan: Plan) -> bool:
 
 
 def _count(home: Home, plan: Plan, ground: Playground, exits: Counter[int], slowest: float) -> Count:
-    seen = Counter(int(number) for text in ground.seen() for number in WORD.findall(text))
+    chats = [[int(number) for text in chat for number in WORD.findall(text)] for chat in ground.seen()]
+    seen = Counter(number for chat in chats for number in chat)
     unknown = _rows(home, "SELECT text FROM outbox WHERE state = 'unknown'")
     doubtful = {int(number) for (text,) in unknown for number in WORD.findall(str(text))}
     return Count(
         kills=plan.kills, written=plan.messages, lost=plan.messages - len(_stored(home)),
         unanswered=sum(number not in seen and number not in doubtful for number in range(plan.messages)),
-        twice=sum(times > 1 for times in seen.values()), unknown=len(unknown),
+        twice=sum(times > 1 for times in seen.values()),
+        early=sum(later < before for chat in chats for before, later in pairwise(chat)), unknown=len(unknown),
         violations=ground.violations(), exits=exits, slowest_exit_s=slowest,
     )  # fmt: skip
 
