@@ -10,7 +10,7 @@ from bot.commands.table import is_command
 from bot.config.settings import Settings
 from bot.errors import StoreError
 from bot.flow.alarms import RETRY_MS, Alarms, Handlers
-from bot.flow.answering import Answering
+from bot.flow.answering import Answering, Reach
 from bot.flow.aside import Aside
 from bot.flow.closing import Closing, Summariser, read_instructions
 from bot.flow.intake import Intake
@@ -82,17 +82,17 @@ class App:
         self._chats = Lanes("chat", self._answer, self._activity, log)
         self._sends = Lanes("send", self._send, self._activity, log)
         self._digests = Lanes("digest", self._digest, self._activity, log)
-        self._sending = Sending(store, clock, self._sends.wake, self.look, log)
+        self._sending = Sending(store, clock, words, self._sends.wake, self.look, log)
         media = make_media(parts, self._sending.adapter)
         planner, _, brain = make_planner(parts, media)
         runner = TurnRunner(store, planner, brain, clock, settings, words, log, self._sending)
         remembering = Remembering(store, clock, settings, words, parts.aside)
-        self._answering = Answering(store, runner, remembering, planner, clock, words, log, media)
+        self._answering = Answering(
+            store, runner, remembering, planner, clock, words, Reach(self._sending, media), log
+        )  # fmt: skip
         summariser = Summariser(parts.model, read_instructions(parts.prompts), brain.slots)
         self._closing = Closing(store, summariser, planner, clock, settings, words, parts.aside, log)
-        self._answering.employ(
-            CommandDesk(store, planner, clock, settings, words), self._sends.wake, self._sending.typing
-        )  # fmt: skip
+        self._answering.employ(CommandDesk(store, planner, clock, settings, words))
         handlers = Handlers(self._chats.wake, self._sends.wake, self._digests.wake)
         self._alarms = Alarms(store, clock, handlers, settings, words.tz(words.zone), self.look, log)
         self._alarm_lane = Lanes("alarm", self._alarms.work, self._activity, log)
@@ -108,7 +108,7 @@ class App:
         """Take up what an earlier process left, then begin."""
         for adapter in adapters:
             self._sending.connect(adapter)
-        resent, unknown = await self._store.outbox.recover(self._sending.resending)
+        resent, unknown = await self._store.outbox.recover(self._sending.resending, self._sending.placing)
         lost = await self._store.turns.lost_calls(self._clock.now())
         running = await self._store.turns.running()
         for turn in running:

@@ -86,6 +86,10 @@ class Door(Protocol):
         """The platform's id of the newest message of that place that is stored, "" when none is."""
         ...
 
+    async def recent(self, place: Place, limit: int) -> tuple[str, ...]:
+        """The platform's ids of the newest visible messages of people of that place, newest first."""
+        ...
+
 
 class Adapter(Protocol):
     """One platform: brings events through a door, sends messages out.

@@ -17,7 +17,7 @@ TOKEN = "made-up.discord.token"
 COMMANDS = (
     CommandSpec("ai ctx", ".ai ctx", (("en", "What the model sees"), ("zh-Hans", "模型看到的"))),
     CommandSpec("ai name", ".ai name", (("en", "What you are called"),), "words"),
-    CommandSpec("remember", "记住 ", (("en", "Keep this"), ("zh-Hant", "記住這個")), "text"),
+    CommandSpec("remember", "/remember ", (("en", "Keep this"), ("zh-Hant", "記住這個")), "text"),
     CommandSpec("new", "/new", (("en", "Begin anew"),)),
 )
 
@@ -69,6 +69,13 @@ class Doorway:
         await self.open.wait()
         ids = [one.external_id for one in self.stored if one.place.external_id == place.external_id]
         return max((one for one in ids if one), key=int, default="")
+
+    async def recent(self, place: Place, limit: int) -> tuple[str, ...]:
+        gone = {one.target for one in self.stored if one.label == "delete"}
+        said = [one for one in self.stored if one.place.external_id == place.external_id and one.kind == "message"]
+        return tuple(one.external_id for one in reversed(said) if one.external_id and one.external_id not in gone)[
+            :limit
+        ]
 
     async def places(self, platform: str) -> tuple[Place, ...]:
         return tuple({one.place.external_id: one.place for one in self.stored}.values())

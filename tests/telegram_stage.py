@@ -49,6 +49,9 @@ class Door:
     async def newest(self, place: Place) -> str:
         return ""
 
+    async def recent(self, place: Place, limit: int) -> tuple[str, ...]:
+        return ()
+
     async def until(self, count: int) -> list[Incoming]:
         async with asyncio.timeout(8), self._news:
             await self._news.wait_for(lambda: len(self.stored) >= count)

@@ -39,4 +39,4 @@ def test_the_menu_is_made_from_the_table_in_three_languages() -> None:
     assert menu.keys() >= {"ai help", "ai ctx", "ai link", "ai allow", "remember", "forget", "new"}
     assert all(dict(spec.about).keys() == set(SCRIPTS) for spec in menu.values())
     assert not any(text.startswith("help_") for spec in menu.values() for _, text in spec.about)
-    assert (menu["remember"].says, menu["remember"].shape, menu["ai ctx"].says) == ("记住 ", "text", ".ai ctx")
+    assert (menu["remember"].says, menu["remember"].shape, menu["ai ctx"].says) == ("/remember ", "text", ".ai ctx")

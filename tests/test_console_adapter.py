@@ -39,6 +39,9 @@ class OpenDoor:
     async def newest(self, place: Place) -> str:
         return ""
 
+    async def recent(self, place: Place, limit: int) -> tuple[str, ...]:
+        return ()
+
     @property
     def texts(self) -> list[str]:
         return [incoming.text for incoming in self.seen]

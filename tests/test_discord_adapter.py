@@ -37,7 +37,7 @@ async def test_a_message_comes_through_the_door_and_an_answer_goes_back(town: To
         await scene.door.until(lambda: len(scene.door.stored) == 1)
         ids = await scene.adapter.send(outgoing(town.hall, "在的"))
     (incoming,) = scene.door.stored
-    assert (incoming.text, incoming.mentions_bot, incoming.external_id) == ("@warm 在吗", True, str(said.id))
+    assert (incoming.text, incoming.mentions_bot, incoming.external_id) == ("在吗", True, str(said.id))
     assert (incoming.place.title, incoming.place.parent) == ("#hall", str(town.guild.id))
     (sent,) = town.server.sent(town.hall)
     assert ids == (str(sent.id),)

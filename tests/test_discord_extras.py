@@ -153,7 +153,7 @@ async def test_a_slash_command_says_what_one_would_type_and_its_answer_is_for_th
         await scene.adapter.send(answer)
         await scene.adapter.send(answer)
         await scene.adapter.send(replace(answer, outbox_id=2, text="part two"))
-    assert [ctx.text, remember.text] == [".ai ctx", "记住 Ann likes tea"]
+    assert [ctx.text, remember.text] == [".ai ctx", "/remember Ann likes tea"]
     assert ctx.place.external_id == str(town.hall.id)
     shown = [one.content for one in town.server.ephemeral(town.ann) if one.content]
     assert shown == ["part one", "part two"]

@@ -80,7 +80,7 @@ def test_ids_are_told_as_names(wire: Wire) -> None:
     text = f"<@{BOT}> <@!{ANN}> <@&{PLAIN}> <#{HALL}> <#{THREAD}> <a:wave:7> </ai ctx:8> <@999> <t:1:R>"
     users = [BOT_USER, ANN_USER | {"member": MEMBER | {"nick": "安"}}]
     said = wire.one("MESSAGE_CREATE", message(text, mentions=users, mention_roles=[str(PLAIN)]))
-    assert said.text == "@warm @安 @friends #hall #周末计划 :wave: /ai ctx @999 <t:1:R>"
+    assert said.text == "@安 @friends #hall #周末计划 :wave: /ai ctx @999 <t:1:R>"
 
 
 @pytest.mark.parametrize(
@@ -247,3 +247,28 @@ def test_no_value_of_any_field_gets_past_the_guard(value: object, name: str) -> 
     wire = Wire()
     wire.feed("MESSAGE_CREATE", message("hi") | {name: value})
     assert set(wire.log.names) <= {"discord_malformed"}
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (f"<@{BOT}> 记住我怕狗", "记住我怕狗"),
+        (f"<@!{BOT}>，.ai off", ".ai off"),
+        (f"<@&{MANAGED}> <@{BOT}> 记住我怕狗", "记住我怕狗"),
+        (f"记住我怕狗 <@{BOT}>", "记住我怕狗"),
+        (f"你好<@{BOT}>在吗", "你好@warm在吗"),
+        (f"<@{BOT}>", "@warm"),
+        (f"<@{BOT}> <@{ANN}> 早", "@Ann 早"),
+    ],
+)
+def test_a_call_at_either_end_is_no_part_of_what_is_said(wire: Wire, text: str, told: str) -> None:
+    more = {"mentions": [BOT_USER, ANN_USER], "mention_roles": [str(MANAGED)]}
+    said = wire.one("MESSAGE_CREATE", message(text, **more))
+    assert (said.text, said.mentions_bot) == (told, True)
+
+
+def test_an_edit_is_told_without_its_call_too(wire: Wire) -> None:
+    wire.feed("MESSAGE_CREATE", message(f"<@{BOT}> 记住我怕狗", mentions=[BOT_USER]))
+    edited = {"edited_timestamp": "2025-07-30T07:03:00+00:00", "mentions": [BOT_USER]}
+    told = wire.one("MESSAGE_UPDATE", message(f"<@{BOT}> 记住我怕猫", **edited))
+    assert (told.label, told.text) == ("edit", "记住我怕猫")

@@ -55,13 +55,15 @@ async def test_a_reply_is_seen_growing_and_ends_as_the_one_message_it_began_as(t
     assert talk.history == [], "a short reply needs no preview"
     await pass_interval(world, 1_500)
     await until(lambda: world.rows("SELECT preview_id FROM outbox") == [("m1",)])
-    model.write("座山")
-    await pass_interval(world, 1_500)
-    await until(lambda: len(talk.history) == 2)
+    for piece in ("座山", "，山里有庙"):
+        model.write(piece)
+        await pass_interval(world, 1_500)
+        await until(lambda: talk.shown["m1"] == model.written)
     model.write("。")
     model.finish()
     await world.app.settled()
-    assert talk.history == [("m1", "从前有"), ("m1", "从前有座山"), ("m1", "从前有座山。")]
+    texts = ["…", "从前有座山", "从前有座山，山里有庙", "从前有座山，山里有庙。"]
+    assert talk.history == [("m1", text) for text in texts]
     assert world.rows("SELECT state, attempts FROM outbox") == [("sent", 1)]
     await world.close()
 
@@ -79,7 +81,7 @@ async def test_a_preview_that_a_crash_left_is_edited_into_the_reply_never_follow
     writer(world).write("重新讲")
     writer(world).finish()
     await world.app.settled()
-    assert talk.shown == {"m1": "重新讲"}
+    assert talk.shown == {"m1": "重新讲"}, "never followed by a second"
     await world.close()
 
 
@@ -181,3 +183,53 @@ async def test_a_message_that_may_have_gone_out_before_a_crash_is_not_sent_again
         assert world.rows("SELECT state FROM outbox") == [(state,)]
         assert len(talk.history) == (1 if resends else 0)
         await world.close()
+
+
+async def test_where_messages_begin_as_placeholders_one_of_unknown_fate_is_sent_again(tmp_path: Path) -> None:
+    talk = Lively(size=10_000, placeholder=True)
+    world = await opened(tmp_path, talk)
+    talk.broken = True
+    await world.say(".ai help")
+    await world.store.outbox.take(1, world.clock.now() + 99_000)
+    talk.broken = False
+    await world.crash()
+    await world.wait(2)
+    assert world.rows("SELECT state FROM outbox") == [("sent",)]
+    await world.close()
+
+
+async def test_the_answer_to_a_command_goes_out_in_parts(tmp_path: Path) -> None:
+    talk = Lively(size=40)
+    world = await opened(tmp_path, talk)
+    await world.say(".ai help")
+    assert len(talk.shown) > 3
+    assert ".ai help" in "".join(talk.shown.values())
+    await world.close()
+
+
+async def test_calls_that_crashes_cut_off_are_not_the_turns_own(tmp_path: Path) -> None:
+    world = await World(tmp_path).open()
+    world.shut()
+    await world.app.door.accept(world.message("在吗"))
+    for _ in range(6):
+        await world.held()
+        await world.crash(shut=True)
+    await world.held()
+    assert world.model.gate is not None
+    world.model.gate.set()
+    await world.app.settled()
+    assert world.replies == ["好的"]
+    await world.close()
+
+
+async def test_a_message_on_which_the_program_always_dies_is_given_up(tmp_path: Path) -> None:
+    world = await World(tmp_path).open()
+    world.shut()
+    await world.app.door.accept(world.message("在吗"))
+    for _ in range(8):
+        await world.held()
+        await world.crash(shut=True)
+    await world.app.settled()
+    assert len(world.replies) == 1
+    assert world.rows("SELECT state FROM turn") == [("failed",)]
+    await world.close()

@@ -1,9 +1,31 @@
 """Messages that Telegram tells, as documented payloads, become what happened."""
 
-import pytest
+from dataclasses import replace
 
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from adapters.telegram.menu import menu
+from bot.types.command import CommandSpec
 from bot.types.event import Attachment, Incoming, Place, Sender
-from tests.telegram_payloads import ANN, AT, BO, BOT, CHANNEL, DM, FORUM, GROUP, Json, marked, message, one, read
+from tests.telegram_payloads import (
+    ANN,
+    AT,
+    BO,
+    BOT,
+    CHANNEL,
+    DM,
+    FORUM,
+    GROUP,
+    ME,
+    Json,
+    entity,
+    marked,
+    message,
+    one,
+    read,
+)
 
 
 def test_a_private_message_is_told_with_place_sender_and_time() -> None:
@@ -140,3 +162,62 @@ def test_a_topic_is_a_place_of_its_own_and_its_plain_lines_reply_to_nobody() -> 
 
 def test_a_comment_thread_of_an_ordinary_group_is_no_place_of_its_own() -> None:
     assert one(message(text="在吗", message_thread_id=5)).place == Place("telegram", "-1001", "group", "小组")
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("@nuan_bot 记住我怕狗", "记住我怕狗"),
+        ("@NUAN_bot，.ai off", ".ai off"),
+        ("记住我怕狗😀 @nuan_bot", "记住我怕狗😀"),
+        ("😀你好@nuan_bot 在吗", "😀你好@暖 在吗"),
+        ("@nuan_bot", "@暖"),
+        (" @nuan_bot  ", " @暖  "),
+    ],
+)
+def test_a_call_at_either_end_is_no_part_of_what_is_said(text: str, told: str) -> None:
+    part = next(part for part in ("@nuan_bot", "@NUAN_bot") if part in text)
+    (said,) = read("message", message(**marked(text, "mention", part)), replace(ME, name="暖"))
+    assert (said.text, said.mentions_bot) == (told, True)
+
+
+def test_a_call_without_a_username_is_left_out_and_a_command_behind_it_is_read() -> None:
+    text = "暖 /ai_ctx@nuan_bot me"
+    entities = [entity("text_mention", text, "暖", user=BOT), entity("bot_command", text, "/ai_ctx@nuan_bot")]
+    me = replace(ME, commands=(CommandSpec("ai ctx", ".ai ctx", (("en", "Show"),)),))
+    (said,) = read("message", message(text=text, entities=entities), me)
+    assert (said.text, said.mentions_bot) == (".ai ctx me", True)
+
+
+def test_an_edit_is_told_without_its_call_too() -> None:
+    told = one(message(edit_date=AT, **marked("@nuan_bot 记住我怕猫", "mention", "@nuan_bot")), "edited_message")
+    assert (told.label, told.text) == ("edit", "记住我怕猫")
+
+
+@given(st.text(alphabet="ab😀暖,@ \n", max_size=20), st.lists(st.tuples(*[st.integers(0, 25)] * 2), max_size=4))
+def test_wrong_entities_break_nothing(text: str, spans: list[tuple[int, int]]) -> None:
+    entities = [{"type": "text_mention", "offset": at, "length": size, "user": BOT} for at, size in spans]
+    assert len(read("message", message(text=text or "x", entities=entities))) == 1
+
+
+def test_every_command_of_the_menu_is_understood_as_what_it_says() -> None:
+    commands = (
+        CommandSpec("ai ctx", ".ai ctx", (("en", "Show"),), "words"),
+        CommandSpec("ai new", ".ai new", (("en", "Anew"),)),
+        CommandSpec("new", "/new", (("en", "Anew"),)),
+        CommandSpec("remember", "/remember ", (("en", "Keep"),), "text"),
+        CommandSpec("start", "/start", (("en", "Hello"),), "words"),
+    )
+    shown = [entry.command for entry in menu(commands, "en")]
+    assert shown == ["ai_ctx", "new", "remember", "start"]
+    me = replace(ME, commands=commands)
+    texts = [
+        read("message", message(DM, **marked(f"/{name} Ann  likes tea", "bot_command", f"/{name}")), me)[0].text
+        for name in shown
+    ]
+    assert texts == [
+        ".ai ctx Ann  likes tea",
+        "/new Ann  likes tea",
+        "/remember Ann  likes tea",
+        "/start Ann  likes tea",
+    ]

@@ -1,10 +1,10 @@
-"""The way of every event to the door, channel by channel in order; first what was missed, then what is new.
+"""The way of every event to the door, channel by channel in order: what changed, what was missed, then what is new.
 
 It reads no payloads, and gives up at the first event that cannot be stored: the next start reads it again."""
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Collection
 from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
@@ -16,8 +16,20 @@ from bot.types.log import Log
 AT_ONCE = 4
 """Channels whose history is read at the same time; Discord allows 50 requests a second overall."""
 
-Missed = Callable[[Place, str], AsyncIterator[Incoming]]
-"""What was said in a place after the message of that id, oldest first."""
+COMPARED = 100
+"""Stored messages of a channel that are looked up after an absence: what one request shows."""
+
+
+class Past(Protocol):
+    """What a connection can find out about the time before it."""
+
+    def missed(self, there: Place, after: str) -> AsyncIterator[Incoming]:
+        """What was said in a place after the message of that id, oldest first."""
+        ...
+
+    async def changed(self, there: Place, stored: Collection[str]) -> tuple[Incoming, ...]:
+        """Which of these messages were deleted or edited; nothing when that cannot be told."""
+        ...
 
 
 @runtime_checkable
@@ -42,13 +54,13 @@ class _Lane:
 class Lanes:
     """Brings events through the door: one at a time in a channel, channels in parallel.
 
-    After `connected` the history of a channel is read before its next event. `failed` is done with the error when
-    an event could not be stored; from then on nothing is taken.
+    After `connected` the history of a channel is compared and read before its next event. `failed` is done with the
+    error when an event could not be stored; from then on nothing is taken.
     """
 
-    def __init__(self, door: Door, missed: Missed, log: Log) -> None:
+    def __init__(self, door: Door, past: Past, log: Log) -> None:
         self._door = door
-        self._missed = missed
+        self._past = past
         self._log = log
         self._lanes: dict[str, _Lane] = {}
         self._connection = 0
@@ -102,15 +114,21 @@ class Lanes:
             lane.task = None
 
     async def _catch_up(self, lane: _Lane) -> None:
-        connection, count = self._connection, 0
+        connection, count, changes = self._connection, 0, 0
         async with self._reading:
             if newest := await self._door.newest(lane.place):
-                async for incoming in self._missed(lane.place, newest):
+                # What is gone must be gone before what was missed is answered.
+                stored = await self._door.recent(lane.place, COMPARED)
+                for change in await self._past.changed(lane.place, stored):
+                    await self._accept(change)
+                    changes += 1
+                async for incoming in self._past.missed(lane.place, newest):
                     await self._accept(incoming)
                     count += 1
         lane.read_for = connection
-        if count:
-            self._log.info("discord_caught_up", channel=lane.place.external_id, messages=count)
+        if count or changes:
+            channel = lane.place.external_id
+            self._log.info("discord_caught_up", channel=channel, messages=count, changes=changes)
 
     async def _accept(self, incoming: Incoming) -> None:
         """A store that cannot be used stops everything; anything else is wrong with this one event."""

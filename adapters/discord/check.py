@@ -2,6 +2,7 @@
 
 import aiohttp
 import discord
+from aiohttp_socks import ProxyError
 
 from adapters.discord.client import Address, Client
 from bot.types.finding import Finding
@@ -18,7 +19,7 @@ async def check(token: str, address: Address, log: Log) -> tuple[Finding, ...]:
         gateway = address.gateway or (await client.http.get_bot_gateway())[1]
     except discord.LoginFailure:
         return (Finding(False, "discord.token", "is refused: take the one of the developer portal, Bot, Reset Token"),)
-    except (discord.DiscordException, aiohttp.ClientError, OSError, TimeoutError) as error:
+    except (discord.DiscordException, aiohttp.ClientError, ProxyError, OSError, TimeoutError) as error:
         text = f"{where} cannot be reached ({type(error).__name__}): check discord.api_url and discord.proxy"
         return (Finding(False, "discord", text),)
     finally:

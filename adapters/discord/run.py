@@ -2,7 +2,7 @@
 decided elsewhere."""
 
 import asyncio
-from collections.abc import AsyncIterator, Coroutine
+from collections.abc import Coroutine
 from dataclasses import replace
 from typing import Any
 
@@ -12,21 +12,20 @@ from aiohttp_socks import ProxyError
 
 from adapters.discord.catching_up import Lanes
 from adapters.discord.client import Address, Client, forwarded
+from adapters.discord.history import History, readable
 from adapters.discord.send import FAILURES, Posts, fate_of
 from adapters.discord.slash import Interactions, said, sync
-from adapters.discord.updates import PLATFORM, from_message, incomings, place
+from adapters.discord.updates import PLATFORM, incomings
 from bot.errors import NuanError, PlatformError, SendError
 from bot.ports import Clock, Door
 from bot.text.split import split
 from bot.types.command import CommandSpec
-from bot.types.event import Attachment, Incoming, Place
+from bot.types.event import Attachment
 from bot.types.log import Log
 from bot.types.outgoing import Outgoing
 
 PART_CHARS = 1_900
 """Discord takes 2,000 characters; formatting may add some."""
-BACKLOG = 1_000
-"""Messages of one channel that are read after an absence, oldest first: ten requests."""
 CLOSE_S = 3
 """How long the gateway may take to say goodbye; the library would wait for thirty seconds."""
 CANCEL_S = 0.2
@@ -75,7 +74,7 @@ class DiscordAdapter:
         """Work until cancelled. PlatformError when Discord or the store cannot be used, OSError to try again."""
         with forwarded(self._log):
             client = Client(self._address, self._seen, self._log)
-            self._lanes = lanes = Lanes(door, self._missed, self._log)
+            self._lanes = lanes = Lanes(door, History(client, self._log), self._log)
             try:
                 await self._login(client)
                 await self._connected(client, lanes)
@@ -175,7 +174,7 @@ class DiscordAdapter:
                 case "ready", ():
                     self._start(self._look(client, lanes))
                 case "guild_available" | "guild_join", (discord.Guild() as guild,) if client.is_ready():
-                    for there in _readable(guild):
+                    for there in readable(guild):
                         lanes.look(there)
                 case "interaction", (discord.Interaction() as interaction,):
                     self._start(self._used(client, lanes, interaction))
@@ -188,7 +187,7 @@ class DiscordAdapter:
     async def _look(self, client: Client, lanes: Lanes) -> None:
         """See what was missed everywhere; Discord names no direct channels, so the door is asked for those."""
         known = await lanes.known()
-        for there in (*(found for guild in client.guilds for found in _readable(guild)), *known):
+        for there in (*(found for guild in client.guilds for found in readable(guild)), *known):
             lanes.look(there)
 
     async def _used(self, client: Client, lanes: Lanes, interaction: discord.Interaction[Any]) -> None:
@@ -202,30 +201,6 @@ class DiscordAdapter:
             self._log.warning("discord_interaction_late", error=type(error).__name__)
         if incoming is not None:
             lanes.put(incoming)
-
-    async def _missed(self, there: Place, after: str) -> AsyncIterator[Incoming]:
-        """What was said in a channel after that message, oldest first."""
-        client = self._client
-        if client is None or client.user is None or not after.isdecimal():
-            return
-        number = int(there.external_id)
-        channel = client.get_channel(number)
-        last = getattr(channel, "last_message_id", None)
-        if last is not None and last <= int(after):
-            return
-        source = channel if isinstance(channel, discord.abc.Messageable) else client.get_partial_messageable(number)
-        count = 0
-        try:
-            async for message in source.history(limit=BACKLOG, after=discord.Object(int(after)), oldest_first=True):
-                count += 1
-                if (found := from_message(message, client.user)) is not None:
-                    yield found
-        except (discord.Forbidden, discord.NotFound) as error:
-            self._log.info("discord_no_history", channel=there.external_id, code=error.code)
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
-            self._log.warning("discord_malformed", gateway_event="history", error=type(error).__name__)
-        if count == BACKLOG:
-            self._log.warning("discord_backlog_cut", channel=there.external_id, messages=count)
 
     async def _type(self, client: Client, number: int, over: asyncio.Event) -> None:
         try:
@@ -263,18 +238,6 @@ def trouble(error: Exception, client: discord.Client) -> Exception:
         case _:
             # Among others: a library that stumbles over its missing connection when the first try fails.
             return ConnectionError(f"discord: {type(error).__name__}")
-
-
-def _readable(guild: discord.Guild) -> list[Place]:
-    """Every channel and active thread whose history may be read."""
-    channels: list[discord.TextChannel | discord.VoiceChannel | discord.StageChannel | discord.Thread] = []
-    channels += [*guild.text_channels, *guild.voice_channels, *guild.stage_channels, *guild.threads]
-    found: list[Place] = []
-    for channel in channels:
-        may = channel.permissions_for(guild.me)
-        if may.read_messages and may.read_message_history:
-            found.append(place(channel, channel.id, guild.id))
-    return found
 
 
 async def _read(content: aiohttp.StreamReader, most: int) -> bytes:

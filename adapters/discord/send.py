@@ -6,6 +6,7 @@ from typing import Any
 
 import aiohttp
 import discord
+from aiohttp_socks import ProxyError
 
 from adapters.discord.client import Address
 from adapters.discord.slash import Interactions, Pending, account_id, view_of
@@ -25,7 +26,7 @@ _GONE = (10003, 10013, 50001, 50007, 50013, 50278)
 """Unknown channel or user, no access, no direct messages, no permission, no guild in common."""
 _UNKNOWN_MESSAGE = 10008
 _NOBODY = discord.AllowedMentions.none()
-FAILURES = (discord.DiscordException, aiohttp.ClientError, OSError, TimeoutError, RuntimeError)
+FAILURES = (discord.DiscordException, aiohttp.ClientError, ProxyError, OSError, TimeoutError, RuntimeError)
 """What the library raises when a request fails; RuntimeError is a session that was just closed."""
 
 
@@ -119,7 +120,7 @@ class Posts:
         except discord.NotFound:
             self._interactions.drop(outgoing.via)
             return None
-        except (aiohttp.ClientError, OSError, TimeoutError) as error:
+        except (aiohttp.ClientError, ProxyError, OSError, TimeoutError) as error:
             # The first answer is an edit and may be repeated, a further one is a message without a nonce.
             raise SendError("later" if first else "unknown", _said(error)) from error
         pending.answers[outgoing.outbox_id] = message_id

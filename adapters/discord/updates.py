@@ -53,10 +53,10 @@ def incomings(event: str, args: tuple[object, ...], known: Known) -> tuple[Incom
             found = from_edit(edit, me)
         case "raw_message_delete", (discord.RawMessageDeleteEvent() as gone,):
             place = place_at(gone.channel_id, gone.guild_id, known)
-            return (_deleted(place, gone.message_id, me.id),)
+            return (deletion(place, gone.message_id, me.id),)
         case "raw_bulk_message_delete", (discord.RawBulkMessageDeleteEvent() as many,):
             place = place_at(many.channel_id, many.guild_id, known)
-            return tuple(_deleted(place, number, me.id) for number in sorted(many.message_ids))
+            return tuple(deletion(place, number, me.id) for number in sorted(many.message_ids))
         case "raw_reaction_add" | "raw_reaction_remove", (discord.RawReactionActionEvent() as reaction,):
             found = from_reaction(reaction, known)
         case "member_join", (discord.Member() as member,):
@@ -96,10 +96,10 @@ def from_message(message: discord.Message, me: discord.ClientUser) -> Incoming |
         place,
         author_of(message),
         "message",
-        words_of(message),
+        words_of(message, _my_marks(message, me)),
         delivery_key=key,
         external_id=str(message.id),
-        mentions_bot=me.id in called or (not forwarded and _calls_my_role(message, me)),
+        mentions_bot=me.id in called or (not forwarded and bool(_my_roles(message, me))),
         replies_to_bot=answered == me.id,
         addresses_other=not {*called, answered} <= {me.id, message.author.id, 0},
         forwarded=forwarded,
@@ -111,15 +111,24 @@ def from_message(message: discord.Message, me: discord.ClientUser) -> Incoming |
 
 def from_edit(edit: discord.RawMessageUpdateEvent, me: discord.ClientUser) -> Incoming | None:
     """A changed text; None for our own messages and when only a link preview, a pin or a flag changed."""
-    message, before = edit.message, edit.cached_message
+    before = edit.cached_message
+    return None if before is not None and before.content == edit.message.content else edit_of(edit.message, me)
+
+
+def edit_of(message: discord.Message, me: discord.ClientUser) -> Incoming | None:
+    """What a message says since it was last edited; None for our own messages and for those never edited."""
     edited = message.edited_at
     if _mine(message, me) or message.type not in (*_SAID, *_SAID_TOO) or edited is None:
         return None
-    if before is not None and before.content == message.content:
-        return None
     key = f"{me.id}:{message.id}:edit:{ms(edited)}"
-    text, target = words_of(message), str(message.id)
+    text, target = words_of(message, _my_marks(message, me)), str(message.id)
     return Incoming(place_of(message), author_of(message), "event", text, "edit", key, target=target, at=ms(edited))
+
+
+def deletion(where: Place, message_id: int, me: int) -> Incoming:
+    """A message is gone, whoever took it away."""
+    target = str(message_id)
+    return Incoming(where, None, "event", "", "delete", f"{me}:{target}:delete", target=target)
 
 
 def from_reaction(reaction: discord.RawReactionActionEvent, known: Known) -> Incoming | None:
@@ -195,14 +204,14 @@ def _answered(reply: discord.MessageReference | None) -> int:
     return found.author.id if isinstance(found, discord.Message) else 0
 
 
-def _calls_my_role(message: discord.Message, me: discord.ClientUser) -> bool:
-    """Whether the role that Discord made for this bot is mentioned; other roles it has call many."""
-    return any(role.tags is not None and role.tags.bot_id == me.id for role in message.role_mentions)
+def _my_marks(message: discord.Message, me: discord.ClientUser) -> tuple[str, ...]:
+    """How a message may write that it calls this bot."""
+    return (f"<@{me.id}>", f"<@!{me.id}>", *(f"<@&{role.id}>" for role in _my_roles(message, me)))
 
 
-def _deleted(where: Place, message_id: int, me: int) -> Incoming:
-    target = str(message_id)
-    return Incoming(where, None, "event", "", "delete", f"{me}:{target}:delete", target=target)
+def _my_roles(message: discord.Message, me: discord.ClientUser) -> list[discord.Role]:
+    """The role that Discord made for this bot, if it is mentioned; other roles it has call many."""
+    return [role for role in message.role_mentions if role.tags is not None and role.tags.bot_id == me.id]
 
 
 def _member(guild: discord.Guild, user: Author, label: str, key: str) -> Incoming | None:

@@ -1,7 +1,7 @@
 """What a message says: mentions, emojis, stickers and polls as people see them. Pure; it translates nothing."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from mimetypes import guess_type
 
@@ -12,6 +12,9 @@ from bot.types.event import Attachment, AttachmentKind
 _MARK = re.compile(
     r"<(?:@!?(?P<user>\d+)|@&(?P<role>\d+)|#(?P<channel>\d+)|a?:(?P<emoji>\w+):\d+|/(?P<command>[^:<>\n]+):\d+)>"
 )
+
+_EDGE = " \t\n,，、:："
+"""What stands between a call and what is said."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,10 +62,23 @@ def names_of(message: discord.Message) -> Names:
     return Names(users, roles, channels)
 
 
-def words_of(message: discord.Message) -> str:
-    """Everything that a message or what it forwards says, one thing per line."""
+def without_call(content: str, marks: Collection[str]) -> str:
+    """The content without the bot's own marks at either end; content that is nothing else stays as it is."""
+    left, before = content, ""
+    while left != before:
+        before = left
+        for mark in marks:
+            if left.lstrip(_EDGE).startswith(mark):
+                left = left.lstrip(_EDGE).removeprefix(mark).lstrip(_EDGE)
+            if left.rstrip(_EDGE).endswith(mark):
+                left = left.rstrip(_EDGE).removesuffix(mark).rstrip(_EDGE)
+    return left or content
+
+
+def words_of(message: discord.Message, calls: Collection[str] = ()) -> str:
+    """Everything that a message or what it forwards says, one thing per line; `calls` are marks of the bot itself."""
     names = names_of(message)
-    parts = [readable(message.content, names)]
+    parts = [readable(without_call(message.content, calls), names)]
     parts += [readable(snapshot.content, names) for snapshot in message.message_snapshots]
     stickers = [*message.stickers, *(item for snapshot in message.message_snapshots for item in snapshot.stickers)]
     parts += [f"[sticker {item.name}]" for item in stickers]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from telegram import Chat, Message, MessageEntity, User
 
 from bot.text.clean import clean_name
+from bot.text.split import utf16_units
 from bot.types.command import CommandSpec
 from bot.types.event import Attachment, AttachmentKind, Place, Sender
 
@@ -15,17 +16,20 @@ SERVICE_ACCOUNTS = frozenset({777000, 1087968824, 136817688})
 """Accounts behind which others write: Telegram, GroupAnonymousBot, Channel Bot (documented at Message.from)."""
 
 _COMMAND = re.compile(r"/([A-Za-z0-9_]{1,32})(?:@([A-Za-z0-9_]+))?")
+_EDGE = " \t\n,，、:："
+"""What stands between a call and what is said."""
 _OTHERS = ("poll", "dice", "venue", "location", "contact", "story", "game", "checklist")
 """Things with neither text nor file; they are told by their name. A venue is also a location."""
 
 
 @dataclass(frozen=True, slots=True)
 class Me:
-    """The bot itself; `username` without @, `commands` are those of its menu."""
+    """The bot itself; `username` without @, `commands` are those of its menu, `name` is what people see."""
 
     id: int
     username: str
     commands: tuple[CommandSpec, ...] = ()
+    name: str = ""
 
     def named(self, name: str) -> bool:
         """Whether a name, with or without @, is its own."""
@@ -103,17 +107,29 @@ def call_of(message: Message, me: Me) -> Call:
 
 
 def text_of(message: Message, me: Me) -> str:
-    """Its text; a command of the menu becomes what a person would type, `/ai@name ctx` becomes `/ai ctx`."""
-    text = message.text or message.caption or _other_text(message)
+    """Its text; a command of the menu becomes what a person would type, `/ai@name ctx` becomes `/ai ctx`.
+
+    Who is called stands in `call_of`: at either end the call is left out, so that commands are understood.
+    """
+    text = message.text or message.caption or ""
+    if not text or message.forward_origin is not None:
+        return text or _other_text(message)
+    start, text = _without_call(text, message, me)
     found = _COMMAND.match(text)
-    if found is None or message.forward_origin is not None or not _starts_with_command(message):
+    if found is None or not _command_at(start, message):
         return text
     name, bot = found[1], found[2]
     if bot and not me.named(bot):
         return text
     rest = text[found.end() :]
-    says: Mapping[str, str] = {spec.name.replace("-", "_").lower(): spec.says for spec in me.commands}
-    return says.get(name.lower(), f"/{name}") + rest
+    says: Mapping[str, str] = {menu_name(spec): spec.says for spec in me.commands}
+    own = says.get(name.lower())
+    return f"/{name}{rest}" if own is None else f"{own.strip()} {rest.strip()}".strip()
+
+
+def menu_name(spec: CommandSpec) -> str:
+    """The command's name in Telegram's letters: "ai ctx" is ai_ctx."""
+    return spec.name.strip().replace("-", "_").replace(" ", "_").lower()
 
 
 def attachments_of(message: Message) -> tuple[Attachment, ...]:
@@ -144,11 +160,53 @@ def _other_text(message: Message) -> str:
     return next((f"[{name}]" for name in _OTHERS if getattr(message, name, None) is not None), "")
 
 
-def _starts_with_command(message: Message) -> bool:
+def _command_at(start: int, message: Message) -> bool:
+    """Whether a command begins there, in UTF-16 units."""
     return any(
-        entity.type == MessageEntity.BOT_COMMAND and entity.offset == 0
+        entity.type == MessageEntity.BOT_COMMAND and entity.offset == start
         for entity in message.entities or message.caption_entities
     )
+
+
+def _without_call(text: str, message: Message, me: Me) -> tuple[int, str]:
+    """Where it begins (UTF-16 units) and its text: calls of the bot are cut off at both ends, inside they are named.
+
+    Of a message that is nothing but a call the call is left.
+    """
+    raw = text.encode("utf-16-le", "surrogatepass")
+    calls = [
+        (entity.offset, entity.offset + entity.length)
+        for entity in sorted(message.entities or message.caption_entities, key=lambda each: each.offset)
+        if (entity.type == MessageEntity.MENTION and me.named(_slice(text, entity)))
+        or (entity.type == MessageEntity.TEXT_MENTION and entity.user is not None and entity.user.id == me.id)
+    ]
+
+    def piece(start: int, end: int) -> str:
+        return raw[2 * start : 2 * end].decode("utf-16-le", "replace")
+
+    def named(start: int, end: int) -> str:
+        shown = ""
+        for first, last in calls:
+            if start <= first and last <= end:
+                shown += piece(start, first) + (f"@{me.name}" if me.name else piece(first, last))
+                start = last
+        return shown + piece(start, end)
+
+    if not calls:
+        return 0, text
+    begin, end = 0, len(raw) // 2
+    for first, last in calls:
+        if not piece(begin, first).strip(_EDGE):
+            begin = last
+    for first, last in reversed(calls):
+        if begin <= first and not piece(last, end).strip(_EDGE):
+            end = first
+    left, whole = named(begin, end), piece(begin, end)
+    if not left.strip(_EDGE):
+        return 0, named(0, len(raw) // 2)
+    start = begin + utf16_units(whole) - utf16_units(whole.lstrip(_EDGE)) if begin else 0
+    left = left.lstrip(_EDGE) if begin else left
+    return start, left.rstrip(_EDGE) if end < len(raw) // 2 else left
 
 
 def _slice(text: str, entity: MessageEntity) -> str:

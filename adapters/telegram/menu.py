@@ -5,6 +5,7 @@ import re
 from telegram import BotCommand, BotCommandScopeAllGroupChats, BotCommandScopeAllPrivateChats
 from telegram.error import TelegramError
 
+from adapters.telegram.content import menu_name
 from adapters.telegram.send import Bot
 from bot.types.command import CommandSpec
 from bot.types.log import Log
@@ -31,8 +32,11 @@ async def set_menu(bot: Bot, commands: tuple[CommandSpec, ...], log: Log) -> Non
 def menu(commands: tuple[CommandSpec, ...], language: str) -> list[BotCommand]:
     """The commands as Telegram takes them, described in this language or else in the first one there is."""
     entries: list[BotCommand] = []
+    names = {menu_name(spec) for spec in commands}
     for spec in commands:
-        name = spec.name.replace("-", "_").lower()
+        name = menu_name(spec)
+        if name.startswith("ai_") and name.removeprefix("ai_") in names:
+            continue  # the same command stands there under its short name
         about = dict(spec.about).get(language) or next((text for _, text in spec.about), "")
         if NAME.fullmatch(name) and about:
             entries.append(BotCommand(name, about[:ABOUT_CHARS]))

@@ -23,6 +23,7 @@ from adapters.telegram.updates import ALLOWED, migrated
 from adapters.telegram.watch import Watch
 from bot.errors import NuanError, PlatformError, SendError
 from bot.ports import Clock, Door
+from bot.text.clean import clean_name
 from bot.text.split import split, utf16_units
 from bot.types.command import CommandSpec
 from bot.types.event import Attachment
@@ -150,7 +151,7 @@ class TelegramAdapter:
         bot = self._make_bot(watch)
         try:
             await bot.initialize()
-            me = Me(bot.id, bot.username, self._commands)
+            me = Me(bot.id, bot.username, self._commands, clean_name(bot.first_name))
             self._connection = (bot, door, me)
             yield bot, me
         finally:

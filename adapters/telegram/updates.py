@@ -121,7 +121,7 @@ def _service(message: Message, me: Me, key: str) -> Iterator[Incoming]:
 
 def _edit(message: Message, me: Me, key: str) -> Iterator[Incoming]:
     """An edit that leaves a text; a live location that moves or a vote in a poll changes none."""
-    text = message.text or message.caption
+    text = text_of(message, me) if message.text or message.caption else ""
     own = message.from_user is not None and message.from_user.id == me.id and message.sender_chat is None
     if text and not own:
         yield Incoming(

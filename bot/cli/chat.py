@@ -9,13 +9,10 @@ from collections.abc import Iterator
 
 from adapters.console import ConsoleAdapter, open_terminal
 from bot.app import App
-from bot.cli.house import Place, allowed, make_model, make_parts, make_words
+from bot.cli.house import Place, allowed, make_model, make_parts, make_words, warm_up
 from bot.clock import SystemClock
-from bot.model.client import OpenAIModel
 from bot.ops.logs import Logs
-from bot.ports import Model
 from bot.store.store import open_store
-from bot.text.fold import fold
 from bot.types.event import Incoming
 from bot.types.event import Place as EventPlace
 
@@ -40,7 +37,7 @@ async def chat(place: Place, group: str, name: str, verbose: bool) -> None:
                 words.messages.text("console_scene", settings.bot.language, names="{names}"),
             )  # fmt: skip
             await app.start([adapter])
-            warm = asyncio.create_task(_warm(model), name="warm-up")
+            warm = asyncio.create_task(warm_up(model), name="warm-up")
             try:
                 with _stoppable():
                     await adapter.run(app.door if sys.stdin.isatty() else _LineByLine(app))
@@ -59,13 +56,6 @@ def _login() -> str:
         return "me"
 
 
-async def _warm(model: Model) -> None:
-    """Load what the first message needs while the person is still typing it."""
-    await asyncio.to_thread(fold, "暖")
-    if isinstance(model, OpenAIModel):
-        await model.prepare()
-
-
 class _LineByLine:
     """A door for piped input: each line is answered before the next one is read, as a person would wait."""
 
@@ -81,6 +71,10 @@ class _LineByLine:
     async def newest(self, place: EventPlace) -> str:
         """As the door says."""
         return await self._app.door.newest(place)
+
+    async def recent(self, place: EventPlace, limit: int) -> tuple[str, ...]:
+        """As the door says."""
+        return await self._app.door.recent(place, limit)
 
 
 @contextlib.contextmanager

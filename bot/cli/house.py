@@ -1,5 +1,6 @@
 """From configuration and folders to the parts of a house, for every command that needs them."""
 
+import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +23,7 @@ from bot.prompt.persona import read_prefix
 from bot.resources import Prompts, resource_dir
 from bot.store.store import Store
 from bot.text.catalogue import catalogue
+from bot.text.fold import fold
 from bot.types.log import Log
 
 T = TypeVar("T")
@@ -101,3 +103,10 @@ def make_parts(place: Place, store: Store, model: Model, log: Log, clock: Clock 
     return Parts(
         store, model, clock or SystemClock(), place.settings, make_words(place), place.prompts.path, place.persona, log
     )  # fmt: skip
+
+
+async def warm_up(model: Model) -> None:
+    """Load what the first message needs before it comes."""
+    await asyncio.to_thread(fold, "暖")
+    if isinstance(model, OpenAIModel):
+        await model.prepare()

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import signal
 import sys
 from collections.abc import Callable, Coroutine
 from pathlib import Path
@@ -52,6 +53,8 @@ def chat(
 @app.command()
 def run(config: ConfigOption = None, data: DataOption = DATA) -> None:
     """Talk on every platform that has a token. Example: nuan run --data /srv/nuan"""
+    # Loading takes a second or more in which a stop must end well, too; `serve` then listens to it itself.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     from bot.cli.run import run as serve  # the platforms' libraries load only for this
 
     _run(serve(_place(config, data)))

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 
 from bot.app import App
-from bot.cli.house import Place, allowed, make_model, make_parts
+from bot.cli.house import Place, allowed, make_model, make_parts, warm_up
 from bot.cli.platforms import hold_tokens, make_adapters, secrets
 from bot.clock import SystemClock
 from bot.errors import ConfigError, NuanError
@@ -21,8 +21,9 @@ from bot.types.log import Log
 async def run(place: Place) -> None:
     """Talk on all configured platforms; ends well on a signal, with NuanError when no platform is left."""
     settings = place.settings
-    clock = SystemClock()
-    with hold_tokens(settings):
+    clock, stopped = SystemClock(), asyncio.Event()
+    # A signal that comes while the store is opened or closed must not cut that off.
+    with _signals(stopped.set), hold_tokens(settings):
         async with await open_store(place.data, frozenset(settings.bot.owners), allowed(settings)) as store:
             logs = Logs(place.data / "logs", settings.log, clock.now, secrets(settings), sys.stderr)
             with contextlib.closing(logs):
@@ -31,25 +32,26 @@ async def run(place: Place) -> None:
                     raise ConfigError(("telegram.token, discord.token: none is set; `nuan chat` talks without one",))
                 model = make_model(place)
                 app = App(make_parts(place, store, model, logs.log, clock))
+                warm = asyncio.create_task(warm_up(model), name="warm-up")
                 try:
                     await app.start(adapters)
-                    await _talk(adapters, app, clock, logs.log)
+                    await _talk(adapters, app, clock, logs.log, stopped)
                 finally:
+                    await warm
                     await model.close()
 
 
-async def _talk(adapters: Sequence[Adapter], app: App, clock: Clock, log: Log) -> None:
-    """Until a signal comes or no platform is left; turns are finished or parked before the platforms go."""
-    stopped, supervisor = asyncio.Event(), Supervisor(app.door, clock, log)
+async def _talk(adapters: Sequence[Adapter], app: App, clock: Clock, log: Log, stopped: asyncio.Event) -> None:
+    """Until `stopped` or no platform is left; turns are finished or parked before the platforms go."""
+    supervisor = Supervisor(app.door, clock, log)
     lines = [asyncio.create_task(supervisor.keep(adapter), name=adapter.platform) for adapter in adapters]
     waiting = asyncio.create_task(stopped.wait(), name="signal")
     try:
-        with _signals(stopped.set):
-            log.info("started", platforms=[adapter.platform for adapter in adapters])
-            ended = asyncio.gather(*lines)
-            await asyncio.wait((ended, waiting), return_when=asyncio.FIRST_COMPLETED)
-            await app.stop()
-            log.info("stopped")
+        log.info("started", platforms=[adapter.platform for adapter in adapters])
+        ended = asyncio.gather(*lines)
+        await asyncio.wait((ended, waiting), return_when=asyncio.FIRST_COMPLETED)
+        await app.stop()
+        log.info("stopped")
     finally:
         for task in (*lines, waiting):
             task.cancel()

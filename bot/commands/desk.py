@@ -57,14 +57,14 @@ class CommandDesk:
         return Draft(text, "command", via, account if private else "")
 
     def _text(self, asked: Asked, key: str, **values: object) -> str:
-        return self._words.messages.text(key, asked.script, **values)
+        return self._words.messages.text(key, asked.script, bot=self._settings.bot.names[0], **values)
 
     async def _help(self, asked: Asked) -> str:
         if (
             not (await self._store.access.standing(asked.chat.id, asked.person.id)).allowed
             and not asked.person.is_owner
         ):
-            return self._text(asked, "help_stranger", bot=self._settings.bot.names[0])
+            return self._text(asked, "help_stranger")
         lines = [
             f".ai {command.name}{' ' if command.arguments else ''}{command.arguments} — "
             + self._text(asked, f"help_{command.name}")

@@ -6,13 +6,14 @@ from bot.text.script import SCRIPTS
 from bot.types.command import CommandSpec, Shape
 
 SAYINGS: tuple[tuple[str, str, Shape], ...] = (
-    ("remember", "记住 ", "text"), ("forget", "忘记 ", "text"), ("new", "/new", "none"),
+    ("remember", "/remember ", "text"), ("forget", "/forget ", "text"), ("new", "/new", "none"),
+    ("help", "/help", "none"), ("start", "/start", "words"),
 )  # fmt: skip
 """What has a place of its own in a menu: its name, how it is said, what follows. Understood in every language."""
 
 
 def specs(messages: Catalogue) -> tuple[CommandSpec, ...]:
-    """Every command for a menu: "ai ctx" says ".ai ctx", "remember" says "记住 " and then the text."""
+    """Every command for a menu: "ai ctx" says ".ai ctx", "remember" says "/remember " and then the text."""
 
     def about(name: str) -> tuple[tuple[str, str], ...]:
         return tuple((script, messages.text(f"help_{name}", script)) for script in SCRIPTS)

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
+from bot.memory.ordering import ORDERS
 from bot.text.script import Script
 from bot.types.command import Shape
 from bot.types.event import Event
@@ -78,4 +79,4 @@ SHORT = ("/new", "/start", "/help")
 def is_command(text: str) -> bool:
     """Whether a message is a command; the rest of the sentence never is (`.aim high` is none)."""
     parts = text.strip().split(maxsplit=1)
-    return bool(parts) and parts[0].lower() in (*HEADS, *SHORT)
+    return bool(parts) and parts[0].lower() in (*HEADS, *SHORT, *ORDERS)

@@ -1,7 +1,7 @@
 """What a chat's lane does: take what is due in order, do commands without a model, answer the rest in one turn."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from itertools import takewhile
 from typing import Protocol
 
@@ -11,8 +11,10 @@ from bot.flow.guests import Guests
 from bot.flow.media import Media
 from bot.flow.plan import Occasion, Planner
 from bot.flow.remembering import Remembering, Told
+from bot.flow.sending import Sending
 from bot.flow.turn import TurnRunner
 from bot.flow.words import Words
+from bot.memory.ordering import ordered
 from bot.ports import Clock
 from bot.store.store import Store
 from bot.types.event import Event
@@ -20,7 +22,7 @@ from bot.types.log import Log
 from bot.types.outgoing import Draft
 from bot.types.people import Chat, Person
 
-ALONE = ("command", "pair")
+ALONE = ("command", "pair", "closed")
 """What is done by itself, without a model."""
 
 
@@ -32,12 +34,20 @@ class Desk(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """What lies outside of the house: messages on their way out, attachments to look at."""
+
+    sending: Sending
+    media: Media
+
+
 class Answering:
     """The work of the chat lanes."""
 
     def __init__(
         self, store: Store, runner: TurnRunner, remembering: Remembering, planner: Planner, clock: Clock, words: Words,
-        log: Log, media: Media,
+        reach: Reach, log: Log,
     ) -> None:  # fmt: skip
         self._store = store
         self._runner = runner
@@ -46,18 +56,15 @@ class Answering:
         self._clock = clock
         self._words = words
         self._log = log
-        self._media = media
+        self._sending = reach.sending
+        self._media = reach.media
         self._guests = Guests(store, clock, words)
         self._desk: Desk | None = None
         self._unfinished: set[int] = set()
-        self._said: Callable[[int], None] = lambda chat_id: None
-        self._typing: Callable[[Chat, bool], None] = lambda chat, on: None
 
-    def employ(self, desk: Desk, said: Callable[[int], None], typing: Callable[[Chat, bool], None]) -> None:
-        """Hand in who carries out dot-commands (they stand on a floor above), sends what was said, and shows typing."""
+    def employ(self, desk: Desk) -> None:
+        """Hand in who carries out dot-commands: they stand on a floor above."""
         self._desk = desk
-        self._said = said
-        self._typing = typing
 
     def take_up(self, chat_id: int) -> None:
         """A turn of this chat was left between asked and said: it is finished before anything else."""
@@ -71,10 +78,10 @@ class Answering:
         if chat_id in self._unfinished:
             for turn in await self._store.turns.running(chat_id):
                 await self._runner.resume(turn)
-                self._said(chat_id)
+                self._sending.hand(chat_id, None)
         self._unfinished.add(chat_id)
         while await self._some(chat_id):
-            self._said(chat_id)
+            self._sending.hand(chat_id, None)
         self._unfinished.discard(chat_id)
 
     async def _some(self, chat_id: int) -> bool:
@@ -92,7 +99,9 @@ class Answering:
         try:
             match batch[0].why:
                 case "command":
-                    await self._command(batch[0], chat)
+                    await self._command(batch[0], chat, waiting.people[batch[0].person_id])
+                case "closed":
+                    await self._guests.closed(batch[0], chat, waiting.people[batch[0].person_id])
                 case "pair":
                     await self._guests.knock(batch[0], chat, waiting.people[batch[0].person_id])
                 case _:
@@ -104,10 +113,14 @@ class Answering:
             await self._give_up(batch, chat)
         return True
 
-    async def _command(self, event: Event, chat: Chat) -> None:
+    async def _command(self, event: Event, chat: Chat, person: Person) -> None:
+        if ordered(event.text) is not None:
+            await self._commands(event, chat, person)
+            return
         answer = await self._desk.carry_out(event, chat) if self._desk is not None else None
         if answer:
-            await self._store.outbox.answer(chat.id, event.id, answer, self._clock.now())
+            first, *more = self._sending.drafts(chat, answer)
+            await self._store.outbox.answer(chat.id, event.id, first, self._clock.now(), *more)
         else:
             await self._store.events.finish((event.id,), "done", "command")
 
@@ -121,13 +134,15 @@ class Answering:
                 answering.append(left)
         if not answering:
             return
+        if len(answering) < len(batch):
+            return  # what a command made forgotten may be among the rest, which is read anew
         caller = next((event for event in reversed(answering) if event.why != "window"), answering[-1])
-        self._typing(chat, True)
+        self._sending.typing(chat, True)
         try:
             known = await self._media.understand(chat, people[caller.person_id], tuple(answering))
             await self._runner.begin(Occasion(chat, people[caller.person_id], known, caller.why, tuple(receipts)))
         finally:
-            self._typing(chat, False)
+            self._sending.typing(chat, False)
 
     async def _commands(self, event: Event, chat: Chat, person: Person) -> tuple[list[str], Event | None]:
         """Carry out the memory commands of a message; the receipts still to be said, and what is left to answer."""

@@ -21,6 +21,13 @@ class Guests:
         """A sentence in that script, the configured language for one who never wrote."""
         return self._words.messages.text(key, self._words.script_named(script), **values)
 
+    async def closed(self, event: Event, chat: Chat, person: Person) -> None:
+        """Say that nuan does not talk here, and who can change that; without a model."""
+        via, _ = await self._store.access.answer_to(event)
+        here = await self._store.access.standing(chat.id, person.id)
+        text = self.text("off_here" if here.allowed else "closed_here", person.script)
+        await self._store.outbox.answer(chat.id, event.id, Draft(text, "notice", via), self._clock.now())
+
     async def knock(self, event: Event, chat: Chat, person: Person, *, always: bool = False) -> None:
         """Give a stranger a pairing code, or say that too many wait, and tell the owners; without a model."""
         via, account = await self._store.access.answer_to(event)

@@ -4,6 +4,8 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from bot.context.scene import scene_text
+from bot.memory.ordering import ordered
+from bot.memory.pointing import pointing
 from bot.memory.understand import understand
 from bot.ports import Clock, SceneSource
 from bot.session.activation import SpeakingRules, decide
@@ -62,6 +64,10 @@ class Intake:
         """The platform's id of the newest message of that place that is stored, "" when none is."""
         return await self._store.events.newest(place)
 
+    async def recent(self, place: Place, limit: int) -> tuple[str, ...]:
+        """The platform's ids of the newest visible messages of people of that place, newest first."""
+        return await self._store.events.newest_ids(place, limit)
+
     async def places(self, platform: str) -> tuple[Place, ...]:
         """Every place of that platform that is stored."""
         return await self._store.people.places(platform)
@@ -82,19 +88,23 @@ class Intake:
     def _arrival(self, incoming: Incoming) -> Arrival:
         text, is_message = incoming.text[:READ_CHARS], incoming.kind == "message"
         is_command = is_message and not incoming.forwarded and self._is_command(text)
+        order = ordered(text) if is_command else None
         situation = Situation(
             at=self._clock.now(), chat_kind=incoming.place.kind, enabled=True, text=text, is_message=is_message,
             from_bot=incoming.sender is None or incoming.sender.is_bot, is_command=is_command,
-            is_memory_command=_commands(incoming, text, self._rules.names),
+            is_memory_command=bool(order) if is_command else _commands(incoming, text, self._rules.names),
             mentions_bot=incoming.mentions_bot, replies_to_bot=incoming.replies_to_bot,
             addresses_other=incoming.addresses_other, forwarded=incoming.forwarded, window_until=0,
             greets=is_command and greets(text), code=code_in(text, is_command) if is_message else "",
-            age_ms=max(0, self._clock.now() - incoming.at) if incoming.at else 0,
+            awaited=bool(incoming.via), age_ms=max(0, self._clock.now() - incoming.at) if incoming.at else 0,
         )  # fmt: skip
-        tells = is_message and not is_command and not situation.code and bool(text.strip())
+        told = "" if not is_message or is_command or situation.code else text
+        if order is not None:
+            told = order.content or ""
         return Arrival(
-            incoming, situation, lambda last: script_of(text, _known(last) or self._language) if tells else last,
-            "command" if is_command else "",
+            incoming, situation,
+            lambda last: script_of(told, _known(last) or self._language) if told.strip() else last,
+            "command" if is_command and order is None else "",
         )  # fmt: skip
 
 
@@ -102,7 +112,8 @@ def _commands(incoming: Incoming, text: str, names: tuple[str, ...]) -> bool:
     """Whether it asks something of memory; in a DM it is answered either way, and a command is no long text."""
     if incoming.kind != "message" or (incoming.place.kind == "dm" and not incoming.at):
         return False
-    return bool(understand(text[:COMMAND_CHARS], names).commands)
+    points = bool(incoming.target) and pointing(text, names) is not None
+    return points or bool(understand(text[:COMMAND_CHARS], names).commands)
 
 
 def _known(script: str) -> Script | None:

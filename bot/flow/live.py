@@ -15,6 +15,11 @@ from bot.types.turn import Turn
 
 Source = Callable[[], str]
 
+PLACEHOLDER = "…"
+
+END_S = 3.0
+"""How long the end of a turn waits for a preview that is on its way, seconds: a stop has ten for everything."""
+
 
 class Preview:
     """The growing reply of one turn; nothing is shown before the platform's interval is over, so short ones are not."""
@@ -28,6 +33,7 @@ class Preview:
         self._log = log
         self._source: Source = str
         self._shown = ""
+        self._drafts = isinstance(adapter, Drafts)
         self._task: asyncio.Task[None] | None = None
         self._ended = asyncio.Event()
 
@@ -38,45 +44,50 @@ class Preview:
             self._task = asyncio.get_running_loop().create_task(self._work(), name=f"preview-{self._turn.id}")
 
     async def end(self) -> None:
-        """Show nothing more; what is on its way to the platform is waited for, so that its id is known."""
+        """Show nothing more; a message on its way to the platform is waited for a little, so that its id is known."""
         self._ended.set()
-        if self._task is not None:
-            await asyncio.wait((self._task,))
+        if self._task is None:
+            return
+        try:
+            if not self._drafts:
+                await asyncio.wait((self._task,), timeout=END_S)
+        finally:
+            self._task.cancel()
 
     async def _work(self) -> None:
         adapter = self._adapter
-        drafts = isinstance(adapter, Drafts)
         try:
-            while await self._pause(drafts):
+            while await self._pause():
                 text = preview("\n".join((*self._turn.receipts, self._source().strip())))
                 part = adapter.parts(text)[0] if isinstance(adapter, Splits) else text
                 if part.strip() and part != self._shown:
                     self._shown = part
-                    drafts = await self._show(part, drafts)
+                    await self._show(part)
         except (SendError, StoreError, OSError) as error:
             # The reply itself goes out by the outbox: a preview that fails is only missing.
             self._log.info("preview_failed", chat=self._chat.id, turn=self._turn.id, error=str(error))
         except Exception as error:  # noqa: BLE001 - a preview must never end a turn
             self._log.error("preview_failed", chat=self._chat.id, turn=self._turn.id, exc_info=error)
 
-    async def _show(self, text: str, drafts: bool) -> bool:
-        """Show it once; whether this chat takes drafts."""
+    async def _show(self, text: str) -> None:
+        """Show it once. A message begins as …: a crash that loses its id leaves only that beside the whole reply."""
         adapter, chat = self._adapter, self._chat
         number, shown = await self._store.outbox.preview(chat.id, self._turn.id, self._clock.now())
         outgoing = Outgoing(number, chat.id, chat.platform, chat.external_id, text, "reply", preview_id=shown)
-        if drafts and isinstance(adapter, Drafts) and await adapter.draft(outgoing):
-            return True
-        if isinstance(adapter, Edits):
-            known = await adapter.show(replace(outgoing, text=text))
-            if known != shown:
-                await self._store.outbox.shown(number, known)
-        return False
+        if self._drafts and isinstance(adapter, Drafts) and await adapter.draft(outgoing):
+            return
+        self._drafts = False
+        if isinstance(adapter, Edits) and shown:
+            await adapter.show(outgoing)
+        elif isinstance(adapter, Edits):
+            self._shown = ""
+            await self._store.outbox.shown(number, await adapter.show(replace(outgoing, text=PLACEHOLDER)))
 
-    async def _pause(self, drafts: bool) -> bool:
+    async def _pause(self) -> bool:
         """Wait for the platform's interval; False when the reply is finished."""
         adapter = self._adapter
         wait = 0
-        if drafts and isinstance(adapter, Drafts):
+        if self._drafts and isinstance(adapter, Drafts):
             wait = adapter.draft_interval_ms
         elif isinstance(adapter, Edits):
             wait = adapter.edit_interval_ms

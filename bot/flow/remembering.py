@@ -1,13 +1,15 @@
 """记住, 忘记, 叫我 and 撤销 carried out without a model: what was understood becomes one commit with its receipt."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from bot.config.settings import Settings
 from bot.flow.aside import Aside
 from bot.flow.intake import READ_CHARS
 from bot.flow.words import Words
 from bot.memory.match import match
+from bot.memory.ordering import ordered
+from bot.memory.pointing import pointing
 from bot.memory.understand import understand
 from bot.ports import Clock
 from bot.store.forgetting import Forgetting
@@ -23,6 +25,8 @@ DAY_MS = 86_400_000
 
 LONG_TEXT = 500
 """Characters from which on a message is understood in a thread."""
+
+NOTHING_NAMED = MemoryCommand("forget", None)
 
 SHOWN = 5
 """How many candidates a question back names."""
@@ -60,6 +64,12 @@ class Remembering:
     async def understand(self, event: Event) -> Understanding:
         """What a message asks of memory, and what is left of it to answer."""
         text, names = event.text[:READ_CHARS], self._settings.bot.names
+        order = None if event.forwarded else ordered(text)
+        if order is not None and (order != NOTHING_NAMED or not await self._store.unsaying.is_reply(event.id)):
+            return Understanding((order,), "")
+        this = replace(NOTHING_NAMED, replied=True) if order is not None else pointing(text, names)
+        if this is not None and not event.forwarded and await self._store.unsaying.is_reply(event.id):
+            return Understanding((this,), "")
         # A long text takes long to understand, and the other chats must not wait for it.
         slow = len(text) > LONG_TEXT and not event.forwarded
         return await self._aside.run(understand, text, names) if slow else understand(text, names)
@@ -80,7 +90,7 @@ class Remembering:
 
     async def _remember(self, command: MemoryCommand, told: Told, kind: MemoryKind, slot: Slot) -> str:
         text = command.content or ""
-        if not text:
+        if command.content is None:
             text = await self._before(told)
         if not text:
             return await self._say("remember_what", told)
@@ -116,23 +126,56 @@ class Remembering:
         return await self._remember(MemoryCommand("nick_revoke", name), told, "identity", "no_address")
 
     async def _forget(self, command: MemoryCommand, told: Told) -> str:
+        if command.replied:
+            return await self._unsay(command, told)
         found = await self._meant(command, told)
         if not found:
             return await self._say("forgot_none", told)
         if len(found) > 1 or (command.content is None and command.number is None):
             shown = "; ".join(f"#{memory.id} {memory.text}" for memory in found[:SHOWN])
             return await self._say("forgot_many", told, list=shown)
+        return await self._disable(found, told.person_id, command.forever, told)
+
+    async def _disable(self, found: tuple[Memory, ...], owner_id: int, forever: bool, told: Told) -> str:
+        """Forget these memories of that person; they alone can take it back."""
         now = self._clock.now()
         for memory in found:
             self._store.tombstones.bury(memory.id, memory.text, now)
         days = self._settings.memory.undo_days
-        forever = command.forever or not days
-        forgetting = Forgetting(found, told.person_id, None if forever else now + days * DAY_MS)
+        forever = forever or not days
+        forgetting = Forgetting(found, owner_id, None if forever else now + days * DAY_MS)
 
         def receipt(number: int, again: bool) -> str:
             return self._text("forgot_forever" if forever else "forgot", told, id=number, days=days)
 
-        return await self._store.forgetting.forget(forgetting, self._receipt(told, receipt, "say_undo"), now)
+        button = "say_undo" if owner_id == told.person_id else ""
+        return await self._store.forgetting.forget(forgetting, self._receipt(told, receipt, button), now)
+
+    async def _unsay(self, command: MemoryCommand, told: Told) -> str:
+        """忘记 as a reply: the line that is replied to goes, or the memory that it confirms."""
+        what = await self._store.unsaying.replied(told.event.id)
+        if not what.there:
+            return await self._say("unsaid_unknown", told)
+        if told.chat.kind != "dm" and told.person_id not in what.by:
+            standing = await self._store.access.standing(told.chat.id, told.person_id)
+            if not standing.owner:
+                return await self._say("unsaid_not_yours", told)
+        number = self._words.confirmed(what.receipt)
+        if number is not None:
+            memory = await self._store.unsaying.keeper(number)
+            if memory is None:
+                return await self._say("forgot_none", told)
+            return await self._disable((memory,), memory.owner_id or told.person_id, command.forever, told)
+        now, days = self._clock.now(), self._settings.memory.undo_days
+        kept = bool(what.memories) and bool(days) and not command.forever
+        numbers = " ".join(f"#{memory.id}" for memory in what.memories)
+        own = all(memory.owner_id == told.person_id for memory in what.memories)
+
+        def receipt(found: int, again: bool) -> str:
+            return self._text("unsaid_undo" if kept else "unsaid", told, id=found, list=numbers, days=days)
+
+        says = self._receipt(told, receipt, "say_undo" if own else "")
+        return await self._store.unsaying.unsay(what, now + days * DAY_MS if kept else None, says, now)
 
     async def _meant(self, command: MemoryCommand, told: Told) -> tuple[Memory, ...]:
         owned = await self._store.memories.owned(told.person_id, told.audience)

@@ -4,6 +4,8 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from bot.errors import SendError
+from bot.flow.live import PLACEHOLDER
+from bot.flow.words import Words
 from bot.ports import Adapter, Clock, Edits, Splits, Typing
 from bot.store.store import Store
 from bot.types.log import Log
@@ -14,17 +16,16 @@ FIRST_WAIT_MS = 1_000
 LONGEST_WAIT_MS = 180_000
 """Back-off of a message that did not go out (FAULTS D5: 1 s, at most 3 min)."""
 
-PLACEHOLDER = "…"
-
 
 class Sending:
     """The work of the sending lanes."""
 
     def __init__(
-        self, store: Store, clock: Clock, wake: Callable[[int], None], look: Callable[[], None], log: Log
+        self, store: Store, clock: Clock, words: Words, wake: Callable[[int], None], look: Callable[[], None], log: Log
     ) -> None:  # fmt: skip
         self._store = store
         self._clock = clock
+        self._words = words
         self._wake = wake
         self._look = look
         self._log = log
@@ -45,6 +46,12 @@ class Sending:
     def resending(self) -> frozenset[str]:
         """Where sending a message again makes no second copy of it."""
         return frozenset(name for name, adapter in self._adapters.items() if adapter.resends)
+
+    @property
+    def placing(self) -> frozenset[str]:
+        """Where a message begins as …, so that one of which nobody knows whether it went out is only that."""
+        edits = ((name, one) for name, one in self._adapters.items() if isinstance(one, Edits))
+        return frozenset(name for name, adapter in edits if adapter.placeholder)
 
     def adapter(self, platform: str) -> Adapter | None:
         """Who talks to that platform."""
@@ -101,6 +108,11 @@ class Sending:
             outgoing = replace(outgoing, preview_id=shown)
         return await adapter.send(outgoing)
 
+    def _first(self, name: str, script: str) -> Draft:
+        """What somebody is told whom the platform does not let nuan write to in private."""
+        text = self._words.messages.text("private_first", self._words.script_named(script), name=name)
+        return Draft(text, "notice")
+
     async def _refused(self, outgoing: Outgoing, error: SendError) -> bool:
         """Do what the platform's answer allows; True when the next message of the chat may be tried."""
         chat_id, number = outgoing.chat_id, outgoing.outbox_id
@@ -118,6 +130,8 @@ class Sending:
                 self._look()
             case "unknown":
                 await self._store.outbox.unknown(number, error.detail)
+            case "never" if outgoing.only_for and outgoing.only_for != outgoing.external_chat_id:
+                await self._store.outbox.undeliverable(outgoing, error.detail, self._first, self._clock.now())
             case "never":
                 await self._store.outbox.not_sent(number, error.detail, None)
             case "gone":

@@ -1,7 +1,6 @@
 """One turn from asked to said: calls, tools, settlement. It can be taken up again at any of its commits."""
 
 import asyncio
-import json
 from dataclasses import dataclass, replace
 
 from bot.config.settings import Settings
@@ -9,6 +8,7 @@ from bot.errors import ModelError, OverBudget, StoreError
 from bot.flow.live import Preview
 from bot.flow.plan import Occasion, Planner
 from bot.flow.sending import Sending
+from bot.flow.toolcalls import mine, sound, unanswered
 from bot.flow.words import Words
 from bot.money import prices
 from bot.ports import Clock, Drafts, Edits, Model, Streams
@@ -21,7 +21,7 @@ from bot.text.estimate import estimate_tokens
 from bot.types.log import Log
 from bot.types.outgoing import Draft
 from bot.types.people import Chat, Person
-from bot.types.prompt import Completion, Message, Prompt, Request, ToolCall, ToolSpec, Usage
+from bot.types.prompt import Completion, Prompt, Request, ToolCall, ToolSpec, Usage
 from bot.types.session import Epoch
 from bot.types.tool import Tool, ToolContext, ToolRefused
 from bot.types.turn import Call, Cause, Turn
@@ -29,14 +29,15 @@ from bot.types.turn import Call, Cause, Turn
 MOST_CALLS = 4
 """Model calls in one turn (issue: at most 4)."""
 
+MOST_LOST = 8
+"""Calls of one turn that crashes may cut off: a message on which nuan dies is not asked for ever (FAULTS D5: 8)."""
+
 MOST_TOOLS = 6
 """Tool calls in one turn (seed AI Chat Pipeline: 6)."""
 
 MOST_AT_ONCE = 16
 """Tool calls in one completion; more is a model that runs wild, and nothing of it is done."""
 
-LONGEST_ARGUMENTS = 8_000
-"""Characters of one call's arguments that the log keeps."""
 
 NOTHING: tuple[int, ...] = ()
 
@@ -103,7 +104,7 @@ class TurnRunner:
             await self._store.ledger.charge(lost, self._clock.now())
         chat, person = await self._store.people.chat(turn.chat_id), await self._store.people.person(turn.person_id)
         epoch = await self._store.sessions.epoch(turn.session_id)
-        if epoch is None or not _mine(epoch, turn):
+        if epoch is None or not mine(epoch, turn):
             await self._fail(turn, person, "log gone", self._words.messages.text("went_wrong", person.script), "charge")
             return
         await self._run(Running(turn, chat, person, epoch, await self._store.sessions.tools(epoch.signature), None))
@@ -130,7 +131,7 @@ class TurnRunner:
     async def _step(self, running: Running) -> Running | None:
         """One commit further; None when the turn is said."""
         turn, epoch = running.turn, running.epoch
-        waiting = _unanswered(epoch, turn)
+        waiting = unanswered(epoch, turn)
         if waiting:
             await self._tool(running, waiting[0])
             return await self._reload(running)
@@ -140,7 +141,7 @@ class TurnRunner:
         if len(completion.tool_calls) > MOST_AT_ONCE:
             raise ModelError("invalid", f"{len(completion.tool_calls)} tool calls at once")
         if completion.tool_calls:
-            message = _sound(completion.message())
+            message = sound(completion.message())
             await self._store.turns.answer(turn, message, message_tokens(message), settlement, self._clock.now())
             return await self._reload(running)
         await self._say(running, completion, settlement)
@@ -155,10 +156,11 @@ class TurnRunner:
         """One reserved model call on the log as it is stored."""
         turn, epoch, call = running.turn, running.epoch, running.call
         if call is None:
-            if (await self._store.turns.totals(turn.id))[0] >= MOST_CALLS:
-                raise ModelError("invalid", f"still no answer after {MOST_CALLS} calls")
+            made, lost = await self._store.turns.tried(turn.id)
+            if made >= MOST_CALLS or lost >= MOST_LOST:
+                raise ModelError("invalid", f"still no answer after {made} calls, and {lost} cut off by crashes")
             tokens = prompt_tokens(epoch, prefix_tokens(epoch.prefix, running.tools), 0)
-            cause: Cause = "tool" if any(message.role == "tool" for message in _mine(epoch, turn)) else "reply"
+            cause: Cause = "tool" if any(message.role == "tool" for message in mine(epoch, turn)) else "reply"
             reservation = self._planner.reservation(cause, tokens, self._clock.now())
             call = await self._store.turns.ask_again(turn, reservation, self._clock.now())
         request = self._request(whole_prompt(epoch.prefix, running.tools, epoch, ()))
@@ -197,7 +199,7 @@ class TurnRunner:
         """Carry out one tool call; whatever goes wrong is the tool's answer."""
         turn, person = running.turn, running.person
         text = self._words.opening(self._words.script(person))
-        roles = [message.role for message in _mine(running.epoch, turn)]
+        roles = [message.role for message in mine(running.epoch, turn)]
         tool = next((tool for tool in self._brain.tools if tool.spec.name == call.name), None)
         memory, told = None, NOTHING
         if roles.count("tool") >= MOST_TOOLS:
@@ -268,31 +270,3 @@ class TurnRunner:
     def _limit_text(self, person: Person, error: OverBudget) -> str:
         text, script = self._words.messages.text, self._words.script(person)
         return text("budget_over", script, limit=text(f"limit_{error.limit}", script))
-
-
-def _mine(epoch: Epoch, turn: Turn) -> list[Message]:
-    return [entry.message for entry in epoch.entries if entry.turn_id == turn.id]
-
-
-def _unanswered(epoch: Epoch, turn: Turn) -> tuple[ToolCall, ...]:
-    """The tool calls of this turn's last completion that have no result yet; ids may repeat from call to call."""
-    answered: set[str] = set()
-    for message in reversed(_mine(epoch, turn)):
-        if message.role == "tool":
-            answered.add(message.tool_call_id)
-        else:
-            return tuple(call for call in message.tool_calls if call.id not in answered)
-    return ()
-
-
-def _sound(message: Message) -> Message:
-    """The completion with {} for arguments that are no JSON object, or too long: servers refuse broken ones."""
-    return replace(message, tool_calls=tuple(_sound_call(call) for call in message.tool_calls))
-
-
-def _sound_call(call: ToolCall) -> ToolCall:
-    try:
-        whole = len(call.arguments) <= LONGEST_ARGUMENTS and isinstance(json.loads(call.arguments), dict)
-    except (ValueError, RecursionError):
-        whole = False
-    return call if whole else replace(call, arguments="{}")

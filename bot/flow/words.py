@@ -1,5 +1,6 @@
 """The house's texts in one place: which language, which words, which zone. It writes none of them."""
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import tzinfo
@@ -8,8 +9,12 @@ from zoneinfo import ZoneInfo
 from bot.context.xml import Frame
 from bot.text.catalogue import Catalogue
 from bot.text.dates import DayWords, clock_label, holiday_name, local_day
-from bot.text.script import Script
+from bot.text.script import SCRIPTS, Script
 from bot.types.people import Chat, Person
+
+KEEPS = ("remembered", "remembered_again", "nick_set", "nick_revoked", "undone")
+"""The receipts that say that something is kept."""
+_NUMBER, _NICK = "\ue010", "\ue011"
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +38,15 @@ class Words:
                 return script
             case _:
                 return self.language
+
+    def confirmed(self, receipt: str) -> int | None:
+        """The number of the memory that a receipt says is kept; None for every other text."""
+        for key, script in ((key, script) for key in KEEPS for script in SCRIPTS):
+            pattern = re.escape(self.messages.text(key, script, id=_NUMBER, nick=_NICK))
+            found = re.fullmatch(pattern.replace(_NUMBER, "([0-9]{1,9})").replace(_NICK, "[^\n]*"), receipt)
+            if found is not None:
+                return int(found[1])
+        return None
 
     def zone_of(self, chat: Chat, person: Person) -> str:
         """The zone whose calendar counts: the person's own in a DM, the machine's in a group."""

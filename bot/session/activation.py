@@ -52,9 +52,9 @@ def _in_time(seen: Situation, rules: SpeakingRules) -> Decision:
         return Decision("now", "command", seen.at, seen.window_until)
     if not seen.allowed:
         in_dm = seen.chat_kind == "dm"
-        return Decision("now", "pair", seen.at, seen.window_until) if in_dm else _listen(seen, "stranger")
+        return Decision("now", "pair", seen.at, seen.window_until) if in_dm else _closed(seen, "stranger")
     if not seen.enabled:
-        return _listen(seen, "off")
+        return _closed(seen, "off")
     if seen.chat_kind == "dm":
         return _now(seen, "dm", rules)
     if seen.forwarded:
@@ -82,6 +82,11 @@ def extended(window_until: int, at: int, rules: SpeakingRules) -> int:
 
 def _now(seen: Situation, why: Why, rules: SpeakingRules) -> Decision:
     return Decision("now", why, seen.at, extended(seen.window_until, seen.at, rules))
+
+
+def _closed(seen: Situation, why: Why) -> Decision:
+    """Where nuan does not talk only what is awaited is answered: that she does not."""
+    return Decision("now", "closed", seen.at, seen.window_until) if seen.awaited else _listen(seen, why)
 
 
 def _listen(seen: Situation, why: Why) -> Decision:

@@ -15,7 +15,7 @@ GUESSES = 5
 """Wrong codes within an hour after which a person's codes are ignored for an hour."""
 
 Access = Literal["", "allowed", "denied"]
-UNSEEN = ("pair", "stranger")
+UNSEEN = ("pair", "stranger", "closed")
 """Decisions about messages whose text is not kept."""
 
 

@@ -4,20 +4,16 @@ Chats that move are in bot/store/moving.py.
 """
 
 import sqlite3
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import cast
 
 from bot.errors import StoreError
 from bot.store.database import Database
+from bot.store.deleting import delete, elsewhere, end
 from bot.store.events import QUOTED, Effect, Happened, finish
 from bot.store.feedback import react
-from bot.store.forgetting import hide, logs_of, replies, undigest
 from bot.store.keeping import index, store_memory
-from bot.store.ledger import charge
 from bot.store.memories import MEMORY, memory_of
 from bot.store.moving import gone, migrate, titled
-from bot.store.sessions import drop_log
 from bot.store.tombstones import Tombstones
 from bot.text.fold import fold
 from bot.types.memory import Memory, NewMemory
@@ -28,8 +24,6 @@ KEPT_MS = 7 * 86_400_000
 
 PLATFORM_FACTS = ("delete", "migrate", "gone", "back")
 """What counts whoever did it."""
-
-Bury = Callable[[int, str, int], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +59,7 @@ class Changes:
             case "edit":
                 return edit(db, happened)
             case "delete":
-                _delete(db, happened.chat_id, happened.incoming.target, happened.at, self._tombstones.bury)
+                delete(db, happened.chat_id, happened.incoming.target, happened.at, self._tombstones.bury)
                 return Effect("change", queued=True)
             case "reaction":
                 return react(db, happened)
@@ -108,7 +102,7 @@ class Changes:
         def verb(db: sqlite3.Connection) -> None:
             row = db.execute("SELECT chat_id, target FROM event WHERE id = ?", (delete_id,)).fetchone()
             if row is not None:
-                _delete(db, row[0], row[1], at, self._tombstones.bury)
+                delete(db, row[0], row[1], at, self._tombstones.bury)
             finish(db, (delete_id,), "done", "deleted")
 
         await self._database.write(verb)
@@ -133,7 +127,7 @@ def revise(db: sqlite3.Connection, edit_id: int, edited: Edited, revision: Revis
     known = {memory.id: memory for memory in edited.memories}
     for number, text in revision.memories:
         memory = known[number]
-        if _elsewhere(db, number, {edited.event_id}):
+        if elsewhere(db, number, {edited.event_id}):
             db.execute(
                 "DELETE FROM edge WHERE kind = 'memory' AND derived_id = ? AND event_id = ?", (number, edited.event_id)
             )
@@ -142,7 +136,7 @@ def revise(db: sqlite3.Connection, edit_id: int, edited: Edited, revision: Revis
             continue
         db.execute("DELETE FROM memory_text WHERE rowid = ?", (number,))
         if text is None:
-            _end(db, number, "edited", at, at + KEPT_MS)
+            end(db, number, "edited", at, at + KEPT_MS)
         else:
             db.execute(
                 "UPDATE memory SET text = ?, folded = ?, updated_at = ? WHERE id = ?", (text, fold(text), at, number)
@@ -159,122 +153,6 @@ def _again(memory: Memory, text: str, event_id: int) -> NewMemory:
         memory.owner_id, memory.chat_id, memory.visibility, memory.kind, text, memory.observed_at, "command",
         (event_id,), memory.slot, memory.asked,
     )  # fmt: skip
-
-
-def _end(db: sqlite3.Connection, number: int, why: str, at: int, purge_at: int) -> None:
-    db.execute(
-        "UPDATE memory SET disabled_at = ?, disabled_reason = ?, purge_at = ?, updated_at = ? WHERE id = ?",
-        (at, why, purge_at, at, number),
-    )
-
-
-def _elsewhere(db: sqlite3.Connection, memory_id: int, events: set[int]) -> bool:
-    """Whether somebody said it in another message as well, that is still there."""
-    rows = db.execute(
-        "SELECT event.id FROM edge JOIN event ON event.id = event_id WHERE edge.kind = 'memory' AND derived_id = ? "
-        "AND event.kind = 'message' AND hidden = ''",
-        (memory_id,),
-    )
-    return any(row[0] not in events for row in rows)
-
-
-def _delete(db: sqlite3.Connection, chat_id: int, target: str, at: int, bury: Bury) -> None:
-    """A message, or a reply of nuan's, is gone with everything made from it (ARCHITECTURE §6)."""
-    said = _lines(db, chat_id, target)
-    if not said:
-        return
-    texts = {text for text in said.values() if text}
-    gone_ids = set(said) | _receipts(db, set(said))
-    stale = logs_of(db, gone_ids) | _own_logs(db, set(said))
-    for text in sorted(texts) if len(said) == 1 else (None,):
-        gone_ids |= replies(db, text, set(said), stale)
-    stale |= logs_of(db, gone_ids)
-    _stop(db, stale, at)
-    hide(db, gone_ids, "deleted")
-    finish(db, tuple(sorted(gone_ids)), "done", "deleted")
-    undigest(db, gone_ids, at)
-    _forget(db, gone_ids, at, bury)
-    for number in sorted(gone_ids):
-        db.execute(
-            "UPDATE outbox SET text = '', state = CASE WHEN state IN ('pending', 'sending') THEN 'cancelled' "
-            "ELSE state END WHERE event_id = ?1 OR turn_id = (SELECT turn_id FROM event WHERE id = ?1 "
-            "AND kind = 'bot')",
-            (number,),
-        )
-
-
-def _lines(db: sqlite3.Connection, chat_id: int, target: str) -> dict[int, str]:
-    """The message with that id and its edits, or the reply that was sent under it; with their texts."""
-    if not target:
-        return {}
-    rows = db.execute(
-        "SELECT id, text FROM event WHERE chat_id = ?1 AND external_id = ?2 AND external_id <> '' AND kind = 'message' "
-        "UNION SELECT id, text FROM event WHERE chat_id = ?1 AND kind = 'event' AND label = 'edit' AND target = ?2 "
-        "UNION SELECT event.id, text FROM sent JOIN event ON event.turn_id = sent.turn_id AND event.kind = 'bot' "
-        "WHERE sent.chat_id = ?1 AND sent.external_id = ?2",
-        (chat_id, target),
-    )
-    return {cast("int", row[0]): str(row[1]) for row in rows}
-
-
-def _own_logs(db: sqlite3.Connection, events: set[int]) -> set[int]:
-    """The logs that hold nuan's own lines among these."""
-    return {
-        cast("int", row[0])
-        for number in events
-        for row in db.execute(
-            "SELECT epoch_id FROM turn JOIN event ON event.turn_id = turn.id WHERE event.id = ? AND event.kind = 'bot'",
-            (number,),
-        )
-    }
-
-
-def _receipts(db: sqlite3.Connection, events: set[int]) -> set[int]:
-    """The receipts of commands in these messages; a crash says none of them again."""
-    found: set[int] = set()
-    for number in sorted(events):
-        keys = (f"event:{number}:", f"event:{number};")  # ';' is the character after ':'
-        for (text,) in db.execute("SELECT result FROM effect WHERE key > ? AND key < ? AND result <> ''", keys):
-            rows = db.execute(
-                "SELECT id FROM event WHERE id > ?1 AND chat_id = (SELECT chat_id FROM event WHERE id = ?1) "
-                "AND kind = 'bot' AND label = 'memory' AND text = ?2",
-                (number, text),
-            )
-            found |= {cast("int", row[0]) for row in rows}
-        db.execute("UPDATE effect SET result = '' WHERE key > ? AND key < ?", keys)
-    return found
-
-
-def _stop(db: sqlite3.Connection, epochs: set[int], at: int) -> None:
-    """These logs are never sent again; turns that run on them are void, and what else they answer waits anew."""
-    for epoch_id in sorted(epochs):
-        db.execute("UPDATE epoch SET stale = 'deleted' WHERE id = ?", (epoch_id,))
-        for (turn_id,) in db.execute(
-            "SELECT id FROM turn WHERE epoch_id = ? AND state IN ('asked', 'answered')", (epoch_id,)
-        ).fetchall():
-            db.execute("UPDATE turn SET state = 'void', receipts = '[]' WHERE id = ?", (turn_id,))
-            for (call_id,) in db.execute("SELECT id FROM call WHERE turn_id = ? AND state = 'reserved'", (turn_id,)):
-                charge(db, cast("int", call_id), at)
-            db.execute("UPDATE event SET turn_id = NULL WHERE turn_id = ? AND state = 'queued'", (turn_id,))
-            db.execute("UPDATE outbox SET state = 'cancelled' WHERE turn_id = ? AND state = 'preview'", (turn_id,))
-        drop_log(db, epoch_id)
-
-
-def _forget(db: sqlite3.Connection, events: set[int], at: int, bury: Bury) -> None:
-    """Memories made from these lines go at once and do not come back, unless they were told elsewhere too."""
-    for event_id in sorted(events):
-        for number, text, asked in db.execute(
-            "SELECT memory.id, text, asked FROM edge JOIN memory ON memory.id = derived_id WHERE edge.kind = 'memory' "
-            "AND event_id = ? AND (disabled_at IS NULL OR disabled_reason <> 'deleted')",
-            (event_id,),
-        ).fetchall():
-            other = _elsewhere(db, number, events)
-            if asked and other:
-                continue
-            if not other:
-                bury(number, text, at)
-            db.execute("DELETE FROM memory_text WHERE rowid = ?", (number,))
-            _end(db, number, "deleted", at, at)
 
 
 def showing(db: sqlite3.Connection, entry_id: int, events: tuple[int, ...]) -> None:

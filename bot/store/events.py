@@ -31,6 +31,9 @@ EVENT = f"""SELECT id, chat_id, at, kind, person_id, name, text, label, why, for
 main.event inside is the same table: views.py rewrites the one FROM at the end.
 """
 
+APART = ("command", "pair", "closed")
+"""What is answered without a model; it opens no window."""
+
 VISIBLE = "hidden = '' AND "
 NEWS = f"WHERE {VISIBLE}chat_id = ?1 AND state <> 'queued' AND NOT (kind = 'bot' AND turn_id IS NOT NULL) "
 """What a delta may tell: all that is visible but replies, which the log holds, and what waits for its own answer."""
@@ -112,6 +115,16 @@ class Events:
             (place.platform, place.external_id),
         )
         return str(row[0]) if row else ""
+
+    async def newest_ids(self, place: Place, limit: int) -> tuple[str, ...]:
+        """The platform's ids of the newest visible messages of people of a place, newest first."""
+        rows = await self._database.rows(
+            "SELECT event.external_id FROM event JOIN place ON place.chat_id = event.chat_id WHERE place.platform = ? "
+            "AND place.external_id = ? AND event.external_id <> '' AND kind = 'message' AND hidden = '' "
+            "ORDER BY event.id DESC LIMIT ?",
+            (place.platform, place.external_id, limit),
+        )
+        return tuple(str(row[0]) for row in rows)
 
     async def recent(
         self, chat_id: int, after: int, since: int, limit: int, *, waiting: bool = False
@@ -195,7 +208,9 @@ def accept(
     if incoming.scene is not None and incoming.scene != chat.scene and not stranger:
         db.execute("UPDATE chat SET scene = ? WHERE id = ?", (incoming.scene, chat.id))
         _insert(db, chat.id, at, Incoming(incoming.place, None, "event", incoming.scene, "scene"))
-    hidden = "stranger" if stranger else "command" if decision.why == "command" else arrival.hidden
+    # What was asked to be kept is told and forgotten like any line; another command is nobody's talk.
+    commands = decision.why == "command" and not situation.is_memory_command
+    hidden = "stranger" if stranger else "command" if commands else arrival.hidden
     if incoming.kind == "message":
         db.execute("UPDATE chat SET gone = 0 WHERE id = ? AND gone <> 0", (chat.id,))
     else:
@@ -205,7 +220,7 @@ def accept(
         if effect.queued:
             decision = Decision("now", "listen", at, until)
     number = _insert(db, chat.id, at, incoming, person_id, decision, hidden)
-    speaks = incoming.kind == "message" and decision.action != "listen" and decision.why not in ("command", "pair")
+    speaks = incoming.kind == "message" and decision.action != "listen" and decision.why not in APART
     if person_id is not None and speaks:
         _activate(db, chat.id, person_id, decision)
     return Accepted(event_of(db.execute(EVENT + "WHERE id = ?", (number,)).fetchone()), chat, decision)

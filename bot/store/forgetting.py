@@ -56,6 +56,14 @@ def forget(db: sqlite3.Connection, forgetting: Forgetting, receipt: Receipt, at:
     before = done_before(db, receipt)
     if before is not None:
         return before
+    disable(db, forgetting, receipt.chat_id, at)
+    number = forgetting.memories[0].id if forgetting.memories else 0
+    undoable = number if forgetting.purge_at is not None else 0
+    return confirm(db, receipt, receipt.text(number, len(forgetting.memories) > 1), at, undoable)
+
+
+def disable(db: sqlite3.Connection, forgetting: Forgetting, chat_id: int, at: int) -> None:
+    """Verb part: rows disabled and derived copies scrubbed, on a word that was said in that chat."""
     purge_at = at if forgetting.purge_at is None else forgetting.purge_at
     for memory in forgetting.memories:
         db.execute(
@@ -63,16 +71,13 @@ def forget(db: sqlite3.Connection, forgetting: Forgetting, receipt: Receipt, at:
             (at, purge_at, at, memory.id),
         )
         db.execute("DELETE FROM memory_text WHERE rowid = ?", (memory.id,))
-        _scrub(db, memory, forgetting.person_id, receipt, at, purge_at)
+        _scrub(db, memory, forgetting.person_id, chat_id, at, purge_at)
     _forget_terms(db)
-    number = forgetting.memories[0].id if forgetting.memories else 0
-    undoable = number if forgetting.purge_at is not None else 0
-    return confirm(db, receipt, receipt.text(number, len(forgetting.memories) > 1), at, undoable)
 
 
-def _scrub(db: sqlite3.Connection, memory: Memory, person_id: int, receipt: Receipt, at: int, purge_at: int) -> None:
+def _scrub(db: sqlite3.Connection, memory: Memory, person_id: int, chat_id: int, at: int, purge_at: int) -> None:
     """Everything derived from the same events, and every line that repeats the statement."""
-    chats = _reach(db, memory, receipt.chat_id)
+    chats = _reach(db, memory, chat_id)
     lines = [
         row
         for chat_id in chats
@@ -90,8 +95,8 @@ def _scrub(db: sqlite3.Connection, memory: Memory, person_id: int, receipt: Rece
     hidden |= replies(db, memory.text, hidden, stale)
     hide(db, hidden, "forgotten")
     _derived(db, memory, hidden, at, purge_at)
-    for chat_id in chats:
-        _unsay(db, memory, chat_id)
+    for place in chats:
+        _unsay(db, memory, place)
 
 
 def _reach(db: sqlite3.Connection, memory: Memory, chat_id: int) -> tuple[int, ...]:

@@ -132,7 +132,8 @@ def confirm(db: sqlite3.Connection, receipt: Receipt, text: str, at: int, change
         (receipt.chat_id, at, text),
     ).lastrowid
     if receipt.send:
-        draft = Draft(text, "receipt", buttons=receipt.buttons(changed) if changed else ())
+        via = db.execute("SELECT via FROM event WHERE id = ?", (receipt.event_id,)).fetchone()
+        draft = Draft(text, "receipt", via=via[0] if via else "", buttons=receipt.buttons(changed) if changed else ())
         put(db, receipt.chat_id, draft, at, event_id=line)
         finish(db, (receipt.event_id,), "done", "command")
     db.execute("INSERT INTO effect (key, result, at) VALUES (?, ?, ?)", (receipt.key, text, at))

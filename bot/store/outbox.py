@@ -2,6 +2,7 @@
 
 import json
 import sqlite3
+from collections.abc import Callable
 from typing import cast
 
 from bot.store.database import Database
@@ -63,6 +64,29 @@ class Outbox:
             )
         )
 
+    async def undeliverable(self, outgoing: Outgoing, error: str, notice: Callable[[str, str], Draft], at: int) -> None:
+        """What one person alone may read never reaches them: the chat gets a notice instead, once while it waits.
+
+        `notice` makes it of the person's name and script.
+        """
+
+        def verb(db: sqlite3.Connection) -> None:
+            db.execute(
+                "UPDATE outbox SET state = 'failed', error = ? WHERE id = ? AND state = 'sending'",
+                (error, outgoing.outbox_id),
+            )
+            person = db.execute(
+                "SELECT person.name, script FROM person JOIN account ON account.person_id = person.id "
+                "WHERE platform = ? AND external_id = ?",
+                (outgoing.platform, outgoing.only_for.removeprefix(f"{outgoing.platform}:")),
+            ).fetchone()
+            draft = notice(*(person or ("", "")))
+            waits = "SELECT 1 FROM outbox WHERE chat_id = ? AND state = 'pending' AND text = ?"
+            if db.execute(waits, (outgoing.chat_id, draft.text)).fetchone() is None:
+                put(db, outgoing.chat_id, draft, at)
+
+        await self._database.write(verb)
+
     async def unknown(self, outbox_id: int, error: str) -> None:
         """It may have gone out: it is never sent again."""
         await self._database.write(
@@ -116,19 +140,21 @@ class Outbox:
         rows = await self._database.rows("SELECT state, count(*) FROM outbox GROUP BY state")
         return {str(state): int(count) for state, count in rows}
 
-    async def recover(self, resending: frozenset[str]) -> tuple[int, int]:
+    async def recover(self, resending: frozenset[str], placing: frozenset[str] = frozenset()) -> tuple[int, int]:
         """Rows an earlier process left in sending: pending again where no second copy comes of it, else unknown.
 
-        That is on the `resending` platforms, and where a preview is edited. Returns both numbers.
+        That is on the `resending` platforms, where a preview is edited, and on the `placing` ones, where only a … may
+        have gone out (what one person alone may read is sent whole there, too). Returns both numbers.
         """
         left = "WHERE state = 'sending' AND boot <> ?"
-        marks = ", ".join("?" * len(resending))
+        marks, places = ", ".join("?" * len(resending)), ", ".join("?" * len(placing))
 
         def verb(db: sqlite3.Connection) -> tuple[int, int]:
             again = db.execute(
                 f"UPDATE outbox SET state = 'pending' {left} AND (preview_id <> '' OR EXISTS (SELECT 1 FROM place "
-                f"WHERE place.chat_id = outbox.chat_id AND current = 1 AND platform IN ({marks})))",
-                (self._boot, *sorted(resending)),
+                f"WHERE place.chat_id = outbox.chat_id AND current = 1 AND (platform IN ({marks}) "
+                f"OR (only_for = '' AND platform IN ({places})))))",
+                (self._boot, *sorted(resending), *sorted(placing)),
             ).rowcount
             lost = db.execute(f"UPDATE outbox SET state = 'unknown', error = 'crash' {left}", (self._boot,)).rowcount
             return again, lost

@@ -25,6 +25,7 @@ from bot.store.people import People
 from bot.store.sessions import Sessions
 from bot.store.tombstones import Tombstones
 from bot.store.turns import Turns
+from bot.store.unsaying import Unsay
 from bot.store.views import Views
 
 DATABASE = "nuan.db"
@@ -45,6 +46,7 @@ class Store:
         self.ledger = Ledger(database)
         self.memories = Memories(database)
         self.forgetting = Forget(database)
+        self.unsaying = Unsay(database, self.tombstones)
         self.digests = Digests(database)
         self.people = People(database, lists.owners)
         self.access = Admission(database, lists)

@@ -69,13 +69,14 @@ class MemoryCommand:
     """What a person asked of memory in a message.
 
     `content` is verbatim, in the person's own script; None when it points elsewhere (那条) or gives a number.
-    `forever` asks for 彻底忘记: gone at once, without the days for undo.
+    `forever` asks for 彻底忘记: gone at once, without the days for undo. `replied` means the message replied to.
     """
 
     verb: Verb
     content: str | None
     number: int | None = None
     forever: bool = False
+    replied: bool = False
 
 
 @dataclass(frozen=True, slots=True)

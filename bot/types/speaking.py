@@ -7,7 +7,7 @@ from bot.types.event import ChatKind
 
 Why = Literal[
     "dm", "mention", "reply", "name", "window", "command", "listen", "off", "other", "forwarded", "silent", "pair",
-    "stranger", "old",
+    "stranger", "old", "closed",
 ]  # fmt: skip
 Action = Literal["now", "follow", "listen"]
 
@@ -18,7 +18,8 @@ class Situation:
 
     `allowed` says that nuan may talk here with this person, `refused` that they get no answer at all. `greets` is a
     command that everyone is answered; `code` is the code that the message brings, "" for none. `age_ms` is how
-    long ago it was written: what a platform kept while nuan was away comes late.
+    long ago it was written: what a platform kept while nuan was away comes late. `awaited`: its platform shows that
+    an answer will come.
     """
 
     at: int
@@ -40,6 +41,7 @@ class Situation:
     greets: bool = False
     code: str = ""
     age_ms: int = 0
+    awaited: bool = False
 
 
 @dataclass(frozen=True, slots=True)

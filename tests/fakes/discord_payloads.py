@@ -20,7 +20,7 @@ from tests.fakes.discord_world import (
 )
 
 EVERYTHING = (1 << 53) - 1
-VIEW, SEND, SEND_IN_THREADS = 1 << 10, 1 << 11, 1 << 38
+ADMINISTRATOR, VIEW, SEND, HISTORY, SEND_IN_THREADS = 1 << 3, 1 << 10, 1 << 11, 1 << 16, 1 << 38
 VOICE_MESSAGE = 1 << 13
 
 
@@ -81,7 +81,8 @@ def channel(one: Channel, bot: User) -> Json:
                 "locked": False,
             },
         }
-    denied = (0 if one.readable else VIEW) | (0 if one.writable else SEND | SEND_IN_THREADS)
+    denied = (0 if one.readable else VIEW) | (0 if one.remembers else HISTORY)
+    denied |= 0 if one.writable else SEND | SEND_IN_THREADS
     overwrites = [{"id": str(one.guild.id), "type": 0, "allow": "0", "deny": str(denied)}] if denied else []
     body |= {"topic": one.topic, "position": 0, "permission_overwrites": overwrites}
     return body | ({"available_tags": [], "default_reaction_emoji": None} if one.kind == FORUM else {})
@@ -96,7 +97,7 @@ def guild(one: Guild, world: World, *, members: bool = False) -> Json:
         "colors": {"primary_color": 0, "secondary_color": None, "tertiary_color": None},
         "hoist": False,
         "position": 0,
-        "permissions": str(EVERYTHING),
+        "permissions": str(EVERYTHING & ~ADMINISTRATOR),  # to an administrator no channel is closed
         "managed": False,
         "mentionable": False,
         "flags": 0,

@@ -103,7 +103,7 @@ class Rest:
         limit = int(query.get("limit", 50))
         if not 1 <= limit <= 100:
             raise invalid("limit", "NUMBER_TYPE_MAX", "int value should be between 1 and 100.")
-        messages = place.messages
+        messages = place.messages if place.remembers else []
         if "around" in query:
             middle, half = int(query["around"]), limit // 2
             before = [one for one in messages if one.id < middle][-half:] if half else []

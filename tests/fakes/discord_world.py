@@ -106,7 +106,10 @@ class Guild:
 
 @dataclass(slots=True, eq=False)
 class Channel:
-    """A text channel, forum, thread or direct message; without `readable` 50001, without `writable` 50013."""
+    """A text channel, forum, thread or direct message; without `readable` 50001, without `writable` 50013.
+
+    Without `remembers` the bot may not read its history, which then looks empty.
+    """
 
     id: int
     kind: int
@@ -119,6 +122,7 @@ class Channel:
     messages: list[Message] = field(default_factory=list)
     readable: bool = True
     writable: bool = True
+    remembers: bool = True
     archived: bool = False
 
     @property

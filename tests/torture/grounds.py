@@ -84,7 +84,7 @@ async def telegram(folder: Path, plan: Plan, placeholder: bool = False, limits: 
     allow = ",".join(str(FIRST_PERSON + who) for who in range(plan.people))
     async with FakeTelegram(f"{os.getpid()}{TOKEN[10:]}", limits=limits) as server, FakeOpenAI(echo, key=KEY) as model:
         home = Home(folder, with_server(model) | {
-            "BUDGET__DAY_TOKENS": "none", "TELEGRAM__TOKEN": server.token, "TELEGRAM__BASE_URL": server.url, "TELEGRAM__ALLOW": allow,
-            "TELEGRAM__DELIVERY": "placeholder" if placeholder else "send",
+            "BUDGET__DAY_TOKENS": "none", "TELEGRAM__TOKEN": server.token, "TELEGRAM__BASE_URL": server.url,
+            "TELEGRAM__ALLOW": allow, "TELEGRAM__DELIVERY": "placeholder" if placeholder else "send",
         })  # fmt: skip
         return await torture(home, plan, TelegramGround(server))

@@ -1,0 +1,40 @@
+"""The tool calls in a turn's log: which still wait for a result, and what is kept of broken ones. It calls no tool."""
+
+import json
+from dataclasses import replace
+
+from bot.types.prompt import Message, ToolCall
+from bot.types.session import Epoch
+from bot.types.turn import Turn
+
+LONGEST_ARGUMENTS = 8_000
+"""Characters of one call's arguments that the log keeps."""
+
+
+def mine(epoch: Epoch, turn: Turn) -> list[Message]:
+    """What a turn has logged so far."""
+    return [entry.message for entry in epoch.entries if entry.turn_id == turn.id]
+
+
+def unanswered(epoch: Epoch, turn: Turn) -> tuple[ToolCall, ...]:
+    """The tool calls of this turn's last completion that have no result yet; ids may repeat from call to call."""
+    answered: set[str] = set()
+    for message in reversed(mine(epoch, turn)):
+        if message.role == "tool":
+            answered.add(message.tool_call_id)
+        else:
+            return tuple(call for call in message.tool_calls if call.id not in answered)
+    return ()
+
+
+def sound(message: Message) -> Message:
+    """The completion with {} for arguments that are no JSON object, or too long: servers refuse broken ones."""
+    return replace(message, tool_calls=tuple(_sound_call(call) for call in message.tool_calls))
+
+
+def _sound_call(call: ToolCall) -> ToolCall:
+    try:
+        whole = len(call.arguments) <= LONGEST_ARGUMENTS and isinstance(json.loads(call.arguments), dict)
+    except (ValueError, RecursionError):
+        whole = False
+    return call if whole else replace(call, arguments="{}")

@@ -1,0 +1,137 @@
+"""忘记 as a reply: the line that a message replies to is taken back with all that was made of it.
+
+Whether somebody may do that is decided elsewhere.
+"""
+
+import sqlite3
+from dataclasses import dataclass
+from typing import cast
+
+from bot.store.database import Database
+from bot.store.deleting import erase, lines
+from bot.store.forgetting import Forgetting, disable, purge
+from bot.store.keeping import Receipt, confirm, done_before
+from bot.store.memories import MEMORY, memory_of
+from bot.store.tombstones import Tombstones
+from bot.text.fold import fold
+from bot.types.memory import Memory
+
+
+@dataclass(frozen=True, slots=True)
+class Replied:
+    """What a message replies to; without `there` nothing is left of it.
+
+    `by` are the people it belongs to: who said it, or whom nuan answered with it. `receipt` is its text when nuan
+    confirmed something with it, `memories` are those that were asked to be kept in it.
+    """
+
+    chat_id: int
+    target: str
+    there: bool
+    by: frozenset[int] = frozenset()
+    receipt: str = ""
+    memories: tuple[Memory, ...] = ()
+
+
+class Unsay:
+    """Lines that people take back."""
+
+    def __init__(self, database: Database, tombstones: Tombstones) -> None:
+        self._database = database
+        self._tombstones = tombstones
+
+    async def is_reply(self, event_id: int) -> bool:
+        """Whether a message replies to another."""
+        row = await self._database.row(
+            "SELECT 1 FROM event WHERE id = ? AND target <> '' AND kind = 'message'", (event_id,)
+        )
+        return row is not None
+
+    async def replied(self, event_id: int) -> Replied:
+        """What that message replies to."""
+        return await self._database.write(lambda db: replied(db, event_id))
+
+    async def keeper(self, memory_id: int) -> Memory | None:
+        """An active memory, whoever owns it."""
+        row = await self._database.row(f"{MEMORY}WHERE memory.id = ? AND disabled_at IS NULL", (memory_id,))
+        return memory_of(tuple(row)) if row is not None else None
+
+    async def unsay(self, what: Replied, purge_at: int | None, receipt: Receipt, at: int) -> str:
+        """Take it back and store the receipt in one commit; the receipt's text. Once for each key.
+
+        What was asked to be kept in it can be undone until `purge_at` (ms), with None it is purged now.
+        """
+        for memory in what.memories:
+            self._tombstones.bury(memory.id, memory.text, at)
+        text = await self._database.write(lambda db: self._unsay(db, what, purge_at, receipt, at))
+        if purge_at is None:
+            await self._database.write(lambda db: purge(db, at))
+            await self._database.truncate()
+        return text
+
+    def _unsay(
+        self, db: sqlite3.Connection, what: Replied, purge_at: int | None, receipt: Receipt, at: int
+    ) -> str:  # fmt: skip
+        before = done_before(db, receipt)
+        if before is not None:
+            return before
+        said = lines(db, what.chat_id, what.target)
+        erase(db, said, at, self._tombstones.bury)
+        for memory in what.memories:  # ended by that already, but these can be undone
+            disable(db, Forgetting((memory,), memory.owner_id or 0, purge_at), receipt.chat_id, at)
+        number = what.memories[0].id if what.memories else 0
+        text = receipt.text(number, len(what.memories) > 1)
+        return confirm(db, receipt, text, at, number if purge_at is not None else 0)
+
+
+def replied(db: sqlite3.Connection, event_id: int) -> Replied:
+    """Verb part: what a message replies to."""
+    chat_id, target = db.execute("SELECT chat_id, target FROM event WHERE id = ?", (event_id,)).fetchone()
+    by: set[int] = set()
+    receipt, memories = "", dict[int, Memory]()
+    found = sorted(lines(db, chat_id, target))
+    rows = [
+        db.execute("SELECT kind, person_id, text, label, turn_id, hidden FROM event WHERE id = ?", (number,)).fetchone()
+        for number in found
+    ]
+    for number, (kind, person_id, text, label, turn_id, hidden) in zip(found, rows, strict=True):
+        if hidden in ("deleted", "forgotten"):
+            continue
+        if kind == "bot":
+            receipt = text if label == "memory" else ""
+            by |= _answered(db, turn_id) | (_commanded(db, text) if receipt else set())
+        elif person_id is not None:
+            by.add(cast("int", person_id))
+            memories |= {memory.id: memory for memory in _kept(db, number, chat_id, person_id, text)}
+    there = any(row[5] not in ("deleted", "forgotten") for row in rows)
+    return Replied(
+        chat_id, target, there, frozenset(by), receipt, tuple(memories[number] for number in sorted(memories))
+    )
+
+
+def _answered(db: sqlite3.Connection, turn_id: int | None) -> set[int]:
+    """The people whose messages a turn answered."""
+    rows = db.execute(
+        "SELECT person_id FROM turn WHERE id = ?1 UNION SELECT person_id FROM turn_event JOIN event "
+        "ON event.id = event_id WHERE turn_event.turn_id = ?1 AND person_id IS NOT NULL",
+        (turn_id,),
+    )
+    return {cast("int", row[0]) for row in rows}
+
+
+def _commanded(db: sqlite3.Connection, receipt: str) -> set[int]:
+    """The people whose commands got this receipt."""
+    rows = db.execute("SELECT key FROM effect WHERE result = ? AND key LIKE 'event:%'", (receipt,)).fetchall()
+    events = {int(key.split(":")[1]) for (key,) in rows}
+    found = (db.execute("SELECT person_id FROM event WHERE id = ?", (number,)).fetchone() for number in events)
+    return {cast("int", row[0]) for row in found if row is not None and row[0] is not None}
+
+
+def _kept(db: sqlite3.Connection, event_id: int, chat_id: int, person_id: int, text: str) -> list[Memory]:
+    """The memories that were asked to be kept in a message, or by pointing at it."""
+    rows = db.execute(
+        f"{MEMORY}WHERE disabled_at IS NULL AND asked = 1 AND owner_id = ?1 AND (memory.id IN (SELECT derived_id "
+        "FROM edge WHERE kind = 'memory' AND event_id = ?2) OR (folded = ?3 AND folded <> '' AND chat_id = ?4))",
+        (person_id, event_id, fold(text.strip()), chat_id),
+    )
+    return [memory_of(tuple(row)) for row in rows]

@@ -1,0 +1,158 @@
+"""Commands as menus give them: taken as they are, always answered, and never by a model."""
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.commands.specs import specs
+from bot.commands.table import TABLE, is_command
+from bot.config.settings import Settings
+from bot.errors import SendError
+from bot.memory.ordering import ORDERS, ordered
+from bot.resources import Prompts
+from bot.text.catalogue import catalogue
+from bot.text.script import SCRIPTS
+from bot.types.outgoing import Outgoing
+from tests.world import Talk, World
+
+MESSAGES = catalogue(Prompts(None).path, "messages")
+
+
+@pytest.fixture
+async def house(tmp_path: Path) -> AsyncIterator[World]:
+    """A nuan on Discord and Telegram, where Ann and one group each may talk."""
+    allow = {"allow": ["group:hall", "d-Ann", "t-Ann"]}
+    settings = Settings.model_validate({"bot": {"timezone": "Asia/Shanghai"}, "discord": allow, "telegram": allow})
+    world = World(tmp_path / "data", settings, ("discord", "telegram"))
+    await world.open()
+    yield world
+    await world.close()
+
+
+async def slash(world: World, text: str, who: str = "Ann", group: str = "hall", **more: object) -> list[Outgoing]:
+    """Somebody uses a slash command; what is answered, which no model had a hand in."""
+    calls, before = len(world.model.requests), len(world.talk.said)
+    facts = {"platform": "discord", "mentions_bot": True, "via": "77", **more}
+    await world.say(text, who, group, **facts)
+    assert len(world.model.requests) == calls
+    return world.talk.said[before:]
+
+
+def kept(world: World) -> list[tuple[object, ...]]:
+    return world.rows("SELECT text FROM memory WHERE disabled_at IS NULL ORDER BY id")
+
+
+@pytest.mark.parametrize("group", ["", "hall"])
+async def test_every_command_is_answered_with_a_sentence(house: World, group: str) -> None:
+    told = [out.text for text in ("/start", *(f".ai {each.name}" for each in TABLE), ".ai nonsense")
+            for out in await slash(house, text, group=group)]  # fmt: skip
+    told += [out.text for text in ("/start", *(f".ai {each.name}" for each in TABLE))
+             for out in await slash(house, text, "小王", "", platform="console", via="")]  # fmt: skip
+    assert len(told) > len(TABLE)
+    assert [text for text in told if text and " " not in text and text.isascii()] == []
+
+
+@pytest.mark.parametrize("group", ["hall", "elsewhere"])
+async def test_start_greets_by_name(house: World, group: str) -> None:
+    (answer,) = await slash(house, "/start", group=group)
+    assert house.settings.bot.names[0] in answer.text
+
+
+@pytest.mark.parametrize("text", ["Ann likes green tea", "buy milk tomorrow", "that", "do you remember me?", "记住"])
+async def test_remember_keeps_exactly_what_follows(house: World, text: str) -> None:
+    (answer,) = await slash(house, f"/remember {text}")
+    assert kept(house) == [(text,)]
+    assert (answer.via, answer.kind) == ("77", "receipt")
+
+
+async def test_forget_forgets_what_follows_and_its_number(house: World) -> None:
+    for text in ("Ann likes green tea", "buy milk tomorrow"):
+        await slash(house, f"/remember {text}")
+    (answer,) = await slash(house, "/forget tea")
+    assert (kept(house), answer.via) == ([("buy milk tomorrow",)], "77")
+    await slash(house, "/forget #2")
+    assert kept(house) == []
+    assert house.rows("SELECT count(*) FROM event WHERE text LIKE '%tea%'") == [(0,)]
+
+
+async def test_a_menu_command_without_words_asks_and_keeps_nothing(house: World) -> None:
+    await house.say("你好", "Ann", platform="telegram")
+    (answer,) = await slash(house, "/remember", group="", platform="telegram", via="", mentions_bot=False)
+    assert (kept(house), answer.text) == ([], MESSAGES.text("remember_what", "zh-Hans"))
+
+
+async def test_a_menu_command_works_in_a_group_that_did_not_call(house: World) -> None:
+    (answer,) = await slash(house, "/remember 我怕狗", platform="telegram", via="", mentions_bot=False)
+    assert (kept(house), answer.text) == ([("我怕狗",)], "记住啦 #1")
+
+
+async def test_a_person_is_answered_in_the_script_of_their_own_words(house: World) -> None:
+    answers = [
+        (await slash(house, text))[0].text
+        for text in ("/remember Ann likes green tea", "/forget tea", "/remember 我喜歡綠茶", "/forget #2")
+    ]
+    assert answers[0] == "Got it, I'll remember #1"
+    assert answers[1].startswith("All right, forgotten #1")
+    assert answers[2] == "記住啦 #2"
+    assert answers[3].startswith("好，忘掉了")
+    assert "天內" in answers[3]
+
+
+async def test_remember_is_kept_once_and_edited_with_its_message(house: World) -> None:
+    facts = {"platform": "telegram", "via": "", "external_id": "5", "delivery_key": "a"}
+    await slash(house, "/remember I like tea", **facts)
+    assert await slash(house, "/remember I like tea", **facts) == []
+    edit = house.message("/remember I like milk", "Ann", "hall", "telegram", target="5", label="edit")
+    await house.app.door.accept(replace(edit, kind="event", mentions_bot=False))
+    await house.app.settled()
+    assert kept(house) == [("I like milk",)]
+
+
+async def test_a_command_where_nuan_may_not_talk_gets_one_line(house: World) -> None:
+    (answer,) = await slash(house, ".ai dialog 蓝鲸", "Bo", "elsewhere")
+    assert (answer.via, ".ai allow" in answer.text) == ("77", True)
+    assert house.rows("SELECT count(*) FROM event WHERE text LIKE '%蓝鲸%'") == [(0,)]
+    assert await slash(house, ".ai dialog", "Bo", "elsewhere", via="") == []
+
+
+async def test_a_button_where_nuan_is_switched_off_gets_one_line(house: World) -> None:
+    await slash(house, ".ai off", "Ann", "")
+    (answer,) = await slash(house, "忘记 #1", "Ann", "")
+    assert (answer.via, ".ai on" in answer.text) == ("77", True)
+    assert await slash(house, "忘记 #1", "Ann", "", via="") == []
+
+
+@dataclass
+class Shy(Talk):
+    """A platform that does not let the bot write to anyone first."""
+
+    async def send(self, outgoing: Outgoing) -> tuple[str, ...]:
+        if outgoing.only_for:
+            raise SendError("never", "Forbidden")
+        return await super().send(outgoing)
+
+
+@pytest.mark.parametrize("script", SCRIPTS)
+async def test_who_cannot_be_written_to_is_asked_to_write_first_once(house: World, script: str) -> None:
+    said = {"en": "do you know me", "zh-Hans": "这个群里说话", "zh-Hant": "這個群裡說話"}[script]
+    await house.say(said, "Ann", "hall", platform="telegram", mentions_bot=True)
+    house.app._sending.connect(Shy("telegram", said=house.talk.said))
+    answers = await slash(house, ".ai dialog", platform="telegram", via="")
+    assert [(out.text, out.only_for) for out in answers] == [(MESSAGES.text("private_first", script, name="Ann"), "")]
+    assert house.rows("SELECT count(*) FROM outbox WHERE state = 'pending'") == [(0,)]
+
+
+def test_what_a_menu_says_is_a_command() -> None:
+    assert all(is_command(spec.says) for spec in specs(MESSAGES))
+
+
+@given(st.text(max_size=60))
+def test_only_the_menus_own_form_is_an_order(text: str) -> None:
+    assert (ordered(text) is not None) == (" ".join(text.split()[:1]).lower() in ORDERS)
+    order = ordered(f"/remember {text}")
+    assert order is not None
+    assert order.content == text.strip()
