@@ -32,12 +32,12 @@ async def run(place: Place) -> None:
                     raise ConfigError(("telegram.token, discord.token: none is set; `nuan chat` talks without one",))
                 model = make_model(place)
                 app = App(make_parts(place, store, model, logs.log, clock))
-                warm = asyncio.create_task(warm_up(model), name="warm-up")
                 try:
+                    # Before the first call is reserved: one that a crash cuts off while the library loads is charged.
+                    await warm_up(model)
                     await app.start(adapters)
                     await _talk(adapters, app, clock, logs.log, stopped)
                 finally:
-                    await warm
                     await model.close()
 
 
