@@ -24,7 +24,7 @@ check:
 	$(BIN)/ruff format --check $(CODE)
 	$(BIN)/ruff check $(CODE)
 	$(BIN)/mypy
-	$(BIN)/pytest -n 2
+	$(BIN)/pytest -n 4 --dist worksteal
 
 format: $(VENV)/.dev
 	$(BIN)/ruff format $(CODE)

@@ -12,9 +12,10 @@ from bot.errors import StoreError
 from bot.flow.alarms import RETRY_MS, Alarms, Handlers
 from bot.flow.answering import Answering, Reach
 from bot.flow.aside import Aside
-from bot.flow.closing import Closing, Summariser, read_instructions
+from bot.flow.closing import Closing, Summariser
+from bot.flow.instructions import read_instructions
 from bot.flow.intake import Intake
-from bot.flow.media import Eyes, Media, read_media_instructions
+from bot.flow.media import Eyes, Media
 from bot.flow.plan import Planner
 from bot.flow.remembering import Remembering
 from bot.flow.sending import Sending
@@ -52,7 +53,7 @@ class Parts:
 
 def make_media(parts: Parts, adapter: Callable[[str], Adapter | None]) -> Media:
     """Who looks at what people send along; `adapter` finds the platform that has it."""
-    eyes = Eyes(parts.model, read_media_instructions(parts.prompts), asyncio.Semaphore(parts.settings.model.slots))
+    eyes = Eyes(parts.model, read_instructions(parts.prompts, "media"), asyncio.Semaphore(parts.settings.model.slots))
     return Media(parts.store, eyes, adapter, parts.clock, parts.settings, parts.words, parts.log)
 
 
@@ -90,7 +91,7 @@ class App:
         self._answering = Answering(
             store, runner, remembering, planner, clock, words, Reach(self._sending, media), log
         )  # fmt: skip
-        summariser = Summariser(parts.model, read_instructions(parts.prompts), brain.slots)
+        summariser = Summariser(parts.model, read_instructions(parts.prompts, "digest"), brain.slots)
         self._closing = Closing(store, summariser, planner, clock, settings, words, parts.aside, log)
         self._answering.employ(CommandDesk(store, planner, clock, settings, words))
         handlers = Handlers(self._chats.wake, self._sends.wake, self._digests.wake)

@@ -48,6 +48,11 @@ class ModelError(NuanError):
         self.detail = detail
         self.said = said
 
+    @property
+    def billed(self) -> bool:
+        """Whether the server may have worked, so that the reservation is charged; the others never began."""
+        return self.fault not in ("unreachable", "refused", "busy")
+
 
 class SendError(NuanError):
     """A platform did not take a message. `fate` says what may be done with it, `wait_ms` when, where it is known.

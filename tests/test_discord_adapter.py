@@ -180,6 +180,20 @@ async def test_a_frame_that_is_no_json_ends_in_an_error_that_may_be_tried_again(
         assert isinstance(scene.running.exception(), ConnectionError)
 
 
+async def test_a_server_that_fails_is_asked_once_and_the_outbox_decides_about_another_try(
+    town: Town, scene: Scene
+) -> None:
+    async with running(town.server, scene):
+        for status in ("502", "503"):
+            town.server.misbehave(status, times=9)
+            with pytest.raises(SendError) as error:
+                await scene.adapter.send(outgoing(town.hall, "在的"))
+            assert (error.value.fate, error.value.detail) == ("later", "ServerFault")
+            town.server.front.faults.clear()
+    tries = [asked.status for asked in town.server.requests if asked.path.endswith("/messages")]
+    assert tries == [502, 503]
+
+
 async def test_a_store_that_fails_ends_the_run_and_the_message_comes_again(town: Town, scene: Scene) -> None:
     async with running(town.server, scene):
         town.say(town.hall, town.lin, "first")

@@ -6,7 +6,7 @@ import pytest
 
 from tests.scenarios import SCENARIOS, Scenario, fingerprint
 
-TIMES = 3
+TIMES = 2
 """Repeats here; the thousand of each take the benchmark about an hour."""
 
 

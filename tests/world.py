@@ -5,6 +5,7 @@ import sqlite3
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
 
 from bot.app import App, Parts
@@ -12,7 +13,7 @@ from bot.config.settings import Settings
 from bot.flow.words import Words
 from bot.resources import Prompts, resource_dir
 from bot.store.store import Store, open_store
-from bot.text.catalogue import catalogue
+from bot.text.catalogue import Catalogue, catalogue
 from bot.types.event import Incoming, Place, Sender
 from bot.types.outgoing import Outgoing
 from bot.types.prompt import Message
@@ -108,6 +109,13 @@ class Seen:
         return [message.content for message in self.prompts[-1] if message.role == "user"][-1]
 
 
+@cache
+def catalogues(folder: str) -> tuple[Catalogue, Catalogue]:
+    """The sentences of messages and openings; read once for all Worlds, as nothing writes them while one runs."""
+    prompts = Prompts(Path(folder) if folder else None)
+    return catalogue(prompts.path, "messages"), catalogue(prompts.path, "opening")
+
+
 class World(Seen):
     """One nuan, its people and its time."""
 
@@ -122,9 +130,9 @@ class World(Seen):
     async def open(self, *, settle: bool = True) -> "World":
         """Start nuan on this folder; without `settle` return while it still takes up what was left."""
         prompts = Prompts(Path(self.settings.prompts_dir) if self.settings.prompts_dir else None)
+        messages, openings = catalogues(self.settings.prompts_dir)
         words = Words(
-            catalogue(prompts.path, "messages"), catalogue(prompts.path, "opening"),
-            self.settings.bot.language, self.settings.bot.timezone, self.settings.bot.holidays,
+            messages, openings, self.settings.bot.language, self.settings.bot.timezone, self.settings.bot.holidays,
         )  # fmt: skip
         lists = {"telegram": self.settings.telegram.allow, "discord": self.settings.discord.allow}
         allow = frozenset(f"{platform}:{name}" for platform, names in lists.items() for name in names)

@@ -9,7 +9,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import discord
-from aiohttp import BaseConnector, ClientWebSocketResponse
+from aiohttp import (
+    BaseConnector,
+    ClientError,
+    ClientSession,
+    ClientWebSocketResponse,
+    TraceConfig,
+    TraceRequestEndParams,
+)
 from aiohttp_socks import ProxyConnector
 from discord.gateway import DiscordWebSocket
 from discord.http import HTTPClient, Route
@@ -77,6 +84,7 @@ class Client(discord.Client):
             connector=address.connector(),
             proxy=address.http_proxy,
             max_ratelimit_timeout=RATE_LIMIT_S,
+            http_trace=_asked_once(),
         )
 
     def dispatch(self, event: str, /, *args: Any, **kwargs: Any) -> None:
@@ -100,7 +108,7 @@ class Client(discord.Client):
             given = self.http
             self.http = _Http(
                 self._address, given.loop, options.get("connector"), proxy=given.proxy,
-                max_ratelimit_timeout=given.max_ratelimit_timeout,
+                max_ratelimit_timeout=given.max_ratelimit_timeout, http_trace=given.http_trace,
             )  # fmt: skip
         state: ConnectionState[Client] = super()._get_state(**options)
         state.parsers = {
@@ -117,6 +125,26 @@ class Client(discord.Client):
                 self._events_log.warning("discord_malformed", gateway_event=name, error=type(error).__name__)
 
         return parsed
+
+
+class ServerFault(ClientError):
+    """Discord answered with an error of its own; whoever asked decides about another try."""
+
+
+def _asked_once() -> TraceConfig:
+    """Ends a request that failed at the server: the library would repeat it five times before the outbox hears of it.
+
+    Its waiting for rate limits is left alone: it alone knows Discord's buckets.
+    """
+
+    async def ended(session: ClientSession, context: object, answer: TraceRequestEndParams) -> None:
+        if answer.response.status >= 500:
+            answer.response.close()
+            raise ServerFault(str(answer.response.status))
+
+    trace = TraceConfig()
+    trace.on_request_end.append(ended)
+    return trace
 
 
 class _Http(HTTPClient):

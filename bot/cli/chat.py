@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from adapters.console import ConsoleAdapter, open_terminal
 from bot.app import App
 from bot.cli.house import Place, allowed, make_model, make_parts, make_words, warm_up
+from bot.cli.platforms import secrets
 from bot.clock import SystemClock
 from bot.ops.logs import Logs
 from bot.store.store import open_store
@@ -21,12 +22,11 @@ async def chat(place: Place, group: str, name: str, verbose: bool) -> None:
     """Talk until the input ends; every line that was read is answered before it returns."""
     settings = place.settings
     words = make_words(place)
-    secret = settings.model.api_key
     async with await open_store(place.data, frozenset(settings.bot.owners), allowed(settings)) as store:
         # The folder is ours from here on: before that, its log may belong to another nuan.
         logs = Logs(
             place.data / "logs", settings.log, SystemClock().now,
-            [secret.get_secret_value()] if secret is not None else [], sys.stderr if verbose else None,
+            secrets(settings), sys.stderr if verbose else None,
         )  # fmt: skip
         with contextlib.closing(logs):
             model = make_model(place)

@@ -3,24 +3,16 @@
 from bot.cli.house import Place
 from bot.config.settings import Settings
 from bot.errors import StoreError
+from bot.ops.silence import Silence
 from bot.store.store import DATABASE, open_store
 from bot.types.finding import Finding
 from bot.types.log import Log
 
 
-class _Silence:
-    """What a check finds is told by its findings."""
-
-    def info(self, event: str, **fields: object) -> None:
-        """Say nothing."""
-
-    warning = error = info
-
-
 async def examine(place: Place) -> tuple[Finding, ...]:
     """Every platform with a token, and the data folder."""
     settings = place.settings
-    found = [*await _telegram(settings), *await _discord(settings, _Silence())]
+    found = [*await _telegram(settings), *await _discord(settings, Silence())]
     if settings.telegram.token is None and settings.discord.token is None:
         found.append(Finding(True, "platforms", "no token is set: only `nuan chat` works"))
     return (*found, *await _store(place))

@@ -12,8 +12,7 @@ from bot.app import Parts
 from bot.clock import SystemClock
 from bot.config.settings import Settings
 from bot.errors import ConfigError
-from bot.flow.closing import read_instructions
-from bot.flow.media import read_media_instructions
+from bot.flow.instructions import read_instructions
 from bot.flow.tools import look_spec, tool_specs
 from bot.flow.words import Words
 from bot.model.client import OpenAIModel
@@ -54,8 +53,8 @@ def text_problems(settings: Settings, data: Path) -> tuple[str, ...]:
     find = Prompts(own).path
     for folder in ("messages", "opening", "offline"):
         attempt(lambda folder=folder: catalogue(find, folder))  # type: ignore[misc]
-    attempt(lambda: read_instructions(find))
-    attempt(lambda: read_media_instructions(find))
+    for folder in ("digest", "media"):
+        attempt(lambda folder=folder: read_instructions(find, folder))  # type: ignore[misc]
     attempt(lambda: look_spec(find))
     tools = attempt(lambda: tool_specs(find)) or ()
     place = attempt(lambda: find_place(settings, data))

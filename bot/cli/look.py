@@ -8,19 +8,11 @@ from bot.commands.report import ctx_report
 from bot.errors import NuanError, StoreError
 from bot.flow.imagine import imagine
 from bot.memory.understand import understand
+from bot.ops.silence import Silence
 from bot.ports import Clock
 from bot.prompt.opening import boot_text
 from bot.store.store import Store, open_store
 from bot.types.people import Chat, Person
-
-
-class _Silence:
-    """A command that only reads has nothing to log."""
-
-    def info(self, event: str, **fields: object) -> None:
-        """Say nothing."""
-
-    warning = error = info
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +27,7 @@ async def show_ctx(place: Place, view: View, query: str, raw: bool, clock: Clock
     """The parts that would be sent if that person said `query` now; with `raw` the very bytes."""
     async with await open_store(place.data, frozenset(place.settings.bot.owners), read_only=True) as store:
         model = make_model(place)
-        parts = make_parts(place, store, model, _Silence(), clock)
+        parts = make_parts(place, store, model, Silence(), clock)
         planner, prefix, _ = make_planner(parts)
         chat, person = await _find(store, view)
         if understand(query, place.settings.bot.names).commands:
@@ -59,7 +51,7 @@ async def show_ctx(place: Place, view: View, query: str, raw: bool, clock: Clock
 async def show_boot(place: Place, view: View) -> str:
     """The warm boot that the next opening block would hold."""
     async with await open_store(place.data, frozenset(place.settings.bot.owners), read_only=True) as store:
-        parts = make_parts(place, store, make_model(place), _Silence())
+        parts = make_parts(place, store, make_model(place), Silence())
         planner, _, _ = make_planner(parts)
         chat, person = await _find(store, view)
         facts = await planner.facts(chat, person, parts.clock.now())

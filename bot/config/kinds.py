@@ -3,7 +3,7 @@
 import ipaddress
 import json
 from urllib.parse import urlsplit
-from zoneinfo import available_timezones
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pydantic_core import PydanticCustomError
 
@@ -61,8 +61,12 @@ def _address(url: str, schemes: tuple[str, ...], wanted: str) -> str:
 
 def zone(name: str) -> str:
     """The name as it is, if it is a time zone's."""
-    if name and name not in available_timezones():
-        raise problem("is no time zone name; write one like Asia/Shanghai, or nothing for the machine's")
+    try:
+        if name:
+            ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError) as error:
+        wanted = "is no time zone name; write one like Asia/Shanghai, or nothing for the machine's"
+        raise problem(wanted) from error
     return name
 
 

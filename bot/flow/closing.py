@@ -1,12 +1,11 @@
 """Closing a session: open → closing → closed, with exactly one digest, by one small model call or by rule."""
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
 from bot.config.settings import Settings
-from bot.errors import ConfigError, ModelError, OverBudget
+from bot.errors import ModelError, OverBudget
 from bot.flow.aside import Aside
 from bot.flow.plan import Planner
 from bot.flow.words import Words
@@ -16,9 +15,10 @@ from bot.money import prices
 from bot.ports import Clock, Model
 from bot.prompt.tokens import message_tokens
 from bot.store.digests import Digested
+from bot.store.events import Seen
 from bot.store.ledger import Settlement
 from bot.store.store import Store
-from bot.text.script import SCRIPTS, Script, script_of
+from bot.text.script import Script, script_of
 from bot.types.event import Event
 from bot.types.log import Log
 from bot.types.memory import Digest
@@ -43,20 +43,6 @@ class Summariser:
     model: Model
     instructions: Mapping[Script, str]
     slots: asyncio.Semaphore
-
-
-def read_instructions(find: Callable[[str], Path]) -> dict[Script, str]:
-    """How to digest, in each language; ConfigError names the files that cannot be read."""
-    problems, found = [], {}
-    for language in SCRIPTS:
-        path = find(f"digest/{language}.txt")
-        try:
-            found[language] = path.read_text("utf-8").strip()
-        except (OSError, UnicodeDecodeError) as error:
-            problems.append(f"prompts: digest/{path.name} cannot be read ({error})")
-    if problems:
-        raise ConfigError(tuple(problems))
-    return found
 
 
 class Closing:
@@ -137,8 +123,8 @@ class Closing:
             async with self._summariser.slots:
                 answer = await self._summariser.model.complete(self._request(prompt))
         except ModelError as error:
-            unbilled = error.fault in ("unreachable", "refused", "busy")
-            await (self._store.ledger.release if unbilled else self._store.ledger.charge)(call.id, self._clock.now())
+            end = self._store.ledger.charge if error.billed else self._store.ledger.release
+            await end(call.id, self._clock.now())
             if error.fault in ("cut", "invalid", "filtered", "overflow"):
                 return await self._by_rule(lines, scope), None
             raise
@@ -162,4 +148,5 @@ class Closing:
 def _line(number: int, event: Event, settings: Settings) -> DigestLine:
     is_bot = event.kind == "bot"
     name = settings.bot.names[0] if is_bot else event.name
-    return DigestLine(number, event.id, event.person_id, name, event.text, event.at, is_bot)
+    marks = event.marks if isinstance(event, Seen) else ""
+    return DigestLine(number, event.id, event.person_id, name, event.text, event.at, is_bot, marks)

@@ -6,11 +6,10 @@ What nobody asks about is never fetched. How a text is shown is decided elsewher
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Literal, TypeVar
 
 from bot.config.settings import Settings
-from bot.errors import ConfigError, ModelError, OverBudget, SendError
+from bot.errors import ModelError, OverBudget, SendError
 from bot.flow.words import Words
 from bot.money import prices
 from bot.ports import Adapter, Clock, Files, Model, Senses
@@ -21,7 +20,7 @@ from bot.store.store import Store
 from bot.text.clean import clean
 from bot.text.clip import clip
 from bot.text.estimate import estimate_tokens
-from bot.text.script import SCRIPTS, Script
+from bot.text.script import Script
 from bot.text.textfile import is_text_file, picture_mime, read_text
 from bot.types.event import Attachment, Event
 from bot.types.log import Log
@@ -42,8 +41,6 @@ CHARS_PER_TOKEN = 4
 
 FETCH_S = 60.0
 """How long a platform may take for one file, in seconds: 10 megabytes over a slow line."""
-
-NOT_BILLED = ("unreachable", "refused", "busy")
 
 Reason = Literal["too_large", "too_many", "budget", "no_model", "failed", "unreadable", "silent"]
 
@@ -83,20 +80,6 @@ class _Cost:
     model: str
     prompt: int
     output: int
-
-
-def read_media_instructions(find: Callable[[str], Path]) -> dict[Script, str]:
-    """How to describe a picture, in each language; ConfigError names the files that cannot be read."""
-    problems, found = [], {}
-    for language in SCRIPTS:
-        path = find(f"media/{language}.txt")
-        try:
-            found[language] = path.read_text("utf-8").strip()
-        except (OSError, UnicodeDecodeError) as error:
-            problems.append(f"prompts: media/{path.name} cannot be read ({error})")
-    if problems:
-        raise ConfigError(tuple(problems))
-    return found
 
 
 class Media:
@@ -261,7 +244,7 @@ class Media:
                 return await ask()
         except ModelError as error:
             self._log.warning("media_failed", call=call, fault=error.fault, detail=error.detail, text=error.said)
-            raise NotSeen("failed", (call, "release" if error.fault in NOT_BILLED else "charge")) from error
+            raise NotSeen("failed", (call, "charge" if error.billed else "release")) from error
         except Exception as error:
             self._log.error("media_failed", call=call, exc_info=error)
             raise NotSeen("failed", (call, "charge")) from error

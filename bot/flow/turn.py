@@ -41,9 +41,6 @@ MOST_AT_ONCE = 16
 
 NOTHING: tuple[int, ...] = ()
 
-NOT_BILLED = ("unreachable", "refused", "busy")
-"""Faults that come before a server has done any work: the reservation is given back."""
-
 
 @dataclass(frozen=True, slots=True)
 class Brain:
@@ -120,7 +117,7 @@ class TurnRunner:
         except ModelError as error:
             text = self._words.messages.text(f"model_failed_{error.fault}", self._words.script(person))
             self._log.warning("model_failed", turn=turn.id, fault=error.fault, detail=error.detail, text=error.said)
-            await self._fail(turn, person, error.fault, text, "release" if error.fault in NOT_BILLED else "charge")
+            await self._fail(turn, person, error.fault, text, "charge" if error.billed else "release")
         except (StoreError, OSError):
             raise
         except Exception as error:  # noqa: BLE001 - a defect in one turn must leave neither it nor its money hanging

@@ -38,7 +38,10 @@ _COMMAND = re.compile(r"\s*[./!\\。][^\s./!。]")
 
 @dataclass(frozen=True, slots=True)
 class DigestLine:
-    """One line of a session's talk; `number` counts from 1, `at` is ms since 1970 UTC."""
+    """One line of a session's talk; `number` counts from 1, `at` is ms since 1970 UTC.
+
+    `marks` tells what is known of pictures, voice and files sent along: what was spoken is only there.
+    """
 
     number: int
     event_id: int
@@ -47,6 +50,7 @@ class DigestLine:
     text: str
     at: int
     is_bot: bool
+    marks: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +85,7 @@ def rule_digest(lines: tuple[DigestLine, ...], scope: Scope) -> Digest:
 
 def needs_model(lines: tuple[DigestLine, ...]) -> bool:
     """Whether the talk is worth a model call: not when it is short, or mostly tiny or repeated lines."""
-    said = [fold(line.text).strip() for line in lines if not line.is_bot]
+    said = [fold(line.text or line.marks).strip() for line in lines if not line.is_bot]
     if not said or (len(said) <= FEW_LINES and sum(map(len, said)) <= FEW_CHARS):
         return False
     short = sum(len(text) <= SHORT_CHARS for text in said)
@@ -98,7 +102,8 @@ def excerpt(lines: tuple[DigestLine, ...]) -> str:
     left = EXCERPT_CHARS
     for line in reversed(lines[-EXCERPT_LINES:]):
         name = clean_name(line.name) + (" (bot)" if line.is_bot else "")
-        row = f"{line.number}. {_escape(name)}: {_escape(clip(one_row(line.text), LINE_CHARS))}"
+        said = clip(one_row(f"{line.text} {line.marks}".strip()), LINE_CHARS)
+        row = f"{line.number}. {_escape(name)}: {_escape(said)}"
         left -= len(row) + 1
         if left < 0:
             break

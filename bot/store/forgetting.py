@@ -53,7 +53,7 @@ class Forget:
 
 def forget(db: sqlite3.Connection, forgetting: Forgetting, receipt: Receipt, at: int) -> str:
     """Verb: rows disabled, derived copies scrubbed, receipt stored."""
-    before = done_before(db, receipt)
+    before = done_before(db, receipt, at)
     if before is not None:
         return before
     disable(db, forgetting, receipt.chat_id, at)

@@ -132,29 +132,45 @@ def confirm(db: sqlite3.Connection, receipt: Receipt, text: str, at: int, change
         (receipt.chat_id, at, text),
     ).lastrowid
     if receipt.send:
-        via = db.execute("SELECT via FROM event WHERE id = ?", (receipt.event_id,)).fetchone()
-        draft = Draft(text, "receipt", via=via[0] if via else "", buttons=receipt.buttons(changed) if changed else ())
-        put(db, receipt.chat_id, draft, at, event_id=line)
-        finish(db, (receipt.event_id,), "done", "command")
+        _send(db, receipt, text, at, receipt.buttons(changed) if changed else (), line)
     db.execute("INSERT INTO effect (key, result, at) VALUES (?, ?, ?)", (receipt.key, text, at))
     return text
 
 
-def done_before(db: sqlite3.Connection, receipt: Receipt) -> str | None:
-    """Verb part: the text of a receipt that was committed before a crash."""
+def done_before(db: sqlite3.Connection, receipt: Receipt, at: int) -> str | None:
+    """Verb part: the text of a receipt that was committed before a crash.
+
+    One that waited for a reply to be said with is said alone when meanwhile an edit left nothing to reply to.
+    """
     row = db.execute("SELECT result FROM effect WHERE key = ?", (receipt.key,)).fetchone()
-    return str(row[0]) if row else None
+    if row is None:
+        return None
+    text = str(row[0])
+    waits = "SELECT 1 FROM event WHERE id = ? AND state = 'queued'"
+    if receipt.send and db.execute(waits, (receipt.event_id,)).fetchone():
+        said = "SELECT max(id) FROM event WHERE chat_id = ? AND kind = 'bot' AND label = 'memory' AND text = ?"
+        _send(db, receipt, text, at, (), db.execute(said, (receipt.chat_id, text)).fetchone()[0])
+    return text
+
+
+def _send(
+    db: sqlite3.Connection, receipt: Receipt, text: str, at: int, buttons: tuple[Button, ...], line: int | None
+) -> None:
+    via = db.execute("SELECT via FROM event WHERE id = ?", (receipt.event_id,)).fetchone()
+    draft = Draft(text, "receipt", via=via[0] if via else "", buttons=buttons)
+    put(db, receipt.chat_id, draft, at, event_id=line)
+    finish(db, (receipt.event_id,), "done", "command")
 
 
 def answer(db: sqlite3.Connection, receipt: Receipt, at: int) -> str:
     """Verb: a receipt for a command that changed nothing, once."""
-    before = done_before(db, receipt)
+    before = done_before(db, receipt, at)
     return confirm(db, receipt, receipt.text(0, False), at) if before is None else before
 
 
 def remember(db: sqlite3.Connection, memory: NewMemory, receipt: Receipt, at: int) -> str:
     """Verb: the memory and its receipt, once."""
-    before = done_before(db, receipt)
+    before = done_before(db, receipt, at)
     if before is not None:
         return before
     stored = store_memory(db, memory, at)
@@ -165,7 +181,7 @@ def undo(
     db: sqlite3.Connection, memory_id: int, whose: tuple[str, tuple[object, ...]], receipt: Receipt, at: int
 ) -> str | None:
     """Verb: a forgotten row is active again, in place of what was said since; what was scrubbed stays scrubbed."""
-    before = done_before(db, receipt)
+    before = done_before(db, receipt, at)
     if before is not None:
         return before
     row = db.execute(

@@ -72,7 +72,7 @@ class Unsay:
     def _unsay(
         self, db: sqlite3.Connection, what: Replied, purge_at: int | None, receipt: Receipt, at: int
     ) -> str:  # fmt: skip
-        before = done_before(db, receipt)
+        before = done_before(db, receipt, at)
         if before is not None:
             return before
         said = lines(db, what.chat_id, what.target)
