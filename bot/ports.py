@@ -138,6 +138,10 @@ class Edits(Protocol):
         """
         ...
 
+    async def withdraw(self, outgoing: Outgoing) -> None:
+        """Take the message `preview_id` away, if it is still there; SendError as for `send`."""
+        ...
+
 
 @runtime_checkable
 class Drafts(Protocol):

@@ -89,18 +89,25 @@ class Stage:
         return self.task.exception()
 
 
-def make(server: FakeTelegram, log: Lines, clock: Clock | None = None, pacing: Pacing = QUICK) -> TelegramAdapter:
+def make(
+    server: FakeTelegram, log: Lines, clock: Clock | None = None, pacing: Pacing = QUICK, proxy: str = ""
+) -> TelegramAdapter:
     return TelegramAdapter(
-        server.token, server.url, "", COMMANDS, clock or SystemClock(), log, placeholder=False, limits=pacing
+        server.token, server.url, proxy, COMMANDS, clock or SystemClock(), log, placeholder=False, limits=pacing
     )
 
 
 @asynccontextmanager
 async def stage(
-    server: FakeTelegram, *, clock: Clock | None = None, pacing: Pacing = QUICK, door: Door | None = None
+    server: FakeTelegram,
+    *,
+    clock: Clock | None = None,
+    pacing: Pacing = QUICK,
+    door: Door | None = None,
+    proxy: str = "",
 ) -> AsyncGenerator[Stage]:
     log, door = Lines(), door or Door()
-    adapter = make(server, log, clock, pacing)
+    adapter = make(server, log, clock, pacing, proxy)
     task = asyncio.create_task(adapter.run(door))
     try:
         polled = asyncio.create_task(server.until(lambda: polls(server) > 0))

@@ -133,7 +133,42 @@ async def test_a_resumed_connection_reads_no_history(town: Town, scene: Scene) -
     assert asked(town, town.hall) == 0
 
 
-async def test_a_place_costs_one_request_more_and_an_unknown_place_none(town: Town, scene: Scene) -> None:
+async def test_what_was_said_in_channels_and_threads_never_seen_is_read_from_when_their_guild_was_seen_last(
+    town: Town, scene: Scene
+) -> None:
+    stranger = town.server.world.add_guild("别处", town.lin)
+    elsewhere = town.server.world.add_channel(stranger, "elsewhere")
+    town.say(town.other, town.lin, "long ago")
+    async with running(town.server, scene):
+        town.say(town.hall, town.lin, "before")
+        await scene.door.until(lambda: scene.door.texts == ["before"])
+    town.say(town.other, town.lin, f"{town.server.world.bot.mention} 在吗")
+    thread = town.server.people.thread(town.hall, town.ann, "新话题", "new thread")
+    town.say(thread, town.ann, "second")
+    town.say(elsewhere, town.lin, "a guild nobody knows")
+    async with running(town.server, scene):
+        town.say(town.hall, town.lin, "now")
+        await scene.door.until(lambda: "now" in scene.door.texts and len(scene.door.of(thread)) == 2)
+        await scene.door.until(lambda: bool(scene.door.of(town.other)))
+    assert [one.mentions_bot for one in scene.door.stored if one.place.external_id == str(town.other.id)] == [True]
+    assert scene.door.of(thread) == ["new thread", "second"]
+    assert scene.door.of(elsewhere) == []
+
+
+async def test_being_put_out_of_a_guild_is_told_for_each_of_its_places(town: Town, scene: Scene) -> None:
+    async with running(town.server, scene):
+        for place in (town.hall, town.other, town.dm):
+            town.say(place, town.lin, "hi")
+        await scene.door.until(lambda: len(scene.door.stored) == 3)
+        town.server.people.leave(town.guild, town.server.world.bot)
+        await scene.door.until(lambda: len(scene.door.stored) == 5)
+    told = {(one.place.external_id, one.label) for one in scene.door.stored[3:]}
+    assert told == {(str(town.hall.id), "gone"), (str(town.other.id), "gone")}
+
+
+async def test_a_place_costs_one_request_more_and_an_unknown_place_one_if_there_is_news(
+    town: Town, scene: Scene
+) -> None:
     async with running(town.server, scene):
         town.say(town.hall, town.lin, "before")
         await scene.door.until(lambda: len(scene.door.stored) == 1)
@@ -142,7 +177,7 @@ async def test_a_place_costs_one_request_more_and_an_unknown_place_none(town: To
         await scene.door.until(lambda: len(scene.door.stored) == 2)
         town.say(town.other, town.lin, "new")
         await scene.door.until(lambda: len(scene.door.stored) == 3)
-    assert (asked(town, town.hall), asked(town, town.other)) == (2, 0)
+    assert (asked(town, town.hall), asked(town, town.other)) == (2, 1)
 
 
 async def test_what_was_edited_while_away_reads_anew_and_is_told_once(town: Town, scene: Scene) -> None:

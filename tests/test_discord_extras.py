@@ -8,10 +8,10 @@ import pytest
 from bot.errors import SendError
 from bot.types.event import Attachment as Attached
 from bot.types.outgoing import Button
-from tests.discord_proxies import Kind, proxy
 from tests.discord_support import COMMANDS, Scene, Town, adapter_for, outgoing, running
 from tests.fakes.discord_server import FakeDiscord
 from tests.fakes.discord_world import FORUM, Attachment
+from tests.proxies import Kind, proxy
 
 
 @pytest.fixture
@@ -45,9 +45,9 @@ async def test_everything_that_happens_reaches_the_door(town: Town, scene: Scene
     told = [(one.label or one.kind, one.text) for one in scene.door.stored]
     assert told == [
         ("message", "one"), ("edit", "two"), ("reaction", "👍"), ("reaction", "-👍"), ("pin", "two"),
-        ("title", "#hall: 茶"), ("delete", ""),
+        ("topic", "茶"), ("delete", ""),
     ]  # fmt: skip
-    assert {one.target for one in scene.door.stored if one.label not in ("", "title")} == {str(said.id)}
+    assert {one.target for one in scene.door.stored if one.label not in ("", "topic")} == {str(said.id)}
 
 
 async def test_threads_and_forum_posts_are_places_of_their_own(town: Town, scene: Scene) -> None:

@@ -213,7 +213,8 @@ def test_a_pin_tells_the_start_of_what_was_pinned(wire: Wire) -> None:
 
 
 def test_new_names_and_topics_are_told(wire: Wire) -> None:
-    assert wire.one("CHANNEL_UPDATE", channel(topic="茶")).text == "#hall: 茶"
+    told = wire.one("CHANNEL_UPDATE", channel(topic="茶"))
+    assert (told.label, told.text, told.place.title) == ("topic", "茶", "#hall")
     assert wire.one("CHANNEL_UPDATE", channel(topic="茶", name="tea")).text == "#tea"
     assert wire.feed("CHANNEL_UPDATE", channel(topic="茶", name="tea", nsfw=True)) == []
     renamed = wire.one("THREAD_UPDATE", thread(name="下周计划"))

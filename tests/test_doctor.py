@@ -12,6 +12,7 @@ import pytest
 from bot.store.store import DATABASE, open_store
 from tests.e2e import Home, Ran, run
 from tests.fakes.discord_server import FakeDiscord
+from tests.fakes.openai_server import FakeOpenAI
 from tests.fakes.telegram_server import FakeTelegram
 from tests.fakes.telegram_shapes import Params
 
@@ -74,6 +75,7 @@ async def test_all_is_well_with_good_tokens_and_messages_of_unknown_fate_are_sho
         asked = [request.method for request in telegram.requests]
         identified = discord.gateway.identified
     assert lines(ran) == [
+        "✓ model: none is set: the built-in offline replies answer",
         f"✓ telegram: {telegram.url} knows the bot as @nuan_fake_bot",
         *(["✓ telegram: in groups the bot hears only what is said to it: @BotFather, /setprivacy, Disable lets it "
            "follow up"] if not telegram.world.reads_all else []),
@@ -105,16 +107,17 @@ async def test_what_is_wrong_or_out_of_reach_is_named_with_what_to_do(tmp_path: 
             run(Home(homes[1], settings(nowhere, f"{nowhere}/api/v10")), "doctor"),
         )
     assert lines(refused) == [
+        "✓ model: none is set: the built-in offline replies answer",
         "✗ telegram.token: is refused: take the one that @BotFather shows",
         "✗ discord.token: is refused: take the one of the developer portal, Bot, Reset Token",
         "✓ data: there is no database yet: the first start makes it",
     ]
-    assert lines(away)[:2] == [
+    assert lines(away)[1:3] == [
         f"✗ telegram: {nowhere} cannot be reached (NetworkError): check telegram.base_url and telegram.proxy",
         f"✗ discord: {nowhere}/api/v10 cannot be reached (ClientConnectorError): check discord.api_url and "
         "discord.proxy",
     ]
-    assert lines(away)[2].startswith("✗ data: ")
+    assert lines(away)[3].startswith("✗ data: ")
     assert (refused.code, away.code) == (1, 1)
     assert Home(tmp_path).files() == ["away/data/nuan.db"], "doctor leaves nothing behind"
 
@@ -134,5 +137,29 @@ async def test_a_webhook_and_intents_that_are_off_are_faults(tmp_path: Path) -> 
 
 async def test_without_tokens_only_the_terminal_works_and_that_is_no_fault(tmp_path: Path) -> None:
     ran = await run(Home(tmp_path), "doctor")
-    assert lines(ran)[0] == "✓ platforms: no token is set: only `nuan chat` works"
+    assert lines(ran)[1] == "✓ platforms: no token is set: only `nuan chat` works"
     assert ran.code == 0
+
+
+@pytest.mark.parametrize(
+    ("change", "line"),
+    [
+        ({}, "✓ model: {url} can be reached"),
+        ({"MODEL__API_KEY": "sk-wrong"}, "✗ model: {url} does not work (HTTP 401"),
+        ({"MODEL__NAME": "missing"}, "✗ model.name: the server does not list 'missing' among its 1 models"),
+        ({"MODEL__BASE_URL": "{nowhere}/v1"}, "check model.base_url and model.proxy"),
+    ],
+    ids=["well", "key", "name", "away"],
+)
+async def test_the_model_is_asked_for_nothing_that_costs(
+    tmp_path: Path, nowhere: str, change: dict[str, str], line: str
+) -> None:
+    async with FakeOpenAI(key="sk-right") as server:
+        right = {"MODEL__BASE_URL": server.base_url, "MODEL__NAME": "fake", "MODEL__API_KEY": "sk-right"}
+        changed = {key: value.format(nowhere=nowhere) for key, value in change.items()}
+        ran = await run(Home(tmp_path, right | changed), "doctor")
+        told = "\n".join(lines(ran)[:2])
+        assert server.bodies == []
+    assert line.format(url=server.base_url) in told
+    assert ran.code == int("✗" in told)
+    assert "sk-" not in ran.text

@@ -156,3 +156,14 @@ def test_only_the_menus_own_form_is_an_order(text: str) -> None:
     order = ordered(f"/remember {text}")
     assert order is not None
     assert order.content == text.strip()
+
+
+async def test_who_was_refused_is_told_so_where_an_answer_is_shown_to_be_coming(house: World) -> None:
+    await house.say("你好", "Ann", platform="discord")
+    await house.say(".ai deny discord:d-Ann")
+    before = len(house.replies)
+    await house.say("在吗", "Ann", platform="discord")
+    assert len(house.replies) == before
+    (answer,) = await slash(house, "/remember 我怕狗", group="")
+    assert (answer.via, answer.kind) == ("77", "notice")
+    assert house.rows("SELECT count(*) FROM memory") == [(0,)]

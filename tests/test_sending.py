@@ -1,11 +1,13 @@
 """Messages on their way out: what a platform's answer allows, long replies in parts, replies that are seen growing."""
 
+import asyncio
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from bot.errors import ModelError, SendError
+from bot.types.event import Incoming
 from tests.fakes.clock import let_others_run
 from tests.fakes.platform import Drafting, Lively, StreamingModel
 from tests.world import World
@@ -112,6 +114,44 @@ async def test_a_failed_turn_turns_its_preview_into_the_notice(tmp_path: Path) -
     await world.app.settled()
     assert list(talk.shown) == ["m1"]
     assert "从前有" not in talk.shown["m1"]
+    await world.close()
+
+
+async def test_half_a_reply_to_a_message_that_was_deleted_is_taken_away_again(tmp_path: Path) -> None:
+    talk = Lively(size=10_000)
+    world = await opened(tmp_path, talk)
+    model = writer(world)
+    said = world.message("讲个故事", external_id="77")
+    await world.app.door.accept(said)
+    await until(lambda: model.writing)
+    model.write("从前有")
+    await pass_interval(world, 1_500)
+    await until(lambda: world.rows("SELECT preview_id FROM outbox") == [("m1",)])
+    await world.app.door.accept(Incoming(said.place, None, "event", label="delete", target="77"))
+    await until(lambda: talk.shown == {})
+    model.finish()
+    await world.app.settled()
+    assert (talk.shown, world.rows("SELECT kind, state FROM outbox")) == ({}, [("withdrawal", "sent")])
+    await world.close()
+
+
+async def test_a_preview_on_its_way_when_its_message_is_deleted_is_taken_away_when_it_arrives(tmp_path: Path) -> None:
+    talk = Lively(size=10_000)
+    talk.slow = asyncio.Event()
+    world = await opened(tmp_path, talk)
+    model = writer(world)
+    said = world.message("讲个故事", external_id="77")
+    await world.app.door.accept(said)
+    await until(lambda: model.writing)
+    model.write("从前有")
+    await pass_interval(world, 1_500)
+    await until(lambda: bool(talk.history))
+    await world.app.door.accept(Incoming(said.place, None, "event", label="delete", target="77"))
+    talk.slow.set()
+    model.write("座山")
+    model.finish()
+    await world.wait(60)
+    assert (talk.shown, world.rows("SELECT kind, state FROM outbox")) == ({}, [("withdrawal", "sent")])
     await world.close()
 
 

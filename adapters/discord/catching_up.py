@@ -6,7 +6,7 @@ import asyncio
 from collections import deque
 from collections.abc import AsyncIterator, Collection
 from dataclasses import dataclass, field
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 from bot.errors import NuanError
 from bot.ports import Door
@@ -64,12 +64,16 @@ class Lanes:
         self._log = log
         self._lanes: dict[str, _Lane] = {}
         self._connection = 0
+        self._marks: asyncio.Task[dict[str, str]] | None = None
         self._reading = asyncio.Semaphore(AT_ONCE)
         self.failed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
     def connected(self) -> None:
         """A new connection that may have missed something."""
         self._connection += 1
+        if self._marks is not None:
+            self._marks.cancel()
+        self._marks = asyncio.create_task(self._newest_of_guilds(), name="discord marks")
 
     def put(self, incoming: Incoming) -> None:
         """An event that just came."""
@@ -90,10 +94,19 @@ class Lanes:
         """Stop; what still waits is read from the history when nuan comes back."""
         if not self.failed.cancel() and not self.failed.cancelled():
             self.failed.exception()  # whoever waited for it has ended for another reason
-        tasks = [lane.task for lane in self._lanes.values() if lane.task is not None]
+        tasks: list[asyncio.Task[Any]] = [lane.task for lane in self._lanes.values() if lane.task is not None]
+        tasks += [self._marks] if self._marks is not None else []
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _newest_of_guilds(self) -> dict[str, str]:
+        """What is stored of each guild before this connection stores anything: there its unknown channels begin."""
+        found: dict[str, int] = {}
+        for place in await self.known():
+            if place.parent and (newest := await self._door.newest(place)).isdecimal():
+                found[place.parent] = max(found.get(place.parent, 0), int(newest))
+        return {parent: str(number) for parent, number in found.items()}
 
     def _lane(self, place: Place) -> _Lane:
         return self._lanes.setdefault(place.external_id, _Lane(place))
@@ -114,7 +127,8 @@ class Lanes:
             lane.task = None
 
     async def _catch_up(self, lane: _Lane) -> None:
-        connection, count, changes = self._connection, 0, 0
+        connection, marks, count, changes = self._connection, self._marks, 0, 0
+        since = (await marks).get(lane.place.parent, "") if marks is not None else ""
         async with self._reading:
             if newest := await self._door.newest(lane.place):
                 # What is gone must be gone before what was missed is answered.
@@ -122,7 +136,8 @@ class Lanes:
                 for change in await self._past.changed(lane.place, stored):
                     await self._accept(change)
                     changes += 1
-                async for incoming in self._past.missed(lane.place, newest):
+            if newest or since:
+                async for incoming in self._past.missed(lane.place, newest or since):
                     await self._accept(incoming)
                     count += 1
         lane.read_for = connection

@@ -20,7 +20,7 @@ from bot.errors import NuanError, PlatformError, SendError
 from bot.ports import Clock, Door
 from bot.text.split import split
 from bot.types.command import CommandSpec
-from bot.types.event import Attachment
+from bot.types.event import Attachment, Incoming
 from bot.types.log import Log
 from bot.types.outgoing import Outgoing
 
@@ -90,6 +90,10 @@ class DiscordAdapter:
     async def show(self, outgoing: Outgoing) -> str:
         """Send `outgoing.text`, or put it into the message `preview_id`; that message's id. SendError as `send`."""
         return await self._ready_posts().post(replace(outgoing, buttons=()))
+
+    async def withdraw(self, outgoing: Outgoing) -> None:
+        """Take the message `preview_id` away, if it is still there. SendError as `send`."""
+        await self._ready_posts().withdraw(outgoing)
 
     def parts(self, text: str) -> tuple[str, ...]:
         """The text as messages of at most 1,900 characters."""
@@ -176,6 +180,8 @@ class DiscordAdapter:
                 case "guild_available" | "guild_join", (discord.Guild() as guild,) if client.is_ready():
                     for there in readable(guild):
                         lanes.look(there)
+                case "guild_remove", (discord.Guild() as guild,):
+                    self._start(self._removed(lanes, guild.id))
                 case "interaction", (discord.Interaction() as interaction,):
                     self._start(self._used(client, lanes, interaction))
                 case _:
@@ -189,6 +195,12 @@ class DiscordAdapter:
         known = await lanes.known()
         for there in (*(found for guild in client.guilds for found in readable(guild)), *known):
             lanes.look(there)
+
+    async def _removed(self, lanes: Lanes, guild_id: int) -> None:
+        """nuan was put out of a guild: nothing more is sent to any place of it."""
+        for there in await lanes.known():
+            if there.parent == str(guild_id):
+                lanes.put(Incoming(there, None, "event", label="gone"))
 
     async def _used(self, client: Client, lanes: Lanes, interaction: discord.Interaction[Any]) -> None:
         """A slash command or button: told at once that it arrived, as Discord waits for three seconds only."""

@@ -57,6 +57,16 @@ class Posts:
         except FAILURES as error:
             raise fate_of(error, own_dm=own_dm) from error
 
+    async def withdraw(self, outgoing: Outgoing) -> None:
+        """Take the message `preview_id` away; one that is not there any more is as good."""
+        try:
+            channel = await self._channel(outgoing)
+            await channel.get_partial_message(int(outgoing.preview_id)).delete()
+        except discord.NotFound:
+            return
+        except FAILURES as error:
+            raise fate_of(error) from error
+
     async def _channel(self, outgoing: Outgoing) -> discord.PartialMessageable:
         number = int(outgoing.external_chat_id)
         if outgoing.only_for:

@@ -229,5 +229,5 @@ def _retitled(before: GuildChannel | discord.Thread, after: GuildChannel | disco
         return Incoming(where, None, "event", where.title, "title")
     topic = getattr(after, "topic", None)
     if topic and topic != getattr(before, "topic", None):
-        return Incoming(where, None, "event", f"{where.title}: {topic}", "title")
+        return Incoming(where, None, "event", topic, "topic")
     return None

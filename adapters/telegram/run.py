@@ -102,6 +102,11 @@ class TelegramAdapter:
         async with self._post(outgoing) as post:
             return await post.show(outgoing)
 
+    async def withdraw(self, outgoing: Outgoing) -> None:
+        """Take the message `preview_id` away, if it is still there. SendError as `send`."""
+        async with self._post(outgoing) as post:
+            await post.withdraw(outgoing)
+
     async def draft(self, outgoing: Outgoing) -> bool:
         """Show it as being written, in private chats."""
         return self._connection is not None and await Post(self._connection[0], self._clean).draft(outgoing)

@@ -82,6 +82,18 @@ class Post:
                 return outgoing.preview_id
             raise self._error(error, repeatable=bool(outgoing.preview_id)) from None
 
+    async def withdraw(self, outgoing: Outgoing) -> None:
+        """Take the message `preview_id` away; one that is gone, or too old to be taken away, stays as it is."""
+        chat, _ = target_of(outgoing)
+        try:
+            await self._bot.delete_message(chat, int(outgoing.preview_id))
+        except BadRequest:
+            return
+        except ChatMigrated:
+            raise
+        except TelegramError as error:
+            raise self._error(error, repeatable=True) from None
+
     async def draft(self, outgoing: Outgoing) -> bool:
         """Show it as being written, in private chats; what cannot be shown now is left out."""
         chat, thread = target_of(outgoing)

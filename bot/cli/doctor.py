@@ -1,21 +1,47 @@
 """`nuan doctor`: whether everything that is configured works from here. It changes nothing and says nothing."""
 
-from bot.cli.house import Place
+from bot.cli.house import Place, make_model
 from bot.config.settings import Settings
-from bot.errors import StoreError
+from bot.errors import ModelError, StoreError
+from bot.model.client import OpenAIModel
 from bot.ops.silence import Silence
 from bot.store.store import DATABASE, open_store
 from bot.types.finding import Finding
 from bot.types.log import Log
 
+ANSWER_S = 10.0
+"""Seconds to wait for the model's server."""
+
 
 async def examine(place: Place) -> tuple[Finding, ...]:
-    """Every platform with a token, and the data folder."""
+    """The model, every platform with a token, and the data folder."""
     settings = place.settings
-    found = [*await _telegram(settings), *await _discord(settings, Silence())]
+    found = [*await _model(place), *await _telegram(settings), *await _discord(settings, Silence())]
     if settings.telegram.token is None and settings.discord.token is None:
         found.append(Finding(True, "platforms", "no token is set: only `nuan chat` works"))
     return (*found, *await _store(place))
+
+
+async def _model(place: Place) -> tuple[Finding, ...]:
+    """Whether the model's server lets this key in and knows these names; asking costs nothing."""
+    settings, model = place.settings.model, make_model(place)
+    if not isinstance(model, OpenAIModel):
+        return (Finding(True, "model", "none is set: the built-in offline replies answer"),)
+    where = f"{settings.base_url}{' through the proxy' if settings.proxy else ''}"
+    try:
+        known = await model.reach(ANSWER_S)
+    except ModelError as error:
+        advice = "check model.api_key" if error.fault == "refused" else "check model.base_url and model.proxy"
+        return (Finding(False, "model", f"{where} does not work ({error.detail}): {advice}"),)
+    finally:
+        await model.close()
+    media = place.settings.media
+    wanted = {"model.name": settings.name, "media.images": media.images, "media.voice": media.voice}
+    found = [Finding(True, "model", f"{where} can be reached")]
+    for key, name in wanted.items():
+        if name and known and name not in known:
+            found.append(Finding(False, key, f"the server does not list {name!r} among its {len(known)} models"))
+    return tuple(found)
 
 
 async def _telegram(settings: Settings) -> tuple[Finding, ...]:

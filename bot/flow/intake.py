@@ -56,6 +56,8 @@ class Intake:
             accepted = await self._store.events.accept(arrival, lambda situation: decide(situation, self._rules))
             if accepted.decision is not None and accepted.decision.action != "listen":
                 self._wake(accepted.chat.id, accepted.decision.action == "now")
+                if incoming.kind == "event":  # what it takes back may be on the screen while the chat is busy
+                    self._wake(accepted.chat.id, False)
             return True
         finally:
             self._activity.end()

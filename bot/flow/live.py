@@ -81,7 +81,8 @@ class Preview:
             await adapter.show(outgoing)
         elif isinstance(adapter, Edits):
             self._shown = ""
-            await self._store.outbox.shown(number, await adapter.show(replace(outgoing, text=PLACEHOLDER)))
+            shown = await adapter.show(replace(outgoing, text=PLACEHOLDER))
+            await self._store.outbox.shown(number, shown, self._clock.now())
 
     async def _pause(self) -> bool:
         """Wait for the platform's interval; False when the reply is finished."""

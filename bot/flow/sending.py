@@ -102,9 +102,13 @@ class Sending:
 
     async def _deliver(self, outgoing: Outgoing) -> tuple[str, ...]:
         adapter = self._adapters[outgoing.platform]
+        if outgoing.kind == "withdrawal":
+            if isinstance(adapter, Edits):
+                await adapter.withdraw(outgoing)
+            return ()
         if isinstance(adapter, Edits) and adapter.placeholder and not outgoing.preview_id and not outgoing.only_for:
             shown = await adapter.show(replace(outgoing, text=PLACEHOLDER))
-            await self._store.outbox.shown(outgoing.outbox_id, shown)
+            await self._store.outbox.shown(outgoing.outbox_id, shown, self._clock.now())
             outgoing = replace(outgoing, preview_id=shown)
         return await adapter.send(outgoing)
 

@@ -79,6 +79,11 @@ class OpenAIModel:
         wire = await self._loaded()
         return await _within(deadline_s, wire.listen(model, sound, name))
 
+    async def reach(self, deadline_s: float) -> tuple[str, ...]:
+        """The names of the server's models, for nothing; raises ModelError. A server may have no list: none."""
+        wire = await self._loaded()
+        return await _within(deadline_s, wire.names())
+
     async def body(self, prompt: Prompt, max_tokens: int, temperature: float) -> bytes:
         """The exact bytes that `complete` would send, made by the same call against a transport that only looks."""
         return await (await self._loaded()).body(prompt, max_tokens, temperature)

@@ -67,6 +67,15 @@ class Wire:
         with self._translated():
             return await senses.listen(self._client, self._headers, model, sound, name)
 
+    async def names(self) -> tuple[str, ...]:
+        """The models of the server, as it lists them; none where it has no such list."""
+        with self._translated():
+            try:
+                listed = await self._client.models.list(extra_headers=self._headers)
+            except (openai.NotFoundError, openai.PermissionDeniedError):
+                return ()
+            return tuple(model.id for model in listed.data)
+
     async def body(self, prompt: Prompt, max_tokens: int, temperature: float) -> bytes:
         """The bytes `ask` would send."""
         sent: list[bytes] = []

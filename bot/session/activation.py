@@ -44,10 +44,10 @@ def decide(situation: Situation, rules: SpeakingRules) -> Decision:
 
 def _in_time(seen: Situation, rules: SpeakingRules) -> Decision:
     """The decision for a message that comes as it is written."""
-    if seen.refused or (not seen.allowed and (not seen.is_message or seen.from_bot)):
-        return _listen(seen, "stranger")
     if not seen.is_message or seen.from_bot:
-        return _listen(seen, "listen")
+        return _listen(seen, "listen" if seen.allowed and not seen.refused else "stranger")
+    if seen.refused:
+        return _closed(seen, "stranger")
     if seen.is_command and not seen.forwarded and (seen.allowed or seen.from_owner or seen.greets):
         return Decision("now", "command", seen.at, seen.window_until)
     if not seen.allowed:

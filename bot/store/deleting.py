@@ -7,6 +7,7 @@ from typing import cast
 from bot.store.events import finish
 from bot.store.forgetting import hide, logs_of, replies, undigest
 from bot.store.ledger import charge
+from bot.store.outbox import withdraw
 from bot.store.sessions import drop_log
 
 Bury = Callable[[int, str, int], None]
@@ -96,7 +97,7 @@ def _stop(db: sqlite3.Connection, epochs: set[int], at: int) -> None:
             for (call_id,) in db.execute("SELECT id FROM call WHERE turn_id = ? AND state = 'reserved'", (turn_id,)):
                 charge(db, cast("int", call_id), at)
             db.execute("UPDATE event SET turn_id = NULL WHERE turn_id = ? AND state = 'queued'", (turn_id,))
-            db.execute("UPDATE outbox SET state = 'cancelled' WHERE turn_id = ? AND state = 'preview'", (turn_id,))
+            withdraw(db, cast("int", turn_id), at)
         drop_log(db, epoch_id)
 
 

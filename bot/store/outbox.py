@@ -5,6 +5,7 @@ import sqlite3
 from collections.abc import Callable
 from typing import cast
 
+from bot.errors import StoreError
 from bot.store.database import Database
 from bot.store.events import finish
 from bot.types.outgoing import Button, Draft, Outgoing, OutgoingKind
@@ -112,9 +113,14 @@ class Outbox:
         return await self._database.write(verb)
 
     async def preview(self, chat_id: int, turn_id: int, at: int) -> tuple[int, str]:
-        """The row that a turn's live preview belongs to, older than its first character, and the id of the message."""
+        """The row that a turn's live preview belongs to, older than its first character, and the id of the message.
+
+        StoreError when the turn is void: nothing of it may be shown.
+        """
 
         def verb(db: sqlite3.Connection) -> tuple[int, str]:
+            if _is_void(db, turn_id):
+                raise StoreError(f"turn {turn_id} is void")
             row = db.execute(
                 "SELECT id, preview_id FROM outbox WHERE turn_id = ? AND state = 'preview'", (turn_id,)
             ).fetchone()
@@ -129,11 +135,16 @@ class Outbox:
 
         return await self._database.write(verb)
 
-    async def shown(self, outbox_id: int, preview_id: str) -> None:
-        """The preview of a row is on the platform under this id: from now on it is edited."""
-        await self._database.write(
-            lambda db: db.execute("UPDATE outbox SET preview_id = ? WHERE id = ?", (preview_id, outbox_id)).rowcount
-        )
+    async def shown(self, outbox_id: int, preview_id: str, at: int) -> None:
+        """The preview of a row is on the platform under this id: from now on it is edited, or withdrawn if void."""
+
+        def verb(db: sqlite3.Connection) -> None:
+            db.execute("UPDATE outbox SET preview_id = ? WHERE id = ?", (preview_id, outbox_id))
+            row = db.execute("SELECT turn_id FROM outbox WHERE id = ?", (outbox_id,)).fetchone()
+            if row[0] is not None and _is_void(db, row[0]):
+                withdraw(db, row[0], at)
+
+        await self._database.write(verb)
 
     async def states(self) -> dict[str, int]:
         """How many rows are in each state."""
@@ -188,6 +199,21 @@ def put(
             (chat_id, turn_id, event_id, part, draft.kind, draft.text, at, draft.via, draft.only_for, buttons),
         ).lastrowid,
     )
+
+
+def withdraw(db: sqlite3.Connection, turn_id: int, at: int) -> None:
+    """Verb part: of a turn that will not be said nothing stays on the screen; what was shown is taken away."""
+    left = "turn_id = ? AND state IN ('preview', 'cancelled')"
+    db.execute(f"UPDATE outbox SET state = 'cancelled', text = '' WHERE preview_id = '' AND {left}", (turn_id,))
+    db.execute(
+        "UPDATE outbox SET state = 'pending', kind = 'withdrawal', text = '', due_at = ? "
+        f"WHERE preview_id <> '' AND {left}",
+        (at, turn_id),
+    )
+
+
+def _is_void(db: sqlite3.Connection, turn_id: int) -> bool:
+    return db.execute("SELECT 1 FROM turn WHERE id = ? AND state = 'void'", (turn_id,)).fetchone() is not None
 
 
 def take(

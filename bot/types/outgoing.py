@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-OutgoingKind = Literal["reply", "receipt", "notice", "command"]
+OutgoingKind = Literal["reply", "receipt", "notice", "command", "withdrawal"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +21,7 @@ class Outgoing:
 
     `preview_id` is the platform's id of a message that already shows a part of it: that one is edited. `via` is the
     interaction it answers. `only_for` is the account that alone may read it, "" for everyone in the chat. `again` says
-    that an earlier try may have reached the platform.
+    that an earlier try may have reached the platform. A withdrawal has no text: it takes the preview away.
     """
 
     outbox_id: int

@@ -16,6 +16,7 @@ from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Self
+from urllib.parse import urlsplit
 
 from tests.fakes.openai_replies import error_json, play, send
 from tests.fakes.openai_rules import Violation, check, items, mapping, tokens
@@ -82,7 +83,7 @@ class FakeOpenAI:
             first, *lines = head.split("\r\n")
             headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
             raw = await reader.readexactly(int(headers.get("content-length", "0")))
-            path = first.split(" ")[1]
+            path = urlsplit(first.split(" ")[1]).path  # through a proxy the address is whole
             left = asyncio.ensure_future(reader.read())  # a client that leaves ends its side of the connection
             answer = asyncio.ensure_future(self._answer(path, headers, raw, writer))
             try:

@@ -13,7 +13,10 @@ from tests.world import Talk
 
 @dataclass
 class Lively(Talk):
-    """What people see: `shown` holds each message by its id; `fates` are raised by the next sends, one each."""
+    """What people see: `shown` holds each message by its id.
+
+    `fates` are raised by the next sends, one each; what is shown waits for `slow`.
+    """
 
     resends: bool = False
     placeholder: bool = False
@@ -22,6 +25,7 @@ class Lively(Talk):
     fates: list[SendError] = field(default_factory=list)
     shown: dict[str, str] = field(default_factory=dict)
     history: list[tuple[str, str]] = field(default_factory=list)
+    slow: asyncio.Event | None = None
 
     def parts(self, text: str) -> tuple[str, ...]:
         """Messages of at most `size` characters."""
@@ -32,7 +36,13 @@ class Lively(Talk):
         number = outgoing.preview_id or f"m{len(self.shown) + 1}"
         self.shown[number] = outgoing.text
         self.history.append((number, outgoing.text))
+        if self.slow is not None:
+            await self.slow.wait()
         return number
+
+    async def withdraw(self, outgoing: Outgoing) -> None:
+        """Take a message away."""
+        del self.shown[outgoing.preview_id]
 
     async def send(self, outgoing: Outgoing) -> tuple[str, ...]:
         """Take it, or answer as scripted."""

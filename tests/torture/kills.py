@@ -18,6 +18,7 @@ from tests.e2e import Home
 from tests.fakes.openai_script import Asked, Reply
 
 WORD = re.compile(r"第(\d+)句")
+BOT_LINE = re.compile(r"<b[ >].*?</b>", re.DOTALL)
 WAITING = """SELECT 1 FROM event WHERE state = 'queued'
     UNION ALL SELECT 1 FROM outbox WHERE state IN ('pending', 'sending')
     UNION ALL SELECT 1 FROM turn WHERE state IN ('asked', 'answered')"""
@@ -90,8 +91,13 @@ class Count:
 
 
 def echo(asked: Asked) -> Reply:
-    """A model that names every sentence it is asked to answer, so that each can be found in a reply."""
-    numbers = WORD.findall(asked.last_user)
+    """A model that names every sentence it is asked to answer, so that each can be found in a reply.
+
+    What opens a new session shows older lines beside the replies they got: those are no questions.
+    """
+    told = asked.last_user.rpartition("<ctx")[2]
+    answered = set(WORD.findall(" ".join(BOT_LINE.findall(told))))
+    numbers = [number for number in WORD.findall(BOT_LINE.sub("", told)) if number not in answered]
     return Reply("收到" + "，".join(f"第{number}句" for number in numbers) if numbers else "好的。")
 
 
