@@ -19,6 +19,8 @@ test: $(VENV)/.dev
 torture: $(VENV)/.dev
 	for run in telegram placeholder discord; do $(BIN)/python -m tests.torture $$run 200 2000 || exit 1; done
 	$(BIN)/python -m tests.torture sigterm 100 500
+	$(BIN)/python -m tests.torture order 0 2000
+	$(BIN)/python -m tests.torture limits 0 300
 
 check:
 	$(BIN)/ruff format --check $(CODE)

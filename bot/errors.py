@@ -12,7 +12,7 @@ NuanError
 
 from typing import Literal
 
-SendFate = Literal["wait", "later", "unknown", "never", "gone"]
+SendFate = Literal["wait", "later", "unknown", "never", "gone", "muted"]
 ModelFault = Literal["unreachable", "refused", "busy", "timeout", "invalid", "cut", "filtered", "overflow"]
 
 
@@ -59,7 +59,7 @@ class SendError(NuanError):
 
     wait: its turn has not come, by the platform's limits; later: it certainly was not sent, send it again;
     unknown: it may have been sent; never: it can never be sent; gone: nothing can be sent to this chat any more
-    (blocked, removed, deleted).
+    (blocked, removed, deleted); muted: nothing can be sent to it for now, though it can be read.
     """
 
     def __init__(self, fate: SendFate, detail: str, wait_ms: int | None = None) -> None:

@@ -1,5 +1,6 @@
 """What the house needs from outside: time, a model, platforms. The store's nouns are in bot/store/store.py."""
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Protocol, runtime_checkable
 
@@ -73,6 +74,16 @@ class Senses(Protocol):
     async def listen(self, model: str, sound: bytes, name: str, deadline_s: float) -> str:
         """What is said in a recording, "" when nothing is; the ending of `name` tells its format. Raises ModelError."""
         ...
+
+
+async def pause(clock: Clock, ms: int) -> None:
+    """Return when that much time has passed."""
+    woken = asyncio.Event()
+    alarm = clock.at(clock.now() + ms, woken.set)
+    try:
+        await woken.wait()
+    finally:
+        alarm.cancel()
 
 
 class Door(Protocol):

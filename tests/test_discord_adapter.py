@@ -241,14 +241,14 @@ async def test_sending_before_the_connection_stands_is_for_later(town: Town, sce
     assert error.value.fate == "later"
 
 
-async def test_a_channel_that_cannot_be_written_to_is_gone(town: Town, scene: Scene) -> None:
+async def test_a_channel_that_can_only_be_read_is_muted_and_who_blocks_is_gone(town: Town, scene: Scene) -> None:
     town.hall.writable = False
     town.lin.blocks_bot = True
     async with running(town.server, scene):
-        for place in (town.hall, town.dm):
+        for place, fate in ((town.hall, "muted"), (town.dm, "gone")):
             with pytest.raises(SendError) as error:
                 await scene.adapter.send(outgoing(place, "hello"))
-            assert error.value.fate == "gone"
+            assert error.value.fate == fate
         with pytest.raises(SendError) as error:
             await scene.adapter.send(replace(outgoing(town.other, "secret"), only_for=str(town.lin.id)))
         assert error.value.fate == "never"

@@ -9,7 +9,7 @@ from bot.cli.house import text_problems
 from bot.config.check import contradictions
 from bot.config.settings import Settings
 from bot.errors import ModelError, SendError
-from bot.types.event import Attachment, Incoming
+from bot.types.event import Attachment
 from tests.conftest import OpenMedia as Open
 from tests.fakes.media import CAT, PNG, columns_with, deletion, image
 from tests.fakes.model import ScriptedModel, says
@@ -271,19 +271,3 @@ async def test_what_was_spoken_or_seen_is_in_what_the_digest_is_made_of(open_wor
     digest = next(request for request in world.model.requests if not request.prompt.tools)
     assert "[voice #7: 第3件事是我下周要去成都看望外婆]" in digest.prompt.messages[-1].content
     assert CAT in digest.prompt.messages[-1].content
-
-
-async def test_a_receipt_waiting_for_a_reply_is_said_alone_when_an_edit_leaves_nothing_to_reply_to(
-    open_world: Open,
-) -> None:
-    world = await open_world()
-    world.eyes.eyes_gate = asyncio.Event()
-    text = "记住我对花生过敏，这张图里有花生吗？"
-    await world.app.door.accept(world.message(text, attachments=(image(),), external_id="77"))
-    await world.held()
-    edit = world.message("记住我对花生过敏")
-    await world.app.door.accept(Incoming(edit.place, edit.sender, "event", edit.text, "edit", target="77"))
-    world.eyes.eyes_gate = None
-    await world.crash()
-    assert world.replies == ["记住啦 #1"]
-    assert world.rows("SELECT text, disabled_at FROM memory") == [("我对花生过敏", None)]

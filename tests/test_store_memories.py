@@ -1,5 +1,6 @@
 """Memories: who may see what, counted once for each person, found in either script, names replaced."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,7 @@ from bot.store.store import Store, open_store
 from bot.text.tokens import query_terms
 from bot.types.memory import Memory, MemoryKind, Visibility
 from bot.types.people import Audience
-from tests.storing import NOW, Where, bring_back, drop, ids, keep, look, receipt, statement, talk
+from tests.storing import NOW, Where, bring_back, drop, ids, keep, look, receipt, say, statement, talk
 
 ANN, BOB = Where(), Where("bob", "dm-bob")
 ANN_HERE, BOB_HERE = Where("ann", "here", "group"), Where("bob", "here", "group")
@@ -202,3 +203,23 @@ async def test_a_command_that_comes_twice_is_kept_and_confirmed_once(tmp_path: P
         assert look(tmp_path, "SELECT importance FROM memory") == [(1,)]
         assert look(tmp_path, "SELECT text FROM outbox") == [("ok #1 0",)]
         assert look(tmp_path, "SELECT text FROM event WHERE kind = 'bot'") == [("ok #1 0",)]
+
+
+async def test_a_message_is_done_with_its_last_command_only(tmp_path: Path) -> None:
+    async with await open_store(tmp_path) as store:
+        await last_command(store)
+
+
+async def last_command(store: Store) -> None:
+    """Two commands in one message, the first of them repeated."""
+    accepted = await say(store, "记住我怕狗。记住我怕猫")
+    assert accepted.event is not None
+    assert accepted.event.person_id is not None
+    person, chat, event = accepted.event.person_id, accepted.event.chat_id, accepted.event.id
+    first, last = receipt(event, chat, "k1"), receipt(event, chat, "k2")
+    for _ in range(2):  # as after a crash between the two
+        await store.memories.remember(statement("我怕狗", person, chat), replace(first, last=False), NOW)
+        assert (await store.views.waiting(chat, NOW)).due != ()
+    await store.memories.remember(statement("我怕猫", person, chat), last, NOW)
+    assert (await store.views.waiting(chat, NOW)).due == ()
+    assert (await store.outbox.states()) == {"pending": 2}

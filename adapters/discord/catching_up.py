@@ -4,12 +4,12 @@ It reads no payloads, and gives up at the first event that cannot be stored: the
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator, Collection
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
 from bot.errors import NuanError
-from bot.ports import Door
+from bot.ports import Clock, Door, pause
 from bot.types.event import Incoming, Place
 from bot.types.log import Log
 
@@ -20,11 +20,22 @@ COMPARED = 100
 """Stored messages of a channel that are looked up after an absence: what one request shows."""
 
 
+UNSEEN_S = 10.0
+"""How long the known channels of a guild wait until those never seen were read: what they store moves the mark."""
+
+RETRIES_MS = (1_000, 2_000, 4_000, 8_000, 16_000)
+"""Waits after which a history that cannot be read is tried again; then the channel goes on without it."""
+
+
+class Unread(Exception):
+    """A history cannot be read now; the text says why."""
+
+
 class Past(Protocol):
     """What a connection can find out about the time before it."""
 
-    def missed(self, there: Place, after: str) -> AsyncIterator[Incoming]:
-        """What was said in a place after the message of that id, oldest first."""
+    async def missed(self, there: Place, after: str) -> tuple[Incoming, ...]:
+        """What was said in a place after the message of that id, oldest first. Unread when another try may help."""
         ...
 
     async def changed(self, there: Place, stored: Collection[str]) -> tuple[Incoming, ...]:
@@ -48,7 +59,16 @@ class _Lane:
     place: Place
     waiting: deque[Incoming] = field(default_factory=deque)
     read_for: int = 0
+    read: asyncio.Event = field(default_factory=asyncio.Event)
     task: asyncio.Task[None] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Before:
+    """What was stored when a connection began: the places, and the newest message of each guild."""
+
+    places: frozenset[str]
+    newest: dict[str, str]
 
 
 class Lanes:
@@ -58,22 +78,25 @@ class Lanes:
     error when an event could not be stored; from then on nothing is taken.
     """
 
-    def __init__(self, door: Door, past: Past, log: Log) -> None:
+    def __init__(self, door: Door, past: Past, clock: Clock, log: Log) -> None:
         self._door = door
         self._past = past
+        self._clock = clock
         self._log = log
         self._lanes: dict[str, _Lane] = {}
         self._connection = 0
-        self._marks: asyncio.Task[dict[str, str]] | None = None
+        self._before: asyncio.Task[_Before] = asyncio.create_task(self._look_back(), name="discord marks")
+        self._looks = {self._before}
         self._reading = asyncio.Semaphore(AT_ONCE)
         self.failed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
     def connected(self) -> None:
         """A new connection that may have missed something."""
         self._connection += 1
-        if self._marks is not None:
-            self._marks.cancel()
-        self._marks = asyncio.create_task(self._newest_of_guilds(), name="discord marks")
+        self._before = asyncio.create_task(self._look_back(), name="discord marks")
+        self._looks.add(self._before)
+        for lane in self._lanes.values():
+            lane.read.clear()
 
     def put(self, incoming: Incoming) -> None:
         """An event that just came."""
@@ -95,18 +118,31 @@ class Lanes:
         if not self.failed.cancel() and not self.failed.cancelled():
             self.failed.exception()  # whoever waited for it has ended for another reason
         tasks: list[asyncio.Task[Any]] = [lane.task for lane in self._lanes.values() if lane.task is not None]
-        tasks += [self._marks] if self._marks is not None else []
+        tasks += self._looks
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
-    async def _newest_of_guilds(self) -> dict[str, str]:
-        """What is stored of each guild before this connection stores anything: there its unknown channels begin."""
+    async def _look_back(self) -> _Before:
+        """What is stored before this connection stores anything: there the unknown channels of a guild begin."""
         found: dict[str, int] = {}
-        for place in await self.known():
+        places = await self.known()
+        for place in places:
             if place.parent and (newest := await self._door.newest(place)).isdecimal():
                 found[place.parent] = max(found.get(place.parent, 0), int(newest))
-        return {parent: str(number) for parent, number in found.items()}
+        newest_of = {parent: str(number) for parent, number in found.items()}
+        return _Before(frozenset(place.external_id for place in places), newest_of)
+
+    async def _after_the_unseen(self, parent: str, before: _Before) -> None:
+        waits = [
+            asyncio.ensure_future(lane.read.wait()) for lane in self._lanes.values()
+            if lane.place.parent == parent != "" and lane.place.external_id not in before.places
+            and lane.read_for != self._connection
+        ]  # fmt: skip
+        if waits:
+            _, late = await asyncio.wait(waits, timeout=UNSEEN_S)
+            for waiting in late:
+                waiting.cancel()
 
     def _lane(self, place: Place) -> _Lane:
         return self._lanes.setdefault(place.external_id, _Lane(place))
@@ -127,23 +163,44 @@ class Lanes:
             lane.task = None
 
     async def _catch_up(self, lane: _Lane) -> None:
-        connection, marks, count, changes = self._connection, self._marks, 0, 0
-        since = (await marks).get(lane.place.parent, "") if marks is not None else ""
+        connection, count, changes = self._connection, 0, 0
+        before = await asyncio.shield(self._before)
+        if newest := await self._door.newest(lane.place):
+            await self._after_the_unseen(lane.place.parent, before)
         async with self._reading:
-            if newest := await self._door.newest(lane.place):
+            if newest:
                 # What is gone must be gone before what was missed is answered.
                 stored = await self._door.recent(lane.place, COMPARED)
                 for change in await self._past.changed(lane.place, stored):
                     await self._accept(change)
                     changes += 1
-            if newest or since:
-                async for incoming in self._past.missed(lane.place, newest or since):
+            if since := newest or before.newest.get(lane.place.parent, ""):
+                for incoming in await self._missed(lane.place, since):
                     await self._accept(incoming)
                     count += 1
         lane.read_for = connection
+        lane.read.set()
         if count or changes:
             channel = lane.place.external_id
             self._log.info("discord_caught_up", channel=channel, messages=count, changes=changes)
+
+    async def _missed(self, place: Place, after: str) -> tuple[Incoming, ...]:
+        """What was missed; a channel whose history stays unreadable must not hold up the others for ever."""
+        for wait in (*RETRIES_MS, None):
+            try:
+                return await self._past.missed(place, after)
+            except Unread as error:
+                self._log.warning("discord_history_unread", channel=place.external_id, error=str(error), wait_ms=wait)
+                if wait is not None:
+                    await pause(self._clock, wait)
+        return ()
+
+    async def take(self, incoming: Incoming) -> None:
+        """Store an event that cannot wait for what was missed; a store that cannot be used ends everything."""
+        try:
+            await self._accept(incoming)
+        except Exception as error:  # noqa: BLE001 - it is raised where the adapter waits
+            self._fail(error)
 
     async def _accept(self, incoming: Incoming) -> None:
         """A store that cannot be used stops everything; anything else is wrong with this one event."""

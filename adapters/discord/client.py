@@ -3,6 +3,7 @@
 It decides nothing: every event goes to one function. With the default addresses the library is as it is."""
 
 import logging
+import re
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
@@ -131,14 +132,18 @@ class ServerFault(ClientError):
     """Discord answered with an error of its own; whoever asked decides about another try."""
 
 
+_OF_INTERACTIONS = re.compile(r"/(?:interactions|webhooks)/")
+
+
 def _asked_once() -> TraceConfig:
     """Ends a request that failed at the server: the library would repeat it five times before the outbox hears of it.
 
-    Its waiting for rate limits is left alone: it alone knows Discord's buckets.
+    Its waiting for rate limits is left alone: it alone knows Discord's buckets. So are its answers to interactions,
+    which nobody else may repeat.
     """
 
     async def ended(session: ClientSession, context: object, answer: TraceRequestEndParams) -> None:
-        if answer.response.status >= 500:
+        if answer.response.status >= 500 and not _OF_INTERACTIONS.search(answer.url.path):
             answer.response.close()
             raise ServerFault(str(answer.response.status))
 

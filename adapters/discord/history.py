@@ -1,18 +1,19 @@
 """What a channel's history tells of an absence: new messages, deleted ones, edited ones. It stores nothing."""
 
-from collections.abc import AsyncIterator, Collection
+from collections.abc import Collection
 
 import discord
 from discord.abc import GuildChannel, Messageable
 
+from adapters.discord.catching_up import Unread
 from adapters.discord.client import Client
-from adapters.discord.send import FAILURES
+from adapters.discord.send import FAILURES, said_of
 from adapters.discord.updates import deletion, edit_of, from_message, place
 from bot.types.event import Incoming, Place
 from bot.types.log import Log
 
 BACKLOG = 1_000
-"""Messages of one channel that are read after an absence, oldest first: ten requests."""
+"""Messages of one channel that are read after an absence, the newest of them: ten requests."""
 COMPARED = 100
 """Messages that are looked up after an absence, newest first: one request."""
 
@@ -26,28 +27,30 @@ class History:
         self._client = client
         self._log = log
 
-    async def missed(self, there: Place, after: str) -> AsyncIterator[Incoming]:
-        """What was said in a channel after that message, oldest first. OSError and the like to try again."""
+    async def missed(self, there: Place, after: str) -> tuple[Incoming, ...]:
+        """What was said in a channel after that message, oldest first; Unread when another try may help."""
         client = self._client
         if client.user is None or not after.isdecimal():
-            return
+            return ()
         channel = client.get_channel(int(there.external_id))
         last = getattr(channel, "last_message_id", None)
         if last is not None and last <= int(after):
-            return
-        count = 0
+            return ()
+        read: list[discord.Message] = []
         try:
-            source = self._source(there)
-            async for message in source.history(limit=BACKLOG, after=discord.Object(int(after)), oldest_first=True):
-                count += 1
-                if (found := from_message(message, client.user)) is not None:
-                    yield found
+            since = discord.Object(int(after))
+            async for message in self._source(there).history(limit=BACKLOG, after=since, oldest_first=False):
+                read.append(message)  # noqa: PERF401 - what was read before an error is not lost
         except (discord.Forbidden, discord.NotFound) as error:
             self._log.info("discord_no_history", channel=there.external_id, code=error.code)
         except _MALFORMED as error:
             self._log.warning("discord_malformed", gateway_event="history", error=type(error).__name__)
-        if count == BACKLOG:
-            self._log.warning("discord_backlog_cut", channel=there.external_id, messages=count)
+        except FAILURES as error:
+            raise Unread(said_of(error)) from error
+        if len(read) == BACKLOG:
+            self._log.warning("discord_backlog_cut", channel=there.external_id, messages=BACKLOG)
+        found = (from_message(message, client.user) for message in reversed(read))
+        return tuple(one for one in found if one is not None)
 
     async def changed(self, there: Place, stored: Collection[str]) -> tuple[Incoming, ...]:
         """Which of these messages were deleted or edited, oldest first; nothing when the history cannot be read.

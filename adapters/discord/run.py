@@ -11,9 +11,9 @@ import discord
 from aiohttp_socks import ProxyError
 
 from adapters.discord.catching_up import Lanes
-from adapters.discord.client import Address, Client, forwarded
+from adapters.discord.client import Address, Client, ServerFault, forwarded
 from adapters.discord.history import History, readable
-from adapters.discord.send import FAILURES, Posts, fate_of
+from adapters.discord.send import FAILURES, Posts, fate_of, said_of
 from adapters.discord.slash import Interactions, said, sync
 from adapters.discord.updates import PLATFORM, incomings
 from bot.errors import NuanError, PlatformError, SendError
@@ -74,7 +74,7 @@ class DiscordAdapter:
         """Work until cancelled. PlatformError when Discord or the store cannot be used, OSError to try again."""
         with forwarded(self._log):
             client = Client(self._address, self._seen, self._log)
-            self._lanes = lanes = Lanes(door, History(client, self._log), self._log)
+            self._lanes = lanes = Lanes(door, History(client, self._log), self._clock, self._log)
             try:
                 await self._login(client)
                 await self._connected(client, lanes)
@@ -89,7 +89,7 @@ class DiscordAdapter:
 
     async def show(self, outgoing: Outgoing) -> str:
         """Send `outgoing.text`, or put it into the message `preview_id`; that message's id. SendError as `send`."""
-        return await self._ready_posts().post(replace(outgoing, buttons=()))
+        return await self._ready_posts().show(replace(outgoing, buttons=()))
 
     async def withdraw(self, outgoing: Outgoing) -> None:
         """Take the message `preview_id` away, if it is still there. SendError as `send`."""
@@ -132,8 +132,8 @@ class DiscordAdapter:
         try:
             if await sync(client, self._commands):
                 self._log.info("discord_commands_synced", commands=len(self._commands))
-        except discord.HTTPException as error:  # chatting works without them
-            self._log.error("discord_commands_failed", status=error.status, code=error.code)
+        except FAILURES as error:  # chatting works without them
+            self._log.error("discord_commands_failed", error=said_of(error))
 
     async def _connected(self, client: Client, lanes: Lanes) -> None:
         """Be connected until that, or storing, is not possible any more."""
@@ -192,8 +192,9 @@ class DiscordAdapter:
 
     async def _look(self, client: Client, lanes: Lanes) -> None:
         """See what was missed everywhere; Discord names no direct channels, so the door is asked for those."""
-        known = await lanes.known()
-        for there in (*(found for guild in client.guilds for found in readable(guild)), *known):
+        for there in (found for guild in client.guilds for found in readable(guild)):
+            lanes.look(there)
+        for there in await lanes.known():
             lanes.look(there)
 
     async def _removed(self, lanes: Lanes, guild_id: int) -> None:
@@ -203,16 +204,18 @@ class DiscordAdapter:
                 lanes.put(Incoming(there, None, "event", label="gone"))
 
     async def _used(self, client: Client, lanes: Lanes, interaction: discord.Interaction[Any]) -> None:
-        """A slash command or button: told at once that it arrived, as Discord waits for three seconds only."""
+        """A slash command or button: stored, then told that it arrived, for which Discord waits three seconds only."""
         incoming = said(interaction, self._commands, client.user.id if client.user is not None else 0)
+        pending = self._interactions.keep(interaction)
+        if incoming is not None:
+            await lanes.take(incoming)
         try:
             with self._address.interactions():
                 await interaction.response.defer(ephemeral=True, thinking=incoming is not None)
-            self._interactions.keep(interaction)
-        except FAILURES as error:  # what was asked is done all the same; the answer goes to a direct message
+            pending.deferred.set_result(True)
+        except FAILURES as error:  # what was asked is done all the same; the answer goes where it was asked
+            pending.deferred.set_result(False)
             self._log.warning("discord_interaction_late", error=type(error).__name__)
-        if incoming is not None:
-            lanes.put(incoming)
 
     async def _type(self, client: Client, number: int, over: asyncio.Event) -> None:
         try:
@@ -247,6 +250,8 @@ def trouble(error: Exception, client: discord.Client) -> Exception:
             return PlatformError(f"discord refuses to be talked to: {error.status}, code {error.code}", final=True)
         case NuanError() | OSError():
             return error
+        case ServerFault():
+            return ConnectionError(f"discord answers {error}")
         case _:
             # Among others: a library that stumbles over its missing connection when the first try fails.
             return ConnectionError(f"discord: {type(error).__name__}")

@@ -22,8 +22,10 @@ MOST_CHARS = 2_000
 LOOK_BACK = 20
 """Messages among which an earlier process's copy is looked for."""
 
-_GONE = (10003, 10013, 50001, 50007, 50013, 50278)
-"""Unknown channel or user, no access, no direct messages, no permission, no guild in common."""
+_GONE = (10003, 10013, 50001, 50007, 50278)
+"""Unknown channel or user, no access, no direct messages, no guild in common."""
+_MUTED = 50013
+"""Missing permissions: what is said there can be read all the same."""
 _UNKNOWN_MESSAGE = 10008
 _NOBODY = discord.AllowedMentions.none()
 FAILURES = (discord.DiscordException, aiohttp.ClientError, ProxyError, OSError, TimeoutError, RuntimeError)
@@ -47,7 +49,8 @@ class Posts:
         if len(formatted) <= MOST_CHARS:  # a table grows when it is drawn; better plain than refused
             outgoing = replace(outgoing, text=formatted)
         try:
-            if (found := self._interactions.find(outgoing.via)) and (answered := await self._answer(found, outgoing)):
+            found = self._interactions.find(outgoing.via)
+            if found is not None and await found.told() and (answered := await self._answer(found, outgoing)):
                 return str(answered)
             own_dm = bool(outgoing.only_for)
             channel = await self._channel(outgoing)
@@ -56,6 +59,19 @@ class Posts:
             return str(await self._once(channel, outgoing))
         except FAILURES as error:
             raise fate_of(error, own_dm=own_dm) from error
+
+    async def show(self, outgoing: Outgoing) -> str:
+        """Begin a preview, or change it; one that was taken away meanwhile does not come back."""
+        if not outgoing.preview_id:
+            return await self.post(outgoing)
+        outgoing = replace(outgoing, text=markup.discord(outgoing.text)[:MOST_CHARS])
+        try:
+            there = await self._edit(await self._channel(outgoing), int(outgoing.preview_id), outgoing)
+        except FAILURES as error:
+            raise fate_of(error) from error
+        if not there:
+            raise SendError("never", "the preview was taken away")
+        return outgoing.preview_id
 
     async def withdraw(self, outgoing: Outgoing) -> None:
         """Take the message `preview_id` away; one that is not there any more is as good."""
@@ -132,7 +148,7 @@ class Posts:
             return None
         except (aiohttp.ClientError, ProxyError, OSError, TimeoutError) as error:
             # The first answer is an edit and may be repeated, a further one is a message without a nonce.
-            raise SendError("later" if first else "unknown", _said(error)) from error
+            raise SendError("later" if first else "unknown", said_of(error)) from error
         pending.answers[outgoing.outbox_id] = message_id
         return message_id
 
@@ -150,14 +166,16 @@ def fate_of(error: Exception, *, own_dm: bool = False) -> SendError:
             return SendError("later", "rate limit", math.ceil(error.retry_after * 1000))
         case discord.HTTPException(status=429):
             return SendError("later", "rate limit", _wait(error))
+        case discord.HTTPException() if error.code == _MUTED:
+            return SendError("never" if own_dm else "muted", f"{error.status} {error.code}")
         case discord.HTTPException() if error.code in _GONE:
             return SendError("never" if own_dm else "gone", f"{error.status} {error.code}")
         case discord.HTTPException() if error.status >= 500 or error.status in (401, 408):
             return SendError("later", f"{error.status}")
         case discord.HTTPException() | discord.ClientException():
-            return SendError("never", _said(error))
+            return SendError("never", said_of(error))
         case _:
-            return SendError("later", _said(error))  # the nonce makes sending again safe
+            return SendError("later", said_of(error))  # the nonce makes sending again safe
 
 
 async def _original(interaction: discord.Interaction[Any], outgoing: Outgoing) -> int:
@@ -182,6 +200,7 @@ def _wait(error: discord.HTTPException) -> int | None:
         return None
 
 
-def _said(error: Exception) -> str:
+def said_of(error: Exception) -> str:
+    """What went wrong, without the addresses that a library's own text may hold."""
     code = f" {error.status} {error.code}" if isinstance(error, discord.HTTPException) else ""
     return f"{type(error).__name__}{code}"

@@ -1,5 +1,6 @@
 """Slash commands and buttons: what Discord is told about them, what a use of one says, where its answer goes."""
 
+import asyncio
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -33,11 +34,19 @@ _NAME = re.compile(r"[^\w-]+")
 
 @dataclass(slots=True)
 class Pending:
-    """A deferred interaction: its token lives only in memory, `answers` are message ids by outbox row."""
+    """An interaction: its token lives only in memory, `answers` are message ids by outbox row.
+
+    `deferred` tells whether Discord took it that an answer will come.
+    """
 
     interaction: discord.Interaction[Any]
     since: int
+    deferred: asyncio.Future[bool]
     answers: dict[int, int] = field(default_factory=dict)
+
+    async def told(self) -> bool:
+        """Whether it can be answered, once that is known."""
+        return await asyncio.shield(self.deferred)
 
 
 class Interactions:
@@ -47,11 +56,13 @@ class Interactions:
         self._clock = clock
         self._pending: dict[str, Pending] = {}
 
-    def keep(self, interaction: discord.Interaction[Any]) -> None:
-        """Remember one that was deferred, and forget those whose time is over."""
+    def keep(self, interaction: discord.Interaction[Any]) -> Pending:
+        """Remember one that is about to be deferred, and forget those whose time is over."""
         now = self._clock.now()
         self._pending = {key: one for key, one in self._pending.items() if now - one.since < TOKEN_MS}
-        self._pending[str(interaction.id)] = Pending(interaction, now)
+        found = Pending(interaction, now, asyncio.get_running_loop().create_future())
+        self._pending[str(interaction.id)] = found
+        return found
 
     def find(self, handle: str) -> Pending | None:
         """That one, or None when it is unknown or can be answered no more."""

@@ -106,6 +106,7 @@ def from_message(message: discord.Message, me: discord.ClientUser) -> Incoming |
         target=str(reply.message_id or "") if reply is not None else "",
         attachments=attachments_of(message),
         at=at,
+        quote=_quoted(reply),
     )
 
 
@@ -202,6 +203,12 @@ def _answered(reply: discord.MessageReference | None) -> int:
     """Who wrote what is replied to; 0 when that is unknown."""
     found = (reply.resolved or reply.cached_message) if reply is not None else None
     return found.author.id if isinstance(found, discord.Message) else 0
+
+
+def _quoted(reply: discord.MessageReference | None) -> str:
+    """The text of what is replied to, as Discord sends it along."""
+    found = (reply.resolved or reply.cached_message) if reply is not None else None
+    return words_of(found) if isinstance(found, discord.Message) else ""
 
 
 def _my_marks(message: discord.Message, me: discord.ClientUser) -> tuple[str, ...]:

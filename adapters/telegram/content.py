@@ -83,6 +83,14 @@ def replied(message: Message) -> Message | None:
     return target
 
 
+def quoted(message: Message, me: Me) -> str:
+    """What it replies to, as Telegram sends it along: the part that was marked, else the text; also of another chat."""
+    if message.quote is not None:
+        return message.quote.text
+    target = replied(message)
+    return text_of(target, me) if target is not None else ""
+
+
 def call_of(message: Message, me: Me) -> Call:
     """Whom it is meant for; a command for another bot is meant for that one."""
     text = message.text or message.caption or ""

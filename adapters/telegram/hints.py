@@ -5,8 +5,7 @@ from collections.abc import Awaitable, Callable
 
 from telegram.error import TelegramError
 
-from adapters.telegram.pace import pause
-from bot.ports import Clock
+from bot.ports import Clock, pause
 
 AGAIN_MS = 4_500
 """Telegram hides the sign after 5 s (documented at sendChatAction)."""

@@ -1,6 +1,5 @@
 """How fast messages may go out, for python-telegram-bot's rate limiter hook. It repeats nothing."""
 
-import asyncio
 import datetime as dtm
 from collections import deque
 from collections.abc import Callable, Coroutine
@@ -143,13 +142,3 @@ def wait_of(error: RetryAfter) -> int:
     """How long Telegram wants one to wait, ms."""
     wait = error.retry_after
     return round((wait.total_seconds() if isinstance(wait, dtm.timedelta) else wait) * 1000)
-
-
-async def pause(clock: Clock, ms: int) -> None:
-    """Return when that much time has passed."""
-    woken = asyncio.Event()
-    alarm = clock.at(clock.now() + ms, woken.set)
-    try:
-        await woken.wait()
-    finally:
-        alarm.cancel()

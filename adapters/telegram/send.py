@@ -36,6 +36,9 @@ NOT_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.P
 GONE = ("chat not found", "user not found", "peer_id_invalid", "group chat was deactivated", "thread not found",
         "topic_deleted", "topic_id_invalid", "chat_id_invalid")  # fmt: skip
 
+MUTED = ("not enough rights to send", "have no rights to send", "chat_write_forbidden", "topic_closed",
+         "chat_restricted")  # fmt: skip
+
 
 class Post:
     """One connected bot's outgoing side. `clean` takes secrets out of error texts."""
@@ -62,7 +65,7 @@ class Post:
             raise
         except TelegramError as error:
             refused = self._error(error)
-            if private and refused.fate == "gone":
+            if private and refused.fate in ("gone", "muted"):
                 # One person who cannot be written to says nothing about the chat where the command was given.
                 refused = SendError("never", refused.detail)
             raise refused from None
@@ -161,7 +164,7 @@ def fate_of(error: TelegramError) -> tuple[SendFate, int | None]:
         case Forbidden():
             return "gone", None
         case BadRequest():
-            return ("gone" if _is(error, *GONE) else "never"), None
+            return ("gone" if _is(error, *GONE) else "muted" if _is(error, *MUTED) else "never"), None
         case InvalidToken() | Conflict() | ChatMigrated():
             return "later", None
         case NetworkError() if isinstance(error.__cause__, NOT_SENT):
@@ -198,7 +201,7 @@ def keyboard(buttons: Sequence[Button]) -> InlineKeyboardMarkup | None:
 
 def _may_be_format(error: BadRequest, spans: Sequence[MessageEntity], buttons: InlineKeyboardMarkup | None) -> bool:
     """Whether the same text, plain and without buttons, may be taken; a refused one was certainly not sent."""
-    if _is(error, *GONE, "message to edit not found", "message can't be edited", "too long", "is empty"):
+    if _is(error, *GONE, *MUTED, "message to edit not found", "message can't be edited", "too long", "is empty"):
         return False
     return bool(spans) or buttons is not None
 

@@ -24,6 +24,7 @@ from adapters.telegram.content import (
     call_of,
     message_place,
     place_of,
+    quoted,
     replied,
     sender_of,
     sender_of_user,
@@ -92,6 +93,7 @@ def _message(message: Message, me: Me, key: str) -> Iterator[Incoming]:
         target=str(target.message_id) if target is not None else "",
         attachments=attachments,
         at=_ms(message.date),
+        quote=quoted(message, me),
     )
 
 

@@ -37,7 +37,8 @@ async def _model(place: Place) -> tuple[Finding, ...]:
         await model.close()
     media = place.settings.media
     wanted = {"model.name": settings.name, "media.images": media.images, "media.voice": media.voice}
-    found = [Finding(True, "model", f"{where} can be reached")]
+    listed = "" if known else "; it lists no models, so whether it can answer is not known: does base_url end in /v1?"
+    found = [Finding(True, "model", f"{where} can be reached{listed}")]
     for key, name in wanted.items():
         if name and known and name not in known:
             found.append(Finding(False, key, f"the server does not list {name!r} among its {len(known)} models"))

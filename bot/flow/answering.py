@@ -154,7 +154,7 @@ class Answering:
         receipts, rest = [], understood.rest
         # Forgetting empties the message, so it comes last: a crash in between must not lose the other commands.
         commands = sorted(enumerate(understood.commands), key=lambda pair: pair[1].verb == "forget")
-        for place, command in commands:
+        for done, (place, command) in enumerate(commands, 1):
             told = Told(
                 event,
                 chat,
@@ -165,6 +165,7 @@ class Answering:
                 rest,
                 command.verb == "forget",
                 account,
+                done == len(commands),
             )
             receipts.append(await self._remembering.carry_out(command, told))
         if not rest:

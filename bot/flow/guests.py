@@ -23,10 +23,12 @@ class Guests:
 
     async def closed(self, event: Event, chat: Chat, person: Person) -> None:
         """Say that nuan does not talk here, and who can change that; without a model."""
-        via, _ = await self._store.access.answer_to(event)
+        via, account = await self._store.access.answer_to(event)
         here = await self._store.access.standing(chat.id, person.id)
         text = self.text("off_here" if here.allowed else "closed_here", person.script)
-        await self._store.outbox.answer(chat.id, event.id, Draft(text, "notice", via), self._clock.now())
+        await self._store.outbox.answer(
+            chat.id, event.id, Draft(text, "notice", via, only_for=account if via else ""), self._clock.now()
+        )
 
     async def knock(self, event: Event, chat: Chat, person: Person, *, always: bool = False) -> None:
         """Give a stranger a pairing code, or say that too many wait, and tell the owners; without a model."""

@@ -82,6 +82,7 @@ class Intake:
         return replace(
             incoming,
             text=clip_whole(clean(incoming.text), MOST_CHARS)[0],
+            quote=clean(incoming.quote[:READ_CHARS]),
             place=replace(incoming.place, title=clean_name(incoming.place.title) if incoming.place.title else ""),
             sender=replace(sender, name=clean_name(sender.name)) if sender is not None else None,
             scene=scene_text(scene, SCENE_CHARS) if scene is not None else None,

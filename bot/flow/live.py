@@ -17,6 +17,9 @@ Source = Callable[[], str]
 
 PLACEHOLDER = "…"
 
+LONG_CHARS = 120
+"""A reply that is shown by edits begins with this much: of a short one people are told once, not as … and an edit."""
+
 END_S = 3.0
 """How long the end of a turn waits for a preview that is on its way, seconds: a stop has ten for everything."""
 
@@ -33,6 +36,7 @@ class Preview:
         self._log = log
         self._source: Source = str
         self._shown = ""
+        self._begun = False
         self._drafts = isinstance(adapter, Drafts)
         self._task: asyncio.Task[None] | None = None
         self._ended = asyncio.Event()
@@ -60,7 +64,8 @@ class Preview:
             while await self._pause():
                 text = preview("\n".join((*self._turn.receipts, self._source().strip())))
                 part = adapter.parts(text)[0] if isinstance(adapter, Splits) else text
-                if part.strip() and part != self._shown:
+                begun = self._drafts or self._begun or len(part) >= LONG_CHARS
+                if part.strip() and part != self._shown and begun:
                     self._shown = part
                     await self._show(part)
         except (SendError, StoreError, OSError) as error:
@@ -80,7 +85,7 @@ class Preview:
         if isinstance(adapter, Edits) and shown:
             await adapter.show(outgoing)
         elif isinstance(adapter, Edits):
-            self._shown = ""
+            self._shown, self._begun = "", True
             shown = await adapter.show(replace(outgoing, text=PLACEHOLDER))
             await self._store.outbox.shown(number, shown, self._clock.now())
 

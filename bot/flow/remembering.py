@@ -37,7 +37,7 @@ class Told:
     """A memory command with where and by whom it was said; without a `rest` to answer its receipt is said at once.
 
     `hide` empties the message afterwards: a command to forget names what is to be forgotten. `account` is the one
-    that may press the receipt's button.
+    that may press the receipt's button. `last`: no other command of the message comes after it.
     """
 
     event: Event
@@ -49,6 +49,7 @@ class Told:
     rest: str
     hide: bool
     account: str = ""
+    last: bool = True
 
 
 class Remembering:
@@ -220,5 +221,5 @@ class Remembering:
 
         return Receipt(
             told.event.id, told.chat.id, f"event:{told.event.id}:{told.place}", text, not told.rest, told.rest,
-            told.hide, buttons,
+            told.hide, told.last, buttons,
         )  # fmt: skip

@@ -16,6 +16,9 @@ FIRST_WAIT_MS = 1_000
 LONGEST_WAIT_MS = 180_000
 """Back-off of a message that did not go out (FAULTS D5: 1 s, at most 3 min)."""
 
+MUTED_MS = 3_600_000
+"""How long nothing is said in a chat that may be read but not written to, before it is tried again."""
+
 
 class Sending:
     """The work of the sending lanes."""
@@ -108,7 +111,8 @@ class Sending:
             return ()
         if isinstance(adapter, Edits) and adapter.placeholder and not outgoing.preview_id and not outgoing.only_for:
             shown = await adapter.show(replace(outgoing, text=PLACEHOLDER))
-            await self._store.outbox.shown(outgoing.outbox_id, shown, self._clock.now())
+            if not await self._store.outbox.shown(outgoing.outbox_id, shown, self._clock.now()):
+                return ()
             outgoing = replace(outgoing, preview_id=shown)
         return await adapter.send(outgoing)
 
@@ -140,5 +144,7 @@ class Sending:
                 await self._store.outbox.not_sent(number, error.detail, None)
             case "gone":
                 await self._store.outbox.gone(chat_id, error.detail)
+            case "muted":
+                await self._store.outbox.gone(chat_id, error.detail, self._clock.now() + MUTED_MS)
         self._log.warning("send_failed", chat=chat_id, outbox=number, fate=error.fate, error=error.detail, wait_ms=wait)
         return error.fate in ("unknown", "never")

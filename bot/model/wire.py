@@ -72,9 +72,11 @@ class Wire:
         with self._translated():
             try:
                 listed = await self._client.models.list(extra_headers=self._headers)
-            except (openai.NotFoundError, openai.PermissionDeniedError):
-                return ()
-            return tuple(model.id for model in listed.data)
+            except openai.APIStatusError as error:
+                if error.status_code in (404, 405, 501):
+                    return ()
+                raise
+            return tuple(model.id for model in listed.data if isinstance(model.id, str) and model.id)
 
     async def body(self, prompt: Prompt, max_tokens: int, temperature: float) -> bytes:
         """The bytes `ask` would send."""

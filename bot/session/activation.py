@@ -32,10 +32,12 @@ def decide(situation: Situation, rules: SpeakingRules) -> Decision:
     What nuan answers renews the person's window; a dot-command and what she only hears leave it as it was. What is
     addressed to someone else is never taken for a follow-up or a memory command, forwarded text never for a command.
     A stranger gets a pairing code in a DM and nothing in a group, but for what everyone is answered. Of what comes late
-    the young part is answered in one turn, after a moment in which the rest arrives.
+    the young part is answered in one turn, after a moment in which the rest arrives; what needs no model is answered
+    at any age.
     """
     decision, age = _in_time(situation, rules), situation.age_ms
-    if decision.action == "listen" or age <= rules.followup_ms:
+    at_any_age = situation.greets or decision.why in ("pair", "closed")
+    if decision.action == "listen" or age <= rules.followup_ms or at_any_age:
         return decision
     if age > rules.backlog_ms and not situation.is_memory_command:
         return _listen(situation, "old")
@@ -55,6 +57,8 @@ def _in_time(seen: Situation, rules: SpeakingRules) -> Decision:
         return Decision("now", "pair", seen.at, seen.window_until) if in_dm else _closed(seen, "stranger")
     if not seen.enabled:
         return _closed(seen, "off")
+    if seen.muted:
+        return _listen(seen, "muted")
     if seen.chat_kind == "dm":
         return _now(seen, "dm", rules)
     if seen.forwarded:

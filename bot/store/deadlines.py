@@ -74,7 +74,8 @@ def tidy(db: sqlite3.Connection, retention: Retention) -> None:
         (retention.ids_before,),
     )
     db.execute(
-        "UPDATE event SET text = '', name = '', hidden = 'old' WHERE at < ? AND state <> 'queued' AND hidden <> 'old'",
+        "UPDATE event SET text = '', quote = '', name = '', hidden = 'old' "
+        "WHERE at < ? AND state <> 'queued' AND hidden <> 'old'",
         (retention.transcript_before,),
     )
     closed = "SELECT id FROM session WHERE state = 'closed' AND closed_at < ?"

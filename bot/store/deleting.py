@@ -18,6 +18,12 @@ def delete(db: sqlite3.Connection, chat_id: int, target: str, at: int, bury: Bur
     """Verb part: a message, or a line of nuan's, is gone with everything made from it (ARCHITECTURE §6)."""
     if said := lines(db, chat_id, target):
         erase(db, said, at, bury)
+    quoting = db.execute(
+        "SELECT id FROM event WHERE chat_id = ? AND target = ? AND target <> '' AND quote <> ''", (chat_id, target)
+    ).fetchall()
+    for (number,) in quoting:
+        db.execute("UPDATE event SET quote = '' WHERE id = ?", (number,))
+        _stop(db, logs_of(db, {number}), at)
 
 
 def erase(db: sqlite3.Connection, said: dict[int, str], at: int, bury: Bury) -> None:
@@ -34,10 +40,12 @@ def erase(db: sqlite3.Connection, said: dict[int, str], at: int, bury: Bury) -> 
     undigest(db, gone_ids, at)
     _forget(db, gone_ids, at, bury)
     for number in sorted(gone_ids):
+        reply = "turn_id = (SELECT turn_id FROM event WHERE id = ?1 AND kind = 'bot')"
+        shown = f"state = 'pending' AND preview_id <> '' AND {reply}"
+        db.execute(f"UPDATE outbox SET kind = 'withdrawal', text = '', due_at = ?2 WHERE {shown}", (number, at))
         db.execute(
             "UPDATE outbox SET text = '', state = CASE WHEN state IN ('pending', 'sending') THEN 'cancelled' "
-            "ELSE state END WHERE event_id = ?1 OR turn_id = (SELECT turn_id FROM event WHERE id = ?1 "
-            "AND kind = 'bot')",
+            f"ELSE state END WHERE kind <> 'withdrawal' AND (event_id = ?1 OR {reply})",
             (number,),
         )
 

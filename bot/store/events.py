@@ -9,21 +9,17 @@ from typing import cast
 from bot.store.access import Lists, admit, kept
 from bot.store.database import Database
 from bot.store.people import find_chat, find_person
+from bot.store.quoting import QUOTE_CHARS, QUOTED, known
 from bot.types.event import Event, EventKind, EventState, Incoming, Place
 from bot.types.people import Chat
 from bot.types.speaking import Decision, Situation
-
-QUOTED = """coalesce((SELECT max(said.id) FROM main.event AS said WHERE said.chat_id = event.chat_id
-    AND said.external_id = event.target AND said.external_id <> '' AND said.kind = 'message' AND said.id < event.id),
-    (SELECT max(said.id) FROM sent JOIN main.event AS said ON said.turn_id = sent.turn_id AND said.kind = 'bot'
-    WHERE sent.chat_id = event.chat_id AND sent.external_id = event.target AND event.target <> ''))"""
-"""The line that a message replies to."""
 
 EVENT = f"""SELECT id, chat_id, at, kind, person_id, name, text, label, why, forwarded, turn_id,
     CASE WHEN target <> '' AND kind = 'message' THEN (SELECT coalesce(nullif(substr(quoted.text, 1, 200), ''),
         quoted.name) FROM main.event AS quoted WHERE quoted.id = {QUOTED} AND quoted.hidden = ''
         AND quoted.id <> (SELECT max(id) FROM main.event AS before WHERE before.chat_id = event.chat_id
         AND before.id < event.id AND before.hidden = '')) END,
+    quote,
     (SELECT json_group_array(json_array(position, attachment.kind, attachment.name, attachment.state, attachment.text))
         FROM attachment WHERE event_id = event.id) FROM event """
 """An event with what it replies to, unless that is the line just before it, and with what was sent along.
@@ -154,7 +150,8 @@ class Events:
 
 def event_of(row: tuple[object, ...]) -> Event:
     """A row of EVENT as a value."""
-    number, chat_id, at, kind, person_id, name, text, label, why, forwarded, turn_id, quote, attached = row
+    number, chat_id, at, kind, person_id, name, text, label, why, forwarded, turn_id, known, told, attached = row
+    quote = known or told
     marks = " ".join(mark(cast("int", number), *each) for each in sorted(json.loads(str(attached))))
     event = Event(
         cast("int", number), cast("int", chat_id), cast("int", at), cast("EventKind", kind),
@@ -203,7 +200,8 @@ def accept(
         ).fetchone()
         until = row[0] if row else 0
     situation = admit(db, lists, chat.id, person_id, arrival.situation)
-    decision = decide(replace(situation, enabled=chat.enabled, window_until=until))
+    muted = db.execute("SELECT 1 FROM chat WHERE id = ? AND gone > ?", (chat.id, at)).fetchone() is not None
+    decision = decide(replace(situation, enabled=chat.enabled, window_until=until, muted=muted))
     incoming, stranger = kept(incoming, situation, decision.why)
     if incoming.scene is not None and incoming.scene != chat.scene and not stranger:
         db.execute("UPDATE chat SET scene = ? WHERE id = ?", (incoming.scene, chat.id))
@@ -212,7 +210,7 @@ def accept(
     commands = decision.why == "command" and not situation.is_memory_command
     hidden = "stranger" if stranger else "command" if commands else arrival.hidden
     if incoming.kind == "message":
-        db.execute("UPDATE chat SET gone = 0 WHERE id = ? AND gone <> 0", (chat.id,))
+        db.execute("UPDATE chat SET gone = 0 WHERE id = ? AND gone <> 0 AND gone <= ?", (chat.id, at))
     else:
         effect = change(db, Happened(arrival.incoming, chat.id, person_id, at, stranger))
         if effect.hidden:
@@ -235,13 +233,15 @@ def _insert(
         "int",
         db.execute(
             "INSERT INTO event (chat_id, at, kind, person_id, name, text, label, delivery_key, external_id, forwarded, "
-            "state, why, due_at, hidden, target, via) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            "state, why, due_at, hidden, target, via, quote) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
                 chat_id, min(incoming.at or at, at), incoming.kind, person_id,
                 incoming.sender.name if incoming.sender else "",
                 incoming.text, incoming.label, _delivery(incoming), incoming.external_id,
                 int(incoming.forwarded), "queued" if queued else "listened", decision.why if decision else "",
                 decision.due_at if decision and queued else None, hidden, incoming.target, incoming.via,
+                "" if hidden or known(db, chat_id, incoming.target) else incoming.quote[:QUOTE_CHARS],
             ),
         ).lastrowid,
     )  # fmt: skip

@@ -41,8 +41,11 @@ def react(db: sqlite3.Connection, happened: Happened) -> Effect:
     """Verb part: a reaction is recorded for the reply it is on, or taken back; the latter is not told."""
     incoming = happened.incoming
     emoji, taken_back = _DRESS.sub("", incoming.text.removeprefix("-")), incoming.text.startswith("-")
+    # Telegram does not say in which topic of a group a reaction was; message ids are the whole group's.
     reply = db.execute(
-        "SELECT turn_id FROM sent WHERE chat_id = ? AND external_id = ? AND turn_id IS NOT NULL",
+        "SELECT turn_id FROM sent WHERE external_id = ?2 AND turn_id IS NOT NULL AND chat_id IN (SELECT ?1 UNION "
+        "SELECT topic.chat_id FROM place JOIN place AS topic ON topic.platform = place.platform "
+        "AND topic.parent = place.external_id WHERE place.chat_id = ?1) LIMIT 1",
         (happened.chat_id, incoming.target),
     ).fetchone()
     person = None if incoming.sender is None or incoming.sender.is_bot else happened.person_id

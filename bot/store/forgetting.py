@@ -82,7 +82,8 @@ def _scrub(db: sqlite3.Connection, memory: Memory, person_id: int, chat_id: int,
         row
         for chat_id in chats
         for row in db.execute(
-            "SELECT id, text FROM event WHERE chat_id = ? AND hidden = '' AND text <> '' AND (person_id = ? OR "
+            "SELECT id, text || char(10) || quote FROM event WHERE chat_id = ? AND hidden = '' AND text <> '' "
+            "AND (person_id = ? OR "
             "person_id IS NULL) ORDER BY id DESC LIMIT ?",
             (chat_id, person_id, SCRUBBED_LINES),
         )
@@ -150,7 +151,7 @@ def replies(db: sqlite3.Connection, text: str | None, hidden: set[int], stale: s
 def hide(db: sqlite3.Connection, events: set[int], why: str) -> None:
     """Verb part: these lines are told nobody any more, and nothing of them is kept."""
     numbers = [(number,) for number in sorted(events)]
-    db.executemany(f"UPDATE event SET hidden = '{why}', text = '' WHERE id = ?", numbers)
+    db.executemany(f"UPDATE event SET hidden = '{why}', text = '', quote = '' WHERE id = ?", numbers)
     db.executemany("DELETE FROM attachment WHERE event_id = ?", numbers)
 
 

@@ -38,6 +38,7 @@ class Receipt:
 
     `rest` is what the message asks besides. `key` makes it happen once; `text` gets the memory's number and whether
     it was known (or several were meant). `hide` empties the message: a command to forget names what is forgotten.
+    `last`: no other command of the message comes after it.
     """
 
     event_id: int
@@ -47,6 +48,7 @@ class Receipt:
     send: bool
     rest: str = ""
     hide: bool = False
+    last: bool = True
     buttons: Callable[[int], tuple[Button, ...]] = lambda number: ()
 
 
@@ -146,10 +148,13 @@ def done_before(db: sqlite3.Connection, receipt: Receipt, at: int) -> str | None
     if row is None:
         return None
     text = str(row[0])
-    waits = "SELECT 1 FROM event WHERE id = ? AND state = 'queued'"
-    if receipt.send and db.execute(waits, (receipt.event_id,)).fetchone():
-        said = "SELECT max(id) FROM event WHERE chat_id = ? AND kind = 'bot' AND label = 'memory' AND text = ?"
-        _send(db, receipt, text, at, (), db.execute(said, (receipt.chat_id, text)).fetchone()[0])
+    line = "SELECT max(id) FROM event WHERE chat_id = ? AND kind = 'bot' AND label = 'memory' AND text = ?"
+    number = db.execute(line, (receipt.chat_id, text)).fetchone()[0]
+    if receipt.send and number is not None:
+        if db.execute("SELECT 1 FROM outbox WHERE event_id = ?", (number,)).fetchone() is None:
+            _send(db, receipt, text, at, (), number)
+        elif receipt.last:
+            finish(db, (receipt.event_id,), "done", "command")
     return text
 
 
@@ -159,7 +164,8 @@ def _send(
     via = db.execute("SELECT via FROM event WHERE id = ?", (receipt.event_id,)).fetchone()
     draft = Draft(text, "receipt", via=via[0] if via else "", buttons=buttons)
     put(db, receipt.chat_id, draft, at, event_id=line)
-    finish(db, (receipt.event_id,), "done", "command")
+    if receipt.last:
+        finish(db, (receipt.event_id,), "done", "command")
 
 
 def answer(db: sqlite3.Connection, receipt: Receipt, at: int) -> str:

@@ -61,7 +61,7 @@ def gone(db: sqlite3.Connection, happened: Happened) -> None:
     """Verb part: nothing can be sent there any more; what waits is not sent."""
     db.execute("UPDATE chat SET gone = 1 WHERE id = ?", (happened.chat_id,))
     db.execute(
-        "UPDATE outbox SET state = 'cancelled', text = '' WHERE chat_id = ? AND state IN ('preview', 'pending')",
+        "UPDATE outbox SET state = 'cancelled', text = '' WHERE chat_id = ? AND state = 'pending'",
         (happened.chat_id,),
     )
 

@@ -15,6 +15,10 @@ WAITING = """SELECT outbox.id, outbox.chat_id, place.platform, place.external_id
     JOIN place ON place.chat_id = outbox.chat_id AND place.current = 1 """
 
 
+GONE = 1
+"""A chat that cannot be written to until something is heard there; a larger number is the time, ms, until which not."""
+
+
 class Outbox:
     """Rows on their way out: preview → pending → sending → sent | unknown | failed | cancelled."""
 
@@ -41,7 +45,8 @@ class Outbox:
 
         def verb(db: sqlite3.Connection) -> None:
             db.execute(
-                "UPDATE outbox SET state = 'sent', sent_at = ?, external_ids = ?, text = '' WHERE id = ?",
+                "UPDATE outbox SET state = 'sent', sent_at = ?, external_ids = ?, text = '' WHERE id = ? "
+                "AND state = 'sending'",
                 (at, json.dumps(external_ids), outbox_id),
             )
             db.executemany(
@@ -99,11 +104,14 @@ class Outbox:
             )
         )
 
-    async def gone(self, chat_id: int, error: str) -> int:
-        """Nothing can be sent to this chat any more: what waits is cancelled; how many messages that were."""
+    async def gone(self, chat_id: int, error: str, until: int = GONE) -> int:
+        """Nothing can be sent to this chat: what waits is cancelled; how many messages that were.
+
+        It is over with the next message that is heard there, with `until` (ms) only after that time.
+        """
 
         def verb(db: sqlite3.Connection) -> int:
-            db.execute("UPDATE chat SET gone = 1 WHERE id = ?", (chat_id,))
+            db.execute("UPDATE chat SET gone = ? WHERE id = ?", (until, chat_id))
             return db.execute(
                 "UPDATE outbox SET state = 'cancelled', error = ? WHERE chat_id = ? "
                 "AND state IN ('preview', 'pending', 'sending')",
@@ -135,16 +143,21 @@ class Outbox:
 
         return await self._database.write(verb)
 
-    async def shown(self, outbox_id: int, preview_id: str, at: int) -> None:
-        """The preview of a row is on the platform under this id: from now on it is edited, or withdrawn if void."""
+    async def shown(self, outbox_id: int, preview_id: str, at: int) -> bool:
+        """The preview of a row is on the platform under this id: from now on it is edited.
 
-        def verb(db: sqlite3.Connection) -> None:
+        False when the row was cancelled meanwhile: it will be taken away again.
+        """
+
+        def verb(db: sqlite3.Connection) -> bool:
             db.execute("UPDATE outbox SET preview_id = ? WHERE id = ?", (preview_id, outbox_id))
-            row = db.execute("SELECT turn_id FROM outbox WHERE id = ?", (outbox_id,)).fetchone()
-            if row[0] is not None and _is_void(db, row[0]):
-                withdraw(db, row[0], at)
+            return not db.execute(
+                "UPDATE outbox SET state = 'pending', kind = 'withdrawal', text = '', due_at = ? "
+                "WHERE id = ? AND state = 'cancelled'",
+                (at, outbox_id),
+            ).rowcount
 
-        await self._database.write(verb)
+        return await self._database.write(verb)
 
     async def states(self) -> dict[str, int]:
         """How many rows are in each state."""

@@ -53,7 +53,8 @@ class Incoming:
     place of a chat that migrated. A reaction's text is its emoji, with a "-" before it when it was taken back.
     `delivery_key` is unique per platform and bot account; a second copy is dropped; "" means never repeated.
     `scene` is the adapter's present description of the place, or None when it knows none. `at` is when it happened
-    by the platform's clock, ms, 0 for now. `via` is where the platform wants the answer to a command (an interaction).
+    by the platform's clock, ms, 0 for now. `quote` is the text of the message it replies to, as the platform sent it
+    along. `via` is where the platform wants the answer to a command (an interaction).
     """
 
     place: Place
@@ -72,6 +73,7 @@ class Incoming:
     attachments: tuple[Attachment, ...] = ()
     at: int = 0
     via: str = ""
+    quote: str = ""
 
 
 @dataclass(frozen=True, slots=True)

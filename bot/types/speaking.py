@@ -7,7 +7,7 @@ from bot.types.event import ChatKind
 
 Why = Literal[
     "dm", "mention", "reply", "name", "window", "command", "listen", "off", "other", "forwarded", "silent", "pair",
-    "stranger", "old", "closed",
+    "stranger", "old", "closed", "muted",
 ]  # fmt: skip
 Action = Literal["now", "follow", "listen"]
 
@@ -19,7 +19,7 @@ class Situation:
     `allowed` says that nuan may talk here with this person, `refused` that they get no answer at all. `greets` is a
     command that everyone is answered; `code` is the code that the message brings, "" for none. `age_ms` is how
     long ago it was written: what a platform kept while nuan was away comes late. `awaited`: its platform shows that
-    an answer will come.
+    an answer will come. `muted`: the platform lets nuan read this chat, not write to it.
     """
 
     at: int
@@ -42,6 +42,7 @@ class Situation:
     code: str = ""
     age_ms: int = 0
     awaited: bool = False
+    muted: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import itertools
 import random
 import re
 import sqlite3
@@ -18,7 +19,10 @@ from tests.e2e import Home
 from tests.fakes.openai_script import Asked, Reply
 
 WORD = re.compile(r"第(\d+)句")
-BOT_LINE = re.compile(r"<b[ >].*?</b>", re.DOTALL)
+ANSWER = re.compile(r"（(\d+)）")
+ANSWERS = itertools.count()
+ANSWERED_TWICE = """SELECT 1 FROM turn_event JOIN turn ON turn.id = turn_id WHERE turn.state = 'said'
+    GROUP BY event_id HAVING count(*) > 1"""
 WAITING = """SELECT 1 FROM event WHERE state = 'queued'
     UNION ALL SELECT 1 FROM outbox WHERE state IN ('pending', 'sending')
     UNION ALL SELECT 1 FROM turn WHERE state IN ('asked', 'answered')"""
@@ -91,14 +95,13 @@ class Count:
 
 
 def echo(asked: Asked) -> Reply:
-    """A model that names every sentence it is asked to answer, so that each can be found in a reply.
+    """A model that names every sentence it is told, so that each can be found in a reply, and counts its answers.
 
-    What opens a new session shows older lines beside the replies they got: those are no questions.
+    What opens a new session shows older lines, too: so a sentence may be named again, an answer's number may not.
     """
-    told = asked.last_user.rpartition("<ctx")[2]
-    answered = set(WORD.findall(" ".join(BOT_LINE.findall(told))))
-    numbers = [number for number in WORD.findall(BOT_LINE.sub("", told)) if number not in answered]
-    return Reply("收到" + "，".join(f"第{number}句" for number in numbers) if numbers else "好的。")
+    numbers = WORD.findall(asked.last_user.rpartition("<ctx")[2])
+    said = "收到" + "，".join(f"第{number}句" for number in numbers) if numbers else "好的。"
+    return Reply(f"{said}（{next(ANSWERS)}）")
 
 
 async def torture(home: Home, plan: Plan, ground: Playground) -> Count:
@@ -200,14 +203,17 @@ def _settled(home: Home, plan: Plan) -> bool:
 
 
 def _count(home: Home, plan: Plan, ground: Playground, exits: Counter[int], slowest: float) -> Count:
-    chats = [[int(number) for text in chat for number in WORD.findall(text)] for chat in ground.seen()]
-    seen = Counter(number for chat in chats for number in chat)
+    texts = ground.seen()
+    chats = [list(dict.fromkeys(int(number) for text in chat for number in WORD.findall(text))) for chat in texts]
+    seen = {number for chat in chats for number in chat}
+    answers = Counter(number for chat in texts for text in chat for number in ANSWER.findall(text))
+    twice = sum(times > 1 for times in answers.values()) + len(_rows(home, ANSWERED_TWICE))
     unknown = _rows(home, "SELECT text FROM outbox WHERE state = 'unknown'")
     doubtful = {int(number) for (text,) in unknown for number in WORD.findall(str(text))}
     return Count(
         kills=plan.kills, written=plan.messages, lost=plan.messages - len(_stored(home)),
         unanswered=sum(number not in seen and number not in doubtful for number in range(plan.messages)),
-        twice=sum(times > 1 for times in seen.values()),
+        twice=twice,
         early=sum(later < before for chat in chats for before, later in pairwise(chat)), unknown=len(unknown),
         violations=ground.violations(), exits=exits, slowest_exit_s=slowest,
     )  # fmt: skip

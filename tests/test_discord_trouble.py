@@ -1,0 +1,122 @@
+"""Discord answers with errors of its own, or connects anew: nothing is lost, and one channel's trouble is not all's."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import replace
+
+import pytest
+
+from bot.errors import SendError
+from tests.discord_support import COMMANDS, Scene, Town, adapter_for, outgoing, running
+from tests.fakes.clock import let_others_run
+from tests.fakes.discord_server import FakeDiscord
+
+
+@pytest.fixture
+async def server() -> AsyncIterator[FakeDiscord]:
+    async with FakeDiscord() as server:
+        yield server
+        assert server.violations == []
+
+
+@pytest.fixture
+def town(server: FakeDiscord) -> Town:
+    return Town(server)
+
+
+@pytest.fixture
+def scene(server: FakeDiscord) -> Scene:
+    return adapter_for(server)
+
+
+async def awake(scene: Scene, ms: int) -> None:
+    """That much time passes, once somebody waits for it."""
+    due = scene.clock.now() + ms
+    while not any(alarm.when == due and not alarm.cancelled for alarm in scene.clock._alarms):
+        await let_others_run()
+    await scene.clock.advance(ms, let_others_run)
+
+
+async def test_a_channel_never_seen_is_read_before_what_is_known_moves_the_mark(town: Town, scene: Scene) -> None:
+    async with running(town.server, scene):
+        town.say(town.hall, town.lin, "before")
+        await scene.door.until(lambda: scene.door.texts == ["before"])
+    town.say(town.other, town.lin, "IMPORTANT")
+    town.say(town.hall, town.lin, "later")
+    town.server.misbehave("502", times=1, method="GET", path=rf"/channels/{town.other.id}/messages")
+    async with running(town.server, scene):
+        await town.server.until(lambda: any(asked.status == 502 for asked in town.server.requests))
+        assert scene.door.texts == ["before"]
+    async with running(town.server, scene):
+        await scene.door.until(lambda: len(scene.door.stored) == 3)
+    assert scene.door.texts == ["before", "IMPORTANT", "later"]
+
+
+async def test_a_history_that_fails_is_tried_again_while_other_channels_go_on(town: Town, scene: Scene) -> None:
+    async with running(town.server, scene):
+        town.say(town.hall, town.lin, "before")
+        town.say(town.dm, town.lin, "hi")
+        await scene.door.until(lambda: len(scene.door.stored) == 2)
+    town.say(town.hall, town.lin, "missed")
+    town.server.misbehave("503", times=2, method="GET", path=rf"/channels/{town.hall.id}/messages")
+    async with running(town.server, scene):
+        town.say(town.dm, town.lin, "still here?")
+        await scene.door.until(lambda: "still here?" in scene.door.texts)
+        await awake(scene, 1_000)
+        await scene.door.until(lambda: "missed" in scene.door.texts)
+    assert scene.log.names.count("discord_history_unread") == 1
+
+
+async def test_chatting_works_where_the_list_of_commands_cannot_be_had(town: Town) -> None:
+    scene = adapter_for(town.server, commands=COMMANDS)
+    town.server.misbehave("502", times=9, method="GET", path=r"/applications/\d+/commands")
+    async with running(town.server, scene):
+        town.say(town.hall, town.lin, "hi")
+        await scene.door.until(lambda: scene.door.texts == ["hi"])
+    assert "discord_commands_failed" in scene.log.names
+
+
+async def test_two_connections_in_a_row_strand_no_channel(town: Town, scene: Scene) -> None:
+    async with running(town.server, scene):
+        scene.door.open.clear()
+        town.say(town.dm, town.lin, "the first ever")
+        for count in (2, 3):
+            town.server.gateway.drop(4000, resumable=False)
+            async with asyncio.timeout(10):
+                while scene.log.names.count("discord_connected") < count:
+                    await let_others_run()
+        scene.door.open.set()
+        await scene.door.until(lambda: scene.door.texts == ["the first ever"])
+
+
+async def test_a_preview_that_was_taken_away_does_not_come_back(town: Town, scene: Scene) -> None:
+    async with running(town.server, scene):
+        shown = await scene.adapter.show(outgoing(town.hall, "…"))
+        preview = replace(outgoing(town.hall, "half of it"), preview_id=shown)
+        await scene.adapter.withdraw(preview)
+        with pytest.raises(SendError):
+            await scene.adapter.show(preview)
+        await scene.adapter.withdraw(preview)
+    assert town.server.texts(town.hall) == []
+
+
+async def test_a_slash_command_is_stored_before_discord_hears_that_it_arrived(town: Town) -> None:
+    scene = adapter_for(town.server, commands=COMMANDS)
+    async with running(town.server, scene):
+        scene.door.broken = OSError("disk full")
+        town.server.people.slash(town.hall, town.lin, "remember", text="我怕狗")
+        await scene.door.until(lambda: scene.door.refused > 0)
+        assert not any(asked.path.startswith("/interactions") for asked in town.server.requests)
+
+
+async def test_both_parts_of_an_answer_only_one_may_see_arrive_though_discord_fails_once(town: Town) -> None:
+    scene = adapter_for(town.server, commands=COMMANDS)
+    async with running(town.server, scene):
+        town.server.people.slash(town.hall, town.lin, "ai ctx")
+        await scene.door.until(lambda: len(scene.door.stored) == 1)
+        via = scene.door.stored[0].via
+        await scene.adapter.send(replace(outgoing(town.hall, "one", 1), via=via, only_for=str(town.lin.id)))
+        town.server.misbehave("503", times=1, path=r"/webhooks/.*")
+        await scene.adapter.send(replace(outgoing(town.hall, "two", 2), via=via, only_for=str(town.lin.id)))
+    assert [one.content for one in town.server.ephemeral(town.lin)] == ["one", "two"]
+    assert town.server.texts(town.hall) == []

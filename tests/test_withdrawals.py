@@ -1,0 +1,84 @@
+"""A question that is deleted while it is being answered: what was shown of the answer is taken away again."""
+
+import asyncio
+from pathlib import Path
+
+from bot.errors import SendError
+from bot.types.event import Incoming
+from tests.fakes.platform import Lively
+from tests.test_sending import ONCE, opened, pass_interval, until, writer
+
+
+async def test_half_a_reply_to_a_message_that_was_deleted_is_taken_away_again(tmp_path: Path) -> None:
+    talk = Lively(size=10_000)
+    world = await opened(tmp_path, talk)
+    model = writer(world)
+    said = world.message("讲个故事", external_id="77")
+    await world.app.door.accept(said)
+    await until(lambda: model.writing)
+    model.write(ONCE)
+    await pass_interval(world, 1_500)
+    await until(lambda: world.rows("SELECT preview_id FROM outbox") == [("m1",)])
+    await world.app.door.accept(Incoming(said.place, None, "event", label="delete", target="77"))
+    await until(lambda: talk.shown == {})
+    model.finish()
+    await world.app.settled()
+    assert (talk.shown, world.rows("SELECT kind, state FROM outbox")) == ({}, [("withdrawal", "sent")])
+    await world.close()
+
+
+async def test_a_preview_on_its_way_when_its_message_is_deleted_is_taken_away_when_it_arrives(tmp_path: Path) -> None:
+    talk = Lively(size=10_000)
+    talk.slow = asyncio.Event()
+    world = await opened(tmp_path, talk)
+    model = writer(world)
+    said = world.message("讲个故事", external_id="77")
+    await world.app.door.accept(said)
+    await until(lambda: model.writing)
+    model.write(ONCE)
+    await pass_interval(world, 1_500)
+    await until(lambda: bool(talk.history))
+    await world.app.door.accept(Incoming(said.place, None, "event", label="delete", target="77"))
+    talk.slow.set()
+    model.write("座山")
+    model.finish()
+    await world.wait(60)
+    assert (talk.shown, world.rows("SELECT kind, state FROM outbox")) == ({}, [("withdrawal", "sent")])
+    await world.close()
+
+
+async def test_what_waits_to_end_its_preview_is_taken_away_when_its_question_is_deleted(tmp_path: Path) -> None:
+    talk = Lively(size=10_000)
+    talk.fates = [SendError("later", "502", 30_000)]
+    world = await opened(tmp_path, talk)
+    model = writer(world)
+    said = world.message("讲个故事", external_id="77")
+    await world.app.door.accept(said)
+    await until(lambda: model.writing)
+    model.write(ONCE)
+    await pass_interval(world, 1_500)
+    await until(lambda: world.rows("SELECT preview_id FROM outbox") == [("m1",)])
+    model.finish()
+    await world.app.settled()
+    await world.app.door.accept(Incoming(said.place, None, "event", label="delete", target="77"))
+    await world.wait(60)
+    assert (talk.shown, world.rows("SELECT kind, state FROM outbox")) == ({}, [("withdrawal", "sent")])
+    await world.close()
+
+
+async def test_a_placeholder_is_not_filled_when_its_question_was_deleted_meanwhile(tmp_path: Path) -> None:
+    talk = Lively(size=10_000, placeholder=True)
+    talk.slow = asyncio.Event()
+    world = await opened(tmp_path, talk)
+    model = writer(world)
+    said = world.message("讲个故事", external_id="77")
+    await world.app.door.accept(said)
+    await until(lambda: model.writing)
+    model.write("短。")
+    model.finish()
+    await until(lambda: bool(talk.history))
+    await world.app.door.accept(Incoming(said.place, None, "event", label="delete", target="77"))
+    talk.slow.set()
+    await world.wait(60)
+    assert (talk.shown, talk.said) == ({}, [])
+    await world.close()
