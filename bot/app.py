@@ -23,7 +23,7 @@ from bot.flow.tools import make_tools
 from bot.flow.turn import Brain, TurnRunner
 from bot.flow.words import Words
 from bot.ports import Adapter, Clock, Model, SceneSource
-from bot.prompt.persona import Prefix, read_prefix
+from bot.prompt.persona import read_bootstraps
 from bot.session.activation import SpeakingRules
 from bot.session.lanes import Activity, Lanes, Work
 from bot.store.store import Store
@@ -57,7 +57,7 @@ def make_media(parts: Parts, adapter: Callable[[str], Adapter | None]) -> Media:
     return Media(parts.store, eyes, adapter, parts.clock, parts.settings, parts.words, parts.log)
 
 
-def make_planner(parts: Parts, media: Media | None = None) -> tuple[Planner, Prefix, Brain]:
+def make_planner(parts: Parts, media: Media | None = None) -> tuple[Planner, Brain]:
     """What composing needs, for the running house and for commands that only look."""
     settings, words = parts.settings, parts.words
     media = media or make_media(parts, lambda _: None)
@@ -65,12 +65,11 @@ def make_planner(parts: Parts, media: Media | None = None) -> tuple[Planner, Pre
         parts.store, words, parts.prompts, parts.aside, settings.memory.max_results,
         media if settings.media.images else None,
     )  # fmt: skip
-    prefix = read_prefix(
-        parts.prompts("ai-system.txt"), parts.persona, settings.bot.names[0], tuple(tool.spec for tool in tools),
-        parts.model.dialect,
+    bootstraps = read_bootstraps(
+        parts.prompts, parts.persona, settings.bot.names[0], tuple(tool.spec for tool in tools), parts.model.dialect
     )  # fmt: skip
-    planner = Planner(parts.store, settings, prefix, words, parts.model.name)
-    return planner, prefix, Brain(parts.model, tools, media.slots)
+    planner = Planner(parts.store, settings, bootstraps, words, parts.model.name)
+    return planner, Brain(parts.model, tools, media.slots)
 
 
 class App:
@@ -85,7 +84,7 @@ class App:
         self._digests = Lanes("digest", self._digest, self._activity, log)
         self._sending = Sending(store, clock, words, self._sends.wake, self.look, log)
         media = make_media(parts, self._sending.adapter)
-        planner, _, brain = make_planner(parts, media)
+        planner, brain = make_planner(parts, media)
         runner = TurnRunner(store, planner, brain, clock, settings, words, log, self._sending)
         remembering = Remembering(store, clock, settings, words, parts.aside)
         self._answering = Answering(

@@ -66,7 +66,7 @@ async def beside(tmp_path: Path) -> AsyncIterator[Beside]:
         world.model = client  # type: ignore[assignment]
         await world.open()
         persona = resource_dir("data/persona") / settings.persona
-        yield Beside(world, server, Place(settings, tmp_path / "data", Prompts(None), persona))
+        yield Beside(world, server, Place(world.settings, tmp_path / "data", Prompts(None), persona))
         await world.close()
         await client.close()
         assert server.violations == []

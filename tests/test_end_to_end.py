@@ -72,7 +72,7 @@ class Companion:
 async def test_a_long_talk_survives_a_kill_and_keeps_what_it_was_told(tmp_path: Path, tty: bool) -> None:
     companion = Companion()
     async with FakeOpenAI(companion, key=KEY) as server:
-        home = Home(tmp_path, with_server(server, **PRICES))
+        home = Home(tmp_path, with_server(server, **PRICES, PROMPT__LIGHT="off"))
         printed = await talk(home, companion, tty)
         chats = [body for body in server.bodies if b'"tools":[' in body]
         assert len(server.bodies) == len(chats) + 1, "one digest, for the session that /new closed"

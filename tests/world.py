@@ -109,6 +109,13 @@ class Seen:
         return [message.content for message in self.prompts[-1] if message.role == "user"][-1]
 
 
+def full_only(settings: Settings) -> Settings:
+    """The settings with every request on the full bootstrap, unless they say more: what most tests look at is there."""
+    if "prompt" in settings.model_fields_set:
+        return settings
+    return settings.model_copy(update={"prompt": settings.prompt.model_copy(update={"light": "off"})})
+
+
 @cache
 def catalogues(folder: str) -> tuple[Catalogue, Catalogue]:
     """The sentences of messages and openings; read once for all Worlds, as nothing writes them while one runs."""
@@ -122,7 +129,7 @@ class World(Seen):
     def __init__(self, folder: Path, settings: Settings | None = None, platforms: tuple[str, ...] = ()) -> None:
         super().__init__(folder)
         self.platforms = platforms
-        self.settings = settings or Settings.model_validate({"bot": {"timezone": "Asia/Shanghai"}})
+        self.settings = full_only(settings or Settings.model_validate({"bot": {"timezone": "Asia/Shanghai"}}))
         self.clock = SimClock(NINE)
         self.app: App
         self.store: Store

@@ -18,7 +18,7 @@ from bot.flow.words import Words
 from bot.model.client import OpenAIModel
 from bot.model.offline import OfflineModel
 from bot.ports import Clock, Model
-from bot.prompt.persona import read_prefix
+from bot.prompt.persona import read_bootstraps
 from bot.resources import Prompts, resource_dir
 from bot.store.store import Store
 from bot.text.catalogue import catalogue
@@ -59,7 +59,7 @@ def text_problems(settings: Settings, data: Path) -> tuple[str, ...]:
     tools = attempt(lambda: tool_specs(find)) or ()
     place = attempt(lambda: find_place(settings, data))
     if place is not None:
-        attempt(lambda: read_prefix(find("ai-system.txt"), place.persona, settings.bot.names[0], tools, ""))
+        attempt(lambda: read_bootstraps(find, place.persona, settings.bot.names[0], tools, ""))
     return tuple(problems)
 
 

@@ -28,7 +28,7 @@ async def show_ctx(place: Place, view: View, query: str, raw: bool, clock: Clock
     async with await open_store(place.data, frozenset(place.settings.bot.owners), read_only=True) as store:
         model = make_model(place)
         parts = make_parts(place, store, model, Silence(), clock)
-        planner, prefix, _ = make_planner(parts)
+        planner, _ = make_planner(parts)
         chat, person = await _find(store, view)
         if understand(query, place.settings.bot.names).commands:
             raise NuanError("--query: a memory command is carried out without a model; ask for a text without one")
@@ -40,7 +40,7 @@ async def show_ctx(place: Place, view: View, query: str, raw: bool, clock: Clock
             text = parts.words.messages.text
             script = parts.words.script(person)
             report = ctx_report(
-                plan, prefix.signature, await store.ledger.spend(0, chat.id),
+                plan, await store.ledger.spend(0, chat.id),
                 lambda key, **values: text(key, script, **values),
             )  # fmt: skip
             return (report + "\n").encode("utf-8", "replace")
@@ -52,7 +52,7 @@ async def show_boot(place: Place, view: View) -> str:
     """The warm boot that the next opening block would hold."""
     async with await open_store(place.data, frozenset(place.settings.bot.owners), read_only=True) as store:
         parts = make_parts(place, store, make_model(place), Silence())
-        planner, _, _ = make_planner(parts)
+        planner, _ = make_planner(parts)
         chat, person = await _find(store, view)
         facts = await planner.facts(chat, person, parts.clock.now())
         words, script = make_words(place), parts.words.script(person)

@@ -94,8 +94,7 @@ class CommandDesk:
         person, query = await self._about(asked)
         plan = await imagine(self._planner, self._words, asked.chat, person, query, self._clock.now())
         spend = await self._store.ledger.spend(0, asked.chat.id)
-        signature = plan.epoch.signature if plan.epoch is not None else self._planner.signature
-        return ctx_report(plan, signature, spend, lambda key, **values: self._text(asked, key, **values))
+        return ctx_report(plan, spend, lambda key, **values: self._text(asked, key, **values))
 
     async def _about(self, asked: Asked) -> tuple[Person, str]:
         """Of whom, and what they would say; in a DM only of oneself."""

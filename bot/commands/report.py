@@ -10,7 +10,7 @@ from bot.types.money import Limits, Spend
 from bot.types.prompt import Message
 
 
-def ctx_report(plan: Plan, signature: str, spend: Spend, text: Callable[..., str]) -> str:
+def ctx_report(plan: Plan, spend: Spend, text: Callable[..., str]) -> str:
     """Exactly the parts that the next call would send, in order, each with its estimated tokens."""
     prompt = plan.prompt
     log = log_tokens(plan.epoch) if plan.epoch is not None else 0
@@ -24,13 +24,13 @@ def ctx_report(plan: Plan, signature: str, spend: Spend, text: Callable[..., str
         (text("ctx_opening"), plan.composed.opening, estimate_tokens(plan.composed.opening)),
         (text("ctx_new"), plan.composed.ctx, estimate_tokens(plan.composed.ctx)),
     ]
-    lines = []
+    lines = [text("ctx_mode", mode=plan.choice.mode, why=plan.choice.why)]
     for title, body, tokens in parts:
         if body or tokens:
             lines += [f"── {title} · {tokens} tok", *([body] if body else [])]
     total = sum(tokens for _, _, tokens in parts)
     rate = spend.cached_tokens / spend.prompt_tokens if spend.prompt_tokens else 0.0
-    lines.append(text("ctx_total", tokens=total, signature=signature))
+    lines.append(text("ctx_total", tokens=total, signature=plan.prefix.signature))
     lines.append(
         text("ctx_cache", calls=spend.calls, prompt=spend.prompt_tokens, cached=spend.cached_tokens, rate=f"{rate:.0%}")
     )

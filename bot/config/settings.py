@@ -9,6 +9,7 @@ from bot.config.kinds import proxy_url, region, server_url, zone
 from bot.config.media import Media
 from bot.config.platforms import Discord, Telegram
 from bot.config.section import Section
+from bot.types.session import LightPolicy
 
 Language = Literal["zh-Hans", "zh-Hant", "en"]
 Level = Literal["debug", "info", "warning", "error"]
@@ -158,6 +159,22 @@ class Context(Section):
     scene: Scene = Scene()
 
 
+class PromptRules(Section):
+    """How much of the bootstrap a request brings."""
+
+    light: LightPolicy = Field(
+        default="auto",
+        description="Small talk without tools and memories: auto (whenever that is cheaper), per_message, sticky "
+        "(until the talk is about something) or off.",
+    )
+    warm_seconds: int = Field(
+        default=300,
+        ge=0,
+        le=2_592_000,
+        description="How long the provider keeps a prompt that it has seen, in seconds.",
+    )
+
+
 class Input(Section):
     """What people send."""
 
@@ -213,6 +230,7 @@ class Settings(BaseSettings):
     discord: Discord = Discord()
     session: SessionLimits = SessionLimits()
     context: Context = Context()
+    prompt: PromptRules = PromptRules()
     input: Input = Input()
     media: Media = Media()
     memory: MemoryLimits = MemoryLimits()

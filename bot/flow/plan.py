@@ -8,11 +8,14 @@ from bot.context.scene import scene_text
 from bot.context.xml import Limits, delta
 from bot.flow.words import Words
 from bot.money import prices
+from bot.prompt.casual import casual
 from bot.prompt.compose import Composed, compose, whole_prompt
-from bot.prompt.opening import opening
-from bot.prompt.persona import Prefix
+from bot.prompt.opening import opening, present
+from bot.prompt.persona import Bootstraps, Prefix
+from bot.prompt.policy import Choice, choose
 from bot.prompt.tokens import prefix_tokens, prompt_tokens
 from bot.session.ending import reason as reason_of
+from bot.store.events import Seen
 from bot.store.ledger import Reservation
 from bot.store.sessions import NewEpoch
 from bot.store.store import Store
@@ -28,18 +31,23 @@ from bot.types.turn import Cause, Turn
 
 NOT_LATE: CloseReason = ""
 
+LIGHT_LINES, LIGHT_TOKENS = 4, 120
+"""What small talk is told of before: the newest lines, and how many tokens of them (seed: 400 to 500 for all)."""
+
 DIALOGUES = 4
 """Summaries of past talks in an opening (seed AI Chat Pipeline: 4 of the last three days)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A composed turn: what would be committed, what would be sent, and its parts."""
+    """A composed turn: what would be committed, what would be sent, its parts, and on which bootstrap and why."""
 
     asking: Asking
     prompt: Prompt
     composed: Composed
     epoch: Epoch | None
+    prefix: Prefix
+    choice: Choice
 
     def logged(self, turn: Turn) -> Epoch:
         """The log as it stands once the turn is asked."""
@@ -50,7 +58,7 @@ class Plan:
         signature = new.signature if new is not None else ""
         return Epoch(
             turn.epoch_id, turn.session_id, turn.epoch_number, signature, self.prompt.messages[0], (entry,),
-            self.asking.logged_upto,
+            self.asking.logged_upto, mode=self.choice.mode,
         )  # fmt: skip
 
 
@@ -68,17 +76,14 @@ class Occasion:
 class Planner:
     """Composes turns for any chat."""
 
-    def __init__(self, store: Store, settings: Settings, prefix: Prefix, words: Words, model_name: str) -> None:
+    def __init__(
+        self, store: Store, settings: Settings, bootstraps: Bootstraps, words: Words, model_name: str
+    ) -> None:  # fmt: skip
         self._store = store
         self._settings = settings
-        self._prefix = prefix
+        self._bootstraps = bootstraps
         self._words = words
         self._model_name = model_name
-
-    @property
-    def signature(self) -> str:
-        """The 16 hex digits of the stable prefix that a new log would begin with."""
-        return self._prefix.signature
 
     async def plan(self, occasion: Occasion, now: int) -> Plan:
         """Compose the turn that answers these messages now."""
@@ -88,16 +93,21 @@ class Planner:
         if session is not None and session.close_at <= now:
             ends = reason_of(session, self._settings.session.idle_seconds * 1000)
             session = None
-        reason = self._new_epoch(session, log.epoch)
+        choice = await self._choose(occasion, session, log.epoch, now)
+        prefix, light = self._bootstraps.of(choice.mode), choice.mode == "light"
+        reason = self._new_epoch(session, log.epoch, prefix, choice)
         epoch = None if reason else log.epoch
         first = epoch is None or not epoch.entries
         frame = self._words.frame(
             now, self._words.zone_of(chat, occasion.person), self._words.script(occasion.person), first=first
         )
         if first:
-            events, limits = await self._lines(chat, session, now)
+            events, limits = await self._lines(chat, session, now, light)
             facts = await self.facts(chat, occasion.person, now)
-            text, earlier = self._opening(facts, occasion.person), 0
+            facts = (
+                replace(facts, memories=tuple(m for m in facts.memories if m.slot), dialogues=()) if light else facts
+            )
+            text, earlier = self._opening(facts, occasion.person, light), 0
         else:
             events, earlier = log.news, log.earlier
             limits, text, facts = self._limits(self._settings.context.delta_tokens), "", None
@@ -109,7 +119,9 @@ class Planner:
         answered = frozenset(event.id for event in occasion.answering)
         shown = delta(every, answered, now, frame, limits, estimate_tokens, earlier)
         composed = compose(text, shown.text)
-        asking = self._asking(occasion, session, epoch, composed, now, reason)
+        asking = self._asking(occasion, session, epoch, composed, now, NewEpoch(
+            prefix.message, prefix.tools, prefix.signature, reason, choice.mode
+        ))  # fmt: skip
         asking = replace(
             asking,
             shown=tuple(number for line in shown.lines for number in line.event_ids),
@@ -117,12 +129,32 @@ class Planner:
             ends=ends,
             memories=tuple(memory.id for memory in facts.memories) if facts else (),
             digests=tuple(talk.id for talk in facts.dialogues) if facts else (),
+            mode_why=choice.why,
         )
-        prompt = whole_prompt(self._prefix.message, self._prefix.tools, epoch, (composed.message,))
-        return Plan(asking, prompt, composed, epoch)
+        prompt = whole_prompt(prefix.message, prefix.tools, epoch, (composed.message,))
+        return Plan(asking, prompt, composed, epoch, prefix, choice)
 
-    def _opening(self, facts: OpeningFacts, person: Person) -> str:
+    async def _choose(
+        self, occasion: Occasion, session: Session | None, epoch: Epoch | None, now: int
+    ) -> Choice:  # fmt: skip
+        """How much of the bootstrap this turn brings."""
+        rules, goes_on = self._settings.prompt, session is not None and epoch is not None and not epoch.stale
+        small = all(self._is_small_talk(event) for event in occasion.answering)
+        since = now - rules.warm_seconds * 1000
+        warm = (
+            rules.light == "auto" and small
+            and await self._store.ledger.used_since(self._bootstraps.full.signature, since)
+        )  # fmt: skip
+        return choose(rules.light, casual=small, log=epoch.mode if goes_on and epoch else None, warm=warm)
+
+    def _is_small_talk(self, event: Event) -> bool:
+        about = event.forwarded or (isinstance(event, Seen) and bool(event.marks or event.quote))
+        return not about and casual(event.text, self._settings.bot.names)
+
+    def _opening(self, facts: OpeningFacts, person: Person, light: bool) -> str:
         script = self._words.script(person)
+        if light:
+            return present(facts, self._words.opening(script))
         return opening(
             facts, self._words.opening(script), self._words.days(script), self._settings.context.opening_tokens
         )
@@ -137,7 +169,7 @@ class Planner:
             names[owner] = (await self._store.people.person(owner)).name
         zone, settings = self._words.zone_of(chat, person), self._settings
         return OpeningFacts(
-            bot_name=settings.bot.names[0], who=self._prefix.who, owner=settings.bot.owner, zone=zone,
+            bot_name=settings.bot.names[0], who=self._bootstraps.full.who, owner=settings.bot.owner, zone=zone,
             tz=self._words.tz(zone), now=now, chat=self._seen(chat),
             present=tuple(present), names=names, memories=memories,
             dialogues=await self._store.digests.recent(audience, DIALOGUES),
@@ -167,13 +199,15 @@ class Planner:
         limits = self._settings.session
         return min(now + limits.idle_seconds * 1000, next_local_time(opened, limits.close_hour, tz))
 
-    def _new_epoch(self, session: Session | None, epoch: Epoch | None) -> str:
+    def _new_epoch(self, session: Session | None, epoch: Epoch | None, prefix: Prefix, choice: Choice) -> str:
         """Why the next turn cannot append to the log; "" when it can (ARCHITECTURE §5)."""
         if session is None or epoch is None:
             return "open"
         if epoch.stale:
             return epoch.stale
-        return "" if epoch.signature == self._prefix.signature else "prefix"
+        if epoch.mode != choice.mode:
+            return choice.mode
+        return "" if epoch.signature == prefix.signature else "prefix"
 
     def _limits(self, tokens: int, recent: int | None = None, window_s: int | None = None) -> Limits:
         return Limits(
@@ -186,9 +220,16 @@ class Planner:
         limits = self._limits(self._settings.context.carry_tokens)
         return replace(limits, bot=limits.message, bot_lines=self._settings.context.bus_max)
 
-    async def _lines(self, chat: Chat, session: Session | None, now: int) -> tuple[tuple[Event, ...], Limits]:
+    async def _lines(
+        self, chat: Chat, session: Session | None, now: int, light: bool
+    ) -> tuple[tuple[Event, ...], Limits]:
         """The lines that a new log begins with, and how much of them."""
         context = self._settings.context
+        if light:
+            events = await self._store.events.recent(
+                chat.id, await self._store.sessions.floor(chat.id), now - context.window_seconds * 1000, LIGHT_LINES
+            )
+            return events, self._limits(LIGHT_TOKENS, LIGHT_LINES, context.window_seconds)
         if session is not None:
             events = await self._store.events.recent(chat.id, session.from_event, 0, context.bus_max)
             return events, self._raw()
@@ -204,15 +245,14 @@ class Planner:
 
     def _asking(
         self, occasion: Occasion, session: Session | None, epoch: Epoch | None,
-        composed: Composed, now: int, reason: str,
+        composed: Composed, now: int, new: NewEpoch,
     ) -> Asking:  # fmt: skip
-        prefix = self._prefix
-        new = NewEpoch(prefix.message, prefix.tools, prefix.signature, reason, "full") if epoch is None else None
-        tokens = prompt_tokens(epoch, prefix_tokens(prefix.message, prefix.tools), composed.tokens)
+        tokens = prompt_tokens(epoch, prefix_tokens(new.prefix, new.tools), composed.tokens)
         cause: Cause = "followup" if occasion.why == "window" else "reply"
         return Asking(
             chat_id=occasion.chat.id, session_id=session.id if session is not None else None,
-            epoch_id=epoch.id if epoch is not None else None, epoch=new, entry=composed.message,
+            epoch_id=epoch.id if epoch is not None else None, epoch=new if epoch is None else None,
+            entry=composed.message,
             tokens=composed.tokens, shown=(), logged_upto=0,
             answering=tuple(event.id for event in occasion.answering), why=occasion.why,
             person_id=occasion.person.id, receipts=occasion.receipts,

@@ -19,6 +19,11 @@ def opening(facts: OpeningFacts, words: Words, days: DayWords, limit: int) -> st
     return head + ("\n" + boot if boot else "")
 
 
+def present(facts: OpeningFacts, words: Words) -> str:
+    """All that small talk needs of it: who is here, and how to address them; at most one line."""
+    return clean("\n".join(_here(facts, words)))
+
+
 def boot_text(facts: OpeningFacts, words: Words, days: DayWords, limit: int) -> str:
     """The warm boot alone, as `nuan boot` prints it; "" when there is nothing to tell."""
     title = words("title", name=facts.bot_name)
@@ -34,10 +39,12 @@ def _head(facts: OpeningFacts, words: Words) -> list[str]:
         lines[0] += words("owner", owner=as_data(facts.owner))
     if facts.chat.scene:
         lines.append(words("scene", scene=as_data(facts.chat.scene)))
+    return lines + _here(facts, words)
+
+
+def _here(facts: OpeningFacts, words: Words) -> list[str]:
     people = "; ".join(_person(person, facts.memories, words) for person in facts.present[:PEOPLE])
-    if people:
-        lines.append(words("here", people=people))
-    return lines
+    return [words("here", people=people)] if people else []
 
 
 def _person(person: Person, memories: tuple[Memory, ...], words: Words) -> str:

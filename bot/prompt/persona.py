@@ -2,14 +2,16 @@
 
 import hashlib
 import json
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 from bot.errors import ConfigError
 from bot.types.prompt import Message, ToolSpec
+from bot.types.session import Mode
 
-BOOTSTRAP = ("IDENTITY.md", "SOUL.md", "AGENTS.md")
-"""The full set, in the order it is sent."""
+FULL = ("IDENTITY.md", "SOUL.md", "AGENTS.md", "TOOLS.md")
+"""The full set, in the order it is sent. Small talk needs the first of them (seed 一般聊天 vs 主題／記憶, L7)."""
 
 NAME_MARK = "{{BOT_NAME}}"
 
@@ -24,17 +26,35 @@ class Prefix:
     who: str
 
 
-def read_prefix(system: Path, persona: Path, name: str, tools: tuple[ToolSpec, ...], dialect: str) -> Prefix:
-    """Read the files of a persona; ConfigError names the one that is missing or unreadable."""
-    parts = [_read(system)]
-    files = [persona / file for file in BOOTSTRAP if (persona / file).exists()]
+@dataclass(frozen=True, slots=True)
+class Bootstraps:
+    """Both stable prefixes: the full one with all tools, and the light one without any."""
+
+    full: Prefix
+    light: Prefix
+
+    def of(self, mode: Mode) -> Prefix:
+        """The prefix of a log of that mode."""
+        return self.full if mode == "full" else self.light
+
+
+def read_bootstraps(
+    find: Callable[[str], Path], persona: Path, name: str, tools: tuple[ToolSpec, ...], dialect: str
+) -> Bootstraps:
+    """Read the system text and the files of a persona; ConfigError names the one that is missing or unreadable."""
+    files = [persona / file for file in FULL if (persona / file).exists()]
     if not files:
-        raise ConfigError((f"persona: no persona files in {persona.name!r} (wanted {', '.join(BOOTSTRAP)})",))
-    parts += [_read(file) for file in files]
-    text = "\n\n".join(part.strip() for part in parts).replace(NAME_MARK, name)
-    message = Message("system", text)
-    who = _read(files[0]).strip().splitlines()[0].replace(NAME_MARK, name) if files[0].name == BOOTSTRAP[0] else name
-    return Prefix(message, tools, signature(message, tools, dialect), who)
+        raise ConfigError((f"persona: no persona files in {persona.name!r} (wanted {', '.join(FULL)})",))
+    system, rule = _read(find("ai-system.txt")), _read(find("light.txt"))
+    known = {file.name: _read(file) for file in files}
+    identity = known.get(FULL[0], name).strip()
+    who = identity.splitlines()[0].replace(NAME_MARK, name) if identity else name
+
+    def prefix(parts: Iterable[str], tools: tuple[ToolSpec, ...]) -> Prefix:
+        message = Message("system", "\n\n".join(part.strip() for part in parts).replace(NAME_MARK, name))
+        return Prefix(message, tools, signature(message, tools, dialect), who)
+
+    return Bootstraps(prefix((system, *known.values()), tools), prefix((system, identity, rule), ()))
 
 
 def signature(message: Message, tools: tuple[ToolSpec, ...], dialect: str) -> str:

@@ -58,6 +58,15 @@ class Ledger:
         return Spend(since, float(money), int(tokens), int(calls), int(prompt), int(cached), float(reserved_money),
                      int(reserved_tokens))  # fmt: skip
 
+    async def used_since(self, signature: str, since: int) -> bool:
+        """Whether the server was sent that prefix, in any chat, at `since` (ms) or later, and took it."""
+        row = await self._database.row(
+            "SELECT 1 FROM call JOIN turn ON turn.id = call.turn_id JOIN epoch ON epoch.id = turn.epoch_id "
+            "WHERE call.at >= ? AND call.state = 'settled' AND signature = ? LIMIT 1",
+            (since, signature),
+        )
+        return row is not None
+
     async def reserve(self, session_id: int, reservation: Reservation, at: int) -> Call:
         """Reserve a call that belongs to no turn; OverBudget when a limit would be passed."""
         return await self._database.write(

@@ -146,6 +146,7 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             emoji TEXT NOT NULL, at INTEGER NOT NULL, PRIMARY KEY (turn_id, person_id, emoji)) WITHOUT ROWID""",
     ),
     ("ALTER TABLE event ADD COLUMN quote TEXT NOT NULL DEFAULT ''",),
+    ("ALTER TABLE turn ADD COLUMN mode_why TEXT NOT NULL DEFAULT ''",),
 )
 """Migration n brings a database from user_version n to n + 1; each runs in one transaction."""
 

@@ -8,12 +8,12 @@ from typing import cast
 
 from bot.store.database import Database, Row
 from bot.types.prompt import Message, ToolSpec
-from bot.types.session import CloseReason, Epoch, LogEntry, Session, SessionState
+from bot.types.session import CloseReason, Epoch, LogEntry, Mode, Session, SessionState
 
 SESSION = """SELECT id, chat_id, number, state, opened_at, last_at, close_at, close_reason, from_event, upto_event,
     digest_attempts, digest_due_at FROM session """
-EPOCH = """SELECT epoch.id, session_id, number, signature, message, logged_upto, stale, prompt_tokens, prompt_entries
-    FROM epoch JOIN prefix USING (signature) """
+EPOCH = """SELECT epoch.id, session_id, number, signature, message, logged_upto, stale, prompt_tokens, prompt_entries,
+    mode FROM epoch JOIN prefix USING (signature) """
 ENTRIES = "SELECT turn_id, message, tokens FROM entry "
 NEWEST = "(SELECT id FROM epoch WHERE session_id = ?1 ORDER BY number DESC LIMIT 1)"
 
@@ -30,7 +30,7 @@ class NewEpoch:
     tools: tuple[ToolSpec, ...]
     signature: str
     reason: str
-    mode: str
+    mode: Mode
 
 
 class Sessions:
@@ -81,7 +81,7 @@ class Sessions:
         """A row of EPOCH with its rows of ENTRIES as a value."""
         log = tuple(LogEntry(int(turn), self._parse(text), int(tokens)) for turn, text, tokens in entries)
         return Epoch(int(row[0]), int(row[1]), int(row[2]), str(row[3]), self._parse(row[4]), log, int(row[5]),
-                     str(row[6]), int(row[7]), int(row[8]))  # fmt: skip
+                     str(row[6]), int(row[7]), int(row[8]), row[9])  # fmt: skip
 
     async def tools(self, signature: str) -> tuple[ToolSpec, ...]:
         """The tools that a stored prefix was sent with."""

@@ -16,11 +16,11 @@ from bot.store.sessions import NewEpoch, close, drop_log, open_epoch, open_sessi
 from bot.types.memory import NewMemory
 from bot.types.outgoing import Draft, Outgoing
 from bot.types.prompt import Message
-from bot.types.session import CloseReason
+from bot.types.session import CloseReason, Mode
 from bot.types.turn import Call, Turn, TurnState
 
 TURN = """SELECT turn.id, turn.chat_id, turn.session_id, epoch_id, turn.number, turn.state, why, person_id, asked_at,
-    receipts, session.number, epoch.number, session.opened_at FROM turn
+    receipts, session.number, epoch.number, session.opened_at, mode, mode_why FROM turn
     JOIN session ON session.id = turn.session_id JOIN epoch ON epoch.id = turn.epoch_id """
 
 
@@ -49,6 +49,7 @@ class Asking:
     ends: CloseReason = ""
     memories: tuple[int, ...] = ()
     digests: tuple[int, ...] = ()
+    mode_why: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,18 +92,17 @@ class ToolOutcome:
 
 def turn_of(row: tuple[object, ...]) -> Turn:
     """A row of TURN as a value, without its events."""
-    (number, chat, session, epoch, count, state, why, person, at, receipts, session_number, epoch_number,
-     opened_at) = row  # fmt: skip
+    number, chat, session, epoch, count, state, why, person, at, receipts, *counts, mode, mode_why = row
+    session_number, epoch_number, opened_at = (cast("int", each) for each in counts)
     return Turn(
         cast("int", number), cast("int", chat), cast("int", session), cast("int", epoch), cast("int", count),
         cast("TurnState", state), str(why), cast("int", person), cast("int", at), (), tuple(json.loads(str(receipts))),
-        cast("int", session_number), cast("int", epoch_number), cast("int", opened_at),
+        session_number, epoch_number, opened_at, cast("Mode", mode), str(mode_why),
     )  # fmt: skip
 
 
 def ask(db: sqlite3.Connection, asking: Asking, at: int) -> Asked:
     """Verb: session and epoch when new, the turn, its entry with source edges, and the reservation."""
-    newest = asking.logged_upto
     session_id = asking.session_id
     still_there(db, {*asking.shown, *asking.answering})
     if session_id is None:
@@ -117,15 +117,15 @@ def ask(db: sqlite3.Connection, asking: Asking, at: int) -> Asked:
     before, stale = db.execute("SELECT logged_upto, stale FROM epoch WHERE id = ?", (epoch_id,)).fetchone()
     if stale:
         raise StoreError(f"the log of epoch {epoch_id!r} was dropped meanwhile: nothing was stored, compose again")
-    counted = db.execute("SELECT coalesce(max(number), 0) + 1 FROM turn WHERE session_id = ?", (session_id,))
-    count = counted.fetchone()[0]
+    last = "SELECT coalesce(max(number), 0) + 1 FROM turn WHERE session_id = ?"
+    count = db.execute(last, (session_id,)).fetchone()[0]
     turn_id = cast(
         "int",
         db.execute(
             "INSERT INTO turn (chat_id, session_id, epoch_id, number, state, why, person_id, asked_at, logged_before, "
-            "receipts) VALUES (?, ?, ?, ?, 'asked', ?, ?, ?, ?, ?)",
+            "receipts, mode_why) VALUES (?, ?, ?, ?, 'asked', ?, ?, ?, ?, ?, ?)",
             (asking.chat_id, session_id, epoch_id, count, asking.why, asking.person_id, at, before,
-             json.dumps(asking.receipts, ensure_ascii=False)),
+             json.dumps(asking.receipts, ensure_ascii=False), asking.mode_why),
         ).lastrowid,
     )  # fmt: skip
     call = reserve(db, asking.reservation, at, Owner(session_id, asking.chat_id, turn_id, asking.person_id))
@@ -134,14 +134,14 @@ def ask(db: sqlite3.Connection, asking: Asking, at: int) -> Asked:
     told(db, turn_id, asking.memories)
     _tell(db, entry_id, "memory", asking.memories)
     _tell(db, entry_id, "digest", asking.digests)
-    db.execute("UPDATE epoch SET logged_upto = max(logged_upto, ?) WHERE id = ?", (newest, epoch_id))
+    db.execute("UPDATE epoch SET logged_upto = max(logged_upto, ?) WHERE id = ?", (asking.logged_upto, epoch_id))
     db.executemany(
         "INSERT INTO turn_event (turn_id, event_id) VALUES (?, ?)", [(turn_id, number) for number in asking.answering]
     )
     db.executemany("UPDATE event SET turn_id = ? WHERE id = ?", [(turn_id, number) for number in asking.answering])
     db.execute(
         "UPDATE session SET last_at = ?, close_at = ?, upto_event = max(upto_event, ?) WHERE id = ?",
-        (at, asking.close_at, newest, session_id),
+        (at, asking.close_at, asking.logged_upto, session_id),
     )
     turn = turn_of(db.execute(TURN + "WHERE turn.id = ?", (turn_id,)).fetchone())
     return Asked(replace(turn, event_ids=asking.answering), call)

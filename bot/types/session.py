@@ -6,6 +6,12 @@ from typing import Literal
 from bot.types.prompt import Message
 
 SessionState = Literal["open", "closing", "closed"]
+Mode = Literal["light", "full"]
+"""How much of the bootstrap a log begins with."""
+
+LightPolicy = Literal["auto", "per_message", "sticky", "off"]
+"""When a log may begin with the light one."""
+
 CloseReason = Literal["", "idle", "budget", "new", "clear", "day"]
 
 
@@ -54,3 +60,4 @@ class Epoch:
     stale: str = ""
     prompt_tokens: int = 0
     prompt_entries: int = 0
+    mode: Mode = "full"

@@ -3,13 +3,18 @@
 from dataclasses import dataclass, field
 from typing import Literal
 
+from bot.types.session import Mode
+
 TurnState = Literal["asked", "answered", "said", "failed", "void"]
 Cause = Literal["reply", "followup", "tool", "digest", "see", "listen"]
 
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """A turn's facts. `event_ids` are the messages being answered; the session opened at `opened_at`, ms."""
+    """A turn's facts. `event_ids` are the messages being answered; the session opened at `opened_at`, ms.
+
+    `mode` is how much of the bootstrap its log began with, `mode_why` why this turn wanted that.
+    """
 
     id: int
     chat_id: int
@@ -25,6 +30,8 @@ class Turn:
     session_number: int = 0
     epoch_number: int = 0
     opened_at: int = 0
+    mode: Mode = "full"
+    mode_why: str = ""
 
 
 @dataclass(frozen=True, slots=True)

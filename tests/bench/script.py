@@ -43,7 +43,7 @@ class Sent:
     words: str
     fixed: int
     new: int
-    has_tools: bool
+    is_turn: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +100,7 @@ def sent_of(asked: Asked, at: float) -> Sent:
         for message in asked.messages
     ]
     fixed = tokens(tools + texts[0])
-    return Sent(at, "\n".join(texts), fixed, tokens("".join(texts[1:])), bool(tools))
+    return Sent(at, "\n".join(texts), fixed, tokens("".join(texts[1:])), any("<ctx " in text for text in texts))
 
 
 def _compact(value: object) -> str:
@@ -145,7 +145,7 @@ async def play(script: Sequence[Line], folder: Path) -> ScriptReport:
                 before = sum(sent.fixed + sent.new for sent in witness.sent)
         violations = tuple(server.violations)
     first = witness.sent[0].fixed + witness.sent[0].new if witness.sent else 0
-    digests = sum(not sent.has_tools for sent in witness.sent)
+    digests = sum(not sent.is_turn for sent in witness.sent)
     return ScriptReport(tuple(turns), prompt, tuple(starts), peak, first, before, digests, violations)
 
 
@@ -170,8 +170,8 @@ async def _turn(nuan: Nuan, line: Line, witness: Witness) -> TurnSeen:
     already, begun = len(witness.sent), perf_counter()
     await nuan.ask(line.text)
     seen = perf_counter()
-    # A digest of an earlier session may be asked for meanwhile: it brings no tools.
-    sent = [one for one in witness.sent[already:] if one.has_tools]
+    # A digest of an earlier session may be asked for meanwhile: it holds no <ctx>.
+    sent = [one for one in witness.sent[already:] if one.is_turn]
     return TurnSeen(
         line.number, line.text, sent[0].fixed if sent else 0, sent[0].new if sent else 0, len(sent),
         (sent[0].at - begun) * 1000 if sent else None, (seen - witness.answered) * 1000 if sent else None,

@@ -1,0 +1,87 @@
+"""Is a message nothing but small talk? Pure: no clock, no settings; what a request then holds is decided elsewhere."""
+
+import re
+import unicodedata
+
+from bot.prompt.smalltalk import ABOUT, AROUND, CALLED, ENGLISH, ENGLISH_AROUND, SAID, WARM, WISH, WISHED
+from bot.text.fold import fold
+
+LONGEST = 40
+"""Characters; what is longer is about something (seed 一般聊天 vs 主題／記憶: 30 to 50)."""
+
+BARE = 3
+"""A clause without a word of small talk may be this long beside one that has some: 谢谢，你呢？"""
+
+_SAID, _WARM, _ABOUT, _WISH, _WISHED = 1, 2, 4, 8, 16
+_KINDS = dict.fromkeys((*AROUND.split(), *CALLED.split()), 0)
+_KINDS |= dict.fromkeys(WISHED.split(), _WISHED)
+_KINDS |= dict.fromkeys(ABOUT.split(), _ABOUT)
+_KINDS |= dict.fromkeys(WISH.split(), _WISH)
+_KINDS |= dict.fromkeys(SAID.split(), _SAID)
+_KINDS |= dict.fromkeys(WARM.split(), _SAID | _WARM)
+_WIDEST = max(map(len, _KINDS))
+
+_STICKER = re.compile(r"\[sticker[^\]]*\]|<a?:\w+:\d+>|:[a-z0-9_+-]+:")
+_CLAUSE = re.compile(r"[,，.。!！?？;；…~～\n、:：]+")
+_PART = re.compile(r"[㐀-鿿]+|[a-z0-9']+(?:[ .!?~-]+[a-z0-9']+)*")
+_GAP = re.compile(r"[ .!?~-]+")
+_LONG_VOWEL = re.compile(r"([a-z])\1{2,}")
+_PHRASES, _BESIDE = ("".join(line.strip() for line in text.splitlines()) for text in (ENGLISH, ENGLISH_AROUND))
+_LATIN = re.compile(rf"(?:(?:{_PHRASES}|{_BESIDE})(?: |$))+")
+_LATIN_SAID = re.compile(rf"(?:^|.* )(?:{_PHRASES})(?: .*|$)")
+
+
+def casual(text: str, names: tuple[str, ...] = ()) -> bool:
+    """Whether `text` is only greetings, thanks, consent, goodbyes, laughter, praise, particles, emoji and stickers.
+
+    The bot's own names are peeled off as well. A word that is in no list is about something: the costly error is to
+    take a request for small talk (seed 一般聊天 vs 主題／記憶, L1-L6). An empty text is small talk.
+    """
+    said = fold(text[: 4 * LONGEST]).replace("’", "'").strip()
+    for name in names:
+        said = said.replace(fold(name), " ")
+    said = _STICKER.sub(" ", said)
+    if len(said) > LONGEST:
+        return False
+    verdicts = [_clause(clause) for clause in _CLAUSE.split(said) if _worded(clause)]
+    return not verdicts or (None not in verdicts and True in verdicts)
+
+
+def _clause(clause: str) -> bool | None:
+    """Whether a clause has a word of small talk; None when it has anything else."""
+    parts = _PART.findall(clause)
+    if sum(map(len, map(_letters, parts))) != len(_letters(clause)):
+        return None  # another script
+    latin = [_LONG_VOWEL.sub(r"\1\1", _GAP.sub(" ", part)).strip() for part in parts if part[0] < "㐀"]
+    if not all(_LATIN.fullmatch(part) for part in latin):
+        return None
+    han = "".join(part for part in parts if part[0] >= "㐀")
+    seen = _kinds(han)
+    if any(_is_small_talk(kinds) for kinds in seen):
+        return True
+    if 0 not in seen or len(han) > BARE:
+        return None
+    return any(_LATIN_SAID.fullmatch(part) for part in latin)
+
+
+def _kinds(han: str) -> set[int]:
+    """The kinds of words that a text can be read as, one number for each way to cut it; empty when there is none."""
+    seen: list[set[int]] = [{0}, *(set() for _ in han)]
+    for start, before in enumerate(seen[:-1]):
+        for end in range(start + 1, min(len(han), start + _WIDEST) + 1 if before else 0):
+            if (kind := _KINDS.get(han[start:end])) is not None:
+                seen[end] |= {kinds | kind for kinds in before}
+    return seen[-1]
+
+
+def _is_small_talk(kinds: int) -> bool:
+    about, wished = bool(kinds & _ABOUT), bool(kinds & _WISHED)
+    return bool(kinds & _SAID) and (not about or bool(kinds & _WARM)) and (not wished or bool(kinds & _WISH))
+
+
+def _letters(text: str) -> str:
+    return "".join(char for char in text if unicodedata.category(char)[0] in "LN")
+
+
+def _worded(clause: str) -> bool:
+    return bool(_letters(clause))

@@ -1,0 +1,31 @@
+"""How much of the bootstrap a turn brings: light or full. Pure; how the two differ is decided in persona.py."""
+
+from dataclasses import dataclass
+
+from bot.types.session import LightPolicy, Mode
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What a turn brings, and why: off, topic, casual, stays, warm or cold."""
+
+    mode: Mode
+    why: str
+
+
+def choose(policy: LightPolicy, *, casual: bool, log: Mode | None, warm: bool) -> Choice:
+    """The bootstrap of the next turn; `log` is that of the log that may go on, `warm`: the full one is cached.
+
+    auto is the rule of least cost (PROMPT_ECONOMICS, policy f): full while the full prefix is warm, as it then costs a
+    tenth and nothing is written anew; light only when it is cold and the message is small talk. per_message and sticky
+    are the seed's schemes B and C (一般聊天 vs 主題／記憶, L10).
+    """
+    if policy == "off":
+        return Choice("full", "off")
+    if not casual:
+        return Choice("full", "topic")
+    if policy == "per_message":
+        return Choice("light", "casual")
+    if policy == "sticky":
+        return Choice("full", "stays") if log == "full" else Choice("light", "casual")
+    return Choice("full", "warm") if warm else Choice("light", "cold")

@@ -1,0 +1,200 @@
+"""Small talk costs little: a light request where that is cheaper, the full one once the talk is about something."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.prompt.casual import casual
+from bot.prompt.policy import Choice, choose
+from bot.text.estimate import estimate_tokens
+from bot.types.session import LightPolicy, Mode
+from tests.conftest import NewWorld
+from tests.world import World
+
+NAMES = ("小暖", "nuan")
+SMALL = [
+    "你好",
+    "在吗？",
+    "早上好呀小暖",
+    "晚安，明天见",
+    "谢谢你的帮助",
+    "辛苦了！",
+    "哈哈哈哈哈",
+    "好的，谢谢，我知道了。",
+    "嗯嗯，再见～",
+    "笑死",
+    "233333",
+    "对不起对不起",
+    "么么哒",
+    "想你了",
+    "吃了吗",
+    "祝你生日快乐",
+    "祝您旅途愉快，再见",
+    "见到你真高兴",
+    "👍",
+    "❤️❤️",
+    "😂😂 好好笑",
+    "[sticker 😀]",
+    "好喔",
+    "早安呀",
+    "謝謝你啦～",
+    "哈囉",
+    "晚安，明天見",
+    "好久不見，最近好嗎",
+    "明白了，多謝",
+    "好噠",
+    "抱抱",
+    "hi",
+    "Hello there!",
+    "hey nuan",
+    "thank you so much for your help",
+    "ok cool",
+    "lol",
+    "see you tomorrow",
+    "good night, sleep tight",
+    "how are you?",
+    "I’m fine, thanks. And you?",
+    "nice to meet you",
+    "my bad",
+    "that's awesome",
+    "hiii",
+    "okkk",
+]
+ABOUT = [
+    "你好，想问一下上週我们讨论的那个点子",
+    "好的，那你帮我查一下",
+    "ok 那你幫我訂位",
+    "嗯，我明天要开会",
+    "我今天很难过",
+    "我不开心",
+    "心情不好",
+    "谢谢，还有别的推荐吗",
+    "幫我記下來",
+    "记住我怕狗",
+    "好，改成三点",
+    "晚安，明早八点叫我",
+    "我叫小王",
+    "今天天气怎么样",
+    "你是谁",
+    "早上好，今天有什么安排",
+    "对了，上次说的书叫什么",
+    "工作不顺利",
+    "今天工作很开心",
+    "好的今天想要见你",
+    "没钱了",
+    "为什么",
+    "继续",
+    "3",
+    "12:30",
+    "张三",
+    "我感冒了",
+    "hi, can you remind me to call mom",
+    "what time is it",
+    "thanks, and what about the hotel?",
+    "I love dogs",
+    "my name is Tom",
+    "see you at the station at 5",
+    "Привет",
+    "こんにちは",
+]
+
+
+@pytest.mark.parametrize("text", SMALL)
+def test_small_talk_is_small_talk(text: str) -> None:
+    assert casual(text, NAMES)
+
+
+@pytest.mark.parametrize("text", ABOUT)
+def test_what_is_about_something_is_not(text: str) -> None:
+    assert not casual(text, NAMES)
+
+
+@given(st.text(max_size=200), st.sampled_from(SMALL))
+def test_any_text_is_judged_and_something_beside_small_talk_counts(text: str, small: str) -> None:
+    casual(text, NAMES)
+    assert not casual(f"{small}，帮我订明天的票", NAMES)
+    assert casual("") is casual("  ") is True
+
+
+@pytest.mark.parametrize(
+    ("policy", "small", "log", "warm", "expected"),
+    [
+        ("off", True, None, False, Choice("full", "off")),
+        ("auto", False, "light", False, Choice("full", "topic")),
+        ("auto", True, None, False, Choice("light", "cold")),
+        ("auto", True, "full", False, Choice("light", "cold")),
+        ("auto", True, None, True, Choice("full", "warm")),
+        ("per_message", True, "full", True, Choice("light", "casual")),
+        ("sticky", True, "full", False, Choice("full", "stays")),
+        ("sticky", True, None, True, Choice("light", "casual")),
+    ],
+)
+def test_the_policies(policy: LightPolicy, small: bool, log: Mode | None, warm: bool, expected: Choice) -> None:
+    assert choose(policy, casual=small, log=log, warm=warm) == expected
+
+
+def modes(world: World) -> list[object]:
+    """The bootstrap of every request: light ones bring no tools."""
+    return ["full" if prompt.tools else "light" for prompt in (request.prompt for request in world.model.requests)]
+
+
+async def test_a_greeting_costs_little_and_knows_how_to_address_this_person(new_world: NewWorld) -> None:
+    world = await new_world(prompt={"light": "auto"})
+    await world.say("叫我老王")
+    await world.say("我养了一只猫，记住哦")
+    await world.say("在吗")
+    (request,) = world.model.requests
+    assert request.prompt.tools == ()
+    assert "叫TA「老王」" in world.last_user
+    assert "猫" not in world.last_user.partition("<ctx")[0], "no warm boot"
+    assert sum(estimate_tokens(message.content) for message in request.prompt.messages) <= 500
+    assert "【此处】" not in world.last_user
+
+
+async def test_small_talk_goes_on_in_one_light_log_and_a_topic_opens_the_full_one(new_world: NewWorld) -> None:
+    world = await new_world(prompt={"light": "auto"})
+    for text in ("你好", "最近好吗", "我下周要去杭州出差，该带什么？", "哈哈，谢谢"):
+        await world.say(text)
+    assert modes(world) == ["light", "light", "full", "full"]
+    assert world.prompts[1][: len(world.prompts[0])] == world.prompts[0], "the light log only grows"
+    assert world.prompts[3][: len(world.prompts[2])] == world.prompts[2], "warm: what is cached goes on"
+    assert "最近好吗" in world.prompts[2][1].content, "the full log begins with what was said before"
+    assert world.rows("SELECT mode, reason FROM epoch ORDER BY id") == [("light", "open"), ("full", "full")]
+    lines = [(line["mode"], line["mode_why"]) for line in world.log.named("turn")]
+    assert lines == [("light", "cold"), ("light", "cold"), ("full", "topic"), ("full", "warm")]
+
+
+async def test_what_another_chat_keeps_warm_is_warm_here_and_cools_down(new_world: NewWorld) -> None:
+    world = await new_world(prompt={"light": "auto", "warm_seconds": 60})
+    await world.say("今天天气怎么样", "阿明")
+    await world.say("你好")
+    await world.wait(61)
+    await world.say("在吗")
+    assert modes(world) == ["full", "full", "light"]
+
+
+async def test_a_picture_or_a_forwarded_line_is_about_something(new_world: NewWorld) -> None:
+    world = await new_world(prompt={"light": "auto"})
+    await world.say("哈哈", forwarded=True)
+    assert modes(world) == ["full"]
+
+
+async def test_a_light_turn_survives_a_crash_with_the_same_bytes(new_world: NewWorld) -> None:
+    world = await new_world(prompt={"light": "auto"})
+    world.shut()
+    await world.app.door.accept(world.message("你好"))
+    await world.held()
+    await world.crash()
+    assert world.prompts[0] == world.prompts[1]
+    assert modes(world) == ["light", "light"]
+    assert world.replies == ["好的"]
+
+
+async def test_what_small_talk_was_told_is_forgotten_too(new_world: NewWorld) -> None:
+    world = await new_world(prompt={"light": "auto"})
+    await world.say("叫我老王")
+    await world.say("你好")
+    await world.say("忘记 #1")
+    await world.say("在吗")
+    assert "老王" not in world.last_user
+    assert world.rows("SELECT reason FROM epoch ORDER BY id") == [("open",), ("forgotten",)]
