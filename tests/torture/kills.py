@@ -203,13 +203,15 @@ def _settled(home: Home, plan: Plan) -> bool:
 
 
 def _count(home: Home, plan: Plan, ground: Playground, exits: Counter[int], slowest: float) -> Count:
-    texts = ground.seen()
-    chats = [list(dict.fromkeys(int(number) for text in chat for number in WORD.findall(text))) for chat in texts]
-    seen = {number for chat in chats for number in chat}
-    answers = Counter(number for chat in texts for text in chat for number in ANSWER.findall(text))
-    twice = sum(times > 1 for times in answers.values()) + len(_rows(home, ANSWERED_TWICE))
     unknown = _rows(home, "SELECT text FROM outbox WHERE state = 'unknown'")
     doubtful = {int(number) for (text,) in unknown for number in WORD.findall(str(text))}
+    texts = ground.seen()
+    named = [dict.fromkeys(int(number) for text in chat for number in WORD.findall(text)) for chat in texts]
+    seen = {number for chat in named for number in chat}
+    # A sentence whose own reply never arrived is first seen where a later one names it once more.
+    chats = [[number for number in chat if number not in doubtful] for chat in named]
+    answers = Counter(number for chat in texts for text in chat for number in ANSWER.findall(text))
+    twice = sum(times > 1 for times in answers.values()) + len(_rows(home, ANSWERED_TWICE))
     return Count(
         kills=plan.kills, written=plan.messages, lost=plan.messages - len(_stored(home)),
         unanswered=sum(number not in seen and number not in doubtful for number in range(plan.messages)),
