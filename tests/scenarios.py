@@ -35,7 +35,8 @@ LEFT = (
     "SELECT session.number, epoch.number, epoch.reason, position, turn.number, message, entry.tokens, (SELECT count(*) "
     f"FROM edge WHERE edge.kind = 'entry' AND derived_id = entry.id) {LOG} WHERE session.chat_id = ? "
     "ORDER BY entry.id",
-    "SELECT cause, state, at, settled_at, reserved_tokens, prompt_tokens, output_tokens, cost FROM call "
+    "SELECT cause, state, at, settled_at, estimated_tokens, output_tokens, cost, counted, CASE counted "
+    "WHEN 'returned' THEN prompt_tokens END FROM call "
     "WHERE chat_id = ? ORDER BY id",
     "SELECT id, owner_id, visibility, kind, slot, text, asked, source, importance, disabled_reason, purge_at, "
     "observed_at FROM memory WHERE chat_id = ? ORDER BY id",
@@ -43,7 +44,8 @@ LEFT = (
     "SELECT person_id, until FROM window WHERE chat_id = ? ORDER BY 1",
 )
 """What is left in the rows of one chat. Row numbers are left out: chats run beside each other, and which of two is a
-moment earlier to get a number depends on the machine."""
+moment earlier to get a number depends on the machine. So does what an estimate has learnt from the other chats' counts
+(reservations, and what is taken for a count that no server gave); what it was made from is compared."""
 
 
 def clever(request: Request) -> Answer:

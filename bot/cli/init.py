@@ -122,7 +122,7 @@ class Interview:
             return Answers(base_url, model, key)
         cached = self._number("init_price_cached")
         output = float(self._until("init_price_output", "init_bad_number", NUMBER.fullmatch)[0])
-        price = Price(fresh, fresh if cached is None else cached, output)
+        price = Price(fresh, fresh if cached is None else cached, output, fresh)
         return Answers(base_url, model, key, price, self._number("init_day_money"))
 
     def _number(self, question: str) -> float | None:

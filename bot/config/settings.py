@@ -76,6 +76,11 @@ class ModelServer(Section):
     price_cached: float | None = Field(
         default=None, ge=0, description="Price of a million cached input tokens; none means that of uncached ones."
     )
+    price_written: float | None = Field(
+        default=None,
+        ge=0,
+        description="Price of a million input tokens that the provider caches anew; none means that of uncached ones.",
+    )
     price_output: float | None = Field(
         default=None, ge=0, description="Price of a million output tokens, in budget.currency."
     )

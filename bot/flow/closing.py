@@ -1,6 +1,7 @@
 """Closing a session: open → closing → closed, with exactly one digest, by one small model call or by rule."""
 
 import asyncio
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -113,9 +114,11 @@ class Closing:
         if again or enough or not self._summariser.model.digests or not needs_model(lines):
             return await self._by_rule(lines, scope), None
         prompt = self._prompt(lines)
-        tokens, now = sum(message_tokens(message) for message in prompt.messages), self._clock.now()
+        estimated, now = sum(message_tokens(message) for message in prompt.messages), self._clock.now()
+        tokens = math.ceil(estimated * await self._planner.ratio())
         try:
-            call = await self._store.ledger.reserve(session.id, self._planner.reservation("digest", tokens, now), now)
+            reservation = self._planner.reservation("digest", tokens, now, estimated)
+            call = await self._store.ledger.reserve(session.id, reservation, now)
         except OverBudget as error:
             self._log.warning("over_budget", session=session.number, chat=scope.chat_id, limit=error.limit)
             return await self._by_rule(lines, scope), None

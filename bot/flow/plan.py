@@ -13,7 +13,7 @@ from bot.prompt.compose import Composed, compose, whole_prompt
 from bot.prompt.opening import opening, present
 from bot.prompt.persona import Bootstraps, Prefix
 from bot.prompt.policy import Choice, choose
-from bot.prompt.tokens import prefix_tokens, prompt_tokens
+from bot.prompt.tokens import log_tokens, prefix_tokens, prompt_tokens
 from bot.session.ending import reason as reason_of
 from bot.store.events import Seen
 from bot.store.ledger import Reservation
@@ -119,9 +119,8 @@ class Planner:
         answered = frozenset(event.id for event in occasion.answering)
         shown = delta(every, answered, now, frame, limits, estimate_tokens, earlier)
         composed = compose(text, shown.text)
-        asking = self._asking(occasion, session, epoch, composed, now, NewEpoch(
-            prefix.message, prefix.tools, prefix.signature, reason, choice.mode
-        ))  # fmt: skip
+        new = NewEpoch(prefix.message, prefix.tools, prefix.signature, reason, choice.mode)
+        asking = self._asking(occasion, session, epoch, composed, now, new, await self.ratio())
         asking = replace(
             asking,
             shown=tuple(number for line in shown.lines for number in line.event_ids),
@@ -187,11 +186,17 @@ class Planner:
         known = await self._store.people.audience(chat)
         return Audience(chat.id, "group", tuple(dict.fromkeys((person.id, *known.person_ids))))
 
-    def reservation(self, cause: Cause, tokens: int, now: int) -> Reservation:
-        """What a call with a prompt of `tokens` must reserve."""
+    async def ratio(self) -> float:
+        """How many tokens the model counts for each that we estimate."""
+        return await self._store.ledger.ratio(self._model_name)
+
+    def reservation(self, cause: Cause, tokens: int, now: int, estimated: int) -> Reservation:
+        """What a call with a prompt of `tokens` must reserve; `estimated` is what a bare estimate makes of it."""
         most = prices.estimate(tokens, self._settings.model.max_output_tokens, prices.price(self._settings))
         day, month = prices.periods(now, self._words.tz(self._words.zone))
-        return Reservation(cause, self._model_name, most.tokens, most.cost, prices.limits(self._settings), day, month)
+        return Reservation(
+            cause, self._model_name, most.tokens, most.cost, prices.limits(self._settings), day, month, estimated
+        )  # fmt: skip
 
     def close_at(self, opened: int, chat: Chat, person: Person, now: int) -> int:
         """When a session that was opened at `opened` is to be closed: after silence, or at the next early hour."""
@@ -245,9 +250,11 @@ class Planner:
 
     def _asking(
         self, occasion: Occasion, session: Session | None, epoch: Epoch | None,
-        composed: Composed, now: int, new: NewEpoch,
+        composed: Composed, now: int, new: NewEpoch, ratio: float,
     ) -> Asking:  # fmt: skip
-        tokens = prompt_tokens(epoch, prefix_tokens(new.prefix, new.tools), composed.tokens)
+        prefix = prefix_tokens(new.prefix, new.tools)
+        tokens = prompt_tokens(epoch, prefix, composed.tokens, ratio)
+        estimated = prefix + (log_tokens(epoch) if epoch is not None else 0) + composed.tokens
         cause: Cause = "followup" if occasion.why == "window" else "reply"
         return Asking(
             chat_id=occasion.chat.id, session_id=session.id if session is not None else None,
@@ -257,5 +264,5 @@ class Planner:
             answering=tuple(event.id for event in occasion.answering), why=occasion.why,
             person_id=occasion.person.id, receipts=occasion.receipts,
             close_at=self.close_at(session.opened_at if session else now, occasion.chat, occasion.person, now),
-            reservation=self.reservation(cause, tokens, now),
+            reservation=self.reservation(cause, tokens, now, estimated),
         )  # fmt: skip

@@ -133,7 +133,7 @@ class TurnRunner:
             await self._tool(running, waiting[0])
             return await self._reload(running)
         completion, used = await self._ask(running)
-        usage = self._usage(completion, running)
+        usage = await self._usage(completion, running)
         settlement = Settlement(used.id, usage, prices.cost(usage, prices.price(self._settings)))
         if len(completion.tool_calls) > MOST_AT_ONCE:
             raise ModelError("invalid", f"{len(completion.tool_calls)} tool calls at once")
@@ -156,9 +156,12 @@ class TurnRunner:
             made, lost = await self._store.turns.tried(turn.id)
             if made >= MOST_CALLS or lost >= MOST_LOST:
                 raise ModelError("invalid", f"still no answer after {made} calls, and {lost} cut off by crashes")
-            tokens = prompt_tokens(epoch, prefix_tokens(epoch.prefix, running.tools), 0)
+            prefix = prefix_tokens(epoch.prefix, running.tools)
+            tokens = prompt_tokens(epoch, prefix, 0, await self._planner.ratio())
             cause: Cause = "tool" if any(message.role == "tool" for message in mine(epoch, turn)) else "reply"
-            reservation = self._planner.reservation(cause, tokens, self._clock.now())
+            reservation = self._planner.reservation(
+                cause, tokens, self._clock.now(), prefix + log_tokens(epoch)
+            )  # fmt: skip
             call = await self._store.turns.ask_again(turn, reservation, self._clock.now())
         request = self._request(whole_prompt(epoch.prefix, running.tools, epoch, ()))
         async with self._brain.slots:
@@ -185,11 +188,12 @@ class TurnRunner:
         model = self._settings.model
         return Request(prompt, model.max_output_tokens, model.temperature, model.deadline_seconds)
 
-    def _usage(self, completion: Completion, running: Running) -> Usage:
+    async def _usage(self, completion: Completion, running: Running) -> Usage:
         """What the server counted, else our estimate."""
         if completion.usage is not None:
             return completion.usage
-        prompt = prompt_tokens(running.epoch, prefix_tokens(running.epoch.prefix, running.tools), 0)
+        ratio = await self._planner.ratio()
+        prompt = prompt_tokens(running.epoch, prefix_tokens(running.epoch.prefix, running.tools), 0, ratio)
         return Usage(prompt, 0, message_tokens(completion.message()), returned=False)
 
     async def _tool(self, running: Running, call: ToolCall) -> None:

@@ -176,19 +176,35 @@ def describe(error: object) -> str:
 
 
 def _usage(value: object) -> Usage | None:
-    """Tokens from every field known to carry them (OpenAI, Kimi, DeepSeek); None when there is no count."""
+    """Tokens from every field known to carry them (PROMPT_ECONOMICS, section 1); None when there is no count.
+
+    Servers that speak Anthropic's words count cached and written input beside the rest, the others within it.
+    """
     body = _mapping(value)
-    prompt = _count(body.get("prompt_tokens"))
-    output = _count(body.get("completion_tokens"))
+    details = _mapping(body.get("prompt_tokens_details"))
+    cached = _most(
+        details.get("cached_tokens"), body.get("cached_tokens"), body.get("prompt_cache_hit_tokens"),
+        body.get("cache_read_input_tokens"),
+    )  # fmt: skip
+    written = _most(
+        details.get("cache_write_tokens"), details.get("cache_creation_input_tokens"), body.get("cache_write_tokens"),
+        body.get("cache_creation_input_tokens"),
+    )  # fmt: skip
+    prompt, output = _count(body.get("prompt_tokens")), _count(body.get("completion_tokens"))
+    if prompt is None and (fresh := _count(body.get("input_tokens"))) is not None:
+        prompt, output = fresh + cached + written, _count(body.get("output_tokens"))
     if prompt is None or output is None:
         return None
-    places = (
-        _mapping(body.get("prompt_tokens_details")).get("cached_tokens"),
-        body.get("cached_tokens"),
-        body.get("prompt_cache_hit_tokens"),
-    )
-    cached = max((count for count in map(_count, places) if count is not None), default=0)
-    return Usage(prompt, min(cached, prompt), output)
+    thought = _most(_mapping(body.get("completion_tokens_details")).get("reasoning_tokens"))
+    cached = min(cached, prompt)
+    return Usage(
+        prompt, cached, output, written_tokens=min(written, prompt - cached), reasoning_tokens=min(thought, output)
+    )  # fmt: skip
+
+
+def _most(*values: object) -> int:
+    """The largest count among them, 0 when there is none."""
+    return max((count for count in map(_count, values) if count is not None), default=0)
 
 
 def _count(value: object) -> int | None:

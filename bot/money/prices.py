@@ -25,7 +25,9 @@ def price(settings: Settings) -> Price:
     """The configured prices; a model without prices costs nothing (loopback and offline)."""
     model = settings.model
     uncached = model.price_input or 0.0
-    return Price(uncached, uncached if model.price_cached is None else model.price_cached, model.price_output or 0.0)
+    cached = uncached if model.price_cached is None else model.price_cached
+    written = uncached if model.price_written is None else model.price_written
+    return Price(uncached, cached, model.price_output or 0.0, written)
 
 
 def limits(settings: Settings) -> Limits:
@@ -36,14 +38,15 @@ def limits(settings: Settings) -> Limits:
 
 def cost(usage: Usage, rate: Price) -> float:
     """What a call cost, in the configured currency."""
-    uncached = usage.prompt_tokens - usage.cached_tokens
-    return (uncached * rate.input + usage.cached_tokens * rate.cached + usage.output_tokens * rate.output) / 1_000_000
+    plain = usage.prompt_tokens - usage.cached_tokens - usage.written_tokens
+    prompt = plain * rate.input + usage.cached_tokens * rate.cached + usage.written_tokens * rate.written
+    return (prompt + usage.output_tokens * rate.output) / 1_000_000
 
 
 def estimate(prompt_tokens: int, max_output: int, rate: Price) -> Estimate:
-    """What to reserve for a call: the prompt with a margin, uncached, and the longest answer."""
-    prompt = math.ceil(prompt_tokens * MARGIN)
-    return Estimate(prompt + max_output, (prompt * rate.input + max_output * rate.output) / 1_000_000)
+    """What to reserve for a call: the prompt with a margin, at its dearest price, and the longest answer."""
+    prompt, dearest = math.ceil(prompt_tokens * MARGIN), max(rate.input, rate.written)
+    return Estimate(prompt + max_output, (prompt * dearest + max_output * rate.output) / 1_000_000)
 
 
 def periods(now: int, tz: tzinfo) -> tuple[int, int]:

@@ -1,5 +1,6 @@
 """How large a prompt is: the server's last count plus an estimate of what came after it."""
 
+import math
 from functools import lru_cache
 
 from bot.text.estimate import estimate_tokens
@@ -42,10 +43,12 @@ def log_budget(most: int, window: int, output: int, reserve: int) -> int:
     return max(0, min(most, window - output - reserve))
 
 
-def prompt_tokens(epoch: Epoch | None, prefix: int, added: int) -> int:
-    """Tokens of the next prompt: `prefix` and `added` are estimates, what a server counted before is exact."""
-    if epoch is None:
-        return prefix + added
-    if epoch.prompt_tokens and epoch.prompt_entries <= len(epoch.entries):
-        return epoch.prompt_tokens + sum(entry.tokens for entry in epoch.entries[epoch.prompt_entries :]) + added
-    return prefix + log_tokens(epoch) + added
+def prompt_tokens(epoch: Epoch | None, prefix: int, added: int, ratio: float = 1.0) -> int:
+    """Tokens of the next prompt: `prefix` and `added` are estimates, what a server counted before is exact.
+
+    `ratio` is how many tokens the model counts for each estimated one.
+    """
+    if epoch is not None and epoch.prompt_tokens and epoch.prompt_entries <= len(epoch.entries):
+        new = sum(entry.tokens for entry in epoch.entries[epoch.prompt_entries :]) + added
+        return epoch.prompt_tokens + math.ceil(ratio * new)
+    return math.ceil(ratio * (prefix + (log_tokens(epoch) if epoch is not None else 0) + added))

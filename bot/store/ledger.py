@@ -21,9 +21,22 @@ ROUNDING = 1e-9
 """Sums of money are floats: 0.1 + 0.1 + 0.1 must fit into 0.3."""
 
 
+KEPT = 0.9
+"""How much of the old ratio stays with each new count."""
+
+SMALLEST_SAMPLE = 100
+"""Estimated tokens below which a count says nothing: what a server adds to every prompt outweighs the text."""
+
+WILDEST = 4.0
+"""A count so many times our estimate, or less than that part of it, is a picture or an error of the server."""
+
+
 @dataclass(frozen=True, slots=True)
 class Reservation:
-    """What a call may cost at most, and the limits it must fit in; day and month begin at these ms."""
+    """What a call may cost at most, and the limits it must fit in; day and month begin at these ms.
+
+    `estimated` is the bare offline estimate of the whole prompt in tokens, 0 for what is no text.
+    """
 
     cause: Cause
     model: str
@@ -32,6 +45,7 @@ class Reservation:
     limits: Limits
     day_since: int
     month_since: int
+    estimated: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +71,11 @@ class Ledger:
         calls, money, tokens, prompt, cached, reserved_money, reserved_tokens = row
         return Spend(since, float(money), int(tokens), int(calls), int(prompt), int(cached), float(reserved_money),
                      int(reserved_tokens))  # fmt: skip
+
+    async def ratio(self, model: str) -> float:
+        """How many tokens that model counted for each that we estimated; 1 before it returned a count."""
+        row = await self._database.row("SELECT ratio FROM counting WHERE model = ?", (model,))
+        return float(row[0]) if row is not None else 1.0
 
     async def used_since(self, signature: str, since: int) -> bool:
         """Whether the server was sent that prefix, in any chat, at `since` (ms) or later, and took it."""
@@ -117,9 +136,9 @@ def reserve(db: sqlite3.Connection, reservation: Reservation, at: int, owner: Ow
             raise OverBudget(f"{name}_tokens")
     number = db.execute(
         "INSERT INTO call (turn_id, session_id, chat_id, person_id, cause, model, state, at, reserved_tokens, "
-        "reserved_cost) VALUES (?, ?, ?, ?, ?, ?, 'reserved', ?, ?, ?)",
+        "reserved_cost, estimated_tokens) VALUES (?, ?, ?, ?, ?, ?, 'reserved', ?, ?, ?, ?)",
         (owner.turn_id, owner.session_id, owner.chat_id, owner.person_id, reservation.cause, reservation.model, at,
-         reservation.tokens, reservation.cost),
+         reservation.tokens, reservation.cost, reservation.estimated),
     ).lastrowid  # fmt: skip
     return Call(cast("int", number), reservation.cause, reservation.tokens, reservation.cost)
 
@@ -129,11 +148,26 @@ def settle(db: sqlite3.Connection, settlement: Settlement, at: int) -> bool:
     usage = settlement.usage
     changed = db.execute(
         "UPDATE call SET state = 'settled', settled_at = ?, prompt_tokens = ?, cached_tokens = ?, output_tokens = ?, "
-        "cost = ?, counted = ? WHERE id = ? AND state = 'reserved'",
+        "cost = ?, counted = ?, written_tokens = ?, reasoning_tokens = ? WHERE id = ? AND state = 'reserved'",
         (at, usage.prompt_tokens, usage.cached_tokens, usage.output_tokens, settlement.cost,
-         "returned" if usage.returned else "estimated", settlement.call_id),
+         "returned" if usage.returned else "estimated", usage.written_tokens, usage.reasoning_tokens,
+         settlement.call_id),
     ).rowcount  # fmt: skip
+    if changed and usage.returned and usage.prompt_tokens:
+        _calibrate(db, settlement.call_id, usage.prompt_tokens)
     return changed == 1
+
+
+def _calibrate(db: sqlite3.Connection, call_id: int, counted: int) -> None:
+    """How a model counts beside our estimate, as a moving average (PROMPT_ECONOMICS 6: .9 and .1)."""
+    model, estimated = db.execute("SELECT model, estimated_tokens FROM call WHERE id = ?", (call_id,)).fetchone()
+    if estimated >= SMALLEST_SAMPLE:
+        seen = min(max(counted / estimated, 1 / WILDEST), WILDEST)
+        db.execute(
+            "INSERT INTO counting (model, ratio) VALUES (?1, ?2) "
+            "ON CONFLICT (model) DO UPDATE SET ratio = ?3 * ratio + (1 - ?3) * ?2",
+            (model, seen, KEPT),
+        )
 
 
 def charge(db: sqlite3.Connection, call_id: int, at: int) -> None:

@@ -147,6 +147,12 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
     ),
     ("ALTER TABLE event ADD COLUMN quote TEXT NOT NULL DEFAULT ''",),
     ("ALTER TABLE turn ADD COLUMN mode_why TEXT NOT NULL DEFAULT ''",),
+    (
+        "ALTER TABLE call ADD COLUMN written_tokens INTEGER NOT NULL DEFAULT 0",
+        "ALTER TABLE call ADD COLUMN reasoning_tokens INTEGER NOT NULL DEFAULT 0",
+        "ALTER TABLE call ADD COLUMN estimated_tokens INTEGER NOT NULL DEFAULT 0",
+        "CREATE TABLE counting (model TEXT PRIMARY KEY, ratio REAL NOT NULL) WITHOUT ROWID",
+    ),
 )
 """Migration n brings a database from user_version n to n + 1; each runs in one transaction."""
 

@@ -5,11 +5,12 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """Money per million tokens in the configured currency: uncached input, cached input, output."""
+    """Money per million tokens in the configured currency: input uncached and cached, output, input cached anew."""
 
     input: float
     cached: float
     output: float
+    written: float
 
 
 @dataclass(frozen=True, slots=True)

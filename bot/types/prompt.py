@@ -97,12 +97,18 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens as the server counted them; `returned` is False when it did not and the figures are estimates."""
+    """Tokens as the server counted them; `returned` is False when it did not and the figures are estimates.
+
+    Of the prompt, `cached_tokens` were read from the provider's cache and `written_tokens` written to it; of the
+    output, `reasoning_tokens` were thoughts.
+    """
 
     prompt_tokens: int
     cached_tokens: int
     output_tokens: int
     returned: bool = True
+    written_tokens: int = 0
+    reasoning_tokens: int = 0
 
 
 @dataclass(frozen=True, slots=True)
