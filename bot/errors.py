@@ -78,7 +78,7 @@ class PlatformError(NuanError):
 
 
 class OverBudget(NuanError):
-    """A reservation would pass a limit; `limit` names it (day_money, month_money, day_tokens, month_tokens)."""
+    """A reservation would pass a limit; `limit` names it: day, month, total, chat or person, then _money or _tokens."""
 
     def __init__(self, limit: str) -> None:
         super().__init__(limit)

@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable, Mapping
 
 from bot.commands.guests import GuestCommands
-from bot.commands.report import budget_report, ctx_report
+from bot.commands.report import Spent, budget_report, ctx_report
 from bot.commands.table import TABLE, Asked, split
 from bot.config.settings import Settings
 from bot.flow.guests import Guests
@@ -120,10 +120,12 @@ class CommandDesk:
     async def _budget(self, asked: Asked) -> str:
         day, month = prices.periods(self._clock.now(), self._words.tz(self._words.zone))
         ledger = self._store.ledger
-        return budget_report(
-            await ledger.spend(day), await ledger.spend(month), prices.limits(self._settings),
-            self._settings.budget.currency, lambda key, **values: self._text(asked, key, **values),
+        spent = Spent(
+            await ledger.spend(day), await ledger.spend(month), await ledger.spend(0),
+            await ledger.spend(day, asked.chat.id), await ledger.spend(day, person_id=asked.person.id),
         )  # fmt: skip
+        limits, currency = prices.limits(self._settings), self._settings.budget.currency
+        return budget_report(spent, limits, currency, lambda key, **values: self._text(asked, key, **values))
 
     async def _on(self, asked: Asked) -> str:
         await self._store.people.switch(asked.chat.id, True)

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from bot.flow.plan import Plan
 from bot.prompt.tokens import log_tokens, message_tokens, tools_tokens
@@ -42,8 +43,20 @@ def _shown(message: Message) -> str:
     return " ".join(part for part in (message.content, *calls) if part)
 
 
-def budget_report(day: Spend, month: Spend, limits: Limits, currency: str, text: Callable[..., str]) -> str:
-    """What was spent today and this month, beside the limits."""
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """What was used today and this month, in all, and today in this chat and for this person."""
+
+    day: Spend
+    month: Spend
+    total: Spend
+    chat: Spend
+    person: Spend
+
+
+def budget_report(spent: Spent, limits: Limits, currency: str, text: Callable[..., str]) -> str:
+    """What was spent, beside the limits; of chat, person and total only where there is a limit."""
+    day, month = spent.day, spent.month
 
     def money(value: float | None) -> str:
         return text("budget_free") if value is None else f"{value:.4f} {currency}"
@@ -51,12 +64,22 @@ def budget_report(day: Spend, month: Spend, limits: Limits, currency: str, text:
     def tokens(value: int | None) -> str:
         return text("budget_free") if value is None else str(value)
 
+    further = (
+        ("budget_total", spent.total, limits.total_money, limits.total_tokens),
+        ("budget_chat", spent.chat, limits.chat_money, limits.chat_tokens),
+        ("budget_person", spent.person, limits.person_money, limits.person_tokens),
+    )
     return "\n".join(
         (
             text("budget_day", money=money(day.money), limit=money(limits.day_money), tokens=day.tokens,
                  token_limit=tokens(limits.day_tokens), calls=day.calls),
             text("budget_month", money=money(month.money), limit=money(limits.month_money), tokens=month.tokens,
                  token_limit=tokens(limits.month_tokens), calls=month.calls),
+            *(
+                text("budget_line", name=text(key), money=money(used.money), limit=money(most), tokens=used.tokens,
+                     token_limit=tokens(count), calls=used.calls)
+                for key, used, most, count in further if most is not None or count is not None
+            ),
             text("budget_reserved", money=money(day.reserved_money), tokens=day.reserved_tokens),
         )
     )  # fmt: skip

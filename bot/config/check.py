@@ -49,8 +49,8 @@ def _prices(settings: Settings) -> Iterator[Contradiction]:
             yield _found(path, "missing; another price is set", *prices, "model.price_cached")
     if not missing or not model.base_url or is_loopback(model.base_url):
         return
-    for name, limit in (("day_money", budget.day_money), ("month_money", budget.month_money)):
-        if limit is not None:
+    for name in ("day_money", "month_money", "total_money", "chat_day_money", "person_day_money"):
+        if getattr(budget, name) is not None:
             text = "needs model.price_input and model.price_output: money cannot be counted without prices"
             yield _found(f"budget.{name}", text, "model.base_url", *prices)
 

@@ -101,6 +101,23 @@ class Budget(Section):
     month_tokens: int | None = Field(
         default=None, ge=0, le=10**15, description="Tokens per calendar month; none means no limit."
     )
+    total_money: float | None = Field(default=None, ge=0, description="Money for ever; none means no limit.")
+    total_tokens: int | None = Field(default=None, ge=0, le=10**15, description="Tokens for ever; none means no limit.")
+    chat_day_money: float | None = Field(
+        default=None, ge=0, description="Money per chat and local day; none means no limit."
+    )
+    chat_day_tokens: int | None = Field(
+        default=None, ge=0, le=10**15, description="Tokens per chat and local day; none means no limit."
+    )
+    person_day_money: float | None = Field(
+        default=None, ge=0, description="Money per person who is answered and local day; none means no limit."
+    )
+    person_day_tokens: int | None = Field(
+        default=None,
+        ge=0,
+        le=10**15,
+        description="Tokens per person who is answered and local day; none means no limit.",
+    )
 
 
 class Speak(Section):

@@ -33,7 +33,11 @@ def price(settings: Settings) -> Price:
 def limits(settings: Settings) -> Limits:
     """The configured limits."""
     budget = settings.budget
-    return Limits(budget.day_money, budget.month_money, budget.day_tokens, budget.month_tokens)
+    return Limits(
+        budget.day_money, budget.month_money, budget.day_tokens, budget.month_tokens, budget.total_money,
+        budget.total_tokens, budget.chat_day_money, budget.chat_day_tokens, budget.person_day_money,
+        budget.person_day_tokens,
+    )  # fmt: skip
 
 
 def cost(usage: Usage, rate: Price) -> float:

@@ -63,10 +63,11 @@ class Ledger:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def spend(self, since: int, chat_id: int | None = None) -> Spend:
-        """What was used since that instant, in all chats or one."""
-        where, params = ("AND chat_id = ?", (since, chat_id)) if chat_id is not None else ("", (since,))
-        row = await self._database.row(USED + where, params)
+    async def spend(self, since: int, chat_id: int | None = None, person_id: int | None = None) -> Spend:
+        """What was used since that instant: in all chats or one, for everybody or one person."""
+        kinds = {"AND chat_id = ? ": chat_id, "AND person_id = ? ": person_id}
+        chosen = {where: number for where, number in kinds.items() if number is not None}
+        row = await self._database.row(USED + "".join(chosen), (since, *chosen.values()))
         assert row is not None
         calls, money, tokens, prompt, cached, reserved_money, reserved_tokens = row
         return Spend(since, float(money), int(tokens), int(calls), int(prompt), int(cached), float(reserved_money),
@@ -122,14 +123,18 @@ def _chat(db: sqlite3.Connection, session_id: int) -> int:
 def reserve(db: sqlite3.Connection, reservation: Reservation, at: int, owner: Owner) -> Call:
     """Verb part: reserve, or raise OverBudget naming the limit that the call would pass."""
     limits = reservation.limits
-    checks = (
-        (reservation.day_since, limits.day_money, limits.day_tokens, "day"),
-        (reservation.month_since, limits.month_money, limits.month_tokens, "month"),
+    day, month = reservation.day_since, reservation.month_since
+    checks: tuple[tuple[str, float | None, int | None, int, str, tuple[int | None, ...]], ...] = (
+        ("day", limits.day_money, limits.day_tokens, day, "", ()),
+        ("month", limits.month_money, limits.month_tokens, month, "", ()),
+        ("total", limits.total_money, limits.total_tokens, 0, "", ()),
+        ("chat", limits.chat_money, limits.chat_tokens, day, "AND chat_id = ?", (owner.chat_id,)),
+        ("person", limits.person_money, limits.person_tokens, day, "AND person_id = ?", (owner.person_id,)),
     )
-    for since, money, tokens, name in checks:
+    for name, money, tokens, since, where, whose in checks:
         if money is None and tokens is None:
             continue
-        used = db.execute(USED, (since,)).fetchone()
+        used = db.execute(USED + where, (since, *whose)).fetchone()
         if money is not None and used[1] + reservation.cost > money + ROUNDING:
             raise OverBudget(f"{name}_money")
         if tokens is not None and used[2] + reservation.tokens > tokens:

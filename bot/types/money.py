@@ -15,12 +15,21 @@ class Price:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Limits per local day and calendar month, in money and in tokens; None means no limit."""
+    """Limits in money and in tokens; None means no limit.
+
+    Per local day and calendar month and for ever over everything, per local day for each chat and for each person.
+    """
 
     day_money: float | None
     month_money: float | None
     day_tokens: int | None
     month_tokens: int | None
+    total_money: float | None = None
+    total_tokens: int | None = None
+    chat_money: float | None = None
+    chat_tokens: int | None = None
+    person_money: float | None = None
+    person_tokens: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
