@@ -1,10 +1,12 @@
-"""`nuan ctx` and `nuan boot`: what the model would be sent, read beside a running nuan without changing anything."""
+"""`nuan ctx`, `nuan boot`, `nuan usage`: what the model would be sent and what it cost, beside a running nuan."""
 
 from dataclasses import dataclass
+from datetime import datetime, time, timedelta
 
 from bot.app import make_planner
 from bot.cli.house import Place, make_model, make_parts, make_words
 from bot.commands.report import ctx_report
+from bot.commands.usage import usage_report
 from bot.errors import NuanError, StoreError
 from bot.flow.imagine import imagine
 from bot.memory.understand import understand
@@ -12,6 +14,7 @@ from bot.ops.silence import Silence
 from bot.ports import Clock
 from bot.prompt.opening import boot_text
 from bot.store.store import Store, open_store
+from bot.text.dates import local_day
 from bot.types.people import Chat, Person
 
 
@@ -57,6 +60,22 @@ async def show_boot(place: Place, view: View) -> str:
         facts = await planner.facts(chat, person, parts.clock.now())
         words, script = make_words(place), parts.words.script(person)
         return boot_text(facts, words.opening(script), words.days(script), place.settings.context.opening_tokens)
+
+
+async def show_usage(place: Place, days: int, clock: Clock | None = None) -> str:
+    """What the model calls of the last `days` local days used."""
+    async with await open_store(place.data, frozenset(place.settings.bot.owners), read_only=True) as store:
+        parts = make_parts(place, store, make_model(place), Silence(), clock)
+        words, language = parts.words, place.settings.bot.language
+        tz, now = words.tz(words.zone), parts.clock.now()
+        today = local_day(now, tz)
+        first = today - timedelta(days=days - 1)
+        since = round(datetime.combine(first, time(), tz).timestamp() * 1000)
+        names = {chat.id: f"{chat.platform} {chat.title or chat.external_id}" for chat in await store.people.chats()}
+        return usage_report(
+            await store.ledger.used(since), first, days, tz, names,
+            lambda key, **values: words.messages.text(key, language, **values),
+        )  # fmt: skip
 
 
 async def _find(store: Store, view: View) -> tuple[Chat, Person]:

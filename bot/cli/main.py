@@ -87,6 +87,18 @@ def boot(
 
 
 @app.command()
+def usage(
+    days: Annotated[int, typer.Option("--days", min=1, max=366, help="How many local days, today included.")] = 7,
+    config: ConfigOption = None,
+    data: DataOption = DATA,
+) -> None:
+    """Show what the model calls used per day, chat and cause. Example: nuan usage --days 30"""
+    from bot.cli.look import show_usage
+
+    print(_run(show_usage(_place(config, data), days)))
+
+
+@app.command()
 def init(config: ConfigOption = None) -> None:
     """Write nuan.toml: look for a local model server, otherwise ask. The key goes to .env."""
     from bot.cli.init import init as write

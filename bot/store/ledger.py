@@ -6,7 +6,7 @@ from typing import cast
 
 from bot.errors import OverBudget
 from bot.store.database import Database
-from bot.types.money import Limits, Spend
+from bot.types.money import Limits, Spend, Used
 from bot.types.prompt import Usage
 from bot.types.turn import Call, Cause
 
@@ -72,6 +72,16 @@ class Ledger:
         calls, money, tokens, prompt, cached, reserved_money, reserved_tokens = row
         return Spend(since, float(money), int(tokens), int(calls), int(prompt), int(cached), float(reserved_money),
                      int(reserved_tokens))  # fmt: skip
+
+    async def used(self, since: int) -> tuple[Used, ...]:
+        """Every call since that instant (ms), oldest first; what is in flight counts as reserved."""
+        rows = await self._database.rows(
+            "SELECT at, chat_id, cause, CASE state WHEN 'reserved' THEN reserved_tokens ELSE prompt_tokens END, "
+            "cached_tokens, output_tokens, CASE state WHEN 'reserved' THEN reserved_cost ELSE cost END FROM call "
+            "WHERE at >= ? ORDER BY at, id",
+            (since,),
+        )
+        return tuple(Used(*row) for row in rows)
 
     async def ratio(self, model: str) -> float:
         """How many tokens that model counted for each that we estimated; 1 before it returned a count."""

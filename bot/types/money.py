@@ -33,6 +33,19 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
+class Used:
+    """What one model call used: when (ms), for which chat and why, its tokens and its money."""
+
+    at: int
+    chat_id: int
+    cause: str
+    prompt_tokens: int
+    cached_tokens: int
+    output_tokens: int
+    money: float
+
+
+@dataclass(frozen=True, slots=True)
 class Spend:
     """What was used since `since`, ms, reservations in flight included."""
 
