@@ -4,8 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bot.model.offline import OfflineModel
 from bot.prompt.casual import casual
 from bot.prompt.policy import Choice, choose
+from bot.resources import Prompts
+from bot.text.catalogue import catalogue
 from bot.text.estimate import estimate_tokens
 from bot.types.session import LightPolicy, Mode
 from tests.conftest import NewWorld
@@ -198,3 +201,12 @@ async def test_what_small_talk_was_told_is_forgotten_too(new_world: NewWorld) ->
     await world.say("在吗")
     assert "老王" not in world.last_user
     assert world.rows("SELECT reason FROM epoch ORDER BY id") == [("open",), ("forgotten",)]
+
+
+async def test_the_offline_model_introduces_itself_once_though_a_topic_opens_another_log(new_world: NewWorld) -> None:
+    world = await new_world(prompt={"light": "auto"})
+    world.model = OfflineModel(catalogue(Prompts(None).path, "offline"))  # type: ignore[assignment]
+    await world.restart()
+    for text in ("你好", "今天天气怎么样", "謝謝"):
+        await world.say(text)
+    assert [reply.count("nuan init") for reply in world.replies] == [1, 0, 0]

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from bot.model.heard import Heard, hear, mood_of, nearest
 from bot.text.catalogue import Catalogue
 from bot.text.clip import clip
+from bot.text.script import SCRIPTS
 from bot.types.prompt import Completion, Prompt, Request, ToolCall
 
 RECALL = "memory_recall"
@@ -16,6 +17,8 @@ FOUND = 5
 """Lines of a tool's result in an answer."""
 QUOTE_CHARS = 120
 """Characters of one quoted line."""
+INTRO_CHARS = 20
+"""By so much of it the introduction is known again."""
 QUERY_CHARS = 200
 """Characters of a question that are searched for."""
 
@@ -39,7 +42,7 @@ class OfflineModel:
             call = ToolCall(f"offline_{heard.calls}", RECALL, query)
             return Completion("", (call,), None, "tool_calls")
         answer = self._recalled(heard) if asks or heard.results is not None else self._reply(heard)
-        lines = (self._say("intro", heard), answer) if heard.first else (answer,)
+        lines = (self._say("intro", heard), answer) if heard.first and not self._known_in(request.prompt) else (answer,)
         return Completion("\n".join(lines), (), None, "stop")
 
     async def body(self, prompt: Prompt, max_tokens: int, temperature: float) -> bytes:
@@ -49,6 +52,11 @@ class OfflineModel:
 
     async def close(self) -> None:
         """Nothing is held."""
+
+    def _known_in(self, prompt: Prompt) -> bool:
+        """Whether an older log, of which the lines are told, began with the introduction already."""
+        begins = [self._texts.text("intro", script)[:INTRO_CHARS] for script in SCRIPTS]
+        return any(begin in message.content for message in prompt.messages for begin in begins)
 
     def _recalled(self, heard: Heard) -> str:
         """What the tool found, else what was said in this very log, else that nothing is known."""
