@@ -94,3 +94,13 @@ async def test_what_the_server_counted_is_stored_whole(new_world: NewWorld) -> N
     await world.say("从前有一座山")
     row = world.rows("SELECT prompt_tokens, cached_tokens, written_tokens, output_tokens, reasoning_tokens FROM call")
     assert row == [(1000, 600, 300, 100, 40)]
+
+
+async def test_the_vocabulary_of_the_model_is_what_estimates_go_by(new_world: NewWorld) -> None:
+    seen = []
+    for model in ({}, {"vocabulary": "deepseek"}, {"vocabulary": "cl100k"}):
+        world = await new_world(model=model)
+        await world.say("今天下午我要和小王去吃火锅，然后晚上看电影")
+        seen.append(world.rows("SELECT estimated_tokens FROM call")[0][0])
+    plain, deepseek, cl100k = (each for each in seen if isinstance(each, int))
+    assert deepseek < plain < cl100k

@@ -1,10 +1,12 @@
 """Token estimates: near the published ratios, never negative, never less for more text."""
 
+from typing import get_args
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.text.estimate import estimate_tokens
+from bot.text.estimate import Vocabulary, estimate_tokens, vocabulary_of
 
 ANY = st.text(st.characters(exclude_categories=())) | st.text(st.sampled_from("ab7 ,.\n暖，😀é"))
 
@@ -28,9 +30,28 @@ def test_nothing_costs_nothing_and_anything_costs_something() -> None:
     assert estimate_tokens("😀") == 3
 
 
-@given(ANY, ANY)
-def test_a_longer_text_never_counts_less(text: str, more: str) -> None:
-    assert 0 <= estimate_tokens(text) <= estimate_tokens(text + more)
+@given(ANY, ANY, st.sampled_from(get_args(Vocabulary)))
+def test_a_longer_text_never_counts_less(text: str, more: str, vocabulary: Vocabulary) -> None:
+    assert 0 <= estimate_tokens(text, vocabulary) <= estimate_tokens(text + more, vocabulary)
+
+
+@pytest.mark.parametrize(
+    ("model", "expected"),
+    [
+        ("deepseek-v4-flash", "deepseek"), ("Qwen3:8b", "qwen"), ("qwq-32b", "qwen"), ("gpt-4o-mini", "o200k"),
+        ("gpt-4.1", "o200k"), ("gpt-4-turbo", "cl100k"), ("gpt-5.6-terra", "o200k"), ("llama3", "o200k"), ("", "o200k"),
+    ],
+)  # fmt: skip
+def test_a_model_is_counted_by_its_own_vocabulary(model: str, expected: Vocabulary) -> None:
+    assert vocabulary_of(model) == expected
+
+
+def test_vocabularies_differ_where_they_do() -> None:
+    counts = [
+        estimate_tokens("今天下午我要和小王去吃火锅" * 10, each) for each in ("deepseek", "qwen", "o200k", "cl100k")
+    ]
+    assert counts == sorted(counts)
+    assert counts[0] < 0.5 * counts[-1]
 
 
 @given(ANY, ANY)

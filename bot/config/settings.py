@@ -84,6 +84,9 @@ class ModelServer(Section):
     price_output: float | None = Field(
         default=None, ge=0, description="Price of a million output tokens, in budget.currency."
     )
+    vocabulary: Literal["", "o200k", "deepseek", "qwen", "cl100k"] = Field(
+        default="", description="What estimates of tokens go by; empty follows the model's name. Counts correct them."
+    )
     slots: int = Field(default=4, ge=1, le=256, description="Calls that may be in flight at the same time.")
 
 

@@ -114,7 +114,10 @@ class Closing:
         if again or enough or not self._summariser.model.digests or not needs_model(lines):
             return await self._by_rule(lines, scope), None
         prompt = self._prompt(lines)
-        estimated, now = sum(message_tokens(message) for message in prompt.messages), self._clock.now()
+        estimated, now = (
+            sum(message_tokens(message, self._planner.vocabulary) for message in prompt.messages),
+            self._clock.now(),
+        )
         tokens = math.ceil(estimated * await self._planner.ratio())
         try:
             reservation = self._planner.reservation("digest", tokens, now, estimated)
@@ -131,7 +134,9 @@ class Closing:
             if error.fault in ("cut", "invalid", "filtered", "overflow"):
                 return await self._by_rule(lines, scope), None
             raise
-        usage = answer.usage or Usage(tokens, 0, message_tokens(answer.message()), returned=False)
+        usage = answer.usage or Usage(
+            tokens, 0, message_tokens(answer.message(), self._planner.vocabulary), returned=False
+        )
         settlement = Settlement(call.id, usage, prices.cost(usage, prices.price(self._settings)))
         return parse_digest(answer.text, lines, scope) or await self._by_rule(lines, scope), settlement
 

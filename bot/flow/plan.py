@@ -21,7 +21,7 @@ from bot.store.sessions import NewEpoch
 from bot.store.store import Store
 from bot.store.turns import Asking
 from bot.text.dates import next_local_time
-from bot.text.estimate import estimate_tokens
+from bot.text.estimate import Vocabulary, estimate_tokens, vocabulary_of
 from bot.types.event import Event
 from bot.types.opening import OpeningFacts
 from bot.types.people import Audience, Chat, Person
@@ -84,6 +84,7 @@ class Planner:
         self._bootstraps = bootstraps
         self._words = words
         self._model_name = model_name
+        self.vocabulary: Vocabulary = settings.model.vocabulary or vocabulary_of(model_name)
 
     async def plan(self, occasion: Occasion, now: int) -> Plan:
         """Compose the turn that answers these messages now."""
@@ -118,7 +119,7 @@ class Planner:
         every = tuple(sorted({e.id: e for e in (*events, *occasion.answering)}.values(), key=lambda event: event.id))
         answered = frozenset(event.id for event in occasion.answering)
         shown = delta(every, answered, now, frame, limits, estimate_tokens, earlier)
-        composed = compose(text, shown.text)
+        composed = compose(text, shown.text, self.vocabulary)
         new = NewEpoch(prefix.message, prefix.tools, prefix.signature, reason, choice.mode)
         asking = self._asking(occasion, session, epoch, composed, now, new, await self.ratio())
         asking = replace(
@@ -252,7 +253,7 @@ class Planner:
         self, occasion: Occasion, session: Session | None, epoch: Epoch | None,
         composed: Composed, now: int, new: NewEpoch, ratio: float,
     ) -> Asking:  # fmt: skip
-        prefix = prefix_tokens(new.prefix, new.tools)
+        prefix = prefix_tokens(new.prefix, new.tools, self.vocabulary)
         tokens = prompt_tokens(epoch, prefix, composed.tokens, ratio)
         estimated = prefix + (log_tokens(epoch) if epoch is not None else 0) + composed.tokens
         cause: Cause = "followup" if occasion.why == "window" else "reply"

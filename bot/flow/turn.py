@@ -139,7 +139,9 @@ class TurnRunner:
             raise ModelError("invalid", f"{len(completion.tool_calls)} tool calls at once")
         if completion.tool_calls:
             message = sound(completion.message())
-            await self._store.turns.answer(turn, message, message_tokens(message), settlement, self._clock.now())
+            await self._store.turns.answer(
+                turn, message, message_tokens(message, self._planner.vocabulary), settlement, self._clock.now()
+            )
             return await self._reload(running)
         await self._say(running, completion, settlement)
         return None
@@ -156,7 +158,7 @@ class TurnRunner:
             made, lost = await self._store.turns.tried(turn.id)
             if made >= MOST_CALLS or lost >= MOST_LOST:
                 raise ModelError("invalid", f"still no answer after {made} calls, and {lost} cut off by crashes")
-            prefix = prefix_tokens(epoch.prefix, running.tools)
+            prefix = prefix_tokens(epoch.prefix, running.tools, self._planner.vocabulary)
             tokens = prompt_tokens(epoch, prefix, 0, await self._planner.ratio())
             cause: Cause = "tool" if any(message.role == "tool" for message in mine(epoch, turn)) else "reply"
             reservation = self._planner.reservation(
@@ -193,8 +195,10 @@ class TurnRunner:
         if completion.usage is not None:
             return completion.usage
         ratio = await self._planner.ratio()
-        prompt = prompt_tokens(running.epoch, prefix_tokens(running.epoch.prefix, running.tools), 0, ratio)
-        return Usage(prompt, 0, message_tokens(completion.message()), returned=False)
+        vocabulary = self._planner.vocabulary
+        prefix = prefix_tokens(running.epoch.prefix, running.tools, vocabulary)
+        prompt = prompt_tokens(running.epoch, prefix, 0, ratio)
+        return Usage(prompt, 0, message_tokens(completion.message(), vocabulary), returned=False)
 
     async def _tool(self, running: Running, call: ToolCall) -> None:
         """Carry out one tool call; whatever goes wrong is the tool's answer."""
@@ -221,7 +225,12 @@ class TurnRunner:
                 self._log.error("tool_failed", turn=turn.id, tool=call.name, error=str(error))
                 answer = text("tool_failed", problem=type(error).__name__)
         outcome = ToolOutcome(
-            f"{roles.count('assistant')}:{call.id}", call.id, answer, estimate_tokens(answer), memory, told
+            f"{roles.count('assistant')}:{call.id}",
+            call.id,
+            answer,
+            estimate_tokens(answer, self._planner.vocabulary),
+            memory,
+            told,
         )
         await self._store.turns.tool_done(turn, outcome, self._clock.now())
 
@@ -229,7 +238,8 @@ class TurnRunner:
         now, turn, message = self._clock.now(), running.turn, completion.message()
         reply = completion.text.strip()
         saying = Saying(
-            turn_id=turn.id, entry=message, tokens=message_tokens(message), settlement=settlement, line=reply,
+            turn_id=turn.id, entry=message, tokens=message_tokens(message, self._planner.vocabulary),
+            settlement=settlement, line=reply,
             drafts=self._sending.drafts(running.chat, Draft("\n".join((*turn.receipts, reply)), "reply")),
             window_until=now + self._settings.speak.window_seconds * 1000,
             close_at=self._planner.close_at(turn.opened_at, running.chat, running.person, now),

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from bot.prompt.tokens import message_tokens
+from bot.text.estimate import Vocabulary
 from bot.types.prompt import Message, Prompt, ToolSpec
 from bot.types.session import Epoch
 
@@ -17,11 +18,11 @@ class Composed:
     ctx: str
 
 
-def compose(opening: str, ctx: str) -> Composed:
+def compose(opening: str, ctx: str, vocabulary: Vocabulary = "o200k") -> Composed:
     """Opening block first (only in the first message of a log), then what is new."""
     text = f"{opening}\n\n{ctx}" if opening else ctx
     message = Message("user", text)
-    return Composed(message, message_tokens(message), opening, ctx)
+    return Composed(message, message_tokens(message, vocabulary), opening, ctx)
 
 
 def whole_prompt(

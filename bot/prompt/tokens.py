@@ -3,7 +3,7 @@
 import math
 from functools import lru_cache
 
-from bot.text.estimate import estimate_tokens
+from bot.text.estimate import Vocabulary, estimate_tokens
 from bot.types.prompt import Message, ToolSpec
 from bot.types.session import Epoch
 
@@ -11,26 +11,25 @@ PER_MESSAGE = 4
 """Tokens a chat message costs beside its text (role and separators, OpenAI's chat format)."""
 
 
-def message_tokens(message: Message) -> int:
+def message_tokens(message: Message, vocabulary: Vocabulary = "o200k") -> int:
     """Estimated tokens of one message, its tool calls included."""
     calls = sum(
-        estimate_tokens(call.name) + estimate_tokens(call.arguments) + PER_MESSAGE for call in message.tool_calls
+        estimate_tokens(call.name, vocabulary) + estimate_tokens(call.arguments, vocabulary) + PER_MESSAGE
+        for call in message.tool_calls
     )
-    return PER_MESSAGE + estimate_tokens(message.content) + calls
+    return PER_MESSAGE + estimate_tokens(message.content, vocabulary) + calls
 
 
-def tools_tokens(tools: tuple[ToolSpec, ...]) -> int:
+def tools_tokens(tools: tuple[ToolSpec, ...], vocabulary: Vocabulary = "o200k") -> int:
     """Estimated tokens of the tool schemas."""
-    return sum(
-        estimate_tokens(tool.name) + estimate_tokens(tool.description) + estimate_tokens(tool.parameters)
-        for tool in tools
-    )
+    texts = (text for tool in tools for text in (tool.name, tool.description, tool.parameters))
+    return sum(estimate_tokens(text, vocabulary) for text in texts)
 
 
 @lru_cache(maxsize=8)
-def prefix_tokens(prefix: Message, tools: tuple[ToolSpec, ...]) -> int:
+def prefix_tokens(prefix: Message, tools: tuple[ToolSpec, ...], vocabulary: Vocabulary = "o200k") -> int:
     """Estimated tokens of the stable prefix."""
-    return message_tokens(prefix) + tools_tokens(tools)
+    return message_tokens(prefix, vocabulary) + tools_tokens(tools, vocabulary)
 
 
 def log_tokens(epoch: Epoch) -> int:
