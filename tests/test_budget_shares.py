@@ -6,6 +6,8 @@ import pytest
 
 from bot.config.check import contradictions
 from bot.config.settings import Settings
+from bot.money import prices
+from bot.store.ledger import Reservation
 from tests.conftest import NewWorld
 from tests.world import World
 
@@ -87,3 +89,13 @@ def test_a_limit_in_money_needs_prices(name: str) -> None:
     model = {"base_url": "https://model.example/v1", "name": "m", "api_key": "k"}
     settings = Settings.model_validate({"model": model, "budget": {name: 1.0}})
     assert [found.path for found in contradictions(settings)] == [f"budget.{name}"]
+
+
+async def test_a_digest_is_on_nobodys_account(new_world: NewWorld) -> None:
+    world = await new_world(budget={"person_day_tokens": 9_000})
+    world.model.digests = True
+    await world.say("从前有一座山")
+    session = world.rows("SELECT id FROM session")[0][0]
+    assert isinstance(session, int)
+    large = Reservation("digest", "m", 10_000, 0.0, prices.limits(world.settings), 0, 0)
+    assert (await world.store.ledger.reserve(session, large, world.clock.now())).reserved_tokens == 10_000

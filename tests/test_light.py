@@ -64,6 +64,31 @@ SMALL = [
     "okkk",
 ]
 ABOUT = [
+    "今晚提醒我好吗",
+    "帮我推荐一个好吗",
+    "告诉我好吗",
+    "陪我聊天好吗",
+    "抱歉今晚有事",
+    "今晚见面怎么样",
+    "那件事怎么样了",
+    "我说的建议怎么样",
+    "老婆走了",
+    "我姐晕倒了",
+    "我不行了",
+    "我没有朋友",
+    "我是老师",
+    "我有个妹妹很可爱",
+    "老板同意了",
+    "再说一遍",
+    "不对，再说一遍",
+    "安排一下",
+    "怎么回事",
+    "没明白",
+    "记住了吗",
+    "right now",
+    "again please",
+    "小暖",
+    "小暖小暖",
     "你好，想问一下上週我们讨论的那个点子",
     "好的，那你帮我查一下",
     "ok 那你幫我訂位",
@@ -174,6 +199,31 @@ async def test_what_another_chat_keeps_warm_is_warm_here_and_cools_down(new_worl
     await world.wait(61)
     await world.say("在吗")
     assert modes(world) == ["full", "full", "light"]
+
+
+async def test_a_long_talk_is_not_thrown_away_for_a_word(new_world: NewWorld) -> None:
+    world = await new_world(prompt={"light": "auto"}, context={"carry_tokens": 200})
+    await world.say("接头暗号定为蓝色大象")
+    for number in range(6):
+        await world.say(f"第{number}个很长的问题，说来话长，从前有一座山，山里有一座庙，是不是？")
+    await world.wait(310)
+    await world.say("嗯")
+    await world.say("我一开始定的接头暗号是哪个词？")
+    assert modes(world)[-2:] == ["full", "full"]
+    assert "蓝色大象" in "\n".join(message.content for message in world.prompts[-1])
+
+
+async def test_an_answer_to_what_nuan_asked_is_no_small_talk(new_world: NewWorld) -> None:
+    world = await new_world(prompt={"light": "auto"})
+    world.model.script = lambda _: "整理好了。要我把清单改成周六版再发一遍吗？"
+    await world.say("你好")
+    await world.wait(310)
+    world.model.script = lambda _: "好的。"
+    await world.say("好的，麻烦了")
+    await world.wait(310)
+    await world.say("好的")
+    assert modes(world) == ["light", "full", "light"]
+    assert "周六版再发一遍吗" in "\n".join(message.content for message in world.prompts[1])
 
 
 async def test_a_picture_or_a_forwarded_line_is_about_something(new_world: NewWorld) -> None:

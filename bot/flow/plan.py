@@ -8,7 +8,7 @@ from bot.context.scene import scene_text
 from bot.context.xml import Limits, delta
 from bot.flow.words import Words
 from bot.money import prices
-from bot.prompt.casual import casual
+from bot.prompt.casual import asks, casual
 from bot.prompt.compose import Composed, compose, whole_prompt
 from bot.prompt.opening import opening, present
 from bot.prompt.persona import Bootstraps, Prefix
@@ -33,6 +33,9 @@ NOT_LATE: CloseReason = ""
 
 LIGHT_LINES, LIGHT_TOKENS = 4, 120
 """What small talk is told of before: the newest lines, and how many tokens of them (seed: 400 to 500 for all)."""
+
+LAST_LINES = 20
+"""Lines among which nuan's last one is looked for."""
 
 DIALOGUES = 4
 """Summaries of past talks in an opening (seed AI Chat Pipeline: 4 of the last three days)."""
@@ -139,13 +142,23 @@ class Planner:
     ) -> Choice:  # fmt: skip
         """How much of the bootstrap this turn brings."""
         rules, goes_on = self._settings.prompt, session is not None and epoch is not None and not epoch.stale
-        small = all(self._is_small_talk(event) for event in occasion.answering)
+        small = rules.light != "off" and all(self._is_small_talk(event) for event in occasion.answering)
+        small = small and not await self._asked(occasion)
         since = now - rules.warm_seconds * 1000
         warm = (
             rules.light == "auto" and small
             and await self._store.ledger.used_since(self._bootstraps.full.signature, since)
         )  # fmt: skip
-        return choose(rules.light, casual=small, log=epoch.mode if goes_on and epoch else None, warm=warm)
+        mode = epoch.mode if goes_on and epoch is not None else None
+        whole = mode == "full" and epoch is not None and log_tokens(epoch) > self._settings.context.carry_tokens
+        return choose(rules.light, casual=small, log=mode, warm=warm, full_log=whole)
+
+    async def _asked(self, occasion: Occasion) -> bool:
+        """Whether nuan's last line here asked something: then 好的 is an answer, and what it answers must be known."""
+        first = min(event.id for event in occasion.answering)
+        lines = await self._store.events.recent(occasion.chat.id, 0, 0, LAST_LINES)
+        said = [event.text for event in lines if event.kind == "bot" and event.id < first and not event.label]
+        return bool(said) and asks(said[-1])
 
     def _is_small_talk(self, event: Event) -> bool:
         about = event.forwarded or (isinstance(event, Seen) and bool(event.marks or event.quote))
@@ -235,7 +248,8 @@ class Planner:
             events = await self._store.events.recent(
                 chat.id, await self._store.sessions.floor(chat.id), now - context.window_seconds * 1000, LIGHT_LINES
             )
-            return events, self._limits(LIGHT_TOKENS, LIGHT_LINES, context.window_seconds)
+            limits = self._limits(LIGHT_TOKENS, LIGHT_LINES, context.window_seconds)
+            return events, replace(limits, bot=limits.message)
         if session is not None:
             events = await self._store.events.recent(chat.id, session.from_event, 0, context.bus_max)
             return events, self._raw()

@@ -3,7 +3,19 @@
 import re
 import unicodedata
 
-from bot.prompt.smalltalk import ABOUT, AROUND, CALLED, ENGLISH, ENGLISH_AROUND, SAID, WARM, WISH, WISHED
+from bot.prompt.smalltalk import (
+    ABOUT,
+    AROUND,
+    CALLED,
+    ENGLISH,
+    ENGLISH_AROUND,
+    GREETED,
+    SAID,
+    THIRD,
+    WARM,
+    WISH,
+    WISHED,
+)
 from bot.text.fold import fold
 
 LONGEST = 40
@@ -12,18 +24,21 @@ LONGEST = 40
 BARE = 3
 """A clause without a word of small talk may be this long beside one that has some: 谢谢，你呢？"""
 
-_SAID, _WARM, _ABOUT, _WISH, _WISHED = 1, 2, 4, 8, 16
+_SAID, _WARM, _ABOUT, _WISH, _WISHED, _THIRD, _GREETED = 1, 2, 4, 8, 16, 32, 64
 _KINDS = dict.fromkeys((*AROUND.split(), *CALLED.split()), 0)
 _KINDS |= dict.fromkeys(WISHED.split(), _WISHED)
 _KINDS |= dict.fromkeys(ABOUT.split(), _ABOUT)
 _KINDS |= dict.fromkeys(WISH.split(), _WISH)
 _KINDS |= dict.fromkeys(SAID.split(), _SAID)
 _KINDS |= dict.fromkeys(WARM.split(), _SAID | _WARM)
+_KINDS |= dict.fromkeys(THIRD.split(), _THIRD)
+_KINDS |= {word: _KINDS.get(word, _SAID) | _GREETED for word in GREETED.split()}
 _WIDEST = max(map(len, _KINDS))
 
 _STICKER = re.compile(r"\[sticker[^\]]*\]|<a?:\w+:\d+>|:[a-z0-9_+-]+:")
 _CLAUSE = re.compile(r"[,，.。!！?？;；…~～\n、:：]+")
 _PART = re.compile(r"[㐀-鿿]+|[a-z0-9']+(?:[ .!?~-]+[a-z0-9']+)*")
+_ASKS = re.compile(r"(?:[?？]|[吗呢嘛么])[^\w]*\Z")
 _GAP = re.compile(r"[ .!?~-]+")
 _LONG_VOWEL = re.compile(r"([a-z])\1{2,}")
 _PHRASES, _BESIDE = ("".join(line.strip() for line in text.splitlines()) for text in (ENGLISH, ENGLISH_AROUND))
@@ -35,16 +50,25 @@ def casual(text: str, names: tuple[str, ...] = ()) -> bool:
     """Whether `text` is only greetings, thanks, consent, goodbyes, laughter, praise, particles, emoji and stickers.
 
     The bot's own names are peeled off as well. A word that is in no list is about something: the costly error is to
-    take a request for small talk (seed 一般聊天 vs 主題／記憶, L1-L6). An empty text is small talk.
+    take a request for small talk (seed 一般聊天 vs 主題／記憶, L1-L6). An empty text is small talk; a bare name is a call,
+    and what for stands elsewhere.
     """
-    said = fold(text[: 4 * LONGEST]).replace("’", "'").strip()
+    if len(text) > 4 * LONGEST:
+        return False
+    said = fold(text).replace("’", "'").strip()
+    called = any(fold(name) in said for name in names)
     for name in names:
         said = said.replace(fold(name), " ")
     said = _STICKER.sub(" ", said)
     if len(said) > LONGEST:
         return False
     verdicts = [_clause(clause) for clause in _CLAUSE.split(said) if _worded(clause)]
-    return not verdicts or (None not in verdicts and True in verdicts)
+    return None not in verdicts and True in verdicts if verdicts else not called
+
+
+def asks(text: str) -> bool:
+    """Whether the end of a text asks something of whoever reads it."""
+    return bool(_ASKS.search(fold(text[-LONGEST:])))
 
 
 def _clause(clause: str) -> bool | None:
@@ -75,8 +99,8 @@ def _kinds(han: str) -> set[int]:
 
 
 def _is_small_talk(kinds: int) -> bool:
-    about, wished = bool(kinds & _ABOUT), bool(kinds & _WISHED)
-    return bool(kinds & _SAID) and (not about or bool(kinds & _WARM)) and (not wished or bool(kinds & _WISH))
+    needs = ((_ABOUT, _WARM), (_WISHED, _WISH), (_THIRD, _GREETED))
+    return bool(kinds & _SAID) and all(kinds & other or not kinds & kind for kind, other in needs)
 
 
 def _letters(text: str) -> str:

@@ -13,12 +13,14 @@ class Choice:
     why: str
 
 
-def choose(policy: LightPolicy, *, casual: bool, log: Mode | None, warm: bool) -> Choice:
+def choose(policy: LightPolicy, *, casual: bool, log: Mode | None, warm: bool, full_log: bool = False) -> Choice:
     """The bootstrap of the next turn; `log` is that of the log that may go on, `warm`: the full one is cached.
 
+    `full_log` says that it is a full one of which a new log could not take everything over.
+
     auto is the rule of least cost (PROMPT_ECONOMICS, policy f): full while the full prefix is warm, as it then costs a
-    tenth and nothing is written anew; light only when it is cold and the message is small talk. per_message and sticky
-    are the seed's schemes B and C (一般聊天 vs 主題／記憶, L10).
+    tenth and nothing is written anew; light only when it is cold, the message is small talk and no talk is lost.
+    per_message and sticky are the seed's schemes B and C (一般聊天 vs 主題／記憶, L10).
     """
     if policy == "off":
         return Choice("full", "off")
@@ -28,4 +30,6 @@ def choose(policy: LightPolicy, *, casual: bool, log: Mode | None, warm: bool) -
         return Choice("light", "casual")
     if policy == "sticky":
         return Choice("full", "stays") if log == "full" else Choice("light", "casual")
+    if full_log:
+        return Choice("full", "stays")
     return Choice("full", "warm") if warm else Choice("light", "cold")

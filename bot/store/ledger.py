@@ -142,7 +142,7 @@ def reserve(db: sqlite3.Connection, reservation: Reservation, at: int, owner: Ow
         ("person", limits.person_money, limits.person_tokens, day, "AND person_id = ?", (owner.person_id,)),
     )
     for name, money, tokens, since, where, whose in checks:
-        if money is None and tokens is None:
+        if (money is None and tokens is None) or (name == "person" and owner.person_id is None):
             continue
         used = db.execute(USED + where, (since, *whose)).fetchone()
         if money is not None and used[1] + reservation.cost > money + ROUNDING:
