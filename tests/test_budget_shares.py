@@ -99,3 +99,14 @@ async def test_a_digest_is_on_nobodys_account(new_world: NewWorld) -> None:
     assert isinstance(session, int)
     large = Reservation("digest", "m", 10_000, 0.0, prices.limits(world.settings), 0, 0)
     assert (await world.store.ledger.reserve(session, large, world.clock.now())).reserved_tokens == 10_000
+
+
+async def test_who_goes_on_talking_in_a_group_is_told_once_not_for_every_line(new_world: NewWorld) -> None:
+    world = await new_world(budget={"person_day_tokens": 8_000})
+    await until_refused(world, "阿明", "家")
+    told = len(world.replies)
+    for text in ("那红茶呢？", "哈哈", "晚饭吃啥"):
+        await world.say(text, "阿明", "家")
+        await world.wait(6)
+    assert len(world.replies) == told
+    assert world.rows("SELECT count(*) FROM event WHERE state = 'queued'") == [(0,)]

@@ -276,7 +276,10 @@ class TurnRunner:
     async def _over_budget(self, occasion: Occasion, error: OverBudget) -> None:
         text = "\n".join((*occasion.receipts, self._limit_text(occasion.person, error)))
         numbers = tuple(event.id for event in occasion.answering)
-        await self._store.turns.refuse(occasion.chat.id, numbers, Draft(text, "notice"), self._clock.now())
+        if occasion.why == "window" and not occasion.receipts:  # nobody called: they were told when they did
+            await self._store.events.finish(numbers, "done", "refused")
+        else:
+            await self._store.turns.refuse(occasion.chat.id, numbers, Draft(text, "notice"), self._clock.now())
         self._log.warning("over_budget", chat=occasion.chat.id, person=occasion.person.id, limit=error.limit)
 
     def _limit_text(self, person: Person, error: OverBudget) -> str:
