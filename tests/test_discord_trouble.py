@@ -120,3 +120,32 @@ async def test_both_parts_of_an_answer_only_one_may_see_arrive_though_discord_fa
         await scene.adapter.send(replace(outgoing(town.hall, "two", 2), via=via, only_for=str(town.lin.id)))
     assert [one.content for one in town.server.ephemeral(town.lin)] == ["one", "two"]
     assert town.server.texts(town.hall) == []
+
+
+async def test_an_answer_is_not_held_up_by_a_slash_command_that_a_lost_connection_cut_off(town: Town) -> None:
+    scene = adapter_for(town.server, commands=COMMANDS)
+    async with running(town.server, scene):
+        scene.door.open.clear()
+        used = town.server.people.slash(town.hall, town.lin, "ai ctx")
+        while scene.adapter._interactions.find(str(used.id)) is None:
+            await let_others_run()
+    scene.door.open.set()
+    async with running(town.server, scene):
+        answer = replace(outgoing(town.hall, "here"), via=str(used.id), only_for=str(town.lin.id))
+        await asyncio.wait_for(scene.adapter.send(answer), 5)
+    assert town.server.texts(town.dm) == ["here"]
+    assert town.server.texts(town.hall) == []
+
+
+async def test_channels_whose_histories_fail_hold_up_no_other(town: Town, scene: Scene) -> None:
+    places = [town.server.world.add_channel(town.guild, f"c{number}") for number in range(5)]
+    async with running(town.server, scene):
+        for place in (*places, town.dm):
+            town.say(place, town.lin, "before")
+        await scene.door.until(lambda: len(scene.door.stored) == 6)
+    for place in (*places, town.dm):
+        town.say(place, town.lin, "missed")
+    failing = "|".join(str(place.id) for place in places)
+    town.server.misbehave("503", times=99, method="GET", path=rf"/channels/(?:{failing})/messages")
+    async with running(town.server, scene):
+        await scene.door.until(lambda: scene.door.of(town.dm) == ["before", "missed"])

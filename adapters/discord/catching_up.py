@@ -19,7 +19,6 @@ AT_ONCE = 4
 COMPARED = 100
 """Stored messages of a channel that are looked up after an absence: what one request shows."""
 
-
 UNSEEN_S = 10.0
 """How long the known channels of a guild wait until those never seen were read: what they store moves the mark."""
 
@@ -85,8 +84,8 @@ class Lanes:
         self._log = log
         self._lanes: dict[str, _Lane] = {}
         self._connection = 0
-        self._before: asyncio.Task[_Before] = asyncio.create_task(self._look_back(), name="discord marks")
-        self._looks = {self._before}
+        self._before: asyncio.Task[_Before] | None = None
+        self._looks: set[asyncio.Task[_Before]] = set()
         self._reading = asyncio.Semaphore(AT_ONCE)
         self.failed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
@@ -95,6 +94,7 @@ class Lanes:
         self._connection += 1
         self._before = asyncio.create_task(self._look_back(), name="discord marks")
         self._looks.add(self._before)
+        self._before.add_done_callback(self._looked)
         for lane in self._lanes.values():
             lane.read.clear()
 
@@ -123,6 +123,12 @@ class Lanes:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
+    def _looked(self, look: asyncio.Task[_Before]) -> None:
+        """Whoever waits for it gets its error; nobody need wait."""
+        self._looks.discard(look)
+        if not look.cancelled():
+            look.exception()
+
     async def _look_back(self) -> _Before:
         """What is stored before this connection stores anything: there the unknown channels of a guild begin."""
         found: dict[str, int] = {}
@@ -139,9 +145,11 @@ class Lanes:
             if lane.place.parent == parent != "" and lane.place.external_id not in before.places
             and lane.read_for != self._connection
         ]  # fmt: skip
-        if waits:
-            _, late = await asyncio.wait(waits, timeout=UNSEEN_S)
-            for waiting in late:
+        try:
+            if waits:
+                await asyncio.wait(waits, timeout=UNSEEN_S)
+        finally:
+            for waiting in waits:
                 waiting.cancel()
 
     def _lane(self, place: Place) -> _Lane:
@@ -164,20 +172,21 @@ class Lanes:
 
     async def _catch_up(self, lane: _Lane) -> None:
         connection, count, changes = self._connection, 0, 0
+        assert self._before is not None, "nothing is read before there is a connection"
         before = await asyncio.shield(self._before)
         if newest := await self._door.newest(lane.place):
             await self._after_the_unseen(lane.place.parent, before)
-        async with self._reading:
-            if newest:
-                # What is gone must be gone before what was missed is answered.
-                stored = await self._door.recent(lane.place, COMPARED)
-                for change in await self._past.changed(lane.place, stored):
-                    await self._accept(change)
-                    changes += 1
-            if since := newest or before.newest.get(lane.place.parent, ""):
-                for incoming in await self._missed(lane.place, since):
-                    await self._accept(incoming)
-                    count += 1
+            # What is gone must be gone before what was missed is answered.
+            stored = await self._door.recent(lane.place, COMPARED)
+            async with self._reading:
+                found = await self._past.changed(lane.place, stored)
+            for change in found:
+                await self._accept(change)
+                changes += 1
+        if since := newest or before.newest.get(lane.place.parent, ""):
+            for incoming in await self._missed(lane.place, since):
+                await self._accept(incoming)
+                count += 1
         lane.read_for = connection
         lane.read.set()
         if count or changes:
@@ -188,7 +197,8 @@ class Lanes:
         """What was missed; a channel whose history stays unreadable must not hold up the others for ever."""
         for wait in (*RETRIES_MS, None):
             try:
-                return await self._past.missed(place, after)
+                async with self._reading:
+                    return await self._past.missed(place, after)
             except Unread as error:
                 self._log.warning("discord_history_unread", channel=place.external_id, error=str(error), wait_ms=wait)
                 if wait is not None:

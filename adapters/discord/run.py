@@ -206,16 +206,17 @@ class DiscordAdapter:
     async def _used(self, client: Client, lanes: Lanes, interaction: discord.Interaction[Any]) -> None:
         """A slash command or button: stored, then told that it arrived, for which Discord waits three seconds only."""
         incoming = said(interaction, self._commands, client.user.id if client.user is not None else 0)
-        pending = self._interactions.keep(interaction)
-        if incoming is not None:
-            await lanes.take(incoming)
+        pending, deferred = self._interactions.keep(interaction), False
         try:
+            if incoming is not None:
+                await lanes.take(incoming)
             with self._address.interactions():
                 await interaction.response.defer(ephemeral=True, thinking=incoming is not None)
-            pending.deferred.set_result(True)
+            deferred = True
         except FAILURES as error:  # what was asked is done all the same; the answer goes where it was asked
-            pending.deferred.set_result(False)
             self._log.warning("discord_interaction_late", error=type(error).__name__)
+        finally:  # also when the connection ends here: an answer may be waiting to know
+            pending.deferred.set_result(deferred)
 
     async def _type(self, client: Client, number: int, over: asyncio.Event) -> None:
         try:

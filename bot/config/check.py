@@ -44,9 +44,9 @@ def _prices(settings: Settings) -> Iterator[Contradiction]:
     model, budget = settings.model, settings.budget
     prices = {"model.price_input": model.price_input, "model.price_output": model.price_output}
     missing = [path for path, price in prices.items() if price is None]
-    if len(missing) == 1 or (missing and model.price_cached is not None):
+    if len(missing) == 1 or (missing and (model.price_cached is not None or model.price_written is not None)):
         for path in missing:
-            yield _found(path, "missing; another price is set", *prices, "model.price_cached")
+            yield _found(path, "missing; another price is set", *prices, "model.price_cached", "model.price_written")
     if not missing or not model.base_url or is_loopback(model.base_url):
         return
     for name in ("day_money", "month_money", "total_money", "chat_day_money", "person_day_money"):

@@ -114,10 +114,8 @@ class Closing:
         if again or enough or not self._summariser.model.digests or not needs_model(lines):
             return await self._by_rule(lines, scope), None
         prompt = self._prompt(lines)
-        estimated, now = (
-            sum(message_tokens(message, self._planner.vocabulary) for message in prompt.messages),
-            self._clock.now(),
-        )
+        now, vocabulary = self._clock.now(), self._planner.vocabulary
+        estimated = sum(message_tokens(message, vocabulary) for message in prompt.messages)
         tokens = math.ceil(estimated * await self._planner.ratio())
         try:
             reservation = self._planner.reservation("digest", tokens, now, estimated)
@@ -134,9 +132,7 @@ class Closing:
             if error.fault in ("cut", "invalid", "filtered", "overflow"):
                 return await self._by_rule(lines, scope), None
             raise
-        usage = answer.usage or Usage(
-            tokens, 0, message_tokens(answer.message(), self._planner.vocabulary), returned=False
-        )
+        usage = answer.usage or Usage(tokens, 0, message_tokens(answer.message(), vocabulary), returned=False)
         settlement = Settlement(call.id, usage, prices.cost(usage, prices.price(self._settings)))
         return parse_digest(answer.text, lines, scope) or await self._by_rule(lines, scope), settlement
 

@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from functools import lru_cache
 
 from bot.prompt.smalltalk import (
     ABOUT,
@@ -42,8 +43,9 @@ _ASKS = re.compile(r"(?:[?？]|[吗呢嘛么])[^\w]*\Z")
 _GAP = re.compile(r"[ .!?~-]+")
 _LONG_VOWEL = re.compile(r"([a-z])\1{2,}")
 _PHRASES, _BESIDE = ("".join(line.strip() for line in text.splitlines()) for text in (ENGLISH, ENGLISH_AROUND))
-_LATIN = re.compile(rf"(?:(?:{_PHRASES}|{_BESIDE})(?: |$))+")
-_LATIN_SAID = re.compile(rf"(?:^|.* )(?:{_PHRASES})(?: .*|$)")
+_LATIN_SAID, _LATIN_BESIDE = re.compile(_PHRASES), re.compile(_BESIDE)
+_MOST_WORDS = 7
+"""Words of the longest phrase: thank you so much for your help."""
 
 
 def casual(text: str, names: tuple[str, ...] = ()) -> bool:
@@ -76,8 +78,8 @@ def _clause(clause: str) -> bool | None:
     parts = _PART.findall(clause)
     if sum(map(len, map(_letters, parts))) != len(_letters(clause)):
         return None  # another script
-    latin = [_LONG_VOWEL.sub(r"\1\1", _GAP.sub(" ", part)).strip() for part in parts if part[0] < "㐀"]
-    if not all(_LATIN.fullmatch(part) for part in latin):
+    latin = [_phrases(_LONG_VOWEL.sub(r"\1\1", _GAP.sub(" ", part)).split()) for part in parts if part[0] < "㐀"]
+    if None in latin:
         return None
     han = "".join(part for part in parts if part[0] >= "㐀")
     seen = _kinds(han)
@@ -85,7 +87,25 @@ def _clause(clause: str) -> bool | None:
         return True
     if 0 not in seen or len(han) > BARE:
         return None
-    return any(_LATIN_SAID.fullmatch(part) for part in latin)
+    return True in latin
+
+
+def _phrases(words: list[str]) -> bool | None:
+    """Whether one of the phrases that make up these words is small talk; None when they are no such phrases."""
+    seen: list[set[bool]] = [{False}, *(set() for _ in words)]
+    for start, before in enumerate(seen[:-1]):
+        for end in range(start + 1, min(len(words), start + _MOST_WORDS) + 1 if before else 0):
+            if (said := _phrase(" ".join(words[start:end]))) is not None:
+                seen[end] |= {said or each for each in before}
+    return max(seen[-1]) if seen[-1] else None
+
+
+@lru_cache(maxsize=4096)
+def _phrase(text: str) -> bool | None:
+    """Whether a phrase is small talk by itself; None when it is neither that nor what may stand beside it."""
+    if _LATIN_SAID.fullmatch(text):
+        return True
+    return False if _LATIN_BESIDE.fullmatch(text) else None
 
 
 def _kinds(han: str) -> set[int]:

@@ -129,7 +129,7 @@ GREETED = """
     下午好 中午好 你好吗 哈喽呀 早上好 早晨好 晚上好 晚安啦 谢谢你 还好吗 好久不见 最近好吗 相见恨晚
     很开心认识你 很高兴见到你 很高兴认识你 见到你真高兴
 """
-"""Those words."""
+"""Words beside which THIRD ones are only addressed: 早上好老师, 谢谢哥."""
 
 ENGLISH = r"""
     hi+|hiya|he+y+|hello+|helo|yo+|sup|howdy|greetings|good (?:morning|afternoon|evening|night|day)|morning|evening

@@ -35,8 +35,8 @@ _WEIGHTS: dict[Vocabulary, _Weights] = {
     "cl100k": _Weights(122, 125, 96, 6, 196, 75, 181, 190),
 }
 """A Chinese character, a Chinese mark, a Latin word and each letter past six, a run of figures, of ASCII marks, of line
-breaks, an emoji. Source: the linear fit of reference/PROMPT_ECONOMICS.md, section 6. Those of
-deepseek were fitted anew to lines as <ctx> shows them, where the others' marks gave 10 % too many."""
+breaks, an emoji. Source: the linear fit of reference/PROMPT_ECONOMICS.md, section 6. Four of
+deepseek's were fitted anew to lines as <ctx> shows them, where the reference's gave 10 % too many."""
 
 _FREE_LETTERS, _FREE_FIGURES, _FREE_MARKS = 6, 3, 6
 _FIGURE, _MARK, _OTHER = 36, 27, 100
