@@ -22,7 +22,7 @@ from bot.cli.probe import PORTS, Offer, find_models, model_name
 from bot.clock import SystemClock
 from bot.config.kinds import is_loopback
 from bot.config.load import load
-from bot.config.settings import ModelServer
+from bot.config.model import ModelServer
 from bot.errors import ConfigError, NuanError
 from bot.resources import Prompts
 from bot.store.codes import leave_owner_code

@@ -1,0 +1,38 @@
+"""What may be spent."""
+
+from pydantic import Field
+
+from bot.config.section import Section
+
+
+class Budget(Section):
+    """What may be spent; a limit that is reached stops model calls until the day or month ends."""
+
+    currency: str = Field(
+        default="USD", pattern="^[A-Z]{3}$", description="Three-letter currency of all prices and limits."
+    )
+    day_money: float | None = Field(default=None, ge=0, description="Money per local day; none means no limit.")
+    month_money: float | None = Field(default=None, ge=0, description="Money per calendar month; none means no limit.")
+    day_tokens: int | None = Field(
+        default=2_000_000, ge=0, le=10**15, description="Tokens per local day; none means no limit."
+    )
+    month_tokens: int | None = Field(
+        default=None, ge=0, le=10**15, description="Tokens per calendar month; none means no limit."
+    )
+    total_money: float | None = Field(default=None, ge=0, description="Money for ever; none means no limit.")
+    total_tokens: int | None = Field(default=None, ge=0, le=10**15, description="Tokens for ever; none means no limit.")
+    chat_day_money: float | None = Field(
+        default=None, ge=0, description="Money per chat and local day; none means no limit."
+    )
+    chat_day_tokens: int | None = Field(
+        default=None, ge=0, le=10**15, description="Tokens per chat and local day; none means no limit."
+    )
+    person_day_money: float | None = Field(
+        default=None, ge=0, description="Money per person who is answered and local day; none means no limit."
+    )
+    person_day_tokens: int | None = Field(
+        default=None,
+        ge=0,
+        le=10**15,
+        description="Tokens per person who is answered and local day; none means no limit.",
+    )
