@@ -12,7 +12,9 @@ from bot.errors import StoreError
 from bot.flow.alarms import RETRY_MS, Alarms, Handlers
 from bot.flow.answering import Answering, Reach
 from bot.flow.aside import Aside
+from bot.flow.calling import Caller
 from bot.flow.closing import Closing, Summariser
+from bot.flow.crew import Crew
 from bot.flow.instructions import read_instructions
 from bot.flow.intake import Intake
 from bot.flow.media import Eyes, Media
@@ -22,12 +24,13 @@ from bot.flow.sending import Sending
 from bot.flow.tools import make_tools
 from bot.flow.turn import Brain, TurnRunner
 from bot.flow.words import Words
-from bot.ports import Adapter, Clock, Model, SceneSource
+from bot.ports import Adapter, Clock, SceneSource
 from bot.prompt.persona import read_bootstraps
 from bot.session.activation import SpeakingRules
 from bot.session.lanes import Activity, Lanes, Work
 from bot.store.store import Store
 from bot.types.log import Log
+from bot.types.money import Rate
 
 GRACE_S = 4.0
 """How long a stop waits for running turns and digests; what is not done by then is taken up at the next start."""
@@ -38,10 +41,10 @@ SEND_GRACE_S = 2.0
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """What the house is built of. `prompts` finds a prompt file by name."""
+    """What the house is built of. `prompts` finds a prompt file by name; `seeing` are the prices of looking."""
 
     store: Store
-    model: Model
+    crew: Crew
     clock: Clock
     settings: Settings
     words: Words
@@ -49,11 +52,14 @@ class Parts:
     persona: Path
     log: Log
     aside: Aside = field(default_factory=Aside)
+    seeing: Rate | None = None
 
 
 def make_media(parts: Parts, adapter: Callable[[str], Adapter | None]) -> Media:
     """Who looks at what people send along; `adapter` finds the platform that has it."""
-    eyes = Eyes(parts.model, read_instructions(parts.prompts, "media"), asyncio.Semaphore(parts.settings.model.slots))
+    crew = parts.crew
+    slots = asyncio.Semaphore(parts.settings.model.slots)
+    eyes = Eyes(crew.first.model, parts.seeing or crew.first.rate, read_instructions(parts.prompts, "media"), slots)
     return Media(parts.store, eyes, adapter, parts.clock, parts.settings, parts.words, parts.log)
 
 
@@ -66,10 +72,11 @@ def make_planner(parts: Parts, media: Media | None = None) -> tuple[Planner, Bra
         media if settings.media.images else None,
     )  # fmt: skip
     bootstraps = read_bootstraps(
-        parts.prompts, parts.persona, settings.bot.names[0], tuple(tool.spec for tool in tools), parts.model.dialect
+        parts.prompts, parts.persona, settings.bot.names[0], tuple(tool.spec for tool in tools),
+        parts.crew.first.model.dialect,
     )  # fmt: skip
-    planner = Planner(parts.store, settings, bootstraps, words, parts.model.name)
-    return planner, Brain(parts.model, tools, media.slots)
+    planner = Planner(parts.store, settings, bootstraps, words, parts.crew)
+    return planner, Brain(Caller(parts.crew, media.slots, parts.clock, parts.log), tools)
 
 
 class App:
@@ -90,7 +97,7 @@ class App:
         self._answering = Answering(
             store, runner, remembering, planner, clock, words, Reach(self._sending, media), log
         )  # fmt: skip
-        summariser = Summariser(parts.model, read_instructions(parts.prompts, "digest"), brain.slots)
+        summariser = Summariser(brain.caller, read_instructions(parts.prompts, "digest"))
         self._closing = Closing(store, summariser, planner, clock, settings, words, parts.aside, log)
         self._answering.employ(CommandDesk(store, planner, clock, settings, words))
         handlers = Handlers(self._chats.wake, self._sends.wake, self._digests.wake)

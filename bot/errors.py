@@ -40,18 +40,26 @@ class ModelError(NuanError):
     """A model call gave nothing usable; `detail` is for the log, never for the person.
 
     `said` are the server's own words where they may quote what people wrote: for the log only with `log.text`.
+    `limited`: only the rate limit was reached, the server is well; `wait_s` is how long it asks to wait. `final`:
+    the same question would end the same way with any model.
     """
 
-    def __init__(self, fault: ModelFault, detail: str, said: str = "") -> None:
+    def __init__(
+        self, fault: ModelFault, detail: str, said: str = "", *, limited: bool = False, wait_s: float | None = None,
+        final: bool = False,
+    ) -> None:  # fmt: skip
         super().__init__(f"{fault}: {detail}")
         self.fault = fault
         self.detail = detail
         self.said = said
+        self.limited = limited
+        self.wait_s = wait_s
+        self.final = final or fault in ("overflow", "filtered")
 
     @property
     def billed(self) -> bool:
         """Whether the server may have worked, so that the reservation is charged; the others never began."""
-        return self.fault not in ("unreachable", "refused", "busy")
+        return self.fault not in ("unreachable", "refused", "busy", "overflow")
 
 
 class SendError(NuanError):

@@ -6,7 +6,7 @@ from typing import Protocol, runtime_checkable
 
 from bot.types.event import Attachment, Incoming, Place
 from bot.types.outgoing import Outgoing
-from bot.types.prompt import Completion, Prompt, Request
+from bot.types.prompt import Completion, Request
 
 
 class Alarm(Protocol):
@@ -43,7 +43,7 @@ class Model(Protocol):
         """Answer, or raise ModelError; cancelling it aborts the call."""
         ...
 
-    def body(self, prompt: Prompt, max_tokens: int, temperature: float) -> Awaitable[bytes]:
+    def body(self, request: Request) -> Awaitable[bytes]:
         """The exact bytes that `complete` would send for this."""
         ...
 

@@ -19,7 +19,7 @@ FAULTS: tuple[Fault, ...] = (
 
 def moody(asked: Asked) -> Reply:
     """Fails as the newest line asks, else answers."""
-    line = re.findall(r"<p [^>]*>(.*?)</p>", asked.last_user, re.DOTALL)[-1]
+    line = (re.findall(r"<p [^>]*>(.*?)</p>", asked.last_user, re.DOTALL) or [""])[-1]  # a digest's request has none
     fault = next((fault for fault in FAULTS if line.endswith(fault) and asked.last_role == "user"), None)
     status = 500 if "500" in line else 429
     return Reply("好的，我在听" if fault is None else "半句话还没", fault=fault, status=status)

@@ -146,7 +146,7 @@ async def test_each_fault_is_one_line_to_the_person_and_the_conversation_goes_on
     assert "secret" not in world.replies[0]
     assert [line["fault"] for line in world.log.named("model_failed")] == [fault]
     assert world.log.named("model_failed")[0]["detail"] == "secret detail"
-    state = "released" if fault in ("unreachable", "refused", "busy") else "lost"
+    state = "released" if fault in ("unreachable", "refused", "busy", "overflow") else "lost"
     assert world.rows("SELECT state FROM call") == [(state,)]
     world.model.script = lambda request: "好的"
     await world.say("go on")

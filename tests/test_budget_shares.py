@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from bot.config.check import contradictions
+from bot.cli.models import price_problems
 from bot.config.settings import Settings
 from bot.money import prices
 from bot.store.ledger import Reservation
@@ -81,14 +81,15 @@ async def test_the_shares_are_shown_where_there_are_any(new_world: NewWorld) -> 
 
 async def test_without_shares_only_day_and_month_are_shown(world: World) -> None:
     await world.say(".ai budget show")
-    assert len(world.replies[-1].splitlines()) == 3
+    assert len(world.replies[-1].splitlines()) == 4
 
 
 @pytest.mark.parametrize("name", ["total_money", "chat_day_money", "person_day_money"])
 def test_a_limit_in_money_needs_prices(name: str) -> None:
     model = {"base_url": "https://model.example/v1", "name": "m", "api_key": "k"}
     settings = Settings.model_validate({"model": model, "budget": {name: 1.0}})
-    assert [found.path for found in contradictions(settings)] == [f"budget.{name}"]
+    (problem,) = price_problems(settings)
+    assert problem.startswith(f"budget.{name}: needs model.price_input")
 
 
 async def test_a_digest_is_on_nobodys_account(new_world: NewWorld) -> None:

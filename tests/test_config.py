@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
+from bot.cli.models import price_problems
 from bot.config import Settings, example_toml, is_loopback, load
 from bot.config.fields import keys
 from bot.errors import ConfigError
@@ -152,13 +153,12 @@ def test_a_remote_server_needs_a_key_and_a_local_one_does_not(tmp_path: Path) ->
 
 def test_a_money_limit_needs_the_prices_of_a_remote_model(tmp_path: Path) -> None:
     env = {"NUAN_MODEL__API_KEY": KEY, "NUAN_BUDGET__DAY_MONEY": "1", "NUAN_BUDGET__MONTH_MONEY": "9"}
-    assert [found.partition(":")[0] for found in problems(tmp_path, REMOTE, env)] == [
-        "budget.day_money",
-        "budget.month_money",
+    assert [found.partition(":")[0] for found in price_problems(settings(tmp_path, REMOTE, env))] == [
+        "budget.day_money"
     ]
     prices = {"NUAN_MODEL__PRICE_INPUT": "0.5", "NUAN_MODEL__PRICE_OUTPUT": "0"}
-    assert settings(tmp_path, REMOTE, env | prices).budget.day_money == 1
-    assert settings(tmp_path, LOCAL, env).budget.month_money == 9
+    assert price_problems(settings(tmp_path, REMOTE, env | prices)) == ()
+    assert price_problems(settings(tmp_path, LOCAL, env)) == ()
     assert problems(tmp_path, LOCAL, {"NUAN_MODEL__PRICE_INPUT": "1"})[0].startswith("model.price_output: missing")
 
 

@@ -2,9 +2,10 @@
 
 import pytest
 
-from bot.config.settings import Settings
+from bot.config.model import ModelServer
 from bot.model.answer import Answer
-from bot.money.prices import cost, estimate, price
+from bot.money.prices import cost, estimate, rate_of
+from bot.types.capabilities import Capabilities
 from bot.types.prompt import Completion, Usage
 from tests.conftest import NewWorld
 from tests.world import World
@@ -44,11 +45,11 @@ def test_every_known_way_to_count(body: dict[str, object], expected: tuple[int, 
 
 
 def test_cached_written_and_plain_input_have_prices_of_their_own() -> None:
-    rate = price(Settings.model_validate({"model": PRICES}))
+    rate = rate_of(ModelServer.model_validate(PRICES), Capabilities())(0)
     used = cost(Usage(1000, 600, 100, written_tokens=300), rate)
     assert used == pytest.approx((100 * 1.0 + 600 * 0.1 + 300 * 1.25 + 100 * 4.0) / 1e6)
     assert estimate(1000, 100, rate).cost == pytest.approx((1250 * 1.25 + 100 * 4.0) / 1e6), "the dearest that can come"
-    plain = price(Settings.model_validate({"model": {"price_input": 1.0}}))
+    plain = rate_of(ModelServer(price_input=1.0), Capabilities())(0)
     assert (plain.cached, plain.written) == (1.0, 1.0)
 
 

@@ -158,7 +158,7 @@ async def test_the_model_is_asked_for_nothing_that_costs(
         right = {"MODEL__BASE_URL": server.base_url, "MODEL__NAME": "fake", "MODEL__API_KEY": "sk-right"}
         changed = {key: value.format(nowhere=nowhere) for key, value in change.items()}
         ran = await run(Home(tmp_path, right | changed), "doctor")
-        told = "\n".join(lines(ran)[:2])
+        told = "\n".join(lines(ran)[:4])
         assert server.bodies == []
     assert line.format(url=server.base_url) in told
     assert ran.code == int("✗" in told)

@@ -83,7 +83,7 @@ async def test_the_fake_server_runs_as_a_process_of_its_own(tmp_path: Path) -> N
     await model.prepare()
     assert (await model.complete(request())).text == "你好呀"
     line = json.loads(record.read_text(encoding="utf-8"))
-    assert line["body"].encode() == await model.body(PROMPT, 200, 0.7)
+    assert line["body"].encode() == await model.body(request())
     check(json.loads(line["body"]))
     assert len(list_of(json.loads(line["body"])["messages"])) == 2
     await model.close()

@@ -10,6 +10,8 @@ import pytest
 
 from bot.errors import ModelError, ModelFault
 from bot.model.client import OpenAIModel
+from bot.model.dialect import PLAIN, Dialect
+from bot.types.capabilities import Capabilities
 from bot.types.prompt import Message, Prompt, Request, ToolCall, ToolSpec
 from tests.fakes.openai_script import Asked, Call, Fault, Reply
 from tests.fakes.openai_server import FakeOpenAI
@@ -37,11 +39,15 @@ def request(prompt: Prompt = PROMPT, deadline_s: float = 0.5) -> Request:
 
 @asynccontextmanager
 async def talking(
-    reply: Reply, *, stream: bool = True, key: str = KEY, keep_reasoning: bool = False
+    reply: Reply,
+    *,
+    stream: bool = True,
+    key: str = KEY,
+    speaks: Dialect = PLAIN,
 ) -> AsyncIterator[tuple[OpenAIModel, FakeOpenAI]]:
     """A server that answers everything with `reply`, and a model that talks to it, its library loaded."""
     async with FakeOpenAI(lambda asked: reply, key=KEY) as server:
-        model = OpenAIModel(server.base_url, key, "fake", stream=stream, keep_reasoning=keep_reasoning)
+        model = OpenAIModel(server.base_url, key, "fake", stream=stream, speaks=speaks)
         await model.prepare()
         try:
             yield model, server
@@ -90,9 +96,9 @@ async def test_tool_calls_are_put_together_and_their_arguments_kept_raw(stream: 
 @pytest.mark.parametrize("prompt", [PROMPT, CALLED, Prompt((), PROMPT.messages)])
 async def test_the_shown_body_is_the_sent_body_byte_for_byte(stream: bool, prompt: Prompt) -> None:
     async with talking(Reply(), stream=stream) as (model, server):
-        before = await model.body(prompt, 200, 0.7)
+        before = await model.body(request(prompt))
         await model.complete(request(prompt))
-        after = await model.body(prompt, 200, 0.7)
+        after = await model.body(request(prompt))
         assert server.violations == []
         assert server.bodies == [before] == [after]
     sent = json.loads(before)
@@ -221,7 +227,7 @@ async def test_thinking_is_not_part_of_the_reply() -> None:
     reply = Reply("<think>她说你好</think>\n\n你好呀", reasoning="想了想")
     async with talking(reply) as (model, _):
         shown = await model.complete(request())
-    async with talking(reply, keep_reasoning=True) as (model, _):
+    async with talking(reply, speaks=Dialect(Capabilities(keep_reasoning=True))) as (model, _):
         kept = await model.complete(request())
     assert (shown.text, shown.reasoning) == ("你好呀", "")
     assert (kept.text, kept.reasoning) == ("你好呀", "想了想")

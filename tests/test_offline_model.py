@@ -215,7 +215,7 @@ async def test_a_memory_that_looks_like_a_line_is_not_what_was_said() -> None:
 
 async def test_the_body_is_the_request_as_canonical_json() -> None:
     prompt = Prompt((RECALL,), (Message("system", "s"), user("你好")))
-    body = await model().body(prompt, 200, 0.7)
+    body = await model().body(Request(prompt, 200, 0.7, 1.0))
     assert json.loads(body) == {"messages": [m.wire() for m in prompt.messages], "tools": [RECALL.wire()]}
     assert "你好".encode() in body
 

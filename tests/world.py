@@ -10,10 +10,13 @@ from pathlib import Path
 
 from bot.app import App, Parts
 from bot.config.settings import Settings
+from bot.flow.crew import Crew, Member
 from bot.flow.words import Words
+from bot.money.prices import rate_of
 from bot.resources import Prompts, resource_dir
 from bot.store.store import Store, open_store
 from bot.text.catalogue import Catalogue, catalogue
+from bot.types.capabilities import Capabilities
 from bot.types.event import Incoming, Place, Sender
 from bot.types.outgoing import Outgoing
 from bot.types.prompt import Message
@@ -131,6 +134,8 @@ class World(Seen):
         self.platforms = platforms
         self.settings = full_only(settings or Settings.model_validate({"bot": {"timezone": "Asia/Shanghai"}}))
         self.clock = SimClock(NINE)
+        self.fallbacks: tuple[ScriptedModel, ...] = ()
+        self.small: ScriptedModel | None = None
         self.app: App
         self.store: Store
 
@@ -145,7 +150,7 @@ class World(Seen):
         allow = frozenset(f"{platform}:{name}" for platform, names in lists.items() for name in names)
         self.store = await open_store(self.folder, frozenset(self.settings.bot.owners), allow)
         parts = Parts(
-            self.store, self.model, self.clock, self.settings, words, prompts.path,
+            self.store, self._crew(), self.clock, self.settings, words, prompts.path,
             resource_dir("data/persona") / self.settings.persona, self.log,
         )  # fmt: skip
         self.parts = parts
@@ -155,6 +160,14 @@ class World(Seen):
         if settle:
             await self.app.settled()
         return self
+
+    def _crew(self) -> Crew:
+        """The models; alone the first one is asked once, unless the settings say more: trying again takes time."""
+        settings, can = self.settings, Capabilities()
+        tries = settings.model.tries if self.fallbacks or "tries" in settings.model.model_fields_set else 1
+        fallbacks = tuple(Member(model, rate_of(settings.fallback, can)) for model in self.fallbacks)
+        small = Member(self.small, rate_of(settings.small, can)) if self.small is not None else None
+        return Crew(Member(self.model, rate_of(settings.model, can)), fallbacks, small, tries)
 
     async def close(self) -> None:
         """Stop as an operator does: nothing is closed, everything is parked."""

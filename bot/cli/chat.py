@@ -9,7 +9,8 @@ from collections.abc import Iterator
 
 from adapters.console import ConsoleAdapter, open_terminal
 from bot.app import App
-from bot.cli.house import Place, allowed, make_model, make_parts, make_words, warm_up
+from bot.cli.house import Place, allowed, make_parts, make_words, warm_up
+from bot.cli.models import make_crew
 from bot.cli.platforms import secrets
 from bot.clock import SystemClock
 from bot.ops.logs import Logs
@@ -29,15 +30,15 @@ async def chat(place: Place, group: str, name: str, verbose: bool) -> None:
             secrets(settings), sys.stderr if verbose else None,
         )  # fmt: skip
         with contextlib.closing(logs):
-            model = make_model(place)
-            app = App(make_parts(place, store, model, logs.log))
+            crew = make_crew(settings, place.prompts.path)
+            app = App(make_parts(place, store, crew, logs.log))
             adapter = ConsoleAdapter(
                 open_terminal(sys.stdin, sys.stdout), name or settings.bot.owner or _login(),
                 f"{settings.bot.names[0]} › ", group, settings.bot.names,
                 words.messages.text("console_scene", settings.bot.language, names="{names}"),
             )  # fmt: skip
             await app.start([adapter])
-            warm = asyncio.create_task(warm_up(model), name="warm-up")
+            warm = asyncio.create_task(warm_up(crew), name="warm-up")
             try:
                 with _stoppable():
                     await adapter.run(app.door if sys.stdin.isatty() else _LineByLine(app))
@@ -45,7 +46,7 @@ async def chat(place: Place, group: str, name: str, verbose: bool) -> None:
             finally:
                 await app.stop()
                 await warm
-                await model.close()
+                await crew.close()
 
 
 def _login() -> str:

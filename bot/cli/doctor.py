@@ -1,8 +1,15 @@
 """`nuan doctor`: whether everything that is configured works from here. It changes nothing and says nothing."""
 
-from bot.cli.house import Place, make_model
+from collections.abc import Iterator
+
+from bot.cli.house import Place
+from bot.cli.models import known_of, member_of
+from bot.clock import SystemClock
+from bot.config.kinds import is_loopback
+from bot.config.model import AnyModel
 from bot.config.settings import Settings
 from bot.errors import ModelError, StoreError
+from bot.flow.crew import Member
 from bot.model.client import OpenAIModel
 from bot.ops.silence import Silence
 from bot.store.store import DATABASE, open_store
@@ -16,33 +23,63 @@ ANSWER_S = 10.0
 async def examine(place: Place) -> tuple[Finding, ...]:
     """The model, every platform with a token, and the data folder."""
     settings = place.settings
-    found = [*await _model(place), *await _telegram(settings), *await _discord(settings, Silence())]
+    found = [*await _models(place), *await _telegram(settings), *await _discord(settings, Silence())]
     if settings.telegram.token is None and settings.discord.token is None:
         found.append(Finding(True, "platforms", "no token is set: only `nuan chat` works"))
     return (*found, *await _store(place))
 
 
-async def _model(place: Place) -> tuple[Finding, ...]:
-    """Whether the model's server lets this key in and knows these names; asking costs nothing."""
-    settings, model = place.settings.model, make_model(place)
-    if not isinstance(model, OpenAIModel):
+async def _models(place: Place) -> tuple[Finding, ...]:
+    """Whether each model's server lets its key in and knows its name, and what it can do; asking costs nothing."""
+    settings = place.settings
+    if not settings.model.base_url:
         return (Finding(True, "model", "none is set: the built-in offline replies answer"),)
-    where = f"{settings.base_url}{' through the proxy' if settings.proxy else ''}"
+    named = {"model": settings.model, "fallback": settings.fallback, "second_fallback": settings.second_fallback,
+             "small": settings.small}  # fmt: skip
+    return tuple([
+        finding for path, model in named.items() if model.name for finding in await _model(settings, path, model)
+    ])  # fmt: skip
+
+
+async def _model(settings: Settings, path: str, model: AnyModel) -> tuple[Finding, ...]:
+    member, server = member_of(settings, model), model if model.base_url else settings.model
+    where = f"{server.base_url}{' through the proxy' if server.proxy else ''}"
     try:
-        known = await model.reach(ANSWER_S)
+        known = await member.model.reach(ANSWER_S) if isinstance(member.model, OpenAIModel) else ()
     except ModelError as error:
-        advice = "check model.api_key" if error.fault == "refused" else "check model.base_url and model.proxy"
-        return (Finding(False, "model", f"{where} does not work ({error.detail}): {advice}"),)
+        advice = f"check {path}.api_key" if error.fault == "refused" else f"check {path}.base_url and {path}.proxy"
+        return (Finding(False, path, f"{where} does not work ({error.detail}): {advice}"),)
     finally:
-        await model.close()
-    media = place.settings.media
-    wanted = {"model.name": settings.name, "media.images": media.images, "media.voice": media.voice}
+        await member.model.close()
+    wanted = {f"{path}.name": model.name}
+    if path == "model":
+        wanted |= {"media.images": settings.media.images, "media.voice": settings.media.voice}
     listed = "" if known else "; it lists no models, so whether it can answer is not known: does base_url end in /v1?"
-    found = [Finding(True, "model", f"{where} can be reached{listed}")]
+    found = [Finding(True, path, f"{where} can be reached{listed}"), *_abilities(settings, path, member, model)]
     for key, name in wanted.items():
         if name and known and name not in known:
             found.append(Finding(False, key, f"the server does not list {name!r} among its {len(known)} models"))
     return tuple(found)
+
+
+def _abilities(settings: Settings, path: str, member: Member, model: AnyModel) -> Iterator[Finding]:
+    """What is known of a model: its cache, its prices, and what its provider has not."""
+    can, price = known_of(settings, model), member.rate(SystemClock().now())
+    life = f", kept about {can.cache_life_seconds} s" if can.cache_life_seconds else ""
+    marks = {"none": "no marks", "breakpoint": "marked with breakpoints", "cache_control": "marked with cache_control"}
+    told = f"known as {can.provider}, cache {can.cache} from {can.cache_min_tokens} tokens{life}, {marks[can.marks]}"
+    yield Finding(True, path, told)
+    if is_loopback(model.base_url or settings.model.base_url) or price.input or price.output:
+        cost = f"{price.input:g} in, {price.cached:g} cached, {price.written:g} written, {price.output:g} out"
+        yield Finding(True, path, f"a million tokens cost {cost} {settings.budget.currency}")
+    else:
+        yield Finding(True, path, f"what it costs is not known, so money is not counted: set {path}.price_input")
+    if path == "model":
+        media = {"media.images": (settings.media.images, can.vision), "media.voice": (settings.media.voice,
+                 can.transcription)}  # fmt: skip
+        for key, (name, able) in media.items():
+            if name and not able:
+                yield Finding(False, key, f"{can.provider} is not known to have such models; leave it empty")
 
 
 async def _telegram(settings: Settings) -> tuple[Finding, ...]:

@@ -9,15 +9,16 @@ from typing import TypeVar
 from tzlocal import get_localzone_name
 
 from bot.app import Parts
+from bot.cli.models import price_problems, seeing_rate, tuned
 from bot.clock import SystemClock
 from bot.config.settings import Settings
 from bot.errors import ConfigError
+from bot.flow.crew import Crew
 from bot.flow.instructions import read_instructions
 from bot.flow.tools import look_spec, tool_specs
 from bot.flow.words import Words
 from bot.model.client import OpenAIModel
-from bot.model.offline import OfflineModel
-from bot.ports import Clock, Model
+from bot.ports import Clock
 from bot.prompt.persona import read_bootstraps
 from bot.resources import Prompts, resource_dir
 from bot.store.store import Store
@@ -60,7 +61,7 @@ def text_problems(settings: Settings, data: Path) -> tuple[str, ...]:
     place = attempt(lambda: find_place(settings, data))
     if place is not None:
         attempt(lambda: read_bootstraps(find, place.persona, settings.bot.names[0], tools, ""))
-    return tuple(problems)
+    return (*problems, *price_problems(settings))
 
 
 def find_place(settings: Settings, data: Path) -> Place:
@@ -70,7 +71,7 @@ def find_place(settings: Settings, data: Path) -> Place:
     persona = next((folder / settings.persona for folder in folders if (folder / settings.persona).is_dir()), None)
     if persona is None:
         raise ConfigError((f"persona: there is no persona {settings.persona!r} in data/persona",))
-    return Place(settings, data, Prompts(own), persona)
+    return Place(tuned(settings), data, Prompts(own), persona)
 
 
 def allowed(settings: Settings) -> frozenset[str]:
@@ -88,24 +89,16 @@ def make_words(place: Place) -> Words:
     )  # fmt: skip
 
 
-def make_model(place: Place) -> Model:
-    """The configured server, or the built-in offline model."""
-    model = place.settings.model
-    if not model.base_url:
-        return OfflineModel(catalogue(place.prompts.path, "offline"))
-    key = model.api_key.get_secret_value() if model.api_key is not None else ""
-    return OpenAIModel(model.base_url, key, model.name, stream=model.stream, proxy=model.proxy)
-
-
-def make_parts(place: Place, store: Store, model: Model, log: Log, clock: Clock | None = None) -> Parts:
+def make_parts(place: Place, store: Store, crew: Crew, log: Log, clock: Clock | None = None) -> Parts:
     """Everything the house is built of; without a clock, in real time."""
     return Parts(
-        store, model, clock or SystemClock(), place.settings, make_words(place), place.prompts.path, place.persona, log
+        store, crew, clock or SystemClock(), place.settings, make_words(place), place.prompts.path, place.persona, log,
+        seeing=seeing_rate(place.settings),
     )  # fmt: skip
 
 
-async def warm_up(model: Model) -> None:
+async def warm_up(crew: Crew) -> None:
     """Load what the first message needs before it comes."""
     await asyncio.to_thread(fold, "暖")
-    if isinstance(model, OpenAIModel):
-        await model.prepare()
+    if isinstance(crew.first.model, OpenAIModel):
+        await crew.first.model.prepare()

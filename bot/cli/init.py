@@ -18,6 +18,7 @@ from typing import TextIO, TypeVar
 from dotenv.parser import parse_stream
 from pydantic import ValidationError
 
+from bot.cli.models import price_problems
 from bot.cli.probe import PORTS, Offer, find_models, model_name
 from bot.clock import SystemClock
 from bot.config.kinds import is_loopback
@@ -210,7 +211,7 @@ def _write(path: Path, answers: Answers, secrets: str, env: Mapping[str, str]) -
         _create(new_toml, answers.toml(), 0o666)
         _create(new_dotenv, secrets, 0o600)
         try:
-            load(new_toml, env)
+            load(new_toml, env, price_problems)
         except ConfigError as error:
             raise ConfigError(tuple(told.replace(str(new_dotenv), str(dotenv)) for told in error.problems)) from None
         if answers.key:

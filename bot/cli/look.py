@@ -4,7 +4,8 @@ from dataclasses import dataclass
 from datetime import datetime, time, timedelta
 
 from bot.app import make_planner
-from bot.cli.house import Place, make_model, make_parts, make_words
+from bot.cli.house import Place, make_parts, make_words
+from bot.cli.models import make_crew
 from bot.commands.report import ctx_report
 from bot.commands.usage import usage_report
 from bot.errors import NuanError, StoreError
@@ -29,8 +30,8 @@ class View:
 async def show_ctx(place: Place, view: View, query: str, raw: bool, clock: Clock | None = None) -> bytes:
     """The parts that would be sent if that person said `query` now; with `raw` the very bytes."""
     async with await open_store(place.data, frozenset(place.settings.bot.owners), read_only=True) as store:
-        model = make_model(place)
-        parts = make_parts(place, store, model, Silence(), clock)
+        crew = make_crew(place.settings, place.prompts.path)
+        parts = make_parts(place, store, crew, Silence(), clock)
         planner, _ = make_planner(parts)
         chat, person = await _find(store, view)
         if understand(query, place.settings.bot.names).commands:
@@ -38,8 +39,7 @@ async def show_ctx(place: Place, view: View, query: str, raw: bool, clock: Clock
         plan = await imagine(planner, parts.words, chat, person, query, parts.clock.now())
         try:
             if raw:
-                limits = place.settings.model
-                return await model.body(plan.prompt, limits.max_output_tokens, limits.temperature)
+                return await crew.first.model.body(planner.request(plan.prompt, plan.prefix.signature))
             text = parts.words.messages.text
             script = parts.words.script(person)
             report = ctx_report(
@@ -48,13 +48,13 @@ async def show_ctx(place: Place, view: View, query: str, raw: bool, clock: Clock
             )  # fmt: skip
             return (report + "\n").encode("utf-8", "replace")
         finally:
-            await model.close()
+            await crew.close()
 
 
 async def show_boot(place: Place, view: View) -> str:
     """The warm boot that the next opening block would hold."""
     async with await open_store(place.data, frozenset(place.settings.bot.owners), read_only=True) as store:
-        parts = make_parts(place, store, make_model(place), Silence())
+        parts = make_parts(place, store, make_crew(place.settings, place.prompts.path), Silence())
         planner, _ = make_planner(parts)
         chat, person = await _find(store, view)
         facts = await planner.facts(chat, person, parts.clock.now())
@@ -65,7 +65,7 @@ async def show_boot(place: Place, view: View) -> str:
 async def show_usage(place: Place, days: int, clock: Clock | None = None) -> str:
     """What the model calls of the last `days` local days used."""
     async with await open_store(place.data, frozenset(place.settings.bot.owners), read_only=True) as store:
-        parts = make_parts(place, store, make_model(place), Silence(), clock)
+        parts = make_parts(place, store, make_crew(place.settings, place.prompts.path), Silence(), clock)
         words, language = parts.words, place.settings.bot.language
         tz, now = words.tz(words.zone), parts.clock.now()
         today = local_day(now, tz)

@@ -64,7 +64,8 @@ def make_adapters(place: Place, clock: Clock, log: Log) -> tuple[Adapter, ...]:
 
 def secrets(settings: Settings) -> list[str]:
     """What must never be in a log."""
-    kept = (settings.model.api_key, settings.telegram.token, settings.discord.token)
+    models = (settings.model, settings.fallback, settings.second_fallback, settings.small)
+    kept = (*(model.api_key for model in models), settings.telegram.token, settings.discord.token)
     return [secret.get_secret_value() for secret in kept if secret is not None]
 
 

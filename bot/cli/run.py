@@ -7,7 +7,8 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 
 from bot.app import App
-from bot.cli.house import Place, allowed, make_model, make_parts, warm_up
+from bot.cli.house import Place, allowed, make_parts, warm_up
+from bot.cli.models import make_crew
 from bot.cli.platforms import hold_tokens, make_adapters, secrets
 from bot.clock import SystemClock
 from bot.errors import ConfigError, NuanError
@@ -30,15 +31,15 @@ async def run(place: Place) -> None:
                 adapters = make_adapters(place, clock, logs.log)
                 if not adapters:
                     raise ConfigError(("telegram.token, discord.token: none is set; `nuan chat` talks without one",))
-                model = make_model(place)
-                app = App(make_parts(place, store, model, logs.log, clock))
+                crew = make_crew(settings, place.prompts.path)
+                app = App(make_parts(place, store, crew, logs.log, clock))
                 try:
                     # Before the first call is reserved: one that a crash cuts off while the library loads is charged.
-                    await warm_up(model)
+                    await warm_up(crew)
                     await app.start(adapters)
                     await _talk(adapters, app, clock, logs.log, stopped)
                 finally:
-                    await model.close()
+                    await crew.close()
 
 
 async def _talk(adapters: Sequence[Adapter], app: App, clock: Clock, log: Log, stopped: asyncio.Event) -> None:

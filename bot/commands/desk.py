@@ -2,10 +2,12 @@
 
 from collections.abc import Awaitable, Callable, Mapping
 
+from bot.commands.calls import calls_report
 from bot.commands.guests import GuestCommands
-from bot.commands.report import Spent, budget_report, ctx_report
+from bot.commands.report import Spent, budget_report, ctx_report, step_report
 from bot.commands.table import TABLE, Asked, split
 from bot.config.settings import Settings
+from bot.flow.background import BackgroundGate
 from bot.flow.guests import Guests
 from bot.flow.imagine import imagine
 from bot.flow.plan import Planner
@@ -21,6 +23,8 @@ from bot.types.session import CloseReason
 
 DIALOGUES_SHOWN = 10
 
+CALLS_SHOWN = 10
+
 
 class CommandDesk:
     """The commands of this house."""
@@ -35,7 +39,7 @@ class CommandDesk:
         self._runs: Mapping[str, Callable[[Asked], Awaitable[str]]] = {
             "start": guests.start, "help": self._help, "new": self._new, "clear": self._clear, "ctx": self._ctx,
             "dialog": self._dialog, "budget": self._budget, "on": self._on, "off": self._off, "link": guests.link,
-            "approve": guests.approve, "allow": guests.allow, "deny": guests.deny,
+            "calls": self._calls, "approve": guests.approve, "allow": guests.allow, "deny": guests.deny,
         }  # fmt: skip
 
     async def carry_out(self, event: Event, chat: Chat) -> Draft | None:
@@ -125,7 +129,25 @@ class CommandDesk:
             await ledger.spend(day, asked.chat.id), await ledger.spend(day, person_id=asked.person.id),
         )  # fmt: skip
         limits, currency = prices.limits(self._settings), self._settings.budget.currency
-        return budget_report(spent, limits, currency, lambda key, **values: self._text(asked, key, **values))
+
+        def text(key: str, **values: object) -> str:
+            return self._text(asked, key, **values)
+
+        step, pressure = await self._planner.step(asked.chat, asked.person, self._clock.now())
+        silent = step == "over" and await self._store.refusals.told_since(asked.chat.id, asked.person.id, day)
+        now = step_report("silent" if silent else step, pressure, text)
+        return f"{now}\n{budget_report(spent, limits, currency, text)}"
+
+    async def _calls(self, asked: Asked) -> str:
+        gate = BackgroundGate(self._store.switches, self._settings.background)
+        if asked.words[:1] == ("background",) and asked.words[1:] in (("on",), ("off",)):
+            await gate.switch(asked.words[1] == "on")
+        made = await self._store.ledger.recent(CALLS_SHOWN)
+        tz = self._words.tz(self._words.zone_of(asked.chat, asked.person))
+        sources = gate.sources if await gate.is_on() else ()
+        return calls_report(
+            made, sources, tz, self._settings.budget.currency, lambda key, **values: self._text(asked, key, **values)
+        )  # fmt: skip
 
     async def _on(self, asked: Asked) -> str:
         await self._store.people.switch(asked.chat.id, True)

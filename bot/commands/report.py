@@ -3,11 +3,13 @@
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Literal
 
 from bot.flow.plan import Plan
+from bot.money.degrade import Step
 from bot.prompt.tokens import log_tokens, message_tokens, tools_tokens
 from bot.text.estimate import estimate_tokens
-from bot.types.money import Limits, Spend
+from bot.types.money import Limits, Pressure, Spend
 from bot.types.prompt import Message
 
 
@@ -83,3 +85,10 @@ def budget_report(spent: Spent, limits: Limits, currency: str, text: Callable[..
             text("budget_reserved", money=money(day.reserved_money), tokens=day.reserved_tokens),
         )
     )  # fmt: skip
+
+
+def step_report(step: Step | Literal["silent"], pressure: Pressure, text: Callable[..., str]) -> str:
+    """What is done without now, and the limit that comes nearest."""
+    limit = text(f"limit_{pressure.limit}") if pressure.limit else ""
+    near = text("budget_now_limit", limit=limit, share=f"{pressure.share:.0%}") if limit else ""
+    return text("budget_now", step=text(f"step_{step}"), limit=near)

@@ -51,6 +51,7 @@ TABLE = (
     Command("ctx", "[person] [query]", "own", private=True, shape="words"),
     Command("dialog", "", "anyone", private=True),
     Command("budget", "show", "own", private=True),
+    Command("calls", "[background on|off]", "owner", private=True, shape="words"),
     Command("on", "", "own"),
     Command("off", "", "own"),
     Command("link", "[code]", "anyone", private=True, shape="words"),

@@ -11,6 +11,20 @@ class Budget(Section):
     currency: str = Field(
         default="USD", pattern="^[A-Z]{3}$", description="Three-letter currency of all prices and limits."
     )
+    usd_rate: float | None = Field(
+        default=None,
+        gt=0,
+        description="What a US dollar is worth in this currency, for the public table's prices; unless it is USD.",
+    )
+    small_at: float = Field(
+        default=0.8, ge=0, le=1, description="Used part of any limit from which the model of [small] answers, 0 to 1."
+    )
+    light_at: float = Field(
+        default=0.9,
+        ge=0,
+        le=1,
+        description="Used part of any limit from which new logs begin without tools and memories, 0 to 1.",
+    )
     day_money: float | None = Field(default=None, ge=0, description="Money per local day; none means no limit.")
     month_money: float | None = Field(default=None, ge=0, description="Money per calendar month; none means no limit.")
     day_tokens: int | None = Field(

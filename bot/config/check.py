@@ -41,18 +41,12 @@ def _server(settings: Settings) -> Iterator[Contradiction]:
 
 
 def _prices(settings: Settings) -> Iterator[Contradiction]:
-    model, budget = settings.model, settings.budget
+    model = settings.model
     prices = {"model.price_input": model.price_input, "model.price_output": model.price_output}
     missing = [path for path, price in prices.items() if price is None]
     if len(missing) == 1 or (missing and (model.price_cached is not None or model.price_written is not None)):
         for path in missing:
             yield _found(path, "missing; another price is set", *prices, "model.price_cached", "model.price_written")
-    if not missing or not model.base_url or is_loopback(model.base_url):
-        return
-    for name in ("day_money", "month_money", "total_money", "chat_day_money", "person_day_money"):
-        if getattr(budget, name) is not None:
-            text = "needs model.price_input and model.price_output: money cannot be counted without prices"
-            yield _found(f"budget.{name}", text, "model.base_url", *prices)
 
 
 def _sizes(settings: Settings) -> Iterator[Contradiction]:

@@ -21,14 +21,15 @@ class Section(BaseModel):
     def _written(cls, value: object, info: ValidationInfo) -> object:
         """Read the forms a file or a variable can hold: "none" for no value, commas for a list; true is no number."""
         kind = cls.model_fields[info.field_name or ""].annotation
-        if isinstance(value, bool) and kind is not bool:
+        if isinstance(value, bool) and kind is not bool and bool not in get_args(kind):
             raise problem("must not be true or false")
         if not isinstance(value, str):
             return value
         if NoneType in get_args(kind) and value.strip().lower() in ("", "none"):
             return None
-        if get_origin(kind) is tuple and value.lstrip().startswith("["):
+        listed = tuple in (get_origin(each) for each in (kind, *get_args(kind)))
+        if listed and value.lstrip().startswith("["):
             return json_list(value)
-        if get_origin(kind) is tuple:
+        if listed:
             return tuple(part for part in re.split(r"\s*[,，]\s*", value.strip()) if part)
         return value

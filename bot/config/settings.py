@@ -5,10 +5,12 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field, StringConstraints
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
+from bot.config.background import Background
 from bot.config.budget import Budget
+from bot.config.capabilities import CapabilityRule
 from bot.config.kinds import region, zone
 from bot.config.media import Media
-from bot.config.model import ModelServer
+from bot.config.model import Fallback, ModelServer, SecondFallback, Small
 from bot.config.platforms import Discord, Telegram
 from bot.config.section import Section
 from bot.types.session import LightPolicy
@@ -66,10 +68,17 @@ class SessionLimits(Section):
     """When a conversation is closed and digested."""
 
     idle_seconds: int = Field(
-        default=1800, ge=1, le=2_592_000, description="Silence that closes a session, in seconds."
+        default=1800,
+        ge=1,
+        le=2_592_000,
+        description="Silence that closes a session, in seconds; unset it is as long as the provider's cache lives, "
+        "1,800 to 21,600.",
     )
     log_tokens: int = Field(
-        default=6000, ge=500, le=1_000_000, description="Log size that closes a session, in tokens."
+        default=6000,
+        ge=500,
+        le=1_000_000,
+        description="Log size that closes a session, in tokens; unset it follows the provider's prices.",
     )
     reserve_tokens: int = Field(
         default=1024, ge=0, le=1_000_000, description="Part of the model's window kept free, in tokens."
@@ -121,7 +130,7 @@ class PromptRules(Section):
         default=300,
         ge=0,
         le=2_592_000,
-        description="How long the provider keeps a prompt that it has seen, in seconds.",
+        description="How long the provider keeps a prompt that it has seen, in seconds; unset as is known of it.",
     )
 
 
@@ -172,9 +181,17 @@ class Settings(BaseSettings):
 
     persona: str = Field(default="default", pattern=r"^[\w-]+$", description="Persona folder under data/persona.")
     prompts_dir: str = Field(default="", description="Own folder whose files replace shipped prompts of the same name.")
+    capabilities: tuple[CapabilityRule, ...] = Field(
+        default=(),
+        description="Own rules about model servers, as [[capabilities]]; data/providers.toml shows the form.",
+    )
     bot: Bot = Bot()
     model: ModelServer = ModelServer()
+    fallback: Fallback = Fallback()
+    second_fallback: SecondFallback = SecondFallback()
+    small: Small = Small()
     budget: Budget = Budget()
+    background: Background = Background()
     speak: Speak = Speak()
     telegram: Telegram = Telegram()
     discord: Discord = Discord()

@@ -1,6 +1,5 @@
 """Closing a session: open → closing → closed, with exactly one digest, by one small model call or by rule."""
 
-import asyncio
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -8,6 +7,9 @@ from dataclasses import dataclass
 from bot.config.settings import Settings
 from bot.errors import ModelError, OverBudget
 from bot.flow.aside import Aside
+from bot.flow.background import BackgroundGate
+from bot.flow.calling import Caller
+from bot.flow.crew import Member
 from bot.flow.plan import Planner
 from bot.flow.words import Words
 from bot.memory.digest import DigestLine, Scope, excerpt, needs_model, rule_digest
@@ -23,8 +25,9 @@ from bot.text.script import Script, script_of
 from bot.types.event import Event
 from bot.types.log import Log
 from bot.types.memory import Digest
-from bot.types.prompt import Message, Prompt, Request, Usage
+from bot.types.prompt import Completion, Message, Prompt, Request, Usage
 from bot.types.session import Session
+from bot.types.turn import Call
 
 FIRST_WAIT_MS = 30_000
 LONGEST_WAIT_MS = 3_600_000
@@ -39,11 +42,10 @@ OUTPUT_TOKENS = 400
 
 @dataclass(frozen=True, slots=True)
 class Summariser:
-    """Who digests, what it is told in each language, and the slots it shares with turns."""
+    """Who digests, and what it is told in each language."""
 
-    model: Model
+    caller: Caller
     instructions: Mapping[Script, str]
-    slots: asyncio.Semaphore
 
 
 class Closing:
@@ -60,6 +62,7 @@ class Closing:
         self._settings = settings
         self._words = words
         self._aside = aside
+        self._gate = BackgroundGate(store.switches, settings.background)
         self._log = log
 
     async def digest(self, session_id: int) -> None:
@@ -111,30 +114,44 @@ class Closing:
     ) -> tuple[Digest, Settlement | None]:
         """The digest, with what it cost when a model made it."""
         enough = session.digest_attempts >= MOST_TRIES
-        if again or enough or not self._summariser.model.digests or not needs_model(lines):
+        able = self._summariser.caller.crew.first.model.digests and await self._gate.allows("digest")
+        if again or enough or not able or not needs_model(lines):
             return await self._by_rule(lines, scope), None
         prompt = self._prompt(lines)
-        now, vocabulary = self._clock.now(), self._planner.vocabulary
+        vocabulary = self._planner.vocabulary
         estimated = sum(message_tokens(message, vocabulary) for message in prompt.messages)
-        tokens = math.ceil(estimated * await self._planner.ratio())
+        caller, ledger = self._summariser.caller, self._store.ledger
+
+        async def reserve(member: Member) -> Call:
+            now, tokens = self._clock.now(), math.ceil(estimated * await self._planner.ratio(member))
+            reservation = self._planner.reservation("digest", member, tokens, now, estimated)
+            return await ledger.reserve(session.id, reservation, now)
+
+        member = caller.crew.pick(self._clock.now())
         try:
-            reservation = self._planner.reservation("digest", tokens, now, estimated)
-            call = await self._store.ledger.reserve(session.id, reservation, now)
+            first = member, await reserve(member)
+            answered = await caller.ask(self._request(prompt), first, reserve, ledger, _listen)
         except OverBudget as error:
             self._log.warning("over_budget", session=session.number, chat=scope.chat_id, limit=error.limit)
             return await self._by_rule(lines, scope), None
-        try:
-            async with self._summariser.slots:
-                answer = await self._summariser.model.complete(self._request(prompt))
         except ModelError as error:
-            end = self._store.ledger.charge if error.billed else self._store.ledger.release
-            await end(call.id, self._clock.now())
+            await self._give_back(session, error)
             if error.fault in ("cut", "invalid", "filtered", "overflow"):
                 return await self._by_rule(lines, scope), None
             raise
-        usage = answer.usage or Usage(tokens, 0, message_tokens(answer.message(), vocabulary), returned=False)
-        settlement = Settlement(call.id, usage, prices.cost(usage, prices.price(self._settings)))
-        return parse_digest(answer.text, lines, scope) or await self._by_rule(lines, scope), settlement
+        answer, ratio = answered.completion, await self._planner.ratio(answered.member)
+        output = message_tokens(answer.message(), vocabulary)
+        usage = answer.usage or Usage(math.ceil(estimated * ratio), 0, output, returned=False)
+        cost = prices.cost(usage, answered.member.rate(self._clock.now()))
+        digest = parse_digest(answer.text, lines, scope) or await self._by_rule(lines, scope)
+        return digest, Settlement(answered.call.id, usage, cost)
+
+    async def _give_back(self, session: Session, error: ModelError) -> None:
+        """End the reservation of the request that failed last."""
+        ledger = self._store.ledger
+        reserved = await ledger.reserved_call(session.id)
+        if reserved is not None:
+            await (ledger.charge if error.billed else ledger.release)(reserved, self._clock.now())
 
     async def _by_rule(self, lines: tuple[DigestLine, ...], scope: Scope) -> Digest:
         """The deterministic digest, made off the event loop: a busy group's session has thousands of lines."""
@@ -147,6 +164,10 @@ class Closing:
     def _request(self, prompt: Prompt) -> Request:
         model = self._settings.model
         return Request(prompt, min(OUTPUT_TOKENS, model.max_output_tokens), 0.0, model.deadline_seconds)
+
+
+async def _listen(model: Model, request: Request) -> Completion:
+    return await model.complete(request)
 
 
 def _line(number: int, event: Event, settings: Settings) -> DigestLine:

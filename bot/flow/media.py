@@ -24,6 +24,7 @@ from bot.text.script import Script
 from bot.text.textfile import is_text_file, picture_mime, read_text
 from bot.types.event import Attachment, Event
 from bot.types.log import Log
+from bot.types.money import Rate
 from bot.types.people import Chat, Person
 from bot.types.prompt import Completion, Usage
 from bot.types.turn import Cause
@@ -56,9 +57,10 @@ class NotSeen(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Eyes:
-    """Who sees and hears, what it is told in each language, and the slots it shares with turns."""
+    """Who sees and hears and at what prices, what it is told in each language, and the slots it shares with turns."""
 
     model: Model
+    rate: Rate
     instructions: Mapping[Script, str]
     slots: asyncio.Semaphore
 
@@ -226,7 +228,7 @@ class Media:
 
     async def _reserve(self, asker: Asker, cost: _Cost) -> int:
         now, settings = self._clock.now(), self._settings
-        most = prices.estimate(cost.prompt, cost.output, prices.price(settings))
+        most = prices.estimate(cost.prompt, cost.output, self._eyes.rate(now))
         day, month = prices.periods(now, self._words.tz(self._words.zone))
         reservation = Reservation(
             cost.cause, cost.model, most.tokens, most.cost, prices.limits(settings), day, month
@@ -250,7 +252,7 @@ class Media:
             raise NotSeen("failed", (call, "charge")) from error
 
     def _settlement(self, call: int, usage: Usage) -> Settlement:
-        return Settlement(call, usage, prices.cost(usage, prices.price(self._settings)))
+        return Settlement(call, usage, prices.cost(usage, self._eyes.rate(self._clock.now())))
 
 
 def _sound_name(attachment: Attachment) -> str:

@@ -5,9 +5,12 @@ from dataclasses import dataclass, replace
 from bot.config.settings import Settings
 from bot.context.bus import SCENE_LABEL
 from bot.context.scene import scene_text
-from bot.context.xml import Limits, delta
+from bot.context.xml import delta
+from bot.flow.crew import Crew, Member
+from bot.flow.lines import FirstLines
 from bot.flow.words import Words
 from bot.money import prices
+from bot.money.degrade import Step, step_of
 from bot.prompt.casual import asks, casual
 from bot.prompt.compose import Composed, compose, whole_prompt
 from bot.prompt.opening import opening, present
@@ -23,16 +26,14 @@ from bot.store.turns import Asking
 from bot.text.dates import next_local_time
 from bot.text.estimate import Vocabulary, estimate_tokens, vocabulary_of
 from bot.types.event import Event
+from bot.types.money import Pressure
 from bot.types.opening import OpeningFacts
 from bot.types.people import Audience, Chat, Person
-from bot.types.prompt import Prompt
+from bot.types.prompt import Prompt, Request
 from bot.types.session import CloseReason, Epoch, LogEntry, Session
 from bot.types.turn import Cause, Turn
 
 NOT_LATE: CloseReason = ""
-
-LIGHT_LINES, LIGHT_TOKENS = 4, 120
-"""What small talk is told of before: the newest lines, and how many tokens of them (seed: 400 to 500 for all)."""
 
 LAST_LINES = 20
 """Lines among which nuan's last one is looked for."""
@@ -51,6 +52,7 @@ class Plan:
     epoch: Epoch | None
     prefix: Prefix
     choice: Choice
+    member: Member
 
     def logged(self, turn: Turn) -> Epoch:
         """The log as it stands once the turn is asked."""
@@ -80,14 +82,15 @@ class Planner:
     """Composes turns for any chat."""
 
     def __init__(
-        self, store: Store, settings: Settings, bootstraps: Bootstraps, words: Words, model_name: str
+        self, store: Store, settings: Settings, bootstraps: Bootstraps, words: Words, crew: Crew
     ) -> None:  # fmt: skip
         self._store = store
         self._settings = settings
         self._bootstraps = bootstraps
         self._words = words
-        self._model_name = model_name
-        self.vocabulary: Vocabulary = settings.model.vocabulary or vocabulary_of(model_name)
+        self._crew = crew
+        self._lines = FirstLines(store, settings)
+        self.vocabulary: Vocabulary = settings.model.vocabulary or vocabulary_of(crew.first.model.name)
 
     async def plan(self, occasion: Occasion, now: int) -> Plan:
         """Compose the turn that answers these messages now."""
@@ -97,7 +100,8 @@ class Planner:
         if session is not None and session.close_at <= now:
             ends = reason_of(session, self._settings.session.idle_seconds * 1000)
             session = None
-        choice = await self._choose(occasion, session, log.epoch, now)
+        step, _ = await self.step(chat, occasion.person, now)
+        choice = await self._choose(occasion, session, log.epoch, now, poor=step in ("light", "over"))
         prefix, light = self._bootstraps.of(choice.mode), choice.mode == "light"
         reason = self._new_epoch(session, log.epoch, prefix, choice)
         epoch = None if reason else log.epoch
@@ -106,7 +110,7 @@ class Planner:
             now, self._words.zone_of(chat, occasion.person), self._words.script(occasion.person), first=first
         )
         if first:
-            events, limits = await self._lines(chat, session, now, light)
+            events, limits = await self._lines.read(chat, session, now, light)
             facts = await self.facts(chat, occasion.person, now)
             facts = (
                 replace(facts, memories=tuple(m for m in facts.memories if m.slot), dialogues=()) if light else facts
@@ -114,7 +118,7 @@ class Planner:
             text, earlier = self._opening(facts, occasion.person, light), 0
         else:
             events, earlier = log.news, log.earlier
-            limits, text, facts = self._limits(self._settings.context.delta_tokens), "", None
+            limits, text, facts = self._lines.limits(self._settings.context.delta_tokens), "", None
         upto = max(event.id for event in (*events, *occasion.answering))
         if first or not self._settings.context.scene.include:
             # The opening tells the present scene; after it only a change is news.
@@ -124,7 +128,8 @@ class Planner:
         shown = delta(every, answered, now, frame, limits, estimate_tokens, earlier)
         composed = compose(text, shown.text, self.vocabulary)
         new = NewEpoch(prefix.message, prefix.tools, prefix.signature, reason, choice.mode)
-        asking = self._asking(occasion, session, epoch, composed, now, new, await self.ratio())
+        member = self._crew.pick(now, small=step != "full")
+        asking = self._asking(occasion, session, epoch, composed, now, new, member, await self.ratio(member))
         asking = replace(
             asking,
             shown=tuple(number for line in shown.lines for number in line.event_ids),
@@ -135,10 +140,10 @@ class Planner:
             mode_why=choice.why,
         )
         prompt = whole_prompt(prefix.message, prefix.tools, epoch, (composed.message,))
-        return Plan(asking, prompt, composed, epoch, prefix, choice)
+        return Plan(asking, prompt, composed, epoch, prefix, choice, member)
 
     async def _choose(
-        self, occasion: Occasion, session: Session | None, epoch: Epoch | None, now: int
+        self, occasion: Occasion, session: Session | None, epoch: Epoch | None, now: int, *, poor: bool
     ) -> Choice:  # fmt: skip
         """How much of the bootstrap this turn brings."""
         rules, goes_on = self._settings.prompt, session is not None and epoch is not None and not epoch.stale
@@ -151,7 +156,7 @@ class Planner:
         )  # fmt: skip
         mode = epoch.mode if goes_on and epoch is not None else None
         whole = mode == "full" and epoch is not None and log_tokens(epoch) > self._settings.context.carry_tokens
-        return choose(rules.light, casual=small, log=mode, warm=warm, full_log=whole)
+        return choose(rules.light, casual=small, log=mode, warm=warm, full_log=whole, poor=poor)
 
     async def _asked(self, occasion: Occasion) -> bool:
         """Whether nuan's last line here asked something: then 好的 is an answer, and what it answers must be known."""
@@ -200,16 +205,30 @@ class Planner:
         known = await self._store.people.audience(chat)
         return Audience(chat.id, "group", tuple(dict.fromkeys((person.id, *known.person_ids))))
 
-    async def ratio(self) -> float:
-        """How many tokens the model counts for each that we estimate."""
-        return await self._store.ledger.ratio(self._model_name)
+    def request(self, prompt: Prompt, signature: str) -> Request:
+        """The call that sends this prompt; requests with the same prefix go to the same cache."""
+        model = self._settings.model
+        return Request(prompt, model.max_output_tokens, model.temperature, model.deadline_seconds, f"nuan-{signature}")
 
-    def reservation(self, cause: Cause, tokens: int, now: int, estimated: int) -> Reservation:
+    async def step(self, chat: Chat, person: Person, now: int) -> tuple[Step, Pressure]:
+        """What is done without for that person in that chat, and the limit that it is for."""
+        day, month = prices.periods(now, self._words.tz(self._words.zone))
+        budget = self._settings.budget
+        limits = prices.limits(self._settings)
+        pressure = await self._store.ledger.pressure(limits, day, month, chat.id, person.id)
+        has_small = self._crew.has_small
+        return step_of(pressure.share, budget.small_at, budget.light_at, has_small=has_small), pressure
+
+    async def ratio(self, member: Member) -> float:
+        """How many tokens the model counts for each that we estimate."""
+        return await self._store.ledger.ratio(member.model.name)
+
+    def reservation(self, cause: Cause, member: Member, tokens: int, now: int, estimated: int) -> Reservation:
         """What a call with a prompt of `tokens` must reserve; `estimated` is what a bare estimate makes of it."""
-        most = prices.estimate(tokens, self._settings.model.max_output_tokens, prices.price(self._settings))
+        most = prices.estimate(tokens, self._settings.model.max_output_tokens, member.rate(now))
         day, month = prices.periods(now, self._words.tz(self._words.zone))
         return Reservation(
-            cause, self._model_name, most.tokens, most.cost, prices.limits(self._settings), day, month, estimated
+            cause, member.model.name, most.tokens, most.cost, prices.limits(self._settings), day, month, estimated
         )  # fmt: skip
 
     def close_at(self, opened: int, chat: Chat, person: Person, now: int) -> int:
@@ -228,44 +247,9 @@ class Planner:
             return choice.mode
         return "" if epoch.signature == prefix.signature else "prefix"
 
-    def _limits(self, tokens: int, recent: int | None = None, window_s: int | None = None) -> Limits:
-        return Limits(
-            tokens=tokens, recent=recent, window_s=window_s, answered=self._settings.input.max_chars,
-            scene=self._settings.context.scene.max_chars, gap_ms=self._settings.context.gap_seconds * 1000,
-        )  # fmt: skip
-
-    def _raw(self) -> Limits:
-        """Raw lines that stand in for a log or a digest: bounded by tokens alone, the bot's own lines as well."""
-        limits = self._limits(self._settings.context.carry_tokens)
-        return replace(limits, bot=limits.message, bot_lines=self._settings.context.bus_max)
-
-    async def _lines(
-        self, chat: Chat, session: Session | None, now: int, light: bool
-    ) -> tuple[tuple[Event, ...], Limits]:
-        """The lines that a new log begins with, and how much of them."""
-        context = self._settings.context
-        if light:
-            events = await self._store.events.recent(
-                chat.id, await self._store.sessions.floor(chat.id), now - context.window_seconds * 1000, LIGHT_LINES
-            )
-            limits = self._limits(LIGHT_TOKENS, LIGHT_LINES, context.window_seconds)
-            return events, replace(limits, bot=limits.message)
-        if session is not None:
-            events = await self._store.events.recent(chat.id, session.from_event, 0, context.bus_max)
-            return events, self._raw()
-        floor = await self._store.sessions.floor(chat.id)
-        waiting = [s.from_event for s in await self._store.sessions.undigested(chat.id) if s.close_reason != "clear"]
-        if waiting:
-            # The digest is not there yet: the raw lines stand in for it.
-            events = await self._store.events.recent(chat.id, max(floor, min(waiting)), 0, context.bus_max)
-            return events, self._raw()
-        since = now - context.window_seconds * 1000
-        events = await self._store.events.recent(chat.id, floor, since, context.bus_max)
-        return events, self._limits(context.carry_tokens, context.recent, context.window_seconds)
-
     def _asking(
         self, occasion: Occasion, session: Session | None, epoch: Epoch | None,
-        composed: Composed, now: int, new: NewEpoch, ratio: float,
+        composed: Composed, now: int, new: NewEpoch, member: Member, ratio: float,
     ) -> Asking:  # fmt: skip
         prefix = prefix_tokens(new.prefix, new.tools, self.vocabulary)
         tokens = prompt_tokens(epoch, prefix, composed.tokens, ratio)
@@ -279,5 +263,5 @@ class Planner:
             answering=tuple(event.id for event in occasion.answering), why=occasion.why,
             person_id=occasion.person.id, receipts=occasion.receipts,
             close_at=self.close_at(session.opened_at if session else now, occasion.chat, occasion.person, now),
-            reservation=self.reservation(cause, tokens, now, estimated),
+            reservation=self.reservation(cause, member, tokens, now, estimated),
         )  # fmt: skip

@@ -1,12 +1,14 @@
 """One turn from asked to said: calls, tools, settlement. It can be taken up again at any of its commits."""
 
-import asyncio
 from dataclasses import dataclass, replace
 
 from bot.config.settings import Settings
 from bot.errors import ModelError, OverBudget, StoreError
+from bot.flow.calling import Answered, Caller
+from bot.flow.crew import Member
 from bot.flow.live import Preview
 from bot.flow.plan import Occasion, Planner
+from bot.flow.refusing import Refusing
 from bot.flow.sending import Sending
 from bot.flow.toolcalls import mine, sound, unanswered
 from bot.flow.words import Words
@@ -21,7 +23,7 @@ from bot.text.estimate import estimate_tokens
 from bot.types.log import Log
 from bot.types.outgoing import Draft
 from bot.types.people import Chat, Person
-from bot.types.prompt import Completion, Prompt, Request, ToolCall, ToolSpec, Usage
+from bot.types.prompt import Completion, Request, ToolCall, ToolSpec, Usage
 from bot.types.session import Epoch
 from bot.types.tool import Tool, ToolContext, ToolRefused
 from bot.types.turn import Call, Cause, Turn
@@ -44,23 +46,22 @@ NOTHING: tuple[int, ...] = ()
 
 @dataclass(frozen=True, slots=True)
 class Brain:
-    """Who answers and with which tools; `slots` bounds the calls in flight over all chats, first come first served."""
+    """Who answers and with which tools."""
 
-    model: Model
+    caller: Caller
     tools: tuple[Tool, ...]
-    slots: asyncio.Semaphore
 
 
 @dataclass(frozen=True, slots=True)
 class Running:
-    """A turn under way: its log as it is stored, and the call that is reserved for it, if any."""
+    """A turn under way: its log as it is stored, and who is reserved to be called for it, if anybody."""
 
     turn: Turn
     chat: Chat
     person: Person
     epoch: Epoch
     tools: tuple[ToolSpec, ...]
-    call: Call | None
+    reserved: tuple[Member, Call] | None
 
 
 class TurnRunner:
@@ -78,6 +79,7 @@ class TurnRunner:
         self._words = words
         self._log = log
         self._sending = sending
+        self._refusing = Refusing(store, clock, words, log)
         switches = {"telegram": settings.telegram.stream, "discord": settings.discord.stream}
         self._silent = frozenset(platform for platform, on in switches.items() if not on)
 
@@ -87,12 +89,10 @@ class TurnRunner:
         try:
             asked = await self._store.turns.ask(plan.asking, self._clock.now())
         except OverBudget as error:
-            await self._over_budget(occasion, error)
+            await self._refusing.refuse(occasion, error)
             return
-        turn = asked.turn
-        await self._run(
-            Running(turn, occasion.chat, occasion.person, plan.logged(turn), plan.prompt.tools, asked.call)
-        )  # fmt: skip
+        turn, reserved = asked.turn, (plan.member, asked.call)
+        await self._run(Running(turn, occasion.chat, occasion.person, plan.logged(turn), plan.prompt.tools, reserved))
 
     async def resume(self, turn: Turn) -> None:
         """Take up a turn that was left between two commits: the same bytes are asked again, a lost call is charged."""
@@ -113,8 +113,11 @@ class TurnRunner:
             while step is not None:
                 step = await self._step(step)
         except OverBudget as error:
-            await self._fail(turn, person, f"over_budget {error.limit}", self._limit_text(person, error), "release")
+            await self._fail(turn, person, f"over_budget {error.limit}", self._refusing.text(person, error), "release")
         except ModelError as error:
+            if error.fault == "overflow" and len(mine(running.epoch, turn)) < len(running.epoch.entries):
+                await self._begin_anew(turn, error)
+                return
             text = self._words.messages.text(f"model_failed_{error.fault}", self._words.script(person))
             self._log.warning("model_failed", turn=turn.id, fault=error.fault, detail=error.detail, text=error.said)
             await self._fail(turn, person, error.fault, text, "charge" if error.billed else "release")
@@ -132,9 +135,11 @@ class TurnRunner:
         if waiting:
             await self._tool(running, waiting[0])
             return await self._reload(running)
-        completion, used = await self._ask(running)
-        usage = await self._usage(completion, running)
-        settlement = Settlement(used.id, usage, prices.cost(usage, prices.price(self._settings)))
+        answered = await self._ask(running)
+        completion = answered.completion
+        usage = await self._usage(answered, running)
+        cost = prices.cost(usage, answered.member.rate(self._clock.now()))
+        settlement = Settlement(answered.call.id, usage, cost)
         if len(completion.tool_calls) > MOST_AT_ONCE:
             raise ModelError("invalid", f"{len(completion.tool_calls)} tool calls at once")
         if completion.tool_calls:
@@ -149,29 +154,42 @@ class TurnRunner:
     async def _reload(self, running: Running) -> Running:
         """The turn with its log as it is stored now."""
         epoch = await self._store.sessions.epoch(running.turn.session_id)
-        return replace(running, epoch=epoch or running.epoch, call=None)
+        return replace(running, epoch=epoch or running.epoch, reserved=None)
 
-    async def _ask(self, running: Running) -> tuple[Completion, Call]:
+    async def _ask(self, running: Running) -> Answered:
         """One reserved model call on the log as it is stored."""
-        turn, epoch, call = running.turn, running.epoch, running.call
-        if call is None:
+        turn, epoch, ledger = running.turn, running.epoch, self._store.ledger
+        request = self._planner.request(whole_prompt(epoch.prefix, running.tools, epoch, ()), epoch.signature)
+        first = running.reserved
+        if first is None:
             made, lost = await self._store.turns.tried(turn.id)
             if made >= MOST_CALLS or lost >= MOST_LOST:
                 raise ModelError("invalid", f"still no answer after {made} calls, and {lost} cut off by crashes")
-            prefix = prefix_tokens(epoch.prefix, running.tools, self._planner.vocabulary)
-            tokens = prompt_tokens(epoch, prefix, 0, await self._planner.ratio())
-            cause: Cause = "tool" if any(message.role == "tool" for message in mine(epoch, turn)) else "reply"
-            reservation = self._planner.reservation(
-                cause, tokens, self._clock.now(), prefix + log_tokens(epoch)
-            )  # fmt: skip
-            call = await self._store.turns.ask_again(turn, reservation, self._clock.now())
-        request = self._request(whole_prompt(epoch.prefix, running.tools, epoch, ()))
-        async with self._brain.slots:
-            return await self._listen(running, request), call
+            step, _ = await self._planner.step(running.chat, running.person, self._clock.now())
+            member = self._brain.caller.crew.pick(self._clock.now(), small=step != "full")
+            first = member, await self._reserve(running, member)
 
-    async def _listen(self, running: Running, request: Request) -> Completion:
+        async def reserve(member: Member) -> Call:
+            return await self._reserve(running, member)
+
+        async def listen(model: Model, request: Request) -> Completion:
+            return await self._listen(running, model, request)
+
+        return await self._brain.caller.ask(request, first, reserve, ledger, listen)
+
+    async def _reserve(self, running: Running, member: Member) -> Call:
+        """Reserve the next request of a turn."""
+        turn, epoch = running.turn, running.epoch
+        prefix = prefix_tokens(epoch.prefix, running.tools, self._planner.vocabulary)
+        tokens = prompt_tokens(epoch, prefix, 0, await self._planner.ratio(member))
+        cause: Cause = "tool" if any(message.role == "tool" for message in mine(epoch, turn)) else "reply"
+        now = self._clock.now()
+        reservation = self._planner.reservation(cause, member, tokens, now, prefix + log_tokens(epoch))
+        return await self._store.turns.ask_again(turn, reservation, now)
+
+    async def _listen(self, running: Running, model: Model, request: Request) -> Completion:
         """The completion; where the platform can, the reply is shown while it is written."""
-        model, preview = self._brain.model, self._preview(running)
+        preview = self._preview(running)
         if preview is None or not isinstance(model, Streams):
             return await model.complete(request)
         try:
@@ -186,15 +204,12 @@ class TurnRunner:
             return None
         return Preview(self._store, self._clock, adapter, chat, running.turn, self._log)
 
-    def _request(self, prompt: Prompt) -> Request:
-        model = self._settings.model
-        return Request(prompt, model.max_output_tokens, model.temperature, model.deadline_seconds)
-
-    async def _usage(self, completion: Completion, running: Running) -> Usage:
+    async def _usage(self, answered: Answered, running: Running) -> Usage:
         """What the server counted, else our estimate."""
+        completion = answered.completion
         if completion.usage is not None:
             return completion.usage
-        ratio = await self._planner.ratio()
+        ratio = await self._planner.ratio(answered.member)
         vocabulary = self._planner.vocabulary
         prefix = prefix_tokens(running.epoch.prefix, running.tools, vocabulary)
         prompt = prompt_tokens(running.epoch, prefix, 0, ratio)
@@ -273,15 +288,9 @@ class TurnRunner:
         await self._store.turns.fail(turn, error, notice, call, self._clock.now())
         await self._report(turn, error)
 
-    async def _over_budget(self, occasion: Occasion, error: OverBudget) -> None:
-        text = "\n".join((*occasion.receipts, self._limit_text(occasion.person, error)))
-        numbers = tuple(event.id for event in occasion.answering)
-        if occasion.why == "window" and not occasion.receipts:  # nobody called: they were told when they did
-            await self._store.events.finish(numbers, "done", "refused")
-        else:
-            await self._store.turns.refuse(occasion.chat.id, numbers, Draft(text, "notice"), self._clock.now())
-        self._log.warning("over_budget", chat=occasion.chat.id, person=occasion.person.id, limit=error.limit)
-
-    def _limit_text(self, person: Person, error: OverBudget) -> str:
-        text, script = self._words.messages.text, self._words.script(person)
-        return text("budget_over", script, limit=text(f"limit_{error.limit}", script))
+    async def _begin_anew(self, turn: Turn, error: ModelError) -> None:
+        """The log grew larger than the model's window: the same is asked once more, on the first log of a session."""
+        reserved = await self._store.turns.reserved_call(turn.id)
+        call = (reserved, "charge" if error.billed else "release") if reserved is not None else None
+        await self._store.turns.begin_anew(turn, call, self._clock.now())
+        self._log.warning("overflow", chat=turn.chat_id, turn=turn.id, detail=error.detail, text=error.said)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from bot.errors import ModelError, ModelFault
 from bot.text.clean import clean
+from bot.types.capabilities import CACHED, WRITTEN
 from bot.types.prompt import Completion, ToolCall, Usage
 
 MAX_CHARS = 1_000_000
@@ -48,8 +49,10 @@ class Answer:
         keep_reasoning: bool = False,
         whole: bool = True,
         hear: Callable[[Callable[[], str]], None] | None = None,
+        counted: tuple[tuple[str, ...], tuple[str, ...]] = (CACHED, WRITTEN),
     ) -> None:
         self.chunks = 0
+        self._counted = counted
         self._hear = hear
         self._taken = taken
         self._keep_reasoning = keep_reasoning
@@ -71,7 +74,8 @@ class Answer:
             raise ModelError(fault_of(body["error"]), f"error in the answer: {describe(body['error'])}")
         choice = next(_mappings(body.get("choices")), {})
         self._chosen = self._chosen or bool(choice)
-        self._usage = _usage(body.get("usage")) or _usage(choice.get("usage")) or self._usage
+        for said in (choice.get("usage"), body.get("usage")):
+            self._usage = usage_of(said, *self._counted) or self._usage
         self._finish = _string(choice.get("finish_reason")) or self._finish
         piece = _mapping(choice.get("delta")) or _mapping(choice.get("message"))
         content = _string(piece.get("content"))
@@ -97,7 +101,7 @@ class Answer:
             case "":
                 raise ModelError("cut", f"no finish_reason after {self.chunks} chunks")
             case "length" | "max_tokens" | "model_length" if self._whole:
-                raise ModelError("cut", "the answer reached max_tokens")
+                raise ModelError("cut", "the answer reached max_tokens", final=True)
             case "content_filter" | "safety" | "sensitive":
                 raise ModelError("filtered", f"finish_reason {self._finish!r}")
             case "insufficient_system_resource" | "error":
@@ -175,21 +179,13 @@ def describe(error: object) -> str:
     return _string(error)
 
 
-def _usage(value: object) -> Usage | None:
-    """Tokens from every field known to carry them (PROMPT_ECONOMICS, section 1); None when there is no count.
+def usage_of(value: object, cached_in: tuple[str, ...] = CACHED, written_in: tuple[str, ...] = WRITTEN) -> Usage | None:
+    """Tokens of a usage object, cached and written input in these fields; None when it holds no count.
 
     Servers that speak Anthropic's words count cached and written input beside the rest, the others within it.
     """
     body = _mapping(value)
-    details = _mapping(body.get("prompt_tokens_details"))
-    cached = _most(
-        details.get("cached_tokens"), body.get("cached_tokens"), body.get("prompt_cache_hit_tokens"),
-        body.get("cache_read_input_tokens"),
-    )  # fmt: skip
-    written = _most(
-        details.get("cache_write_tokens"), details.get("cache_creation_input_tokens"), body.get("cache_write_tokens"),
-        body.get("cache_creation_input_tokens"),
-    )  # fmt: skip
+    cached, written = (_most(*(_at(body, path) for path in paths)) for paths in (cached_in, written_in))
     prompt, output = _count(body.get("prompt_tokens")), _count(body.get("completion_tokens"))
     if prompt is None and (fresh := _count(body.get("input_tokens"))) is not None:
         prompt, output = fresh + cached + written, _count(body.get("output_tokens"))
@@ -200,6 +196,14 @@ def _usage(value: object) -> Usage | None:
     return Usage(
         prompt, cached, output, written_tokens=min(written, prompt - cached), reasoning_tokens=min(thought, output)
     )  # fmt: skip
+
+
+def _at(body: Mapping[str, object], path: str) -> object:
+    """What stands at a dotted path."""
+    *outer, last = path.split(".")
+    for name in outer:
+        body = _mapping(body.get(name))
+    return body.get(last)
 
 
 def _most(*values: object) -> int:

@@ -1,12 +1,13 @@
 """A model behind an OpenAI-compatible server. It never retries, logs or counts money."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, TypeVar
 
 from bot.errors import ModelError
 from bot.model.answer import Answer
-from bot.types.prompt import Completion, Prompt, Request
+from bot.model.dialect import PLAIN, Dialect
+from bot.types.prompt import Completion, Request
 
 if TYPE_CHECKING:
     from bot.model.wire import Wire
@@ -17,11 +18,9 @@ T = TypeVar("T")
 class OpenAIModel:
     """One server and one model name; the library and its connections are loaded at the first use, in a thread.
 
-    `extra` is merged into every request body (a provider's own switches). `keep_reasoning` is for models that
-    demand their reasoning back. An empty `api_key` sends no Authorization header.
+    `speaks` is what the provider wants otherwise than others. An empty `api_key` sends no Authorization header.
     """
 
-    dialect = "openai"
     digests = True
 
     def __init__(
@@ -32,16 +31,15 @@ class OpenAIModel:
         *,
         stream: bool = True,
         proxy: str = "",
-        keep_reasoning: bool = False,
-        extra: Mapping[str, object] | None = None,
+        speaks: Dialect = PLAIN,
     ) -> None:
         self.name = name
+        self.dialect = speaks.capabilities.provider
         self._base_url = base_url
         self._api_key = api_key
         self._stream = stream
         self._proxy = proxy
-        self._keep_reasoning = keep_reasoning
-        self._extra = dict(extra or {})
+        self._speaks = speaks
         self._loading = asyncio.Lock()
         self._wire: Wire | None = None
 
@@ -57,10 +55,11 @@ class OpenAIModel:
         """As `complete`; `hear` gets a function for the text so far, each time there is more of it."""
         wire = await self._loaded()
         taken = frozenset(call.id for message in request.prompt.messages for call in message.tool_calls)
-        answer = Answer(taken, keep_reasoning=self._keep_reasoning, hear=hear)
+        can, keep = self._speaks.capabilities, self._speaks.keeps_reasoning
+        answer = Answer(taken, keep_reasoning=keep, hear=hear, counted=(can.usage_cached, can.usage_written))
         try:
             async with asyncio.timeout(request.deadline_s):
-                await wire.ask(request.prompt, request.max_tokens, request.temperature, answer)
+                await wire.ask(request, answer)
         except TimeoutError:
             after = f"no end after {request.deadline_s:g} s and {answer.chunks} chunks"
             raise ModelError("timeout", after) from None
@@ -84,9 +83,9 @@ class OpenAIModel:
         wire = await self._loaded()
         return await _within(deadline_s, wire.names())
 
-    async def body(self, prompt: Prompt, max_tokens: int, temperature: float) -> bytes:
+    async def body(self, request: Request) -> bytes:
         """The exact bytes that `complete` would send, made by the same call against a transport that only looks."""
-        return await (await self._loaded()).body(prompt, max_tokens, temperature)
+        return await (await self._loaded()).body(request)
 
     async def close(self) -> None:
         """Close the connections; a later call opens new ones."""
@@ -103,7 +102,9 @@ class OpenAIModel:
     def _load(self) -> "Wire":
         from bot.model.wire import Wire
 
-        return Wire(self._base_url, self._api_key, self.name, stream=self._stream, extra=self._extra, proxy=self._proxy)
+        return Wire(
+            self._base_url, self._api_key, self.name, stream=self._stream, dialect=self._speaks, proxy=self._proxy
+        )  # fmt: skip
 
 
 async def _within(deadline_s: float, call: Awaitable[T]) -> T:

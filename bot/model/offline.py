@@ -45,10 +45,11 @@ class OfflineModel:
         lines = (self._say("intro", heard), answer) if heard.first and not self._known_in(request.prompt) else (answer,)
         return Completion("\n".join(lines), (), None, "stop")
 
-    async def body(self, prompt: Prompt, max_tokens: int, temperature: float) -> bytes:
-        """The request as canonical JSON; the limits change nothing here and are left out."""
-        request = {"messages": [m.wire() for m in prompt.messages], "tools": [t.wire() for t in prompt.tools]}
-        return json.dumps(request, ensure_ascii=False, separators=(",", ":")).encode()
+    async def body(self, request: Request) -> bytes:
+        """The prompt as canonical JSON; the limits change nothing here and are left out."""
+        prompt = request.prompt
+        body = {"messages": [m.wire() for m in prompt.messages], "tools": [t.wire() for t in prompt.tools]}
+        return json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
 
     async def close(self) -> None:
         """Nothing is held."""

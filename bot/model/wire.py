@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import cast
 from urllib.parse import urlsplit
@@ -20,7 +20,8 @@ from pydantic import BaseModel
 from bot.errors import ModelError
 from bot.model import senses
 from bot.model.answer import Answer, describe, fault_of
-from bot.types.prompt import Prompt
+from bot.model.dialect import Dialect
+from bot.types.prompt import Request
 
 QUOTING = (400, 413, 422)
 """Statuses about the request itself: their messages may quote what people wrote."""
@@ -39,21 +40,21 @@ class Wire:
     """One client of the library; building it is slow (0.2 s), so it is built in a thread too."""
 
     def __init__(
-        self, base_url: str, api_key: str, name: str, *, stream: bool, extra: Mapping[str, object], proxy: str = ""
+        self, base_url: str, api_key: str, name: str, *, stream: bool, dialect: Dialect, proxy: str = ""
     ) -> None:  # fmt: skip
         self._name = name
         self._api_key = api_key
         self._stream = stream
-        self._extra = extra
+        self._dialect = dialect
         try:
             self._client = _connect(base_url, api_key, proxy)
         except (ValueError, httpx2.InvalidURL):
             raise ModelError("unreachable", "base_url is no address") from None
 
-    async def ask(self, prompt: Prompt, max_tokens: int, temperature: float, answer: Answer) -> None:
+    async def ask(self, request: Request, answer: Answer) -> None:
         """Send one request and feed what comes back to `answer`; raises ModelError, without a secret in it."""
         with self._translated():
-            await self._ask(self._client, prompt, max_tokens, temperature, answer)
+            await self._ask(self._client, request, answer)
 
     async def see(
         self, model: str, picture: bytes, mime: str, question: str, max_tokens: int, answer: Answer
@@ -78,37 +79,35 @@ class Wire:
                 raise
             return tuple(model.id for model in listed.data if isinstance(model.id, str) and model.id)
 
-    async def body(self, prompt: Prompt, max_tokens: int, temperature: float) -> bytes:
+    async def body(self, request: Request) -> bytes:
         """The bytes `ask` would send."""
         sent: list[bytes] = []
 
-        def look(request: httpx2.Request) -> httpx2.Response:
-            sent.append(request.content)
+        def look(looked: httpx2.Request) -> httpx2.Response:
+            sent.append(looked.content)
             return httpx2.Response(200, json={})
 
         async with httpx2.AsyncClient(transport=httpx2.MockTransport(look)) as transport:
             client = self._client.copy(http_client=transport)
-            await self._ask(client, prompt, max_tokens, temperature, Answer(frozenset()))
+            await self._ask(client, request, Answer(frozenset()))
         return sent[0]
 
     async def close(self) -> None:
         """Close the connections."""
         await self._client.close()
 
-    async def _ask(
-        self, client: openai.AsyncOpenAI, prompt: Prompt, max_tokens: int, temperature: float, answer: Answer
-    ) -> None:
-        tools = cast(list[ChatCompletionFunctionToolParam], [tool.wire() for tool in prompt.tools])
+    async def _ask(self, client: openai.AsyncOpenAI, request: Request, answer: Answer) -> None:
+        tools = cast(list[ChatCompletionFunctionToolParam], [tool.wire() for tool in request.prompt.tools])
+        dialect = self._dialect
+        limits = dialect.limits(request)
         response = await client.chat.completions.create(
             model=self._name,
-            messages=cast(list[ChatCompletionMessageParam], [message.wire() for message in prompt.messages]),
+            messages=cast(list[ChatCompletionMessageParam], dialect.messages(request)),
             tools=tools or openai.omit,
-            max_tokens=max_tokens,
-            temperature=temperature,
             stream=self._stream,
             stream_options={"include_usage": True} if self._stream else openai.omit,
-            extra_headers=self._headers,
-            extra_body=self._extra or None,
+            extra_headers=self._headers | dialect.headers(request),
+            extra_body=limits | dialect.fields(request),
         )
         if isinstance(response, openai.AsyncStream):
             await _read(response, answer)
@@ -125,11 +124,16 @@ class Wire:
         try:
             yield
         except ModelError as error:
-            raise ModelError(error.fault, self._clean(error.detail), self._clean(error.said)) from None
+            raise self._without_secrets(error) from None
         except (*_UNREADABLE, *_BROKEN) as error:
-            found = _translate(error)
             # `from None`: the library's error holds the request with its headers, and what the server echoed.
-            raise ModelError(found.fault, self._clean(found.detail), self._clean(found.said)) from None
+            raise self._without_secrets(_translate(error)) from None
+
+    def _without_secrets(self, error: ModelError) -> ModelError:
+        return ModelError(
+            error.fault, self._clean(error.detail), self._clean(error.said), limited=error.limited,
+            wait_s=error.wait_s, final=error.final,
+        )  # fmt: skip
 
     def _clean(self, detail: str) -> str:
         """One short line without the key, whatever a server echoed."""
@@ -213,6 +217,12 @@ def _of_status(error: openai.APIStatusError) -> ModelError:
     if status == 429 and "insufficient_quota" in said:
         return ModelError("refused", detail)
     if status in (408, 409, 425, 429) or status >= 500:
-        wait = error.response.headers.get("retry-after")
-        return ModelError("busy", f"{detail} (retry after {wait} s)" if wait else detail)
+        wait = error.response.headers.get("retry-after", "")
+        detail = f"{detail} (retry after {wait} s)" if wait else detail
+        return ModelError("busy", detail, limited=status == 429, wait_s=_seconds(wait))
     return ModelError("refused", detail)
+
+
+def _seconds(header: str) -> float | None:
+    """The seconds of a Retry-After header; None for a date, which clocks that differ would mislead."""
+    return float(header) if header.isascii() and header.isdigit() else None

@@ -4,9 +4,11 @@ import math
 from dataclasses import dataclass
 from datetime import tzinfo
 
+from bot.config.model import AnyModel
 from bot.config.settings import Settings
 from bot.text.dates import day_start, month_start
-from bot.types.money import Limits, Price
+from bot.types.capabilities import Capabilities
+from bot.types.money import Limits, Price, Rate
 from bot.types.prompt import Usage
 
 MARGIN = 1.25
@@ -21,13 +23,30 @@ class Estimate:
     cost: float
 
 
-def price(settings: Settings) -> Price:
-    """The configured prices; a model without prices costs nothing (loopback and offline)."""
-    model = settings.model
-    uncached = model.price_input or 0.0
-    cached = uncached if model.price_cached is None else model.price_cached
-    written = uncached if model.price_written is None else model.price_written
-    return Price(uncached, cached, model.price_output or 0.0, written)
+def rate_of(model: AnyModel, can: Capabilities, public: Rate | None = None) -> Rate:
+    """What that model's tokens cost at an instant: as configured, else by the public table, else nothing.
+
+    Cached and written input without a price of their own cost the provider's part of the price of uncached input.
+    """
+
+    def rate(now: int) -> Price:
+        table = public(now) if public is not None else None
+        plain = _first(model.price_input, table.input if table else None)
+        # The table's further prices go with its own price of plain input, not with the operator's.
+        same = table if model.price_input is None else None
+        cached = _first(model.price_cached, same.cached if same else _part(plain, can.cached_ratio))
+        written = _first(model.price_written, same.written if same else _part(plain, can.written_ratio))
+        return Price(plain, cached, _first(model.price_output, table.output if table else None), written)
+
+    return rate
+
+
+def _first(*values: float | None) -> float:
+    return next((value for value in values if value is not None), 0.0)
+
+
+def _part(plain: float, ratio: float | None) -> float:
+    return plain if ratio is None else plain * ratio
 
 
 def limits(settings: Settings) -> Limits:

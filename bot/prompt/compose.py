@@ -20,8 +20,8 @@ class Composed:
 
 def compose(opening: str, ctx: str, vocabulary: Vocabulary = "o200k") -> Composed:
     """Opening block first (only in the first message of a log), then what is new."""
-    text = f"{opening}\n\n{ctx}" if opening else ctx
-    message = Message("user", text)
+    head = f"{opening}\n\n" if opening else ""
+    message = Message("user", head + ctx, opening=len(head))
     return Composed(message, message_tokens(message, vocabulary), opening, ctx)
 
 

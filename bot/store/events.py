@@ -183,6 +183,14 @@ def finish(db: sqlite3.Connection, events: tuple[int, ...], state: EventState, o
     )
 
 
+def requeue(db: sqlite3.Connection, events: tuple[int, ...], at: int) -> None:
+    """Verb part: events whose turn failed are due again."""
+    db.executemany(
+        "UPDATE event SET state = 'queued', due_at = ?, outcome = '' WHERE id = ? AND outcome = 'failed'",
+        [(at, number) for number in events],
+    )
+
+
 def accept(
     db: sqlite3.Connection, arrival: Arrival, decide: Callable[[Situation], Decision], lists: Lists, change: Change
 ) -> Accepted:

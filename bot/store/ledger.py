@@ -1,12 +1,13 @@
 """The ledger: every model call is a row, reserved before it is made and settled after. Prices are not known here."""
 
 import sqlite3
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import cast
 
 from bot.errors import OverBudget
 from bot.store.database import Database
-from bot.types.money import Limits, Spend, Used
+from bot.types.money import Limits, Made, Pressure, Spend, Used
 from bot.types.prompt import Usage
 from bot.types.turn import Call, Cause
 
@@ -73,6 +74,18 @@ class Ledger:
         return Spend(since, float(money), int(tokens), int(calls), int(prompt), int(cached), float(reserved_money),
                      int(reserved_tokens))  # fmt: skip
 
+    async def pressure(self, limits: Limits, day: int, month: int, chat_id: int, person_id: int) -> Pressure:
+        """The fullest of the limits that a call for that person in that chat counts for."""
+        fullest = Pressure()
+        for check in _checks(limits, day, month, Owner(None, chat_id, person_id=person_id)):
+            row = await self._database.row(USED + check.where, check.values)
+            assert row is not None
+            for kind, used, most in (("money", row[1], check.money), ("tokens", row[2], check.tokens)):
+                share = 0.0 if most is None else (float(used) / most if most else 1.0)
+                if share > fullest.share:
+                    fullest = Pressure(share, f"{check.name}_{kind}")
+        return fullest
+
     async def used(self, since: int) -> tuple[Used, ...]:
         """Every call since that instant (ms), oldest first; what is in flight counts as reserved."""
         rows = await self._database.rows(
@@ -82,6 +95,15 @@ class Ledger:
             (since,),
         )
         return tuple(Used(*row) for row in rows)
+
+    async def recent(self, limit: int) -> tuple[Made, ...]:
+        """The newest calls of all chats, newest first."""
+        rows = await self._database.rows(
+            "SELECT at, cause, model, prompt_tokens, cached_tokens, output_tokens, cost, "
+            "coalesce(settled_at, at) - at, state FROM call ORDER BY id DESC LIMIT ?",
+            (limit,),
+        )
+        return tuple(Made(*row) for row in rows)
 
     async def ratio(self, model: str) -> float:
         """How many tokens that model counted for each that we estimated; 1 before it returned a count."""
@@ -102,6 +124,14 @@ class Ledger:
         return await self._database.write(
             lambda db: reserve(db, reservation, at, Owner(session_id=session_id, chat_id=_chat(db, session_id)))
         )
+
+    async def reserved_call(self, session_id: int) -> int | None:
+        """The call in flight that belongs to that session and to no turn: its digest's."""
+        row = await self._database.row(
+            "SELECT id FROM call WHERE session_id = ? AND turn_id IS NULL AND cause = 'digest' AND state = 'reserved'",
+            (session_id,),
+        )
+        return int(row[0]) if row else None
 
     async def settle(self, settlement: Settlement, at: int) -> None:
         """Replace the reservation by what the call cost."""
@@ -130,25 +160,39 @@ def _chat(db: sqlite3.Connection, session_id: int) -> int:
     return cast("int", db.execute("SELECT chat_id FROM session WHERE id = ?", (session_id,)).fetchone()[0])
 
 
+@dataclass(frozen=True, slots=True)
+class _Check:
+    """One pair of limits: in money and in tokens, and which calls count for it."""
+
+    name: str
+    money: float | None
+    tokens: int | None
+    where: str
+    values: tuple[int, ...]
+
+
+def _checks(limits: Limits, day: int, month: int, owner: Owner) -> Iterator[_Check]:
+    """The limits that there are for a call on that account."""
+    every = [
+        _Check("day", limits.day_money, limits.day_tokens, "", (day,)),
+        _Check("month", limits.month_money, limits.month_tokens, "", (month,)),
+        _Check("total", limits.total_money, limits.total_tokens, "", (0,)),
+        _Check("chat", limits.chat_money, limits.chat_tokens, "AND chat_id = ?", (day, owner.chat_id)),
+    ]
+    if owner.person_id is not None:
+        mine = (day, owner.person_id)
+        every.append(_Check("person", limits.person_money, limits.person_tokens, "AND person_id = ?", mine))
+    return (check for check in every if check.money is not None or check.tokens is not None)
+
+
 def reserve(db: sqlite3.Connection, reservation: Reservation, at: int, owner: Owner) -> Call:
     """Verb part: reserve, or raise OverBudget naming the limit that the call would pass."""
-    limits = reservation.limits
-    day, month = reservation.day_since, reservation.month_since
-    checks: tuple[tuple[str, float | None, int | None, int, str, tuple[int | None, ...]], ...] = (
-        ("day", limits.day_money, limits.day_tokens, day, "", ()),
-        ("month", limits.month_money, limits.month_tokens, month, "", ()),
-        ("total", limits.total_money, limits.total_tokens, 0, "", ()),
-        ("chat", limits.chat_money, limits.chat_tokens, day, "AND chat_id = ?", (owner.chat_id,)),
-        ("person", limits.person_money, limits.person_tokens, day, "AND person_id = ?", (owner.person_id,)),
-    )
-    for name, money, tokens, since, where, whose in checks:
-        if (money is None and tokens is None) or (name == "person" and owner.person_id is None):
-            continue
-        used = db.execute(USED + where, (since, *whose)).fetchone()
-        if money is not None and used[1] + reservation.cost > money + ROUNDING:
-            raise OverBudget(f"{name}_money")
-        if tokens is not None and used[2] + reservation.tokens > tokens:
-            raise OverBudget(f"{name}_tokens")
+    for check in _checks(reservation.limits, reservation.day_since, reservation.month_since, owner):
+        used = db.execute(USED + check.where, check.values).fetchone()
+        if check.money is not None and used[1] + reservation.cost > check.money + ROUNDING:
+            raise OverBudget(f"{check.name}_money")
+        if check.tokens is not None and used[2] + reservation.tokens > check.tokens:
+            raise OverBudget(f"{check.name}_tokens")
     number = db.execute(
         "INSERT INTO call (turn_id, session_id, chat_id, person_id, cause, model, state, at, reserved_tokens, "
         "reserved_cost, estimated_tokens) VALUES (?, ?, ?, ?, ?, ?, 'reserved', ?, ?, ?, ?)",

@@ -22,7 +22,9 @@ from bot.store.ledger import Ledger
 from bot.store.memories import Memories
 from bot.store.outbox import Outbox
 from bot.store.people import People
+from bot.store.refusals import Refusals
 from bot.store.sessions import Sessions
+from bot.store.switches import Switches
 from bot.store.tombstones import Tombstones
 from bot.store.turns import Turns
 from bot.store.unsaying import Unsay
@@ -44,6 +46,8 @@ class Store:
         self.turns = Turns(database, self.boot)
         self.outbox = Outbox(database, self.boot)
         self.ledger = Ledger(database)
+        self.refusals = Refusals(database)
+        self.switches = Switches(database)
         self.memories = Memories(database)
         self.forgetting = Forget(database)
         self.unsaying = Unsay(database, self.tombstones)

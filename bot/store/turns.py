@@ -5,9 +5,9 @@ from dataclasses import replace
 
 from bot.store.changes import goes_on
 from bot.store.database import Database
-from bot.store.events import finish
+from bot.store.events import requeue
 from bot.store.ledger import Owner, Reservation, Settlement, charge, reserve
-from bot.store.outbox import put
+from bot.store.sessions import close
 from bot.store.steps import (
     TURN,
     Asked,
@@ -72,12 +72,18 @@ class Turns:
         """
         await self._database.write(lambda db: fail(db, turn, error, notice, call, at))
 
-    async def refuse(self, chat_id: int, events: tuple[int, ...], notice: Draft, at: int) -> None:
-        """No turn for these events: say why, once, and take them off the queue."""
+    async def begin_anew(self, turn: Turn, call: tuple[int, str] | None, at: int) -> None:
+        """The log does not fit into the model: void the turn, close its session, let its events be answered anew.
+
+        What was asked belongs to the next session; receipts are made again with the answer.
+        """
 
         def verb(db: sqlite3.Connection) -> None:
-            finish(db, events, "done", "refused")
-            put(db, chat_id, notice, at)
+            fail(db, turn, "overflow", None, call, at)
+            requeue(db, turn.event_ids, at)
+            if close(db, turn.session_id, "budget", at, False):
+                last = min(turn.event_ids) - 1
+                db.execute("UPDATE session SET upto_event = ? WHERE id = ?", (last, turn.session_id))
 
         await self._database.write(verb)
 

@@ -1,5 +1,6 @@
 """Prices, limits and what was spent."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 
@@ -11,6 +12,10 @@ class Price:
     cached: float
     output: float
     written: float
+
+
+Rate = Callable[[int], Price]
+"""The prices at an instant, ms: some providers ask more at certain hours."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,3 +62,26 @@ class Spend:
     cached_tokens: int
     reserved_money: float
     reserved_tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class Pressure:
+    """The fullest limit that a call would count for: its name, and the part of it that is used, from 0."""
+
+    share: float = 0.0
+    limit: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """One call as it is listed: when (ms), why, which model, tokens, money, how long it took (ms), how it ended."""
+
+    at: int
+    cause: str
+    model: str
+    prompt_tokens: int
+    cached_tokens: int
+    output_tokens: int
+    money: float
+    ms: int
+    state: str

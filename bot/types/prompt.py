@@ -18,13 +18,17 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One item of a prompt. `reasoning` is kept only for models that demand it back."""
+    """One item of a prompt. `reasoning` is kept only for models that demand it back.
+
+    The first `opening` characters of the content are the opening block, 0 where there is none.
+    """
 
     role: Role
     content: str
     tool_calls: tuple[ToolCall, ...] = ()
     tool_call_id: str = ""
     reasoning: str = ""
+    opening: int = 0
 
     def wire(self) -> dict[str, object]:
         """The message in the chat.completions form, keys in a fixed order."""
@@ -41,8 +45,12 @@ class Message:
         return body
 
     def canonical(self) -> str:
-        """The one JSON text of this message: stored, signed and sent without another change."""
-        return json.dumps(self.wire(), ensure_ascii=False, separators=(",", ":"))
+        """The one JSON text of this message as it is stored: with an opening block its content has two parts."""
+        body = self.wire()
+        if self.opening:
+            texts = (self.content[: self.opening], self.content[self.opening :])
+            body["content"] = [{"type": "text", "text": text} for text in texts]
+        return json.dumps(body, ensure_ascii=False, separators=(",", ":"))
 
     @classmethod
     def parse(cls, text: str) -> "Message":
@@ -52,9 +60,12 @@ class Message:
             ToolCall(call["id"], call["function"]["name"], call["function"]["arguments"])
             for call in body.get("tool_calls", ())
         )
+        parts = body["content"]
+        texts = [part["text"] for part in parts] if isinstance(parts, list) else [parts]
         return cls(
-            body["role"], body["content"], calls, body.get("tool_call_id", ""), body.get("reasoning_content", "")
-        )
+            body["role"], "".join(texts), calls, body.get("tool_call_id", ""), body.get("reasoning_content", ""),
+            opening=len(texts[0]) if len(texts) > 1 else 0,
+        )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,12 +98,16 @@ class Prompt:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One call of a model: what is asked, at most how much may come back (tokens), and by when (seconds)."""
+    """One call of a model: what is asked, at most how much may come back (tokens), and by when (seconds).
+
+    `cache_key` names the stable prefix; "" for a one-off request, of which nothing is worth keeping in a cache.
+    """
 
     prompt: Prompt
     max_tokens: int
     temperature: float
     deadline_s: float
+    cache_key: str = ""
 
 
 @dataclass(frozen=True, slots=True)

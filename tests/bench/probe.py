@@ -83,9 +83,9 @@ class WatchedModel:
         self.watch.thinking += taken
         return completion
 
-    async def body(self, prompt: Prompt, max_tokens: int, temperature: float) -> bytes:
+    async def body(self, request: Request) -> bytes:
         """The model's own."""
-        return await self.model.body(prompt, max_tokens, temperature)
+        return await self.model.body(request)
 
     async def close(self) -> None:
         """Close the model."""

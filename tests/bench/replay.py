@@ -19,12 +19,15 @@ from time import perf_counter
 
 from bot.app import App, Parts
 from bot.config.settings import Settings
+from bot.flow.crew import Crew, Member
 from bot.flow.words import Words
 from bot.model.offline import OfflineModel
+from bot.money.prices import rate_of
 from bot.ops.logs import Logs
 from bot.resources import Prompts, resource_dir
 from bot.store.store import DATABASE, Store, open_store
 from bot.text.catalogue import catalogue
+from bot.types.capabilities import Capabilities
 from tests.bench.counts import checksum, count, epochs_of_calls, peak_mb, spread
 from tests.bench.logs import Log, read_logs
 from tests.bench.probe import CountedLog, Stopwatch, WatchedAdapter, WatchedClock, WatchedModel
@@ -113,7 +116,8 @@ def _parts(settings: Settings, store: Store, model: WatchedModel, clock: Watched
         bot.holidays,
     )  # fmt: skip
     persona = resource_dir("data/persona") / settings.persona
-    return Parts(store, model, clock, settings, words, PROMPTS.path, persona, log)
+    crew = Crew(Member(model, rate_of(settings.model, Capabilities())))
+    return Parts(store, crew, clock, settings, words, PROMPTS.path, persona, log)
 
 
 async def replay(logs: Sequence[Log], folder: Path) -> Report:

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Callable
 
-from bot.types.prompt import Completion, Prompt, Request, ToolCall, Usage
+from bot.types.prompt import Completion, Request, ToolCall, Usage
 
 Answer = Completion | Exception | str
 
@@ -47,9 +47,9 @@ class ScriptedModel:
             raise answer
         return says(answer) if isinstance(answer, str) else answer
 
-    async def body(self, prompt: Prompt, max_tokens: int, temperature: float) -> bytes:
+    async def body(self, request: Request) -> bytes:
         """The prompt as it is stored."""
-        return "\n".join(message.canonical() for message in prompt.messages).encode()
+        return "\n".join(message.canonical() for message in request.prompt.messages).encode()
 
     async def close(self) -> None:
         """Nothing is held."""

@@ -1,0 +1,104 @@
+"""From the configuration to the models that answer: what each can do, how it is spoken to, what it costs."""
+
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+
+from bot.clock import SystemClock
+from bot.config.capabilities import CapabilityRule, read_rules
+from bot.config.kinds import is_loopback
+from bot.config.model import AnyModel
+from bot.config.settings import Settings
+from bot.flow.crew import Crew, Member
+from bot.model.capabilities import capabilities
+from bot.model.client import OpenAIModel
+from bot.model.dialect import Dialect
+from bot.model.offline import OfflineModel
+from bot.money.prices import rate_of
+from bot.money.table import public_rate
+from bot.prompt.lifetimes import idle_seconds, log_tokens
+from bot.resources import resource_dir
+from bot.text.catalogue import catalogue
+from bot.types.capabilities import Capabilities
+from bot.types.money import Rate
+
+
+@cache
+def shipped_rules() -> tuple[CapabilityRule, ...]:
+    """The rules of data/providers.toml; ConfigError when the file is broken."""
+    return read_rules(resource_dir("data/providers.toml").read_text("utf-8"))
+
+
+def known_of(settings: Settings, model: AnyModel) -> Capabilities:
+    """What is known of a configured model: the shipped rules, then the operator's."""
+    base_url = model.base_url or settings.model.base_url
+    return capabilities((*shipped_rules(), *settings.capabilities), base_url, model.name)
+
+
+def tuned(settings: Settings) -> Settings:
+    """The settings with what was left unset as suits the provider's cache and prices."""
+    can, session, prompt = known_of(settings, settings.model), settings.session, settings.prompt
+    values = {
+        "idle_seconds": idle_seconds(can, session.idle_seconds), "log_tokens": log_tokens(can, session.log_tokens),
+    }  # fmt: skip
+    unset = {name: value for name, value in values.items() if name not in session.model_fields_set}
+    warm = {} if "warm_seconds" in prompt.model_fields_set else {"warm_seconds": can.cache_life_seconds}
+    return settings.model_copy(
+        update={
+            "session": session.model_copy(update=unset),
+            "prompt": prompt.model_copy(update={name: value for name, value in warm.items() if value is not None}),
+        }
+    )
+
+
+def make_crew(settings: Settings, find: Callable[[str], Path]) -> Crew:
+    """The configured servers, or the built-in offline model, whose texts `find` finds."""
+    if not settings.model.base_url:
+        offline = OfflineModel(catalogue(find, "offline"))
+        return Crew(Member(offline, rate_of(settings.model, Capabilities())))
+    others = (settings.fallback, settings.second_fallback)
+    small = member_of(settings, settings.small) if settings.small.name else None
+    fallbacks = tuple(member_of(settings, other) for other in others if other.name)
+    return Crew(member_of(settings, settings.model), fallbacks, small, settings.model.tries)
+
+
+def seeing_rate(settings: Settings) -> Rate | None:
+    """What looking at pictures costs by the public table; None: as much as the model's own tokens."""
+    return public(settings, settings.model, settings.media.images) if settings.media.images else None
+
+
+def public(settings: Settings, model: AnyModel, name: str) -> Rate | None:
+    """The public prices of a model of that server in the budget's currency, where both are known."""
+    base_url, budget = model.base_url or settings.model.base_url, settings.budget
+    worth = 1.0 if budget.currency == "USD" else budget.usd_rate
+    if not base_url or is_loopback(base_url) or worth is None:
+        return None
+    return public_rate(base_url, name, worth, SystemClock().now())
+
+
+def price_problems(settings: Settings) -> tuple[str, ...]:
+    """Limits in money need the price of every model that may answer."""
+    models = {"model": settings.model, "fallback": settings.fallback, "second_fallback": settings.second_fallback,
+              "small": settings.small}  # fmt: skip
+    limits = ("day_money", "month_money", "total_money", "chat_day_money", "person_day_money")
+    limited = next((name for name in limits if getattr(settings.budget, name) is not None), None)
+    if limited is None or not settings.model.base_url or is_loopback(settings.model.base_url):
+        return ()
+    return tuple(
+        f"budget.{limited}: needs {path}.price_input and {path}.price_output: the public table does not know "
+        f"{model.name!r}" + ("" if settings.budget.currency == "USD" else ", or budget.usd_rate is missing")
+        for path, model in models.items()
+        if model.name and model.price_input is None and public(settings, model, model.name) is None
+    )
+
+
+def member_of(settings: Settings, model: AnyModel) -> Member:
+    """One configured model; one without a server of its own is on the first one's."""
+    server = model if model.base_url else settings.model
+    can = known_of(settings, model)
+    key = server.api_key.get_secret_value() if server.api_key is not None else ""
+    speaker = OpenAIModel(
+        server.base_url, key, model.name, stream=model.stream, proxy=server.proxy, speaks=Dialect(can, model.thinking)
+    )  # fmt: skip
+    priced = model.price_input is not None and model.price_output is not None
+    return Member(speaker, rate_of(model, can, None if priced else public(settings, model, model.name)))

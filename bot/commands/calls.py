@@ -1,0 +1,22 @@
+"""The last model calls, and whether there are any in the background, as lines of text. Pure."""
+
+from collections.abc import Callable
+from datetime import datetime, tzinfo
+
+from bot.types.money import Made
+
+
+def calls_report(
+    made: tuple[Made, ...], sources: tuple[str, ...], tz: tzinfo, currency: str, text: Callable[..., str]
+) -> str:
+    """What may call in the background (nothing: it is off), then each call, the newest first."""
+    state = text("background_on", sources=", ".join(sources)) if sources else text("background_off")
+    lines = [
+        text(
+            "calls_line", at=f"{datetime.fromtimestamp(call.at / 1000, tz):%m-%d %H:%M:%S}", cause=call.cause,
+            model=call.model, prompt=call.prompt_tokens, cached=call.cached_tokens, output=call.output_tokens,
+            money=f"{call.money:.5f} {currency}", ms=call.ms, state=call.state,
+        )
+        for call in made
+    ]  # fmt: skip
+    return "\n".join((text("calls_head", state=state, n=len(made)), *(lines or [text("calls_none")])))

@@ -1,0 +1,18 @@
+"""The keys for calls that nobody waits for."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from bot.config.section import Section
+
+Source = Literal["digest"]
+
+
+class Background(Section):
+    """Model calls that nobody waits for; without them rules do the same, less well. `.ai calls` shows them."""
+
+    on: bool = Field(default=True, description="Whether the model is called in the background at all.")
+    sources: tuple[Source, ...] = Field(
+        default=("digest",), description="What may call it: digest, which sums up a conversation when it ends."
+    )

@@ -1,0 +1,84 @@
+"""One call of a model: at most a few requests within one deadline, each with a reservation of its own."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
+
+from bot.errors import ModelError
+from bot.flow.crew import Crew, Member
+from bot.ports import Clock, Model, pause
+from bot.store.ledger import Ledger
+from bot.types.log import Log
+from bot.types.prompt import Completion, Request
+from bot.types.turn import Call
+
+Reserve = Callable[[Member], Awaitable[Call]]
+Listen = Callable[[Model, Request], Awaitable[Completion]]
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """A completion, the reservation that it is settled with, and who gave it."""
+
+    completion: Completion
+    call: Call
+    member: Member
+
+
+class Caller:
+    """Asks models for turns and digests; `slots` bounds the calls in flight over all chats, first come first served."""
+
+    def __init__(self, crew: Crew, slots: asyncio.Semaphore, clock: Clock, log: Log) -> None:
+        self.crew = crew
+        self.slots = slots
+        self._clock = clock
+        self._log = log
+
+    async def ask(
+        self, request: Request, first: tuple[Member, Call], reserve: Reserve, ledger: Ledger, listen: Listen
+    ) -> Answered:  # fmt: skip
+        """The answer of whoever gives one. ModelError: nobody did, and the last reservation is left to the caller.
+
+        Reservations of requests that failed before it are charged or released here; `reserve` makes the next one and
+        may raise OverBudget. The deadline begins when a slot is free.
+        """
+        member, call = first
+        async with self.slots:
+            ends, tried = self._clock.now() + request.deadline_s * 1000, 1
+            failed: set[Member] = set()
+            while True:
+                now = self._clock.now()
+                left = self.crew.share((ends - now) / 1000, tried, now)
+                try:
+                    completion = await self._try(member, replace(request, deadline_s=left), listen, failed)
+                    return Answered(completion, call, member)
+                except ModelError as error:
+                    now = self._clock.now()
+                    following = self.crew.after(member, error, tried, now)
+                    if following is None or now + following.wait_ms >= ends:
+                        raise
+                    self._log.warning(
+                        "model_retried", call=call.id, model=member.model.name, fault=error.fault, detail=error.detail,
+                        text=error.said, next=following.member.model.name, wait_ms=following.wait_ms,
+                    )  # fmt: skip
+                    end = ledger.charge if error.billed else ledger.release
+                    await end(call.id, now)
+                if following.wait_ms:
+                    await pause(self._clock, following.wait_ms)
+                member = following.member
+                call, tried = await reserve(member), tried + 1
+
+    async def _try(self, member: Member, request: Request, listen: Listen, failed: set[Member]) -> Completion:
+        """One request, after which the crew knows how it went; one call's failures of one model are one failure."""
+        self.crew.begin(member, self._clock.now())
+        worked, counts = False, None
+        try:
+            completion = await listen(member.model, request)
+            worked = True
+            return completion
+        except ModelError as error:
+            counts = None if member in failed else error
+            failed.add(member)
+            raise
+        finally:
+            self.crew.end(member, self._clock.now(), counts, worked=worked)

@@ -1,0 +1,41 @@
+"""What is said when a limit is reached: one polite line to each person a day, then nothing."""
+
+from bot.errors import OverBudget
+from bot.flow.plan import Occasion
+from bot.flow.words import Words
+from bot.money import prices
+from bot.ports import Clock
+from bot.store.store import Store
+from bot.types.log import Log
+from bot.types.outgoing import Draft
+from bot.types.people import Person
+
+
+class Refusing:
+    """Takes messages off the queue that no call may be made for."""
+
+    def __init__(self, store: Store, clock: Clock, words: Words, log: Log) -> None:
+        self._store = store
+        self._clock = clock
+        self._words = words
+        self._log = log
+
+    async def refuse(self, occasion: Occasion, error: OverBudget) -> None:
+        """Say why, unless nobody called or it was said today; receipts are said in any case."""
+        now, chat, person = self._clock.now(), occasion.chat, occasion.person
+        numbers = tuple(event.id for event in occasion.answering)
+        day, _ = prices.periods(now, self._words.tz(self._words.zone))
+        said = await self._store.refusals.told_since(chat.id, person.id, day)
+        lines = list(occasion.receipts)
+        if not said and (occasion.why != "window" or occasion.receipts):
+            lines.append(self.text(person, error))
+        if lines:
+            await self._store.refusals.refuse(chat.id, numbers, Draft("\n".join(lines), "notice"), now)
+        else:
+            await self._store.events.finish(numbers, "done", "silent")
+        self._log.warning("over_budget", chat=chat.id, person=person.id, limit=error.limit, said=bool(lines))
+
+    def text(self, person: Person, error: OverBudget) -> str:
+        """The line, in the person's script."""
+        text, script = self._words.messages.text, self._words.script(person)
+        return text("budget_over", script, limit=text(f"limit_{error.limit}", script))

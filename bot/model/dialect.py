@@ -1,0 +1,81 @@
+"""How one provider wants a request: marks, cache key, thinking switch, names of fields. Pure; sends nothing."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from bot.model.marks import Place, places
+from bot.types.capabilities import Capabilities
+from bot.types.prompt import Message, Request
+
+MARKS: Mapping[str, Mapping[str, object]] = {
+    "breakpoint": {"prompt_cache_breakpoint": {"mode": "explicit"}},
+    "cache_control": {"cache_control": {"type": "ephemeral"}},
+}
+"""What a text part carries whose end is marked."""
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """What a model can do, and whether it is to think."""
+
+    capabilities: Capabilities = field(default_factory=Capabilities)
+    thinking: bool = False
+
+    @property
+    def keeps_reasoning(self) -> bool:
+        """Whether answers are kept with their reasoning: where it is wanted back, unless no reasoning is made."""
+        can = self.capabilities
+        return can.keep_reasoning and (self.thinking or not can.thinking_off)
+
+    def messages(self, request: Request) -> list[dict[str, object]]:
+        """The messages as they are sent. Where ends are marked every text is a list of parts, marked or not:
+
+        between two requests nothing of a message changes but its marks.
+        """
+        style, every = self.capabilities.marks, request.prompt.messages
+        if not self.capabilities.keep_reasoning:
+            # What another model thought is none of this one's fields.
+            every = tuple(replace(message, reasoning="") for message in every)
+        if style == "none":
+            return [message.wire() for message in every]
+        marked = frozenset(places(request.prompt)) if request.cache_key else frozenset[Place]()
+        return [_in_parts(message, number, marked, MARKS[style]) for number, message in enumerate(every)]
+
+    def fields(self, request: Request) -> dict[str, object]:
+        """Fields of the body that the common form does not have."""
+        can, body = self.capabilities, dict[str, object]()
+        if can.cache_key and request.cache_key:
+            body["prompt_cache_key"] = request.cache_key
+        if can.marks == "breakpoint":
+            # Without it the newest message is marked by the server itself, in one-off requests too, at the write price.
+            body["prompt_cache_options"] = {"mode": "explicit"}
+        return body | dict(can.thinking_on if self.thinking else can.thinking_off)
+
+    def headers(self, request: Request) -> dict[str, str]:
+        """Headers that lead requests with the same beginning to the same cache."""
+        name = self.capabilities.cache_header
+        return {name: request.cache_key} if name and request.cache_key else {}
+
+    def limits(self, request: Request) -> dict[str, object]:
+        """How long the answer may be, and how free, in the server's words."""
+        limits: dict[str, object] = {self.capabilities.max_tokens_field: request.max_tokens}
+        return limits | {"temperature": request.temperature} if self.capabilities.temperature else limits
+
+
+PLAIN = Dialect()
+"""The common form, for servers that nothing is known of."""
+
+
+def _in_parts(
+    message: Message, number: int, marked: frozenset[Place], mark: Mapping[str, object]
+) -> dict[str, object]:  # fmt: skip
+    """The message with its text as parts: the opening block and the rest, each with its mark if it has one."""
+    body = message.wire()
+    if message.role == "assistant":
+        return body
+    ends = [(message.content[: message.opening], Place(number, opening=True))] if message.opening else []
+    ends.append((message.content[message.opening :], Place(number)))
+    body["content"] = [
+        {"type": "text", "text": text} | (dict(mark) if place in marked else {}) for text, place in ends if text
+    ]
+    return body

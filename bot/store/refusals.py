@@ -1,0 +1,32 @@
+"""Messages that no call may be made for: what is said instead, and to whom it was said."""
+
+import sqlite3
+
+from bot.store.database import Database
+from bot.store.events import finish
+from bot.store.outbox import put
+from bot.types.outgoing import Draft
+
+
+class Refusals:
+    """What is refused."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def refuse(self, chat_id: int, events: tuple[int, ...], notice: Draft, at: int) -> None:
+        """No turn for these events: say why, once, and take them off the queue."""
+
+        def verb(db: sqlite3.Connection) -> None:
+            finish(db, events, "done", "refused")
+            put(db, chat_id, notice, at)
+
+        await self._database.write(verb)
+
+    async def told_since(self, chat_id: int, person_id: int, since: int) -> bool:
+        """Whether that person was told there why nothing is answered, for what they wrote at `since` (ms) or later."""
+        row = await self._database.row(
+            "SELECT 1 FROM event WHERE chat_id = ? AND person_id = ? AND outcome = 'refused' AND at >= ? LIMIT 1",
+            (chat_id, person_id, since),
+        )
+        return row is not None
