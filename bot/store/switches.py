@@ -19,7 +19,8 @@ class Switches:
         await self._database.write(
             lambda db: (
                 db.execute(
-                    "INSERT INTO meta (key, value) VALUES ('background', ?1) ON CONFLICT (key) DO UPDATE SET value = ?1",
+                    "INSERT INTO meta (key, value) VALUES ('background', ?1) "
+                    "ON CONFLICT (key) DO UPDATE SET value = ?1",
                     ("on" if on else "off",),
                 ).rowcount
             )
