@@ -72,8 +72,8 @@ def _cache(seen: Inspection, text: Callable[..., str]) -> str:
 def _diff(seen: Inspection, text: Callable[..., str]) -> str:
     found = seen.next
     if found is None:
-        return text("ctx_diff_gone" if seen.gone else "ctx_diff_none")
-    key = "ctx_diff_whole" if found.whole else "ctx_diff_new"
+        return text("ctx_diff_none")
+    key = "ctx_diff_whole" if seen.goes_on else "ctx_diff_gone" if seen.gone else "ctx_diff_new"
     return text(
         key, kept=found.kept, kept_tokens=found.kept_tokens, added=found.added, added_tokens=found.added_tokens,
         item=found.kept + 1, before=found.before, why=text(f"ctx_why_{seen.why}"),

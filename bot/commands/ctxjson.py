@@ -64,12 +64,12 @@ def _possible(found: Step | None) -> Json | None:
 def _diff(seen: Inspection, *, debug: bool) -> Json | None:
     found = seen.next
     if found is None:
-        return {"known": False, "gone": True} if seen.gone else None
+        return None
     return {
-        "known": True,
         **asdict(found),
-        "whole": found.whole,
-        "why": "" if found.whole else seen.why,
+        "gone": seen.gone,
+        "whole": seen.goes_on,
+        "why": "" if seen.goes_on else seen.why,
         **({"lines": list(seen.lines)} if debug else {}),
     }
 

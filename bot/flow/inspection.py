@@ -18,8 +18,8 @@ FAILED = "failed"
 class Inspection:
     """The next request item by item, and the chat's last call with its reply (`before`, empty when there is none).
 
-    `gone` says that there was one, but its log is no longer kept. `next` compares the two, `last` that call with the
-    one before it; `spent` is all that this chat used, `settled` its last call.
+    `gone` says that of that call only the prefix is kept. `next` compares the two, `last` that call with the one before
+    it; `spent` is all that this chat used, `settled` its last call.
     """
 
     plan: Plan
@@ -46,7 +46,12 @@ class Inspection:
     def lines(self) -> tuple[str, ...]:
         """The first item that differs from the last call, before and now."""
         found = self.next
-        return difference(self.before, self.request, found.kept) if found is not None and not found.whole else ()
+        return difference(self.before, self.request, found.kept) if found is not None and not self.goes_on else ()
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether the next request only appends to the last call and its reply."""
+        return self.next is not None and self.next.whole and not self.gone
 
 
 async def inspect(store: Store, planner: Planner, plan: Plan, chat_id: int) -> Inspection:
@@ -62,14 +67,14 @@ async def inspect(store: Store, planner: Planner, plan: Plan, chat_id: int) -> I
     log = log_items(head, plan.epoch) if plan.epoch is not None else (head,)
     return Inspection(
         plan, words, (*log, message_item(plan.composed.message, plan.composed.tokens)),
-        before, newest is not None and not before, last_step(before, earlier),
+        before, newest is not None and not newest.epoch.entries, last_step(before, earlier),
         await store.ledger.spend(0, chat_id), await store.ledger.last_talk(chat_id),
     )  # fmt: skip
 
 
 def _sent(log: PastLog | None, words: Vocabulary) -> tuple[Item, ...]:
-    """What the last call on that log was sent and got; nothing when its entries are gone."""
-    if log is None or not log.epoch.entries:
+    """What the last call on that log was sent and got; the prefix alone when the entries are gone."""
+    if log is None:
         return ()
     epoch = log.epoch
     return log_items(

@@ -34,8 +34,8 @@ COUNT_SHARE, COUNT_FULL, FEEDBACK_SHARE, NO_FEEDBACK = 0.8, 20, 0.2, 0.5
 LEAST_RELEVANCE, LEAST_SCORE = 0.06, 0.30
 """Cut-offs (seed Recall, v2).
 
-Age orders, it does not hide: LEAST_SCORE asks for the score as it was on the first day. In the reference an allergy told
-once is found no more after two months (measured: .282 < .30).
+Age orders, it does not hide: LEAST_SCORE asks for the score as it was on the first day. In the reference an allergy
+that was told once is found no more after two months (measured: .282 < .30).
 """
 
 LIST = 20
@@ -198,13 +198,13 @@ def _limited(ordered: Iterable[Scored], limit: int, *, distinct: bool) -> list[S
     done: list[Scored] = []
     brought = 0
     for one in ordered:
-        cut, key = one.cut, (one.memory.owner_id, fold(one.memory.text))
-        if not cut and distinct and key in seen:
-            cut = "duplicate"
-        elif not cut and brought >= limit:
-            cut = "limit"
-        if not cut:
-            brought += 1
+        cut = one.cut
+        if not cut and distinct:
+            key = (one.memory.owner_id, fold(one.memory.text))
+            cut = "duplicate" if key in seen else ""
             seen.add(key)
+        if not cut and brought >= limit:
+            cut = "limit"
+        brought += not cut
         done.append(replace(one, cut=cut))
     return done

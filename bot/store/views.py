@@ -57,7 +57,7 @@ class OpenLog:
 
 @dataclass(frozen=True, slots=True)
 class PastLog:
-    """A log that requests were made of; `tools` is what they brought. Its entries may be gone: they are kept for days."""
+    """A log that requests were made of, with the tools they brought. Its entries are kept for some days only."""
 
     epoch: Epoch
     tools: tuple[ToolSpec, ...]
