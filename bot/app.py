@@ -19,6 +19,7 @@ from bot.flow.instructions import read_instructions
 from bot.flow.intake import Intake
 from bot.flow.media import Eyes, Media
 from bot.flow.plan import Planner
+from bot.flow.recalling import Recalling
 from bot.flow.remembering import Remembering
 from bot.flow.sending import Sending
 from bot.flow.tools import make_tools
@@ -67,10 +68,8 @@ def make_planner(parts: Parts, media: Media | None = None) -> tuple[Planner, Bra
     """What composing needs, for the running house and for commands that only look."""
     settings, words = parts.settings, parts.words
     media = media or make_media(parts, lambda _: None)
-    tools = make_tools(
-        parts.store, words, parts.prompts, parts.aside, settings.memory.max_results,
-        media if settings.media.images else None,
-    )  # fmt: skip
+    recalling = Recalling(parts.store, parts.aside, settings)
+    tools = make_tools(parts.store, words, parts.prompts, recalling, media if settings.media.images else None)
     bootstraps = read_bootstraps(
         parts.prompts, parts.persona, settings.bot.names[0], tuple(tool.spec for tool in tools),
         parts.crew.first.model.dialect,

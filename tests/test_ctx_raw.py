@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from bot.cli.house import Place
-from bot.cli.look import View, show_ctx
+from bot.cli.look import Look, View, show_ctx
 from bot.config.settings import Settings
 from bot.model.client import OpenAIModel
 from bot.resources import Prompts, resource_dir
@@ -41,7 +41,7 @@ class Beside:
     async def looked(self, text: str, who: str = "小王", group: str = "", raw: bool = True) -> bytes:
         """What `nuan ctx` prints now."""
         view = View(group or "local", who)
-        return await show_ctx(self.place, view, text, raw, self.world.clock)
+        return await show_ctx(self.place, view, Look(text, raw), self.world.clock)
 
     async def received(self, text: str, who: str = "小王", group: str = "") -> bytes:
         """The first body the server gets when that is said."""

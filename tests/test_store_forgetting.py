@@ -138,7 +138,7 @@ async def test_undo_brings_the_statement_back_but_not_the_lines(tmp_path: Path) 
         await drop(store, memory)
         assert await store.memories.last_forgotten(memory.owner_id or 0, audience) == memory.id
         assert await bring_back(store, memory.id, audience)
-        assert [found.id for found in await store.memories.search(audience, (CANARY,), 5)] == [memory.id]
+        assert [found.memory.id for found in await store.memories.search(audience, (CANARY,), 5)] == [memory.id]
         assert not await bring_back(store, memory.id, audience)
         assert not any(CANARY in line.text for line in await store.events.between(memory.chat_id, 0, 10**6))
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from bot.types.prompt import Request
+from tests.conftest import NewWorld
 from tests.fakes.model import Answer, calls
 from tests.prefixes import logs_of
 from tests.world import World
@@ -180,3 +181,19 @@ async def test_a_crash_after_a_tool_ran_does_not_run_it_twice(world: World) -> N
     assert world.replies == ["好的"]
     assert results(world) == ["经验已存 #1"]
     assert world.rows("SELECT count(*), max(importance) FROM memory") == [(1, 1)]
+
+
+@pytest.mark.parametrize("ranking", ["keyword", "v2", "hybrid"])
+async def test_recall_orders_as_configured_and_tells_nobody_elses(new_world: NewWorld, ranking: str) -> None:
+    world = await new_world(memory={"ranking": ranking}, prompt={"light": "off"})
+    await world.say("记住阿明的猫叫年糕，我的猫也要叫这个名字，因为我们那天一起在宠物店里看见了它们", "阿明")
+    await world.say("记住猫的猫粮在猫窝旁，猫砂在阳台上的大柜子里，猫罐头在冰箱上面的纸箱里")
+    for _ in range(3):
+        await world.say("记住小猫叫团子")
+    tool_first(world, recall("猫"))
+    await world.say("说说猫")
+    lines = results(world)[-1].splitlines()[1:]
+    assert len(lines) == 2
+    assert "年糕" not in results(world)[-1]
+    # Index and likeness prefer the line with many 猫; v2 knows that the other was told three times.
+    assert ("团子" in lines[0]) == (ranking == "v2")

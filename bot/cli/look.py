@@ -3,17 +3,23 @@
 from dataclasses import dataclass
 from datetime import datetime, time, timedelta
 
-from bot.app import make_planner
+from bot.app import Parts, make_planner
 from bot.cli.house import Place, make_parts, make_words
 from bot.cli.models import make_crew
-from bot.commands.report import ctx_report
+from bot.commands.ctx import ctx_report
+from bot.commands.ctxjson import ctx_json
+from bot.commands.recalled import recall_report, trace_report
 from bot.commands.usage import usage_report
-from bot.errors import NuanError, StoreError
+from bot.errors import ConfigError, NuanError, StoreError
 from bot.flow.imagine import imagine
+from bot.flow.inspection import inspect
+from bot.flow.plan import Plan, Planner
+from bot.flow.recalling import Recalling
 from bot.memory.understand import understand
 from bot.ops.silence import Silence
 from bot.ports import Clock
 from bot.prompt.opening import boot_text
+from bot.recall.ranking import RANKINGS, Trace
 from bot.store.store import Store, open_store
 from bot.text.dates import local_day
 from bot.types.people import Chat, Person
@@ -27,8 +33,38 @@ class View:
     person: str = ""
 
 
-async def show_ctx(place: Place, view: View, query: str, raw: bool, clock: Clock | None = None) -> bytes:
-    """The parts that would be sent if that person said `query` now; with `raw` the very bytes."""
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What is looked at: what the person would say, and how much is shown of what follows from it.
+
+    `compare` shows every ranking of memories, `debug` how they were ranked and what differs from the last call, `most`
+    is how many memories a recall brings (as configured when None). ConfigError when it asks for what cannot be.
+    """
+
+    query: str = ""
+    raw: bool = False
+    as_json: bool = False
+    compare: bool = False
+    debug: bool = False
+    most: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.recalls and self.raw:
+            raise ConfigError(("--raw: the body is printed alone; leave out --compare, --debug and --memory-limit",))
+        if self.raw and self.as_json:
+            raise ConfigError(("--raw: the body is printed alone; leave out --json",))
+        if self.recalls and not self.query.strip():
+            raise ConfigError(("--compare, --debug, --memory-limit: give --query, there is nothing to search with",))
+
+    @property
+    def recalls(self) -> bool:
+        """Whether memories are looked for."""
+        return self.compare or self.debug or self.most is not None
+
+
+async def show_ctx(place: Place, view: View, look: Look, clock: Clock | None = None) -> bytes:
+    """What would be sent if that person said that now, and what a recall would bring; with `raw` the very bytes."""
+    query = look.query
     async with await open_store(place.data, frozenset(place.settings.bot.owners), read_only=True) as store:
         crew = make_crew(place.settings, place.prompts.path)
         parts = make_parts(place, store, crew, Silence(), clock)
@@ -38,17 +74,40 @@ async def show_ctx(place: Place, view: View, query: str, raw: bool, clock: Clock
             raise NuanError("--query: a memory command is carried out without a model; ask for a text without one")
         plan = await imagine(planner, parts.words, chat, person, query, parts.clock.now())
         try:
-            if raw:
+            if look.raw:
                 return await crew.first.model.body(planner.request(plan.prompt, plan.prefix.signature))
-            text = parts.words.messages.text
-            script = parts.words.script(person)
-            report = ctx_report(
-                plan, await store.ledger.spend(0, chat.id),
-                lambda key, **values: text(key, script, **values),
-            )  # fmt: skip
-            return (report + "\n").encode("utf-8", "replace")
+            shown = await _shown(parts, planner, plan, (chat, person), look)
+            return (shown + "\n").encode("utf-8", "replace")
         finally:
             await crew.close()
+
+
+async def _shown(parts: Parts, planner: Planner, plan: Plan, where: tuple[Chat, Person], look: Look) -> str:
+    chat, person = where
+    seen = await inspect(parts.store, planner, plan, chat.id)
+    recalling = Recalling(parts.store, parts.aside, parts.settings)
+    traces: list[Trace] = []
+    if look.recalls:
+        audience, now = await planner.audience(chat, person), parts.clock.now()
+        traces = [
+            await recalling.recall(audience, person.id, look.query, now, look.most, ranking)
+            for ranking in (RANKINGS if look.compare else (recalling.ranking,))
+        ]
+    if look.as_json:
+        return ctx_json(seen, (chat, person, look.query), tuple(traces), recalling.ranking, debug=look.debug)
+    script = parts.words.script(person)
+
+    def text(key: str, **values: object) -> str:
+        return parts.words.messages.text(key, script, **values)
+
+    blocks = [ctx_report(seen, text)]
+    if look.debug:
+        blocks += ["\n".join(seen.lines)] if seen.lines else []
+    if traces:
+        blocks.append(recall_report(tuple(traces), recalling.ranking, text))
+    if look.debug:
+        blocks += [trace_report(trace, text) for trace in traces]
+    return "\n".join(blocks)
 
 
 async def show_boot(place: Place, view: View) -> str:

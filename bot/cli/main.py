@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 import typer
 
 from bot import __version__
+from bot.cli.options import DATA, ChatOption, ConfigOption, CtxOptions, DataOption, PersonOption, takes
 from bot.errors import ConfigError, NuanError
 
 if TYPE_CHECKING:
@@ -22,16 +23,6 @@ app = typer.Typer(
     name="nuan", no_args_is_help=True, add_completion=True, pretty_exceptions_enable=False,
     help="nuan 暖: a companion that wakes up warm. Begin with `nuan chat`.",
 )  # fmt: skip
-
-ConfigOption = Annotated[
-    Path | None, typer.Option("--config", help="Configuration file; nuan.toml in this folder unless given.")
-]
-DataOption = Annotated[Path, typer.Option("--data", help="Folder of database and logs.")]
-ChatOption = Annotated[str, typer.Option("--chat", help="Chat by number or title; the private one unless given.")]
-PersonOption = Annotated[
-    str, typer.Option("--person", "--player", help="Person by number or name; the owner unless given.")
-]
-DATA = Path("data")
 
 
 @app.command()
@@ -61,18 +52,16 @@ def run(config: ConfigOption = None, data: DataOption = DATA) -> None:
 
 
 @app.command()
-def ctx(
-    query: Annotated[str, typer.Option("--query", help="What the person would say.")] = "",
-    raw: Annotated[bool, typer.Option("--raw", help="Print the very body that would be sent.")] = False,
-    chat: ChatOption = "",
-    person: PersonOption = "",
-    config: ConfigOption = None,
-    data: DataOption = DATA,
-) -> None:
-    """Show what the next call would send. Example: nuan ctx --query 你好 --raw"""
-    from bot.cli.look import View, show_ctx
+@takes(CtxOptions)
+def ctx(options: CtxOptions) -> None:
+    """Show what the next call would send, its cache and memories. Example: nuan ctx --query 猫 --compare --debug"""
+    from bot.cli.look import Look, View, show_ctx
 
-    sys.stdout.buffer.write(_run(show_ctx(_place(config, data), View(chat, person), query, raw)))
+    look = _guard(
+        lambda: Look(options.query, options.raw, options.as_json, options.compare, options.debug, options.limit)
+    )
+    view = View(options.chat, options.person)
+    sys.stdout.buffer.write(_run(show_ctx(_place(options.config, options.data), view, look)))
     sys.stdout.buffer.flush()
 
 

@@ -3,13 +3,15 @@
 from collections.abc import Awaitable, Callable, Mapping
 
 from bot.commands.calls import calls_report
+from bot.commands.ctx import ctx_report
 from bot.commands.guests import GuestCommands
-from bot.commands.report import Spent, budget_report, ctx_report, step_report
+from bot.commands.report import Spent, budget_report, step_report
 from bot.commands.table import TABLE, Asked, split
 from bot.config.settings import Settings
 from bot.flow.background import BackgroundGate
 from bot.flow.guests import Guests
 from bot.flow.imagine import imagine
+from bot.flow.inspection import inspect
 from bot.flow.plan import Planner
 from bot.flow.words import Words
 from bot.money import prices
@@ -97,8 +99,8 @@ class CommandDesk:
     async def _ctx(self, asked: Asked) -> str:
         person, query = await self._about(asked)
         plan = await imagine(self._planner, self._words, asked.chat, person, query, self._clock.now())
-        spend = await self._store.ledger.spend(0, asked.chat.id)
-        return ctx_report(plan, spend, lambda key, **values: self._text(asked, key, **values))
+        seen = await inspect(self._store, self._planner, plan, asked.chat.id)
+        return ctx_report(seen, lambda key, **values: self._text(asked, key, **values))
 
     async def _about(self, asked: Asked) -> tuple[Person, str]:
         """Of whom, and what they would say; in a DM only of oneself."""

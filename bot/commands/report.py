@@ -1,48 +1,11 @@
-"""A composed turn shown to people: its parts with tokens, the signature, and what the cache gave. Pure."""
+"""What was used, beside the limits, shown to people. Pure."""
 
-import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from bot.flow.plan import Plan
 from bot.money.degrade import Step
-from bot.prompt.tokens import log_tokens, message_tokens, tools_tokens
-from bot.text.estimate import estimate_tokens
 from bot.types.money import Limits, Pressure, Spend
-from bot.types.prompt import Message
-
-
-def ctx_report(plan: Plan, spend: Spend, text: Callable[..., str]) -> str:
-    """Exactly the parts that the next call would send, in order, each with its estimated tokens."""
-    prompt = plan.prompt
-    log = log_tokens(plan.epoch) if plan.epoch is not None else 0
-    entries = len(plan.epoch.entries) if plan.epoch is not None else 0
-    tools = "\n".join(json.dumps(tool.wire(), ensure_ascii=False) for tool in prompt.tools)
-    logged = "\n".join(f"[{message.role}] {_shown(message)}" for message in prompt.messages[1:-1])
-    parts = [
-        (text("ctx_system"), prompt.messages[0].content, message_tokens(prompt.messages[0])),
-        (text("ctx_tools", n=len(prompt.tools)), tools, tools_tokens(prompt.tools)),
-        (text("ctx_log", n=entries), logged, log),
-        (text("ctx_opening"), plan.composed.opening, estimate_tokens(plan.composed.opening)),
-        (text("ctx_new"), plan.composed.ctx, estimate_tokens(plan.composed.ctx)),
-    ]
-    lines = [text("ctx_mode", mode=plan.choice.mode, why=plan.choice.why)]
-    for title, body, tokens in parts:
-        if body or tokens:
-            lines += [f"── {title} · {tokens} tok", *([body] if body else [])]
-    total = sum(tokens for _, _, tokens in parts)
-    rate = spend.cached_tokens / spend.prompt_tokens if spend.prompt_tokens else 0.0
-    lines.append(text("ctx_total", tokens=total, signature=plan.prefix.signature))
-    lines.append(
-        text("ctx_cache", calls=spend.calls, prompt=spend.prompt_tokens, cached=spend.cached_tokens, rate=f"{rate:.0%}")
-    )
-    return "\n".join(lines)
-
-
-def _shown(message: Message) -> str:
-    calls = [f"{call.name}({call.arguments})" for call in message.tool_calls]
-    return " ".join(part for part in (message.content, *calls) if part)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from bot.config.media import Media
 from bot.config.model import Fallback, ModelServer, SecondFallback, Small
 from bot.config.platforms import Discord, Telegram
 from bot.config.section import Section
+from bot.types.memory import Ranking
 from bot.types.session import LightPolicy
 
 Language = Literal["zh-Hans", "zh-Hant", "en"]
@@ -149,6 +150,11 @@ class MemoryLimits(Section):
         default=7, ge=0, le=3_650, description="How long something forgotten can be taken back, in days."
     )
     max_results: int = Field(default=6, ge=1, le=20, description="Memories that one recall brings back, 1 to 20.")
+    ranking: Ranking = Field(
+        default="keyword",
+        description="How a recall orders them: keyword (shared words), v2 (words, age and how often it was told) or "
+        "hybrid (these and likeness).",
+    )
 
 
 class Retention(Section):

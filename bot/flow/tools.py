@@ -5,9 +5,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 from bot.errors import ConfigError
-from bot.flow.aside import Aside
 from bot.flow.looking import RESULT_TOKENS, look_tool
 from bot.flow.media import Media
+from bot.flow.recalling import Recalling
 from bot.flow.words import Words
 from bot.memory.experience import experience_tool
 from bot.recall.tool import recall_tool
@@ -16,7 +16,6 @@ from bot.text.clean import as_data
 from bot.text.clip import clip
 from bot.text.dates import local_day, relative_day
 from bot.text.estimate import estimate_tokens
-from bot.text.tokens import query_terms
 from bot.types.memory import Memory
 from bot.types.prompt import ToolSpec
 from bot.types.tool import Tool, ToolContext
@@ -26,9 +25,9 @@ LINE_CHARS = 300
 
 
 def make_tools(
-    store: Store, words: Words, find: Callable[[str], Path], aside: Aside, top_k: int, media: Media | None = None
+    store: Store, words: Words, find: Callable[[str], Path], recalling: Recalling, media: Media | None = None
 ) -> tuple[Tool, ...]:  # fmt: skip
-    """All tools in the order they are sent; `top_k` is how many memories a recall brings.
+    """All tools in the order they are sent.
 
     `media` lets the model see pictures again: without it the stable prefix stays smaller.
     """
@@ -36,9 +35,9 @@ def make_tools(
     async def render(context: ToolContext, found: tuple[Memory, ...]) -> str:
         return await _findings(store, words, context, found)
 
-    async def segment(query: str) -> tuple[str, ...]:
-        # The dictionary loads at the first question, and the event loop must not wait for it.
-        return await aside.run(query_terms, query)
+    async def search(context: ToolContext, query: str, most: int | None) -> tuple[Memory, ...]:
+        found = await recalling.recall(context.audience, context.person_id, query, context.now, most)
+        return tuple(one.memory for one in found.chosen)
 
     async def saved(context: ToolContext) -> int:
         session = await store.sessions.session(context.session_id)
@@ -47,7 +46,7 @@ def make_tools(
     done = words.openings.text("experience_saved", words.language, id="{id}")
     recall, experience = tool_specs(find)
     return (
-        recall_tool(recall, segment, store.memories.search, render, top_k),
+        recall_tool(recall, search, render),
         experience_tool(experience, saved, store.tombstones.covers, done),
         *((look_tool(look_spec(find), store, media, words),) if media is not None else ()),
     )

@@ -5,15 +5,13 @@ from collections.abc import Awaitable, Callable
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from bot.types.memory import Memory
-from bot.types.people import Audience
 from bot.types.prompt import ToolSpec
 from bot.types.tool import Tool, ToolAnswer, ToolContext, ToolRefused, argument_problem
 
 MOST = 20
 """Most results of one call (seed 长记忆: topK 1..20)."""
 
-Segment = Callable[[str], Awaitable[tuple[str, ...]]]
-Search = Callable[[Audience, tuple[str, ...], int], Awaitable[tuple[Memory, ...]]]
+Search = Callable[[ToolContext, str, int | None], Awaitable[tuple[Memory, ...]]]
 Render = Callable[[ToolContext, tuple[Memory, ...]], Awaitable[str]]
 
 
@@ -26,10 +24,10 @@ class RecallArguments(BaseModel):
     top_k: int | None = Field(default=None, ge=1, le=MOST)
 
 
-def recall_tool(spec: ToolSpec, segment: Segment, search: Search, render: Render, top_k: int) -> Tool:
-    """The tool over a search that filters by audience, the terms it is asked for, and the words it answers in.
+def recall_tool(spec: ToolSpec, search: Search, render: Render) -> Tool:
+    """The tool over a search that filters by audience, and the words it answers in.
 
-    `top_k` is how many it brings when the model does not say.
+    `search` gets how many the model wants, None when it does not say.
     """
 
     async def run(context: ToolContext, arguments: str) -> ToolAnswer:
@@ -39,7 +37,7 @@ def recall_tool(spec: ToolSpec, segment: Segment, search: Search, render: Render
             raise ToolRefused("tool_bad_arguments", argument_problem(error)) from error
         if not asked.query.strip():
             raise ToolRefused("recall_empty")
-        found = await search(context.audience, await segment(asked.query), asked.top_k or top_k)
+        found = await search(context, asked.query, asked.top_k)
         return ToolAnswer(await render(context, found), told=tuple(memory.id for memory in found))
 
     return Tool(spec, run)

@@ -105,6 +105,15 @@ class Ledger:
         )
         return tuple(Made(*row) for row in rows)
 
+    async def last_talk(self, chat_id: int) -> Used | None:
+        """The last settled call of a chat that was made for a reply; those for digests and pictures do not count."""
+        row = await self._database.row(
+            "SELECT at, chat_id, cause, prompt_tokens, cached_tokens, output_tokens, cost FROM call WHERE chat_id = ? "
+            "AND state = 'settled' AND cause IN ('reply', 'followup', 'tool') ORDER BY id DESC LIMIT 1",
+            (chat_id,),
+        )
+        return Used(*row) if row is not None else None
+
     async def ratio(self, model: str) -> float:
         """How many tokens that model counted for each that we estimated; 1 before it returned a count."""
         row = await self._database.row("SELECT ratio FROM counting WHERE model = ?", (model,))

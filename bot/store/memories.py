@@ -4,13 +4,16 @@ from typing import cast
 
 from bot.store.database import Database
 from bot.store.keeping import Receipt, answer, remember, undo
-from bot.types.memory import Memory, MemoryKind, NewMemory, Slot, Source, Visibility
+from bot.types.memory import Candidate, Memory, MemoryKind, NewMemory, Slot, Source, Visibility
 from bot.types.people import Audience
 
 COLUMNS = """memory.id, memory.owner_id, memory.chat_id, memory.visibility, memory.kind, memory.text,
     memory.observed_at, memory.created_at, memory.source, memory.slot, memory.asked, memory.importance, memory.emotion,
     memory.emotion_value, memory.stability_days, memory.accessed_at, memory.disabled_at"""
 MEMORY = f"SELECT {COLUMNS} FROM memory "
+
+NOTHING = '""'
+"""A full-text query that nothing matches."""
 
 LAYERS = (
     ("asked = 1 AND slot = ''", 50),
@@ -66,18 +69,22 @@ class Memories:
         rows = await self._database.rows(" UNION ALL ".join(parts), params * len(parts))
         return tuple(memory_of(row) for row in rows)
 
-    async def search(self, audience: Audience, terms: tuple[str, ...], limit: int) -> tuple[Memory, ...]:
-        """The best matches of any of the terms that this audience may see, best first."""
+    async def search(
+        self, audience: Audience, terms: tuple[str, ...], limit: int, newest: int = 0
+    ) -> tuple[Candidate, ...]:  # fmt: skip
+        """What this audience may see: the best matches of any of the terms, best first, then others of the newest."""
         query = match_query(audience, terms)
-        if not query:
-            return ()
         where, params = visible(audience)
-        rows = await self._database.rows(
-            f"SELECT {COLUMNS} FROM memory_text JOIN memory ON memory.id = memory_text.rowid WHERE memory_text MATCH ? "
-            f"AND disabled_at IS NULL AND {where} ORDER BY memory_text.rank, memory.id DESC LIMIT ?",
-            (query, *params, limit),
-        )
-        return tuple(memory_of(row) for row in rows)
+        matched, recent = await self._database.snapshot(
+            (f"SELECT {COLUMNS}, -memory_text.rank FROM memory_text JOIN memory ON memory.id = memory_text.rowid "
+             f"WHERE memory_text MATCH ? AND disabled_at IS NULL AND {where} "
+             "ORDER BY memory_text.rank, memory.id DESC LIMIT ?", (query or NOTHING, *params, limit)),
+            (f"{MEMORY} WHERE disabled_at IS NULL AND {where} ORDER BY memory.id DESC LIMIT ?", (*params, newest)),
+        )  # fmt: skip
+        found = tuple(Candidate(memory_of(row[:-1]), float(row[-1])) for row in matched)
+        known = {each.memory.id for each in found}
+        others = (memory_of(row) for row in recent)
+        return (*found, *(Candidate(memory, None) for memory in others if memory.id not in known))
 
     async def experiences_since(self, chat_id: int, since: int) -> int:
         """How many experiences a chat saved since that instant, ms."""

@@ -1,7 +1,7 @@
 """What a turn must know of its chat, read in one trip and from one snapshot: between two reads much can change."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from bot.store.database import Database
 from bot.store.events import EVENT, NEWS, event_of
@@ -9,6 +9,7 @@ from bot.store.people import CHAT, PERSON, chat_of, person_of
 from bot.store.sessions import ENTRIES, EPOCH, SESSION, Sessions, session_of
 from bot.types.event import Event
 from bot.types.people import Chat, Person
+from bot.types.prompt import ToolSpec
 from bot.types.session import Epoch, Session
 
 DUE = "SELECT 1 FROM event INDEXED BY event_queue WHERE chat_id = ?1 AND state = 'queued' AND due_at <= ?2"
@@ -20,6 +21,16 @@ QUEUED = (
 OPEN = "(SELECT id FROM session WHERE chat_id = ?1 AND state = 'open')"
 NEWEST = f"(SELECT id FROM epoch WHERE session_id = {OPEN} ORDER BY number DESC LIMIT 1)"
 LOGGED = f"(SELECT logged_upto FROM epoch WHERE id = {NEWEST})"
+
+
+PAST = (
+    "(SELECT epoch.id FROM epoch JOIN session ON session.id = session_id WHERE chat_id = ?1 AND EXISTS "
+    "(SELECT 1 FROM turn WHERE turn.epoch_id = epoch.id AND turn.state IN ('asked', 'answered', 'said')) "
+    "ORDER BY epoch.id DESC LIMIT 1 OFFSET ?2)"
+)
+"""A log with a turn that was not void, the newest with 0."""
+UNSEEN = ("forgotten", "deleted")
+"""Logs of which nothing is shown any more, even while a turn still runs on them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +53,14 @@ class OpenLog:
     epoch: Epoch | None
     news: tuple[Event, ...]
     earlier: int
+
+
+@dataclass(frozen=True, slots=True)
+class PastLog:
+    """A log that requests were made of, with the tools they brought. Its entries are kept for some days only."""
+
+    epoch: Epoch
+    tools: tuple[ToolSpec, ...]
 
 
 class Views:
@@ -82,3 +101,15 @@ class Views:
             tuple(event_of(row) for row in reversed(news)),
             int(total[0][0]) - len(news),
         )
+
+    async def past(self, chat_id: int, back: int = 0) -> PastLog | None:
+        """The newest log of a chat, open or closed, that something was asked on; with `back` one before it."""
+        epochs, entries = await self._database.snapshot(
+            (EPOCH + f"WHERE epoch.id = {PAST}", (chat_id, back)),
+            (ENTRIES + f"WHERE epoch_id = {PAST} ORDER BY position", (chat_id, back)),
+        )
+        if not epochs:
+            return None
+        epoch = self._sessions.epoch_of(epochs[0], entries)
+        epoch = replace(epoch, entries=()) if epoch.stale in UNSEEN else epoch
+        return PastLog(epoch, await self._sessions.tools(epoch.signature))

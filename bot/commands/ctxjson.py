@@ -1,0 +1,86 @@
+"""What `nuan ctx` shows, as one JSON object with English keys, for programs. Pure."""
+
+import json
+from dataclasses import asdict
+
+from bot.commands.ctx import parts_of, rate, total_tokens
+from bot.flow.inspection import Inspection
+from bot.prompt.cache import Step
+from bot.recall.ranking import Scored, Trace
+from bot.types.people import Chat, Person
+
+Json = dict[str, object]
+
+
+def ctx_json(
+    seen: Inspection, about: tuple[Chat, Person, str], traces: tuple[Trace, ...], configured: str, *, debug: bool
+) -> str:  # fmt: skip
+    """The parts, signature, cache figures and the step from the last call; `traces` are the rankings asked for.
+
+    Tokens are estimates, except those of the ledger. With `debug` the differing item and every candidate, too.
+    """
+    chat, person, query = about
+    plan = seen.plan
+    body: Json = {
+        "chat": {"id": chat.id, "platform": chat.platform, "kind": chat.kind, "title": chat.title},
+        "person": {"id": person.id, "name": person.name},
+        "query": query,
+        "mode": plan.choice.mode,
+        "why": plan.choice.why,
+        "signature": plan.prefix.signature,
+        "tokens": total_tokens(seen),
+        "parts": [asdict(part) for part in parts_of(seen)],
+        "cache": _cache(seen),
+        "diff": _diff(seen, debug=debug),
+    }
+    if traces:
+        body["recall"] = {
+            "configured": configured,
+            "rankings": {trace.ranking: [_scored(one) for one in trace.chosen] for trace in traces},
+        }
+    if traces and debug:
+        body["debug"] = {trace.ranking: _trace(trace) for trace in traces}
+    return json.dumps(body, ensure_ascii=False, indent=1)
+
+
+def _cache(seen: Inspection) -> Json:
+    spent, last = seen.spent, seen.settled
+    return {
+        "all": {"calls": spent.calls, **_used(spent.prompt_tokens, spent.cached_tokens)},
+        "last": _used(last.prompt_tokens, last.cached_tokens) if last is not None else None,
+        "possible_last": _possible(seen.last),
+        "possible_next": _possible(seen.next),
+    }
+
+
+def _used(prompt: int, cached: int) -> Json:
+    return {"prompt_tokens": prompt, "cached_tokens": cached, "rate": round(rate(cached, prompt), 4)}
+
+
+def _possible(found: Step | None) -> Json | None:
+    return {"tokens": found.kept_tokens, "of": found.tokens, "rate": round(found.rate, 4)} if found else None
+
+
+def _diff(seen: Inspection, *, debug: bool) -> Json | None:
+    found = seen.next
+    if found is None:
+        return None
+    return {
+        **asdict(found),
+        "gone": seen.gone,
+        "whole": seen.goes_on,
+        "why": "" if seen.goes_on else seen.why,
+        **({"lines": list(seen.lines)} if debug else {}),
+    }
+
+
+def _scored(one: Scored) -> Json:
+    return {"id": one.memory.id, "score": one.score, "parts": dict(one.parts), "text": one.memory.text}
+
+
+def _trace(trace: Trace) -> Json:
+    return {
+        "terms": list(trace.terms),
+        "thresholds": dict(trace.thresholds),
+        "candidates": [{**_scored(one), "cut": one.cut} for one in trace.scored],
+    }
