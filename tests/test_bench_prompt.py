@@ -6,13 +6,12 @@ from itertools import pairwise
 import pytest
 
 from bot.prompt.casual import casual
-from bot.types.prompt import Message, Prompt
-from tests.bench.day import MIDNIGHT
-from tests.bench.designs import Sizes, ours, places, sliding, tail
+from tests.bench.day import MIDNIGHT, kept_whole
+from tests.bench.designs import Sizes, ours, sliding, tail
 from tests.bench.dmday import CASUAL, PEOPLE, SESSION_MS, TURN_MS, dm_day
 from tests.bench.killed import judged
 from tests.bench.prices import HOUR, MINUTE, RULES, Ask, Bill, Rule, bills, chain, piece
-from tests.bench.prompt import Options, kept_whole, lived, rows, table
+from tests.bench.prompt import Options, lived, rows, table
 
 OLD, NEW, DEEPSEEK, ANTHROPIC = RULES
 
@@ -52,13 +51,6 @@ def test_deepseek_finds_whole_requests_with_their_replies_and_from_the_third_on_
     assert paid == [Bill(2000, 0, 0), Bill(1056, 2944, 0), Bill(2000, 0, 0), Bill(1040, 960, 0), Bill(2000, 0, 0)]
 
 
-def test_a_prompt_is_marked_at_most_four_times() -> None:
-    opened = Message("user", '【在场】林晓\n\n<ctx now="">…</ctx>')
-    turn = (Message("system", "s" * 9), opened, Message("assistant", "r"), Message("user", "<ctx/>"))
-    assert places(Prompt((), turn)) == ((0, 9), (1, 6), (1, len(opened.content)), (3, 6))
-    assert places(Prompt((), turn[:2])) == ((0, 9), (1, 6), (1, len(opened.content)))
-
-
 def test_a_private_day_is_the_same_for_the_same_seed() -> None:
     day = dm_day(351, 1, MIDNIGHT)
     assert day == dm_day(351, 1, MIDNIGHT) != dm_day(351, 2, MIDNIGHT)
@@ -69,7 +61,8 @@ def test_a_private_day_is_the_same_for_the_same_seed() -> None:
 
 
 async def test_a_short_day_keeps_every_prompt_whole_and_is_cheaper_than_a_window() -> None:
-    day, sizes = await lived(dm_day(12, 1, MIDNIGHT, PEOPLE[:1]), (), Options()), Sizes()
+    options, sizes = Options(), Sizes()
+    day = await lived(dm_day(12, 1, MIDNIGHT, PEOPLE[:1]), options.settings(("小暖",), NEW), options)
     assert len(day.turns) == 12
     assert day.trouble == ()
     kept, pairs = kept_whole(day)
@@ -77,7 +70,7 @@ async def test_a_short_day_keeps_every_prompt_whole_and_is_cheaper_than_a_window
     for rule in RULES:
         found = rows(rule, day, sizes)
         assert found["nuan"].cost < found["(b) tail"].cost < found["(a) window"].cost
-    assert any("12 turns" in line for line in table("short", day, sizes))
+    assert any("12 turns" in line for line in table("short", {rule.name: day for rule in RULES}, sizes))
     calls = [call for call in day.calls if call.turn]
     for design in (sliding(day, sizes, False), tail(day, sizes)):
         assert {len([one for one in asks if one.cause != "digest"]) for asks in design} == {len(calls)}

@@ -73,7 +73,7 @@ class SessionLimits(Section):
         ge=1,
         le=2_592_000,
         description="Silence that closes a session, in seconds; unset it is as long as the provider's cache lives, "
-        "1,800 to 21,600.",
+        "600 to 21,600.",
     )
     log_tokens: int = Field(
         default=6000,

@@ -12,11 +12,14 @@ import sqlite3
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from pathlib import Path
 
 from bot.app import App, Parts
 from bot.config.settings import Settings
+from bot.flow.crew import Crew, Member
 from bot.flow.words import Words
+from bot.money.prices import rate_of
 from bot.prompt.casual import casual
 from bot.prompt.persona import FULL
 from bot.prompt.tokens import message_tokens
@@ -24,6 +27,7 @@ from bot.resources import Prompts, resource_dir
 from bot.store.store import DATABASE, Store, open_store
 from bot.text.catalogue import catalogue
 from bot.text.estimate import estimate_tokens
+from bot.types.capabilities import Capabilities
 from bot.types.event import Event, Incoming, Place
 from bot.types.outgoing import Outgoing
 from bot.types.prompt import Completion, Message, Prompt, Request, ToolCall
@@ -116,9 +120,9 @@ class Companion:
             return False
         return not casual(html.unescape(lines[-1]), self.names) and self.chance.random() < TOOL_SHARE
 
-    async def body(self, prompt: Prompt, max_tokens: int, temperature: float) -> bytes:
+    async def body(self, request: Request) -> bytes:
         """The prompt as it is stored."""
-        return "\n".join(message.canonical() for message in prompt.messages).encode()
+        return "\n".join(message.canonical() for message in request.prompt.messages).encode()
 
     async def close(self) -> None:
         """Nothing is held."""
@@ -178,7 +182,8 @@ async def live(steps: Sequence[Step], settings: Settings, folder: Path, persona_
         bot.holidays,
     )  # fmt: skip
     async with await open_store(folder) as store:
-        app = App(Parts(store, companion, clock, settings, words, PROMPTS.path, persona_at, log))
+        crew = Crew(Member(companion, rate_of(settings.model, Capabilities())))
+        app = App(Parts(store, crew, clock, settings, words, PROMPTS.path, persona_at, log))
         await app.start([Anywhere()])
         for step in (*_kept(steps, bot.names[0], clock.now()), *steps):
             await clock.advance(step.at - clock.now(), app.settled)
@@ -227,3 +232,19 @@ def _day(
     assert all(("<ctx " in call.prompt.messages[1].content) == (call.turn > 0) for call in calls)
     said = tuple(Turn(row[0], row[1], row[2], row[3], frozenset(map(int, row[4].split(",")))) for row in turns)
     return Day(calls, said, events, words, name, trouble)
+
+
+def kept_whole(day: Day) -> tuple[int, int]:
+    """How many prompts begin with the whole one before them in their epoch, of how many that have one."""
+    epochs: dict[int, list[Call]] = {}
+    for call in day.calls:
+        if call.turn:
+            epochs.setdefault(call.epoch, []).append(call)
+    pairs = [pair for calls in epochs.values() for pair in pairwise(calls)]
+    return sum(_extends(before, later) for before, later in pairs), len(pairs)
+
+
+def _extends(before: Call, later: Call) -> bool:
+    old = [*(message.canonical() for message in before.prompt.messages), before.answer.canonical()]
+    new = [message.canonical() for message in later.prompt.messages]
+    return later.prompt.tools == before.prompt.tools and new[: len(old)] == old

@@ -1,6 +1,6 @@
 """Three ways to arrange one and the same day of turns as requests: nuan's own, and two that it is compared with.
 
-ours: the requests as they were made, with marks where `places` says.
+ours: the requests as they were made, with marks where nuan sets them (bot/model/marks.py).
 (a) sliding window: a system message that begins with the clock and MEMORY tokens of memories, then the persona; tools;
 the newest WINDOW events. (b) rebuilt tail: a stable system message and tools; one user message rebuilt each turn, of
 clock, WARM tokens of warm boot, MEMORY tokens of memories and the newest TAIL entries.
@@ -18,6 +18,7 @@ from functools import lru_cache
 from bot.context.xml import Limits, delta
 from bot.flow.instructions import read_instructions
 from bot.memory.digest import DigestLine, excerpt, needs_model
+from bot.model.marks import Place, places
 from bot.prompt.tokens import message_tokens, tools_tokens
 from bot.text.estimate import estimate_tokens
 from bot.types.event import Event
@@ -42,23 +43,6 @@ class Sizes:
     bot_lines: int = 3
 
 
-def places(prompt: Prompt) -> tuple[tuple[int, int], ...]:
-    """Where to mark a prompt: (number of a message, characters of it before the mark).
-
-    The end of the system message, the end of the opening block, the end of what was newest in the request before, and
-    the end of all: at most four.
-    """
-    messages = prompt.messages
-    found = [(0, len(messages[0].content))]
-    opened = messages[1].content.find(OPENS)
-    if opened >= 0:
-        found.append((1, opened))
-    before = [number for number, message in enumerate(messages) if message.role == "assistant"]
-    newest = (*(number - 1 for number in before[-1:]), len(messages) - 1)
-    found += [(number, len(messages[number].content)) for number in newest]
-    return tuple(dict.fromkeys(found))
-
-
 def ours(day: Day, sizes: Sizes) -> Arranged:
     """Nuan's own requests; a digest is read once and not marked."""
     return tuple(_own(call, sizes) for call in day.calls)
@@ -68,13 +52,12 @@ def _own(call: Call, sizes: Sizes) -> Ask:
     marks = frozenset(places(call.prompt)) if call.turn else frozenset()
     pieces, marked = [], []
     for number, message in enumerate(call.prompt.messages):
-        cut = min((at for one, at in marks if one == number and at < len(message.content)), default=0)
-        pieces += list(_pieces(message, cut))
-        if cut:
+        pieces += list(_pieces(message, message.opening))
+        if Place(number, opening=True) in marks:
             marked.append(len(pieces) - 2)
         if number == 0 and call.prompt.tools:
             pieces.append(_tools(call.prompt, sizes))
-        if (number, len(message.content)) in marks:
+        if Place(number) in marks:
             marked.append(len(pieces) - 1)
     ends = chain(pieces)
     return Ask(call.at, call.cause, ends, tuple(marked), chain(_pieces(call.answer, 0), ends[-1])[-1])

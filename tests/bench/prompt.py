@@ -1,9 +1,10 @@
 """`python -m tests.bench.prompt [DIR]`: what a day of prompts costs under providers' cache rules, beside other designs.
 
-Three days go through the real house: groups, a mixed day, and private chats alone. Groups are the two logs of DIR that
-last longest, each at its own pace on one day, with their own calls and follow-ups; as many private turns come to them
-as make TURNS in all (tests/bench/dmday.py), so DIR decides the mix. Without DIR there is only the private day. How the
-other designs (a) and (b) are built is said in tests/bench/designs.py, the rules of providers in tests/bench/prices.py.
+Three days go through the real house, tuned to a model of each rule: groups, a mixed day, and private chats alone.
+Groups are the two logs of DIR that last longest, each at its own pace on one day, with their own calls and follow-ups;
+as many private turns come to them as make TURNS in all (tests/bench/dmday.py), so DIR decides the mix. Without DIR
+there is only the private day. How the other designs (a) and (b) are built is said in tests/bench/designs.py, the rules
+of providers in tests/bench/prices.py.
 
 Cost is billed input tokens at the full price; output is left out, digests and summaries count DIGEST_PRICE of it. A
 prompt is kept whole when it begins, item by item and byte by byte, with the one before it in its epoch and the reply.
@@ -14,14 +15,14 @@ import asyncio
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from pathlib import Path
 
+from bot.cli.models import tuned
 from bot.config.settings import Settings
 from bot.prompt.casual import casual
 from bot.prompt.tokens import message_tokens, tools_tokens
 from bot.text.estimate import estimate_tokens
-from tests.bench.day import MIDNIGHT, REPLY_TOKENS, TOOL_SHARE, Call, Day, groups, live, persona
+from tests.bench.day import MIDNIGHT, REPLY_TOKENS, TOOL_SHARE, Day, groups, kept_whole, live, persona
 from tests.bench.designs import MEMORY, OPENS, TAIL, WARM, WINDOW, Arranged, Sizes, ours, sliding, tail
 from tests.bench.dmday import CASUAL, SESSION_MS, TURN_MS, dm_day
 from tests.bench.killed import kept_after_kills
@@ -33,12 +34,23 @@ DIGEST_PRICE = 0.25
 """Turns of a day, and the price of the model that summarises (PROMPT_ECONOMICS section 4)."""
 NAMES = ("小暖", "暖暖", "nuan")
 SIZES = Sizes()
+SERVED = {
+    "OpenAI <= 5.5": ("https://api.openai.com/v1", "gpt-5.4"),
+    "OpenAI >= 5.6": ("https://api.openai.com/v1", "gpt-5.6-terra"),
+    "DeepSeek": ("https://api.deepseek.com", "deepseek-v4-flash"),
+    "Anthropic-like": ("https://openrouter.ai/api/v1", "anthropic/claude-sonnet-5.5"),
+}
+"""A model of each rule: nuan tunes its sessions to what is known of it. Nobody is called."""
 LOG_TOKENS, IDLES = (3000, 4500, 6000, 8000, 12000), (300, 1800, 7200, 21600)
+
+
+Days = dict[str, Day]
+"""One day as it goes under each rule, by its name."""
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What the command line decides; None leaves nuan's default."""
+    """What the command line decides; None leaves what nuan chooses for the provider."""
 
     bootstrap: int = 3000
     seed: int = 1
@@ -46,13 +58,15 @@ class Options:
     idle: int | None = None
     sizes: Sizes = SIZES
 
-    def settings(self, names: tuple[str, ...]) -> Settings:
-        """Nuan's defaults but for what is asked for, and without a limit of tokens."""
+    def settings(self, names: tuple[str, ...], rule: Rule) -> Settings:
+        """As nuan would run with a model of that rule, but for what is asked for, and without a limit of tokens."""
         limits = {"log_tokens": self.log_tokens, "idle_seconds": self.idle}
-        return Settings.model_validate({
+        base_url, model = SERVED[rule.name]
+        return tuned(Settings.model_validate({
             "bot": {"names": names, "timezone": "Asia/Shanghai"}, "budget": {"day_tokens": None},
             "session": {name: value for name, value in limits.items() if value is not None},
-        })  # fmt: skip
+            "model": {"base_url": base_url, "name": model},
+        }))  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,23 +79,36 @@ class Row:
     dear: float
 
 
-async def lived(steps: Sequence[Step], logs: Sequence[Log], options: Options) -> Day:
+async def lived(steps: Sequence[Step], settings: Settings, options: Options) -> Day:
     """A day of these steps with data that is thrown away."""
-    names = (*NAMES, *(name for log in logs for name in log.names))
     with tempfile.TemporaryDirectory() as folder:
         made = persona(Path(folder), options.bootstrap)
-        return await live(steps, options.settings(names), Path(folder) / "data", made, options.seed)
+        return await live(steps, settings, Path(folder) / "data", made, options.seed)
 
 
-async def days(logs: Sequence[Log], options: Options) -> dict[str, Day]:
-    """Every day by its name."""
+async def days(logs: Sequence[Log], options: Options) -> dict[str, Days]:
+    """Every day by its name, as it goes under each rule."""
+    names = (*NAMES, *(name for log in logs for name in log.names))
+    found: dict[str, Days] = {}
+    ran: dict[str, dict[str, Day]] = {}
+    for rule in RULES:
+        settings = options.settings(names, rule)
+        tuning = f"{settings.session} {settings.prompt}"
+        if tuning not in ran:
+            ran[tuning] = await _days(logs, settings, options)
+        for title, day in ran[tuning].items():
+            found.setdefault(title, {})[rule.name] = day
+    return found
+
+
+async def _days(logs: Sequence[Log], settings: Settings, options: Options) -> dict[str, Day]:
     found: dict[str, Day] = {}
     if logs:
-        found["groups"] = await lived(groups(logs), logs, options)
+        found["groups"] = await lived(groups(logs), settings, options)
         left = max(0, TURNS - len(found["groups"].turns))
         mixed = sorted((*groups(logs), *dm_day(left, options.seed, MIDNIGHT)), key=lambda step: step.at)
-        found["mixed"] = await lived(mixed, logs, options)
-    found["private"] = await lived(dm_day(TURNS, options.seed, MIDNIGHT), (), options)
+        found["mixed"] = await lived(mixed, settings, options)
+    found["private"] = await lived(dm_day(TURNS, options.seed, MIDNIGHT), settings, options)
     return found
 
 
@@ -91,22 +118,6 @@ def longest(folder: Path) -> tuple[Log, ...]:
     places = [file.parent for file in files]
     logs = read_logs(max(places, key=lambda place: (places.count(place), str(place)))) if files else ()
     return tuple(sorted(logs, key=lambda log: log.steps[0].at - log.steps[-1].at)[:2])
-
-
-def kept_whole(day: Day) -> tuple[int, int]:
-    """How many prompts begin with the whole one before them in their epoch, of how many that have one."""
-    epochs: dict[int, list[Call]] = {}
-    for call in day.calls:
-        if call.turn:
-            epochs.setdefault(call.epoch, []).append(call)
-    pairs = [pair for calls in epochs.values() for pair in pairwise(calls)]
-    return sum(_extends(before, later) for before, later in pairs), len(pairs)
-
-
-def _extends(before: Call, later: Call) -> bool:
-    old = [*(message.canonical() for message in before.prompt.messages), before.answer.canonical()]
-    new = [message.canonical() for message in later.prompt.messages]
-    return later.prompt.tools == before.prompt.tools and new[: len(old)] == old
 
 
 def row(rule: Rule, asks: Sequence[Ask], turns: int) -> Row:
@@ -139,17 +150,18 @@ def rows(rule: Rule, day: Day, sizes: Sizes) -> dict[str, Row]:
     return found
 
 
-def table(title: str, day: Day, sizes: Sizes) -> list[str]:
+def table(title: str, each: Days, sizes: Sizes) -> list[str]:
     """One day under every rule."""
-    kept, pairs = kept_whole(day)
     lines = [
         "",
-        facts(title, day),
-        f"kept whole {kept}/{pairs}",
+        f"== {title}",
         f"{'':16}{'design':12}{'tokens':>8}{'hit':>7}{'cost':>8}"
         f"{'of (a)':>8}{'of (b)':>8}   digests at full price: {'of (a)':>6}{'of (b)':>8}",
     ]
     for rule in RULES:
+        day = each[rule.name]
+        kept, pairs = kept_whole(day)
+        lines.append(f"{rule.name}: {facts(day)}; kept whole {kept}/{pairs}")
         found = rows(rule, day, sizes)
         a, b = found["(a) window"], found["(b) tail"]
         for name, one in found.items():
@@ -179,7 +191,7 @@ def parts(rule: Rule, day: Day, sizes: Sizes) -> list[str]:
     return lines
 
 
-def facts(title: str, day: Day) -> str:
+def facts(day: Day) -> str:
     """What the day was."""
     called = {event.id: event.text for events in day.events.values() for event in events}
     small = sum(all(casual(called[event], NAMES) for event in turn.events if event in called) for turn in day.turns)
@@ -191,7 +203,7 @@ def facts(title: str, day: Day) -> str:
     begins = {call.epoch: call.prompt.messages[1].content for call in reversed(day.calls) if call.prompt.tools}
     opens = [estimate_tokens(text[: text.find(OPENS)]) for text in begins.values()]
     return (
-        f"== {title}: {len(day.turns)} turns in {len(day.events)} chats, {small / len(day.turns):.0%} small talk, "
+        f"{len(day.turns)} turns in {len(day.events)} chats, {small / len(day.turns):.0%} small talk, "
         f"{tools / len(day.turns):.0%} with a tool call, {len(lines)} messages of {size:.1f} tokens as XML, "
         f"{epochs} epochs (opening block {sum(opens) / max(1, len(opens)):.0f} tokens), {light} light turns, "
         f"{sum(call.turn == 0 for call in day.calls)} digests, {len(day.trouble)} warnings"
@@ -207,13 +219,23 @@ def head(day: Day, options: Options) -> list[str]:
         f"seed {options.seed}, system message {message_tokens(full.messages[0])} tokens, tools {sizes.tools or real} "
         f"(nuan's own: {real}), reply {REPLY_TOKENS}, tool calls in {TOOL_SHARE:.0%} of turns that are no small talk",
         f"private chats: small talk {CASUAL:.0%}, {TURN_MS // 1000} s between turns, {SESSION_MS // 60_000} min "
-        f"between sessions; digests at {DIGEST_PRICE} of the price; log {options.log_tokens or 'default'}, idle "
-        f"{options.idle or 'default'}",
+        f"between sessions; digests at {DIGEST_PRICE} of the price",
+        *(tuning(options, rule) for rule in RULES),
         f"(a) window {WINDOW} events, memory {MEMORY}; (b) tail {TAIL} entries, memory {MEMORY}, warm boot {WARM}; "
         f"{sizes.bot_lines} of the bot's lines in both",
         "tokens are nuan's estimates for o200k, cost is in tokens at the full price, both a turn",
         *(rule.line() for rule in RULES),
     ]
+
+
+def tuning(options: Options, rule: Rule) -> str:
+    """How nuan runs under a rule."""
+    settings = options.settings(NAMES, rule)
+    session = settings.session
+    return (
+        f"{rule.name}: log {session.log_tokens} tokens, idle {session.idle_seconds} s, "
+        f"prompt warm for {settings.prompt.warm_seconds} s"
+    )
 
 
 async def sweep(logs: Sequence[Log], options: Options) -> list[str]:
@@ -224,7 +246,7 @@ async def sweep(logs: Sequence[Log], options: Options) -> list[str]:
     for one in tried:
         found = await days(logs, one)
         day = found.get("mixed", found["private"])
-        costs = [rows(rule, day, one.sizes) for rule in RULES]
+        costs = [rows(rule, day[rule.name], one.sizes) for rule in RULES]
         told = "  ".join(
             f"{cost['nuan'].cost:5.0f} {cost['nuan'].cost / cost['(a) window'].cost:.3f}" for cost in costs
         )  # fmt: skip
@@ -252,7 +274,7 @@ def main() -> None:
         print("\n".join(asyncio.run(sweep(logs, options))))
         return
     found = asyncio.run(days(logs, options))
-    lines = head(found["private"], options) + [f"groups: {log.title}" for log in logs]
+    lines = head(found["private"][RULES[0].name], options) + [f"groups: {log.title}" for log in logs]
     for title, day in found.items():
         lines += table(title, day, sizes)
     print("\n".join(lines), flush=True)
