@@ -6,6 +6,7 @@ from pydantic import AfterValidator, Field, StringConstraints
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from bot.config.budget import Budget
+from bot.config.heartbeat import HeartbeatRules
 from bot.config.kinds import region, zone
 from bot.config.media import Media
 from bot.config.model import ModelServer
@@ -176,6 +177,7 @@ class Settings(BaseSettings):
     model: ModelServer = ModelServer()
     budget: Budget = Budget()
     speak: Speak = Speak()
+    heartbeat: HeartbeatRules = HeartbeatRules()
     telegram: Telegram = Telegram()
     discord: Discord = Discord()
     session: SessionLimits = SessionLimits()

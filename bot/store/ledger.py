@@ -35,7 +35,8 @@ WILDEST = 4.0
 class Reservation:
     """What a call may cost at most, and the limits it must fit in; day and month begin at these ms.
 
-    `estimated` is the bare offline estimate of the whole prompt in tokens, 0 for what is no text.
+    `estimated` is the bare offline estimate of the whole prompt in tokens, 0 for what is no text; `own_tokens` is what
+    all calls of this cause together may use in a day.
     """
 
     cause: Cause
@@ -46,6 +47,7 @@ class Reservation:
     day_since: int
     month_since: int
     estimated: int = 0
+    own_tokens: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,12 +136,13 @@ def reserve(db: sqlite3.Connection, reservation: Reservation, at: int, owner: Ow
     """Verb part: reserve, or raise OverBudget naming the limit that the call would pass."""
     limits = reservation.limits
     day, month = reservation.day_since, reservation.month_since
-    checks: tuple[tuple[str, float | None, int | None, int, str, tuple[int | None, ...]], ...] = (
+    checks: tuple[tuple[str, float | None, int | None, int, str, tuple[int | str | None, ...]], ...] = (
         ("day", limits.day_money, limits.day_tokens, day, "", ()),
         ("month", limits.month_money, limits.month_tokens, month, "", ()),
         ("total", limits.total_money, limits.total_tokens, 0, "", ()),
         ("chat", limits.chat_money, limits.chat_tokens, day, "AND chat_id = ?", (owner.chat_id,)),
         ("person", limits.person_money, limits.person_tokens, day, "AND person_id = ?", (owner.person_id,)),
+        (reservation.cause, None, reservation.own_tokens, day, "AND cause = ?", (reservation.cause,)),
     )
     for name, money, tokens, since, where, whose in checks:
         if (money is None and tokens is None) or (name == "person" and owner.person_id is None):
