@@ -23,7 +23,8 @@ from bot.flow.tools import make_tools
 from bot.flow.turn import Brain, TurnRunner
 from bot.flow.words import Words
 from bot.ports import Adapter, Clock, Model, SceneSource
-from bot.prompt.persona import read_bootstraps
+from bot.prompt.persona import NAME_MARK, Persona, read_bootstraps
+from bot.prompt.skills import read_skills
 from bot.session.activation import SpeakingRules
 from bot.session.lanes import Activity, Lanes, Work
 from bot.store.store import Store
@@ -61,12 +62,15 @@ def make_planner(parts: Parts, media: Media | None = None) -> tuple[Planner, Bra
     """What composing needs, for the running house and for commands that only look."""
     settings, words = parts.settings, parts.words
     media = media or make_media(parts, lambda _: None)
+    skills = read_skills(parts.persona)
     tools = make_tools(
         parts.store, words, parts.prompts, parts.aside, settings.memory.max_results,
         media if settings.media.images else None,
+        {skill.name: skill.text.replace(NAME_MARK, settings.bot.names[0]) for skill in skills},
     )  # fmt: skip
+    persona = Persona(parts.persona, skills, settings.heartbeat.on)
     bootstraps = read_bootstraps(
-        parts.prompts, parts.persona, settings.bot.names[0], tuple(tool.spec for tool in tools), parts.model.dialect
+        parts.prompts, persona, settings.bot.names[0], tuple(tool.spec for tool in tools), parts.model.dialect
     )  # fmt: skip
     planner = Planner(parts.store, settings, bootstraps, words, parts.model.name)
     return planner, Brain(parts.model, tools, media.slots)
