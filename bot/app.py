@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from bot.commands.desk import CommandDesk
@@ -13,10 +13,12 @@ from bot.flow.alarms import RETRY_MS, Alarms, Handlers
 from bot.flow.answering import Answering, Reach
 from bot.flow.aside import Aside
 from bot.flow.closing import Closing, Summariser
+from bot.flow.heartbeat import Heartbeat
 from bot.flow.instructions import read_instructions
 from bot.flow.intake import Intake
+from bot.flow.interruptible import Interruptible
 from bot.flow.media import Eyes, Media
-from bot.flow.plan import Planner
+from bot.flow.plan import Occasion, Planner
 from bot.flow.remembering import Remembering
 from bot.flow.sending import Sending
 from bot.flow.tools import make_tools
@@ -90,6 +92,14 @@ class App:
         media = make_media(parts, self._sending.adapter)
         planner, brain = make_planner(parts, media)
         runner = TurnRunner(store, planner, brain, clock, settings, words, log, self._sending)
+
+        async def begin(occasion: Occasion, stop: asyncio.Event) -> None:
+            stoppable = replace(brain, model=Interruptible(brain.model, stop))
+            await TurnRunner(store, planner, stoppable, clock, settings, words, log, self._sending).begin(occasion)
+
+        self._heartbeat = Heartbeat(
+            store, clock, settings.heartbeat, words, begin, lambda: self._sending.platforms, log
+        )  # fmt: skip
         remembering = Remembering(store, clock, settings, words, parts.aside)
         self._answering = Answering(
             store, runner, remembering, planner, clock, words, Reach(self._sending, media), log
@@ -97,7 +107,7 @@ class App:
         summariser = Summariser(parts.model, read_instructions(parts.prompts, "digest"), brain.slots)
         self._closing = Closing(store, summariser, planner, clock, settings, words, parts.aside, log)
         self._answering.employ(CommandDesk(store, planner, clock, settings, words))
-        handlers = Handlers(self._chats.wake, self._sends.wake, self._digests.wake)
+        handlers = Handlers(self._chats.wake, self._sends.wake, self._digests.wake, self._write_first)
         self._alarms = Alarms(store, clock, handlers, settings, words.tz(words.zone), self.look, log)
         self._alarm_lane = Lanes("alarm", self._alarms.work, self._activity, log)
         rules = SpeakingRules(
@@ -114,6 +124,7 @@ class App:
             self._sending.connect(adapter)
         resent, unknown = await self._store.outbox.recover(self._sending.resending, self._sending.placing)
         lost = await self._store.turns.lost_calls(self._clock.now())
+        await self._heartbeat.start()
         running = await self._store.turns.running()
         for turn in running:
             self._answering.take_up(turn.chat_id)
@@ -154,8 +165,17 @@ class App:
         self._aside.close()
 
     async def _answer(self, chat_id: int) -> None:
-        if await self._guard(self._answering.work, chat_id):
+        if await self._guard(self._turns, chat_id):
             self.look()
+
+    async def _turns(self, chat_id: int) -> None:
+        await self._heartbeat.work(chat_id)
+        await self._answering.work(chat_id)
+        await self._heartbeat.arm(chat_id)
+
+    async def _write_first(self) -> None:
+        if (chat_id := await self._heartbeat.fire()) is not None:
+            self._chats.wake(chat_id)
 
     async def _send(self, chat_id: int) -> None:
         await self._guard(self._sending.work, chat_id)
@@ -176,4 +196,5 @@ class App:
 
     def _arrived(self, chat_id: int, now: bool) -> None:
         """An event is stored: answer it, or see when it will be due."""
+        self._heartbeat.interrupt(chat_id)
         (self._chats.wake if now else lambda _: self.look())(chat_id)

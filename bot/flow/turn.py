@@ -8,23 +8,25 @@ from bot.errors import ModelError, OverBudget, StoreError
 from bot.flow.live import Preview
 from bot.flow.plan import Occasion, Planner
 from bot.flow.sending import Sending
-from bot.flow.toolcalls import mine, sound, unanswered
+from bot.flow.toolcalls import cause_of, mine, sound, unanswered
 from bot.flow.words import Words
 from bot.money import prices
 from bot.ports import Clock, Drafts, Edits, Model, Streams
 from bot.prompt.compose import whole_prompt
 from bot.prompt.tokens import log_budget, log_tokens, message_tokens, prefix_tokens, prompt_tokens
+from bot.session.heartbeat import skips
 from bot.store.ledger import Settlement
 from bot.store.store import Store
 from bot.store.turns import Saying, ToolOutcome
 from bot.text.estimate import estimate_tokens
+from bot.types.heartbeat import HEARTBEAT
 from bot.types.log import Log
 from bot.types.outgoing import Draft
 from bot.types.people import Chat, Person
 from bot.types.prompt import Completion, Prompt, Request, ToolCall, ToolSpec, Usage
 from bot.types.session import Epoch
 from bot.types.tool import Tool, ToolContext, ToolRefused
-from bot.types.turn import Call, Cause, Turn
+from bot.types.turn import Call, Turn
 
 MOST_CALLS = 4
 """Model calls in one turn (issue: at most 4)."""
@@ -160,9 +162,8 @@ class TurnRunner:
                 raise ModelError("invalid", f"still no answer after {made} calls, and {lost} cut off by crashes")
             prefix = prefix_tokens(epoch.prefix, running.tools, self._planner.vocabulary)
             tokens = prompt_tokens(epoch, prefix, 0, await self._planner.ratio())
-            cause: Cause = "tool" if any(message.role == "tool" for message in mine(epoch, turn)) else "reply"
             reservation = self._planner.reservation(
-                cause, tokens, self._clock.now(), prefix + log_tokens(epoch)
+                cause_of(epoch, turn), tokens, self._clock.now(), prefix + log_tokens(epoch)
             )  # fmt: skip
             call = await self._store.turns.ask_again(turn, reservation, self._clock.now())
         request = self._request(whole_prompt(epoch.prefix, running.tools, epoch, ()))
@@ -236,7 +237,8 @@ class TurnRunner:
 
     async def _say(self, running: Running, completion: Completion, settlement: Settlement) -> None:
         now, turn, message = self._clock.now(), running.turn, completion.message()
-        reply = completion.text.strip()
+        first = turn.why == HEARTBEAT
+        reply = "" if first and skips(completion.text) else completion.text.strip()
         saying = Saying(
             turn_id=turn.id, entry=message, tokens=message_tokens(message, self._planner.vocabulary),
             settlement=settlement, line=reply,
@@ -245,7 +247,8 @@ class TurnRunner:
             close_at=self._planner.close_at(turn.opened_at, running.chat, running.person, now),
             platforms=self._sending.platforms,
         )  # fmt: skip
-        self._sending.hand(turn.chat_id, await self._store.turns.say(saying, now))
+        say = self._store.heartbeats.say if first else self._store.turns.say
+        self._sending.hand(turn.chat_id, await say(saying, now))
         await self._report(turn, reply=reply)
         model, limits = self._settings.model, self._settings.session
         most = log_budget(limits.log_tokens, model.window_tokens, model.max_output_tokens, limits.reserve_tokens)
@@ -266,17 +269,19 @@ class TurnRunner:
         )  # fmt: skip
 
     async def _fail(self, turn: Turn, person: Person, error: str, text: str, fate: str) -> None:
-        """Void the turn and tell the person; what was reserved for a call in flight is charged or released."""
+        """Void the turn and tell the person, if they wrote; a call in flight is charged or released."""
         reserved = await self._store.turns.reserved_call(turn.id)
         notice = Draft("\n".join((*turn.receipts, text)), "notice")
         call = (reserved, fate) if reserved is not None else None
-        await self._store.turns.fail(turn, error, notice, call, self._clock.now())
+        told = notice if turn.why != HEARTBEAT else None
+        await self._store.turns.fail(turn, error, told, call, self._clock.now())
         await self._report(turn, error)
 
     async def _over_budget(self, occasion: Occasion, error: OverBudget) -> None:
         text = "\n".join((*occasion.receipts, self._limit_text(occasion.person, error)))
         numbers = tuple(event.id for event in occasion.answering)
-        if occasion.why == "window" and not occasion.receipts:  # nobody called: they were told when they did
+        # Nobody called, or they were told when they did.
+        if occasion.why in ("window", HEARTBEAT) and not occasion.receipts:
             await self._store.events.finish(numbers, "done", "refused")
         else:
             await self._store.turns.refuse(occasion.chat.id, numbers, Draft(text, "notice"), self._clock.now())
