@@ -1,6 +1,9 @@
 """To whom nuan writes first, and in which order after an absence."""
 
+from collections.abc import AsyncIterator
 from pathlib import Path
+
+import pytest
 
 from bot.config.settings import Settings
 from tests.beating import DAY_S, FIRST, HOUR_S, ON, firsts, writes
@@ -59,15 +62,18 @@ async def test_never_where_she_was_told_to_be_quiet(new_world: NewWorld) -> None
     assert len(firsts(world)) == 1
 
 
-async def on_platforms(folder: Path, *platforms: str) -> World:
+@pytest.fixture
+async def on_telegram(tmp_path: Path) -> AsyncIterator[World]:
+    """A nuan on Telegram, where 阿明 may talk with it, that writes first."""
     settings = {"bot": {"timezone": "Asia/Shanghai"}, "heartbeat": ON, "telegram": {"allow": ["t-阿明"]}}
-    world = World(folder, Settings.model_validate(settings), platforms)
+    world = World(tmp_path / "data", Settings.model_validate(settings), ("telegram",))
     writes(world)
-    return await world.open()
+    yield await world.open()
+    await world.close()
 
 
-async def test_only_people_who_are_allowed(tmp_path: Path) -> None:
-    world = await on_platforms(tmp_path / "data", "telegram")
+async def test_only_people_who_are_allowed(on_telegram: World) -> None:
+    world = on_telegram
     await world.say("你好", "阿生", platform="telegram")
     await world.say("明天要面试", "阿明", platform="telegram")
     await world.wait(DAY_S)
@@ -76,11 +82,10 @@ async def test_only_people_who_are_allowed(tmp_path: Path) -> None:
     await world.store.access.set_person(int(str(person)), "denied")
     await world.wait(7 * DAY_S)
     assert len(firsts(world)) == 1
-    await world.close()
 
 
-async def test_only_where_something_can_be_sent_to(tmp_path: Path) -> None:
-    world = await on_platforms(tmp_path / "data", "telegram")
+async def test_only_where_something_can_be_sent_to(on_telegram: World) -> None:
+    world = on_telegram
     await world.say("明天要面试", "阿明", platform="telegram")
     world.platforms = ()
     await world.restart()
@@ -92,11 +97,10 @@ async def test_only_where_something_can_be_sent_to(tmp_path: Path) -> None:
     await world.store.outbox.gone(1, "blocked")
     await world.wait(3 * DAY_S)
     assert len(firsts(world)) == 1
-    await world.close()
 
 
-async def test_a_person_with_two_dms_is_written_to_where_they_were_last(tmp_path: Path) -> None:
-    world = await on_platforms(tmp_path / "data", "telegram")
+async def test_a_person_with_two_dms_is_written_to_where_they_were_last(on_telegram: World) -> None:
+    world = on_telegram
     await world.say("明天要面试", "阿明", platform="telegram")
     await world.wait(60)
     await world.say("明天要面试", "阿明")
@@ -106,4 +110,3 @@ async def test_a_person_with_two_dms_is_written_to_where_they_were_last(tmp_path
         await world.store.people._database.write(lambda db, join=join: db.execute(join).rowcount)  # type: ignore[misc]
     await world.wait(DAY_S + HOUR_S)
     assert [(out.platform, out.text) for out in world.talk.said if out.text == FIRST] == [("console", FIRST)]
-    await world.close()

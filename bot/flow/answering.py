@@ -18,7 +18,6 @@ from bot.memory.ordering import ordered
 from bot.ports import Clock
 from bot.store.store import Store
 from bot.types.event import Event
-from bot.types.heartbeat import HEARTBEAT
 from bot.types.log import Log
 from bot.types.outgoing import Draft
 from bot.types.people import Chat, Person
@@ -88,7 +87,7 @@ class Answering:
     async def _some(self, chat_id: int) -> bool:
         """The first dot-command that is due, or all that comes before it; False when nothing is due."""
         waiting = await self._store.views.waiting(chat_id, self._clock.now())
-        chat, due = waiting.chat, tuple(event for event in waiting.due if event.why != HEARTBEAT)
+        chat, due = waiting.chat, waiting.due
         if not due:
             return False
         changes = tuple(event for event in due if event.kind != "message")
