@@ -1,9 +1,13 @@
 """Nuan writes first: off unless it is switched on, once a day, never at night, and not when there is nothing to say."""
 
+import re
+from pathlib import Path
+
 import pytest
 
 from bot.config.check import contradictions
 from bot.config.settings import Settings
+from bot.resources import resource_dir
 from tests.beating import DAY_S, FIRST, HOUR_S, ON, firsts, writes
 from tests.conftest import NewWorld
 from tests.prefixes import logs_of
@@ -167,10 +171,16 @@ async def test_the_persona_says_when_only_where_it_is_on(new_world: NewWorld, on
     assert ("值得开口的" in full) is on
 
 
-async def test_small_talk_before_it_does_not_make_it_light(new_world: NewWorld) -> None:
-    world = await new_world(heartbeat=ON, prompt={"light": "auto"})
+async def test_it_is_no_small_talk_whatever_the_model_is_told(new_world: NewWorld, tmp_path: Path) -> None:
+    shipped = (resource_dir("prompts") / "opening" / "zh-Hans.toml").read_text(encoding="utf-8")
+    (tmp_path / "opening").mkdir()
+    (tmp_path / "opening" / "zh-Hans.toml").write_text(
+        re.sub('heartbeat = ".*"', 'heartbeat = "在吗"', shipped), "utf-8"
+    )
+    world = await new_world(heartbeat=ON, prompt={"light": "auto"}, prompts_dir=str(tmp_path))
     await world.say("晚安")
     await world.wait(DAY_S)
+    assert 'd="在吗"' in world.last_user
     assert firsts(world)[0].prompt.tools
 
 

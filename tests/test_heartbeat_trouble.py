@@ -1,5 +1,7 @@
 """First messages and what can go wrong: budgets, faults, people who write meanwhile, crashes. Nobody is ever told."""
 
+import asyncio
+
 import pytest
 
 from bot.config.settings import Settings
@@ -99,8 +101,9 @@ async def test_who_writes_meanwhile_is_answered_and_nothing_is_said_first(new_wo
     await world.say("明天要面试")
     await beat_held(world, DAY_S)
     await world.app.door.accept(world.message("在吗"))
-    while len(world.model.requests) < 3:
-        await let_others_run()
+    async with asyncio.timeout(20):
+        while len(world.model.requests) < 3:
+            await let_others_run()
     assert world.model.held == 1, "the message is being answered, the other call has ended"
     await world.let_answer()
     assert world.replies == ["好的", "好的"]

@@ -38,8 +38,7 @@ class Heartbeat:
 
     async def start(self) -> None:
         """Drop what an earlier process began, nobody waits for it, and set all deadlines."""
-        due = self._due if self._rules.on else None
-        await self._store.heartbeats.begin(self._platforms(), due, self._clock.now())
+        await self._store.heartbeats.begin(self._platforms(), self._due, self._clock.now())
 
     async def arm(self, chat_id: int) -> None:
         """Somebody was answered: from now on nuan may write first in this chat, when it has been silent."""
@@ -48,8 +47,6 @@ class Heartbeat:
 
     async def fire(self) -> int | None:
         """Something is due: queue the event of the first chat, and say which chat that is."""
-        if not self._rules.on:
-            return None
         now = self._clock.now()
         chat_id = await self._store.heartbeats.fire(
             self._platforms(), self._due, lambda silence: self._told(silence, now), now

@@ -23,8 +23,8 @@ SAID = 64
 
 DUE = f"SELECT chat_id FROM heartbeat WHERE due_at <= ?1 AND {FREE_AT} <= ?1 ORDER BY due_at, chat_id"
 
-DM = """SELECT member.person_id, script, timezone FROM chat JOIN member ON member.chat_id = chat.id
-    JOIN person ON person.id = member.person_id WHERE chat.id = ? AND kind = 'dm' ORDER BY seen_at DESC LIMIT 1"""
+WHO = """SELECT person_id, script, timezone FROM member JOIN person ON person.id = person_id
+    WHERE chat_id = ? ORDER BY seen_at DESC LIMIT 1"""
 
 REACHED = """SELECT chat.id, platform FROM member JOIN chat ON chat.id = member.chat_id
     JOIN place ON place.chat_id = chat.id AND current = 1
@@ -48,18 +48,14 @@ class Heartbeats:
         self._lists = lists
         self._boot = boot
 
-    async def begin(self, platforms: frozenset[str], due: Due | None, at: int) -> None:
-        """At a start: what an earlier process began is not said any more, and every deadline is set anew.
-
-        Without `due` nuan never writes first, and there are none.
-        """
+    async def begin(self, platforms: frozenset[str], due: Due, at: int) -> None:
+        """At a start: what an earlier process began is not said any more, and every deadline is set anew."""
 
         def verb(db: sqlite3.Connection) -> None:
             leave(db, None, "crash", at)
             db.execute("UPDATE heartbeat SET due_at = NULL WHERE due_at IS NOT NULL")
-            if due is not None:
-                for (chat_id,) in db.execute("SELECT id FROM chat WHERE kind = 'dm'").fetchall():
-                    self._arm(db, chat_id, platforms, due)
+            for (chat_id,) in db.execute("SELECT id FROM chat WHERE kind = 'dm'").fetchall():
+                self._arm(db, chat_id, platforms, due)
 
         await self._database.write(verb)
 
@@ -123,7 +119,7 @@ def silence_of(db: sqlite3.Connection, lists: Lists, chat_id: int, platforms: fr
     That is in groups, with people who are not allowed or never talked with nuan here, where she was told to be quiet,
     where nothing can be sent to, and in all DMs of a person but the one they were last seen in.
     """
-    row = db.execute(DM, (chat_id,)).fetchone()
+    row = db.execute(WHO, (chat_id,)).fetchone()
     if row is None:
         return None
     person_id, script, timezone = row
