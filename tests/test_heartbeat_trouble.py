@@ -114,6 +114,19 @@ async def test_who_writes_meanwhile_is_answered_and_nothing_is_said_first(new_wo
     assert world.replies[-1] == FIRST
 
 
+async def test_who_has_written_before_it_begins_is_answered_and_the_model_not_asked(new_world: NewWorld) -> None:
+    world = await new_world(heartbeat=ON)
+    writes(world)
+    await world.say("明天要面试")
+    await world.wait(DAY_S - 1)
+    world.clock._now += 1_000  # the alarm has rung, the chat's lane has not begun
+    assert await world.app._heartbeat.fire() == 1
+    await world.say("在吗")
+    assert firsts(world) == []
+    assert world.replies == ["好的", "好的"]
+    assert world.rows("SELECT state, outcome FROM event WHERE label = 'heartbeat'") == [("done", "overtaken")]
+
+
 async def test_who_writes_as_it_is_being_said_is_answered_alone(
     new_world: NewWorld, monkeypatch: pytest.MonkeyPatch
 ) -> None:

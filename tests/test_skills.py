@@ -1,10 +1,12 @@
 """Skills of a persona: listed by name in the full prefix, read by a tool, and never a path."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from bot.app import make_planner
 from bot.errors import ConfigError
 from bot.prompt.persona import Persona, read_bootstraps
 from bot.prompt.skills import PURPOSE_CHARS, SKILL_CHARS, read_skills
@@ -100,6 +102,13 @@ def test_a_persona_without_skills_lists_none(tmp_path: Path) -> None:
     persona = Persona(persona_with(tmp_path / "empty"), ())
     found = read_bootstraps(Prompts(None).path, persona, "小暖", (), "d")
     assert HEADING not in found.full.message.content
+
+
+async def test_a_persona_without_skills_has_no_tool_for_them(world: World, tmp_path: Path) -> None:
+    _, brain = make_planner(replace(world.parts, persona=persona_with(tmp_path / "bare")))
+    assert "skill" not in [tool.spec.name for tool in brain.tools]
+    _, brain = make_planner(world.parts)
+    assert "skill" in [tool.spec.name for tool in brain.tools]
 
 
 def test_another_list_is_another_signature(tmp_path: Path) -> None:
