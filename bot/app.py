@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from bot.commands.desk import CommandDesk
@@ -15,10 +15,11 @@ from bot.flow.aside import Aside
 from bot.flow.calling import Caller
 from bot.flow.closing import Closing, Summariser
 from bot.flow.crew import Crew
+from bot.flow.heartbeat import Heartbeat
 from bot.flow.instructions import read_instructions
 from bot.flow.intake import Intake
 from bot.flow.media import Eyes, Media
-from bot.flow.plan import Planner
+from bot.flow.plan import Occasion, Planner
 from bot.flow.recalling import Recalling
 from bot.flow.remembering import Remembering
 from bot.flow.sending import Sending
@@ -26,7 +27,8 @@ from bot.flow.tools import make_tools
 from bot.flow.turn import Brain, TurnRunner
 from bot.flow.words import Words
 from bot.ports import Adapter, Clock, SceneSource
-from bot.prompt.persona import read_bootstraps
+from bot.prompt.persona import NAME_MARK, Persona, read_bootstraps
+from bot.prompt.skills import read_skills
 from bot.session.activation import SpeakingRules
 from bot.session.lanes import Activity, Lanes, Work
 from bot.store.store import Store
@@ -68,10 +70,14 @@ def make_planner(parts: Parts, media: Media | None = None) -> tuple[Planner, Bra
     """What composing needs, for the running house and for commands that only look."""
     settings, words = parts.settings, parts.words
     media = media or make_media(parts, lambda _: None)
-    recalling = Recalling(parts.store, parts.aside, settings)
-    tools = make_tools(parts.store, words, parts.prompts, recalling, media if settings.media.images else None)
+    recalling, skills = Recalling(parts.store, parts.aside, settings), read_skills(parts.persona)
+    tools = make_tools(
+        parts.store, words, parts.prompts, recalling, media if settings.media.images else None,
+        {skill.name: skill.text.replace(NAME_MARK, settings.bot.names[0]) for skill in skills},
+    )  # fmt: skip
+    persona = Persona(parts.persona, skills, settings.heartbeat.on)
     bootstraps = read_bootstraps(
-        parts.prompts, parts.persona, settings.bot.names[0], tuple(tool.spec for tool in tools),
+        parts.prompts, persona, settings.bot.names[0], tuple(tool.spec for tool in tools),
         parts.crew.first.model.dialect,
     )  # fmt: skip
     planner = Planner(parts.store, settings, bootstraps, words, parts.crew)
@@ -92,6 +98,14 @@ class App:
         media = make_media(parts, self._sending.adapter)
         planner, brain = make_planner(parts, media)
         runner = TurnRunner(store, planner, brain, clock, settings, words, log, self._sending)
+
+        async def begin(occasion: Occasion, stop: asyncio.Event) -> None:
+            stoppable = replace(brain, stop=stop)
+            await TurnRunner(store, planner, stoppable, clock, settings, words, log, self._sending).begin(occasion)
+
+        self._heartbeat = Heartbeat(
+            store, clock, settings, words, begin, lambda: self._sending.platforms, log
+        )  # fmt: skip
         remembering = Remembering(store, clock, settings, words, parts.aside)
         self._answering = Answering(
             store, runner, remembering, planner, clock, words, Reach(self._sending, media), log
@@ -99,7 +113,7 @@ class App:
         summariser = Summariser(brain.caller, read_instructions(parts.prompts, "digest"))
         self._closing = Closing(store, summariser, planner, clock, settings, words, parts.aside, log)
         self._answering.employ(CommandDesk(store, planner, clock, settings, words))
-        handlers = Handlers(self._chats.wake, self._sends.wake, self._digests.wake)
+        handlers = Handlers(self._chats.wake, self._sends.wake, self._digests.wake, self._write_first)
         self._alarms = Alarms(store, clock, handlers, settings, words.tz(words.zone), self.look, log)
         self._alarm_lane = Lanes("alarm", self._alarms.work, self._activity, log)
         rules = SpeakingRules(
@@ -116,6 +130,7 @@ class App:
             self._sending.connect(adapter)
         resent, unknown = await self._store.outbox.recover(self._sending.resending, self._sending.placing)
         lost = await self._store.turns.lost_calls(self._clock.now())
+        await self._heartbeat.start()
         running = await self._store.turns.running()
         for turn in running:
             self._answering.take_up(turn.chat_id)
@@ -156,8 +171,17 @@ class App:
         self._aside.close()
 
     async def _answer(self, chat_id: int) -> None:
-        if await self._guard(self._answering.work, chat_id):
+        if await self._guard(self._turns, chat_id):
             self.look()
+
+    async def _turns(self, chat_id: int) -> None:
+        await self._heartbeat.work(chat_id)
+        await self._answering.work(chat_id)
+        await self._heartbeat.arm(chat_id)
+
+    async def _write_first(self) -> None:
+        if (chat_id := await self._heartbeat.fire()) is not None:
+            self._chats.wake(chat_id)
 
     async def _send(self, chat_id: int) -> None:
         await self._guard(self._sending.work, chat_id)
@@ -178,4 +202,5 @@ class App:
 
     def _arrived(self, chat_id: int, now: bool) -> None:
         """An event is stored: answer it, or see when it will be due."""
+        self._heartbeat.interrupt(chat_id)
         (self._chats.wake if now else lambda _: self.look())(chat_id)

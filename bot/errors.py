@@ -86,7 +86,10 @@ class PlatformError(NuanError):
 
 
 class OverBudget(NuanError):
-    """A reservation would pass a limit; `limit` names it: day, month, total, chat or person, then _money or _tokens."""
+    """A reservation would pass a limit; `limit` names it: day, month, total, chat, person or heartbeat, then its unit.
+
+    The unit is _money or _tokens.
+    """
 
     def __init__(self, limit: str) -> None:
         super().__init__(limit)

@@ -74,7 +74,7 @@ async def test_nothing_is_fetched_seen_or_heard_unless_it_is_switched_on(open_wo
     assert world.eyes.looked == []
     assert world.eyes.heard == []
     assert "[image #1] [voice #1.2]</p>" in world.last_user
-    assert [tool.name for tool in world.model.requests[-1].prompt.tools] == ["memory_recall", "save_experience"]
+    assert "look" not in [tool.name for tool in world.model.requests[-1].prompt.tools]
     media = Settings().media
     assert (media.images, media.voice, media.files) == ("", "", True)
 

@@ -2,6 +2,7 @@
 
 import sqlite3
 from contextlib import closing
+from itertools import chain
 from pathlib import Path
 
 from hypothesis import given, settings
@@ -12,7 +13,7 @@ from bot.store.schema import MIGRATIONS
 from bot.store.store import open_store
 from tests.storing import NOW, say
 
-KINDS = ("event", "window", "session", "digest", "outbox", "purge", "tidy")
+KINDS = ("event", "window", "session", "digest", "outbox", "heartbeat", "purge", "tidy")
 ROWS = st.lists(st.tuples(st.sampled_from(KINDS), st.integers(0, 9), st.booleans()), max_size=8)
 
 
@@ -39,6 +40,8 @@ def insert(db: sqlite3.Connection, number: int, kind: str, at: int, live: bool) 
                 "INSERT INTO outbox (chat_id, kind, text, state, due_at) VALUES (?, '', '', ?, ?)",
                 (number, "pending" if live else "sent", at),
             )
+        case "heartbeat":
+            db.execute("INSERT INTO heartbeat VALUES (?, ?, NULL)", (number, at if live else None))
         case "purge":
             db.execute(
                 "INSERT INTO memory (chat_id, visibility, kind, text, folded, source, stability_days, accessed_at, "
@@ -55,13 +58,13 @@ def test_due_and_next_say_what_the_rows_say(rows: list[tuple[str, int, bool]], n
     tidy = [at for kind, at, _ in rows if kind == "tidy"]
     wanted = [(kind, at, number) for number, (kind, at, live) in enumerate(rows, 1)
               if kind != "tidy" and (live or kind == "window")]  # fmt: skip
-    about = {"window": lambda number: 0, "purge": lambda number: 0}
+    about = {"window": lambda number: 0, "purge": lambda number: 0, "heartbeat": lambda number: 0}
     due = {(kind, about.get(kind, int)(number)) for kind, at, number in wanted if at <= now}
     if not tidy or tidy[-1] <= now:
         due.add(("tidy", 0))
     later = [at for _, at, _ in wanted if at > now] + [at for at in tidy[-1:] if at > now]
     with closing(sqlite3.connect(":memory:")) as db:
-        for statement in MIGRATIONS[0]:
+        for statement in chain(*MIGRATIONS):
             db.execute(statement)
         for number, (kind, at, live) in enumerate(rows, 1):
             insert(db, number, kind, at, live)
@@ -69,6 +72,18 @@ def test_due_and_next_say_what_the_rows_say(rows: list[tuple[str, int, bool]], n
         assert set(found) == due
         assert len(found) == len(due)
         assert db.execute(NEXT, (now,)).fetchone()[0] == min(later, default=None)
+
+
+def test_the_next_chat_is_asked_to_be_written_to_a_minute_after_the_last_one() -> None:
+    with closing(sqlite3.connect(":memory:")) as db:
+        for statement in chain(*MIGRATIONS):
+            db.execute(statement)
+        rows = [(1, None, 5_000), (2, 4_000, None), (3, 90_000, None)]
+        db.executemany("INSERT INTO heartbeat VALUES (?, ?, ?)", rows)
+        assert ("heartbeat", 0) not in db.execute(DUE, (64_999,)).fetchall()
+        assert db.execute(NEXT, (5_000,)).fetchone() == (65_000,)
+        assert ("heartbeat", 0) in db.execute(DUE, (65_000,)).fetchall()
+        assert db.execute(NEXT, (65_000,)).fetchone() == (90_000,)
 
 
 async def test_the_end_of_a_conversation_is_its_deadline(tmp_path: Path) -> None:

@@ -15,11 +15,12 @@ from bot.config.settings import Settings
 from bot.errors import ConfigError
 from bot.flow.crew import Crew
 from bot.flow.instructions import read_instructions
-from bot.flow.tools import look_spec, tool_specs
+from bot.flow.tools import look_spec, skill_spec, tool_specs
 from bot.flow.words import Words
 from bot.model.client import OpenAIModel
 from bot.ports import Clock
-from bot.prompt.persona import read_bootstraps
+from bot.prompt.persona import Persona, read_bootstraps
+from bot.prompt.skills import read_skills
 from bot.resources import Prompts, resource_dir
 from bot.store.store import Store
 from bot.text.catalogue import catalogue
@@ -57,10 +58,13 @@ def text_problems(settings: Settings, data: Path) -> tuple[str, ...]:
     for folder in ("digest", "media"):
         attempt(lambda folder=folder: read_instructions(find, folder))  # type: ignore[misc]
     attempt(lambda: look_spec(find))
+    attempt(lambda: skill_spec(find))
     tools = attempt(lambda: tool_specs(find)) or ()
     place = attempt(lambda: find_place(settings, data))
     if place is not None:
-        attempt(lambda: read_bootstraps(find, place.persona, settings.bot.names[0], tools, ""))
+        skills = attempt(lambda: read_skills(place.persona)) or ()
+        persona = Persona(place.persona, skills, settings.heartbeat.on)
+        attempt(lambda: read_bootstraps(find, persona, settings.bot.names[0], tools, ""))
     return (*problems, *price_problems(settings))
 
 

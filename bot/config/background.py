@@ -6,7 +6,7 @@ from pydantic import Field
 
 from bot.config.section import Section
 
-Source = Literal["digest"]
+Source = Literal["digest", "heartbeat"]
 
 
 class Background(Section):
@@ -14,5 +14,7 @@ class Background(Section):
 
     on: bool = Field(default=True, description="Whether the model is called in the background at all.")
     sources: tuple[Source, ...] = Field(
-        default=("digest",), description="What may call it: digest, which sums up a conversation when it ends."
+        default=("digest", "heartbeat"),
+        description="What may call it: digest, which sums up a conversation when it ends, heartbeat, with which nuan "
+        "writes first ([heartbeat]).",
     )

@@ -35,6 +35,10 @@ def _server(settings: Settings) -> Iterator[Contradiction]:
     for name, used in (("images", settings.media.images), ("voice", settings.media.voice)):
         if used and not model.base_url:
             yield _found("model.base_url", f"missing; media.{name} names a model of that server", f"media.{name}")
+    if settings.heartbeat.on and not model.base_url:
+        yield _found(
+            "heartbeat.on", "needs model.base_url: the offline model has nothing to say first", "model.base_url"
+        )
     if model.base_url and not is_loopback(model.base_url) and not _key(settings):
         text = "missing; the server is not on this machine (write any word if it wants no key)"
         yield _found("model.api_key", text, "model.base_url")

@@ -8,6 +8,7 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 from bot.config.background import Background
 from bot.config.budget import Budget
 from bot.config.capabilities import CapabilityRule
+from bot.config.heartbeat import HeartbeatRules
 from bot.config.kinds import region, zone
 from bot.config.media import Media
 from bot.config.model import Fallback, ModelServer, SecondFallback, Small
@@ -199,6 +200,7 @@ class Settings(BaseSettings):
     budget: Budget = Budget()
     background: Background = Background()
     speak: Speak = Speak()
+    heartbeat: HeartbeatRules = HeartbeatRules()
     telegram: Telegram = Telegram()
     discord: Discord = Discord()
     session: SessionLimits = SessionLimits()

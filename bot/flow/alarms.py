@@ -1,6 +1,6 @@
 """Deadlines are columns, alarms are hints: whatever is due by now is handed out, and the next instant is armed."""
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import tzinfo
 
@@ -21,11 +21,12 @@ RETRY_MS = 5_000
 
 @dataclass(frozen=True, slots=True)
 class Handlers:
-    """Whom to wake for what: a chat to answer, a chat to send to, a session to digest."""
+    """Whom to wake for what: a chat to answer or to send to, a session to digest; `first` lets nuan write first."""
 
     chat: Callable[[int], None]
     send: Callable[[int], None]
     digest: Callable[[int], None]
+    first: Callable[[], Awaitable[None]]
 
 
 class Alarms:
@@ -80,6 +81,8 @@ class Alarms:
                     self._handlers.digest(number)
             case "window":
                 await self._store.deadlines.end_windows(now)
+            case "heartbeat":
+                await self._handlers.first()
             case "purge":
                 count = await self._store.forgetting.purge(now)
                 self._log.info("purged", memories=count)

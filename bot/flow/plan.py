@@ -26,6 +26,7 @@ from bot.store.turns import Asking
 from bot.text.dates import next_local_time
 from bot.text.estimate import Vocabulary, estimate_tokens, vocabulary_of
 from bot.types.event import Event
+from bot.types.heartbeat import HEARTBEAT
 from bot.types.money import Pressure
 from bot.types.opening import OpeningFacts
 from bot.types.people import Audience, Chat, Person
@@ -166,7 +167,9 @@ class Planner:
         return bool(said) and asks(said[-1])
 
     def _is_small_talk(self, event: Event) -> bool:
-        about = event.forwarded or (isinstance(event, Seen) and bool(event.marks or event.quote))
+        about = (
+            event.kind != "message" or event.forwarded or (isinstance(event, Seen) and bool(event.marks or event.quote))
+        )
         return not about and casual(event.text, self._settings.bot.names)
 
     def _opening(self, facts: OpeningFacts, person: Person, light: bool) -> str:
@@ -227,8 +230,9 @@ class Planner:
         """What a call with a prompt of `tokens` must reserve; `estimated` is what a bare estimate makes of it."""
         most = prices.estimate(tokens, self._settings.model.max_output_tokens, member.rate(now))
         day, month = prices.periods(now, self._words.tz(self._words.zone))
+        own = self._settings.heartbeat.day_tokens if cause == HEARTBEAT else None
         return Reservation(
-            cause, member.model.name, most.tokens, most.cost, prices.limits(self._settings), day, month, estimated
+            cause, member.model.name, most.tokens, most.cost, prices.limits(self._settings), day, month, estimated, own
         )  # fmt: skip
 
     def close_at(self, opened: int, chat: Chat, person: Person, now: int) -> int:
@@ -254,7 +258,7 @@ class Planner:
         prefix = prefix_tokens(new.prefix, new.tools, self.vocabulary)
         tokens = prompt_tokens(epoch, prefix, composed.tokens, ratio)
         estimated = prefix + (log_tokens(epoch) if epoch is not None else 0) + composed.tokens
-        cause: Cause = "followup" if occasion.why == "window" else "reply"
+        causes: dict[str, Cause] = {"window": "followup", HEARTBEAT: "heartbeat"}
         return Asking(
             chat_id=occasion.chat.id, session_id=session.id if session is not None else None,
             epoch_id=epoch.id if epoch is not None else None, epoch=new if epoch is None else None,
@@ -263,5 +267,5 @@ class Planner:
             answering=tuple(event.id for event in occasion.answering), why=occasion.why,
             person_id=occasion.person.id, receipts=occasion.receipts,
             close_at=self.close_at(session.opened_at if session else now, occasion.chat, occasion.person, now),
-            reservation=self.reservation(cause, member, tokens, now, estimated),
+            reservation=self.reservation(causes.get(occasion.why, "reply"), member, tokens, now, estimated),
         )  # fmt: skip

@@ -6,6 +6,7 @@ from bot.flow.words import Words
 from bot.money import prices
 from bot.ports import Clock
 from bot.store.store import Store
+from bot.types.heartbeat import HEARTBEAT
 from bot.types.log import Log
 from bot.types.outgoing import Draft
 from bot.types.people import Person
@@ -27,7 +28,7 @@ class Refusing:
         day, _ = prices.periods(now, self._words.tz(self._words.zone))
         said = await self._store.refusals.told_since(chat.id, person.id, day)
         lines = list(occasion.receipts)
-        if not said and (occasion.why != "window" or occasion.receipts):
+        if not said and (occasion.why not in ("window", HEARTBEAT) or occasion.receipts):
             lines.append(self.text(person, error))
         if lines:
             await self._store.refusals.refuse(chat.id, numbers, Draft("\n".join(lines), "notice"), now)

@@ -1,11 +1,12 @@
-"""The tool calls in a turn's log: which still wait for a result, and what is kept of broken ones. It calls no tool."""
+"""The tool calls in a turn's log: which wait for a result, what is kept of broken ones, why the next call is made."""
 
 import json
 from dataclasses import replace
 
+from bot.types.heartbeat import HEARTBEAT
 from bot.types.prompt import Message, ToolCall
 from bot.types.session import Epoch
-from bot.types.turn import Turn
+from bot.types.turn import Cause, Turn
 
 LONGEST_ARGUMENTS = 8_000
 """Characters of one call's arguments that the log keeps."""
@@ -25,6 +26,13 @@ def unanswered(epoch: Epoch, turn: Turn) -> tuple[ToolCall, ...]:
         else:
             return tuple(call for call in message.tool_calls if call.id not in answered)
     return ()
+
+
+def cause_of(epoch: Epoch, turn: Turn) -> Cause:
+    """Why a turn that is under way makes another call."""
+    if turn.why == HEARTBEAT:
+        return "heartbeat"
+    return "tool" if any(message.role == "tool" for message in mine(epoch, turn)) else "reply"
 
 
 def sound(message: Message) -> Message:

@@ -1,7 +1,7 @@
 """The tools a turn may use, made from their rooms and the store. A tool's text is in prompts/tools."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from bot.errors import ConfigError
@@ -10,6 +10,7 @@ from bot.flow.media import Media
 from bot.flow.recalling import Recalling
 from bot.flow.words import Words
 from bot.memory.experience import experience_tool
+from bot.prompt.skills import skill_tool
 from bot.recall.tool import recall_tool
 from bot.store.store import Store
 from bot.text.clean import as_data
@@ -25,11 +26,13 @@ LINE_CHARS = 300
 
 
 def make_tools(
-    store: Store, words: Words, find: Callable[[str], Path], recalling: Recalling, media: Media | None = None
+    store: Store, words: Words, find: Callable[[str], Path], recalling: Recalling, media: Media | None = None,
+    skills: Mapping[str, str] | None = None,
 ) -> tuple[Tool, ...]:  # fmt: skip
     """All tools in the order they are sent.
 
-    `media` lets the model see pictures again: without it the stable prefix stays smaller.
+    `media` lets the model see pictures again, `skills` are texts by name that it may read: without them the stable
+    prefix stays smaller.
     """
 
     async def render(context: ToolContext, found: tuple[Memory, ...]) -> str:
@@ -49,6 +52,7 @@ def make_tools(
         recall_tool(recall, search, render),
         experience_tool(experience, saved, store.tombstones.covers, done),
         *((look_tool(look_spec(find), store, media, words),) if media is not None else ()),
+        *((skill_tool(skill_spec(find), skills),) if skills else ()),
     )
 
 
@@ -60,6 +64,11 @@ def tool_specs(find: Callable[[str], Path]) -> tuple[ToolSpec, ToolSpec]:
 def look_spec(find: Callable[[str], Path]) -> ToolSpec:
     """What the model reads of the tool that sees pictures again; ConfigError when its file is broken."""
     return _spec(find("tools/look.json"))
+
+
+def skill_spec(find: Callable[[str], Path]) -> ToolSpec:
+    """What the model reads of the tool that reads a skill; ConfigError when its file is broken."""
+    return _spec(find("tools/skill.json"))
 
 
 async def _findings(store: Store, words: Words, context: ToolContext, found: tuple[Memory, ...]) -> str:

@@ -1,32 +1,36 @@
 """One turn from asked to said: calls, tools, settlement. It can be taken up again at any of its commits."""
 
+import asyncio
 from dataclasses import dataclass, replace
 
 from bot.config.settings import Settings
 from bot.errors import ModelError, OverBudget, StoreError
 from bot.flow.calling import Answered, Caller
 from bot.flow.crew import Member
+from bot.flow.interruptible import Interruptible
 from bot.flow.live import Preview
 from bot.flow.plan import Occasion, Planner
 from bot.flow.refusing import Refusing
 from bot.flow.sending import Sending
-from bot.flow.toolcalls import mine, sound, unanswered
+from bot.flow.toolcalls import cause_of, mine, sound, unanswered
+from bot.flow.tooling import Bench, Tooling
 from bot.flow.words import Words
 from bot.money import prices
 from bot.ports import Clock, Drafts, Edits, Model, Streams
 from bot.prompt.compose import whole_prompt
 from bot.prompt.tokens import log_budget, log_tokens, message_tokens, prefix_tokens, prompt_tokens
+from bot.session.heartbeat import skips
 from bot.store.ledger import Settlement
 from bot.store.store import Store
-from bot.store.turns import Saying, ToolOutcome
-from bot.text.estimate import estimate_tokens
+from bot.store.turns import Saying
+from bot.types.heartbeat import HEARTBEAT
 from bot.types.log import Log
 from bot.types.outgoing import Draft
 from bot.types.people import Chat, Person
-from bot.types.prompt import Completion, Request, ToolCall, ToolSpec, Usage
+from bot.types.prompt import Completion, Request, ToolSpec, Usage
 from bot.types.session import Epoch
-from bot.types.tool import Tool, ToolContext, ToolRefused
-from bot.types.turn import Call, Cause, Turn
+from bot.types.tool import Tool
+from bot.types.turn import Call, Turn
 
 MOST_CALLS = 4
 """Model calls in one turn (issue: at most 4)."""
@@ -34,22 +38,17 @@ MOST_CALLS = 4
 MOST_LOST = 8
 """Calls of one turn that crashes may cut off: a message on which nuan dies is not asked for ever (FAULTS D5: 8)."""
 
-MOST_TOOLS = 6
-"""Tool calls in one turn (seed AI Chat Pipeline: 6)."""
-
 MOST_AT_ONCE = 16
 """Tool calls in one completion; more is a model that runs wild, and nothing of it is done."""
 
 
-NOTHING: tuple[int, ...] = ()
-
-
 @dataclass(frozen=True, slots=True)
 class Brain:
-    """Who answers and with which tools."""
+    """Who answers and with which tools; a call ends when `stop` is set, and then shows no drafts."""
 
     caller: Caller
     tools: tuple[Tool, ...]
+    stop: asyncio.Event | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +79,7 @@ class TurnRunner:
         self._log = log
         self._sending = sending
         self._refusing = Refusing(store, clock, words, log)
+        self._tooling = Tooling(planner, brain.tools, clock, words, log)
         switches = {"telegram": settings.telegram.stream, "discord": settings.discord.stream}
         self._silent = frozenset(platform for platform, on in switches.items() if not on)
 
@@ -133,7 +133,9 @@ class TurnRunner:
         turn, epoch = running.turn, running.epoch
         waiting = unanswered(epoch, turn)
         if waiting:
-            await self._tool(running, waiting[0])
+            bench = Bench(turn, running.chat, running.person, tuple(mine(epoch, turn)))
+            outcome = await self._tooling.run(bench, waiting[0])
+            await self._store.turns.tool_done(turn, outcome, self._clock.now())
             return await self._reload(running)
         answered = await self._ask(running)
         completion = answered.completion
@@ -173,7 +175,8 @@ class TurnRunner:
             return await self._reserve(running, member)
 
         async def listen(model: Model, request: Request) -> Completion:
-            return await self._listen(running, model, request)
+            stop = self._brain.stop
+            return await self._listen(running, model if stop is None else Interruptible(model, stop), request)
 
         return await self._brain.caller.ask(request, first, reserve, ledger, listen)
 
@@ -182,9 +185,8 @@ class TurnRunner:
         turn, epoch = running.turn, running.epoch
         prefix = prefix_tokens(epoch.prefix, running.tools, self._planner.vocabulary)
         tokens = prompt_tokens(epoch, prefix, 0, await self._planner.ratio(member))
-        cause: Cause = "tool" if any(message.role == "tool" for message in mine(epoch, turn)) else "reply"
         now = self._clock.now()
-        reservation = self._planner.reservation(cause, member, tokens, now, prefix + log_tokens(epoch))
+        reservation = self._planner.reservation(cause_of(epoch, turn), member, tokens, now, prefix + log_tokens(epoch))
         return await self._store.turns.ask_again(turn, reservation, now)
 
     async def _listen(self, running: Running, model: Model, request: Request) -> Completion:
@@ -215,43 +217,10 @@ class TurnRunner:
         prompt = prompt_tokens(running.epoch, prefix, 0, ratio)
         return Usage(prompt, 0, message_tokens(completion.message(), vocabulary), returned=False)
 
-    async def _tool(self, running: Running, call: ToolCall) -> None:
-        """Carry out one tool call; whatever goes wrong is the tool's answer."""
-        turn, person = running.turn, running.person
-        text = self._words.opening(self._words.script(person))
-        roles = [message.role for message in mine(running.epoch, turn)]
-        tool = next((tool for tool in self._brain.tools if tool.spec.name == call.name), None)
-        memory, told = None, NOTHING
-        if roles.count("tool") >= MOST_TOOLS:
-            answer = text("tool_enough")
-        elif tool is None:
-            answer = text("tool_unknown", problem=call.name[:64])
-        else:
-            context = ToolContext(
-                await self._planner.audience(running.chat, person), person.id, turn.session_id, turn.event_ids,
-                self._words.script(person), self._clock.now(),
-            )  # fmt: skip
-            try:
-                result = await tool.run(context, call.arguments)
-                answer, memory, told = result.text, result.memory, result.told
-            except ToolRefused as refused:
-                answer = text(refused.key, problem=refused.problem)
-            except StoreError as error:
-                self._log.error("tool_failed", turn=turn.id, tool=call.name, error=str(error))
-                answer = text("tool_failed", problem=type(error).__name__)
-        outcome = ToolOutcome(
-            f"{roles.count('assistant')}:{call.id}",
-            call.id,
-            answer,
-            estimate_tokens(answer, self._planner.vocabulary),
-            memory,
-            told,
-        )
-        await self._store.turns.tool_done(turn, outcome, self._clock.now())
-
     async def _say(self, running: Running, completion: Completion, settlement: Settlement) -> None:
         now, turn, message = self._clock.now(), running.turn, completion.message()
-        reply = completion.text.strip()
+        first = turn.why == HEARTBEAT
+        reply = "" if first and skips(completion.text) else completion.text.strip()
         saying = Saying(
             turn_id=turn.id, entry=message, tokens=message_tokens(message, self._planner.vocabulary),
             settlement=settlement, line=reply,
@@ -260,7 +229,8 @@ class TurnRunner:
             close_at=self._planner.close_at(turn.opened_at, running.chat, running.person, now),
             platforms=self._sending.platforms,
         )  # fmt: skip
-        self._sending.hand(turn.chat_id, await self._store.turns.say(saying, now))
+        say = self._store.heartbeats.say if first else self._store.turns.say
+        self._sending.hand(turn.chat_id, await say(saying, now))
         await self._report(turn, reply=reply)
         model, limits = self._settings.model, self._settings.session
         most = log_budget(limits.log_tokens, model.window_tokens, model.max_output_tokens, limits.reserve_tokens)
@@ -281,11 +251,12 @@ class TurnRunner:
         )  # fmt: skip
 
     async def _fail(self, turn: Turn, person: Person, error: str, text: str, fate: str) -> None:
-        """Void the turn and tell the person; what was reserved for a call in flight is charged or released."""
+        """Void the turn and tell the person, if they wrote; a call in flight is charged or released."""
         reserved = await self._store.turns.reserved_call(turn.id)
         notice = Draft("\n".join((*turn.receipts, text)), "notice")
         call = (reserved, fate) if reserved is not None else None
-        await self._store.turns.fail(turn, error, notice, call, self._clock.now())
+        told = notice if turn.why != HEARTBEAT else None
+        await self._store.turns.fail(turn, error, told, call, self._clock.now())
         await self._report(turn, error)
 
     async def _begin_anew(self, turn: Turn, error: ModelError) -> None:

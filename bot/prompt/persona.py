@@ -7,11 +7,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bot.errors import ConfigError
+from bot.prompt.skills import Skill, skill_list
 from bot.types.prompt import Message, ToolSpec
 from bot.types.session import Mode
 
 FULL = ("IDENTITY.md", "SOUL.md", "AGENTS.md", "TOOLS.md")
 """The full set, in the order it is sent. Small talk needs the first of them (seed 一般聊天 vs 主題／記憶, L7)."""
+
+FIRST = "HEARTBEAT.md"
+"""When nuan may write first; it would only cost tokens where she never does."""
 
 NAME_MARK = "{{BOT_NAME}}"
 
@@ -27,6 +31,15 @@ class Prefix:
 
 
 @dataclass(frozen=True, slots=True)
+class Persona:
+    """What a persona brings: its folder, its skills, and whether nuan writes first as it."""
+
+    folder: Path
+    skills: tuple[Skill, ...] = ()
+    first: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Bootstraps:
     """Both stable prefixes: the full one with all tools, and the light one without any."""
 
@@ -39,14 +52,16 @@ class Bootstraps:
 
 
 def read_bootstraps(
-    find: Callable[[str], Path], persona: Path, name: str, tools: tuple[ToolSpec, ...], dialect: str
+    find: Callable[[str], Path], persona: Persona, name: str, tools: tuple[ToolSpec, ...], dialect: str
 ) -> Bootstraps:
     """Read the system text and the files of a persona; ConfigError names the one that is missing or unreadable."""
-    files = [persona / file for file in FULL if (persona / file).exists()]
-    if not files:
-        raise ConfigError((f"persona: no persona files in {persona.name!r} (wanted {', '.join(FULL)})",))
+    folder = persona.folder
+    files = [folder / file for file in (*FULL, FIRST) if (folder / file).exists()]
+    if not any(file.name in FULL for file in files):
+        raise ConfigError((f"persona: no persona files in {folder.name!r} (wanted {', '.join(FULL)})",))
     system, rule = _read(find("ai-system.txt")), _read(find("light.txt"))
-    known = {file.name: _read(file) for file in files}
+    known = {file.name: _read(file) for file in files if file.name != FIRST or persona.first}
+    skills = skill_list(persona.skills, _read(find("skills.txt")))
     identity = known.get(FULL[0], name).strip()
     who = identity.splitlines()[0].replace(NAME_MARK, name) if identity else name
 
@@ -54,7 +69,9 @@ def read_bootstraps(
         message = Message("system", "\n\n".join(part.strip() for part in parts).replace(NAME_MARK, name))
         return Prefix(message, tools, signature(message, tools, dialect), who)
 
-    return Bootstraps(prefix((system, *known.values()), tools), prefix((system, identity, rule), ()))
+    return Bootstraps(
+        prefix((system, *known.values(), *filter(None, (skills,))), tools), prefix((system, identity, rule), ())
+    )
 
 
 def signature(message: Message, tools: tuple[ToolSpec, ...], dialect: str) -> str:

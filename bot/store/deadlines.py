@@ -4,24 +4,27 @@ import sqlite3
 from dataclasses import dataclass
 
 from bot.store.database import Database
+from bot.store.heartbeats import FREE_AT
 
-NEXT = """SELECT min(due) FROM (
+NEXT = f"""SELECT min(due) FROM (
     SELECT min(due_at) AS due FROM event INDEXED BY event_queue WHERE state = 'queued' AND due_at > ?1
     UNION ALL SELECT min(until) FROM window WHERE until > ?1
     UNION ALL SELECT min(close_at) FROM session WHERE state = 'open' AND close_at > ?1
     UNION ALL SELECT min(digest_due_at) FROM session WHERE digest_due_at > ?1
     UNION ALL SELECT min(due_at) FROM outbox INDEXED BY outbox_due WHERE state = 'pending' AND due_at > ?1
     UNION ALL SELECT min(purge_at) FROM memory WHERE purge_at > ?1
+    UNION ALL SELECT min(max(due_at, {FREE_AT})) FROM heartbeat WHERE max(due_at, {FREE_AT}) > ?1
     UNION ALL SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'tidy_at' AND CAST(value AS INTEGER) > ?1)"""
 
 
-DUE = """SELECT 'event' AS kind, chat_id FROM event INDEXED BY event_queue
+DUE = f"""SELECT 'event' AS kind, chat_id FROM event INDEXED BY event_queue
     WHERE state = 'queued' AND due_at <= ?1 GROUP BY chat_id
     UNION ALL SELECT 'window', 0 WHERE EXISTS (SELECT 1 FROM window WHERE until <= ?1)
     UNION ALL SELECT 'session', id FROM session WHERE state = 'open' AND close_at <= ?1
     UNION ALL SELECT 'digest', id FROM session WHERE digest_due_at <= ?1
     UNION ALL SELECT 'outbox', chat_id FROM outbox INDEXED BY outbox_due
     WHERE state = 'pending' AND due_at <= ?1 GROUP BY chat_id
+    UNION ALL SELECT 'heartbeat', 0 WHERE EXISTS (SELECT 1 FROM heartbeat WHERE max(due_at, {FREE_AT}) <= ?1)
     UNION ALL SELECT 'purge', 0 WHERE EXISTS (SELECT 1 FROM memory WHERE purge_at <= ?1)
     UNION ALL SELECT 'tidy', 0
         WHERE coalesce((SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'tidy_at'), 0) <= ?1"""

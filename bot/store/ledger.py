@@ -36,7 +36,8 @@ WILDEST = 4.0
 class Reservation:
     """What a call may cost at most, and the limits it must fit in; day and month begin at these ms.
 
-    `estimated` is the bare offline estimate of the whole prompt in tokens, 0 for what is no text.
+    `estimated` is the bare offline estimate of the whole prompt in tokens, 0 for what is no text; `own_tokens` is what
+    all calls of this cause together may use in a day.
     """
 
     cause: Cause
@@ -47,6 +48,7 @@ class Reservation:
     day_since: int
     month_since: int
     estimated: int = 0
+    own_tokens: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +179,7 @@ class _Check:
     money: float | None
     tokens: int | None
     where: str
-    values: tuple[int, ...]
+    values: tuple[int | str, ...]
 
 
 def _checks(limits: Limits, day: int, month: int, owner: Owner) -> Iterator[_Check]:
@@ -196,7 +198,9 @@ def _checks(limits: Limits, day: int, month: int, owner: Owner) -> Iterator[_Che
 
 def reserve(db: sqlite3.Connection, reservation: Reservation, at: int, owner: Owner) -> Call:
     """Verb part: reserve, or raise OverBudget naming the limit that the call would pass."""
-    for check in _checks(reservation.limits, reservation.day_since, reservation.month_since, owner):
+    day, cause = reservation.day_since, reservation.cause
+    own = _Check(cause, None, reservation.own_tokens, "AND cause = ?", (day, cause))
+    for check in (*_checks(reservation.limits, day, reservation.month_since, owner), own):
         used = db.execute(USED + check.where, check.values).fetchone()
         if check.money is not None and used[1] + reservation.cost > check.money + ROUNDING:
             raise OverBudget(f"{check.name}_money")

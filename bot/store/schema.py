@@ -153,6 +153,11 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         "ALTER TABLE call ADD COLUMN estimated_tokens INTEGER NOT NULL DEFAULT 0",
         "CREATE TABLE counting (model TEXT PRIMARY KEY, ratio REAL NOT NULL) WITHOUT ROWID",
     ),
+    (
+        """CREATE TABLE heartbeat (
+            chat_id INTEGER PRIMARY KEY REFERENCES chat(id), due_at INTEGER, tried_at INTEGER)""",
+        "CREATE INDEX turn_first ON turn (chat_id, said_at) WHERE why = 'heartbeat' AND state = 'said'",
+    ),
 )
 """Migration n brings a database from user_version n to n + 1; each runs in one transaction."""
 

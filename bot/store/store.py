@@ -18,6 +18,7 @@ from bot.store.digests import Digests
 from bot.store.events import Events
 from bot.store.feedback import Feedback
 from bot.store.forgetting import Forget
+from bot.store.heartbeats import Heartbeats
 from bot.store.ledger import Ledger
 from bot.store.memories import Memories
 from bot.store.outbox import Outbox
@@ -58,6 +59,7 @@ class Store:
         self.views = Views(database, self.sessions, lists.owners)
         self.deadlines = Deadlines(database)
         self.feedback = Feedback(database)
+        self.heartbeats = Heartbeats(database, lists, self.boot)
         self._database = database
         self._lock = lock
 

@@ -45,6 +45,11 @@ def local_day(ms: int, tz: tzinfo) -> date:
     return _local(ms, tz).date()
 
 
+def local_hour(ms: int, tz: tzinfo) -> int:
+    """The hour of a moment in a zone, 0-23."""
+    return _local(ms, tz).hour
+
+
 def clock_label(ms: int, tz: tzinfo) -> str:
     """A moment in a zone as YYYY-MM-DD HH:MM."""
     return _local(ms, tz).isoformat(" ", "minutes")[:16]

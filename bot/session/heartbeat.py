@@ -1,0 +1,48 @@
+"""When nuan may write first, and whether what the model said is worth sending. Pure."""
+
+import re
+from datetime import tzinfo
+
+from bot.config.heartbeat import HeartbeatRules
+from bot.text.dates import local_day, local_hour, next_local_time
+from bot.text.fold import fold
+from bot.types.heartbeat import Silence
+
+HOUR_MS = 3_600_000
+
+_SKIP = re.compile(r"[\W_]*skip[\W_]*")
+
+
+def due_at(silence: Silence, rules: HeartbeatRules, tz: tzinfo, not_before: int = 0) -> int | None:
+    """The first moment, ms, from `not_before` on at which nuan may write; None when she waits for the person.
+
+    Never in the quiet hours of the zone, never more than `rules.per_day` on one of its days. Each try, whatever came
+    of it, and each line begins the silence anew.
+    """
+    if not rules.on or silence.ignored >= rules.most_ignored:
+        return None
+    at = max(max(silence.last_at, silence.tried_at) + rules.silence_hours * HOUR_MS, not_before)
+    while (later := _not_yet(at, silence, rules, tz)) is not None:
+        at = later
+    return at
+
+
+def is_quiet(hour: int, rules: HeartbeatRules) -> bool:
+    """Whether that local hour, 0-23, is one of the quiet ones; they may cross midnight."""
+    start, end = rules.quiet_from, rules.quiet_until
+    return start <= hour < end if start <= end else hour >= start or hour < end
+
+
+def skips(text: str) -> bool:
+    """Whether the model has nothing to say: no text, or a line that is only the word skip; others then explain it."""
+    return not text.strip() or any(_SKIP.fullmatch(line) for line in fold(text).splitlines())
+
+
+def _not_yet(at: int, silence: Silence, rules: HeartbeatRules, tz: tzinfo) -> int | None:
+    """The next moment to look at when nuan may not write at this one."""
+    if is_quiet(local_hour(at, tz), rules):
+        return next_local_time(at, rules.quiet_until, tz)
+    day = local_day(at, tz)
+    if sum(local_day(said, tz) == day for said in silence.said) >= rules.per_day:
+        return next_local_time(at, 0, tz)
+    return None

@@ -1,0 +1,175 @@
+"""Writing first: when it is due in which chat, the event that asks for it, and its end. When is decided elsewhere."""
+
+import sqlite3
+from collections.abc import Callable
+from typing import cast
+
+from bot.store.access import Lists, standing
+from bot.store.database import Database
+from bot.store.ledger import charge, settle
+from bot.store.steps import TURN, Saying, fail, say, turn_of
+from bot.types.heartbeat import HEARTBEAT, Silence
+from bot.types.outgoing import Outgoing
+from bot.types.turn import Turn
+
+GAP_MS = 60_000
+"""Between two chats in which nuan is asked to write first: after a long absence not all of them at once."""
+
+FREE_AT = f"(SELECT coalesce(max(tried_at) + {GAP_MS}, 0) FROM heartbeat)"
+"""When the next chat may be asked, as SQL."""
+
+SAID = 64
+"""First messages of a chat that are looked at: more than a day may have."""
+
+DUE = f"SELECT chat_id FROM heartbeat WHERE due_at <= ?1 AND {FREE_AT} <= ?1 ORDER BY due_at, chat_id"
+
+WHO = """SELECT person_id, script, timezone FROM member JOIN person ON person.id = person_id
+    WHERE chat_id = ? ORDER BY seen_at DESC LIMIT 1"""
+
+REACHED = """SELECT chat.id, platform FROM member JOIN chat ON chat.id = member.chat_id
+    JOIN place ON place.chat_id = chat.id AND current = 1
+    WHERE person_id = ? AND kind = 'dm' AND enabled = 1 AND gone = 0 ORDER BY seen_at DESC, chat.id"""
+"""The DMs of a person in which nuan may speak, the one they were last seen in first."""
+
+TALKED = """SELECT 1 FROM session JOIN turn ON turn.session_id = session.id
+    WHERE session.chat_id = ? AND turn.state = 'said' AND turn.why <> ? LIMIT 1"""
+
+LAST = "SELECT at FROM event WHERE chat_id = ? AND kind = ? ORDER BY id DESC LIMIT 1"
+
+Due = Callable[[Silence, int], int | None]
+"""When nuan may write first, ms, from the given moment on; None: not until the person writes."""
+
+
+class Heartbeats:
+    """The deadlines of first messages, one for each DM; one may be early, and is worked out anew when it comes."""
+
+    def __init__(self, database: Database, lists: Lists, boot: str) -> None:
+        self._database = database
+        self._lists = lists
+        self._boot = boot
+
+    async def begin(self, platforms: frozenset[str], due: Due, at: int) -> None:
+        """At a start: what an earlier process began is not said any more, and every deadline is set anew."""
+
+        def verb(db: sqlite3.Connection) -> None:
+            leave(db, None, "crash", at)
+            db.execute("UPDATE heartbeat SET due_at = NULL WHERE due_at IS NOT NULL")
+            for (chat_id,) in db.execute("SELECT id FROM chat WHERE kind = 'dm'").fetchall():
+                self._arm(db, chat_id, platforms, due)
+
+        await self._database.write(verb)
+
+    async def arm(self, chat_id: int, platforms: frozenset[str], due: Due) -> None:
+        """Set the deadline of a chat that has none; what was said since moves one only when it is due."""
+        known = "SELECT 1 FROM chat LEFT JOIN heartbeat ON chat_id = id WHERE id = ? AND (kind = 'group' OR due_at > 0)"
+        if await self._database.row(known, (chat_id,)) is None:
+            await self._database.write(lambda db: self._arm(db, chat_id, platforms, due))
+
+    async def fire(
+        self, platforms: frozenset[str], due: Due, text: Callable[[Silence], str], at: int
+    ) -> int | None:  # fmt: skip
+        """Queue the event that asks nuan to write first, in the first chat where that is due; that chat.
+
+        At most one chat a minute; a deadline that is due no more moves. `text` is what the model is told.
+        """
+
+        def verb(db: sqlite3.Connection) -> int | None:
+            for (chat_id,) in db.execute(DUE, (at,)).fetchall():
+                silence = silence_of(db, self._lists, chat_id, platforms)
+                when = due(silence, at) if silence is not None else None
+                if silence is None or when is None or when > at:
+                    db.execute("UPDATE heartbeat SET due_at = ? WHERE chat_id = ?", (when, chat_id))
+                    continue
+                db.execute("UPDATE heartbeat SET due_at = NULL, tried_at = ? WHERE chat_id = ?", (at, chat_id))
+                db.execute(
+                    "INSERT INTO event (chat_id, at, kind, person_id, text, label, state, why, due_at, hidden) "
+                    "VALUES (?1, ?2, 'event', ?3, ?4, ?5, 'queued', ?5, ?2, ?5)",
+                    (chat_id, at, silence.person_id, text(silence), HEARTBEAT),
+                )
+                return cast("int", chat_id)
+            return None
+
+        return await self._database.write(verb)
+
+    async def say(self, saying: Saying, at: int) -> Outgoing | None:
+        """The last commit of a turn that nobody asked for; what to send first.
+
+        Without a line, or when somebody wrote meanwhile, it is void: paid for, not logged, and nothing is sent.
+        """
+        return await self._database.write(lambda db: say_first(db, saying, at, self._boot))
+
+    async def leave(self, chat_id: int, outcome: str, at: int) -> None:
+        """Nothing is said first in this chat: what runs is void, what waits is taken off the queue."""
+        await self._database.write(lambda db: leave(db, chat_id, outcome, at))
+
+    def _arm(self, db: sqlite3.Connection, chat_id: int, platforms: frozenset[str], due: Due) -> None:
+        silence = silence_of(db, self._lists, chat_id, platforms)
+        when = due(silence, 0) if silence is not None else None
+        if when is not None:
+            db.execute(
+                "INSERT INTO heartbeat (chat_id, due_at) VALUES (?1, ?2) "
+                "ON CONFLICT (chat_id) DO UPDATE SET due_at = ?2",
+                (chat_id, when),
+            )
+
+
+def silence_of(db: sqlite3.Connection, lists: Lists, chat_id: int, platforms: frozenset[str]) -> Silence | None:
+    """Verb part: the silence of a chat; None where nuan never writes first.
+
+    That is in groups, with people who are not allowed or never talked with nuan here, where she was told to be quiet,
+    where nothing can be sent to, and in all DMs of a person but the one they were last seen in.
+    """
+    row = db.execute(WHO, (chat_id,)).fetchone()
+    if row is None:
+        return None
+    person_id, script, timezone = row
+    reached = (number for number, platform in db.execute(REACHED, (person_id,)).fetchall() if platform in platforms)
+    if next(reached, None) != chat_id or not standing(db, lists, chat_id, person_id).allowed:
+        return None
+    if db.execute(TALKED, (chat_id, HEARTBEAT)).fetchone() is None:
+        return None
+    heard, spoke = (db.execute(LAST, (chat_id, kind)).fetchone() or (0,) for kind in ("message", "bot"))
+    tried = db.execute("SELECT tried_at FROM heartbeat WHERE chat_id = ?", (chat_id,)).fetchone()
+    said = tuple(
+        cast("int", at)
+        for (at,) in db.execute(
+            "SELECT said_at FROM turn WHERE chat_id = ? AND why = 'heartbeat' AND state = 'said' "
+            "ORDER BY said_at DESC LIMIT ?",
+            (chat_id, SAID),
+        )
+    )
+    ignored = sum(at > heard[0] for at in said)
+    return Silence(
+        max(heard[0], spoke[0]), (tried[0] if tried else None) or 0, said, ignored, person_id, script, timezone
+    )  # fmt: skip
+
+
+def say_first(db: sqlite3.Connection, saying: Saying, at: int, boot: str) -> Outgoing | None:
+    """Verb: as `say`, unless there is nothing to say or somebody waits for an answer."""
+    turn = turn_of(db.execute(TURN + "WHERE turn.id = ?", (saying.turn_id,)).fetchone())
+    waits = "SELECT 1 FROM event WHERE chat_id = ? AND state = 'queued' AND why <> ?"
+    if saying.line and db.execute(waits, (turn.chat_id, HEARTBEAT)).fetchone() is None:
+        return say(db, saying, at, boot)
+    settle(db, saying.settlement, at)
+    leave(db, turn.chat_id, "overtaken" if saying.line else "skip", at)
+    return None
+
+
+def leave(db: sqlite3.Connection, chat_id: int | None, outcome: str, at: int) -> None:
+    """Verb part: of all that nuan was asked to say first in a chat (None: in any) nothing is said any more."""
+    where = f"why = '{HEARTBEAT}' AND (?1 IS NULL OR {{}}chat_id = ?1)"
+    running = f"WHERE turn.state IN ('asked', 'answered') AND turn.{where.format('turn.')}"
+    for row in db.execute(TURN + running, (chat_id,)).fetchall():
+        _void(db, turn_of(row), outcome, at)
+    db.execute(
+        f"UPDATE event SET state = 'done', outcome = ?2, due_at = NULL WHERE state = 'queued' AND {where.format('')}",
+        (chat_id, outcome),
+    )
+
+
+def _void(db: sqlite3.Connection, turn: Turn, error: str, at: int) -> None:
+    """A turn that is over without a word; what it logged goes, a call in flight costs what was reserved."""
+    for (call_id,) in db.execute("SELECT id FROM call WHERE turn_id = ? AND state = 'reserved'", (turn.id,)).fetchall():
+        charge(db, call_id, at)
+    fail(db, turn, error, None, None, at)
+    db.execute("UPDATE turn SET state = 'void' WHERE id = ?", (turn.id,))

@@ -1,0 +1,176 @@
+"""When nuan may write first: hand-computed moments, clock changes, and what holds for any talk."""
+
+from datetime import datetime
+from zoneinfo import ZoneInfo
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.config.heartbeat import HeartbeatRules
+from bot.session.heartbeat import due_at, is_quiet, skips
+from bot.text.dates import clock_label, local_day, local_hour
+from bot.types.heartbeat import Silence
+
+ON = HeartbeatRules(on=True)
+SHANGHAI, BERLIN = "Asia/Shanghai", "Europe/Berlin"
+HOUR_MS = 3_600_000
+
+
+def ms(when: str, zone: str = SHANGHAI, *, fold: int = 0) -> int:
+    return round(datetime.fromisoformat(when).replace(tzinfo=ZoneInfo(zone), fold=fold).timestamp() * 1000)
+
+
+def silence(last: int, *, tried: int = 0, said: tuple[int, ...] = (), ignored: int = 0) -> Silence:
+    return Silence(last, tried, said, ignored, 1)
+
+
+def label(found: int | None, zone: str = SHANGHAI) -> str:
+    return clock_label(found, ZoneInfo(zone)) if found is not None else ""
+
+
+@pytest.mark.parametrize(
+    ("last", "expected"),
+    [
+        ("2026-06-12 15:00", "2026-06-13 15:00"),
+        ("2026-06-12 21:59", "2026-06-13 21:59"),
+        ("2026-06-12 22:00", "2026-06-14 09:00"),
+        ("2026-06-12 23:30", "2026-06-14 09:00"),
+        ("2026-06-13 03:00", "2026-06-14 09:00"),
+        ("2026-06-13 08:59", "2026-06-14 09:00"),
+        ("2026-06-13 09:00", "2026-06-14 09:00"),
+        ("2026-06-13 09:01", "2026-06-14 09:01"),
+    ],
+)
+def test_a_day_of_silence_and_never_between_ten_at_night_and_nine(last: str, expected: str) -> None:
+    assert label(due_at(silence(ms(last)), ON, ZoneInfo(SHANGHAI))) == expected
+
+
+def test_once_a_day_means_the_next_days_morning() -> None:
+    rules = HeartbeatRules(on=True, silence_hours=1)
+    said = ms("2026-06-12 10:00")
+    one = silence(said, said=(said,), ignored=1)
+    assert label(due_at(one, rules, ZoneInfo(SHANGHAI))) == "2026-06-13 09:00"
+    twice = HeartbeatRules(on=True, silence_hours=1, per_day=2)
+    assert label(due_at(one, twice, ZoneInfo(SHANGHAI))) == "2026-06-12 11:00"
+    night = HeartbeatRules(on=True, silence_hours=1, quiet_from=0, quiet_until=0)
+    assert label(due_at(one, night, ZoneInfo(SHANGHAI))) == "2026-06-13 00:00"
+
+
+def test_a_try_begins_the_silence_anew_though_nothing_was_said() -> None:
+    tried = silence(ms("2026-06-01 10:00"), tried=ms("2026-06-12 10:00"))
+    assert label(due_at(tried, ON, ZoneInfo(SHANGHAI))) == "2026-06-13 10:00"
+
+
+def test_never_when_it_is_off_or_was_ignored_too_often() -> None:
+    last = ms("2026-06-12 15:00")
+    assert due_at(silence(last), HeartbeatRules(), ZoneInfo(SHANGHAI)) is None
+    assert due_at(silence(last, ignored=1), ON, ZoneInfo(SHANGHAI)) is not None
+    assert due_at(silence(last, ignored=2), ON, ZoneInfo(SHANGHAI)) is None
+    assert due_at(silence(last, ignored=3), ON, ZoneInfo(SHANGHAI)) is None
+
+
+@pytest.mark.parametrize(
+    ("now", "expected"), [("2026-06-20 12:34", "2026-06-20 12:34"), ("2026-06-20 23:00", "2026-06-21 09:00")]
+)
+def test_what_was_due_long_ago_is_due_now_or_when_the_quiet_hours_end(now: str, expected: str) -> None:
+    old = silence(ms("2026-06-01 15:00"))
+    assert label(due_at(old, ON, ZoneInfo(SHANGHAI), ms(now))) == expected
+
+
+def test_quiet_hours_may_stand_within_a_day() -> None:
+    rules = HeartbeatRules(on=True, quiet_from=13, quiet_until=15)
+    assert [hour for hour in range(24) if is_quiet(hour, rules)] == [13, 14]
+    assert label(due_at(silence(ms("2026-06-12 13:30")), rules, ZoneInfo(SHANGHAI))) == "2026-06-13 15:00"
+
+
+def test_quiet_hours_that_begin_when_they_end_are_none() -> None:
+    rules = HeartbeatRules(on=True, quiet_from=9, quiet_until=9)
+    assert not any(is_quiet(hour, rules) for hour in range(24))
+
+
+def test_a_day_of_silence_is_24_hours_where_clocks_change() -> None:
+    last = silence(ms("2026-03-28 10:00", BERLIN))
+    assert label(due_at(last, ON, ZoneInfo(BERLIN)), BERLIN) == "2026-03-29 11:00"
+    last = silence(ms("2026-10-24 11:00", BERLIN))
+    assert label(due_at(last, ON, ZoneInfo(BERLIN)), BERLIN) == "2026-10-25 10:00"
+
+
+def test_quiet_hours_that_end_in_the_hour_that_clocks_leap_over_end_after_the_leap() -> None:
+    rules = HeartbeatRules(on=True, quiet_until=2)
+    found = due_at(silence(ms("2026-03-28 01:30", BERLIN)), rules, ZoneInfo(BERLIN))
+    assert label(found, BERLIN) == "2026-03-29 03:00"
+    assert found == ms("2026-03-29 01:00", "UTC")
+
+
+def test_the_hour_that_comes_twice_is_quiet_twice() -> None:
+    rules = HeartbeatRules(on=True, quiet_until=3)
+    for last in (ms("2026-10-24 02:30", BERLIN), ms("2026-10-24 03:30", BERLIN)):
+        found = due_at(silence(last), rules, ZoneInfo(BERLIN))
+        assert found == ms("2026-10-25 02:00", "UTC"), "03:00 in winter time"
+
+
+ZONES = st.sampled_from(
+    ["Asia/Shanghai", "Europe/Berlin", "America/New_York", "America/Havana", "Australia/Lord_Howe", "Pacific/Apia"]
+)
+RULES = st.builds(
+    HeartbeatRules,
+    on=st.just(True),
+    silence_hours=st.integers(1, 50),
+    per_day=st.integers(1, 4),
+    quiet_from=st.integers(0, 23),
+    quiet_until=st.integers(0, 23),
+    most_ignored=st.integers(1, 5),
+)
+YEAR = (ms("2026-01-01 00:00", "UTC"), ms("2026-12-31 00:00", "UTC"))
+
+
+@given(
+    RULES, ZONES, st.integers(*YEAR), st.lists(st.sampled_from(["ignored", "skip", "answered", "away"]), max_size=30)
+)
+def test_whatever_happens_the_rules_hold(rules: HeartbeatRules, zone: str, last: int, story: list[str]) -> None:
+    tz, tried, ignored, not_before = ZoneInfo(zone), 0, 0, 0
+    said: list[int] = []
+    for step in story:
+        found = due_at(silence(last, tried=tried, said=tuple(said), ignored=ignored), rules, tz, not_before)
+        if ignored >= rules.most_ignored:
+            assert found is None
+            last, ignored = max(last, tried) + HOUR_MS, 0  # the person writes
+            continue
+        assert found is not None
+        assert found >= max(max(last, tried) + rules.silence_hours * HOUR_MS, not_before)
+        assert not is_quiet(local_hour(found, tz), rules)
+        assert sum(local_day(each, tz) == local_day(found, tz) for each in said) < rules.per_day
+        if step == "away":
+            not_before = found + 7 * HOUR_MS
+            continue
+        tried = found
+        if step != "skip":
+            said, last, ignored = [*said, found], found, ignored + 1
+        if step == "answered":
+            last, ignored = found + HOUR_MS // 2, 0
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "skip",
+        "Skip",
+        " SKIP. ",
+        "“skip”",
+        "（skip）",
+        "**skip**",
+        "`skip`",
+        "ｓｋｉｐ！",
+        "skip\n今天没什么想说的",
+        "",
+        " \n",
+    ],
+)
+def test_skip_is_heard_however_it_is_written(text: str) -> None:
+    assert skips(text)
+
+
+@pytest.mark.parametrize("text", ["Skip the gym today?", "今天要不要 skip 晚饭", "skipping", "面试怎么样？", "不说了"])
+def test_a_message_with_that_word_is_none(text: str) -> None:
+    assert not skips(text)

@@ -1,0 +1,206 @@
+"""First messages and what can go wrong: budgets, faults, people who write meanwhile, crashes. Nobody is ever told."""
+
+import asyncio
+
+import pytest
+
+from bot.config.settings import Settings
+from bot.errors import ModelError, StoreError
+from tests.beating import DAY_S, FIRST, HOUR_S, ON, beat_held, firsts, is_first, writes
+from tests.conftest import NewWorld
+from tests.fakes.clock import let_others_run
+from tests.fakes.model import calls
+
+
+async def test_her_own_tokens_used_up_nothing_is_asked_and_nobody_told(new_world: NewWorld) -> None:
+    world = await new_world(heartbeat={**ON, "day_tokens": 100})
+    await world.say("明天要面试")
+    await world.wait(3 * DAY_S)
+    assert firsts(world) == []
+    assert world.replies == ["好的"]
+    assert [line["limit"] for line in world.log.named("over_budget")] == ["heartbeat_tokens"] * 3
+    assert world.rows("SELECT count(*) FROM event WHERE state = 'queued'") == [(0,)]
+    assert world.rows("SELECT count(*) FROM outbox") == [(1,)]
+    await world.say("在吗")
+    assert world.replies[-1] == "好的", "answers have their own limits"
+
+
+async def test_the_tokens_of_a_day_are_shared_by_all_chats(new_world: NewWorld) -> None:
+    world = await new_world(heartbeat={**ON, "day_tokens": 3_500})
+    writes(world)
+    for who in ("阿明", "阿红", "阿强"):
+        await world.say("明天要面试", who)
+    await world.wait(DAY_S + HOUR_S)
+    used = world.rows("SELECT count(*), sum(prompt_tokens + output_tokens) FROM call WHERE cause = 'heartbeat'")
+    assert used[0][0] in (1, 2)
+    assert int(str(used[0][1])) <= 3_500
+    assert world.log.named("over_budget")
+
+
+async def test_the_general_budget_over_there_is_silence(new_world: NewWorld) -> None:
+    world = await new_world(heartbeat=ON)
+    await world.say("明天要面试")
+    (most,) = world.rows("SELECT reserved_tokens FROM call")[0]
+    world = await new_world(heartbeat=ON, budget={"total_tokens": most})
+    await world.say("明天要面试")
+    assert world.replies == ["好的"]
+    await world.wait(3 * DAY_S)
+    assert firsts(world) == []
+    assert world.replies == ["好的"]
+    assert {line["limit"] for line in world.log.named("over_budget")} == {"total_tokens"}
+
+
+@pytest.mark.parametrize("fault", [ModelError("unreachable", "down"), ValueError("a defect")])
+async def test_a_model_that_fails_is_logged_and_nobody_is_told(new_world: NewWorld, fault: Exception) -> None:
+    world = await new_world(heartbeat=ON)
+    writes(world, fault)
+    await world.say("明天要面试")
+    await world.wait(DAY_S)
+    assert len(firsts(world)) == 1
+    assert world.replies == ["好的"]
+    assert world.log.named("turn")[-1]["error"] in ("unreachable", "ValueError")
+    assert world.rows("SELECT count(*) FROM call WHERE state = 'reserved'") == [(0,)]
+    writes(world)
+    await world.wait(DAY_S)
+    assert world.replies[-1] == FIRST
+
+
+async def test_what_cannot_even_be_composed_stops_nothing(new_world: NewWorld, monkeypatch: pytest.MonkeyPatch) -> None:
+    world = await new_world(heartbeat=ON)
+    await world.say("明天要面试")
+
+    async def broken(*_: object) -> None:
+        raise ValueError("a defect")
+
+    monkeypatch.setattr(world.app._heartbeat, "_begin", broken)
+    await world.wait(DAY_S)
+    assert world.log.named("heartbeat_failed")
+    assert world.rows("SELECT count(*) FROM event WHERE state = 'queued'") == [(0,)]
+    await world.say("在吗")
+    assert world.replies == ["好的", "好的"]
+
+
+async def test_tools_on_the_way_are_counted_as_hers(new_world: NewWorld) -> None:
+    world = await new_world(heartbeat=ON)
+    world.model.script = lambda request: (
+        FIRST
+        if request.prompt.messages[-1].role == "tool"
+        else calls(("memory_recall", '{"query": "面试"}'))
+        if is_first(request)
+        else "好的"
+    )
+    await world.say("明天要面试")
+    await world.wait(DAY_S)
+    assert world.replies == ["好的", FIRST]
+    assert world.rows("SELECT cause, count(*) FROM call GROUP BY cause") == [("heartbeat", 2), ("reply", 1)]
+
+
+async def test_who_writes_meanwhile_is_answered_and_nothing_is_said_first(new_world: NewWorld) -> None:
+    world = await new_world(heartbeat=ON)
+    writes(world)
+    await world.say("明天要面试")
+    await beat_held(world, DAY_S)
+    await world.app.door.accept(world.message("在吗"))
+    async with asyncio.timeout(20):
+        while len(world.model.requests) < 3:
+            await let_others_run()
+    assert world.model.held == 1, "the message is being answered, the other call has ended"
+    await world.let_answer()
+    assert world.replies == ["好的", "好的"]
+    assert "heartbeat" not in world.last_user
+    assert FIRST not in world.sent
+    assert world.rows("SELECT state FROM call WHERE cause = 'heartbeat'") == [("lost",)]
+    await world.wait(DAY_S)
+    assert world.replies[-1] == FIRST
+
+
+async def test_who_has_written_before_it_begins_is_answered_and_the_model_not_asked(new_world: NewWorld) -> None:
+    world = await new_world(heartbeat=ON)
+    writes(world)
+    await world.say("明天要面试")
+    await world.wait(DAY_S - 1)
+    world.clock._now += 1_000  # the alarm has rung, the chat's lane has not begun
+    assert await world.app._heartbeat.fire() == 1
+    await world.say("在吗")
+    assert firsts(world) == []
+    assert world.replies == ["好的", "好的"]
+    assert world.rows("SELECT state, outcome FROM event WHERE label = 'heartbeat'") == [("done", "overtaken")]
+
+
+async def test_who_writes_as_it_is_being_said_is_answered_alone(
+    new_world: NewWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world = await new_world(heartbeat=ON)
+    writes(world)
+    await world.say("明天要面试")
+    await beat_held(world, DAY_S)
+    monkeypatch.setattr(world.app._heartbeat, "interrupt", lambda _: None)  # as if the completion had come before
+    await world.app.door.accept(world.message("在吗"))
+    await world.let_answer()
+    assert world.replies == ["好的", "好的"]
+    assert world.rows("SELECT state, error FROM turn WHERE why = 'heartbeat'") == [("void", "overtaken")]
+    assert world.rows("SELECT state FROM call WHERE cause = 'heartbeat'") == [("settled",)]
+
+
+async def test_a_crash_on_the_way_says_nothing_and_costs_one_call(new_world: NewWorld) -> None:
+    world = await new_world(heartbeat=ON)
+    writes(world)
+    await world.say("明天要面试")
+    await beat_held(world, DAY_S)
+    await world.crash()
+    assert world.replies == ["好的"]
+    assert len(firsts(world)) == 1
+    assert world.rows("SELECT state, error FROM turn WHERE why = 'heartbeat'") == [("void", "crash")]
+    assert world.rows("SELECT state, outcome FROM event WHERE label = 'heartbeat'") == [("done", "crash")]
+    assert world.rows("SELECT state FROM call WHERE cause = 'heartbeat'") == [("lost",)]
+    await world.wait(DAY_S - 1)
+    assert len(firsts(world)) == 1
+    await world.wait(1)
+    assert world.replies == ["好的", FIRST]
+
+
+async def test_what_the_disk_refuses_is_not_said_later(new_world: NewWorld, monkeypatch: pytest.MonkeyPatch) -> None:
+    world = await new_world(heartbeat=ON)
+    writes(world)
+    await world.say("明天要面试")
+
+    async def full(*_: object) -> None:
+        raise StoreError("the disk is full")
+
+    monkeypatch.setattr(world.store.heartbeats, "say", full)
+    await world.wait(DAY_S + 60)
+    assert world.log.named("store_failed")
+    assert world.rows("SELECT state, error FROM turn WHERE why = 'heartbeat'") == [("void", "overtaken")]
+    assert len(firsts(world)) == 1
+    assert world.replies == ["好的"]
+    monkeypatch.undo()
+    await world.wait(DAY_S)
+    assert world.replies == ["好的", FIRST]
+    assert world.rows("SELECT count(*) FROM event WHERE state = 'queued'") == [(0,)]
+
+
+async def test_a_restart_says_it_no_second_time(new_world: NewWorld) -> None:
+    world = await new_world(heartbeat={**ON, "silence_hours": 1})
+    writes(world)
+    await world.say("明天要面试")
+    await world.wait(HOUR_S)
+    for _ in range(3):
+        await world.restart()
+        await world.wait(HOUR_S)
+        await world.crash()
+    assert world.replies == ["好的", FIRST]
+    await world.wait(DAY_S)
+    assert world.replies == ["好的", FIRST, FIRST]
+
+
+async def test_switched_off_at_a_restart_nothing_is_left_of_it(new_world: NewWorld) -> None:
+    world = await new_world(heartbeat=ON)
+    writes(world)
+    await world.say("明天要面试")
+    await beat_held(world, DAY_S)
+    world.settings = Settings.model_validate({"bot": {"timezone": "Asia/Shanghai"}, "prompt": {"light": "off"}})
+    await world.crash()
+    await world.wait(7 * DAY_S)
+    assert world.replies == ["好的"]
+    assert world.rows("SELECT due_at FROM heartbeat") == [(None,)]
+    assert world.rows("SELECT count(*) FROM event WHERE state = 'queued'") == [(0,)]
