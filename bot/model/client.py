@@ -18,7 +18,8 @@ T = TypeVar("T")
 class OpenAIModel:
     """One server and one model name; the library and its connections are loaded at the first use, in a thread.
 
-    `speaks` is what the provider wants otherwise than others, `sees` what its model for pictures does. An empty `api_key` sends no Authorization header.
+    `speaks` is what the provider wants otherwise than others, `sees` what its model for pictures wants. An empty
+    `api_key` sends no Authorization header.
     """
 
     digests = True

@@ -33,7 +33,7 @@ def check_dialect(body: Mapping[str, object], dialect: DialectName) -> None:
     if unknown:
         raise Violation(f"{dialect} does not know {unknown}")
     for message in list_of(body.get("messages")):
-        if isinstance(message.get("content"), list) and dialect not in PARTS:
+        if isinstance(message.get("content"), list) and dialect not in PARTS and not _seen(message):
             raise Violation(f"{dialect} wants texts, no lists of parts")
         if "reasoning_content" in message and dialect != "deepseek":
             raise Violation(f"{dialect} does not know reasoning_content")
@@ -45,6 +45,10 @@ def check_dialect(body: Mapping[str, object], dialect: DialectName) -> None:
         for message in list_of(body["messages"]):
             if message["role"] == "assistant" and "reasoning_content" not in message:
                 raise Violation("The `reasoning_content` in the thinking mode must be passed back to the API.")
+
+
+def _seen(message: Mapping[str, object]) -> bool:
+    return any(part.get("type") == "image_url" for part in list_of(message["content"]))
 
 
 def marks(body: Mapping[str, object]) -> Iterator[tuple[str, tuple[int, int]]]:

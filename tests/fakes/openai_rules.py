@@ -28,21 +28,26 @@ class Violation(Exception):
 
 def check(body: Mapping[str, object]) -> None:
     """Raise Violation unless the strictest known server would take this body."""
+    check_fields(body)
+    if "tools" in body:
+        _tools(list_of(body["tools"]))
+    messages = list_of(body.get("messages"))
+    _messages(messages)
+    _marks(messages)
+
+
+def check_fields(body: Mapping[str, object]) -> None:
+    """Raise Violation for a field that no server knows, or with a value that none takes."""
     _need(not (unknown := body.keys() - _KEYS), f"unrecognized request argument: {sorted(unknown)}")
     _need(isinstance(body.get("model"), str) and body["model"] != "", "model must be a text")
     limit_of(body)
     _need("temperature" not in body or _between(body["temperature"], 0, 2), "temperature must be between 0 and 2")
     _need(isinstance(body.get("stream", False), bool), "stream must be a boolean")
     _need("stream_options" not in body or body.get("stream") is True, "stream_options needs stream")
-    if "tools" in body:
-        _tools(list_of(body["tools"]))
     for name in body.keys() & _OTHERS.keys():
         _need(body[name] in _OTHERS[name], f"invalid {name}: {body[name]!r}")
     key = body.get("prompt_cache_key", "-")
     _need(isinstance(key, str) and 0 < len(key) <= _LONGEST_KEY, f"prompt_cache_key has at most {_LONGEST_KEY}")
-    messages = list_of(body.get("messages"))
-    _messages(messages)
-    _marks(messages)
 
 
 def limit_of(body: Mapping[str, object]) -> int:

@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Mapping
 
-from tests.fakes.openai_rules import Violation, limit_of, list_of, mapping
+from tests.fakes.openai_rules import Violation, check_fields, list_of, mapping
 from tests.fakes.openai_script import Reply
 
 SOUNDS = ("flac", "mp3", "mp4", "mpeg", "mpga", "m4a", "ogg", "oga", "opus", "wav", "webm")
@@ -16,7 +16,6 @@ STARTS = {
     "image/gif": (b"GIF87a", b"GIF89a"),
     "image/webp": (b"RIFF",),
 }
-_KEYS = frozenset(("model", "messages", "max_tokens", "max_completion_tokens", "temperature", "stream"))
 _URL = re.compile(r"data:(image/[a-z]+);base64,([A-Za-z0-9+/=]+)")
 
 
@@ -30,9 +29,8 @@ def has_picture(body: Mapping[str, object]) -> bool:
 
 def check_picture(body: Mapping[str, object]) -> None:
     """Raise Violation unless this is one question about one picture."""
-    _need(not (unknown := body.keys() - _KEYS), f"unrecognized request argument: {sorted(unknown)}")
-    _need(isinstance(body.get("model"), str) and body["model"] != "", "model must be a text")
-    limit_of(body)
+    check_fields(body)
+    _need("tools" not in body, "a question about a picture brings no tools")
     messages = list_of(body.get("messages"))
     _need([message.get("role") for message in messages] == ["user"], "expected one user message")
     parts = list_of(messages[0].get("content"))
