@@ -1,4 +1,4 @@
-"""The capability table: every provider has its rule, later rules hold, the operator's last, unknown servers are safe."""
+"""The capability table: every provider has its rule, later rules hold, the operator's last; unknown is safe."""
 
 import string
 from pathlib import Path

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -54,7 +55,7 @@ BREAKPOINT = {"prompt_cache_breakpoint": {"mode": "explicit"}}
 CONTROL = {"cache_control": {"type": "ephemeral"}}
 
 
-def asking(*parts: dict[str, object], **fields: object) -> dict[str, object]:
+def asking(*parts: Mapping[str, object], **fields: object) -> dict[str, object]:
     """A small request whose user message has these parts; a field that is None is left out."""
     user = {"role": "user", "content": [{"type": "text", "text": "嗨", **part} for part in parts] or "嗨"}
     body = {"model": "m", "messages": [SYSTEM, user], "max_tokens": 9, **fields}
@@ -92,7 +93,7 @@ def test_fields_parts_and_marks_have_their_rules(body: dict[str, object], rule: 
 
 
 OPENAI: dict[str, object] = {"max_tokens": None, "max_completion_tokens": 9}
-ANSWERED = [SYSTEM, {"role": "user", "content": "a"}, {"role": "assistant", "content": "b"},
+ANSWERED: list[dict[str, object]] = [SYSTEM, {"role": "user", "content": "a"}, {"role": "assistant", "content": "b"},
             {"role": "user", "content": "c"}]  # fmt: skip
 THOUGHT = [*ANSWERED[:2], {**ANSWERED[2], "reasoning_content": ""}, ANSWERED[3]]
 
