@@ -1,5 +1,7 @@
 """What tokens cost: the operator's own prices, then the public table, then nothing; limits need to know."""
 
+import subprocess
+import sys
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -13,7 +15,7 @@ from bot.money.table import public_rate
 from bot.types.capabilities import Capabilities
 from bot.types.money import Price
 from tests.dialects import URLS
-from tests.e2e import Home, run
+from tests.e2e import ROOT, Home, run
 
 NOW = round(datetime(2026, 11, 20, 4, tzinfo=UTC).timestamp() * 1000)
 NIGHT = round(datetime(2026, 11, 20, 17, tzinfo=UTC).timestamp() * 1000)
@@ -134,3 +136,17 @@ async def test_a_limit_in_money_without_prices_ends_nuan_with_one_line(tmp_path:
     assert ran.err == (
         "nuan: budget.day_money: needs model.price_input and model.price_output: the public table does not know 'm'\n"
     )
+
+
+def test_of_a_model_on_this_machine_the_table_is_not_even_loaded() -> None:
+    """It takes .2 s and 30 MB."""
+    code = (
+        "import sys; from pathlib import Path; from bot.cli.models import make_crew, price_problems\n"
+        "from bot.config.settings import Settings\n"
+        "model = {'base_url': 'http://localhost:11434/v1', 'name': 'gpt-4o'}\n"
+        "settings = Settings.model_validate({'model': model, 'budget': {'day_money': 1}})\n"
+        "make_crew(settings, lambda _: Path()), price_problems(settings)\n"
+        "print('genai_prices' in sys.modules)"
+    )
+    ran = subprocess.run((sys.executable, "-c", code), capture_output=True, text=True, check=True, cwd=ROOT)
+    assert ran.stdout == "False\n"
