@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
@@ -175,3 +175,17 @@ async def test_after_a_restart_thoughts_and_key_are_as_before(beside: Beside) ->
     else:
         assert thoughts == [None, None, None]
         assert last["prompt_cache_key"] == first["prompt_cache_key"]
+
+
+@pytest.mark.parametrize("beside", ["plain"], indirect=True)
+@pytest.mark.parametrize(("small_at", "name"), [(0.0, "little"), (1.0, "fake")])
+async def test_the_shown_body_is_that_of_the_model_that_would_answer(
+    beside: Beside, small_at: float, name: str
+) -> None:
+    await beside.world.say("你好")
+    settings = Settings.model_validate(
+        {**beside.place.settings.model_dump(exclude_unset=True), "small": {"name": "little"},
+         "budget": {"small_at": small_at}}
+    )  # fmt: skip
+    beside.place = replace(beside.place, settings=settings)
+    assert mapping(json.loads(await beside.looked("她又把杯子推下去了")))["model"] == name

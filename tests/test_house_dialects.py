@@ -68,12 +68,3 @@ async def test_a_whole_talk_is_marked_and_read_from_the_cache_and_a_new_persona_
             assert seen[number].prefix_tokens == seen[number - 1].prompt_tokens, "all of it is read"
     assert len({body["prompt_cache_key"] for body in sent}) == 1
     assert changed["prompt_cache_key"] != sent[0]["prompt_cache_key"]
-
-
-async def test_the_shown_body_is_that_of_the_model_that_will_answer(tmp_path: Path) -> None:
-    async with FakeOpenAI(answers, key=KEY) as server:
-        home = Home(tmp_path, with_server(server, SMALL__NAME="little", BUDGET__SMALL_AT="0"))
-        await talk(home, SAID[0])
-        shown = await run(home, "ctx", "--raw", "--query", SAID[2])
-        (asked,) = bodies(server)
-    assert asked["model"] == json.loads(shown.out)["model"] == "little"
