@@ -159,7 +159,8 @@ def test_a_money_limit_needs_the_prices_of_a_remote_model(tmp_path: Path) -> Non
     prices = {"NUAN_MODEL__PRICE_INPUT": "0.5", "NUAN_MODEL__PRICE_OUTPUT": "0"}
     assert price_problems(settings(tmp_path, REMOTE, env | prices)) == ()
     assert price_problems(settings(tmp_path, LOCAL, env)) == ()
-    assert problems(tmp_path, LOCAL, {"NUAN_MODEL__PRICE_INPUT": "1"})[0].startswith("model.price_output: missing")
+    one = settings(tmp_path, LOCAL, {"NUAN_MODEL__PRICE_INPUT": "1"})
+    assert price_problems(one) == ("model.price_output: missing; another price is set",)
 
 
 def test_a_window_too_small_for_an_answer_is_told(tmp_path: Path) -> None:

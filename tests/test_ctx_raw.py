@@ -2,17 +2,20 @@
 
 import json
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
 
 from bot.cli.house import Place
 from bot.cli.look import Look, View, show_ctx
+from bot.cli.models import known_of
 from bot.config.settings import Settings
 from bot.model.client import OpenAIModel
+from bot.model.dialect import Dialect
 from bot.resources import Prompts, resource_dir
-from tests.fakes.openai_rules import list_of, mapping
+from tests.fakes.openai_dialects import DialectName
+from tests.fakes.openai_rules import list_of, mapping, text_of
 from tests.fakes.openai_script import Asked, Call, Reply
 from tests.fakes.openai_server import FakeOpenAI
 from tests.world import World
@@ -26,8 +29,8 @@ def answers(asked: Asked) -> Reply:
     if not asked.tool_names:
         return Reply(DIGEST)
     if asked.last_role == "user" and "？</p>" in asked.last_user:
-        return Reply("", (Call("memory_recall", '{"query":"猫"}'),))
-    return Reply("好的呀")
+        return Reply("", (Call("memory_recall", '{"query":"猫"}'),), reasoning="他在问猫")
+    return Reply("好的呀", reasoning="随便聊聊")
 
 
 @dataclass
@@ -56,13 +59,24 @@ class Beside:
         return looked
 
 
-@pytest.fixture
-async def beside(tmp_path: Path) -> AsyncIterator[Beside]:
-    async with FakeOpenAI(answers, key=KEY) as server:
-        model = {"base_url": server.base_url, "api_key": KEY, "name": "fake"}
-        settings = Settings.model_validate({"bot": {"timezone": "Asia/Shanghai"}, "model": model})
+RULES: dict[DialectName, list[dict[str, object]]] = {
+    "plain": [],
+    "openai-5.6": [{"marks": "breakpoint", "cache_key": True, "max_tokens_field": "max_completion_tokens",
+                    "temperature": False, "thinking_off": {"reasoning_effort": "none"}}],
+    "deepseek": [{"keep_reasoning": True, "thinking_on": {"thinking": {"type": "enabled"}}}],
+}  # fmt: skip
+"""What makes nuan speak to the server of this machine as to that provider's."""
+
+
+@pytest.fixture(params=["plain", "openai-5.6"])
+async def beside(tmp_path: Path, request: pytest.FixtureRequest) -> AsyncIterator[Beside]:
+    async with FakeOpenAI(answers, key=KEY, dialect=request.param) as server:
+        model = {"base_url": server.base_url, "api_key": KEY, "name": "fake", "thinking": True}
+        settings = Settings.model_validate(
+            {"bot": {"timezone": "Asia/Shanghai"}, "model": model, "capabilities": RULES[request.param]}
+        )
         world = World(tmp_path / "data", settings)
-        client = OpenAIModel(server.base_url, KEY, "fake")
+        client = OpenAIModel(server.base_url, KEY, "fake", speaks=Dialect(known_of(settings, settings.model), True))
         world.model = client  # type: ignore[assignment]
         await world.open()
         persona = resource_dir("data/persona") / settings.persona
@@ -74,7 +88,7 @@ async def beside(tmp_path: Path) -> AsyncIterator[Beside]:
 
 def messages(body: bytes) -> list[str]:
     """The contents of a request."""
-    return [str(message["content"]) for message in list_of(mapping(json.loads(body))["messages"])]
+    return [text_of(message) for message in list_of(mapping(json.loads(body))["messages"])]
 
 
 def opening(body: bytes) -> str:
@@ -146,3 +160,32 @@ async def test_the_command_in_the_chat_shows_the_same_parts(beside: Beside) -> N
     for content in messages(await beside.same("我的猫呢")):
         for part in content.partition("<ctx now"):
             assert part.strip() in shown
+
+
+@pytest.mark.parametrize("beside", ["openai-5.6", "deepseek"], indirect=True)
+async def test_after_a_restart_thoughts_and_key_are_as_before(beside: Beside) -> None:
+    await beside.world.say("你好")
+    await beside.world.say("我的猫叫什么？")
+    await beside.world.restart()
+    await beside.same("她又把杯子推下去了")
+    first, *_, last = (mapping(json.loads(body)) for body in beside.server.bodies)
+    thoughts = [each.get("reasoning_content") for each in list_of(last["messages"]) if each["role"] == "assistant"]
+    if "thinking" in last:
+        assert thoughts == ["随便聊聊", "他在问猫", "随便聊聊"]
+    else:
+        assert thoughts == [None, None, None]
+        assert last["prompt_cache_key"] == first["prompt_cache_key"]
+
+
+@pytest.mark.parametrize("beside", ["plain"], indirect=True)
+@pytest.mark.parametrize(("small_at", "name"), [(0.0, "little"), (1.0, "fake")])
+async def test_the_shown_body_is_that_of_the_model_that_would_answer(
+    beside: Beside, small_at: float, name: str
+) -> None:
+    await beside.world.say("你好")
+    settings = Settings.model_validate(
+        {**beside.place.settings.model_dump(exclude_unset=True), "small": {"name": "little"},
+         "budget": {"small_at": small_at}}
+    )  # fmt: skip
+    beside.place = replace(beside.place, settings=settings)
+    assert mapping(json.loads(await beside.looked("她又把杯子推下去了")))["model"] == name

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,8 @@ import pytest
 from bot.errors import ModelError
 from bot.model.client import OpenAIModel
 from bot.types.prompt import Message, Prompt, ToolCall
-from tests.fakes.openai_rules import check, items, list_of, mapping, tokens
+from tests.fakes.openai_dialects import DialectName, check_dialect
+from tests.fakes.openai_rules import Violation, check, items, list_of, mapping, tokens
 from tests.fakes.openai_script import Asked, Call, Reply, rules
 from tests.test_model_client import CALLED, PROMPT, TOOL, request, talking
 
@@ -46,6 +48,88 @@ async def test_the_fake_server_counts_the_prefix_it_has_seen() -> None:
     exact = sum(tokens(item) for item in list(items(json.loads(shared.raw)))[:3])
     assert (shared.prefix_items, shared.prefix_tokens) == (3, exact)
     assert second.cached_tokens == exact // 128 * 128 > 1024
+
+
+SYSTEM: dict[str, object] = {"role": "system", "content": "s"}
+BREAKPOINT = {"prompt_cache_breakpoint": {"mode": "explicit"}}
+CONTROL = {"cache_control": {"type": "ephemeral"}}
+
+
+def asking(*parts: Mapping[str, object], **fields: object) -> dict[str, object]:
+    """A small request whose user message has these parts; a field that is None is left out."""
+    user = {"role": "user", "content": [{"type": "text", "text": "嗨", **part} for part in parts] or "嗨"}
+    body = {"model": "m", "messages": [SYSTEM, user], "max_tokens": 9, **fields}
+    return {key: value for key, value in body.items() if value is not None}
+
+
+@pytest.mark.parametrize(
+    ("body", "rule"),
+    [
+        (asking(max_tokens=None), "expected one of"),
+        (asking(max_completion_tokens=9), "expected one of"),
+        (asking(max_tokens=None, max_completion_tokens=0), "positive integer"),
+        (asking(temperature=3), "temperature"),
+        (asking({"text": ""}), "an empty part"),
+        (asking({"type": "image"}), "texts only"),
+        (asking({"id": 1}), "unknown keys in a part"),
+        (asking({**BREAKPOINT, **CONTROL}), "unknown keys in a part"),
+        (asking({"cache_control": {"type": "ephemeral", "ttl": "1h"}}), "a wrong mark"),
+        (asking(BREAKPOINT, CONTROL), "marks of two providers"),
+        (asking(*[BREAKPOINT] * 5), "5 marks"),
+        (asking(messages=[SYSTEM, {"role": "user", "content": []}]), "not empty"),
+        (asking(messages=[SYSTEM, {"role": "user", "content": "嗨", "reasoning_content": "?"}]), "wrong reasoning"),
+        (asking(prompt_cache_key="k" * 65), "prompt_cache_key"),
+        (asking(prompt_cache_options={"mode": "auto"}), "invalid prompt_cache_options"),
+        (asking(thinking="enabled"), "invalid thinking"),
+        (asking(reasoning_effort="much"), "invalid reasoning_effort"),
+        (asking(reasoning={"on": True}), "invalid reasoning"),
+    ],
+)
+def test_fields_parts_and_marks_have_their_rules(body: dict[str, object], rule: str) -> None:
+    check(asking(BREAKPOINT, {}, BREAKPOINT))
+    check(asking(CONTROL, temperature=0.5))
+    with pytest.raises(Violation, match=rule):
+        check(body)
+
+
+OPENAI: dict[str, object] = {"max_tokens": None, "max_completion_tokens": 9}
+ANSWERED: list[dict[str, object]] = [SYSTEM, {"role": "user", "content": "a"}, {"role": "assistant", "content": "b"},
+            {"role": "user", "content": "c"}]  # fmt: skip
+THOUGHT = [*ANSWERED[:2], {**ANSWERED[2], "reasoning_content": ""}, ANSWERED[3]]
+
+
+@pytest.mark.parametrize(
+    ("dialect", "good", "bad"),
+    [
+        ("plain", asking(temperature=1), [asking(**OPENAI), asking({}), asking(thinking={"type": "disabled"}),
+                                          asking(messages=THOUGHT), asking(prompt_cache_key="k")]),
+        ("openai-5.5", asking({}, **OPENAI, prompt_cache_key="k"),
+         [asking(), asking(**OPENAI, temperature=1), asking(BREAKPOINT, **OPENAI),
+          asking(**OPENAI, prompt_cache_options={"mode": "explicit"})]),
+        ("openai-5.6", asking(BREAKPOINT, **OPENAI, prompt_cache_options={"mode": "explicit"}),
+         [asking(), asking(**OPENAI, temperature=1), asking(CONTROL, **OPENAI), asking(messages=THOUGHT, **OPENAI)]),
+        ("deepseek", asking(messages=ANSWERED, thinking={"type": "disabled"}),
+         [asking(messages=ANSWERED), asking(messages=ANSWERED, thinking={"type": "enabled"}), asking(BREAKPOINT),
+          asking({}), asking(**OPENAI)]),
+        ("deepseek", asking(messages=THOUGHT, thinking={"type": "enabled"}), []),
+        ("cache_control", asking(CONTROL, enable_thinking=False), [asking(BREAKPOINT), asking(prompt_cache_key="k")]),
+        ("xai", asking({}), [asking(CONTROL), asking(prompt_cache_key="k")]),
+        ("mistral", asking(prompt_cache_key="k"), [asking(BREAKPOINT), asking(**OPENAI)]),
+    ],
+)  # fmt: skip
+def test_each_dialect_refuses_what_its_provider_refuses(
+    dialect: DialectName, good: dict[str, object], bad: list[dict[str, object]]
+) -> None:
+    check_dialect(good, dialect)
+    for body in bad:
+        check(body)
+        with pytest.raises(Violation):
+            check_dialect(body, dialect)
+
+
+def test_a_script_reads_a_text_in_parts() -> None:
+    body = asking({"text": "你"}, {"text": "好", **BREAKPOINT})
+    assert Asked(b"", body).last_user == "你好"
 
 
 def test_rules_answer_call_tools_and_fail_as_often_as_they_say() -> None:

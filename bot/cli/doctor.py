@@ -55,30 +55,33 @@ async def _model(settings: Settings, path: str, model: AnyModel) -> tuple[Findin
     if path == "model":
         wanted |= {"media.images": settings.media.images, "media.voice": settings.media.voice}
     listed = "" if known else "; it lists no models, so whether it can answer is not known: does base_url end in /v1?"
-    found = [Finding(True, path, f"{where} can be reached{listed}"), *_abilities(settings, path, member, model)]
+    found = [Finding(True, path, f"{where} can be reached{listed}"), *abilities(settings, path, member, model)]
     for key, name in wanted.items():
         if name and known and name not in known:
             found.append(Finding(False, key, f"the server does not list {name!r} among its {len(known)} models"))
     return tuple(found)
 
 
-def _abilities(settings: Settings, path: str, member: Member, model: AnyModel) -> Iterator[Finding]:
+def abilities(settings: Settings, path: str, member: Member, model: AnyModel) -> Iterator[Finding]:
     """What is known of a model: its cache, its prices, and what its provider has not."""
     can, price = known_of(settings, model), member.rate(SystemClock().now())
     life = f", kept about {can.cache_life_seconds} s" if can.cache_life_seconds else ""
     marks = {"none": "no marks", "breakpoint": "marked with breakpoints", "cache_control": "marked with cache_control"}
     told = f"known as {can.provider}, cache {can.cache} from {can.cache_min_tokens} tokens{life}, {marks[can.marks]}"
     yield Finding(True, path, told)
-    if is_loopback(model.base_url or settings.model.base_url) or price.input or price.output:
+    priced = model.price_input is not None and model.price_output is not None
+    if is_loopback(model.base_url or settings.model.base_url) or priced or price.input or price.output:
         cost = f"{price.input:g} in, {price.cached:g} cached, {price.written:g} written, {price.output:g} out"
         yield Finding(True, path, f"a million tokens cost {cost} {settings.budget.currency}")
     else:
-        yield Finding(True, path, f"what it costs is not known, so money is not counted: set {path}.price_input")
+        unknown = "what it costs is not known, so money is not counted"
+        yield Finding(True, path, f"{unknown}: set {path}.price_input and {path}.price_output")
     if path == "model":
-        media = {"media.images": (settings.media.images, can.vision), "media.voice": (settings.media.voice,
-                 can.transcription)}  # fmt: skip
-        for key, (name, able) in media.items():
-            if name and not able:
+        images, voice = settings.media.images, settings.media.voice
+        able = {"media.images": known_of(settings, model, images).vision,
+                "media.voice": known_of(settings, model, voice).transcription}  # fmt: skip
+        for key, name in (("media.images", images), ("media.voice", voice)):
+            if name and not able[key]:
                 yield Finding(False, key, f"{can.provider} is not known to have such models; leave it empty")
 
 

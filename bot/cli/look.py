@@ -75,7 +75,7 @@ async def show_ctx(place: Place, view: View, look: Look, clock: Clock | None = N
         plan = await imagine(planner, parts.words, chat, person, query, parts.clock.now())
         try:
             if look.raw:
-                return await crew.first.model.body(planner.request(plan.prompt, plan.prefix.signature))
+                return await plan.member.model.body(planner.request(plan.prompt, plan.prefix.signature))
             shown = await _shown(parts, planner, plan, (chat, person), look)
             return (shown + "\n").encode("utf-8", "replace")
         finally:

@@ -1,6 +1,6 @@
 """From the configuration to the models that answer: what each can do, how it is spoken to, what it costs."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 
@@ -22,6 +22,8 @@ from bot.text.catalogue import catalogue
 from bot.types.capabilities import Capabilities
 from bot.types.money import Rate
 
+PRICES = ("price_input", "price_cached", "price_written", "price_output")
+
 
 @cache
 def shipped_rules() -> tuple[CapabilityRule, ...]:
@@ -29,10 +31,10 @@ def shipped_rules() -> tuple[CapabilityRule, ...]:
     return read_rules(resource_dir("data/providers.toml").read_text("utf-8"))
 
 
-def known_of(settings: Settings, model: AnyModel) -> Capabilities:
-    """What is known of a configured model: the shipped rules, then the operator's."""
+def known_of(settings: Settings, model: AnyModel, name: str = "") -> Capabilities:
+    """What is known of a configured model, or of another one of its server: shipped rules, then the operator's."""
     base_url = model.base_url or settings.model.base_url
-    return capabilities((*shipped_rules(), *settings.capabilities), base_url, model.name)
+    return capabilities((*shipped_rules(), *settings.capabilities), base_url, name or model.name)
 
 
 def tuned(settings: Settings) -> Settings:
@@ -64,7 +66,8 @@ def make_crew(settings: Settings, find: Callable[[str], Path]) -> Crew:
 
 def seeing_rate(settings: Settings) -> Rate | None:
     """What looking at pictures costs by the public table; None: as much as the model's own tokens."""
-    return public(settings, settings.model, settings.media.images) if settings.media.images else None
+    name = settings.media.images
+    return public(settings, settings.model, name) if name not in ("", settings.model.name) else None
 
 
 def public(settings: Settings, model: AnyModel, name: str) -> Rate | None:
@@ -77,19 +80,29 @@ def public(settings: Settings, model: AnyModel, name: str) -> Rate | None:
 
 
 def price_problems(settings: Settings) -> tuple[str, ...]:
-    """Limits in money need the price of every model that may answer."""
+    """Limits in money need the price of every model that may answer; and who sets one price needs plain ones, too."""
     models = {"model": settings.model, "fallback": settings.fallback, "second_fallback": settings.second_fallback,
               "small": settings.small}  # fmt: skip
     limits = ("day_money", "month_money", "total_money", "chat_day_money", "person_day_money")
-    limited = next((name for name in limits if getattr(settings.budget, name) is not None), None)
-    if limited is None or not settings.model.base_url or is_loopback(settings.model.base_url):
-        return ()
+    limited = next((name for name in limits if getattr(settings.budget, name) is not None), "")
     return tuple(
-        f"budget.{limited}: needs {path}.price_input and {path}.price_output: the public table does not know "
-        f"{model.name!r}" + ("" if settings.budget.currency == "USD" else ", or budget.usd_rate is missing")
-        for path, model in models.items()
-        if model.name and model.price_input is None and public(settings, model, model.name) is None
+        problem for path, model in models.items() if model.name for problem in _unpriced(settings, path, model, limited)
     )
+
+
+def _unpriced(settings: Settings, path: str, model: AnyModel, limited: str) -> Iterator[str]:
+    """What is missing of a model's prices, if they matter: to a limit in money, or because others are set."""
+    missing = [name for name in ("price_input", "price_output") if getattr(model, name) is None]
+    if not missing or public(settings, model, model.name) is not None:
+        return
+    if any(getattr(model, name) is not None for name in PRICES):
+        yield from (f"{path}.{name}: missing; another price is set" for name in missing)
+    elif limited and not is_loopback(model.base_url or settings.model.base_url):
+        rate = "" if settings.budget.currency == "USD" else ", or budget.usd_rate is missing"
+        yield (
+            f"budget.{limited}: needs {path}.price_input and {path}.price_output: the public table does not know "
+            f"{model.name!r}{rate}"
+        )
 
 
 def member_of(settings: Settings, model: AnyModel) -> Member:
@@ -98,7 +111,8 @@ def member_of(settings: Settings, model: AnyModel) -> Member:
     can = known_of(settings, model)
     key = server.api_key.get_secret_value() if server.api_key is not None else ""
     speaker = OpenAIModel(
-        server.base_url, key, model.name, stream=model.stream, proxy=server.proxy, speaks=Dialect(can, model.thinking)
+        server.base_url, key, model.name, stream=model.stream, proxy=server.proxy, speaks=Dialect(can, model.thinking),
+        sees=Dialect(known_of(settings, model, settings.media.images)),
     )  # fmt: skip
     priced = model.price_input is not None and model.price_output is not None
     return Member(speaker, rate_of(model, can, None if priced else public(settings, model, model.name)))

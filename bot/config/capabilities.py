@@ -14,7 +14,7 @@ class CapabilityRule(Section):
     """One rule of data/providers.toml or of [[capabilities]]; of several that fit, the last one that says it holds."""
 
     hosts: tuple[str, ...] = Field(default=("*",), description="Servers it is for: host names, * for any part.")
-    models: tuple[str, ...] = Field(default=("*",), description="Models it is for: names in small letters, * for any.")
+    models: tuple[str, ...] = Field(default=("*",), description="Models it is for: names, * for any part.")
     provider: str | None = Field(default=None, max_length=32, description="Name of the provider, for people.")
     cache: CacheRule | None = Field(default=None, description="What its cache matches: none, prefix, exact or units.")
     marks: MarkStyle | None = Field(default=None, description="How a request marks what is worth keeping.")

@@ -20,7 +20,6 @@ class Contradiction:
 def contradictions(settings: Settings) -> Iterator[Contradiction]:
     """Every problem between keys that are right by themselves."""
     yield from _server(settings)
-    yield from _prices(settings)
     yield from _sizes(settings)
     if settings.prompts_dir and not Path(settings.prompts_dir).expanduser().is_dir():
         yield _found("prompts_dir", "there is no such folder")
@@ -42,15 +41,6 @@ def _server(settings: Settings) -> Iterator[Contradiction]:
     if model.base_url and not is_loopback(model.base_url) and not _key(settings):
         text = "missing; the server is not on this machine (write any word if it wants no key)"
         yield _found("model.api_key", text, "model.base_url")
-
-
-def _prices(settings: Settings) -> Iterator[Contradiction]:
-    model = settings.model
-    prices = {"model.price_input": model.price_input, "model.price_output": model.price_output}
-    missing = [path for path, price in prices.items() if price is None]
-    if len(missing) == 1 or (missing and (model.price_cached is not None or model.price_written is not None)):
-        for path in missing:
-            yield _found(path, "missing; another price is set", *prices, "model.price_cached", "model.price_written")
 
 
 def _sizes(settings: Settings) -> Iterator[Contradiction]:

@@ -13,6 +13,7 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 from pydantic_settings import BaseSettings, InitSettingsSource, PydanticBaseSettingsSource
 
+from bot.config.capabilities import CapabilityRule
 from bot.config.check import contradictions
 from bot.config.fields import PREFIX, keys
 from bot.config.settings import Settings
@@ -163,10 +164,26 @@ def _key_of(loc: tuple[int | str, ...]) -> tuple[str, ...]:
 def _describe(detail: ErrorDetails, loc: tuple[str, ...], layers: tuple[_Layer, ...]) -> str:
     dotted = ".".join(loc)
     text = WORDS.get(detail["type"], detail["msg"][:1].lower() + detail["msg"][1:])
-    if detail["type"] == "extra_forbidden":
+    if loc == ("capabilities",):
+        text = _of_rule(detail, text)
+    elif detail["type"] == "extra_forbidden":
         text += _suggest_key(loc)
     variable = next((layer.variables[dotted] for layer in layers if dotted in layer.variables), "")
     return f"{dotted}: {text}" + (f" (set by {variable})" if variable else "")
+
+
+def _of_rule(detail: ErrorDetails, text: str) -> str:
+    """The text of a problem in [[capabilities]], with which of the tables and which of its keys it is about."""
+    if len(detail["loc"]) < 2:
+        return "must be tables, each headed [[capabilities]]"
+    _, number, *inside = detail["loc"]
+    if detail["type"] == "extra_forbidden":
+        text += _did_you_mean(str(inside[0]), list(CapabilityRule.model_fields))
+    return (
+        f"table {int(number) + 1}, {'.'.join(map(str, inside))}: {text}"
+        if inside
+        else f"{text}, headed [[capabilities]]"
+    )
 
 
 def _suggest_key(loc: tuple[str, ...]) -> str:

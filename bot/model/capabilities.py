@@ -19,8 +19,8 @@ def capabilities(rules: Iterable[CapabilityRule], base_url: str, name: str) -> C
     names = {name.lower(), name.lower().rpartition("/")[2]}
     known: dict[str, object] = {}
     for rule in rules:
-        if any(fnmatchcase(host, glob) for glob in rule.hosts) and any(
-            fnmatchcase(each, glob) for each in names for glob in rule.models
+        if any(fnmatchcase(host, glob.lower()) for glob in rule.hosts) and any(
+            fnmatchcase(each, glob.lower()) for each in names for glob in rule.models
         ):
             # Only what a rule says: a table that is silent about something does not take it back.
             known |= {key: getattr(rule, key) for key in rule.model_fields_set - PATTERNS}

@@ -18,7 +18,8 @@ T = TypeVar("T")
 class OpenAIModel:
     """One server and one model name; the library and its connections are loaded at the first use, in a thread.
 
-    `speaks` is what the provider wants otherwise than others. An empty `api_key` sends no Authorization header.
+    `speaks` is what the provider wants otherwise than others, `sees` what its model for pictures wants. An empty
+    `api_key` sends no Authorization header.
     """
 
     digests = True
@@ -32,6 +33,7 @@ class OpenAIModel:
         stream: bool = True,
         proxy: str = "",
         speaks: Dialect = PLAIN,
+        sees: Dialect = PLAIN,
     ) -> None:
         self.name = name
         self.dialect = speaks.capabilities.provider
@@ -40,6 +42,7 @@ class OpenAIModel:
         self._stream = stream
         self._proxy = proxy
         self._speaks = speaks
+        self._sees = sees
         self._loading = asyncio.Lock()
         self._wire: Wire | None = None
 
@@ -103,7 +106,8 @@ class OpenAIModel:
         from bot.model.wire import Wire
 
         return Wire(
-            self._base_url, self._api_key, self.name, stream=self._stream, dialect=self._speaks, proxy=self._proxy
+            self._base_url, self._api_key, self.name, stream=self._stream, dialect=self._speaks, seeing=self._sees,
+            proxy=self._proxy,
         )  # fmt: skip
 
 

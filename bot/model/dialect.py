@@ -37,9 +37,15 @@ class Dialect:
             # What another model thought is none of this one's fields.
             every = tuple(replace(message, reasoning="") for message in every)
         if style == "none":
-            return [message.wire() for message in every]
-        marked = frozenset(places(request.prompt)) if request.cache_key else frozenset[Place]()
-        return [_in_parts(message, number, marked, MARKS[style]) for number, message in enumerate(every)]
+            sent = [message.wire() for message in every]
+        else:
+            marked = frozenset(places(request.prompt)) if request.cache_key else frozenset[Place]()
+            sent = [_in_parts(message, number, marked, MARKS[style]) for number, message in enumerate(every)]
+        if self.keeps_reasoning:
+            # While it thinks it refuses answers without thoughts, whoever gave them: another model, or it before.
+            sent = [body | {"reasoning_content": body.get("reasoning_content", "")} if body["role"] == "assistant"
+                    else body for body in sent]  # fmt: skip
+        return sent
 
     def fields(self, request: Request) -> dict[str, object]:
         """Fields of the body that the common form does not have."""
@@ -71,7 +77,7 @@ def _in_parts(
 ) -> dict[str, object]:  # fmt: skip
     """The message with its text as parts: the opening block and the rest, each with its mark if it has one."""
     body = message.wire()
-    if message.role == "assistant":
+    if message.role == "assistant" or not message.content:  # a list of no parts is refused
         return body
     ends = [(message.content[: message.opening], Place(number, opening=True))] if message.opening else []
     ends.append((message.content[message.opening :], Place(number)))

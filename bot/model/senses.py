@@ -2,6 +2,7 @@
 
 import asyncio
 import base64
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from bot.errors import ModelError
@@ -16,9 +17,9 @@ if TYPE_CHECKING:
 
 async def see(
     client: "openai.AsyncOpenAI", headers: "Headers", model: str, picture: bytes, mime: str, question: str,
-    max_tokens: int,
+    fields: Mapping[str, object],
 ) -> "ChatCompletion":  # fmt: skip
-    """One question about one picture, which travels inside the request."""
+    """One question about one picture, which travels inside the request with these further fields of the body."""
     url = f"data:{mime};base64,{base64.b64encode(picture).decode()}"
     return await client.chat.completions.create(
         model=model,
@@ -28,10 +29,9 @@ async def see(
                 "content": [{"type": "text", "text": question}, {"type": "image_url", "image_url": {"url": url}}],
             }
         ],
-        max_tokens=max_tokens,
-        temperature=0,
         stream=False,
         extra_headers=headers,
+        extra_body=fields,
     )
 
 

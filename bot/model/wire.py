@@ -21,7 +21,7 @@ from bot.errors import ModelError
 from bot.model import senses
 from bot.model.answer import Answer, describe, fault_of
 from bot.model.dialect import Dialect
-from bot.types.prompt import Request
+from bot.types.prompt import Prompt, Request
 
 QUOTING = (400, 413, 422)
 """Statuses about the request itself: their messages may quote what people wrote."""
@@ -40,12 +40,14 @@ class Wire:
     """One client of the library; building it is slow (0.2 s), so it is built in a thread too."""
 
     def __init__(
-        self, base_url: str, api_key: str, name: str, *, stream: bool, dialect: Dialect, proxy: str = ""
+        self, base_url: str, api_key: str, name: str, *, stream: bool, dialect: Dialect, seeing: Dialect,
+        proxy: str = "",
     ) -> None:  # fmt: skip
         self._name = name
         self._api_key = api_key
         self._stream = stream
         self._dialect = dialect
+        self._seeing = seeing
         try:
             self._client = _connect(base_url, api_key, proxy)
         except (ValueError, httpx2.InvalidURL):
@@ -60,8 +62,10 @@ class Wire:
         self, model: str, picture: bytes, mime: str, question: str, max_tokens: int, answer: Answer
     ) -> None:  # fmt: skip
         """Ask another model of the server about a picture; raises as `ask`."""
+        once = Request(Prompt((), ()), max_tokens, 0.0, 0.0)
+        fields = self._seeing.limits(once) | self._seeing.fields(once)
         with self._translated():
-            _take(await senses.see(self._client, self._headers, model, picture, mime, question, max_tokens), answer)
+            _take(await senses.see(self._client, self._headers, model, picture, mime, question, fields), answer)
 
     async def listen(self, model: str, sound: bytes, name: str) -> str:
         """What is said in a recording; raises as `ask`."""

@@ -5,8 +5,18 @@ import re
 from collections.abc import Iterator, Mapping
 
 _STANDARD = ("model", "messages", "tools", "tool_choice", "max_tokens", "temperature", "stream", "stream_options")
-_OTHERS = ("response_format", "prompt_cache_key", "thinking", "enable_thinking", "reasoning_effort")
-_KEYS = frozenset((*_STANDARD, *_OTHERS))
+_LIMITS = {"max_tokens", "max_completion_tokens"}
+_OTHERS: Mapping[str, tuple[object, ...]] = {
+    "prompt_cache_options": ({"mode": "explicit"}, {"mode": "implicit"}),
+    "thinking": ({"type": "enabled"}, {"type": "disabled"}),
+    "enable_thinking": (True, False),
+    "reasoning": ({"enabled": True}, {"enabled": False}),
+    "reasoning_effort": ("none", "minimal", "low", "medium", "high", "xhigh"),
+}
+"""Fields of single providers, and what each may be."""
+_KEYS = frozenset((*_STANDARD, *_LIMITS, *_OTHERS, "response_format", "prompt_cache_key"))
+_MARKS: Mapping[str, object] = {"prompt_cache_breakpoint": {"mode": "explicit"}, "cache_control": {"type": "ephemeral"}}
+_MOST_MARKS, _LONGEST_KEY = 4, 64
 _MESSAGE_KEYS = frozenset(("role", "content", "tool_calls", "tool_call_id", "reasoning_content"))
 _NEXT = {"system": {"user"}, "user": {"assistant"}, "assistant": {"user"}, "calls": {"tool"}, "tool": {"assistant"}}
 _NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}\Z")
@@ -18,16 +28,53 @@ class Violation(Exception):
 
 def check(body: Mapping[str, object]) -> None:
     """Raise Violation unless the strictest known server would take this body."""
-    _need(not (unknown := body.keys() - _KEYS), f"unrecognized request argument: {sorted(unknown)}")
-    _need(isinstance(body.get("model"), str) and body["model"] != "", "model must be a text")
-    limit, temperature = body.get("max_tokens"), body.get("temperature")
-    _need(isinstance(limit, int) and not isinstance(limit, bool) and limit > 0, "max_tokens must be a positive integer")
-    _need(isinstance(temperature, int | float) and 0 <= temperature <= 2, "temperature must be between 0 and 2")
-    _need(isinstance(body.get("stream", False), bool), "stream must be a boolean")
-    _need("stream_options" not in body or body.get("stream") is True, "stream_options needs stream")
+    check_fields(body)
     if "tools" in body:
         _tools(list_of(body["tools"]))
-    _messages(list_of(body.get("messages")))
+    messages = list_of(body.get("messages"))
+    _messages(messages)
+    _marks(messages)
+
+
+def check_fields(body: Mapping[str, object]) -> None:
+    """Raise Violation for a field that no server knows, or with a value that none takes."""
+    _need(not (unknown := body.keys() - _KEYS), f"unrecognized request argument: {sorted(unknown)}")
+    _need(isinstance(body.get("model"), str) and body["model"] != "", "model must be a text")
+    limit_of(body)
+    _need("temperature" not in body or _between(body["temperature"], 0, 2), "temperature must be between 0 and 2")
+    _need(isinstance(body.get("stream", False), bool), "stream must be a boolean")
+    _need("stream_options" not in body or body.get("stream") is True, "stream_options needs stream")
+    for name in body.keys() & _OTHERS.keys():
+        _need(body[name] in _OTHERS[name], f"invalid {name}: {body[name]!r}")
+    key = body.get("prompt_cache_key", "-")
+    _need(isinstance(key, str) and 0 < len(key) <= _LONGEST_KEY, f"prompt_cache_key has at most {_LONGEST_KEY}")
+
+
+def limit_of(body: Mapping[str, object]) -> int:
+    """How long the answer may be; Violation unless exactly one field says so."""
+    named = sorted(body.keys() & _LIMITS)
+    _need(len(named) == 1, f"expected one of {sorted(_LIMITS)}, got {named}")
+    limit = body[named[0]]
+    if not isinstance(limit, int) or isinstance(limit, bool) or limit <= 0:
+        raise Violation(f"{named[0]} must be a positive integer")
+    return limit
+
+
+def text_of(message: Mapping[str, object]) -> str:
+    """The text of a message, whole or in parts."""
+    content = message["content"]
+    return (
+        "".join(str(part.get("text", "")) for part in list_of(content)) if isinstance(content, list) else str(content)
+    )
+
+
+def unmarked(message: Mapping[str, object]) -> Mapping[str, object]:
+    """The message without its marks."""
+    content = message.get("content")
+    if not isinstance(content, list):
+        return message
+    parts = [{key: value for key, value in mapping(part).items() if key not in _MARKS} for part in content]
+    return {**message, "content": parts}
 
 
 def list_of(value: object) -> list[Mapping[str, object]]:
@@ -45,10 +92,10 @@ def mapping(value: object) -> Mapping[str, object]:
 
 
 def items(body: Mapping[str, object]) -> Iterator[str]:
-    """The request as a provider's cache sees it: each tool, then each message, as text."""
+    """The request as a provider's cache sees it: each tool, then each message without its marks, as text."""
     for key in ("tools", "messages"):
         if key in body:
-            yield from (json.dumps(item, ensure_ascii=False) for item in list_of(body[key]))
+            yield from (json.dumps(unmarked(item), ensure_ascii=False) for item in list_of(body[key]))
 
 
 def tokens(text: str) -> int:
@@ -104,9 +151,38 @@ def _messages(messages: list[Mapping[str, object]]) -> None:
 def _content(message: Mapping[str, object]) -> None:
     role, content = message.get("role"), message.get("content")
     _need(not (unknown := message.keys() - _MESSAGE_KEYS), f"unknown keys in a message: {sorted(unknown)}")
-    _need(isinstance(content, str), f"content of a {role} message must be a text")
+    if isinstance(content, list):
+        _parts(str(role), list_of(content))
+    else:
+        _need(isinstance(content, str), f"content of a {role} message must be a text")
     _need(content != "" or "tool_calls" in message or role == "tool", f"empty {role} message")
+    thought = message.get("reasoning_content", "")
+    _need(isinstance(thought, str) and ("reasoning_content" not in message or role == "assistant"), "wrong reasoning")
     _need(("tool_call_id" in message) == (role == "tool"), f"tool_call_id in a {role} message")
+
+
+def _parts(role: str, parts: list[Mapping[str, object]]) -> None:
+    _need(role != "assistant", "an assistant message is a text")
+    for part in parts:
+        _need(part.get("type") == "text", f"a {role} message may hold texts only, not {part.get('type')!r}")
+        _need(isinstance(part.get("text"), str) and part["text"] != "", f"an empty part in a {role} message")
+        more = part.keys() - {"type", "text"}
+        _need(len(more) < 2 and more <= _MARKS.keys(), f"unknown keys in a part: {sorted(more)}")
+        _need(all(part[name] == _MARKS[name] for name in more), f"a wrong mark: {part}")
+
+
+def _marks(messages: list[Mapping[str, object]]) -> None:
+    """At most four marks, all of one provider."""
+    parts = [
+        part for message in messages if isinstance(message["content"], list) for part in list_of(message["content"])
+    ]
+    found = [name for part in parts for name in part if name in _MARKS]
+    _need(len(found) <= _MOST_MARKS, f"{len(found)} marks, at most {_MOST_MARKS} are allowed")
+    _need(len(set(found)) < 2, "marks of two providers")
+
+
+def _between(value: object, least: float, most: float) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and least <= value <= most
 
 
 def _calls(calls: list[Mapping[str, object]]) -> list[str]:

@@ -3,10 +3,10 @@
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, get_args
 
-from tests.fakes.openai_rules import list_of, mapping
+from tests.fakes.openai_rules import list_of, mapping, text_of
 
 Fault = Literal[
     "html200",  # status 200 and a web page
@@ -70,8 +70,8 @@ class Asked:
 
     @property
     def last_user(self) -> str:
-        """The content of the last user message."""
-        return next(str(message["content"]) for message in reversed(self.messages) if message["role"] == "user")
+        """The text of the last user message."""
+        return next(text_of(message) for message in reversed(self.messages) if message["role"] == "user")
 
     @property
     def tool_names(self) -> list[str]:
@@ -89,6 +89,7 @@ class Recorded:
     prompt_tokens: int
     prefix_items: int
     prefix_tokens: int
+    headers: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def cached_tokens(self) -> int:
@@ -97,7 +98,7 @@ class Recorded:
 
     def line(self) -> str:
         """One line of the record file; `body` is the request's own text."""
-        fields = {name: getattr(self, name) for name in self.__slots__ if name != "raw"}
+        fields = {name: getattr(self, name) for name in self.__slots__ if name not in ("raw", "headers")}
         body = self.raw.decode("utf-8", "replace")
         return json.dumps({"body": body, **fields, "cached_tokens": self.cached_tokens}, ensure_ascii=False) + "\n"
 

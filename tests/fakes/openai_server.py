@@ -15,9 +15,10 @@ from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Self, get_args
 from urllib.parse import urlsplit
 
+from tests.fakes.openai_dialects import DialectName, check_dialect, counted
 from tests.fakes.openai_replies import error_json, play, send
 from tests.fakes.openai_rules import Violation, check, items, mapping, tokens
 from tests.fakes.openai_script import Asked, Recorded, Script, plain, rules
@@ -25,15 +26,22 @@ from tests.fakes.openai_senses import check_picture, has_picture, recording, tra
 
 
 class FakeOpenAI:
-    """The server. `requests` holds every request in order; `hung_up` is set when a client left before the end."""
+    """The server. `requests` holds every request in order; `hung_up` is set when a client left before the end.
 
-    def __init__(self, script: Script = plain, *, key: str = "", port: int = 0, record: Path | None = None) -> None:
+    It refuses what a server of this dialect refuses, and caches as that one does: whole prefixes, or marked ones only.
+    """
+
+    def __init__(
+        self, script: Script = plain, *, key: str = "", port: int = 0, record: Path | None = None,
+        dialect: DialectName = "any",
+    ) -> None:  # fmt: skip
         self.requests: list[Recorded] = []
         self.hung_up = asyncio.Event()
         self._script = script
         self._key = key
         self._port = port
         self._record = record
+        self._dialect: DialectName = dialect
         self._prefixes: set[bytes] = set()
         self._open: set[asyncio.Task[None]] = set()
         self._server: asyncio.Server | None = None
@@ -108,21 +116,22 @@ class FakeOpenAI:
         elif path == "/v1/models":
             await send(writer, 200, json.dumps({"object": "list", "data": [{"id": "fake", "object": "model"}]}))
         elif path == "/v1/chat/completions":
-            await self._complete(raw, writer)
+            await self._complete(headers, raw, writer)
         elif path == "/v1/audio/transcriptions":
             await self._transcribe(headers, raw, writer)
         else:
             await send(writer, 404, error_json(f"no such path: {path}", "not_found"))
 
-    async def _complete(self, raw: bytes, writer: asyncio.StreamWriter) -> None:
+    async def _complete(self, headers: Mapping[str, str], raw: bytes, writer: asyncio.StreamWriter) -> None:
         body: Mapping[str, object] = {}
         violation = ""
         try:
             body = mapping(json.loads(raw))
             (check_picture if has_picture(body) else check)(body)
+            check_dialect(body, self._dialect)
         except (ValueError, Violation) as error:
             violation = str(error) or "no JSON"
-        recorded = self._remember(raw, body, violation)
+        recorded = self._remember(headers, raw, body, violation)
         if violation:
             await send(writer, 400, error_json(violation, "invalid_request_error"))
             return
@@ -136,7 +145,7 @@ class FakeOpenAI:
             body = recording(headers, raw)
         except Violation as error:
             violation = str(error)
-        recorded = self._remember(raw, body, violation)
+        recorded = self._remember(headers, raw, body, violation)
         if violation:
             await send(writer, 400, error_json(violation, "invalid_request_error"))
             return
@@ -146,16 +155,21 @@ class FakeOpenAI:
         else:
             await play(writer, reply, body, recorded)
 
-    def _remember(self, raw: bytes, body: Mapping[str, object], violation: str) -> Recorded:
+    def _remember(
+        self, headers: Mapping[str, str], raw: bytes, body: Mapping[str, object], violation: str
+    ) -> Recorded:  # fmt: skip
         total = shared = shared_tokens = 0
-        digest = hashlib.sha256()
-        for item in () if violation else items(body):
+        digest, written = hashlib.sha256(), set[bytes]()
+        known = () if violation else zip(items(body), counted(body, self._dialect), strict=True)
+        for number, (item, ends) in enumerate(known, 1):
             digest.update(item.encode() + b"\n")
             total += tokens(item)
-            if digest.digest() in self._prefixes:
-                shared, shared_tokens = shared + 1, total
-            self._prefixes.add(digest.digest())
-        recorded = Recorded(raw, violation, total, shared, shared_tokens)
+            if ends and digest.digest() in self._prefixes:
+                shared, shared_tokens = number, total
+            if ends:
+                written.add(digest.digest())
+        self._prefixes |= written
+        recorded = Recorded(raw, violation, total, shared, shared_tokens, headers)
         self.requests.append(recorded)
         if self._record is not None:
             with self._record.open("a", encoding="utf-8") as file:
@@ -163,14 +177,14 @@ class FakeOpenAI:
         return recorded
 
 
-async def serve(script: Script, key: str, port: int, record: Path | None) -> None:
+async def serve(script: Script, key: str, port: int, record: Path | None, dialect: DialectName = "any") -> None:
     """Serve until SIGTERM or the end of standard input; the first line of output is the port."""
     ended = asyncio.Event()
     loop = asyncio.get_running_loop()
     loop.add_signal_handler(signal.SIGTERM, ended.set)
     # A thread of its own, because standard input may be a file, which an event loop cannot watch.
     threading.Thread(target=_wait_for_end, args=(loop, ended), daemon=True).start()
-    async with FakeOpenAI(script, key=key, port=port, record=record) as server:
+    async with FakeOpenAI(script, key=key, port=port, record=record, dialect=dialect) as server:
         sys.stdout.write(f"{server.port}\n")
         sys.stdout.flush()
         await ended.wait()
@@ -184,15 +198,16 @@ def _wait_for_end(loop: asyncio.AbstractEventLoop, ended: asyncio.Event) -> None
 
 
 def main() -> None:
-    """`python -m tests.fakes.openai_server --port 0 --script FILE --record FILE [--key KEY]`."""
+    """`python -m tests.fakes.openai_server --port 0 --script FILE --record FILE [--key KEY] [--dialect NAME]`."""
     parser = argparse.ArgumentParser(prog="openai_server")
     parser.add_argument("--port", type=int, default=0)
     parser.add_argument("--script", type=Path, help="JSON lines, see openai_script.rules")
     parser.add_argument("--record", type=Path, help="one JSON line for each request, written before the answer")
     parser.add_argument("--key", default="")
+    parser.add_argument("--dialect", choices=get_args(DialectName), default="any")
     given = parser.parse_args()
     script = rules(given.script.read_text(encoding="utf-8").splitlines()) if given.script else plain
-    asyncio.run(serve(script, given.key, given.port, given.record))
+    asyncio.run(serve(script, given.key, given.port, given.record, given.dialect))
 
 
 if __name__ == "__main__":

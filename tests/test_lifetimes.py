@@ -1,0 +1,76 @@
+"""How long a session may be silent and how large its log may grow: by the provider's cache, unless the operator says.
+
+Log sizes by hand from PROMPT_ECONOMICS section 5 with S 3,000, W 600, d 300, tau .25, K 800, a cold prefix:
+n* = sqrt(2 ((w - r) 3600 + 800) / (r 1.25 300)), L* = 600 + 300 n*, to the next 500, 3,000 to 12,000.
+"""
+
+from pathlib import Path
+
+import pytest
+
+from bot.cli.models import tuned
+from bot.config.load import load
+from bot.config.settings import Settings
+from bot.prompt.lifetimes import idle_seconds, log_tokens
+from bot.types.capabilities import Capabilities
+from tests.dialects import URLS
+
+
+def suited(provider: str, name: str, **session: int) -> Settings:
+    """The settings of a house whose model is that one."""
+    model = {"base_url": URLS[provider], "name": name, "api_key": "k"}
+    return tuned(Settings.model_validate({"model": model, "session": session}))
+
+
+@pytest.mark.parametrize(
+    ("provider", "name", "idle", "log", "warm"),
+    [
+        # r .10, w 1: sqrt(8080 / 37.5) = 14.68, 5,004; kept a day, but a pause of six hours ends a talk
+        ("openai", "gpt-5.5", 21_600, 5_000, 86_400),
+        # r .50: sqrt(5200 / 187.5) = 5.27, 2,180
+        ("openai", "gpt-4o", 21_600, 3_000, 86_400),
+        # r .10, w 1.25: sqrt(9880 / 37.5) = 16.23, 5,469
+        ("openai", "gpt-5.6-terra", 1_800, 5_500, 1_800),
+        # r .05, w 1.25: sqrt(10240 / 18.75) = 23.37, 7,611
+        ("openai", "gpt-6.1-sol", 1_800, 7_500, 1_800),
+        # r .02, w 1: sqrt(8656 / 7.5) = 33.97, 10,792
+        ("deepseek", "deepseek-v4-flash", 21_600, 11_000, 21_600),
+        # r .033, w 1: sqrt(8562.4 / 12.375) = 26.30, 8,491
+        ("deepseek", "deepseek-v4-pro", 21_600, 8_500, 21_600),
+        # Anthropic's rules through a gateway: kept five minutes, but half an hour is the same talk
+        ("openrouter", "anthropic/claude-sonnet-5.5", 1_800, 5_500, 300),
+        ("anthropic", "claude-sonnet-5.5", 1_800, 6_000, 300),
+        ("unknown", "some-model", 1_800, 6_000, 300),
+    ],
+)
+def test_idle_life_and_log_size_follow_the_cache_and_its_prices(
+    provider: str, name: str, idle: int, log: int, warm: int
+) -> None:
+    settings = suited(provider, name)
+    assert (settings.session.idle_seconds, settings.session.log_tokens) == (idle, log)
+    assert settings.prompt.warm_seconds == warm
+
+
+def test_what_the_operator_set_is_never_changed(tmp_path: Path) -> None:
+    kept = suited("deepseek", "deepseek-v4-flash", idle_seconds=1800, log_tokens=6000).session
+    assert (kept.idle_seconds, kept.log_tokens) == (1800, 6000), "though these are the defaults"
+    (tmp_path / "nuan.toml").write_text(
+        f'[model]\nbase_url = "{URLS["deepseek"]}"\nname = "deepseek-v4-flash"\napi_key = "k"\n'
+        "[session]\nidle_seconds = 900\n",
+        "utf-8",
+    )
+    read = tuned(load(tmp_path / "nuan.toml", {"NUAN_PROMPT__WARM_SECONDS": "77"}))
+    assert (read.session.idle_seconds, read.session.log_tokens, read.prompt.warm_seconds) == (900, 11_000, 77)
+
+
+def test_without_a_server_the_defaults_hold() -> None:
+    offline = tuned(Settings())
+    assert (offline.session.idle_seconds, offline.session.log_tokens, offline.prompt.warm_seconds) == (1800, 6000, 300)
+
+
+def test_odd_prices_of_a_rule_stay_within_bounds() -> None:
+    free, dear = Capabilities(cached_ratio=0.0), Capabilities(cached_ratio=1.0, written_ratio=0.0)
+    assert log_tokens(free, 6_000) == 6_000
+    assert log_tokens(dear, 6_000) == 3_000
+    assert log_tokens(Capabilities(cached_ratio=0.0001), 6_000) == 12_000
+    assert idle_seconds(Capabilities(cache_life_seconds=1), 9) == 1_800
