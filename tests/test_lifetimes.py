@@ -1,7 +1,7 @@
 """How long a session may be silent and how large its log may grow: by the provider's cache, unless the operator says.
 
-Log sizes by hand from PROMPT_ECONOMICS section 5 with S 3,000, W 600, d 300, tau .25, K 800, a cold prefix:
-n* = sqrt(2 ((w - r) 3600 + 800) / (r 1.25 300)), L* = 600 + 300 n*, to the next 500, 3,000 to 12,000.
+Log sizes by hand from PROMPT_ECONOMICS section 5 with W 600, d 300, tau .25, K 800, a warm prefix:
+n* = sqrt(2 ((w - r) 600 + 800) / (r 1.25 300)), L* = 600 + 300 n*, to the next 500, 4,500 to 12,000.
 """
 
 from pathlib import Path
@@ -25,20 +25,20 @@ def suited(provider: str, name: str, **session: int) -> Settings:
 @pytest.mark.parametrize(
     ("provider", "name", "idle", "log", "warm"),
     [
-        # r .10, w 1: sqrt(8080 / 37.5) = 14.68, 5,004; kept a day, but a pause of six hours ends a talk
-        ("openai", "gpt-5.5", 21_600, 5_000, 86_400),
-        # r .50: sqrt(5200 / 187.5) = 5.27, 2,180
-        ("openai", "gpt-4o", 21_600, 3_000, 86_400),
-        # r .10, w 1.25: sqrt(9880 / 37.5) = 16.23, 5,469
-        ("openai", "gpt-5.6-terra", 1_800, 5_500, 1_800),
-        # r .05, w 1.25: sqrt(10240 / 18.75) = 23.37, 7,611
-        ("openai", "gpt-6.1-sol", 1_800, 7_500, 1_800),
-        # r .02, w 1: sqrt(8656 / 7.5) = 33.97, 10,792
-        ("deepseek", "deepseek-v4-flash", 21_600, 11_000, 21_600),
-        # r .033, w 1: sqrt(8562.4 / 12.375) = 26.30, 8,491
-        ("deepseek", "deepseek-v4-pro", 21_600, 8_500, 21_600),
-        # Anthropic's rules through a gateway: kept five minutes, but half an hour is the same talk
-        ("openrouter", "anthropic/claude-sonnet-5.5", 1_800, 5_500, 300),
+        # r .10, w 1: sqrt(2680 / 37.5) = 8.45, 3,136; kept a day, but a pause of six hours ends a talk
+        ("openai", "gpt-5.5", 21_600, 4_500, 86_400),
+        # r .50: sqrt(2200 / 187.5) = 3.43, 1,628
+        ("openai", "gpt-4o", 21_600, 4_500, 86_400),
+        # r .10, w 1.25: sqrt(2980 / 37.5) = 8.91, 3,274
+        ("openai", "gpt-5.6-terra", 1_800, 4_500, 1_800),
+        # r .05, w 1.25: sqrt(3040 / 18.75) = 12.73, 4,420
+        ("openai", "gpt-6.1-sol", 1_800, 4_500, 1_800),
+        # r .02, w 1: sqrt(2776 / 7.5) = 19.24, 6,372
+        ("deepseek", "deepseek-v4-flash", 21_600, 6_500, 21_600),
+        # r .033, w 1: sqrt(2760.4 / 12.375) = 14.94, 5,081
+        ("deepseek", "deepseek-v4-pro", 21_600, 5_000, 21_600),
+        # Anthropic's rules through a gateway: kept five minutes, but ten are the same talk
+        ("openrouter", "anthropic/claude-sonnet-5.5", 600, 4_500, 300),
         ("anthropic", "claude-sonnet-5.5", 1_800, 6_000, 300),
         ("unknown", "some-model", 1_800, 6_000, 300),
     ],
@@ -60,7 +60,7 @@ def test_what_the_operator_set_is_never_changed(tmp_path: Path) -> None:
         "utf-8",
     )
     read = tuned(load(tmp_path / "nuan.toml", {"NUAN_PROMPT__WARM_SECONDS": "77"}))
-    assert (read.session.idle_seconds, read.session.log_tokens, read.prompt.warm_seconds) == (900, 11_000, 77)
+    assert (read.session.idle_seconds, read.session.log_tokens, read.prompt.warm_seconds) == (900, 6_500, 77)
 
 
 def test_without_a_server_the_defaults_hold() -> None:
@@ -71,6 +71,6 @@ def test_without_a_server_the_defaults_hold() -> None:
 def test_odd_prices_of_a_rule_stay_within_bounds() -> None:
     free, dear = Capabilities(cached_ratio=0.0), Capabilities(cached_ratio=1.0, written_ratio=0.0)
     assert log_tokens(free, 6_000) == 6_000
-    assert log_tokens(dear, 6_000) == 3_000
+    assert log_tokens(dear, 6_000) == 4_500
     assert log_tokens(Capabilities(cached_ratio=0.0001), 6_000) == 12_000
-    assert idle_seconds(Capabilities(cache_life_seconds=1), 9) == 1_800
+    assert idle_seconds(Capabilities(cache_life_seconds=1), 9) == 600

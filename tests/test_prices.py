@@ -59,6 +59,9 @@ def test_the_public_table_knows_public_models_on_their_own_servers_only() -> Non
     known = public_rate(URLS["openai"], "gpt-4o", 1.0, NOW)
     assert known is not None
     assert known(NOW) == Price(2.5, 1.25, 10.0, 2.5)
+    old = public_rate(URLS["openai"], "gpt-4", 1.0, NOW, Capabilities(cached_ratio=0.5, written_ratio=1.25))
+    assert old is not None
+    assert (old(NOW).cached, old(NOW).written) == (old(NOW).input * 0.5, old(NOW).input * 1.25), "the table is silent"
     assert public_rate(URLS["openai"], "no-such-model-9", 1.0, NOW) is None
     assert public_rate(URLS["unknown"], "gpt-4o", 1.0, NOW) is None
 

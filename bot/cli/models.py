@@ -76,7 +76,7 @@ def public(settings: Settings, model: AnyModel, name: str) -> Rate | None:
     worth = 1.0 if budget.currency == "USD" else budget.usd_rate
     if not base_url or is_loopback(base_url) or worth is None:
         return None
-    return public_rate(base_url, name, worth, SystemClock().now())
+    return public_rate(base_url, name, worth, SystemClock().now(), known_of(settings, model, name))
 
 
 def price_problems(settings: Settings) -> tuple[str, ...]:

@@ -4,23 +4,27 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import lru_cache
 
+from bot.types.capabilities import Capabilities
 from bot.types.money import Price, Rate
 
 Found = Callable[[datetime], object]
 
+UNKNOWN = Capabilities()
 
-def public_rate(base_url: str, name: str, worth: float, now: int) -> Rate | None:
+
+def public_rate(base_url: str, name: str, worth: float, now: int, can: Capabilities = UNKNOWN) -> Rate | None:
     """What that model costs on that server by the public table, in a currency of which a dollar is `worth` so many.
 
     None where the table does not know server, model, or (`now`) the prices of input and output. Prices that grow with
-    the prompt are taken at their first step: a companion's prompts are small.
+    the prompt are taken at their first step: a companion's prompts are small. Where the table is silent about cached and
+    written input they cost the provider's part of plain input.
     """
     prices_at = _find(base_url, name)
-    if prices_at is None or _price(prices_at(_instant(now)), worth) is None:
+    if prices_at is None or _price(prices_at(_instant(now)), worth, can) is None:
         return None
 
     def rate(now: int) -> Price:
-        return _price(prices_at(_instant(now)), worth) or Price(0.0, 0.0, 0.0, 0.0)
+        return _price(prices_at(_instant(now)), worth, can) or Price(0.0, 0.0, 0.0, 0.0)
 
     return rate
 
@@ -41,12 +45,14 @@ def _find(base_url: str, name: str) -> Found | None:
     return model.get_prices
 
 
-def _price(found: object, worth: float) -> Price | None:
+def _price(found: object, worth: float, can: Capabilities) -> Price | None:
     plain, output = _amount(found, "input_mtok"), _amount(found, "output_mtok")
     if plain is None or output is None:
         return None
     cached, written = _amount(found, "cache_read_mtok"), _amount(found, "cache_write_mtok")
-    parts = (plain, plain if cached is None else cached, output, plain if written is None else written)
+    cached = plain * (1.0 if can.cached_ratio is None else can.cached_ratio) if cached is None else cached
+    written = plain * (1.0 if can.written_ratio is None else can.written_ratio) if written is None else written
+    parts = (plain, cached, output, written)
     return Price(*(part * worth for part in parts))
 
 
