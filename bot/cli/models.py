@@ -82,13 +82,16 @@ def price_problems(settings: Settings) -> tuple[str, ...]:
               "small": settings.small}  # fmt: skip
     limits = ("day_money", "month_money", "total_money", "chat_day_money", "person_day_money")
     limited = next((name for name in limits if getattr(settings.budget, name) is not None), None)
-    if limited is None or not settings.model.base_url or is_loopback(settings.model.base_url):
+    if limited is None or not settings.model.base_url:
         return ()
     return tuple(
         f"budget.{limited}: needs {path}.price_input and {path}.price_output: the public table does not know "
         f"{model.name!r}" + ("" if settings.budget.currency == "USD" else ", or budget.usd_rate is missing")
         for path, model in models.items()
-        if model.name and model.price_input is None and public(settings, model, model.name) is None
+        if model.name
+        and not is_loopback(model.base_url or settings.model.base_url)
+        and model.price_input is None
+        and public(settings, model, model.name) is None
     )
 
 
