@@ -39,6 +39,7 @@ async def test_every_call_is_in_its_day_chat_and_cause(new_world: NewWorld) -> N
         ("06-12", "1000", "1"), ("06-13", "0", "0"), ("06-14", "2000", "2"),
     ]  # fmt: skip
     assert any("console 很长很长" in line and line.split()[-4:] == ["2000", "2", "50%", "0.0020"] for line in shown)
+    assert any(line.startswith("#2 阿明") and line.split()[-4:] == ["2000", "2", "50%", "0.0020"] for line in shown)
     assert any(line.startswith("reply") and line.split()[-4] == "3000" for line in shown)
     assert "█" * BAR in shown[5]
     only_today = (await show_usage(place(world), 1, world.clock)).splitlines()

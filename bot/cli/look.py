@@ -9,7 +9,7 @@ from bot.cli.models import make_crew
 from bot.commands.ctx import ctx_report
 from bot.commands.ctxjson import ctx_json
 from bot.commands.recalled import recall_report, trace_report
-from bot.commands.usage import usage_report
+from bot.commands.usage import Names, usage_report
 from bot.errors import ConfigError, NuanError, StoreError
 from bot.flow.imagine import imagine
 from bot.flow.inspection import inspect
@@ -131,8 +131,11 @@ async def show_usage(place: Place, days: int, clock: Clock | None = None) -> str
         first = today - timedelta(days=days - 1)
         since = round(datetime.combine(first, time(), tz).timestamp() * 1000)
         names = {chat.id: f"{chat.platform} {chat.title or chat.external_id}" for chat in await store.people.chats()}
+        used = await store.ledger.used(since)
+        numbers = {each.person_id for each in used if each.person_id is not None}
+        people = {number: f"#{number} {(await store.people.person(number)).name}" for number in sorted(numbers)}
         return usage_report(
-            await store.ledger.used(since), first, days, tz, names,
+            used, first, days, tz, Names(names, people),
             lambda key, **values: words.messages.text(key, language, **values),
         )  # fmt: skip
 

@@ -39,6 +39,14 @@ class Sum:
         return self.cached / self.prompt if self.prompt else 0.0
 
 
+@dataclass(frozen=True, slots=True)
+class Names:
+    """How chats and people are called, by their numbers."""
+
+    chats: Mapping[int, str]
+    people: Mapping[int, str]
+
+
 def add(used: Iterable[Used]) -> Sum:
     """The sum of these calls."""
     calls = tuple(used)
@@ -49,15 +57,18 @@ def add(used: Iterable[Used]) -> Sum:
 
 
 def usage_report(
-    used: tuple[Used, ...], first: date, days: int, tz: tzinfo, chats: Mapping[int, str], text: Callable[..., str]
+    used: tuple[Used, ...], first: date, days: int, tz: tzinfo, names: Names, text: Callable[..., str]
 ) -> str:
-    """Per day from `first`, then per chat and per cause, the largest first; bars are tokens."""
+    """Per day from `first`, then per chat, person and cause, the largest first; bars are tokens."""
     by_day = {first + timedelta(days=number): list[Used]() for number in range(days)}
     by_chat: dict[str, list[Used]] = {}
+    by_person: dict[str, list[Used]] = {}
     by_cause: dict[str, list[Used]] = {}
     for each in used:
         by_day.setdefault(local_day(each.at, tz), []).append(each)
-        by_chat.setdefault(chats.get(each.chat_id, f"#{each.chat_id}"), []).append(each)
+        by_chat.setdefault(names.chats.get(each.chat_id, f"#{each.chat_id}"), []).append(each)
+        if each.person_id is not None:
+            by_person.setdefault(names.people.get(each.person_id, f"#{each.person_id}"), []).append(each)
         by_cause.setdefault(each.cause, []).append(each)
     whole = add(used)
     head = text(
@@ -67,6 +78,7 @@ def usage_report(
     tables = (
         (text("usage_day"), {f"{day:%m-%d}": add(calls) for day, calls in sorted(by_day.items())}),
         (text("usage_chat"), _largest(by_chat)),
+        (text("usage_person"), _largest(by_person)),
         (text("usage_cause"), _largest(by_cause)),
     )
     return "\n".join((head, *(line for title, sums in tables if sums for line in ("", *_table(title, sums, text)))))

@@ -90,8 +90,8 @@ class Ledger:
         """Every call since that instant (ms), oldest first; what is in flight counts as reserved."""
         rows = await self._database.rows(
             "SELECT at, chat_id, cause, CASE state WHEN 'reserved' THEN reserved_tokens ELSE prompt_tokens END, "
-            "cached_tokens, output_tokens, CASE state WHEN 'reserved' THEN reserved_cost ELSE cost END FROM call "
-            "WHERE at >= ? ORDER BY at, id",
+            "cached_tokens, output_tokens, CASE state WHEN 'reserved' THEN reserved_cost ELSE cost END, "
+            "person_id FROM call WHERE at >= ? ORDER BY at, id",
             (since,),
         )
         return tuple(Used(*row) for row in rows)

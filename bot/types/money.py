@@ -39,7 +39,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Used:
-    """What one model call used: when (ms), for which chat and why, its tokens and its money."""
+    """What one model call used: when (ms), for which chat and why, tokens, money, and for whom (digests: nobody)."""
 
     at: int
     chat_id: int
@@ -48,6 +48,7 @@ class Used:
     cached_tokens: int
     output_tokens: int
     money: float
+    person_id: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

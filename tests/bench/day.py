@@ -1,0 +1,229 @@
+"""One day through the whole house on a simulated clock, with every request of the model kept beside the ledger's rows.
+
+The store, the composing and the digests are the real ones; the model and the adapter are scripted.
+"""
+
+import html
+import json
+import random
+import re
+import shutil
+import sqlite3
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from bot.app import App, Parts
+from bot.config.settings import Settings
+from bot.flow.words import Words
+from bot.prompt.casual import casual
+from bot.prompt.persona import FULL
+from bot.prompt.tokens import message_tokens
+from bot.resources import Prompts, resource_dir
+from bot.store.store import DATABASE, Store, open_store
+from bot.text.catalogue import catalogue
+from bot.text.estimate import estimate_tokens
+from bot.types.event import Event, Incoming, Place
+from bot.types.outgoing import Outgoing
+from bot.types.prompt import Completion, Message, Prompt, Request, ToolCall
+from tests.bench.dmday import FACTS, HOUR_MS
+from tests.bench.logs import PLATFORM, Log, Step
+from tests.fakes.clock import SimClock
+from tests.world import Lines
+
+MIDNIGHT = 1_781_193_600_000
+"""Friday 2026-06-12 00:00 in Shanghai."""
+DAY_MS = 24 * HOUR_MS
+REPLY_TOKENS, TOOL_SHARE = 60, 0.25
+"""A reply, and turns that are no small talk of which the first call asks for a tool (PROMPT_ECONOMICS section 4)."""
+STEP_MS, MOST_STEPS = 1_800_000, 200
+REPLY = "原来是这样，听起来你这一天过得挺满的。先别着急，把事情一件一件放好，"
+SENTENCE = "她说话平和，先听完再回答，不急着下结论，也不替别人做决定。"
+CALLS = """SELECT call.cause, coalesce(call.turn_id, 0), coalesce(turn.epoch_id, 0), call.at FROM call
+    LEFT JOIN turn ON turn.id = call.turn_id ORDER BY call.id"""
+TURNS = """SELECT turn.id, turn.chat_id, asked_at, max(event_id), group_concat(event_id) FROM turn
+    JOIN turn_event ON turn_id = turn.id WHERE turn.state = 'said' GROUP BY turn.id ORDER BY turn.id"""
+PROMPTS = Prompts(None)
+_LINE = re.compile(r"<p [^>]*>(.*?)</p>", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One model call: when (ms), why, of which turn and epoch (0 for a digest), what was asked and answered."""
+
+    at: int
+    cause: str
+    turn: int
+    epoch: int
+    prompt: Prompt
+    answer: Message
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One turn that was said: its chat, when it was asked (ms), the newest event it answers, all that it answers."""
+
+    id: int
+    chat: int
+    at: int
+    upto: int
+    events: frozenset[int]
+
+
+@dataclass(frozen=True, slots=True)
+class Day:
+    """What happened: the calls in order, the turns, the events of each chat, and how many lines of trouble."""
+
+    calls: tuple[Call, ...]
+    turns: tuple[Turn, ...]
+    events: Mapping[int, tuple[Event, ...]]
+    words: Words
+    bot_name: str
+    trouble: tuple[str, ...]
+
+
+@dataclass(slots=True)
+class Companion:
+    """The model: replies of one length; every so often it first asks for a tool. What it was asked is kept."""
+
+    names: tuple[str, ...]
+    clock: SimClock
+    chance: random.Random
+    asked: list[tuple[int, Prompt, Message]] = field(default_factory=list)
+    name: str = "made-up"
+    dialect: str = "made-up"
+    digests: bool = True
+
+    async def complete(self, request: Request) -> Completion:
+        """Answer at once; nothing is counted."""
+        prompt = request.prompt
+        completion = Completion(reply_text(), (), None, "stop")
+        if len(prompt.messages) == 2 and "<ctx " not in prompt.messages[1].content:
+            completion = Completion(json.dumps({"summary": "聊了一天里的几件小事", "memories": []}), (), None, "stop")
+        elif self._wants_tool(prompt):
+            line = _LINE.findall(prompt.messages[-1].content)[-1]
+            query = json.dumps({"query": html.unescape(line)[:30]}, ensure_ascii=False)
+            call = ToolCall(f"call_{len(self.asked)}", "memory_recall", query)
+            completion = Completion("", (call,), None, "tool_calls")
+        self.asked.append((self.clock.now(), prompt, completion.message()))
+        return completion
+
+    def _wants_tool(self, prompt: Prompt) -> bool:
+        last = prompt.messages[-1]
+        lines = _LINE.findall(last.content)
+        if not prompt.tools or last.role != "user" or not lines:
+            return False
+        return not casual(html.unescape(lines[-1]), self.names) and self.chance.random() < TOOL_SHARE
+
+    async def body(self, prompt: Prompt, max_tokens: int, temperature: float) -> bytes:
+        """The prompt as it is stored."""
+        return "\n".join(message.canonical() for message in prompt.messages).encode()
+
+    async def close(self) -> None:
+        """Nothing is held."""
+
+
+@dataclass(slots=True)
+class Anywhere:
+    """A platform that takes every message at once."""
+
+    platform: str = PLATFORM
+    resends: bool = True
+
+    async def run(self, door: object) -> None:
+        """Nothing comes by itself."""
+
+    async def send(self, outgoing: Outgoing) -> tuple[str, ...]:
+        """Take it."""
+        return (str(outgoing.outbox_id),)
+
+
+def reply_text() -> str:
+    """A reply of REPLY_TOKENS."""
+    text = REPLY
+    while message_tokens(Message("assistant", text + "好")) <= REPLY_TOKENS:
+        text += "好"
+    return text
+
+
+def persona(folder: Path, tokens: int) -> Path:
+    """The shipped persona with a longer SOUL.md, so that the whole system message has about `tokens` tokens."""
+    made = folder / "persona"
+    shutil.copytree(resource_dir("data/persona") / "default", made)
+    others = [PROMPTS.path("ai-system.txt"), *(made / name for name in FULL)]
+    room = tokens - sum(estimate_tokens(path.read_text("utf-8")) for path in others)
+    times = max(0, room // estimate_tokens(SENTENCE))
+    with (made / FULL[1]).open("a", encoding="utf-8") as soul:
+        soul.write(SENTENCE * times)
+    return made
+
+
+def groups(logs: Sequence[Log]) -> tuple[Step, ...]:
+    """These logs as groups of one day: each keeps its pace and begins when its day does, 8 and 9 o'clock and so on."""
+    steps = []
+    for number, log in enumerate(logs):
+        shift = MIDNIGHT + (8 + number) * HOUR_MS - log.steps[0].at
+        steps += [Step(step.at + shift, step.incoming) for step in log.steps]
+    return tuple(sorted(steps, key=lambda step: step.at))
+
+
+async def live(steps: Sequence[Step], settings: Settings, folder: Path, persona_at: Path, seed: int) -> Day:
+    """Bring all of it through the door, then wait until every session is digested."""
+    clock = SimClock(MIDNIGHT - 2 * DAY_MS + 9 * HOUR_MS)
+    bot, log = settings.bot, Lines()
+    companion = Companion(bot.names, clock, random.Random(seed))
+    words = Words(
+        catalogue(PROMPTS.path, "messages"), catalogue(PROMPTS.path, "opening"), bot.language, bot.timezone,
+        bot.holidays,
+    )  # fmt: skip
+    async with await open_store(folder) as store:
+        app = App(Parts(store, companion, clock, settings, words, PROMPTS.path, persona_at, log))
+        await app.start([Anywhere()])
+        for step in (*_kept(steps, bot.names[0], clock.now()), *steps):
+            await clock.advance(step.at - clock.now(), app.settled)
+            await app.door.accept(step.incoming)
+            await app.settled()
+        for _ in range(MOST_STEPS):
+            if not await _waiting(store):
+                break
+            await clock.advance(STEP_MS, app.settled)
+        events = {c.id: await store.events.between(c.id, 0, 2**62) for c in await store.people.chats()}
+        await app.stop()
+    trouble = tuple(f"{event} {fields}" for level, event, fields in log.lines if level != "info")
+    return _day(folder, companion, events, words, bot.names[0], trouble)
+
+
+async def _waiting(store: Store) -> bool:
+    """Whether a session of any chat is not digested yet."""
+    return any([await store.sessions.undigested(chat.id) for chat in await store.people.chats()])
+
+
+def _kept(steps: Sequence[Step], name: str, at: int) -> list[Step]:
+    """Two days before, somebody in each place has asked to keep what nuan knows when the day begins."""
+    first: dict[Place, Incoming] = {}
+    for step in steps:
+        if step.incoming.sender is not None and step.incoming.kind == "message":
+            first.setdefault(step.incoming.place, step.incoming)
+    return [
+        Step(at + 1000 * number, replace(one, text=f"{name}，记住{fact}", delivery_key=f"{place.external_id} {number}",
+                                         external_id="", addresses_other=False))
+        for place, one in first.items() for number, fact in enumerate(FACTS)
+    ]  # fmt: skip
+
+
+def _day(
+    folder: Path, companion: Companion, events: Mapping[int, tuple[Event, ...]], words: Words, name: str,
+    trouble: tuple[str, ...],
+) -> Day:  # fmt: skip
+    with closing(sqlite3.connect(f"file:{folder / DATABASE}?mode=ro", uri=True)) as db:
+        rows, turns = db.execute(CALLS).fetchall(), db.execute(TURNS).fetchall()
+    asked = sorted(companion.asked, key=lambda one: one[0])
+    calls = tuple(
+        Call(at, cause, turn, epoch, prompt, answer)
+        for (cause, turn, epoch, _), (at, prompt, answer) in zip(rows, asked, strict=True)
+    )
+    assert all((call.cause == "digest") == (call.turn == 0) for call in calls)
+    assert all(("<ctx " in call.prompt.messages[1].content) == (call.turn > 0) for call in calls)
+    said = tuple(Turn(row[0], row[1], row[2], row[3], frozenset(map(int, row[4].split(",")))) for row in turns)
+    return Day(calls, said, events, words, name, trouble)

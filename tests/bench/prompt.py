@@ -1,0 +1,264 @@
+"""`python -m tests.bench.prompt [DIR]`: what a day of prompts costs under providers' cache rules, beside other designs.
+
+Three days go through the real house: groups, a mixed day, and private chats alone. Groups are the two logs of DIR that
+last longest, each at its own pace on one day, with their own calls and follow-ups; as many private turns come to them
+as make TURNS in all (tests/bench/dmday.py), so DIR decides the mix. Without DIR there is only the private day. How the
+other designs (a) and (b) are built is said in tests/bench/designs.py, the rules of providers in tests/bench/prices.py.
+
+Cost is billed input tokens at the full price; output is left out, digests and summaries count DIGEST_PRICE of it. A
+prompt is kept whole when it begins, item by item and byte by byte, with the one before it in its epoch and the reply.
+"""
+
+import argparse
+import asyncio
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from pathlib import Path
+
+from bot.config.settings import Settings
+from bot.prompt.casual import casual
+from bot.prompt.tokens import message_tokens, tools_tokens
+from bot.text.estimate import estimate_tokens
+from tests.bench.day import MIDNIGHT, REPLY_TOKENS, TOOL_SHARE, Call, Day, groups, live, persona
+from tests.bench.designs import MEMORY, OPENS, TAIL, WARM, WINDOW, Arranged, Sizes, ours, sliding, tail
+from tests.bench.dmday import CASUAL, SESSION_MS, TURN_MS, dm_day
+from tests.bench.killed import kept_after_kills
+from tests.bench.logs import Log, Step, read_logs
+from tests.bench.prices import RULES, Ask, Bill, Rule, bills
+
+TURNS = 351
+DIGEST_PRICE = 0.25
+"""Turns of a day, and the price of the model that summarises (PROMPT_ECONOMICS section 4)."""
+NAMES = ("小暖", "暖暖", "nuan")
+SIZES = Sizes()
+LOG_TOKENS, IDLES = (3000, 4500, 6000, 8000, 12000), (300, 1800, 7200, 21600)
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What the command line decides; None leaves nuan's default."""
+
+    bootstrap: int = 3000
+    seed: int = 1
+    log_tokens: int | None = None
+    idle: int | None = None
+    sizes: Sizes = SIZES
+
+    def settings(self, names: tuple[str, ...]) -> Settings:
+        """Nuan's defaults but for what is asked for, and without a limit of tokens."""
+        limits = {"log_tokens": self.log_tokens, "idle_seconds": self.idle}
+        return Settings.model_validate({
+            "bot": {"names": names, "timezone": "Asia/Shanghai"}, "budget": {"day_tokens": None},
+            "session": {name: value for name, value in limits.items() if value is not None},
+        })  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A design under a rule: tokens a turn, share read from the cache, cost a turn with digests at both prices."""
+
+    tokens: float
+    hit: float
+    cost: float
+    dear: float
+
+
+async def lived(steps: Sequence[Step], logs: Sequence[Log], options: Options) -> Day:
+    """A day of these steps with data that is thrown away."""
+    names = (*NAMES, *(name for log in logs for name in log.names))
+    with tempfile.TemporaryDirectory() as folder:
+        made = persona(Path(folder), options.bootstrap)
+        return await live(steps, options.settings(names), Path(folder) / "data", made, options.seed)
+
+
+async def days(logs: Sequence[Log], options: Options) -> dict[str, Day]:
+    """Every day by its name."""
+    found: dict[str, Day] = {}
+    if logs:
+        found["groups"] = await lived(groups(logs), logs, options)
+        left = max(0, TURNS - len(found["groups"].turns))
+        mixed = sorted((*groups(logs), *dm_day(left, options.seed, MIDNIGHT)), key=lambda step: step.at)
+        found["mixed"] = await lived(mixed, logs, options)
+    found["private"] = await lived(dm_day(TURNS, options.seed, MIDNIGHT), (), options)
+    return found
+
+
+def longest(folder: Path) -> tuple[Log, ...]:
+    """The two logs that last longest, of the folder below `folder` that holds most files of logs."""
+    files = sorted(folder.rglob("*.jsonl"))
+    places = [file.parent for file in files]
+    logs = read_logs(max(places, key=lambda place: (places.count(place), str(place)))) if files else ()
+    return tuple(sorted(logs, key=lambda log: log.steps[0].at - log.steps[-1].at)[:2])
+
+
+def kept_whole(day: Day) -> tuple[int, int]:
+    """How many prompts begin with the whole one before them in their epoch, of how many that have one."""
+    epochs: dict[int, list[Call]] = {}
+    for call in day.calls:
+        if call.turn:
+            epochs.setdefault(call.epoch, []).append(call)
+    pairs = [pair for calls in epochs.values() for pair in pairwise(calls)]
+    return sum(_extends(before, later) for before, later in pairs), len(pairs)
+
+
+def _extends(before: Call, later: Call) -> bool:
+    old = [*(message.canonical() for message in before.prompt.messages), before.answer.canonical()]
+    new = [message.canonical() for message in later.prompt.messages]
+    return later.prompt.tools == before.prompt.tools and new[: len(old)] == old
+
+
+def row(rule: Rule, asks: Sequence[Ask], turns: int) -> Row:
+    """What these requests cost."""
+    paid = bills(rule, asks)
+    costs = [(rule.cost(bill), ask.cause == "digest") for bill, ask in zip(paid, asks, strict=True)]
+    tokens = sum(ask.tokens for ask in asks)
+    return Row(
+        tokens / turns, sum(bill.cached for bill in paid) / tokens,
+        sum(cost * (DIGEST_PRICE if digest else 1) for cost, digest in costs) / turns,
+        sum(cost for cost, _ in costs) / turns,
+    )  # fmt: skip
+
+
+def best(rule: Rule, choices: Sequence[Arranged], turns: int) -> Row:
+    """The cheapest choice of marks for the whole day."""
+    return min((row(rule, asks, turns) for asks in choices), key=lambda one: one.cost)
+
+
+def rows(rule: Rule, day: Day, sizes: Sizes) -> dict[str, Row]:
+    """Every design under a rule; `(a) marked` is (a) where the provider marks every prompt's end by itself."""
+    turns, slides = len(day.turns), sliding(day, sizes, rule.tools_first)
+    found = {
+        "nuan": row(rule, ours(day, sizes), turns),
+        "(a) window": best(rule, slides, turns),
+        "(b) tail": best(rule, tail(day, sizes), turns),
+    }
+    if rule.match == "marks":
+        found["(a) marked"] = row(rule, slides[1], turns)
+    return found
+
+
+def table(title: str, day: Day, sizes: Sizes) -> list[str]:
+    """One day under every rule."""
+    kept, pairs = kept_whole(day)
+    lines = [
+        "",
+        facts(title, day),
+        f"kept whole {kept}/{pairs}",
+        f"{'':16}{'design':12}{'tokens':>8}{'hit':>7}{'cost':>8}"
+        f"{'of (a)':>8}{'of (b)':>8}   digests at full price: {'of (a)':>6}{'of (b)':>8}",
+    ]
+    for rule in RULES:
+        found = rows(rule, day, sizes)
+        a, b = found["(a) window"], found["(b) tail"]
+        for name, one in found.items():
+            lines.append(
+                f"{rule.name:16}{name:12}{one.tokens:8.0f}{one.hit:7.1%}{one.cost:8.0f}{one.cost / a.cost:8.3f}"
+                f"{one.cost / b.cost:8.3f}{'':26}{one.dear / a.dear:6.3f}{one.dear / b.dear:8.3f}"
+            )
+        lines += parts(rule, day, sizes)
+    return lines
+
+
+def parts(rule: Rule, day: Day, sizes: Sizes) -> list[str]:
+    """What nuan's cost is made of, a turn: by cause, and by what the tokens were to the cache."""
+    asks = ours(day, sizes)
+    paid: dict[str, list[Bill]] = {}
+    for ask, bill in zip(asks, bills(rule, asks), strict=True):
+        paid.setdefault("reply" if ask.cause == "followup" else ask.cause, []).append(bill)
+    lines = []
+    for cause, some in sorted(paid.items()):
+        price = (DIGEST_PRICE if cause == "digest" else 1) / len(day.turns)
+        kinds = {
+            "uncached": sum(bill.uncached for bill in some), "cached": rule.cached * sum(bill.cached for bill in some),
+            "written": rule.written * sum(bill.written for bill in some),
+        }  # fmt: skip
+        told = " + ".join(f"{name} {cost * price:.0f}" for name, cost in kinds.items())
+        lines.append(f"{'':16}  {cause} ({len(some)} calls): {told} = {sum(kinds.values()) * price:.0f}")
+    return lines
+
+
+def facts(title: str, day: Day) -> str:
+    """What the day was."""
+    called = {event.id: event.text for events in day.events.values() for event in events}
+    small = sum(all(casual(called[event], NAMES) for event in turn.events if event in called) for turn in day.turns)
+    tools = len({call.turn for call in day.calls if call.cause == "tool"})
+    lines = [f'<p n="{e.name}">{e.text}</p>' for events in day.events.values() for e in events if e.kind == "message"]
+    size = sum(map(estimate_tokens, lines)) / max(1, len(lines))
+    epochs = len({call.epoch for call in day.calls if call.turn})
+    light = len({call.turn for call in day.calls if call.turn and not call.prompt.tools})
+    begins = {call.epoch: call.prompt.messages[1].content for call in reversed(day.calls) if call.prompt.tools}
+    opens = [estimate_tokens(text[: text.find(OPENS)]) for text in begins.values()]
+    return (
+        f"== {title}: {len(day.turns)} turns in {len(day.events)} chats, {small / len(day.turns):.0%} small talk, "
+        f"{tools / len(day.turns):.0%} with a tool call, {len(lines)} messages of {size:.1f} tokens as XML, "
+        f"{epochs} epochs (opening block {sum(opens) / max(1, len(opens)):.0f} tokens), {light} light turns, "
+        f"{sum(call.turn == 0 for call in day.calls)} digests, {len(day.trouble)} warnings"
+    )
+
+
+def head(day: Day, options: Options) -> list[str]:
+    """The parameters."""
+    full = next(call.prompt for call in day.calls if call.prompt.tools)
+    real = tools_tokens(full.tools)
+    sizes = options.sizes
+    return [
+        f"seed {options.seed}, system message {message_tokens(full.messages[0])} tokens, tools {sizes.tools or real} "
+        f"(nuan's own: {real}), reply {REPLY_TOKENS}, tool calls in {TOOL_SHARE:.0%} of turns that are no small talk",
+        f"private chats: small talk {CASUAL:.0%}, {TURN_MS // 1000} s between turns, {SESSION_MS // 60_000} min "
+        f"between sessions; digests at {DIGEST_PRICE} of the price; log {options.log_tokens or 'default'}, idle "
+        f"{options.idle or 'default'}",
+        f"(a) window {WINDOW} events, memory {MEMORY}; (b) tail {TAIL} entries, memory {MEMORY}, warm boot {WARM}; "
+        f"{sizes.bot_lines} of the bot's lines in both",
+        "tokens are nuan's estimates for o200k, cost is in tokens at the full price, both a turn",
+        *(rule.line() for rule in RULES),
+    ]
+
+
+async def sweep(logs: Sequence[Log], options: Options) -> list[str]:
+    """Cost of the mixed (or private) day relative to (a) for each size of log and each idle time."""
+    lines = ["cost a turn and its part of (a) under " + ", ".join(rule.name for rule in RULES)]
+    tried = [replace(options, log_tokens=most) for most in LOG_TOKENS]
+    tried += [replace(options, idle=idle) for idle in IDLES]
+    for one in tried:
+        found = await days(logs, one)
+        day = found.get("mixed", found["private"])
+        costs = [rows(rule, day, one.sizes) for rule in RULES]
+        told = "  ".join(
+            f"{cost['nuan'].cost:5.0f} {cost['nuan'].cost / cost['(a) window'].cost:.3f}" for cost in costs
+        )  # fmt: skip
+        lines.append(f"log {one.log_tokens or 'default':>7}  idle {one.idle or 'default':>7}  {told}")
+    return lines
+
+
+def main() -> None:
+    """Print the tables; exit code 0 unless something breaks."""
+    parser = argparse.ArgumentParser(prog="python -m tests.bench.prompt")
+    parser.add_argument("folder", type=Path, nargs="?", help="folder with *.jsonl logs of groups, at any depth")
+    parser.add_argument("--bootstrap", type=int, default=3000, help="tokens of the system message")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--log-tokens", type=int, help="session.log_tokens")
+    parser.add_argument("--idle", type=int, help="session.idle_seconds")
+    parser.add_argument("--tools", type=int, default=1200, help="tokens of all tool schemas, 0 for nuan's own")
+    parser.add_argument("--bot-lines", type=int, default=3, help="lines of the bot's in the windows of (a) and (b)")
+    parser.add_argument("--kills", type=int, default=20, help="how often the real program is killed")
+    parser.add_argument("--sweep", action="store_true", help="only the sizes of the log and the idle times")
+    given = parser.parse_args()
+    sizes = Sizes(given.tools, given.bot_lines)
+    options = Options(given.bootstrap, given.seed, given.log_tokens, given.idle, sizes)
+    logs = longest(given.folder) if given.folder is not None else ()
+    if given.sweep:
+        print("\n".join(asyncio.run(sweep(logs, options))))
+        return
+    found = asyncio.run(days(logs, options))
+    lines = head(found["private"], options) + [f"groups: {log.title}" for log in logs]
+    for title, day in found.items():
+        lines += table(title, day, sizes)
+    print("\n".join(lines), flush=True)
+    if given.kills:
+        print("\n" + asyncio.run(kept_after_kills(given.kills, given.seed)).line())
+
+
+if __name__ == "__main__":
+    main()
