@@ -48,7 +48,7 @@ class Caller:
             failed: dict[Member, Failure] = {}
             while True:
                 now = self._clock.now()
-                left = self.crew.share(member, (ends - now) / 1000, tried, now)
+                left = self.crew.share(member, failed, (ends - now) / 1000, tried, now)
                 try:
                     completion = await self._try(member, replace(request, deadline_s=left), listen, failed)
                     return Answered(completion, call, member)

@@ -101,10 +101,13 @@ class Crew:
         following = min(waits, key=lambda one: one.wait_ms, default=None)
         return following if following is not None and following.wait_ms <= LONGEST_WAIT_MS else None
 
-    def share(self, member: Member, left_s: float, tried: int, now: int) -> float:
+    def share(
+        self, member: Member, failures: Mapping[Member, Failure], left_s: float, tried: int, now: int
+    ) -> float:  # fmt: skip
         """How many of the seconds left one request may take: all of them, unless another model could come after it."""
-        others = any(other is not member and self._breaker(other).allows(now) for other in self._order(False))
-        return left_s * (1 - OTHERS_SHARE) if others and tried < self._tries else left_s
+        others = [other for other in self._order(False) if other is not member and self._breaker(other).allows(now)]
+        may = any(other not in failures or _wait(failures[other], now) is not None for other in others)
+        return left_s * (1 - OTHERS_SHARE) if may and tried < self._tries else left_s
 
     async def close(self) -> None:
         """Close every model's connections."""
