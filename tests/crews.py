@@ -41,13 +41,13 @@ class Named(ScriptedModel):
 
 @asynccontextmanager
 async def crewed(
-    folder: Path, first: Named, *fallbacks: Named, small: Named | None = None, **sections: dict[str, object]
+    folder: Path, first: Named, *fallbacks: Named, smaller: Named | None = None, **sections: dict[str, object]
 ) -> AsyncIterator[World]:
     """A running nuan with these models; alone the first one is asked up to three times."""
     model = {"tries": 3, **sections.pop("model", {})}
     world = World(folder, Settings.model_validate({"bot": {"timezone": "Asia/Shanghai"}, "model": model, **sections}))
-    world.model, world.fallbacks, world.small = first, fallbacks, small
-    for one in (first, *fallbacks, *((small,) if small else ())):
+    world.model, world.fallbacks, world.small = first, fallbacks, smaller
+    for one in (first, *fallbacks, *((smaller,) if smaller else ())):
         one.clock = lambda: world.clock
     await world.open()
     try:

@@ -119,7 +119,7 @@ async def test_a_call_ends_within_its_deadline_and_leaves_the_others_a_third(tmp
 
 async def test_a_small_model_that_hangs_leaves_time_for_the_first(tmp_path: Path) -> None:
     first, small = Named("first", "我来答"), Named("small", "晚了", takes_s=999)
-    async with crewed(tmp_path, first, small=small, budget={"small_at": 0.0}) as world:
+    async with crewed(tmp_path, first, smaller=small, budget={"small_at": 0.0}) as world:
         await tell(world, "你好")
         assert world.replies == ["我来答"]
         assert asked(world) == ["small lost", "first settled"]
