@@ -21,8 +21,8 @@ from tests.kill_ledger import LIMITS
 from tests.storing import DAY, NOW, look, room_for, talk
 from tests.world import World
 
-USED = """SELECT coalesce(sum(CASE state WHEN 'reserved' THEN reserved_cost ELSE cost END), 0.0),
-    coalesce(sum(CASE state WHEN 'reserved' THEN reserved_tokens ELSE prompt_tokens + output_tokens END), 0) FROM call"""
+USED = """SELECT coalesce(sum(CASE state WHEN 'reserved' THEN reserved_cost ELSE cost END), 0.0), coalesce(sum(
+    CASE state WHEN 'reserved' THEN reserved_tokens ELSE prompt_tokens + output_tokens END), 0) FROM call"""
 
 
 def used(world: World) -> float:
