@@ -135,9 +135,11 @@ async def test_no_pause_leads_beyond_the_deadline(tmp_path: Path) -> None:
 async def test_each_request_is_paid_at_the_price_of_who_was_asked(tmp_path: Path) -> None:
     first = Named("first", FAULTS["cut"])
     second = Named("second", says("好", prompt_tokens=1_000))
-    prices = {"model": {"price_input": 1.0, "price_output": 2.0}, "fallback": {"price_input": 50.0,
-              "price_output": 100.0}}  # fmt: skip
-    async with crewed(tmp_path, first, second, **prices) as world:
+    prices: dict[str, dict[str, object]] = {
+        "model": {"price_input": 1.0, "price_output": 2.0},
+        "fallback": {"price_input": 50.0, "price_output": 100.0},
+    }
+    async with crewed(tmp_path, first, second, smaller=None, **prices) as world:
         await tell(world, "你好")
         (tokens, lost), (_, paid) = world.rows("SELECT reserved_tokens - 512, cost FROM call ORDER BY id")
         assert isinstance(tokens, int)

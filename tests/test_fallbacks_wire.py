@@ -28,7 +28,7 @@ async def wired(folder: Path, *servers: tuple[str, str], deadline_s: float = 20.
     real = [OpenAIModel(url, "k", name) for url, name in servers]
     for one in real:
         await one.prepare()
-    world.model, world.fallbacks = real[0], tuple(real[1:])  # type: ignore[assignment]
+    world.model, world.fallbacks = real[0], tuple(real[1:])  # type: ignore[assignment,arg-type]
     await world.open()
     try:
         yield world

@@ -49,7 +49,7 @@ async def test_fifty_at_once_on_a_nearly_empty_budget_never_reserve_beyond_it(tm
         "fallback": {"price_input": 20.0, "price_output": 40.0},
         "budget": {"day_money": most, "day_tokens": None},
     }
-    async with crewed(tmp_path, first, second, **prices) as world:
+    async with crewed(tmp_path, first, second, smaller=None, **prices) as world:
         who = [(f"人{n}", "") if crowd == "people" else ("小王", f"群{n}") for n in range(50)]
         world.shut()
         await asyncio.gather(*(world.app.door.accept(world.message("小暖，在吗", name, group)) for name, group in who))
@@ -79,7 +79,7 @@ async def test_after_a_kill_at_any_moment_the_ledger_is_within_its_limits_and_no
         assert tokens <= (limits.day_tokens or 0)
         ended = {line.number for line in lines if line.verb == "end"}
         begun = {line.number for line in lines if line.verb == "reserve"}
-        states = dict(look(folder, "SELECT id, state FROM call"))
+        states = {row[0]: row[1] for row in look(folder, "SELECT id, state FROM call")}
         assert all(states[number] != "reserved" for number in ended)
         assert begun <= states.keys()
         async with await open_store(folder) as store:

@@ -1,4 +1,4 @@
-"""[fallback], [second_fallback] and [small]: what is wrong with them is told at the start, and no key gets into a log."""
+"""[fallback], [second_fallback] and [small]: what is wrong is told at the start, and no key gets into a log."""
 
 import io
 import json
