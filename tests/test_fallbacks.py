@@ -147,6 +147,17 @@ async def test_each_request_is_paid_at_the_price_of_who_was_asked(tmp_path: Path
         assert paid == pytest.approx((1_000 * 50 + 1 * 100) / 1e6)
 
 
+async def test_what_another_model_counted_is_no_measure_of_what_the_first_will(tmp_path: Path) -> None:
+    first, second = Named("first", DOWN, "好"), Named("second", says("好", prompt_tokens=10))
+    async with crewed(tmp_path, first, second) as world:
+        for text in ("讲个笑话吧", "再讲一个"):
+            await tell(world, text)
+        (before,), (after,) = world.rows("SELECT reserved_tokens FROM call WHERE model = 'first' ORDER BY id")
+        assert isinstance(before, int)
+        assert isinstance(after, int)
+        assert after > before, "the log has grown"
+
+
 async def test_the_fallback_goes_on_with_the_same_log_and_the_first_takes_it_over_again(tmp_path: Path) -> None:
     first, second = Named("first", "一", DOWN, "三", "四"), Named("second", "二")
     async with crewed(tmp_path, first, second) as world:

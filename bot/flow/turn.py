@@ -184,7 +184,7 @@ class TurnRunner:
         """Reserve the next request of a turn."""
         turn, epoch = running.turn, running.epoch
         prefix = prefix_tokens(epoch.prefix, running.tools, self._planner.vocabulary)
-        tokens = prompt_tokens(epoch, prefix, 0, await self._planner.ratio(member))
+        tokens = prompt_tokens(epoch, prefix, 0, await self._planner.ratio(member), member.model.name)
         cause: Cause = "tool" if any(message.role == "tool" for message in mine(epoch, turn)) else "reply"
         now = self._clock.now()
         reservation = self._planner.reservation(cause, member, tokens, now, prefix + log_tokens(epoch))
@@ -215,7 +215,7 @@ class TurnRunner:
         ratio = await self._planner.ratio(answered.member)
         vocabulary = self._planner.vocabulary
         prefix = prefix_tokens(running.epoch.prefix, running.tools, vocabulary)
-        prompt = prompt_tokens(running.epoch, prefix, 0, ratio)
+        prompt = prompt_tokens(running.epoch, prefix, 0, ratio, answered.member.model.name)
         return Usage(prompt, 0, message_tokens(completion.message(), vocabulary), returned=False)
 
     async def _tool(self, running: Running, call: ToolCall) -> None:
