@@ -34,10 +34,10 @@ class Line:
     text: str
 
 
-def kill(folder: Path, seed: int, after: int) -> list[Line]:
+def kill(folder: Path, seed: int, after: int, module: str = "tests.kill") -> list[Line]:
     """Start a child, kill -9 it when it has said `after` lines, and return all that it said."""
     with subprocess.Popen(
-        [sys.executable, "-m", "tests.kill", str(folder), str(seed)], cwd=ROOT, stdout=subprocess.PIPE
+        [sys.executable, "-m", module, str(folder), str(seed)], cwd=ROOT, stdout=subprocess.PIPE
     ) as child:
         assert child.stdout is not None
         said = []

@@ -136,14 +136,21 @@ class CommandDesk:
             return self._text(asked, key, **values)
 
         step, pressure = await self._planner.step(asked.chat, asked.person, self._clock.now())
-        silent = step == "over" and await self._store.refusals.told_since(asked.chat.id, asked.person.id, day)
-        now = step_report("silent" if silent else step, pressure, text)
+        refusals = self._store.refusals
+        over = step == "over" or await refusals.met(asked.chat.id, asked.person.id, day)
+        told = over and await refusals.told_since(asked.chat.id, asked.person.id, day)
+        now = step_report("silent" if told else "over" if over else step, pressure, text)
         return f"{now}\n{budget_report(spent, limits, currency, text)}"
 
     async def _calls(self, asked: Asked) -> str:
         gate = BackgroundGate(self._store.switches, self._settings.background)
-        if asked.words[:1] == ("background",) and asked.words[1:] in (("on",), ("off",)):
-            await gate.switch(asked.words[1] == "on")
+        words = tuple(word.lower() for word in asked.words)
+        if words and words not in (("background", "on"), ("background", "off")):
+            return self._text(asked, "calls_words")
+        if words:
+            await gate.switch(words[1] == "on")
+        if words[1:] == ("on",) and not gate.configured:
+            return self._text(asked, "background_fixed")
         made = await self._store.ledger.recent(CALLS_SHOWN)
         tz = self._words.tz(self._words.zone_of(asked.chat, asked.person))
         sources = gate.sources if await gate.is_on() else ()

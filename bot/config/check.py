@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bot.config.kinds import is_loopback
+from bot.config.model import AnyModel
 from bot.config.settings import Settings
 
 
@@ -38,9 +39,33 @@ def _server(settings: Settings) -> Iterator[Contradiction]:
         yield _found(
             "heartbeat.on", "needs model.base_url: the offline model has nothing to say first", "model.base_url"
         )
-    if model.base_url and not is_loopback(model.base_url) and not _key(settings):
+    yield from _key(model, "model")
+    for path, other in others(settings).items():
+        yield from _other(settings, path, other)
+
+
+def _other(settings: Settings, path: str, other: AnyModel) -> Iterator[Contradiction]:
+    """A further model stands on a server of its own, or on that of [model]."""
+    fields = type(other).model_fields
+    given = [name for name in fields if name != "name" and getattr(other, name) != fields[name].default]
+    if not other.name.strip():
+        if other.name or given:
+            shown = f"{path}.{given[0]} is set" if given else "blanks name no model"
+            yield _found(f"{path}.name", f"missing; {shown}, so name a model", *(f"{path}.{name}" for name in given))
+        return
+    if not settings.model.base_url:
+        yield _found("model.base_url", f"missing; {path}.name is set, which only helps another model", f"{path}.name")
+    if other.api_key is not None and not other.base_url:
+        yield _found(f"{path}.base_url", f"missing; {path}.api_key is set, so say which server it is for",
+                     f"{path}.api_key")  # fmt: skip
+    yield from _key(other, path)
+
+
+def _key(model: AnyModel, path: str) -> Iterator[Contradiction]:
+    key = model.api_key.get_secret_value().strip() if model.api_key else ""
+    if model.base_url and not is_loopback(model.base_url) and not key:
         text = "missing; the server is not on this machine (write any word if it wants no key)"
-        yield _found("model.api_key", text, "model.base_url")
+        yield _found(f"{path}.api_key", text, f"{path}.base_url")
 
 
 def _sizes(settings: Settings) -> Iterator[Contradiction]:
@@ -55,8 +80,9 @@ def _sizes(settings: Settings) -> Iterator[Contradiction]:
         )
 
 
-def _key(settings: Settings) -> str:
-    return settings.model.api_key.get_secret_value().strip() if settings.model.api_key else ""
+def others(settings: Settings) -> dict[str, AnyModel]:
+    """The further models, by the name of their section."""
+    return {"fallback": settings.fallback, "second_fallback": settings.second_fallback, "small": settings.small}
 
 
 def _found(path: str, text: str, *others: str) -> Contradiction:

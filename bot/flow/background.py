@@ -20,6 +20,11 @@ class BackgroundGate:
         return self._rules.on and await self._switches.background()
 
     @property
+    def configured(self) -> bool:
+        """Whether the configuration lets anything call."""
+        return self._rules.on and bool(self._rules.sources)
+
+    @property
     def sources(self) -> tuple[str, ...]:
         """What may call while it is on."""
         return self._rules.sources

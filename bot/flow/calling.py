@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 
 from bot.errors import ModelError
-from bot.flow.crew import Crew, Member
+from bot.flow.crew import Crew, Failure, Member
 from bot.ports import Clock, Model, pause
 from bot.store.ledger import Ledger
 from bot.types.log import Log
@@ -45,16 +45,16 @@ class Caller:
         member, call = first
         async with self.slots:
             ends, tried = self._clock.now() + request.deadline_s * 1000, 1
-            failed: set[Member] = set()
+            failed: dict[Member, Failure] = {}
             while True:
                 now = self._clock.now()
-                left = self.crew.share((ends - now) / 1000, tried, now)
+                left = self.crew.share(member, failed, (ends - now) / 1000, tried, now)
                 try:
                     completion = await self._try(member, replace(request, deadline_s=left), listen, failed)
                     return Answered(completion, call, member)
                 except ModelError as error:
                     now = self._clock.now()
-                    following = self.crew.after(member, error, tried, now)
+                    following = self.crew.after(member, failed, tried, now)
                     if following is None or now + following.wait_ms >= ends:
                         raise
                     self._log.warning(
@@ -68,17 +68,22 @@ class Caller:
                 member = following.member
                 call, tried = await reserve(member), tried + 1
 
-    async def _try(self, member: Member, request: Request, listen: Listen, failed: set[Member]) -> Completion:
+    async def _try(
+        self, member: Member, request: Request, listen: Listen, failed: dict[Member, Failure]
+    ) -> Completion:  # fmt: skip
         """One request, after which the crew knows how it went; one call's failures of one model are one failure."""
-        self.crew.begin(member, self._clock.now())
-        worked, counts = False, None
+        before, told, probe, begun = failed.get(member), None, False, False
         try:
+            probe, begun = self.crew.begin(member, self._clock.now()), True
             completion = await listen(member.model, request)
-            worked = True
-            return completion
         except ModelError as error:
-            counts = None if member in failed else error
-            failed.add(member)
+            told = error if before is None else None
+            failed[member] = Failure(error, self._clock.now(), 1 if before is None else before.times + 1)
             raise
+        else:
+            begun = False
+            self.crew.worked(member)
+            return completion
         finally:
-            self.crew.end(member, self._clock.now(), counts, worked=worked)
+            if begun:
+                self.crew.failed(member, self._clock.now(), told, probe=probe)

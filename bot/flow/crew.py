@@ -1,5 +1,6 @@
 """The models that may answer, who of them is asked next, and who rests. It asks nobody itself."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from bot.errors import ModelError
@@ -20,6 +21,15 @@ class Member:
 
     model: Model
     rate: Rate
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """How one model failed within one call: the last error and when, ms, and how often."""
+
+    error: ModelError
+    at: int
+    times: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +67,8 @@ class Crew:
         order = self._order(small)
         return next((member for member in order if self._breaker(member).allows(now)), order[0])
 
-    def begin(self, member: Member, now: int) -> None:
-        """A call to this model goes out; ModelError while it rests, with what ailed it last."""
+    def begin(self, member: Member, now: int) -> bool:
+        """A call to this model goes out, as a probe (True) or not; ModelError while it rests, with what ailed it."""
         breaker = self._breaker(member)
         if not breaker.allows(now):
             rest = max(breaker.rests_until - now, 0) / 1000
@@ -66,34 +76,38 @@ class Crew:
             fault = breaker.fault if breaker.fault in ("unreachable", "refused") else "busy"
             raise ModelError(fault, detail, limited=True)
         self._breakers[member] = breaker.begun()
+        return not breaker.closed
 
-    def end(self, member: Member, now: int, error: ModelError | None = None, *, worked: bool = False) -> None:
-        """The request ended: it worked, it failed, or (cancelled, failed again in the same call) neither."""
+    def worked(self, member: Member) -> None:
+        """The request was answered."""
+        self._breakers[member] = self._breaker(member).worked()
+
+    def failed(self, member: Member, now: int, error: ModelError | None, *, probe: bool) -> None:
+        """The request failed, or (None: cancelled, failed again in the same call) ended without telling anything."""
         breaker = self._breaker(member)
-        if worked:
-            self._breakers[member] = breaker.worked()
-        else:
-            self._breakers[member] = breaker.failed(error, now) if error is not None else breaker.ended()
+        ended = breaker.ended(probe=probe) if error is None else breaker.failed(error, now, probe=probe)
+        self._breakers[member] = ended
 
-    def after(self, member: Member, error: ModelError, tried: int, now: int) -> Next | None:
-        """Whom to ask after `tried` requests of one call; None when that was the last word."""
-        if error.final or tried >= self._tries:
+    def after(self, member: Member, failures: Mapping[Member, Failure], tried: int, now: int) -> Next | None:
+        """Whom to ask when `member`, of all who failed in this call, failed last; None when that was the last word."""
+        if failures[member].error.final or tried >= self._tries:
             return None
-        others = [other for other in self._order(False) if other is not member and self._breaker(other).allows(now)]
-        if others:
-            return Next(others[0] if tried == 1 else others[-1], 0)
-        if error.billed and error.fault != "cut":
-            return None  # the same model would take as long, or say the same
-        if error.fault == "refused" or not self._breaker(member).allows(now):
-            return None
-        wait = FIRST_WAIT_MS * 2 ** (tried - 1)
-        wait = wait if error.wait_s is None else max(wait, round(error.wait_s * 1000))
-        return Next(member, wait) if wait <= LONGEST_WAIT_MS else None
+        ready = [other for other in self._order(False) if other is not member and self._breaker(other).allows(now)]
+        fresh = next((other for other in ready if other not in failures), None)
+        if fresh is not None:
+            return Next(fresh, 0)
+        again = [*ready, member] if self._breaker(member).allows(now) else ready
+        waits = [Next(one, wait) for one in again if (wait := _wait(failures[one], now)) is not None]
+        following = min(waits, key=lambda one: one.wait_ms, default=None)
+        return following if following is not None and following.wait_ms <= LONGEST_WAIT_MS else None
 
-    def share(self, left_s: float, tried: int, now: int) -> float:
+    def share(
+        self, member: Member, failures: Mapping[Member, Failure], left_s: float, tried: int, now: int
+    ) -> float:  # fmt: skip
         """How many of the seconds left one request may take: all of them, unless another model could come after it."""
-        ready = sum(self._breaker(member).allows(now) for member in self._order(False))
-        return left_s * (1 - OTHERS_SHARE) if ready > 1 and tried < self._tries else left_s
+        others = [other for other in self._order(False) if other is not member and self._breaker(other).allows(now)]
+        may = any(other not in failures or _wait(failures[other], now) is not None for other in others)
+        return left_s * (1 - OTHERS_SHARE) if may and tried < self._tries else left_s
 
     async def close(self) -> None:
         """Close every model's connections."""
@@ -107,3 +121,13 @@ class Crew:
 
     def _breaker(self, member: Member) -> Breaker:
         return self._breakers.get(member, Breaker())
+
+
+def _wait(failure: Failure, now: int) -> int | None:
+    """How long, ms, before the same model is asked again; None when it would take as long or say the same."""
+    error = failure.error
+    if error.fault == "refused" or (error.billed and error.fault != "cut"):
+        return None
+    wait = FIRST_WAIT_MS << (failure.times - 1)
+    wait = wait if error.wait_s is None else max(wait, round(error.wait_s * 1000))
+    return max(failure.at + wait - now, 0)

@@ -256,7 +256,7 @@ class Planner:
         composed: Composed, now: int, new: NewEpoch, member: Member, ratio: float,
     ) -> Asking:  # fmt: skip
         prefix = prefix_tokens(new.prefix, new.tools, self.vocabulary)
-        tokens = prompt_tokens(epoch, prefix, composed.tokens, ratio)
+        tokens = prompt_tokens(epoch, prefix, composed.tokens, ratio, member.model.name)
         estimated = prefix + (log_tokens(epoch) if epoch is not None else 0) + composed.tokens
         causes: dict[str, Cause] = {"window": "followup", HEARTBEAT: "heartbeat"}
         return Asking(

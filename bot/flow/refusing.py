@@ -25,8 +25,7 @@ class Refusing:
         """Say why, unless nobody called or it was said today; receipts are said in any case."""
         now, chat, person = self._clock.now(), occasion.chat, occasion.person
         numbers = tuple(event.id for event in occasion.answering)
-        day, _ = prices.periods(now, self._words.tz(self._words.zone))
-        said = await self._store.refusals.told_since(chat.id, person.id, day)
+        said = await self.told(chat.id, person)
         lines = list(occasion.receipts)
         if not said and (occasion.why not in ("window", HEARTBEAT) or occasion.receipts):
             lines.append(self.text(person, error))
@@ -35,6 +34,11 @@ class Refusing:
         else:
             await self._store.events.finish(numbers, "done", "silent")
         self._log.warning("over_budget", chat=chat.id, person=person.id, limit=error.limit, said=bool(lines))
+
+    async def told(self, chat_id: int, person: Person) -> bool:
+        """Whether that person was told there today that a limit is reached."""
+        day, _ = prices.periods(self._clock.now(), self._words.tz(self._words.zone))
+        return await self._store.refusals.told_since(chat_id, person.id, day)
 
     def text(self, person: Person, error: OverBudget) -> str:
         """The line, in the person's script."""

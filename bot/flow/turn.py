@@ -21,6 +21,7 @@ from bot.prompt.compose import whole_prompt
 from bot.prompt.tokens import log_budget, log_tokens, message_tokens, prefix_tokens, prompt_tokens
 from bot.session.heartbeat import skips
 from bot.store.ledger import Settlement
+from bot.store.refusals import OVER
 from bot.store.store import Store
 from bot.store.turns import Saying
 from bot.types.heartbeat import HEARTBEAT
@@ -36,7 +37,7 @@ MOST_CALLS = 4
 """Model calls in one turn (issue: at most 4)."""
 
 MOST_LOST = 8
-"""Calls of one turn that crashes may cut off: a message on which nuan dies is not asked for ever (FAULTS D5: 8)."""
+"""Requests of one turn that may stay without an answer: one on which nuan dies is not asked for ever (FAULTS D5: 8)."""
 
 MOST_AT_ONCE = 16
 """Tool calls in one completion; more is a model that runs wild, and nothing of it is done."""
@@ -113,7 +114,9 @@ class TurnRunner:
             while step is not None:
                 step = await self._step(step)
         except OverBudget as error:
-            await self._fail(turn, person, f"over_budget {error.limit}", self._refusing.text(person, error), "release")
+            told = await self._refusing.told(turn.chat_id, person)
+            text = "" if told else self._refusing.text(person, error)
+            await self._fail(turn, person, f"{OVER} {error.limit}", text, "release")
         except ModelError as error:
             if error.fault == "overflow" and len(mine(running.epoch, turn)) < len(running.epoch.entries):
                 await self._begin_anew(turn, error)
@@ -166,7 +169,7 @@ class TurnRunner:
         if first is None:
             made, lost = await self._store.turns.tried(turn.id)
             if made >= MOST_CALLS or lost >= MOST_LOST:
-                raise ModelError("invalid", f"still no answer after {made} calls, and {lost} cut off by crashes")
+                raise ModelError("invalid", f"no end after {made} answers and {lost} requests without one")
             step, _ = await self._planner.step(running.chat, running.person, self._clock.now())
             member = self._brain.caller.crew.pick(self._clock.now(), small=step != "full")
             first = member, await self._reserve(running, member)
@@ -184,7 +187,7 @@ class TurnRunner:
         """Reserve the next request of a turn."""
         turn, epoch = running.turn, running.epoch
         prefix = prefix_tokens(epoch.prefix, running.tools, self._planner.vocabulary)
-        tokens = prompt_tokens(epoch, prefix, 0, await self._planner.ratio(member))
+        tokens = prompt_tokens(epoch, prefix, 0, await self._planner.ratio(member), member.model.name)
         now = self._clock.now()
         reservation = self._planner.reservation(cause_of(epoch, turn), member, tokens, now, prefix + log_tokens(epoch))
         return await self._store.turns.ask_again(turn, reservation, now)
@@ -214,7 +217,7 @@ class TurnRunner:
         ratio = await self._planner.ratio(answered.member)
         vocabulary = self._planner.vocabulary
         prefix = prefix_tokens(running.epoch.prefix, running.tools, vocabulary)
-        prompt = prompt_tokens(running.epoch, prefix, 0, ratio)
+        prompt = prompt_tokens(running.epoch, prefix, 0, ratio, answered.member.model.name)
         return Usage(prompt, 0, message_tokens(completion.message(), vocabulary), returned=False)
 
     async def _say(self, running: Running, completion: Completion, settlement: Settlement) -> None:
@@ -253,7 +256,8 @@ class TurnRunner:
     async def _fail(self, turn: Turn, person: Person, error: str, text: str, fate: str) -> None:
         """Void the turn and tell the person, if they wrote; a call in flight is charged or released."""
         reserved = await self._store.turns.reserved_call(turn.id)
-        notice = Draft("\n".join((*turn.receipts, text)), "notice")
+        said = "\n".join(line for line in (*turn.receipts, text) if line)
+        notice = Draft(said, "notice") if said else None
         call = (reserved, fate) if reserved is not None else None
         told = notice if turn.why != HEARTBEAT else None
         await self._store.turns.fail(turn, error, told, call, self._clock.now())

@@ -39,14 +39,17 @@ class Breaker:
         """It was answered."""
         return Breaker()
 
-    def ended(self) -> "Breaker":
+    def ended(self, *, probe: bool) -> "Breaker":
         """It ended without a word about the server: cancelled, rate limit, a question that no model takes."""
-        return replace(self, probing=False)
+        return replace(self, probing=False) if probe else self
 
-    def failed(self, error: ModelError, now: int) -> "Breaker":
-        """It failed. Rate limits and questions that no model takes say nothing about the server."""
-        if error.limited or error.final:
-            return self.ended()
+    def failed(self, error: ModelError, now: int, *, probe: bool) -> "Breaker":
+        """It failed. Rate limits and questions that no model takes say nothing about the server.
+
+        Nor do calls that went out before it rested and were no `probe`: they fail for the same reason.
+        """
+        if error.limited or error.final or not (self.closed or probe):
+            return self.ended(probe=probe)
         failures = self.failures + 1
         rest = min(FIRST_REST_MS * 2 ** min(max(failures - FAILURES, 0), MOST_DOUBLINGS), LONGEST_REST_MS)
         return Breaker(failures, now + rest, False, error.fault)

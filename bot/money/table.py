@@ -16,7 +16,7 @@ def public_rate(base_url: str, name: str, worth: float, now: int, can: Capabilit
     """What that model costs on that server by the public table, in a currency of which a dollar is `worth` so many.
 
     None where the table does not know server, model, or (`now`) the prices of input and output. Prices that grow with
-    the prompt are taken at their first step: a companion's prompts are small. Where the table is silent about cached and
+    the prompt are taken at their first step: a companion's prompts are small. Where the table is silent about cached or
     written input they cost the provider's part of plain input.
     """
     prices_at = _find(base_url, name)

@@ -42,12 +42,13 @@ def log_budget(most: int, window: int, output: int, reserve: int) -> int:
     return max(0, min(most, window - output - reserve))
 
 
-def prompt_tokens(epoch: Epoch | None, prefix: int, added: int, ratio: float = 1.0) -> int:
-    """Tokens of the next prompt: `prefix` and `added` are estimates, what a server counted before is exact.
+def prompt_tokens(epoch: Epoch | None, prefix: int, added: int, ratio: float = 1.0, model: str = "") -> int:
+    """Tokens of the next prompt: `prefix` and `added` are estimates, what `model` itself counted before is exact.
 
     `ratio` is how many tokens the model counts for each estimated one.
     """
-    if epoch is not None and epoch.prompt_tokens and epoch.prompt_entries <= len(epoch.entries):
+    counted = epoch is not None and epoch.counted_by in ("", model)
+    if epoch is not None and counted and epoch.prompt_tokens and epoch.prompt_entries <= len(epoch.entries):
         new = sum(entry.tokens for entry in epoch.entries[epoch.prompt_entries :]) + added
         return epoch.prompt_tokens + math.ceil(ratio * new)
     return math.ceil(ratio * (prefix + (log_tokens(epoch) if epoch is not None else 0) + added))

@@ -7,6 +7,9 @@ from bot.store.events import finish
 from bot.store.outbox import put
 from bot.types.outgoing import Draft
 
+OVER = "over_budget"
+"""How the error of a turn begins that a limit ended; its events are refused, not failed."""
+
 
 class Refusals:
     """What is refused."""
@@ -30,3 +33,12 @@ class Refusals:
             (chat_id, person_id, since),
         )
         return row is not None
+
+    async def met(self, chat_id: int, person_id: int, since: int) -> bool:
+        """Whether what that person wrote there last, at `since` (ms) or later, met a limit."""
+        row = await self._database.row(
+            "SELECT outcome IN ('refused', 'silent') FROM event WHERE chat_id = ? AND person_id = ? AND at >= ? "
+            "AND outcome IN ('answered', 'failed', 'refused', 'silent') ORDER BY id DESC LIMIT 1",
+            (chat_id, person_id, since),
+        )
+        return row is not None and row[0] == 1

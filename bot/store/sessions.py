@@ -13,7 +13,8 @@ from bot.types.session import CloseReason, Epoch, LogEntry, Mode, Session, Sessi
 SESSION = """SELECT id, chat_id, number, state, opened_at, last_at, close_at, close_reason, from_event, upto_event,
     digest_attempts, digest_due_at FROM session """
 EPOCH = """SELECT epoch.id, session_id, number, signature, message, logged_upto, stale, prompt_tokens, prompt_entries,
-    mode FROM epoch JOIN prefix USING (signature) """
+    mode, (SELECT model FROM call WHERE turn_id IN (SELECT turn_id FROM entry WHERE epoch_id = epoch.id)
+    AND counted = 'returned' ORDER BY call.id DESC LIMIT 1) FROM epoch JOIN prefix USING (signature) """
 ENTRIES = "SELECT turn_id, message, tokens FROM entry "
 NEWEST = "(SELECT id FROM epoch WHERE session_id = ?1 ORDER BY number DESC LIMIT 1)"
 
@@ -81,7 +82,7 @@ class Sessions:
         """A row of EPOCH with its rows of ENTRIES as a value."""
         log = tuple(LogEntry(int(turn), self._parse(text), int(tokens)) for turn, text, tokens in entries)
         return Epoch(int(row[0]), int(row[1]), int(row[2]), str(row[3]), self._parse(row[4]), log, int(row[5]),
-                     str(row[6]), int(row[7]), int(row[8]), row[9])  # fmt: skip
+                     str(row[6]), int(row[7]), int(row[8]), row[9], row[10] or "")  # fmt: skip
 
     async def tools(self, signature: str) -> tuple[ToolSpec, ...]:
         """The tools that a stored prefix was sent with."""

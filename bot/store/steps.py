@@ -11,7 +11,8 @@ from bot.store.events import finish
 from bot.store.feedback import told
 from bot.store.keeping import store_memory
 from bot.store.ledger import Owner, Reservation, Settlement, charge, release, reserve, settle
-from bot.store.outbox import put, take
+from bot.store.outbox import put, take, withdraw
+from bot.store.refusals import OVER
 from bot.store.sessions import NewEpoch, close, drop_log, open_epoch, open_session
 from bot.types.memory import NewMemory
 from bot.types.outgoing import Draft, Outgoing
@@ -128,8 +129,8 @@ def ask(db: sqlite3.Connection, asking: Asking, at: int) -> Asked:
              json.dumps(asking.receipts, ensure_ascii=False), asking.mode_why),
         ).lastrowid,
     )  # fmt: skip
-    call = reserve(db, asking.reservation, at, Owner(session_id, asking.chat_id, turn_id, asking.person_id))
-    entry_id = _append(db, turn_id, asking.entry, asking.tokens)
+    owner = Owner(session_id, asking.chat_id, turn_id, asking.person_id)
+    call, entry_id = reserve(db, asking.reservation, at, owner), _append(db, turn_id, asking.entry, asking.tokens)
     showing(db, entry_id, asking.shown)
     told(db, turn_id, asking.memories)
     _tell(db, entry_id, "memory", asking.memories)
@@ -221,11 +222,9 @@ def _answers(db: sqlite3.Connection, entry_id: int, turn_id: int) -> None:
 
 def _tell(db: sqlite3.Connection, entry_id: int, kind: str, derived: tuple[int, ...]) -> None:
     """Verb part: an entry that tells memories or digests comes from the same events as they do."""
-    db.executemany(
-        "INSERT OR IGNORE INTO edge (kind, derived_id, event_id) SELECT ?, ?, event_id FROM edge WHERE kind = ? "
-        "AND derived_id = ?",
-        [("entry" if kind == "memory" else "told", entry_id, kind, number) for number in derived],
-    )
+    sql = "SELECT ?, ?, event_id FROM edge WHERE kind = ? AND derived_id = ?"
+    rows = [("entry" if kind == "memory" else "told", entry_id, kind, number) for number in derived]
+    db.executemany(f"INSERT OR IGNORE INTO edge (kind, derived_id, event_id) {sql}", rows)
 
 
 def say(db: sqlite3.Connection, saying: Saying, at: int, boot: str) -> Outgoing | None:
@@ -241,10 +240,8 @@ def say(db: sqlite3.Connection, saying: Saying, at: int, boot: str) -> Outgoing 
     turn = turn_of(db.execute(TURN + "WHERE turn.id = ?", (saying.turn_id,)).fetchone())
     events = tuple(row[0] for row in db.execute("SELECT event_id FROM turn_event WHERE turn_id = ?", (turn.id,)))
     finish(db, events, "done", "answered")
-    line = db.execute(
-        "INSERT INTO event (chat_id, at, kind, text, state, turn_id) VALUES (?, ?, 'bot', ?, 'done', ?)",
-        (turn.chat_id, at, saying.line, turn.id),
-    ).lastrowid
+    sql = "INSERT INTO event (chat_id, at, kind, text, state, turn_id) VALUES (?, ?, 'bot', ?, 'done', ?)"
+    line = db.execute(sql, (turn.chat_id, at, saying.line, turn.id)).lastrowid
     for part, draft in enumerate(saying.drafts):
         put(db, turn.chat_id, draft, at, part=part, turn_id=turn.id, event_id=line)
     db.executemany(
@@ -281,8 +278,10 @@ def fail(
     )
     db.execute("UPDATE turn SET error = ? WHERE id = ?", (error, turn.id))
     _drop_forgotten(db, turn.epoch_id)
-    finish(db, turn.event_ids, "done", "failed")
-    if notice is not None:
+    finish(db, turn.event_ids, "done", "refused" if error.startswith(OVER) else "failed")
+    if notice is None:
+        withdraw(db, turn.id, at)
+    else:
         put(db, turn.chat_id, notice, at, turn_id=turn.id)
 
 

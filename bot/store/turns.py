@@ -112,9 +112,9 @@ class Turns:
         return await self._database.write(verb)
 
     async def tried(self, turn_id: int) -> tuple[int, int]:
-        """How many calls of a turn a server answered or refused, and how many were lost in flight by a crash."""
+        """How many requests of a turn were answered, and how many were not: failed, or cut off by a crash."""
         row = await self._database.row(
-            "SELECT count(*), coalesce(sum(state = 'lost'), 0) FROM call WHERE turn_id = ?", (turn_id,)
+            "SELECT count(*), coalesce(sum(state <> 'settled'), 0) FROM call WHERE turn_id = ?", (turn_id,)
         )
         assert row is not None
         return int(row[0]) - int(row[1]), int(row[1])

@@ -47,7 +47,8 @@ class Epoch:
     """One append-only log. `prefix` is the system message, `signature` names prefix and tools (sha256[:16]).
 
     `logged_upto` is the newest event that a committed entry holds. `stale` is the reason why the next turn must
-    open another epoch ("" while it may go on); `prompt_tokens` is the last count a server returned (0: none yet).
+    open another epoch ("" while it may go on); `prompt_tokens` is the last count a server returned (0: none yet), and
+    `counted_by` the model that counted: others count otherwise.
     """
 
     id: int
@@ -61,3 +62,4 @@ class Epoch:
     prompt_tokens: int = 0
     prompt_entries: int = 0
     mode: Mode = "full"
+    counted_by: str = ""
