@@ -58,11 +58,16 @@ async def crewed(
 
 async def through(world: World) -> None:
     """Return when everything has settled; time passes as far as calls under way wait for it."""
-    while world.app._activity._count:
-        await let_others_run()
+    settled = asyncio.ensure_future(world.app.settled())
+    while not settled.done():
+        world.clock.news.clear()
         pauses = [alarm for alarm in world.clock._alarms if not alarm.cancelled and is_pause(alarm)]
         if pauses:
             await world.clock.advance(min(pauses).when - world.clock.now(), let_others_run)
+            continue
+        news = asyncio.ensure_future(world.clock.news.wait())
+        await asyncio.wait((settled, news), return_when=asyncio.FIRST_COMPLETED)
+        news.cancel()
 
 
 def is_pause(alarm: SimAlarm) -> bool:

@@ -28,6 +28,8 @@ class SimClock:
         self._now = now
         self._alarms: list[SimAlarm] = []
         self._order = count()
+        self.news = asyncio.Event()
+        """Set whenever somebody sets an alarm."""
 
     def now(self) -> int:
         """Milliseconds since 1970 UTC."""
@@ -37,6 +39,7 @@ class SimClock:
         """Call `call` when a later `advance` reaches `when`."""
         alarm = SimAlarm(max(when, self._now), next(self._order), call)
         heapq.heappush(self._alarms, alarm)
+        self.news.set()
         return alarm
 
     async def advance(self, ms: int, settled: Callable[[], Awaitable[None]]) -> None:
