@@ -177,4 +177,4 @@ class Answering:
         person = await self._store.people.person(batch[-1].person_id or 0)
         text = self._words.messages.text("went_wrong", self._words.script(person))
         numbers = tuple(event.id for event in batch)
-        await self._store.refusals.refuse(chat.id, numbers, Draft(text, "notice"), self._clock.now())
+        await self._store.refusals.refuse(chat.id, numbers, Draft(text, "notice"), self._clock.now(), "failed")

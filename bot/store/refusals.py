@@ -17,11 +17,13 @@ class Refusals:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def refuse(self, chat_id: int, events: tuple[int, ...], notice: Draft, at: int) -> None:
-        """No turn for these events: say why, once, and take them off the queue."""
+    async def refuse(
+        self, chat_id: int, events: tuple[int, ...], notice: Draft, at: int, outcome: str = "refused"
+    ) -> None:
+        """No turn for these events: say why, once, and take them off the queue; `outcome` is why in one word."""
 
         def verb(db: sqlite3.Connection) -> None:
-            finish(db, events, "done", "refused")
+            finish(db, events, "done", outcome)
             put(db, chat_id, notice, at)
 
         await self._database.write(verb)

@@ -119,15 +119,16 @@ class Turns:
         assert row is not None
         return int(row[0]) - int(row[1]), int(row[1])
 
-    async def totals(self, turn_id: int) -> tuple[int, int, int, int, float]:
-        """Calls, prompt, cached and output tokens, and money of one turn."""
+    async def totals(self, turn_id: int) -> tuple[int, int, int, int, float, str]:
+        """Calls, prompt, cached and output tokens, and money of one turn, and the model of its last call."""
         row = await self._database.row(
             "SELECT count(*), coalesce(sum(prompt_tokens), 0), coalesce(sum(cached_tokens), 0), "
-            "coalesce(sum(output_tokens), 0), coalesce(sum(cost), 0) FROM call WHERE turn_id = ?",
+            "coalesce(sum(output_tokens), 0), coalesce(sum(cost), 0), "
+            "(SELECT model FROM call WHERE turn_id = ?1 ORDER BY id DESC LIMIT 1) FROM call WHERE turn_id = ?1",
             (turn_id,),
         )
         assert row is not None
-        return int(row[0]), int(row[1]), int(row[2]), int(row[3]), float(row[4])
+        return int(row[0]), int(row[1]), int(row[2]), int(row[3]), float(row[4]), str(row[5] or "")
 
     async def _with_events(self, turn: Turn) -> Turn:
         rows = await self._database.rows(
