@@ -68,7 +68,7 @@ async def test_an_answer_that_is_stored_twice_is_in_the_log_and_paid_once(tmp_pa
         for _ in range(2):
             await store.turns.answer(asked.turn, CALLS, 3, paid(asked.call.id, 0.5), NOW)
         assert len((await log_of(store, 1)).entries) == 2
-        assert await store.turns.totals(asked.turn.id) == (1, 50, 20, 7, 0.5)
+        assert (await store.turns.totals(asked.turn.id))[:5] == (1, 50, 20, 7, 0.5)
 
 
 async def test_a_turn_is_said_once_and_can_fail_no_more(tmp_path: Path) -> None:

@@ -247,7 +247,8 @@ class TurnRunner:
         line = self._log.warning if error else self._log.info
         line(
             "turn", chat=turn.chat_id, person=turn.person_id, mode=turn.mode, mode_why=turn.mode_why, why=turn.why,
-            model=model, prompt_tokens=prompt, cached_tokens=cached, output_tokens=output, cost=round(cost, 6), ms=self._clock.now() - turn.asked_at,
+            model=model, prompt_tokens=prompt, cached_tokens=cached, output_tokens=output,
+            cost=round(cost, 6), ms=self._clock.now() - turn.asked_at,
             calls=calls, session=turn.session_number, epoch=turn.epoch_number, turn=turn.number, reply=reply,
             **({"error": error} if error else {}),
         )  # fmt: skip
