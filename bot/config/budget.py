@@ -35,6 +35,12 @@ class Budget(Section):
     )
     total_money: float | None = Field(default=None, ge=0, description="Money for ever; none means no limit.")
     total_tokens: int | None = Field(default=None, ge=0, le=10**15, description="Tokens for ever; none means no limit.")
+    turn_tokens: int | None = Field(
+        default=60_000,
+        ge=0,
+        le=10**15,
+        description="Tokens after which one turn gets no more tools, in all its calls; none means no limit.",
+    )
     chat_day_money: float | None = Field(
         default=None, ge=0, description="Money per chat and local day; none means no limit."
     )

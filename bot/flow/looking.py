@@ -59,7 +59,7 @@ def look_tool(spec: ToolSpec, store: Store, media: Media, words: Words) -> Tool:
             raise ToolRefused("look_none", shown)
         return ToolAnswer(_fitting(lambda text: say("look_seen", id=shown, text=text), as_data(seen)))
 
-    return Tool(spec, run)
+    return Tool(spec, run, reads=True)
 
 
 def _fitting(answer: Callable[[str], str], text: str) -> str:

@@ -1,6 +1,7 @@
 """The tool calls in a turn's log: which wait for a result, what is kept of broken ones, why the next call is made."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 
 from bot.types.heartbeat import HEARTBEAT
@@ -33,6 +34,25 @@ def cause_of(epoch: Epoch, turn: Turn) -> Cause:
     if turn.why == HEARTBEAT:
         return "heartbeat"
     return "tool" if any(message.role == "tool" for message in mine(epoch, turn)) else "reply"
+
+
+def is_repeated(logged: Sequence[Message], call: ToolCall) -> bool:
+    """Whether an earlier round of this turn made a call with the same name and arguments; its result is in the log."""
+    rounds = [message.tool_calls for message in logged if message.role == "assistant"]
+    return any(is_same(earlier, call) for calls in rounds[:-1] for earlier in calls)
+
+
+def is_same(one: ToolCall, other: ToolCall) -> bool:
+    """Whether two calls ask for the same."""
+    return _meaning(one) == _meaning(other)
+
+
+def _meaning(call: ToolCall) -> tuple[str, str]:
+    """Name and arguments, whatever the order and the spaces of the JSON."""
+    try:
+        return call.name, json.dumps(json.loads(call.arguments), sort_keys=True)
+    except (ValueError, RecursionError):
+        return call.name, call.arguments
 
 
 def sound(message: Message) -> Message:

@@ -1,9 +1,12 @@
-"""One tool call of a turn: carried out with its audience, and whatever goes wrong is the tool's answer."""
+"""The tool calls of a turn: carried out side by side for its audience, and whatever goes wrong is the tool's answer."""
 
+import asyncio
 from dataclasses import dataclass
+from itertools import takewhile
 
 from bot.errors import StoreError
 from bot.flow.plan import Planner
+from bot.flow.toolcalls import is_repeated, is_same
 from bot.flow.words import Words
 from bot.ports import Clock
 from bot.store.turns import ToolOutcome
@@ -17,50 +20,78 @@ from bot.types.turn import Turn
 MOST_TOOLS = 6
 """Tool calls in one turn (seed AI Chat Pipeline: 6)."""
 
+TOOL_S = 30.0
+"""How long one tool may take, in seconds; looking at a picture has a deadline of its own within it."""
+
+MOST_TURN_MS = 180_000
+"""After three minutes a turn gets no more tools: somebody is waiting."""
+
 NOTHING: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Bench:
-    """Whose turn it is, and what it has logged so far."""
+    """Whose turn it is, what it has logged so far, and how many tokens it has used."""
 
     turn: Turn
     chat: Chat
     person: Person
     logged: tuple[Message, ...]
+    used: int = 0
 
 
 class Tooling:
     """Carries out tool calls; it commits nothing."""
 
-    def __init__(self, planner: Planner, tools: tuple[Tool, ...], clock: Clock, words: Words, log: Log) -> None:
+    def __init__(
+        self, planner: Planner, tools: tuple[Tool, ...], clock: Clock, words: Words, log: Log, most_tokens: int | None
+    ) -> None:  # fmt: skip
+        """A turn that has used `most_tokens` gets no more tools."""
         self._planner = planner
+        self._most_tokens = most_tokens
         self._tools = tools
         self._clock = clock
         self._words = words
         self._log = log
 
-    async def run(self, bench: Bench, call: ToolCall) -> ToolOutcome:
-        """The result of a call, or why there is none."""
+    async def run(self, bench: Bench, calls: tuple[ToolCall, ...]) -> tuple[ToolOutcome, ...]:
+        """The results of the first of these calls, in their order: of all that only read, or of one that does more."""
+        results = sum(message.role == "tool" for message in bench.logged)
+        together = tuple(takewhile(self._reads, calls)) or calls[:1]
+        return tuple(
+            await asyncio.gather(
+                *(self._one(bench, call, results, together[:number]) for number, call in enumerate(together))
+            )
+        )
+
+    def _reads(self, call: ToolCall) -> bool:
+        return any(tool.spec.name == call.name and tool.reads for tool in self._tools)
+
+    async def _one(self, bench: Bench, call: ToolCall, results: int, beside: tuple[ToolCall, ...]) -> ToolOutcome:
         text = self._words.opening(self._words.script(bench.person))
-        roles = [message.role for message in bench.logged]
         tool = next((tool for tool in self._tools if tool.spec.name == call.name), None)
         memory, told = None, NOTHING
-        if roles.count("tool") >= MOST_TOOLS:
+        late = self._clock.now() - bench.turn.asked_at > MOST_TURN_MS
+        most = self._most_tokens
+        if results + len(beside) >= MOST_TOOLS or late or (most is not None and bench.used > most):
             answer = text("tool_enough")
         elif tool is None:
             answer = text("tool_unknown", problem=call.name[:64])
+        elif is_repeated(bench.logged, call) or any(is_same(other, call) for other in beside):
+            answer = text("tool_again")
         else:
             try:
-                result = await tool.run(await self._context(bench), call.arguments)
+                async with asyncio.timeout(TOOL_S):
+                    result = await tool.run(await self._context(bench), call.arguments)
                 answer, memory, told = result.text, result.memory, result.told
             except ToolRefused as refused:
                 answer = text(refused.key, problem=refused.problem)
-            except StoreError as error:
+            except (StoreError, TimeoutError) as error:
                 self._log.error("tool_failed", turn=bench.turn.id, tool=call.name, error=str(error))
                 answer = text("tool_failed", problem=type(error).__name__)
         tokens = estimate_tokens(answer, self._planner.vocabulary)
-        return ToolOutcome(f"{roles.count('assistant')}:{call.id}", call.id, answer, tokens, memory, told)
+        rounds = sum(message.role == "assistant" for message in bench.logged)
+        return ToolOutcome(f"{rounds}:{call.id}", call.id, answer, tokens, memory, told)
 
     async def _context(self, bench: Bench) -> ToolContext:
         turn, person = bench.turn, bench.person

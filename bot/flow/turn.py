@@ -80,7 +80,7 @@ class TurnRunner:
         self._log = log
         self._sending = sending
         self._refusing = Refusing(store, clock, words, log)
-        self._tooling = Tooling(planner, brain.tools, clock, words, log)
+        self._tooling = Tooling(planner, brain.tools, clock, words, log, settings.budget.turn_tokens)
         switches = {"telegram": settings.telegram.stream, "discord": settings.discord.stream}
         self._silent = frozenset(platform for platform, on in switches.items() if not on)
 
@@ -136,9 +136,10 @@ class TurnRunner:
         turn, epoch = running.turn, running.epoch
         waiting = unanswered(epoch, turn)
         if waiting:
-            bench = Bench(turn, running.chat, running.person, tuple(mine(epoch, turn)))
-            outcome = await self._tooling.run(bench, waiting[0])
-            await self._store.turns.tool_done(turn, outcome, self._clock.now())
+            _, prompt, _, output, _, _ = await self._store.turns.totals(turn.id)
+            bench = Bench(turn, running.chat, running.person, tuple(mine(epoch, turn)), prompt + output)
+            for outcome in await self._tooling.run(bench, waiting):
+                await self._store.turns.tool_done(turn, outcome, self._clock.now())
             return await self._reload(running)
         answered = await self._ask(running)
         completion = answered.completion

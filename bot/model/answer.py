@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from bot.errors import ModelError, ModelFault
 from bot.text.clean import clean
+from bot.text.scaffold import so_far, without_scaffold, written_calls
 from bot.types.capabilities import CACHED, WRITTEN
 from bot.types.prompt import Completion, ToolCall, Usage
 
@@ -63,6 +64,7 @@ class Answer:
         self._calls: list[_Draft] = []
         self._finish = ""
         self._chosen = False
+        self._written = False
         self._usage: Usage | None = None
         self._size = 0
 
@@ -89,11 +91,13 @@ class Answer:
 
     def so_far(self) -> str:
         """The text that may be shown already: as it will be finished, without what could still become a thought."""
-        return visible(_THINK_BEGUN.sub("", clean("".join(self._text))))
+        return so_far(visible(_THINK_BEGUN.sub("", clean("".join(self._text)))))
 
     def completion(self) -> Completion:
         """The finished answer; raises ModelError when it is cut, filtered, empty or has a call without a name."""
-        text = visible(clean("".join(self._text)))
+        raw = visible(clean("".join(self._text)))
+        text = without_scaffold(raw)
+        self._take_written(raw)
         calls = tuple(self._finished_calls())
         match self._finish.lower():
             case "" if not self._chosen:
@@ -113,7 +117,16 @@ class Answer:
         if not calls and not text.strip():
             raise ModelError("invalid", f"an empty answer, finish_reason {self._finish!r}")
         reasoning = clean("".join(self._reasoning)) if self._keep_reasoning else ""
-        return Completion(text, calls, self._usage, self._finish, reasoning)
+        # Calls that were written as text are logged as calls: the text would be a second, broken copy of them.
+        return Completion(text, calls, self._usage, self._finish, reasoning, "" if self._written else raw)
+
+    def _take_written(self, raw: str) -> None:
+        """Calls written as text count where the server made none of them: small models and servers leave them there."""
+        if self._calls:
+            return
+        for number, call in enumerate(written_calls(raw)):
+            self._written = True
+            self._calls.append(_Draft(number, "", call.name, call.arguments))
 
     def _keep(self, pieces: list[str], piece: str) -> None:
         self._size += len(piece)

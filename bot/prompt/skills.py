@@ -92,4 +92,4 @@ def skill_tool(spec: ToolSpec, texts: Mapping[str, str]) -> Tool:
             raise ToolRefused("skill_unknown", as_data(clip(asked.name, NAME_CHARS)))
         return ToolAnswer(text)
 
-    return Tool(spec, run)
+    return Tool(spec, run, reads=True)

@@ -40,4 +40,4 @@ def recall_tool(spec: ToolSpec, search: Search, render: Render) -> Tool:
         found = await search(context, asked.query, asked.top_k)
         return ToolAnswer(await render(context, found), told=tuple(memory.id for memory in found))
 
-    return Tool(spec, run)
+    return Tool(spec, run, reads=True)

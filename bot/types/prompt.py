@@ -128,14 +128,15 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """One finished answer: text, or tool calls, or both."""
+    """One finished answer: text, or tool calls, or both. `raw` is the text with what is not to be shown, if any."""
 
     text: str
     tool_calls: tuple[ToolCall, ...]
     usage: Usage | None
     finish_reason: str
     reasoning: str = ""
+    raw: str = ""
 
     def message(self) -> Message:
         """The raw answer as it enters the log."""
-        return Message("assistant", self.text, self.tool_calls, reasoning=self.reasoning)
+        return Message("assistant", self.raw or self.text, self.tool_calls, reasoning=self.reasoning)

@@ -45,10 +45,14 @@ class ToolRefused(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """One tool. `run` gets the model's arguments as JSON text and raises ToolRefused when they do not fit."""
+    """One tool. `run` gets the model's arguments as JSON text and raises ToolRefused when they do not fit.
+
+    One that only `reads` may run beside others; what changes something runs alone, after what was asked before it.
+    """
 
     spec: ToolSpec
     run: Callable[[ToolContext, str], Awaitable[ToolAnswer]]
+    reads: bool = False
 
 
 def argument_problem(error: ValidationError) -> str:

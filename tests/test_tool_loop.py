@@ -1,0 +1,151 @@
+"""The loop of tool calls: nothing twice, readers side by side, bounds in number, time and tokens; no scaffolding shown."""
+
+import asyncio
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.errors import ModelError
+from bot.model.answer import Answer
+from bot.text.scaffold import so_far, without_scaffold, written_calls
+from bot.types.prompt import Completion
+from tests.conftest import NewWorld
+from tests.fakes.clock import let_others_run
+from tests.fakes.model import calls
+from tests.prefixes import logs_of
+from tests.test_tools import recall, results, save
+from tests.world import World
+
+AGAIN = "同样的调用刚做过，结果就在上面，不会变。"
+ENOUGH = "这一轮不能再用工具了，请直接回答。"
+
+
+async def test_the_same_call_is_carried_out_once_a_turn(world: World) -> None:
+    await world.say("记住我最怕蛇")
+    name, arguments = recall("蛇")
+    spaced = json.dumps(json.loads(arguments), ensure_ascii=True, indent=1)
+    asked = iter([calls((name, arguments)), calls((name, spaced), recall("狗")), "怕蛇"])
+    world.model.script = lambda request: next(asked)
+    await world.say("我怕什么")
+    found, again, other = results(world)
+    assert found.startswith("以下是检索到的记忆")
+    assert (again, other) == (AGAIN, "没有找到相关的记忆。")
+
+
+async def test_of_two_equal_calls_side_by_side_one_is_carried_out(world: World) -> None:
+    await world.say("记住我最怕蛇")
+    asked = iter([calls(recall("蛇"), recall("蛇")), "怕蛇"])
+    world.model.script = lambda request: next(asked)
+    await world.say("我怕什么")
+    assert [result == AGAIN for result in results(world)] == [False, True]
+
+
+async def test_what_changes_something_is_done_in_the_order_it_was_asked_for(world: World) -> None:
+    asked = iter([calls(save("先量再裁"), recall("先量再裁"), save("第二条")), "好"])
+    world.model.script = lambda request: next(asked)
+    await world.say("弄完了")
+    saved, found, refused = results(world)
+    assert saved == "经验已存 #1"
+    assert "先量再裁" in found
+    assert refused == "这段对话已经存过一条经验，没有再存。"
+
+
+async def test_a_turn_that_has_used_enough_tokens_gets_no_more_tools(new_world: NewWorld) -> None:
+    world = await new_world(budget={"turn_tokens": 100})
+    asked = iter([calls(recall("蛇")), "不知道"])
+    world.model.script = lambda request: next(asked)
+    await world.say("我怕什么")
+    assert results(world) == [ENOUGH]
+    assert world.replies[-1] == "不知道"
+
+
+async def test_a_turn_that_lasts_three_minutes_gets_no_more_tools(world: World) -> None:
+    asked = iter([calls(recall("蛇")), "不知道"])
+    world.model.script = lambda request: next(asked)
+    world.model.gate = asyncio.Event()
+    saying = asyncio.ensure_future(world.say("我怕什么"))
+    while not world.model.held:
+        await let_others_run()
+    await world.clock.advance(180_001, let_others_run)
+    world.model.gate.set()
+    await saying
+    assert results(world) == [ENOUGH]
+
+
+WHOLE = '<tool_call>\n{"name": "memory_recall", "arguments": {"query": "蛇"}}\n</tool_call>'
+
+
+def completed(text: str, finish: str = "stop") -> Completion:
+    """What a server's answer with that text becomes."""
+    answer = Answer(frozenset())
+    answer.add({"choices": [{"delta": {"content": text}, "finish_reason": finish}]})
+    return answer.completion()
+
+
+async def test_a_call_written_as_text_is_carried_out_and_not_shown(world: World) -> None:
+    await world.say("记住我最怕蛇")
+    asked = iter([completed(f"我查一下。{WHOLE}"), "你怕蛇"])
+    world.model.script = lambda request: next(asked)
+    await world.say("我怕什么")
+    assert results(world)[0].startswith("以下是检索到的记忆")
+    assert world.replies[-1] == "你怕蛇"
+    assert "<tool_call>" not in "".join(world.replies)
+
+
+@pytest.mark.parametrize(
+    "text", [WHOLE[:-14], WHOLE[:40], WHOLE.replace("}}", "}"), '<tool_call>["memory_recall"]</tool_call>']
+)
+def test_a_call_that_is_cut_or_broken_is_neither_carried_out_nor_shown(text: str) -> None:
+    assert written_calls(text) == ()
+    answer = completed(f"好的。{text}")
+    assert (answer.text, answer.tool_calls) == ("好的。", ())
+    with pytest.raises(ModelError, match="an empty answer"):
+        completed(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ('<ctx now="2026-06-12 09:00" weekday="星期五">\n<b>好的，我在听</b>\n</ctx>', "好的，我在听"),
+        ("<b>好的</b>", "好的"),
+        ('<p n="小王">你好</p>\n好呀', "好呀"),
+        ('<b f="memory">记住啦 #1</b>好', "记住啦 #1好"),
+        ('好<g n="3"/>呀', "好呀"),
+        ('<e t="join" n="阿明">来了</e>欢迎', "欢迎"),
+        ("<!-- p=人说的话 b=你已发出的话 -->嗯", "嗯"),
+        ("好的<|im_end|>", "好的"),
+        ("网页里 <p> 是段落，<b>粗体</b> 是强调，<p class='x'> 带样式", None),
+        ("3 < 5，而 a<b>c", None),
+        ("```html\n<b>hi</b>\n```", None),
+    ],
+)
+def test_marks_of_the_prompt_are_not_shown_and_ordinary_markup_is(text: str, shown: str | None) -> None:
+    assert without_scaffold(text) == (text if shown is None else shown)
+
+
+async def test_what_a_model_wrote_stays_in_the_log_so_that_the_prefix_is_kept(world: World) -> None:
+    raw = '<ctx now="x">\n<b>好的，我在听</b>\n</ctx>'
+    answers = iter([completed(raw), "嗯"])
+    world.model.script = lambda request: next(answers)
+    await world.say("今天好累")
+    await world.say("还没下班")
+    assert world.replies == ["好的，我在听", "嗯"]
+    assert world.turns[-1][2].content == raw
+    assert len(logs_of(world.turns)) == 1
+
+
+@given(st.text(alphabet='<>/bpctx n="1f|-!\n你好', max_size=60))
+def test_nothing_is_lost_of_a_text_without_marks_and_nothing_raises(text: str) -> None:
+    assert without_scaffold(without_scaffold(text)) == without_scaffold(text)
+    for end in range(len(text) + 1):
+        so_far(text[:end])
+    if "<" not in text:
+        assert without_scaffold(text) == so_far(text) == text
+
+
+@pytest.mark.parametrize("text", [f"好的。{WHOLE}", '<ctx now="9">\n<b>好</b></ctx>', '嗯<p n="小王">你好</p>呀'])
+def test_a_preview_never_shows_what_the_reply_will_not_have(text: str) -> None:
+    shown = [so_far(text[:end]) for end in range(len(text) + 1)]
+    assert not any("<" in each or "memory_recall" in each or "小王" in each for each in shown)
