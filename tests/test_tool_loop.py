@@ -1,4 +1,4 @@
-"""The loop of tool calls: nothing twice, readers side by side, bounds in number, time and tokens; no scaffolding shown."""
+"""The loop of tool calls: nothing twice, readers side by side, bounds in time and tokens; no scaffolding shown."""
 
 import asyncio
 import json
@@ -22,12 +22,17 @@ AGAIN = "同样的调用刚做过，结果就在上面，不会变。"
 ENOUGH = "这一轮不能再用工具了，请直接回答。"
 
 
+def in_turn(world: World, asked: list[Completion | str]) -> None:
+    """The model answers with these, one after the other."""
+    answers = iter(asked)
+    world.model.script = lambda request: next(answers)
+
+
 async def test_the_same_call_is_carried_out_once_a_turn(world: World) -> None:
     await world.say("记住我最怕蛇")
     name, arguments = recall("蛇")
     spaced = json.dumps(json.loads(arguments), ensure_ascii=True, indent=1)
-    asked = iter([calls((name, arguments)), calls((name, spaced), recall("狗")), "怕蛇"])
-    world.model.script = lambda request: next(asked)
+    in_turn(world, [calls((name, arguments)), calls((name, spaced), recall("狗")), "怕蛇"])
     await world.say("我怕什么")
     found, again, other = results(world)
     assert found.startswith("以下是检索到的记忆")
@@ -36,15 +41,13 @@ async def test_the_same_call_is_carried_out_once_a_turn(world: World) -> None:
 
 async def test_of_two_equal_calls_side_by_side_one_is_carried_out(world: World) -> None:
     await world.say("记住我最怕蛇")
-    asked = iter([calls(recall("蛇"), recall("蛇")), "怕蛇"])
-    world.model.script = lambda request: next(asked)
+    in_turn(world, [calls(recall("蛇"), recall("蛇")), "怕蛇"])
     await world.say("我怕什么")
     assert [result == AGAIN for result in results(world)] == [False, True]
 
 
 async def test_what_changes_something_is_done_in_the_order_it_was_asked_for(world: World) -> None:
-    asked = iter([calls(save("先量再裁"), recall("先量再裁"), save("第二条")), "好"])
-    world.model.script = lambda request: next(asked)
+    in_turn(world, [calls(save("先量再裁"), recall("先量再裁"), save("第二条")), "好"])
     await world.say("弄完了")
     saved, found, refused = results(world)
     assert saved == "经验已存 #1"
@@ -54,16 +57,14 @@ async def test_what_changes_something_is_done_in_the_order_it_was_asked_for(worl
 
 async def test_a_turn_that_has_used_enough_tokens_gets_no_more_tools(new_world: NewWorld) -> None:
     world = await new_world(budget={"turn_tokens": 100})
-    asked = iter([calls(recall("蛇")), "不知道"])
-    world.model.script = lambda request: next(asked)
+    in_turn(world, [calls(recall("蛇")), "不知道"])
     await world.say("我怕什么")
     assert results(world) == [ENOUGH]
     assert world.replies[-1] == "不知道"
 
 
 async def test_a_turn_that_lasts_three_minutes_gets_no_more_tools(world: World) -> None:
-    asked = iter([calls(recall("蛇")), "不知道"])
-    world.model.script = lambda request: next(asked)
+    in_turn(world, [calls(recall("蛇")), "不知道"])
     world.model.gate = asyncio.Event()
     saying = asyncio.ensure_future(world.say("我怕什么"))
     while not world.model.held:
@@ -86,8 +87,7 @@ def completed(text: str, finish: str = "stop") -> Completion:
 
 async def test_a_call_written_as_text_is_carried_out_and_not_shown(world: World) -> None:
     await world.say("记住我最怕蛇")
-    asked = iter([completed(f"我查一下。{WHOLE}"), "你怕蛇"])
-    world.model.script = lambda request: next(asked)
+    in_turn(world, [completed(f"我查一下。{WHOLE}"), "你怕蛇"])
     await world.say("我怕什么")
     assert results(world)[0].startswith("以下是检索到的记忆")
     assert world.replies[-1] == "你怕蛇"
@@ -127,8 +127,7 @@ def test_marks_of_the_prompt_are_not_shown_and_ordinary_markup_is(text: str, sho
 
 async def test_what_a_model_wrote_stays_in_the_log_so_that_the_prefix_is_kept(world: World) -> None:
     raw = '<ctx now="x">\n<b>好的，我在听</b>\n</ctx>'
-    answers = iter([completed(raw), "嗯"])
-    world.model.script = lambda request: next(answers)
+    in_turn(world, [completed(raw), "嗯"])
     await world.say("今天好累")
     await world.say("还没下班")
     assert world.replies == ["好的，我在听", "嗯"]
