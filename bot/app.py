@@ -19,7 +19,7 @@ from bot.flow.heartbeat import Heartbeat
 from bot.flow.instructions import read_instructions
 from bot.flow.intake import Intake
 from bot.flow.media import Eyes, Media
-from bot.flow.plan import Occasion, Planner
+from bot.flow.plan import Planner
 from bot.flow.recalling import Recalling
 from bot.flow.remembering import Remembering
 from bot.flow.sending import Sending
@@ -34,6 +34,7 @@ from bot.session.lanes import Activity, Lanes, Work
 from bot.store.store import Store
 from bot.types.log import Log
 from bot.types.money import Rate
+from bot.types.occasion import Occasion
 
 GRACE_S = 4.0
 """How long a stop waits for running turns and digests; what is not done by then is taken up at the next start."""

@@ -3,7 +3,8 @@
 NuanError
 ├── ConfigError       the configuration has problems (all of them, with dotted paths)
 ├── StoreError        the database cannot be used; says what to do
-│   └── HeldError     another nuan answers from this data folder
+│   ├── HeldError     another nuan answers from this data folder
+│   └── ForgottenError  what a turn would send was forgotten meanwhile
 ├── ModelError        a model call gave nothing usable
 ├── SendError         a platform did not take a message; says what became of it
 ├── PlatformError     a platform cannot be talked to (token, second poller, intents); says what to do
@@ -32,6 +33,10 @@ class StoreError(NuanError):
     """The database cannot be used; the text says why and what to do."""
 
 
+class ForgottenError(StoreError):
+    """What a running turn was about to send again was forgotten meanwhile; nothing was stored."""
+
+
 class HeldError(StoreError):
     """Another nuan that answers holds this data folder."""
 
@@ -54,7 +59,7 @@ class ModelError(NuanError):
         self.said = said
         self.limited = limited
         self.wait_s = wait_s
-        self.final = final or fault in ("overflow", "filtered")
+        self.final = final or fault == "filtered"
 
     @property
     def billed(self) -> bool:

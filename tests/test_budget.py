@@ -5,6 +5,8 @@ import json
 import pytest
 
 from bot.errors import ModelError
+from bot.money.prices import limits
+from bot.store.ledger import Reservation
 from bot.types.prompt import Request
 from tests.conftest import NewWorld
 from tests.fakes.model import Answer, calls, says
@@ -111,8 +113,13 @@ async def test_without_money_for_a_digest_the_rule_makes_it(new_world: NewWorld)
         await world.say(text)
     while not world.replies[-1].startswith("预算"):
         await world.say("你好")
+    left = 12_000 - (await world.store.ledger.spend(0)).tokens
+    (session,) = world.rows("SELECT max(id) FROM session")[0]
+    assert isinstance(session, int)
+    rest = Reservation("digest", "m", left, 0.0, limits(world.settings), 0, 0)
+    await world.store.ledger.reserve(session, rest, world.clock.now())
     await world.say("/new")
-    assert not any(map(is_digest, world.model.requests))
+    assert world.rows("SELECT count(*) FROM call WHERE cause = 'digest' AND state <> 'reserved'") == [(0,)]
     assert world.rows("SELECT made_by FROM digest") == [("rule",)]
 
 

@@ -54,7 +54,7 @@ async def test_what_is_allowed_for_ever_ends_for_ever(new_world: NewWorld) -> No
     assert "一共的 token" in world.replies[-1]
     await world.wait(40 * DAY_S)
     calls = len(world.model.requests)
-    await world.say("在吗")
+    await world.say("在吗？我想问一件说来话长的事" * 20)
     assert len(world.model.requests) == calls
 
 

@@ -230,6 +230,10 @@ def test_the_example_is_in_step_with_the_code() -> None:
     assert resource_dir("data/nuan.example.toml").read_text(encoding="utf-8") == example_toml()
 
 
+def test_the_example_can_be_copied_as_it_is(tmp_path: Path) -> None:
+    assert settings(tmp_path, example_toml()) == Settings()
+
+
 def test_the_example_uncommented_is_the_default(tmp_path: Path) -> None:
     lines = [line.removeprefix("# ") for line in example_toml().splitlines() if "=" in line or line.startswith("[")]
     toml = "\n".join(line for line in lines if not line.startswith("Each key"))

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.conftest import NewWorld
 from tests.crews import Named, asked, crewed, left
-from tests.fakes.model import calls, says
+from tests.fakes.model import ScriptedModel, calls, says
 from tests.world import World
 
 DAY = 1_000_000
@@ -192,3 +193,28 @@ async def test_who_only_goes_on_talking_in_a_group_is_told_nothing(world: World)
     assert world.rows("SELECT count(*) FROM event WHERE state = 'queued'") == [(0,)]
     await world.say("小暖，在吗", "阿明", "家")
     assert world.replies[before:] == ["预算用完啦（今天的 token），我先安静一会儿，记住和忘记照样能用"]
+
+
+async def test_where_only_the_small_model_fits_it_answers_though_little_is_used(new_world: NewWorld) -> None:
+    prices = {"price_input": 1.0, "price_output": 4.0}
+    cheap = {"name": "small", "price_input": 0.1, "price_output": 0.4}
+    world = await new_world(model=prices, small=cheap, budget={"day_money": 0.0048})
+    world.small = ScriptedModel()
+    world.small.script = lambda _: says("小模型在", prompt_tokens=700)
+    await world.restart()
+    world.model.script = lambda _: says("大模型在", prompt_tokens=700)
+    await world.say("我今天想聊聊工作上的事")
+    await world.say("后来老板又加了需求")
+    assert world.replies == ["大模型在", "小模型在"], "a call of the large one would not fit"
+    await world.say(".ai budget")
+    assert "一切照常" in world.replies[-1]
+
+
+async def test_where_only_a_light_log_fits_it_is_begun_before_anybody_is_refused(new_world: NewWorld) -> None:
+    world = await new_world(budget={"day_tokens": 4_000, "light_at": 1.0})
+    world.model.script = lambda request: says("好", prompt_tokens=1_000 if request.prompt.tools else 300)
+    for text in ("我今天想聊聊工作上的事", "后来老板又加了需求", "同事也走了两个", "我有点不知道怎么办"):
+        await world.say(text)
+    assert world.replies == ["好"] * 4
+    assert not world.model.requests[-1].prompt.tools
+    assert [row[0] for row in world.rows("SELECT mode_why FROM turn ORDER BY id")][-1] == "budget"

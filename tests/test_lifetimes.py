@@ -39,7 +39,7 @@ def suited(provider: str, name: str, **session: int) -> Settings:
         ("deepseek", "deepseek-v4-pro", 21_600, 5_000, 21_600),
         # Anthropic's rules through a gateway: kept five minutes, but ten are the same talk
         ("openrouter", "anthropic/claude-sonnet-5.5", 600, 4_500, 300),
-        ("anthropic", "claude-sonnet-5.5", 1_800, 6_000, 300),
+        ("anthropic", "claude-sonnet-5.5", 1_800, 6_000, 0),
         ("unknown", "some-model", 1_800, 6_000, 300),
     ],
 )
@@ -72,5 +72,6 @@ def test_odd_prices_of_a_rule_stay_within_bounds() -> None:
     free, dear = Capabilities(cached_ratio=0.0), Capabilities(cached_ratio=1.0, written_ratio=0.0)
     assert log_tokens(free, 6_000) == 6_000
     assert log_tokens(dear, 6_000) == 4_500
-    assert log_tokens(Capabilities(cached_ratio=0.0001), 6_000) == 12_000
+    assert log_tokens(Capabilities(cached_ratio=0.002), 6_000) == 12_000
+    assert log_tokens(Capabilities(cached_ratio=1e-320), 6_000) == 6_000
     assert idle_seconds(Capabilities(cache_life_seconds=1), 9) == 600

@@ -182,7 +182,8 @@ async def test_a_web_page_hints_at_a_wrong_base_url() -> None:
 async def test_without_a_key_no_authorization_is_sent() -> None:
     error = await fault_of(Reply(), stream=True, key="")
     assert error.fault == "refused"
-    assert error.detail.endswith("Incorrect API key provided:")
+    assert error.detail == "HTTP 401 invalid_api_key invalid_request_error"
+    assert error.said.endswith("Incorrect API key provided:"), "what a server says may quote people: see log.text"
 
 
 async def test_nobody_listening_is_unreachable() -> None:

@@ -68,7 +68,9 @@ def abilities(settings: Settings, path: str, member: Member, model: AnyModel) ->
     life = f", kept about {can.cache_life_seconds} s" if can.cache_life_seconds else ""
     marks = {"none": "no marks", "breakpoint": "marked with breakpoints", "cache_control": "marked with cache_control"}
     told = f"known as {can.provider}, cache {can.cache} from {can.cache_min_tokens} tokens{life}, {marks[can.marks]}"
-    yield Finding(True, path, told)
+    has = {"pictures": can.vision, "voice": can.transcription, "embeddings": can.embeddings}
+    lacks = ", ".join(name for name, able in has.items() if not able)
+    yield Finding(True, path, told + (f"; not known to have {lacks}" if lacks else ""))
     priced = model.price_input is not None and model.price_output is not None
     if is_loopback(model.base_url or settings.model.base_url) or priced or price.input or price.output:
         cost = f"{price.input:g} in, {price.cached:g} cached, {price.written:g} written, {price.output:g} out"

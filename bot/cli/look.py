@@ -135,7 +135,7 @@ async def show_usage(place: Place, days: int, clock: Clock | None = None) -> str
         numbers = {each.person_id for each in used if each.person_id is not None}
         people = {number: f"#{number} {(await store.people.person(number)).name}" for number in sorted(numbers)}
         return usage_report(
-            used, first, days, tz, Names(names, people),
+            used, first, days, tz, Names(names, people), place.settings.budget.currency,
             lambda key, **values: words.messages.text(key, language, **values),
         )  # fmt: skip
 

@@ -5,6 +5,7 @@ from functools import cache
 from pathlib import Path
 
 from bot.clock import SystemClock
+from bot.config.budget import Budget
 from bot.config.capabilities import CapabilityRule, read_rules
 from bot.config.kinds import is_loopback
 from bot.config.model import AnyModel
@@ -15,7 +16,7 @@ from bot.model.client import OpenAIModel
 from bot.model.dialect import Dialect
 from bot.model.offline import OfflineModel
 from bot.money.prices import rate_of
-from bot.money.table import public_rate
+from bot.money.table import UNKNOWN, public_rate
 from bot.prompt.lifetimes import idle_seconds, log_tokens
 from bot.resources import resource_dir
 from bot.text.catalogue import catalogue
@@ -44,7 +45,8 @@ def tuned(settings: Settings) -> Settings:
         "idle_seconds": idle_seconds(can, session.idle_seconds), "log_tokens": log_tokens(can, session.log_tokens),
     }  # fmt: skip
     unset = {name: value for name, value in values.items() if name not in session.model_fields_set}
-    warm = {} if "warm_seconds" in prompt.model_fields_set else {"warm_seconds": can.cache_life_seconds}
+    life = 0 if can.cache == "none" and can.provider != UNKNOWN.provider else can.cache_life_seconds
+    warm = {} if "warm_seconds" in prompt.model_fields_set else {"warm_seconds": life}
     return settings.model_copy(
         update={
             "session": session.model_copy(update=unset),
@@ -65,9 +67,10 @@ def make_crew(settings: Settings, find: Callable[[str], Path]) -> Crew:
 
 
 def seeing_rate(settings: Settings) -> Rate | None:
-    """What looking at pictures costs by the public table; None: as much as the model's own tokens."""
+    """What looking at pictures costs by the public table; None: as much as the model's own tokens, as configured."""
     name = settings.media.images
-    return public(settings, settings.model, name) if name not in ("", settings.model.name) else None
+    own = settings.model.price_input is not None or name in ("", settings.model.name)
+    return None if own else public(settings, settings.model, name)
 
 
 def public(settings: Settings, model: AnyModel, name: str) -> Rate | None:
@@ -83,7 +86,7 @@ def price_problems(settings: Settings) -> tuple[str, ...]:
     """Limits in money need the price of every model that may answer; and who sets one price needs plain ones, too."""
     models = {"model": settings.model, "fallback": settings.fallback, "second_fallback": settings.second_fallback,
               "small": settings.small}  # fmt: skip
-    limits = ("day_money", "month_money", "total_money", "chat_day_money", "person_day_money")
+    limits = tuple(name for name in Budget.model_fields if name.endswith("_money"))
     limited = next((name for name in limits if getattr(settings.budget, name) is not None), "")
     return tuple(
         problem for path, model in models.items() if model.name for problem in _unpriced(settings, path, model, limited)
@@ -115,4 +118,5 @@ def member_of(settings: Settings, model: AnyModel) -> Member:
         sees=Dialect(known_of(settings, model, settings.media.images)),
     )  # fmt: skip
     priced = model.price_input is not None and model.price_output is not None
-    return Member(speaker, rate_of(model, can, None if priced else public(settings, model, model.name)))
+    rate = rate_of(model, can, None if priced else public(settings, model, model.name))
+    return Member(speaker, rate, can.cache_min_tokens)

@@ -14,8 +14,9 @@ def calls_report(
     lines = [
         text(
             "calls_line", at=f"{datetime.fromtimestamp(call.at / 1000, tz):%m-%d %H:%M:%S}", cause=call.cause,
-            model=call.model, prompt=call.prompt_tokens, cached=call.cached_tokens, output=call.output_tokens,
-            money=f"{call.money:.5f} {currency}", ms=call.ms, state=call.state,
+            model=call.model, prompt=call.prompt_tokens, cached=call.cached_tokens, written=call.written_tokens,
+            output=call.output_tokens, thought=call.reasoning_tokens, money=f"{call.money:.5f} {currency}",
+            ms=call.ms, state=call.state,
         )
         for call in made
     ]  # fmt: skip

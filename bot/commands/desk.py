@@ -129,13 +129,14 @@ class CommandDesk:
         spent = Spent(
             await ledger.spend(day), await ledger.spend(month), await ledger.spend(0),
             await ledger.spend(day, asked.chat.id), await ledger.spend(day, person_id=asked.person.id),
+            await ledger.spend(month, asked.chat.id), await ledger.spend(month, person_id=asked.person.id),
         )  # fmt: skip
         limits, currency = prices.limits(self._settings), self._settings.budget.currency
 
         def text(key: str, **values: object) -> str:
             return self._text(asked, key, **values)
 
-        step, pressure = await self._planner.step(asked.chat, asked.person, self._clock.now())
+        step, pressure = await self._planner.step(asked.chat.id, asked.person.id, self._clock.now())
         refusals = self._store.refusals
         over = step == "over" or await refusals.met(asked.chat.id, asked.person.id, day)
         told = over and await refusals.told_since(asked.chat.id, asked.person.id, day)

@@ -10,13 +10,15 @@ from bot.types.money import Limits, Pressure, Spend
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """What was used today and this month, in all, and today in this chat and for this person."""
+    """What was used today and this month, in all, and today and this month here and for this person."""
 
     day: Spend
     month: Spend
     total: Spend
     chat: Spend
     person: Spend
+    chat_month: Spend
+    person_month: Spend
 
 
 def budget_report(spent: Spent, limits: Limits, currency: str, text: Callable[..., str]) -> str:
@@ -33,6 +35,8 @@ def budget_report(spent: Spent, limits: Limits, currency: str, text: Callable[..
         ("budget_total", spent.total, limits.total_money, limits.total_tokens),
         ("budget_chat", spent.chat, limits.chat_money, limits.chat_tokens),
         ("budget_person", spent.person, limits.person_money, limits.person_tokens),
+        ("budget_chat_month", spent.chat_month, limits.chat_month_money, limits.chat_month_tokens),
+        ("budget_person_month", spent.person_month, limits.person_month_money, limits.person_month_tokens),
     )
     return "\n".join(
         (

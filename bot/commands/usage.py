@@ -12,6 +12,12 @@ from bot.types.money import Used
 BAR = 24
 """Cells of the longest bar."""
 
+HITS = 8
+"""Cells of a bar of hits: full when all input came from the cache."""
+
+CELL = 10
+"""Cells of a figure."""
+
 NAME = 24
 """Cells of a name."""
 
@@ -57,9 +63,9 @@ def add(used: Iterable[Used]) -> Sum:
 
 
 def usage_report(
-    used: tuple[Used, ...], first: date, days: int, tz: tzinfo, names: Names, text: Callable[..., str]
+    used: tuple[Used, ...], first: date, days: int, tz: tzinfo, names: Names, currency: str, text: Callable[..., str]
 ) -> str:
-    """Per day from `first`, then per chat, person and cause, the largest first; bars are tokens."""
+    """Per day from `first`, then per chat, person and cause, the largest first; bars are tokens and hits."""
     by_day = {first + timedelta(days=number): list[Used]() for number in range(days)}
     by_chat: dict[str, list[Used]] = {}
     by_person: dict[str, list[Used]] = {}
@@ -73,7 +79,7 @@ def usage_report(
     whole = add(used)
     head = text(
         "usage_all", days=days, calls=whole.calls, tokens=whole.tokens, rate=f"{whole.hit_rate:.0%}",
-        money=f"{whole.money:.4f}",
+        money=f"{whole.money:.4f} {currency}",
     )  # fmt: skip
     tables = (
         (text("usage_day"), {f"{day:%m-%d}": add(calls) for day, calls in sorted(by_day.items())}),
@@ -93,20 +99,21 @@ def _table(title: str, sums: Mapping[str, Sum], text: Callable[..., str]) -> lis
     most = max(one.tokens for one in sums.values())
     width = min(NAME, max(cell_len(name) for name in (title, *sums)))
     heads = (text("usage_tokens"), text("usage_calls"), text("usage_hits"), text("usage_money"))
-    lines = [f"{set_cell_size(title, width)}  {' ' * BAR}  " + _row(*heads)]
+    lines = [f"{set_cell_size(title, width)}  {' ' * BAR}  " + _row(*heads[:3]) + f"  {' ' * HITS}" + _row(heads[3])]
     for name, one in sums.items():
-        cells = (f"{one.tokens}", f"{one.calls}", f"{one.hit_rate:.0%}", f"{one.money:.4f}")
-        lines.append(f"{set_cell_size(name, width)}  {bar(one.tokens, most)}  " + _row(*cells))
+        cells = (f"{one.tokens}", f"{one.calls}", f"{one.hit_rate:.0%}")
+        hits = bar(one.cached, one.prompt, HITS)
+        row = f"{bar(one.tokens, most)}  {_row(*cells)}  {hits}{_row(f'{one.money:.4f}')}"
+        lines.append(f"{set_cell_size(name, width)}  {row}")
     return lines
 
 
-def _row(tokens: str, calls: str, hits: str, money: str) -> str:
-    return "".join(" " * max(0, width - cell_len(cell)) + cell for cell, width in
-                   ((tokens, 10), (calls, 7), (hits, 8), (money, 10)))  # fmt: skip
+def _row(*cells: str) -> str:
+    return "".join(" " * max(0, CELL - cell_len(cell)) + cell for cell in cells)
 
 
-def bar(part: int, whole: int) -> str:
-    """A bar of BAR cells, filled to an eighth of a cell; what is not nothing shows at least that eighth."""
-    eighths = max(round(8 * BAR * part / whole), 1) if part and whole else 0
+def bar(part: int, whole: int, width: int = BAR) -> str:
+    """A bar of `width` cells, filled to an eighth of a cell; what is not nothing shows at least that eighth."""
+    eighths = max(round(8 * width * part / whole), 1) if part and whole else 0
     full, rest = divmod(eighths, 8)
-    return (EIGHTHS[8] * full + (EIGHTHS[rest] if rest else "")).ljust(BAR)
+    return (EIGHTHS[8] * full + (EIGHTHS[rest] if rest else "")).ljust(width)

@@ -6,7 +6,7 @@ from bot.config.section import Section
 
 
 class Budget(Section):
-    """What may be spent; a limit that is reached stops model calls until the day or month ends."""
+    """What may be spent; a limit that is reached stops model calls; those of a day or month end with it."""
 
     currency: str = Field(
         default="USD", pattern="^[A-Z]{3}$", description="Three-letter currency of all prices and limits."
@@ -55,4 +55,19 @@ class Budget(Section):
         ge=0,
         le=10**15,
         description="Tokens per person who is answered and local day; none means no limit.",
+    )
+    chat_month_money: float | None = Field(
+        default=None, ge=0, description="Money per chat and calendar month; none means no limit."
+    )
+    chat_month_tokens: int | None = Field(
+        default=None, ge=0, le=10**15, description="Tokens per chat and calendar month; none means no limit."
+    )
+    person_month_money: float | None = Field(
+        default=None, ge=0, description="Money per person who is answered and calendar month; none means no limit."
+    )
+    person_month_tokens: int | None = Field(
+        default=None,
+        ge=0,
+        le=10**15,
+        description="Tokens per person who is answered and calendar month; none means no limit.",
     )

@@ -20,7 +20,7 @@ def example_toml() -> str:
     for key in sorted(keys(), key=_by_table):
         if key.path[:-1] != table:
             table = key.path[:-1]
-            lines += ["", f"# {_title(table)}", f"[{'.'.join(table)}]"]
+            lines += ["", *(f"# {line}".rstrip() for line in _title(table)), f"[{'.'.join(table)}]"]
         lines += [f"# {key.field.description}", f"# {key.path[-1]} = {_value(key)}"]
     return "\n".join(lines) + "\n"
 
@@ -30,13 +30,13 @@ def _by_table(key: Key) -> tuple[bool, int, int]:
     return len(key.path) > 1, list(Settings.model_fields).index(key.path[0]) if len(key.path) > 1 else 0, len(key.path)
 
 
-def _title(table: tuple[str, ...]) -> str:
+def _title(table: tuple[str, ...]) -> list[str]:
     section: type[BaseModel] = Settings
     for name in table:
         kind = section.model_fields[name].annotation
         if isinstance(kind, type) and issubclass(kind, BaseModel):
             section = kind
-    return (section.__doc__ or "").strip()
+    return [line.strip() for line in (section.__doc__ or "").strip().splitlines()]
 
 
 def _value(key: Key) -> str:

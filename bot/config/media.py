@@ -10,8 +10,8 @@ class Media(Section):
 
     images: str = Field(
         default="",
-        description="Name of a model on the same server that sees pictures; its calls are counted with the prices of "
-        "model.*; empty looks at none.",
+        description="Name of a model on the same server that sees pictures; its calls cost model.price_* where "
+        "they are set, else what the public table says; empty looks at none.",
     )
     voice: str = Field(
         default="",

@@ -17,7 +17,7 @@ class AnyModel(Section):
     api_key: SecretStr | None = Field(
         default=None, description="Key of the server; better kept in .env, in a variable like NUAN_MODEL__API_KEY."
     )
-    name: str = Field(default="", description="Name of the model on that server.")
+    name: str = Field(default="", pattern=r"^[^\x00-\x1f\x7f]*$", description="Name of the model on that server.")
     stream: bool = Field(default=True, description="Whether answers are streamed from the server.")
     thinking: bool = Field(
         default=False,

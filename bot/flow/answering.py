@@ -9,7 +9,7 @@ from bot.errors import StoreError
 from bot.flow.changes import follow
 from bot.flow.guests import Guests
 from bot.flow.media import Media
-from bot.flow.plan import Occasion, Planner
+from bot.flow.plan import Planner
 from bot.flow.remembering import Remembering, Told
 from bot.flow.sending import Sending
 from bot.flow.turn import TurnRunner
@@ -19,6 +19,7 @@ from bot.ports import Clock
 from bot.store.store import Store
 from bot.types.event import Event
 from bot.types.log import Log
+from bot.types.occasion import Occasion
 from bot.types.outgoing import Draft
 from bot.types.people import Chat, Person
 

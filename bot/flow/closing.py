@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from bot.config.settings import Settings
-from bot.errors import ModelError, OverBudget
+from bot.errors import ModelError, OverBudget, StoreError
 from bot.flow.aside import Aside
 from bot.flow.background import BackgroundGate
 from bot.flow.calling import Caller
@@ -71,16 +71,20 @@ class Closing:
         if session.digest_due_at is None or session.digest_due_at > self._clock.now():
             return
         chat = await self._store.people.chat(session.chat_id)
-        events = await self._store.events.between(session.chat_id, session.from_event, session.upto_event)
-        told = [event for event in events if event.kind in ("message", "bot") and event.label == ""]
-        lines = tuple(_line(number, event, self._settings) for number, event in enumerate(told, 1))
+        lines = await self._told(session)
         people = {line.person_id: line.name for line in lines if line.person_id is not None}
         owner = next(iter(people), None) if chat.kind == "dm" else None
         scope = Scope(chat.id, chat.kind, self._settings.bot.names[0], owner)
         again = session.state == "closed"
         try:
             digest, settlement = await self._make(session, lines, scope, again)
-        except ModelError as error:
+        except (StoreError, OSError):
+            raise
+        except Exception as defect:  # noqa: BLE001 - a defect in one digest must leave neither it nor its money hanging
+            error = defect if isinstance(defect, ModelError) else ModelError("invalid", type(defect).__name__)
+            if error is not defect:
+                self._log.error("digest_failed", chat=chat.id, session=session.number, exc_info=defect)
+                await self._give_back(session, error)
             wait = min(FIRST_WAIT_MS * 2**session.digest_attempts, LONGEST_WAIT_MS)
             await self._store.sessions.postpone_digest(session.id, self._clock.now() + wait)
             self._log.warning(
@@ -109,6 +113,12 @@ class Closing:
                 lines=len(lines), memories=len(kept.memories),
             )  # fmt: skip
 
+    async def _told(self, session: Session) -> tuple[DigestLine, ...]:
+        """What was said in a session, as it is now."""
+        events = await self._store.events.between(session.chat_id, session.from_event, session.upto_event)
+        told = [event for event in events if event.kind in ("message", "bot") and event.label == ""]
+        return tuple(_line(number, event, self._settings) for number, event in enumerate(told, 1))
+
     async def _make(
         self, session: Session, lines: tuple[DigestLine, ...], scope: Scope, again: bool
     ) -> tuple[Digest, Settlement | None]:
@@ -123,11 +133,14 @@ class Closing:
         caller, ledger = self._summariser.caller, self._store.ledger
 
         async def reserve(member: Member) -> Call:
+            if await self._told(session) != lines:
+                raise ModelError("busy", "what it tells was changed meanwhile", final=True)
             now, tokens = self._clock.now(), math.ceil(estimated * await self._planner.ratio(member))
             reservation = self._planner.reservation("digest", member, tokens, now, estimated)
             return await ledger.reserve(session.id, reservation, now)
 
-        member = caller.crew.pick(self._clock.now())
+        step, _ = await self._planner.step(session.chat_id, None, self._clock.now())
+        member = caller.crew.pick(self._clock.now(), small=step != "full")
         try:
             first = member, await reserve(member)
             answered = await caller.ask(self._request(prompt), first, reserve, ledger, _listen)

@@ -17,10 +17,11 @@ OTHERS_SHARE = 1 / 3
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Member:
-    """One model, and what its tokens cost at an instant."""
+    """One model, what its tokens cost at an instant, and from how many tokens on a prompt is cached."""
 
     model: Model
     rate: Rate
+    least_cached: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +91,9 @@ class Crew:
 
     def after(self, member: Member, failures: Mapping[Member, Failure], tried: int, now: int) -> Next | None:
         """Whom to ask when `member`, of all who failed in this call, failed last; None when that was the last word."""
-        if failures[member].error.final or tried >= self._tries:
+        error = failures[member].error
+        # A log too long for the first model closes its session; another one's window may only be smaller.
+        if error.final or tried >= self._tries or (error.fault == "overflow" and member is self.first):
             return None
         ready = [other for other in self._order(False) if other is not member and self._breaker(other).allows(now)]
         fresh = next((other for other in ready if other not in failures), None)
@@ -126,7 +129,7 @@ class Crew:
 def _wait(failure: Failure, now: int) -> int | None:
     """How long, ms, before the same model is asked again; None when it would take as long or say the same."""
     error = failure.error
-    if error.fault == "refused" or (error.billed and error.fault != "cut"):
+    if error.fault in ("refused", "overflow") or (error.billed and error.fault != "cut"):
         return None
     wait = FIRST_WAIT_MS << (failure.times - 1)
     wait = wait if error.wait_s is None else max(wait, round(error.wait_s * 1000))

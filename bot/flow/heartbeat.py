@@ -6,7 +6,6 @@ from collections.abc import Awaitable, Callable
 from bot.config.settings import Settings
 from bot.errors import StoreError
 from bot.flow.background import BackgroundGate
-from bot.flow.plan import Occasion
 from bot.flow.words import Words
 from bot.ports import Clock
 from bot.session.heartbeat import due_at
@@ -14,6 +13,7 @@ from bot.store.store import Store
 from bot.text.dates import duration_label
 from bot.types.heartbeat import HEARTBEAT, Silence
 from bot.types.log import Log
+from bot.types.occasion import Occasion
 
 Begin = Callable[[Occasion, asyncio.Event], Awaitable[None]]
 """Runs the turn of an occasion; its model call ends when the event is set."""

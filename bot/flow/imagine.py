@@ -3,12 +3,13 @@
 from dataclasses import replace
 
 from bot.flow.intake import MOST_CHARS, READ_CHARS
-from bot.flow.plan import Occasion, Plan, Planner
+from bot.flow.plan import Plan, Planner
 from bot.flow.words import Words
 from bot.text.clean import clean
 from bot.text.clip import clip_whole
 from bot.text.script import script_of
 from bot.types.event import Event
+from bot.types.occasion import Occasion
 from bot.types.people import Chat, Person
 
 NEXT_EVENT = 2**62

@@ -5,39 +5,37 @@ from dataclasses import dataclass, replace
 from bot.config.settings import Settings
 from bot.context.bus import SCENE_LABEL
 from bot.context.scene import scene_text
-from bot.context.xml import delta
+from bot.context.xml import Limits, delta
+from bot.flow.choosing import Chooser
 from bot.flow.crew import Crew, Member
 from bot.flow.lines import FirstLines
 from bot.flow.words import Words
 from bot.money import prices
-from bot.money.degrade import Step, step_of
-from bot.prompt.casual import asks, casual
+from bot.money.degrade import Step, cheaper, later, step_of
 from bot.prompt.compose import Composed, compose, whole_prompt
 from bot.prompt.opening import opening, present
 from bot.prompt.persona import Bootstraps, Prefix
-from bot.prompt.policy import Choice, choose
+from bot.prompt.policy import Choice
 from bot.prompt.tokens import log_tokens, prefix_tokens, prompt_tokens
 from bot.session.ending import reason as reason_of
-from bot.store.events import Seen
 from bot.store.ledger import Reservation
 from bot.store.sessions import NewEpoch
 from bot.store.store import Store
 from bot.store.turns import Asking
+from bot.store.views import OpenLog
 from bot.text.dates import next_local_time
 from bot.text.estimate import Vocabulary, estimate_tokens, vocabulary_of
 from bot.types.event import Event
 from bot.types.heartbeat import HEARTBEAT
 from bot.types.money import Pressure
+from bot.types.occasion import Occasion
 from bot.types.opening import OpeningFacts
 from bot.types.people import Audience, Chat, Person
 from bot.types.prompt import Prompt, Request
-from bot.types.session import CloseReason, Epoch, LogEntry, Session
+from bot.types.session import CloseReason, Epoch, LogEntry, Mode, Session
 from bot.types.turn import Cause, Turn
 
 NOT_LATE: CloseReason = ""
-
-LAST_LINES = 20
-"""Lines among which nuan's last one is looked for."""
 
 DIALOGUES = 4
 """Summaries of past talks in an opening (seed AI Chat Pipeline: 4 of the last three days)."""
@@ -54,6 +52,7 @@ class Plan:
     prefix: Prefix
     choice: Choice
     member: Member
+    step: Step
 
     def logged(self, turn: Turn) -> Epoch:
         """The log as it stands once the turn is asked."""
@@ -69,14 +68,14 @@ class Plan:
 
 
 @dataclass(frozen=True, slots=True)
-class Occasion:
-    """Why a turn is composed: the messages being answered and what was already done for them."""
+class Told:
+    """The lines of a message with their limits, how many earlier ones are left out, and what opens a log."""
 
-    chat: Chat
-    person: Person
-    answering: tuple[Event, ...]
-    why: str
-    receipts: tuple[str, ...] = ()
+    events: tuple[Event, ...]
+    limits: Limits
+    earlier: int
+    opening: str = ""
+    facts: OpeningFacts | None = None
 
 
 class Planner:
@@ -90,44 +89,42 @@ class Planner:
         self._bootstraps = bootstraps
         self._words = words
         self._crew = crew
-        self._lines = FirstLines(store, settings)
         self.vocabulary: Vocabulary = settings.model.vocabulary or vocabulary_of(crew.first.model.name)
+        self._lines = FirstLines(store, settings)
+        self._chooser = Chooser(store, settings, bootstraps, crew, self.vocabulary)
 
-    async def plan(self, occasion: Occasion, now: int) -> Plan:
-        """Compose the turn that answers these messages now."""
+    async def plan(self, occasion: Occasion, now: int, at_least: Step = "full") -> Plan:
+        """Compose the turn that answers these messages now, doing without what `at_least` does without.
+
+        Where light is asked for, the log does not go on: a shorter one fits into what is left of a limit.
+        """
         chat, store = occasion.chat, self._store
         log = await store.views.log(chat.id, self._settings.context.bus_max)
         session, ends = log.session, NOT_LATE
         if session is not None and session.close_at <= now:
             ends = reason_of(session, self._settings.session.idle_seconds * 1000)
             session = None
-        step, _ = await self.step(chat, occasion.person, now)
-        choice = await self._choose(occasion, session, log.epoch, now, poor=step in ("light", "over"))
-        prefix, light = self._bootstraps.of(choice.mode), choice.mode == "light"
+        step = later((await self.step(chat.id, occasion.person.id, now))[0], at_least)
+        choice = await self._chooser.choose(occasion, session, log.epoch, now, step)
+        if at_least == "light":
+            choice = Choice("light", "budget")
+        prefix = self._bootstraps.of(choice.mode)
         reason = self._new_epoch(session, log.epoch, prefix, choice)
         epoch = None if reason else log.epoch
         first = epoch is None or not epoch.entries
         frame = self._words.frame(
             now, self._words.zone_of(chat, occasion.person), self._words.script(occasion.person), first=first
         )
-        if first:
-            events, limits = await self._lines.read(chat, session, now, light)
-            facts = await self.facts(chat, occasion.person, now)
-            facts = (
-                replace(facts, memories=tuple(m for m in facts.memories if m.slot), dialogues=()) if light else facts
-            )
-            text, earlier = self._opening(facts, occasion.person, light), 0
-        else:
-            events, earlier = log.news, log.earlier
-            limits, text, facts = self._lines.limits(self._settings.context.delta_tokens), "", None
+        told = await self._told(occasion, session, log, now, None if not first else choice.mode)
+        events, facts = told.events, told.facts
         upto = max(event.id for event in (*events, *occasion.answering))
         if first or not self._settings.context.scene.include:
             # The opening tells the present scene; after it only a change is news.
             events = tuple(event for event in events if event.label != SCENE_LABEL)
         every = tuple(sorted({e.id: e for e in (*events, *occasion.answering)}.values(), key=lambda event: event.id))
         answered = frozenset(event.id for event in occasion.answering)
-        shown = delta(every, answered, now, frame, limits, estimate_tokens, earlier)
-        composed = compose(text, shown.text, self.vocabulary)
+        shown = delta(every, answered, now, frame, told.limits, estimate_tokens, told.earlier)
+        composed = compose(told.opening, shown.text, self.vocabulary)
         new = NewEpoch(prefix.message, prefix.tools, prefix.signature, reason, choice.mode)
         member = self._crew.pick(now, small=step != "full")
         asking = self._asking(occasion, session, epoch, composed, now, new, member, await self.ratio(member))
@@ -141,36 +138,26 @@ class Planner:
             mode_why=choice.why,
         )
         prompt = whole_prompt(prefix.message, prefix.tools, epoch, (composed.message,))
-        return Plan(asking, prompt, composed, epoch, prefix, choice, member)
+        return Plan(asking, prompt, composed, epoch, prefix, choice, member, step)
 
-    async def _choose(
-        self, occasion: Occasion, session: Session | None, epoch: Epoch | None, now: int, *, poor: bool
-    ) -> Choice:  # fmt: skip
-        """How much of the bootstrap this turn brings."""
-        rules, goes_on = self._settings.prompt, session is not None and epoch is not None and not epoch.stale
-        small = rules.light != "off" and all(self._is_small_talk(event) for event in occasion.answering)
-        small = small and not await self._asked(occasion)
-        since = now - rules.warm_seconds * 1000
-        warm = (
-            rules.light == "auto" and small
-            and await self._store.ledger.used_since(self._bootstraps.full.signature, since)
-        )  # fmt: skip
-        mode = epoch.mode if goes_on and epoch is not None else None
-        whole = mode == "full" and epoch is not None and log_tokens(epoch) > self._settings.context.carry_tokens
-        return choose(rules.light, casual=small, log=mode, warm=warm, full_log=whole, poor=poor)
+    async def _told(
+        self, occasion: Occasion, session: Session | None, log: OpenLog, now: int, begins: Mode | None
+    ) -> Told:  # fmt: skip
+        """What the next message tells; `begins` is the mode of the log that it opens, None where one goes on."""
+        if begins is None:
+            limits = self._lines.limits(self._settings.context.delta_tokens)
+            return Told(log.news, limits, log.earlier)
+        light = begins == "light"
+        events, limits = await self._lines.read(occasion.chat, session, now, light)
+        facts = await self.facts(occasion.chat, occasion.person, now)
+        if light:
+            facts = replace(facts, memories=tuple(m for m in facts.memories if m.slot), dialogues=())
+        return Told(events, limits, 0, self._opening(facts, occasion.person, light), facts)
 
-    async def _asked(self, occasion: Occasion) -> bool:
-        """Whether nuan's last line here asked something: then 好的 is an answer, and what it answers must be known."""
-        first = min(event.id for event in occasion.answering)
-        lines = await self._store.events.recent(occasion.chat.id, 0, 0, LAST_LINES)
-        said = [event.text for event in lines if event.kind == "bot" and event.id < first and not event.label]
-        return bool(said) and asks(said[-1])
-
-    def _is_small_talk(self, event: Event) -> bool:
-        about = (
-            event.kind != "message" or event.forwarded or (isinstance(event, Seen) and bool(event.marks or event.quote))
-        )
-        return not about and casual(event.text, self._settings.bot.names)
+    def cheaper(self, plan: Plan) -> Step | None:
+        """The step at which this turn might still fit into a limit; to write first takes the whole bootstrap."""
+        step = cheaper(plan.step, has_small=self._crew.has_small)
+        return None if step == "light" and plan.asking.why == HEARTBEAT else step
 
     def _opening(self, facts: OpeningFacts, person: Person, light: bool) -> str:
         script = self._words.script(person)
@@ -213,12 +200,12 @@ class Planner:
         model = self._settings.model
         return Request(prompt, model.max_output_tokens, model.temperature, model.deadline_seconds, f"nuan-{signature}")
 
-    async def step(self, chat: Chat, person: Person, now: int) -> tuple[Step, Pressure]:
-        """What is done without for that person in that chat, and the limit that it is for."""
+    async def step(self, chat_id: int, person_id: int | None, now: int) -> tuple[Step, Pressure]:
+        """What is done without for that person (None: for nobody) in that chat, and the limit that it is for."""
         day, month = prices.periods(now, self._words.tz(self._words.zone))
         budget = self._settings.budget
         limits = prices.limits(self._settings)
-        pressure = await self._store.ledger.pressure(limits, day, month, chat.id, person.id)
+        pressure = await self._store.ledger.pressure(limits, day, month, chat_id, person_id)
         has_small = self._crew.has_small
         return step_of(pressure.share, budget.small_at, budget.light_at, has_small=has_small), pressure
 

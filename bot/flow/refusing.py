@@ -1,13 +1,13 @@
 """What is said when a limit is reached: one polite line to each person a day, then nothing."""
 
 from bot.errors import OverBudget
-from bot.flow.plan import Occasion
 from bot.flow.words import Words
 from bot.money import prices
 from bot.ports import Clock
 from bot.store.store import Store
 from bot.types.heartbeat import HEARTBEAT
 from bot.types.log import Log
+from bot.types.occasion import Occasion
 from bot.types.outgoing import Draft
 from bot.types.people import Person
 

@@ -9,6 +9,9 @@ from bot.types.prompt import Message, ToolCall
 from bot.types.session import Epoch
 from bot.types.turn import Cause, Turn
 
+LONGEST_NAME = 64
+"""Characters of a tool's name that the log keeps: what servers take back."""
+
 LONGEST_ARGUMENTS = 8_000
 """Characters of one call's arguments that the log keeps."""
 
@@ -65,4 +68,4 @@ def _sound_call(call: ToolCall) -> ToolCall:
         whole = len(call.arguments) <= LONGEST_ARGUMENTS and isinstance(json.loads(call.arguments), dict)
     except (ValueError, RecursionError):
         whole = False
-    return call if whole else replace(call, arguments="{}")
+    return replace(call, name=call.name[:LONGEST_NAME], arguments=call.arguments if whole else "{}")

@@ -11,6 +11,7 @@ from bot.flow.words import Words
 from bot.ports import Clock
 from bot.store.turns import ToolOutcome
 from bot.text.estimate import estimate_tokens
+from bot.types.heartbeat import HEARTBEAT
 from bot.types.log import Log
 from bot.types.people import Chat, Person
 from bot.types.prompt import Message, ToolCall
@@ -73,7 +74,9 @@ class Tooling:
         memory, told = None, NOTHING
         late = self._clock.now() - bench.turn.asked_at > MOST_TURN_MS
         most = self._most_tokens
-        if results + len(beside) >= MOST_TOOLS or late or (most is not None and bench.used > most):
+        # What comes to nothing when nuan has nothing to say first may not change anything.
+        first = bench.turn.why == HEARTBEAT and tool is not None and not tool.reads
+        if first or results + len(beside) >= MOST_TOOLS or late or (most is not None and bench.used > most):
             answer = text("tool_enough")
         elif tool is None:
             answer = text("tool_unknown", problem=call.name[:64])

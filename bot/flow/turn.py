@@ -4,18 +4,19 @@ import asyncio
 from dataclasses import dataclass, replace
 
 from bot.config.settings import Settings
-from bot.errors import ModelError, OverBudget, StoreError
+from bot.errors import ForgottenError, ModelError, OverBudget, StoreError
 from bot.flow.calling import Answered, Caller
 from bot.flow.crew import Member
 from bot.flow.interruptible import Interruptible
 from bot.flow.live import Preview
-from bot.flow.plan import Occasion, Planner
+from bot.flow.plan import Plan, Planner
 from bot.flow.refusing import Refusing
 from bot.flow.sending import Sending
 from bot.flow.toolcalls import cause_of, mine, sound, unanswered
 from bot.flow.tooling import Bench, Tooling
 from bot.flow.words import Words
 from bot.money import prices
+from bot.money.degrade import Step
 from bot.ports import Clock, Drafts, Edits, Model, Streams
 from bot.prompt.compose import whole_prompt
 from bot.prompt.tokens import log_budget, log_tokens, message_tokens, prefix_tokens, prompt_tokens
@@ -23,9 +24,10 @@ from bot.session.heartbeat import skips
 from bot.store.ledger import Settlement
 from bot.store.refusals import OVER
 from bot.store.store import Store
-from bot.store.turns import Saying
+from bot.store.turns import Asked, Saying
 from bot.types.heartbeat import HEARTBEAT
 from bot.types.log import Log
+from bot.types.occasion import Occasion
 from bot.types.outgoing import Draft
 from bot.types.people import Chat, Person
 from bot.types.prompt import Completion, Request, ToolSpec, Usage
@@ -86,14 +88,26 @@ class TurnRunner:
 
     async def begin(self, occasion: Occasion) -> None:
         """Compose, commit, ask, answer, say. A limit that is reached is said in one line instead."""
-        plan = await self._planner.plan(occasion, self._clock.now())
         try:
-            asked = await self._store.turns.ask(plan.asking, self._clock.now())
+            plan, asked = await self._affordable(occasion)
         except OverBudget as error:
             await self._refusing.refuse(occasion, error)
             return
         turn, reserved = asked.turn, (plan.member, asked.call)
         await self._run(Running(turn, occasion.chat, occasion.person, plan.logged(turn), plan.prompt.tools, reserved))
+
+    async def _affordable(self, occasion: Occasion) -> tuple[Plan, Asked]:
+        """Compose and commit the turn at the first step that fits into every limit; OverBudget when none does."""
+        step: Step = "full"
+        while True:
+            plan = await self._planner.plan(occasion, self._clock.now(), step)
+            try:
+                return plan, await self._store.turns.ask(plan.asking, self._clock.now())
+            except OverBudget:
+                following = self._planner.cheaper(plan)
+                if following is None:
+                    raise
+                step = following
 
     async def resume(self, turn: Turn) -> None:
         """Take up a turn that was left between two commits: the same bytes are asked again, a lost call is charged."""
@@ -104,6 +118,9 @@ class TurnRunner:
         epoch = await self._store.sessions.epoch(turn.session_id)
         if epoch is None or not mine(epoch, turn):
             await self._fail(turn, person, "log gone", self._words.messages.text("went_wrong", person.script), "charge")
+            return
+        if epoch.stale == "forgotten":
+            await self._begin_anew(turn, "forgotten", "charge")
             return
         await self._run(Running(turn, chat, person, epoch, await self._store.sessions.tools(epoch.signature), None))
 
@@ -119,11 +136,14 @@ class TurnRunner:
             await self._fail(turn, person, f"{OVER} {error.limit}", text, "release")
         except ModelError as error:
             if error.fault == "overflow" and len(mine(running.epoch, turn)) < len(running.epoch.entries):
-                await self._begin_anew(turn, error)
+                self._log.warning("overflow", chat=turn.chat_id, turn=turn.id, detail=error.detail, text=error.said)
+                await self._begin_anew(turn, "overflow", "charge" if error.billed else "release")
                 return
             text = self._words.messages.text(f"model_failed_{error.fault}", self._words.script(person))
             self._log.warning("model_failed", turn=turn.id, fault=error.fault, detail=error.detail, text=error.said)
             await self._fail(turn, person, error.fault, text, "charge" if error.billed else "release")
+        except ForgottenError:
+            await self._begin_anew(turn, "forgotten", "charge")
         except (StoreError, OSError):
             raise
         except Exception as error:  # noqa: BLE001 - a defect in one turn must leave neither it nor its money hanging
@@ -171,9 +191,8 @@ class TurnRunner:
             made, lost = await self._store.turns.tried(turn.id)
             if made >= MOST_CALLS or lost >= MOST_LOST:
                 raise ModelError("invalid", f"no end after {made} answers and {lost} requests without one")
-            step, _ = await self._planner.step(running.chat, running.person, self._clock.now())
-            member = self._brain.caller.crew.pick(self._clock.now(), small=step != "full")
-            first = member, await self._reserve(running, member)
+            step, _ = await self._planner.step(turn.chat_id, turn.person_id, self._clock.now())
+            first = await self._reserved(running, small=step != "full")
 
         async def reserve(member: Member) -> Call:
             return await self._reserve(running, member)
@@ -183,6 +202,17 @@ class TurnRunner:
             return await self._listen(running, model if stop is None else Interruptible(model, stop), request)
 
         return await self._brain.caller.ask(request, first, reserve, ledger, listen)
+
+    async def _reserved(self, running: Running, *, small: bool) -> tuple[Member, Call]:
+        """The next call of a turn, with the small model where only that fits into a limit."""
+        crew = self._brain.caller.crew
+        member = crew.pick(self._clock.now(), small=small)
+        try:
+            return member, await self._reserve(running, member)
+        except OverBudget:
+            if small or not crew.has_small:
+                raise
+        return await self._reserved(running, small=True)
 
     async def _reserve(self, running: Running, member: Member) -> Call:
         """Reserve the next request of a turn."""
@@ -211,9 +241,9 @@ class TurnRunner:
         return Preview(self._store, self._clock, adapter, chat, running.turn, self._log)
 
     async def _usage(self, answered: Answered, running: Running) -> Usage:
-        """What the server counted, else our estimate."""
+        """What the server counted, else our estimate; no prompt has no tokens, or more than the model's window."""
         completion = answered.completion
-        if completion.usage is not None:
+        if completion.usage is not None and 0 < completion.usage.prompt_tokens <= self._settings.model.window_tokens:
             return completion.usage
         ratio = await self._planner.ratio(answered.member)
         vocabulary = self._planner.vocabulary
@@ -264,9 +294,7 @@ class TurnRunner:
         await self._store.turns.fail(turn, error, told, call, self._clock.now())
         await self._report(turn, error)
 
-    async def _begin_anew(self, turn: Turn, error: ModelError) -> None:
-        """The log grew larger than the model's window: the same is asked once more, on the first log of a session."""
-        reserved = await self._store.turns.reserved_call(turn.id)
-        call = (reserved, "charge" if error.billed else "release") if reserved is not None else None
-        await self._store.turns.begin_anew(turn, call, self._clock.now())
-        self._log.warning("overflow", chat=turn.chat_id, turn=turn.id, detail=error.detail, text=error.said)
+    async def _begin_anew(self, turn: Turn, error: str, fate: str) -> None:
+        """The log is too long, or tells what was forgotten: the same is asked once more, on another one."""
+        call = await self._store.turns.reserved_call(turn.id)
+        await self._store.turns.begin_anew(turn, error, (call, fate) if call is not None else None, self._clock.now())

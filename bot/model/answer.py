@@ -23,6 +23,7 @@ _OVERFLOW = re.compile(
 _FILTERED = re.compile(
     r"content.?(?:filter|policy|management)|data_?inspection|safety|sensitive.(?:content|word)", re.IGNORECASE
 )
+_WORD = re.compile(r"[A-Za-z0-9_.:-]{1,64}")
 _BUSY = re.compile(r"rate.?limit|overload|server.?error|unavailable|busy|\b429\b|\b5\d\d\b", re.IGNORECASE)
 
 
@@ -73,11 +74,13 @@ class Answer:
         self.chunks += 1
         body = _mapping(chunk)
         if body.get("error"):
-            raise ModelError(fault_of(body["error"]), f"error in the answer: {describe(body['error'])}")
+            raise ModelError(
+                fault_of(body["error"]), f"error in the answer {label(body['error'])}".strip(), describe(body["error"])
+            )
         choice = next(_mappings(body.get("choices")), {})
         self._chosen = self._chosen or bool(choice)
         for said in (choice.get("usage"), body.get("usage")):
-            self._usage = usage_of(said, *self._counted) or self._usage
+            self._usage = usage_of(said, *self._counted, body) or self._usage
         self._finish = _string(choice.get("finish_reason")) or self._finish
         piece = _mapping(choice.get("delta")) or _mapping(choice.get("message"))
         content = _string(piece.get("content"))
@@ -118,7 +121,8 @@ class Answer:
             raise ModelError("invalid", f"an empty answer, finish_reason {self._finish!r}")
         reasoning = clean("".join(self._reasoning)) if self._keep_reasoning else ""
         # Calls that were written as text are logged as calls: the text would be a second, broken copy of them.
-        return Completion(text, calls, self._usage, self._finish, reasoning, "" if self._written else raw)
+        usage = None if self._usage is not None and not self._usage.output_tokens else self._usage
+        return Completion(text, calls, usage, self._finish, reasoning, "" if self._written else raw)
 
     def _take_written(self, raw: str) -> None:
         """Calls written as text count where the server made none of them: small models and servers leave them there."""
@@ -192,18 +196,32 @@ def describe(error: object) -> str:
     return _string(error)
 
 
-def usage_of(value: object, cached_in: tuple[str, ...] = CACHED, written_in: tuple[str, ...] = WRITTEN) -> Usage | None:
-    """Tokens of a usage object, cached and written input in these fields; None when it holds no count.
+def label(error: object) -> str:
+    """Code and type of an error object where they are single words, which quote nobody; "" where they are not."""
+    body = _mapping(error)
+    inner = _mapping(body.get("error")) or body
+    parts = (inner.get("code"), inner.get("type"))
+    words = [str(part) for part in parts if isinstance(part, str | int) and not isinstance(part, bool)]
+    return " ".join(dict.fromkeys(word for word in words if _WORD.fullmatch(word)))
+
+
+def usage_of(
+    value: object, cached_in: tuple[str, ...] = CACHED, written_in: tuple[str, ...] = WRITTEN, whole: object = None
+) -> Usage | None:
+    """Tokens of a usage object, cached and written input in these fields of it or of the `whole` answer; or None.
 
     Servers that speak Anthropic's words count cached and written input beside the rest, the others within it.
     """
     body = _mapping(value)
-    cached, written = (_most(*(_at(body, path) for path in paths)) for paths in (cached_in, written_in))
+    places = (body, _mapping(whole))
+    cached, written = (
+        _most(*(_at(place, path) for place in places for path in paths)) for paths in (cached_in, written_in)
+    )
     prompt, output = _count(body.get("prompt_tokens")), _count(body.get("completion_tokens"))
     if prompt is None and (fresh := _count(body.get("input_tokens"))) is not None:
         prompt, output = fresh + cached + written, _count(body.get("output_tokens"))
-    if prompt is None or output is None:
-        return None
+    if not prompt or output is None:
+        return None  # a server that counts nothing is as one that does not count
     thought = _most(_mapping(body.get("completion_tokens_details")).get("reasoning_tokens"))
     cached = min(cached, prompt)
     return Usage(

@@ -48,7 +48,7 @@ class Breaker:
 
         Nor do calls that went out before it rested and were no `probe`: they fail for the same reason.
         """
-        if error.limited or error.final or not (self.closed or probe):
+        if error.limited or error.final or error.fault == "overflow" or not (self.closed or probe):
             return self.ended(probe=probe)
         failures = self.failures + 1
         rest = min(FIRST_REST_MS * 2 ** min(max(failures - FAILURES, 0), MOST_DOUBLINGS), LONGEST_REST_MS)

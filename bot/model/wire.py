@@ -19,7 +19,7 @@ from pydantic import BaseModel
 
 from bot.errors import ModelError
 from bot.model import senses
-from bot.model.answer import Answer, describe, fault_of
+from bot.model.answer import Answer, describe, fault_of, label
 from bot.model.dialect import Dialect
 from bot.types.prompt import Prompt, Request
 
@@ -29,6 +29,9 @@ CONNECT_S = 5.0
 """Seconds to reach the server (the library's own default); everything else is under the request's deadline."""
 DETAIL_CHARS = 300
 """Characters of an error's detail: one line of a log."""
+
+LONGEST_WAIT_S = 86_400.0
+"""What a server may want one to wait, in seconds: a day."""
 
 _SECRETS = re.compile(r"bearer\s+\S+|authorization\S*\s*\S*|\b[sg]k-[\w*-]{6,}|//[^/\s@]*@", re.IGNORECASE)
 _UNREADABLE = (openai.OpenAIError, httpx2.HTTPError, httpx2.StreamError, httpx2.InvalidURL, OSError)
@@ -214,19 +217,20 @@ def _of_status(error: openai.APIStatusError) -> ModelError:
     status = error.status_code
     page = isinstance(error.body, str) and error.body.lstrip().startswith("<")
     said = "a page, no JSON" if page else describe(error.body)
-    detail = f"HTTP {status} {said}"
+    # Any server may quote the prompt in its message: only code and type, single words, are safe in a log.
+    detail = " ".join((f"HTTP {status}", "a page, no JSON" if page else label(error.body))).strip()
     if status in QUOTING:
         fault = fault_of(said)
-        return ModelError(fault if fault in ("overflow", "filtered") else "refused", f"HTTP {status}", said)
+        return ModelError(fault if fault in ("overflow", "filtered") else "refused", detail, said)
     if status == 429 and "insufficient_quota" in said:
-        return ModelError("refused", detail)
+        return ModelError("refused", detail, said)
     if status in (408, 409, 425, 429) or status >= 500:
-        wait = error.response.headers.get("retry-after", "")
-        detail = f"{detail} (retry after {wait} s)" if wait else detail
-        return ModelError("busy", detail, limited=status == 429, wait_s=_seconds(wait))
-    return ModelError("refused", detail)
+        wait = _seconds(error.response.headers.get("retry-after", ""))
+        detail = detail if wait is None else f"{detail} (retry after {wait:g} s)"
+        return ModelError("busy", detail, said, limited=status == 429, wait_s=wait)
+    return ModelError("refused", detail, said)
 
 
 def _seconds(header: str) -> float | None:
-    """The seconds of a Retry-After header; None for a date, which clocks that differ would mislead."""
-    return float(header) if header.isascii() and header.isdigit() else None
+    """The seconds of a Retry-After header, at most a day; None for a date: clocks that differ would mislead."""
+    return min(float(header[:9]), LONGEST_WAIT_S) if header.isascii() and header.isdigit() else None

@@ -55,7 +55,8 @@ def limits(settings: Settings) -> Limits:
     return Limits(
         budget.day_money, budget.month_money, budget.day_tokens, budget.month_tokens, budget.total_money,
         budget.total_tokens, budget.chat_day_money, budget.chat_day_tokens, budget.person_day_money,
-        budget.person_day_tokens,
+        budget.person_day_tokens, budget.chat_month_money, budget.chat_month_tokens, budget.person_month_money,
+        budget.person_month_tokens,
     )  # fmt: skip
 
 

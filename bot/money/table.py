@@ -36,11 +36,11 @@ def _instant(now: int) -> datetime:
 @lru_cache(maxsize=16)
 def _find(base_url: str, name: str) -> Found | None:
     """The table's entry for that model on that server; about .2 s and 30 MB at the first call."""
-    from genai_prices import data_snapshot
-
     try:
+        from genai_prices import data_snapshot
+
         _, model = data_snapshot.get_snapshot().find_provider_model(name, None, None, base_url)
-    except LookupError:
+    except (LookupError, ImportError):
         return None
     return model.get_prices
 

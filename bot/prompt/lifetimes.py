@@ -19,6 +19,9 @@ EXTRA_CALLS = 0.25
 DIGEST_COST = 800
 """K: what closing costs, in tokens at the price of plain input."""
 
+SMALLEST_RATIO = 0.001
+"""Below it reading from the cache is as good as free, and the formula has no optimum."""
+
 SMALLEST_LOG, LARGEST_LOG, STEP = 4_500, 12_000, 500
 """Below 4,500 tokens the opening and the lines taken over (context.carry_tokens) leave no room for a talk."""
 
@@ -37,7 +40,7 @@ def log_tokens(can: Capabilities, unknown: int) -> int:
     chats share it (tests.bench.prompt: with a cold one DeepSeek's log would be 11,000 tokens and cost 11 % more). The
     optimum is flat: rounded to 500, within 4,500 to 12,000 tokens.
     """
-    if can.cached_ratio is None or can.cached_ratio <= 0:
+    if can.cached_ratio is None or can.cached_ratio < SMALLEST_RATIO:
         return unknown
     cached, written = can.cached_ratio, 1.0 if can.written_ratio is None else can.written_ratio
     opened = max(written - cached, 0.0) * OPENING_TOKENS + DIGEST_COST

@@ -10,7 +10,11 @@ from bot.types.heartbeat import Silence
 
 HOUR_MS = 3_600_000
 
-_SKIP = re.compile(r"[\W_]*skip[\W_]*")
+_SKIP = re.compile(
+    r"(?:<[^<>]*>|[\W_])*(?:s[ .]?k[ .]?i[ .]?p|跳过)(?:\s*(?:[^\w\s]|_).*|\s+skip.*|\s*)"
+    r"|(?:我|i)\W*(?:选择|choose to|'ll|will)?\W*skip\W*"
+)
+"""The word alone, also with why after a sign; models write it in many ways."""
 
 
 def due_at(silence: Silence, rules: HeartbeatRules, tz: tzinfo, not_before: int = 0) -> int | None:
@@ -34,7 +38,10 @@ def is_quiet(hour: int, rules: HeartbeatRules) -> bool:
 
 
 def skips(text: str) -> bool:
-    """Whether the model has nothing to say: no text, or a line that is only the word skip; others then explain it."""
+    """Whether the model has nothing to say first: no text, or a line that begins with skip; models explain it.
+
+    To skip wrongly costs nothing, to send the word does.
+    """
     return not text.strip() or any(_SKIP.fullmatch(line) for line in fold(text).splitlines())
 
 

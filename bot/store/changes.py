@@ -6,7 +6,7 @@ Chats that move are in bot/store/moving.py.
 import sqlite3
 from dataclasses import dataclass
 
-from bot.errors import StoreError
+from bot.errors import ForgottenError, StoreError
 from bot.store.database import Database
 from bot.store.deleting import delete, elsewhere, end
 from bot.store.events import Effect, Happened, finish
@@ -170,6 +170,12 @@ def still_there(db: sqlite3.Connection, events: set[int]) -> None:
     for number in sorted(events):
         if db.execute("SELECT 1 FROM event WHERE id = ? AND hidden = 'deleted'", (number,)).fetchone():
             raise StoreError(f"event {number!r} was deleted meanwhile: nothing was stored, compose again")
+
+
+def still_known(db: sqlite3.Connection, epoch_id: int) -> None:
+    """Verb part: ForgottenError when what the log tells was forgotten while its turn ran: it is not sent again."""
+    if db.execute("SELECT 1 FROM epoch WHERE id = ? AND stale = 'forgotten'", (epoch_id,)).fetchone():
+        raise ForgottenError(f"the log {epoch_id!r} tells what was forgotten meanwhile: nothing was stored")
 
 
 def goes_on(db: sqlite3.Connection, turn_id: int) -> None:

@@ -15,8 +15,8 @@ from bot.types.turn import Turn
 GAP_MS = 60_000
 """Between two chats in which nuan is asked to write first: after a long absence not all of them at once."""
 
-FREE_AT = f"(SELECT coalesce(max(tried_at) + {GAP_MS}, 0) FROM heartbeat)"
-"""When the next chat may be asked, as SQL."""
+FREE_AT = f"(SELECT coalesce(max(tried_at) + {GAP_MS}, 0) FROM heartbeat WHERE tried_at <= ?1)"
+"""When the next chat may be asked, as SQL; ?1 is now. A try of a clock that was wrong holds nobody up."""
 
 SAID = 64
 """First messages of a chat that are looked at: more than a day may have."""
@@ -96,7 +96,7 @@ class Heartbeats:
 
         Without a line, or when somebody wrote meanwhile, it is void: paid for, not logged, and nothing is sent.
         """
-        return await self._database.write(lambda db: say_first(db, saying, at, self._boot))
+        return await self._database.write(lambda db: say_first(db, self._lists, saying, at, self._boot))
 
     async def leave(self, chat_id: int, outcome: str, at: int) -> None:
         """Nothing is said first in this chat: what runs is void, what waits is taken off the queue."""
@@ -144,11 +144,12 @@ def silence_of(db: sqlite3.Connection, lists: Lists, chat_id: int, platforms: fr
     )  # fmt: skip
 
 
-def say_first(db: sqlite3.Connection, saying: Saying, at: int, boot: str) -> Outgoing | None:
-    """Verb: as `say`, unless there is nothing to say or somebody waits for an answer."""
+def say_first(db: sqlite3.Connection, lists: Lists, saying: Saying, at: int, boot: str) -> Outgoing | None:
+    """Verb: as `say`, unless there is nothing to say, somebody waits for an answer, or nuan may not write any more."""
     turn = turn_of(db.execute(TURN + "WHERE turn.id = ?", (saying.turn_id,)).fetchone())
     waits = "SELECT 1 FROM event WHERE chat_id = ? AND state = 'queued' AND why <> ?"
-    if saying.line and db.execute(waits, (turn.chat_id, HEARTBEAT)).fetchone() is None:
+    may = silence_of(db, lists, turn.chat_id, saying.platforms) is not None
+    if saying.line and may and db.execute(waits, (turn.chat_id, HEARTBEAT)).fetchone() is None:
         return say(db, saying, at, boot)
     settle(db, saying.settlement, at)
     leave(db, turn.chat_id, "overtaken" if saying.line else "skip", at)

@@ -2,7 +2,7 @@
 
 import sqlite3
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import cast
 
 from bot.errors import OverBudget
@@ -11,7 +11,8 @@ from bot.types.money import Limits, Made, Pressure, Spend, Used
 from bot.types.prompt import Usage
 from bot.types.turn import Call, Cause
 
-USED = """SELECT count(*), coalesce(sum(CASE state WHEN 'reserved' THEN reserved_cost ELSE cost END), 0),
+USED = """SELECT coalesce(sum(state <> 'released'), 0),
+    coalesce(sum(CASE state WHEN 'reserved' THEN reserved_cost ELSE cost END), 0),
     coalesce(sum(CASE state WHEN 'reserved' THEN reserved_tokens ELSE prompt_tokens + output_tokens END), 0),
     coalesce(sum(prompt_tokens), 0), coalesce(sum(cached_tokens), 0),
     coalesce(sum(CASE state WHEN 'reserved' THEN reserved_cost ELSE 0 END), 0),
@@ -76,7 +77,7 @@ class Ledger:
         return Spend(since, float(money), int(tokens), int(calls), int(prompt), int(cached), float(reserved_money),
                      int(reserved_tokens))  # fmt: skip
 
-    async def pressure(self, limits: Limits, day: int, month: int, chat_id: int, person_id: int) -> Pressure:
+    async def pressure(self, limits: Limits, day: int, month: int, chat_id: int, person_id: int | None) -> Pressure:
         """The fullest of the limits that a call for that person in that chat counts for."""
         fullest = Pressure()
         for check in _checks(limits, day, month, Owner(None, chat_id, person_id=person_id)):
@@ -93,7 +94,7 @@ class Ledger:
         rows = await self._database.rows(
             "SELECT at, chat_id, cause, CASE state WHEN 'reserved' THEN reserved_tokens ELSE prompt_tokens END, "
             "cached_tokens, output_tokens, CASE state WHEN 'reserved' THEN reserved_cost ELSE cost END, "
-            "person_id FROM call WHERE at >= ? ORDER BY at, id",
+            "person_id FROM call WHERE at >= ? AND state <> 'released' ORDER BY at, id",
             (since,),
         )
         return tuple(Used(*row) for row in rows)
@@ -102,7 +103,7 @@ class Ledger:
         """The newest calls of all chats, newest first."""
         rows = await self._database.rows(
             "SELECT at, cause, model, prompt_tokens, cached_tokens, output_tokens, cost, "
-            "coalesce(settled_at, at) - at, state FROM call ORDER BY id DESC LIMIT ?",
+            "coalesce(settled_at, at) - at, state, written_tokens, reasoning_tokens FROM call ORDER BY id DESC LIMIT ?",
             (limit,),
         )
         return tuple(Made(*row) for row in rows)
@@ -111,7 +112,7 @@ class Ledger:
         """The last settled call of a chat that was made for a reply; those for digests and pictures do not count."""
         row = await self._database.row(
             "SELECT at, chat_id, cause, prompt_tokens, cached_tokens, output_tokens, cost FROM call WHERE chat_id = ? "
-            "AND state = 'settled' AND cause IN ('reply', 'followup', 'tool') ORDER BY id DESC LIMIT 1",
+            "AND state = 'settled' AND cause IN ('reply', 'followup', 'tool', 'heartbeat') ORDER BY id DESC LIMIT 1",
             (chat_id,),
         )
         return Used(*row) if row is not None else None
@@ -121,12 +122,12 @@ class Ledger:
         row = await self._database.row("SELECT ratio FROM counting WHERE model = ?", (model,))
         return float(row[0]) if row is not None else 1.0
 
-    async def used_since(self, signature: str, since: int) -> bool:
-        """Whether the server was sent that prefix, in any chat, at `since` (ms) or later, and took it."""
+    async def used_since(self, signature: str, model: str, since: int) -> bool:
+        """Whether that model was sent that prefix, in any chat, at `since` (ms) or later, and took it."""
         row = await self._database.row(
             "SELECT 1 FROM call JOIN turn ON turn.id = call.turn_id JOIN epoch ON epoch.id = turn.epoch_id "
-            "WHERE call.at >= ? AND call.state = 'settled' AND signature = ? LIMIT 1",
-            (since, signature),
+            "WHERE call.at >= ? AND call.state = 'settled' AND signature = ? AND call.model = ? LIMIT 1",
+            (since, signature, model),
         )
         return row is not None
 
@@ -188,16 +189,24 @@ def _checks(limits: Limits, day: int, month: int, owner: Owner) -> Iterator[_Che
         _Check("day", limits.day_money, limits.day_tokens, "", (day,)),
         _Check("month", limits.month_money, limits.month_tokens, "", (month,)),
         _Check("total", limits.total_money, limits.total_tokens, "", (0,)),
-        _Check("chat", limits.chat_money, limits.chat_tokens, "AND chat_id = ?", (day, owner.chat_id)),
     ]
-    if owner.person_id is not None:
-        mine = (day, owner.person_id)
-        every.append(_Check("person", limits.person_money, limits.person_tokens, "AND person_id = ?", mine))
+    for since, ending, here, person in (
+        (day, "", (limits.chat_money, limits.chat_tokens), (limits.person_money, limits.person_tokens)),
+        (month, "_month", (limits.chat_month_money, limits.chat_month_tokens),
+         (limits.person_month_money, limits.person_month_tokens)),
+    ):  # fmt: skip
+        every.append(_Check(f"chat{ending}", *here, "AND chat_id = ?", (since, owner.chat_id)))
+        if owner.person_id is not None:
+            every.append(_Check(f"person{ending}", *person, "AND person_id = ?", (since, owner.person_id)))
     return (check for check in every if check.money is not None or check.tokens is not None)
 
 
 def reserve(db: sqlite3.Connection, reservation: Reservation, at: int, owner: Owner) -> Call:
-    """Verb part: reserve, or raise OverBudget naming the limit that the call would pass."""
+    """Verb part: reserve, or raise OverBudget naming the limit that the call would pass.
+
+    What nuan writes first is on nobody's account.
+    """
+    owner = replace(owner, person_id=None) if reservation.cause == "heartbeat" else owner
     day, cause = reservation.day_since, reservation.cause
     own = _Check(cause, None, reservation.own_tokens, "AND cause = ?", (day, cause))
     for check in (*_checks(reservation.limits, day, reservation.month_since, owner), own):

@@ -31,7 +31,8 @@ class Refusals:
     async def told_since(self, chat_id: int, person_id: int, since: int) -> bool:
         """Whether that person was told there why nothing is answered, for what they wrote at `since` (ms) or later."""
         row = await self._database.row(
-            "SELECT 1 FROM event WHERE chat_id = ? AND person_id = ? AND outcome = 'refused' AND at >= ? LIMIT 1",
+            "SELECT 1 FROM event WHERE chat_id = ? AND person_id = ? AND outcome = 'refused' "
+            "AND kind = 'message' AND at >= ? LIMIT 1",
             (chat_id, person_id, since),
         )
         return row is not None

@@ -3,7 +3,7 @@
 import sqlite3
 from dataclasses import replace
 
-from bot.store.changes import goes_on
+from bot.store.changes import goes_on, still_known
 from bot.store.database import Database
 from bot.store.events import requeue
 from bot.store.ledger import Owner, Reservation, Settlement, charge, reserve
@@ -43,11 +43,12 @@ class Turns:
         return await self._database.write(lambda db: ask(db, asking, at))
 
     async def ask_again(self, turn: Turn, reservation: Reservation, at: int) -> Call:
-        """Reserve the next call of a running turn; StoreError when it was voided meanwhile."""
+        """Reserve the next call of a running turn; StoreError when it was voided, or its log forgotten, meanwhile."""
         owner = Owner(turn.session_id, turn.chat_id, turn.id, turn.person_id)
 
         def verb(db: sqlite3.Connection) -> Call:
             goes_on(db, turn.id)
+            still_known(db, turn.epoch_id)
             return reserve(db, reservation, at, owner)
 
         return await self._database.write(verb)
@@ -72,16 +73,17 @@ class Turns:
         """
         await self._database.write(lambda db: fail(db, turn, error, notice, call, at))
 
-    async def begin_anew(self, turn: Turn, call: tuple[int, str] | None, at: int) -> None:
-        """The log does not fit into the model: void the turn, close its session, let its events be answered anew.
+    async def begin_anew(self, turn: Turn, error: str, call: tuple[int, str] | None, at: int) -> None:
+        """The log cannot be sent (again): void the turn and let its events be answered anew.
 
-        What was asked belongs to the next session; receipts are made again with the answer.
+        One that is too long (`overflow`) ends its session, and what was asked belongs to the next one. Receipts are
+        made again with the answer.
         """
 
         def verb(db: sqlite3.Connection) -> None:
-            fail(db, turn, "overflow", None, call, at)
+            fail(db, turn, error, None, call, at)
             requeue(db, turn.event_ids, at)
-            if close(db, turn.session_id, "budget", at, False):
+            if error == "overflow" and close(db, turn.session_id, "budget", at, False):
                 last = min(turn.event_ids) - 1
                 db.execute("UPDATE session SET upto_event = ? WHERE id = ?", (last, turn.session_id))
 

@@ -14,8 +14,9 @@ MaxTokensField = Literal["max_tokens", "max_completion_tokens"]
 
 CACHED = (
     "prompt_tokens_details.cached_tokens", "cached_tokens", "prompt_cache_hit_tokens", "cache_read_input_tokens",
+    "input_tokens_details.cached_tokens", "cached_content_token_count", "timings.cache_n",
 )  # fmt: skip
-"""Every field known to count input that was read from a cache (PROMPT_ECONOMICS, section 1)."""
+"""Every field known to count input that was read from a cache (PROMPT_ECONOMICS, section 1), in usage or beside it."""
 
 WRITTEN = (
     "prompt_tokens_details.cache_write_tokens", "prompt_tokens_details.cache_creation_input_tokens",

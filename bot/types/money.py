@@ -22,7 +22,8 @@ Rate = Callable[[int], Price]
 class Limits:
     """Limits in money and in tokens; None means no limit.
 
-    Per local day and calendar month and for ever over everything, per local day for each chat and for each person.
+    Per local day and calendar month and for ever over everything, per local day and calendar month for each chat and
+    for each person.
     """
 
     day_money: float | None
@@ -35,6 +36,10 @@ class Limits:
     chat_tokens: int | None = None
     person_money: float | None = None
     person_tokens: int | None = None
+    chat_month_money: float | None = None
+    chat_month_tokens: int | None = None
+    person_month_money: float | None = None
+    person_month_tokens: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +80,10 @@ class Pressure:
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """One call as it is listed: when (ms), why, which model, tokens, money, how long it took (ms), how it ended."""
+    """One call as it is listed: when (ms), why, which model, tokens, money, how long it took (ms), how it ended.
+
+    `written_tokens` of the prompt were cached anew, `reasoning_tokens` of the output were thoughts.
+    """
 
     at: int
     cause: str
@@ -86,3 +94,5 @@ class Made:
     money: float
     ms: int
     state: str
+    written_tokens: int = 0
+    reasoning_tokens: int = 0

@@ -40,7 +40,7 @@ MIDNIGHT = 1_781_193_600_000
 """Friday 2026-06-12 00:00 in Shanghai."""
 DAY_MS = 24 * HOUR_MS
 REPLY_TOKENS, TOOL_SHARE = 60, 0.25
-"""A reply, and turns that are no small talk of which the first call asks for a tool (PROMPT_ECONOMICS section 4)."""
+"""A reply, and the part of all turns of which the first call asks for a tool (PROMPT_ECONOMICS section 4)."""
 STEP_MS, MOST_STEPS = 1_800_000, 200
 REPLY = "原来是这样，听起来你这一天过得挺满的。先别着急，把事情一件一件放好，"
 SENTENCE = "她说话平和，先听完再回答，不急着下结论，也不替别人做决定。"
@@ -94,6 +94,7 @@ class Companion:
     names: tuple[str, ...]
     clock: SimClock
     chance: random.Random
+    tools: float
     asked: list[tuple[int, Prompt, Message]] = field(default_factory=list)
     name: str = "made-up"
     dialect: str = "made-up"
@@ -118,7 +119,7 @@ class Companion:
         lines = _LINE.findall(last.content)
         if not prompt.tools or last.role != "user" or not lines:
             return False
-        return not casual(html.unescape(lines[-1]), self.names) and self.chance.random() < TOOL_SHARE
+        return not casual(html.unescape(lines[-1]), self.names) and self.chance.random() < self.tools
 
     async def body(self, request: Request) -> bytes:
         """The prompt as it is stored."""
@@ -172,11 +173,16 @@ def groups(logs: Sequence[Log]) -> tuple[Step, ...]:
     return tuple(sorted(steps, key=lambda step: step.at))
 
 
-async def live(steps: Sequence[Step], settings: Settings, folder: Path, persona_at: Path, seed: int) -> Day:
-    """Bring all of it through the door, then wait until every session is digested."""
+async def live(
+    steps: Sequence[Step], settings: Settings, folder: Path, persona_at: Path, seed: int, small_talk: float
+) -> Day:  # fmt: skip
+    """Bring all of it through the door, then wait until every session is digested.
+
+    With so much small talk among the turns, so many of the others ask for a tool that TOOL_SHARE of all do.
+    """
     clock = SimClock(MIDNIGHT - 2 * DAY_MS + 9 * HOUR_MS)
     bot, log = settings.bot, Lines()
-    companion = Companion(bot.names, clock, random.Random(seed))
+    companion = Companion(bot.names, clock, random.Random(seed), TOOL_SHARE / (1 - small_talk))
     words = Words(
         catalogue(PROMPTS.path, "messages"), catalogue(PROMPTS.path, "opening"), bot.language, bot.timezone,
         bot.holidays,
@@ -232,6 +238,12 @@ def _day(
     assert all(("<ctx " in call.prompt.messages[1].content) == (call.turn > 0) for call in calls)
     said = tuple(Turn(row[0], row[1], row[2], row[3], frozenset(map(int, row[4].split(",")))) for row in turns)
     return Day(calls, said, events, words, name, trouble)
+
+
+def small_turns(day: Day, names: tuple[str, ...]) -> int:
+    """How many turns answered nothing but small talk."""
+    called = {event.id: event.text for events in day.events.values() for event in events}
+    return sum(all(casual(called[event], names) for event in turn.events if event in called) for turn in day.turns)
 
 
 def kept_whole(day: Day) -> tuple[int, int]:

@@ -126,15 +126,21 @@ class Dm:
 PEOPLE = (Dm("林晓", "hans", 9), Dm("阿哲", "hans", 14), Dm("雨桐", "hant", 20))
 
 
-def dm_day(turns: int, seed: int, midnight: int, people: Sequence[Dm] = PEOPLE) -> tuple[Step, ...]:
-    """So many messages, shared out evenly, on the day that begins at `midnight`, ms."""
+def dm_day(
+    turns: int, seed: int, midnight: int, people: Sequence[Dm] = PEOPLE, small_talk: float = CASUAL
+) -> tuple[Step, ...]:
+    """So many messages, shared out evenly, on the day that begins at `midnight`, ms; that part of them small talk."""
     shares = [turns // len(people) + (number < turns % len(people)) for number in range(len(people))]
-    steps = [step for dm, share in zip(people, shares, strict=True) for step in _one(dm, share, seed, midnight)]
+    chances = [random.Random(f"{seed} {dm.name}") for dm in people]
+    steps = [
+        step
+        for dm, share, chance in zip(people, shares, chances, strict=True)
+        for step in _one(dm, share, midnight, chance, small_talk)
+    ]
     return tuple(sorted(steps, key=lambda step: step.at))
 
 
-def _one(dm: Dm, turns: int, seed: int, midnight: int) -> Iterator[Step]:
-    chance = random.Random(f"{seed} {dm.name}")
+def _one(dm: Dm, turns: int, midnight: int, chance: random.Random, small_talk: float) -> Iterator[Step]:
     at, left = midnight + dm.hour * HOUR_MS, 0
     for number in range(turns):
         if left:
@@ -143,11 +149,11 @@ def _one(dm: Dm, turns: int, seed: int, midnight: int) -> Iterator[Step]:
             at += SESSION_MS if number else 0
             left = chance.randint(SHORTEST, LONGEST)
         left -= 1
-        yield Step(at, dm.incoming(_line(dm.script, chance), f"dm:{dm.name}:{number}"))
+        yield Step(at, dm.incoming(_line(dm.script, chance, small_talk), f"dm:{dm.name}:{number}"))
 
 
-def _line(script: str, chance: random.Random) -> str:
-    if chance.random() < CASUAL:
+def _line(script: str, chance: random.Random, small_talk: float) -> str:
+    if chance.random() < small_talk:
         return chance.choice(SMALL_TALK[script])
     begins, ends = chance.choice(WHEN[script]) + chance.choice(WHAT[script]), chance.choice(ALSO[script])
     return f"{begins}，{chance.choice(THEN[script])}，{ends}"

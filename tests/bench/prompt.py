@@ -19,10 +19,9 @@ from pathlib import Path
 
 from bot.cli.models import tuned
 from bot.config.settings import Settings
-from bot.prompt.casual import casual
 from bot.prompt.tokens import message_tokens, tools_tokens
 from bot.text.estimate import estimate_tokens
-from tests.bench.day import MIDNIGHT, REPLY_TOKENS, TOOL_SHARE, Day, groups, kept_whole, live, persona
+from tests.bench.day import MIDNIGHT, REPLY_TOKENS, TOOL_SHARE, Day, groups, kept_whole, live, persona, small_turns
 from tests.bench.designs import MEMORY, OPENS, TAIL, WARM, WINDOW, Arranged, Sizes, ours, sliding, tail
 from tests.bench.dmday import CASUAL, SESSION_MS, TURN_MS, dm_day
 from tests.bench.killed import kept_after_kills
@@ -79,11 +78,11 @@ class Row:
     dear: float
 
 
-async def lived(steps: Sequence[Step], settings: Settings, options: Options) -> Day:
-    """A day of these steps with data that is thrown away."""
+async def lived(steps: Sequence[Step], settings: Settings, options: Options, small_talk: float = CASUAL) -> Day:
+    """A day of these steps, so much of them small talk, with data that is thrown away."""
     with tempfile.TemporaryDirectory() as folder:
         made = persona(Path(folder), options.bootstrap)
-        return await live(steps, settings, Path(folder) / "data", made, options.seed)
+        return await live(steps, settings, Path(folder) / "data", made, options.seed, small_talk)
 
 
 async def days(logs: Sequence[Log], options: Options) -> dict[str, Days]:
@@ -104,9 +103,11 @@ async def days(logs: Sequence[Log], options: Options) -> dict[str, Days]:
 async def _days(logs: Sequence[Log], settings: Settings, options: Options) -> dict[str, Day]:
     found: dict[str, Day] = {}
     if logs:
-        found["groups"] = await lived(groups(logs), settings, options)
-        left = max(0, TURNS - len(found["groups"].turns))
-        mixed = sorted((*groups(logs), *dm_day(left, options.seed, MIDNIGHT)), key=lambda step: step.at)
+        found["groups"] = await lived(groups(logs), settings, options, 0.0)
+        left = max(1, TURNS - len(found["groups"].turns))
+        wanted = min(max((CASUAL * TURNS - small_turns(found["groups"], NAMES)) / left, 0.0), 1.0)
+        private = dm_day(left, options.seed, MIDNIGHT, small_talk=wanted)
+        mixed = sorted((*groups(logs), *private), key=lambda step: step.at)
         found["mixed"] = await lived(mixed, settings, options)
     found["private"] = await lived(dm_day(TURNS, options.seed, MIDNIGHT), settings, options)
     return found
@@ -193,8 +194,7 @@ def parts(rule: Rule, day: Day, sizes: Sizes) -> list[str]:
 
 def facts(day: Day) -> str:
     """What the day was."""
-    called = {event.id: event.text for events in day.events.values() for event in events}
-    small = sum(all(casual(called[event], NAMES) for event in turn.events if event in called) for turn in day.turns)
+    small = small_turns(day, NAMES)
     tools = len({call.turn for call in day.calls if call.cause == "tool"})
     lines = [f'<p n="{e.name}">{e.text}</p>' for events in day.events.values() for e in events if e.kind == "message"]
     size = sum(map(estimate_tokens, lines)) / max(1, len(lines))
@@ -217,9 +217,9 @@ def head(day: Day, options: Options) -> list[str]:
     sizes = options.sizes
     return [
         f"seed {options.seed}, system message {message_tokens(full.messages[0])} tokens, tools {sizes.tools or real} "
-        f"(nuan's own: {real}), reply {REPLY_TOKENS}, tool calls in {TOOL_SHARE:.0%} of turns that are no small talk",
-        f"private chats: small talk {CASUAL:.0%}, {TURN_MS // 1000} s between turns, {SESSION_MS // 60_000} min "
-        f"between sessions; digests at {DIGEST_PRICE} of the price",
+        f"(nuan's own: {real}), reply {REPLY_TOKENS}, tool calls in {TOOL_SHARE:.0%} of turns",
+        f"small talk in {CASUAL:.0%} of turns; private chats: {TURN_MS // 1000} s between turns, "
+        f"{SESSION_MS // 60_000} min between sessions; digests at {DIGEST_PRICE} of the price",
         *(tuning(options, rule) for rule in RULES),
         f"(a) window {WINDOW} events, memory {MEMORY}; (b) tail {TAIL} entries, memory {MEMORY}, warm boot {WARM}; "
         f"{sizes.bot_lines} of the bot's lines in both",
