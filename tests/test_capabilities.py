@@ -26,7 +26,7 @@ from tests.fakes.openai_rules import check, list_of
 @pytest.mark.parametrize(
     ("provider", "name", "cache", "style", "least", "life", "cached", "written"),
     [
-        ("openai", "gpt-4o-mini", "prefix", "none", 1024, 86_400, 0.5, None),
+        ("openai", "gpt-4o-mini", "prefix", "none", 1024, 86_400, 0.5, 1.0),
         ("openai", "gpt-4.1", "prefix", "none", 1024, 86_400, 0.25, 1.0),
         ("openai", "gpt-5.5", "prefix", "none", 1024, 86_400, 0.1, 1.0),
         ("openai", "gpt-5.6-terra", "exact", "breakpoint", 1024, 1_800, 0.1, 1.25),

@@ -198,7 +198,7 @@ async def test_who_only_goes_on_talking_in_a_group_is_told_nothing(world: World)
 async def test_where_only_the_small_model_fits_it_answers_though_little_is_used(new_world: NewWorld) -> None:
     prices = {"price_input": 1.0, "price_output": 4.0}
     cheap = {"name": "small", "price_input": 0.1, "price_output": 0.4}
-    world = await new_world(model=prices, small=cheap, budget={"day_money": 0.0048})
+    world = await new_world(model=prices, small=cheap, budget={"day_money": 0.0034})
     world.small = ScriptedModel()
     world.small.script = lambda _: says("小模型在", prompt_tokens=700)
     await world.restart()
@@ -211,7 +211,7 @@ async def test_where_only_the_small_model_fits_it_answers_though_little_is_used(
 
 
 async def test_where_only_a_light_log_fits_it_is_begun_before_anybody_is_refused(new_world: NewWorld) -> None:
-    world = await new_world(budget={"day_tokens": 4_000, "light_at": 1.0})
+    world = await new_world(budget={"day_tokens": 4_300, "light_at": 1.0})
     world.model.script = lambda request: says("好", prompt_tokens=1_000 if request.prompt.tools else 300)
     for text in ("我今天想聊聊工作上的事", "后来老板又加了需求", "同事也走了两个", "我有点不知道怎么办"):
         await world.say(text)

@@ -19,7 +19,7 @@ from bot.money import prices
 from bot.money.degrade import Step
 from bot.ports import Clock, Drafts, Edits, Model, Streams
 from bot.prompt.compose import whole_prompt
-from bot.prompt.tokens import log_budget, log_tokens, message_tokens, prefix_tokens, prompt_tokens
+from bot.prompt.tokens import credible, log_budget, log_tokens, message_tokens, prefix_tokens, prompt_tokens
 from bot.session.heartbeat import skips
 from bot.store.ledger import Settlement
 from bot.store.refusals import OVER
@@ -241,9 +241,9 @@ class TurnRunner:
         return Preview(self._store, self._clock, adapter, chat, running.turn, self._log)
 
     async def _usage(self, answered: Answered, running: Running) -> Usage:
-        """What the server counted, else our estimate; no prompt has no tokens, or more than the model's window."""
+        """What the server counted, else our estimate."""
         completion = answered.completion
-        if completion.usage is not None and 0 < completion.usage.prompt_tokens <= self._settings.model.window_tokens:
+        if completion.usage is not None and credible(completion.usage, self._settings.model.window_tokens):
             return completion.usage
         ratio = await self._planner.ratio(answered.member)
         vocabulary = self._planner.vocabulary

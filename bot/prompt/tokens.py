@@ -4,8 +4,11 @@ import math
 from functools import lru_cache
 
 from bot.text.estimate import Vocabulary, estimate_tokens
-from bot.types.prompt import Message, ToolSpec
+from bot.types.prompt import Message, ToolSpec, Usage
 from bot.types.session import Epoch
+
+WILDEST = 10
+"""A prompt of more windows is an error of the server; a smaller excess is a window that is set too small."""
 
 PER_MESSAGE = 4
 """Tokens a chat message costs beside its text (role and separators, OpenAI's chat format)."""
@@ -52,3 +55,8 @@ def prompt_tokens(epoch: Epoch | None, prefix: int, added: int, ratio: float = 1
         new = sum(entry.tokens for entry in epoch.entries[epoch.prompt_entries :]) + added
         return epoch.prompt_tokens + math.ceil(ratio * new)
     return math.ceil(ratio * (prefix + (log_tokens(epoch) if epoch is not None else 0) + added))
+
+
+def credible(usage: Usage, window: int) -> bool:
+    """Whether a server's count can be: no prompt has no tokens, or many times its model's window of tokens."""
+    return 0 < usage.prompt_tokens <= WILDEST * window
