@@ -87,7 +87,7 @@ async def test_an_unknown_tool_is_answered_as_such(world: World) -> None:
 
 async def test_six_tool_calls_are_done_and_the_rest_is_refused(world: World) -> None:
     await world.say("记住我怕狗")
-    tool_first(world, *[recall("怕狗")] * 9)
+    tool_first(world, *[recall("怕狗", top_k=number) for number in range(1, 10)])
     await world.say("我怕什么")
     assert sum("#1 小王：我怕狗" in result for result in results(world)) == 6
     assert results(world)[6:] == ["这一轮不能再用工具了，请直接回答。"] * 3

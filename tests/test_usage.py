@@ -33,7 +33,7 @@ async def test_every_call_is_in_its_day_chat_and_cause(new_world: NewWorld) -> N
     for text in ("小暖，今天下雨了", "小暖，我带了伞"):
         await world.say(text, "阿明", "很长很长很长很长很长很长很长的群名")
     shown = (await show_usage(place(world), 3, world.clock)).splitlines()
-    assert shown[0] == "3 days: 3 calls, 3000 tok, 50% of the input from the cache, 0.0030 spent"
+    assert shown[0] == "3 days: 3 calls, 3000 tok, 50% of the input from the cache, 0.0030 USD spent"
     days = [line.split() for line in shown if line[:3] == "06-"]
     assert [(day[0], day[-4], day[-3]) for day in days] == [
         ("06-12", "1000", "1"), ("06-13", "0", "0"), ("06-14", "2000", "2"),
@@ -48,7 +48,7 @@ async def test_every_call_is_in_its_day_chat_and_cause(new_world: NewWorld) -> N
 
 async def test_nothing_used_is_shown_as_nothing(world: World) -> None:
     shown = await show_usage(place(world), 2, world.clock)
-    assert shown.splitlines()[0] == "2 天：0 次调用，0 tok，输入的 0% 命中缓存，花费 0.0000"
+    assert shown.splitlines()[0] == "2 天：0 次调用，0 tok，输入的 0% 命中缓存，花费 0.0000 USD"
 
 
 @given(st.integers(0, 10**9), st.integers(0, 10**9))
