@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from bot.cli.house import Place
 from bot.cli.look import show_usage
-from bot.commands.usage import BAR, bar
+from bot.commands.usage import BAR, EIGHTHS, HITS, bar
 from bot.resources import Prompts, resource_dir
 from bot.types.prompt import Completion, Usage
 from tests.conftest import NewWorld
@@ -16,6 +16,7 @@ from tests.e2e import Home, run
 from tests.world import World
 
 DAY_S = 86_400
+BLOCKS = str.maketrans("", "", EIGHTHS.strip())
 
 
 def place(world: World) -> Place:
@@ -34,6 +35,7 @@ async def test_every_call_is_in_its_day_chat_and_cause(new_world: NewWorld) -> N
         await world.say(text, "阿明", "很长很长很长很长很长很长很长的群名")
     shown = (await show_usage(place(world), 3, world.clock)).splitlines()
     assert shown[0] == "3 days: 3 calls, 3000 tok, 50% of the input from the cache, 0.0030 USD spent"
+    shown = [line.translate(BLOCKS) for line in shown]
     days = [line.split() for line in shown if line[:3] == "06-"]
     assert [(day[0], day[-4], day[-3]) for day in days] == [
         ("06-12", "1000", "1"), ("06-13", "0", "0"), ("06-14", "2000", "2"),
@@ -41,7 +43,9 @@ async def test_every_call_is_in_its_day_chat_and_cause(new_world: NewWorld) -> N
     assert any("console 很长很长" in line and line.split()[-4:] == ["2000", "2", "50%", "0.0020"] for line in shown)
     assert any(line.startswith("#2 阿明") and line.split()[-4:] == ["2000", "2", "50%", "0.0020"] for line in shown)
     assert any(line.startswith("reply") and line.split()[-4] == "3000" for line in shown)
-    assert "█" * BAR in shown[5]
+    drawn = (await show_usage(place(world), 3, world.clock)).splitlines()
+    assert "█" * BAR in drawn[5]
+    assert "█" * (HITS // 2) + " " * (HITS // 2) in drawn[5].rpartition("50%")[2], "half of the input"
     only_today = (await show_usage(place(world), 1, world.clock)).splitlines()
     assert only_today[0].startswith("1 days: 2 calls, 2000 tok")
 
