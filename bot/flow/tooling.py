@@ -45,7 +45,7 @@ class Tooling:
         text = self._words.opening(self._words.script(bench.person))
         roles = [message.role for message in bench.logged]
         tool = next((tool for tool in self._tools if tool.spec.name == call.name), None)
-        memory, told = None, NOTHING
+        memory, told, quiet = None, NOTHING, False
         if roles.count("tool") >= MOST_TOOLS:
             answer = text("tool_enough")
         elif tool is None:
@@ -53,14 +53,14 @@ class Tooling:
         else:
             try:
                 result = await tool.run(await self._context(bench), call.arguments)
-                answer, memory, told = result.text, result.memory, result.told
+                answer, memory, told, quiet = result.text, result.memory, result.told, result.quiet
             except ToolRefused as refused:
                 answer = text(refused.key, problem=refused.problem)
             except StoreError as error:
                 self._log.error("tool_failed", turn=bench.turn.id, tool=call.name, error=str(error))
                 answer = text("tool_failed", problem=type(error).__name__)
         tokens = estimate_tokens(answer, self._planner.vocabulary)
-        return ToolOutcome(f"{roles.count('assistant')}:{call.id}", call.id, answer, tokens, memory, told)
+        return ToolOutcome(f"{roles.count('assistant')}:{call.id}", call.id, answer, tokens, memory, told, quiet)
 
     async def _context(self, bench: Bench) -> ToolContext:
         turn, person = bench.turn, bench.person

@@ -19,7 +19,8 @@ from bot.money import prices
 from bot.ports import Clock, Drafts, Edits, Model, Streams
 from bot.prompt.compose import whole_prompt
 from bot.prompt.tokens import log_budget, log_tokens, message_tokens, prefix_tokens, prompt_tokens
-from bot.session.heartbeat import skips
+from bot.session.listening import last_line, was_called
+from bot.session.skipping import SKIP, refuses, silent
 from bot.store.ledger import Settlement
 from bot.store.refusals import OVER
 from bot.store.store import Store
@@ -28,7 +29,7 @@ from bot.types.heartbeat import HEARTBEAT
 from bot.types.log import Log
 from bot.types.outgoing import Draft
 from bot.types.people import Chat, Person
-from bot.types.prompt import Completion, Request, ToolSpec, Usage
+from bot.types.prompt import Completion, Message, Request, ToolSpec, Usage
 from bot.types.session import Epoch
 from bot.types.tool import Tool
 from bot.types.turn import Call, Turn
@@ -140,6 +141,10 @@ class TurnRunner:
             outcome = await self._tooling.run(bench, waiting[0])
             await self._store.turns.tool_done(turn, outcome, self._clock.now())
             return await self._reload(running)
+        logged = mine(epoch, turn)
+        if was_called(logged) and await self._store.windows.end_with(turn.id):
+            await self._say(running, Completion(last_line(logged) or SKIP, (), None, "stop"), None)
+            return None
         answered = await self._ask(running)
         completion = answered.completion
         usage = await self._usage(answered, running)
@@ -220,19 +225,29 @@ class TurnRunner:
         prompt = prompt_tokens(running.epoch, prefix, 0, ratio, answered.member.model.name)
         return Usage(prompt, 0, message_tokens(completion.message(), vocabulary), returned=False)
 
-    async def _say(self, running: Running, completion: Completion, settlement: Settlement) -> None:
-        now, turn, message = self._clock.now(), running.turn, completion.message()
-        first = turn.why == HEARTBEAT
-        reply = "" if first and skips(completion.text) else completion.text.strip()
+    def _reply(self, running: Running, completion: Completion) -> tuple[Message, str]:
+        """What the log keeps, and what is said: "" for nothing, but in a DM nobody waits for an answer in vain."""
+        kind = running.chat.kind
+        if silent(completion.text, running.turn.why, kind):
+            return completion.message(), ""
+        if kind == "dm" and refuses(completion.text):
+            text = self._words.messages.text("listening", self._words.script(running.person))
+            return Message("assistant", text), text
+        return completion.message(), completion.text.strip()
+
+    async def _say(self, running: Running, completion: Completion, settlement: Settlement | None) -> None:
+        now, turn = self._clock.now(), running.turn
+        message, reply = self._reply(running, completion)
+        text = "\n".join(line for line in (*turn.receipts, reply) if line)
         saying = Saying(
             turn_id=turn.id, entry=message, tokens=message_tokens(message, self._planner.vocabulary),
             settlement=settlement, line=reply,
-            drafts=self._sending.drafts(running.chat, Draft("\n".join((*turn.receipts, reply)), "reply")),
+            drafts=self._sending.drafts(running.chat, Draft(text, "reply")) if text else (),
             window_until=now + self._settings.speak.window_seconds * 1000,
             close_at=self._planner.close_at(turn.opened_at, running.chat, running.person, now),
             platforms=self._sending.platforms,
         )  # fmt: skip
-        say = self._store.heartbeats.say if first else self._store.turns.say
+        say = self._store.heartbeats.say if turn.why == HEARTBEAT else self._store.turns.say
         self._sending.hand(turn.chat_id, await say(saying, now))
         await self._report(turn, reply=reply)
         model, limits = self._settings.model, self._settings.session
@@ -250,17 +265,18 @@ class TurnRunner:
             model=model, prompt_tokens=prompt, cached_tokens=cached, output_tokens=output,
             cost=round(cost, 6), ms=self._clock.now() - turn.asked_at,
             calls=calls, session=turn.session_number, epoch=turn.epoch_number, turn=turn.number, reply=reply,
+            outcome="failed" if error else "answered" if reply or turn.receipts else "skipped",
             **({"error": error} if error else {}),
         )  # fmt: skip
 
     async def _fail(self, turn: Turn, person: Person, error: str, text: str, fate: str) -> None:
-        """Void the turn and tell the person, if they wrote; a call in flight is charged or released."""
+        """Void the turn and tell the person, if they called; a call in flight is charged or released."""
         reserved = await self._store.turns.reserved_call(turn.id)
-        said = "\n".join(line for line in (*turn.receipts, text) if line)
-        notice = Draft(said, "notice") if said else None
+        called = turn.why not in (HEARTBEAT, "window")
+        said = "\n".join(line for line in (*turn.receipts, text if called else "") if line)
         call = (reserved, fate) if reserved is not None else None
-        told = notice if turn.why != HEARTBEAT else None
-        await self._store.turns.fail(turn, error, told, call, self._clock.now())
+        notice = Draft(said, "notice") if said else None
+        await self._store.turns.fail(turn, error, notice, call, self._clock.now())
         await self._report(turn, error)
 
     async def _begin_anew(self, turn: Turn, error: ModelError) -> None:
