@@ -53,9 +53,9 @@ def make_tools(
     return (
         recall_tool(recall, search, render),
         experience_tool(experience, saved, store.tombstones.covers, done),
+        listen_tool(listen_spec(find), quiet),
         *((look_tool(look_spec(find), store, media, words),) if media is not None else ()),
         *((skill_tool(skill_spec(find), skills),) if skills else ()),
-        listen_tool(listen_spec(find), quiet),
     )
 
 
