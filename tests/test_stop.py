@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 
 from bot.config.settings import Settings
+from bot.errors import StoreError
+from bot.flow.plan import Occasion
 from bot.types.prompt import Completion
 from tests.fakes.model import says
 from tests.test_sending import until
@@ -225,3 +227,14 @@ async def test_a_completion_that_comes_with_the_stop_is_not_said(world: World) -
     assert world.replies[-1] == STOPPED
     said = world.rows("SELECT state FROM turn") == [("said",)]
     assert (len(world.replies) == 2) == said
+
+
+async def test_what_was_stopped_while_its_turn_was_composed_is_not_asked(world: World) -> None:
+    await asked(world, "讲个故事", "阿明", "")
+    await world.say("停", "阿明")
+    question, *_ = await world.store.events.recent(1, 0, 0, 10)
+    chat, person = await world.store.people.chat(1), await world.store.people.person(question.person_id or 0)
+    now = world.clock.now()
+    plan = await world.app._answering._planner.plan(Occasion(chat, person, (question,), "dm"), now)
+    with pytest.raises(StoreError, match="taken back"):
+        await world.store.turns.ask(plan.asking, now)

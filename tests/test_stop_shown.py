@@ -105,3 +105,24 @@ async def test_parts_that_wait_are_not_sent_and_the_line_holds_what_went(tmp_pat
         ("sent",), ("cancelled",), ("cancelled",), ("sent",),
     ]  # fmt: skip
     await world.close()
+
+
+async def test_a_log_that_goes_on_is_told_what_people_saw(tmp_path: Path) -> None:
+    world = await opened(tmp_path, Lively(size=10_000))
+    model = await ask(world, "你好")
+    model.write("在的")
+    model.finish()
+    await world.app.settled()
+    await ask(world)
+    for piece in (ONCE, "停在这里"):
+        model.write(piece)
+        await pass_interval(world, 1_500)
+        await until(lambda: world.rows("SELECT preview_id FROM outbox WHERE turn_id = 2") == [("m2",)])
+    await until(lambda: world.rows("SELECT text FROM outbox WHERE turn_id = 2") == [(model.written,)])
+    await world.say("停")
+    await world.app.door.accept(world.message("后来呢"))
+    await until(lambda: len(world.prompts) == 3)
+    assert [message.role for message in world.prompts[-1]] == ["system", "user", "assistant", "user"]
+    assert f'<b cut="1">{ONCE[:20]}' in world.last_user
+    model.finish()
+    await world.close()
