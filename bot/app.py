@@ -15,6 +15,7 @@ from bot.flow.aside import Aside
 from bot.flow.calling import Caller
 from bot.flow.closing import Closing, Summariser
 from bot.flow.crew import Crew
+from bot.flow.halting import Halting
 from bot.flow.heartbeat import Heartbeat
 from bot.flow.instructions import read_instructions
 from bot.flow.intake import Intake
@@ -31,6 +32,7 @@ from bot.prompt.persona import NAME_MARK, Persona, read_bootstraps
 from bot.prompt.skills import read_skills
 from bot.session.activation import SpeakingRules
 from bot.session.lanes import Activity, Lanes, Work
+from bot.store.arrival import Accepted
 from bot.store.store import Store
 from bot.types.log import Log
 from bot.types.money import Rate
@@ -108,8 +110,9 @@ class App:
             store, clock, settings, words, begin, lambda: self._sending.platforms, log
         )  # fmt: skip
         remembering = Remembering(store, clock, settings, words, parts.aside)
+        self._halting = Halting(self._sends.wake, log)
         self._answering = Answering(
-            store, runner, remembering, planner, clock, words, Reach(self._sending, media), log
+            store, runner, remembering, planner, clock, words, Reach(self._sending, media, self._halting), log
         )  # fmt: skip
         summariser = Summariser(brain.caller, read_instructions(parts.prompts, "digest"))
         self._closing = Closing(store, summariser, planner, clock, settings, words, parts.aside, log)
@@ -121,9 +124,7 @@ class App:
             settings.bot.names, settings.bot.prefix_trigger, settings.speak.window_seconds * 1000,
             settings.speak.followup_seconds * 1000, settings.speak.backlog_seconds * 1000,
         )  # fmt: skip
-        self.door = Intake(
-            store, clock, rules, is_command, words.language, self._arrived, self._activity, tuple(scenes)
-        )
+        self.door = Intake(store, clock, rules, is_command, words, self._arrived, self._activity, tuple(scenes))
 
     async def start(self, adapters: Sequence[Adapter]) -> None:
         """Take up what an earlier process left, then begin."""
@@ -201,7 +202,14 @@ class App:
             return False
         return True
 
-    def _arrived(self, chat_id: int, now: bool) -> None:
+    def _arrived(self, accepted: Accepted) -> None:
         """An event is stored: answer it, or see when it will be due."""
+        chat_id, event, decision = accepted.chat.id, accepted.event, accepted.decision
+        if event is None or decision is None or (decision.action == "listen"):
+            return
         self._heartbeat.interrupt(chat_id)
-        (self._chats.wake if now else lambda _: self.look())(chat_id)
+        self._halting.halt(accepted)
+        if decision.action == "now":
+            self._chats.wake(chat_id)
+        if decision.action == "follow" or event.kind == "event":
+            self.look()  # what an event takes back may be on the screen while the chat is busy

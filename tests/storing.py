@@ -6,7 +6,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
-from bot.store.events import Accepted, Arrival
+from bot.store.arrival import Accepted, Arrival
 from bot.store.forgetting import Forgetting
 from bot.store.keeping import Receipt
 from bot.store.ledger import Reservation, Settlement

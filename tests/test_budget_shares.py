@@ -49,7 +49,7 @@ async def test_a_chat_has_a_share_of_its_own(new_world: NewWorld) -> None:
 
 
 async def test_what_is_allowed_for_ever_ends_for_ever(new_world: NewWorld) -> None:
-    world = await new_world(budget={"total_tokens": 8_000})
+    world = await new_world(budget={"total_tokens": 8_400})
     await until_refused(world, "阿明")
     assert "一共的 token" in world.replies[-1]
     await world.wait(40 * DAY_S)
@@ -110,4 +110,5 @@ async def test_who_goes_on_talking_in_a_group_is_told_once_not_for_every_line(ne
         await world.say(text, "阿明", "家")
         await world.wait(6)
     assert len(world.replies) == told
-    assert world.rows("SELECT count(*) FROM event WHERE state = 'queued'") == [(0,)]
+    await world.wait(120)
+    assert world.rows("SELECT count(*) FROM event WHERE state = 'queued'") == [(0,)], "they wait for the window only"

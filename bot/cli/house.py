@@ -15,7 +15,7 @@ from bot.config.settings import Settings
 from bot.errors import ConfigError
 from bot.flow.crew import Crew
 from bot.flow.instructions import read_instructions
-from bot.flow.tools import look_spec, skill_spec, tool_specs
+from bot.flow.tools import listen_spec, look_spec, skill_spec, tool_specs
 from bot.flow.words import Words
 from bot.model.client import OpenAIModel
 from bot.ports import Clock
@@ -59,6 +59,7 @@ def text_problems(settings: Settings, data: Path) -> tuple[str, ...]:
         attempt(lambda folder=folder: read_instructions(find, folder))  # type: ignore[misc]
     attempt(lambda: look_spec(find))
     attempt(lambda: skill_spec(find))
+    attempt(lambda: listen_spec(find))
     tools = attempt(lambda: tool_specs(find)) or ()
     place = attempt(lambda: find_place(settings, data))
     if place is not None:

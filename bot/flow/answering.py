@@ -8,6 +8,7 @@ from typing import Protocol
 from bot.errors import StoreError
 from bot.flow.changes import follow
 from bot.flow.guests import Guests
+from bot.flow.halting import Halting
 from bot.flow.media import Media
 from bot.flow.plan import Planner
 from bot.flow.remembering import Remembering, Told
@@ -37,10 +38,11 @@ class Desk(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """What lies outside of the house: messages on their way out, attachments to look at."""
+    """What lies outside of the house: messages on their way out, attachments to look at, and who says stop."""
 
     sending: Sending
     media: Media
+    halting: Halting
 
 
 class Answering:
@@ -59,6 +61,7 @@ class Answering:
         self._log = log
         self._sending = reach.sending
         self._media = reach.media
+        self._halting = reach.halting
         self._guests = Guests(store, clock, words)
         self._desk: Desk | None = None
         self._unfinished: set[int] = set()
@@ -78,7 +81,7 @@ class Answering:
         """
         if chat_id in self._unfinished:
             for turn in await self._store.turns.running(chat_id):
-                await self._runner.resume(turn)
+                await self._halting.run(chat_id, self._runner.resume(turn))
                 self._sending.hand(chat_id, None)
         self._unfinished.add(chat_id)
         while await self._some(chat_id):
@@ -138,12 +141,19 @@ class Answering:
         if len(answering) < len(batch):
             return  # what a command made forgotten may be among the rest, which is read anew
         caller = next((event for event in reversed(answering) if event.why != "window"), answering[-1])
+        occasion = Occasion(chat, people[caller.person_id], tuple(answering), caller.why, tuple(receipts))
         self._sending.typing(chat, True)
         try:
-            known = await self._media.understand(chat, people[caller.person_id], tuple(answering))
-            await self._runner.begin(Occasion(chat, people[caller.person_id], known, caller.why, tuple(receipts)))
+            if not await self._halting.run(chat.id, self._turn(occasion)) and receipts:
+                await self._store.refusals.confirm(
+                    chat.id, occasion.answering[0].id, "\n".join(receipts), self._clock.now()
+                )
         finally:
             self._sending.typing(chat, False)
+
+    async def _turn(self, occasion: Occasion) -> None:
+        known = await self._media.understand(occasion.chat, occasion.person, occasion.answering)
+        await self._runner.begin(replace(occasion, answering=known))
 
     async def _commands(self, event: Event, chat: Chat, person: Person) -> tuple[list[str], Event | None]:
         """Carry out the memory commands of a message; the receipts still to be said, and what is left to answer."""
@@ -175,6 +185,10 @@ class Answering:
         return receipts, replace(event, text=rest) if forgot else event
 
     async def _give_up(self, batch: tuple[Event, ...], chat: Chat) -> None:
+        """Tell whoever called; a follow-up nobody asked for is only read."""
+        if all(event.why == "window" for event in batch):
+            await self._store.events.finish(tuple(event.id for event in batch), "done", "failed")
+            return
         person = await self._store.people.person(batch[-1].person_id or 0)
         text = self._words.messages.text("went_wrong", self._words.script(person))
         numbers = tuple(event.id for event in batch)

@@ -4,13 +4,15 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from bot.context.scene import scene_text
+from bot.flow.words import Words
 from bot.memory.ordering import ordered
 from bot.memory.pointing import pointing
 from bot.memory.understand import understand
 from bot.ports import Clock, SceneSource
 from bot.session.activation import SpeakingRules, decide
 from bot.session.lanes import Activity
-from bot.store.events import Arrival
+from bot.session.stopping import stops
+from bot.store.arrival import Accepted, Arrival
 from bot.store.store import Store
 from bot.text.clean import clean, clean_name
 from bot.text.clip import clip_whole
@@ -36,15 +38,16 @@ class Intake:
     """Takes events in from any adapter."""
 
     def __init__(
-        self, store: Store, clock: Clock, rules: SpeakingRules, is_command: Callable[[str], bool], language: Script,
-        wake: Callable[[int, bool], None], activity: Activity, scenes: tuple[SceneSource, ...] = (),
+        self, store: Store, clock: Clock, rules: SpeakingRules, is_command: Callable[[str], bool], words: Words,
+        arrived: Callable[[Accepted], None], activity: Activity, scenes: tuple[SceneSource, ...] = (),
     ) -> None:  # fmt: skip
+        """`arrived` is told of everything that is stored."""
         self._store = store
         self._clock = clock
         self._rules = rules
         self._is_command = is_command
-        self._language = language
-        self._wake = wake
+        self._words = words
+        self._arrived = arrived
         self._activity = activity
         self._scenes = scenes
 
@@ -54,10 +57,7 @@ class Intake:
         try:
             arrival = self._arrival(self._cleaned(incoming))
             accepted = await self._store.events.accept(arrival, lambda situation: decide(situation, self._rules))
-            if accepted.decision is not None and accepted.decision.action != "listen":
-                self._wake(accepted.chat.id, accepted.decision.action == "now")
-                if incoming.kind == "event":  # what it takes back may be on the screen while the chat is busy
-                    self._wake(accepted.chat.id, False)
+            self._arrived(accepted)
             return True
         finally:
             self._activity.end()
@@ -100,14 +100,17 @@ class Intake:
             addresses_other=incoming.addresses_other, forwarded=incoming.forwarded, window_until=0,
             greets=is_command and greets(text), code=code_in(text, is_command) if is_message else "",
             awaited=bool(incoming.via), age_ms=max(0, self._clock.now() - incoming.at) if incoming.at else 0,
+            stop=stops(text, self._rules.names) if is_message and not is_command else "",
         )  # fmt: skip
         told = "" if not is_message or is_command or situation.code else text
         if order is not None:
             told = order.content or ""
         return Arrival(
             incoming, situation,
-            lambda last: script_of(told, _known(last) or self._language) if told.strip() else last,
+            lambda last: script_of(told, _known(last) or self._words.language) if told.strip() else last,
             "command" if is_command and order is None else "",
+            lambda key, script: self._words.messages.text(key, self._words.script_named(script)),
+            lambda waiting: bool(understand(waiting[:COMMAND_CHARS], self._rules.names).commands),
         )  # fmt: skip
 
 

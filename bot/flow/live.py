@@ -77,7 +77,9 @@ class Preview:
     async def _show(self, text: str) -> None:
         """Show it once. A message begins as …: a crash that loses its id leaves only that beside the whole reply."""
         adapter, chat = self._adapter, self._chat
-        number, shown = await self._store.outbox.preview(chat.id, self._turn.id, self._clock.now())
+        number, shown = await self._store.outbox.preview(
+            chat.id, self._turn.id, self._clock.now(), text, draft=self._drafts
+        )  # fmt: skip
         outgoing = Outgoing(number, chat.id, chat.platform, chat.external_id, text, "reply", preview_id=shown)
         if self._drafts and isinstance(adapter, Drafts) and await adapter.draft(outgoing):
             return

@@ -247,6 +247,9 @@ class Media:
         except ModelError as error:
             self._log.warning("media_failed", call=call, fault=error.fault, detail=error.detail, text=error.said)
             raise NotSeen("failed", (call, "charge" if error.billed else "release")) from error
+        except asyncio.CancelledError:
+            await self._store.ledger.charge(call, self._clock.now())
+            raise
         except Exception as error:
             self._log.error("media_failed", call=call, exc_info=error)
             raise NotSeen("failed", (call, "charge")) from error

@@ -31,6 +31,8 @@ class Refusing:
             lines.append(self.text(person, error))
         if lines:
             await self._store.refusals.refuse(chat.id, numbers, Draft("\n".join(lines), "notice"), now)
+        elif occasion.why == "window":
+            await self._store.windows.put_back(numbers, "silent", now)
         else:
             await self._store.events.finish(numbers, "done", "silent")
         self._log.warning("over_budget", chat=chat.id, person=person.id, limit=error.limit, said=bool(lines))

@@ -71,7 +71,7 @@ class Tooling:
     async def _one(self, bench: Bench, call: ToolCall, results: int, beside: tuple[ToolCall, ...]) -> ToolOutcome:
         text = self._words.opening(self._words.script(bench.person))
         tool = next((tool for tool in self._tools if tool.spec.name == call.name), None)
-        memory, told = None, NOTHING
+        memory, told, quiet = None, NOTHING, False
         late = self._clock.now() - bench.turn.asked_at > MOST_TURN_MS
         most = self._most_tokens
         # What comes to nothing when nuan has nothing to say first may not change anything.
@@ -86,7 +86,7 @@ class Tooling:
             try:
                 async with asyncio.timeout(TOOL_S):
                     result = await tool.run(await self._context(bench), call.arguments)
-                answer, memory, told = result.text, result.memory, result.told
+                answer, memory, told, quiet = result.text, result.memory, result.told, result.quiet
             except ToolRefused as refused:
                 answer = text(refused.key, problem=refused.problem)
             except (StoreError, TimeoutError) as error:
@@ -94,7 +94,7 @@ class Tooling:
                 answer = text("tool_failed", problem=type(error).__name__)
         tokens = estimate_tokens(answer, self._planner.vocabulary)
         rounds = sum(message.role == "assistant" for message in bench.logged)
-        return ToolOutcome(f"{rounds}:{call.id}", call.id, answer, tokens, memory, told)
+        return ToolOutcome(f"{rounds}:{call.id}", call.id, answer, tokens, memory, told, quiet)
 
     async def _context(self, bench: Bench) -> ToolContext:
         turn, person = bench.turn, bench.person

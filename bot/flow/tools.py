@@ -12,6 +12,7 @@ from bot.flow.words import Words
 from bot.memory.experience import experience_tool
 from bot.prompt.skills import skill_tool
 from bot.recall.tool import recall_tool
+from bot.session.listening import listen_tool
 from bot.store.store import Store
 from bot.text.clean import as_data
 from bot.text.clip import clip
@@ -48,9 +49,11 @@ def make_tools(
 
     done = words.openings.text("experience_saved", words.language, id="{id}")
     recall, experience = tool_specs(find)
+    quiet = words.openings.text("listen_stopped", words.language)
     return (
         recall_tool(recall, search, render),
         experience_tool(experience, saved, store.tombstones.covers, done),
+        listen_tool(listen_spec(find), quiet),
         *((look_tool(look_spec(find), store, media, words),) if media is not None else ()),
         *((skill_tool(skill_spec(find), skills),) if skills else ()),
     )
@@ -64,6 +67,11 @@ def tool_specs(find: Callable[[str], Path]) -> tuple[ToolSpec, ToolSpec]:
 def look_spec(find: Callable[[str], Path]) -> ToolSpec:
     """What the model reads of the tool that sees pictures again; ConfigError when its file is broken."""
     return _spec(find("tools/look.json"))
+
+
+def listen_spec(find: Callable[[str], Path]) -> ToolSpec:
+    """What the model reads of the tool that ends a talk; ConfigError when its file is broken."""
+    return _spec(find("tools/stop_listen.json"))
 
 
 def skill_spec(find: Callable[[str], Path]) -> ToolSpec:

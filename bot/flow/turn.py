@@ -7,8 +7,8 @@ from bot.config.settings import Settings
 from bot.errors import ForgottenError, ModelError, OverBudget, StoreError
 from bot.flow.calling import Answered, Caller
 from bot.flow.crew import Member
+from bot.flow.hearing import Hearing
 from bot.flow.interruptible import Interruptible
-from bot.flow.live import Preview
 from bot.flow.plan import Plan, Planner
 from bot.flow.refusing import Refusing
 from bot.flow.sending import Sending
@@ -17,10 +17,11 @@ from bot.flow.tooling import Bench, Tooling
 from bot.flow.words import Words
 from bot.money import prices
 from bot.money.degrade import Step
-from bot.ports import Clock, Drafts, Edits, Model, Streams
+from bot.ports import Clock, Model
 from bot.prompt.compose import whole_prompt
 from bot.prompt.tokens import credible, log_budget, log_tokens, message_tokens, prefix_tokens, prompt_tokens
-from bot.session.heartbeat import skips
+from bot.session.listening import last_line, was_called
+from bot.session.skipping import SKIP, refuses, silent
 from bot.store.ledger import Settlement
 from bot.store.refusals import OVER
 from bot.store.store import Store
@@ -30,7 +31,7 @@ from bot.types.log import Log
 from bot.types.occasion import Occasion
 from bot.types.outgoing import Draft
 from bot.types.people import Chat, Person
-from bot.types.prompt import Completion, Request, ToolSpec, Usage
+from bot.types.prompt import Completion, Message, Request, ToolSpec, Usage
 from bot.types.session import Epoch
 from bot.types.tool import Tool
 from bot.types.turn import Call, Turn
@@ -83,8 +84,7 @@ class TurnRunner:
         self._sending = sending
         self._refusing = Refusing(store, clock, words, log)
         self._tooling = Tooling(planner, brain.tools, clock, words, log, settings.budget.turn_tokens)
-        switches = {"telegram": settings.telegram.stream, "discord": settings.discord.stream}
-        self._silent = frozenset(platform for platform, on in switches.items() if not on)
+        self._hearing = Hearing(store, clock, sending, settings, log)
 
     async def begin(self, occasion: Occasion) -> None:
         """Compose, commit, ask, answer, say. A limit that is reached is said in one line instead."""
@@ -161,6 +161,10 @@ class TurnRunner:
             for outcome in await self._tooling.run(bench, waiting):
                 await self._store.turns.tool_done(turn, outcome, self._clock.now())
             return await self._reload(running)
+        logged = mine(epoch, turn)
+        if was_called(logged) and await self._store.windows.end_with(turn.id):
+            await self._say(running, Completion(last_line(logged) or SKIP, (), None, "stop"), None)
+            return None
         answered = await self._ask(running)
         completion = answered.completion
         usage = await self._usage(answered, running)
@@ -199,7 +203,8 @@ class TurnRunner:
 
         async def listen(model: Model, request: Request) -> Completion:
             stop = self._brain.stop
-            return await self._listen(running, model if stop is None else Interruptible(model, stop), request)
+            asked = model if stop is None else Interruptible(model, stop)
+            return await self._hearing.listen(running.chat, turn, asked, request)
 
         return await self._brain.caller.ask(request, first, reserve, ledger, listen)
 
@@ -223,23 +228,6 @@ class TurnRunner:
         reservation = self._planner.reservation(cause_of(epoch, turn), member, tokens, now, prefix + log_tokens(epoch))
         return await self._store.turns.ask_again(turn, reservation, now)
 
-    async def _listen(self, running: Running, model: Model, request: Request) -> Completion:
-        """The completion; where the platform can, the reply is shown while it is written."""
-        preview = self._preview(running)
-        if preview is None or not isinstance(model, Streams):
-            return await model.complete(request)
-        try:
-            return await model.stream(request, preview.hear)
-        finally:
-            await preview.end()
-
-    def _preview(self, running: Running) -> Preview | None:
-        chat = running.chat
-        adapter = self._sending.adapter(chat.platform)
-        if chat.platform in self._silent or not isinstance(adapter, Edits | Drafts):
-            return None
-        return Preview(self._store, self._clock, adapter, chat, running.turn, self._log)
-
     async def _usage(self, answered: Answered, running: Running) -> Usage:
         """What the server counted, else our estimate."""
         completion = answered.completion
@@ -251,19 +239,29 @@ class TurnRunner:
         prompt = prompt_tokens(running.epoch, prefix, 0, ratio, answered.member.model.name)
         return Usage(prompt, 0, message_tokens(completion.message(), vocabulary), returned=False)
 
-    async def _say(self, running: Running, completion: Completion, settlement: Settlement) -> None:
-        now, turn, message = self._clock.now(), running.turn, completion.message()
-        first = turn.why == HEARTBEAT
-        reply = "" if first and skips(completion.text) else completion.text.strip()
+    def _reply(self, running: Running, completion: Completion) -> tuple[Message, str]:
+        """What the log keeps, and what is said: "" for nothing, but in a DM nobody waits for an answer in vain."""
+        kind = running.chat.kind
+        if silent(completion.text, running.turn.why, kind):
+            return completion.message(), ""
+        if kind == "dm" and refuses(completion.text):
+            text = self._words.messages.text("listening", self._words.script(running.person))
+            return Message("assistant", text), text
+        return completion.message(), completion.text.strip()
+
+    async def _say(self, running: Running, completion: Completion, settlement: Settlement | None) -> None:
+        now, turn = self._clock.now(), running.turn
+        message, reply = self._reply(running, completion)
+        text = "\n".join(line for line in (*turn.receipts, reply) if line)
         saying = Saying(
             turn_id=turn.id, entry=message, tokens=message_tokens(message, self._planner.vocabulary),
             settlement=settlement, line=reply,
-            drafts=self._sending.drafts(running.chat, Draft("\n".join((*turn.receipts, reply)), "reply")),
+            drafts=self._sending.drafts(running.chat, Draft(text, "reply")) if text else (),
             window_until=now + self._settings.speak.window_seconds * 1000,
             close_at=self._planner.close_at(turn.opened_at, running.chat, running.person, now),
             platforms=self._sending.platforms,
         )  # fmt: skip
-        say = self._store.heartbeats.say if first else self._store.turns.say
+        say = self._store.heartbeats.say if turn.why == HEARTBEAT else self._store.turns.say
         self._sending.hand(turn.chat_id, await say(saying, now))
         await self._report(turn, reply=reply)
         model, limits = self._settings.model, self._settings.session
@@ -281,17 +279,18 @@ class TurnRunner:
             model=model, prompt_tokens=prompt, cached_tokens=cached, output_tokens=output,
             cost=round(cost, 6), ms=self._clock.now() - turn.asked_at,
             calls=calls, session=turn.session_number, epoch=turn.epoch_number, turn=turn.number, reply=reply,
+            outcome="failed" if error else "answered" if reply or turn.receipts else "skipped",
             **({"error": error} if error else {}),
         )  # fmt: skip
 
     async def _fail(self, turn: Turn, person: Person, error: str, text: str, fate: str) -> None:
-        """Void the turn and tell the person, if they wrote; a call in flight is charged or released."""
+        """Void the turn and tell the person, if they called; a call in flight is charged or released."""
         reserved = await self._store.turns.reserved_call(turn.id)
-        said = "\n".join(line for line in (*turn.receipts, text) if line)
-        notice = Draft(said, "notice") if said else None
+        called = turn.why not in (HEARTBEAT, "window")
+        said = "\n".join(line for line in (*turn.receipts, text if called else "") if line)
         call = (reserved, fate) if reserved is not None else None
-        told = notice if turn.why != HEARTBEAT else None
-        await self._store.turns.fail(turn, error, told, call, self._clock.now())
+        notice = Draft(said, "notice") if said else None
+        await self._store.turns.fail(turn, error, notice, call, self._clock.now())
         await self._report(turn, error)
 
     async def _begin_anew(self, turn: Turn, error: str, fate: str) -> None:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 
 from bot.session.trigger import called_by_name
-from bot.types.speaking import Decision, Situation, Why
+from bot.types.speaking import HALTS, Decision, Situation, Why
 
 WINDOW_MS = 60_000
 """A person need not call again for this long (SEED_SYSTEMS 1.2, C11)."""
@@ -33,7 +33,7 @@ def decide(situation: Situation, rules: SpeakingRules) -> Decision:
     addressed to someone else is never taken for a follow-up or a memory command, forwarded text never for a command.
     A stranger gets a pairing code in a DM and nothing in a group, but for what everyone is answered. Of what comes late
     the young part is answered in one turn, after a moment in which the rest arrives; what needs no model is answered
-    at any age.
+    at any age. A command to stop counts where any other word would call, or be a follow-up; it renews no window.
     """
     decision, age = _in_time(situation, rules), situation.age_ms
     at_any_age = situation.greets or decision.why in ("pair", "closed")
@@ -41,6 +41,8 @@ def decide(situation: Situation, rules: SpeakingRules) -> Decision:
         return decision
     if age > rules.backlog_ms and not situation.is_memory_command:
         return _listen(situation, "old")
+    if decision.why in HALTS:
+        return decision
     return replace(decision, action="follow", due_at=situation.at + rules.followup_ms)
 
 
@@ -59,24 +61,40 @@ def _in_time(seen: Situation, rules: SpeakingRules) -> Decision:
         return _closed(seen, "off")
     if seen.muted:
         return _listen(seen, "muted")
-    if seen.chat_kind == "dm":
-        return _now(seen, "dm", rules)
+    if (call := _call(seen, rules)) is not None:
+        return _halt(seen) or _now(seen, call, rules)
     if seen.forwarded:
         return _listen(seen, "forwarded")
-    if seen.mentions_bot:
-        return _now(seen, "mention", rules)
-    if seen.replies_to_bot:
-        return _now(seen, "reply", rules)
-    if called_by_name(seen.text, rules.names, rules.prefix_trigger):
-        return _now(seen, "name", rules)
     if seen.window_until <= seen.at:
         return _listen(seen, "silent")
     if seen.addresses_other:
         return _listen(seen, "other")
+    if (halt := _halt(seen)) is not None:
+        return halt
     if seen.is_memory_command:
         return _now(seen, "window", rules)
     until = extended(seen.window_until, seen.at, rules)
     return Decision("follow", "window", seen.at + rules.followup_ms, until)
+
+
+def _call(seen: Situation, rules: SpeakingRules) -> Why | None:
+    """How a message calls nuan, without regard to windows; in a DM every one does."""
+    if seen.chat_kind == "dm":
+        return "dm"
+    if seen.forwarded:
+        return None
+    if seen.mentions_bot:
+        return "mention"
+    if seen.replies_to_bot:
+        return "reply"
+    return "name" if called_by_name(seen.text, rules.names, rules.prefix_trigger) else None
+
+
+def _halt(seen: Situation) -> Decision | None:
+    """The decision about a command to stop that is addressed to nuan."""
+    if not seen.stop or seen.forwarded or seen.is_memory_command:
+        return None
+    return Decision("now", seen.stop, seen.at, seen.window_until)
 
 
 def extended(window_until: int, at: int, rules: SpeakingRules) -> int:

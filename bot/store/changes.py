@@ -165,11 +165,15 @@ def showing(db: sqlite3.Connection, entry_id: int, events: tuple[int, ...]) -> N
     )
 
 
-def still_there(db: sqlite3.Connection, events: set[int]) -> None:
-    """Verb part: what was deleted after a turn was composed must not reach the model; StoreError stores nothing."""
-    for number in sorted(events):
-        if db.execute("SELECT 1 FROM event WHERE id = ? AND hidden = 'deleted'", (number,)).fetchone():
-            raise StoreError(f"event {number!r} was deleted meanwhile: nothing was stored, compose again")
+def still_there(db: sqlite3.Connection, shown: tuple[int, ...], answering: tuple[int, ...]) -> None:
+    """Verb part: what was deleted after a turn was composed must not reach the model, nor is what was stopped answered.
+
+    StoreError stores nothing.
+    """
+    for number in sorted({*shown, *answering}):
+        state = db.execute("SELECT hidden, outcome FROM event WHERE id = ?", (number,)).fetchone()
+        if state[0] == "deleted" or (state[1] == "stopped" and number in answering):
+            raise StoreError(f"event {number!r} was taken back meanwhile: nothing was stored, compose again")
 
 
 def still_known(db: sqlite3.Connection, epoch_id: int) -> None:
@@ -179,6 +183,6 @@ def still_known(db: sqlite3.Connection, epoch_id: int) -> None:
 
 
 def goes_on(db: sqlite3.Connection, turn_id: int) -> None:
-    """Verb part: StoreError when the turn was voided under way, because what its log told was deleted."""
+    """Verb part: StoreError when the turn was voided under way: what its log told was deleted, or it was stopped."""
     if db.execute("SELECT 1 FROM turn WHERE id = ? AND state = 'void'", (turn_id,)).fetchone():
-        raise StoreError(f"turn {turn_id!r} told what was deleted meanwhile: nothing was stored, it ends here")
+        raise StoreError(f"turn {turn_id!r} was voided meanwhile: nothing was stored, it ends here")

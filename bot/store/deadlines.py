@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from bot.store.database import Database
 from bot.store.heartbeats import FREE_AT
+from bot.store.windows import end_windows
 
 NEXT = f"""SELECT min(due) FROM (
     SELECT min(due_at) AS due FROM event INDEXED BY event_queue WHERE state = 'queued' AND due_at > ?1
@@ -61,8 +62,8 @@ class Deadlines:
         return int(row[0]) if row and row[0] is not None else None
 
     async def end_windows(self, now: int) -> int:
-        """Remove the activation windows that are over; how many."""
-        return await self._database.write(lambda db: db.execute("DELETE FROM window WHERE until <= ?", (now,)).rowcount)
+        """Remove the activation windows that are over, and the follow-ups put back within them; how many windows."""
+        return await self._database.write(lambda db: end_windows(db, now))
 
     async def tidy(self, retention: Retention) -> None:
         """Drop what is older than it may be kept, and set the next time."""

@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 from typing import cast
 
 from bot.store.access import Lists, admit, kept
+from bot.store.arrival import Accepted, Arrival
 from bot.store.database import Database
 from bot.store.people import find_chat, find_person
 from bot.store.quoting import QUOTE_CHARS, QUOTED, known
 from bot.types.event import Event, EventKind, EventState, Incoming, Place
-from bot.types.people import Chat
-from bot.types.speaking import Decision, Situation
+from bot.types.speaking import HALTS, Decision, Situation
 
 EVENT = f"""SELECT id, chat_id, at, kind, person_id, name, text, label, why, forwarded, turn_id,
     CASE WHEN target <> '' AND kind = 'message' THEN (SELECT coalesce(nullif(substr(quoted.text, 1, 200), ''),
@@ -27,12 +27,18 @@ EVENT = f"""SELECT id, chat_id, at, kind, person_id, name, text, label, why, for
 main.event inside is the same table: views.py rewrites the one FROM at the end.
 """
 
-APART = ("command", "pair", "closed")
+APART = ("command", "pair", "closed", *HALTS)
 """What is answered without a model; it opens no window."""
 
 VISIBLE = "hidden = '' AND "
-NEWS = f"WHERE {VISIBLE}chat_id = ?1 AND state <> 'queued' AND NOT (kind = 'bot' AND turn_id IS NOT NULL) "
-"""What a delta may tell: all that is visible but replies, which the log holds, and what waits for its own answer."""
+NEWS = (
+    f"WHERE {VISIBLE}chat_id = ?1 AND state <> 'queued' "
+    "AND NOT (kind = 'bot' AND turn_id IS NOT NULL AND label <> 'cut') "
+)
+"""What a delta may tell: all that is visible but replies, which the log holds, and what waits for its own answer.
+
+Of a reply that was stopped it tells what people saw.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,42 +72,28 @@ class Effect:
 
 
 Change = Callable[[sqlite3.Connection, Happened], Effect]
-
-
-@dataclass(frozen=True, slots=True)
-class Accepted:
-    """What became of an incoming event; `event` is None for a copy of one that was there before."""
-
-    event: Event | None
-    chat: Chat
-    decision: Decision | None
-
-
-@dataclass(frozen=True, slots=True)
-class Arrival:
-    """What intake knows of an event before it is stored: the situation (window and switch still unknown).
-
-    `script` gives the script of the text from the script that its sender last wrote in ("" when unknown).
-    """
-
-    incoming: Incoming
-    situation: Situation
-    script: Callable[[str], str]
-    hidden: str = ""
+Halt = Callable[[sqlite3.Connection, Accepted, Arrival], Accepted]
 
 
 class Events:
     """The context bus on disk: what happened in each chat, and what of it still waits for an answer."""
 
-    def __init__(self, database: Database, lists: Lists, change: Change) -> None:
-        """`change` carries out, within the commit, what an event other than a message does to older ones."""
+    def __init__(self, database: Database, lists: Lists, change: Change, halt: Halt) -> None:
+        """`change` and `halt` carry out, within the commit, what an event other than a message does to older ones,
+        and what a command to stop does.
+        """
         self._database = database
         self._change = change
+        self._halt = halt
         self._lists = lists
 
     async def accept(self, arrival: Arrival, decide: Callable[[Situation], Decision]) -> Accepted:
         """Commit an event together with the decision about it; a second copy changes nothing."""
-        return await self._database.write(lambda db: accept(db, arrival, decide, self._lists, self._change))
+
+        def verb(db: sqlite3.Connection) -> Accepted:
+            return self._halt(db, accept(db, arrival, decide, self._lists, self._change), arrival)
+
+        return await self._database.write(verb)
 
     async def newest(self, place: Place) -> str:
         """The platform's id of the newest message of a place, "" when there is none."""
@@ -180,14 +172,6 @@ def finish(db: sqlite3.Connection, events: tuple[int, ...], state: EventState, o
     db.executemany(
         "UPDATE event SET state = ?, outcome = ?, due_at = NULL WHERE id = ? AND state = 'queued'",
         [(state, outcome, number) for number in events],
-    )
-
-
-def requeue(db: sqlite3.Connection, events: tuple[int, ...], at: int) -> None:
-    """Verb part: events whose turn failed are due again."""
-    db.executemany(
-        "UPDATE event SET state = 'queued', due_at = ?, outcome = '' WHERE id = ? AND outcome = 'failed'",
-        [(at, number) for number in events],
     )
 
 

@@ -245,7 +245,9 @@ def _unsay(db: sqlite3.Connection, memory: Memory, chat_id: int) -> None:
         "SELECT id, text FROM outbox WHERE chat_id = ? AND text <> ''", (chat_id,)
     ).fetchall():
         if echoes(memory.text, text):
-            db.execute("UPDATE outbox SET text = '', state = 'cancelled' WHERE id = ?", (number,))
+            # A preview keeps its row: the message on the screen is still to be edited.
+            left = "CASE state WHEN 'preview' THEN state ELSE 'cancelled' END"
+            db.execute(f"UPDATE outbox SET text = '', state = {left} WHERE id = ?", (number,))
     for key, text in db.execute("SELECT key, result FROM effect WHERE result NOT IN ('', 'done')").fetchall():
         if echoes(memory.text, text):
             db.execute("UPDATE effect SET result = '' WHERE key = ?", (key,))

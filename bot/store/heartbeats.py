@@ -7,7 +7,8 @@ from typing import cast
 from bot.store.access import Lists, standing
 from bot.store.database import Database
 from bot.store.ledger import charge, settle
-from bot.store.steps import TURN, Saying, fail, say, turn_of
+from bot.store.steps import TURN, Saying, say, turn_of
+from bot.store.voiding import fail
 from bot.types.heartbeat import HEARTBEAT, Silence
 from bot.types.outgoing import Outgoing
 from bot.types.turn import Turn
@@ -151,7 +152,8 @@ def say_first(db: sqlite3.Connection, lists: Lists, saying: Saying, at: int, boo
     may = silence_of(db, lists, turn.chat_id, saying.platforms) is not None
     if saying.line and may and db.execute(waits, (turn.chat_id, HEARTBEAT)).fetchone() is None:
         return say(db, saying, at, boot)
-    settle(db, saying.settlement, at)
+    if saying.settlement is not None:
+        settle(db, saying.settlement, at)
     leave(db, turn.chat_id, "overtaken" if saying.line else "skip", at)
     return None
 

@@ -120,9 +120,10 @@ class Outbox:
 
         return await self._database.write(verb)
 
-    async def preview(self, chat_id: int, turn_id: int, at: int) -> tuple[int, str]:
+    async def preview(self, chat_id: int, turn_id: int, at: int, text: str, *, draft: bool) -> tuple[int, str]:
         """The row that a turn's live preview belongs to, older than its first character, and the id of the message.
 
+        It holds the `text` that people are about to see: once there is a message, or without one as a `draft`.
         StoreError when the turn is void: nothing of it may be shown.
         """
 
@@ -133,11 +134,13 @@ class Outbox:
                 "SELECT id, preview_id FROM outbox WHERE turn_id = ? AND state = 'preview'", (turn_id,)
             ).fetchone()
             if row is not None:
+                if draft or row[1]:
+                    db.execute("UPDATE outbox SET text = ? WHERE id = ?", (text, row[0]))
                 return int(row[0]), str(row[1])
             number = db.execute(
                 "INSERT INTO outbox (chat_id, turn_id, kind, text, state, due_at, boot) "
-                "VALUES (?, ?, 'reply', '', 'preview', ?, ?)",
-                (chat_id, turn_id, at, self._boot),
+                "VALUES (?, ?, 'reply', ?, 'preview', ?, ?)",
+                (chat_id, turn_id, text if draft else "", at, self._boot),
             ).lastrowid
             return cast("int", number), ""
 

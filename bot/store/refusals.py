@@ -28,6 +28,15 @@ class Refusals:
 
         await self._database.write(verb)
 
+    async def confirm(self, chat_id: int, event_id: int, text: str, at: int) -> None:
+        """Receipts of a message whose turn was stopped before it was asked; a turn that was asked says them itself."""
+
+        def verb(db: sqlite3.Connection) -> None:
+            if db.execute("SELECT 1 FROM turn_event WHERE event_id = ?", (event_id,)).fetchone() is None:
+                put(db, chat_id, Draft(text, "receipt"), at)
+
+        await self._database.write(verb)
+
     async def told_since(self, chat_id: int, person_id: int, since: int) -> bool:
         """Whether that person was told there why nothing is answered, for what they wrote at `since` (ms) or later."""
         row = await self._database.row(

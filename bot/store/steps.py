@@ -1,4 +1,4 @@
-"""The verbs behind turns: a turn's three commits (asked, answered, said) and its failure. They decide nothing."""
+"""The verbs behind turns: a turn's three commits (asked, answered, said). They decide nothing."""
 
 import json
 import sqlite3
@@ -10,10 +10,11 @@ from bot.store.changes import goes_on, showing, still_there
 from bot.store.events import finish
 from bot.store.feedback import told
 from bot.store.keeping import store_memory
-from bot.store.ledger import Owner, Reservation, Settlement, charge, release, reserve, settle
+from bot.store.ledger import Owner, Reservation, Settlement, reserve, settle
 from bot.store.outbox import put, take, withdraw
-from bot.store.refusals import OVER
-from bot.store.sessions import NewEpoch, close, drop_log, open_epoch, open_session
+from bot.store.sessions import NewEpoch, close, open_epoch, open_session
+from bot.store.voiding import drop_forgotten, end_turn
+from bot.store.windows import hush, keep_open
 from bot.types.memory import NewMemory
 from bot.types.outgoing import Draft, Outgoing
 from bot.types.prompt import Message
@@ -63,12 +64,15 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Saying:
-    """The last commit: the final completion, what it cost, and what goes out on one of the connected `platforms`."""
+    """The last commit: the final completion, what it cost, and what goes out on one of the connected `platforms`.
+
+    Without a `settlement` no call was made for it. Without drafts nothing is said, and no window is kept open.
+    """
 
     turn_id: int
     entry: Message
     tokens: int
-    settlement: Settlement
+    settlement: Settlement | None
     line: str
     drafts: tuple[Draft, ...]
     window_until: int
@@ -80,7 +84,7 @@ class Saying:
 class ToolOutcome:
     """A tool's answer, and the memory it makes, if any; `{id}` in `text` becomes that memory's number.
 
-    `key` names the call within its turn: models may use one call id twice.
+    `key` names the call within its turn: models may use one call id twice. `quiet` ends every talk of the chat.
     """
 
     key: str
@@ -89,6 +93,7 @@ class ToolOutcome:
     tokens: int
     memory: NewMemory | None = None
     told: tuple[int, ...] = ()
+    quiet: bool = False
 
 
 def turn_of(row: tuple[object, ...]) -> Turn:
@@ -105,7 +110,7 @@ def turn_of(row: tuple[object, ...]) -> Turn:
 def ask(db: sqlite3.Connection, asking: Asking, at: int) -> Asked:
     """Verb: session and epoch when new, the turn, its entry with source edges, and the reservation."""
     session_id = asking.session_id
-    still_there(db, {*asking.shown, *asking.answering})
+    still_there(db, asking.shown, asking.answering)
     if session_id is None:
         _end_open(db, asking, at)
         session_id = open_session(db, asking.chat_id, min(asking.answering) - 1, at, asking.close_at)
@@ -203,6 +208,8 @@ def tool_done(db: sqlite3.Connection, turn: Turn, outcome: ToolOutcome, at: int)
             "ON entry.id = derived_id WHERE edge.kind = 'entry' AND entry.epoch_id = ?",
             (stored, turn.epoch_id),
         )
+    if outcome.quiet:
+        hush(db, turn.chat_id, None, "stopped", at)
     message = Message("tool", text, tool_call_id=outcome.call_id)
     entry_id = _append(db, turn.id, message, outcome.tokens)
     _answers(db, entry_id, turn.id)
@@ -232,68 +239,33 @@ def say(db: sqlite3.Connection, saying: Saying, at: int, boot: str) -> Outgoing 
 
     The chat's first waiting message is marked as being sent and handed out: a commit of its own would come next.
     """
-    settle(db, saying.settlement, at)
-    if not _end(db, saying.turn_id, "said"):
+    if saying.settlement is not None:
+        settle(db, saying.settlement, at)
+    if not end_turn(db, saying.turn_id, "said"):
         return None
     _answers(db, _append(db, saying.turn_id, saying.entry, saying.tokens), saying.turn_id)
-    _count(db, saying.turn_id, saying.settlement)
+    if saying.settlement is not None:
+        _count(db, saying.turn_id, saying.settlement)
     turn = turn_of(db.execute(TURN + "WHERE turn.id = ?", (saying.turn_id,)).fetchone())
     events = tuple(row[0] for row in db.execute("SELECT event_id FROM turn_event WHERE turn_id = ?", (turn.id,)))
-    finish(db, events, "done", "answered")
-    sql = "INSERT INTO event (chat_id, at, kind, text, state, turn_id) VALUES (?, ?, 'bot', ?, 'done', ?)"
-    line = db.execute(sql, (turn.chat_id, at, saying.line, turn.id)).lastrowid
+    finish(db, events, "done", "answered" if saying.drafts else "skipped")
+    line = _line(db, turn, saying.line, at) if saying.line else None
     for part, draft in enumerate(saying.drafts):
         put(db, turn.chat_id, draft, at, part=part, turn_id=turn.id, event_id=line)
-    db.executemany(
-        "INSERT INTO window (chat_id, person_id, until) SELECT chat_id, person_id, ? FROM event WHERE id = ? "
-        "AND person_id IS NOT NULL ON CONFLICT (chat_id, person_id) DO UPDATE SET until = max(until, excluded.until)",
-        [(saying.window_until, number) for number in events],
-    )
-    db.execute("UPDATE turn SET said_at = ? WHERE id = ?", (at, turn.id))
-    _drop_forgotten(db, turn.epoch_id)
+    if saying.drafts:
+        keep_open(db, turn.id, events, saying.window_until)
+    else:
+        withdraw(db, turn.id, at)
+    error = "" if saying.drafts else "skipped"
+    db.execute("UPDATE turn SET said_at = ?, error = ? WHERE id = ?", (at, error, turn.id))
+    drop_forgotten(db, turn.epoch_id)
     db.execute(
-        "UPDATE session SET last_at = ?, close_at = ?, upto_event = max(upto_event, ?) WHERE id = ?",
+        "UPDATE session SET last_at = ?, close_at = ?, upto_event = max(upto_event, coalesce(?, 0)) WHERE id = ?",
         (at, saying.close_at, line, turn.session_id),
     )
     return take(db, turn.chat_id, boot, at, saying.platforms)
 
 
-def fail(
-    db: sqlite3.Connection, turn: Turn, error: str, notice: Draft | None, call: tuple[int, str] | None, at: int
-) -> None:
-    """Verb: the turn is void; what it logged is taken out again, from the end of the log only."""
-    if call is not None:
-        (charge if call[1] == "charge" else release)(db, call[0], at)
-    if not _end(db, turn.id, "failed"):
-        return
-    db.execute(
-        "DELETE FROM edge WHERE kind IN ('entry', 'told') AND derived_id IN (SELECT id FROM entry WHERE turn_id = ?)",
-        (turn.id,),
-    )
-    db.execute("DELETE FROM entry WHERE turn_id = ?", (turn.id,))
-    db.execute(
-        "UPDATE epoch SET logged_upto = (SELECT logged_before FROM turn WHERE id = ?1), prompt_tokens = 0, "
-        "prompt_entries = 0 WHERE id = ?2",
-        (turn.id, turn.epoch_id),
-    )
-    db.execute("UPDATE turn SET error = ? WHERE id = ?", (error, turn.id))
-    _drop_forgotten(db, turn.epoch_id)
-    finish(db, turn.event_ids, "done", "refused" if error.startswith(OVER) else "failed")
-    if notice is None:
-        withdraw(db, turn.id, at)
-    else:
-        put(db, turn.chat_id, notice, at, turn_id=turn.id)
-
-
-def _end(db: sqlite3.Connection, turn_id: int, state: TurnState) -> bool:
-    """A turn ends once; its receipts are in the reply or the notice from now on."""
-    ended = db.execute(
-        "UPDATE turn SET state = ?, receipts = '[]' WHERE id = ? AND state IN ('asked', 'answered')", (state, turn_id)
-    )
-    return ended.rowcount == 1
-
-
-def _drop_forgotten(db: sqlite3.Connection, epoch_id: int) -> None:
-    """What was forgotten while a turn ran on its log is deleted as soon as nothing runs on it."""
-    if db.execute("SELECT 1 FROM epoch WHERE id = ? AND stale = 'forgotten'", (epoch_id,)).fetchone():
-        drop_log(db, epoch_id)
+def _line(db: sqlite3.Connection, turn: Turn, text: str, at: int) -> int | None:
+    sql = "INSERT INTO event (chat_id, at, kind, text, state, turn_id) VALUES (?, ?, 'bot', ?, 'done', ?)"
+    return db.execute(sql, (turn.chat_id, at, text, turn.id)).lastrowid

@@ -4,6 +4,7 @@ import asyncio
 import fcntl
 import os
 import secrets
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 
@@ -18,6 +19,7 @@ from bot.store.digests import Digests
 from bot.store.events import Events
 from bot.store.feedback import Feedback
 from bot.store.forgetting import Forget
+from bot.store.halting import halt
 from bot.store.heartbeats import Heartbeats
 from bot.store.ledger import Ledger
 from bot.store.memories import Memories
@@ -30,6 +32,7 @@ from bot.store.tombstones import Tombstones
 from bot.store.turns import Turns
 from bot.store.unsaying import Unsay
 from bot.store.views import Views
+from bot.store.windows import Windows
 
 DATABASE = "nuan.db"
 
@@ -41,7 +44,7 @@ class Store:
         self.boot = secrets.token_hex(8)
         self.tombstones = Tombstones(folder)
         self.changes = Changes(database, self.tombstones)
-        self.events = Events(database, lists, self.changes.apply)
+        self.events = Events(database, lists, self.changes.apply, partial(halt, lists=lists))
         self.attachments = Attachments(database)
         self.sessions = Sessions(database)
         self.turns = Turns(database, self.boot)
@@ -59,6 +62,7 @@ class Store:
         self.views = Views(database, self.sessions, lists.owners)
         self.deadlines = Deadlines(database)
         self.feedback = Feedback(database)
+        self.windows = Windows(database)
         self.heartbeats = Heartbeats(database, lists, self.boot)
         self._database = database
         self._lock = lock

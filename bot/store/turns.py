@@ -5,7 +5,6 @@ from dataclasses import replace
 
 from bot.store.changes import goes_on, still_known
 from bot.store.database import Database
-from bot.store.events import requeue
 from bot.store.ledger import Owner, Reservation, Settlement, charge, reserve
 from bot.store.sessions import close
 from bot.store.steps import (
@@ -16,11 +15,12 @@ from bot.store.steps import (
     ToolOutcome,
     answer,
     ask,
-    fail,
     say,
     tool_done,
     turn_of,
 )
+from bot.store.voiding import fail
+from bot.store.windows import requeue
 from bot.types.outgoing import Draft, Outgoing
 from bot.types.prompt import Message
 from bot.types.turn import Call, Turn
@@ -68,6 +68,8 @@ class Turns:
 
     async def fail(self, turn: Turn, error: str, notice: Draft | None, call: tuple[int, str] | None, at: int) -> None:
         """Void a turn: its log entries go, its events end as failed and join the next delta; tell the person.
+
+        Without a notice follow-ups are put back instead.
 
         `call` is the call in flight and what becomes of its reservation: charge or release.
         """

@@ -13,11 +13,15 @@ from bot.types.prompt import ToolSpec
 from bot.types.session import Epoch, Session
 
 DUE = "SELECT 1 FROM event INDEXED BY event_queue WHERE chat_id = ?1 AND state = 'queued' AND due_at <= ?2"
+CALLED = f"{DUE} AND kind = 'message' AND why NOT IN ('command', 'pair', 'closed')"
 QUEUED = (
-    "FROM event INDEXED BY event_queue WHERE chat_id = ?1 AND state = 'queued' AND (due_at <= ?2 OR why <> 'window') "
-    f"AND EXISTS ({DUE})"
+    "FROM event INDEXED BY event_queue WHERE chat_id = ?1 AND state = 'queued' AND (due_at <= ?2 OR why <> 'window' "
+    f"OR (due_at IS NULL AND EXISTS ({CALLED}))) AND EXISTS ({DUE})"
 )
-"""What is due, and with it what came late and waits for the rest of its backlog: it would be shown and told twice."""
+"""What is due, and with it what came late and waits for the rest of its backlog: it would be shown and told twice.
+
+With what a turn answers also the follow-ups that an earlier one failed on: they wait without a deadline.
+"""
 OPEN = "(SELECT id FROM session WHERE chat_id = ?1 AND state = 'open')"
 NEWEST = f"(SELECT id FROM epoch WHERE session_id = {OPEN} ORDER BY number DESC LIMIT 1)"
 LOGGED = f"(SELECT logged_upto FROM epoch WHERE id = {NEWEST})"

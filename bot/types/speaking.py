@@ -7,8 +7,14 @@ from bot.types.event import ChatKind
 
 Why = Literal[
     "dm", "mention", "reply", "name", "window", "command", "listen", "off", "other", "forwarded", "silent", "pair",
-    "stranger", "old", "closed", "muted",
+    "stranger", "old", "closed", "muted", "stop", "quiet",
 ]  # fmt: skip
+Stop = Literal["", "stop", "quiet"]
+"""Nothing of the kind; end what runs now; end it and listen no longer until somebody calls."""
+
+HALTS: tuple[Why, ...] = ("stop", "quiet")
+"""What is carried out in the commit that stores the message."""
+
 Action = Literal["now", "follow", "listen"]
 
 
@@ -19,7 +25,8 @@ class Situation:
     `allowed` says that nuan may talk here with this person, `refused` that they get no answer at all. `greets` is a
     command that everyone is answered; `code` is the code that the message brings, "" for none. `age_ms` is how
     long ago it was written: what a platform kept while nuan was away comes late. `awaited`: its platform shows that
-    an answer will come. `muted`: the platform lets nuan read this chat, not write to it.
+    an answer will come. `muted`: the platform lets nuan read this chat, not write to it. `stop` is what the text
+    commands when it is addressed to nuan.
     """
 
     at: int
@@ -43,6 +50,7 @@ class Situation:
     age_ms: int = 0
     awaited: bool = False
     muted: bool = False
+    stop: Stop = ""
 
 
 @dataclass(frozen=True, slots=True)

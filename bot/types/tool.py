@@ -26,12 +26,14 @@ class ToolContext:
 class ToolAnswer:
     """What the model is told; `memory` is stored in the same commit, its number replaces {id} in the text.
 
-    `told` are the memories that the text tells: when one is forgotten, the log that holds this goes with it.
+    `told` are the memories that the text tells: when one is forgotten, the log that holds this goes with it. `quiet`
+    ends the turn and every talk of its chat: nobody is in conversation any more until somebody calls.
     """
 
     text: str
     memory: NewMemory | None = None
     told: tuple[int, ...] = ()
+    quiet: bool = False
 
 
 class ToolRefused(Exception):

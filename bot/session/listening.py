@@ -1,0 +1,55 @@
+"""The tool stop_listen: the model ends a talk in a group politely, with a last line or without one (C17)."""
+
+import json
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from bot.text.clean import clean
+from bot.types.prompt import Message, ToolSpec
+from bot.types.tool import Tool, ToolAnswer, ToolContext, ToolRefused, argument_problem
+
+NAME = "stop_listen"
+
+LINE_CHARS = 500
+"""Characters of a last line."""
+
+
+class ListenArguments(BaseModel):
+    """What the model may say last."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    line: str = Field(default="", max_length=LINE_CHARS)
+
+
+def listen_tool(spec: ToolSpec, done: str) -> Tool:
+    """The tool; `done` is its answer, which no model reads before the next turn.
+
+    All chats share one set of tools, so that it is there in a DM, too, and says that it does nothing there.
+    """
+
+    async def run(context: ToolContext, arguments: str) -> ToolAnswer:
+        try:
+            ListenArguments.model_validate_json(arguments or "{}")
+        except ValidationError as error:
+            raise ToolRefused("tool_bad_arguments", argument_problem(error)) from error
+        if context.audience.kind == "dm":
+            raise ToolRefused("listen_dm")
+        return ToolAnswer(done, quiet=True)
+
+    return Tool(spec, run)
+
+
+def last_line(messages: list[Message]) -> str:
+    """The line that the newest call of the tool says, "" for none."""
+    for message in reversed(messages):
+        for call in message.tool_calls:
+            line = json.loads(call.arguments).get("line") if call.name == NAME else None
+            if isinstance(line, str):
+                return " ".join(clean(line).split())
+    return ""
+
+
+def was_called(messages: list[Message]) -> bool:
+    """Whether a turn that logged these messages called the tool."""
+    return any(call.name == NAME for message in messages for call in message.tool_calls)

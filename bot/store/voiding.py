@@ -1,0 +1,60 @@
+"""The end of a turn, and what is taken back of one that failed. What it said otherwise is in bot/store/steps.py."""
+
+import sqlite3
+
+from bot.store.events import finish
+from bot.store.ledger import charge, release
+from bot.store.outbox import put, withdraw
+from bot.store.refusals import OVER
+from bot.store.sessions import drop_log
+from bot.store.windows import put_back
+from bot.types.outgoing import Draft
+from bot.types.turn import Turn, TurnState
+
+
+def fail(
+    db: sqlite3.Connection, turn: Turn, error: str, notice: Draft | None, call: tuple[int, str] | None, at: int
+) -> None:
+    """Verb: the turn is void; what it logged is taken out again, from the end of the log only.
+
+    A follow-up of which nobody is told goes back: the next call of the chat answers it, too.
+    """
+    if call is not None:
+        (charge if call[1] == "charge" else release)(db, call[0], at)
+    if not end_turn(db, turn.id, "failed"):
+        return
+    db.execute(
+        "DELETE FROM edge WHERE kind IN ('entry', 'told') AND derived_id IN (SELECT id FROM entry WHERE turn_id = ?)",
+        (turn.id,),
+    )
+    db.execute("DELETE FROM entry WHERE turn_id = ?", (turn.id,))
+    db.execute(
+        "UPDATE epoch SET logged_upto = (SELECT logged_before FROM turn WHERE id = ?1), prompt_tokens = 0, "
+        "prompt_entries = 0 WHERE id = ?2",
+        (turn.id, turn.epoch_id),
+    )
+    db.execute("UPDATE turn SET error = ? WHERE id = ?", (error, turn.id))
+    drop_forgotten(db, turn.epoch_id)
+    over = error.startswith(OVER)
+    if turn.why == "window" and notice is None:
+        put_back(db, turn.event_ids, "silent" if over else "failed", at)
+    else:
+        finish(db, turn.event_ids, "done", "refused" if over else "failed")
+    if notice is None:
+        withdraw(db, turn.id, at)
+    else:
+        put(db, turn.chat_id, notice, at, turn_id=turn.id)
+
+
+def end_turn(db: sqlite3.Connection, turn_id: int, state: TurnState) -> bool:
+    """Verb part: a turn ends once; its receipts are in the reply or the notice from now on. True for the first time."""
+    ended = db.execute(
+        "UPDATE turn SET state = ?, receipts = '[]' WHERE id = ? AND state IN ('asked', 'answered')", (state, turn_id)
+    )
+    return ended.rowcount == 1
+
+
+def drop_forgotten(db: sqlite3.Connection, epoch_id: int) -> None:
+    """Verb part: what was forgotten while a turn ran on its log is deleted as soon as nothing runs on it."""
+    if db.execute("SELECT 1 FROM epoch WHERE id = ? AND stale = 'forgotten'", (epoch_id,)).fetchone():
+        drop_log(db, epoch_id)
