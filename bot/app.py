@@ -31,6 +31,7 @@ from bot.prompt.persona import NAME_MARK, Persona, read_bootstraps
 from bot.prompt.skills import read_skills
 from bot.session.activation import SpeakingRules
 from bot.session.lanes import Activity, Lanes, Work
+from bot.session.slots import Slots
 from bot.store.store import Store
 from bot.types.log import Log
 from bot.types.money import Rate
@@ -61,7 +62,7 @@ class Parts:
 def make_media(parts: Parts, adapter: Callable[[str], Adapter | None]) -> Media:
     """Who looks at what people send along; `adapter` finds the platform that has it."""
     crew = parts.crew
-    slots = asyncio.Semaphore(parts.settings.model.slots)
+    slots = Slots(parts.settings.model.slots)
     eyes = Eyes(crew.first.model, parts.seeing or crew.first.rate, read_instructions(parts.prompts, "media"), slots)
     return Media(parts.store, eyes, adapter, parts.clock, parts.settings, parts.words, parts.log)
 
@@ -100,7 +101,7 @@ class App:
         runner = TurnRunner(store, planner, brain, clock, settings, words, log, self._sending)
 
         async def begin(occasion: Occasion, stop: asyncio.Event) -> None:
-            stoppable = replace(brain, stop=stop)
+            stoppable = replace(brain, caller=brain.caller.behind(stop), stop=stop)
             await TurnRunner(store, planner, stoppable, clock, settings, words, log, self._sending).begin(occasion)
 
         self._heartbeat = Heartbeat(
@@ -110,7 +111,7 @@ class App:
         self._answering = Answering(
             store, runner, remembering, planner, clock, words, Reach(self._sending, media), log
         )  # fmt: skip
-        summariser = Summariser(brain.caller, read_instructions(parts.prompts, "digest"))
+        summariser = Summariser(brain.caller.behind(), read_instructions(parts.prompts, "digest"))
         self._closing = Closing(store, summariser, planner, clock, settings, words, parts.aside, log)
         self._answering.employ(CommandDesk(store, planner, clock, settings, words))
         handlers = Handlers(self._chats.wake, self._sends.wake, self._digests.wake, self._write_first)

@@ -13,6 +13,7 @@ from bot.errors import ModelError, OverBudget, SendError
 from bot.flow.words import Words
 from bot.money import prices
 from bot.ports import Adapter, Clock, Files, Model, Senses
+from bot.session.slots import Slots
 from bot.store.attachments import Fate, Sent
 from bot.store.events import Seen
 from bot.store.ledger import Reservation, Settlement
@@ -62,7 +63,7 @@ class Eyes:
     model: Model
     rate: Rate
     instructions: Mapping[Script, str]
-    slots: asyncio.Semaphore
+    slots: Slots
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +102,7 @@ class Media:
         self._most = int(settings.media.max_megabytes * 1_000_000)
 
     @property
-    def slots(self) -> asyncio.Semaphore:
+    def slots(self) -> Slots:
         """What bounds the calls in flight, of turns too."""
         return self._eyes.slots
 
@@ -206,7 +207,7 @@ class Media:
                 media.images, picture, mime, text, media.description_tokens, self._settings.model.deadline_seconds
             )
 
-        answer = await self._ask(call, ask)
+        answer = await self._ask(asker, call, ask)
         seen = clip(clean(answer.text).strip(), media.description_tokens * CHARS_PER_TOKEN)
         return seen, self._settlement(call, answer.usage or Usage(cost.prompt, 0, estimate_tokens(answer.text), False))
 
@@ -221,7 +222,7 @@ class Media:
             name = _sound_name(attachment)
             return await model.listen(media.voice, sound, name, self._settings.model.deadline_seconds)
 
-        heard = await self._ask(call, ask)
+        heard = await self._ask(asker, call, ask)
         settlement = self._settlement(call, Usage(prompt, 0, estimate_tokens(heard), returned=False))
         text = clip(clean(heard).strip(), media.file_chars)
         return text or self._words.opening(asker.script)("media_silent"), settlement
@@ -239,10 +240,10 @@ class Media:
             self._log.warning("over_budget", chat=asker.chat.id, person=asker.person_id, limit=error.limit)
             raise NotSeen("budget") from error
 
-    async def _ask(self, call: int, ask: Callable[[], Awaitable[T]]) -> T:
+    async def _ask(self, asker: Asker, call: int, ask: Callable[[], Awaitable[T]]) -> T:
         """The answer to a reserved call; NotSeen says what becomes of the reservation of one that failed."""
         try:
-            async with self._eyes.slots:
+            async with self._eyes.slots.of(asker.chat.id):
                 return await ask()
         except ModelError as error:
             self._log.warning("media_failed", call=call, fault=error.fault, detail=error.detail, text=error.said)

@@ -181,7 +181,7 @@ class TurnRunner:
             stop = self._brain.stop
             return await self._listen(running, model if stop is None else Interruptible(model, stop), request)
 
-        return await self._brain.caller.ask(request, first, reserve, ledger, listen)
+        return await self._brain.caller.ask(turn.chat_id, request, first, reserve, ledger, listen)
 
     async def _reserve(self, running: Running, member: Member) -> Call:
         """Reserve the next request of a turn."""
