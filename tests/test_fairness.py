@@ -80,6 +80,8 @@ async def test_a_digest_waits_until_nobody_does(new_world: NewWorld) -> None:
     world.model.digests = True
     for text in TALK:
         await world.say(text)
+    for who in ("乙", "丙"):
+        await world.say("小暖，早", who, f"{who}的群")
     before = len(world.model.requests)
     world.shut()
     await begin(world, "甲")
