@@ -18,6 +18,7 @@ from bot.flow.crew import Crew
 from bot.flow.heartbeat import Heartbeat
 from bot.flow.instructions import read_instructions
 from bot.flow.intake import Intake
+from bot.flow.limiting import Limiting
 from bot.flow.media import Eyes, Media
 from bot.flow.plan import Occasion, Planner
 from bot.flow.recalling import Recalling
@@ -109,7 +110,8 @@ class App:
         )  # fmt: skip
         remembering = Remembering(store, clock, settings, words, parts.aside)
         self._answering = Answering(
-            store, runner, remembering, planner, clock, words, Reach(self._sending, media), log
+            store, runner, remembering, planner, clock, words,
+            Reach(self._sending, media, Limiting(store, clock, settings.limits, words, log)), log,
         )  # fmt: skip
         summariser = Summariser(brain.caller.behind(), read_instructions(parts.prompts, "digest"))
         self._closing = Closing(store, summariser, planner, clock, settings, words, parts.aside, log)
@@ -120,6 +122,7 @@ class App:
         rules = SpeakingRules(
             settings.bot.names, settings.bot.prefix_trigger, settings.speak.window_seconds * 1000,
             settings.speak.followup_seconds * 1000, settings.speak.backlog_seconds * 1000,
+            settings.speak.bots == "limited",
         )  # fmt: skip
         self.door = Intake(
             store, clock, rules, is_command, words.language, self._arrived, self._activity, tuple(scenes)

@@ -5,9 +5,10 @@ from dataclasses import dataclass, replace
 from itertools import takewhile
 from typing import Protocol
 
-from bot.errors import StoreError
+from bot.errors import OverLimit, StoreError
 from bot.flow.changes import follow
 from bot.flow.guests import Guests
+from bot.flow.limiting import Limiting
 from bot.flow.media import Media
 from bot.flow.plan import Occasion, Planner
 from bot.flow.remembering import Remembering, Told
@@ -36,10 +37,11 @@ class Desk(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """What lies outside of the house: messages on their way out, attachments to look at."""
+    """What an answer passes: limits, attachments to look at, and the way out."""
 
     sending: Sending
     media: Media
+    limiting: Limiting
 
 
 class Answering:
@@ -58,6 +60,7 @@ class Answering:
         self._log = log
         self._sending = reach.sending
         self._media = reach.media
+        self._limiting = reach.limiting
         self._guests = Guests(store, clock, words)
         self._desk: Desk | None = None
         self._unfinished: set[int] = set()
@@ -127,6 +130,7 @@ class Answering:
     async def _answer(self, batch: tuple[Event, ...], chat: Chat, people: Mapping[int | None, Person]) -> None:
         receipts: list[str] = []
         answering: list[Event] = []
+        batch = await self._limiting.sift(batch, people)
         for event in batch:
             done, left = await self._commands(event, chat, people[event.person_id])
             receipts += done
@@ -136,18 +140,24 @@ class Answering:
             return
         if len(answering) < len(batch):
             return  # what a command made forgotten may be among the rest, which is read anew
-        caller = next((event for event in reversed(answering) if event.why != "window"), answering[-1])
+        called = [event for event in answering if event.why != "window"] or answering
+        caller = next((event for event in reversed(called) if not people[event.person_id].is_bot), called[-1])
+        person = people[caller.person_id]
+        pace = await self._limiting.pace(person, batch)
+        occasion = Occasion(chat, person, tuple(answering), caller.why, tuple(receipts), pace)
         self._sending.typing(chat, True)
         try:
-            known = await self._media.understand(chat, people[caller.person_id], tuple(answering))
-            await self._runner.begin(Occasion(chat, people[caller.person_id], known, caller.why, tuple(receipts)))
+            known = await self._media.understand(chat, person, occasion.answering, pace)
+            await self._runner.begin(replace(occasion, answering=known))
+        except OverLimit as error:
+            await self._limiting.refuse(occasion, error)
         finally:
             self._sending.typing(chat, False)
 
     async def _commands(self, event: Event, chat: Chat, person: Person) -> tuple[list[str], Event | None]:
         """Carry out the memory commands of a message; the receipts still to be said, and what is left to answer."""
         understood = await self._remembering.understand(event)
-        if event.forwarded or not understood.commands:
+        if event.forwarded or person.is_bot or not understood.commands:
             return [], event
         audience = await self._planner.audience(chat, person)
         _, account = await self._store.access.answer_to(event)
@@ -174,7 +184,11 @@ class Answering:
         return receipts, replace(event, text=rest) if forgot else event
 
     async def _give_up(self, batch: tuple[Event, ...], chat: Chat) -> None:
-        person = await self._store.people.person(batch[-1].person_id or 0)
-        text = self._words.messages.text("went_wrong", self._words.script(person))
         numbers = tuple(event.id for event in batch)
+        writers = [await self._store.people.person(event.person_id or 0) for event in reversed(batch)]
+        person = next((person for person in writers if not person.is_bot), None)
+        if person is None:
+            await self._store.events.finish(numbers, "done", "failed")
+            return
+        text = self._words.messages.text("went_wrong", self._words.script(person))
         await self._store.refusals.refuse(chat.id, numbers, Draft(text, "notice"), self._clock.now(), "failed")

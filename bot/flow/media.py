@@ -26,6 +26,7 @@ from bot.text.textfile import is_text_file, picture_mime, read_text
 from bot.types.event import Attachment, Event
 from bot.types.log import Log
 from bot.types.money import Rate
+from bot.types.pace import Pace
 from bot.types.people import Chat, Person
 from bot.types.prompt import Completion, Usage
 from bot.types.turn import Cause
@@ -68,11 +69,12 @@ class Eyes:
 
 @dataclass(frozen=True, slots=True)
 class Asker:
-    """For whom something is looked at: their chat, on whose platform it lies, and their language."""
+    """For whom something is looked at: their chat, on whose platform it lies, their language, how often one may."""
 
     chat: Chat
     person_id: int
     script: Script
+    pace: Pace | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,11 +108,16 @@ class Media:
         """What bounds the calls in flight, of turns too."""
         return self._eyes.slots
 
-    async def understand(self, chat: Chat, person: Person, events: tuple[Event, ...]) -> tuple[Event, ...]:
-        """The events with what is known of their attachments now; what cannot be known says why. StoreError only."""
+    async def understand(
+        self, chat: Chat, person: Person, events: tuple[Event, ...], pace: Pace | None = None
+    ) -> tuple[Event, ...]:
+        """The events with what is known of their attachments now; what cannot be known says why.
+
+        OverLimit: they are not to be answered now. StoreError.
+        """
         numbers = [event.id for event in events if isinstance(event, Seen) and event.marks]
         waiting = await self._store.attachments.waiting(numbers) if numbers else ()
-        asker = Asker(chat, person.id, self._words.script(person))
+        asker = Asker(chat, person.id, self._words.script(person), pace)
         for sent in waiting:
             if self._wanted(sent.attachment):
                 await self._understand(asker, sent)
@@ -232,7 +239,7 @@ class Media:
         most = prices.estimate(cost.prompt, cost.output, self._eyes.rate(now))
         day, month = prices.periods(now, self._words.tz(self._words.zone))
         reservation = Reservation(
-            cost.cause, cost.model, most.tokens, most.cost, prices.limits(settings), day, month
+            cost.cause, cost.model, most.tokens, most.cost, prices.limits(settings), day, month, pace=asker.pace
         )  # fmt: skip
         try:
             return (await self._store.attachments.reserve(asker.chat.id, asker.person_id, reservation, now)).id

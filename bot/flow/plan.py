@@ -29,6 +29,7 @@ from bot.types.event import Event
 from bot.types.heartbeat import HEARTBEAT
 from bot.types.money import Pressure
 from bot.types.opening import OpeningFacts
+from bot.types.pace import Pace
 from bot.types.people import Audience, Chat, Person
 from bot.types.prompt import Prompt, Request
 from bot.types.session import CloseReason, Epoch, LogEntry, Session
@@ -70,13 +71,14 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Occasion:
-    """Why a turn is composed: the messages being answered and what was already done for them."""
+    """Why a turn is composed: the messages being answered, what was already done for them, how often one may."""
 
     chat: Chat
     person: Person
     answering: tuple[Event, ...]
     why: str
     receipts: tuple[str, ...] = ()
+    pace: Pace | None = None
 
 
 class Planner:
@@ -259,6 +261,7 @@ class Planner:
         tokens = prompt_tokens(epoch, prefix, composed.tokens, ratio, member.model.name)
         estimated = prefix + (log_tokens(epoch) if epoch is not None else 0) + composed.tokens
         causes: dict[str, Cause] = {"window": "followup", HEARTBEAT: "heartbeat"}
+        cause = causes.get(occasion.why, "reply")
         return Asking(
             chat_id=occasion.chat.id, session_id=session.id if session is not None else None,
             epoch_id=epoch.id if epoch is not None else None, epoch=new if epoch is None else None,
@@ -267,5 +270,5 @@ class Planner:
             answering=tuple(event.id for event in occasion.answering), why=occasion.why,
             person_id=occasion.person.id, receipts=occasion.receipts,
             close_at=self.close_at(session.opened_at if session else now, occasion.chat, occasion.person, now),
-            reservation=self.reservation(causes.get(occasion.why, "reply"), member, tokens, now, estimated),
+            reservation=replace(self.reservation(cause, member, tokens, now, estimated), pace=occasion.pace),
         )  # fmt: skip

@@ -259,7 +259,7 @@ class TurnRunner:
         said = "\n".join(line for line in (*turn.receipts, text) if line)
         notice = Draft(said, "notice") if said else None
         call = (reserved, fate) if reserved is not None else None
-        told = notice if turn.why != HEARTBEAT else None
+        told = notice if turn.why != HEARTBEAT and not person.is_bot else None
         await self._store.turns.fail(turn, error, told, call, self._clock.now())
         await self._report(turn, error)
 

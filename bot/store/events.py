@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import cast
 
 from bot.store.access import Lists, admit, kept
+from bot.store.bots import quiet
 from bot.store.database import Database
 from bot.store.people import find_chat, find_person
 from bot.store.quoting import QUOTE_CHARS, QUOTED, known
@@ -27,8 +28,8 @@ EVENT = f"""SELECT id, chat_id, at, kind, person_id, name, text, label, why, for
 main.event inside is the same table: views.py rewrites the one FROM at the end.
 """
 
-APART = ("command", "pair", "closed")
-"""What is answered without a model; it opens no window."""
+APART = ("command", "pair", "closed", "bot")
+"""What opens no window: what is answered without a model, and other bots."""
 
 VISIBLE = "hidden = '' AND "
 NEWS = f"WHERE {VISIBLE}chat_id = ?1 AND state <> 'queued' AND NOT (kind = 'bot' AND turn_id IS NOT NULL) "
@@ -209,7 +210,10 @@ def accept(
         until = row[0] if row else 0
     situation = admit(db, lists, chat.id, person_id, arrival.situation)
     muted = db.execute("SELECT 1 FROM chat WHERE id = ? AND gone > ?", (chat.id, at)).fetchone() is not None
-    decision = decide(replace(situation, enabled=chat.enabled, window_until=until, muted=muted))
+    bots_quiet = situation.from_bot and situation.mentions_bot and quiet(db, chat.id, at)
+    decision = decide(
+        replace(situation, enabled=chat.enabled, window_until=until, muted=muted, bots_quiet=bots_quiet)
+    )  # fmt: skip
     incoming, stranger = kept(incoming, situation, decision.why)
     if incoming.scene is not None and incoming.scene != chat.scene and not stranger:
         db.execute("UPDATE chat SET scene = ? WHERE id = ?", (incoming.scene, chat.id))

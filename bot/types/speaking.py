@@ -7,7 +7,7 @@ from bot.types.event import ChatKind
 
 Why = Literal[
     "dm", "mention", "reply", "name", "window", "command", "listen", "off", "other", "forwarded", "silent", "pair",
-    "stranger", "old", "closed", "muted",
+    "stranger", "old", "closed", "muted", "bot", "bots",
 ]  # fmt: skip
 Action = Literal["now", "follow", "listen"]
 
@@ -19,7 +19,8 @@ class Situation:
     `allowed` says that nuan may talk here with this person, `refused` that they get no answer at all. `greets` is a
     command that everyone is answered; `code` is the code that the message brings, "" for none. `age_ms` is how
     long ago it was written: what a platform kept while nuan was away comes late. `awaited`: its platform shows that
-    an answer will come. `muted`: the platform lets nuan read this chat, not write to it.
+    an answer will come. `muted`: the platform lets nuan read this chat, not write to it. `bots_quiet`: other bots were
+    answered often enough here.
     """
 
     at: int
@@ -43,6 +44,7 @@ class Situation:
     age_ms: int = 0
     awaited: bool = False
     muted: bool = False
+    bots_quiet: bool = False
 
 
 @dataclass(frozen=True, slots=True)
