@@ -1,17 +1,24 @@
 """How often people are answered: pauses, minutes and days, for each and for all, counted in the store."""
 
 import asyncio
+from pathlib import Path
 
 import pytest
 
 from bot.errors import ModelError
 from bot.types.event import Attachment
 from tests.conftest import NewWorld, OpenMedia
+from tests.crews import Named, crewed
 from tests.fakes.model import Answer, calls
-from tests.world import World
+from tests.world import Talk, World
 
 CAT = Attachment("image", "cat")
-FAST, BUSY, ENOUGH, ENOUGH_ALL = "太快啦，", "找我的人有点多，", "今天跟我聊得够多啦，明天再来~", "今天大家找我的次数够多啦，明天再来~"
+FAST, BUSY, ENOUGH, ENOUGH_ALL = (
+    "太快啦，",
+    "找我的人有点多，",
+    "今天跟我聊得够多啦，明天再来~",
+    "今天大家找我的次数够多啦，明天再来~",
+)
 
 
 def outcomes(world: World) -> list[object]:
@@ -225,3 +232,38 @@ async def test_the_notice_is_in_the_persons_script(new_world: NewWorld, text: st
     await world.say(text, "阿明")
     await world.say(text, "阿明")
     assert world.replies[-1] == told
+
+
+async def test_a_thousand_strangers_cause_no_call_and_use_up_nothing(new_world: NewWorld) -> None:
+    world = await new_world(limits={"global_day": 2, "global_minute": 2})
+    world.app._sending.connect(Talk("telegram", said=world.talk.said))
+    lines = [world.message("小暖，在吗", f"人{number}", "大群" if number % 5 else "", "telegram", mentions_bot=True)
+             for number in range(1_000)]  # fmt: skip
+    await asyncio.gather(*(world.app.door.accept(line) for line in lines))
+    await world.app.settled()
+    assert world.model.requests == []
+    assert world.rows("SELECT count(*) FROM code WHERE kind = 'pair'") == [(3,)]
+    assert await several(world, 3) == 2
+
+
+async def test_who_goes_too_far_in_two_groups_at_once_holds_nobody_up(new_world: NewWorld) -> None:
+    world = await new_world(limits={"person_minute": 1})
+    world.shut()
+    for group in ("家", "班"):
+        await world.app.door.accept(world.message("小暖，在吗", "小王", group))
+    await world.held(2)
+    for group in ("家", "班"):
+        await world.app.door.accept(world.message("小暖，我也问", f"{group}里人", group))
+        await world.app.door.accept(world.message("小暖，我先问", "阿明", group))
+    await world.let_answer()
+    assert outcomes(world).count("limited") == 1
+    assert world.rows("SELECT name FROM event WHERE outcome = 'limited'") == [("阿明",)]
+
+
+async def test_an_answer_of_a_fallback_counts_once(tmp_path: Path) -> None:
+    first, second = Named("first", ModelError("unreachable", "")), Named("second", "好")
+    async with crewed(tmp_path, first, second, limits={"person_minute": 2}) as world:
+        for _ in range(4):
+            await world.say("在吗", "阿明")
+        assert world.replies[:2] == ["好"] * 2
+        assert outcomes(world) == ["answered"] * 2 + ["limited"] * 2

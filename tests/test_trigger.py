@@ -211,7 +211,9 @@ FACTS = st.builds(
 
 
 @given(FACTS)
-def test_other_bots_only_where_they_mention_her_switched_off_chats_never_and_windows_never_shrink(facts: Situation) -> None:
+def test_other_bots_only_where_they_mention_her_switched_off_chats_never_and_windows_never_shrink(
+    facts: Situation,
+) -> None:
     made = decide(facts, RULES)
     assert made.window_until >= facts.window_until
     assert (made.due_at >= facts.at) == (made.action != "listen")
