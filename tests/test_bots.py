@@ -1,9 +1,13 @@
 """Other bots: answered where they mention nuan, twenty times in a minute, then not for a minute; humans always."""
 
+import sqlite3
+from contextlib import closing
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
+from bot.config.settings import Settings
 from bot.errors import ModelError
 from bot.types.event import Sender
 from tests.conftest import NewWorld
@@ -144,6 +148,35 @@ async def test_a_bot_gets_no_notice_of_a_fault(world: World, fault: Exception) -
     assert world.replies == []
     await world.say("小暖，在吗", "阿明", GROUP)
     assert len(world.replies) == 1
+
+
+async def test_a_bot_gets_no_notice_of_a_message_that_cannot_be_handled(world: World) -> None:
+    await world.say("小暖，在吗", "阿明", GROUP)
+    with closing(sqlite3.connect(world.folder / "nuan.db")) as database:
+        database.execute("UPDATE entry SET message = '{'")
+        database.commit()
+    await bot_says(world)
+    assert len(world.log.named("answer_failed")) == 1
+    assert len(world.replies) == 1
+    await world.say("小暖，还在吗", "阿明", GROUP)
+    assert len(world.replies) == 2
+
+
+async def test_an_owner_may_shut_one_bot_out_and_groups_that_are_not_allowed_are_shut_to_all(tmp_path: Path) -> None:
+    settings = Settings.model_validate({"telegram": {"allow": ["group:大群"]}})
+    world = await World(tmp_path / "data", settings, ("telegram",)).open()
+
+    async def call(who: str, group: str) -> int:
+        facts = {"is_bot": True, "mentions_bot": True}
+        await world.say("@小暖 你好", who, group, platform="telegram", **facts)
+        return len(world.replies)
+
+    assert await call("复读机", "别的群") == 0
+    assert await call("复读机", "大群") == 1
+    await world.say(".ai deny telegram:t-复读机")
+    assert await call("复读机", "大群") == 2
+    assert await call("别的机器人", "大群") == 3
+    await world.close()
 
 
 async def test_of_a_human_and_a_bot_at_once_the_human_is_the_one_who_asked(world: World) -> None:

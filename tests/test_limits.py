@@ -1,10 +1,12 @@
 """How often people are answered: pauses, minutes and days, for each and for all, counted in the store."""
 
 import asyncio
+import re
 from pathlib import Path
 
 import pytest
 
+from bot.config.settings import Settings
 from bot.errors import ModelError
 from bot.types.event import Attachment
 from tests.conftest import NewWorld, OpenMedia
@@ -267,3 +269,23 @@ async def test_an_answer_of_a_fallback_counts_once(tmp_path: Path) -> None:
             await world.say("在吗", "阿明")
         assert world.replies[:2] == ["好"] * 2
         assert outcomes(world) == ["answered"] * 2 + ["limited"] * 2
+
+
+async def test_two_accounts_that_are_linked_share_what_is_left(tmp_path: Path) -> None:
+    allow = {"telegram": {"allow": ["t-阿明"]}, "discord": {"allow": ["d-阿明"]}}
+    settings = Settings.model_validate({"bot": {"timezone": "Asia/Shanghai"}, "limits": {"person_day": 2}, **allow})
+    world = await World(tmp_path / "data", settings, ("telegram", "discord")).open()
+    for platform in ("telegram", "discord"):
+        for _ in range(3):
+            await world.say("在吗", "阿明", platform=platform)
+    assert world.replies == ["好的", "好的", ENOUGH] * 2
+    await world.say(".ai link", "阿明", platform="telegram")
+    found = re.search(r"[2-9A-HJKMNP-Z]{8}", world.replies[-1])
+    assert found is not None
+    await world.say(f".ai link {found.group()}", "阿明", platform="discord")
+    before = len(world.replies)
+    for platform in ("telegram", "discord"):
+        await world.say("在吗", "阿明", platform=platform)
+    assert world.replies[before:] == []
+    assert world.rows("SELECT count(DISTINCT person_id) FROM told") == [(1,)]
+    await world.close()

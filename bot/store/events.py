@@ -28,8 +28,8 @@ EVENT = f"""SELECT id, chat_id, at, kind, person_id, name, text, label, why, for
 main.event inside is the same table: views.py rewrites the one FROM at the end.
 """
 
-APART = ("command", "pair", "closed", "bot")
-"""What opens no window: what is answered without a model, and other bots."""
+APART = ("command", "pair", "closed")
+"""What is answered without a model; it opens no window."""
 
 VISIBLE = "hidden = '' AND "
 NEWS = f"WHERE {VISIBLE}chat_id = ?1 AND state <> 'queued' AND NOT (kind = 'bot' AND turn_id IS NOT NULL) "
