@@ -163,7 +163,7 @@ async def test_a_bot_gets_no_notice_of_a_message_that_cannot_be_handled(world: W
 
 
 async def test_an_owner_may_shut_one_bot_out_and_groups_that_are_not_allowed_are_shut_to_all(tmp_path: Path) -> None:
-    settings = Settings.model_validate({"telegram": {"allow": ["group:大群"]}})
+    settings = Settings.model_validate({"bot": {"timezone": "Asia/Shanghai"}, "telegram": {"allow": ["group:大群"]}})
     world = await World(tmp_path / "data", settings, ("telegram",)).open()
 
     async def call(who: str, group: str) -> int:
