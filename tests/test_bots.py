@@ -103,7 +103,7 @@ async def test_two_nuans_in_one_group_fall_silent(new_world: NewWorld) -> None:
 )
 async def test_only_a_mention_of_its_own_counts(world: World, facts: dict[str, object]) -> None:
     text = str(facts.pop("text", "小暖，你好"))
-    await bot_says(world, text, **facts)
+    await bot_says(world, text, "复读机", **facts)
     await world.wait(30)
     assert world.replies == []
 
