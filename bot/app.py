@@ -19,6 +19,7 @@ from bot.flow.halting import Halting
 from bot.flow.heartbeat import Heartbeat
 from bot.flow.instructions import read_instructions
 from bot.flow.intake import Intake
+from bot.flow.limiting import Limiting
 from bot.flow.media import Eyes, Media
 from bot.flow.plan import Planner
 from bot.flow.recalling import Recalling
@@ -32,6 +33,7 @@ from bot.prompt.persona import NAME_MARK, Persona, read_bootstraps
 from bot.prompt.skills import read_skills
 from bot.session.activation import SpeakingRules
 from bot.session.lanes import Activity, Lanes, Work
+from bot.session.slots import Slots
 from bot.store.arrival import Accepted
 from bot.store.store import Store
 from bot.types.log import Log
@@ -64,7 +66,7 @@ class Parts:
 def make_media(parts: Parts, adapter: Callable[[str], Adapter | None]) -> Media:
     """Who looks at what people send along; `adapter` finds the platform that has it."""
     crew = parts.crew
-    slots = asyncio.Semaphore(parts.settings.model.slots)
+    slots = Slots(parts.settings.model.slots)
     eyes = Eyes(crew.first.model, parts.seeing or crew.first.rate, read_instructions(parts.prompts, "media"), slots)
     return Media(parts.store, eyes, adapter, parts.clock, parts.settings, parts.words, parts.log)
 
@@ -103,7 +105,7 @@ class App:
         runner = TurnRunner(store, planner, brain, clock, settings, words, log, self._sending)
 
         async def begin(occasion: Occasion, stop: asyncio.Event) -> None:
-            stoppable = replace(brain, stop=stop)
+            stoppable = replace(brain, caller=brain.caller.behind(stop), stop=stop)
             await TurnRunner(store, planner, stoppable, clock, settings, words, log, self._sending).begin(occasion)
 
         self._heartbeat = Heartbeat(
@@ -112,9 +114,10 @@ class App:
         remembering = Remembering(store, clock, settings, words, parts.aside)
         self._halting = Halting(self._sends.wake, log)
         self._answering = Answering(
-            store, runner, remembering, planner, clock, words, Reach(self._sending, media, self._halting), log
+            store, runner, remembering, planner, clock, words,
+            Reach(self._sending, media, self._halting, Limiting(store, clock, settings.limits, words, log)), log,
         )  # fmt: skip
-        summariser = Summariser(brain.caller, read_instructions(parts.prompts, "digest"))
+        summariser = Summariser(brain.caller.behind(), read_instructions(parts.prompts, "digest"))
         self._closing = Closing(store, summariser, planner, clock, settings, words, parts.aside, log)
         self._answering.employ(CommandDesk(store, planner, clock, settings, words))
         handlers = Handlers(self._chats.wake, self._sends.wake, self._digests.wake, self._write_first)
@@ -123,6 +126,7 @@ class App:
         rules = SpeakingRules(
             settings.bot.names, settings.bot.prefix_trigger, settings.speak.window_seconds * 1000,
             settings.speak.followup_seconds * 1000, settings.speak.backlog_seconds * 1000,
+            settings.speak.bots == "limited",
         )  # fmt: skip
         self.door = Intake(store, clock, rules, is_command, words, self._arrived, self._activity, tuple(scenes))
 

@@ -8,7 +8,8 @@ NuanError
 ├── ModelError        a model call gave nothing usable
 ├── SendError         a platform did not take a message; says what became of it
 ├── PlatformError     a platform cannot be talked to (token, second poller, intents); says what to do
-└── OverBudget        a reservation would pass a limit
+├── OverBudget        a reservation would pass a limit
+└── OverLimit         somebody, or all together, were answered as often as they may be
 """
 
 from typing import Literal
@@ -99,3 +100,15 @@ class OverBudget(NuanError):
     def __init__(self, limit: str) -> None:
         super().__init__(limit)
         self.limit = limit
+
+
+class OverLimit(NuanError):
+    """An answer would pass a limit: cooldown, person_minute, person_day, global_minute or global_day.
+
+    In `wait_ms` there is room again.
+    """
+
+    def __init__(self, limit: str, wait_ms: int) -> None:
+        super().__init__(limit)
+        self.limit = limit
+        self.wait_ms = wait_ms

@@ -220,12 +220,19 @@ FACTS = st.builds(
 
 
 @given(FACTS)
-def test_bots_and_switched_off_chats_are_never_answered_and_windows_never_shrink(facts: Situation) -> None:
+def test_other_bots_only_where_they_mention_her_switched_off_chats_never_and_windows_never_shrink(
+    facts: Situation,
+) -> None:
     made = decide(facts, RULES)
     assert made.window_until >= facts.window_until
     assert (made.due_at >= facts.at) == (made.action != "listen")
-    if facts.from_bot or not facts.is_message:
+    if not facts.is_message:
         assert made.action == "listen"
+    if facts.from_bot:
+        calls = facts.mentions_bot and facts.chat_kind == "group" and not facts.is_command and not facts.forwarded
+        assert (made.action, made.why) in (("listen", "listen"), ("now", "bot"))
+        assert (made.why == "bot") == (calls and facts.is_message and facts.enabled)
+        assert made.window_until == facts.window_until
     if not facts.enabled:
         assert made.why in {"off", "listen", "command"}
     if facts.forwarded:

@@ -52,6 +52,13 @@ TABLE = (
     Command("dialog", "", "anyone", private=True),
     Command("budget", "show", "own", private=True),
     Command("calls", "[background on|off]", "owner", private=True, shape="words"),
+    Command(
+        "limit",
+        "[off | reset | usermin N | userday N | globalmin N | globalday N | cooldown SEC | notify on|off]",
+        "owner",
+        private=True,
+        shape="words",
+    ),
     Command("on", "", "own"),
     Command("off", "", "own"),
     Command("link", "[code]", "anyone", private=True, shape="words"),

@@ -10,6 +10,7 @@ from bot.config.budget import Budget
 from bot.config.capabilities import CapabilityRule
 from bot.config.heartbeat import HeartbeatRules
 from bot.config.kinds import region, zone
+from bot.config.limits import TalkLimits
 from bot.config.media import Media
 from bot.config.model import Fallback, ModelServer, SecondFallback, Small
 from bot.config.platforms import Discord, Telegram
@@ -63,6 +64,11 @@ class Speak(Section):
     )
     backlog_seconds: int = Field(
         default=600, ge=0, le=604_800, description="Messages older than this, in seconds, are read but not answered."
+    )
+    bots: Literal["never", "limited"] = Field(
+        default="limited",
+        description="Other bots in groups: never answered, or limited (when they mention nuan, at most 20 times in 60 "
+        "seconds, then silence for 60).",
     )
 
 
@@ -200,6 +206,7 @@ class Settings(BaseSettings):
     budget: Budget = Budget()
     background: Background = Background()
     speak: Speak = Speak()
+    limits: TalkLimits = TalkLimits()
     heartbeat: HeartbeatRules = HeartbeatRules()
     telegram: Telegram = Telegram()
     discord: Discord = Discord()

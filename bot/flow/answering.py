@@ -5,10 +5,11 @@ from dataclasses import dataclass, replace
 from itertools import takewhile
 from typing import Protocol
 
-from bot.errors import StoreError
+from bot.errors import OverLimit, StoreError
 from bot.flow.changes import follow
 from bot.flow.guests import Guests
 from bot.flow.halting import Halting
+from bot.flow.limiting import Limiting
 from bot.flow.media import Media
 from bot.flow.plan import Planner
 from bot.flow.remembering import Remembering, Told
@@ -38,11 +39,12 @@ class Desk(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """What lies outside of the house: messages on their way out, attachments to look at, and who says stop."""
+    """What an answer passes: limits, attachments to look at, the way out, and who says stop."""
 
     sending: Sending
     media: Media
     halting: Halting
+    limiting: Limiting
 
 
 class Answering:
@@ -62,6 +64,7 @@ class Answering:
         self._sending = reach.sending
         self._media = reach.media
         self._halting = reach.halting
+        self._limiting = reach.limiting
         self._guests = Guests(store, clock, words)
         self._desk: Desk | None = None
         self._unfinished: set[int] = set()
@@ -131,6 +134,7 @@ class Answering:
     async def _answer(self, batch: tuple[Event, ...], chat: Chat, people: Mapping[int | None, Person]) -> None:
         receipts: list[str] = []
         answering: list[Event] = []
+        batch = await self._limiting.sift(batch, people)
         for event in batch:
             done, left = await self._commands(event, chat, people[event.person_id])
             receipts += done
@@ -140,25 +144,30 @@ class Answering:
             return
         if len(answering) < len(batch):
             return  # what a command made forgotten may be among the rest, which is read anew
-        caller = next((event for event in reversed(answering) if event.why != "window"), answering[-1])
-        occasion = Occasion(chat, people[caller.person_id], tuple(answering), caller.why, tuple(receipts))
+        called = [event for event in answering if event.why != "window"] or answering
+        caller = next((event for event in reversed(called) if not people[event.person_id].is_bot), called[-1])
+        person = people[caller.person_id]
+        pace = await self._limiting.pace(person, batch)
+        occasion = Occasion(chat, person, tuple(answering), caller.why, tuple(receipts), pace)
         self._sending.typing(chat, True)
         try:
             if not await self._halting.run(chat.id, self._turn(occasion)) and receipts:
                 await self._store.refusals.confirm(
                     chat.id, occasion.answering[0].id, "\n".join(receipts), self._clock.now()
                 )
+        except OverLimit as error:
+            await self._limiting.refuse(occasion, error)
         finally:
             self._sending.typing(chat, False)
 
     async def _turn(self, occasion: Occasion) -> None:
-        known = await self._media.understand(occasion.chat, occasion.person, occasion.answering)
+        known = await self._media.understand(occasion.chat, occasion.person, occasion.answering, occasion.pace)
         await self._runner.begin(replace(occasion, answering=known))
 
     async def _commands(self, event: Event, chat: Chat, person: Person) -> tuple[list[str], Event | None]:
         """Carry out the memory commands of a message; the receipts still to be said, and what is left to answer."""
         understood = await self._remembering.understand(event)
-        if event.forwarded or not understood.commands:
+        if event.forwarded or person.is_bot or not understood.commands:
             return [], event
         audience = await self._planner.audience(chat, person)
         _, account = await self._store.access.answer_to(event)
@@ -189,7 +198,11 @@ class Answering:
         if all(event.why == "window" for event in batch):
             await self._store.events.finish(tuple(event.id for event in batch), "done", "failed")
             return
-        person = await self._store.people.person(batch[-1].person_id or 0)
-        text = self._words.messages.text("went_wrong", self._words.script(person))
         numbers = tuple(event.id for event in batch)
+        writers = [await self._store.people.person(event.person_id or 0) for event in reversed(batch)]
+        person = next((person for person in writers if not person.is_bot), None)
+        if person is None:
+            await self._store.events.finish(numbers, "done", "failed")
+            return
+        text = self._words.messages.text("went_wrong", self._words.script(person))
         await self._store.refusals.refuse(chat.id, numbers, Draft(text, "notice"), self._clock.now(), "failed")

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from bot.errors import ModelError
 from bot.flow.crew import Crew, Failure, Member
 from bot.ports import Clock, Model, pause
+from bot.session.slots import Slots
 from bot.store.ledger import Ledger
 from bot.types.log import Log
 from bot.types.prompt import Completion, Request
@@ -26,16 +27,25 @@ class Answered:
 
 
 class Caller:
-    """Asks models for turns and digests; `slots` bounds the calls in flight over all chats, first come first served."""
+    """Asks models for turns and digests; `slots` bounds the calls in flight over all chats, shared fairly."""
 
-    def __init__(self, crew: Crew, slots: asyncio.Semaphore, clock: Clock, log: Log) -> None:
+    def __init__(self, crew: Crew, slots: Slots, clock: Clock, log: Log) -> None:
         self.crew = crew
-        self.slots = slots
+        self._slots = slots
         self._clock = clock
         self._log = log
+        self._behind = False
+        self._stop: asyncio.Event | None = None
+
+    def behind(self, stop: asyncio.Event | None = None) -> "Caller":
+        """The same for what nobody waits for: its calls come after those of people, and none once `stop` is set."""
+        other = Caller(self.crew, self._slots, self._clock, self._log)
+        other._behind, other._stop = True, stop
+        return other
 
     async def ask(
-        self, request: Request, first: tuple[Member, Call], reserve: Reserve, ledger: Ledger, listen: Listen
+        self, chat_id: int, request: Request, first: tuple[Member, Call], reserve: Reserve, ledger: Ledger,
+        listen: Listen,
     ) -> Answered:  # fmt: skip
         """The answer of whoever gives one. ModelError: nobody did, and the last reservation is left to the caller.
 
@@ -43,7 +53,7 @@ class Caller:
         may raise OverBudget. The deadline begins when a slot is free.
         """
         member, call = first
-        async with self.slots:
+        async with self._slots.of(chat_id, behind=self._behind, stop=self._stop):
             ends, tried = self._clock.now() + request.deadline_s * 1000, 1
             failed: dict[Member, Failure] = {}
             while True:

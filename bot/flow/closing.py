@@ -143,7 +143,7 @@ class Closing:
         member = caller.crew.pick(self._clock.now(), small=step != "full")
         try:
             first = member, await reserve(member)
-            answered = await caller.ask(self._request(prompt), first, reserve, ledger, _listen)
+            answered = await caller.ask(scope.chat_id, self._request(prompt), first, reserve, ledger, _listen)
         except OverBudget as error:
             self._log.warning("over_budget", session=session.number, chat=scope.chat_id, limit=error.limit)
             return await self._by_rule(lines, scope), None

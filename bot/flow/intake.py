@@ -96,7 +96,7 @@ class Intake:
             at=self._clock.now(), chat_kind=incoming.place.kind, enabled=True, text=text, is_message=is_message,
             from_bot=incoming.sender is None or incoming.sender.is_bot, is_command=is_command,
             is_memory_command=bool(order) if is_command else _commands(incoming, text, self._rules.names),
-            mentions_bot=incoming.mentions_bot, replies_to_bot=incoming.replies_to_bot,
+            mentions_bot=incoming.mentions_bot and incoming.sender is not None, replies_to_bot=incoming.replies_to_bot,
             addresses_other=incoming.addresses_other, forwarded=incoming.forwarded, window_until=0,
             greets=is_command and greets(text), code=code_in(text, is_command) if is_message else "",
             awaited=bool(incoming.via), age_ms=max(0, self._clock.now() - incoming.at) if incoming.at else 0,

@@ -13,6 +13,7 @@ from bot.errors import ModelError, OverBudget, SendError
 from bot.flow.words import Words
 from bot.money import prices
 from bot.ports import Adapter, Clock, Files, Model, Senses
+from bot.session.slots import Slots
 from bot.store.attachments import Fate, Sent
 from bot.store.events import Seen
 from bot.store.ledger import Reservation, Settlement
@@ -25,6 +26,7 @@ from bot.text.textfile import is_text_file, picture_mime, read_text
 from bot.types.event import Attachment, Event
 from bot.types.log import Log
 from bot.types.money import Rate
+from bot.types.pace import Pace
 from bot.types.people import Chat, Person
 from bot.types.prompt import Completion, Usage
 from bot.types.turn import Cause
@@ -62,16 +64,17 @@ class Eyes:
     model: Model
     rate: Rate
     instructions: Mapping[Script, str]
-    slots: asyncio.Semaphore
+    slots: Slots
 
 
 @dataclass(frozen=True, slots=True)
 class Asker:
-    """For whom something is looked at: their chat, on whose platform it lies, and their language."""
+    """For whom something is looked at: their chat, on whose platform it lies, their language, how often one may."""
 
     chat: Chat
     person_id: int
     script: Script
+    pace: Pace | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,15 +104,20 @@ class Media:
         self._most = int(settings.media.max_megabytes * 1_000_000)
 
     @property
-    def slots(self) -> asyncio.Semaphore:
+    def slots(self) -> Slots:
         """What bounds the calls in flight, of turns too."""
         return self._eyes.slots
 
-    async def understand(self, chat: Chat, person: Person, events: tuple[Event, ...]) -> tuple[Event, ...]:
-        """The events with what is known of their attachments now; what cannot be known says why. StoreError only."""
+    async def understand(
+        self, chat: Chat, person: Person, events: tuple[Event, ...], pace: Pace | None = None
+    ) -> tuple[Event, ...]:
+        """The events with what is known of their attachments now; what cannot be known says why.
+
+        OverLimit: they are not to be answered now. StoreError.
+        """
         numbers = [event.id for event in events if isinstance(event, Seen) and event.marks]
         waiting = await self._store.attachments.waiting(numbers) if numbers else ()
-        asker = Asker(chat, person.id, self._words.script(person))
+        asker = Asker(chat, person.id, self._words.script(person), pace)
         for sent in waiting:
             if self._wanted(sent.attachment):
                 await self._understand(asker, sent)
@@ -206,7 +214,7 @@ class Media:
                 media.images, picture, mime, text, media.description_tokens, self._settings.model.deadline_seconds
             )
 
-        answer = await self._ask(call, ask)
+        answer = await self._ask(asker, call, ask)
         seen = clip(clean(answer.text).strip(), media.description_tokens * CHARS_PER_TOKEN)
         return seen, self._settlement(call, answer.usage or Usage(cost.prompt, 0, estimate_tokens(answer.text), False))
 
@@ -221,7 +229,7 @@ class Media:
             name = _sound_name(attachment)
             return await model.listen(media.voice, sound, name, self._settings.model.deadline_seconds)
 
-        heard = await self._ask(call, ask)
+        heard = await self._ask(asker, call, ask)
         settlement = self._settlement(call, Usage(prompt, 0, estimate_tokens(heard), returned=False))
         text = clip(clean(heard).strip(), media.file_chars)
         return text or self._words.opening(asker.script)("media_silent"), settlement
@@ -231,7 +239,7 @@ class Media:
         most = prices.estimate(cost.prompt, cost.output, self._eyes.rate(now))
         day, month = prices.periods(now, self._words.tz(self._words.zone))
         reservation = Reservation(
-            cost.cause, cost.model, most.tokens, most.cost, prices.limits(settings), day, month
+            cost.cause, cost.model, most.tokens, most.cost, prices.limits(settings), day, month, pace=asker.pace
         )  # fmt: skip
         try:
             return (await self._store.attachments.reserve(asker.chat.id, asker.person_id, reservation, now)).id
@@ -239,10 +247,10 @@ class Media:
             self._log.warning("over_budget", chat=asker.chat.id, person=asker.person_id, limit=error.limit)
             raise NotSeen("budget") from error
 
-    async def _ask(self, call: int, ask: Callable[[], Awaitable[T]]) -> T:
+    async def _ask(self, asker: Asker, call: int, ask: Callable[[], Awaitable[T]]) -> T:
         """The answer to a reserved call; NotSeen says what becomes of the reservation of one that failed."""
         try:
-            async with self._eyes.slots:
+            async with self._eyes.slots.of(asker.chat.id):
                 return await ask()
         except ModelError as error:
             self._log.warning("media_failed", call=call, fault=error.fault, detail=error.detail, text=error.said)

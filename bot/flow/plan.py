@@ -246,6 +246,7 @@ class Planner:
         tokens = prompt_tokens(epoch, prefix, composed.tokens, ratio, member.model.name)
         estimated = prefix + (log_tokens(epoch) if epoch is not None else 0) + composed.tokens
         causes: dict[str, Cause] = {"window": "followup", HEARTBEAT: "heartbeat"}
+        cause = causes.get(occasion.why, "reply")
         return Asking(
             chat_id=occasion.chat.id, session_id=session.id if session is not None else None,
             epoch_id=epoch.id if epoch is not None else None, epoch=new if epoch is None else None,
@@ -254,5 +255,5 @@ class Planner:
             answering=tuple(event.id for event in occasion.answering), why=occasion.why,
             person_id=occasion.person.id, receipts=occasion.receipts,
             close_at=self.close_at(session.opened_at if session else now, occasion.chat, occasion.person, now),
-            reservation=self.reservation(causes.get(occasion.why, "reply"), member, tokens, now, estimated),
+            reservation=replace(self.reservation(cause, member, tokens, now, estimated), pace=occasion.pace),
         )  # fmt: skip

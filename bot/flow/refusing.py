@@ -22,12 +22,12 @@ class Refusing:
         self._log = log
 
     async def refuse(self, occasion: Occasion, error: OverBudget) -> None:
-        """Say why, unless nobody called or it was said today; receipts are said in any case."""
+        """Say why, unless nobody called, a bot did, or it was said today; receipts are said in any case."""
         now, chat, person = self._clock.now(), occasion.chat, occasion.person
         numbers = tuple(event.id for event in occasion.answering)
         said = await self.told(chat.id, person)
         lines = list(occasion.receipts)
-        if not said and (occasion.why not in ("window", HEARTBEAT) or occasion.receipts):
+        if not said and not person.is_bot and (occasion.why not in ("window", HEARTBEAT) or occasion.receipts):
             lines.append(self.text(person, error))
         if lines:
             await self._store.refusals.refuse(chat.id, numbers, Draft("\n".join(lines), "notice"), now)

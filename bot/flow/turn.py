@@ -206,7 +206,7 @@ class TurnRunner:
             asked = model if stop is None else Interruptible(model, stop)
             return await self._hearing.listen(running.chat, turn, asked, request)
 
-        return await self._brain.caller.ask(request, first, reserve, ledger, listen)
+        return await self._brain.caller.ask(turn.chat_id, request, first, reserve, ledger, listen)
 
     async def _reserved(self, running: Running, *, small: bool) -> tuple[Member, Call]:
         """The next call of a turn, with the small model where only that fits into a limit."""
@@ -289,7 +289,7 @@ class TurnRunner:
         called = turn.why not in (HEARTBEAT, "window")
         said = "\n".join(line for line in (*turn.receipts, text if called else "") if line)
         call = (reserved, fate) if reserved is not None else None
-        notice = Draft(said, "notice") if said else None
+        notice = Draft(said, "notice") if said and not person.is_bot else None
         await self._store.turns.fail(turn, error, notice, call, self._clock.now())
         await self._report(turn, error)
 

@@ -17,13 +17,14 @@ BACKLOG_MS = 600_000
 
 @dataclass(frozen=True, slots=True)
 class SpeakingRules:
-    """What the operator decides: names that call, whether three letters of one are enough, and two times in ms."""
+    """What the operator decides: names that call, whether three letters of one are enough, times in ms, other bots."""
 
     names: tuple[str, ...]
     prefix_trigger: bool = False
     window_ms: int = WINDOW_MS
     followup_ms: int = FOLLOWUP_MS
     backlog_ms: int = BACKLOG_MS
+    bots: bool = True
 
 
 def decide(situation: Situation, rules: SpeakingRules) -> Decision:
@@ -34,12 +35,13 @@ def decide(situation: Situation, rules: SpeakingRules) -> Decision:
     A stranger gets a pairing code in a DM and nothing in a group, but for what everyone is answered. Of what comes late
     the young part is answered in one turn, after a moment in which the rest arrives; what needs no model is answered
     at any age. A command to stop counts where any other word would call, or be a follow-up; it renews no window.
+    Another bot is answered where it mentions nuan in a group, in time, and not for ever.
     """
     decision, age = _in_time(situation, rules), situation.age_ms
     at_any_age = situation.greets or decision.why in ("pair", "closed")
     if decision.action == "listen" or age <= rules.followup_ms or at_any_age:
         return decision
-    if age > rules.backlog_ms and not situation.is_memory_command:
+    if decision.why == "bot" or (age > rules.backlog_ms and not situation.is_memory_command):
         return _listen(situation, "old")
     if decision.why in HALTS:
         return decision
@@ -49,7 +51,7 @@ def decide(situation: Situation, rules: SpeakingRules) -> Decision:
 def _in_time(seen: Situation, rules: SpeakingRules) -> Decision:
     """The decision for a message that comes as it is written."""
     if not seen.is_message or seen.from_bot:
-        return _listen(seen, "listen" if seen.allowed and not seen.refused else "stranger")
+        return _bot(seen, rules) if seen.allowed and not seen.refused else _listen(seen, "stranger")
     if seen.refused:
         return _closed(seen, "stranger")
     if seen.is_command and not seen.forwarded and (seen.allowed or seen.from_owner or seen.greets):
@@ -95,6 +97,14 @@ def _halt(seen: Situation) -> Decision | None:
     if not seen.stop or seen.forwarded or seen.is_memory_command:
         return None
     return Decision("now", seen.stop, seen.at, seen.window_until)
+
+
+def _bot(seen: Situation, rules: SpeakingRules) -> Decision:
+    """The decision for what no human wrote."""
+    calls = seen.is_message and seen.chat_kind == "group" and seen.mentions_bot
+    if not calls or not rules.bots or seen.is_command or seen.forwarded or not seen.enabled or seen.muted:
+        return _listen(seen, "listen")
+    return _listen(seen, "bots") if seen.bots_quiet else Decision("now", "bot", seen.at, seen.window_until)
 
 
 def extended(window_until: int, at: int, rules: SpeakingRules) -> int:

@@ -109,7 +109,7 @@ def _person(db: sqlite3.Connection, lists: Lists, person_id: int | None) -> tupl
     """Whether a person is trusted, refused, and an owner; any of their accounts counts, a bot's none."""
     row = db.execute("SELECT access, is_bot FROM person WHERE id = ?", (person_id,)).fetchone()
     if row is None or row[1]:
-        return False, False, False
+        return False, row is not None and row[0] == "denied", False
     accounts = db.execute("SELECT platform, external_id, owner FROM account WHERE person_id = ?", (person_id,))
     known = [(platform, f"{platform}:{external_id}", bool(own)) for platform, external_id, own in accounts]
     owner = any(own or name in lists.owners for _, name, own in known)

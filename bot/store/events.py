@@ -8,6 +8,7 @@ from typing import cast
 
 from bot.store.access import Lists, admit, kept
 from bot.store.arrival import Accepted, Arrival
+from bot.store.bots import quiet
 from bot.store.database import Database
 from bot.store.people import find_chat, find_person
 from bot.store.quoting import QUOTE_CHARS, QUOTED, known
@@ -193,7 +194,10 @@ def accept(
         until = row[0] if row else 0
     situation = admit(db, lists, chat.id, person_id, arrival.situation)
     muted = db.execute("SELECT 1 FROM chat WHERE id = ? AND gone > ?", (chat.id, at)).fetchone() is not None
-    decision = decide(replace(situation, enabled=chat.enabled, window_until=until, muted=muted))
+    bots_quiet = situation.from_bot and situation.mentions_bot and quiet(db, chat.id, at)
+    decision = decide(
+        replace(situation, enabled=chat.enabled, window_until=until, muted=muted, bots_quiet=bots_quiet)
+    )  # fmt: skip
     incoming, stranger = kept(incoming, situation, decision.why)
     if incoming.scene is not None and incoming.scene != chat.scene and not stranger:
         db.execute("UPDATE chat SET scene = ? WHERE id = ?", (incoming.scene, chat.id))

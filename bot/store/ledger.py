@@ -7,7 +7,9 @@ from typing import cast
 
 from bot.errors import OverBudget
 from bot.store.database import Database
+from bot.store.pace import admit
 from bot.types.money import Limits, Made, Pressure, Spend, Used
+from bot.types.pace import Pace
 from bot.types.prompt import Usage
 from bot.types.turn import Call, Cause
 
@@ -38,7 +40,8 @@ class Reservation:
     """What a call may cost at most, and the limits it must fit in; day and month begin at these ms.
 
     `estimated` is the bare offline estimate of the whole prompt in tokens, 0 for what is no text; `own_tokens` is what
-    all calls of this cause together may use in a day.
+    all calls of this cause together may use in a day; `pace` is how often people may be answered, for a call that may
+    be the first of an answer.
     """
 
     cause: Cause
@@ -50,6 +53,7 @@ class Reservation:
     month_since: int
     estimated: int = 0
     own_tokens: int | None = None
+    pace: Pace | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,10 +206,11 @@ def _checks(limits: Limits, day: int, month: int, owner: Owner) -> Iterator[_Che
 
 
 def reserve(db: sqlite3.Connection, reservation: Reservation, at: int, owner: Owner) -> Call:
-    """Verb part: reserve, or raise OverBudget naming the limit that the call would pass.
+    """Verb part: reserve, or raise OverLimit, or OverBudget naming the limit that the call would pass.
 
     What nuan writes first is on nobody's account.
     """
+    occasion = admit(db, reservation.pace, at, owner.person_id) if reservation.pace is not None else None
     owner = replace(owner, person_id=None) if reservation.cause == "heartbeat" else owner
     day, cause = reservation.day_since, reservation.cause
     own = _Check(cause, None, reservation.own_tokens, "AND cause = ?", (day, cause))
@@ -217,9 +222,9 @@ def reserve(db: sqlite3.Connection, reservation: Reservation, at: int, owner: Ow
             raise OverBudget(f"{check.name}_tokens")
     number = db.execute(
         "INSERT INTO call (turn_id, session_id, chat_id, person_id, cause, model, state, at, reserved_tokens, "
-        "reserved_cost, estimated_tokens) VALUES (?, ?, ?, ?, ?, ?, 'reserved', ?, ?, ?, ?)",
+        "reserved_cost, estimated_tokens, occasion) VALUES (?, ?, ?, ?, ?, ?, 'reserved', ?, ?, ?, ?, ?)",
         (owner.turn_id, owner.session_id, owner.chat_id, owner.person_id, reservation.cause, reservation.model, at,
-         reservation.tokens, reservation.cost, reservation.estimated),
+         reservation.tokens, reservation.cost, reservation.estimated, occasion),
     ).lastrowid  # fmt: skip
     return Call(cast("int", number), reservation.cause, reservation.tokens, reservation.cost)
 

@@ -64,7 +64,8 @@ def _sets(db: sqlite3.Connection, keep: int, gone: int) -> None:
         )
         db.execute(f"DELETE FROM {table} WHERE person_id = ?", (gone,))
     db.execute("UPDATE OR IGNORE feedback SET person_id = ? WHERE person_id = ?", (keep, gone))
-    db.execute("DELETE FROM feedback WHERE person_id = ?", (gone,))
+    for table in ("feedback", "told"):
+        db.execute(f"DELETE FROM {table} WHERE person_id = ?", (gone,))
 
 
 def _memories(db: sqlite3.Connection, keep: int, gone: int) -> None:

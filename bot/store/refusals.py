@@ -2,13 +2,19 @@
 
 import sqlite3
 
+from bot.errors import OverLimit
 from bot.store.database import Database
 from bot.store.events import finish
 from bot.store.outbox import put
+from bot.store.pace import reached, tell
 from bot.types.outgoing import Draft
+from bot.types.pace import Pace
 
 OVER = "over_budget"
 """How the error of a turn begins that a limit ended; its events are refused, not failed."""
+
+LIMITED = "limited"
+"""What becomes of events that came too often."""
 
 
 class Refusals:
@@ -36,6 +42,31 @@ class Refusals:
                 put(db, chat_id, Draft(text, "receipt"), at)
 
         await self._database.write(verb)
+
+    async def limit(
+        self, chat_id: int, person_id: int, events: tuple[int, ...], drafts: tuple[Draft | None, Draft | None],
+        window: tuple[str, int], at: int,
+    ) -> bool:  # fmt: skip
+        """No answer for these events now; whether the person was told why.
+
+        The first of `drafts` is said unless the person was told of a limit of that `window` (its name, and when it
+        began, ms), else the second; None says nothing. What was said counts over all chats.
+        """
+
+        def verb(db: sqlite3.Connection) -> bool:
+            finish(db, events, "done", LIMITED)
+            notice, rest = drafts
+            told = notice is not None and tell(db, person_id, *window, at)
+            draft = notice if told else rest
+            if draft is not None:
+                put(db, chat_id, draft, at)
+            return told
+
+        return await self._database.write(verb)
+
+    async def over(self, person_id: int, pace: Pace, at: int) -> OverLimit | None:
+        """The limit that an answer to that person would meet now."""
+        return await self._database.write(lambda db: reached(db, pace, at, person_id))
 
     async def told_since(self, chat_id: int, person_id: int, since: int) -> bool:
         """Whether that person was told there why nothing is answered, for what they wrote at `since` (ms) or later."""

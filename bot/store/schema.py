@@ -158,6 +158,15 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             chat_id INTEGER PRIMARY KEY REFERENCES chat(id), due_at INTEGER, tried_at INTEGER)""",
         "CREATE INDEX turn_first ON turn (chat_id, said_at) WHERE why = 'heartbeat' AND state = 'said'",
     ),
+    (
+        "ALTER TABLE call ADD COLUMN occasion INTEGER",
+        "CREATE INDEX call_occasion ON call (occasion) WHERE occasion IS NOT NULL",
+        "CREATE INDEX call_person ON call (person_id, at) WHERE occasion IS NOT NULL",
+        """CREATE TABLE told (
+            person_id INTEGER NOT NULL REFERENCES person(id), window TEXT NOT NULL, at INTEGER NOT NULL,
+            PRIMARY KEY (person_id, window)) WITHOUT ROWID""",
+        "CREATE INDEX event_bot ON event (chat_id, id) WHERE why = 'bot'",
+    ),
 )
 """Migration n brings a database from user_version n to n + 1; each runs in one transaction."""
 

@@ -1,5 +1,9 @@
 """What owners switch on and off while nuan runs; it lasts beyond a restart."""
 
+import json
+import sqlite3
+from collections.abc import Mapping
+
 from bot.store.database import Database
 
 
@@ -25,3 +29,20 @@ class Switches:
                 ).rowcount
             )
         )
+
+    async def limits(self) -> dict[str, str]:
+        """What the owner said of how often people are answered, by key of the configuration; empty: nothing."""
+        row = await self._database.row("SELECT value FROM meta WHERE key = 'limits'")
+        return dict(json.loads(row[0])) if row is not None else {}
+
+    async def set_limits(self, words: Mapping[str, str] | None) -> None:
+        """Remember the owner's word beside what was said before; None takes all of it back."""
+
+        def verb(db: sqlite3.Connection) -> None:
+            row = db.execute("SELECT value FROM meta WHERE key = 'limits'").fetchone()
+            db.execute("DELETE FROM meta WHERE key = 'limits'")
+            if words is not None:
+                said = {**(json.loads(row[0]) if row else {}), **words}
+                db.execute("INSERT INTO meta (key, value) VALUES ('limits', ?)", (json.dumps(said),))
+
+        await self._database.write(verb)

@@ -7,7 +7,7 @@ from bot.types.event import ChatKind
 
 Why = Literal[
     "dm", "mention", "reply", "name", "window", "command", "listen", "off", "other", "forwarded", "silent", "pair",
-    "stranger", "old", "closed", "muted", "stop", "quiet",
+    "stranger", "old", "closed", "muted", "stop", "quiet", "bot", "bots",
 ]  # fmt: skip
 Stop = Literal["", "stop", "quiet"]
 """Nothing of the kind; end what runs now; end it and listen no longer until somebody calls."""
@@ -26,7 +26,7 @@ class Situation:
     command that everyone is answered; `code` is the code that the message brings, "" for none. `age_ms` is how
     long ago it was written: what a platform kept while nuan was away comes late. `awaited`: its platform shows that
     an answer will come. `muted`: the platform lets nuan read this chat, not write to it. `stop` is what the text
-    commands when it is addressed to nuan.
+    commands when it is addressed to nuan. `bots_quiet`: other bots were answered often enough here.
     """
 
     at: int
@@ -51,6 +51,7 @@ class Situation:
     awaited: bool = False
     muted: bool = False
     stop: Stop = ""
+    bots_quiet: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,58 @@
+"""How often people were answered, counted in the ledger. An occasion to answer is marked on its first call."""
+
+import sqlite3
+
+from bot.errors import OverLimit
+from bot.types.pace import Pace
+
+MINUTE_MS = 60_000
+
+COUNTED = """FROM call LEFT JOIN turn ON turn.id = call.turn_id WHERE occasion IS NOT NULL
+    AND (call.state <> 'released' OR turn.state NOT IN ('failed', 'void')) """
+"""Occasions that were answered or are being answered; one that a server refused, at no cost, is given back."""
+
+
+def admit(db: sqlite3.Connection, pace: Pace, at: int, person_id: int | None) -> int | None:
+    """Verb part: the mark of a call that begins an occasion, None for one that goes on with it. OverLimit."""
+    if db.execute(f"SELECT 1 {COUNTED} AND occasion = ?", (pace.occasion,)).fetchone():
+        return None
+    found = reached(db, pace, at, person_id)
+    if found is not None:
+        raise found
+    return pace.occasion
+
+
+def reached(db: sqlite3.Connection, pace: Pace, at: int, person_id: int | None) -> OverLimit | None:
+    """Verb part: of the limits that are reached, the one that holds longest."""
+    own, minute = "AND call.person_id = ? ", at - MINUTE_MS
+    limits = (
+        ("cooldown", pace.cooldown_ms and 1, at - (pace.cooldown_ms or 0), own),
+        ("person_minute", pace.person_minute, minute, own),
+        ("person_day", pace.person_day, pace.day_since - 1, own),
+        ("global_minute", pace.global_minute, minute, ""),
+        ("global_day", pace.global_day, pace.day_since - 1, ""),
+    )
+    met: list[OverLimit] = []
+    for name, most, after, who in limits:
+        if most is None:
+            continue
+        # The oldest of the newest `most`: when it is out of the period, there is room again.
+        row = db.execute(
+            f"SELECT call.at {COUNTED} AND call.at > ? {who}ORDER BY call.at DESC LIMIT 1 OFFSET ?",
+            (after, *((person_id,) if who else ()), most - 1),
+        ).fetchone()
+        if row is not None:
+            met.append(OverLimit(name, (pace.day_until if name.endswith("day") else row[0] + at - after) - at))
+    return max(met, key=lambda each: each.wait_ms, default=None)
+
+
+def tell(db: sqlite3.Connection, person_id: int, window: str, since: int, at: int) -> bool:
+    """Verb part: whether a person is to be told of a limit: not if they were told of one of that window since then."""
+    return (
+        db.execute(
+            "INSERT INTO told (person_id, window, at) VALUES (?1, ?2, ?3) "
+            "ON CONFLICT (person_id, window) DO UPDATE SET at = ?3 WHERE at < ?4",
+            (person_id, window, at, since),
+        ).rowcount
+        == 1
+    )
