@@ -83,7 +83,7 @@ async def test_a_money_limit_counts_what_calls_cost(new_world: NewWorld, limit: 
 
 
 async def test_the_next_day_she_speaks_again_and_reads_what_was_missed(new_world: NewWorld) -> None:
-    world = await new_world(budget={"day_tokens": 3000})
+    world = await new_world(budget={"day_tokens": 2500})
     world.model.script = lambda request: says("好", prompt_tokens=1500)
     await world.say("你好")
     await world.say("这句没有答到")

@@ -189,10 +189,10 @@ async def test_who_only_goes_on_talking_in_a_group_is_told_nothing(world: World)
     for text in ("熊猫呢？", "哈哈哈", "火锅呢？"):
         await world.say(text, "阿明", "家")
         await world.wait(6)
-    assert world.replies[before:] == []
-    assert world.rows("SELECT count(*) FROM event WHERE state = 'queued'") == [(0,)]
+    assert world.replies[before:] == [], "what nobody called for waits for the next call"
     await world.say("小暖，在吗", "阿明", "家")
     assert world.replies[before:] == ["预算用完啦（今天的 token），我先安静一会儿，记住和忘记照样能用"]
+    assert world.rows("SELECT count(*) FROM event WHERE state = 'queued'") == [(0,)]
 
 
 async def test_where_only_the_small_model_fits_it_answers_though_little_is_used(new_world: NewWorld) -> None:
