@@ -105,7 +105,7 @@ class App:
         runner = TurnRunner(store, planner, brain, clock, settings, words, log, self._sending)
 
         async def begin(occasion: Occasion, stop: asyncio.Event) -> None:
-            stoppable = replace(brain, caller=brain.caller.behind(stop), stop=stop)
+            stoppable = replace(brain, caller=brain.caller.behind(stop))
             await TurnRunner(store, planner, stoppable, clock, settings, words, log, self._sending).begin(occasion)
 
         self._heartbeat = Heartbeat(

@@ -1,11 +1,19 @@
 """First messages and what can go wrong: budgets, faults, people who write meanwhile, crashes. Nobody is ever told."""
 
 import asyncio
+import sqlite3
+from contextlib import closing
 
 import pytest
 
+from bot.commands.table import is_command
 from bot.config.settings import Settings
-from bot.errors import ModelError, StoreError
+from bot.errors import ModelError
+from bot.flow.heartbeat import Heartbeat
+from bot.flow.intake import Intake
+from bot.session.activation import SpeakingRules
+from bot.session.lanes import Activity
+from bot.store.store import DATABASE
 from tests.beating import DAY_S, FIRST, HOUR_S, ON, beat_held, firsts, is_first, writes
 from tests.conftest import NewWorld
 from tests.fakes.clock import let_others_run
@@ -65,15 +73,22 @@ async def test_a_model_that_fails_is_logged_and_nobody_is_told(new_world: NewWor
     assert world.replies[-1] == FIRST
 
 
-async def test_what_cannot_even_be_composed_stops_nothing(new_world: NewWorld, monkeypatch: pytest.MonkeyPatch) -> None:
-    world = await new_world(heartbeat=ON)
+async def test_what_cannot_even_be_composed_stops_nothing(new_world: NewWorld) -> None:
+    world = await new_world()
     await world.say("明天要面试")
 
     async def broken(*_: object) -> None:
         raise ValueError("a defect")
 
-    monkeypatch.setattr(world.app._heartbeat, "_begin", broken)
-    await world.wait(DAY_S)
+    settings = Settings.model_validate({"bot": {"timezone": "Asia/Shanghai"}, "heartbeat": ON})
+    words, platforms = world.parts.words, frozenset(("console",))
+    beats = Heartbeat(world.store, world.clock, settings, words, broken, lambda: platforms, world.log)
+    await beats.start()
+    world.away(DAY_S)
+    beats = Heartbeat(world.store, world.clock, settings, words, broken, lambda: platforms, world.log)
+    chat_id = await beats.fire()
+    assert chat_id is not None
+    await beats.work(chat_id)
     assert world.log.named("heartbeat_failed")
     assert world.rows("SELECT count(*) FROM event WHERE state = 'queued'") == [(0,)]
     await world.say("在吗")
@@ -127,16 +142,19 @@ async def test_who_has_written_before_it_begins_is_answered_and_the_model_not_as
     assert world.rows("SELECT state, outcome FROM event WHERE label = 'heartbeat'") == [("done", "overtaken")]
 
 
-async def test_who_writes_as_it_is_being_said_is_answered_alone(
-    new_world: NewWorld, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_who_writes_as_it_is_being_said_is_answered_alone(new_world: NewWorld) -> None:
     world = await new_world(heartbeat=ON)
     writes(world)
     await world.say("明天要面试")
     await beat_held(world, DAY_S)
-    monkeypatch.setattr(world.app._heartbeat, "interrupt", lambda _: None)  # as if the completion had come before
-    await world.app.door.accept(world.message("在吗"))
+    # It is stored, and before anybody is woken for it the completion is there.
+    unheard = Intake(
+        world.store, world.clock, SpeakingRules(("小暖",)), is_command, world.parts.words, lambda *_: None, Activity()
+    )
+    await unheard.accept(world.message("在吗"))
     await world.let_answer()
+    world.app.look()
+    await world.app.settled()
     assert world.replies == ["好的", "好的"]
     assert world.rows("SELECT state, error FROM turn WHERE why = 'heartbeat'") == [("void", "overtaken")]
     assert world.rows("SELECT state FROM call WHERE cause = 'heartbeat'") == [("settled",)]
@@ -159,21 +177,23 @@ async def test_a_crash_on_the_way_says_nothing_and_costs_one_call(new_world: New
     assert world.replies == ["好的", FIRST]
 
 
-async def test_what_the_disk_refuses_is_not_said_later(new_world: NewWorld, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_what_the_disk_refuses_is_not_said_later(new_world: NewWorld) -> None:
     world = await new_world(heartbeat=ON)
     writes(world)
     await world.say("明天要面试")
-
-    async def full(*_: object) -> None:
-        raise StoreError("the disk is full")
-
-    monkeypatch.setattr(world.store.heartbeats, "say", full)
+    database = world.folder / DATABASE
+    with closing(sqlite3.connect(database)) as other:
+        # As far as the program can see, the file takes no message that is to be sent.
+        other.execute("CREATE TRIGGER full BEFORE INSERT ON outbox BEGIN INSERT INTO no_room VALUES (1); END")
+        other.commit()
     await world.wait(DAY_S + 60)
     assert world.log.named("store_failed")
     assert world.rows("SELECT state, error FROM turn WHERE why = 'heartbeat'") == [("void", "overtaken")]
     assert len(firsts(world)) == 1
     assert world.replies == ["好的"]
-    monkeypatch.undo()
+    with closing(sqlite3.connect(database)) as other:
+        other.execute("DROP TRIGGER full")
+        other.commit()
     await world.wait(DAY_S)
     assert world.replies == ["好的", FIRST]
     assert world.rows("SELECT count(*) FROM event WHERE state = 'queued'") == [(0,)]

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 from bot.errors import ModelError
 from bot.flow.crew import Crew, Failure, Member
+from bot.flow.interruptible import Interruptible
 from bot.ports import Clock, Model, pause
 from bot.session.slots import Slots
 from bot.store.ledger import Ledger
@@ -38,7 +39,7 @@ class Caller:
         self._stop: asyncio.Event | None = None
 
     def behind(self, stop: asyncio.Event | None = None) -> "Caller":
-        """The same for what nobody waits for: its calls come after those of people, and none once `stop` is set."""
+        """The same for what nobody waits for: its calls come after those of people, and end when `stop` is set."""
         other = Caller(self.crew, self._slots, self._clock, self._log)
         other._behind, other._stop = True, stop
         return other
@@ -85,7 +86,8 @@ class Caller:
         before, told, probe, begun = failed.get(member), None, False, False
         try:
             probe, begun = self.crew.begin(member, self._clock.now()), True
-            completion = await listen(member.model, request)
+            model = member.model if self._stop is None else Interruptible(member.model, self._stop)
+            completion = await listen(model, request)
         except ModelError as error:
             told = error if before is None else None
             failed[member] = Failure(error, self._clock.now(), 1 if before is None else before.times + 1)

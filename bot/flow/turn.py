@@ -1,6 +1,5 @@
 """One turn from asked to said: calls, tools, settlement. It can be taken up again at any of its commits."""
 
-import asyncio
 from dataclasses import dataclass, replace
 
 from bot.config.settings import Settings
@@ -8,7 +7,6 @@ from bot.errors import ForgottenError, ModelError, OverBudget, StoreError
 from bot.flow.calling import Answered, Caller
 from bot.flow.crew import Member
 from bot.flow.hearing import Hearing
-from bot.flow.interruptible import Interruptible
 from bot.flow.plan import Plan, Planner
 from bot.flow.refusing import Refusing
 from bot.flow.sending import Sending
@@ -48,11 +46,10 @@ MOST_AT_ONCE = 16
 
 @dataclass(frozen=True, slots=True)
 class Brain:
-    """Who answers and with which tools; a call ends when `stop` is set, and then shows no drafts."""
+    """Who answers and with which tools."""
 
     caller: Caller
     tools: tuple[Tool, ...]
-    stop: asyncio.Event | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,9 +199,7 @@ class TurnRunner:
             return await self._reserve(running, member)
 
         async def listen(model: Model, request: Request) -> Completion:
-            stop = self._brain.stop
-            asked = model if stop is None else Interruptible(model, stop)
-            return await self._hearing.listen(running.chat, turn, asked, request)
+            return await self._hearing.listen(running.chat, turn, model, request)
 
         return await self._brain.caller.ask(turn.chat_id, request, first, reserve, ledger, listen)
 
