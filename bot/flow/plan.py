@@ -31,7 +31,7 @@ from bot.types.money import Pressure
 from bot.types.occasion import Occasion
 from bot.types.opening import OpeningFacts
 from bot.types.people import Audience, Chat, Person
-from bot.types.prompt import Prompt, Request
+from bot.types.prompt import Message, Prompt, Request, ToolSpec
 from bot.types.session import CloseReason, Epoch, LogEntry, Mode, Session
 from bot.types.turn import Cause, Turn
 
@@ -127,7 +127,8 @@ class Planner:
         composed = compose(told.opening, shown.text, self.vocabulary)
         new = NewEpoch(prefix.message, prefix.tools, prefix.signature, reason, choice.mode)
         member = self._crew.pick(now, small=step != "full")
-        asking = self._asking(occasion, session, epoch, composed, now, new, member, await self.ratio(member))
+        size = await self.size(member, prefix.message, prefix.tools, epoch, composed.tokens)
+        asking = self._asking(occasion, session, epoch, composed, now, new, member, size)
         asking = replace(
             asking,
             shown=tuple(number for line in shown.lines for number in line.event_ids),
@@ -209,6 +210,14 @@ class Planner:
         has_small = self._crew.has_small
         return step_of(pressure.share, budget.small_at, budget.light_at, has_small=has_small), pressure
 
+    async def size(
+        self, member: Member, prefix: Message, tools: tuple[ToolSpec, ...], epoch: Epoch | None, added: int = 0
+    ) -> tuple[int, int]:
+        """Tokens of a prompt as that model counts them, and as a bare estimate makes them."""
+        bare = prefix_tokens(prefix, tools, self.vocabulary)
+        tokens = prompt_tokens(epoch, bare, added, await self.ratio(member), member.model.name)
+        return tokens, bare + (log_tokens(epoch) if epoch is not None else 0) + added
+
     async def ratio(self, member: Member) -> float:
         """How many tokens the model counts for each that we estimate."""
         return await self._store.ledger.ratio(member.model.name)
@@ -240,11 +249,9 @@ class Planner:
 
     def _asking(
         self, occasion: Occasion, session: Session | None, epoch: Epoch | None,
-        composed: Composed, now: int, new: NewEpoch, member: Member, ratio: float,
+        composed: Composed, now: int, new: NewEpoch, member: Member, size: tuple[int, int],
     ) -> Asking:  # fmt: skip
-        prefix = prefix_tokens(new.prefix, new.tools, self.vocabulary)
-        tokens = prompt_tokens(epoch, prefix, composed.tokens, ratio, member.model.name)
-        estimated = prefix + (log_tokens(epoch) if epoch is not None else 0) + composed.tokens
+        tokens, estimated = size
         causes: dict[str, Cause] = {"window": "followup", HEARTBEAT: "heartbeat"}
         cause = causes.get(occasion.why, "reply")
         return Asking(

@@ -17,7 +17,7 @@ from bot.money import prices
 from bot.money.degrade import Step
 from bot.ports import Clock, Model
 from bot.prompt.compose import whole_prompt
-from bot.prompt.tokens import credible, log_budget, log_tokens, message_tokens, prefix_tokens, prompt_tokens
+from bot.prompt.tokens import credible, log_budget, log_tokens, message_tokens
 from bot.session.listening import last_line, was_called
 from bot.session.skipping import SKIP, refuses, silent
 from bot.store.ledger import Settlement
@@ -217,10 +217,9 @@ class TurnRunner:
     async def _reserve(self, running: Running, member: Member) -> Call:
         """Reserve the next request of a turn."""
         turn, epoch = running.turn, running.epoch
-        prefix = prefix_tokens(epoch.prefix, running.tools, self._planner.vocabulary)
-        tokens = prompt_tokens(epoch, prefix, 0, await self._planner.ratio(member), member.model.name)
+        tokens, estimated = await self._planner.size(member, epoch.prefix, running.tools, epoch)
         now = self._clock.now()
-        reservation = self._planner.reservation(cause_of(epoch, turn), member, tokens, now, prefix + log_tokens(epoch))
+        reservation = self._planner.reservation(cause_of(epoch, turn), member, tokens, now, estimated)
         return await self._store.turns.ask_again(turn, reservation, now)
 
     async def _usage(self, answered: Answered, running: Running) -> Usage:
@@ -228,11 +227,8 @@ class TurnRunner:
         completion = answered.completion
         if completion.usage is not None and credible(completion.usage, self._settings.model.window_tokens):
             return completion.usage
-        ratio = await self._planner.ratio(answered.member)
-        vocabulary = self._planner.vocabulary
-        prefix = prefix_tokens(running.epoch.prefix, running.tools, vocabulary)
-        prompt = prompt_tokens(running.epoch, prefix, 0, ratio, answered.member.model.name)
-        return Usage(prompt, 0, message_tokens(completion.message(), vocabulary), returned=False)
+        prompt, _ = await self._planner.size(answered.member, running.epoch.prefix, running.tools, running.epoch)
+        return Usage(prompt, 0, message_tokens(completion.message(), self._planner.vocabulary), returned=False)
 
     def _reply(self, running: Running, completion: Completion) -> tuple[Message, str]:
         """What the log keeps, and what is said: "" for nothing, but in a DM nobody waits for an answer in vain."""
