@@ -73,6 +73,8 @@ class Closing:
         chat = await self._store.people.chat(session.chat_id)
         events = await self._store.events.between(session.chat_id, session.from_event, session.upto_event)
         told = [event for event in events if event.kind in ("message", "bot") and event.label == ""]
+        most = (await self._store.switches.context(chat.id)).recent_max
+        told = told if most is None else told[-most:]
         lines = tuple(_line(number, event, self._settings) for number, event in enumerate(told, 1))
         people = {line.person_id: line.name for line in lines if line.person_id is not None}
         owner = next(iter(people), None) if chat.kind == "dm" else None

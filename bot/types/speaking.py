@@ -7,7 +7,7 @@ from bot.types.event import ChatKind
 
 Why = Literal[
     "dm", "mention", "reply", "name", "window", "command", "listen", "off", "other", "forwarded", "silent", "pair",
-    "stranger", "old", "closed", "muted",
+    "stranger", "old", "closed", "muted", "copy",
 ]  # fmt: skip
 Action = Literal["now", "follow", "listen"]
 
