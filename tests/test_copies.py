@@ -49,6 +49,12 @@ async def test_a_stuttering_key_is_one_message(world: World) -> None:
     assert len(world.replies) == 1
 
 
+async def test_who_wrote_something_else_in_between_did_not_click_twice(world: World) -> None:
+    for number, text in enumerate(("在吗", "你好", "在吗")):
+        await sent(world, text, number)
+    assert len(world.replies) == 3
+
+
 async def test_a_restart_changes_nothing(world: World) -> None:
     await sent(world, "在吗", 1)
     await world.crash()

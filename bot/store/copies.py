@@ -59,7 +59,10 @@ def heard(incoming: Incoming, person_id: int | None, at: int) -> Heard | None:
 
 
 def copied(new: Heard, lately: Iterable[Heard]) -> int | None:
-    """The number of the message that `new` copies or echoes; None when it says something of its own."""
+    """The number of the message that `new` copies or echoes; None when it says something of its own.
+
+    `lately` is ordered newest first. Who wrote something else in between did not click twice.
+    """
     for old in lately:
         late = abs(new.arrived_at - old.arrived_at)
         if new.person_id is None:
@@ -69,6 +72,8 @@ def copied(new: Heard, lately: Iterable[Heard]) -> int | None:
             found = same and late <= COPY_MS and _apart(new.at, old.at) <= COPY_MS
         if found:
             return old.original
+        if new.person_id is not None and new.person_id == old.person_id:
+            return None
     return None
 
 
