@@ -72,10 +72,10 @@ async def chats_in_parallel(world: World) -> None:
 async def crash_in_a_call(world: World) -> None:
     """kill -9 while two chats wait for the model, twice."""
     await world.say("你好")
-    for _ in range(2):
+    for number in range(2):
         world.shut()
         for who, group in (("小王", ""), ("阿明", GROUP)):
-            await world.app.door.accept(world.message("小暖，想你了", who, group))
+            await world.app.door.accept(world.message(f"小暖，想你了{'呀' * number}", who, group))
         await world.held(2)
         await world.crash()
     await world.say("在吗")

@@ -19,6 +19,7 @@ GROUP = "闲聊"
 async def bot_says(world: World, text: str = "@小暖 你好", who: str = "复读机", **facts: object) -> None:
     """Another bot writes; it mentions nuan unless `facts` say otherwise."""
     facts = {"mentions_bot": True, **facts}
+    await world.wait(0.3)  # nobody writes the same twice in a quarter of a second
     line = world.message(text, who, GROUP, **facts)  # type: ignore[arg-type]
     await world.app.door.accept(replace(line, sender=Sender("console", f"bot:{who}", who, is_bot=True)))
     await world.app.settled()

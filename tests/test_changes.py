@@ -111,6 +111,7 @@ async def test_an_edit_makes_no_memory_where_there_was_none(world: World) -> Non
 
 async def test_what_was_said_twice_is_kept_when_one_of_both_is_edited(world: World) -> None:
     await world.say("记住我喜欢绿茶", external_id="m1")
+    await world.wait(1)
     await world.say("记住我喜欢绿茶", external_id="m2")
     await happens(world, "edit", "m2", "记住我喜欢红茶")
     assert world.rows("SELECT text FROM memory WHERE disabled_at IS NULL ORDER BY id") == [

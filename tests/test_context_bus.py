@@ -122,3 +122,34 @@ def test_folding_loses_no_event_and_no_count(steps: list[tuple[int, EventKind, s
         assert line.count >= len(line.event_ids)
         if len(line.event_ids) > 1 and not line.label.startswith("hurt"):
             assert _COUNT.search(line.text)
+
+
+@given(st.lists(st.tuples(st.integers(-999, 999), st.integers(1, 9)), min_size=2, max_size=12), st.integers(0, 300))
+def test_a_sum_is_what_one_gets_by_hand(hits: list[tuple[int, int]], seconds: int) -> None:
+    (line,) = stack(
+        happened(
+            *(
+                (index * seconds, "event", "hurt.fall", f"bob:{tenths / 10:+.1f}x{times}")
+                for index, (tenths, times) in enumerate(hits)
+            )
+        )
+    )
+    total = sum(tenths * times for tenths, times in hits)
+    assert line.text == (f"bob:{total / 10:+.1f}" if total else "bob:0")
+    assert line.count == sum(times for _, times in hits)
+
+
+@given(
+    st.lists(st.integers(-200_000, 200_000), max_size=30),
+    st.integers(0, 40),
+    st.integers(1, 100),
+)
+def test_a_view_holds_the_newest_lines_of_its_window_and_no_more(ats: list[int], recent: int, window: int) -> None:
+    lines = stack(happened(*((at, "message", "", str(index)) for index, at in enumerate(ats))))
+    shown = select(lines, START, recent, window)
+    inside = [line for line in lines if line.at >= START - window * 1000]
+    assert list(shown) == inside[len(inside) - min(recent, len(inside)) :]
+
+
+def test_what_comes_late_folds_with_no_newer_line() -> None:
+    assert len(stack(happened((7_200, "event", "wave", "alice"), (0, "event", "wave", "alice")))) == 2

@@ -212,3 +212,21 @@ def test_a_scene_is_one_line_within_its_cap(text: str, cap: int) -> None:
     assert len(scene) <= cap
     assert len(scene.splitlines()) <= 1
     assert scene == clean(scene)
+
+
+def test_six_minutes_of_silence_are_exactly_one_gap() -> None:
+    made = turn(event(1, "a", ago=720), event(2, "b", ago=360), event(3, "c", ago=61))
+    assert made.text.count("<g") == 1
+    assert '<g d="6m"/>' in made.text
+    assert "<g" not in turn(event(1, "a", ago=300), event(2, "b", ago=1)).text
+
+
+def test_a_cut_leaves_how_often_and_how_much() -> None:
+    events = [event(n, "很" * 150, "event", "", "note") for n in (1, 2, 3)]
+    hurts = [event(n, "远" * 150 + ":-1.5", "event", "", "hurt.fall") for n in (4, 5)]
+    lines = [event(n, "服" * 250, "server", "") for n in (6, 7)]
+    assert body(turn(*events, *hurts, *lines)) == [
+        f'<e t="note" d="{"很" * 96}… x3"/>',
+        f'<e t="hurt.fall" d="{"远" * 94}…:-3.0"/>',
+        f"<s>{'服' * 196}… x2</s>",
+    ]

@@ -50,7 +50,7 @@ async def test_the_chat_that_was_served_longest_ago_comes_next(new_world: NewWor
     world.shut()
     await begin(world, "甲")
     for who in ("乙", "甲", "丙", "新来的"):
-        await begin(world, who)
+        await begin(world, who, "小暖，还在吗")
     assert len(world.model.requests) == before + 1
     for _ in range(4):
         await answer_one(world)

@@ -174,22 +174,22 @@ async def test_the_fallback_goes_on_with_the_same_log_and_the_first_takes_it_ove
 async def test_after_three_failing_calls_the_first_is_left_alone_for_fifteen_seconds(tmp_path: Path) -> None:
     first, second = Named("first", DOWN), Named("second", "我来答")
     async with crewed(tmp_path, first, second) as world:
-        for _ in range(5):
-            await tell(world, "你好")
+        for number in range(5):
+            await tell(world, f"你好{number}")
         assert len(first.requests) == 3
         await world.wait(14.9)
-        await tell(world, "你好")
+        await tell(world, "你好呀1")
         assert len(first.requests) == 3
         await world.wait(0.1)
-        await tell(world, "你好")
+        await tell(world, "你好呀2")
         assert len(first.requests) == 4
         await world.wait(29)
-        await tell(world, "你好")
+        await tell(world, "你好呀3")
         assert len(first.requests) == 4, "a probe that failed doubles the rest"
         first.answers = ["我回来了"]
         await world.wait(1)
-        await tell(world, "你好")
-        await tell(world, "你好")
+        await tell(world, "你好呀4")
+        await tell(world, "你好呀5")
         assert world.replies == ["我来答"] * 8 + ["我回来了"] * 2
         assert left(world) == 0
 
@@ -197,8 +197,8 @@ async def test_after_three_failing_calls_the_first_is_left_alone_for_fifteen_sec
 async def test_one_probe_alone_while_the_others_go_to_the_fallback(tmp_path: Path) -> None:
     first, second = Named("first", DOWN), Named("second", "我来答")
     async with crewed(tmp_path, first, second) as world:
-        for _ in range(3):
-            await tell(world, "你好")
+        for number in range(3):
+            await tell(world, f"你好{number}")
         first.answers = ["我回来了"]
         await world.wait(15)
         world.shut()
@@ -218,8 +218,8 @@ async def test_one_probe_alone_while_the_others_go_to_the_fallback(tmp_path: Pat
 async def test_a_probe_that_a_stop_cuts_off_frees_its_place(tmp_path: Path) -> None:
     first, second = Named("first", DOWN), Named("second", "我来答")
     async with crewed(tmp_path, first, second) as world:
-        for _ in range(3):
-            await tell(world, "你好")
+        for number in range(3):
+            await tell(world, f"你好{number}")
         await world.wait(15)
         world.shut()
         await world.app.door.accept(world.message("在吗"))

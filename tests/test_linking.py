@@ -127,6 +127,7 @@ async def test_a_link_waits_until_what_is_being_said_is_said(house: World) -> No
     await house.held()
     assert "再发一次" in house.replies[-1]
     await house.let_answer()
+    await house.wait(1)
     await house.say(f".ai link {code}", "阿明", platform="discord")
     assert house.replies[-1].startswith("连上啦")
 

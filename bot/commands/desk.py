@@ -3,6 +3,7 @@
 from collections.abc import Awaitable, Callable, Mapping
 
 from bot.commands.calls import calls_report
+from bot.commands.context import ContextCommand
 from bot.commands.ctx import ctx_report
 from bot.commands.guests import GuestCommands
 from bot.commands.limit import LimitCommand
@@ -40,11 +41,12 @@ class CommandDesk:
         self._words = words
         guests = GuestCommands(store, clock, Guests(store, clock, words), self._text)
         limit = LimitCommand(store.switches, settings.limits, self._text)
+        context = ContextCommand(store.switches, settings.context, self._text)
         self._runs: Mapping[str, Callable[[Asked], Awaitable[str]]] = {
             "start": guests.start, "help": self._help, "new": self._new, "clear": self._clear, "ctx": self._ctx,
             "dialog": self._dialog, "budget": self._budget, "on": self._on, "off": self._off, "link": guests.link,
-            "calls": self._calls, "limit": limit.run, "approve": guests.approve, "allow": guests.allow,
-            "deny": guests.deny,
+            "calls": self._calls, "limit": limit.run, "context": context.run, "approve": guests.approve,
+            "allow": guests.allow, "deny": guests.deny,
         }  # fmt: skip
 
     async def carry_out(self, event: Event, chat: Chat) -> Draft | None:

@@ -49,6 +49,7 @@ TABLE = (
     Command("new", "", "anyone"),
     Command("clear", "", "own"),
     Command("ctx", "[person] [query]", "own", private=True, shape="words"),
+    Command("context", "[show | recent N | window SEC | recentmax N | reset]", "own", shape="words"),
     Command("dialog", "", "anyone", private=True),
     Command("budget", "show", "own", private=True),
     Command("calls", "[background on|off]", "owner", private=True, shape="words"),

@@ -50,7 +50,8 @@ class Quoting(Protocol):
 class Line:
     """One line of a context. `since` is when its first event happened, `at` its newest one, ms.
 
-    `count` is how often it happened: never less than the number of its events.
+    `count` is how often it happened: never less than the number of its events. `tail` is the end of `text` that tells
+    how often or how much; a cut leaves it there.
     """
 
     event_ids: tuple[int, ...]
@@ -64,6 +65,7 @@ class Line:
     forwarded: bool = False
     quote: str = ""
     marks: str = ""
+    tail: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +110,7 @@ def select(
 
 
 def _joins(last: Event, into: _Fold, event: Event, fold: _Fold) -> bool:
-    return bool(fold.key) and fold.key == into.key and event.at - last.at <= fold.window_ms
+    return bool(fold.key) and fold.key == into.key and abs(event.at - last.at) <= fold.window_ms
 
 
 def _fold(event: Event) -> _Fold:
@@ -131,25 +133,28 @@ def _line(run: list[Event], folds: list[_Fold]) -> Line:
     first = run[0]
     quote, marks = (first.quote, first.marks) if isinstance(first, Quoting) else ("", "")
     count = sum(fold.count for fold in folds)
+    base, tail = (first.text, "") if len(run) == 1 else _folded(folds, count)
     return Line(
         event_ids=tuple(event.id for event in run),
         since=first.at,
         at=max(event.at for event in run),
         kind=first.kind,
         name=first.name,
-        text=first.text if len(run) == 1 else _folded_text(folds, count),
+        text=base + tail,
         label=first.label,
         count=count,
         forwarded=first.forwarded,
         quote=quote,
         marks=marks,
+        tail=tail,
     )
 
 
-def _folded_text(folds: list[_Fold], count: int) -> str:
+def _folded(folds: list[_Fold], count: int) -> tuple[str, str]:
+    """What happened, and how often or how much of it."""
     base = folds[0].key[-1]
     amounts = [fold.amount for fold in folds if fold.amount is not None]
     if not amounts:
-        return f"{base} x{count}".strip()
+        return base, f" x{count}" if base else f"x{count}"
     total = sum(amounts, Decimal(0)).quantize(Decimal("0.1"))
-    return f"{base}:{total:+}" if total else f"{base}:0"
+    return base, f":{total:+}" if total else ":0"

@@ -119,6 +119,8 @@ def element(line: Line, limits: Limits, whole: str | None = None) -> str:
             said = _content(line.text, limits.message, limits, whole)
             marks = _escape(clip(clean(line.marks), limits.message if whole is None else limits.answered))
             return f'<p n="{name}"{replies}{forwarded}>{said}{" " if said and marks else ""}{marks}</p>'
+        case "server" if whole is None:
+            return f"<s>{_escape(_counted(line, limits.message))}</s>"
         case "server":
             return f"<s>{_content(line.text, limits.message, limits, whole)}</s>"
         case "tool":
@@ -213,8 +215,13 @@ def _event(line: Line, limits: Limits) -> str:
         return f'<e t="{SCENE_LABEL}" d="{_attribute(scene_text(line.text, limits.scene))}"/>'
     label = _attribute(clip(clean_name(line.label), limits.name))
     name = f' n="{_attribute(clip(clean_name(line.name), limits.name))}"' if line.name else ""
-    data = f' d="{_attribute(clip(clean(line.text), limits.event))}"' if line.text or not line.name else ""
+    data = f' d="{_attribute(_counted(line, limits.event))}"' if line.text or not line.name else ""
     return f'<e t="{label}"{name}{data}/>'
+
+
+def _counted(line: Line, cap: int) -> str:
+    """The text of a line that folds; a cut leaves how often it happened (C7)."""
+    return clip(clean(line.text.removesuffix(line.tail)), max(cap - len(line.tail), 0)) + line.tail
 
 
 def _content(text: str, cap: int, limits: Limits, whole: str | None) -> str:

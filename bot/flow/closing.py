@@ -117,6 +117,8 @@ class Closing:
         """What was said in a session, as it is now."""
         events = await self._store.events.between(session.chat_id, session.from_event, session.upto_event)
         told = [event for event in events if event.kind in ("message", "bot") and event.label == ""]
+        most = (await self._store.switches.context(session.chat_id)).recent_max
+        told = told if most is None else told[-most:]
         return tuple(_line(number, event, self._settings) for number, event in enumerate(told, 1))
 
     async def _make(

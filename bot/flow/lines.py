@@ -9,6 +9,9 @@ from bot.types.event import Event
 from bot.types.people import Chat
 from bot.types.session import Session
 
+PERSON_CHARS = 120
+"""What an opening shows of one older message (C8); a delta and raw lines show 200."""
+
 LIGHT_LINES, LIGHT_TOKENS = 4, 120
 """What small talk is told of before: the newest lines, and how many tokens of them (seed: 400 to 500 for all)."""
 
@@ -37,21 +40,24 @@ class FirstLines:
     ) -> tuple[tuple[Event, ...], Limits]:
         """The lines that a new log begins with, and how much of them."""
         context = self._settings.context
+        wish = await self._store.switches.context(chat.id)
+        recent = context.recent if wish.recent is None else wish.recent
+        window = context.window_seconds if wish.window_seconds is None else wish.window_seconds
+        most = context.bus_max if wish.recent_max is None else wish.recent_max
         if light:
+            lines = min(LIGHT_LINES, recent)
             events = await self._store.events.recent(
-                chat.id, await self._store.sessions.floor(chat.id), now - context.window_seconds * 1000, LIGHT_LINES
+                chat.id, await self._store.sessions.floor(chat.id), now - window * 1000, lines
             )
-            limits = self.limits(LIGHT_TOKENS, LIGHT_LINES, context.window_seconds)
+            limits = self.limits(LIGHT_TOKENS, lines, window)
             return events, replace(limits, bot=limits.message)
         if session is not None:
-            events = await self._store.events.recent(chat.id, session.from_event, 0, context.bus_max)
-            return events, self._raw()
+            return await self._store.events.recent(chat.id, session.from_event, 0, most), self._raw()
         floor = await self._store.sessions.floor(chat.id)
         waiting = [s.from_event for s in await self._store.sessions.undigested(chat.id) if s.close_reason != "clear"]
         if waiting:
-            # The digest is not there yet: the raw lines stand in for it.
-            events = await self._store.events.recent(chat.id, max(floor, min(waiting)), 0, context.bus_max)
-            return events, self._raw()
-        since = now - context.window_seconds * 1000
-        events = await self._store.events.recent(chat.id, floor, since, context.bus_max)
-        return events, self.limits(context.carry_tokens, context.recent, context.window_seconds)
+            # The digest is not there yet: the raw lines stand in for it, as many as the chat itself wants to be told.
+            events = await self._store.events.recent(chat.id, max(floor, min(waiting)), 0, most)
+            return events, replace(self._raw(), recent=wish.recent, window_s=wish.window_seconds)
+        events = await self._store.events.recent(chat.id, floor, now - window * 1000, most)
+        return events, replace(self.limits(context.carry_tokens, recent, window), message=PERSON_CHARS)

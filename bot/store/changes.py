@@ -7,6 +7,7 @@ import sqlite3
 from dataclasses import dataclass
 
 from bot.errors import ForgottenError, StoreError
+from bot.store.copies import parted
 from bot.store.database import Database
 from bot.store.deleting import delete, elsewhere, end
 from bot.store.events import Effect, Happened, finish
@@ -112,6 +113,7 @@ class Changes:
 def edit(db: sqlite3.Connection, happened: Happened) -> Effect:
     """Verb part: the message reads anew; the model is told, unless it has not been asked to answer it yet."""
     incoming = happened.incoming
+    parted(db, happened.chat_id, happened.person_id, incoming.target, incoming.text)
     row = db.execute(
         "SELECT id, person_id, text, state = 'queued' AND turn_id IS NULL FROM event WHERE chat_id = ? "
         "AND external_id = ? AND external_id <> '' AND kind = 'message' AND hidden = '' ORDER BY id DESC LIMIT 1",

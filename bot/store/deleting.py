@@ -4,6 +4,7 @@ import sqlite3
 from collections.abc import Callable
 from typing import cast
 
+from bot.store.copies import passed_on
 from bot.store.events import finish
 from bot.store.forgetting import hide, logs_of, replies, undigest
 from bot.store.ledger import charge
@@ -16,6 +17,8 @@ Bury = Callable[[int, str, int], None]
 
 def delete(db: sqlite3.Connection, chat_id: int, target: str, at: int, bury: Bury) -> None:
     """Verb part: a message, or a line of nuan's, is gone with everything made from it (ARCHITECTURE §6)."""
+    if passed_on(db, chat_id, target):
+        return
     if said := lines(db, chat_id, target):
         erase(db, said, at, bury)
     quoting = db.execute(

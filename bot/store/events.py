@@ -9,6 +9,7 @@ from typing import cast
 from bot.store.access import Lists, admit, kept
 from bot.store.arrival import Accepted, Arrival
 from bot.store.bots import quiet
+from bot.store.copies import aimed, compared, heard, note
 from bot.store.database import Database
 from bot.store.people import find_chat, find_person
 from bot.store.quoting import QUOTE_CHARS, QUOTED, known
@@ -179,11 +180,12 @@ def finish(db: sqlite3.Connection, events: tuple[int, ...], state: EventState, o
 def accept(
     db: sqlite3.Connection, arrival: Arrival, decide: Callable[[Situation], Decision], lists: Lists, change: Change
 ) -> Accepted:
-    """Verb: store one event with its decision; of what strangers send only that they did."""
+    """Verb: store one event with its decision; of what strangers send, and of a copy, only that it came."""
     incoming, at = arrival.incoming, arrival.situation.at
     chat = find_chat(db, incoming.place, at)
     if db.execute("SELECT 1 FROM event WHERE delivery_key = ?", (_delivery(incoming),)).fetchone():
         return Accepted(None, chat, None)
+    incoming = came = aimed(db, chat.id, incoming)
     person_id = find_person(db, incoming.sender, arrival.script, at) if incoming.sender else None
     until = 0
     if person_id is not None:
@@ -198,6 +200,8 @@ def accept(
     decision = decide(
         replace(situation, enabled=chat.enabled, window_until=until, muted=muted, bots_quiet=bots_quiet)
     )  # fmt: skip
+    new, twin = compared(db, chat.id, heard(incoming, person_id, at))
+    decision = decision if twin is None else Decision("listen", "copy", 0, until)
     incoming, stranger = kept(incoming, situation, decision.why)
     if incoming.scene is not None and incoming.scene != chat.scene and not stranger:
         db.execute("UPDATE chat SET scene = ? WHERE id = ?", (incoming.scene, chat.id))
@@ -208,12 +212,15 @@ def accept(
     if incoming.kind == "message":
         db.execute("UPDATE chat SET gone = 0 WHERE id = ? AND gone <> 0 AND gone <= ?", (chat.id, at))
     else:
-        effect = change(db, Happened(arrival.incoming, chat.id, person_id, at, stranger))
+        effect = change(db, Happened(came, chat.id, person_id, at, stranger))
         if effect.hidden:
             incoming, hidden = replace(incoming, text=""), hidden or effect.hidden
         if effect.queued:
             decision = Decision("now", "listen", at, until)
+    if twin is not None:
+        incoming, hidden = replace(incoming, text="", quote=""), "copy"
     number = _insert(db, chat.id, at, incoming, person_id, decision, hidden)
+    note(db, chat.id, number, new, twin)
     speaks = incoming.kind == "message" and decision.action != "listen" and decision.why not in APART
     if person_id is not None and speaks:
         _activate(db, chat.id, person_id, decision)

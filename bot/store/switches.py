@@ -1,10 +1,11 @@
-"""What owners switch on and off while nuan runs; it lasts beyond a restart."""
+"""What owners switch and set while nuan runs; it lasts beyond a restart."""
 
 import json
 import sqlite3
 from collections.abc import Mapping
 
 from bot.store.database import Database
+from bot.types.context import ContextWish
 
 
 class Switches:
@@ -46,3 +47,22 @@ class Switches:
                 db.execute("INSERT INTO meta (key, value) VALUES ('limits', ?)", (json.dumps(said),))
 
         await self._database.write(verb)
+
+    async def context(self, chat_id: int) -> ContextWish:
+        """What a chat asked to be told of what happened; nothing of its own until somebody says otherwise."""
+        row = await self._database.row(
+            "SELECT recent, window_seconds, recent_max FROM chat_context WHERE chat_id = ?", (chat_id,)
+        )
+        return ContextWish(*row) if row is not None else ContextWish()
+
+    async def set_context(self, chat_id: int, wish: ContextWish) -> None:
+        """Remember what the chat asked for; an empty wish leaves all to the configuration."""
+        await self._database.write(
+            lambda db: (
+                db.execute(
+                    "INSERT INTO chat_context (chat_id, recent, window_seconds, recent_max) VALUES (?1, ?2, ?3, ?4) "
+                    "ON CONFLICT (chat_id) DO UPDATE SET recent = ?2, window_seconds = ?3, recent_max = ?4",
+                    (chat_id, wish.recent, wish.window_seconds, wish.recent_max),
+                ).rowcount
+            )
+        )

@@ -7,7 +7,7 @@ from bot.types.event import ChatKind
 
 Why = Literal[
     "dm", "mention", "reply", "name", "window", "command", "listen", "off", "other", "forwarded", "silent", "pair",
-    "stranger", "old", "closed", "muted", "stop", "quiet", "bot", "bots",
+    "stranger", "old", "closed", "muted", "stop", "quiet", "bot", "bots", "copy",
 ]  # fmt: skip
 Stop = Literal["", "stop", "quiet"]
 """Nothing of the kind; end what runs now; end it and listen no longer until somebody calls."""
