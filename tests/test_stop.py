@@ -58,7 +58,8 @@ async def test_what_was_stopped_joins_the_next_delta_and_is_not_answered_again(w
     ("said", "answer"),
     [
         ("別說了", "好，我不說了"),
-        ("stop", "OK, I'll stop"),
+        ("stop", "好，我不說了"),
+        ("please stop", "OK, I'll stop"),
         ("小暖，閉嘴", "好，我先安靜，叫我名字我就來"),
         ("nuan, be quiet", "OK, I'll be quiet; call my name and I'm here"),
     ],

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.text.script import Script, script_of
+from bot.text.script import Script, script_next, script_of
 
 SCRIPTS: tuple[Script, ...] = ("zh-Hans", "zh-Hant", "en")
 
@@ -34,6 +34,18 @@ def test_the_script_of_a_message_is_recognised_whatever_came_before(text: str, s
 def test_text_that_both_scripts_share_keeps_the_script_known_before() -> None:
     assert [script_of("你好", fallback) for fallback in SCRIPTS] == ["zh-Hans", "zh-Hant", "zh-Hans"]
     assert [script_of("我 use Python", fallback) for fallback in SCRIPTS] == ["zh-Hans", "zh-Hant", "zh-Hans"]
+
+
+@pytest.mark.parametrize(
+    ("text", "before", "script"),
+    [
+        ("小暖 good night", "en", "en"), ("小暖, ok", "en", "en"), ("小暖 good night", None, "en"),
+        ("stop", "zh-Hans", "zh-Hans"), ("小暖，OK", "zh-Hant", "zh-Hant"), ("lol", "zh-Hant", "zh-Hant"),
+        ("please stop", "zh-Hans", "en"), ("stop", "en", "en"), ("hello", None, "en"), ("停", "en", "zh-Hans"),
+    ],
+)  # fmt: skip
+def test_a_name_that_calls_and_one_latin_word_tell_nothing(text: str, before: Script | None, script: Script) -> None:
+    assert script_next(text, ("小暖", "nuan"), before, "zh-Hans") == script
 
 
 @pytest.mark.parametrize("text", ["", "😀", "12:30", "？！", "https://example.com/a", "\ud800", "привет"])

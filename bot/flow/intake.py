@@ -17,7 +17,7 @@ from bot.store.store import Store
 from bot.text.clean import clean, clean_name
 from bot.text.clip import clip_whole
 from bot.text.codes import code_in, greets
-from bot.text.script import Script, script_of
+from bot.text.script import Script, script_next
 from bot.types.event import Incoming, Place
 from bot.types.speaking import Situation
 
@@ -107,11 +107,14 @@ class Intake:
             told = order.content or ""
         return Arrival(
             incoming, situation,
-            lambda last: script_of(told, _known(last) or self._words.language) if told.strip() else last,
+            lambda last: self._script(told, _known(last)) if told.strip() else last,
             "command" if is_command and order is None else "",
             lambda key, script: self._words.messages.text(key, self._words.script_named(script)),
             lambda waiting: bool(understand(waiting[:COMMAND_CHARS], self._rules.names).commands),
         )  # fmt: skip
+
+    def _script(self, told: str, before: Script | None) -> Script:
+        return script_next(told, self._rules.names, before, self._words.language)
 
 
 def _commands(incoming: Incoming, text: str, names: tuple[str, ...]) -> bool:

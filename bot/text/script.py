@@ -50,6 +50,19 @@ def script_of(text: str, fallback: Script) -> Script:
     return "zh-Hans" if fallback == "en" else fallback
 
 
+def script_next(text: str, names: tuple[str, ...], before: Script | None, default: Script) -> Script:
+    """The script of a message of somebody who wrote `before` last; what calls nuan by one of `names` tells nothing.
+
+    One Latin word (ok, stop, LRU) does not turn a writer of Chinese into one of English.
+    """
+    said = text
+    for name in names:
+        said = said.replace(name, " ")
+    if before not in (None, "en") and not _CHAR.search(said) and len(_WORD.findall(said)) <= 1:
+        return before or default
+    return script_of(said, before or default)
+
+
 @cache
 def _telling() -> tuple[frozenset[str], frozenset[str]]:
     """Characters that only Traditional, and that only Simplified writing uses."""
