@@ -37,7 +37,7 @@ LEFT = (
     "ORDER BY entry.id",
     "SELECT cause, state, at, settled_at, estimated_tokens, output_tokens, cost, counted, CASE counted "
     "WHEN 'returned' THEN prompt_tokens END FROM call "
-    "WHERE chat_id = ? ORDER BY id",
+    "WHERE chat_id = ? ORDER BY at, cause = 'digest', id",  # a digest and the next turn run side by side
     "SELECT id, owner_id, visibility, kind, slot, text, asked, source, importance, disabled_reason, purge_at, "
     "observed_at FROM memory WHERE chat_id = ? ORDER BY id",
     "SELECT summary, made_by, names, started_at, ended_at, created_at FROM digest WHERE chat_id = ? ORDER BY id",
