@@ -72,7 +72,7 @@ async def test_what_cannot_even_be_composed_stops_nothing(new_world: NewWorld, m
     async def broken(*_: object) -> None:
         raise ValueError("a defect")
 
-    monkeypatch.setattr(world.app._heartbeat, "_begin", broken)
+    monkeypatch.setattr(world.app._rooms.heartbeat, "_begin", broken)
     await world.wait(DAY_S)
     assert world.log.named("heartbeat_failed")
     assert world.rows("SELECT count(*) FROM event WHERE state = 'queued'") == [(0,)]
@@ -120,7 +120,7 @@ async def test_who_has_written_before_it_begins_is_answered_and_the_model_not_as
     await world.say("明天要面试")
     await world.wait(DAY_S - 1)
     world.clock._now += 1_000  # the alarm has rung, the chat's lane has not begun
-    assert await world.app._heartbeat.fire() == 1
+    assert await world.app._rooms.heartbeat.fire() == 1
     await world.say("在吗")
     assert firsts(world) == []
     assert world.replies == ["好的", "好的"]
@@ -134,7 +134,7 @@ async def test_who_writes_as_it_is_being_said_is_answered_alone(
     writes(world)
     await world.say("明天要面试")
     await beat_held(world, DAY_S)
-    monkeypatch.setattr(world.app._heartbeat, "interrupt", lambda _: None)  # as if the completion had come before
+    monkeypatch.setattr(world.app._rooms.heartbeat, "interrupt", lambda _: None)  # as if the completion had come before
     await world.app.door.accept(world.message("在吗"))
     await world.let_answer()
     assert world.replies == ["好的", "好的"]
