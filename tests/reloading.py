@@ -26,6 +26,8 @@ timezone = "Asia/Shanghai"
 light = "off"
 """
 
+SERVER = '[model]\nbase_url = "http://127.0.0.1:9/v1"\nname = "{name}"\n'
+
 
 class Closable(ScriptedModel):
     """A model that says whether its connections are closed."""
