@@ -179,6 +179,10 @@ class ConsoleAdapter:
         title = clean_name(group) if group else ""
         self.place = Place(PLATFORM, f"group:{title}", "group", title) if group else Place(PLATFORM, USER_ID, "dm")
 
+    def rename(self, prefix: str, bot_names: tuple[str, ...]) -> None:
+        """nuan has other names from now on."""
+        self._prefix, self._bot_names = prefix, frozenset(map(fold, bot_names))
+
     async def run(self, door: Door) -> None:
         """Bring every line through the door until the input ends; what goes wrong with one is shown in one line."""
         async with aclosing(self._terminal.lines()) as lines:

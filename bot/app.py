@@ -1,92 +1,26 @@
-"""Wires the house together and supervises it; decides nothing."""
+"""Wires the house together, supervises and renews it; decides nothing."""
 
 import asyncio
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
-from pathlib import Path
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 
-from bot.commands.desk import CommandDesk
 from bot.commands.table import is_command
-from bot.config.settings import Settings
 from bot.errors import StoreError
 from bot.flow.alarms import RETRY_MS, Alarms, Handlers
-from bot.flow.answering import Answering, Reach
-from bot.flow.aside import Aside
-from bot.flow.calling import Caller
-from bot.flow.closing import Closing, Summariser
-from bot.flow.crew import Crew
 from bot.flow.halting import Halting
-from bot.flow.heartbeat import Heartbeat
-from bot.flow.instructions import read_instructions
 from bot.flow.intake import Intake
-from bot.flow.limiting import Limiting
-from bot.flow.media import Eyes, Media
-from bot.flow.plan import Planner
-from bot.flow.recalling import Recalling
-from bot.flow.remembering import Remembering
 from bot.flow.sending import Sending
-from bot.flow.tools import make_tools
-from bot.flow.turn import Brain, TurnRunner
-from bot.flow.words import Words
-from bot.ports import Adapter, Clock, SceneSource
-from bot.prompt.persona import NAME_MARK, Persona, read_bootstraps
-from bot.prompt.skills import read_skills
-from bot.session.activation import SpeakingRules
+from bot.ports import Adapter, SceneSource
+from bot.rooms import Hall, Parts, Rooms, allowed, make_rooms, rules_of
 from bot.session.lanes import Activity, Lanes, Work
 from bot.session.slots import Slots
 from bot.store.arrival import Accepted
-from bot.store.store import Store
-from bot.types.log import Log
-from bot.types.money import Rate
-from bot.types.occasion import Occasion
 
 GRACE_S = 4.0
 """How long a stop waits for running turns and digests; what is not done by then is taken up at the next start."""
 
 SEND_GRACE_S = 2.0
 """How long it waits for what is being sent."""
-
-
-@dataclass(frozen=True, slots=True)
-class Parts:
-    """What the house is built of. `prompts` finds a prompt file by name; `seeing` are the prices of looking."""
-
-    store: Store
-    crew: Crew
-    clock: Clock
-    settings: Settings
-    words: Words
-    prompts: Callable[[str], Path]
-    persona: Path
-    log: Log
-    aside: Aside = field(default_factory=Aside)
-    seeing: Rate | None = None
-
-
-def make_media(parts: Parts, adapter: Callable[[str], Adapter | None]) -> Media:
-    """Who looks at what people send along; `adapter` finds the platform that has it."""
-    crew = parts.crew
-    slots = Slots(parts.settings.model.slots)
-    eyes = Eyes(crew.first.model, parts.seeing or crew.first.rate, read_instructions(parts.prompts, "media"), slots)
-    return Media(parts.store, eyes, adapter, parts.clock, parts.settings, parts.words, parts.log)
-
-
-def make_planner(parts: Parts, media: Media | None = None) -> tuple[Planner, Brain]:
-    """What composing needs, for the running house and for commands that only look."""
-    settings, words = parts.settings, parts.words
-    media = media or make_media(parts, lambda _: None)
-    recalling, skills = Recalling(parts.store, parts.aside, settings), read_skills(parts.persona)
-    tools = make_tools(
-        parts.store, words, parts.prompts, recalling, media if settings.media.images else None,
-        {skill.name: skill.text.replace(NAME_MARK, settings.bot.names[0]) for skill in skills},
-    )  # fmt: skip
-    persona = Persona(parts.persona, skills, settings.heartbeat.on)
-    bootstraps = read_bootstraps(
-        parts.prompts, persona, settings.bot.names[0], tuple(tool.spec for tool in tools),
-        parts.crew.first.model.dialect,
-    )  # fmt: skip
-    planner = Planner(parts.store, settings, bootstraps, words, parts.crew)
-    return planner, Brain(Caller(parts.crew, media.slots, parts.clock, parts.log), tools)
 
 
 class App:
@@ -100,35 +34,45 @@ class App:
         self._sends = Lanes("send", self._send, self._activity, log)
         self._digests = Lanes("digest", self._digest, self._activity, log)
         self._sending = Sending(store, clock, words, self._sends.wake, self.look, log)
-        media = make_media(parts, self._sending.adapter)
-        planner, brain = make_planner(parts, media)
-        runner = TurnRunner(store, planner, brain, clock, settings, words, log, self._sending)
-
-        async def begin(occasion: Occasion, stop: asyncio.Event) -> None:
-            stoppable = replace(brain, caller=brain.caller.behind(stop))
-            await TurnRunner(store, planner, stoppable, clock, settings, words, log, self._sending).begin(occasion)
-
-        self._heartbeat = Heartbeat(
-            store, clock, settings, words, begin, lambda: self._sending.platforms, log
-        )  # fmt: skip
-        remembering = Remembering(store, clock, settings, words, parts.aside)
         self._halting = Halting(self._sends.wake, log)
-        self._answering = Answering(
-            store, runner, remembering, planner, clock, words,
-            Reach(self._sending, media, self._halting, Limiting(store, clock, settings.limits, words, log)), log,
-        )  # fmt: skip
-        summariser = Summariser(brain.caller.behind(), read_instructions(parts.prompts, "digest"))
-        self._closing = Closing(store, summariser, planner, clock, settings, words, parts.aside, log)
-        self._answering.employ(CommandDesk(store, planner, clock, settings, words))
+        self._hall = Hall(self._sending, self._halting, Slots(settings.model.slots))
+        self._rooms = make_rooms(parts, self._hall)
+        self._left: list[Rooms] = []
         handlers = Handlers(self._chats.wake, self._sends.wake, self._digests.wake, self._write_first)
         self._alarms = Alarms(store, clock, handlers, settings, words.tz(words.zone), self.look, log)
         self._alarm_lane = Lanes("alarm", self._alarms.work, self._activity, log)
-        rules = SpeakingRules(
-            settings.bot.names, settings.bot.prefix_trigger, settings.speak.window_seconds * 1000,
-            settings.speak.followup_seconds * 1000, settings.speak.backlog_seconds * 1000,
-            settings.speak.bots == "limited",
+        self.door = Intake(
+            store, clock, rules_of(settings), is_command, words, self._arrived, self._activity, tuple(scenes)
         )  # fmt: skip
-        self.door = Intake(store, clock, rules, is_command, words, self._arrived, self._activity, tuple(scenes))
+
+    @property
+    def parts(self) -> Parts:
+        """What it is built of now; who stops the house closes the crew of these."""
+        return self._rooms.parts
+
+    async def renew(self, parts: Parts) -> None:
+        """From now on work by these parts: a turn under way ends by the old ones, the next begins by the new.
+
+        The store, what waits, windows and deadlines stay. A crew that is not in these parts any more is closed when
+        its last call has ended. ConfigError when a text cannot be read; then nothing has changed.
+        """
+        rooms = await asyncio.to_thread(make_rooms, parts, self._hall)
+        settings, words, old = parts.settings, parts.words, self._rooms
+        rules, tz = rules_of(settings), words.tz(words.zone)
+        self._rooms = rooms
+        self._left.append(old)
+        self._hall.slots.resize(settings.model.slots)
+        self._sending.speak(words)
+        self._alarms.obey(settings, tz)
+        self.door.obey(rules, words)
+        self._store.admit_by(frozenset(settings.bot.owners), allowed(settings))
+        rooms.answering.succeed(old.answering.retire())
+        try:
+            await rooms.heartbeat.succeed(*old.heartbeat.under_way)
+        except StoreError as error:
+            self._log.error("store_failed", error=str(error))  # deadlines are worked out anew when they come
+        await self._clear_out()
+        self.look()  # deadlines may have moved
 
     async def start(self, adapters: Sequence[Adapter]) -> None:
         """Take up what an earlier process left, then begin."""
@@ -136,10 +80,10 @@ class App:
             self._sending.connect(adapter)
         resent, unknown = await self._store.outbox.recover(self._sending.resending, self._sending.placing)
         lost = await self._store.turns.lost_calls(self._clock.now())
-        await self._heartbeat.start()
+        await self._rooms.heartbeat.start()
         running = await self._store.turns.running()
         for turn in running:
-            self._answering.take_up(turn.chat_id)
+            self._rooms.answering.take_up(turn.chat_id)
             self._chats.wake(turn.chat_id)
         if resent or unknown or lost or running:
             self._log.info("taken_up", turns=len(running), calls_lost=lost, messages=resent, unknown=unknown)
@@ -174,27 +118,56 @@ class App:
         await asyncio.gather(*(lanes.close(GRACE_S) for lanes in (self._alarm_lane, self._chats, self._digests)))
         self._alarms.stop()
         await self._sends.close(SEND_GRACE_S)
-        self._aside.close()
+        await asyncio.to_thread(self._aside.close)
+        await self._clear_out()
 
     async def _answer(self, chat_id: int) -> None:
         if await self._guard(self._turns, chat_id):
             self.look()
 
     async def _turns(self, chat_id: int) -> None:
-        await self._heartbeat.work(chat_id)
-        await self._answering.work(chat_id)
-        await self._heartbeat.arm(chat_id)
+        async with self._inside() as rooms:
+            await rooms.heartbeat.work(chat_id)
+            await rooms.answering.work(chat_id)
+            await rooms.heartbeat.arm(chat_id)
 
     async def _write_first(self) -> None:
-        if (chat_id := await self._heartbeat.fire()) is not None:
+        if (chat_id := await self._rooms.heartbeat.fire()) is not None:
             self._chats.wake(chat_id)
 
     async def _send(self, chat_id: int) -> None:
         await self._guard(self._sending.work, chat_id)
 
     async def _digest(self, session_id: int) -> None:
-        if await self._guard(self._closing.digest, session_id):
+        if await self._guard(self._digested, session_id):
             self.look()
+
+    async def _digested(self, session_id: int) -> None:
+        async with self._inside() as rooms:
+            await rooms.closing.digest(session_id)
+
+    @asynccontextmanager
+    async def _inside(self) -> AsyncIterator[Rooms]:
+        """The rooms of now, which stay as they are until one has left them."""
+        rooms = self._rooms
+        rooms.inside += 1
+        try:
+            yield rooms
+        finally:
+            rooms.inside -= 1
+            await self._clear_out()
+
+    async def _clear_out(self) -> None:
+        """Close the crews that nobody can ask any more."""
+        empty = [rooms.parts.crew for rooms in self._left if not rooms.inside]
+        self._left = [rooms for rooms in self._left if rooms.inside]
+        needed = [rooms.parts.crew for rooms in (self._rooms, *self._left)]
+        for crew in dict.fromkeys(empty):
+            if crew not in needed:
+                try:
+                    await crew.close()
+                except Exception as error:  # noqa: BLE001 - whatever a connection says at its end must not stop a chat
+                    self._log.error("crew_not_closed", exc_info=error)
 
     async def _guard(self, work: Work, key: int) -> bool:
         """Do it; when the disk refuses, nothing was stored and nothing is lost: look again a little later."""
@@ -211,7 +184,7 @@ class App:
         chat_id, event, decision = accepted.chat.id, accepted.event, accepted.decision
         if event is None or decision is None or (decision.action == "listen"):
             return
-        self._heartbeat.interrupt(chat_id)
+        self._rooms.heartbeat.interrupt(chat_id)
         self._halting.halt(accepted)
         if decision.action == "now":
             self._chats.wake(chat_id)

@@ -8,6 +8,7 @@ import pytest
 
 from bot.config.settings import Settings
 from tests.fakes.media import MediaWorld
+from tests.reloading import Filed
 from tests.world import World
 
 NewWorld = Callable[..., Awaitable[World]]
@@ -23,6 +24,14 @@ hypothesis.settings.load_profile("nuan")
 async def world(tmp_path: Path) -> AsyncIterator[World]:
     """A running nuan with nobody in it yet."""
     world = await World(tmp_path / "data").open()
+    yield world
+    await world.close()
+
+
+@pytest.fixture
+async def filed(tmp_path: Path) -> AsyncIterator[Filed]:
+    """A running nuan that is configured by files."""
+    world = await Filed(tmp_path).open()
     yield world
     await world.close()
 

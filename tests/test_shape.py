@@ -21,6 +21,7 @@ FLOORS = (
     ("flow",),
     ("commands",),
     ("ops",),
+    ("rooms",),
     ("app",),
     ("cli",),
     ("__main__",),

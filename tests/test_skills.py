@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from bot.app import make_planner
 from bot.errors import ConfigError
 from bot.prompt.persona import Persona, read_bootstraps
 from bot.prompt.skills import PURPOSE_CHARS, SKILL_CHARS, read_skills
 from bot.resources import Prompts, resource_dir
+from bot.rooms import make_planner
 from bot.text.estimate import estimate_tokens
 from tests.conftest import NewWorld
 from tests.fakes.model import calls

@@ -8,12 +8,13 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 
-from bot.app import App, Parts
+from bot.app import App
 from bot.config.settings import Settings
 from bot.flow.crew import Crew, Member
 from bot.flow.words import Words
 from bot.money.prices import rate_of
 from bot.resources import Prompts, resource_dir
+from bot.rooms import Parts
 from bot.store.store import Store, open_store
 from bot.text.catalogue import Catalogue, catalogue
 from bot.types.capabilities import Capabilities

@@ -6,23 +6,28 @@ import getpass
 import signal
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 
 from adapters.console import ConsoleAdapter, open_terminal
 from bot.app import App
-from bot.cli.house import Place, allowed, make_parts, make_words, warm_up
+from bot.cli.house import Place, make_parts, make_words, warm_up
 from bot.cli.models import make_crew
 from bot.cli.platforms import secrets
+from bot.cli.reload import Reloader
+from bot.cli.source import Source
 from bot.clock import SystemClock
+from bot.config.settings import Settings
 from bot.ops.logs import Logs
+from bot.rooms import allowed
 from bot.store.store import open_store
 from bot.types.event import Incoming
 from bot.types.event import Place as EventPlace
 
 
-async def chat(place: Place, group: str, name: str, verbose: bool) -> None:
+async def chat(source: Source, place: Place, group: str, name: str, verbose: bool) -> None:
     """Talk until the input ends; every line that was read is answered before it returns."""
     settings = place.settings
-    words = make_words(place)
+    words, reloader = make_words(place), Reloader(source, place)
     async with await open_store(place.data, frozenset(settings.bot.owners), allowed(settings)) as store:
         # The folder is ours from here on: before that, its log may belong to another nuan.
         logs = Logs(
@@ -31,22 +36,36 @@ async def chat(place: Place, group: str, name: str, verbose: bool) -> None:
         )  # fmt: skip
         with contextlib.closing(logs):
             crew = make_crew(settings, place.prompts.path)
-            app = App(make_parts(place, store, crew, logs.log))
+            app = App(replace(make_parts(place, store, crew, logs.log), reload=reloader.command))
             adapter = ConsoleAdapter(
                 open_terminal(sys.stdin, sys.stdout), name or settings.bot.owner or _login(),
-                f"{settings.bot.names[0]} › ", group, settings.bot.names,
+                _prefix(settings), group, settings.bot.names,
                 words.messages.text("console_scene", settings.bot.language, names="{names}"),
             )  # fmt: skip
+
+            def take(settings: Settings) -> None:
+                logs.hide(secrets(settings))
+                adapter.rename(_prefix(settings), settings.bot.names)
+
+            reloader.serve(app, take)
             await app.start([adapter])
+            reloading = asyncio.create_task(reloader.keep(), name="reload")
             warm = asyncio.create_task(warm_up(crew), name="warm-up")
             try:
                 with _stoppable():
                     await adapter.run(app.door if sys.stdin.isatty() else _LineByLine(app))
                     await app.drained()
             finally:
+                reloading.cancel()
+                await asyncio.wait((reloading,))
                 await app.stop()
                 await warm
-                await crew.close()
+                await app.parts.crew.close()
+
+
+def _prefix(settings: Settings) -> str:
+    """What stands before each reply."""
+    return f"{settings.bot.names[0]} › "
 
 
 def _login() -> str:

@@ -8,7 +8,6 @@ from typing import TypeVar
 
 from tzlocal import get_localzone_name
 
-from bot.app import Parts
 from bot.cli.models import price_problems, seeing_rate, tuned
 from bot.clock import SystemClock
 from bot.config.settings import Settings
@@ -22,6 +21,7 @@ from bot.ports import Clock
 from bot.prompt.persona import Persona, read_bootstraps
 from bot.prompt.skills import read_skills
 from bot.resources import Prompts, resource_dir
+from bot.rooms import Parts
 from bot.store.store import Store
 from bot.text.catalogue import catalogue
 from bot.text.fold import fold
@@ -32,12 +32,13 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where this nuan lives: its settings, its data folder, its prompt files."""
+    """Where this nuan lives: its settings, its data folder, its prompt files; `written` are the settings untuned."""
 
     settings: Settings
     data: Path
     prompts: Prompts
     persona: Path
+    written: Settings | None = None
 
 
 def text_problems(settings: Settings, data: Path) -> tuple[str, ...]:
@@ -76,13 +77,7 @@ def find_place(settings: Settings, data: Path) -> Place:
     persona = next((folder / settings.persona for folder in folders if (folder / settings.persona).is_dir()), None)
     if persona is None:
         raise ConfigError((f"persona: there is no persona {settings.persona!r} in data/persona",))
-    return Place(tuned(settings), data, Prompts(own), persona)
-
-
-def allowed(settings: Settings) -> frozenset[str]:
-    """Who and which groups may use nuan without being approved, as "platform:id"."""
-    telegram, discord = settings.telegram.allow, settings.discord.allow
-    return frozenset((*(f"telegram:{number}" for number in telegram), *(f"discord:{number}" for number in discord)))
+    return Place(tuned(settings), data, Prompts(own), persona, settings)
 
 
 def make_words(place: Place) -> Words:

@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 from datetime import datetime, time, timedelta
 
-from bot.app import Parts, make_planner
 from bot.cli.house import Place, make_parts, make_words
 from bot.cli.models import make_crew
 from bot.commands.ctx import ctx_report
@@ -20,6 +19,7 @@ from bot.ops.silence import Silence
 from bot.ports import Clock
 from bot.prompt.opening import boot_text
 from bot.recall.ranking import RANKINGS, Trace
+from bot.rooms import Parts, make_planner
 from bot.store.store import Store, open_store
 from bot.text.dates import local_day
 from bot.types.people import Chat, Person

@@ -35,10 +35,12 @@ def chat(
 ) -> None:
     """Talk in this terminal. Example: nuan chat --group 家"""
     from bot.cli.chat import chat as talk  # the terminal's libraries load only for a talk
+    from bot.cli.source import Source
 
     if sys.stdin is None or sys.stdout is None:
         raise SystemExit("nuan: a talk needs an open standard input and output")
-    _run(talk(_place(config, data), group, name, verbose))
+    source = Source(config, data, os.environ)
+    _run(talk(source, _guard(source.read), group, name, verbose))
 
 
 @app.command()
@@ -46,9 +48,13 @@ def run(config: ConfigOption = None, data: DataOption = DATA) -> None:
     """Talk on every platform that has a token. Example: nuan run --data /srv/nuan"""
     # Loading takes a second or more in which a stop must end well, too; `serve` then listens to it itself.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    if hasattr(signal, "SIGHUP"):
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)  # the files are about to be read
     from bot.cli.run import run as serve  # the platforms' libraries load only for this
+    from bot.cli.source import Source
 
-    _run(serve(_place(config, data)))
+    source = Source(config, data, os.environ)
+    _run(serve(source, _guard(source.read)))
 
 
 @app.command()
@@ -118,10 +124,9 @@ def main() -> None:
 
 
 def _place(config: Path | None, data: Path) -> "Place":
-    from bot.cli.house import find_place, text_problems
-    from bot.config.load import load
+    from bot.cli.source import Source
 
-    return _guard(lambda: find_place(load(config, os.environ, lambda settings: text_problems(settings, data)), data))
+    return _guard(Source(config, data, os.environ).read)
 
 
 def _run(work: Coroutine[object, object, T]) -> T:

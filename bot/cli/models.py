@@ -66,6 +66,21 @@ def make_crew(settings: Settings, find: Callable[[str], Path]) -> Crew:
     return Crew(member_of(settings, settings.model), fallbacks, small, settings.model.tries)
 
 
+def crew_key(settings: Settings) -> tuple[object, ...]:
+    """What `make_crew` makes a crew of: where it is the same, the old one goes on with its connections."""
+    asked = {"slots", "window_tokens", "max_output_tokens", "temperature", "deadline_seconds", "vocabulary"}
+    rest = settings.model.model_copy(update={name: type(settings.model).model_fields[name].default for name in asked})
+    others = settings.fallback, settings.second_fallback, settings.small
+    return (
+        rest,
+        *others,
+        settings.capabilities,
+        settings.media.images,
+        settings.budget.currency,
+        settings.budget.usd_rate,
+    )
+
+
 def seeing_rate(settings: Settings) -> Rate | None:
     """What looking at pictures costs by the public table; None: as much as the model's own tokens, as configured."""
     name = settings.media.images

@@ -2,29 +2,33 @@
 
 import asyncio
 import contextlib
+import os
 import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
 from bot.app import App
-from bot.cli.house import Place, allowed, make_parts, warm_up
+from bot.cli.house import Place, make_parts, warm_up
 from bot.cli.models import make_crew
 from bot.cli.platforms import hold_tokens, make_adapters, secrets
+from bot.cli.reload import LOG_KEYS, PLATFORM_KEYS, Reloader
+from bot.cli.source import Source
 from bot.clock import SystemClock
 from bot.errors import ConfigError, NuanError
 from bot.ops.logs import Logs
 from bot.ops.supervise import Supervisor
-from bot.ports import Adapter, Clock
+from bot.ports import Adapter
+from bot.rooms import allowed
 from bot.store.store import open_store
-from bot.types.log import Log
 
 
-async def run(place: Place) -> None:
+async def run(source: Source, place: Place) -> None:
     """Talk on all configured platforms; ends well on a signal, with NuanError when no platform is left."""
     settings = place.settings
-    clock, stopped = SystemClock(), asyncio.Event()
+    clock, stopped, reloader = SystemClock(), asyncio.Event(), Reloader(source, place, (*LOG_KEYS, *PLATFORM_KEYS))
     # A signal that comes while the store is opened or closed must not cut that off.
-    with _signals(stopped.set), hold_tokens(settings):
+    with _signals(stopped.set, reloader.hang_up), hold_tokens(settings):
         async with await open_store(place.data, frozenset(settings.bot.owners), allowed(settings)) as store:
             logs = Logs(place.data / "logs", settings.log, clock.now, secrets(settings), sys.stderr)
             with contextlib.closing(logs):
@@ -32,31 +36,37 @@ async def run(place: Place) -> None:
                 if not adapters:
                     raise ConfigError(("telegram.token, discord.token: none is set; `nuan chat` talks without one",))
                 crew = make_crew(settings, place.prompts.path)
-                app = App(make_parts(place, store, crew, logs.log, clock))
+                parts = make_parts(place, store, crew, logs.log, clock)
+                app = App(replace(parts, reload=reloader.command))
+                reloader.serve(app, lambda settings: logs.hide(secrets(settings)))
                 try:
                     # Before the first call is reserved: one that a crash cuts off while the library loads is charged.
                     await warm_up(crew)
                     await app.start(adapters)
-                    await _talk(adapters, app, clock, logs.log, stopped)
+                    await _talk(adapters, app, reloader, stopped)
                 finally:
-                    await crew.close()
+                    await app.parts.crew.close()
 
 
-async def _talk(adapters: Sequence[Adapter], app: App, clock: Clock, log: Log, stopped: asyncio.Event) -> None:
+async def _talk(adapters: Sequence[Adapter], app: App, reloader: Reloader, stopped: asyncio.Event) -> None:
     """Until `stopped` or no platform is left; turns are finished or parked before the platforms go."""
-    supervisor = Supervisor(app.door, clock, log)
+    log = app.parts.log
+    supervisor = Supervisor(app.door, app.parts.clock, log)
     lines = [asyncio.create_task(supervisor.keep(adapter), name=adapter.platform) for adapter in adapters]
     waiting = asyncio.create_task(stopped.wait(), name="signal")
+    reloading = asyncio.create_task(reloader.keep(), name="reload")
     try:
         log.info("started", platforms=[adapter.platform for adapter in adapters])
         ended = asyncio.gather(*lines)
         await asyncio.wait((ended, waiting), return_when=asyncio.FIRST_COMPLETED)
+        reloading.cancel()
+        await asyncio.wait((reloading,))
         await app.stop()
         log.info("stopped")
     finally:
-        for task in (*lines, waiting):
+        for task in (*lines, waiting, reloading):
             task.cancel()
-        await asyncio.wait((*lines, waiting))
+        await asyncio.wait((*lines, waiting, reloading))
         with contextlib.suppress(asyncio.CancelledError):
             await ended
     if not stopped.is_set():
@@ -64,12 +74,17 @@ async def _talk(adapters: Sequence[Adapter], app: App, clock: Clock, log: Log, s
 
 
 @contextlib.contextmanager
-def _signals(stop: Callable[[], None]) -> Iterator[None]:
+def _signals(stop: Callable[[], None], hang_up: Callable[[], None]) -> Iterator[None]:
+    """SIGTERM and Ctrl-C stop; SIGHUP reloads, unless it says that the terminal is gone in which nuan was started."""
     loop = asyncio.get_running_loop()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, stop)
+    terminals = [descriptor for descriptor in (0, 1, 2) if os.isatty(descriptor)]
+    heard = {signal.SIGTERM: stop, signal.SIGINT: stop}
+    if hasattr(signal, "SIGHUP"):
+        heard[signal.SIGHUP] = lambda: hang_up() if all(map(os.isatty, terminals)) else stop()
+    for number, call in heard.items():
+        loop.add_signal_handler(number, call)
     try:
         yield
     finally:
-        for number in (signal.SIGTERM, signal.SIGINT):
+        for number in heard:
             loop.remove_signal_handler(number)

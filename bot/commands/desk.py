@@ -7,6 +7,7 @@ from bot.commands.context import ContextCommand
 from bot.commands.ctx import ctx_report
 from bot.commands.guests import GuestCommands
 from bot.commands.limit import LimitCommand
+from bot.commands.reload import ReloadCommand
 from bot.commands.report import Spent, budget_report, step_report
 from bot.commands.table import TABLE, Asked, split
 from bot.config.settings import Settings
@@ -23,6 +24,7 @@ from bot.text.dates import local_day, relative_day
 from bot.types.event import Event
 from bot.types.outgoing import Draft
 from bot.types.people import Chat, Person
+from bot.types.reload import Reload
 from bot.types.session import CloseReason
 
 DIALOGUES_SHOWN = 10
@@ -33,7 +35,11 @@ CALLS_SHOWN = 10
 class CommandDesk:
     """The commands of this house."""
 
-    def __init__(self, store: Store, planner: Planner, clock: Clock, settings: Settings, words: Words) -> None:
+    def __init__(
+        self, store: Store, planner: Planner, clock: Clock, settings: Settings, words: Words,
+        reload: Reload | None = None,
+    ) -> None:  # fmt: skip
+        """`reload` reads the configuration anew, where it comes from files."""
         self._store = store
         self._planner = planner
         self._clock = clock
@@ -46,7 +52,7 @@ class CommandDesk:
             "start": guests.start, "help": self._help, "new": self._new, "clear": self._clear, "ctx": self._ctx,
             "dialog": self._dialog, "budget": self._budget, "on": self._on, "off": self._off, "link": guests.link,
             "calls": self._calls, "limit": limit.run, "context": context.run, "approve": guests.approve,
-            "allow": guests.allow, "deny": guests.deny,
+            "allow": guests.allow, "deny": guests.deny, "reload": ReloadCommand(reload, self._text).run,
         }  # fmt: skip
 
     async def carry_out(self, event: Event, chat: Chat) -> Draft | None:

@@ -60,6 +60,7 @@ TABLE = (
         private=True,
         shape="words",
     ),
+    Command("reload", "", "owner", private=True),
     Command("on", "", "own"),
     Command("off", "", "own"),
     Command("link", "[code]", "anyone", private=True, shape="words"),

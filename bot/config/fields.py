@@ -29,6 +29,11 @@ class Key:
         return PREFIX + "__".join(self.path).upper()
 
 
+def differing(one: Settings, other: Settings) -> tuple[str, ...]:
+    """The keys that have another value in one than in the other, as dotted paths."""
+    return tuple(key.dotted for key in keys() if _value(one, key.path) != _value(other, key.path))
+
+
 def keys(section: type[BaseModel] = Settings, path: tuple[str, ...] = ()) -> Iterator[Key]:
     """Every key in the order of the models."""
     for name, field in section.model_fields.items():
@@ -37,3 +42,10 @@ def keys(section: type[BaseModel] = Settings, path: tuple[str, ...] = ()) -> Ite
             yield from keys(kind, (*path, name))
         else:
             yield Key((*path, name), field)
+
+
+def _value(settings: Settings, path: tuple[str, ...]) -> object:
+    node: object = settings
+    for name in path:
+        node = getattr(node, name)
+    return node

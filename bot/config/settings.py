@@ -14,6 +14,7 @@ from bot.config.limits import TalkLimits
 from bot.config.media import Media
 from bot.config.model import Fallback, ModelServer, SecondFallback, Small
 from bot.config.platforms import Discord, Telegram
+from bot.config.reload import ReloadRules
 from bot.config.section import Section
 from bot.types.memory import Ranking
 from bot.types.session import LightPolicy
@@ -218,6 +219,7 @@ class Settings(BaseSettings):
     memory: MemoryLimits = MemoryLimits()
     retention: Retention = Retention()
     log: LogFile = LogFile()
+    reload: ReloadRules = ReloadRules()
 
     @classmethod
     def settings_customise_sources(

@@ -59,6 +59,10 @@ class Alarms:
         if upcoming is not None:
             self._alarm = self._clock.at(upcoming, self._wake)
 
+    def obey(self, settings: Settings, tz: tzinfo) -> None:
+        """Go by these settings from now on; what is armed stays."""
+        self._settings, self._tz = settings, tz
+
     def stop(self) -> None:
         """No alarm is armed any more."""
         if self._alarm is not None:

@@ -68,10 +68,20 @@ class Answering:
         self._guests = Guests(store, clock, words)
         self._desk: Desk | None = None
         self._unfinished: set[int] = set()
+        self._replaced = False
 
     def employ(self, desk: Desk) -> None:
         """Hand in who carries out dot-commands: they stand on a floor above."""
         self._desk = desk
+
+    def retire(self) -> set[int]:
+        """End the turns under way and begin none; the chats with one, for whoever goes on."""
+        self._replaced = True
+        return self._unfinished
+
+    def succeed(self, unfinished: set[int]) -> None:
+        """Go on in the place of one that has retired."""
+        self._unfinished = unfinished
 
     def take_up(self, chat_id: int) -> None:
         """A turn of this chat was left between asked and said: it is finished before anything else."""
@@ -87,7 +97,7 @@ class Answering:
                 await self._halting.run(chat_id, self._runner.resume(turn))
                 self._sending.hand(chat_id, None)
         self._unfinished.add(chat_id)
-        while await self._some(chat_id):
+        while not self._replaced and await self._some(chat_id):
             self._sending.hand(chat_id, None)
         self._unfinished.discard(chat_id)
 

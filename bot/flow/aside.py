@@ -19,5 +19,5 @@ class Aside:
         return await asyncio.get_running_loop().run_in_executor(self._pool, work, *given)
 
     def close(self) -> None:
-        """Begin nothing new; what runs is finished, and nobody waits for it."""
-        self._pool.shutdown(wait=False, cancel_futures=True)
+        """Begin nothing new, finish what runs, end the thread. It blocks meanwhile."""
+        self._pool.shutdown(wait=True, cancel_futures=True)

@@ -42,6 +42,16 @@ class Heartbeat:
         """Drop what an earlier process began, nobody waits for it, and set all deadlines."""
         await self._store.heartbeats.begin(self._platforms(), self._due, self._clock.now())
 
+    @property
+    def under_way(self) -> tuple[set[int], dict[int, asyncio.Event]]:
+        """The chats where it was due, and what ends their turns; for whoever goes on."""
+        return self._fired, self._stops
+
+    async def succeed(self, fired: set[int], stops: dict[int, asyncio.Event]) -> None:
+        """Go on in the place of another by other rules: every deadline is set anew."""
+        self._fired, self._stops = fired, stops
+        await self._store.heartbeats.rearm(self._platforms(), self._due)
+
     async def arm(self, chat_id: int) -> None:
         """Somebody was answered: from now on nuan may write first in this chat, when it has been silent."""
         if self._rules.on:

@@ -51,12 +51,17 @@ class Intake:
         self._activity = activity
         self._scenes = scenes
 
+    def obey(self, rules: SpeakingRules, words: Words) -> None:
+        """Decide by these rules from now on; what is stored was decided."""
+        self._rules, self._words = rules, words
+
     async def accept(self, incoming: Incoming) -> bool:
         """Commit it; True when it is stored, also if it was stored before. StoreError when it cannot be."""
         self._activity.begin()
         try:
+            rules = self._rules  # the same for the whole event, also when it is decided after a reload
             arrival = self._arrival(self._cleaned(incoming))
-            accepted = await self._store.events.accept(arrival, lambda situation: decide(situation, self._rules))
+            accepted = await self._store.events.accept(arrival, lambda situation: decide(situation, rules))
             self._arrived(accepted)
             return True
         finally:

@@ -40,6 +40,10 @@ class Sending:
         """A platform can be sent to from now on."""
         self._adapters[adapter.platform] = adapter
 
+    def speak(self, words: Words) -> None:
+        """What is told from now on is told in these words."""
+        self._words = words
+
     @property
     def platforms(self) -> frozenset[str]:
         """Where one can send to."""

@@ -51,16 +51,20 @@ class Logs:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         folder.chmod(0o700)
         self._file = _PrivateFile(folder / "nuan.jsonl", options)
-        redactor = Redactor(secrets)
+        self._redactor = Redactor(secrets)
         self.log: Log = structlog.wrap_logger(
             _Outputs(self._file, stream),
-            processors=[structlog.processors.add_log_level, _Line(now, redactor, options.text)],
+            processors=[structlog.processors.add_log_level, _Line(now, self._redactor, options.text)],
             wrapper_class=structlog.make_filtering_bound_logger(options.level),
             context_class=dict,
             cache_logger_on_first_use=True,
         )
         self._foreign = _Foreign(self.log, options.text)
         logging.getLogger().addHandler(self._foreign)
+
+    def hide(self, secrets: Sequence[str]) -> None:
+        """These must never be in a line, either."""
+        self._redactor.hide(secrets)
 
     def close(self) -> None:
         """Write nothing more; closing twice does nothing."""

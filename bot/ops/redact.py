@@ -30,10 +30,17 @@ class Redactor:
     """Takes the secrets it was given, and whatever looks like one, out of a text."""
 
     def __init__(self, secrets: Sequence[str] = ()) -> None:
-        long = {
+        self._long: set[str] = set()
+        self._known: re.Pattern[str] | None = None
+        self.hide(secrets)
+
+    def hide(self, secrets: Sequence[str]) -> None:
+        """Take these out, too, from now on."""
+        self._long |= {
             form for secret in secrets if len(secret) >= SHORTEST_SECRET for form in (secret, quote(secret, "")) if form
         }
-        self._known = re.compile("|".join(map(re.escape, sorted(long, key=len, reverse=True)))) if long else None
+        if self._long:
+            self._known = re.compile("|".join(map(re.escape, sorted(self._long, key=len, reverse=True))))
 
     def text(self, text: str) -> str:
         """The text with every secret replaced by [redacted]."""

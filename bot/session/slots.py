@@ -20,7 +20,7 @@ class Slots:
     """
 
     def __init__(self, most: int) -> None:
-        self._free = most
+        self._most = self._free = most
         self._people: OrderedDict[int, deque[Place]] = OrderedDict()
         self._behind: OrderedDict[int, deque[Place]] = OrderedDict()
         self._served: OrderedDict[int, None] = OrderedDict()
@@ -34,8 +34,15 @@ class Slots:
         finally:
             self._give()
 
+    def resize(self, most: int) -> None:
+        """From now on there are so many; of calls in flight beyond that none is cut off."""
+        more, self._most = most - self._most, most
+        self._free += min(more, 0)
+        for _ in range(more):
+            self._give()
+
     async def _take(self, chat_id: int, queue: OrderedDict[int, deque[Place]], stop: asyncio.Event | None) -> None:
-        if self._free:  # then nobody waits
+        if self._free > 0:  # then nobody waits
             self._free -= 1
             self._serve(chat_id)
             return
@@ -52,6 +59,9 @@ class Slots:
 
     def _give(self) -> None:
         """A slot is free: to whom it goes now."""
+        if self._free < 0:  # there are fewer than when it was taken
+            self._free += 1
+            return
         for queue in (self._people, self._behind):
             while queue:
                 chat_id = self._next(queue)

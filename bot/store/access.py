@@ -19,9 +19,12 @@ UNSEEN = ("pair", "stranger", "closed")
 """Decisions about messages whose text is not kept."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Lists:
-    """What the configuration says: owners' accounts, and ids that need no approval, each "platform:id"."""
+    """What the configuration says: owners' accounts, and ids that need no approval, each "platform:id".
+
+    One for the whole store, which a reload fills anew.
+    """
 
     owners: frozenset[str] = frozenset()
     allow: frozenset[str] = frozenset()

@@ -54,11 +54,13 @@ class Heartbeats:
 
         def verb(db: sqlite3.Connection) -> None:
             leave(db, None, "crash", at)
-            db.execute("UPDATE heartbeat SET due_at = NULL WHERE due_at IS NOT NULL")
-            for (chat_id,) in db.execute("SELECT id FROM chat WHERE kind = 'dm'").fetchall():
-                self._arm(db, chat_id, platforms, due)
+            self._arm_all(db, platforms, due)
 
         await self._database.write(verb)
+
+    async def rearm(self, platforms: frozenset[str], due: Due) -> None:
+        """The rules have changed: every deadline is set anew, what is under way goes on."""
+        await self._database.write(lambda db: self._arm_all(db, platforms, due))
 
     async def arm(self, chat_id: int, platforms: frozenset[str], due: Due) -> None:
         """Set the deadline of a chat that has none; what was said since moves one only when it is due."""
@@ -102,6 +104,11 @@ class Heartbeats:
     async def leave(self, chat_id: int, outcome: str, at: int) -> None:
         """Nothing is said first in this chat: what runs is void, what waits is taken off the queue."""
         await self._database.write(lambda db: leave(db, chat_id, outcome, at))
+
+    def _arm_all(self, db: sqlite3.Connection, platforms: frozenset[str], due: Due) -> None:
+        db.execute("UPDATE heartbeat SET due_at = NULL WHERE due_at IS NOT NULL")
+        for (chat_id,) in db.execute("SELECT id FROM chat WHERE kind = 'dm'").fetchall():
+            self._arm(db, chat_id, platforms, due)
 
     def _arm(self, db: sqlite3.Connection, chat_id: int, platforms: frozenset[str], due: Due) -> None:
         silence = silence_of(db, self._lists, chat_id, platforms)

@@ -4,6 +4,7 @@ import sqlite3
 from collections.abc import Callable
 from typing import cast
 
+from bot.store.access import Lists
 from bot.store.database import Database
 from bot.types.event import ChatKind, Place, Sender
 from bot.types.people import Audience, Chat, Person
@@ -22,9 +23,9 @@ AUDIENCE = 200
 class People:
     """Who takes part, and where."""
 
-    def __init__(self, database: Database, owners: frozenset[str]) -> None:
+    def __init__(self, database: Database, lists: Lists) -> None:
         self._database = database
-        self._owners = owners
+        self._lists = lists
 
     async def chat(self, chat_id: int) -> Chat:
         """The chat of that number; LookupError when there is none."""
@@ -53,7 +54,7 @@ class People:
         row = await self._database.row(PERSON + "WHERE id = ?", (person_id,))
         if row is None:
             raise LookupError(f"no person {person_id!r}")
-        return person_of(row, self._owners)
+        return person_of(row, self._lists.owners)
 
     async def person_named(self, name: str) -> Person | None:
         """The person with that number or, if it is unique, that display name; None otherwise."""

@@ -56,16 +56,21 @@ class Store:
         self.forgetting = Forget(database)
         self.unsaying = Unsay(database, self.tombstones)
         self.digests = Digests(database)
-        self.people = People(database, lists.owners)
+        self.people = People(database, lists)
         self.access = Admission(database, lists)
         self.codes = Codes(database, lists, folder)
-        self.views = Views(database, self.sessions, lists.owners)
+        self.views = Views(database, self.sessions, lists)
         self.deadlines = Deadlines(database)
         self.feedback = Feedback(database)
         self.windows = Windows(database)
         self.heartbeats = Heartbeats(database, lists, self.boot)
         self._database = database
+        self._lists = lists
         self._lock = lock
+
+    def admit_by(self, owners: frozenset[str], allow: frozenset[str]) -> None:
+        """From now on these are the owners' accounts, and the ids that need no approval."""
+        self._lists.owners, self._lists.allow = owners, allow
 
     async def close(self) -> None:
         """Finish the writes that wait, free the connections and the folder."""

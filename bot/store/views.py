@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from bot.store.access import Lists
 from bot.store.database import Database
 from bot.store.events import EVENT, NEWS, event_of
 from bot.store.people import CHAT, PERSON, chat_of, person_of
@@ -70,10 +71,10 @@ class PastLog:
 class Views:
     """Readings across the nouns."""
 
-    def __init__(self, database: Database, sessions: Sessions, owners: frozenset[str]) -> None:
+    def __init__(self, database: Database, sessions: Sessions, lists: Lists) -> None:
         self._database = database
         self._sessions = sessions
-        self._owners = owners
+        self._lists = lists
 
     async def waiting(self, chat_id: int, now: int) -> Waiting:
         """What in this chat is to be answered by now; LookupError when there is no such chat."""
@@ -87,7 +88,7 @@ class Views:
         return Waiting(
             chat_of(chats[0]),
             tuple(event_of(row) for row in due),
-            {int(row[0]): person_of(row, self._owners) for row in people},
+            {int(row[0]): person_of(row, self._lists.owners) for row in people},
         )
 
     async def log(self, chat_id: int, limit: int) -> OpenLog:

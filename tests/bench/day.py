@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
 
-from bot.app import App, Parts
+from bot.app import App
 from bot.config.settings import Settings
 from bot.flow.crew import Crew, Member
 from bot.flow.words import Words
@@ -24,6 +24,7 @@ from bot.prompt.casual import casual
 from bot.prompt.persona import FULL
 from bot.prompt.tokens import message_tokens
 from bot.resources import Prompts, resource_dir
+from bot.rooms import Parts
 from bot.store.store import DATABASE, Store, open_store
 from bot.text.catalogue import catalogue
 from bot.text.estimate import estimate_tokens

@@ -17,7 +17,7 @@ from itertools import pairwise
 from pathlib import Path
 from time import perf_counter
 
-from bot.app import App, Parts
+from bot.app import App
 from bot.config.settings import Settings
 from bot.flow.crew import Crew, Member
 from bot.flow.words import Words
@@ -25,6 +25,7 @@ from bot.model.offline import OfflineModel
 from bot.money.prices import rate_of
 from bot.ops.logs import Logs
 from bot.resources import Prompts, resource_dir
+from bot.rooms import Parts
 from bot.store.store import DATABASE, Store, open_store
 from bot.text.catalogue import catalogue
 from bot.types.capabilities import Capabilities

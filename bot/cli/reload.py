@@ -1,0 +1,162 @@
+"""Reads configuration, persona and prompts anew while nuan runs, when it is told to or a file has changed."""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+from bot.app import App
+from bot.cli.house import Place, make_words, warm_up
+from bot.cli.models import crew_key, make_crew, seeing_rate
+from bot.cli.source import Source, texts_of
+from bot.config.fields import differing
+from bot.config.settings import Settings
+from bot.errors import ConfigError, NuanError
+from bot.flow.crew import Crew
+from bot.ops.silence import Silence
+from bot.rooms import Parts
+from bot.types.log import Log
+from bot.types.reload import Reloaded
+
+LOG_KEYS = ("log.text", "log.level", "log.max_megabytes", "log.keep")
+"""What the open log file was opened with: a change waits for a restart."""
+
+PLATFORM_KEYS = (
+    "telegram.token", "telegram.base_url", "telegram.proxy", "telegram.delivery",
+    "discord.token", "discord.api_url", "discord.gateway_url", "discord.proxy",
+)  # fmt: skip
+"""What a connection to a platform was made with."""
+
+MakeCrew = Callable[[Settings, Callable[[str], Path]], Crew]
+
+
+class Reloader:
+    """One for each running nuan. Reloads come one after the other; who asks during one shares the next."""
+
+    def __init__(
+        self, source: Source, place: Place, fixed: tuple[str, ...] = LOG_KEYS, make: MakeCrew = make_crew
+    ) -> None:  # fmt: skip
+        """`place` is what was read from `source`; a change of the `fixed` keys waits for a restart."""
+        self._source = source
+        self._place = place
+        self._fixed = fixed
+        self._make_crew = make
+        self._begun_with = place
+        self._texts = texts_of(place)
+        self._tried = self._seen = source.stamps(place)
+        self._there = source.file.exists()
+        self._app: App | None = None
+        self._log: Log = Silence()
+        self._taken: Callable[[Settings], None] = lambda _: None
+        self._lock = asyncio.Lock()
+        self._asked = self._served = 0
+        self._done = Reloaded()
+        self._woken = asyncio.Event()
+        self._told = False
+
+    def serve(self, app: App, taken: Callable[[Settings], None]) -> None:
+        """This is the house; `taken` is told the new settings before it works by them."""
+        self._app, self._log, self._taken = app, app.parts.log, taken
+
+    def hang_up(self) -> None:
+        """A signal says that the files are to be read; several at once are one."""
+        self._told = True
+        self._woken.set()
+
+    async def command(self) -> Reloaded:
+        """An owner says so."""
+        return await self.reload("command")
+
+    async def keep(self) -> None:
+        """Wait for signals and look at the files, until cancelled."""
+        assert self._app is not None
+        clock = self._app.parts.clock
+        while True:
+            seconds = self._place.settings.reload.watch_seconds
+            alarm = clock.at(clock.now() + round(seconds * 1000), self._woken.set) if seconds else None
+            try:
+                await self._woken.wait()
+            finally:
+                if alarm is not None:
+                    alarm.cancel()
+            self._woken.clear()
+            if self._told:
+                self._told = False
+                await self.reload("signal")
+            elif self._place.settings.reload.watch_seconds:
+                await self.look()
+
+    async def look(self) -> None:
+        """Take what has changed once it is quiet: while a file is still being written, the next look sees more."""
+        stamps = await asyncio.to_thread(self._source.stamps, self._place)
+        quiet, self._seen = stamps == self._seen, stamps
+        if quiet and stamps != self._tried:
+            await self.reload("file")
+
+    async def reload(self, why: str) -> Reloaded:
+        """Take the files as they are now, or keep what there is and say everything that is wrong."""
+        self._asked += 1
+        mine = self._asked
+        async with self._lock:
+            served = self._served
+            if served < mine:
+                self._served = self._asked
+                try:
+                    self._done = await self._reload(why)
+                except BaseException:
+                    self._served = served
+                    raise
+                self._woken.set()  # whether and how often to look may have changed
+            return self._done
+
+    async def _reload(self, why: str) -> Reloaded:
+        assert self._app is not None
+        self._tried = await asyncio.to_thread(self._source.stamps, self._place)
+        try:
+            done = await self._renew(self._app)
+        except ConfigError as error:
+            done = Reloaded(problems=error.problems)
+        except (NuanError, OSError) as error:
+            done = Reloaded(problems=(str(error),))
+        except Exception as error:  # noqa: BLE001 - whatever a file holds, the house that runs must go on
+            self._log.error("reload_failed", why=why, exc_info=error)
+            done = Reloaded(problems=(type(error).__name__,))
+        if done.problems:
+            self._log.error("reload_refused", why=why, problems=list(done.problems))
+        else:
+            self._log.info("reloaded", why=why, changed=list(done.changed), restart=list(done.restart))
+        return done
+
+    async def _renew(self, app: App) -> Reloaded:
+        place, old = await asyncio.to_thread(lambda: self._source.read(whole=self._there)), self._place
+        texts = await asyncio.to_thread(texts_of, place)
+        written, before = place.written or place.settings, old.written or old.settings
+        named = {name for name in texts.keys() | self._texts.keys() if texts.get(name) != self._texts.get(name)}
+        changed = (*differing(before, written), *sorted(named))
+        started = self._begun_with.written or self._begun_with.settings
+        restart = tuple(key for key in differing(started, written) if key in self._fixed)
+        if set(changed) - set(self._fixed):
+            await self._swap(app, place, keeps_crew=not any(name.startswith("prompts/offline/") for name in named))
+        self._place, self._texts, self._there = place, texts, self._there or self._source.file.exists()
+        return Reloaded(changed, restart)
+
+    async def _swap(self, app: App, place: Place, *, keeps_crew: bool) -> None:
+        """Build everything, then let the house work by it; a crew that it does not take is closed."""
+        old = app.parts.crew
+        keeps_crew = keeps_crew and crew_key(place.settings) == crew_key(self._place.settings)
+        parts = await asyncio.to_thread(self._parts, app.parts, place, keeps_crew)
+        self._taken(place.settings)
+        try:
+            if parts.crew is not old:
+                await warm_up(parts.crew)
+            await app.renew(parts)
+        finally:
+            if app.parts.crew is not parts.crew:
+                await parts.crew.close()
+
+    def _parts(self, parts: Parts, place: Place, keeps_crew: bool) -> Parts:
+        settings, find = place.settings, place.prompts.path
+        return replace(
+            parts, settings=settings, words=make_words(place), prompts=find, persona=place.persona,
+            seeing=seeing_rate(settings), crew=parts.crew if keeps_crew else self._make_crew(settings, find),
+        )  # fmt: skip

@@ -1,0 +1,140 @@
+"""What a house is built of, and the rooms that work by one configuration. It starts nothing."""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from bot.commands.desk import CommandDesk
+from bot.config.settings import Settings
+from bot.flow.answering import Answering, Reach
+from bot.flow.aside import Aside
+from bot.flow.calling import Caller
+from bot.flow.closing import Closing, Summariser
+from bot.flow.crew import Crew
+from bot.flow.halting import Halting
+from bot.flow.heartbeat import Heartbeat
+from bot.flow.instructions import read_instructions
+from bot.flow.limiting import Limiting
+from bot.flow.media import Eyes, Media
+from bot.flow.plan import Planner
+from bot.flow.recalling import Recalling
+from bot.flow.remembering import Remembering
+from bot.flow.sending import Sending
+from bot.flow.tools import make_tools
+from bot.flow.turn import Brain, TurnRunner
+from bot.flow.words import Words
+from bot.ports import Adapter, Clock
+from bot.prompt.persona import NAME_MARK, Persona, read_bootstraps
+from bot.prompt.skills import read_skills
+from bot.session.activation import SpeakingRules
+from bot.session.slots import Slots
+from bot.store.store import Store
+from bot.types.log import Log
+from bot.types.money import Rate
+from bot.types.occasion import Occasion
+from bot.types.reload import Reload
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What the house is built of. `prompts` finds a prompt file by name; `seeing` are the prices of looking.
+
+    A reload brings others with the same store, clock, log and aside.
+    """
+
+    store: Store
+    crew: Crew
+    clock: Clock
+    settings: Settings
+    words: Words
+    prompts: Callable[[str], Path]
+    persona: Path
+    log: Log
+    aside: Aside = field(default_factory=Aside)
+    seeing: Rate | None = None
+    reload: Reload | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Hall:
+    """What all rooms share, and what lasts over a reload: the way out, the turns under way, the slots for calls."""
+
+    sending: Sending
+    halting: Halting
+    slots: Slots
+
+
+@dataclass(slots=True, eq=False)
+class Rooms:
+    """What works by one configuration; a reload makes it anew, and what is `inside` ends in the old."""
+
+    parts: Parts
+    answering: Answering
+    heartbeat: Heartbeat
+    closing: Closing
+    inside: int = 0
+
+
+def make_media(parts: Parts, adapter: Callable[[str], Adapter | None], slots: Slots | None = None) -> Media:
+    """Who looks at what people send along; `adapter` finds the platform that has it."""
+    crew = parts.crew
+    slots = slots or Slots(parts.settings.model.slots)
+    eyes = Eyes(crew.first.model, parts.seeing or crew.first.rate, read_instructions(parts.prompts, "media"), slots)
+    return Media(parts.store, eyes, adapter, parts.clock, parts.settings, parts.words, parts.log)
+
+
+def make_planner(parts: Parts, media: Media | None = None) -> tuple[Planner, Brain]:
+    """What composing needs, for the running house and for commands that only look."""
+    settings, words = parts.settings, parts.words
+    media = media or make_media(parts, lambda _: None)
+    recalling, skills = Recalling(parts.store, parts.aside, settings), read_skills(parts.persona)
+    tools = make_tools(
+        parts.store, words, parts.prompts, recalling, media if settings.media.images else None,
+        {skill.name: skill.text.replace(NAME_MARK, settings.bot.names[0]) for skill in skills},
+    )  # fmt: skip
+    persona = Persona(parts.persona, skills, settings.heartbeat.on)
+    bootstraps = read_bootstraps(
+        parts.prompts, persona, settings.bot.names[0], tuple(tool.spec for tool in tools),
+        parts.crew.first.model.dialect,
+    )  # fmt: skip
+    planner = Planner(parts.store, settings, bootstraps, words, parts.crew)
+    return planner, Brain(Caller(parts.crew, media.slots, parts.clock, parts.log), tools)
+
+
+def make_rooms(parts: Parts, hall: Hall) -> Rooms:
+    """Read the texts and build what works by them; ConfigError when one cannot be read."""
+    store, clock, settings, words, log = parts.store, parts.clock, parts.settings, parts.words, parts.log
+    media = make_media(parts, hall.sending.adapter, hall.slots)
+    planner, brain = make_planner(parts, media)
+    runner = TurnRunner(store, planner, brain, clock, settings, words, log, hall.sending)
+
+    async def begin(occasion: Occasion, stop: asyncio.Event) -> None:
+        stoppable = replace(brain, caller=brain.caller.behind(stop))
+        await TurnRunner(store, planner, stoppable, clock, settings, words, log, hall.sending).begin(occasion)
+
+    heartbeat = Heartbeat(store, clock, settings, words, begin, lambda: hall.sending.platforms, log)
+    remembering = Remembering(store, clock, settings, words, parts.aside)
+    answering = Answering(
+        store, runner, remembering, planner, clock, words,
+        Reach(hall.sending, media, hall.halting, Limiting(store, clock, settings.limits, words, log)), log,
+    )  # fmt: skip
+    summariser = Summariser(brain.caller.behind(), read_instructions(parts.prompts, "digest"))
+    closing = Closing(store, summariser, planner, clock, settings, words, parts.aside, log)
+    answering.employ(CommandDesk(store, planner, clock, settings, words, parts.reload))
+    return Rooms(parts, answering, heartbeat, closing)
+
+
+def rules_of(settings: Settings) -> SpeakingRules:
+    """The part of the settings by which the door decides."""
+    speak = settings.speak
+    return SpeakingRules(
+        settings.bot.names, settings.bot.prefix_trigger, speak.window_seconds * 1000, speak.followup_seconds * 1000,
+        speak.backlog_seconds * 1000, speak.bots == "limited",
+    )  # fmt: skip
+
+
+def allowed(settings: Settings) -> frozenset[str]:
+    """Who and which groups may use nuan without being approved, as "platform:id"."""
+    telegram, discord = settings.telegram.allow, settings.discord.allow
+    return frozenset((*(f"telegram:{number}" for number in telegram), *(f"discord:{number}" for number in discord)))

@@ -1,0 +1,146 @@
+"""Reloading the real program: SIGHUP, `.ai reload` and changed files, against servers on loopback."""
+
+import asyncio
+import os
+import pty
+import signal
+from pathlib import Path
+
+from bot.clock import SystemClock
+from bot.ports import pause
+from tests.e2e import Home, Nuan, running
+from tests.street import STOPS_WITHIN_S, WAIT_S, House, Street, keeps_secrets, stop
+from tests.test_run import ANN
+
+STRICT = (
+    "-X", "dev", "-W", "error",
+    # As in pyproject.toml: what the platforms' libraries are warned of.
+    "-W", "ignore:'audioop' is deprecated:DeprecationWarning",
+    "-W", "ignore:Deprecated since version v22.2:UserWarning",
+    "-W", "ignore:invalid escape sequence:SyntaxWarning",
+    "-W", "ignore:invalid escape sequence:DeprecationWarning",
+    "-W", "ignore:pkg_resources is deprecated:UserWarning",
+    "-W", "ignore:pkg_resources is deprecated:DeprecationWarning",
+)  # fmt: skip
+
+
+class Strict(House):
+    """Every warning is an error, and asyncio looks closely."""
+
+    def command(self, command: str, *more: str) -> tuple[str, ...]:
+        """As usual, with the options of the interpreter."""
+        program, *rest = super().command(command, *more)
+        return (program, *STRICT, *rest)
+
+
+def descriptors(nuan: Nuan) -> int:
+    return len(list(Path(f"/proc/{nuan.process.pid}/fd").iterdir()))
+
+
+def threads(nuan: Nuan) -> int:
+    return len(list(Path(f"/proc/{nuan.process.pid}/task").iterdir()))
+
+
+async def logged(home: Home, event: str, count: int) -> None:
+    async with asyncio.timeout(WAIT_S):
+        while len(home.log(event)) < count:
+            await pause(SystemClock(), 20)
+
+
+async def test_sighup_and_changed_files_reload_and_nothing_is_left(tmp_path: Path) -> None:
+    async with Street() as street:
+        file = tmp_path / "nuan.toml"
+        file.write_text("[reload]\nwatch_seconds = 0\n")
+        made = street.home(tmp_path, TELEGRAM__ALLOW=str(ANN.id))
+        home = Strict(made.folder, made.settings)
+        async with running(home, "run") as nuan:
+            assert await street.tell(ANN, "第1句") == "收到第1句"
+            file.write_text("[reload]\nwatch_seconds = 0\n[input]\nmax_chars = 7_000\n[model]\ntries = 2\n")
+            nuan.send(signal.SIGHUP)
+            await logged(home, "reloaded", 1)
+            assert home.log("reloaded")[0]["changed"] == [
+                "model.tries",
+                "input.max_chars",
+            ]
+            assert await street.tell(ANN, "第2句") == "收到第2句"
+            before = descriptors(nuan), threads(nuan)
+            for number in range(8):
+                file.write_text(f"[reload]\nwatch_seconds = 0\n[model]\nprice_input = {number}\nprice_output = 1\n")
+                nuan.send(signal.SIGHUP)
+                await logged(home, "reloaded", number + 2)
+                assert await street.tell(ANN, f"第{number + 3}句") == f"收到第{number + 3}句"
+            after = descriptors(nuan), threads(nuan)
+            assert after[0] <= before[0] + 1, (before, after)
+            assert after[1] <= before[1] + 4, "asyncio keeps a few threads of its own for files"
+            file.write_text("[reload]\nwatch_seconds = 0.1\n[input]\nmax_char = 1\n")
+            nuan.send(signal.SIGHUP)
+            await logged(home, "reload_refused", 1)
+            file.write_text("[reload]\nwatch_seconds = 0.1\n")
+            nuan.send(signal.SIGHUP)
+            await logged(home, "reloaded", 10)
+            file.write_text('[reload]\nwatch_seconds = 0.1\n[bot]\nowner = "安"\n')
+            await logged(home, "reloaded", 11)
+            assert home.log("reloaded")[-1]["why"] == "file"
+            assert len(street.telegram.sent(ANN.id)) == 10
+            nuan.send(signal.SIGHUP)
+            await stop(nuan)
+        assert "Warning" not in nuan.errors
+        assert "Traceback" not in nuan.errors
+        slow = ("library", "asyncio")  # debugging, it says of each slow step how slow it was on this machine
+        wrong = [line for line in home.log() if line["level"] != "info" and (line["event"], line.get("logger")) != slow]
+        assert [line["event"] for line in wrong] == ["reload_refused"]
+        keeps_secrets(home, nuan.output, nuan.errors)
+
+
+async def test_sigterm_during_a_reload_ends_it_well(tmp_path: Path) -> None:
+    async with Street() as street:
+        home = street.home(tmp_path, DISCORD__TOKEN="none", TELEGRAM__ALLOW=str(ANN.id))
+        for life in range(3):
+            async with running(home, "run") as nuan:
+                assert await street.tell(ANN, f"第{life}句") == f"收到第{life}句"
+                (tmp_path / "nuan.toml").write_text(f"[model]\ntemperature = 0.{life}\n")
+                nuan.send(signal.SIGHUP)
+                await pause(SystemClock(), 10 * life)
+                nuan.send(signal.SIGTERM)
+                assert await nuan.ended(STOPS_WITHIN_S) == 0, nuan.errors
+        assert "Traceback" not in nuan.errors
+        assert [line for line in home.log() if line["level"] == "error"] == []
+
+
+async def test_reload_is_a_command_of_the_terminal_too_and_a_closed_terminal_ends_it(tmp_path: Path) -> None:
+    home = Home(tmp_path, {"RELOAD__WATCH_SECONDS": "0"})
+    async with running(home, "chat", tty=True) as nuan:
+        (tmp_path / "nuan.toml").write_text('[bot]\nnames = ["小暖", "阿福"]\n[input]\nmax_char = 3\n')
+        assert await nuan.ask(".ai reload") == "有错，没有换，还用原来的："
+        (tmp_path / "nuan.toml").write_text('[bot]\nnames = ["小暖", "阿福"]\n')
+        assert await nuan.ask("/ai reload") == "重新读好了，改了：bot.names"
+        assert await nuan.ask("。ai reload") == "没有变化"
+        (tmp_path / "nuan.toml").unlink()
+        assert await nuan.ask("．ai reload") == "有错，没有换，还用原来的：", "a file that is gone is no empty one"
+    assert await closed_terminal(home, "chat") in (0, -signal.SIGHUP)
+
+
+async def closed_terminal(home: Home, *command: str) -> int:
+    """Start it in a terminal of its own, close that terminal; how it ended."""
+    pid, terminal = pty.fork()
+    if not pid:
+        os.chdir(home.folder)
+        line = home.command(*command)
+        os.execve(line[0], line, home.environment())
+    seen = b""
+    while "›".encode() not in seen and b"started" not in seen:
+        seen += await asyncio.to_thread(os.read, terminal, 4096)
+        if b"\x1b[6n" in seen:
+            os.write(terminal, b"\x1b[1;1R")
+            seen = seen.replace(b"\x1b[6n", b"")
+    os.close(terminal)
+    async with asyncio.timeout(STOPS_WITHIN_S):
+        return os.waitstatus_to_exitcode((await asyncio.to_thread(os.waitpid, pid, 0))[1])
+
+
+async def test_a_closed_terminal_stops_run_as_well(tmp_path: Path) -> None:
+    async with Street() as street:
+        home = street.home(tmp_path, DISCORD__TOKEN="none")
+        assert await closed_terminal(home, "run") in (0, 120), "120: nobody is left to read what Python still flushes"
+        assert [line["event"] for line in home.log()][-1] == "stopped"
+        assert home.log("reloaded") == []
