@@ -135,7 +135,7 @@ async def test_who_has_written_before_it_begins_is_answered_and_the_model_not_as
     await world.say("明天要面试")
     await world.wait(DAY_S - 1)
     world.clock._now += 1_000  # the alarm has rung, the chat's lane has not begun
-    assert await world.app._heartbeat.fire() == 1
+    assert await world.app._rooms.heartbeat.fire() == 1
     await world.say("在吗")
     assert firsts(world) == []
     assert world.replies == ["好的", "好的"]

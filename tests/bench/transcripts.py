@@ -15,11 +15,12 @@ from datetime import datetime
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
-from bot.app import App, Parts
+from bot.app import App
 from bot.cli.models import make_crew
 from bot.config.settings import Settings
 from bot.flow.words import Words
 from bot.resources import Prompts, resource_dir
+from bot.rooms import Parts
 from bot.store.store import Store, open_store
 from bot.text.catalogue import catalogue
 from bot.types.event import Incoming, Place, Sender
