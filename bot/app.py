@@ -1,7 +1,7 @@
 """Wires the house together and supervises it; decides nothing."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -80,7 +80,7 @@ def make_planner(parts: Parts, media: Media | None = None) -> tuple[Planner, Bra
         parts.store, words, parts.prompts, recalling, media if settings.media.images else None,
         {skill.name: skill.text.replace(NAME_MARK, settings.bot.names[0]) for skill in skills},
     )  # fmt: skip
-    persona = Persona(parts.persona, skills, settings.heartbeat.on)
+    persona = Persona(parts.persona, skills, settings.heartbeat.on, settings.speak.paced)
     bootstraps = read_bootstraps(
         parts.prompts, persona, settings.bot.names[0], tuple(tool.spec for tool in tools),
         parts.crew.first.model.dialect,
@@ -136,6 +136,7 @@ class App:
             self._sending.connect(adapter)
         resent, unknown = await self._store.outbox.recover(self._sending.resending, self._sending.placing)
         lost = await self._store.turns.lost_calls(self._clock.now())
+        await self._alarms.take_up()
         await self._heartbeat.start()
         running = await self._store.turns.running()
         for turn in running:
@@ -158,9 +159,17 @@ class App:
 
         What cannot be answered now (a full disk) stays queued for the next start.
         """
+        await self._passed(self._store.deadlines.waiting)
+
+    async def spoken(self) -> None:
+        """Return when nothing is in flight and every reply is said to its end, also one in several messages."""
+        await self._passed(self._store.deadlines.unsaid)
+
+    async def _passed(self, last: Callable[[], Awaitable[int | None]]) -> None:
+        """Wait until the last of these deadlines has passed, and what it started has settled."""
         await self.settled()
         before = None
-        while (due := await self._store.deadlines.waiting()) is not None and due != before:
+        while (due := await last()) is not None and due != before:
             before = due
             come = asyncio.Event()
             self._clock.at(due, come.set)
@@ -174,6 +183,7 @@ class App:
         await asyncio.gather(*(lanes.close(GRACE_S) for lanes in (self._alarm_lane, self._chats, self._digests)))
         self._alarms.stop()
         await self._sends.close(SEND_GRACE_S)
+        self._sending.stop()
         self._aside.close()
 
     async def _answer(self, chat_id: int) -> None:
@@ -213,6 +223,8 @@ class App:
             return
         self._heartbeat.interrupt(chat_id)
         self._halting.halt(accepted)
+        if accepted.halted is not None or accepted.superseded:
+            self._sending.hush(chat_id)
         if decision.action == "now":
             self._chats.wake(chat_id)
         if decision.action == "follow" or event.kind == "event":

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from bot.config.settings import Settings
+from bot.context.xml import CUT_LABEL
 from bot.errors import ModelError, OverBudget, StoreError
 from bot.flow.aside import Aside
 from bot.flow.background import BackgroundGate
@@ -116,7 +117,7 @@ class Closing:
     async def _told(self, session: Session) -> tuple[DigestLine, ...]:
         """What was said in a session, as it is now."""
         events = await self._store.events.between(session.chat_id, session.from_event, session.upto_event)
-        told = [event for event in events if event.kind in ("message", "bot") and event.label == ""]
+        told = [event for event in events if event.kind in ("message", "bot") and event.label in ("", CUT_LABEL)]
         most = (await self._store.switches.context(session.chat_id)).recent_max
         told = told if most is None else told[-most:]
         return tuple(_line(number, event, self._settings) for number, event in enumerate(told, 1))

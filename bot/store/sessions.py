@@ -130,16 +130,27 @@ def session_of(row: tuple[object, ...]) -> Session:
     )  # fmt: skip
 
 
-def open_session(db: sqlite3.Connection, chat_id: int, from_event: int, at: int, close_at: int) -> int:
-    """Verb part: begin the chat's next session."""
+def open_session(
+    db: sqlite3.Connection, chat_id: int, from_event: int, at: int, close_at: int, reason: str = ""
+) -> int:  # fmt: skip
+    """Verb part: begin the chat's next session; `reason` is why its first message is answered."""
     count = db.execute("SELECT coalesce(max(number), 0) + 1 FROM session WHERE chat_id = ?", (chat_id,)).fetchone()[0]
     return cast(
         "int",
         db.execute(
-            "INSERT INTO session (chat_id, number, state, opened_at, last_at, close_at, from_event, upto_event) "
-            "VALUES (?, ?, 'open', ?, ?, ?, ?, ?)",
-            (chat_id, count, at, at, close_at, from_event, from_event),
+            "INSERT INTO session (chat_id, number, state, opened_at, last_at, close_at, from_event, upto_event, "
+            "open_reason) VALUES (?, ?, 'open', ?, ?, ?, ?, ?, ?)",
+            (chat_id, count, at, at, close_at, from_event, from_event, reason),
         ).lastrowid,
+    )
+
+
+def take_part(db: sqlite3.Connection, session_id: int, events: tuple[int, ...]) -> None:
+    """Verb part: whoever is answered in a session takes part in it."""
+    db.executemany(
+        "INSERT OR IGNORE INTO participant (session_id, person_id) SELECT ?, person_id FROM event WHERE id = ? "
+        "AND person_id IS NOT NULL",
+        [(session_id, number) for number in events],
     )
 
 
