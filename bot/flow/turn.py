@@ -96,6 +96,8 @@ class TurnRunner:
             await self._refusing.refuse(occasion, error)
             return
         turn, reserved = asked.turn, (plan.member, asked.call)
+        if plan.asking.session_id is None:
+            self._log.info("session_opened", chat=turn.chat_id, session=turn.session_number, why=turn.why)
         await self._run(Running(turn, occasion.chat, occasion.person, plan.logged(turn), plan.prompt.tools, reserved))
 
     async def _affordable(self, occasion: Occasion) -> tuple[Plan, Asked]:
