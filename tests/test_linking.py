@@ -67,6 +67,14 @@ async def test_a_private_memory_follows_after_the_link_and_not_before(house: Wor
     assert house.replies[-1].startswith("好，忘掉了 #1")
 
 
+async def test_who_took_part_on_both_platforms_is_one_person_afterwards(house: World) -> None:
+    for platform in ("telegram", "discord"):
+        await house.say("你好", "阿明", platform=platform)
+    code = await link_code(house)
+    await house.say(f".ai link {code}", "阿明", platform="discord")
+    assert house.rows("SELECT count(*), count(DISTINCT person_id) FROM participant") == [(2, 1)]
+
+
 async def test_a_stranger_may_link_and_is_let_in_with_the_one_they_are(house: World) -> None:
     code = await link_code(house)
     await house.say("你好", "小号", platform="discord")

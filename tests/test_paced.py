@@ -1,16 +1,15 @@
 """Replies that go out as several messages: when each goes, what ends them, and what stands in the transcript (C19)."""
 
-from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
 
 from bot.config.settings import Settings
 from bot.errors import SendError
 from tests.conftest import NewWorld
+from tests.fakes.clock import SimClock
 from tests.fakes.platform import Lively
 from tests.test_closing import TALK
-from tests.test_sending import opened, writer
-from tests.world import Talk, World
+from tests.world import World
 
 PACED: dict[str, object] = {"paced": True}
 SCRIPT = "在的\n\n让我想想\n[[3000]]\n去湖边走走吧\n\n顺便吃个面"
@@ -169,6 +168,16 @@ async def test_what_is_long_overdue_does_not_come_all_at_once(new_world: NewWorl
     assert world.replies == PARTS
 
 
+async def test_the_messages_of_a_reply_keep_their_order_whatever_the_clock_did(new_world: NewWorld) -> None:
+    world = await paced(new_world, "一\n\n二\n[[40000]]\n三")
+    await world.say("周末干什么好呢")
+    await world.close()
+    world.clock = SimClock(world.clock.now() - 150_000)
+    await world.open()
+    await world.wait(300)
+    assert world.replies == ["一", "二", "三"]
+
+
 async def test_a_platform_that_wants_a_wait_keeps_the_order_and_the_pauses(tmp_path: Path) -> None:
     world = World(tmp_path, Settings.model_validate({"bot": {"timezone": "Asia/Shanghai"}, "speak": PACED}))
     talk = Lively()
@@ -183,48 +192,6 @@ async def test_a_platform_that_wants_a_wait_keeps_the_order_and_the_pauses(tmp_p
     assert world.replies == PARTS[:2]
     await world.wait(10)
     assert world.replies == PARTS
-    await world.close()
-
-
-async def test_a_paced_reply_is_not_shown_while_it_is_written(tmp_path: Path) -> None:
-    talk = Lively(size=10_000)
-    world = await opened(tmp_path, talk, {"speak": PACED})
-    world.model.script = lambda request: "很长很长的故事，" * 30 + "\n\n完"
-    await world.say("讲个故事")
-    assert not writer(world).writing
-    assert talk.history == [("m1", "很长很长的故事，" * 30)]
-    await world.close()
-
-
-@dataclass
-class Hinting(Talk):
-    """A platform that shows that nuan is typing."""
-
-    hints: list[tuple[str, bool]] = field(default_factory=list)
-
-    def typing(self, external_chat_id: str, on: bool) -> None:
-        """Keep it."""
-        self.hints.append((external_chat_id, on))
-
-
-async def test_it_is_seen_being_typed_and_no_more_once_it_is_cut(tmp_path: Path) -> None:
-    world = World(tmp_path, Settings.model_validate({"bot": {"timezone": "Asia/Shanghai"}, "speak": PACED}))
-    talk = Hinting()
-    world.talk = talk
-    await world.open()
-    world.model.script = lambda request: SCRIPT
-    await world.say("周末干什么好呢")
-    thinking, waits, typed = len(talk.hints), dues(world), world.rows("SELECT typed_ms FROM outbox ORDER BY id")
-    await world.wait((waits[1] - int(str(typed[1][0])) - 1) / 1000)
-    assert talk.hints[thinking:] == []
-    await world.wait(0.001)
-    assert talk.hints[thinking:] == [("local", True)]
-    await world.wait(int(str(typed[1][0])) / 1000)
-    assert world.replies == PARTS[:2]
-    assert talk.hints[thinking:] == [("local", True), ("local", False)]
-    await world.wait((waits[2] - waits[1] - 100) / 1000)
-    await world.say("停")
-    assert talk.hints[-2:] == [("local", True), ("local", False)]
     await world.close()
 
 
