@@ -13,6 +13,7 @@ from signal import SIGCONT, SIGKILL, SIGSTOP, SIGTERM, Signals
 
 from tests.e2e import KEY, Home, with_server
 from tests.fakes.discord_server import FakeDiscord
+from tests.fakes.discord_world import Channel, User
 from tests.fakes.openai_script import Asked, Reply
 from tests.fakes.openai_server import FakeOpenAI
 from tests.torture.kills import ANSWERED_TWICE, WORD, end, some, start, until
@@ -108,66 +109,94 @@ class Away:
         await end(self._process, how)
 
 
+@dataclass(frozen=True, slots=True)
+class Rooms:
+    """One person in each room, everybody saying the same sentence with a number of their own."""
+
+    server: FakeDiscord
+    rooms: tuple[Channel, ...]
+    people: tuple[User, ...]
+
+    def write(self, text: Callable[[int], str]) -> None:
+        """Everybody says something."""
+        for who, room in enumerate(self.rooms):
+            self.server.people.say(room, self.people[who], text(who))
+
+    def seen(self, text: Callable[[int], str]) -> tuple[int, ...]:
+        """How many messages of nuan say that, room by room."""
+        texts = [self.server.texts(room) for room in self.rooms]
+        return tuple(sum(text(who) in shown for shown in seen) for who, seen in enumerate(texts))
+
+
+def answering(pause_s: int) -> Callable[[Asked], Reply]:
+    """A model that names the newest sentence, and ends its answer to a follow-up after a pause."""
+
+    def answer(asked: Asked) -> Reply:
+        number = max((int(found) for found in WORD.findall(asked.last_user.rpartition("<ctx")[2])), default=0)
+        later = f"\n\n[[{pause_s * 1_000}]]\n\n完{number}了" if number >= LATER else ""
+        return Reply(f"收到第{number}句{later}")
+
+    return answer
+
+
 async def deadlines(folder: Path, chats: int, how: Signals, times: Times) -> Fired:
     """Everybody is answered and says one thing more; then the program is away until that is due, and once more later.
 
     The second time it leaves in the middle of its replies.
     """
     token = f"made-up.deadline.{os.getpid()}"
-
-    def answer(asked: Asked) -> Reply:
-        numbers = [int(number) for number in WORD.findall(asked.last_user.rpartition("<ctx")[2])]
-        number = max(numbers, default=0)
-        later = f"\n\n[[{times.pause * 1_000}]]\n\n完{number}了" if number >= LATER else ""
-        return Reply(f"收到第{number}句{later}")
-
-    async with FakeDiscord(token, limit=0) as server, FakeOpenAI(answer, key=KEY) as model:
-        people = [server.world.add_user(f"人{who}") for who in range(chats)]
+    async with FakeDiscord(token, limit=0) as server, FakeOpenAI(answering(times.pause), key=KEY) as model:
+        people = tuple(server.world.add_user(f"人{who}") for who in range(chats))
         guild = server.world.add_guild("家", *people)
-        rooms = [server.world.add_channel(guild, f"c{who}") for who in range(chats)]
+        rooms = Rooms(server, tuple(server.world.add_channel(guild, f"c{who}") for who in range(chats)), people)
         home = Home(folder, with_server(model) | {
             "BUDGET__DAY_TOKENS": "none", "DISCORD__TOKEN": token, "DISCORD__API_URL": server.api_url,
             "DISCORD__GATEWAY_URL": server.gateway_url, "DISCORD__ALLOW": str(guild.id), "SPEAK__PACED": "true",
             "SPEAK__FOLLOWUP_SECONDS": str(times.followup), "SPEAK__WINDOW_SECONDS": str(times.window),
             "SESSION__IDLE_SECONDS": str(times.idle), "PROMPT__LIGHT": "off",
         })  # fmt: skip
-
-        def said(text: Callable[[int], str]) -> list[int]:
-            return [sum(text(who) in shown for shown in server.texts(room)) for who, room in enumerate(rooms)]
-
-        def write(text: Callable[[int], str]) -> None:
-            for who, room in enumerate(rooms):
-                server.people.say(room, people[who], text(who))
-
         nuan = Away(home, how)
         await nuan.begin()
         try:
-            await until(lambda: server.gateway.connected > 0)
-            write(lambda who: f"<@{server.world.bot.id}> 第{who}句")
-            await until(lambda: all(said(lambda who: f"收到第{who}句")))
-            write(lambda who: f"然后第{LATER + who}句")
-            await until(lambda: len(some(home, "SELECT 1 FROM event WHERE why = 'window'")) == chats)
-            await nuan.leave()
-            follow_ups = len(some(home, FOLLOW_UPS))
-            await asyncio.sleep(times.followup + 0.5)
-            await nuan.come_back()
-            back = asyncio.get_running_loop().time()
-            await until(lambda: all(said(lambda who: f"收到第{LATER + who}句")))
-            late = asyncio.get_running_loop().time() - back
-            await nuan.leave()
-            parts = len(some(home, UNSAID))
-            await asyncio.sleep(times.pause + 0.5)
-            await nuan.come_back()
-            await until(lambda: all(said(lambda who: f"完{LATER + who}了")) and not some(home, OPEN))
+            found = await away(nuan, home, rooms, times)
             await nuan.finish(SIGTERM)
         finally:
             await nuan.finish(SIGKILL)
-        return Fired(
-            how.name, chats, follow_ups, parts, tuple(said(lambda who: f"收到第{LATER + who}句")),
-            tuple(said(lambda who: f"完{LATER + who}了")), len(some(home, ANSWERED_TWICE)),
-            len(some(home, "SELECT 1 FROM session")), len(some(home, "SELECT 1 FROM digest")),
-            tuple(sorted({str(row[0]) for row in some(home, "SELECT close_reason FROM session")})), late,
-        )  # fmt: skip
+        return count(home, rooms, how, found)
+
+
+async def away(nuan: Away, home: Home, rooms: Rooms, times: Times) -> tuple[int, int, float]:
+    """Leave twice; how many follow-ups and parts of replies were left, and how late the follow-ups were answered, s."""
+    loop, bot = asyncio.get_running_loop(), rooms.server.world.bot.id
+    await until(lambda: rooms.server.gateway.connected > 0)
+    rooms.write(lambda who: f"<@{bot}> 第{who}句")
+    await until(lambda: all(rooms.seen(lambda who: f"收到第{who}句")))
+    rooms.write(lambda who: f"然后第{LATER + who}句")
+    await until(lambda: len(some(home, "SELECT 1 FROM event WHERE why = 'window'")) == len(rooms.rooms))
+    await nuan.leave()
+    follow_ups = len(some(home, FOLLOW_UPS))
+    await asyncio.sleep(times.followup + 0.5)
+    await nuan.come_back()
+    back = loop.time()
+    await until(lambda: all(rooms.seen(lambda who: f"收到第{LATER + who}句")))
+    late = loop.time() - back
+    await nuan.leave()
+    parts = len(some(home, UNSAID))
+    await asyncio.sleep(times.pause + 0.5)
+    await nuan.come_back()
+    await until(lambda: all(rooms.seen(lambda who: f"完{LATER + who}了")) and not some(home, OPEN))
+    return follow_ups, parts, late
+
+
+def count(home: Home, rooms: Rooms, how: Signals, found: tuple[int, int, float]) -> Fired:
+    """What people saw and what is stored at the end."""
+    follow_ups, parts, late = found
+    reasons = {str(row[0]) for row in some(home, "SELECT close_reason FROM session")}
+    return Fired(
+        how.name, len(rooms.rooms), follow_ups, parts, rooms.seen(lambda who: f"收到第{LATER + who}句"),
+        rooms.seen(lambda who: f"完{LATER + who}了"), len(some(home, ANSWERED_TWICE)),
+        len(some(home, "SELECT 1 FROM session")), len(some(home, "SELECT 1 FROM digest")), tuple(sorted(reasons)), late,
+    )  # fmt: skip
 
 
 def main() -> None:
