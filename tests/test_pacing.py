@@ -90,3 +90,10 @@ def test_a_script_keeps_every_word_and_every_bound(reply: str, seed: int) -> Non
     assert sum(part.wait_ms for part in parts) <= TOTAL_MS
     assert all(0 <= part.typed_ms <= part.wait_ms and part.text == part.text.strip() != "" for part in parts)
     assert sum(part.text.count("好") for part in parts) == reply.count("好")
+
+
+@pytest.mark.parametrize(
+    "piece", ["[[ ", "```a\n\n", "`a ", "x\n\n", "\n \t", "[[" + " " * 500, "<pause", "[[8", "【【停", "\n```\n"]
+)
+def test_what_a_model_writes_that_runs_wild_is_divided_all_the_same(piece: str) -> None:
+    assert len(script(piece * (60_000 // len(piece)), 1)) <= STEPS

@@ -17,17 +17,19 @@ GAP_MS = 300
 PAUSE_MS = 800
 """A pause whose length the model left out."""
 
-_CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]+`", re.DOTALL)
 _WORD = r"(?:pause|wait|delay|sleep|typing|停顿|停頓|暂停|暫停|等待|停|等)"
-_LONG = r"[ \t]*[:：=]?[ \t]*(\d{1,6}(?:\.\d{1,3})?)[ \t]*(ms|毫秒|seconds?|sec|s|秒)?"
-_MARK = re.compile(
-    rf"(?:\[\[|［［|【【)[ \t]*(?:{_WORD})?{_LONG}[ \t]*(?:\]\]?(?![\](])|］］?|】】?|\Z)"
-    rf"|(?:\[\[?|［［?|【【?|<)[ \t]*{_WORD}(?:{_LONG})?[ \t]*(?:/?>|\]\]?|］］?|】】?)",
-    re.IGNORECASE,
+_GAP = r"[ \t]{0,3}"
+_LONG = rf"{_GAP}[:：=]?{_GAP}(\d{{1,6}}(?:\.\d{{1,3}})?){_GAP}(ms|毫秒|seconds?|sec|s|秒)?"
+_CUT = re.compile(
+    r"(?P<code>```.*?(?:```|\Z)|`[^`\n]+`)"
+    r"|(?P<blank>\n[ \t]*(?:\n[ \t]*)+)"
+    rf"|(?P<bare>(?:\[\[|［［|【【){_GAP}(?:{_WORD})?{_LONG}{_GAP}(?:\]\]?(?![\](])|］］?|】】?|\Z))"
+    rf"|(?P<named>(?:\[\[?|［［?|【【?|<){_GAP}{_WORD}(?:{_LONG})?{_GAP}(?:/?>|\]\]?|］］?|】】?))",
+    re.IGNORECASE | re.DOTALL,
 )
-"""[[800]] as the model is told to write it, and what it makes of that: [[1.5s]], [pause 800], 【【停 800】】, <pause>."""
+"""Code, which stays whole; blank lines; and [[800]] as the model is told to write it, with what it makes of that:
+[[1.5s]], [pause 800], 【【停 800】】, <pause>."""
 
-_BLANK = re.compile(r"\n[ \t]*(?:\n[ \t]*)+")
 _SECONDS = ("s", "sec", "second", "seconds", "秒")
 _BARE_SECONDS = 60
 """A number without a unit below this means seconds; models forget that it is milliseconds."""
@@ -76,31 +78,21 @@ def typing_ms(text: str, seed: int, number: int) -> int:
 
 def _steps(reply: str) -> Iterator[str | int]:
     """Messages and pauses (ms) in order."""
-    text, start, at = reply.replace("\r\n", "\n"), 0, 0
-    while (cut := _next(text, at)) is not None:
-        if (code := _CODE.search(text, at)) is not None and code.start() < cut.end() and code.end() > cut.start():
-            at = max(code.end(), at + 1)
+    text, start = reply.replace("\r\n", "\n"), 0
+    for cut in _CUT.finditer(text):
+        if cut["code"]:
             continue
         if said := text[start : cut.start()].strip():
             yield said
-        if (pause := _pause(cut)) is not None:
-            yield pause
-        start = at = cut.end()
+        if not cut["blank"]:
+            yield _pause(*(cut.group(4, 5) if cut["bare"] else cut.group(7, 8)))
+        start = cut.end()
     if said := text[start:].strip():
         yield said
 
 
-def _next(text: str, at: int) -> re.Match[str] | None:
-    """The next blank line or pause."""
-    found = [match for match in (_BLANK.search(text, at), _MARK.search(text, at)) if match is not None]
-    return min(found, key=lambda match: match.start(), default=None)
-
-
-def _pause(cut: re.Match[str]) -> int | None:
-    """The length of a pause, ms; None for a blank line."""
-    if not cut[0].strip():
-        return None
-    long, unit = (cut[1], cut[2]) if cut[1] else (cut[3], cut[4])
+def _pause(long: str | None, unit: str | None) -> int:
+    """The length of a pause, ms."""
     if not long:
         return PAUSE_MS
     in_seconds = unit.lower() in _SECONDS if unit else float(long) < _BARE_SECONDS

@@ -8,7 +8,7 @@ CUT = "cut"
 
 UNSENT = (
     "SELECT DISTINCT turn_id FROM outbox WHERE chat_id = ? AND state IN ('pending', 'sending') AND state = 'pending' "
-    "AND kind = 'reply' AND turn_id IN (SELECT id FROM turn WHERE state = 'said')"
+    "AND kind = 'reply' AND EXISTS (SELECT 1 FROM turn WHERE turn.id = turn_id AND turn.state = 'said')"
 )
 """Turns of a chat of whose replies something waits to be sent."""
 
