@@ -21,6 +21,7 @@ torture: $(VENV)/.dev
 	$(BIN)/python -m tests.torture sigterm 100 500
 	$(BIN)/python -m tests.torture order 0 2000
 	$(BIN)/python -m tests.torture limits 0 300
+	$(BIN)/python -m tests.torture.deadlines 20
 
 check:
 	$(BIN)/ruff format --check $(CODE)

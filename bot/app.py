@@ -1,7 +1,7 @@
 """Wires the house together, supervises and renews it; decides nothing."""
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 
 from bot.commands.table import is_command
@@ -80,6 +80,7 @@ class App:
             self._sending.connect(adapter)
         resent, unknown = await self._store.outbox.recover(self._sending.resending, self._sending.placing)
         lost = await self._store.turns.lost_calls(self._clock.now())
+        await self._alarms.take_up()
         await self._rooms.heartbeat.start()
         running = await self._store.turns.running()
         for turn in running:
@@ -102,9 +103,17 @@ class App:
 
         What cannot be answered now (a full disk) stays queued for the next start.
         """
+        await self._passed(self._store.deadlines.waiting)
+
+    async def spoken(self) -> None:
+        """Return when nothing is in flight and every reply is said to its end, also one in several messages."""
+        await self._passed(self._store.deadlines.unsaid)
+
+    async def _passed(self, last: Callable[[], Awaitable[int | None]]) -> None:
+        """Wait until the last of these deadlines has passed, and what it started has settled."""
         await self.settled()
         before = None
-        while (due := await self._store.deadlines.waiting()) is not None and due != before:
+        while (due := await last()) is not None and due != before:
             before = due
             come = asyncio.Event()
             self._clock.at(due, come.set)
@@ -118,6 +127,7 @@ class App:
         await asyncio.gather(*(lanes.close(GRACE_S) for lanes in (self._alarm_lane, self._chats, self._digests)))
         self._alarms.stop()
         await self._sends.close(SEND_GRACE_S)
+        self._sending.stop()
         await asyncio.to_thread(self._aside.close)
         await self._clear_out()
 
@@ -186,6 +196,8 @@ class App:
             return
         self._rooms.heartbeat.interrupt(chat_id)
         self._halting.halt(accepted)
+        if accepted.halted is not None or accepted.superseded:
+            self._sending.hush(chat_id)
         if decision.action == "now":
             self._chats.wake(chat_id)
         if decision.action == "follow" or event.kind == "event":

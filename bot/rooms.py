@@ -93,7 +93,7 @@ def make_planner(parts: Parts, media: Media | None = None) -> tuple[Planner, Bra
         parts.store, words, parts.prompts, recalling, media if settings.media.images else None,
         {skill.name: skill.text.replace(NAME_MARK, settings.bot.names[0]) for skill in skills},
     )  # fmt: skip
-    persona = Persona(parts.persona, skills, settings.heartbeat.on)
+    persona = Persona(parts.persona, skills, settings.heartbeat.on, settings.speak.paced)
     bootstraps = read_bootstraps(
         parts.prompts, persona, settings.bot.names[0], tuple(tool.spec for tool in tools),
         parts.crew.first.model.dialect,

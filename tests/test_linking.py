@@ -26,7 +26,8 @@ CODE = re.compile(r"[2-9A-HJKMNP-Z]{8}")
 OPEN = {"telegram": {"allow": ["t-阿明", "t-阿红", "group:大群"]}, "discord": {"allow": ["d-阿明", "d-阿红"]}}
 COLUMNS = (
     "account.person_id", "event.person_id", "member.person_id", "window.person_id", "turn.person_id", "call.person_id",
-    "memory.owner_id", "digest.owner_id", "feedback.person_id", "code.person_id", "told.person_id", "person.id",
+    "memory.owner_id", "digest.owner_id", "feedback.person_id", "code.person_id", "told.person_id",
+    "participant.person_id", "person.id",
 )  # fmt: skip
 
 
@@ -64,6 +65,14 @@ async def test_a_private_memory_follows_after_the_link_and_not_before(house: Wor
     assert "怕狗" not in await asked_about(house, "阿红", "discord")
     await house.say("忘记我怕狗", "阿明", platform="discord")
     assert house.replies[-1].startswith("好，忘掉了 #1")
+
+
+async def test_who_took_part_on_both_platforms_is_one_person_afterwards(house: World) -> None:
+    for platform in ("telegram", "discord"):
+        await house.say("你好", "阿明", platform=platform)
+    code = await link_code(house)
+    await house.say(f".ai link {code}", "阿明", platform="discord")
+    assert house.rows("SELECT count(*), count(DISTINCT person_id) FROM participant") == [(2, 1)]
 
 
 async def test_a_stranger_may_link_and_is_let_in_with_the_one_they_are(house: World) -> None:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from bot.config.settings import Settings
 from bot.errors import ModelError, SendError
 from tests.fakes.clock import let_others_run
 from tests.fakes.platform import Drafting, Lively, StreamingModel
@@ -16,9 +17,9 @@ ONCE = "从前有一座山，山里有一座庙，" * 10
 LONG = "很久很久以前，海边有一座灯塔。" * 20
 
 
-async def opened(folder: Path, talk: Lively) -> World:
+async def opened(folder: Path, talk: Lively, tables: dict[str, object] | None = None) -> World:
     """A house whose platform is `talk`, with a model that streams."""
-    world = World(folder)
+    world = World(folder, Settings.model_validate({"bot": {"timezone": "Asia/Shanghai"}, **(tables or {})}))
     world.talk, world.model = talk, StreamingModel()
     return await world.open()
 

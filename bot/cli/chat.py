@@ -83,9 +83,9 @@ class _LineByLine:
         self._app = app
 
     async def accept(self, incoming: Incoming) -> bool:
-        """Commit the line and let everything settle that it caused."""
+        """Commit the line and let everything settle that it caused; a reply in several messages is heard out."""
         stored = await self._app.door.accept(incoming)
-        await self._app.settled()
+        await self._app.spoken()
         return stored
 
     async def newest(self, place: EventPlace) -> str:

@@ -65,7 +65,7 @@ def text_problems(settings: Settings, data: Path) -> tuple[str, ...]:
     place = attempt(lambda: find_place(settings, data))
     if place is not None:
         skills = attempt(lambda: read_skills(place.persona)) or ()
-        persona = Persona(place.persona, skills, settings.heartbeat.on)
+        persona = Persona(place.persona, skills, settings.heartbeat.on, settings.speak.paced)
         attempt(lambda: read_bootstraps(find, persona, settings.bot.names[0], tools, ""))
     return (*problems, *price_problems(settings))
 

@@ -84,7 +84,8 @@ async def show_ctx(place: Place, view: View, look: Look, clock: Clock | None = N
 
 async def _shown(parts: Parts, planner: Planner, plan: Plan, where: tuple[Chat, Person], look: Look) -> str:
     chat, person = where
-    seen = await inspect(parts.store, planner, plan, chat.id)
+    tz = parts.words.tz(parts.words.zone_of(chat, person))
+    seen = await inspect(parts.store, planner, plan, chat.id, parts.clock.now(), tz)
     recalling = Recalling(parts.store, parts.aside, parts.settings)
     traces: list[Trace] = []
     if look.recalls:

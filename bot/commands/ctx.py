@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from bot.flow.inspection import Inspection
 from bot.prompt.cache import Step
 from bot.prompt.tokens import log_tokens, message_tokens, tools_tokens
+from bot.text.dates import clock_label
 from bot.text.estimate import estimate_tokens
 from bot.types.prompt import Message
 
@@ -50,13 +51,33 @@ def total_tokens(seen: Inspection) -> int:
 def ctx_report(seen: Inspection, text: Callable[..., str]) -> str:
     """The parts, each with its tokens; then signature, cache and what the last call shares with this one."""
     choice = seen.plan.choice
-    lines = [text("ctx_mode", mode=choice.mode, why=choice.why)]
+    lines = [text("ctx_mode", mode=choice.mode, why=choice.why), *_session(seen, text)]
     for part in parts_of(seen):
         title = text(f"ctx_{part.name}", n=part.count)
         lines += [f"── {title} · {part.tokens} tok", *([part.body] if part.body else [])]
     lines.append(text("ctx_total", tokens=total_tokens(seen), signature=seen.plan.prefix.signature))
     lines += [_cache(seen, text), _diff(seen, text)]
     return "\n".join(lines)
+
+
+def _session(seen: Inspection, text: Callable[..., str]) -> list[str]:
+    """Since when and why a conversation goes on, with whom and until when; who is in it without calling again."""
+    facts, tz = seen.session, seen.tz
+    lines = []
+    if facts.before is not None:
+        reason = text(f"ctx_ended_{facts.before.close_reason}")
+        lines.append(text("ctx_before", n=facts.before.number, why=reason))
+    if (session := facts.session) is not None:
+        lines.append(
+            text(
+                "ctx_session", n=session.number, at=clock_label(session.opened_at, tz), why=session.open_reason,
+                names=", ".join(facts.participants) or UNKNOWN, ends=clock_label(session.close_at, tz),
+            )
+        )  # fmt: skip
+    for name, until in facts.windows:
+        seconds = str(until // 1_000 % 60).zfill(2)
+        lines.append(text("ctx_window", name=name, until=f"{clock_label(until, tz)}:{seconds}"))
+    return lines
 
 
 def _cache(seen: Inspection, text: Callable[..., str]) -> str:

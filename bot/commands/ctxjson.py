@@ -27,6 +27,7 @@ def ctx_json(
         "query": query,
         "mode": plan.choice.mode,
         "why": plan.choice.why,
+        "session": _session(seen),
         "signature": plan.prefix.signature,
         "tokens": total_tokens(seen),
         "parts": [asdict(part) for part in parts_of(seen)],
@@ -41,6 +42,19 @@ def ctx_json(
     if traces and debug:
         body["debug"] = {trace.ranking: _trace(trace) for trace in traces}
     return json.dumps(body, ensure_ascii=False, indent=1)
+
+
+def _session(seen: Inspection) -> Json:
+    facts = seen.session
+    session, before = facts.session, facts.before
+    return {
+        "open": {
+            "number": session.number, "opened_at": session.opened_at, "why": session.open_reason,
+            "close_at": session.close_at, "participants": list(facts.participants),
+        } if session is not None else None,
+        "before": {"number": before.number, "why": before.close_reason} if before is not None else None,
+        "windows": [{"name": name, "until": until} for name, until in facts.windows],
+    }  # fmt: skip
 
 
 def _cache(seen: Inspection) -> Json:

@@ -109,8 +109,9 @@ class CommandDesk:
 
     async def _ctx(self, asked: Asked) -> str:
         person, query = await self._about(asked)
-        plan = await imagine(self._planner, self._words, asked.chat, person, query, self._clock.now())
-        seen = await inspect(self._store, self._planner, plan, asked.chat.id)
+        now, tz = self._clock.now(), self._words.tz(self._words.zone_of(asked.chat, person))
+        plan = await imagine(self._planner, self._words, asked.chat, person, query, now)
+        seen = await inspect(self._store, self._planner, plan, asked.chat.id, now, tz)
         return ctx_report(seen, lambda key, **values: self._text(asked, key, **values))
 
     async def _about(self, asked: Asked) -> tuple[Person, str]:

@@ -66,6 +66,11 @@ class Speak(Section):
     backlog_seconds: int = Field(
         default=600, ge=0, le=604_800, description="Messages older than this, in seconds, are read but not answered."
     )
+    paced: bool = Field(
+        default=False,
+        description="Whether a reply may go out as several messages, with pauses and typing time between them, where "
+        "the persona wants it (a file PACED.md); such replies are not shown while they are written.",
+    )
     bots: Literal["never", "limited"] = Field(
         default="limited",
         description="Other bots in groups: never answered, or limited (when they mention nuan, at most 20 times in 60 "

@@ -6,14 +6,20 @@ from datetime import tzinfo
 
 from bot.config.settings import Settings
 from bot.errors import StoreError
+from bot.flow.closing import LONGEST_WAIT_MS as DIGEST_WAIT_MS
+from bot.flow.sending import LONGEST_WAIT_MS as SEND_WAIT_MS
 from bot.ports import Alarm, Clock
 from bot.session.ending import reason
-from bot.store.deadlines import Retention
+from bot.session.pacing import TOTAL_MS
+from bot.store.deadlines import Farthest, Retention
 from bot.store.store import Store
 from bot.text.dates import next_local_time
 from bot.types.log import Log
 
 DAY_MS = 86_400_000
+
+SOON_MS = 10_000
+"""Longer than anything a person said waits for its answer, unless follow-ups are configured to wait longer."""
 
 RETRY_MS = 5_000
 """How soon deadlines are looked at again after the disk refused."""
@@ -44,6 +50,16 @@ class Alarms:
         self._wake = wake
         self._log = log
         self._alarm: Alarm | None = None
+
+    async def take_up(self) -> None:
+        """At a start: deadlines that an earlier process set by a clock that was ahead do not wait for it."""
+        speak, now = self._settings.speak, self._clock.now()
+        followup, window = max(speak.followup_seconds * 1000, SOON_MS), speak.window_seconds * 1000 + TOTAL_MS
+        farthest = Farthest(
+            followup, window, self._settings.session.idle_seconds * 1000, max(TOTAL_MS, SEND_WAIT_MS), DIGEST_WAIT_MS
+        )
+        if changed := await self._store.deadlines.bring_back(now, farthest):
+            self._log.warning("clock_was_ahead", deadlines=changed)
 
     async def work(self, _: int = 0) -> None:
         """Hand out what is due, then arm the next alarm."""

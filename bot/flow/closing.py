@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from bot.config.settings import Settings
+from bot.context.xml import CUT_LABEL
 from bot.errors import ModelError, OverBudget, StoreError
 from bot.flow.aside import Aside
 from bot.flow.background import BackgroundGate
@@ -71,6 +72,11 @@ class Closing:
         if session.digest_due_at is None or session.digest_due_at > self._clock.now():
             return
         chat = await self._store.people.chat(session.chat_id)
+        if session.state == "closing" and not session.digest_attempts:
+            self._log.info(
+                "session_closed", chat=chat.id, session=session.number, reason=session.close_reason,
+                opened=session.open_reason,
+            )  # fmt: skip
         lines = await self._told(session)
         people = {line.person_id: line.name for line in lines if line.person_id is not None}
         owner = next(iter(people), None) if chat.kind == "dm" else None
@@ -88,14 +94,9 @@ class Closing:
             wait = min(FIRST_WAIT_MS * 2**session.digest_attempts, LONGEST_WAIT_MS)
             await self._store.sessions.postpone_digest(session.id, self._clock.now() + wait)
             self._log.warning(
-                "digest_postponed",
-                session=session.number,
-                chat=chat.id,
-                wait_ms=wait,
-                fault=error.fault,
-                detail=error.detail,
-                text=error.said,
-            )
+                "digest_postponed", session=session.number, chat=chat.id, wait_ms=wait, fault=error.fault,
+                detail=error.detail, text=error.said,
+            )  # fmt: skip
             return
         covered = self._store.tombstones.covers
         kept = Digest(
@@ -116,7 +117,7 @@ class Closing:
     async def _told(self, session: Session) -> tuple[DigestLine, ...]:
         """What was said in a session, as it is now."""
         events = await self._store.events.between(session.chat_id, session.from_event, session.upto_event)
-        told = [event for event in events if event.kind in ("message", "bot") and event.label == ""]
+        told = [event for event in events if event.kind in ("message", "bot") and event.label in ("", CUT_LABEL)]
         most = (await self._store.switches.context(session.chat_id)).recent_max
         told = told if most is None else told[-most:]
         return tuple(_line(number, event, self._settings) for number, event in enumerate(told, 1))

@@ -38,6 +38,8 @@ class Halting:
 
     def halt(self, accepted: Accepted) -> None:
         """A command to stop is stored: end the call of what it voided, and let its receipt go out."""
+        if accepted.superseded:
+            self._log.info("superseded", chat=accepted.chat.id, turns=list(accepted.superseded))
         halted, decision, event = accepted.halted, accepted.decision, accepted.event
         if halted is None or decision is None or event is None:
             return

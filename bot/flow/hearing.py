@@ -14,12 +14,16 @@ from bot.types.turn import Turn
 class Hearing:
     """Hears completions out."""
 
-    def __init__(self, store: Store, clock: Clock, sending: Sending, settings: Settings, log: Log) -> None:
+    def __init__(
+        self, store: Store, clock: Clock, sending: Sending, settings: Settings, log: Log, *, paced: bool
+    ) -> None:  # fmt: skip
+        """What is `paced` is shown message by message when it is whole, never as one that grows."""
         self._store = store
         self._clock = clock
         self._sending = sending
         self._log = log
         switches = {"telegram": settings.telegram.stream, "discord": settings.discord.stream}
+        self._paced = paced
         self._silent = frozenset(platform for platform, on in switches.items() if not on)
 
     async def listen(self, chat: Chat, turn: Turn, model: Model, request: Request) -> Completion:
@@ -34,6 +38,6 @@ class Hearing:
 
     def _preview(self, chat: Chat, turn: Turn) -> Preview | None:
         adapter = self._sending.adapter(chat.platform)
-        if chat.platform in self._silent or not isinstance(adapter, Edits | Drafts):
+        if self._paced or chat.platform in self._silent or not isinstance(adapter, Edits | Drafts):
             return None
         return Preview(self._store, self._clock, adapter, chat, turn, self._log)

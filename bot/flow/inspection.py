@@ -1,6 +1,7 @@
 """A composed turn beside the calls before it: what it keeps of them and what the cache gave. It writes nothing."""
 
 from dataclasses import dataclass
+from datetime import tzinfo
 
 from bot.flow.plan import Plan, Planner
 from bot.prompt.cache import Item, Step, difference, last_step, log_items, message_item, prefix_item, step
@@ -9,6 +10,7 @@ from bot.store.store import Store
 from bot.store.views import PastLog
 from bot.text.estimate import Vocabulary
 from bot.types.money import Spend, Used
+from bot.types.session import SessionFacts
 
 FAILED = "failed"
 """Why a log that goes on begins anew all the same: its first turn came to nothing."""
@@ -19,7 +21,7 @@ class Inspection:
     """The next request item by item, and the chat's last call with its reply (`before`, empty when there is none).
 
     `gone` says that of that call only the prefix is kept. `next` compares the two, `last` that call with the one before
-    it; `spent` is all that this chat used, `settled` its last call.
+    it; `spent` is all that this chat used, `settled` its last call. `session` is what goes on there, told in `tz`.
     """
 
     plan: Plan
@@ -30,6 +32,8 @@ class Inspection:
     last: Step | None
     spent: Spend
     settled: Used | None
+    session: SessionFacts
+    tz: tzinfo
 
     @property
     def next(self) -> Step | None:
@@ -54,7 +58,9 @@ class Inspection:
         return self.next is not None and self.next.whole and not self.gone
 
 
-async def inspect(store: Store, planner: Planner, plan: Plan, chat_id: int) -> Inspection:
+async def inspect(
+    store: Store, planner: Planner, plan: Plan, chat_id: int, now: int, tz: tzinfo
+) -> Inspection:  # fmt: skip
     """Look at a plan; only numbers and bytes that are stored anyway, of this chat alone."""
     words = planner.vocabulary
     newest = await store.views.past(chat_id)
@@ -69,6 +75,7 @@ async def inspect(store: Store, planner: Planner, plan: Plan, chat_id: int) -> I
         plan, words, (*log, message_item(plan.composed.message, plan.composed.tokens)),
         before, newest is not None and not newest.epoch.entries, last_step(before, earlier),
         await store.ledger.spend(0, chat_id), await store.ledger.last_talk(chat_id),
+        await store.sessions.facts(chat_id, now), tz,
     )  # fmt: skip
 
 

@@ -87,6 +87,7 @@ class Planner:
         self._store = store
         self._settings = settings
         self._bootstraps = bootstraps
+        self.paced = bootstraps.paced
         self._words = words
         self._crew = crew
         self.vocabulary: Vocabulary = settings.model.vocabulary or vocabulary_of(crew.first.model.name)

@@ -2,14 +2,15 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 from bot.errors import SendError
 from bot.flow.live import PLACEHOLDER
 from bot.flow.words import Words
-from bot.ports import Adapter, Clock, Edits, Splits, Typing
+from bot.ports import Adapter, Alarm, Clock, Edits, Splits, Typing
 from bot.store.store import Store
 from bot.types.log import Log
-from bot.types.outgoing import Draft, Outgoing
+from bot.types.outgoing import Draft, Following, Outgoing
 from bot.types.people import Chat
 
 FIRST_WAIT_MS = 1_000
@@ -35,6 +36,7 @@ class Sending:
         self._handed: dict[int, Outgoing] = {}
         self._adapters: dict[str, Adapter] = {}
         self._waits: dict[int, int] = {}
+        self._typed: dict[int, tuple[Alarm, Callable[[], None]]] = {}
 
     def connect(self, adapter: Adapter) -> None:
         """A platform can be sent to from now on."""
@@ -83,6 +85,27 @@ class Sending:
         if isinstance(adapter, Typing):
             adapter.typing(chat.external_id, on)
 
+    def hush(self, chat_id: int) -> None:
+        """Nothing is being typed there any more; what waits stays as it is stored."""
+        typed = self._typed.pop(chat_id, None)
+        if typed is not None:
+            typed[0].cancel()
+            typed[1]()
+
+    def stop(self) -> None:
+        """Nothing is being typed anywhere."""
+        for chat_id in tuple(self._typed):
+            self.hush(chat_id)
+
+    def _type(self, said: Outgoing, following: Following) -> None:
+        """Show that the next message of a paced reply is typed, from when it would be; it goes by its deadline."""
+        self._look()
+        adapter = self._adapters.get(said.platform)
+        if isinstance(adapter, Typing):
+            show = partial(adapter.typing, said.external_chat_id)
+            alarm = self._clock.at(following.due_at - following.typed_ms, partial(show, True))
+            self._typed[said.chat_id] = (alarm, partial(show, False))
+
     async def work(self, chat_id: int) -> None:
         """Send what waits in this chat."""
         while await self._one(chat_id):
@@ -93,6 +116,7 @@ class Sending:
         outgoing = outgoing or await self._store.outbox.take(chat_id, self._clock.now(), self.platforms)
         if outgoing is None:
             return False
+        self.hush(chat_id)
         try:
             sent = await self._deliver(outgoing)
         except SendError as error:
@@ -104,7 +128,9 @@ class Sending:
             await self._store.outbox.not_sent(outgoing.outbox_id, type(error).__name__, None)
             return True
         self._waits.pop(chat_id, None)
-        await self._store.outbox.sent(outgoing.outbox_id, sent, self._clock.now())
+        following = await self._store.outbox.sent(outgoing.outbox_id, sent, self._clock.now())
+        if following is not None:
+            self._type(outgoing, following)
         return True
 
     async def _deliver(self, outgoing: Outgoing) -> tuple[str, ...]:

@@ -12,6 +12,7 @@ from bot.flow.refusing import Refusing
 from bot.flow.sending import Sending
 from bot.flow.toolcalls import cause_of, mine, sound, unanswered
 from bot.flow.tooling import Bench, Tooling
+from bot.flow.voice import Voice
 from bot.flow.words import Words
 from bot.money import prices
 from bot.money.degrade import Step
@@ -19,7 +20,7 @@ from bot.ports import Clock, Model
 from bot.prompt.compose import whole_prompt
 from bot.prompt.tokens import credible, log_budget, log_tokens, message_tokens
 from bot.session.listening import last_line, was_called
-from bot.session.skipping import SKIP, refuses, silent
+from bot.session.skipping import SKIP
 from bot.store.ledger import Settlement
 from bot.store.refusals import OVER
 from bot.store.store import Store
@@ -29,7 +30,7 @@ from bot.types.log import Log
 from bot.types.occasion import Occasion
 from bot.types.outgoing import Draft
 from bot.types.people import Chat, Person
-from bot.types.prompt import Completion, Message, Request, ToolSpec, Usage
+from bot.types.prompt import Completion, Request, ToolSpec, Usage
 from bot.types.session import Epoch
 from bot.types.tool import Tool
 from bot.types.turn import Call, Turn
@@ -81,7 +82,8 @@ class TurnRunner:
         self._sending = sending
         self._refusing = Refusing(store, clock, words, log)
         self._tooling = Tooling(planner, brain.tools, clock, words, log, settings.budget.turn_tokens)
-        self._hearing = Hearing(store, clock, sending, settings, log)
+        self._hearing = Hearing(store, clock, sending, settings, log, paced=planner.paced)
+        self._voice = Voice(sending, words, paced=planner.paced)
 
     async def begin(self, occasion: Occasion) -> None:
         """Compose, commit, ask, answer, say. A limit that is reached is said in one line instead."""
@@ -91,6 +93,8 @@ class TurnRunner:
             await self._refusing.refuse(occasion, error)
             return
         turn, reserved = asked.turn, (plan.member, asked.call)
+        if plan.asking.session_id is None:
+            self._log.info("session_opened", chat=turn.chat_id, session=turn.session_number, why=turn.why)
         await self._run(Running(turn, occasion.chat, occasion.person, plan.logged(turn), plan.prompt.tools, reserved))
 
     async def _affordable(self, occasion: Occasion) -> tuple[Plan, Asked]:
@@ -230,31 +234,19 @@ class TurnRunner:
         prompt, _ = await self._planner.size(answered.member, running.epoch.prefix, running.tools, running.epoch)
         return Usage(prompt, 0, message_tokens(completion.message(), self._planner.vocabulary), returned=False)
 
-    def _reply(self, running: Running, completion: Completion) -> tuple[Message, str]:
-        """What the log keeps, and what is said: "" for nothing, but in a DM nobody waits for an answer in vain."""
-        kind = running.chat.kind
-        if silent(completion.text, running.turn.why, kind):
-            return completion.message(), ""
-        if kind == "dm" and refuses(completion.text):
-            text = self._words.messages.text("listening", self._words.script(running.person))
-            return Message("assistant", text), text
-        return completion.message(), completion.text.strip()
-
     async def _say(self, running: Running, completion: Completion, settlement: Settlement | None) -> None:
         now, turn = self._clock.now(), running.turn
-        message, reply = self._reply(running, completion)
-        text = "\n".join(line for line in (*turn.receipts, reply) if line)
+        said = self._voice.said(completion, turn, running.chat, running.person)
         saying = Saying(
-            turn_id=turn.id, entry=message, tokens=message_tokens(message, self._planner.vocabulary),
-            settlement=settlement, line=reply,
-            drafts=self._sending.drafts(running.chat, Draft(text, "reply")) if text else (),
-            window_until=now + self._settings.speak.window_seconds * 1000,
+            turn_id=turn.id, entry=said.message, tokens=message_tokens(said.message, self._planner.vocabulary),
+            settlement=settlement, line=said.line, drafts=said.drafts,
+            window_until=now + said.lasts_ms + self._settings.speak.window_seconds * 1000,
             close_at=self._planner.close_at(turn.opened_at, running.chat, running.person, now),
             platforms=self._sending.platforms,
         )  # fmt: skip
         say = self._store.heartbeats.say if turn.why == HEARTBEAT else self._store.turns.say
         self._sending.hand(turn.chat_id, await say(saying, now))
-        await self._report(turn, reply=reply)
+        await self._report(turn, reply=said.line)
         model, limits = self._settings.model, self._settings.session
         most = log_budget(limits.log_tokens, model.window_tokens, model.max_output_tokens, limits.reserve_tokens)
         if log_tokens(running.epoch) + saying.tokens >= most:

@@ -17,6 +17,9 @@ FULL = ("IDENTITY.md", "SOUL.md", "AGENTS.md", "TOOLS.md")
 FIRST = "HEARTBEAT.md"
 """When nuan may write first; it would only cost tokens where she never does."""
 
+PACED = "PACED.md"
+"""How a reply is written that goes out as several messages; where it is, the persona wants that."""
+
 NAME_MARK = "{{BOT_NAME}}"
 
 
@@ -32,19 +35,24 @@ class Prefix:
 
 @dataclass(frozen=True, slots=True)
 class Persona:
-    """What a persona brings: its folder, its skills, and whether nuan writes first as it."""
+    """What a persona brings: its folder, its skills, whether nuan writes first as it, and may pace what it says."""
 
     folder: Path
     skills: tuple[Skill, ...] = ()
     first: bool = False
+    paced: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Bootstraps:
-    """Both stable prefixes: the full one with all tools, and the light one without any."""
+    """Both stable prefixes: the full one with all tools, and the light one without any.
+
+    `paced` says that replies are scripts of several messages; only the full one tells the model how to write them.
+    """
 
     full: Prefix
     light: Prefix
+    paced: bool = False
 
     def of(self, mode: Mode) -> Prefix:
         """The prefix of a log of that mode."""
@@ -56,11 +64,12 @@ def read_bootstraps(
 ) -> Bootstraps:
     """Read the system text and the files of a persona; ConfigError names the one that is missing or unreadable."""
     folder = persona.folder
-    files = [folder / file for file in (*FULL, FIRST) if (folder / file).exists()]
+    wanted = (*FULL, *((FIRST,) if persona.first else ()), *((PACED,) if persona.paced else ()))
+    files = [folder / file for file in wanted if (folder / file).exists()]
     if not any(file.name in FULL for file in files):
         raise ConfigError((f"persona: no persona files in {folder.name!r} (wanted {', '.join(FULL)})",))
     system, rule = _read(find("ai-system.txt")), _read(find("light.txt"))
-    known = {file.name: _read(file) for file in files if file.name != FIRST or persona.first}
+    known = {file.name: _read(file) for file in files}
     skills = skill_list(persona.skills, _read(find("skills.txt")))
     identity = known.get(FULL[0], name).strip()
     who = identity.splitlines()[0].replace(NAME_MARK, name) if identity else name
@@ -70,8 +79,9 @@ def read_bootstraps(
         return Prefix(message, tools, signature(message, tools, dialect), who)
 
     return Bootstraps(
-        prefix((system, *known.values(), *filter(None, (skills,))), tools), prefix((system, identity, rule), ())
-    )
+        prefix((system, *known.values(), *filter(None, (skills,))), tools), prefix((system, identity, rule), ()),
+        PACED in known,
+    )  # fmt: skip
 
 
 def signature(message: Message, tools: tuple[ToolSpec, ...], dialect: str) -> str:

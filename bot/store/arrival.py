@@ -30,12 +30,16 @@ class Halted:
 
 @dataclass(frozen=True, slots=True)
 class Accepted:
-    """What became of an incoming event; `event` is None for a copy of one that was there before."""
+    """What became of an incoming event; `event` is None for a copy of one that was there before.
+
+    `superseded` are the turns whose replies were still being said to its sender, and end with it.
+    """
 
     event: Event | None
     chat: Chat
     decision: Decision | None
     halted: Halted | None = None
+    superseded: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

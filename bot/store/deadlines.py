@@ -17,6 +17,8 @@ NEXT = f"""SELECT min(due) FROM (
     UNION ALL SELECT min(max(due_at, {FREE_AT})) FROM heartbeat WHERE max(due_at, {FREE_AT}) > ?1
     UNION ALL SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'tidy_at' AND CAST(value AS INTEGER) > ?1)"""
 
+UNSAID = "SELECT max(due_at) FROM outbox INDEXED BY outbox_due WHERE state = 'pending' AND wait_ms > 0 AND attempts = 0"
+"""Messages of paced replies; one that a platform did not take is not waited for."""
 
 DUE = f"""SELECT 'event' AS kind, chat_id FROM event INDEXED BY event_queue
     WHERE state = 'queued' AND due_at <= ?1 GROUP BY chat_id
@@ -29,6 +31,18 @@ DUE = f"""SELECT 'event' AS kind, chat_id FROM event INDEXED BY event_queue
     UNION ALL SELECT 'purge', 0 WHERE EXISTS (SELECT 1 FROM memory WHERE purge_at <= ?1)
     UNION ALL SELECT 'tidy', 0
         WHERE coalesce((SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'tidy_at'), 0) <= ?1"""
+
+
+@dataclass(frozen=True, slots=True)
+class Farthest:
+    """How far ahead a deadline can be set, ms, by what it is for."""
+
+    followup: int
+    window: int
+    idle: int
+    send: int
+    digest: int
+    day: int = 90_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,9 +71,24 @@ class Deadlines:
         return tuple((str(row[0]), int(row[1])) for row in await self._database.rows(DUE, (now,)))
 
     async def waiting(self) -> int | None:
-        """When the last of the lines that wait for an answer is due, ms; None when none waits."""
-        row = await self._database.row("SELECT max(due_at) FROM event INDEXED BY event_queue WHERE state = 'queued'")
+        """When the last line that waits for an answer, or message of a paced reply, is due, ms; None when none is."""
+        row = await self._database.row(
+            "SELECT max(due) FROM (SELECT max(due_at) AS due FROM event INDEXED BY event_queue WHERE state = 'queued' "
+            f"UNION ALL {UNSAID})"
+        )
         return int(row[0]) if row and row[0] is not None else None
+
+    async def unsaid(self) -> int | None:
+        """When the last message of a reply that is still being said is due, ms; None when there is none."""
+        row = await self._database.row(UNSAID)
+        return int(row[0]) if row and row[0] is not None else None
+
+    async def bring_back(self, now: int, farthest: Farthest) -> int:
+        """What is due later than it can ever be set was set while the machine's clock was ahead: it is due again.
+
+        Returns how many deadlines that were.
+        """
+        return await self._database.write(lambda db: bring_back(db, now, farthest))
 
     async def end_windows(self, now: int) -> int:
         """Remove the activation windows that are over, and the follow-ups put back within them; how many windows."""
@@ -68,6 +97,26 @@ class Deadlines:
     async def tidy(self, retention: Retention) -> None:
         """Drop what is older than it may be kept, and set the next time."""
         await self._database.write(lambda db: tidy(db, retention))
+
+
+def bring_back(db: sqlite3.Connection, now: int, farthest: Farthest) -> int:
+    """Verb: no deadline is farther ahead than it could be set now."""
+    limits = (
+        ("event", "due_at", "state = 'queued'", farthest.followup, 0),
+        ("window", "until", "1", farthest.window, farthest.window),
+        ("session", "close_at", "state = 'open'", farthest.idle, farthest.idle),
+        ("session", "digest_due_at", "digest_due_at IS NOT NULL", farthest.digest, 0),
+        ("outbox", "due_at", "state = 'pending'", farthest.send, 0),
+    )
+    changed = 0
+    for table, column, which, most, then in limits:
+        changed += db.execute(
+            f"UPDATE {table} SET {column} = ? WHERE {which} AND {column} > ?", (now + then, now + most)
+        ).rowcount
+    db.execute(
+        "UPDATE meta SET value = ? WHERE key = 'tidy_at' AND CAST(value AS INTEGER) > ?", (str(now), now + farthest.day)
+    )
+    return changed
 
 
 def tidy(db: sqlite3.Connection, retention: Retention) -> None:

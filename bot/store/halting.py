@@ -10,7 +10,8 @@ from typing import cast
 
 from bot.store.access import Lists, standing
 from bot.store.arrival import Accepted, Arrival, Halted
-from bot.store.events import finish
+from bot.store.cutting import CUT, UNSENT, answers, supersede, unsay
+from bot.store.events import APART, finish
 from bot.store.ledger import charge
 from bot.store.outbox import put
 from bot.store.steps import TURN, turn_of
@@ -26,33 +27,28 @@ from bot.types.turn import Turn
 STOPPED = "stopped"
 """The outcome of what is not answered, the error of the turn, the label of the line that says so."""
 
-CUT = "cut"
-"""The label of what people saw of a reply that was stopped."""
-
-
 UNDER_WAY = "WHERE turn.chat_id = ? AND turn.state IN ('asked', 'answered') ORDER BY turn.id"
-UNSENT = (
-    "WHERE turn.chat_id = ?1 AND turn.state = 'said' AND turn.id IN (SELECT turn_id FROM outbox WHERE chat_id = ?1 "
-    "AND state = 'pending' AND kind = 'reply')"
-)
 
 
 def halt(db: sqlite3.Connection, accepted: Accepted, arrival: Arrival, *, lists: Lists) -> Accepted:
-    """Verb part: carry out a command to stop; anything else passes as it is.
+    """Verb part: carry out a command to stop; any other call of somebody cuts off what is still being said to them.
 
     Owners end every turn of their chat, others those that answer them.
     """
     event, decision, at = accepted.event, accepted.decision, arrival.situation.at
-    if event is None or event.person_id is None or decision is None or decision.why not in HALTS:
+    if event is None or event.person_id is None or decision is None:
         return accepted
+    if decision.why not in HALTS:
+        talks = event.kind == "message" and decision.action != "listen" and decision.why not in APART
+        cut = supersede(db, event.chat_id, event.person_id, at) if talks else ()
+        return replace(accepted, superseded=cut) if cut else accepted
     owner = standing(db, lists, event.chat_id, event.person_id).owner
     running = tuple(turn_of(row) for row in db.execute(TURN + UNDER_WAY, (event.chat_id,)).fetchall())
-    ended = tuple(turn for turn in running if owner or turn.why == HEARTBEAT or _answers(db, turn.id, event.person_id))
+    ended = tuple(turn for turn in running if owner or turn.why == HEARTBEAT or answers(db, turn.id, event.person_id))
     lines = [line for turn in ended for line in _void(db, turn, at)]
-    for row in db.execute(TURN + UNSENT, (event.chat_id,)).fetchall():
-        turn = turn_of(row)
-        if owner or _answers(db, turn.id, event.person_id):
-            _unsaid(db, turn, at)
+    for (turn_id,) in db.execute(UNSENT, (event.chat_id,)).fetchall():
+        if owner or answers(db, turn_id, event.person_id):
+            unsay(db, turn_id, 0, at)
     dropped = _drop(db, event, arrival)
     if decision.why == "quiet" and accepted.chat.kind == "group":
         dropped += hush(db, event.chat_id, event.id, STOPPED, at)
@@ -67,16 +63,6 @@ def halt(db: sqlite3.Connection, accepted: Accepted, arrival: Arrival, *, lists:
 def _key(chat: Chat, why: str) -> str:
     """In a DM every word calls, so that silence lasts until the next one anyway."""
     return "quieted" if why == "quiet" and chat.kind == "group" else "stopped"
-
-
-def _answers(db: sqlite3.Connection, turn_id: int, person_id: int) -> bool:
-    return (
-        db.execute(
-            "SELECT 1 FROM turn_event JOIN event ON event.id = event_id WHERE turn_event.turn_id = ? AND person_id = ?",
-            (turn_id, person_id),
-        ).fetchone()
-        is not None
-    )
 
 
 def _void(db: sqlite3.Connection, turn: Turn, at: int) -> tuple[str, ...]:
@@ -114,38 +100,6 @@ def _keep_shown(db: sqlite3.Connection, turn: Turn, at: int) -> bool:
         [(turn.chat_id, external_id, turn.id) for external_id in ids],
     )
     return True
-
-
-def _unsaid(db: sqlite3.Connection, turn: Turn, at: int) -> None:
-    """What waits to be sent of a reply goes no more; its line holds what went, and the next delta tells that."""
-    rows = db.execute(
-        "SELECT id, preview_id, text FROM outbox WHERE turn_id = ? AND state = 'pending' AND kind = 'reply' "
-        "ORDER BY part, id",
-        (turn.id,),
-    ).fetchall()
-    said = db.execute(
-        "SELECT id, text FROM event WHERE turn_id = ? AND kind = 'bot' AND label = ''", (turn.id,)
-    ).fetchone()
-    if said is not None:
-        went = db.execute(
-            "SELECT 1 FROM outbox WHERE turn_id = ? AND state IN ('sending', 'sent', 'unknown')", (turn.id,)
-        ).fetchone()
-        seen = _without(str(said[1]), tuple(str(row[2]) for row in rows)) if went is not None else ""
-        db.execute("UPDATE event SET text = ?, label = ? WHERE id = ?", (seen, CUT, said[0]))
-    for number, shown, _ in rows:
-        kind, state = ("withdrawal", "pending") if shown else ("reply", "cancelled")
-        db.execute(
-            "UPDATE outbox SET kind = ?, state = ?, text = '', due_at = ? WHERE id = ?", (kind, state, at, number)
-        )
-
-
-def _without(whole: str, parts: tuple[str, ...]) -> str:
-    """A reply without its last parts, as far as these are found in it: code that is split has marks of its own."""
-    end = len(whole)
-    for part in reversed(parts):
-        at = whole.rfind(part, 0, end)
-        end = at if at >= 0 else end
-    return whole[:end]
 
 
 def _drop(db: sqlite3.Connection, event: Event, arrival: Arrival) -> int:

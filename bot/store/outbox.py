@@ -8,7 +8,7 @@ from typing import cast
 from bot.errors import StoreError
 from bot.store.database import Database
 from bot.store.events import finish
-from bot.types.outgoing import Button, Draft, Outgoing, OutgoingKind
+from bot.types.outgoing import Button, Draft, Following, Outgoing, OutgoingKind
 
 WAITING = """SELECT outbox.id, outbox.chat_id, place.platform, place.external_id, outbox.text, outbox.kind, preview_id,
     via, only_for, buttons, attempts FROM outbox
@@ -40,10 +40,10 @@ class Outbox:
         """Mark the chat's first waiting row as being sent, and hand it out; only to one of these platforms."""
         return await self._database.write(lambda db: take(db, chat_id, self._boot, now, platforms))
 
-    async def sent(self, outbox_id: int, external_ids: tuple[str, ...], at: int) -> None:
-        """It went out; the row keeps its ids, not its text."""
+    async def sent(self, outbox_id: int, external_ids: tuple[str, ...], at: int) -> Following | None:
+        """It went out; the row keeps its ids, not its text. What of the same reply goes later, and when."""
 
-        def verb(db: sqlite3.Connection) -> None:
+        def verb(db: sqlite3.Connection) -> Following | None:
             db.execute(
                 "UPDATE outbox SET state = 'sent', sent_at = ?, external_ids = ?, text = '' WHERE id = ? "
                 "AND state = 'sending'",
@@ -54,8 +54,9 @@ class Outbox:
                 "SELECT chat_id, ?, turn_id FROM outbox WHERE id = ?",
                 [(external_id, outbox_id) for external_id in external_ids],
             )
+            return following(db, outbox_id, at)
 
-        await self._database.write(verb)
+        return await self._database.write(verb)
 
     async def not_sent(self, outbox_id: int, error: str, retry_at: int | None) -> None:
         """It did not go out: try again at `retry_at`, or never (None). What was cancelled meanwhile stays so."""
@@ -189,6 +190,29 @@ class Outbox:
         return await self._database.write(verb)
 
 
+def following(db: sqlite3.Connection, outbox_id: int, at: int) -> Following | None:
+    """Verb part: what of the same reply goes next, if it waits; after a delay its waits count from `at` (ms), now.
+
+    So what a stop of the process or a slow platform held up does not come all at once.
+    """
+    row = db.execute(
+        "SELECT turn_id, due_at, wait_ms, typed_ms, id FROM outbox WHERE chat_id = (SELECT chat_id FROM outbox WHERE "
+        "id = ?1) AND turn_id = (SELECT turn_id FROM outbox WHERE id = ?1) AND state IN ('pending', 'sending') "
+        "AND state = 'pending' AND id > ?1 ORDER BY id LIMIT 1",
+        (outbox_id,),
+    ).fetchone()
+    if row is None or not row[2]:
+        return None
+    turn_id, due, wait, typed, number = row
+    late = max(at + wait - due, 0)
+    if late:
+        db.execute(
+            "UPDATE outbox SET due_at = due_at + ? WHERE turn_id = ? AND id >= ? AND state = 'pending'",
+            (late, turn_id, number),
+        )
+    return Following(due + late, typed)
+
+
 def put(
     db: sqlite3.Connection, chat_id: int, draft: Draft, at: int,
     *, part: int = 0, turn_id: int | None = None, event_id: int | None = None,
@@ -210,11 +234,12 @@ def put(
     return cast(
         "int",
         db.execute(
-            "INSERT INTO outbox (chat_id, turn_id, event_id, part, kind, text, state, due_at, via, only_for, buttons) "
-            "VALUES (?, ?, ?, ?, ?, ?, 'pending', ?, ?, ?, ?)",
-            (chat_id, turn_id, event_id, part, draft.kind, draft.text, at, draft.via, draft.only_for, buttons),
+            "INSERT INTO outbox (chat_id, turn_id, event_id, part, kind, text, state, due_at, via, only_for, buttons, "
+            "wait_ms, typed_ms) VALUES (?, ?, ?, ?, ?, ?, 'pending', ?, ?, ?, ?, ?, ?)",
+            (chat_id, turn_id, event_id, part, draft.kind, draft.text, at, draft.via, draft.only_for, buttons,
+             draft.wait_ms, draft.typed_ms),
         ).lastrowid,
-    )
+    )  # fmt: skip
 
 
 def withdraw(db: sqlite3.Connection, turn_id: int, at: int) -> None:
@@ -235,10 +260,15 @@ def _is_void(db: sqlite3.Connection, turn_id: int) -> bool:
 def take(
     db: sqlite3.Connection, chat_id: int, boot: str, now: int, platforms: frozenset[str] | None = None
 ) -> Outgoing | None:
-    """Verb: pending → sending, only for the first row of the chat, and only when nothing of it is being sent."""
+    """Verb: pending → sending, only for the first row of the chat, and only when nothing of it is being sent.
+
+    What only waits for its moment in a paced reply holds up nothing but the rest of that reply.
+    """
     row = db.execute(
-        WAITING + "WHERE outbox.chat_id = ?1 AND outbox.id = (SELECT min(id) FROM outbox WHERE chat_id = ?1 "
-        "AND state IN ('pending', 'sending')) AND state = 'pending' AND due_at <= ?2",
+        WAITING + "WHERE outbox.chat_id = ?1 AND outbox.state IN ('pending', 'sending') AND outbox.state = 'pending' "
+        "AND outbox.due_at <= ?2 AND NOT EXISTS (SELECT 1 FROM outbox AS before WHERE before.chat_id = ?1 "
+        "AND before.state IN ('pending', 'sending') AND (before.state = 'sending' OR (before.id < outbox.id AND "
+        "(before.turn_id = outbox.turn_id OR before.attempts > 0 OR before.due_at <= ?2)))) ORDER BY outbox.id LIMIT 1",
         (chat_id, now),
     ).fetchone()
     if row is None or (platforms is not None and row[2] not in platforms):

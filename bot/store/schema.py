@@ -178,6 +178,14 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             chat_id INTEGER PRIMARY KEY REFERENCES chat(id), recent INTEGER, window_seconds INTEGER,
             recent_max INTEGER)""",
     ),
+    (
+        "ALTER TABLE outbox ADD COLUMN wait_ms INTEGER NOT NULL DEFAULT 0",
+        "ALTER TABLE outbox ADD COLUMN typed_ms INTEGER NOT NULL DEFAULT 0",
+        "ALTER TABLE session ADD COLUMN open_reason TEXT NOT NULL DEFAULT ''",
+        """CREATE TABLE participant (
+            session_id INTEGER NOT NULL REFERENCES session(id), person_id INTEGER NOT NULL REFERENCES person(id),
+            PRIMARY KEY (session_id, person_id)) WITHOUT ROWID""",
+    ),
 )
 """Migration n brings a database from user_version n to n + 1; each runs in one transaction."""
 

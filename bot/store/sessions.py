@@ -8,10 +8,10 @@ from typing import cast
 
 from bot.store.database import Database, Row
 from bot.types.prompt import Message, ToolSpec
-from bot.types.session import CloseReason, Epoch, LogEntry, Mode, Session, SessionState
+from bot.types.session import CloseReason, Epoch, LogEntry, Mode, Session, SessionFacts, SessionState
 
 SESSION = """SELECT id, chat_id, number, state, opened_at, last_at, close_at, close_reason, from_event, upto_event,
-    digest_attempts, digest_due_at FROM session """
+    digest_attempts, digest_due_at, open_reason FROM session """
 EPOCH = """SELECT epoch.id, session_id, number, signature, message, logged_upto, stale, prompt_tokens, prompt_entries,
     mode, (SELECT model FROM call WHERE turn_id IN (SELECT turn_id FROM entry WHERE epoch_id = epoch.id)
     AND counted = 'returned' ORDER BY call.id DESC LIMIT 1) FROM epoch JOIN prefix USING (signature) """
@@ -60,6 +60,28 @@ class Sessions:
             SESSION + "WHERE chat_id = ? AND state <> 'closed' ORDER BY number", (chat_id,)
         )
         return tuple(session_of(row) for row in rows)
+
+    async def facts(self, chat_id: int, now: int) -> SessionFacts:
+        """The open session, the one before it, who takes part, and who is in conversation now."""
+        sessions, names, windows = await self._database.snapshot(
+            (SESSION + "WHERE chat_id = ? ORDER BY number DESC LIMIT 2", (chat_id,)),
+            (
+                "SELECT name FROM participant JOIN person ON person.id = person_id JOIN session ON session.id = "
+                "session_id WHERE session.chat_id = ? AND session.state = 'open' ORDER BY person.id",
+                (chat_id,),
+            ),
+            (
+                "SELECT name, until FROM window JOIN person ON person.id = person_id WHERE chat_id = ? AND until > ? "
+                "ORDER BY until, person.id",
+                (chat_id, now),
+            ),
+        )
+        found = [session_of(row) for row in sessions]
+        is_open = bool(found) and found[0].state == "open"
+        return SessionFacts(
+            found[0] if is_open else None, next(iter(found[1:] if is_open else found), None),
+            tuple(str(row[0]) for row in names), tuple((str(row[0]), int(row[1])) for row in windows),
+        )  # fmt: skip
 
     async def floor(self, chat_id: int) -> int:
         """The event up to which a new log may show no raw lines: the last `.ai clear`, or a digested `/new`."""
@@ -121,25 +143,36 @@ class Sessions:
 
 def session_of(row: tuple[object, ...]) -> Session:
     """A row of SESSION as a value."""
-    number, chat, count, state, opened, last, close_at, reason, first, upto, attempts, digest_due = row
+    number, chat, count, state, opened, last, close_at, reason, first, upto, attempts, digest_due, why = row
     return Session(
         cast("int", number), cast("int", chat), cast("int", count), cast("SessionState", state), cast("int", opened),
         cast("int", last), cast("int", close_at), cast("CloseReason", reason), cast("int", first), cast("int", upto),
         cast("int", attempts),
-        cast("int | None", digest_due),
+        cast("int | None", digest_due), str(why),
     )  # fmt: skip
 
 
-def open_session(db: sqlite3.Connection, chat_id: int, from_event: int, at: int, close_at: int) -> int:
-    """Verb part: begin the chat's next session."""
+def open_session(
+    db: sqlite3.Connection, chat_id: int, from_event: int, at: int, close_at: int, reason: str = ""
+) -> int:  # fmt: skip
+    """Verb part: begin the chat's next session; `reason` is why its first message is answered."""
     count = db.execute("SELECT coalesce(max(number), 0) + 1 FROM session WHERE chat_id = ?", (chat_id,)).fetchone()[0]
     return cast(
         "int",
         db.execute(
-            "INSERT INTO session (chat_id, number, state, opened_at, last_at, close_at, from_event, upto_event) "
-            "VALUES (?, ?, 'open', ?, ?, ?, ?, ?)",
-            (chat_id, count, at, at, close_at, from_event, from_event),
+            "INSERT INTO session (chat_id, number, state, opened_at, last_at, close_at, from_event, upto_event, "
+            "open_reason) VALUES (?, ?, 'open', ?, ?, ?, ?, ?, ?)",
+            (chat_id, count, at, at, close_at, from_event, from_event, reason),
         ).lastrowid,
+    )
+
+
+def take_part(db: sqlite3.Connection, session_id: int, events: tuple[int, ...]) -> None:
+    """Verb part: whoever is answered in a session takes part in it."""
+    db.executemany(
+        "INSERT OR IGNORE INTO participant (session_id, person_id) SELECT ?, person_id FROM event WHERE id = ? "
+        "AND person_id IS NOT NULL",
+        [(session_id, number) for number in events],
     )
 
 

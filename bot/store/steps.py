@@ -12,7 +12,7 @@ from bot.store.feedback import told
 from bot.store.keeping import store_memory
 from bot.store.ledger import Owner, Reservation, Settlement, reserve, settle
 from bot.store.outbox import put, take, withdraw
-from bot.store.sessions import NewEpoch, close, open_epoch, open_session
+from bot.store.sessions import NewEpoch, close, open_epoch, open_session, take_part
 from bot.store.voiding import drop_forgotten, end_turn
 from bot.store.windows import hush, keep_open
 from bot.types.memory import NewMemory
@@ -113,7 +113,7 @@ def ask(db: sqlite3.Connection, asking: Asking, at: int) -> Asked:
     still_there(db, asking.shown, asking.answering)
     if session_id is None:
         _end_open(db, asking, at)
-        session_id = open_session(db, asking.chat_id, min(asking.answering) - 1, at, asking.close_at)
+        session_id = open_session(db, asking.chat_id, min(asking.answering) - 1, at, asking.close_at, asking.why)
     elif not db.execute("SELECT 1 FROM session WHERE id = ? AND state = 'open'", (session_id,)).fetchone():
         raise StoreError(f"session {session_id!r} was closed meanwhile: nothing was stored, compose again")
     epoch_id = asking.epoch_id
@@ -145,6 +145,7 @@ def ask(db: sqlite3.Connection, asking: Asking, at: int) -> Asked:
         "INSERT INTO turn_event (turn_id, event_id) VALUES (?, ?)", [(turn_id, number) for number in asking.answering]
     )
     db.executemany("UPDATE event SET turn_id = ? WHERE id = ?", [(turn_id, number) for number in asking.answering])
+    take_part(db, session_id, asking.answering)
     db.execute(
         "UPDATE session SET last_at = ?, close_at = ?, upto_event = max(upto_event, ?) WHERE id = ?",
         (at, asking.close_at, asking.logged_upto, session_id),
@@ -250,8 +251,10 @@ def say(db: sqlite3.Connection, saying: Saying, at: int, boot: str) -> Outgoing 
     events = tuple(row[0] for row in db.execute("SELECT event_id FROM turn_event WHERE turn_id = ?", (turn.id,)))
     finish(db, events, "done", "answered" if saying.drafts else "skipped")
     line = _line(db, turn, saying.line, at) if saying.line else None
+    due = at
     for part, draft in enumerate(saying.drafts):
-        put(db, turn.chat_id, draft, at, part=part, turn_id=turn.id, event_id=line)
+        due += draft.wait_ms
+        put(db, turn.chat_id, draft, due, part=part, turn_id=turn.id, event_id=line)
     if saying.drafts:
         keep_open(db, turn.id, events, saying.window_until)
     else:

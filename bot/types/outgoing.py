@@ -39,10 +39,20 @@ class Outgoing:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """An outbox row to be."""
+    """An outbox row to be. It goes `wait_ms` after the one before it; for the last `typed_ms` of them it is typed."""
 
     text: str
     kind: OutgoingKind
     via: str = ""
     only_for: str = ""
     buttons: tuple[Button, ...] = ()
+    wait_ms: int = 0
+    typed_ms: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Following:
+    """The message of the same reply that goes next: at `due_at`, ms, after being typed for `typed_ms`."""
+
+    due_at: int
+    typed_ms: int

@@ -17,7 +17,10 @@ CloseReason = Literal["", "idle", "budget", "new", "clear", "day"]
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """One conversation of one chat. `close_at` is its deadline, ms; `number` counts within the chat from 1."""
+    """One conversation of one chat. `close_at` is its deadline, ms; `number` counts within the chat from 1.
+
+    `open_reason` is why its first message was answered: how somebody called, or that nuan wrote first.
+    """
 
     id: int
     chat_id: int
@@ -31,6 +34,21 @@ class Session:
     upto_event: int
     digest_attempts: int = 0
     digest_due_at: int | None = None
+    open_reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SessionFacts:
+    """The open session of a chat as people may look at it; `before` is the one that ended before it.
+
+    `participants` are the names of those who were answered in it, `windows` who need not call again, and until when
+    (ms).
+    """
+
+    session: Session | None
+    before: Session | None
+    participants: tuple[str, ...] = ()
+    windows: tuple[tuple[str, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -113,15 +113,15 @@ async def torture(home: Home, plan: Plan, ground: Playground) -> Count:
     writing = asyncio.create_task(_write(plan, ground, chance))
     try:
         for _ in range(plan.kills):
-            process = await _start(home)
+            process = await start(home)
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(process.wait(), chance.uniform(plan.shortest_s, plan.longest_s))
-            slowest = max(slowest, await _end(process, plan.ends_by))
+            slowest = max(slowest, await end(process, plan.ends_by))
             exits[process.returncode or 0] += 1
-        process = await _start(home)
+        process = await start(home)
         await writing
-        await _until(lambda: _settled(home, plan))
-        await _end(process, SIGTERM)
+        await until(lambda: _settled(home, plan))
+        await end(process, SIGTERM)
         exits[process.returncode or 0] += 1
     finally:
         writing.cancel()
@@ -131,12 +131,12 @@ async def torture(home: Home, plan: Plan, ground: Playground) -> Count:
 
 async def _greet(home: Home, plan: Plan, ground: Playground) -> None:
     """Everybody has written once before it begins: what is missed of a place that was never seen is not asked for."""
-    process = await _start(home)
-    await _until(ground.ready)
+    process = await start(home)
+    await until(ground.ready)
     for who in range(plan.people):
         ground.write(who, "早")
-    await _until(lambda: len(_some(home, "SELECT 1 FROM event WHERE text LIKE '%早'")) == plan.people)
-    await _end(process, SIGTERM)
+    await until(lambda: len(some(home, "SELECT 1 FROM event WHERE text LIKE '%早'")) == plan.people)
+    await end(process, SIGTERM)
 
 
 async def _write(plan: Plan, ground: Playground, chance: random.Random) -> None:
@@ -146,7 +146,8 @@ async def _write(plan: Plan, ground: Playground, chance: random.Random) -> None:
         await asyncio.sleep(chance.uniform(0, 2 * pause))
 
 
-async def _start(home: Home) -> asyncio.subprocess.Process:
+async def start(home: Home) -> asyncio.subprocess.Process:
+    """The program on that folder."""
     errors = (home.folder / "stderr.txt").open("ab")
     try:
         return await asyncio.create_subprocess_exec(
@@ -157,7 +158,7 @@ async def _start(home: Home) -> asyncio.subprocess.Process:
         errors.close()
 
 
-async def _end(process: asyncio.subprocess.Process, how: Signals) -> float:
+async def end(process: asyncio.subprocess.Process, how: Signals) -> float:
     """End it; how many seconds that took."""
     loop = asyncio.get_running_loop()
     begun = loop.time()
@@ -167,7 +168,8 @@ async def _end(process: asyncio.subprocess.Process, how: Signals) -> float:
     return loop.time() - begun
 
 
-async def _until(true: Callable[[], bool]) -> None:
+async def until(true: Callable[[], bool]) -> None:
+    """Wait until it is so; TimeoutError when it never is."""
     async with asyncio.timeout(PATIENCE_S):
         while not true():  # noqa: ASYNC110 - the other side is a file
             await asyncio.sleep(0.2)
@@ -181,7 +183,7 @@ def _rows(home: Home, sql: str) -> list[tuple[object, ...]]:
         return database.execute(sql).fetchall()
 
 
-def _some(home: Home, sql: str) -> list[tuple[object, ...]]:
+def some(home: Home, sql: str) -> list[tuple[object, ...]]:
     """The rows, or none while the database is being made."""
     try:
         return _rows(home, sql)
