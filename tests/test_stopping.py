@@ -24,8 +24,8 @@ STOP = (
     "you can stop now", "don't reply", "Don’t answer that", "no need to reply", "no need to answer, thanks",
     "stop generating", "stop for a moment", "enough, stop", "stop停", "停 stop", "please 停", "小暖 stop",
     "ok，别说了", "🛑 stop", "✋停", "@nuan_bot 停", "唔好講啦", "停止\n", "ｓｔｏｐ", "Do not reply",
-    "stop right there", "別說了謝謝", "那就停吧", "那你别说了", "停……", "停...", "stop...", "stop…", "別說了...", "Stop--",
-    "停啦", "停止回應", "不要回覆我", "别回复我了", "無需回覆", "别说了求求你了", "never mind, stop", "hold on, stop",
+    "stop right there", "別說了謝謝", "那就停吧", "那你别说了", "停……", "停...", "stop...", "stop…", "別說了...",
+    "Stop--",    "停啦", "停止回應", "不要回覆我", "别回复我了", "無需回覆", "别说了求求你了", "never mind, stop", "hold on, stop",
     "停_", "好，停",
 )  # fmt: skip
 
@@ -67,8 +67,8 @@ TALK = (
     "not enough", "that's enough", "no", "wait", "ok", "please", "don't reply to him", "don't answer the phone",
     "should I stop?", "can we stop here?", "could it stop", "Stop the car", "stop him", "tell him to stop",
     "make it stop", "skip", "小暖", "小暖，你好", "", "   ", "！！！", "😀", "停 车", "> 停\n好的", "不停地下雨",
-    "停停走走", "走走停停", "停好了", "停那吧", "好停", "好安静", "好安静啊", "好安靜呀", "stop_listen", "don't stop...",
-    "別停……", "停不下來", "取消訂閱", "請停車", "ssh", "don't be quiet", "never shut up", "怎么不说话", "別不說話", "刚停", "站住", "停止营业时间", "闭嘴吧他说", "安静的夜",
+    "停停走走", "走走停停", "停好了", "停那吧", "好停", "好安静", "好安静啊", "好安靜呀", "stop_listen",
+    "don't stop...",    "別停……", "停不下來", "取消訂閱", "請停車", "ssh", "don't be quiet", "never shut up", "怎么不说话", "別不說話", "刚停", "站住", "停止营业时间", "闭嘴吧他说", "安静的夜",
 )  # fmt: skip
 
 

@@ -35,10 +35,14 @@ class Refusals:
         await self._database.write(verb)
 
     async def confirm(self, chat_id: int, event_id: int, text: str, at: int) -> None:
-        """Receipts of a message whose turn was stopped before it was asked; a turn that was asked says them itself."""
+        """Receipts of a message whose turn was stopped before it was asked; a turn that was asked says them itself.
+
+        What is still on the queue says them when its turn has come.
+        """
 
         def verb(db: sqlite3.Connection) -> None:
-            if db.execute("SELECT 1 FROM turn_event WHERE event_id = ?", (event_id,)).fetchone() is None:
+            asked = "SELECT 1 FROM turn_event WHERE event_id = ?1 UNION SELECT 1 FROM event WHERE id = ?1 AND state = "
+            if db.execute(f"{asked}'queued'", (event_id,)).fetchone() is None:
                 put(db, chat_id, Draft(text, "receipt"), at)
 
         await self._database.write(verb)
