@@ -36,7 +36,8 @@ QUIET = (
     "别说话了", "不要說話", "先别说话", "别插嘴", "別插嘴了", "别插话", "暖暖别插话", "不要出声", "停，闭嘴",
     "别说了，闭嘴", "shut up", "Shut up!", "shut up nuan", "nuan, be quiet", "please be quiet", "be quiet please",
     "Can you be quiet?", "keep quiet", "quiet please", "hush", "stop listening", "stop interrupting",
-    "don't say anything", "please don't talk", "stop, be quiet", "闭上嘴", "把嘴闭上", "闭嘴……", "不要講話", "別講話了", "不要再讲话了", "收聲啦", "保持沉默",
+    "don't say anything", "please don't talk", "stop, be quiet", "闭上嘴", "把嘴闭上", "闭嘴……", "不要講話",
+    "別講話了", "不要再讲话了", "收聲啦", "保持沉默",
     "shut the hell up", "shh", "shush!", "shut up...", "好，安静", "好了，安静",
 )  # fmt: skip
 
@@ -68,7 +69,8 @@ TALK = (
     "should I stop?", "can we stop here?", "could it stop", "Stop the car", "stop him", "tell him to stop",
     "make it stop", "skip", "小暖", "小暖，你好", "", "   ", "！！！", "😀", "停 车", "> 停\n好的", "不停地下雨",
     "停停走走", "走走停停", "停好了", "停那吧", "好停", "好安静", "好安静啊", "好安靜呀", "stop_listen",
-    "don't stop...",    "別停……", "停不下來", "取消訂閱", "請停車", "ssh", "don't be quiet", "never shut up", "怎么不说话", "別不說話", "刚停", "站住", "停止营业时间", "闭嘴吧他说", "安静的夜",
+    "don't stop...",    "別停……", "停不下來", "取消訂閱", "請停車", "ssh", "don't be quiet", "never shut up", "怎么不说话",
+    "別不說話", "刚停", "站住", "停止营业时间", "闭嘴吧他说", "安静的夜",
 )  # fmt: skip
 
 
