@@ -3,9 +3,10 @@
 import pytest
 
 from bot.errors import ModelError
-from tests.conftest import NewWorld
+from tests.conftest import NewWorld, OpenMedia
 from tests.fakes.clock import SimClock
 from tests.test_limits import FAST
+from tests.test_media import image
 from tests.world import World
 
 DAY_S = 86_400
@@ -51,16 +52,15 @@ async def test_a_day_of_twenty_five_hours_is_one_day(new_world: NewWorld) -> Non
     assert len(world.model.requests) == 2
 
 
-async def test_an_answer_that_is_begun_anew_is_no_second_one(new_world: NewWorld) -> None:
-    world = await new_world(limits={"person_minute": 1})
+async def test_an_answer_that_is_begun_anew_is_no_second_one(open_world: OpenMedia) -> None:
+    world = await open_world({"limits": {"person_minute": 1}, "prompt": {"light": "off"}})
     world.shut()
     await world.app.door.accept(world.message("小暖，你好", "阿蓝", "闲聊"))
     await world.held()
-    for who in ("阿明", "阿红"):
-        await world.app.door.accept(world.message(f"小暖，我是{who}", who, "闲聊"))
+    await world.app.door.accept(world.message("小暖，看图", "阿明", "闲聊", attachments=(image(),)))
+    await world.app.door.accept(world.message("小暖，我是阿红", "阿红", "闲聊"))
     answers = iter(["好的", ModelError("overflow", "too long"), "你们好"])
     world.model.script = lambda request: next(answers)
     await world.let_answer()
     assert world.replies == ["好的", "你们好"]
-    assert "我是阿明" in world.last_user
-    assert "我是阿红" in world.last_user
+    assert all(text in world.last_user for text in ("看图", "我是阿红"))
