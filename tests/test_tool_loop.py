@@ -179,6 +179,15 @@ def test_a_call_that_is_cut_or_broken_is_neither_carried_out_nor_shown(text: str
         ('<e t="join" n="阿明">来了</e>欢迎', "欢迎"),
         ("<!-- p=人说的话 b=你已发出的话 -->嗯", "嗯"),
         ("好的<|im_end|>", "好的"),
+        ('嗯<p n="小王">你好', "嗯"),
+        ('<p n="小王">你好\n好呀', "好呀"),
+        ("好的<function=memory_recall><parameter=query>蛇</parameter></function>", "好的"),
+        ('好的[TOOL_CALLS][{"name": "memory_recall", "arguments": {}}]', "好的"),
+        ("<｜tool▁calls▁begin｜>memory_recall<｜tool▁calls▁end｜>好的<｜end▁of▁sentence｜>", "好的"),
+        ("<tool_calls>[{}]</tool_calls>好的", "好的"),
+        ("<|channel|>analysis<|message|>他怕蛇<|end|><|start|>assistant<|channel|>final<|message|>你怕蛇", "你怕蛇"),
+        ("<|channel|>analysis<|message|>他怕蛇", ""),
+        ("清单：[1] 见 <function> 和 [TOOLS]", None),
         ("网页里 <p> 是段落，<b>粗体</b> 是强调，<p class='x'> 带样式", None),
         ("3 < 5，而 a<b>c", None),
         ("```html\n<b>hi</b>\n```", None),
@@ -207,7 +216,35 @@ def test_nothing_is_lost_of_a_text_without_marks_and_nothing_raises(text: str) -
         assert without_scaffold(text) == so_far(text) == text
 
 
-@pytest.mark.parametrize("text", [f"好的。{WHOLE}", '<ctx now="9">\n<b>好</b></ctx>', '嗯<p n="小王">你好</p>呀'])
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"好的。{WHOLE}",
+        '<ctx now="9">\n<b>好</b></ctx>',
+        '嗯<p n="小王">你好</p>呀',
+        '嗯<ctx now="[9">好',
+        "<function=memory_recall><parameter=q>小王</parameter></function>好",
+        "<|channel|>analysis<|message|>小王<|end|><|start|>assistant<|channel|>final<|message|>好",
+        '[TOOL_CALLS][{"name": "memory_recall"}]',
+        "<｜tool▁calls▁begin｜>memory_recall<｜tool▁calls▁end｜>好",
+    ],
+)
 def test_a_preview_never_shows_what_the_reply_will_not_have(text: str) -> None:
     shown = [so_far(text[:end]) for end in range(len(text) + 1)]
     assert not any("<" in each or "memory_recall" in each or "小王" in each for each in shown)
+
+
+def previews(text: str, *, only_ends: bool) -> set[str]:
+    """Everything that is shown while a server sends that text, and nothing of its last piece."""
+    shown: set[str] = set()
+    answer = Answer(frozenset(), hear=lambda so_far: shown.add(so_far()), only_ends=only_ends)
+    for char in text:
+        answer.add({"choices": [{"delta": {"content": char}}]})
+    assert answer.only_ends
+    return shown
+
+
+def test_a_model_that_only_ends_its_thoughts_shows_none_of_them_once_that_is_known() -> None:
+    text = "他怕蛇</think>你怕蛇"
+    assert not any("<" in each for each in previews(text, only_ends=False))
+    assert previews(text, only_ends=True) == {"", "你", "你怕", "你怕蛇"}
