@@ -1,12 +1,15 @@
 """Limits when the clock is set back, at the change of summer time, and for an answer that is begun anew."""
 
+from collections.abc import Iterator
+
 import pytest
 
 from bot.errors import ModelError
 from tests.conftest import NewWorld, OpenMedia
 from tests.fakes.clock import SimClock
+from tests.fakes.media import image
+from tests.fakes.model import Answer
 from tests.test_limits import FAST
-from tests.test_media import image
 from tests.world import World
 
 DAY_S = 86_400
@@ -59,7 +62,7 @@ async def test_an_answer_that_is_begun_anew_is_no_second_one(open_world: OpenMed
     await world.held()
     await world.app.door.accept(world.message("小暖，看图", "阿明", "闲聊", attachments=(image(),)))
     await world.app.door.accept(world.message("小暖，我是阿红", "阿红", "闲聊"))
-    answers = iter(["好的", ModelError("overflow", "too long"), "你们好"])
+    answers: Iterator[Answer] = iter(["好的", ModelError("overflow", "too long"), "你们好"])
     world.model.script = lambda request: next(answers)
     await world.let_answer()
     assert world.replies == ["好的", "你们好"]

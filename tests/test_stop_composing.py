@@ -3,8 +3,7 @@
 import asyncio
 
 from tests.conftest import OpenMedia
-from tests.fakes.media import MediaWorld
-from tests.test_media import image
+from tests.fakes.media import MediaWorld, image
 from tests.test_stop import GROUP, STOPPED, ends
 
 OTHERS = "我在答别人的话，说完就停"
