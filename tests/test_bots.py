@@ -11,6 +11,7 @@ from bot.config.settings import Settings
 from bot.errors import ModelError
 from bot.types.event import Sender
 from tests.conftest import NewWorld
+from tests.fakes.clock import SimClock
 from tests.world import World
 
 GROUP = "闲聊"
@@ -55,6 +56,14 @@ async def test_after_a_minute_of_silence_it_may_begin_again(world: World) -> Non
     await world.wait(59)
     assert await loop(world, 100) == 0
     await world.wait(1)
+    assert await loop(world, 100) == 20
+
+
+async def test_a_clock_that_is_set_back_does_not_silence_them_until_it_has_caught_up(world: World) -> None:
+    assert await loop(world, 100) == 20
+    await world.close()
+    world.clock = SimClock(world.clock.now() - 86_400_000)
+    await world.open()
     assert await loop(world, 100) == 20
 
 

@@ -8,6 +8,10 @@ from hypothesis import strategies as st
 
 from bot.errors import ModelError
 from bot.model.answer import MAX_CHARS, Answer, visible
+from bot.model.client import OpenAIModel
+from bot.types.prompt import Message, Prompt, Request
+from tests.fakes.openai_script import Reply
+from tests.fakes.openai_server import FakeOpenAI
 
 USAGES: list[tuple[dict[str, object], int]] = [
     ({"prompt_tokens_details": {"cached_tokens": 64}}, 64),
@@ -106,3 +110,16 @@ def test_no_json_whatever_breaks_the_assembly(chunks: list[object]) -> None:
 )
 def test_think_blocks_are_cut_out(text: str, shown: str) -> None:
     assert visible(text) == shown
+
+
+async def test_a_model_whose_template_begins_its_thoughts_is_known_after_its_first_answer() -> None:
+    shown: list[str] = []
+    async with FakeOpenAI(lambda asked: Reply("他怕蛇</think>你怕蛇")) as server:
+        model = OpenAIModel(server.base_url, "", "fake")
+        prompt = Prompt((), (Message("system", "你是小暖。"), Message("user", "我怕什么")))
+        for _ in range(2):
+            shown.clear()
+            answer = await model.stream(Request(prompt, 200, 0.7, 5), lambda so_far: shown.append(so_far()))
+            assert answer.text == "你怕蛇"
+        await model.close()
+    assert not any("他" in each for each in shown)

@@ -24,7 +24,9 @@ STOP = (
     "you can stop now", "don't reply", "Don’t answer that", "no need to reply", "no need to answer, thanks",
     "stop generating", "stop for a moment", "enough, stop", "stop停", "停 stop", "please 停", "小暖 stop",
     "ok，别说了", "🛑 stop", "✋停", "@nuan_bot 停", "唔好講啦", "停止\n", "ｓｔｏｐ", "Do not reply",
-    "stop right there", "別說了謝謝", "那就停吧", "那你别说了",
+    "stop right there", "別說了謝謝", "那就停吧", "那你别说了", "停……", "停...", "stop...", "stop…", "別說了...",
+    "Stop--",    "停啦", "停止回應", "不要回覆我", "别回复我了", "無需回覆", "别说了求求你了", "never mind, stop", "hold on, stop",
+    "停_", "好，停",
 )  # fmt: skip
 
 QUIET = (
@@ -34,7 +36,9 @@ QUIET = (
     "别说话了", "不要說話", "先别说话", "别插嘴", "別插嘴了", "别插话", "暖暖别插话", "不要出声", "停，闭嘴",
     "别说了，闭嘴", "shut up", "Shut up!", "shut up nuan", "nuan, be quiet", "please be quiet", "be quiet please",
     "Can you be quiet?", "keep quiet", "quiet please", "hush", "stop listening", "stop interrupting",
-    "don't say anything", "please don't talk", "stop, be quiet", "闭上嘴", "把嘴闭上",
+    "don't say anything", "please don't talk", "stop, be quiet", "闭上嘴", "把嘴闭上", "闭嘴……", "不要講話",
+    "別講話了", "不要再讲话了", "收聲啦", "保持沉默",
+    "shut the hell up", "shh", "shush!", "shut up...", "好，安静", "好了，安静",
 )  # fmt: skip
 
 TALK = (
@@ -64,7 +68,9 @@ TALK = (
     "not enough", "that's enough", "no", "wait", "ok", "please", "don't reply to him", "don't answer the phone",
     "should I stop?", "can we stop here?", "could it stop", "Stop the car", "stop him", "tell him to stop",
     "make it stop", "skip", "小暖", "小暖，你好", "", "   ", "！！！", "😀", "停 车", "> 停\n好的", "不停地下雨",
-    "停停走走", "走走停停", "刚停", "站住", "停止营业时间", "闭嘴吧他说", "安静的夜",
+    "停停走走", "走走停停", "停好了", "停那吧", "好停", "好安静", "好安静啊", "好安靜呀", "stop_listen",
+    "don't stop...",    "別停……", "停不下來", "取消訂閱", "請停車", "ssh", "don't be quiet", "never shut up", "怎么不说话",
+    "別不說話", "刚停", "站住", "停止营业时间", "闭嘴吧他说", "安静的夜",
 )  # fmt: skip
 
 

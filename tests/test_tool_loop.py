@@ -8,9 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.errors import ModelError
+from bot.flow.tooling import Bench, Tooling
 from bot.model.answer import Answer
 from bot.text.scaffold import so_far, without_scaffold, written_calls
-from bot.types.prompt import Completion
+from bot.types.prompt import Completion, Message, ToolCall, ToolSpec
+from bot.types.tool import Tool, ToolAnswer, ToolContext
+from bot.types.turn import Turn
 from tests.conftest import NewWorld
 from tests.fakes.clock import let_others_run
 from tests.fakes.model import calls
@@ -44,6 +47,66 @@ async def test_of_two_equal_calls_side_by_side_one_is_carried_out(world: World) 
     in_turn(world, [calls(recall("蛇"), recall("蛇")), "怕蛇"])
     await world.say("我怕什么")
     assert [result == AGAIN for result in results(world)] == [False, True]
+
+
+async def test_two_equal_calls_that_change_something_are_one(world: World) -> None:
+    in_turn(world, [calls(save("先量再裁"), save("先量再裁")), "好"])
+    await world.say("弄完了")
+    assert results(world) == ["经验已存 #1", AGAIN]
+
+
+async def test_before_the_last_call_the_model_is_told_to_answer(world: World) -> None:
+    in_turn(world, [calls(recall("蛇")), calls(recall("狗")), calls(recall("猫")), "不知道"])
+    await world.say("我怕什么")
+    none = "没有找到相关的记忆。"
+    assert results(world) == [none, none, f"{none}\n{ENOUGH}"]
+    assert world.replies == ["不知道"]
+
+
+async def test_what_is_asked_for_with_the_last_call_is_not_done(world: World) -> None:
+    in_turn(world, [calls(recall("蛇")), calls(recall("狗")), calls(recall("猫")), calls(save("先量再裁"))])
+    await world.say("弄完了")
+    assert world.rows("SELECT count(*) FROM memory") == [(0,)]
+
+
+@pytest.mark.parametrize(
+    "arguments", ['{"line": "再', '{"line": "再见"', '["再见"]', "{" * 9_000, '{"a":"' + "b" * 9_000 + '"}']
+)
+async def test_a_tool_that_needs_no_arguments_is_not_carried_out_with_broken_ones(
+    world: World, arguments: str
+) -> None:  # fmt: skip
+    in_turn(world, [calls(("stop_listen", arguments)), "好的", "我在"])
+    await world.say("小暖，在吗", "阿明", "闲聊")
+    await world.say("你看呢", "阿明", "闲聊")
+    await world.wait(5)
+    assert world.replies == ["好的", "我在"]
+    assert results(world)[0].startswith("参数不对，没有执行")
+
+
+async def test_no_tool_takes_broken_arguments(world: World) -> None:
+    names = ("memory_recall", "save_experience", "stop_listen", "skill")
+    in_turn(world, [calls(*((name, '{"') for name in names)), "好的"])
+    await world.say("小暖，在吗", "阿明", "闲聊")
+    assert [result[:9] for result in results(world)] == ["参数不对，没有执行"] * 4
+
+
+async def test_a_tool_that_breaks_takes_neither_the_others_nor_the_turn_along(world: World) -> None:
+    async def breaks(context: ToolContext, arguments: str) -> ToolAnswer:
+        raise KeyError("x")
+
+    async def works(context: ToolContext, arguments: str) -> ToolAnswer:
+        return ToolAnswer("好了")
+
+    tools = tuple(Tool(ToolSpec(run.__name__, "", "{}"), run, reads=True) for run in (breaks, works))
+    asked = tuple(ToolCall(str(number), tool.spec.name, "{}") for number, tool in enumerate(tools))
+    await world.say("你好")
+    chat, person = await world.store.people.chat(1), await world.store.people.person(1)
+    turn = Turn(1, 1, 1, 1, 1, "asked", "dm", 1, world.clock.now(), ())
+    bench = Bench(turn, chat, person, (Message("assistant", "", asked),))
+    planner, words = world.app._rooms.answering._planner, world.parts.words
+    outcomes = await Tooling(planner, tools, world.clock, words, world.log, None).run(bench, asked)
+    assert [outcome.text for outcome in outcomes] == ["工具出错了，没有执行：KeyError", "好了"]
+    assert world.log.named("tool_failed")[0]["tool"] == "breaks"
 
 
 async def test_what_changes_something_is_done_in_the_order_it_was_asked_for(world: World) -> None:
@@ -116,6 +179,15 @@ def test_a_call_that_is_cut_or_broken_is_neither_carried_out_nor_shown(text: str
         ('<e t="join" n="阿明">来了</e>欢迎', "欢迎"),
         ("<!-- p=人说的话 b=你已发出的话 -->嗯", "嗯"),
         ("好的<|im_end|>", "好的"),
+        ('嗯<p n="小王">你好', "嗯"),
+        ('<p n="小王">你好\n好呀', "好呀"),
+        ("好的<function=memory_recall><parameter=query>蛇</parameter></function>", "好的"),
+        ('好的[TOOL_CALLS][{"name": "memory_recall", "arguments": {}}]', "好的"),
+        ("<｜tool▁calls▁begin｜>memory_recall<｜tool▁calls▁end｜>好的<｜end▁of▁sentence｜>", "好的"),
+        ("<tool_calls>[{}]</tool_calls>好的", "好的"),
+        ("<|channel|>analysis<|message|>他怕蛇<|end|><|start|>assistant<|channel|>final<|message|>你怕蛇", "你怕蛇"),
+        ("<|channel|>analysis<|message|>他怕蛇", ""),
+        ("清单：[1] 见 <function> 和 [TOOLS]", None),
         ("网页里 <p> 是段落，<b>粗体</b> 是强调，<p class='x'> 带样式", None),
         ("3 < 5，而 a<b>c", None),
         ("```html\n<b>hi</b>\n```", None),
@@ -144,7 +216,35 @@ def test_nothing_is_lost_of_a_text_without_marks_and_nothing_raises(text: str) -
         assert without_scaffold(text) == so_far(text) == text
 
 
-@pytest.mark.parametrize("text", [f"好的。{WHOLE}", '<ctx now="9">\n<b>好</b></ctx>', '嗯<p n="小王">你好</p>呀'])
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"好的。{WHOLE}",
+        '<ctx now="9">\n<b>好</b></ctx>',
+        '嗯<p n="小王">你好</p>呀',
+        '嗯<ctx now="[9">好',
+        "<function=memory_recall><parameter=q>小王</parameter></function>好",
+        "<|channel|>analysis<|message|>小王<|end|><|start|>assistant<|channel|>final<|message|>好",
+        '[TOOL_CALLS][{"name": "memory_recall"}]',
+        "<｜tool▁calls▁begin｜>memory_recall<｜tool▁calls▁end｜>好",
+    ],
+)
 def test_a_preview_never_shows_what_the_reply_will_not_have(text: str) -> None:
     shown = [so_far(text[:end]) for end in range(len(text) + 1)]
     assert not any("<" in each or "memory_recall" in each or "小王" in each for each in shown)
+
+
+def previews(text: str, *, only_ends: bool) -> set[str]:
+    """Everything that is shown while a server sends that text, and nothing of its last piece."""
+    shown: set[str] = set()
+    answer = Answer(frozenset(), hear=lambda so_far: shown.add(so_far()), only_ends=only_ends)
+    for char in text:
+        answer.add({"choices": [{"delta": {"content": char}}]})
+    assert answer.only_ends
+    return shown
+
+
+def test_a_model_that_only_ends_its_thoughts_shows_none_of_them_once_that_is_known() -> None:
+    text = "他怕蛇</think>你怕蛇"
+    assert not any("<" in each for each in previews(text, only_ends=False))
+    assert previews(text, only_ends=True) == {"", "你", "你怕", "你怕蛇"}

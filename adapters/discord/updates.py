@@ -101,7 +101,7 @@ def from_message(message: discord.Message, me: discord.ClientUser) -> Incoming |
         external_id=str(message.id),
         mentions_bot=me.id in called or (not forwarded and bool(_my_roles(message, me))),
         replies_to_bot=answered == me.id,
-        addresses_other=not {*called, answered} <= {me.id, message.author.id, 0},
+        addresses_other=_calls_others(message, me, {*called, answered}, forwarded=forwarded),
         forwarded=forwarded,
         target=str(reply.message_id or "") if reply is not None else "",
         attachments=attachments_of(message),
@@ -219,6 +219,13 @@ def _my_marks(message: discord.Message, me: discord.ClientUser) -> tuple[str, ..
 def _my_roles(message: discord.Message, me: discord.ClientUser) -> list[discord.Role]:
     """The role that Discord made for this bot, if it is mentioned; other roles it has call many."""
     return [role for role in message.role_mentions if role.tags is not None and role.tags.bot_id == me.id]
+
+
+def _calls_others(message: discord.Message, me: discord.ClientUser, called: set[int], *, forwarded: bool) -> bool:
+    """Whether it is meant for somebody else: for one of those it calls, for a role, or for all that are here."""
+    roles = {*message.raw_role_mentions} - {role.id for role in _my_roles(message, me)}
+    many = not forwarded and (message.mention_everyone or bool(roles))
+    return many or not called <= {me.id, message.author.id, 0}
 
 
 def _member(guild: discord.Guild, user: Author, label: str, key: str) -> Incoming | None:

@@ -24,6 +24,7 @@ from bot.types.log import Log
 from bot.types.occasion import Occasion
 from bot.types.outgoing import Draft
 from bot.types.people import Chat, Person
+from bot.types.speaking import HALTS
 
 ALONE = ("command", "pair", "closed")
 """What is done by itself, without a model."""
@@ -175,13 +176,18 @@ class Answering:
         await self._runner.begin(replace(occasion, answering=known))
 
     async def _commands(self, event: Event, chat: Chat, person: Person) -> tuple[list[str], Event | None]:
-        """Carry out the memory commands of a message; the receipts still to be said, and what is left to answer."""
-        understood = await self._remembering.understand(event)
+        """Carry out the memory commands of a message; the receipts still to be said, and what is left to answer.
+
+        Of what was stopped nothing else is left.
+        """
+        understood, stopped = await self._remembering.understand(event), event.why in HALTS
         if event.forwarded or person.is_bot or not understood.commands:
-            return [], event
+            if stopped:
+                await self._store.events.finish((event.id,), "done", "stopped")
+            return [], None if stopped else event
         audience = await self._planner.audience(chat, person)
         _, account = await self._store.access.answer_to(event)
-        receipts, rest = [], understood.rest
+        receipts, rest = [], "" if stopped else understood.rest
         # Forgetting empties the message, so it comes last: a crash in between must not lose the other commands.
         commands = sorted(enumerate(understood.commands), key=lambda pair: pair[1].verb == "forget")
         for done, (place, command) in enumerate(commands, 1):

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import takewhile
 
 from bot.types.heartbeat import HEARTBEAT
 from bot.types.prompt import Message, ToolCall
@@ -14,6 +15,11 @@ LONGEST_NAME = 64
 
 LONGEST_ARGUMENTS = 8_000
 """Characters of one call's arguments that the log keeps."""
+
+UNREADABLE = '{"unreadable":true}'
+"""What the log keeps of arguments that cannot be used. Every tool refuses names that it does not know: {} would be
+taken by one that needs none.
+"""
 
 
 def mine(epoch: Epoch, turn: Turn) -> list[Message]:
@@ -40,12 +46,13 @@ def cause_of(epoch: Epoch, turn: Turn) -> Cause:
 
 
 def is_repeated(logged: Sequence[Message], call: ToolCall) -> bool:
-    """Whether an earlier round of this turn made a call with the same name and arguments; its result is in the log."""
-    rounds = [message.tool_calls for message in logged if message.role == "assistant"]
-    return any(is_same(earlier, call) for calls in rounds[:-1] for earlier in calls)
+    """Whether this turn made a call with the same name and arguments before; its result is in the log, or will be."""
+    *earlier, last = [message.tool_calls for message in logged if message.role == "assistant"]
+    before = takewhile(lambda other: other.id != call.id, last)
+    return any(_is_same(other, call) for calls in (*earlier, before) for other in calls)
 
 
-def is_same(one: ToolCall, other: ToolCall) -> bool:
+def _is_same(one: ToolCall, other: ToolCall) -> bool:
     """Whether two calls ask for the same."""
     return _meaning(one) == _meaning(other)
 
@@ -59,13 +66,14 @@ def _meaning(call: ToolCall) -> tuple[str, str]:
 
 
 def sound(message: Message) -> Message:
-    """The completion with {} for arguments that are no JSON object, or too long: servers refuse broken ones."""
+    """The completion without arguments that are no JSON object, or too long: servers refuse broken ones."""
     return replace(message, tool_calls=tuple(_sound_call(call) for call in message.tool_calls))
 
 
 def _sound_call(call: ToolCall) -> ToolCall:
+    arguments = call.arguments if call.arguments.strip() else "{}"
     try:
-        whole = len(call.arguments) <= LONGEST_ARGUMENTS and isinstance(json.loads(call.arguments), dict)
+        whole = len(arguments) <= LONGEST_ARGUMENTS and isinstance(json.loads(arguments), dict)
     except (ValueError, RecursionError):
         whole = False
-    return replace(call, name=call.name[:LONGEST_NAME], arguments=call.arguments if whole else "{}")
+    return replace(call, name=call.name[:LONGEST_NAME], arguments=arguments if whole else UNREADABLE)

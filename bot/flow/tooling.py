@@ -1,12 +1,13 @@
 """The tool calls of a turn: carried out side by side for its audience, and whatever goes wrong is the tool's answer."""
 
 import asyncio
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from itertools import takewhile
 
 from bot.errors import StoreError
 from bot.flow.plan import Planner
-from bot.flow.toolcalls import is_repeated, is_same
+from bot.flow.toolcalls import is_repeated
 from bot.flow.words import Words
 from bot.ports import Clock
 from bot.store.turns import ToolOutcome
@@ -15,8 +16,11 @@ from bot.types.heartbeat import HEARTBEAT
 from bot.types.log import Log
 from bot.types.people import Chat, Person
 from bot.types.prompt import Message, ToolCall
-from bot.types.tool import Tool, ToolContext, ToolRefused
+from bot.types.tool import Tool, ToolAnswer, ToolContext, ToolRefused
 from bot.types.turn import Turn
+
+MOST_CALLS = 4
+"""Model calls in one turn (issue: at most 4)."""
 
 MOST_TOOLS = 6
 """Tool calls in one turn (seed AI Chat Pipeline: 6)."""
@@ -27,7 +31,8 @@ TOOL_S = 30.0
 MOST_TURN_MS = 180_000
 """After three minutes a turn gets no more tools: somebody is waiting."""
 
-NOTHING: tuple[int, ...] = ()
+Sentence = Callable[..., str]
+"""A sentence in the person's script, by its key and values."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,41 +65,57 @@ class Tooling:
         results = sum(message.role == "tool" for message in bench.logged)
         together = tuple(takewhile(self._reads, calls)) or calls[:1]
         return tuple(
-            await asyncio.gather(
-                *(self._one(bench, call, results, together[:number]) for number, call in enumerate(together))
-            )
+            await asyncio.gather(*(self._one(bench, call, results + number) for number, call in enumerate(together)))
         )
 
     def _reads(self, call: ToolCall) -> bool:
         return any(tool.spec.name == call.name and tool.reads for tool in self._tools)
 
-    async def _one(self, bench: Bench, call: ToolCall, results: int, beside: tuple[ToolCall, ...]) -> ToolOutcome:
+    async def _one(self, bench: Bench, call: ToolCall, results: int) -> ToolOutcome:
+        """The result of one call when the turn has `results` of those before it."""
         text = self._words.opening(self._words.script(bench.person))
         tool = next((tool for tool in self._tools if tool.spec.name == call.name), None)
-        memory, told, quiet = None, NOTHING, False
-        late = self._clock.now() - bench.turn.asked_at > MOST_TURN_MS
-        most = self._most_tokens
+        found, rounds = None, sum(message.role == "assistant" for message in bench.logged)
         # What comes to nothing when nuan has nothing to say first may not change anything.
         first = bench.turn.why == HEARTBEAT and tool is not None and not tool.reads
-        if first or results + len(beside) >= MOST_TOOLS or late or (most is not None and bench.used > most):
+        if first or rounds >= MOST_CALLS or results >= MOST_TOOLS or self._spent(bench):
             answer = text("tool_enough")
-        elif tool is None:
-            answer = text("tool_unknown", problem=call.name[:64])
-        elif is_repeated(bench.logged, call) or any(is_same(other, call) for other in beside):
-            answer = text("tool_again")
         else:
-            try:
-                async with asyncio.timeout(TOOL_S):
-                    result = await tool.run(await self._context(bench), call.arguments)
-                answer, memory, told, quiet = result.text, result.memory, result.told, result.quiet
-            except ToolRefused as refused:
-                answer = text(refused.key, problem=refused.problem)
-            except (StoreError, TimeoutError) as error:
-                self._log.error("tool_failed", turn=bench.turn.id, tool=call.name, error=str(error))
-                answer = text("tool_failed", problem=type(error).__name__)
+            if tool is None:
+                answer = text("tool_unknown", problem=call.name[:64])
+            elif is_repeated(bench.logged, call):
+                answer = text("tool_again")
+            else:
+                found, answer = await self._carried_out(bench, tool, call, text)
+            if rounds == MOST_CALLS - 1:
+                answer = f"{answer}\n{text('tool_enough')}"
         tokens = estimate_tokens(answer, self._planner.vocabulary)
-        rounds = sum(message.role == "assistant" for message in bench.logged)
-        return ToolOutcome(f"{rounds}:{call.id}", call.id, answer, tokens, memory, told, quiet)
+        outcome = ToolOutcome(f"{rounds}:{call.id}", call.id, answer, tokens)
+        if found is None:
+            return outcome
+        return replace(outcome, memory=found.memory, told=found.told, quiet=found.quiet)
+
+    async def _carried_out(
+        self, bench: Bench, tool: Tool, call: ToolCall, text: Sentence
+    ) -> tuple[ToolAnswer | None, str]:  # fmt: skip
+        """What the tool did, None when it did nothing, and what the model is told."""
+        try:
+            async with asyncio.timeout(TOOL_S):
+                done = await tool.run(await self._context(bench), call.arguments)
+        except ToolRefused as refused:
+            return None, text(refused.key, problem=refused.problem)
+        except (StoreError, TimeoutError) as error:
+            self._log.error("tool_failed", turn=bench.turn.id, tool=call.name, error=str(error))
+            return None, text("tool_failed", problem=type(error).__name__)
+        except Exception as error:  # noqa: BLE001 - a defect in one tool must end neither the others nor the turn
+            self._log.error("tool_failed", turn=bench.turn.id, tool=call.name, exc_info=error)
+            return None, text("tool_failed", problem=type(error).__name__)
+        return done, done.text
+
+    def _spent(self, bench: Bench) -> bool:
+        """Whether the turn has lasted, or cost, as much as it may."""
+        late = self._clock.now() - bench.turn.asked_at > MOST_TURN_MS
+        return late or (self._most_tokens is not None and bench.used > self._most_tokens)
 
     async def _context(self, bench: Bench) -> ToolContext:
         turn, person = bench.turn, bench.person

@@ -11,7 +11,7 @@ from bot.flow.plan import Plan, Planner
 from bot.flow.refusing import Refusing
 from bot.flow.sending import Sending
 from bot.flow.toolcalls import cause_of, mine, sound, unanswered
-from bot.flow.tooling import Bench, Tooling
+from bot.flow.tooling import MOST_CALLS, Bench, Tooling
 from bot.flow.voice import Voice
 from bot.flow.words import Words
 from bot.money import prices
@@ -34,9 +34,6 @@ from bot.types.prompt import Completion, Request, ToolSpec, Usage
 from bot.types.session import Epoch
 from bot.types.tool import Tool
 from bot.types.turn import Call, Turn
-
-MOST_CALLS = 4
-"""Model calls in one turn (issue: at most 4)."""
 
 MOST_LOST = 8
 """Requests of one turn that may stay without an answer: one on which nuan dies is not asked for ever (FAULTS D5: 8)."""

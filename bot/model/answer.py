@@ -16,7 +16,7 @@ MAX_CHARS = 1_000_000
 
 _THINK = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
 _THINK_END = re.compile(r"\A.*</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
-_THINK_BEGUN = re.compile(r"<[a-z]{0,8}\Z", re.IGNORECASE)
+_THINK_BEGUN = re.compile(r"</?[a-z]{0,8}\Z", re.IGNORECASE)
 _OVERFLOW = re.compile(
     r"context.?(?:length|window|size)|maximum context|prompt is too long|too many tokens", re.IGNORECASE
 )
@@ -41,7 +41,8 @@ class Answer:
     """Collects the chunks of a stream, or one whole response, into a Completion.
 
     `taken` are the tool call ids of the prompt; a missing or repeated id gets one of our own, so ids stay unique.
-    Unless it must be `whole`, an answer that reached max_tokens is taken as it is.
+    Unless it must be `whole`, an answer that reached max_tokens is taken as it is. `only_ends`: the template of this
+    model begins its thoughts, so that what comes before their end is thought.
     """
 
     def __init__(
@@ -52,8 +53,10 @@ class Answer:
         whole: bool = True,
         hear: Callable[[Callable[[], str]], None] | None = None,
         counted: tuple[tuple[str, ...], tuple[str, ...]] = (CACHED, WRITTEN),
+        only_ends: bool = False,
     ) -> None:
         self.chunks = 0
+        self._only_ends = only_ends
         self._counted = counted
         self._hear = hear
         self._taken = taken
@@ -94,7 +97,15 @@ class Answer:
 
     def so_far(self) -> str:
         """The text that may be shown already: as it will be finished, without what could still become a thought."""
-        return so_far(visible(_THINK_BEGUN.sub("", clean("".join(self._text)))))
+        text = clean("".join(self._text))
+        if self._only_ends and _THINK_END.match(text) is None:
+            return ""
+        return so_far(visible(_THINK_BEGUN.sub("", text)))
+
+    @property
+    def only_ends(self) -> bool:
+        """Whether it ended a thought that it had not begun."""
+        return _THINK_END.match(_THINK.sub("", "".join(self._text))) is not None
 
     def completion(self) -> Completion:
         """The finished answer; raises ModelError when it is cut, filtered, empty or has a call without a name."""

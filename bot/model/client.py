@@ -45,6 +45,7 @@ class OpenAIModel:
         self._sees = sees
         self._loading = asyncio.Lock()
         self._wire: Wire | None = None
+        self._only_ends = False
 
     async def prepare(self) -> None:
         """Load the library now, so that the first answer need not wait for it (about 1 s)."""
@@ -59,14 +60,18 @@ class OpenAIModel:
         wire = await self._loaded()
         taken = frozenset(call.id for message in request.prompt.messages for call in message.tool_calls)
         can, keep = self._speaks.capabilities, self._speaks.keeps_reasoning
-        answer = Answer(taken, keep_reasoning=keep, hear=hear, counted=(can.usage_cached, can.usage_written))
+        answer = Answer(
+            taken, keep_reasoning=keep, hear=hear, counted=(can.usage_cached, can.usage_written),
+            only_ends=self._only_ends,
+        )  # fmt: skip
         try:
             async with asyncio.timeout(request.deadline_s):
                 await wire.ask(request, answer)
         except TimeoutError:
             after = f"no end after {request.deadline_s:g} s and {answer.chunks} chunks"
             raise ModelError("timeout", after) from None
-        return answer.completion()
+        completion, self._only_ends = answer.completion(), answer.only_ends
+        return completion
 
     async def see(
         self, model: str, picture: bytes, mime: str, question: str, max_tokens: int, deadline_s: float

@@ -30,9 +30,29 @@ _STOP = (
     "别再继续了 不要再继续 不要再继续了 不用继续了 不用再继续了 不用回 不用回了 别回了 别再回了 不用回我 "
     "不用回我了 别回我 别回我了 别再回我 别再回我了 不用说了 不用再说了 不必说了 不必再说了 不用讲了 "
     "不用再讲了 少废话 少啰嗦 唔好讲啦 唔好再讲 唔好再讲啦 唔使答啦 唔好讲嘞 可以停了 可以停下了 "
-    "可以停下来了"
+    "可以停下来了 停啦 停嘞 停低 停止回应 不要回我 不要回我了 别回复我 别回复我了 不要回复我 不要回复我了 "
+    "不用回复我 不用回复我了 无需回复 无需回答 不需要回复 不需要回答"
 )
-_PARKING = frozenset(("能停吗", "可以停吗", "能不能停", "可不可以停", "能停", "可以停"))
+_ELSE = frozenset(
+    [
+        "能停吗",
+        "可以停吗",
+        "能不能停",
+        "可不可以停",
+        "能停",
+        "可以停",
+        "好停",
+        "停好了",
+        "停好啦",
+        "停那",
+        "停那吧",
+        "好安静",
+        "好安静啊",
+        "好安静呀",
+        "好安静哦",
+    ]
+)
+"""Made of the same words, and about parking or a quiet place."""
 _NO = ("别", "别再", "不要", "不要再", "不用", "不用再", "不必", "甭", "莫")
 _VERBS = "回答 回复 回应 输出 生成 唠叨 啰嗦 念叨 打字 发消息 发言 废话 答 写 发 念"
 _SAYS = ("说", "讲")
@@ -43,12 +63,13 @@ _QUIET = (
     "不要吵 不要吵了 别出声 不要出声 别作声 不许出声 不许说话 不准说话 别插嘴 别插嘴了 "
     "不要插嘴 别再插嘴了 别插话 别插话了 不要插话 别接话 别接话了 不要接话 别搭话 别搭话了 别说话 "
     "别说话了 别说话啦 别再说话 别再说话了 不要说话 不要说话了 不要再说话 不要再说话了 先别说话 先别出声 "
-    "咪嘈 唔好嘈"
+    "咪嘈 唔好嘈 别讲话 别讲话了 别再讲话 别再讲话了 不要讲话 不要讲话了 不要再讲话 不要再讲话了 不许讲话 "
+    "不准讲话 先别讲话 唔好讲嘢 唔好再讲嘢 收声啦 保持沉默 别吵我 不要吵我"
 )
 _FILL = (
     "请 请你 请您 麻烦 麻烦你 拜托 拜托你 求你 求求你 求你了 你 您 给我 快 快点 赶紧 赶快 马上 立刻 立即 "
     "现在 先 好了 行了 够了 好啦 好 行 嗯 喂 哎 唉 诶 欸 嘿 嗨 等等 等一下 等下 算了 ok okay 那 那就 那你 "
-    "你好 机器人 啊 呀 哦 喔 嘛 唉呀 哎呀 拜托了"
+    "你好 机器人 啊 呀 哦 喔 嘛 唉呀 哎呀 拜托了 求求你了"
 )
 _TAIL = "吧 一下 一会 一会儿 会儿 先 谢谢 谢谢你 多谢 thanks"
 _LEAD = "能 能不能 能否 可以 可不可以 可以先 能先 can could would will"
@@ -65,12 +86,13 @@ _EN_QUIET = (
     "shut up|shut it|shut your mouth|be quiet|be silent|keep quiet|stay quiet|stay silent|quiet down|"
     "quiet please|hush|stfu|zip it|stop listening|stop butting in|stop interrupting|don't talk|"
     "do not talk|don't speak|do not speak|dont talk|don't say anything|do not say anything|"
-    "don't say a word|not another word|pipe down"
+    "don't say a word|not another word|pipe down|shut the hell up|shut the fuck up|shush|shh|shhh"
 )
 _EN_FILL = (
     "please|pls|plz|hey|hi|hello|now|just|alright|right|enough|that's enough|thank you|thx|already|"
     "for now|for a moment|for a while|for a bit|for a second|for a minute|for a sec|right now|at once|"
-    "immediately|wait|no|you|you can|you may|i said|bot|this instant|anymore|any more|anything else"
+    "immediately|wait|no|you|you can|you may|i said|bot|this instant|anymore|any more|anything else|"
+    "never mind|nevermind|hold on"
 )
 
 
@@ -104,7 +126,7 @@ def stops(text: str, names: tuple[str, ...] = ()) -> Stop:
     if not _QUOTES.isdisjoint(folded):
         return ""
     said = _spaced(folded)
-    if not said or len(said) > LONGEST or said in _PARKING:
+    if not said or len(said) > LONGEST or said in _ELSE:
         return ""
     asked = "?" in folded
     readings = (read for read in _read(said, _index(names)) if read.stop and _fits(read, asked))
@@ -178,10 +200,14 @@ def _spaced(folded: str) -> str:
 
 
 def _within(text: str, at: int) -> bool:
-    """Whether the sign at this place belongs to a word: don't, non-stop, @nuan_bot."""
-    if text[at] not in _JOINERS or not _latin(text[at + 1 : at + 2] or " "):
+    """Whether the sign at this place belongs to a word: don't, non-stop, @nuan_bot; those of stop... do not."""
+    if text[at] not in _JOINERS or not _letter(text[at + 1 : at + 2]):
         return False
-    return text[at] == "@" or (at > 0 and _latin(text[at - 1]))
+    return text[at] == "@" or _letter(text[max(at - 1, 0) : at])
+
+
+def _letter(char: str) -> bool:
+    return bool(char) and unicodedata.category(char) in {"Ll", "Lu", "Nd"}
 
 
 @lru_cache(maxsize=8)

@@ -16,7 +16,8 @@ def quiet(db: sqlite3.Connection, chat_id: int, at: int) -> bool:
     rows = db.execute(
         "SELECT id, at FROM event WHERE chat_id = ? AND why = 'bot' ORDER BY id DESC LIMIT ?", (chat_id, IN_A_ROW)
     ).fetchall()
-    if len(rows) >= MOST and rows[0][1] - rows[MOST - 1][1] < WINDOW_MS and at < rows[0][1] + SILENCE_MS:
+    # abs: after the clock was set back the newest lie ahead, and nobody is to wait until it has caught up.
+    if len(rows) >= MOST and abs(rows[0][1] - rows[MOST - 1][1]) < WINDOW_MS and abs(at - rows[0][1]) < SILENCE_MS:
         return True
     if len(rows) < IN_A_ROW:
         return False

@@ -19,6 +19,7 @@ from bot.store.quoting import QUOTED
 from bot.store.tombstones import Tombstones
 from bot.text.fold import fold
 from bot.types.memory import Memory, NewMemory
+from bot.types.speaking import HALTS
 
 UNTOLD = Effect("change")
 KEPT_MS = 7 * 86_400_000
@@ -173,8 +174,8 @@ def still_there(db: sqlite3.Connection, shown: tuple[int, ...], answering: tuple
     StoreError stores nothing.
     """
     for number in sorted({*shown, *answering}):
-        state = db.execute("SELECT hidden, outcome FROM event WHERE id = ?", (number,)).fetchone()
-        if state[0] == "deleted" or (state[1] == "stopped" and number in answering):
+        hidden, outcome, why = db.execute("SELECT hidden, outcome, why FROM event WHERE id = ?", (number,)).fetchone()
+        if hidden == "deleted" or (number in answering and (outcome == "stopped" or why in HALTS)):
             raise StoreError(f"event {number!r} was taken back meanwhile: nothing was stored, compose again")
 
 

@@ -33,7 +33,7 @@ UNDER_WAY = "WHERE turn.chat_id = ? AND turn.state IN ('asked', 'answered') ORDE
 def halt(db: sqlite3.Connection, accepted: Accepted, arrival: Arrival, *, lists: Lists) -> Accepted:
     """Verb part: carry out a command to stop; any other call of somebody cuts off what is still being said to them.
 
-    Owners end every turn of their chat, others those that answer them.
+    Owners end every turn of their chat, others those that answer them. What is due while none runs is being composed.
     """
     event, decision, at = accepted.event, accepted.decision, arrival.situation.at
     if event is None or event.person_id is None or decision is None:
@@ -49,11 +49,11 @@ def halt(db: sqlite3.Connection, accepted: Accepted, arrival: Arrival, *, lists:
     for (turn_id,) in db.execute(UNSENT, (event.chat_id,)).fetchall():
         if owner or answers(db, turn_id, event.person_id):
             unsay(db, turn_id, 0, at)
-    dropped = _drop(db, event, arrival)
+    dropped = _drop(db, event, arrival, everyone=owner and not running)
+    others = len(ended) < len(running) or (not running and not dropped and _composing(db, event.chat_id, at))
     if decision.why == "quiet" and accepted.chat.kind == "group":
         dropped += hush(db, event.chat_id, event.id, STOPPED, at)
     finish(db, (event.id,), "done", decision.why)
-    others = len(ended) < len(running)
     key = "stop_others" if others else _key(accepted.chat, decision.why)
     script = db.execute("SELECT script FROM person WHERE id = ?", (event.person_id,)).fetchone()[0]
     _receipt(db, event.chat_id, "\n".join((*lines, arrival.receipt(key, str(script)))), at)
@@ -102,18 +102,35 @@ def _keep_shown(db: sqlite3.Connection, turn: Turn, at: int) -> bool:
     return True
 
 
-def _drop(db: sqlite3.Connection, event: Event, arrival: Arrival) -> int:
-    """What that person said before and nobody has begun to answer waits no more; how many lines."""
+def _drop(db: sqlite3.Connection, event: Event, arrival: Arrival, *, everyone: bool) -> int:
+    """What that person said before and nobody has begun to answer waits no more; how many lines.
+
+    With `everyone` also what others wait for now. Of what asks something of memory only that is done.
+    """
     waiting = db.execute(
-        "SELECT id, text FROM event WHERE chat_id = ?1 AND state = 'queued' AND id < ?2 AND ((person_id = ?3 AND "
-        "kind = 'message' AND why NOT IN ('command', 'pair', 'closed')) OR why = ?4) AND id NOT IN (SELECT event_id "
-        "FROM turn_event JOIN turn ON turn.id = turn_event.turn_id WHERE turn.chat_id = ?1 AND turn.state IN "
-        "('asked', 'answered'))",
-        (event.chat_id, event.id, event.person_id, HEARTBEAT),
+        "SELECT id, text FROM event WHERE chat_id = ?1 AND state = 'queued' AND id < ?2 AND ((kind = 'message' "
+        "AND (person_id = ?3 OR (?5 AND due_at <= ?6)) AND why NOT IN ('command', 'pair', 'closed')) OR why = ?4) "
+        "AND id NOT IN (SELECT event_id FROM turn_event JOIN turn ON turn.id = turn_event.turn_id "
+        "WHERE turn.chat_id = ?1 AND turn.state IN ('asked', 'answered'))",
+        (event.chat_id, event.id, event.person_id, HEARTBEAT, everyone, arrival.situation.at),
     ).fetchall()
     gone = tuple(cast("int", number) for number, text in waiting if not arrival.spared(str(text)))
     finish(db, gone, "done", STOPPED)
-    return len(gone)
+    kept = [(arrival.situation.at, number) for number, _ in waiting if number not in gone]
+    db.executemany("UPDATE event SET why = 'stop', due_at = ? WHERE id = ?", kept)
+    return len(waiting)
+
+
+def _composing(db: sqlite3.Connection, chat_id: int, at: int) -> bool:
+    """Whether somebody's message is about to be asked."""
+    return (
+        db.execute(
+            "SELECT 1 FROM event WHERE chat_id = ? AND state = 'queued' AND kind = 'message' AND due_at <= ? "
+            "AND why NOT IN ('command', 'pair', 'closed', 'stop', 'quiet')",
+            (chat_id, at),
+        ).fetchone()
+        is not None
+    )
 
 
 def _receipt(db: sqlite3.Connection, chat_id: int, text: str, at: int) -> None:

@@ -6,7 +6,7 @@ from bot.errors import OverLimit
 from bot.store.database import Database
 from bot.store.events import finish
 from bot.store.outbox import put
-from bot.store.pace import reached, tell
+from bot.store.pace import begun, reached, tell
 from bot.types.outgoing import Draft
 from bot.types.pace import Pace
 
@@ -35,10 +35,14 @@ class Refusals:
         await self._database.write(verb)
 
     async def confirm(self, chat_id: int, event_id: int, text: str, at: int) -> None:
-        """Receipts of a message whose turn was stopped before it was asked; a turn that was asked says them itself."""
+        """Receipts of a message whose turn was stopped before it was asked; a turn that was asked says them itself.
+
+        What is still on the queue says them when its turn has come.
+        """
 
         def verb(db: sqlite3.Connection) -> None:
-            if db.execute("SELECT 1 FROM turn_event WHERE event_id = ?", (event_id,)).fetchone() is None:
+            asked = "SELECT 1 FROM turn_event WHERE event_id = ?1 UNION SELECT 1 FROM event WHERE id = ?1 AND state = "
+            if db.execute(f"{asked}'queued'", (event_id,)).fetchone() is None:
                 put(db, chat_id, Draft(text, "receipt"), at)
 
         await self._database.write(verb)
@@ -65,8 +69,8 @@ class Refusals:
         return await self._database.write(verb)
 
     async def over(self, person_id: int, pace: Pace, at: int) -> OverLimit | None:
-        """The limit that an answer to that person would meet now."""
-        return await self._database.write(lambda db: reached(db, pace, at, person_id))
+        """The limit that an answer to that person would meet now; none when it was begun before."""
+        return await self._database.write(lambda db: None if begun(db, pace) else reached(db, pace, at, person_id))
 
     async def told_since(self, chat_id: int, person_id: int, since: int) -> bool:
         """Whether that person was told there why nothing is answered, for what they wrote at `since` (ms) or later."""
