@@ -18,9 +18,10 @@ from bot.flow.crew import Crew
 from bot.flow.halting import Halting
 from bot.flow.heartbeat import Heartbeat
 from bot.flow.instructions import read_instructions
-from bot.flow.intake import Intake
+from bot.flow.intake import Beside, Intake
 from bot.flow.limiting import Limiting
 from bot.flow.media import Eyes, Media
+from bot.flow.pausing import Pausing
 from bot.flow.plan import Planner
 from bot.flow.recalling import Recalling
 from bot.flow.remembering import Remembering
@@ -89,6 +90,15 @@ def make_planner(parts: Parts, media: Media | None = None) -> tuple[Planner, Bra
     return planner, Brain(Caller(parts.crew, media.slots, parts.clock, parts.log), tools)
 
 
+def speaking_rules(settings: Settings) -> SpeakingRules:
+    """When nuan speaks, as it is configured."""
+    speak = settings.speak
+    return SpeakingRules(
+        settings.bot.names, settings.bot.prefix_trigger, speak.window_seconds * 1000, speak.followup_seconds * 1000,
+        speak.backlog_seconds * 1000, speak.bots == "limited",
+    )  # fmt: skip
+
+
 class App:
     """The running house: a door for adapters, lanes for chats, sending, digests and alarms."""
 
@@ -113,9 +123,11 @@ class App:
         )  # fmt: skip
         remembering = Remembering(store, clock, settings, words, parts.aside)
         self._halting = Halting(self._sends.wake, log)
+        pausing = Pausing(store, clock, settings.speak, remembering.understand, self._sending.adapter)
         self._answering = Answering(
             store, runner, remembering, planner, clock, words,
-            Reach(self._sending, media, self._halting, Limiting(store, clock, settings.limits, words, log)), log,
+            Reach(self._sending, media, self._halting, Limiting(store, clock, settings.limits, words, log), pausing),
+            log,
         )  # fmt: skip
         summariser = Summariser(brain.caller.behind(), read_instructions(parts.prompts, "digest"))
         self._closing = Closing(store, summariser, planner, clock, settings, words, parts.aside, log)
@@ -123,12 +135,10 @@ class App:
         handlers = Handlers(self._chats.wake, self._sends.wake, self._digests.wake, self._write_first)
         self._alarms = Alarms(store, clock, handlers, settings, words.tz(words.zone), self.look, log)
         self._alarm_lane = Lanes("alarm", self._alarms.work, self._activity, log)
-        rules = SpeakingRules(
-            settings.bot.names, settings.bot.prefix_trigger, settings.speak.window_seconds * 1000,
-            settings.speak.followup_seconds * 1000, settings.speak.backlog_seconds * 1000,
-            settings.speak.bots == "limited",
+        self.door = Intake(
+            store, clock, speaking_rules(settings), is_command, words, self._arrived, self._activity,
+            Beside(pausing, tuple(scenes)),
         )  # fmt: skip
-        self.door = Intake(store, clock, rules, is_command, words, self._arrived, self._activity, tuple(scenes))
 
     async def start(self, adapters: Sequence[Adapter]) -> None:
         """Take up what an earlier process left, then begin."""

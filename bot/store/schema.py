@@ -178,6 +178,11 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             chat_id INTEGER PRIMARY KEY REFERENCES chat(id), recent INTEGER, window_seconds INTEGER,
             recent_max INTEGER)""",
     ),
+    (
+        """CREATE TABLE rush (
+            chat_id INTEGER PRIMARY KEY REFERENCES chat(id), last INTEGER NOT NULL, before INTEGER NOT NULL,
+            since INTEGER NOT NULL, until INTEGER NOT NULL)""",
+    ),
 )
 """Migration n brings a database from user_version n to n + 1; each runs in one transaction."""
 
