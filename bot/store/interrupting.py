@@ -13,7 +13,9 @@ from bot.store.halting import halt
 from bot.store.steps import under_way
 from bot.store.voiding import answers, cut_short
 from bot.store.windows import requeue
+from bot.types.event import Event
 from bot.types.heartbeat import HEARTBEAT
+from bot.types.speaking import Decision
 from bot.types.turn import Turn
 
 INTERRUPTED = "interrupted"
@@ -37,14 +39,25 @@ def interrupt(db: sqlite3.Connection, accepted: Accepted, arrival: Arrival) -> A
     if decision.action == "listen" or decision.why in APART or arrival.situation.is_memory_command:
         return accepted
     ended = tuple(turn for turn in under_way(db, event.chat_id) if _may(db, turn, event.person_id))
+    due = _due(db, event, decision, at) if ended else at
     for turn in ended:
         cut_short(db, turn, INTERRUPTED, at)
-        requeue(db, turn.event_ids, decision.due_at)
+        requeue(db, turn.event_ids, due)
         db.execute(
             "INSERT OR IGNORE INTO effect (key, result, at) VALUES (?, 'done', ?)",
             (f"{INTERRUPTED}:{min(turn.event_ids)}", at),
         )
     return replace(accepted, halted=Halted(tuple(turn.id for turn in ended), 0)) if ended else accepted
+
+
+def _due(db: sqlite3.Connection, event: Event, decision: Decision, at: int) -> int:
+    """When both are asked: a follow-up that interrupts waits for no silence, though for the end of a flood."""
+    if decision.why != "window":
+        return decision.due_at
+    row = db.execute("SELECT until FROM rush WHERE chat_id = ?", (event.chat_id,)).fetchone()
+    due = max(at, row[0] if row else 0)
+    db.execute("UPDATE event SET due_at = ? WHERE id = ? AND state = 'queued'", (due, event.id))
+    return due
 
 
 def _may(db: sqlite3.Connection, turn: Turn, person_id: int) -> bool:
