@@ -10,7 +10,6 @@ from tests.fakes.clock import let_others_run
 from tests.fakes.model import ScriptedModel, says
 from tests.world import World
 
-
 STEPS = 10
 """Steps of the event loop after which a cancelled call has ended."""
 
@@ -23,6 +22,7 @@ class SlowModel(ScriptedModel):
         self._world = world
         self._takes_ms = takes_ms
         self.thinking = 0
+        self.begun = asyncio.Event()
         self.most = 0
 
     async def complete(self, request: Request) -> Completion:
@@ -37,6 +37,7 @@ class SlowModel(ScriptedModel):
             return await super().complete(request)
         self.requests.append(request)
         self.thinking += 1
+        self.begun.set()
         self.most = max(self.most, self.thinking)
         alarm = clock.at(clock.now() + takes, ready)
         try:
@@ -67,7 +68,14 @@ class SlowWorld(World):
         for _ in range(STEPS):  # a call that was just cancelled still counts as thinking
             await let_others_run()
         while self.app._activity._count > self.slow.thinking:
-            await let_others_run()
+            if self.slow.thinking:
+                await let_others_run()
+                continue
+            self.slow.begun.clear()
+            waits = [asyncio.ensure_future(one) for one in (self.slow.begun.wait(), self.app.settled())]
+            await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+            for wait in waits:
+                wait.cancel()
 
     async def wait(self, seconds: float) -> None:
         """Time passes, deadline by deadline."""
