@@ -42,13 +42,14 @@ async def test_nobody_is_crowded_out_of_the_answer_by_anothers_flood(tmp_path: P
     for who in ("甲", "乙"):
         await world.wait(0.4)
         await world.write(f"小暖，{who}有一个问题", who, "闲聊")
-    await world.flood(((("丙", f"小暖，第{number}句")) for number in range(120)), "闲聊")
+    XX
     await world.wait(30)
     said = "".join(prompt[-1].content for prompt in world.prompts)
     assert "甲有一个问题" in said
     assert "乙有一个问题" in said
     assert 'to="甲, 乙, 丙"' in world.last_user
-    assert world.last_user.count("<p ") <= MOST_LINES + 120
+    assert world.last_user.count("<p ") < 120, "what is not told whole is folded"
+    assert world.last_user.count("第") >= MOST_LINES
     await world.close()
 
 
