@@ -8,7 +8,7 @@ from bot.commands.table import is_command
 from bot.errors import StoreError
 from bot.flow.alarms import RETRY_MS, Alarms, Handlers
 from bot.flow.halting import Halting
-from bot.flow.intake import Intake
+from bot.flow.intake import Beside, Intake
 from bot.flow.sending import Sending
 from bot.ports import Adapter, SceneSource
 from bot.rooms import Hall, Parts, Rooms, allowed, make_rooms, rules_of
@@ -42,7 +42,8 @@ class App:
         self._alarms = Alarms(store, clock, handlers, settings, words.tz(words.zone), self.look, log)
         self._alarm_lane = Lanes("alarm", self._alarms.work, self._activity, log)
         self.door = Intake(
-            store, clock, rules_of(settings), is_command, words, self._arrived, self._activity, tuple(scenes)
+            store, clock, rules_of(settings), is_command, words, self._arrived, self._activity,
+            Beside(self._rooms.pausing, tuple(scenes)),
         )  # fmt: skip
 
     @property
@@ -64,7 +65,7 @@ class App:
         self._hall.slots.resize(settings.model.slots)
         self._sending.speak(words)
         self._alarms.obey(settings, tz)
-        self.door.obey(rules, words)
+        self.door.obey(rules, words, rooms.pausing)
         self._store.admit_by(frozenset(settings.bot.owners), allowed(settings))
         rooms.answering.succeed(old.answering.retire())
         try:

@@ -102,6 +102,15 @@ class Door(Protocol):
         ...
 
 
+@runtime_checkable
+class HearsTyping(Protocol):
+    """A door that wants to know who is writing just now."""
+
+    def typing(self, place: Place, account: str) -> None:
+        """The account of that platform is typing there; nothing of it is stored."""
+        ...
+
+
 class Adapter(Protocol):
     """One platform: brings events through a door, sends messages out.
 
@@ -163,6 +172,16 @@ class Drafts(Protocol):
     async def draft(self, outgoing: Outgoing) -> bool:
         """Show `outgoing.text` as being written, where this chat can; False where it cannot."""
         ...
+
+
+@runtime_checkable
+class Debounces(Protocol):
+    """An adapter whose people write a thought in several messages.
+
+    `debounce_ms` is how long nuan waits for the next one, unless it is configured.
+    """
+
+    debounce_ms: int
 
 
 @runtime_checkable

@@ -17,6 +17,7 @@ from bot.flow.heartbeat import Heartbeat
 from bot.flow.instructions import read_instructions
 from bot.flow.limiting import Limiting
 from bot.flow.media import Eyes, Media
+from bot.flow.pausing import Pausing
 from bot.flow.plan import Planner
 from bot.flow.recalling import Recalling
 from bot.flow.remembering import Remembering
@@ -73,6 +74,7 @@ class Rooms:
     answering: Answering
     heartbeat: Heartbeat
     closing: Closing
+    pausing: Pausing
     inside: int = 0
 
 
@@ -115,14 +117,15 @@ def make_rooms(parts: Parts, hall: Hall) -> Rooms:
 
     heartbeat = Heartbeat(store, clock, settings, words, begin, lambda: hall.sending.platforms, log)
     remembering = Remembering(store, clock, settings, words, parts.aside)
+    pausing = Pausing(store, clock, settings.speak, remembering.understand, hall.sending.adapter)
     answering = Answering(
         store, runner, remembering, planner, clock, words,
-        Reach(hall.sending, media, hall.halting, Limiting(store, clock, settings.limits, words, log)), log,
+        Reach(hall.sending, media, hall.halting, Limiting(store, clock, settings.limits, words, log), pausing), log,
     )  # fmt: skip
     summariser = Summariser(brain.caller.behind(), read_instructions(parts.prompts, "digest"))
     closing = Closing(store, summariser, planner, clock, settings, words, parts.aside, log)
     answering.employ(CommandDesk(store, planner, clock, settings, words, parts.reload))
-    return Rooms(parts, answering, heartbeat, closing)
+    return Rooms(parts, answering, heartbeat, closing, pausing)
 
 
 def rules_of(settings: Settings) -> SpeakingRules:

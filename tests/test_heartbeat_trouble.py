@@ -10,7 +10,7 @@ from bot.commands.table import is_command
 from bot.config.settings import Settings
 from bot.errors import ModelError
 from bot.flow.heartbeat import Heartbeat
-from bot.flow.intake import Intake
+from bot.flow.intake import Beside, Intake
 from bot.session.activation import SpeakingRules
 from bot.session.lanes import Activity
 from bot.store.store import DATABASE
@@ -149,7 +149,14 @@ async def test_who_writes_as_it_is_being_said_is_answered_alone(new_world: NewWo
     await beat_held(world, DAY_S)
     # It is stored, and before anybody is woken for it the completion is there.
     unheard = Intake(
-        world.store, world.clock, SpeakingRules(("小暖",)), is_command, world.parts.words, lambda *_: None, Activity()
+        world.store,
+        world.clock,
+        SpeakingRules(("小暖",)),
+        is_command,
+        world.parts.words,
+        lambda *_: None,
+        Activity(),
+        Beside(world.app._rooms.pausing),
     )
     await unheard.accept(world.message("在吗"))
     await world.let_answer()

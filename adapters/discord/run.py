@@ -15,9 +15,9 @@ from adapters.discord.client import Address, Client, ServerFault, forwarded
 from adapters.discord.history import History, readable
 from adapters.discord.send import FAILURES, Posts, fate_of, said_of
 from adapters.discord.slash import Interactions, said, sync
-from adapters.discord.updates import PLATFORM, incomings
+from adapters.discord.updates import PLATFORM, incomings, typing_of
 from bot.errors import NuanError, PlatformError, SendError
-from bot.ports import Clock, Door
+from bot.ports import Clock, Door, HearsTyping
 from bot.text.split import split
 from bot.types.command import CommandSpec
 from bot.types.event import Attachment, Incoming
@@ -44,7 +44,7 @@ _REFUSED_CODE, _INTENTS_CODES = 4004, (4013, 4014)
 
 
 class DiscordAdapter:
-    """Discord: Adapter, Splits, Typing, Edits and Files of bot/ports.py. One connection at a time.
+    """Discord: Adapter, Splits, Typing, Edits, Debounces and Files of bot/ports.py. One connection at a time.
 
     `api_url` and `gateway_url` as in the configuration; `commands` become slash commands.
     """
@@ -53,6 +53,7 @@ class DiscordAdapter:
     resends = True
     edit_interval_ms = 1_500
     placeholder = False
+    debounce_ms = 600
 
     def __init__(
         self, token: str, api_url: str, gateway_url: str, proxy: str, commands: tuple[CommandSpec, ...], clock: Clock,
@@ -66,12 +67,14 @@ class DiscordAdapter:
         self._clock = clock
         self._client: Client | None = None
         self._lanes: Lanes | None = None
+        self._door: Door | None = None
         self._posts: Posts | None = None
         self._typing: dict[str, asyncio.Event] = {}
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def run(self, door: Door) -> None:
         """Work until cancelled. PlatformError when Discord or the store cannot be used, OSError to try again."""
+        self._door = door
         with forwarded(self._log):
             client = Client(self._address, self._seen, self._log)
             self._lanes = lanes = Lanes(door, History(client, self._log), self._clock, self._log)
@@ -184,6 +187,9 @@ class DiscordAdapter:
                     self._start(self._removed(lanes, guild.id))
                 case "interaction", (discord.Interaction() as interaction,):
                     self._start(self._used(client, lanes, interaction))
+                case "raw_typing", (discord.RawTypingEvent() as typing,):
+                    if isinstance(self._door, HearsTyping) and (found := typing_of(typing, client)) is not None:
+                        self._door.typing(*found)
                 case _:
                     for incoming in incomings(event, args, client):
                         lanes.put(incoming)

@@ -132,6 +132,13 @@ def deletion(where: Place, message_id: int, me: int) -> Incoming:
     return Incoming(where, None, "event", "", "delete", f"{me}:{target}:delete", target=target)
 
 
+def typing_of(typing: discord.RawTypingEvent, known: Known) -> tuple[Place, str] | None:
+    """Who is typing where; None for the bot itself."""
+    if known.user is None or typing.user_id == known.user.id:
+        return None
+    return place_at(typing.channel_id, typing.guild_id, known), str(typing.user_id)
+
+
 def from_reaction(reaction: discord.RawReactionActionEvent, known: Known) -> Incoming | None:
     """A reaction, its emoji with a "-" before it when it was taken back; None for our own."""
     if known.user is not None and reaction.user_id == known.user.id:

@@ -47,6 +47,7 @@ class TelegramAdapter:
 
     platform = "telegram"
     resends = False
+    debounce_ms = 600
     edit_interval_ms = 1_500
     draft_interval_ms = 700
 

@@ -18,6 +18,7 @@ from bot.config.reload import ReloadRules
 from bot.config.section import Section
 from bot.types.memory import Ranking
 from bot.types.session import LightPolicy
+from bot.types.speaking import Busy
 
 Language = Literal["zh-Hans", "zh-Hant", "en"]
 Level = Literal["debug", "info", "warning", "error"]
@@ -70,6 +71,19 @@ class Speak(Section):
         default=False,
         description="Whether a reply may go out as several messages, with pauses and typing time between them, where "
         "the persona wants it (a file PACED.md); such replies are not shown while they are written.",
+    )
+    busy: Busy = Field(
+        default="collect",
+        description="Messages that come while nuan answers in that chat: collect (answered together afterwards), "
+        "interrupt (a new message of the person being answered cancels the running call, once, and both are asked "
+        "together) or queue (one after the other, together only when more than 3 wait).",
+    )
+    debounce_seconds: float = Field(
+        default=0.6,
+        ge=0,
+        le=3,
+        description="Wait for a person's next message before the first is answered, in seconds, up to 3 while they are "
+        "still typing; unset the terminal does not wait, and queue never does.",
     )
     bots: Literal["never", "limited"] = Field(
         default="limited",

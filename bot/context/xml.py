@@ -16,6 +16,9 @@ from bot.types.event import Event
 GAP_MS = 300_000
 """A silence this long shows as <g d=…/> (C5)."""
 
+NAMES = ", "
+"""Between the names of those who wait for an answer."""
+
 CUT_LABEL = "cut"
 """A bot line with this label is what people saw of a cancelled turn: <b cut="1">."""
 
@@ -24,7 +27,8 @@ CUT_LABEL = "cut"
 class Frame:
     """The words around the lines. `now` is local time as "2026-11-21 09:05"; "" leaves holiday or legend out.
 
-    `legend` explains the elements and belongs into the first <ctx> of a log. `cut_note` ends a message that was too
+    `to` names those who wait for the answer, when they are several. `legend` explains the elements and belongs into the
+    first <ctx> of a log. `cut_note` ends a message that was too
     long to be taken whole; {n} in it becomes the number of code points left out.
     """
 
@@ -33,6 +37,7 @@ class Frame:
     holiday: str = ""
     legend: str = ""
     cut_note: str = "…(+{n})"
+    to: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +105,8 @@ def render(elements: Iterable[str], frame: Frame) -> str:
     if not body:
         return ""
     holiday = f' holiday="{_attribute(frame.holiday)}"' if frame.holiday else ""
-    head = f'<ctx now="{_attribute(frame.now)}" weekday="{_attribute(frame.weekday)}"{holiday}>'
+    to = f' to="{_attribute(NAMES.join(clip(clean_name(name), 32) for name in frame.to))}"' if frame.to else ""
+    head = f'<ctx now="{_attribute(frame.now)}" weekday="{_attribute(frame.weekday)}"{holiday}{to}>'
     legend = (f"<!-- {_comment(frame.legend)} -->",) if frame.legend else ()
     return "\n".join((head, *legend, *body, "</ctx>"))
 

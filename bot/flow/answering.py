@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from itertools import takewhile
 from typing import Protocol
 
 from bot.errors import OverLimit, StoreError
@@ -11,6 +10,7 @@ from bot.flow.guests import Guests
 from bot.flow.halting import Halting
 from bot.flow.limiting import Limiting
 from bot.flow.media import Media
+from bot.flow.pausing import Pausing
 from bot.flow.plan import Planner
 from bot.flow.remembering import Remembering, Told
 from bot.flow.sending import Sending
@@ -18,16 +18,15 @@ from bot.flow.turn import TurnRunner
 from bot.flow.words import Words
 from bot.memory.ordering import ordered
 from bot.ports import Clock
+from bot.session.bursts import batch as next_batch
 from bot.store.store import Store
+from bot.store.views import Waiting
 from bot.types.event import Event
 from bot.types.log import Log
 from bot.types.occasion import Occasion
 from bot.types.outgoing import Draft
 from bot.types.people import Chat, Person
 from bot.types.speaking import HALTS
-
-ALONE = ("command", "pair", "closed")
-"""What is done by itself, without a model."""
 
 
 class Desk(Protocol):
@@ -40,12 +39,13 @@ class Desk(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """What an answer passes: limits, attachments to look at, the way out, and who says stop."""
+    """What an answer passes: limits, attachments to look at, the way out, who says stop, and the wait before it."""
 
     sending: Sending
     media: Media
     halting: Halting
     limiting: Limiting
+    pausing: Pausing
 
 
 class Answering:
@@ -66,6 +66,7 @@ class Answering:
         self._media = reach.media
         self._halting = reach.halting
         self._limiting = reach.limiting
+        self._pausing = reach.pausing
         self._guests = Guests(store, clock, words)
         self._desk: Desk | None = None
         self._unfinished: set[int] = set()
@@ -113,7 +114,9 @@ class Answering:
             await follow(event, self._store, self._remembering, self._clock)
         if changes:
             return True
-        batch = tuple(takewhile(lambda event: event.why not in ALONE, due)) or due[:1]
+        if await self._pausing.lengthened(waiting):
+            return True
+        batch = self._batch(waiting)
         try:
             match batch[0].why:
                 case "command":
@@ -130,6 +133,14 @@ class Answering:
             self._log.error("answer_failed", chat=chat.id, exc_info=error)
             await self._give_up(batch, chat)
         return True
+
+    def _batch(self, waiting: Waiting) -> tuple[Event, ...]:
+        """What comes next; the operator is told when messages that were to be answered one by one are not."""
+        busy = self._pausing.rules(waiting.chat.platform).busy
+        batch = next_batch(waiting.due, waiting.later, busy)
+        if busy == "queue" and len(batch) > 1:
+            self._log.warning("queue_folded", chat=waiting.chat.id, messages=len(batch))
+        return batch
 
     async def _command(self, event: Event, chat: Chat, person: Person) -> None:
         if ordered(event.text) is not None:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Coroutine
 
 from bot.store.arrival import Accepted
 from bot.types.log import Log
+from bot.types.speaking import HALTS
 
 
 class Halting:
@@ -37,7 +38,7 @@ class Halting:
         return True
 
     def halt(self, accepted: Accepted) -> None:
-        """A command to stop is stored: end the call of what it voided, and let its receipt go out."""
+        """A command to stop, or a message that interrupts, is stored: end the call of what it voided, send the rest."""
         if accepted.superseded:
             self._log.info("superseded", chat=accepted.chat.id, turns=list(accepted.superseded))
         halted, decision, event = accepted.halted, accepted.decision, accepted.event
@@ -46,8 +47,9 @@ class Halting:
         chat_id = accepted.chat.id
         if chat_id in self._running and not halted.others:
             self._running[chat_id].cancel()
+        what = "stopped" if decision.why in HALTS else "interrupted"
         self._log.info(
-            "stopped", chat=chat_id, person=event.person_id, why=decision.why, turns=list(halted.turns),
+            what, chat=chat_id, person=event.person_id, why=decision.why, turns=list(halted.turns),
             dropped=halted.dropped,
         )  # fmt: skip
         self._send(chat_id)

@@ -1,15 +1,17 @@
 """The door: an event is committed with its decision before the platform is told that it arrived."""
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from bot.context.scene import scene_text
+from bot.flow.pausing import Pausing
 from bot.flow.words import Words
 from bot.memory.ordering import ordered
 from bot.memory.pointing import pointing
 from bot.memory.understand import understand
 from bot.ports import Clock, SceneSource
 from bot.session.activation import SpeakingRules, decide
+from bot.session.bursts import BurstRules, paced
 from bot.session.lanes import Activity
 from bot.session.stopping import stops
 from bot.store.arrival import Accepted, Arrival
@@ -34,12 +36,20 @@ MOST_CHARS = 100_000
 """What is stored of one message; no chat platform sends more, and a pasted file must not fill the disk."""
 
 
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """What is asked beside the message: how long one waits for the next, and who describes its place."""
+
+    pausing: Pausing
+    scenes: tuple[SceneSource, ...] = ()
+
+
 class Intake:
     """Takes events in from any adapter."""
 
     def __init__(
         self, store: Store, clock: Clock, rules: SpeakingRules, is_command: Callable[[str], bool], words: Words,
-        arrived: Callable[[Accepted], None], activity: Activity, scenes: tuple[SceneSource, ...] = (),
+        arrived: Callable[[Accepted], None], activity: Activity, beside: Beside,
     ) -> None:  # fmt: skip
         """`arrived` is told of everything that is stored."""
         self._store = store
@@ -49,11 +59,12 @@ class Intake:
         self._words = words
         self._arrived = arrived
         self._activity = activity
-        self._scenes = scenes
+        self._scenes = beside.scenes
+        self._pausing = beside.pausing
 
-    def obey(self, rules: SpeakingRules, words: Words) -> None:
-        """Decide by these rules from now on; what is stored was decided."""
-        self._rules, self._words = rules, words
+    def obey(self, rules: SpeakingRules, words: Words, pausing: Pausing) -> None:
+        """Decide by these from now on; what is stored was decided."""
+        self._rules, self._words, self._pausing = rules, words, pausing
 
     async def accept(self, incoming: Incoming) -> bool:
         """Commit it; True when it is stored, also if it was stored before. StoreError when it cannot be."""
@@ -61,11 +72,17 @@ class Intake:
         try:
             rules = self._rules  # the same for the whole event, also when it is decided after a reload
             arrival = self._arrival(self._cleaned(incoming))
+            if incoming.sender is not None and incoming.kind == "message":
+                self._pausing.wrote(incoming.place, incoming.sender.external_id)
             accepted = await self._store.events.accept(arrival, lambda situation: decide(situation, rules))
             self._arrived(accepted)
             return True
         finally:
             self._activity.end()
+
+    def typing(self, place: Place, account: str) -> None:
+        """The account is typing there: what it wrote before waits a little longer for the rest. Stores nothing."""
+        self._pausing.typing(place, account)
 
     async def newest(self, place: Place) -> str:
         """The platform's id of the newest message of that place that is stored, "" when none is."""
@@ -97,10 +114,11 @@ class Intake:
         text, is_message = incoming.text[:READ_CHARS], incoming.kind == "message"
         is_command = is_message and not incoming.forwarded and self._is_command(text)
         order = ordered(text) if is_command else None
+        bursts = self._pausing.rules(incoming.place.platform)
         situation = Situation(
             at=self._clock.now(), chat_kind=incoming.place.kind, enabled=True, text=text, is_message=is_message,
             from_bot=incoming.sender is None or incoming.sender.is_bot, is_command=is_command,
-            is_memory_command=bool(order) if is_command else _commands(incoming, text, self._rules.names),
+            is_memory_command=bool(order) if is_command else _commands(incoming, text, self._rules.names, bursts),
             mentions_bot=incoming.mentions_bot and incoming.sender is not None, replies_to_bot=incoming.replies_to_bot,
             addresses_other=incoming.addresses_other, forwarded=incoming.forwarded, window_until=0,
             greets=is_command and greets(text), code=code_in(text, is_command) if is_message else "",
@@ -116,15 +134,21 @@ class Intake:
             "command" if is_command and order is None else "",
             lambda key, script: self._words.messages.text(key, self._words.script_named(script)),
             lambda waiting: bool(understand(waiting[:COMMAND_CHARS], self._rules.names).commands),
+            lambda decision, waiting: paced(decision, situation, waiting, bursts),
+            bursts.busy == "interrupt",
         )  # fmt: skip
 
     def _script(self, told: str, before: Script | None) -> Script:
         return script_next(told, self._rules.names, before, self._words.language)
 
 
-def _commands(incoming: Incoming, text: str, names: tuple[str, ...]) -> bool:
-    """Whether it asks something of memory; in a DM it is answered either way, and a command is no long text."""
-    if incoming.kind != "message" or (incoming.place.kind == "dm" and not incoming.at):
+def _commands(incoming: Incoming, text: str, names: tuple[str, ...], bursts: BurstRules) -> bool:
+    """Whether it asks something of memory; a command is no long text.
+
+    In a DM it is answered either way, and it matters only to what comes late, waits or interrupts.
+    """
+    matters = bool(incoming.at or bursts.debounce_ms) or bursts.busy == "interrupt"
+    if incoming.kind != "message" or (incoming.place.kind == "dm" and not matters):
         return False
     points = bool(incoming.target) and pointing(text, names) is not None
     return points or bool(understand(text[:COMMAND_CHARS], names).commands)

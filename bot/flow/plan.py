@@ -3,6 +3,7 @@
 from dataclasses import dataclass, replace
 
 from bot.config.settings import Settings
+from bot.context.batch import waiting_names, whole
 from bot.context.bus import SCENE_LABEL
 from bot.context.scene import scene_text
 from bot.context.xml import Limits, delta
@@ -113,9 +114,8 @@ class Planner:
         reason = self._new_epoch(session, log.epoch, prefix, choice)
         epoch = None if reason else log.epoch
         first = epoch is None or not epoch.entries
-        frame = self._words.frame(
-            now, self._words.zone_of(chat, occasion.person), self._words.script(occasion.person), first=first
-        )
+        zone, script = self._words.zone_of(chat, occasion.person), self._words.script(occasion.person)
+        frame = replace(self._words.frame(now, zone, script, first=first), to=waiting_names(occasion.answering))
         told = await self._told(occasion, session, log, now, None if not first else choice.mode)
         events, facts = told.events, told.facts
         upto = max(event.id for event in (*events, *occasion.answering))
@@ -123,7 +123,7 @@ class Planner:
             # The opening tells the present scene; after it only a change is news.
             events = tuple(event for event in events if event.label != SCENE_LABEL)
         every = tuple(sorted({e.id: e for e in (*events, *occasion.answering)}.values(), key=lambda event: event.id))
-        answered = frozenset(event.id for event in occasion.answering)
+        answered = whole(occasion.answering, self._room(), told.limits.answered, estimate_tokens)
         shown = delta(every, answered, now, frame, told.limits, estimate_tokens, told.earlier)
         composed = compose(told.opening, shown.text, self.vocabulary)
         new = NewEpoch(prefix.message, prefix.tools, prefix.signature, reason, choice.mode)
@@ -155,6 +155,11 @@ class Planner:
         if light:
             facts = replace(facts, memories=tuple(m for m in facts.memories if m.slot), dialogues=())
         return Told(events, limits, 0, self._opening(facts, occasion.person, light), facts)
+
+    def _room(self) -> int:
+        """Tokens of answered messages that a prompt takes at most: half of what the window has room for."""
+        model, limits = self._settings.model, self._settings.session
+        return (model.window_tokens - model.max_output_tokens - limits.reserve_tokens) // 2
 
     def cheaper(self, plan: Plan) -> Step | None:
         """The step at which this turn might still fit into a limit; to write first takes the whole bootstrap."""

@@ -5,11 +5,15 @@ from dataclasses import dataclass
 
 from bot.types.event import Event, Incoming
 from bot.types.people import Chat
-from bot.types.speaking import Decision, Situation
+from bot.types.speaking import Decision, Paced, Situation, Waiting
 
 
 def _nothing(_: str) -> bool:
     return False
+
+
+def _at_once(decision: Decision, waiting: Waiting) -> Paced:
+    return Paced(decision)
 
 
 def _no_receipt(key: str, script: str) -> str:
@@ -18,7 +22,7 @@ def _no_receipt(key: str, script: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Halted:
-    """What a command to stop ended: turns under way, and `dropped` lines that waited for an answer.
+    """What a command to stop, or a message that interrupts, ended: turns under way, and `dropped` waiting lines.
 
     `others`: what is going on in the chat belongs to somebody else, and goes on.
     """
@@ -48,7 +52,8 @@ class Arrival:
 
     `script` gives the script of the text from the script that its sender last wrote in ("" when unknown). For a command
     to stop: `receipt` is a sentence by its key in a script, and `spared` tells the waiting texts that are done though
-    nothing is answered any more.
+    nothing is answered any more. `pace` sets a decision's deadline by what waits in the chat; `interrupts`: the message
+    cuts a turn short that answers its sender.
     """
 
     incoming: Incoming
@@ -57,3 +62,5 @@ class Arrival:
     hidden: str = ""
     receipt: Callable[[str, str], str] = _no_receipt
     spared: Callable[[str], bool] = _nothing
+    pace: Callable[[Decision, Waiting], Paced] = _at_once
+    interrupts: bool = False

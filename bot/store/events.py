@@ -9,12 +9,13 @@ from typing import cast
 from bot.store.access import Lists, admit, kept
 from bot.store.arrival import Accepted, Arrival
 from bot.store.bots import quiet
+from bot.store.bursts import keep_pace, waiting
 from bot.store.copies import aimed, compared, heard, note
 from bot.store.database import Database
 from bot.store.people import find_chat, find_person
 from bot.store.quoting import QUOTE_CHARS, QUOTED, known
 from bot.types.event import Event, EventKind, EventState, Incoming, Place
-from bot.types.speaking import HALTS, Decision, Situation
+from bot.types.speaking import HALTS, Decision, Paced, Situation
 
 EVENT = f"""SELECT id, chat_id, at, kind, person_id, name, text, label, why, forwarded, turn_id,
     CASE WHEN target <> '' AND kind = 'message' THEN (SELECT coalesce(nullif(substr(quoted.text, 1, 200), ''),
@@ -201,7 +202,9 @@ def accept(
         replace(situation, enabled=chat.enabled, window_until=until, muted=muted, bots_quiet=bots_quiet)
     )  # fmt: skip
     new, twin = compared(db, chat.id, heard(incoming, person_id, at))
-    decision = decision if twin is None else Decision("listen", "copy", 0, until)
+    before = waiting(db, chat.id, person_id, at)
+    paced = arrival.pace(decision, before) if twin is None else Paced(Decision("listen", "copy", 0, until))
+    decision = paced.decision
     incoming, stranger = kept(incoming, situation, decision.why)
     if incoming.scene is not None and incoming.scene != chat.scene and not stranger:
         db.execute("UPDATE chat SET scene = ? WHERE id = ?", (incoming.scene, chat.id))
@@ -223,7 +226,7 @@ def accept(
     note(db, chat.id, number, new, twin)
     speaks = incoming.kind == "message" and decision.action != "listen" and decision.why not in APART
     if person_id is not None and speaks:
-        _activate(db, chat.id, person_id, decision)
+        keep_pace(db, chat.id, person_id, paced, (before, at))
     return Accepted(event_of(db.execute(EVENT + "WHERE id = ?", (number,)).fetchone()), chat, decision)
 
 
@@ -272,17 +275,4 @@ def _member(db: sqlite3.Connection, chat_id: int, person_id: int, incoming: Inco
         "INSERT INTO member (chat_id, person_id, seen_at) VALUES (?, ?, ?) "
         "ON CONFLICT (chat_id, person_id) DO UPDATE SET seen_at = excluded.seen_at",
         (chat_id, person_id, at),
-    )
-
-
-def _activate(db: sqlite3.Connection, chat_id: int, person_id: int, decision: Decision) -> None:
-    """Open or extend the window, and let this person's waiting lines keep pace with the newest one."""
-    db.execute(
-        "INSERT INTO window (chat_id, person_id, until) VALUES (?, ?, ?) "
-        "ON CONFLICT (chat_id, person_id) DO UPDATE SET until = excluded.until",
-        (chat_id, person_id, decision.window_until),
-    )
-    db.execute(
-        "UPDATE event SET due_at = ? WHERE chat_id = ? AND person_id = ? AND state = 'queued' AND why = 'window'",
-        (decision.due_at, chat_id, person_id),
     )

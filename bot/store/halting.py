@@ -3,19 +3,17 @@
 Whether a message is one, and whether it counts, is decided elsewhere; the model's call is ended elsewhere, too.
 """
 
-import json
 import sqlite3
 from dataclasses import replace
 from typing import cast
 
 from bot.store.access import Lists, standing
 from bot.store.arrival import Accepted, Arrival, Halted
-from bot.store.cutting import CUT, UNSENT, answers, supersede, unsay
+from bot.store.cutting import UNSENT, answers, supersede, unsay
 from bot.store.events import APART, finish
-from bot.store.ledger import charge
 from bot.store.outbox import put
-from bot.store.steps import TURN, turn_of
-from bot.store.voiding import fail
+from bot.store.steps import under_way
+from bot.store.voiding import cut_short
 from bot.store.windows import hush
 from bot.types.event import Event
 from bot.types.heartbeat import HEARTBEAT
@@ -26,8 +24,6 @@ from bot.types.turn import Turn
 
 STOPPED = "stopped"
 """The outcome of what is not answered, the error of the turn, the label of the line that says so."""
-
-UNDER_WAY = "WHERE turn.chat_id = ? AND turn.state IN ('asked', 'answered') ORDER BY turn.id"
 
 
 def halt(db: sqlite3.Connection, accepted: Accepted, arrival: Arrival, *, lists: Lists) -> Accepted:
@@ -43,7 +39,7 @@ def halt(db: sqlite3.Connection, accepted: Accepted, arrival: Arrival, *, lists:
         cut = supersede(db, event.chat_id, event.person_id, at) if talks else ()
         return replace(accepted, superseded=cut) if cut else accepted
     owner = standing(db, lists, event.chat_id, event.person_id).owner
-    running = tuple(turn_of(row) for row in db.execute(TURN + UNDER_WAY, (event.chat_id,)).fetchall())
+    running = under_way(db, event.chat_id)
     ended = tuple(turn for turn in running if owner or turn.why == HEARTBEAT or answers(db, turn.id, event.person_id))
     lines = [line for turn in ended for line in _void(db, turn, at)]
     for (turn_id,) in db.execute(UNSENT, (event.chat_id,)).fetchall():
@@ -66,40 +62,10 @@ def _key(chat: Chat, why: str) -> str:
 
 
 def _void(db: sqlite3.Connection, turn: Turn, at: int) -> tuple[str, ...]:
-    """The turn is over: a call in flight costs what was reserved, nothing stays logged; its receipts nobody saw."""
-    for (call_id,) in db.execute("SELECT id FROM call WHERE turn_id = ? AND state = 'reserved'", (turn.id,)).fetchall():
-        charge(db, call_id, at)
+    """The turn is over and what it answers with it; its receipts, unless they are on the screen."""
     events = db.execute("SELECT event_id FROM turn_event WHERE turn_id = ?", (turn.id,))
     finish(db, tuple(row[0] for row in events), "done", STOPPED)
-    shown = _keep_shown(db, turn, at)
-    fail(db, turn, STOPPED, None, None, at)
-    db.execute("UPDATE turn SET state = 'void' WHERE id = ?", (turn.id,))
-    return () if shown else turn.receipts
-
-
-def _keep_shown(db: sqlite3.Connection, turn: Turn, at: int) -> bool:
-    """What is on the screen stays there as it is, and the next delta tells it; whether something is."""
-    row = db.execute(
-        "SELECT id, preview_id, text FROM outbox WHERE turn_id = ? AND state = 'preview' AND text <> ''", (turn.id,)
-    ).fetchone()
-    if row is None:
-        return False
-    number, shown, text = row
-    line = db.execute(
-        "INSERT INTO event (chat_id, at, kind, text, label, state, turn_id) VALUES (?, ?, 'bot', ?, ?, 'done', ?)",
-        (turn.chat_id, at, text, CUT, turn.id),
-    ).lastrowid
-    ids = (shown,) if shown else ()
-    db.execute(
-        "UPDATE outbox SET state = ?, kind = 'reply', text = '', event_id = ?, sent_at = ?, external_ids = ? "
-        "WHERE id = ?",
-        ("sent" if shown else "cancelled", line, at, json.dumps(ids), number),
-    )
-    db.executemany(
-        "INSERT OR REPLACE INTO sent (chat_id, external_id, turn_id) VALUES (?, ?, ?)",
-        [(turn.chat_id, external_id, turn.id) for external_id in ids],
-    )
-    return True
+    return () if cut_short(db, turn, STOPPED, at) else turn.receipts
 
 
 def _drop(db: sqlite3.Connection, event: Event, arrival: Arrival, *, everyone: bool) -> int:

@@ -61,6 +61,13 @@ class People:
         rows = await self._database.rows("SELECT id FROM person WHERE id = ? OR name = ?", (_number(name), name))
         return await self.person(int(rows[0][0])) if len(rows) == 1 else None
 
+    async def accounts(self, person_id: int, platform: str) -> frozenset[str]:
+        """The ids by which that platform knows the person."""
+        rows = await self._database.rows(
+            "SELECT external_id FROM account WHERE person_id = ? AND platform = ?", (person_id, platform)
+        )
+        return frozenset(str(row[0]) for row in rows)
+
     async def audience(self, chat: Chat) -> Audience:
         """Everyone who wrote in that chat and has not left it, at most AUDIENCE, whoever was seen last first."""
         rows = await self._database.rows(

@@ -186,6 +186,11 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             session_id INTEGER NOT NULL REFERENCES session(id), person_id INTEGER NOT NULL REFERENCES person(id),
             PRIMARY KEY (session_id, person_id)) WITHOUT ROWID""",
     ),
+    (
+        """CREATE TABLE rush (
+            chat_id INTEGER PRIMARY KEY REFERENCES chat(id), last INTEGER NOT NULL, before INTEGER NOT NULL,
+            since INTEGER NOT NULL, until INTEGER NOT NULL)""",
+    ),
 )
 """Migration n brings a database from user_version n to n + 1; each runs in one transaction."""
 

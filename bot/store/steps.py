@@ -107,6 +107,18 @@ def turn_of(row: tuple[object, ...]) -> Turn:
     )  # fmt: skip
 
 
+def under_way(db: sqlite3.Connection, chat_id: int) -> tuple[Turn, ...]:
+    """Verb part: the turns of a chat between asked and said, with what they answer."""
+    rows = db.execute(
+        TURN + "WHERE turn.chat_id = ? AND turn.state IN ('asked', 'answered') ORDER BY turn.id", (chat_id,)
+    )
+    turns = [turn_of(row) for row in rows.fetchall()]
+    events = "SELECT event_id FROM turn_event WHERE turn_id = ? ORDER BY event_id"
+    return tuple(
+        replace(turn, event_ids=tuple(row[0] for row in db.execute(events, (turn.id,)).fetchall())) for turn in turns
+    )
+
+
 def ask(db: sqlite3.Connection, asking: Asking, at: int) -> Asked:
     """Verb: session and epoch when new, the turn, its entry with source edges, and the reservation."""
     session_id = asking.session_id

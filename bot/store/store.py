@@ -11,6 +11,7 @@ from types import TracebackType
 from bot.errors import HeldError, StoreError
 from bot.store.access import Admission, Lists
 from bot.store.attachments import Attachments
+from bot.store.bursts import Bursts
 from bot.store.changes import Changes
 from bot.store.codes import Codes
 from bot.store.database import Database, open_database
@@ -19,8 +20,8 @@ from bot.store.digests import Digests
 from bot.store.events import Events
 from bot.store.feedback import Feedback
 from bot.store.forgetting import Forget
-from bot.store.halting import halt
 from bot.store.heartbeats import Heartbeats
+from bot.store.interrupting import halt_or_interrupt
 from bot.store.ledger import Ledger
 from bot.store.memories import Memories
 from bot.store.outbox import Outbox
@@ -44,7 +45,7 @@ class Store:
         self.boot = secrets.token_hex(8)
         self.tombstones = Tombstones(folder)
         self.changes = Changes(database, self.tombstones)
-        self.events = Events(database, lists, self.changes.apply, partial(halt, lists=lists))
+        self.events = Events(database, lists, self.changes.apply, partial(halt_or_interrupt, lists=lists))
         self.attachments = Attachments(database)
         self.sessions = Sessions(database)
         self.turns = Turns(database, self.boot)
@@ -63,6 +64,7 @@ class Store:
         self.deadlines = Deadlines(database)
         self.feedback = Feedback(database)
         self.windows = Windows(database)
+        self.bursts = Bursts(database)
         self.heartbeats = Heartbeats(database, lists, self.boot)
         self._database = database
         self._lists = lists

@@ -23,6 +23,7 @@ QUEUED = (
 
 With what a turn answers also the follow-ups that an earlier one failed on: they wait without a deadline.
 """
+LATER = "FROM event INDEXED BY event_queue WHERE chat_id = ?1 AND state = 'queued' AND due_at > ?2"
 OPEN = "(SELECT id FROM session WHERE chat_id = ?1 AND state = 'open')"
 NEWEST = f"(SELECT id FROM epoch WHERE session_id = {OPEN} ORDER BY number DESC LIMIT 1)"
 LOGGED = f"(SELECT logged_upto FROM epoch WHERE id = {NEWEST})"
@@ -40,11 +41,15 @@ UNSEEN = ("forgotten", "deleted")
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """What in a chat is to be answered by now, in order, with the people who wrote it."""
+    """What in a chat is to be answered by now, in order, with the people who wrote it.
+
+    `later` are the numbers of those that are there only because something else is due.
+    """
 
     chat: Chat
     due: tuple[Event, ...]
     people: Mapping[int | None, Person]
+    later: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,10 +83,11 @@ class Views:
 
     async def waiting(self, chat_id: int, now: int) -> Waiting:
         """What in this chat is to be answered by now; LookupError when there is no such chat."""
-        chats, due, people = await self._database.snapshot(
+        chats, due, people, later = await self._database.snapshot(
             (CHAT + "WHERE chat.id = ?1", (chat_id,)),
             (EVENT.replace("FROM event", QUEUED) + " ORDER BY id", (chat_id, now)),
             (PERSON + f"WHERE id IN (SELECT person_id {QUEUED})", (chat_id, now)),
+            (f"SELECT id {LATER}", (chat_id, now)),
         )
         if not chats:
             raise LookupError(f"no chat {chat_id!r}")
@@ -89,6 +95,7 @@ class Views:
             chat_of(chats[0]),
             tuple(event_of(row) for row in due),
             {int(row[0]): person_of(row, self._lists.owners) for row in people},
+            frozenset(int(row[0]) for row in later),
         )
 
     async def log(self, chat_id: int, limit: int) -> OpenLog:

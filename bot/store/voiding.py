@@ -1,7 +1,9 @@
 """The end of a turn, and what is taken back of one that failed. What it said otherwise is in bot/store/steps.py."""
 
+import json
 import sqlite3
 
+from bot.store.cutting import CUT
 from bot.store.events import finish
 from bot.store.ledger import charge, release
 from bot.store.outbox import put, withdraw
@@ -44,6 +46,44 @@ def fail(
         withdraw(db, turn.id, at)
     else:
         put(db, turn.chat_id, notice, at, turn_id=turn.id)
+
+
+def cut_short(db: sqlite3.Connection, turn: Turn, error: str, at: int) -> bool:
+    """Verb part: a turn under way is void: a call in flight costs what was reserved, nothing stays logged.
+
+    Whether something of it is on the screen, which stays there; then the next delta tells it.
+    """
+    for (call_id,) in db.execute("SELECT id FROM call WHERE turn_id = ? AND state = 'reserved'", (turn.id,)).fetchall():
+        charge(db, call_id, at)
+    shown = _keep_shown(db, turn, at)
+    fail(db, turn, error, None, None, at)
+    db.execute("UPDATE turn SET state = 'void' WHERE id = ?", (turn.id,))
+    return shown
+
+
+def _keep_shown(db: sqlite3.Connection, turn: Turn, at: int) -> bool:
+    """What is on the screen stays there as it is, and the next delta tells it; whether something is."""
+    row = db.execute(
+        "SELECT id, preview_id, text FROM outbox WHERE turn_id = ? AND state = 'preview' AND text <> ''", (turn.id,)
+    ).fetchone()
+    if row is None:
+        return False
+    number, shown, text = row
+    line = db.execute(
+        "INSERT INTO event (chat_id, at, kind, text, label, state, turn_id) VALUES (?, ?, 'bot', ?, ?, 'done', ?)",
+        (turn.chat_id, at, text, CUT, turn.id),
+    ).lastrowid
+    ids = (shown,) if shown else ()
+    db.execute(
+        "UPDATE outbox SET state = ?, kind = 'reply', text = '', event_id = ?, sent_at = ?, external_ids = ? "
+        "WHERE id = ?",
+        ("sent" if shown else "cancelled", line, at, json.dumps(ids), number),
+    )
+    db.executemany(
+        "INSERT OR REPLACE INTO sent (chat_id, external_id, turn_id) VALUES (?, ?, ?)",
+        [(turn.chat_id, external_id, turn.id) for external_id in ids],
+    )
+    return True
 
 
 def end_turn(db: sqlite3.Connection, turn_id: int, state: TurnState) -> bool:

@@ -16,6 +16,8 @@ HALTS: tuple[Why, ...] = ("stop", "quiet")
 """What is carried out in the commit that stores the message."""
 
 Action = Literal["now", "follow", "listen"]
+Busy = Literal["collect", "interrupt", "queue"]
+"""What becomes of messages that come while a turn runs: answered together, cutting it short, one after the other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,3 +64,31 @@ class Decision:
     why: Why
     due_at: int
     window_until: int
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """What a decision must know of a chat's other messages, ms, 0 for none.
+
+    `since`: the first message of this person that is not due yet; `last` and `before`: the two newest messages for
+    nuan; `rush_since` and `rush_until`: the time in which the messages of a flood are gathered.
+    """
+
+    since: int = 0
+    last: int = 0
+    before: int = 0
+    rush_since: int = 0
+    rush_until: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Paced:
+    """A decision with its deadline among the others, and the time in which a flood is gathered, ms, 0 for none.
+
+    `joins`: what the same person said before waits until then, too.
+    """
+
+    decision: Decision
+    rush_since: int = 0
+    rush_until: int = 0
+    joins: bool = False

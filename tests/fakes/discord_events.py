@@ -32,6 +32,13 @@ class Events:
         for one in ids:
             self._tell("MESSAGE_DELETE", place, intent, {"id": str(one)})
 
+    def typing(self, place: Channel, who: User) -> None:
+        """TYPING_START; a direct channel's has no member."""
+        body: Json = {"user_id": str(who.id), "timestamp": self._world.now() // 1000}
+        if place.guild is not None:
+            body["member"] = shape.member(place.guild, who)
+        self._tell("TYPING_START", place, gate.DM_TYPING if place.kind == DM else gate.GUILD_TYPING, body)
+
     def reaction(self, place: Channel, message: Message, who: User, emoji: str, *, added: bool) -> None:
         """MESSAGE_REACTION_ADD or _REMOVE."""
         body: Json = {"user_id": str(who.id), "message_id": str(message.id), "emoji": shape.emoji(emoji)}

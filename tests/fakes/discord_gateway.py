@@ -14,6 +14,7 @@ from tests.fakes.discord_world import Json, World
 
 GUILDS, MEMBERS, PRESENCES, GUILD_MESSAGES, GUILD_REACTIONS = 1 << 0, 1 << 1, 1 << 8, 1 << 9, 1 << 10
 DM_MESSAGES, DM_REACTIONS, MESSAGE_CONTENT = 1 << 12, 1 << 13, 1 << 15
+GUILD_TYPING, DM_TYPING = 1 << 11, 1 << 14
 PRIVILEGED = MEMBERS | PRESENCES | MESSAGE_CONTENT
 KNOWN = sum(1 << bit for bit in (*range(17), 20, 21, 24, 25))
 """Every intent of API v10; another bit closes with 4013."""

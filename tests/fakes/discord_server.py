@@ -42,6 +42,7 @@ class FakeDiscord:
         events = Events(self.world, self.gateway)
         self.rest = Rest(self.world, events, content=bool(privileged & CONTENT_INTENT))
         self.hooks = Hooks(self.world, events, self.rest)
+        self.begin_typing = events.typing
         self.people = People(self.world, events, self.rest, self.hooks)
         self._port = port
         self._runner: web.AppRunner | None = None

@@ -1,0 +1,84 @@
+"""When many messages come at once: how long nuan waits, and which are answered together. Pure; it stores nothing."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from itertools import takewhile
+
+from bot.types.event import Event
+from bot.types.speaking import HALTS, Busy, Decision, Paced, Situation, Waiting
+
+ALONE = ("command", "pair", "closed")
+"""What is done by itself, without a model."""
+
+DEBOUNCE_MOST_MS = 3_000
+"""The longest wait for what a person adds, from their first message on (issue: 3 s in all)."""
+
+FOLLOW_MOST_MS = 60_000
+"""A person who never pauses for a follow-up's silence is answered after this long all the same."""
+
+RUSH_MS = 250
+"""The third message for nuan in one chat within this time is a flood; as with copies, nobody types so fast."""
+
+GATHER_MS, GATHER_MOST_MS = 2_000, 12_000
+"""A flood is answered when it is over, 1 to 2 s after its last message, or 12 s after it began."""
+
+QUEUE_MOST = 3
+"""With `queue`: when more messages than this wait, they are answered together."""
+
+
+@dataclass(frozen=True, slots=True)
+class BurstRules:
+    """What the operator decides about bursts; `debounce_ms` is the wait of the message's platform, 0 for none."""
+
+    busy: Busy = "collect"
+    debounce_ms: int = 0
+    followup_ms: int = 5_000
+
+
+def paced(decision: Decision, seen: Situation, waiting: Waiting, rules: BurstRules) -> Paced:
+    """The decision with the deadline that it has among the chat's other messages.
+
+    What needs no model (commands, memory commands, stop words) never waits; what comes late has its own wait.
+    """
+    rush = Paced(decision, waiting.rush_since, waiting.rush_until)
+    apart = decision.action == "listen" or decision.why in (*ALONE, *HALTS) or seen.is_memory_command
+    if apart or seen.age_ms > rules.followup_ms:
+        return rush
+    due, since = decision.due_at, waiting.since or seen.at
+    if decision.action == "follow":
+        due = max(seen.at, min(due, since + FOLLOW_MOST_MS))
+    elif rules.debounce_ms and rules.busy != "queue":
+        due = max(seen.at, min(seen.at + rules.debounce_ms, since + DEBOUNCE_MOST_MS))
+        rush = replace(rush, joins=True)
+    rush = _rush(rush, seen.at, waiting)
+    if rush.rush_until > seen.at:
+        due = rush.rush_until if decision.action == "follow" else max(due, rush.rush_until)
+    action = "follow" if due > seen.at else decision.action
+    return replace(rush, decision=replace(decision, action=action, due_at=due))
+
+
+def _rush(found: Paced, at: int, waiting: Waiting) -> Paced:
+    """The time in which a flood is gathered, if there is one after this message."""
+    # Only what came before this very instant: a clock that stands still counts no rate.
+    fast = waiting.last < at and waiting.before > at - RUSH_MS
+    if found.rush_until <= at:
+        return replace(found, rush_since=at, rush_until=at + GATHER_MS) if fast else replace(found, rush_until=0)
+    if not fast or found.rush_until >= at + GATHER_MS // 2:
+        return found
+    return replace(found, rush_until=min(at + GATHER_MS, found.rush_since + GATHER_MOST_MS))
+
+
+def batch(due: Sequence[Event], later: Collection[int], busy: Busy) -> tuple[Event, ...]:
+    """What a lane does next: the first command that is due, or the messages before it.
+
+    `due` is in order and not empty; those in `later` are not due yet. A command does not wait for the wait of what was
+    said before it. With `queue` each message is one batch, unless more than QUEUE_MOST wait.
+    """
+    lines = tuple(takewhile(lambda event: event.why not in ALONE, due))
+    ready = tuple(event for event in lines if event.id not in later)
+    if not ready:
+        alone = next((event for event in due if event.why in ALONE and event.id not in later), None)
+        return (alone,) if alone is not None else lines or tuple(due[:1])
+    if busy == "queue" and len(ready) <= QUEUE_MOST:
+        return ready[:1]
+    return lines

@@ -1,0 +1,72 @@
+"""Deadlines of messages that come close together, as they are stored. How long they wait is decided elsewhere."""
+
+import sqlite3
+
+from bot.store.database import Database
+from bot.types.speaking import Paced, Waiting
+
+NOT_YET = """FROM event INDEXED BY event_queue WHERE chat_id = ?1 AND state = 'queued' AND due_at > ?2
+    AND kind = 'message' AND why NOT IN ('command', 'pair', 'closed', 'stop', 'quiet')"""
+"""Messages of chat ?1 that wait for a deadline after ?2, and for an answer of the model."""
+
+
+class Bursts:
+    """The waits that are lengthened after a message is stored."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def wait(self, events: tuple[int, ...], until: int) -> None:
+        """These messages are answered then, ms, unless they were done meanwhile."""
+        await self._database.write(
+            lambda db: (
+                db.executemany(
+                    "UPDATE event SET due_at = ? WHERE id = ? AND state = 'queued'", [(until, one) for one in events]
+                ).rowcount
+            )
+        )
+
+
+def waiting(db: sqlite3.Connection, chat_id: int, person_id: int | None, at: int) -> Waiting:
+    """Verb part: what a decision made at that time must know of the chat's other messages."""
+    row = db.execute("SELECT last, before, since, until FROM rush WHERE chat_id = ?", (chat_id,)).fetchone()
+    first = db.execute(
+        f"SELECT at {NOT_YET} AND person_id = ?3 ORDER BY due_at, id LIMIT 1", (chat_id, at, person_id)
+    ).fetchone()
+    return Waiting(first[0] if first else 0, *(row or ()))
+
+
+def keep_pace(
+    db: sqlite3.Connection, chat_id: int, person_id: int, paced: Paced, came: tuple[Waiting, int]
+) -> None:  # fmt: skip
+    """Verb part: a message for nuan came: the window is open, and what waits keeps pace with it.
+
+    `came` is what `waiting` told, and when. While a flood is gathered for longer, everything that is not due waits on.
+    """
+    before, at = came
+    db.execute(
+        "INSERT INTO rush (chat_id, last, before, since, until) VALUES (?1, ?2, 0, ?3, ?4) ON CONFLICT (chat_id) "
+        "DO UPDATE SET before = last, last = excluded.last, since = excluded.since, until = excluded.until",
+        (chat_id, at, paced.rush_since, paced.rush_until),
+    )
+    if paced.rush_until > max(at, before.rush_until):
+        db.execute(
+            f"UPDATE event SET due_at = ?3 WHERE id IN (SELECT id {NOT_YET} AND due_at < ?3)",
+            (chat_id, at, paced.rush_until),
+        )
+    _activate(db, chat_id, person_id, at, paced)
+
+
+def _activate(db: sqlite3.Connection, chat_id: int, person_id: int, at: int, paced: Paced) -> None:
+    """Open or extend the window, and let this person's waiting lines keep pace with the newest one."""
+    decision = paced.decision
+    db.execute(
+        "INSERT INTO window (chat_id, person_id, until) VALUES (?, ?, ?) "
+        "ON CONFLICT (chat_id, person_id) DO UPDATE SET until = excluded.until",
+        (chat_id, person_id, decision.window_until),
+    )
+    db.execute(
+        "UPDATE event SET due_at = ?1 WHERE chat_id = ?2 AND person_id = ?3 AND state = 'queued' AND due_at IS NOT ?1 "
+        "AND (why = 'window' OR (?5 AND due_at > ?4 AND why NOT IN ('command', 'pair', 'closed')))",
+        (decision.due_at, chat_id, person_id, at, paced.joins),
+    )

@@ -1,0 +1,193 @@
+"""The short wait before a turn: what belongs together is answered once, commands never wait, a crash loses nothing."""
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from bot.session.typists import REMEMBERED, Typists
+from bot.types.event import Place
+from tests.conftest import NewWorld
+from tests.test_bursts import GROUP, answered, speaking
+from tests.world import Talk, World
+
+
+@dataclass
+class Chatty(Talk):
+    """A platform on which people write in short messages."""
+
+    debounce_ms: int = 600
+
+
+@pytest.fixture
+async def chatty(tmp_path: Path) -> AsyncIterator[World]:
+    """A nuan on such a platform."""
+    world = World(tmp_path / "data")
+    world.talk = Chatty()
+    yield await world.open()
+    await world.close()
+
+
+def typing(world: World, who: str = "小王", group: str = "") -> None:
+    """The platform says that somebody is typing."""
+    said = world.message("", who, group)
+    assert said.sender is not None
+    world.app.door.typing(said.place, said.sender.external_id)
+
+
+async def test_messages_close_together_are_answered_in_one(chatty: World) -> None:
+    for text in ("我跟你说", "今天", "好累"):
+        await chatty.say(text)
+        await chatty.wait(0.4)
+    assert chatty.replies == []
+    await chatty.wait(0.2)
+    assert answered(chatty) == [["我跟你说", "今天", "好累"]]
+
+
+async def test_one_message_is_answered_after_the_wait_and_not_before(chatty: World) -> None:
+    await chatty.say("在吗")
+    await chatty.wait(0.599)
+    assert chatty.replies == []
+    await chatty.wait(0.001)
+    assert chatty.replies == ["好的"]
+
+
+async def test_who_never_pauses_is_answered_after_three_seconds(chatty: World) -> None:
+    for number in range(7):
+        await chatty.say(f"第{number}句")
+        await chatty.wait(0.5)
+    assert [len(texts) for texts in answered(chatty)] == [6]
+
+
+async def test_in_the_terminal_nobody_waits_unless_it_is_configured(world: World, new_world: NewWorld) -> None:
+    await world.say("在吗")
+    assert world.replies == ["好的"]
+    patient = await new_world(speak={"debounce_seconds": 1})
+    await patient.say("在吗")
+    await patient.wait(0.9)
+    assert patient.replies == []
+    await patient.wait(0.1)
+    assert patient.replies == ["好的"]
+
+
+async def test_a_configured_wait_comes_before_the_platforms(tmp_path: Path) -> None:
+    world = World(tmp_path, speaking(debounce_seconds=0))
+    world.talk = Chatty()
+    await world.open()
+    await world.say("在吗")
+    assert world.replies == ["好的"]
+    await world.close()
+
+
+@pytest.mark.parametrize("text", [".ai help", "记住我怕狗", "停"])
+async def test_commands_memory_and_stop_words_never_wait(chatty: World, text: str) -> None:
+    await chatty.say(text)
+    assert len(chatty.replies) == 1
+
+
+async def test_a_command_does_not_wait_for_the_message_before_it_nor_hurry_it(chatty: World) -> None:
+    await chatty.say("我跟你说")
+    await chatty.wait(0.3)
+    await chatty.say(".ai help")
+    assert [reply.split()[0] for reply in chatty.replies] == [".ai"]
+    assert chatty.model.requests == []
+    await chatty.wait(0.3)
+    assert answered(chatty) == [["我跟你说"]]
+
+
+async def test_a_stop_takes_back_what_still_waits(chatty: World) -> None:
+    await chatty.say("我跟你说")
+    await chatty.say("停")
+    await chatty.wait(5)
+    assert chatty.model.requests == []
+
+
+async def test_a_crash_during_the_wait_loses_nothing(chatty: World) -> None:
+    await chatty.say("我跟你说")
+    await chatty.wait(0.3)
+    await chatty.say("今天好累")
+    await chatty.crash()
+    await chatty.wait(0.6)
+    assert answered(chatty) == [["我跟你说", "今天好累"]]
+
+
+async def test_after_a_long_crash_the_answer_comes_at_once(chatty: World) -> None:
+    await chatty.say("在吗")
+    await chatty.close()
+    chatty.away(60)
+    await chatty.open()
+    assert chatty.replies == ["好的"]
+
+
+async def test_who_is_still_typing_is_waited_for_three_seconds_in_all(chatty: World) -> None:
+    await chatty.say("我跟你说")
+    await chatty.wait(0.5)
+    typing(chatty)
+    await chatty.wait(2.4)
+    assert chatty.replies == []
+    await chatty.wait(0.1)
+    assert answered(chatty) == [["我跟你说"]]
+
+
+async def test_what_they_typed_is_joined_and_ends_the_longer_wait(chatty: World) -> None:
+    await chatty.say("我跟你说")
+    typing(chatty)
+    await chatty.wait(1.5)
+    await chatty.say("今天好累")
+    await chatty.wait(0.6)
+    assert answered(chatty) == [["我跟你说", "今天好累"]]
+
+
+async def test_others_who_type_hold_nobody_up(chatty: World) -> None:
+    await chatty.say("小暖，在吗", "阿明", GROUP)
+    typing(chatty, "阿红", GROUP)
+    typing(chatty, "阿明")
+    await chatty.wait(0.6)
+    assert answered(chatty) == [["小暖，在吗"]]
+
+
+async def test_a_memory_command_does_not_wait_for_who_goes_on_typing(chatty: World) -> None:
+    await chatty.say("我跟你说")
+    typing(chatty)
+    await chatty.say("记住我怕狗")
+    typing(chatty)
+    assert any("记住啦" in reply for reply in chatty.replies)
+
+
+async def test_typing_stores_nothing_and_a_crash_forgets_it(chatty: World) -> None:
+    before = chatty.rows("SELECT count(*) FROM event") + chatty.rows("SELECT count(*) FROM person")
+    typing(chatty, "阿生")
+    assert chatty.rows("SELECT count(*) FROM event") + chatty.rows("SELECT count(*) FROM person") == before
+    await chatty.say("在吗")
+    typing(chatty)
+    await chatty.crash()
+    await chatty.wait(0.6)
+    assert chatty.replies == ["好的"]
+
+
+async def test_queue_does_not_wait(tmp_path: Path) -> None:
+    world = World(tmp_path, speaking(busy="queue"))
+    world.talk = Chatty()
+    await world.open()
+    await world.say("在吗")
+    assert world.replies == ["好的"]
+    await world.close()
+
+
+async def test_people_in_a_group_wait_each_for_themselves(chatty: World) -> None:
+    await chatty.say("小暖，在吗", "阿明", GROUP)
+    await chatty.wait(0.5)
+    await chatty.say("小暖，几点了", "阿红", GROUP)
+    await chatty.wait(0.1)
+    assert answered(chatty) == [["小暖，在吗", "小暖，几点了"]], "a message that is due takes along what waits"
+
+
+def test_typists_are_bounded_and_forgotten_after_ten_seconds() -> None:
+    typists, place = Typists(), Place("discord", "1", "group")
+    for number in range(REMEMBERED + 10):
+        typists.typing(place, str(number), 1_000)
+    found = typists.still("discord", "1", 10_999)
+    assert (len(found), "9" in found, "10" in found) == (REMEMBERED, False, True)
+    assert typists.still("discord", "1", 11_000) == frozenset()
+    assert typists.still("telegram", "1", 1_000) == frozenset()
