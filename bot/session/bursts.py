@@ -59,9 +59,9 @@ def paced(decision: Decision, seen: Situation, waiting: Waiting, rules: BurstRul
 
 def _rush(found: Paced, at: int, waiting: Waiting) -> Paced:
     """The time in which a flood is gathered, if there is one after this message."""
-    # Only what came before this very instant: a clock that stands still counts no rate.
-    fast = waiting.last < at and waiting.before > at - RUSH_MS
-    if found.rush_until <= at:
+    # Only what came before this very instant: a clock that stands still or was set back counts no rate.
+    fast = at - RUSH_MS < waiting.before <= waiting.last < at
+    if not at < found.rush_until <= at + GATHER_MOST_MS:
         return replace(found, rush_since=at, rush_until=at + GATHER_MS) if fast else replace(found, rush_until=0)
     if not fast or found.rush_until >= at + GATHER_MS // 2:
         return found
