@@ -12,6 +12,7 @@ from bot.errors import StoreError
 from bot.flow.alarms import RETRY_MS, Alarms, Handlers
 from bot.flow.answering import Answering, Reach
 from bot.flow.aside import Aside
+from bot.flow.background import BackgroundGate
 from bot.flow.calling import Caller
 from bot.flow.closing import Closing, Summariser
 from bot.flow.crew import Crew
@@ -19,6 +20,7 @@ from bot.flow.halting import Halting
 from bot.flow.heartbeat import Heartbeat
 from bot.flow.instructions import read_instructions
 from bot.flow.intake import Intake
+from bot.flow.joining import Joining, Knowing
 from bot.flow.limiting import Limiting
 from bot.flow.media import Eyes, Media
 from bot.flow.plan import Planner
@@ -29,7 +31,7 @@ from bot.flow.tools import make_tools
 from bot.flow.turn import Brain, TurnRunner
 from bot.flow.words import Words
 from bot.ports import Adapter, Clock, SceneSource
-from bot.prompt.persona import NAME_MARK, Persona, read_bootstraps
+from bot.prompt.persona import NAME_MARK, Persona, persona_words, read_bootstraps
 from bot.prompt.skills import read_skills
 from bot.session.activation import SpeakingRules
 from bot.session.lanes import Activity, Lanes, Work
@@ -89,6 +91,15 @@ def make_planner(parts: Parts, media: Media | None = None) -> tuple[Planner, Bra
     return planner, Brain(Caller(parts.crew, media.slots, parts.clock, parts.log), tools)
 
 
+def make_knowing(parts: Parts, planner: Planner, limiting: Limiting) -> Knowing:
+    """What entering a talk needs."""
+    return Knowing(
+        Recalling(parts.store, parts.aside, parts.settings), planner,
+        persona_words(Persona(parts.persona, read_skills(parts.persona))), limiting,
+        BackgroundGate(parts.store.switches, parts.settings.background),
+    )  # fmt: skip
+
+
 class App:
     """The running house: a door for adapters, lanes for chats, sending, digests and alarms."""
 
@@ -111,22 +122,26 @@ class App:
         self._heartbeat = Heartbeat(
             store, clock, settings, words, begin, lambda: self._sending.platforms, log
         )  # fmt: skip
+        limiting = Limiting(store, clock, settings.limits, words, log)
+        self._joining = Joining(
+            store, clock, settings.speak, words, make_knowing(parts, planner, limiting), begin, log
+        )  # fmt: skip
         remembering = Remembering(store, clock, settings, words, parts.aside)
         self._halting = Halting(self._sends.wake, log)
         self._answering = Answering(
             store, runner, remembering, planner, clock, words,
-            Reach(self._sending, media, self._halting, Limiting(store, clock, settings.limits, words, log)), log,
+            Reach(self._sending, media, self._halting, limiting), log,
         )  # fmt: skip
         summariser = Summariser(brain.caller.behind(), read_instructions(parts.prompts, "digest"))
         self._closing = Closing(store, summariser, planner, clock, settings, words, parts.aside, log)
         self._answering.employ(CommandDesk(store, planner, clock, settings, words))
-        handlers = Handlers(self._chats.wake, self._sends.wake, self._digests.wake, self._write_first)
+        handlers = Handlers(self._chats.wake, self._sends.wake, self._digests.wake, self._write_first, self._join)
         self._alarms = Alarms(store, clock, handlers, settings, words.tz(words.zone), self.look, log)
         self._alarm_lane = Lanes("alarm", self._alarms.work, self._activity, log)
         rules = SpeakingRules(
             settings.bot.names, settings.bot.prefix_trigger, settings.speak.window_seconds * 1000,
             settings.speak.followup_seconds * 1000, settings.speak.backlog_seconds * 1000,
-            settings.speak.bots == "limited",
+            settings.speak.bots == "limited", settings.speak.mode, settings.speak.join.lull_seconds * 1000,
         )  # fmt: skip
         self.door = Intake(store, clock, rules, is_command, words, self._arrived, self._activity, tuple(scenes))
 
@@ -137,6 +152,7 @@ class App:
         resent, unknown = await self._store.outbox.recover(self._sending.resending, self._sending.placing)
         lost = await self._store.turns.lost_calls(self._clock.now())
         await self._heartbeat.start()
+        await self._joining.start()
         running = await self._store.turns.running()
         for turn in running:
             self._answering.take_up(turn.chat_id)
@@ -182,12 +198,17 @@ class App:
 
     async def _turns(self, chat_id: int) -> None:
         await self._heartbeat.work(chat_id)
+        await self._joining.work(chat_id)
         await self._answering.work(chat_id)
         await self._heartbeat.arm(chat_id)
 
     async def _write_first(self) -> None:
         if (chat_id := await self._heartbeat.fire()) is not None:
             self._chats.wake(chat_id)
+
+    def _join(self, chat_id: int) -> None:
+        self._joining.fire(chat_id)
+        self._chats.wake(chat_id)
 
     async def _send(self, chat_id: int) -> None:
         await self._guard(self._sending.work, chat_id)
@@ -209,7 +230,14 @@ class App:
     def _arrived(self, accepted: Accepted) -> None:
         """An event is stored: answer it, or see when it will be due."""
         chat_id, event, decision = accepted.chat.id, accepted.event, accepted.decision
-        if event is None or decision is None or (decision.action == "listen"):
+        if event is None or decision is None:
+            return
+        self._log.debug("decided", chat=chat_id, said=event.id, action=decision.action, why=decision.why)
+        if event.kind == "message":
+            self._joining.interrupt(chat_id)
+        if decision.action == "listen":
+            if accepted.armed:
+                self.look()
             return
         self._heartbeat.interrupt(chat_id)
         self._halting.halt(accepted)

@@ -140,7 +140,7 @@ async def test_help_speaks_the_persons_script(world: World, before: str, line: s
     await world.say(before)
     await world.say(".ai help")
     assert f".ai on — {line}" in world.replies[-1]
-    assert len(world.replies[-1].splitlines()) == 15
+    assert len(world.replies[-1].splitlines()) == 18
 
 
 async def test_help_in_a_group_lists_only_what_one_may(world: World) -> None:

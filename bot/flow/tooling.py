@@ -11,10 +11,10 @@ from bot.flow.words import Words
 from bot.ports import Clock
 from bot.store.turns import ToolOutcome
 from bot.text.estimate import estimate_tokens
-from bot.types.heartbeat import HEARTBEAT
 from bot.types.log import Log
 from bot.types.people import Chat, Person
 from bot.types.prompt import Message, ToolCall
+from bot.types.speaking import UNASKED
 from bot.types.tool import Tool, ToolContext, ToolRefused
 from bot.types.turn import Turn
 
@@ -75,7 +75,7 @@ class Tooling:
         late = self._clock.now() - bench.turn.asked_at > MOST_TURN_MS
         most = self._most_tokens
         # What comes to nothing when nuan has nothing to say first may not change anything.
-        first = bench.turn.why == HEARTBEAT and tool is not None and not tool.reads
+        first = bench.turn.why in UNASKED and tool is not None and not tool.reads
         if first or results + len(beside) >= MOST_TOOLS or late or (most is not None and bench.used > most):
             answer = text("tool_enough")
         elif tool is None:

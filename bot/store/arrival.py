@@ -30,12 +30,16 @@ class Halted:
 
 @dataclass(frozen=True, slots=True)
 class Accepted:
-    """What became of an incoming event; `event` is None for a copy of one that was there before."""
+    """What became of an incoming event; `event` is None for a copy of one that was there before.
+
+    `armed`: there is a deadline now that is nearer than the one there was.
+    """
 
     event: Event | None
     chat: Chat
     decision: Decision | None
     halted: Halted | None = None
+    armed: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from bot.store.arrival import Accepted, Arrival
 from bot.store.bots import quiet
 from bot.store.copies import aimed, compared, heard, note
 from bot.store.database import Database
+from bot.store.lulls import arm, called
 from bot.store.people import find_chat, find_person
 from bot.store.quoting import QUOTE_CHARS, QUOTED, known
 from bot.types.event import Event, EventKind, EventState, Incoming, Place
@@ -197,9 +198,8 @@ def accept(
     situation = admit(db, lists, chat.id, person_id, arrival.situation)
     muted = db.execute("SELECT 1 FROM chat WHERE id = ? AND gone > ?", (chat.id, at)).fetchone() is not None
     bots_quiet = situation.from_bot and situation.mentions_bot and quiet(db, chat.id, at)
-    decision = decide(
-        replace(situation, enabled=chat.enabled, window_until=until, muted=muted, bots_quiet=bots_quiet)
-    )  # fmt: skip
+    seen = replace(situation, enabled=chat.enabled, window_until=until, muted=muted, bots_quiet=bots_quiet)
+    decision = decide(replace(seen, mode=chat.mode))
     new, twin = compared(db, chat.id, heard(incoming, person_id, at))
     decision = decision if twin is None else Decision("listen", "copy", 0, until)
     incoming, stranger = kept(incoming, situation, decision.why)
@@ -224,7 +224,8 @@ def accept(
     speaks = incoming.kind == "message" and decision.action != "listen" and decision.why not in APART
     if person_id is not None and speaks:
         _activate(db, chat.id, person_id, decision)
-    return Accepted(event_of(db.execute(EVENT + "WHERE id = ?", (number,)).fetchone()), chat, decision)
+    stored = event_of(db.execute(EVENT + "WHERE id = ?", (number,)).fetchone())
+    return Accepted(stored, chat, decision, armed=arm(db, chat.id, decision.lull_at))
 
 
 def _insert(
@@ -277,6 +278,8 @@ def _member(db: sqlite3.Connection, chat_id: int, person_id: int, incoming: Inco
 
 def _activate(db: sqlite3.Connection, chat_id: int, person_id: int, decision: Decision) -> None:
     """Open or extend the window, and let this person's waiting lines keep pace with the newest one."""
+    if decision.why != "window":
+        called(db, chat_id)
     db.execute(
         "INSERT INTO window (chat_id, person_id, until) VALUES (?, ?, ?) "
         "ON CONFLICT (chat_id, person_id) DO UPDATE SET until = excluded.until",

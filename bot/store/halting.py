@@ -17,10 +17,9 @@ from bot.store.steps import TURN, turn_of
 from bot.store.voiding import fail
 from bot.store.windows import hush
 from bot.types.event import Event
-from bot.types.heartbeat import HEARTBEAT
 from bot.types.outgoing import Draft
 from bot.types.people import Chat
-from bot.types.speaking import HALTS
+from bot.types.speaking import HALTS, UNASKED
 from bot.types.turn import Turn
 
 STOPPED = "stopped"
@@ -47,7 +46,7 @@ def halt(db: sqlite3.Connection, accepted: Accepted, arrival: Arrival, *, lists:
         return accepted
     owner = standing(db, lists, event.chat_id, event.person_id).owner
     running = tuple(turn_of(row) for row in db.execute(TURN + UNDER_WAY, (event.chat_id,)).fetchall())
-    ended = tuple(turn for turn in running if owner or turn.why == HEARTBEAT or _answers(db, turn.id, event.person_id))
+    ended = tuple(turn for turn in running if owner or turn.why in UNASKED or _answers(db, turn.id, event.person_id))
     lines = [line for turn in ended for line in _void(db, turn, at)]
     for row in db.execute(TURN + UNSENT, (event.chat_id,)).fetchall():
         turn = turn_of(row)
@@ -152,10 +151,10 @@ def _drop(db: sqlite3.Connection, event: Event, arrival: Arrival) -> int:
     """What that person said before and nobody has begun to answer waits no more; how many lines."""
     waiting = db.execute(
         "SELECT id, text FROM event WHERE chat_id = ?1 AND state = 'queued' AND id < ?2 AND ((person_id = ?3 AND "
-        "kind = 'message' AND why NOT IN ('command', 'pair', 'closed')) OR why = ?4) AND id NOT IN (SELECT event_id "
-        "FROM turn_event JOIN turn ON turn.id = turn_event.turn_id WHERE turn.chat_id = ?1 AND turn.state IN "
-        "('asked', 'answered'))",
-        (event.chat_id, event.id, event.person_id, HEARTBEAT),
+        "kind = 'message' AND why NOT IN ('command', 'pair', 'closed')) OR why IN ('heartbeat', 'join')) AND id NOT IN "
+        "(SELECT event_id FROM turn_event JOIN turn ON turn.id = turn_event.turn_id WHERE turn.chat_id = ?1 AND "
+        "turn.state IN ('asked', 'answered'))",
+        (event.chat_id, event.id, event.person_id),
     ).fetchall()
     gone = tuple(cast("int", number) for number, text in waiting if not arrival.spared(str(text)))
     finish(db, gone, "done", STOPPED)

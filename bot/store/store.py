@@ -21,18 +21,23 @@ from bot.store.feedback import Feedback
 from bot.store.forgetting import Forget
 from bot.store.halting import halt
 from bot.store.heartbeats import Heartbeats
+from bot.store.joins import Joins
 from bot.store.ledger import Ledger
 from bot.store.memories import Memories
 from bot.store.outbox import Outbox
 from bot.store.people import People
+from bot.store.reasons import Reasons
 from bot.store.refusals import Refusals
 from bot.store.sessions import Sessions
 from bot.store.switches import Switches
 from bot.store.tombstones import Tombstones
-from bot.store.turns import Turns
+from bot.store.turns import Saying, Turns
 from bot.store.unsaying import Unsay
 from bot.store.views import Views
 from bot.store.windows import Windows
+from bot.types.heartbeat import HEARTBEAT
+from bot.types.joining import JOIN
+from bot.types.outgoing import Outgoing
 
 DATABASE = "nuan.db"
 
@@ -64,8 +69,15 @@ class Store:
         self.feedback = Feedback(database)
         self.windows = Windows(database)
         self.heartbeats = Heartbeats(database, lists, self.boot)
+        self.joins = Joins(database, lists, self.boot)
+        self.reasons = Reasons(database)
         self._database = database
         self._lock = lock
+
+    async def say(self, why: str, saying: Saying, at: int) -> Outgoing | None:
+        """The last commit of a turn that was taken for that reason; what to send first."""
+        last = {HEARTBEAT: self.heartbeats.say, JOIN: self.joins.say}
+        return await last.get(why, self.turns.say)(saying, at)
 
     async def close(self) -> None:
         """Finish the writes that wait, free the connections and the folder."""
