@@ -1,5 +1,7 @@
 """Entering a talk: after a lull, for a reason, seldom, once, behind people, and open to whoever answers."""
 
+from itertools import pairwise
+
 import pytest
 
 from bot.errors import ModelError
@@ -79,7 +81,7 @@ async def test_the_pause_doubles_while_nobody_answers_and_ends_when_somebody_doe
         while asked(world) == before:
             await world.wait(1)
         times.append(world.clock.now())
-    pauses = [(later - earlier) // 1000 - 60 for earlier, later in zip(times, times[1:], strict=False)]
+    pauses = [(later - earlier) // 1000 - 60 for earlier, later in pairwise(times)]
     assert pauses == [15, 30, 60, 120, 240, 300, 300]
     await world.say("小暖，说得对", "阿明", GROUP)
     await world.wait(65)
@@ -178,10 +180,11 @@ async def test_a_model_that_fails_is_asked_less_and_less_and_nobody_is_told(new_
 
 
 async def test_limits_and_budgets_hold_without_a_word(new_world: NewWorld) -> None:
-    for number, sections in enumerate((
+    cases: tuple[dict[str, dict[str, object]], ...] = (
         {"limits": {"global_minute": 1}}, {"budget": {"day_tokens": 10}}, {"background": {"sources": ["digest"]}},
         {"background": {"on": False}}, {"speak": eager(day_tokens=10)},
-    )):  # fmt: skip
+    )  # fmt: skip
+    for number, sections in enumerate(cases):
         world = await new_world(**{"speak": EAGER, **sections})
         enters(world)
         if number == 0:
