@@ -97,16 +97,12 @@ async def test_the_pause_doubles_while_nobody_answers_and_ends_when_somebody_doe
 async def test_never_more_than_the_cap_in_any_hour(new_world: NewWorld) -> None:
     world = await new_world(speak=eager(per_hour=3, backoff_most_seconds=15))
     enters(world)
-    times = []
     for number in range(80):
         await world.say(f"第{number}句", "阿明", GROUP)
-        before = asked(world)
         await world.wait(90)
-        times += [world.clock.now()] * (asked(world) - before)
+    times = [int(str(at)) for (at,) in world.rows("SELECT at FROM event WHERE why = 'join' ORDER BY id")]
     assert len(times) >= 6
-    assert all(later - earlier > 3_600_000 - 90_000 for earlier, later in zip(times, times[3:], strict=False))
-    assert world.rows("SELECT max(n) FROM (SELECT count(*) AS n FROM event AS a JOIN event AS b ON b.why = 'join' "
-                      "AND b.at > a.at - 3600000 AND b.at <= a.at WHERE a.why = 'join' GROUP BY a.id)") == [(3,)]  # fmt: skip
+    assert all(later - earlier >= 3_600_000 for earlier, later in zip(times, times[3:], strict=False))
 
 
 async def test_an_entry_keeps_nobody_and_an_answer_to_it_does(new_world: NewWorld) -> None:

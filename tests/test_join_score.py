@@ -52,7 +52,7 @@ def test_whoever_is_let_in_was_let_in_by_every_rule(talk: Talk, relevance: float
     if held(talk, RULES, 60_000, ZONE, NOW) is not None:
         return
     assert RULES.lull_seconds * 1000 <= NOW - newest.at <= RULES.stale_seconds * 1000
-    assert not (newest.to_other or newest.forwarded or newest.from_bot)
+    assert (newest.to_other, newest.forwarded, newest.from_bot) == (False, False, False)
     recent = [line for line in talk.lines if NOW - line.at < RULES.dialogue_seconds * 1000]
     assert not in_dialogue(recent)
     verdict = weigh(talk, relevance, RULES, NOW)
@@ -72,7 +72,7 @@ def test_over_random_hours_of_talk_the_cap_the_night_and_the_pauses_hold(
         line = TalkLine(number, now - rules.lull_seconds * 1000, number % 3)
         talk = Talk((line,), tuple(entries))
         if held(talk, rules, 60_000, ZONE, now) is None:
-            assert not (local_hour(now, ZONE) >= 22 or local_hour(now, ZONE) < 9)
+            assert 9 <= local_hour(now, ZONE) < 22
             if entries and not entries[-1].answered:
                 assert now >= entries[-1].at + 60_000 * entries[-1].said + backoff_ms(entries, rules)
             entries.append(Entry(now, said, said and answered))
