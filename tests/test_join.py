@@ -6,7 +6,8 @@ import pytest
 
 from bot.errors import ModelError
 from tests.conftest import NewWorld
-from tests.joining import EAGER, ENTRY, GROUP, JOIN, asked, eager, enters, talk
+from tests.fakes.clock import let_others_run
+from tests.joining import EAGER, ENTRY, GROUP, JOIN, asked, eager, enters, is_entry, talk
 
 
 async def test_a_question_nobody_answers_for_a_while_is_entered_once(new_world: NewWorld) -> None:
@@ -78,8 +79,10 @@ async def test_the_pause_doubles_while_nobody_answers_and_ends_when_somebody_doe
     for number in range(7):
         await world.say(f"第{number}句", "阿明", GROUP)
         before = asked(world)
-        while asked(world) == before:
+        for _ in range(400):
             await world.wait(1)
+            if asked(world) > before:
+                break
         times.append(world.clock.now())
     pauses = [(later - earlier) // 1000 - 60 for earlier, later in pairwise(times)]
     assert pauses == [15, 30, 60, 120, 240, 300, 300]
@@ -121,6 +124,13 @@ async def test_an_entry_keeps_nobody_and_an_answer_to_it_does(new_world: NewWorl
     assert len(world.replies) == 3, "whoever answers is in conversation"
 
 
+async def test_what_she_answered_is_nothing_to_enter_on(new_world: NewWorld) -> None:
+    world = await new_world(speak=EAGER)
+    await talk(world, ("阿明", "今天好热"), ("阿红", "小暖，在吗"))
+    await world.wait(60)
+    assert (asked(world), world.replies) == (0, ["好的"])
+
+
 async def test_somebody_who_speaks_meanwhile_comes_first(new_world: NewWorld) -> None:
     world = await new_world(speak=EAGER)
     enters(world)
@@ -135,6 +145,20 @@ async def test_somebody_who_speaks_meanwhile_comes_first(new_world: NewWorld) ->
         assert world.replies == said
     assert world.rows("SELECT DISTINCT outcome FROM event WHERE why = 'join'") == [("overtaken",)]
     assert world.rows("SELECT count(*) FROM call WHERE state = 'reserved'") == [(0,)]
+
+
+async def test_a_call_does_not_wait_for_an_entry_that_is_thought_of(new_world: NewWorld) -> None:
+    world = await new_world(speak=EAGER)
+    await world.say("今天好热", "阿明", GROUP)
+    world.shut()
+    await world.clock.advance(20_000, lambda: world.held(0))
+    await world.app.door.accept(world.message("小暖，在吗", "阿红", GROUP))
+    for _ in range(2_000):
+        await let_others_run()
+    await world.held()
+    assert not is_entry(world.model.requests[-1])
+    await world.let_answer()
+    assert world.replies == ["好的"]
 
 
 @pytest.mark.parametrize("held", [False, True])

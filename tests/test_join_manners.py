@@ -3,7 +3,7 @@
 import pytest
 
 from tests.conftest import NewWorld
-from tests.joining import EAGER, ENTRY, GROUP, asked, eager, enters, talk
+from tests.joining import EAGER, GROUP, asked, eager, enters, talk
 from tests.world import World
 
 
@@ -88,6 +88,7 @@ async def test_told_to_be_quiet_she_enters_nothing_until_somebody_calls(new_worl
     await world.say("今天好热", "阿红", GROUP)
     await lull(world)
     assert (asked(world), world.replies) == (0, said)
+    assert world.log.named("looked") == [], "nobody even looks"
     await world.restart()
     await world.say("真的好热", "阿红", GROUP)
     await lull(world)
@@ -136,5 +137,5 @@ async def test_stop_ends_an_entry_that_is_being_thought_of(new_world: NewWorld) 
     await world.clock.advance(20_000, lambda: world.held(0))
     await world.app.door.accept(world.message("小暖，停", "阿红", GROUP))
     await world.let_answer()
-    assert ENTRY not in world.replies
+    assert world.replies == ["好，我不说了"]
     assert world.rows("SELECT state FROM turn") == [("void",)]

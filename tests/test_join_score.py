@@ -88,6 +88,18 @@ def test_the_pause_doubles_up_to_its_longest(answers: list[bool]) -> None:
     assert backoff_ms([*entries, Entry(99, False, False, counts=False)], RULES) == backoff_ms(entries, RULES)
 
 
+def test_what_was_answered_looked_at_or_hushed_is_left_alone() -> None:
+    line = TalkLine(5, NOW - 30_000, 1)
+    assert held(Talk((line,)), RULES, 60_000, ZONE, NOW) is None
+    for talk, why in (
+        (Talk((line,), seen=6), "same"), (Talk((line,), spoke_id=6), "spoke"), (Talk((line,), hushed=True), "hushed"),
+        (Talk((line,), waiting=True), "waiting"), (Talk(()), "nothing"),
+    ):  # fmt: skip
+        found = held(talk, RULES, 60_000, ZONE, NOW)
+        assert found is not None
+        assert (found.action, found.why) == ("silent", why)
+
+
 def test_a_question_is_open_until_somebody_answers_it() -> None:
     asked = TalkLine(1, NOW, 1, asks=True)
     assert open_question((asked, TalkLine(2, NOW, 1))) is asked, "who asks may go on"

@@ -193,7 +193,7 @@ def windows(lines: Sequence[Line], follow_ups: dict[int, str]) -> int:
 def qualities(lines: Sequence[Line], at: int) -> tuple[str, ...]:
     """How a moment to enter stands: in a dialogue, on a line for somebody else, in a lull, on an open question."""
     times = [line.at for line in lines]
-    upto = bisect_right(times, at)
+    upto = bisect_left(times, at)  # a row of the same instant came after it
     before, after = lines[:upto], lines[upto : bisect_right(times, at + WINDOW_MS)]
     recent = [line for line in before if at - line.at < DIALOGUE_MS]
     pairs = {(line.person, line.to) for line in recent if line.to}
