@@ -38,7 +38,7 @@ class App:
         self._hall = Hall(self._sending, self._halting, Slots(settings.model.slots))
         self._rooms = make_rooms(parts, self._hall)
         self._left: list[Rooms] = []
-        handlers = Handlers(self._chats.wake, self._sends.wake, self._digests.wake, self._write_first)
+        handlers = Handlers(self._chats.wake, self._sends.wake, self._digests.wake, self._write_first, self._join)
         self._alarms = Alarms(store, clock, handlers, settings, words.tz(words.zone), self.look, log)
         self._alarm_lane = Lanes("alarm", self._alarms.work, self._activity, log)
         self.door = Intake(
@@ -69,6 +69,7 @@ class App:
         self._store.admit_by(frozenset(settings.bot.owners), allowed(settings))
         rooms.answering.succeed(old.answering.retire())
         try:
+            rooms.joining.succeed(*old.joining.under_way)
             await rooms.heartbeat.succeed(*old.heartbeat.under_way)
         except StoreError as error:
             self._log.error("store_failed", error=str(error))  # deadlines are worked out anew when they come
@@ -83,6 +84,7 @@ class App:
         lost = await self._store.turns.lost_calls(self._clock.now())
         await self._alarms.take_up()
         await self._rooms.heartbeat.start()
+        await self._rooms.joining.start()
         running = await self._store.turns.running()
         for turn in running:
             self._rooms.answering.take_up(turn.chat_id)
@@ -139,12 +141,17 @@ class App:
     async def _turns(self, chat_id: int) -> None:
         async with self._inside() as rooms:
             await rooms.heartbeat.work(chat_id)
+            await rooms.joining.work(chat_id)
             await rooms.answering.work(chat_id)
             await rooms.heartbeat.arm(chat_id)
 
     async def _write_first(self) -> None:
         if (chat_id := await self._rooms.heartbeat.fire()) is not None:
             self._chats.wake(chat_id)
+
+    def _join(self, chat_id: int) -> None:
+        self._rooms.joining.fire(chat_id)
+        self._chats.wake(chat_id)
 
     async def _send(self, chat_id: int) -> None:
         await self._guard(self._sending.work, chat_id)
@@ -193,7 +200,14 @@ class App:
     def _arrived(self, accepted: Accepted) -> None:
         """An event is stored: answer it, or see when it will be due."""
         chat_id, event, decision = accepted.chat.id, accepted.event, accepted.decision
-        if event is None or decision is None or (decision.action == "listen"):
+        if event is None or decision is None:
+            return
+        self._log.debug("decided", chat=chat_id, said=event.id, action=decision.action, why=decision.why)
+        if event.kind == "message":
+            self._rooms.joining.interrupt(chat_id)
+        if decision.action == "listen":
+            if accepted.armed:
+                self.look()
             return
         self._rooms.heartbeat.interrupt(chat_id)
         self._halting.halt(accepted)

@@ -9,12 +9,14 @@ from bot.commands.desk import CommandDesk
 from bot.config.settings import Settings
 from bot.flow.answering import Answering, Reach
 from bot.flow.aside import Aside
+from bot.flow.background import BackgroundGate
 from bot.flow.calling import Caller
 from bot.flow.closing import Closing, Summariser
 from bot.flow.crew import Crew
 from bot.flow.halting import Halting
 from bot.flow.heartbeat import Heartbeat
 from bot.flow.instructions import read_instructions
+from bot.flow.joining import Joining, Knowing
 from bot.flow.limiting import Limiting
 from bot.flow.media import Eyes, Media
 from bot.flow.pausing import Pausing
@@ -26,7 +28,7 @@ from bot.flow.tools import make_tools
 from bot.flow.turn import Brain, TurnRunner
 from bot.flow.words import Words
 from bot.ports import Adapter, Clock
-from bot.prompt.persona import NAME_MARK, Persona, read_bootstraps
+from bot.prompt.persona import NAME_MARK, Persona, persona_words, read_bootstraps
 from bot.prompt.skills import read_skills
 from bot.session.activation import SpeakingRules
 from bot.session.slots import Slots
@@ -73,6 +75,7 @@ class Rooms:
     parts: Parts
     answering: Answering
     heartbeat: Heartbeat
+    joining: Joining
     closing: Closing
     pausing: Pausing
     inside: int = 0
@@ -104,6 +107,15 @@ def make_planner(parts: Parts, media: Media | None = None) -> tuple[Planner, Bra
     return planner, Brain(Caller(parts.crew, media.slots, parts.clock, parts.log), tools)
 
 
+def make_knowing(parts: Parts, planner: Planner, limiting: Limiting) -> Knowing:
+    """What entering a talk needs."""
+    return Knowing(
+        Recalling(parts.store, parts.aside, parts.settings), planner,
+        persona_words(Persona(parts.persona, read_skills(parts.persona))), limiting,
+        BackgroundGate(parts.store.switches, parts.settings.background),
+    )  # fmt: skip
+
+
 def make_rooms(parts: Parts, hall: Hall) -> Rooms:
     """Read the texts and build what works by them; ConfigError when one cannot be read."""
     store, clock, settings, words, log = parts.store, parts.clock, parts.settings, parts.words, parts.log
@@ -116,16 +128,19 @@ def make_rooms(parts: Parts, hall: Hall) -> Rooms:
         await TurnRunner(store, planner, stoppable, clock, settings, words, log, hall.sending).begin(occasion)
 
     heartbeat = Heartbeat(store, clock, settings, words, begin, lambda: hall.sending.platforms, log)
+    limiting = Limiting(store, clock, settings.limits, words, log)
+    knowing = make_knowing(parts, planner, limiting)
+    joining = Joining(store, clock, settings.speak, words, knowing, begin, log)
     remembering = Remembering(store, clock, settings, words, parts.aside)
     pausing = Pausing(store, clock, settings.speak, remembering.understand, hall.sending.adapter)
     answering = Answering(
         store, runner, remembering, planner, clock, words,
-        Reach(hall.sending, media, hall.halting, Limiting(store, clock, settings.limits, words, log), pausing), log,
+        Reach(hall.sending, media, hall.halting, limiting, pausing), log,
     )  # fmt: skip
     summariser = Summariser(brain.caller.behind(), read_instructions(parts.prompts, "digest"))
     closing = Closing(store, summariser, planner, clock, settings, words, parts.aside, log)
     answering.employ(CommandDesk(store, planner, clock, settings, words, parts.reload))
-    return Rooms(parts, answering, heartbeat, closing, pausing)
+    return Rooms(parts, answering, heartbeat, joining, closing, pausing)
 
 
 def rules_of(settings: Settings) -> SpeakingRules:
@@ -133,7 +148,7 @@ def rules_of(settings: Settings) -> SpeakingRules:
     speak = settings.speak
     return SpeakingRules(
         settings.bot.names, settings.bot.prefix_trigger, speak.window_seconds * 1000, speak.followup_seconds * 1000,
-        speak.backlog_seconds * 1000, speak.bots == "limited",
+        speak.backlog_seconds * 1000, speak.bots == "limited", speak.mode, speak.join.lull_seconds * 1000,
     )  # fmt: skip
 
 

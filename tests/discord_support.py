@@ -28,6 +28,9 @@ class Lines:
 
     kept: list[tuple[str, dict[str, object]]] = field(default_factory=list)
 
+    def debug(self, event: str, **fields: object) -> None:
+        self.kept.append((event, fields))
+
     def info(self, event: str, **fields: object) -> None:
         self.kept.append((event, fields))
 

@@ -71,7 +71,7 @@ class Lines:
     def info(self, event: str, **fields: object) -> None:
         self.lines.append(f"{event} {fields}")
 
-    warning = error = info
+    debug = warning = error = info
 
 
 @dataclass

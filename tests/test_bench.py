@@ -4,11 +4,17 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
+from bot.config.joining import JoinRules
+from bot.types.speaking import Mode
 from tests.bench.counts import percentile
 from tests.bench.logs import Log, log_of, people_of, read_rows
 from tests.bench.replay import replay, show
 from tests.bench.script import play, read_script, tokens
 from tests.bench.script import show as show_script
+from tests.bench.speaking import count, observe, wrong
+from tests.bench.speaking import show as show_behaviour
 
 ROWS = (
     (0, "join", "mira", ""),
@@ -86,6 +92,26 @@ async def test_a_replay_answers_calls_and_follow_ups_and_digests_every_session(t
     assert (counts["sessions"], counts["digests"]) == (2, 2)
     assert counts["persons"] == 2
     assert report.prefix_kept == report.prefix_pairs == 3
+
+
+@pytest.mark.parametrize(("mode", "follow_ups"), [("window", 1), ("called", 0), ("join", 1)])
+async def test_behaviour_is_counted_from_rows_and_replies(tmp_path: Path, mode: Mode, follow_ups: int) -> None:
+    seen = await observe((made_up(),), tmp_path, mode)
+    assert (seen.calls, seen.answered, seen.follow_ups) == (4, 4, follow_ups)
+    assert (seen.uncalled, seen.double, seen.in_quiet_hours) == (0, 0, 0)
+    assert not wrong(seen)
+    assert "4 of 4" in show_behaviour(seen)
+
+
+def test_behaviour_that_must_not_be_is_seen() -> None:
+    log, rules = made_up(), JoinRules()
+    times = [step.at for step in log.steps if step.incoming.kind == "message"]
+    assert wrong(count(log, times[1:1], "window", rules)), "nobody was answered"
+    assert count(log, [times[0], times[0]], "window", rules).double == 1
+    assert count(log, [times[0] + 1], "called", rules).uncalled == 1
+    into = count(log, [times[3] + 1_000], "join", rules)
+    assert (into.entries, into.entered["within 10 s of a line"]) == (1, 1)
+    assert count(log, [times[0] + number for number in range(1, 7)], "join", rules).most_in_an_hour == 6
 
 
 async def test_the_script_restarts_the_program_and_finds_the_fact_in_every_request(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from bot.store.schema import MIGRATIONS
 from bot.store.store import open_store
 from tests.storing import NOW, say
 
-KINDS = ("event", "window", "session", "digest", "outbox", "heartbeat", "purge", "tidy")
+KINDS = ("event", "window", "session", "digest", "outbox", "heartbeat", "join", "purge", "tidy")
 ROWS = st.lists(st.tuples(st.sampled_from(KINDS), st.integers(0, 9), st.booleans()), max_size=8)
 
 
@@ -42,6 +42,8 @@ def insert(db: sqlite3.Connection, number: int, kind: str, at: int, live: bool) 
             )
         case "heartbeat":
             db.execute("INSERT INTO heartbeat VALUES (?, ?, NULL)", (number, at if live else None))
+        case "join":
+            db.execute("INSERT INTO joining (chat_id, due_at) VALUES (?, ?)", (number, at if live else None))
         case "purge":
             db.execute(
                 "INSERT INTO memory (chat_id, visibility, kind, text, folded, source, stability_days, accessed_at, "

@@ -56,6 +56,10 @@ class Lines:
 
     lines: list[tuple[str, str, dict[str, object]]] = field(default_factory=list)
 
+    def debug(self, event: str, **fields: object) -> None:
+        """Keep it."""
+        self.lines.append(("debug", event, fields))
+
     def info(self, event: str, **fields: object) -> None:
         """Keep it."""
         self.lines.append(("info", event, fields))

@@ -7,6 +7,7 @@ from bot.commands.context import ContextCommand
 from bot.commands.ctx import ctx_report
 from bot.commands.guests import GuestCommands
 from bot.commands.limit import LimitCommand
+from bot.commands.manners import ModeCommand, WhyCommand
 from bot.commands.reload import ReloadCommand
 from bot.commands.report import Spent, budget_report, step_report
 from bot.commands.table import TABLE, Asked, split
@@ -48,11 +49,14 @@ class CommandDesk:
         guests = GuestCommands(store, clock, Guests(store, clock, words), self._text)
         limit = LimitCommand(store.switches, settings.limits, self._text)
         context = ContextCommand(store.switches, settings.context, self._text)
+        mode = ModeCommand(store.switches, settings.speak, self._text)
+        why = WhyCommand(store, clock, words, self._text)
         self._runs: Mapping[str, Callable[[Asked], Awaitable[str]]] = {
             "start": guests.start, "help": self._help, "new": self._new, "clear": self._clear, "ctx": self._ctx,
             "dialog": self._dialog, "budget": self._budget, "on": self._on, "off": self._off, "link": guests.link,
             "calls": self._calls, "limit": limit.run, "context": context.run, "approve": guests.approve,
             "allow": guests.allow, "deny": guests.deny, "reload": ReloadCommand(reload, self._text).run,
+            "mode": mode.run, "why": why.run,
         }  # fmt: skip
 
     async def carry_out(self, event: Event, chat: Chat) -> Draft | None:

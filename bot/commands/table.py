@@ -50,6 +50,8 @@ TABLE = (
     Command("clear", "", "own"),
     Command("ctx", "[person] [query]", "own", private=True, shape="words"),
     Command("context", "[show | recent N | window SEC | recentmax N | reset]", "own", shape="words"),
+    Command("mode", "[window | called | join | reset]", "own", shape="words"),
+    Command("why", "", "anyone"),
     Command("dialog", "", "anyone", private=True),
     Command("budget", "show", "own", private=True),
     Command("calls", "[background on|off]", "owner", private=True, shape="words"),

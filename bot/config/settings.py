@@ -9,6 +9,7 @@ from bot.config.background import Background
 from bot.config.budget import Budget
 from bot.config.capabilities import CapabilityRule
 from bot.config.heartbeat import HeartbeatRules
+from bot.config.joining import JoinRules
 from bot.config.kinds import region, zone
 from bot.config.limits import TalkLimits
 from bot.config.media import Media
@@ -18,7 +19,7 @@ from bot.config.reload import ReloadRules
 from bot.config.section import Section
 from bot.types.memory import Ranking
 from bot.types.session import LightPolicy
-from bot.types.speaking import Busy
+from bot.types.speaking import Busy, Mode
 
 Language = Literal["zh-Hans", "zh-Hant", "en"]
 Level = Literal["debug", "info", "warning", "error"]
@@ -58,6 +59,11 @@ class Bot(Section):
 class Speak(Section):
     """When nuan speaks in a group."""
 
+    mode: Mode = Field(
+        default="window",
+        description="In groups: window (whoever calls, and their follow-ups), called (whoever calls, nothing else) or "
+        "join (as window, and nuan may enter a talk by itself). `.ai mode` sets it for one group.",
+    )
     window_seconds: int = Field(
         default=60, ge=0, le=86_400, description="How long a person need not call again, in seconds."
     )
@@ -90,6 +96,7 @@ class Speak(Section):
         description="Other bots in groups: never answered, or limited (when they mention nuan, at most 20 times in 60 "
         "seconds, then silence for 60).",
     )
+    join: JoinRules = JoinRules()
 
 
 class SessionLimits(Section):

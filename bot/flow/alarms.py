@@ -27,12 +27,16 @@ RETRY_MS = 5_000
 
 @dataclass(frozen=True, slots=True)
 class Handlers:
-    """Whom to wake for what: a chat to answer or to send to, a session to digest; `first` lets nuan write first."""
+    """Whom to wake for what: a chat to answer or to send to, a session to digest.
+
+    `first` lets nuan write first, `join` look at a talk.
+    """
 
     chat: Callable[[int], None]
     send: Callable[[int], None]
     digest: Callable[[int], None]
     first: Callable[[], Awaitable[None]]
+    join: Callable[[int], None]
 
 
 class Alarms:
@@ -103,6 +107,8 @@ class Alarms:
                 await self._store.deadlines.end_windows(now)
             case "heartbeat":
                 await self._handlers.first()
+            case "join":
+                self._handlers.join(number)
             case "purge":
                 count = await self._store.forgetting.purge(now)
                 self._log.info("purged", memories=count)

@@ -11,9 +11,9 @@ from bot.store.events import Seen
 from bot.store.store import Store
 from bot.text.estimate import Vocabulary
 from bot.types.event import Event
-from bot.types.heartbeat import HEARTBEAT
 from bot.types.occasion import Occasion
 from bot.types.session import Epoch, Session
+from bot.types.speaking import UNASKED
 
 LAST_LINES = 20
 """Lines among which nuan's last one is looked for."""
@@ -40,7 +40,7 @@ class Chooser:
         small = small and not await self._asked(occasion)
         log = log_tokens(epoch) if goes_on and epoch is not None else 0
         warm = rules.light == "auto" and small and await self._warm(log, now)
-        poor = step in ("light", "over") and occasion.why != HEARTBEAT
+        poor = step in ("light", "over") and occasion.why not in UNASKED
         mode = epoch.mode if goes_on and epoch is not None else None
         whole = mode == "full" and epoch is not None and log_tokens(epoch) > self._settings.context.carry_tokens
         return choose(rules.light, casual=small, log=mode, warm=warm, full_log=whole, poor=poor)

@@ -38,12 +38,12 @@ class Limiting:
         self._words = words
         self._log = log
 
-    async def pace(self, person: Person, batch: tuple[Event, ...]) -> Pace:
-        """The limits for an answer to these messages; those of one person are not for owners."""
+    async def pace(self, person: Person | None, batch: tuple[Event, ...]) -> Pace:
+        """The limits for an answer to these messages; those of one person are not for owners, nor if nobody asked."""
         rules, tz = await current(self._store.switches, self._rules), self._words.tz(self._words.zone)
         now, first = self._clock.now(), min(event.id for event in batch)
         since, until = day_start(now, tz), next_local_time(now, 0, tz)
-        if person.is_owner:
+        if person is None or person.is_owner:
             return Pace(first, since, until, None, None, None, rules.global_minute, rules.global_day)
         cooldown = None if rules.cooldown_seconds is None else rules.cooldown_seconds * 1000
         return Pace(

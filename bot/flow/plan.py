@@ -28,12 +28,14 @@ from bot.text.dates import next_local_time
 from bot.text.estimate import Vocabulary, estimate_tokens, vocabulary_of
 from bot.types.event import Event
 from bot.types.heartbeat import HEARTBEAT
+from bot.types.joining import JOIN
 from bot.types.money import Pressure
 from bot.types.occasion import Occasion
 from bot.types.opening import OpeningFacts
 from bot.types.people import Audience, Chat, Person
 from bot.types.prompt import Message, Prompt, Request, ToolSpec
 from bot.types.session import CloseReason, Epoch, LogEntry, Mode, Session
+from bot.types.speaking import UNASKED
 from bot.types.turn import Cause, Turn
 
 NOT_LATE: CloseReason = ""
@@ -164,7 +166,7 @@ class Planner:
     def cheaper(self, plan: Plan) -> Step | None:
         """The step at which this turn might still fit into a limit; to write first takes the whole bootstrap."""
         step = cheaper(plan.step, has_small=self._crew.has_small)
-        return None if step == "light" and plan.asking.why == HEARTBEAT else step
+        return None if step == "light" and plan.asking.why in UNASKED else step
 
     def _opening(self, facts: OpeningFacts, person: Person, light: bool) -> str:
         script = self._words.script(person)
@@ -232,7 +234,8 @@ class Planner:
         """What a call with a prompt of `tokens` must reserve; `estimated` is what a bare estimate makes of it."""
         most = prices.estimate(tokens, self._settings.model.max_output_tokens, member.rate(now))
         day, month = prices.periods(now, self._words.tz(self._words.zone))
-        own = self._settings.heartbeat.day_tokens if cause == HEARTBEAT else None
+        settings = self._settings
+        own = {HEARTBEAT: settings.heartbeat.day_tokens, JOIN: settings.speak.join.day_tokens}.get(cause)
         return Reservation(
             cause, member.model.name, most.tokens, most.cost, prices.limits(self._settings), day, month, estimated, own
         )  # fmt: skip
@@ -258,7 +261,7 @@ class Planner:
         composed: Composed, now: int, new: NewEpoch, member: Member, size: tuple[int, int],
     ) -> Asking:  # fmt: skip
         tokens, estimated = size
-        causes: dict[str, Cause] = {"window": "followup", HEARTBEAT: "heartbeat"}
+        causes: dict[str, Cause] = {"window": "followup", HEARTBEAT: "heartbeat", JOIN: "join"}
         cause = causes.get(occasion.why, "reply")
         return Asking(
             chat_id=occasion.chat.id, session_id=session.id if session is not None else None,

@@ -3,7 +3,7 @@
 from bot.config.settings import Settings
 from bot.flow.aside import Aside
 from bot.recall.question import question
-from bot.recall.ranking import Trace, rank
+from bot.recall.ranking import Trace, rank, raw_score, relevance
 from bot.store.store import Store
 from bot.types.memory import Ranking
 from bot.types.people import Audience
@@ -39,3 +39,8 @@ class Recalling:
         newest = NEWEST if kind == "hybrid" else 0
         found = await self._store.memories.search(audience, asked.terms, CANDIDATES, newest)
         return await self._aside.run(rank, kind, asked, found, now, most or self.most)
+
+    async def shared(self, text: str, other: str) -> float:
+        """How much of what a text says is in another one, 0 to 1, as the ranking v2 measures it."""
+        asked = await self._aside.run(question, text, self._names)
+        return relevance(await self._aside.run(raw_score, asked.terms, other))

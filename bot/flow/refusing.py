@@ -5,11 +5,11 @@ from bot.flow.words import Words
 from bot.money import prices
 from bot.ports import Clock
 from bot.store.store import Store
-from bot.types.heartbeat import HEARTBEAT
 from bot.types.log import Log
 from bot.types.occasion import Occasion
 from bot.types.outgoing import Draft
 from bot.types.people import Person
+from bot.types.speaking import UNCALLED
 
 
 class Refusing:
@@ -27,7 +27,7 @@ class Refusing:
         numbers = tuple(event.id for event in occasion.answering)
         said = await self.told(chat.id, person)
         lines = list(occasion.receipts)
-        if not said and not person.is_bot and (occasion.why not in ("window", HEARTBEAT) or occasion.receipts):
+        if not said and not person.is_bot and (occasion.why not in UNCALLED or occasion.receipts):
             lines.append(self.text(person, error))
         if lines:
             await self._store.refusals.refuse(chat.id, numbers, Draft("\n".join(lines), "notice"), now)

@@ -4,10 +4,11 @@ import json
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import takewhile
+from typing import cast
 
-from bot.types.heartbeat import HEARTBEAT
 from bot.types.prompt import Message, ToolCall
 from bot.types.session import Epoch
+from bot.types.speaking import UNASKED
 from bot.types.turn import Cause, Turn
 
 LONGEST_NAME = 64
@@ -40,8 +41,8 @@ def unanswered(epoch: Epoch, turn: Turn) -> tuple[ToolCall, ...]:
 
 def cause_of(epoch: Epoch, turn: Turn) -> Cause:
     """Why a turn that is under way makes another call."""
-    if turn.why == HEARTBEAT:
-        return "heartbeat"
+    if turn.why in UNASKED:
+        return cast("Cause", turn.why)
     return "tool" if any(message.role == "tool" for message in mine(epoch, turn)) else "reply"
 
 

@@ -12,10 +12,10 @@ from bot.flow.words import Words
 from bot.ports import Clock
 from bot.store.turns import ToolOutcome
 from bot.text.estimate import estimate_tokens
-from bot.types.heartbeat import HEARTBEAT
 from bot.types.log import Log
 from bot.types.people import Chat, Person
 from bot.types.prompt import Message, ToolCall
+from bot.types.speaking import UNASKED
 from bot.types.tool import Tool, ToolAnswer, ToolContext, ToolRefused
 from bot.types.turn import Turn
 
@@ -77,7 +77,7 @@ class Tooling:
         tool = next((tool for tool in self._tools if tool.spec.name == call.name), None)
         found, rounds = None, sum(message.role == "assistant" for message in bench.logged)
         # What comes to nothing when nuan has nothing to say first may not change anything.
-        first = bench.turn.why == HEARTBEAT and tool is not None and not tool.reads
+        first = bench.turn.why in UNASKED and tool is not None and not tool.reads
         if first or rounds >= MOST_CALLS or results >= MOST_TOOLS or self._spent(bench):
             answer = text("tool_enough")
         else:

@@ -25,13 +25,13 @@ from bot.store.ledger import Settlement
 from bot.store.refusals import OVER
 from bot.store.store import Store
 from bot.store.turns import Asked, Saying
-from bot.types.heartbeat import HEARTBEAT
 from bot.types.log import Log
 from bot.types.occasion import Occasion
 from bot.types.outgoing import Draft
 from bot.types.people import Chat, Person
 from bot.types.prompt import Completion, Request, ToolSpec, Usage
 from bot.types.session import Epoch
+from bot.types.speaking import UNCALLED
 from bot.types.tool import Tool
 from bot.types.turn import Call, Turn
 
@@ -241,8 +241,7 @@ class TurnRunner:
             close_at=self._planner.close_at(turn.opened_at, running.chat, running.person, now),
             platforms=self._sending.platforms,
         )  # fmt: skip
-        say = self._store.heartbeats.say if turn.why == HEARTBEAT else self._store.turns.say
-        self._sending.hand(turn.chat_id, await say(saying, now))
+        self._sending.hand(turn.chat_id, await self._store.say(turn.why, saying, now))
         await self._report(turn, reply=said.line)
         model, limits = self._settings.model, self._settings.session
         most = log_budget(limits.log_tokens, model.window_tokens, model.max_output_tokens, limits.reserve_tokens)
@@ -266,7 +265,7 @@ class TurnRunner:
     async def _fail(self, turn: Turn, person: Person, error: str, text: str, fate: str) -> None:
         """Void the turn and tell the person, if they called; a call in flight is charged or released."""
         reserved = await self._store.turns.reserved_call(turn.id)
-        called = turn.why not in (HEARTBEAT, "window")
+        called = turn.why not in UNCALLED
         said = "\n".join(line for line in (*turn.receipts, text if called else "") if line)
         call = (reserved, fate) if reserved is not None else None
         notice = Draft(said, "notice") if said and not person.is_bot else None

@@ -7,4 +7,4 @@ class Silence:
     def info(self, event: str, **fields: object) -> None:
         """Say nothing."""
 
-    warning = error = info
+    debug = warning = error = info

@@ -84,6 +84,13 @@ def read_bootstraps(
     )  # fmt: skip
 
 
+def persona_words(persona: Persona) -> str:
+    """What a persona is about, to compare talk with: who it is, and what its skills are for."""
+    files = (persona.folder / name for name in FULL[:2])
+    told = [_read(file).replace(NAME_MARK, "") for file in files if file.exists()]
+    return "\n".join((*told, *(f"{skill.name} {skill.purpose}" for skill in persona.skills)))
+
+
 def signature(message: Message, tools: tuple[ToolSpec, ...], dialect: str) -> str:
     """sha256[:16] over the canonical prefix (seed AI Chat Pipeline, stablePrefix.sig)."""
     body = {"v": 1, "dialect": dialect, "messages": [message.wire()], "tools": [tool.wire() for tool in tools]}

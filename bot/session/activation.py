@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 
 from bot.session.trigger import called_by_name
-from bot.types.speaking import HALTS, Decision, Situation, Why
+from bot.types.speaking import HALTS, Decision, Mode, Situation, Why
 
 WINDOW_MS = 60_000
 """A person need not call again for this long (SEED_SYSTEMS 1.2, C11)."""
@@ -17,7 +17,10 @@ BACKLOG_MS = 600_000
 
 @dataclass(frozen=True, slots=True)
 class SpeakingRules:
-    """What the operator decides: names that call, whether three letters of one are enough, times in ms, other bots."""
+    """What the operator decides: names that call, whether three letters of one are enough, times in ms, other bots.
+
+    `mode` is that of a chat without its own; `lull_ms` is the silence after which nuan looks whether to enter a talk.
+    """
 
     names: tuple[str, ...]
     prefix_trigger: bool = False
@@ -25,6 +28,8 @@ class SpeakingRules:
     followup_ms: int = FOLLOWUP_MS
     backlog_ms: int = BACKLOG_MS
     bots: bool = True
+    mode: Mode = "window"
+    lull_ms: int = 20_000
 
 
 def decide(situation: Situation, rules: SpeakingRules) -> Decision:
@@ -35,7 +40,8 @@ def decide(situation: Situation, rules: SpeakingRules) -> Decision:
     A stranger gets a pairing code in a DM and nothing in a group, but for what everyone is answered. Of what comes late
     the young part is answered in one turn, after a moment in which the rest arrives; what needs no model is answered
     at any age. A command to stop counts where any other word would call, or be a follow-up; it renews no window.
-    Another bot is answered where it mentions nuan in a group, in time, and not for ever.
+    Another bot is answered where it mentions nuan in a group, in time, and not for ever. In the mode called nothing is
+    a follow-up; in the mode join a lull after what nobody is called by may be entered.
     """
     decision, age = _in_time(situation, rules), situation.age_ms
     at_any_age = situation.greets or decision.why in ("pair", "closed")
@@ -67,10 +73,14 @@ def _in_time(seen: Situation, rules: SpeakingRules) -> Decision:
         return _halt(seen) or _now(seen, call, rules)
     if seen.forwarded:
         return _listen(seen, "forwarded")
-    if seen.window_until <= seen.at:
-        return _listen(seen, "silent")
     if seen.addresses_other:
         return _listen(seen, "other")
+    mode = seen.mode or rules.mode
+    if mode == "called":
+        return _listen(seen, "uncalled")
+    if seen.window_until <= seen.at:
+        lull_at = seen.at + rules.lull_ms if mode == "join" and seen.age_ms <= rules.followup_ms else 0
+        return replace(_listen(seen, "silent"), lull_at=lull_at)
     if (halt := _halt(seen)) is not None:
         return halt
     if seen.is_memory_command:

@@ -4,6 +4,7 @@ import re
 from datetime import tzinfo
 
 from bot.config.heartbeat import HeartbeatRules
+from bot.config.joining import JoinRules
 from bot.text.dates import local_day, local_hour, next_local_time
 from bot.text.fold import fold
 from bot.types.heartbeat import Silence
@@ -31,7 +32,7 @@ def due_at(silence: Silence, rules: HeartbeatRules, tz: tzinfo, not_before: int 
     return at
 
 
-def is_quiet(hour: int, rules: HeartbeatRules) -> bool:
+def is_quiet(hour: int, rules: HeartbeatRules | JoinRules) -> bool:
     """Whether that local hour, 0-23, is one of the quiet ones; they may cross midnight."""
     start, end = rules.quiet_from, rules.quiet_until
     return start <= hour < end if start <= end else hour >= start or hour < end

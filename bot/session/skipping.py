@@ -5,7 +5,7 @@ import re
 from bot.session.heartbeat import skips
 from bot.text.fold import fold
 from bot.types.event import ChatKind
-from bot.types.heartbeat import HEARTBEAT
+from bot.types.speaking import UNCALLED
 
 SKIP = "skip"
 """What a model answers that has nothing to say."""
@@ -19,7 +19,7 @@ def silent(text: str, why: str, kind: ChatKind) -> bool:
     To a follow-up a line that is only the word is enough, as with first messages: whoever explains it means it. What
     somebody called for is passed over only when the word is all there is: a list may hold it.
     """
-    if why in (HEARTBEAT, "window"):
+    if why in UNCALLED:
         return skips(text)
     return kind == "group" and refuses(text)
 

@@ -36,7 +36,8 @@ class Halted:
 class Accepted:
     """What became of an incoming event; `event` is None for a copy of one that was there before.
 
-    `superseded` are the turns whose replies were still being said to its sender, and end with it.
+    `superseded` are the turns whose replies were still being said to its sender, and end with it. `armed`: there is a
+    deadline now that is nearer than the one there was.
     """
 
     event: Event | None
@@ -44,6 +45,7 @@ class Accepted:
     decision: Decision | None
     halted: Halted | None = None
     superseded: tuple[int, ...] = ()
+    armed: bool = False
 
 
 @dataclass(frozen=True, slots=True)

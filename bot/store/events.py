@@ -12,6 +12,7 @@ from bot.store.bots import quiet
 from bot.store.bursts import keep_pace, waiting
 from bot.store.copies import aimed, compared, heard, note
 from bot.store.database import Database
+from bot.store.lulls import arm, called
 from bot.store.people import find_chat, find_person
 from bot.store.quoting import QUOTE_CHARS, QUOTED, known
 from bot.types.event import Event, EventKind, EventState, Incoming, Place
@@ -198,9 +199,8 @@ def accept(
     situation = admit(db, lists, chat.id, person_id, arrival.situation)
     muted = db.execute("SELECT 1 FROM chat WHERE id = ? AND gone > ?", (chat.id, at)).fetchone() is not None
     bots_quiet = situation.from_bot and situation.mentions_bot and quiet(db, chat.id, at)
-    decision = decide(
-        replace(situation, enabled=chat.enabled, window_until=until, muted=muted, bots_quiet=bots_quiet)
-    )  # fmt: skip
+    seen = replace(situation, enabled=chat.enabled, window_until=until, muted=muted, bots_quiet=bots_quiet)
+    decision = decide(replace(seen, mode=chat.mode))
     new, twin = compared(db, chat.id, heard(incoming, person_id, at))
     before = waiting(db, chat.id, person_id, at)
     paced = arrival.pace(decision, before) if twin is None else Paced(Decision("listen", "copy", 0, until))
@@ -226,8 +226,11 @@ def accept(
     note(db, chat.id, number, new, twin)
     speaks = incoming.kind == "message" and decision.action != "listen" and decision.why not in APART
     if person_id is not None and speaks:
+        if decision.why != "window":
+            called(db, chat.id)
         keep_pace(db, chat.id, person_id, paced, (before, at))
-    return Accepted(event_of(db.execute(EVENT + "WHERE id = ?", (number,)).fetchone()), chat, decision)
+    stored = event_of(db.execute(EVENT + "WHERE id = ?", (number,)).fetchone())
+    return Accepted(stored, chat, decision, armed=arm(db, chat.id, decision.lull_at))
 
 
 def _insert(

@@ -16,10 +16,9 @@ from bot.store.steps import under_way
 from bot.store.voiding import cut_short
 from bot.store.windows import hush
 from bot.types.event import Event
-from bot.types.heartbeat import HEARTBEAT
 from bot.types.outgoing import Draft
 from bot.types.people import Chat
-from bot.types.speaking import HALTS
+from bot.types.speaking import HALTS, UNASKED
 from bot.types.turn import Turn
 
 STOPPED = "stopped"
@@ -40,7 +39,7 @@ def halt(db: sqlite3.Connection, accepted: Accepted, arrival: Arrival, *, lists:
         return replace(accepted, superseded=cut) if cut else accepted
     owner = standing(db, lists, event.chat_id, event.person_id).owner
     running = under_way(db, event.chat_id)
-    ended = tuple(turn for turn in running if owner or turn.why == HEARTBEAT or answers(db, turn.id, event.person_id))
+    ended = tuple(turn for turn in running if owner or turn.why in UNASKED or answers(db, turn.id, event.person_id))
     lines = [line for turn in ended for line in _void(db, turn, at)]
     for (turn_id,) in db.execute(UNSENT, (event.chat_id,)).fetchall():
         if owner or answers(db, turn_id, event.person_id):
@@ -75,10 +74,10 @@ def _drop(db: sqlite3.Connection, event: Event, arrival: Arrival, *, everyone: b
     """
     waiting = db.execute(
         "SELECT id, text FROM event WHERE chat_id = ?1 AND state = 'queued' AND id < ?2 AND ((kind = 'message' "
-        "AND (person_id = ?3 OR (?5 AND due_at <= ?6)) AND why NOT IN ('command', 'pair', 'closed')) OR why = ?4) "
-        "AND id NOT IN (SELECT event_id FROM turn_event JOIN turn ON turn.id = turn_event.turn_id "
-        "WHERE turn.chat_id = ?1 AND turn.state IN ('asked', 'answered'))",
-        (event.chat_id, event.id, event.person_id, HEARTBEAT, everyone, arrival.situation.at),
+        "AND (person_id = ?3 OR (?4 AND due_at <= ?5)) AND why NOT IN ('command', 'pair', 'closed')) "
+        "OR why IN ('heartbeat', 'join')) AND id NOT IN (SELECT event_id FROM turn_event "
+        "JOIN turn ON turn.id = turn_event.turn_id WHERE turn.chat_id = ?1 AND turn.state IN ('asked', 'answered'))",
+        (event.chat_id, event.id, event.person_id, everyone, arrival.situation.at),
     ).fetchall()
     gone = tuple(cast("int", number) for number, text in waiting if not arrival.spared(str(text)))
     finish(db, gone, "done", STOPPED)

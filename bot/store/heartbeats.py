@@ -6,12 +6,11 @@ from typing import cast
 
 from bot.store.access import Lists, standing
 from bot.store.database import Database
-from bot.store.ledger import charge, settle
+from bot.store.ledger import settle
 from bot.store.steps import TURN, Saying, say, turn_of
-from bot.store.voiding import fail
+from bot.store.unasked import leave
 from bot.types.heartbeat import HEARTBEAT, Silence
 from bot.types.outgoing import Outgoing
-from bot.types.turn import Turn
 
 GAP_MS = 60_000
 """Between two chats in which nuan is asked to write first: after a long absence not all of them at once."""
@@ -53,7 +52,7 @@ class Heartbeats:
         """At a start: what an earlier process began is not said any more, and every deadline is set anew."""
 
         def verb(db: sqlite3.Connection) -> None:
-            leave(db, None, "crash", at)
+            leave(db, HEARTBEAT, None, "crash", at)
             self._arm_all(db, platforms, due)
 
         await self._database.write(verb)
@@ -103,7 +102,7 @@ class Heartbeats:
 
     async def leave(self, chat_id: int, outcome: str, at: int) -> None:
         """Nothing is said first in this chat: what runs is void, what waits is taken off the queue."""
-        await self._database.write(lambda db: leave(db, chat_id, outcome, at))
+        await self._database.write(lambda db: leave(db, HEARTBEAT, chat_id, outcome, at))
 
     def _arm_all(self, db: sqlite3.Connection, platforms: frozenset[str], due: Due) -> None:
         db.execute("UPDATE heartbeat SET due_at = NULL WHERE due_at IS NOT NULL")
@@ -161,25 +160,5 @@ def say_first(db: sqlite3.Connection, lists: Lists, saying: Saying, at: int, boo
         return say(db, saying, at, boot)
     if saying.settlement is not None:
         settle(db, saying.settlement, at)
-    leave(db, turn.chat_id, "overtaken" if saying.line else "skip", at)
+    leave(db, HEARTBEAT, turn.chat_id, "overtaken" if saying.line else "skip", at)
     return None
-
-
-def leave(db: sqlite3.Connection, chat_id: int | None, outcome: str, at: int) -> None:
-    """Verb part: of all that nuan was asked to say first in a chat (None: in any) nothing is said any more."""
-    where = f"why = '{HEARTBEAT}' AND (?1 IS NULL OR {{}}chat_id = ?1)"
-    running = f"WHERE turn.state IN ('asked', 'answered') AND turn.{where.format('turn.')}"
-    for row in db.execute(TURN + running, (chat_id,)).fetchall():
-        _void(db, turn_of(row), outcome, at)
-    db.execute(
-        f"UPDATE event SET state = 'done', outcome = ?2, due_at = NULL WHERE state = 'queued' AND {where.format('')}",
-        (chat_id, outcome),
-    )
-
-
-def _void(db: sqlite3.Connection, turn: Turn, error: str, at: int) -> None:
-    """A turn that is over without a word; what it logged goes, a call in flight costs what was reserved."""
-    for (call_id,) in db.execute("SELECT id FROM call WHERE turn_id = ? AND state = 'reserved'", (turn.id,)).fetchall():
-        charge(db, call_id, at)
-    fail(db, turn, error, None, None, at)
-    db.execute("UPDATE turn SET state = 'void' WHERE id = ?", (turn.id,))

@@ -11,6 +11,7 @@ from bot.store.pace import admit
 from bot.types.money import Limits, Made, Pressure, Spend, Used
 from bot.types.pace import Pace
 from bot.types.prompt import Usage
+from bot.types.speaking import UNASKED
 from bot.types.turn import Call, Cause
 
 USED = """SELECT coalesce(sum(state <> 'released'), 0),
@@ -116,7 +117,8 @@ class Ledger:
         """The last settled call of a chat that was made for a reply; those for digests and pictures do not count."""
         row = await self._database.row(
             "SELECT at, chat_id, cause, prompt_tokens, cached_tokens, output_tokens, cost FROM call WHERE chat_id = ? "
-            "AND state = 'settled' AND cause IN ('reply', 'followup', 'tool', 'heartbeat') ORDER BY id DESC LIMIT 1",
+            "AND state = 'settled' AND cause IN ('reply', 'followup', 'tool', 'heartbeat', 'join') "
+            "ORDER BY id DESC LIMIT 1",
             (chat_id,),
         )
         return Used(*row) if row is not None else None
@@ -208,10 +210,10 @@ def _checks(limits: Limits, day: int, month: int, owner: Owner) -> Iterator[_Che
 def reserve(db: sqlite3.Connection, reservation: Reservation, at: int, owner: Owner) -> Call:
     """Verb part: reserve, or raise OverLimit, or OverBudget naming the limit that the call would pass.
 
-    What nuan writes first is on nobody's account.
+    What nobody asked for is on nobody's account.
     """
     occasion = admit(db, reservation.pace, at, owner.person_id) if reservation.pace is not None else None
-    owner = replace(owner, person_id=None) if reservation.cause == "heartbeat" else owner
+    owner = replace(owner, person_id=None) if reservation.cause in UNASKED else owner
     day, cause = reservation.day_since, reservation.cause
     own = _Check(cause, None, reservation.own_tokens, "AND cause = ?", (day, cause))
     for check in (*_checks(reservation.limits, day, reservation.month_since, owner), own):

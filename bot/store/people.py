@@ -8,8 +8,10 @@ from bot.store.access import Lists
 from bot.store.database import Database
 from bot.types.event import ChatKind, Place, Sender
 from bot.types.people import Audience, Chat, Person
+from bot.types.speaking import Mode
 
-CHAT = """SELECT chat.id, place.platform, place.external_id, chat.kind, chat.title, chat.enabled, chat.scene
+CHAT = """SELECT chat.id, place.platform, place.external_id, chat.kind, chat.title, chat.enabled, chat.scene,
+    chat.mode
     FROM chat JOIN place ON place.chat_id = chat.id AND place.current = 1 """
 PERSON = """SELECT id, name, script, timezone, is_bot, (SELECT group_concat(platform || ':' || external_id, char(10))
     FROM account WHERE person_id = person.id), (SELECT max(owner) FROM account WHERE person_id = person.id)
@@ -93,7 +95,7 @@ class People:
 
 def chat_of(row: tuple[object, ...]) -> Chat:
     """A row of CHAT as a value."""
-    number, platform, external_id, kind, title, enabled, scene = row
+    number, platform, external_id, kind, title, enabled, scene, mode = row
     return Chat(
         cast("int", number),
         str(platform),
@@ -102,6 +104,7 @@ def chat_of(row: tuple[object, ...]) -> Chat:
         str(title),
         bool(enabled),
         str(scene),
+        cast("Mode", mode) if mode else None,
     )
 
 

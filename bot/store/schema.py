@@ -191,6 +191,14 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             chat_id INTEGER PRIMARY KEY REFERENCES chat(id), last INTEGER NOT NULL, before INTEGER NOT NULL,
             since INTEGER NOT NULL, until INTEGER NOT NULL)""",
     ),
+    (
+        "ALTER TABLE chat ADD COLUMN mode TEXT NOT NULL DEFAULT ''",
+        """CREATE TABLE joining (
+            chat_id INTEGER PRIMARY KEY REFERENCES chat(id), due_at INTEGER, hushed INTEGER NOT NULL DEFAULT 0,
+            why TEXT NOT NULL DEFAULT '', until INTEGER NOT NULL DEFAULT 0, score REAL NOT NULL DEFAULT 0,
+            event_id INTEGER NOT NULL DEFAULT 0, looked_at INTEGER NOT NULL DEFAULT 0)""",
+        "CREATE INDEX event_join ON event (chat_id, id) WHERE why = 'join'",
+    ),
 )
 """Migration n brings a database from user_version n to n + 1; each runs in one transaction."""
 

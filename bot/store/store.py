@@ -22,18 +22,23 @@ from bot.store.feedback import Feedback
 from bot.store.forgetting import Forget
 from bot.store.heartbeats import Heartbeats
 from bot.store.interrupting import halt_or_interrupt
+from bot.store.joins import Joins
 from bot.store.ledger import Ledger
 from bot.store.memories import Memories
 from bot.store.outbox import Outbox
 from bot.store.people import People
+from bot.store.reasons import Reasons
 from bot.store.refusals import Refusals
 from bot.store.sessions import Sessions
 from bot.store.switches import Switches
 from bot.store.tombstones import Tombstones
-from bot.store.turns import Turns
+from bot.store.turns import Saying, Turns
 from bot.store.unsaying import Unsay
 from bot.store.views import Views
 from bot.store.windows import Windows
+from bot.types.heartbeat import HEARTBEAT
+from bot.types.joining import JOIN
+from bot.types.outgoing import Outgoing
 
 DATABASE = "nuan.db"
 
@@ -66,6 +71,8 @@ class Store:
         self.windows = Windows(database)
         self.bursts = Bursts(database)
         self.heartbeats = Heartbeats(database, lists, self.boot)
+        self.joins = Joins(database, lists, self.boot)
+        self.reasons = Reasons(database)
         self._database = database
         self._lists = lists
         self._lock = lock
@@ -73,6 +80,11 @@ class Store:
     def admit_by(self, owners: frozenset[str], allow: frozenset[str]) -> None:
         """From now on these are the owners' accounts, and the ids that need no approval."""
         self._lists.owners, self._lists.allow = owners, allow
+
+    async def say(self, why: str, saying: Saying, at: int) -> Outgoing | None:
+        """The last commit of a turn that was taken for that reason; what to send first."""
+        last = {HEARTBEAT: self.heartbeats.say, JOIN: self.joins.say}
+        return await last.get(why, self.turns.say)(saying, at)
 
     async def close(self) -> None:
         """Finish the writes that wait, free the connections and the folder."""

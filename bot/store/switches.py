@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from bot.store.database import Database
 from bot.types.context import ContextWish
+from bot.types.speaking import Mode
 
 
 class Switches:
@@ -66,3 +67,20 @@ class Switches:
                 ).rowcount
             )
         )
+
+    async def set_mode(self, chat_id: int, mode: Mode | None, *, drop: bool) -> None:
+        """Remember how nuan speaks in a chat, None as configured; with `drop` follow-ups that wait are not answered."""
+
+        def verb(db: sqlite3.Connection) -> None:
+            db.execute("UPDATE chat SET mode = ? WHERE id = ?", (mode or "", chat_id))
+            db.execute("UPDATE joining SET due_at = NULL, hushed = 0 WHERE chat_id = ?", (chat_id,))
+            if drop:
+                db.execute("DELETE FROM window WHERE chat_id = ?", (chat_id,))
+                db.execute(
+                    "UPDATE event SET state = 'listened', outcome = 'uncalled', due_at = NULL WHERE chat_id = ? "
+                    "AND state = 'queued' AND why IN ('window', 'join') AND id NOT IN (SELECT event_id FROM turn_event "
+                    "JOIN turn ON turn.id = turn_event.turn_id WHERE turn.state IN ('asked', 'answered'))",
+                    (chat_id,),
+                )
+
+        await self._database.write(verb)

@@ -3,6 +3,7 @@
 import sqlite3
 
 from bot.store.database import Database
+from bot.store.lulls import keep_quiet
 
 QUIET = "quiet:"
 """How the key of the effect begins that keeps a turn, by its number, from opening windows."""
@@ -26,12 +27,16 @@ class Windows:
 
 
 def keep_open(db: sqlite3.Connection, turn_id: int, events: tuple[int, ...], until: int) -> None:
-    """Verb part: whoever was answered stays in conversation until that time, ms, unless somebody wanted silence."""
+    """Verb part: whoever was answered stays in conversation until that time, ms, unless somebody wanted silence.
+
+    An entry into a talk keeps nobody: who answers it by a call or a reply opens a window like anybody.
+    """
     if db.execute(IS_QUIET, (turn_id,)).fetchone():
         return
     db.executemany(
         "INSERT INTO window (chat_id, person_id, until) SELECT chat_id, person_id, ? FROM event WHERE id = ? "
-        "AND person_id IS NOT NULL ON CONFLICT (chat_id, person_id) DO UPDATE SET until = max(until, excluded.until)",
+        "AND person_id IS NOT NULL AND why <> 'join' ON CONFLICT (chat_id, person_id) "
+        "DO UPDATE SET until = max(until, excluded.until)",
         [(until, number) for number in events],
     )
 
@@ -42,6 +47,7 @@ def hush(db: sqlite3.Connection, chat_id: int, before: int | None, outcome: str,
     A turn under way opens no window again. Returns how many follow-ups that were.
     """
     db.execute("DELETE FROM window WHERE chat_id = ?", (chat_id,))
+    keep_quiet(db, chat_id)
     db.execute(
         f"INSERT OR IGNORE INTO effect (key, result, at) SELECT '{QUIET}' || id, 'done', ? FROM turn WHERE chat_id = ? "
         "AND state IN ('asked', 'answered')",

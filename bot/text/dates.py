@@ -55,6 +55,11 @@ def clock_label(ms: int, tz: tzinfo) -> str:
     return _local(ms, tz).isoformat(" ", "minutes")[:16]
 
 
+def time_label(ms: int, tz: tzinfo) -> str:
+    """A moment in a zone as HH:MM:SS."""
+    return _local(ms, tz).strftime("%H:%M:%S")
+
+
 def relative_day(day: date, today: date, words: DayWords) -> str:
     """今天, 昨天, 明天, N天前 up to RELATIVE_DAYS, else YYYY-MM-DD."""
     age = (today - day).days

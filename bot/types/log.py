@@ -6,6 +6,10 @@ from typing import Protocol
 class Log(Protocol):
     """One line per event: a short name in snake_case and fields that hold ids and numbers, never people's text."""
 
+    def debug(self, event: str, **fields: object) -> None:
+        """Something that only a closer look needs."""
+        ...
+
     def info(self, event: str, **fields: object) -> None:
         """Something that belongs to normal work."""
         ...

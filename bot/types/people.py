@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 
 from bot.types.event import ChatKind
+from bot.types.speaking import Mode
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +20,7 @@ class Person:
 
 @dataclass(frozen=True, slots=True)
 class Chat:
-    """One conversation place; `scene` is what its adapter last said about it."""
+    """One conversation place; `scene` is what its adapter last said about it, `mode` its own (None: configured)."""
 
     id: int
     platform: str
@@ -28,6 +29,7 @@ class Chat:
     title: str = ""
     enabled: bool = True
     scene: str = ""
+    mode: Mode | None = None
 
 
 @dataclass(frozen=True, slots=True)

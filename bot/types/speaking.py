@@ -7,13 +7,22 @@ from bot.types.event import ChatKind
 
 Why = Literal[
     "dm", "mention", "reply", "name", "window", "command", "listen", "off", "other", "forwarded", "silent", "pair",
-    "stranger", "old", "closed", "muted", "stop", "quiet", "bot", "bots", "copy",
+    "stranger", "old", "closed", "muted", "stop", "quiet", "bot", "bots", "copy", "uncalled", "join", "heartbeat",
 ]  # fmt: skip
 Stop = Literal["", "stop", "quiet"]
 """Nothing of the kind; end what runs now; end it and listen no longer until somebody calls."""
 
 HALTS: tuple[Why, ...] = ("stop", "quiet")
 """What is carried out in the commit that stores the message."""
+
+UNASKED: tuple[Why, ...] = ("heartbeat", "join")
+"""Why a turn is taken that nobody asked for."""
+
+UNCALLED: tuple[Why, ...] = ("window", *UNASKED)
+"""Where nobody waits for a word: the model may pass it over, and nobody is told when it fails."""
+
+Mode = Literal["window", "called", "join"]
+"""How nuan speaks in a group: calls and follow-ups; calls alone; the first, and she may enter a talk by herself."""
 
 Action = Literal["now", "follow", "listen"]
 Busy = Literal["collect", "interrupt", "queue"]
@@ -28,7 +37,8 @@ class Situation:
     command that everyone is answered; `code` is the code that the message brings, "" for none. `age_ms` is how
     long ago it was written: what a platform kept while nuan was away comes late. `awaited`: its platform shows that
     an answer will come. `muted`: the platform lets nuan read this chat, not write to it. `stop` is what the text
-    commands when it is addressed to nuan. `bots_quiet`: other bots were answered often enough here.
+    commands when it is addressed to nuan. `bots_quiet`: other bots were answered often enough here. `mode` is the
+    chat's own, None leaves it to the configuration.
     """
 
     at: int
@@ -54,16 +64,21 @@ class Situation:
     muted: bool = False
     stop: Stop = ""
     bots_quiet: bool = False
+    mode: Mode | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """now: answer at once; follow: after silence, at `due_at`; listen: only remember that it was said."""
+    """now: answer at once; follow: after silence, at `due_at`; listen: only remember that it was said.
+
+    `lull_at` is when nuan may look whether to enter the talk, ms, 0 for never.
+    """
 
     action: Action
     why: Why
     due_at: int
     window_until: int
+    lull_at: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -202,7 +202,7 @@ async def live(
             await clock.advance(STEP_MS, app.settled)
         events = {c.id: await store.events.between(c.id, 0, 2**62) for c in await store.people.chats()}
         await app.stop()
-    trouble = tuple(f"{event} {fields}" for level, event, fields in log.lines if level != "info")
+    trouble = tuple(f"{event} {fields}" for level, event, fields in log.lines if level not in ("debug", "info"))
     return _day(folder, companion, events, words, bot.names[0], trouble)
 
 

@@ -29,6 +29,7 @@ from bot.rooms import Parts
 from bot.store.store import DATABASE, Store, open_store
 from bot.text.catalogue import catalogue
 from bot.types.capabilities import Capabilities
+from bot.types.speaking import Mode
 from tests.bench.counts import checksum, count, epochs_of_calls, peak_mb, spread
 from tests.bench.logs import Log, read_logs
 from tests.bench.probe import CountedLog, Stopwatch, WatchedAdapter, WatchedClock, WatchedModel
@@ -68,6 +69,8 @@ class Run:
 
     folder: Path
     watch: Stopwatch = field(default_factory=Stopwatch)
+    speak: dict[str, object] = field(default_factory=dict)
+    clock: WatchedClock | None = None
     accepts: list[float] = field(default_factory=list)
     lines: Counter[str] = field(default_factory=Counter)
     errors: list[str] = field(default_factory=list)
@@ -80,8 +83,9 @@ class Run:
 
     async def play(self, log: Log) -> None:
         """One log from its first row until its last session is digested."""
-        clock = WatchedClock(log.steps[0].at, self.watch)
-        settings = Settings.model_validate({"bot": {"names": log.names, "language": "en", "timezone": "UTC"}})
+        clock = self.clock = WatchedClock(log.steps[0].at, self.watch)
+        bot = {"names": log.names, "language": "en", "timezone": "UTC"}
+        settings = Settings.model_validate({"bot": bot, "speak": self.speak})
         logs = Logs(self.folder / "logs", settings.log, clock.now)
         try:
             async with await open_store(self.folder) as store:
@@ -183,11 +187,22 @@ def _line(values: dict[str, float]) -> str:
     return " ".join(f"{name} {value:g}" for name, value in values.items())
 
 
+def behave(logs: Sequence[Log], mode: Mode, as_json: bool) -> bool:
+    """Print how nuan behaves in a mode; True when something happened that must not."""
+    from tests.bench import speaking
+
+    with tempfile.TemporaryDirectory() as folder:
+        seen = asyncio.run(speaking.observe(logs, Path(folder), mode), debug=False)
+    print(json.dumps(speaking.as_json(seen), ensure_ascii=False) if as_json else speaking.show(seen))
+    return speaking.wrong(seen)
+
+
 def main() -> None:
     """Replay a folder of logs and print what was measured; exit code 1 after an error or a broken prefix."""
     parser = argparse.ArgumentParser(prog="python -m tests.bench.replay")
     parser.add_argument("folder", type=Path, help="folder of *.jsonl logs")
     parser.add_argument("--model", choices=["offline"], default="offline", help="who answers")
+    parser.add_argument("--mode", choices=["window", "called", "join"], help="how nuan behaves in that mode, instead")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.add_argument("--limit", type=int, help="only the first rows of each log")
     parser.add_argument("--profile", action="store_true", help="print the costliest functions of the main thread")
@@ -195,6 +210,8 @@ def main() -> None:
     logs = read_logs(given.folder, given.limit)
     if not logs:
         parser.error(f"there is no *.jsonl in {given.folder}")
+    if given.mode:
+        sys.exit(behave(logs, given.mode, given.json))
     profiler = cProfile.Profile()
     with tempfile.TemporaryDirectory() as folder:
         if given.profile:

@@ -94,6 +94,9 @@ class Page:
         at = datetime.fromtimestamp(self.clock.now() / 1000, ZONE)
         self.lines.append(f"`{at:%H:%M:%S}` {who}: " + text.replace("\n", "<br>\n"))
 
+    def debug(self, event: str, **fields: object) -> None:
+        """Nothing a reader would see."""
+
     def info(self, event: str, **fields: object) -> None:
         """Keep the line of a turn."""
         if event == "turn":
