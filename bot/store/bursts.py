@@ -3,6 +3,7 @@
 import sqlite3
 
 from bot.store.database import Database
+from bot.store.lulls import called
 from bot.types.speaking import Paced, Waiting
 
 NOT_YET = """FROM event INDEXED BY event_queue WHERE chat_id = ?1 AND state = 'queued' AND due_at > ?2
@@ -44,6 +45,8 @@ def keep_pace(
     `came` is what `waiting` told, and when. While a flood is gathered for longer, everything that is not due waits on.
     """
     before, at = came
+    if paced.decision.why != "window":
+        called(db, chat_id)
     db.execute(
         "INSERT INTO rush (chat_id, last, before, since, until) VALUES (?1, ?2, 0, ?3, ?4) ON CONFLICT (chat_id) "
         "DO UPDATE SET before = last, last = excluded.last, since = excluded.since, until = excluded.until",

@@ -12,7 +12,7 @@ from bot.store.bots import quiet
 from bot.store.bursts import keep_pace, waiting
 from bot.store.copies import aimed, compared, heard, note
 from bot.store.database import Database
-from bot.store.lulls import arm, called
+from bot.store.lulls import arm
 from bot.store.people import find_chat, find_person
 from bot.store.quoting import QUOTE_CHARS, QUOTED, known
 from bot.types.event import Event, EventKind, EventState, Incoming, Place
@@ -226,8 +226,6 @@ def accept(
     note(db, chat.id, number, new, twin)
     speaks = incoming.kind == "message" and decision.action != "listen" and decision.why not in APART
     if person_id is not None and speaks:
-        if decision.why != "window":
-            called(db, chat.id)
         keep_pace(db, chat.id, person_id, paced, (before, at))
     stored = event_of(db.execute(EVENT + "WHERE id = ?", (number,)).fetchone())
     return Accepted(stored, chat, decision, armed=arm(db, chat.id, decision.lull_at))
