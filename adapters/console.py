@@ -171,6 +171,7 @@ class ConsoleAdapter:
         scene: str = "",
     ) -> None:
         self._terminal = terminal
+        self.awaits = isinstance(terminal, PipeTerminal)
         self._user = Sender(PLATFORM, USER_ID, clean_name(user))
         self._prefix = prefix
         self._scene = scene

@@ -185,6 +185,16 @@ class Debounces(Protocol):
 
 
 @runtime_checkable
+class Awaits(Protocol):
+    """An adapter that may bring each message only after the one before it is answered, as piped input does.
+
+    While `awaits` is true, messages come as fast as nuan answers, and are no flood.
+    """
+
+    awaits: bool
+
+
+@runtime_checkable
 class Files(Protocol):
     """An adapter whose attachments can be read."""
 

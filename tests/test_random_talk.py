@@ -1,6 +1,7 @@
-"""Random conversations: people, chats, waits, faults, crashes and restarts; what must hold holds after each of them."""
+"""Random conversations: people, chats, modes, bursts, waits, faults, crashes, reloads; what must hold holds always."""
 
 import asyncio
+import json
 import re
 import shutil
 import tempfile
@@ -11,13 +12,13 @@ from typing import Any
 
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from bot.config.settings import Settings
 from bot.errors import ModelError
+from tests.fakes.clock import let_others_run
 from tests.prefixes import logs_of
+from tests.reloading import Filed
 from tests.scenarios import clever
-from tests.world import World
 
 PEOPLE = st.sampled_from(("小王", "阿明", "阿红"))
 GROUPS = st.sampled_from(("", "", "闲聊", "别的群"))
@@ -32,8 +33,25 @@ TEXTS = st.sampled_from(
         ".ai ctx",
         "记住我怕狗。你说呢？",
         "忘记我怕狗",
+        "停",
+        "小暖，闭嘴",
+        ".ai mode join",
+        ".ai mode called",
+        ".ai mode reset",
+        ".ai why",
     )
 )
+CONFIG = st.fixed_dictionaries(
+    {
+        "busy": st.sampled_from(("collect", "interrupt", "queue")),
+        "mode": st.sampled_from(("window", "called", "join")),
+        "debounce_seconds": st.sampled_from((0, 0.6)),
+        "window_seconds": st.sampled_from((60, 20)),
+    }
+)
+CALLS = ("dm", "mention", "reply", "name")
+ENDS = ("stopped", "failed", "refused", "limited", "command", "stop", "quiet")
+"""How a message that calls may end without a turn of its own: somebody stopped it, or was told why not."""
 FAULTS = st.sampled_from(("unreachable", "timeout", "invalid"))
 
 
@@ -44,14 +62,58 @@ class Talking(RuleBasedStateMachine):
         super().__init__()
         self.loop = asyncio.new_event_loop()
         self.folder = Path(tempfile.mkdtemp(prefix="nuan-random-"))
-        config = Settings.model_validate({"bot": {"timezone": "Asia/Shanghai"}, "session": {"log_tokens": 700}})
-        self.world = World(self.folder, config)
+        self.world = Filed(self.folder)
         self.world.model.script, self.world.model.digests = clever, True
-        self._run(self.world.open())
         self.said = 0
 
     def _run(self, work: Coroutine[Any, Any, object]) -> None:
         self.loop.run_until_complete(work)
+
+    @initialize(config=CONFIG)
+    def nuan_starts(self, config: dict[str, object]) -> None:
+        self._configure(config)
+        self._run(self.world.open())
+
+    def _configure(self, config: dict[str, object]) -> None:
+        speak = "".join(f"{key} = {json.dumps(value)}\n" for key, value in config.items())
+        self.world.write(f"[session]\nlog_tokens = 700\n[speak]\n{speak}")
+
+    @rule(config=CONFIG, thinking=st.booleans())
+    def the_configuration_changes(self, config: dict[str, object], thinking: bool) -> None:
+        self._configure(config)
+        if thinking:
+            self.said += 1
+            self.world.shut()
+            self._run(self._thinking("小王", ""))
+        self._run(self.world.reload())
+        self._run(self.world.let_answer())
+
+    @rule(who=st.lists(st.tuples(PEOPLE, st.booleans()), min_size=1, max_size=5), group=GROUPS, dies=st.booleans())
+    def people_write_while_the_model_thinks(self, who: list[tuple[str, bool]], group: str, dies: bool) -> None:
+        self.said += 1
+        self.world.shut()
+        self._run(self._thinking(who[0][0], group))
+        for one, calls in who:
+            self.said += 1
+            self._run(
+                self._meanwhile(f"{'小暖，' if calls else ''}还有（暗号{self.said}号{where(one, group)}）", one, group)
+            )
+        self.one_turn_at_a_time_in_a_chat()
+        if dies:
+            self._run(self.world.crash())
+        self._run(self.world.let_answer())
+
+    async def _meanwhile(self, text: str, who: str, group: str) -> None:
+        await self.world.app.door.accept(self.world.message(text, who, group))
+        await let_others_run()
+
+    @rule(who=PEOPLE, group=GROUPS)
+    def somebody_clicks_twice(self, who: str, group: str) -> None:
+        self.said += 1
+        text = f"小暖，点了两下（暗号{self.said}号{where(who, group)}）"
+        self._run(self._meanwhile(text, who, group))
+        self._run(self._meanwhile(text, who, group))
+        self._run(self.world.app.settled())
 
     @rule(text=TEXTS, who=PEOPLE, group=GROUPS)
     def somebody_writes(self, text: str, who: str, group: str) -> None:
@@ -70,7 +132,16 @@ class Talking(RuleBasedStateMachine):
     async def _thinking(self, who: str, group: str) -> None:
         text = f"小暖，想想看（暗号{self.said}号{where(who, group)}）"
         await self.world.app.door.accept(self.world.message(text, who, group))
-        await self.world.held()
+        for _ in range(60):  # a short wait comes before a turn, a longer one after a flood
+            if self.world.model.held:
+                break
+            await self.world.clock.advance(250, self._still)
+        assert self.world.model.held, text
+
+    async def _still(self) -> None:
+        """Return when nothing moves but calls that wait at the shut gate."""
+        while self.world.app._activity._count > self.world.model.held:
+            await let_others_run()
 
     @rule(fault=FAULTS, who=PEOPLE, group=GROUPS)
     def the_model_fails(self, fault: str, who: str, group: str) -> None:
@@ -97,11 +168,16 @@ class Talking(RuleBasedStateMachine):
         self._run(self.world.open())
 
     @invariant()
+    def one_turn_at_a_time_in_a_chat(self) -> None:
+        many = "SELECT chat_id FROM turn WHERE state IN ('asked', 'answered') GROUP BY chat_id HAVING count(*) > 1"
+        assert self.world.rows(many) == []
+
+    @invariant()
     def nothing_is_left_hanging_at_rest(self) -> None:
         rows = self.world.rows
         assert rows("SELECT count(*) FROM call WHERE state = 'reserved'") == [(0,)]
         assert rows("SELECT count(*) FROM turn WHERE state IN ('asked', 'answered')") == [(0,)]
-        due = "SELECT count(*) FROM event WHERE state = 'queued' AND (why <> 'window' OR due_at <= ?)"
+        due = "SELECT count(*) FROM event WHERE state = 'queued' AND due_at <= ?"
         assert rows(due, self.world.clock.now()) == [(0,)]
         assert rows("SELECT count(*) FROM outbox WHERE state IN ('pending', 'sending')") == [(0,)]
         assert not [line for line in self.world.log.lines if line[0] == "error"]
@@ -131,6 +207,23 @@ class Talking(RuleBasedStateMachine):
         assert rows("SELECT count(*) FROM event WHERE state = 'queued'") == [(0,)]
         answered = rows("SELECT event_id FROM turn_event JOIN turn ON turn.id = turn_id WHERE turn.state = 'said'")
         assert max(Counter(answered).values(), default=1) == 1
+        clicked = rows("SELECT count(*) FROM event WHERE text LIKE '%点了两下%' GROUP BY text")
+        assert clicked == [(1,)] * len(clicked)
+        # Every call is answered, by its own turn or with others', unless somebody stopped it or was told why not.
+        left = rows(
+            f"SELECT text, outcome FROM event WHERE kind = 'message' AND why IN {CALLS} AND hidden = '' AND id NOT IN "
+            f"(SELECT event_id FROM turn_event JOIN turn ON turn.id = turn_id WHERE turn.state = 'said') "
+            f"AND outcome NOT IN {ENDS}"
+        )
+        assert left == []
+        # Nothing is said to nobody: each turn answers somebody, or is an entry where that is allowed.
+        assert (
+            rows(
+                f"SELECT turn.id FROM turn WHERE state = 'said' AND id NOT IN (SELECT turn_event.turn_id FROM turn_event JOIN event "
+                f"ON event.id = event_id WHERE event.why IN {(*CALLS, 'window', 'join', 'listen')})"
+            )
+            == []
+        )
         # A call by one person overtakes the follow-up of another, which waits for silence; nobody overtakes oneself.
         orders = rows(
             "SELECT event.chat_id || '/' || event.person_id, printf('%09d', event.id) FROM turn_event "

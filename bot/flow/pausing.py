@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable
 
 from bot.config.settings import Speak
-from bot.ports import Adapter, Clock, Debounces
+from bot.ports import Adapter, Awaits, Clock, Debounces
 from bot.session.bursts import ALONE, DEBOUNCE_MOST_MS, BurstRules
 from bot.session.typists import Typists
 from bot.store.store import Store
@@ -29,11 +29,11 @@ class Pausing:
 
     def rules(self, platform: str) -> BurstRules:
         """What holds for a message of that platform; unless configured, each platform has a wait of its own."""
-        wait = round(self._rules.debounce_seconds * 1000)
+        wait, adapter = round(self._rules.debounce_seconds * 1000), self._adapter(platform)
         if "debounce_seconds" not in self._rules.model_fields_set:
-            adapter = self._adapter(platform)
             wait = adapter.debounce_ms if isinstance(adapter, Debounces) else 0
-        return BurstRules(self._rules.busy, wait, self._rules.followup_seconds * 1000)
+        gathers = not (isinstance(adapter, Awaits) and adapter.awaits)
+        return BurstRules(self._rules.busy, wait, self._rules.followup_seconds * 1000, gathers)
 
     def typing(self, place: Place, account: str) -> None:
         """Somebody is typing there."""

@@ -28,11 +28,15 @@ QUEUE_MOST = 3
 
 @dataclass(frozen=True, slots=True)
 class BurstRules:
-    """What the operator decides about bursts; `debounce_ms` is the wait of the message's platform, 0 for none."""
+    """What the operator decides about bursts; `debounce_ms` is the wait of the message's platform, 0 for none.
+
+    `gathers`: messages may come before the last is answered, so that many of them are a flood.
+    """
 
     busy: Busy = "collect"
     debounce_ms: int = 0
     followup_ms: int = 5_000
+    gathers: bool = True
 
 
 def paced(decision: Decision, seen: Situation, waiting: Waiting, rules: BurstRules) -> Paced:
@@ -50,7 +54,7 @@ def paced(decision: Decision, seen: Situation, waiting: Waiting, rules: BurstRul
     elif rules.debounce_ms and rules.busy != "queue":
         due = max(seen.at, min(seen.at + rules.debounce_ms, since + DEBOUNCE_MOST_MS))
         rush = replace(rush, joins=True)
-    rush = _rush(rush, seen.at, waiting)
+    rush = _rush(rush, seen.at, waiting) if rules.gathers else Paced(rush.decision, joins=rush.joins)
     if rush.rush_until > seen.at:
         due = rush.rush_until if decision.action == "follow" else max(due, rush.rush_until)
     action = "follow" if due > seen.at else decision.action
