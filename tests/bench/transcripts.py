@@ -30,6 +30,8 @@ from tests.fakes.clock import SimClock
 TALKS = Path(__file__).parent / "talks"
 ZONE = ZoneInfo("Asia/Shanghai")
 OWNER = "小宁"
+PATIENCE_S = 3_600
+"""A local model may be slow; here nobody waits."""
 QUIET_MS = 60_000
 """How long after the last line of a talk an answer is waited for."""
 
@@ -120,7 +122,8 @@ def configured(url: str, model: str) -> Settings:
     """A house in Shanghai; with a server's address that server is its model."""
     values: dict[str, object] = {"bot": {"timezone": "Asia/Shanghai"}}
     if url:
-        values["model"] = {"base_url": url, "name": model, "api_key": "none", "stream": False, "tries": 1}
+        server = {"base_url": url, "name": model, "api_key": "none", "stream": False, "tries": 1}
+        values["model"] = {**server, "deadline_seconds": PATIENCE_S}
     return Settings.model_validate(values)
 
 
