@@ -68,6 +68,7 @@ class App:
         self.door.obey(rules, words, rooms.pausing)
         self._store.admit_by(frozenset(settings.bot.owners), allowed(settings))
         rooms.answering.succeed(old.answering.retire())
+        rooms.pausing.succeed(old.pausing.typists)
         try:
             rooms.joining.succeed(*old.joining.under_way)
             await rooms.heartbeat.succeed(*old.heartbeat.under_way)

@@ -9,6 +9,7 @@ import pytest
 from bot.session.typists import REMEMBERED, Typists
 from bot.types.event import Place
 from tests.conftest import NewWorld
+from tests.reloading import Filed
 from tests.test_bursts import GROUP, answered, speaking
 from tests.world import Talk, World
 
@@ -191,3 +192,18 @@ def test_typists_are_bounded_and_forgotten_after_ten_seconds() -> None:
     assert (len(found), "9" in found, "10" in found) == (REMEMBERED, False, True)
     assert typists.still("discord", "1", 11_000) == frozenset()
     assert typists.still("telegram", "1", 1_000) == frozenset()
+
+
+async def test_who_is_typing_is_waited_for_over_a_reload(tmp_path: Path) -> None:
+    filed = Filed(tmp_path)
+    filed.talk = Chatty()
+    await filed.open()
+    await filed.say("我跟你说")
+    typing(filed)
+    filed.write("[input]\nmax_chars = 100\n")
+    await filed.reload()
+    await filed.wait(2.9)
+    assert filed.replies == []
+    await filed.wait(0.1)
+    assert answered(filed) == [["我跟你说"]]
+    await filed.close()
