@@ -49,9 +49,11 @@ def paced(decision: Decision, seen: Situation, waiting: Waiting, rules: BurstRul
     if apart or seen.age_ms > rules.followup_ms:
         return rush
     due, since = decision.due_at, waiting.since or seen.at
-    if decision.action == "follow":
+    pauses = rules.debounce_ms and rules.busy != "queue"
+    if decision.action == "follow" and not (pauses and waiting.calls):
         due = max(seen.at, min(due, since + FOLLOW_MOST_MS))
-    elif rules.debounce_ms and rules.busy != "queue":
+    elif pauses:
+        # Also what follows a call that still waits: 小暖 and, in a line of its own, what she is called for.
         due = max(seen.at, min(seen.at + rules.debounce_ms, since + DEBOUNCE_MOST_MS))
         rush = replace(rush, joins=True)
     rush = _rush(rush, seen.at, waiting) if rules.gathers else Paced(rush.decision, joins=rush.joins)
