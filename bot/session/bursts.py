@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from itertools import takewhile
+from itertools import pairwise, takewhile
 
 from bot.types.event import Event
 from bot.types.speaking import HALTS, Busy, Decision, Paced, Situation, Waiting
@@ -78,9 +78,13 @@ def batch(due: Sequence[Event], later: Collection[int], busy: Busy) -> tuple[Eve
     """What a lane does next: the first command that is due, or the messages before it.
 
     `due` is in order and not empty; those in `later` are not due yet. A command does not wait for the wait of what was
-    said before it. With `queue` each message is one batch, unless more than QUEUE_MOST wait.
+    said before it. With `queue` each message is one batch, unless more than QUEUE_MOST wait. Commands that came between
+    the lines of a flood do not divide it.
     """
     lines = tuple(takewhile(lambda event: event.why not in ALONE, due))
+    divided = sum(one.why not in ALONE and other.why in ALONE for one, other in pairwise(due))
+    if divided > QUEUE_MOST:
+        lines = tuple(event for event in due if event.why not in ALONE)
     ready = tuple(event for event in lines if event.id not in later)
     if not ready:
         alone = next((event for event in due if event.why in ALONE and event.id not in later), None)

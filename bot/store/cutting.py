@@ -30,6 +30,16 @@ def supersede(db: sqlite3.Connection, chat_id: int, person_id: int, at: int, *, 
     return _cut(db, chat_id, at, lambda turn: (called and answers(db, turn, person_id)) or _unasked(db, turn))
 
 
+def give_way(db: sqlite3.Connection, chat_id: int, turn_id: int, at: int) -> None:
+    """Verb part: a reply is said; of older ones to the same people nothing more comes in between."""
+    rows = db.execute(
+        "SELECT DISTINCT person_id FROM turn_event JOIN event ON event.id = event_id WHERE turn_event.turn_id = ?",
+        (turn_id,),
+    )
+    people = tuple(cast("int", person_id) for (person_id,) in rows if person_id is not None)
+    _cut(db, chat_id, at, lambda older: any(answers(db, older, person_id) for person_id in people))
+
+
 def fall_silent(db: sqlite3.Connection, chat_id: int, at: int) -> tuple[int, ...]:
     """Verb part: what is still to be said in that chat is left out, whoever it answers; of which turns."""
     return _cut(db, chat_id, at, lambda _: True)
