@@ -207,3 +207,26 @@ async def test_who_is_typing_is_waited_for_over_a_reload(tmp_path: Path) -> None
     await filed.wait(0.1)
     assert answered(filed) == [["我跟你说"]]
     await filed.close()
+
+
+async def test_what_follows_a_call_during_its_wait_is_joined_to_it(chatty: World) -> None:
+    await chatty.say("小暖", "阿明", GROUP)
+    await chatty.wait(0.3)
+    await chatty.say("帮我查一下天气", "阿明", GROUP)
+    await chatty.wait(0.3)
+    assert chatty.replies == []
+    await chatty.wait(0.3)
+    assert answered(chatty) == [["小暖", "帮我查一下天气"]]
+    await chatty.say("明天呢", "阿明", GROUP)
+    await chatty.wait(4.9)
+    assert len(answered(chatty)) == 1
+    await chatty.wait(0.1)
+    assert answered(chatty)[1:] == [["明天呢"]]
+
+
+async def test_follow_ups_cannot_hold_up_the_call_before_them(chatty: World) -> None:
+    await chatty.say("小暖", "阿明", GROUP)
+    for number in range(7):
+        await chatty.wait(0.5)
+        await chatty.say(f"第{number}件事", "阿明", GROUP)
+    assert [len(texts) for texts in answered(chatty)] == [6]

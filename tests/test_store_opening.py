@@ -179,10 +179,10 @@ async def test_a_second_nuan_is_told_at_once_and_one_that_only_reads_works_besid
         async with await open_store(tmp_path, read_only=True) as store:
             assert len(await store.people.chats()) == 1
             with pytest.raises(StoreError, match="reading only"):
-                await store.people.switch(1, enabled=False)
+                await store.people.switch(1, enabled=False, at=0)
         first.communicate()
     async with await open_store(tmp_path) as store:
-        await store.people.switch(1, enabled=False)
+        await store.people.switch(1, enabled=False, at=0)
 
 
 async def test_nobody_else_may_read_any_file(tmp_path: Path) -> None:
