@@ -35,7 +35,8 @@ def waiting(db: sqlite3.Connection, chat_id: int, person_id: int | None, at: int
         f"SELECT at, why <> 'window' {NOT_YET} AND person_id = ?3 ORDER BY due_at, id LIMIT 1", (chat_id, at, person_id)
     ).fetchone()
     since, calls = first or (0, 0)
-    return Waiting(since, *(row or (0, 0, 0, 0)), calls=bool(calls))
+    last, before, rush_since, rush_until = row or (0, 0, 0, 0)
+    return Waiting(since, last, before, rush_since, rush_until, bool(calls))
 
 
 def keep_pace(
