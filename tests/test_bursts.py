@@ -255,3 +255,14 @@ async def test_commands_between_the_lines_of_a_flood_do_not_divide_it(slow: Open
     assert len(world.model.requests) <= 3
     assert sum(len(texts) for texts in answered(world)) == 90
     assert sum(".ai help" in reply for reply in world.replies) == 10
+
+
+async def test_follow_ups_that_interrupt_are_joined_like_calls(slow: OpenSlow) -> None:
+    world = await slow(busy="interrupt", debounce_seconds=0.6)
+    await world.write("小暖，讲个故事", "阿明", GROUP)
+    await world.wait(1)
+    for text in ("要短的", "要好笑的"):
+        await world.write(text, "阿明", GROUP)
+        await world.wait(0.3)
+    await world.wait(3)
+    assert answered(world) == [["小暖，讲个故事", "要短的", "要好笑的"]]
