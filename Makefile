@@ -23,11 +23,12 @@ torture: $(VENV)/.dev
 	$(BIN)/python -m tests.torture limits 0 300
 	$(BIN)/python -m tests.torture.deadlines 20
 
+# Explaining asserts beforehand costs every worker five seconds; so only those that fail run again to be explained.
 check:
 	$(BIN)/ruff format --check $(CODE)
 	$(BIN)/ruff check $(CODE)
 	$(BIN)/mypy
-	$(BIN)/pytest -n 4 --dist worksteal
+	$(BIN)/pytest -n 4 --dist worksteal --assert=plain || { $(BIN)/pytest --lf --lfnf none; exit 1; }
 
 format: $(VENV)/.dev
 	$(BIN)/ruff format $(CODE)

@@ -70,9 +70,13 @@ class Module:
         return f"{self.path.relative_to(ROOT)}:{line}"
 
 
-@cache
 def modules(*folders: str) -> tuple[Module, ...]:
-    paths = (path for folder in folders for path in sorted((ROOT / folder).rglob("*.py")))
+    return tuple(module for folder in folders for module in modules_in(folder))
+
+
+@cache
+def modules_in(folder: str) -> tuple[Module, ...]:
+    paths = sorted((ROOT / folder).rglob("*.py"))
     return tuple(module_of(path.read_text(encoding="utf-8"), path) for path in paths)
 
 
