@@ -11,7 +11,7 @@ from bot.errors import ModelError, OverBudget
 from bot.flow.aside import Aside
 from bot.flow.embedding import EmbeddingCalls
 from bot.ports import Clock
-from bot.recall.vectors import Matrix, changed, matrix, nearest
+from bot.recall.vectors import Matrix, changed, lacking, matrix, nearest
 from bot.store.store import Store
 from bot.store.vectors import Space
 from bot.types.people import Audience
@@ -26,6 +26,10 @@ MATRICES_BYTES = 64_000_000
 Missing = Literal["", "off", "none", "down", "budget", "unpaid"]
 """Nothing is missing; no embedder is set; nothing has a vector yet; the server fails or rests; a limit is reached; who
 only looks may not call."""
+
+
+State = tuple[int, int, int]
+"""Count, newest and sum of the numbers of the documents in a matrix."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +55,7 @@ class Dense:
         self._rules = rules
         self._pays = pays
         self._questions: OrderedDict[str, tuple[bytes, int]] = OrderedDict()
-        self._matrices: OrderedDict[tuple[Audience, int], Matrix] = OrderedDict()
+        self._matrices: OrderedDict[tuple[Audience, int], tuple[State, Matrix]] = OrderedDict()
 
     @property
     def weak(self) -> bool:
@@ -64,8 +68,8 @@ class Dense:
             return Likeness(missing="off")
         if self._calls.embedder.calls and not self._pays:
             return Likeness(missing="unpaid")
-        seen = await self._store.vectors.seen_by(asking, self._calls.embedder.name)
-        if not seen:
+        states = await self._store.vectors.state(asking.audience, self._calls.embedder.name)
+        if not states:
             return Likeness(missing="none")
         try:
             asked, dimensions = await self._vector(asking)
@@ -73,12 +77,10 @@ class Dense:
             return Likeness(missing="budget")
         except ModelError:
             return Likeness(missing="down")
-        fits = {number: fit for number, width, fit in seen if width == dimensions}
-        if not fits:
+        if dimensions not in states:
             return Likeness(missing="none")
-        rows = await self._rows(asking.audience, dimensions, list(fits))
-        fit = [fits.get(number, False) for number in rows.ids]
-        best = await self._aside.run(nearest, asked, rows, fit, self._rules.least_cosine, most)
+        rows = await self._rows(asking.audience, dimensions, states[dimensions])
+        best = await self._aside.run(nearest, asked, rows, asking, self._rules.least_cosine, most)
         return Likeness({number: (place, cosine) for place, (number, cosine) in enumerate(best, 1)})
 
     async def _vector(self, asking: Asking) -> tuple[bytes, int]:
@@ -97,20 +99,20 @@ class Dense:
             self._questions.popitem(last=False)
         return self._questions[text]
 
-    async def _rows(self, audience: Audience, dimensions: int, wanted: list[int]) -> Matrix:
-        """The vectors of these documents; only those that are not known from the last question are read."""
+    async def _rows(self, audience: Audience, dimensions: int, state: State) -> Matrix:
+        """The vectors that this audience may see; only those that are not known from the last question are read."""
         assert self._calls is not None
-        key, space = (audience, dimensions), Space(self._calls.embedder.name, dimensions)
-        known = self._matrices.pop(key, None)
-        have = set(known.ids) if known is not None else set()
-        need = [number for number in wanted if number not in have]
-        if known is None or need or len(have) != len(wanted):
-            new = await self._store.vectors.of(audience, space, need)
+        key, space, vectors = (audience, dimensions), Space(self._calls.embedder.name, dimensions), self._store.vectors
+        before, known = self._matrices.pop(key, (None, None))
+        if known is None or before != state:
+            wanted = await vectors.numbers(audience, space)
+            need = wanted if known is None else await self._aside.run(lacking, known, wanted)
+            new = await vectors.of(audience, space, need)
             if known is None:
                 known = await self._aside.run(matrix, new, dimensions)
             else:
                 known = await self._aside.run(changed, known, wanted, new)
-        self._matrices[key] = known
-        while sum(each.size for each in self._matrices.values()) > MATRICES_BYTES and len(self._matrices) > 1:
+        self._matrices[key] = state, known
+        while sum(each.size for _, each in self._matrices.values()) > MATRICES_BYTES and len(self._matrices) > 1:
             self._matrices.popitem(last=False)
         return known

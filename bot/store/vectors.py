@@ -10,13 +10,12 @@ from bot.store.embedded import TEXT, fingerprint
 from bot.store.ledger import Owner, Reservation, Settlement, reserve, settle
 from bot.types.embedding import Unembedded
 from bot.types.people import Audience
-from bot.types.recall import Asking
 from bot.types.turn import Call
 
 HAS = "SELECT 1 FROM vector WHERE doc_id = doc.id AND model = ?1 AND (?3 = 0 OR dimensions = ?3)"
 
-FOR_EVER = 2**62
-"""Later than every instant and every number."""
+SLIM = "doc CROSS JOIN vector INDEXED BY vector_space ON doc_id = doc.id"
+"""Documents with what is known of their vectors, read from the index alone: the rows with the vectors are large."""
 
 MOST = 20_000
 """Newest documents of an audience whose vectors are compared: 120 MB of them at 1,536 dimensions."""
@@ -70,29 +69,40 @@ class Vectors:
         )
         return int(row[0]) if row else 0
 
-    async def seen_by(self, asking: Asking, model: str) -> list[tuple[int, int, bool]]:
-        """The documents with a vector of that model that this audience may see, newest first.
+    async def state(self, audience: Audience, model: str) -> dict[int, tuple[int, int, int]]:
+        """What this audience may see of that model's vectors: by dimensions their count, newest and sum of numbers.
 
-        Each with its dimensions, and whether it is among what is asked for: kinds, times, what was not just heard.
+        Numbers of documents are never given twice, and a document's vector does not change: where these figures are
+        the same, so are the vectors, but for a coincidence. Who reads the documents filters once more.
         """
-        scopes, audience = scopes_of(asking.audience), asking.audience
-        fits = f"kind IN ({_places(asking.kinds)}) AND at >= ? AND at < ? AND NOT (kind = 'line' AND chat_id = ? "
-        rows = await self._database.rows(
-            f"SELECT doc_id, dimensions, {fits} AND ref >= ?) FROM doc JOIN vector ON doc_id = doc.id "
-            f"WHERE scope IN ({_places(scopes)}) AND model = ? ORDER BY doc_id DESC LIMIT ?",
-            (*asking.kinds, asking.since or 0, asking.until or FOR_EVER, audience.chat_id, asking.heard or FOR_EVER,
-             *scopes, model, MOST),
-        )  # fmt: skip
-        return [(row[0], row[1], bool(row[2])) for row in rows]
-
-    async def of(self, audience: Audience, space: Space, numbers: Sequence[int]) -> list[tuple[int, bytes]]:
-        """The vectors of these documents as far as this audience may see them."""
         scopes = scopes_of(audience)
-        found: list[tuple[int, bytes]] = []
+        rows = await self._database.rows(
+            f"SELECT dimensions, count(*), max(doc_id), sum(doc_id) FROM {SLIM} "
+            f"WHERE scope IN ({_places(scopes)}) AND model = ? GROUP BY dimensions",
+            (*scopes, model),
+        )
+        return {row[0]: (row[1], row[2], row[3]) for row in rows}
+
+    async def numbers(self, audience: Audience, space: Space) -> list[int]:
+        """The documents with a vector there that this audience may see, newest first."""
+        scopes = scopes_of(audience)
+        rows = await self._database.rows(
+            f"SELECT doc_id FROM {SLIM} WHERE scope IN ({_places(scopes)}) "
+            "AND model = ? AND dimensions = ? ORDER BY doc_id DESC LIMIT ?",
+            (*scopes, space.model, space.dimensions, MOST),
+        )
+        return [row[0] for row in rows]
+
+    async def of(
+        self, audience: Audience, space: Space, numbers: Sequence[int]
+    ) -> list[tuple[int, str, int, int, int, bytes]]:  # fmt: skip
+        """These documents with their vectors as far as this audience may see them: number, kind, ref, chat, time."""
+        scopes = scopes_of(audience)
+        found: list[tuple[int, str, int, int, int, bytes]] = []
         for start in range(0, len(numbers), 500):
             part = numbers[start : start + 500]
             found += await self._database.rows(
-                "SELECT doc_id, vector FROM doc JOIN vector ON doc_id = doc.id WHERE doc.id IN "
+                "SELECT doc_id, kind, ref, chat_id, at, vector FROM doc JOIN vector ON doc_id = doc.id WHERE doc.id IN "
                 f"({_places(part)}) AND scope IN ({_places(scopes)}) AND model = ? AND dimensions = ?",
                 (*part, *scopes, space.model, space.dimensions),
             )
