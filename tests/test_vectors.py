@@ -1,6 +1,7 @@
 """Vectors in the running house: who gets one and when, what it costs, when it goes, and whose it is."""
 
 import asyncio
+import json
 import sqlite3
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, closing
@@ -16,6 +17,7 @@ from bot.types.people import Audience
 from bot.types.recall import Asking
 from tests.fakes.clock import let_others_run
 from tests.fakes.embedding_server import FakeEmbeddings, Vectors, meaning_of
+from tests.fakes.model import calls, says
 from tests.world import World
 
 PETS = meaning_of({"狗": 0, "旺财": 0, "汪星人": 0, "猫": 1, "喵": 1, "花生": 2, "过敏": 2})
@@ -281,3 +283,46 @@ async def test_an_index_that_is_written_anew_keeps_what_was_paid_for(tmp_path: P
         await world.wait(SOON)
         assert server.asked.inputs[asked:] == [["我有两只猫"]], "the other texts are still the same"
         assert len(vectors(world)) == 2
+
+
+async def recalled(world: World, query: str) -> str:
+    """What the model is told when it asks memory that."""
+    world.model.script = lambda request: (
+        says("好")
+        if request.prompt.messages[-1].role == "tool"
+        else calls(("memory_recall", json.dumps({"query": query}, ensure_ascii=False)))
+    )
+    await world.say("帮我想想")
+    return world.prompts[-1][-1].content
+
+
+@pytest.mark.parametrize(("ranking", "found"), [("hybrid", True), ("v2", False)])
+async def test_a_memory_without_a_shared_word_comes_back_by_likeness_alone(
+    tmp_path: Path, ranking: str, found: bool
+) -> None:  # fmt: skip
+    async with FakeEmbeddings(PETS) as server:
+        given = settings(server)
+        memory = given.memory.model_copy(update={"ranking": ranking})
+        world = await House(tmp_path, given.model_copy(update={"memory": memory})).open()
+        await world.say("记住我的狗叫旺财")
+        await world.say("/new")
+        await world.wait(SOON)
+        assert ("旺财" in await recalled(world, "家里的汪星人")) is found
+        assert bool(server.asked.inputs) is found, "no other ranking pays for vectors"
+        if found:
+            assert world.rows("SELECT person_id FROM call WHERE cause = 'embedding' ORDER BY id DESC LIMIT 1") == [(1,)]
+        await world.close()
+        await world.parts.crew.close()
+
+
+@pytest.mark.parametrize("answer", [Vectors("http", 500), Vectors("hang"), Vectors("cut")])
+async def test_while_the_server_is_away_words_answer_and_the_log_says_so_once(tmp_path: Path, answer: Vectors) -> None:
+    async with house(tmp_path, embedding={"query_seconds": 0.05, "timeout_seconds": 0.05}) as (world, server):
+        await world.say("记住我的狗叫旺财")
+        await world.wait(SOON)
+        server.answers = lambda texts: answer
+        for _ in range(5):
+            assert "旺财" in await recalled(world, "旺财是谁")
+        assert [line["why"] for line in world.log.named("embedding_trouble")] == ["down"]
+        assert len(server.asked.inputs) <= 6, "a server that fails is left alone"
+        assert "reserved" not in [call[0] for call in paid(world)]

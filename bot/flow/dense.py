@@ -2,15 +2,13 @@
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Literal
 
 from bot.config.embedding import EmbeddingServer
 from bot.errors import ModelError, OverBudget
 from bot.flow.aside import Aside
 from bot.flow.embedding import EmbeddingCalls
 from bot.ports import Clock
+from bot.recall.fusion import HASH_WEIGHT, Likeness
 from bot.recall.vectors import Matrix, changed, lacking, matrix, nearest
 from bot.store.store import Store
 from bot.store.vectors import Space
@@ -23,21 +21,8 @@ QUESTIONS = 64
 MATRICES_BYTES = 64_000_000
 """Memory that vectors may take between two questions."""
 
-Missing = Literal["", "off", "none", "down", "budget", "unpaid"]
-"""Nothing is missing; no embedder is set; nothing has a vector yet; the server fails or rests; a limit is reached; who
-only looks may not call."""
-
-
 State = tuple[int, int, int]
 """Count, newest and sum of the numbers of the documents in a matrix."""
-
-
-@dataclass(frozen=True, slots=True)
-class Likeness:
-    """Documents that are like a question: place, from 1, and cosine, by number; `missing` says why there are none."""
-
-    found: Mapping[int, tuple[int, float]] = field(default_factory=dict)
-    missing: Missing = ""
 
 
 class Dense:
@@ -56,11 +41,6 @@ class Dense:
         self._pays = pays
         self._questions: OrderedDict[str, tuple[bytes, int]] = OrderedDict()
         self._matrices: OrderedDict[tuple[Audience, int], tuple[State, Matrix]] = OrderedDict()
-
-    @property
-    def weak(self) -> bool:
-        """Whether its vectors know no meaning: they may help words, not outvote them."""
-        return self._calls is not None and not self._calls.embedder.calls
 
     async def like(self, asking: Asking, most: int) -> Likeness:
         """At most `most` documents like the question; without vectors at once nothing, and why."""
@@ -81,7 +61,8 @@ class Dense:
             return Likeness(missing="none")
         rows = await self._rows(asking.audience, dimensions, states[dimensions])
         best = await self._aside.run(nearest, asked, rows, asking, self._rules.least_cosine, most)
-        return Likeness({number: (place, cosine) for place, (number, cosine) in enumerate(best, 1)})
+        weight = 1.0 if self._calls.embedder.calls else HASH_WEIGHT
+        return Likeness({number: (place, cosine) for place, (number, cosine) in enumerate(best, 1)}, "", weight)
 
     async def _vector(self, asking: Asking) -> tuple[bytes, int]:
         """The question's vector, from a call unless it was asked lately."""
