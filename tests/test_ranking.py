@@ -1,15 +1,17 @@
 """The three rankings: figures worked out by hand, and what must hold whatever is asked."""
 
 import math
+import struct
 from collections.abc import Sequence
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.recall.likeness import DIMENSIONS, cosine, embed
+from bot.recall.fusion import HASH_WEIGHT, Likeness
+from bot.recall.hashing import HashEmbedder, seed_sums, sums
 from bot.recall.question import question
-from bot.recall.ranking import RANKINGS, Trace, importance, rank, raw_score, recency, relevance
+from bot.recall.ranking import NOTHING_ALIKE, RANKINGS, Trace, importance, rank, raw_score, recency, relevance
 from bot.types.memory import Candidate, Memory, Ranking
 
 NOW = 1_781_226_000_000
@@ -25,11 +27,12 @@ def memory(number: int, text: str, days: float = 0, told: int = 1, owner: int | 
 
 
 def ranked(
-    ranking: Ranking, text: str, *memories: Memory, limit: int = 6, names: Sequence[str] = (), bm25: bool = True
-) -> Trace:
+    ranking: Ranking, text: str, *memories: Memory, limit: int = 6, names: Sequence[str] = (),
+    likeness: Likeness = NOTHING_ALIKE,
+) -> Trace:  # fmt: skip
     """These memories in order; the index is said to have found them all, the first as the best."""
-    found = [Candidate(each, float(len(memories) - place) if bm25 else None) for place, each in enumerate(memories)]
-    return rank(ranking, question(text, names), found, NOW, limit)
+    found = [Candidate(each, float(len(memories) - place), each.id) for place, each in enumerate(memories)]
+    return rank(ranking, question(text, names), found, NOW, limit, likeness)
 
 
 def ids(trace: Trace) -> list[int]:
@@ -86,7 +89,6 @@ def test_the_end_of_a_long_question_counts() -> None:
     kept = memory(1, "下午喝奶茶")
     assert ids(ranked("v2", asked, kept)) == [1]
     assert ids(ranked("hybrid", asked, kept)) == [1]
-    assert embed(asked) != embed(asked.replace("奶茶", "咖啡"))
 
 
 def test_names_of_those_who_talk_find_nothing_by_themselves() -> None:
@@ -105,36 +107,48 @@ def test_keyword_keeps_the_order_of_the_index() -> None:
     ]  # fmt: skip
 
 
+def alike(*memories: Memory, weight: float = 1.0) -> Likeness:
+    """These are what is like the question, the likest first."""
+    return Likeness({each.id: (place, 1 - place / 10) for place, each in enumerate(memories, 1)}, "", weight)
+
+
 def test_hybrid_orders_by_the_places_in_both_lists() -> None:
-    both = memory(1, "我对花生过敏", days=300)
-    words_only = memory(2, "花生过敏" + "，昨天我们一起去了很远的海边看日出和渔船还有灯塔" * 2)
-    trace = ranked("hybrid", "花生过敏", words_only, both)
-    one, other = trace.scored
-    assert (one.memory.id, other.memory.id) == (1, 2)
-    figures = dict(one.parts)
-    assert (figures["sparse"], figures["dense"]) == (2.0, 1.0)
-    assert one.score == pytest.approx(1 / 62 + 1 / 61)
-    assert figures["relevance"] == pytest.approx(0.6 * relevance(8) + 0.4 * figures["cosine"])
-    assert "dense" not in dict(other.parts)
-    assert other.score == pytest.approx(1 / 61)
-    assert dict(other.parts)["mix"] > figures["mix"]  # by the mix alone it would be the other way round
+    first, second, only = memory(1, "花生过敏，花生"), memory(2, "我对花生过敏"), memory(3, "坚果不能碰")
+    trace = ranked("hybrid", "花生过敏", first, second, only, likeness=alike(second, only))
+    assert [(one.memory.id, one.cut) for one in trace.scored] == [(2, ""), (1, ""), (3, "")]
+    figures = dict(trace.scored[0].parts)
+    assert (figures["lexical"], figures["dense"], figures["cosine"]) == (2.0, 1.0, 0.9)
+    assert [one.score for one in trace.scored] == pytest.approx([1 / 62 + 1 / 61, 1 / 61, 1 / 62])
 
 
-def test_hybrid_finds_what_shares_no_word_of_the_question_and_looks_at_twenty() -> None:
-    many = [memory(number, f"花生{number}号") for number in range(1, 31)]
-    trace = ranked("hybrid", "花生", *many, limit=99)
-    assert set(cuts(trace).values()) == {"beyond"}
-    assert 20 <= len(ids(trace)) <= 40
-    assert cuts(ranked("hybrid", "潜艇", memory(1, "我喜欢猫"), bm25=False)) == {1: "no_term"}
+def test_vectors_that_know_no_meaning_help_words_and_do_not_outvote_them() -> None:
+    many = [memory(number, f"花生{number}号", days=number) for number in range(1, 9)]
+    other = memory(99, "坚果不能碰")
+    trace = ranked("hybrid", "花生", *many, other, limit=99, likeness=alike(other, weight=HASH_WEIGHT))
+    assert ids(trace) == [*range(1, 9), 99]
 
 
-def test_a_vector_is_the_same_for_ever() -> None:
+def test_without_vectors_hybrid_brings_what_v2_brings_and_says_why() -> None:
+    kept = [memory(number, f"花生{number}号", days=number * 40) for number in range(1, 31)]
+    trace = ranked("hybrid", "花生", *kept, likeness=Likeness(missing="down"))
+    assert ids(trace) == ids(ranked("v2", "花生", *kept))
+    assert (trace.missing, ranked("v2", "花生", *kept).missing) == ("down", "")
+
+
+def test_a_hashed_vector_is_the_same_for_ever() -> None:
     # FNV-1a of "z" is 0xFF0C53AD: place 0xAD mod 64 = 45, highest bit set; of "zz" 0x5767FB75: 53, not set.
-    assert [(place, value) for place, value in enumerate(embed("z")) if value] == [(45, -1.0)]
-    assert [(place, value) for place, value in enumerate(embed("ＺＺ")) if value] == [(53, 1.0)]
-    assert len(embed("")) == DIMENSIONS
-    assert cosine(embed("我喜欢猫"), embed("我喜歡貓")) == pytest.approx(1.0)
-    assert cosine(embed("？！"), embed("猫")) == 0.0
+    assert [(place, value) for place, value in enumerate(seed_sums("z")) if value] == [(45, -1.0)]
+    assert [(place, value) for place, value in enumerate(seed_sums("ＺＺ")) if value] == [(53, 1.0)]
+    assert HashEmbedder(None).vectors(["我喜欢猫"]) == HashEmbedder(None).vectors(["我喜歡貓"])
+    asked = "".join(chr(0x4E00 + 3 * number) for number in range(400)) + "奶茶"
+    for make in (seed_sums, sums):
+        assert make(asked) != make(asked.replace("奶茶", "咖啡"))
+
+
+@given(st.text(max_size=80), st.sampled_from((None, 16, 64, 100)))
+def test_every_text_has_a_vector_of_length_one(text: str, dimensions: int | None) -> None:
+    (vector,) = HashEmbedder(dimensions).vectors([text]).vectors
+    assert math.dist(struct.unpack(f"<{len(vector) // 4}f", vector), [0.0] * (len(vector) // 4)) == pytest.approx(1.0)
 
 
 TEXTS = st.text(max_size=60) | st.text("我对花生过敏喜欢猫的小暖 abc,?", max_size=40)
@@ -145,13 +159,14 @@ def test_whatever_is_asked_nothing_else_than_candidates_comes_back(
     asked: str, kept: list[tuple[str, int, bool]], limit: int
 ) -> None:
     found = [
-        Candidate(memory(number, text, days), 1.5 if matched else None)
+        Candidate(memory(number, text, days), 1.5 if matched else None, number)
         for number, (text, days, matched) in enumerate(kept, 1)
     ]
+    like = Likeness({number: (number, 0.5) for number in range(2, 40, 2)})
     for ranking in RANKINGS:
-        trace = rank(ranking, question(asked, ("小暖", "")), found, NOW, limit)
+        trace = rank(ranking, question(asked, ("小暖", "")), found, NOW, limit, like)
         assert len(trace.chosen) <= limit
         assert sorted(one.memory.id for one in trace.scored) == [each.memory.id for each in found]
-        assert trace == rank(ranking, question(asked, ("小暖", "")), tuple(reversed(found)), NOW, limit)
+        assert trace == rank(ranking, question(asked, ("小暖", "")), tuple(reversed(found)), NOW, limit, like)
         assert all(one.cut or one.score > 0 for one in trace.scored)
         assert all(one.memory in [each.memory for each in found] for one in trace.chosen)

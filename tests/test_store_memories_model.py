@@ -155,7 +155,9 @@ class Memories(RuleBasedStateMachine):
         for place, audience in self.audience.items():
             wanted = self._active(place)
             assert {m.id for m in self._run(self.store.memories.layers(audience))} == wanted
-            assert {each.memory.id for each in self._run(self.store.memories.search(audience, WORDS, 99, 99))} == wanted
+            assert {
+                each.memory.id for each in self._run(self.store.memories.search(audience, WORDS, 99, range(1, 999)))
+            } == wanted
             mine = {number for number in wanted if self.kept[number].where.who == place.who}
             assert {m.id for m in self._owned(place)} == mine
 

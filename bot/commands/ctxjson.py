@@ -37,6 +37,7 @@ def ctx_json(
     if traces:
         body["recall"] = {
             "configured": configured,
+            "missing": {trace.ranking: trace.missing for trace in traces if trace.missing},
             "rankings": {trace.ranking: [_scored(one) for one in trace.chosen] for trace in traces},
         }
     if traces and debug:

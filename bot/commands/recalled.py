@@ -23,7 +23,8 @@ def recall_report(traces: tuple[Trace, ...], configured: str, text: Callable[...
     heads = [f"{trace.ranking}{'*' if trace.ranking == configured else ''}" for trace in traces]
     cells = [[_cell(one) for one in trace.chosen] or [text("recalled_none")] for trace in traces]
     rows = [_row("", heads), *(_row(str(place), row) for place, row in enumerate(zip_longest(*cells, fillvalue=""), 1))]
-    return "\n".join((text("recalled"), *rows))
+    missing = [text(f"recalled_missing_{trace.missing}") for trace in traces if trace.missing]
+    return "\n".join((text("recalled"), *rows, *missing))
 
 
 def trace_report(trace: Trace, text: Callable[..., str]) -> str:

@@ -2,24 +2,25 @@
 
 from bot.config.settings import Settings
 from bot.flow.aside import Aside
+from bot.flow.dense import Dense
+from bot.recall.fusion import Likeness
 from bot.recall.question import question
-from bot.recall.ranking import Trace, rank, raw_score, relevance
+from bot.recall.ranking import LIST, Trace, rank, raw_score, relevance
 from bot.store.store import Store
 from bot.types.memory import Ranking
 from bot.types.people import Audience
+from bot.types.recall import Asking
 
 CANDIDATES = 200
 """Best matches of the index that a ranking looks at."""
-
-NEWEST = 200
-"""Newest memories that a ranking looks at besides, when likeness counts: a vector is in no index."""
 
 
 class Recalling:
     """Answers questions from memory, each for its audience alone."""
 
-    def __init__(self, store: Store, aside: Aside, settings: Settings) -> None:
+    def __init__(self, store: Store, aside: Aside, settings: Settings, dense: Dense) -> None:
         self._store = store
+        self._dense = dense
         self._aside = aside
         self._names = settings.bot.names
         self.ranking: Ranking = settings.memory.ranking
@@ -36,9 +37,11 @@ class Recalling:
         kind = ranking or self.ranking
         names = () if kind == "keyword" else (*self._names, (await self._store.people.person(person_id)).name)
         asked = await self._aside.run(question, text, names)
-        newest = NEWEST if kind == "hybrid" else 0
-        found = await self._store.memories.search(audience, asked.terms, CANDIDATES, newest)
-        return await self._aside.run(rank, kind, asked, found, now, most or self.most)
+        likeness = Likeness()
+        if kind == "hybrid":
+            likeness = await self._dense.like(Asking(audience, person_id, text, now, kinds=("memory",)), LIST)
+        found = await self._store.memories.search(audience, asked.terms, CANDIDATES, tuple(likeness.found))
+        return await self._aside.run(rank, kind, asked, found, now, most or self.most, likeness)
 
     async def shared(self, text: str, other: str) -> float:
         """How much of what a text says is in another one, 0 to 1, as the ranking v2 measures it."""

@@ -1,11 +1,11 @@
 """Which memories fit a question best: three rankings of what the store let through. Pure; it knows no audience."""
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from bot.recall.likeness import cosine, embed
+from bot.recall.fusion import Likeness, Missing, fuse, places
 from bot.recall.question import Question
 from bot.text.fold import fold
 from bot.text.tokens import index_terms
@@ -38,22 +38,15 @@ Age orders, it does not hide: LEAST_SCORE asks for the score as it was on the fi
 that was told once is found no more after two months (measured: .282 < .30).
 """
 
-LIST = 20
-"""Places in the sparse and in the dense list (seed Recall, hybrid)."""
-
-LEAST_COSINE = 0.25
-"""Below it two texts are not alike (seed Recall, hybrid)."""
-
-LEXICAL, DENSE = 0.6, 0.4
-"""Shares of a relevance that has both (seed Recall, hybrid)."""
-
-RRF_K = 60
-"""Reciprocal rank fusion: 1/(60+place) from each list (seed Recall, hybrid)."""
+LIST = 50
+"""Places in the dense list (seed Recall, hybrid: 20, in both; of those found by words all have a place)."""
 
 DAY_MS = 86_400_000
 
-Cut = Literal["", "no_term", "relevance", "score", "beyond", "duplicate", "limit"]
-"""Why a candidate is not brought: nothing in common, below a cut-off, in neither list, told already, too many."""
+NOTHING_ALIKE = Likeness(missing="off")
+
+Cut = Literal["", "no_term", "relevance", "score", "duplicate", "limit"]
+"""Why a candidate is not brought: nothing in common, below a cut-off, told already, too many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,12 +61,16 @@ class Scored:
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """How a question was answered: its terms, the cut-offs, and every candidate, best first."""
+    """How a question was answered: its terms, the cut-offs, and every candidate, best first.
+
+    `missing` says why a hybrid recall went by words alone.
+    """
 
     ranking: Ranking
     terms: tuple[str, ...]
     thresholds: tuple[tuple[str, float], ...]
     scored: tuple[Scored, ...]
+    missing: Missing = ""
 
     @property
     def chosen(self) -> tuple[Scored, ...]:
@@ -82,12 +79,19 @@ class Trace:
 
 
 def rank(
-    ranking: Ranking, question: Question, candidates: Sequence[Candidate], now: int, limit: int
+    ranking: Ranking, question: Question, candidates: Sequence[Candidate], now: int, limit: int,
+    likeness: Likeness = NOTHING_ALIKE,
 ) -> Trace:  # fmt: skip
-    """At most `limit` of the candidates, and why these; `now` in ms."""
-    scored, thresholds = _RANKINGS[ranking](question, candidates, now)
+    """At most `limit` of the candidates, and why these; `now` in ms. Only hybrid looks at `likeness`."""
+    if ranking == "keyword":
+        scored, thresholds = _keyword(candidates)
+    elif ranking == "v2":
+        scored, thresholds = _v2(question, candidates, now)
+    else:
+        scored, thresholds = _hybrid(question, candidates, now, likeness)
     ordered = sorted(scored, key=_place)
-    return Trace(ranking, question.terms, thresholds, tuple(_limited(ordered, limit, distinct=ranking != "keyword")))
+    limited = tuple(_limited(ordered, limit, distinct=ranking != "keyword"))
+    return Trace(ranking, question.terms, thresholds, limited, likeness.missing if ranking == "hybrid" else "")
 
 
 def raw_score(terms: Iterable[str], text: str) -> float:
@@ -120,11 +124,8 @@ def importance(memory: Memory) -> float:
     return COUNT_SHARE * told + FEEDBACK_SHARE * NO_FEEDBACK
 
 
-def _keyword(
-    question: Question, candidates: Sequence[Candidate], now: int
-) -> tuple[list[Scored], tuple[tuple[str, float], ...]]:  # fmt: skip
+def _keyword(candidates: Sequence[Candidate]) -> tuple[list[Scored], tuple[tuple[str, float], ...]]:
     """As the full-text index orders them: BM25, rare terms first."""
-    del question, now
     return [
         Scored(each.memory, 0.0, (), "no_term") if each.bm25 is None
         else Scored(each.memory, each.bm25, (("bm25", each.bm25),)) for each in candidates
@@ -144,32 +145,25 @@ def _v2(
 
 
 def _hybrid(
-    question: Question, candidates: Sequence[Candidate], now: int
+    question: Question, candidates: Sequence[Candidate], now: int, likeness: Likeness
 ) -> tuple[list[Scored], tuple[tuple[str, float], ...]]:  # fmt: skip
-    """Both lists fused: their places order, the mix cuts and breaks ties (in the reference the other way round)."""
-    raw = {each.memory.id: raw_score(question.terms, each.memory.text) for each in candidates}
-    asked = embed(question.text)
-    like = {each.memory.id: cosine(asked, embed(each.memory.text)) for each in candidates}
-    sparse, dense = _places(raw, 0.0), _places(like, LEAST_COSINE)
+    """What v2 brings and what is alike, fused by their places: what either list alone has found comes, too."""
+    worded, cuts = _v2(question, candidates, now)
+    lexical = places(one.memory.id for one in sorted(worded, key=_place) if not one.cut)
+    number_of = {each.doc: each.memory.id for each in candidates}
+    like = {number_of[doc]: found for doc, found in likeness.found.items() if doc in number_of}
+    dense = {number: place for number, (place, _) in like.items()}
+    fused = fuse([(1.0, lexical), (likeness.weight, dense)])
     scored: list[Scored] = []
-    for each in candidates:
-        number = each.memory.id
-        lists = [(name, places[number]) for name, places in (("sparse", sparse), ("dense", dense)) if number in places]
-        lexical = relevance(raw[number]) if number in sparse else 0.0
-        found = LEXICAL * lexical + DENSE * like[number] if number in dense else lexical
-        mix, parts, cut = _mix(each.memory, found, now)
-        if not lists:
-            cut = "beyond" if raw[number] or like[number] >= LEAST_COSINE else "no_term"
-        figures = (("mix", mix), ("raw", raw[number]), ("cosine", like[number]), *parts)
-        fused = sum(1 / (RRF_K + place) for _, place in lists)
-        where = tuple((name, float(place)) for name, place in lists)
-        scored.append(Scored(each.memory, fused, (*figures, *where), cut))
-    cuts = (("relevance", LEAST_RELEVANCE), ("score", LEAST_SCORE), ("cosine", LEAST_COSINE), ("list", float(LIST)))
-    return scored, cuts
-
-
-_Rank = Callable[[Question, Sequence[Candidate], int], tuple[list[Scored], tuple[tuple[str, float], ...]]]
-_RANKINGS: Mapping[Ranking, _Rank] = {"keyword": _keyword, "v2": _v2, "hybrid": _hybrid}
+    for one in worded:
+        number = one.memory.id
+        lists = [
+            (name, float(found[number])) for name, found in (("lexical", lexical), ("dense", dense)) if number in found
+        ]
+        alike = (("cosine", like[number][1]),) if number in like else ()
+        cut: Cut = "" if number in fused else one.cut
+        scored.append(Scored(one.memory, fused.get(number, 0.0), (("v2", one.score), *one.parts, *alike, *lists), cut))
+    return scored, (*cuts, ("weight", likeness.weight))
 
 
 def _mix(memory: Memory, found: float, now: int) -> tuple[float, tuple[tuple[str, float], ...], Cut]:
@@ -180,16 +174,9 @@ def _mix(memory: Memory, found: float, now: int) -> tuple[float, tuple[tuple[str
     return score, (("relevance", found), ("recency", fresh), ("importance", told)), cut
 
 
-def _places(figures: Mapping[int, float], least: float) -> dict[int, int]:
-    """The places, from 1, of the first LIST memories; what shares nothing has none."""
-    fit = [number for number, figure in figures.items() if figure > 0 and figure >= least]
-    best = sorted(fit, key=lambda number: (-figures[number], -number))[:LIST]
-    return {number: place for place, number in enumerate(best, 1)}
-
-
 def _place(one: Scored) -> tuple[bool, float, float, int]:
-    """What shares nothing comes last; of equals the better mix first, then the newer."""
-    return one.cut in ("no_term", "beyond"), -one.score, -dict(one.parts).get("mix", 0.0), -one.memory.id
+    """What shares nothing comes last; of equals the better by words first, then the newer."""
+    return one.cut == "no_term", -one.score, -dict(one.parts).get("v2", 0.0), -one.memory.id
 
 
 def _limited(ordered: Iterable[Scored], limit: int, *, distinct: bool) -> list[Scored]:

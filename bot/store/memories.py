@@ -1,5 +1,6 @@
 """Memories: storing, finding and undoing. Every read takes an audience and filters in the query."""
 
+from collections.abc import Sequence
 from typing import cast
 
 from bot.store.database import Database
@@ -71,22 +72,27 @@ class Memories:
         return tuple(memory_of(row) for row in rows)
 
     async def search(
-        self, audience: Audience, terms: tuple[str, ...], limit: int, newest: int = 0
+        self, audience: Audience, terms: tuple[str, ...], limit: int, docs: Sequence[int] = ()
     ) -> tuple[Candidate, ...]:  # fmt: skip
-        """What this audience may see: the best matches of any of the terms, best first, then others of the newest."""
+        """What this audience may see: the best matches of any of the terms, best first, then others of these documents.
+
+        `docs` are numbers of the index.
+        """
         query = match_query(audience, terms)
         where, params = visible(audience)
-        matched, recent = await self._database.snapshot(
-            (f"SELECT {COLUMNS}, -bm25(doc_text, 0, 1) AS fit FROM doc_text JOIN doc ON doc.id = doc_text.rowid "
+        matched, alike = await self._database.snapshot(
+            (f"SELECT {COLUMNS}, doc.id, -bm25(doc_text, 0, 1) AS fit FROM doc_text JOIN doc ON doc.id = doc_text.rowid "
              "JOIN memory ON memory.id = doc.ref AND doc.kind = 'memory' "
              f"WHERE doc_text MATCH ? AND disabled_at IS NULL AND {where} "
              "ORDER BY fit DESC, memory.id DESC LIMIT ?", (query or NOTHING, *params, limit)),
-            (f"{MEMORY} WHERE disabled_at IS NULL AND {where} ORDER BY memory.id DESC LIMIT ?", (*params, newest)),
+            (f"SELECT {COLUMNS}, doc.id FROM doc "
+             f"JOIN memory ON memory.id = doc.ref AND doc.kind = 'memory' WHERE doc.id IN ({', '.join('?' * len(docs))}) "
+             f"AND disabled_at IS NULL AND {where}", (*docs, *params)),
         )  # fmt: skip
-        found = tuple(Candidate(memory_of(row[:-1]), float(row[-1])) for row in matched)
-        known = {each.memory.id for each in found}
-        others = (memory_of(row) for row in recent)
-        return (*found, *(Candidate(memory, None) for memory in others if memory.id not in known))
+        found = tuple(Candidate(memory_of(row[:-2]), float(row[-1]), row[-2]) for row in matched)
+        known = {each.doc for each in found}
+        others = (Candidate(memory_of(row[:-1]), None, row[-1]) for row in alike)
+        return (*found, *(each for each in others if each.doc not in known))
 
     async def experiences_since(self, chat_id: int, since: int) -> int:
         """How many experiences a chat saved since that instant, ms."""

@@ -50,10 +50,14 @@ class Memory:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A memory that a question may mean; `bm25` is the index's own figure, larger is better, None without a match."""
+    """A memory that a question may mean, number `doc` of the index.
+
+    `bm25` is the index's own figure, larger is better, None without a match.
+    """
 
     memory: Memory
     bm25: float | None
+    doc: int = 0
 
 
 @dataclass(frozen=True, slots=True)
