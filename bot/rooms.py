@@ -96,7 +96,7 @@ def make_planner(parts: Parts, media: Media | None = None) -> tuple[Planner, Bra
     recalling, skills = Recalling(parts.store, parts.aside, settings), read_skills(parts.persona)
     tools = make_tools(
         parts.store, words, parts.prompts, recalling, media if settings.media.images else None,
-        {skill.name: skill.text.replace(NAME_MARK, settings.bot.names[0]) for skill in skills},
+        {skill.name: skill.text.replace(NAME_MARK, settings.bot.names[0]) for skill in skills}, settings.bot.names,
     )  # fmt: skip
     persona = Persona(parts.persona, skills, settings.heartbeat.on, settings.speak.paced)
     bootstraps = read_bootstraps(

@@ -93,7 +93,7 @@ class Tooling:
         outcome = ToolOutcome(f"{rounds}:{call.id}", call.id, answer, tokens)
         if found is None:
             return outcome
-        return replace(outcome, memory=found.memory, told=found.told, quiet=found.quiet)
+        return replace(outcome, memory=found.memory, told=found.told, quiet=found.quiet, forget=found.forget)
 
     async def _carried_out(
         self, bench: Bench, tool: Tool, call: ToolCall, text: Sentence

@@ -90,7 +90,7 @@ def _scrub(db: sqlite3.Connection, memory: Memory, person_id: int, chat_id: int,
     ]
     lines += [row for chat_id in chats for row in db.execute(SENT_ALONG, (chat_id, person_id))]
     hidden = {cast("int", number) for number, text in lines if echoes(memory.text, text)}
-    if memory.source != "tool":
+    if memory.source != "tool" or memory.asked:
         hidden |= _sources(db, memory.id)
     stale = _stale_epochs(db, memory, hidden, chats)
     hidden |= replies(db, memory.text, hidden, stale)

@@ -20,6 +20,7 @@ from bot.types.memory import NewMemory
 from bot.types.outgoing import Draft, Outgoing
 from bot.types.prompt import Message
 from bot.types.session import CloseReason, Mode
+from bot.types.tool import Unlearn
 from bot.types.turn import Call, Turn, TurnState
 
 TURN = """SELECT turn.id, turn.chat_id, turn.session_id, epoch_id, turn.number, turn.state, why, person_id, asked_at,
@@ -86,6 +87,7 @@ class ToolOutcome:
     """A tool's answer, and the memory it makes, if any; `{id}` in `text` becomes that memory's number.
 
     `key` names the call within its turn: models may use one call id twice. `quiet` ends every talk of the chat.
+    `forget` is no part of this commit: it has its own, which ends the turn.
     """
 
     key: str
@@ -95,6 +97,7 @@ class ToolOutcome:
     memory: NewMemory | None = None
     told: tuple[int, ...] = ()
     quiet: bool = False
+    forget: Unlearn | None = None
 
 
 def turn_of(row: tuple[object, ...]) -> Turn:
@@ -216,12 +219,13 @@ def tool_done(db: sqlite3.Connection, turn: Turn, outcome: ToolOutcome, at: int)
     if outcome.memory is not None:
         stored = store_memory(db, outcome.memory, at).id
         text = text.replace("{id}", str(stored))
-        # The model drew it from all that its log told it.
-        db.execute(
-            "INSERT OR IGNORE INTO edge (kind, derived_id, event_id) SELECT 'memory', ?, event_id FROM edge JOIN entry "
-            "ON entry.id = derived_id WHERE edge.kind = 'entry' AND entry.epoch_id = ?",
-            (stored, turn.epoch_id),
-        )
+        if not outcome.memory.asked:
+            # The model drew it from all that its log told it; what a person asked to keep is in their own words.
+            db.execute(
+                "INSERT OR IGNORE INTO edge (kind, derived_id, event_id) SELECT 'memory', ?, event_id FROM edge "
+                "JOIN entry ON entry.id = derived_id WHERE edge.kind = 'entry' AND entry.epoch_id = ?",
+                (stored, turn.epoch_id),
+            )
     if outcome.quiet:
         hush(db, turn.chat_id, None, "stopped", at)
     message = Message("tool", text, tool_call_id=outcome.call_id)

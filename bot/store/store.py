@@ -10,6 +10,7 @@ from types import TracebackType
 
 from bot.errors import HeldError, StoreError
 from bot.store.access import Admission, Lists
+from bot.store.asked import Asked
 from bot.store.attachments import Attachments
 from bot.store.bursts import Bursts
 from bot.store.changes import Changes
@@ -61,6 +62,7 @@ class Store:
         self.memories = Memories(database)
         self.forgetting = Forget(database)
         self.unsaying = Unsay(database, self.tombstones)
+        self.asked = Asked(database)
         self.digests = Digests(database)
         self.people = People(database, lists)
         self.access = Admission(database, lists)
