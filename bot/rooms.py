@@ -95,15 +95,15 @@ def make_planner(parts: Parts, media: Media | None = None) -> tuple[Planner, Bra
     media = media or make_media(parts, lambda _: None)
     recalling, skills = Recalling(parts.store, parts.aside, settings), read_skills(parts.persona)
     tools = make_tools(
-        parts.store, words, parts.prompts, recalling, media if settings.media.images else None,
-        {skill.name: skill.text.replace(NAME_MARK, settings.bot.names[0]) for skill in skills}, settings.bot.names,
+        parts.store, words, parts.prompts, recalling, settings, media if settings.media.images else None,
+        {skill.name: skill.text.replace(NAME_MARK, settings.bot.names[0]) for skill in skills},
     )  # fmt: skip
     persona = Persona(parts.persona, skills, settings.heartbeat.on, settings.speak.paced)
     bootstraps = read_bootstraps(
         parts.prompts, persona, settings.bot.names[0], tuple(tool.spec for tool in tools),
         parts.crew.first.model.dialect,
     )  # fmt: skip
-    planner = Planner(parts.store, settings, bootstraps, words, parts.crew)
+    planner = Planner(parts.store, settings, bootstraps, words, parts.crew, recalling)
     return planner, Brain(Caller(parts.crew, media.slots, parts.clock, parts.log), tools)
 
 

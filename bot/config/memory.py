@@ -1,9 +1,15 @@
 """What nuan remembers, and for how long: the keys of [memory]."""
 
+from typing import Literal
+
 from pydantic import Field
 
 from bot.config.section import Section
 from bot.types.memory import Ranking
+
+
+Inject = Literal["off", "tool", "auto", "both"]
+"""How what is remembered reaches a prompt besides its opening: not at all, when the model asks, by itself, or both."""
 
 
 class MemoryLimits(Section):
@@ -17,4 +23,12 @@ class MemoryLimits(Section):
         default="keyword",
         description="How a recall orders them: keyword (shared words), v2 (words, age and how often it was told) or "
         "hybrid (these and likeness).",
+    )
+    inject: Inject = Field(
+        default="both",
+        description="How memories reach a prompt besides its opening: off, tool (the model asks), auto (what a message "
+        "calls for is appended, at most max_results, each once in a log) or both.",
+    )
+    inject_tokens: int = Field(
+        default=200, ge=40, le=2_000, description="Most that is appended by itself to one message, in tokens."
     )

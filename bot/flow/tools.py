@@ -4,14 +4,14 @@ import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from bot.config.settings import Settings
 from bot.errors import ConfigError
+from bot.flow.asked import asked_tools
 from bot.flow.looking import RESULT_TOKENS, look_tool
 from bot.flow.media import Media
 from bot.flow.recalling import Recalling
 from bot.flow.words import Words
-from bot.memory.asking import forget_tool, remember_tool
 from bot.memory.experience import experience_tool
-from bot.memory.wishes import Own, own
 from bot.prompt.skills import skill_tool
 from bot.recall.tool import recall_tool
 from bot.session.listening import listen_tool
@@ -29,13 +29,13 @@ LINE_CHARS = 300
 
 
 def make_tools(
-    store: Store, words: Words, find: Callable[[str], Path], recalling: Recalling, media: Media | None = None,
-    skills: Mapping[str, str] | None = None, names: tuple[str, ...] = (),
+    store: Store, words: Words, find: Callable[[str], Path], recalling: Recalling, settings: Settings,
+    media: Media | None = None, skills: Mapping[str, str] | None = None,
 ) -> tuple[Tool, ...]:  # fmt: skip
     """All tools in the order they are sent.
 
     `media` lets the model see pictures again, `skills` are texts by name that it may read: without them the stable
-    prefix stays smaller. `names` are those the bot is called by.
+    prefix stays smaller.
     """
 
     async def render(context: ToolContext, found: tuple[Memory, ...]) -> str:
@@ -49,36 +49,32 @@ def make_tools(
         session = await store.sessions.session(context.session_id)
         return await store.memories.experiences_since(session.chat_id, session.opened_at)
 
-    async def said(context: ToolContext) -> tuple[Own, ...]:
-        events = await store.asked.own(context.event_ids, context.person_id)
-        return tuple(own(event.id, event.text, names) for event in events)
-
-    async def kept(context: ToolContext) -> tuple[tuple[int, str], ...]:
-        return await store.asked.kept(context.event_ids, context.person_id)
-
-    async def owned(context: ToolContext) -> tuple[Memory, ...]:
-        return await store.memories.owned(context.person_id, context.audience)
-
-    def done(key: str) -> str:
-        return words.openings.text(key, words.language, id="{id}")
-
-    recall, experience, remember, forget = tool_specs(find)
+    done = words.openings.text("experience_saved", words.language, id="{id}")
+    recall, experience = recall_specs(find)
     quiet = words.openings.text("listen_stopped", words.language)
     return (
-        recall_tool(recall, search, render),
-        experience_tool(experience, saved, store.tombstones.covers, done("experience_saved")),
-        remember_tool(remember, said, kept, store.tombstones.lift, done("remember_done")),
-        forget_tool(forget, said, owned),
+        *((recall_tool(recall, search, render),) if settings.memory.inject in ("tool", "both") else ()),
+        experience_tool(experience, saved, store.tombstones.covers, done),
+        *asked_tools(store, words, asked_specs(find), settings.bot.names),
         listen_tool(listen_spec(find), quiet),
         *((look_tool(look_spec(find), store, media, words),) if media is not None else ()),
         *((skill_tool(skill_spec(find), skills),) if skills else ()),
     )
 
 
-def tool_specs(find: Callable[[str], Path]) -> tuple[ToolSpec, ToolSpec, ToolSpec, ToolSpec]:
-    """What the model reads of the tools of memory, in their order; ConfigError names a file that is broken."""
-    recall, experience = _spec(find("tools/memory_recall.json")), _spec(find("tools/save_experience.json"))
-    return recall, experience, _spec(find("tools/remember.json")), _spec(find("tools/forget.json"))
+def tool_specs(find: Callable[[str], Path]) -> tuple[ToolSpec, ...]:
+    """What the model reads of the tools of memory; ConfigError names a file that is broken."""
+    return (*recall_specs(find), *asked_specs(find))
+
+
+def recall_specs(find: Callable[[str], Path]) -> tuple[ToolSpec, ToolSpec]:
+    """What the model reads of the tools that recall and save an experience; ConfigError when a file is broken."""
+    return _spec(find("tools/memory_recall.json")), _spec(find("tools/save_experience.json"))
+
+
+def asked_specs(find: Callable[[str], Path]) -> tuple[ToolSpec, ToolSpec]:
+    """What the model reads of the tools that do what a person asks; ConfigError when a file is broken."""
+    return _spec(find("tools/remember.json")), _spec(find("tools/forget.json"))
 
 
 def look_spec(find: Callable[[str], Path]) -> ToolSpec:

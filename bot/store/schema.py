@@ -206,6 +206,12 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         "JOIN turn_event ON turn_event.turn_id = turn.id JOIN event ON event.id = event_id "
         "WHERE event.person_id IS NOT NULL",
     ),
+    (
+        """CREATE TABLE brought (
+            turn_id INTEGER NOT NULL REFERENCES turn(id), way TEXT NOT NULL, ref TEXT NOT NULL,
+            tokens INTEGER NOT NULL, why TEXT NOT NULL DEFAULT '')""",
+        "CREATE INDEX brought_turn ON brought (turn_id)",
+    ),
 )
 """Migration n brings a database from user_version n to n + 1; each runs in one transaction."""
 

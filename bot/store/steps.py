@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import cast
 
 from bot.errors import StoreError
+from bot.store.brought import note
 from bot.store.changes import goes_on, showing, still_there
 from bot.store.cutting import give_way
 from bot.store.events import finish
@@ -16,6 +17,7 @@ from bot.store.outbox import put, take, withdraw
 from bot.store.sessions import NewEpoch, close, open_epoch, open_session, take_part
 from bot.store.voiding import drop_forgotten, end_turn
 from bot.store.windows import hush, keep_open
+from bot.types.brought import Brought
 from bot.types.memory import NewMemory
 from bot.types.outgoing import Draft, Outgoing
 from bot.types.prompt import Message
@@ -33,7 +35,7 @@ class Asking:
     """Everything the first commit of a turn holds. `session_id` None opens a session, `epoch` begins an epoch.
 
     `ends` is why a session that is still open, though its time is over, ends with this turn; `memories` and `digests`
-    are those that the opening may tell.
+    are those that the opening tells, `recalled` the memories that are told besides; `brought` is noted of both.
     """
 
     chat_id: int
@@ -54,6 +56,8 @@ class Asking:
     memories: tuple[int, ...] = ()
     digests: tuple[int, ...] = ()
     mode_why: str = ""
+    recalled: tuple[int, ...] = ()
+    brought: tuple[Brought, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +90,7 @@ class Saying:
 class ToolOutcome:
     """A tool's answer, and the memory it makes, if any; `{id}` in `text` becomes that memory's number.
 
-    `key` names the call within its turn: models may use one call id twice. `quiet` ends every talk of the chat.
+    `key` names the call of the tool `name` within its turn: models may use one call id twice. `quiet` ends every talk of the chat.
     `forget` is no part of this commit: it has its own, which ends the turn.
     """
 
@@ -96,6 +100,7 @@ class ToolOutcome:
     tokens: int
     memory: NewMemory | None = None
     told: tuple[int, ...] = ()
+    name: str = ""
     quiet: bool = False
     forget: Unlearn | None = None
 
@@ -154,7 +159,9 @@ def ask(db: sqlite3.Connection, asking: Asking, at: int) -> Asked:
     call, entry_id = reserve(db, asking.reservation, at, owner), _append(db, turn_id, asking.entry, asking.tokens)
     showing(db, entry_id, asking.shown)
     told(db, turn_id, asking.memories)
-    _tell(db, entry_id, "memory", asking.memories)
+    told(db, turn_id, asking.recalled)
+    note(db, turn_id, asking.brought)
+    _tell(db, entry_id, "memory", (*asking.memories, *asking.recalled))
     _tell(db, entry_id, "digest", asking.digests)
     db.execute("UPDATE epoch SET logged_upto = max(logged_upto, ?) WHERE id = ?", (asking.logged_upto, epoch_id))
     db.executemany(
@@ -232,6 +239,7 @@ def tool_done(db: sqlite3.Connection, turn: Turn, outcome: ToolOutcome, at: int)
     entry_id = _append(db, turn.id, message, outcome.tokens)
     _answers(db, entry_id, turn.id)
     told(db, turn.id, outcome.told)
+    note(db, turn.id, (Brought(outcome.name, "", outcome.tokens, " ".join(f"#{each}" for each in outcome.told)),))
     _tell(db, entry_id, "memory", outcome.told)
     db.execute("INSERT INTO effect (key, result, at) VALUES (?, ?, ?)", (key, "done", at))
 

@@ -12,6 +12,7 @@ from bot.errors import HeldError, StoreError
 from bot.store.access import Admission, Lists
 from bot.store.asked import Asked
 from bot.store.attachments import Attachments
+from bot.store.brought import BroughtRows
 from bot.store.bursts import Bursts
 from bot.store.changes import Changes
 from bot.store.codes import Codes
@@ -63,6 +64,7 @@ class Store:
         self.forgetting = Forget(database)
         self.unsaying = Unsay(database, self.tombstones)
         self.asked = Asked(database)
+        self.brought = BroughtRows(database)
         self.digests = Digests(database)
         self.people = People(database, lists)
         self.access = Admission(database, lists)
