@@ -22,6 +22,9 @@ from bot.types.speaking import UNASKED
 LINE_CHARS = 160
 """Characters of one line; memory_get brings the whole."""
 
+TELLING_CHARS = 80
+"""By so much of its beginning a memory is known again: all that tell one cut it later."""
+
 CANDIDATES = 20
 """Results that are looked through for those that a log does not tell yet."""
 
@@ -61,8 +64,8 @@ class Bringing:
         """Whether this turn may be told something: never small talk, nor where nobody called."""
         return self._rules.inject in ("auto", "both") and mode == "full" and occasion.why not in UNASKED
 
-    async def lines(self, occasion: Occasion, telling: Telling, epoch_id: int | None, opening: str) -> Recalled:
-        """What the messages being answered call for and the log does not tell yet; `opening` is what begins it.
+    async def lines(self, occasion: Occasion, telling: Telling, said: str) -> Recalled:
+        """What the messages being answered call for and the log does not tell yet; `said` is all that it says.
 
         It asks no model: words, age and importance decide, whichever way a recall is ordered.
         """
@@ -75,8 +78,7 @@ class Bringing:
         found = calls_for(trace)
         if not found:
             return Recalled()
-        told = await self._store.brought.told(epoch_id) if epoch_id is not None else frozenset()
-        news = [one for one in found if one.memory.id not in told and not tells(opening, one.memory.text)]
+        news = [one for one in found if not tells(said, one.memory.text)]
         text = self._words.opening(telling.script)
         days, today = self._words.days(telling.script), local_day(telling.now, telling.tz)
         left = self._rules.inject_tokens - estimate_tokens(text("brought"), self._vocabulary)
@@ -100,6 +102,6 @@ class Bringing:
         return Recalled("\n".join((text("brought"), *lines)), chosen, tuple(brought))
 
 
-def tells(opening: str, memory: str) -> bool:
-    """Whether an opening tells this memory: as the warm boot writes it, or as the way to address somebody."""
-    return bool(opening) and as_data(clip(memory, LINE_CHARS)) in opening
+def tells(said: str, memory: str) -> bool:
+    """Whether a text tells this memory already: in an opening, a result, or in the person's own words."""
+    return bool(said) and as_data(memory[:TELLING_CHARS]) in said

@@ -131,7 +131,7 @@ class Planner:
         every = tuple(sorted({e.id: e for e in (*events, *occasion.answering)}.values(), key=lambda event: event.id))
         answered = whole(occasion.answering, self._room(), told.limits.answered, estimate_tokens)
         shown = delta(every, answered, now, frame, told.limits, estimate_tokens, told.earlier)
-        recalled = await self._recalled(occasion, choice.mode, epoch, told.opening, now)
+        recalled = await self._recalled(occasion, choice.mode, epoch, f"{told.opening}\n{shown.text}", now)
         composed = compose(told.opening, shown.text, recalled.text, self.vocabulary)
         new = NewEpoch(prefix.message, prefix.tools, prefix.signature, reason, choice.mode)
         member = self._crew.pick(now, small=step != "full")
@@ -166,15 +166,16 @@ class Planner:
         return Told(events, limits, 0, self._opening(facts, occasion.person, light), facts)
 
     async def _recalled(
-        self, occasion: Occasion, mode: Mode, epoch: Epoch | None, opening: str, now: int
+        self, occasion: Occasion, mode: Mode, epoch: Epoch | None, new: str, now: int
     ) -> Recalled:  # fmt: skip
-        """What the messages bring to mind that the log does not tell yet."""
+        """What the messages bring to mind that neither the log nor what is `new` tells yet."""
         if not self._bringing.wanted(occasion, mode):
             return Recalled()
         audience = await self.audience(occasion.chat, occasion.person)
         zone = self._words.zone_of(occasion.chat, occasion.person)
         telling = Telling(audience, self._words.script(occasion.person), self._words.tz(zone), now)
-        return await self._bringing.lines(occasion, telling, epoch.id if epoch is not None else None, opening)
+        logged = (entry.message.content for entry in epoch.entries) if epoch is not None else ()
+        return await self._bringing.lines(occasion, telling, "\n".join((*logged, new)))
 
     def _opened(self, opening: str) -> tuple[Brought, ...]:
         """What the opening block weighs."""

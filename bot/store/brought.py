@@ -16,14 +16,6 @@ class BroughtRows:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def told(self, epoch_id: int) -> frozenset[int]:
-        """The memories that the log of an epoch tells: in its opening, by themselves, or by a tool."""
-        rows = await self._database.rows(
-            f"SELECT memory_id FROM turn_memory JOIN turn ON turn.id = turn_id WHERE epoch_id = ? AND {TOLD}",
-            (epoch_id,),
-        )
-        return frozenset(int(row[0]) for row in rows)
-
     async def of_epoch(self, epoch_id: int) -> tuple[tuple[int, Brought], ...]:
         """What was brought by itself or by a tool to the log of an epoch, with the turn's number, oldest first."""
         rows = await self._database.rows(
