@@ -10,6 +10,7 @@ from bot.config.settings import Settings
 from bot.flow.answering import Answering, Reach
 from bot.flow.aside import Aside
 from bot.flow.background import BackgroundGate
+from bot.flow.bringing import Bringing
 from bot.flow.calling import Caller
 from bot.flow.closing import Closing, Summariser
 from bot.flow.crew import Crew
@@ -103,7 +104,8 @@ def make_planner(parts: Parts, media: Media | None = None) -> tuple[Planner, Bra
         parts.prompts, persona, settings.bot.names[0], tuple(tool.spec for tool in tools),
         parts.crew.first.model.dialect,
     )  # fmt: skip
-    planner = Planner(parts.store, settings, bootstraps, words, parts.crew, recalling)
+    bringing = Bringing(parts.store, recalling, parts.aside, settings.memory, words)
+    planner = Planner(parts.store, settings, bootstraps, words, parts.crew, bringing)
     return planner, Brain(Caller(parts.crew, media.slots, parts.clock, parts.log), tools)
 
 

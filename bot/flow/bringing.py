@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import tzinfo
 
 from bot.config.memory import MemoryLimits
+from bot.flow.aside import Aside
 from bot.flow.recalling import Recalling
 from bot.flow.words import Words
 from bot.recall.calling import calls_for, why
@@ -31,12 +32,14 @@ CANDIDATES = 20
 
 @dataclass(frozen=True, slots=True)
 class Telling:
-    """To whom lines are told: who may read them, in which script, on which calendar, at what time (ms)."""
+    """To whom lines are told: who may read them, in which script, on which calendar, at what time (ms), and how the
+    model counts tokens."""
 
     audience: Audience
     script: Script
     tz: tzinfo
     now: int
+    vocabulary: Vocabulary
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,13 +55,13 @@ class Bringing:
     """Finds what a turn is told without asking."""
 
     def __init__(
-        self, store: Store, recalling: Recalling, rules: MemoryLimits, words: Words, vocabulary: Vocabulary
+        self, store: Store, recalling: Recalling, aside: Aside, rules: MemoryLimits, words: Words
     ) -> None:  # fmt: skip
         self._store = store
         self._recalling = recalling
+        self._aside = aside
         self._rules = rules
         self._words = words
-        self._vocabulary = vocabulary
 
     def wanted(self, occasion: Occasion, mode: Mode) -> bool:
         """Whether this turn may be told something: never small talk, nor where nobody called."""
@@ -75,13 +78,13 @@ class Bringing:
         trace = await self._recalling.recall(
             telling.audience, occasion.person.id, asked, telling.now, CANDIDATES, "v2"
         )  # fmt: skip
-        found = calls_for(trace)
+        found = await self._aside.run(calls_for, trace)
         if not found:
             return Recalled()
         news = [one for one in found if not tells(said, one.memory.text)]
         text = self._words.opening(telling.script)
         days, today = self._words.days(telling.script), local_day(telling.now, telling.tz)
-        left = self._rules.inject_tokens - estimate_tokens(text("brought"), self._vocabulary)
+        left = self._rules.inject_tokens - estimate_tokens(text("brought"), telling.vocabulary)
         lines: list[str] = []
         brought: list[Brought] = []
         for one in news[: self._rules.max_results]:
@@ -90,7 +93,7 @@ class Bringing:
             line = text(
                 "known_line" if who else "own_line", id=memory.id, who=who, text=as_data(clip(memory.text, LINE_CHARS))
             ) + text("found_day", day=relative_day(local_day(memory.observed_at, telling.tz), today, days))  # fmt: skip
-            tokens = estimate_tokens(line, self._vocabulary)
+            tokens = estimate_tokens(line, telling.vocabulary)
             left -= tokens
             if left < 0:
                 break

@@ -11,7 +11,6 @@ from bot.flow.bringing import Bringing, Recalled, Telling, tells
 from bot.flow.choosing import Chooser
 from bot.flow.crew import Crew, Member
 from bot.flow.lines import FirstLines
-from bot.flow.recalling import Recalling
 from bot.flow.words import Words
 from bot.money import prices
 from bot.money.degrade import Step, cheaper, later, step_of
@@ -88,7 +87,7 @@ class Planner:
     """Composes turns for any chat."""
 
     def __init__(
-        self, store: Store, settings: Settings, bootstraps: Bootstraps, words: Words, crew: Crew, recalling: Recalling
+        self, store: Store, settings: Settings, bootstraps: Bootstraps, words: Words, crew: Crew, bringing: Bringing
     ) -> None:  # fmt: skip
         self._store = store
         self._settings = settings
@@ -99,7 +98,7 @@ class Planner:
         self.vocabulary: Vocabulary = settings.model.vocabulary or vocabulary_of(crew.first.model.name)
         self._lines = FirstLines(store, settings)
         self._chooser = Chooser(store, settings, bootstraps, crew, self.vocabulary)
-        self._bringing = Bringing(store, recalling, settings.memory, words, self.vocabulary)
+        self._bringing = bringing
 
     async def plan(self, occasion: Occasion, now: int, at_least: Step = "full") -> Plan:
         """Compose the turn that answers these messages now, doing without what `at_least` does without.
@@ -173,7 +172,7 @@ class Planner:
             return Recalled()
         audience = await self.audience(occasion.chat, occasion.person)
         zone = self._words.zone_of(occasion.chat, occasion.person)
-        telling = Telling(audience, self._words.script(occasion.person), self._words.tz(zone), now)
+        telling = Telling(audience, self._words.script(occasion.person), self._words.tz(zone), now, self.vocabulary)
         logged = (entry.message.content for entry in epoch.entries) if epoch is not None else ()
         return await self._bringing.lines(occasion, telling, "\n".join((*logged, new)))
 
