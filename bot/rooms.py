@@ -13,12 +13,15 @@ from bot.flow.background import BackgroundGate
 from bot.flow.calling import Caller
 from bot.flow.closing import Closing, Summariser
 from bot.flow.crew import Crew
+from bot.flow.flushing import Flushing
 from bot.flow.halting import Halting
 from bot.flow.heartbeat import Heartbeat
 from bot.flow.instructions import read_instructions
 from bot.flow.joining import Joining, Knowing
 from bot.flow.limiting import Limiting
 from bot.flow.media import Eyes, Media
+from bot.flow.notes import NoteReading, NoteWay
+from bot.flow.notewriting import NoteWriting
 from bot.flow.pausing import Pausing
 from bot.flow.plan import Planner
 from bot.flow.recalling import Recalling
@@ -61,11 +64,15 @@ class Parts:
 
 @dataclass(frozen=True, slots=True)
 class Hall:
-    """What all rooms share, and what lasts over a reload: the way out, the turns under way, the slots for calls."""
+    """What all rooms share, and what lasts over a reload: the way out, the turns under way, the slots for calls.
+
+    `read_notes` has the notes looked at.
+    """
 
     sending: Sending
     halting: Halting
     slots: Slots
+    read_notes: Callable[[], None] = lambda: None
 
 
 @dataclass(slots=True, eq=False)
@@ -78,6 +85,8 @@ class Rooms:
     joining: Joining
     closing: Closing
     pausing: Pausing
+    flushing: Flushing
+    notes: NoteReading
     inside: int = 0
 
 
@@ -139,8 +148,13 @@ def make_rooms(parts: Parts, hall: Hall) -> Rooms:
     )  # fmt: skip
     summariser = Summariser(brain.caller.behind(), read_instructions(parts.prompts, "digest"))
     closing = Closing(store, summariser, planner, clock, settings, words, parts.aside, log)
-    answering.employ(CommandDesk(store, planner, clock, settings, words, parts.reload))
-    return Rooms(parts, answering, heartbeat, joining, closing, pausing)
+    scribe = Summariser(brain.caller.behind(), read_instructions(parts.prompts, "flush"))
+    flushing = Flushing(store, scribe, planner, clock, settings, words, log)
+    way = NoteWay(settings.notes, words.tz(words.zone), store.tombstones.covers)
+    notes = NoteReading(store, clock, way, parts.aside, hall.read_notes, log)
+    writing = NoteWriting(store, settings, words, log, hall.read_notes)
+    answering.employ(CommandDesk(store, planner, clock, settings, words, writing, parts.reload))
+    return Rooms(parts, answering, heartbeat, joining, closing, pausing, flushing, notes)
 
 
 def rules_of(settings: Settings) -> SpeakingRules:
