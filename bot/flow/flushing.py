@@ -79,7 +79,9 @@ class Flushing:
 
     def _wants(self, log: FullLog) -> bool:
         """Whether it is full enough, for the first time, and by somebody's words."""
-        return not log.flushed and log.last_why != HEARTBEAT and log.tokens >= self._part(self._settings.memory.flush_at)
+        return (
+            not log.flushed and log.last_why != HEARTBEAT and log.tokens >= self._part(self._settings.memory.flush_at)
+        )
 
     def _part(self, share: float) -> float:
         """So much of the log budget, in tokens."""

@@ -101,7 +101,7 @@ class NoteReading:
         self._refused(listing)
         for seen in (self._watched.waiting, self._watched.passed):
             for path in seen.keys() - listing.found.keys() - listing.refused.keys() - known.keys():
-                del seen[path]  # type: ignore[attr-defined]
+                seen.pop(path)
         for number, path, lines, how in self._store.notes.told():
             self._log.warning("note_lines_forgotten", note=number, path=_shown(path), lines=lines, how=how)
         if read or gone:

@@ -8,6 +8,7 @@ import unicodedata
 from collections.abc import Sequence
 
 from bot.memory.digest import DigestLine
+from bot.memory.parse import grounded, harmless
 from bot.memory.telling import one_row
 from bot.text.clean import clean, clean_name
 from bot.text.clip import clip
@@ -22,8 +23,6 @@ LINE_CHARS = 1_000
 """Characters of one message in a note."""
 KEPT_LINES, KEPT_CHARS = 8, 200
 """Most and longest lines that a flush may keep."""
-NOTHING = "NOTHING"
-"""How a model says that there is nothing to keep."""
 
 _TELLING = 4
 """Characters from which on a first message names a talk."""
@@ -42,7 +41,7 @@ def named(texts: Sequence[str], names: Sequence[str]) -> tuple[str, int]:
 
 
 def _slug(text: str, names: Sequence[str]) -> str:
-    plain = unicodedata.normalize("NFKC", one_row(text[: LINE_CHARS])).lower()
+    plain = unicodedata.normalize("NFKC", one_row(text[:LINE_CHARS])).lower()
     for name in names:
         plain = plain.removeprefix("@").removeprefix(unicodedata.normalize("NFKC", name).lower()).strip()
     words = _APART.sub("-", plain).strip("-")
@@ -65,7 +64,7 @@ def talk_lines(lines: Sequence[DigestLine], times: Sequence[str]) -> tuple[Writt
 def kept_lines(answer: str, lines: Sequence[DigestLine]) -> tuple[Written, ...]:
     """What a model keeps of a talk: its lines of the form `- text [3, 5]`; whatever else it says is left out.
 
-    A line that cites no line of a person is dropped, and so is one that is only what the bot said.
+    So is a line that cites none of a person, is not grounded in what it cites, or speaks to a model.
     """
     known = {line.number: line for line in lines}
     found: dict[str, Written] = {}
@@ -76,6 +75,6 @@ def kept_lines(answer: str, lines: Sequence[DigestLine]) -> tuple[Written, ...]:
         if read is None or len(told) < len(cited) or all(line.is_bot for line in told):
             continue
         text = clip(one_row(read[1]), KEPT_CHARS)
-        if text:
+        if harmless(text) and grounded(text, tuple(line for line in told if not line.is_bot)):
             found.setdefault(fold(text), Written(f"- {text}", tuple(sorted({line.event_id for line in told}))))
     return tuple(found.values())[:KEPT_LINES]

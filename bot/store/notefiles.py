@@ -85,7 +85,7 @@ class NoteFiles:
             with self._open(path) as descriptor:
                 mode = stat.S_IMODE(os.fstat(descriptor).st_mode)
             with _beside(file.parent, data, mode) as new:
-                os.replace(new, file)
+                new.replace(file)
         except (OSError, NoteRefused) as error:
             raise StoreError(f"a note cannot be written ({error}): nothing was changed") from error
 
@@ -195,6 +195,4 @@ def _shown(path: Path) -> str:
 
 def content_of(lines: list[str]) -> bytes:
     """Lines as the bytes of a file."""
-    return "".join(f"{line}\n" for line in lines).encode()
-
-
+    return "".join(f"{line}\n" for line in lines).encode("utf-8", "surrogateescape")

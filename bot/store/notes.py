@@ -89,5 +89,3 @@ def seen_by(audience: Audience) -> tuple[str, tuple[object, ...]]:
 def hash_of(data: bytes) -> str:
     """By what the content of a file is known."""
     return hashlib.sha256(data).hexdigest()
-
-

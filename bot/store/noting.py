@@ -43,7 +43,7 @@ def take(db: sqlite3.Connection, files: NoteFiles, taken: Taken) -> bool:
         owner: number for number, owner in db.execute("SELECT id, owner_id FROM note WHERE path = ?", (taken.path,))
     }
     for owner in set(known) - {each.owner_id for each in readers}:
-        _leave(db, known[owner])
+        abandon(db, known[owner])
     for each in readers:
         number = known.get(each.owner_id) or _new(db, taken.path, each)
         db.execute(
@@ -52,7 +52,10 @@ def take(db: sqlite3.Connection, files: NoteFiles, taken: Taken) -> bool:
              number),
         )  # fmt: skip
         _index(db, number, each, taken)
-        if taken.front is not None and not db.execute("SELECT 1 FROM note_line WHERE note_id = ?", (number,)).fetchone():
+        if (
+            taken.front is not None
+            and not db.execute("SELECT 1 FROM note_line WHERE note_id = ?", (number,)).fetchone()
+        ):
             _relink(db, number, taken.front, taken)
     return True
 
@@ -60,7 +63,7 @@ def take(db: sqlite3.Connection, files: NoteFiles, taken: Taken) -> bool:
 def leave(db: sqlite3.Connection, path: str) -> None:
     """Verb: a file is gone, or none of ours any more: nothing of it comes back."""
     for (number,) in db.execute("SELECT id FROM note WHERE path = ?", (path,)).fetchall():
-        _leave(db, number)
+        abandon(db, number)
 
 
 def unread(db: sqlite3.Connection, number: int) -> None:
@@ -186,7 +189,8 @@ def _hash(chunk: Chunk) -> str:
     return hashlib.sha256(chunk.text.encode("utf-8", "replace")).hexdigest()[:32]
 
 
-def _leave(db: sqlite3.Connection, number: int) -> None:
+def abandon(db: sqlite3.Connection, number: int) -> None:
+    """Verb part: nothing is known of a note any more."""
     unread(db, number)
     forget_lines(db, [row[0] for row in db.execute("SELECT id FROM note_line WHERE note_id = ?", (number,))])
     db.execute("DELETE FROM note WHERE id = ?", (number,))

@@ -207,6 +207,16 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         "WHERE event.person_id IS NOT NULL",
     ),
     (
+        """CREATE TABLE doc (
+            id INTEGER PRIMARY KEY AUTOINCREMENT, kind TEXT NOT NULL, ref INTEGER NOT NULL, scope TEXT NOT NULL,
+            chat_id INTEGER NOT NULL, person_id INTEGER, at INTEGER NOT NULL, talk INTEGER NOT NULL DEFAULT 0,
+            length INTEGER NOT NULL, UNIQUE (kind, ref))""",
+        "CREATE INDEX doc_scope ON doc (scope, at, length)",
+        "CREATE INDEX doc_chat ON doc (chat_id, kind, ref)",
+        'CREATE VIRTUAL TABLE doc_text USING fts5 (scope, terms, tokenize = "ascii", detail = "column")',
+        "DROP TABLE memory_text",
+    ),
+    (
         """CREATE TABLE note (
             id INTEGER PRIMARY KEY AUTOINCREMENT, path TEXT NOT NULL, chat_id INTEGER NOT NULL, owner_id INTEGER,
             visibility TEXT NOT NULL, made INTEGER NOT NULL DEFAULT 0, stamp TEXT NOT NULL DEFAULT '',

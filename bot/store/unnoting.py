@@ -10,7 +10,7 @@ from datetime import date
 
 from bot.store.documents import forget_terms
 from bot.store.notefiles import NoteFiles, content_of
-from bot.store.noting import MOST_NUMBERS, forget_lines, mark, unread
+from bot.store.noting import MOST_NUMBERS, abandon, forget_lines, mark, unread
 from bot.text.echo import echoes
 from bot.text.frontmatter import lines_of, read_front, with_events
 from bot.types.note import FOLDER, NoteRefused
@@ -105,8 +105,9 @@ def _searched(db: sqlite3.Connection, unsaid: Unsaid) -> list[tuple[int, str, bo
 
 def _read(shelf: Shelf, path: str) -> list[str] | None:
     try:
-        return lines_of(shelf.files.read(path, READ_BYTES)[0].decode("utf-8-sig"))
-    except (NoteRefused, UnicodeDecodeError, OSError):
+        # Whatever an editor made of it: what is not UTF-8 stays as it is.
+        return lines_of(shelf.files.read(path, READ_BYTES)[0].decode("utf-8", "surrogateescape").removeprefix("\ufeff"))
+    except (NoteRefused, OSError):
         return None
 
 
@@ -148,16 +149,20 @@ def _take_out(db: sqlite3.Connection, shelf: Shelf, number: int, gone: _Lines, u
     by_echo = sum(marks[place] not in gone.marks for place in out)
     kept = _without(lines, out, unsaid.events)
     path = _store(shelf, path, kept, gone.named)
-    also = {marks[place] for place in out}
-    more = [
-        row[0] for row in db.execute("SELECT id, mark FROM note_line WHERE note_id = ?", (number,)) if row[1] in also
-    ]
-    forget_lines(db, sorted({*gone.numbers, *more}))
-    unread(db, number)
-    db.execute("UPDATE note SET path = ? WHERE id = ?", (path, number))
+    if not kept:
+        abandon(db, number)
+    else:
+        _unmark(db, number, gone.numbers, {marks[place] for place in out})
+        unread(db, number)
+        db.execute("UPDATE note SET path = ? WHERE id = ?", (path, number))
     if by_echo or len(edited) > bool(unsaid.statement):
         shelf.told.append((number, path, len(out), "edited"))
     return True
+
+
+def _unmark(db: sqlite3.Connection, number: int, gone: list[int], marks: set[str]) -> None:
+    rows = db.execute("SELECT id, mark FROM note_line WHERE note_id = ?", (number,)).fetchall()
+    forget_lines(db, sorted({*gone, *(line_id for line_id, told in rows if told in marks)}))
 
 
 def _top(lines: list[str]) -> tuple[tuple[int, ...], int]:
