@@ -19,6 +19,23 @@ class MemoryLimits(Section):
         default=7, ge=0, le=3_650, description="How long something forgotten can be taken back, in days."
     )
     max_results: int = Field(default=6, ge=1, le=20, description="Memories that one recall brings back, 1 to 20.")
+    flush: bool = Field(
+        default=False,
+        description="Whether the model may write what is worth keeping into the day's note before a log closes because "
+        "it is full; one call of a model more for each such log.",
+    )
+    flush_at: float = Field(
+        default=0.8,
+        gt=0,
+        le=1,
+        description="From which part of session.log_tokens on a log gets that call, above 0 to 1.",
+    )
+    flush_least: float = Field(
+        default=0.05,
+        ge=0,
+        le=1,
+        description="What people said must be at least this part of session.log_tokens to be worth it, 0 to 1.",
+    )
     ranking: Ranking = Field(
         default="keyword",
         description="How a recall orders them: keyword (shared words), v2 (words, age and how often it was told) or "

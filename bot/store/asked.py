@@ -10,6 +10,7 @@ from bot.store.database import Database
 from bot.store.events import EVENT, VISIBLE, event_of
 from bot.store.forgetting import Forgetting, forget, purge
 from bot.store.keeping import Receipt
+from bot.store.unnoting import Shelf
 from bot.store.voiding import fail
 from bot.store.windows import requeue
 from bot.types.event import Event
@@ -19,8 +20,9 @@ from bot.types.turn import Turn
 class Asked:
     """The own words of a turn, and what is done on them."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, shelf: Shelf) -> None:
         self._database = database
+        self._shelf = shelf
 
     async def own(self, event_ids: tuple[int, ...], person_id: int) -> tuple[Event, ...]:
         """Those of these messages that this person wrote, in order: nothing forwarded, and nothing of a bot."""
@@ -47,17 +49,17 @@ class Asked:
 
         What else the turn answers is due again, on a log that does not tell what is forgotten.
         """
-        text = await self._database.write(lambda db: forget_in_turn(db, turn, forgetting, receipt, at))
+        text = await self._database.write(lambda db: self._forget(db, turn, forgetting, receipt, at))
         if forgetting.purge_at is None and await self._database.write(lambda db: purge(db, at)):
             await self._database.truncate()
         return text
 
-
-def forget_in_turn(db: sqlite3.Connection, turn: Turn, forgetting: Forgetting, receipt: Receipt, at: int) -> str:
-    """Verb: what `forget` does, and the turn on whose log it was asked for is void."""
-    goes_on(db, turn.id)
-    text = forget(db, forgetting, receipt, at)
-    db.execute("UPDATE epoch SET stale = 'forgotten' WHERE id = ?", (turn.epoch_id,))
-    fail(db, turn, "forgotten", None, None, at)
-    requeue(db, turn.event_ids, at)
-    return text
+    def _forget(
+        self, db: sqlite3.Connection, turn: Turn, forgetting: Forgetting, receipt: Receipt, at: int
+    ) -> str:  # fmt: skip
+        goes_on(db, turn.id)
+        text = forget(db, forgetting, receipt, at, self._shelf)
+        db.execute("UPDATE epoch SET stale = 'forgotten' WHERE id = ?", (turn.epoch_id,))
+        fail(db, turn, "forgotten", None, None, at)
+        requeue(db, turn.event_ids, at)
+        return text

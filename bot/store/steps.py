@@ -104,6 +104,7 @@ class ToolOutcome:
     name: str = ""
     quiet: bool = False
     forget: Unlearn | None = None
+    lines: tuple[int, ...] = ()
 
 
 def turn_of(row: tuple[object, ...]) -> Turn:
@@ -239,6 +240,7 @@ def tool_done(db: sqlite3.Connection, turn: Turn, outcome: ToolOutcome, at: int)
     message = Message("tool", text, tool_call_id=outcome.call_id)
     entry_id = _append(db, turn.id, message, outcome.tokens)
     _answers(db, entry_id, turn.id)
+    showing(db, entry_id, outcome.lines)
     told(db, turn.id, outcome.told)
     note(db, turn.id, (Brought(outcome.name, "", outcome.tokens, " ".join(f"#{each}" for each in outcome.told)),))
     _tell(db, entry_id, "memory", outcome.told)

@@ -39,7 +39,8 @@ class Unlearn:
 class ToolAnswer:
     """What the model is told; `memory` is stored in the same commit, its number replaces {id} in the text.
 
-    `told` are the memories that the text tells: when one is forgotten, the log that holds this goes with it. `quiet`
+    `told` are the memories that the text tells: when one is forgotten, the log that holds this goes with it, as
+    with the `lines` of a transcript (their numbers). `quiet`
     ends the turn and every talk of its chat: nobody is in conversation any more until somebody calls. `forget` is
     carried out in place of a text: its receipt is said at once, and the turn begins anew on a log without it.
     """
@@ -49,6 +50,7 @@ class ToolAnswer:
     told: tuple[int, ...] = ()
     quiet: bool = False
     forget: Unlearn | None = None
+    lines: tuple[int, ...] = ()
 
 
 class ToolRefused(Exception):
