@@ -34,9 +34,10 @@ class App:
         self._sends = Lanes("send", self._send, self._activity, log)
         self._digests = Lanes("digest", self._digest, self._activity, log)
         self._vectors = Lanes("vectors", self._embed, self._activity, log)
+        self._notes = Lanes("notes", self._read_notes, self._activity, log)
         self._sending = Sending(store, clock, words, self._sends.wake, self.look, log)
         self._halting = Halting(self._sends.wake, log)
-        self._hall = Hall(self._sending, self._halting, Slots(settings.model.slots))
+        self._hall = Hall(self._sending, self._halting, Slots(settings.model.slots), self.look_at_notes)
         self._rooms = make_rooms(parts, self._hall)
         self._left: list[Rooms] = []
         handlers = Handlers(self._chats.wake, self._sends.wake, self._digests.wake, self._write_first, self._join)
@@ -71,6 +72,7 @@ class App:
         self._store.admit_by(frozenset(settings.bot.owners), allowed(settings))
         rooms.answering.succeed(old.answering.retire())
         rooms.pausing.succeed(old.pausing.typists)
+        rooms.notes.succeed(old.notes.retire())
         try:
             rooms.joining.succeed(*old.joining.under_way)
             await rooms.heartbeat.succeed(*old.heartbeat.under_way)
@@ -78,6 +80,7 @@ class App:
             self._log.error("store_failed", error=str(error))  # deadlines are worked out anew when they come
         await self._clear_out()
         self._wake_vectors()
+        self.look_at_notes()
         self.look()  # deadlines may have moved
 
     async def start(self, adapters: Sequence[Adapter]) -> None:
@@ -96,11 +99,16 @@ class App:
         if resent or unknown or lost or running:
             self._log.info("taken_up", turns=len(running), calls_lost=lost, messages=resent, unknown=unknown)
         self._wake_vectors()
+        self.look_at_notes()
         self.look()
 
     def look(self) -> None:
         """See what is due now."""
         self._alarm_lane.wake(0)
+
+    def look_at_notes(self) -> None:
+        """See which notes have changed."""
+        self._notes.wake(0)
 
     async def settled(self) -> None:
         """Return when no lane, alarm, write or send is in flight."""
@@ -133,9 +141,10 @@ class App:
         """Finish or park what runs. Nothing is closed: the next start resumes."""
         self._alarms.stop()
         self._rooms.vectorising.end()
-        lanes = self._alarm_lane, self._chats, self._digests, self._vectors
+        lanes = self._alarm_lane, self._chats, self._digests, self._vectors, self._notes
         await asyncio.gather(*(each.close(GRACE_S) for each in lanes))
         self._alarms.stop()
+        self._rooms.notes.stop()
         await self._sends.close(SEND_GRACE_S)
         self._sending.stop()
         await asyncio.to_thread(self._aside.close)
@@ -151,7 +160,12 @@ class App:
             await rooms.joining.work(chat_id)
             await rooms.answering.work(chat_id)
             await rooms.heartbeat.arm(chat_id)
+            if (session_id := await rooms.flushing.due(chat_id)) is not None:
+                self._digests.wake(session_id)
         self._hint_vectors()
+
+    async def _read_notes(self, key: int) -> None:
+        await self._guard(lambda _: self._rooms.notes.look(), key)
 
     async def _write_first(self) -> None:
         if (chat_id := await self._rooms.heartbeat.fire()) is not None:
@@ -170,6 +184,8 @@ class App:
 
     async def _digested(self, session_id: int) -> None:
         async with self._inside() as rooms:
+            if await rooms.flushing.work(session_id):
+                self.look_at_notes()
             await rooms.closing.digest(session_id)
             self._hint_vectors()
 

@@ -10,17 +10,21 @@ from bot.config.settings import Settings
 from bot.flow.answering import Answering, Reach
 from bot.flow.aside import Aside
 from bot.flow.background import BackgroundGate
+from bot.flow.bringing import Bringing
 from bot.flow.calling import Caller
 from bot.flow.closing import Closing, Summariser
 from bot.flow.crew import Crew
 from bot.flow.dense import Dense
 from bot.flow.embedding import EmbeddingCalls
+from bot.flow.flushing import Flushing
 from bot.flow.halting import Halting
 from bot.flow.heartbeat import Heartbeat
 from bot.flow.instructions import read_instructions
 from bot.flow.joining import Joining, Knowing
 from bot.flow.limiting import Limiting
 from bot.flow.media import Eyes, Media
+from bot.flow.notes import NoteReading, NoteWay
+from bot.flow.notewriting import NoteWriting
 from bot.flow.pausing import Pausing
 from bot.flow.plan import Planner
 from bot.flow.recalling import Recalling
@@ -64,11 +68,15 @@ class Parts:
 
 @dataclass(frozen=True, slots=True)
 class Hall:
-    """What all rooms share, and what lasts over a reload: the way out, the turns under way, the slots for calls."""
+    """What all rooms share, and what lasts over a reload: the way out, the turns under way, the slots for calls.
+
+    `read_notes` has the notes looked at.
+    """
 
     sending: Sending
     halting: Halting
     slots: Slots
+    read_notes: Callable[[], None] = lambda: None
 
 
 @dataclass(slots=True, eq=False)
@@ -81,6 +89,8 @@ class Rooms:
     joining: Joining
     closing: Closing
     pausing: Pausing
+    flushing: Flushing
+    notes: NoteReading
     vectorising: Vectorising
     inside: int = 0
 
@@ -122,7 +132,8 @@ def make_planner(
     media = media or make_media(parts, lambda _: None)
     recalling, skills = make_recalling(parts, calls, pays=pays), read_skills(parts.persona)
     tools = make_tools(
-        parts.store, words, parts.prompts, recalling, media if settings.media.images else None,
+        parts.store, words, parts.prompts, recalling, settings, make_notes(parts, lambda: None).read,
+        media if settings.media.images else None,
         {skill.name: skill.text.replace(NAME_MARK, settings.bot.names[0]) for skill in skills},
     )  # fmt: skip
     persona = Persona(parts.persona, skills, settings.heartbeat.on, settings.speak.paced)
@@ -130,8 +141,15 @@ def make_planner(
         parts.prompts, persona, settings.bot.names[0], tuple(tool.spec for tool in tools),
         parts.crew.first.model.dialect,
     )  # fmt: skip
-    planner = Planner(parts.store, settings, bootstraps, words, parts.crew)
+    bringing = Bringing(parts.store, recalling, parts.aside, settings.memory, words)
+    planner = Planner(parts.store, settings, bootstraps, words, parts.crew, bringing)
     return planner, Brain(Caller(parts.crew, media.slots, parts.clock, parts.log), tools)
+
+
+def make_notes(parts: Parts, wake: Callable[[], None]) -> NoteReading:
+    """Who reads the notes; `wake` has them looked at once more."""
+    way = NoteWay(parts.settings.notes, parts.words.tz(parts.words.zone), parts.store.tombstones.covers)
+    return NoteReading(parts.store, parts.clock, way, parts.aside, wake, parts.log)
 
 
 def make_knowing(parts: Parts, planner: Planner, limiting: Limiting) -> Knowing:
@@ -167,9 +185,13 @@ def make_rooms(parts: Parts, hall: Hall) -> Rooms:
     )  # fmt: skip
     summariser = Summariser(brain.caller.behind(), read_instructions(parts.prompts, "digest"))
     closing = Closing(store, summariser, planner, clock, settings, words, parts.aside, log)
-    answering.employ(CommandDesk(store, planner, clock, settings, words, parts.reload))
+    scribe = Summariser(brain.caller.behind(), read_instructions(parts.prompts, "flush"))
+    flushing = Flushing(store, scribe, planner, clock, settings, words, log)
+    notes = make_notes(parts, hall.read_notes)
+    writing = NoteWriting(store, settings, words, log, hall.read_notes)
+    answering.employ(CommandDesk(store, planner, clock, settings, words, writing, parts.reload))
     vectorising = make_vectorising(parts, calls)
-    return Rooms(parts, answering, heartbeat, joining, closing, pausing, vectorising)
+    return Rooms(parts, answering, heartbeat, joining, closing, pausing, flushing, notes, vectorising)
 
 
 def rules_of(settings: Settings) -> SpeakingRules:

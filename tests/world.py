@@ -16,6 +16,7 @@ from bot.flow.words import Words
 from bot.money.prices import rate_of
 from bot.resources import Prompts, resource_dir
 from bot.rooms import Parts
+from bot.session.lanes import Lanes
 from bot.store.store import Store, open_store
 from bot.text.catalogue import Catalogue, catalogue
 from bot.types.capabilities import Capabilities
@@ -194,13 +195,15 @@ class World(Seen):
         """
         app = self.app
         app._alarms.stop()
-        lanes = app._alarm_lane, app._chats, app._digests, app._sends, app._vectors
         app._rooms.vectorising.end()
-        await asyncio.gather(*(each.close(0) for each in lanes))
+        await asyncio.gather(*(lanes.close(0) for lanes in self._lanes(app)))
         await self.store.close()
         self.away(0)
         self.model.gate = asyncio.Event() if shut else None
         await self.open(settle=not shut)
+
+    def _lanes(self, app: App) -> tuple[Lanes, ...]:
+        return app._alarm_lane, app._chats, app._digests, app._sends, app._notes, app._vectors
 
     def away(self, seconds: float) -> None:
         """Time passes while no process runs: no alarm of the last one is left."""

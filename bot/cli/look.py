@@ -8,7 +8,7 @@ from bot.cli.models import make_crew
 from bot.commands.ctx import ctx_report
 from bot.commands.ctxjson import ctx_json
 from bot.commands.recalled import recall_report, trace_report
-from bot.commands.usage import Names, usage_report
+from bot.commands.usage import Names, Span, usage_report
 from bot.errors import ConfigError, NuanError, StoreError
 from bot.flow.imagine import imagine
 from bot.flow.inspection import inspect
@@ -135,7 +135,8 @@ async def show_usage(place: Place, days: int, clock: Clock | None = None) -> str
         numbers = {each.person_id for each in used if each.person_id is not None}
         people = {number: f"#{number} {(await store.people.person(number)).name}" for number in sorted(numbers)}
         return usage_report(
-            used, first, days, tz, Names(names, people), place.settings.budget.currency,
+            used, await store.brought.shares(since), Span(first, days, tz), Names(names, people),
+            place.settings.budget.currency,
             lambda key, **values: words.messages.text(key, language, **values),
         )  # fmt: skip
 

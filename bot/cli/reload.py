@@ -80,6 +80,7 @@ class Reloader:
                 if alarm is not None:
                     alarm.cancel()
             self._woken.clear()
+            self._app.look_at_notes()
             if self._told:
                 self._told = False
                 await self.reload("signal")

@@ -39,6 +39,7 @@ def parts_of(seen: Inspection) -> tuple[Part, ...]:
         ),
         Part("opening", 1, composed.opening, estimate_tokens(composed.opening, words)),
         Part("new", 1, composed.ctx, estimate_tokens(composed.ctx, words)),
+        Part("recalled", len(plan.asking.recalled), composed.recalled, estimate_tokens(composed.recalled, words)),
     )  # fmt: skip
     return tuple(part for part in parts if part.body or part.tokens)
 
@@ -55,6 +56,7 @@ def ctx_report(seen: Inspection, text: Callable[..., str]) -> str:
     for part in parts_of(seen):
         title = text(f"ctx_{part.name}", n=part.count)
         lines += [f"── {title} · {part.tokens} tok", *([part.body] if part.body else [])]
+    lines += _refs(seen, text)
     lines.append(text("ctx_total", tokens=total_tokens(seen), signature=seen.plan.prefix.signature))
     lines += [_cache(seen, text), _diff(seen, text)]
     return "\n".join(lines)
@@ -78,6 +80,17 @@ def _session(seen: Inspection, text: Callable[..., str]) -> list[str]:
         seconds = str(until // 1_000 % 60).zfill(2)
         lines.append(text("ctx_window", name=name, until=f"{clock_label(until, tz)}:{seconds}"))
     return lines
+
+
+def _refs(seen: Inspection, text: Callable[..., str]) -> list[str]:
+    """What came from memory into this log and why: in which turn, which way, which numbers, with what figures."""
+    return [
+        text(
+            "ctx_ref", turn=turn or text("ctx_ref_now"), way=each.way, ref=each.ref or UNKNOWN, tokens=each.tokens,
+            why=each.why or UNKNOWN,
+        )
+        for turn, each in seen.refs
+    ]  # fmt: skip
 
 
 def _cache(seen: Inspection, text: Callable[..., str]) -> str:

@@ -31,6 +31,7 @@ def ctx_json(
         "signature": plan.prefix.signature,
         "tokens": total_tokens(seen),
         "parts": [asdict(part) for part in parts_of(seen)],
+        "refs": [{"turn": turn or None, **asdict(each)} for turn, each in seen.refs],
         "cache": _cache(seen),
         "diff": _diff(seen, debug=debug),
     }

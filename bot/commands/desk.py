@@ -16,6 +16,7 @@ from bot.flow.background import BackgroundGate
 from bot.flow.guests import Guests
 from bot.flow.imagine import imagine
 from bot.flow.inspection import inspect
+from bot.flow.notewriting import NoteWriting
 from bot.flow.plan import Planner
 from bot.flow.words import Words
 from bot.money import prices
@@ -37,10 +38,11 @@ class CommandDesk:
     """The commands of this house."""
 
     def __init__(
-        self, store: Store, planner: Planner, clock: Clock, settings: Settings, words: Words,
+        self, store: Store, planner: Planner, clock: Clock, settings: Settings, words: Words, notes: NoteWriting,
         reload: Reload | None = None,
     ) -> None:  # fmt: skip
         """`reload` reads the configuration anew, where it comes from files."""
+        self._notes = notes
         self._store = store
         self._planner = planner
         self._clock = clock
@@ -95,6 +97,7 @@ class CommandDesk:
         return "\n".join((*lines, self._text(asked, "help_memory")))
 
     async def _new(self, asked: Asked) -> str:
+        await self._notes.ended(asked.event, asked.chat, asked.person)
         await self._close(asked, "new")
         return self._text(asked, "new_session")
 

@@ -7,6 +7,7 @@ from datetime import date, timedelta, tzinfo
 from rich.cells import cell_len, set_cell_size
 
 from bot.text.dates import local_day
+from bot.types.brought import Share
 from bot.types.money import Used
 
 BAR = 24
@@ -53,6 +54,15 @@ class Names:
     people: Mapping[int, str]
 
 
+@dataclass(frozen=True, slots=True)
+class Span:
+    """So many local days from the first."""
+
+    first: date
+    days: int
+    tz: tzinfo
+
+
 def add(used: Iterable[Used]) -> Sum:
     """The sum of these calls."""
     calls = tuple(used)
@@ -63,9 +73,13 @@ def add(used: Iterable[Used]) -> Sum:
 
 
 def usage_report(
-    used: tuple[Used, ...], first: date, days: int, tz: tzinfo, names: Names, currency: str, text: Callable[..., str]
+    used: tuple[Used, ...], shares: tuple[Share, ...], span: Span, names: Names, currency: str, text: Callable[..., str]
 ) -> str:
-    """Per day from `first`, then per chat, person and cause, the largest first; bars are tokens and hits."""
+    """Per day, then per chat, person and cause, the largest first; bars are tokens and hits.
+
+    Last what memory put into the prompts, by the way it came.
+    """
+    first, days, tz = span.first, span.days, span.tz
     by_day = {first + timedelta(days=number): list[Used]() for number in range(days)}
     by_chat: dict[str, list[Used]] = {}
     by_person: dict[str, list[Used]] = {}
@@ -87,7 +101,29 @@ def usage_report(
         (text("usage_person"), _largest(by_person)),
         (text("usage_cause"), _largest(by_cause)),
     )
-    return "\n".join((head, *(line for title, sums in tables if sums for line in ("", *_table(title, sums, text)))))
+    return "\n".join(
+        (
+            head,
+            *(line for title, sums in tables if sums for line in ("", *_table(title, sums, text))),
+            *(("", *brought_report(shares, text)) if shares else ()),
+        )
+    )
+
+
+def brought_report(shares: tuple[Share, ...], text: Callable[..., str]) -> list[str]:
+    """What memory put into prompts, by the way it came: tokens, turns and pieces; each counts once, where it entered
+    a log."""
+    most, width = max(share.tokens for share in shares), max(cell_len(share.way) for share in shares)
+    width = min(NAME, max(width, cell_len(text("usage_brought"))))
+    heads = (text("usage_tokens"), text("usage_turns"), text("usage_pieces"))
+    return [
+        f"{set_cell_size(text('usage_brought'), width)}  {' ' * BAR}  {_row(*heads)}",
+        *(
+            f"{set_cell_size(share.way, width)}  {bar(share.tokens, most)}  "
+            + _row(f"{share.tokens}", f"{share.turns}", f"{share.pieces}")
+            for share in shares
+        ),
+    ]
 
 
 def _largest(groups: Mapping[str, list[Used]]) -> dict[str, Sum]:

@@ -15,6 +15,7 @@ from bot.config.limits import TalkLimits
 from bot.config.media import Media
 from bot.config.memory import MemoryLimits
 from bot.config.model import Fallback, ModelServer, SecondFallback, Small
+from bot.config.notes import NoteRules
 from bot.config.platforms import Discord, Telegram
 from bot.config.reload import ReloadRules
 from bot.config.section import Section
@@ -229,6 +230,7 @@ class Settings(BaseSettings):
     input: Input = Input()
     media: Media = Media()
     memory: MemoryLimits = MemoryLimits()
+    notes: NoteRules = NoteRules()
     retention: Retention = Retention()
     log: LogFile = LogFile()
     reload: ReloadRules = ReloadRules()

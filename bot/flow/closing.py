@@ -5,13 +5,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from bot.config.settings import Settings
-from bot.context.xml import CUT_LABEL
 from bot.errors import ModelError, OverBudget, StoreError
 from bot.flow.aside import Aside
 from bot.flow.background import BackgroundGate
 from bot.flow.calling import Caller
 from bot.flow.crew import Member
 from bot.flow.plan import Planner
+from bot.flow.talk import talk
 from bot.flow.words import Words
 from bot.memory.digest import DigestLine, Scope, excerpt, needs_model, rule_digest
 from bot.memory.parse import parse_digest
@@ -19,11 +19,9 @@ from bot.money import prices
 from bot.ports import Clock, Model
 from bot.prompt.tokens import message_tokens
 from bot.store.digests import Digested
-from bot.store.events import Seen
 from bot.store.ledger import Settlement
 from bot.store.store import Store
 from bot.text.script import Script, script_of
-from bot.types.event import Event
 from bot.types.log import Log
 from bot.types.memory import Digest
 from bot.types.prompt import Completion, Message, Prompt, Request, Usage
@@ -116,11 +114,7 @@ class Closing:
 
     async def _told(self, session: Session) -> tuple[DigestLine, ...]:
         """What was said in a session, as it is now."""
-        events = await self._store.events.between(session.chat_id, session.from_event, session.upto_event)
-        told = [event for event in events if event.kind in ("message", "bot") and event.label in ("", CUT_LABEL)]
-        most = (await self._store.switches.context(session.chat_id)).recent_max
-        told = told if most is None else told[-most:]
-        return tuple(_line(number, event, self._settings) for number, event in enumerate(told, 1))
+        return await talk(self._store, self._settings, session.chat_id, session.from_event, session.upto_event)
 
     async def _make(
         self, session: Session, lines: tuple[DigestLine, ...], scope: Scope, again: bool
@@ -184,10 +178,3 @@ class Closing:
 
 async def _listen(model: Model, request: Request) -> Completion:
     return await model.complete(request)
-
-
-def _line(number: int, event: Event, settings: Settings) -> DigestLine:
-    is_bot = event.kind == "bot"
-    name = settings.bot.names[0] if is_bot else event.name
-    marks = event.marks if isinstance(event, Seen) else ""
-    return DigestLine(number, event.id, event.person_id, name, event.text, event.at, is_bot, marks)

@@ -9,6 +9,7 @@ from bot.prompt.tokens import prefix_tokens
 from bot.store.store import Store
 from bot.store.views import PastLog
 from bot.text.estimate import Vocabulary
+from bot.types.brought import Brought
 from bot.types.money import Spend, Used
 from bot.types.session import SessionFacts
 
@@ -21,7 +22,8 @@ class Inspection:
     """The next request item by item, and the chat's last call with its reply (`before`, empty when there is none).
 
     `gone` says that of that call only the prefix is kept. `next` compares the two, `last` that call with the one before
-    it; `spent` is all that this chat used, `settled` its last call. `session` is what goes on there, told in `tz`.
+    it; `spent` is all that this chat used, `settled` its last call. `session` is what goes on there, told in `tz`. `refs` is what
+    came from memory into the log that goes on, with the turn's number, and what this turn would add (turn 0).
     """
 
     plan: Plan
@@ -34,6 +36,7 @@ class Inspection:
     settled: Used | None
     session: SessionFacts
     tz: tzinfo
+    refs: tuple[tuple[int, Brought], ...] = ()
 
     @property
     def next(self) -> Step | None:
@@ -75,8 +78,13 @@ async def inspect(
         plan, words, (*log, message_item(plan.composed.message, plan.composed.tokens)),
         before, newest is not None and not newest.epoch.entries, last_step(before, earlier),
         await store.ledger.spend(0, chat_id), await store.ledger.last_talk(chat_id),
-        await store.sessions.facts(chat_id, now), tz,
+        await store.sessions.facts(chat_id, now), tz, await _refs(store, plan),
     )  # fmt: skip
+
+
+async def _refs(store: Store, plan: Plan) -> tuple[tuple[int, Brought], ...]:
+    logged = await store.brought.of_epoch(plan.epoch.id) if plan.epoch is not None else ()
+    return (*logged, *((0, each) for each in plan.asking.brought if each.ref))
 
 
 def _sent(log: PastLog | None, words: Vocabulary) -> tuple[Item, ...]:

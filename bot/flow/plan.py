@@ -7,6 +7,7 @@ from bot.context.batch import waiting_names, whole
 from bot.context.bus import SCENE_LABEL
 from bot.context.scene import scene_text
 from bot.context.xml import Limits, delta
+from bot.flow.bringing import Bringing, Recalled, Telling, tells
 from bot.flow.choosing import Chooser
 from bot.flow.crew import Crew, Member
 from bot.flow.lines import FirstLines
@@ -26,6 +27,7 @@ from bot.store.turns import Asking
 from bot.store.views import OpenLog
 from bot.text.dates import next_local_time
 from bot.text.estimate import Vocabulary, estimate_tokens, vocabulary_of
+from bot.types.brought import Brought
 from bot.types.event import Event
 from bot.types.heartbeat import HEARTBEAT
 from bot.types.joining import JOIN
@@ -85,7 +87,7 @@ class Planner:
     """Composes turns for any chat."""
 
     def __init__(
-        self, store: Store, settings: Settings, bootstraps: Bootstraps, words: Words, crew: Crew
+        self, store: Store, settings: Settings, bootstraps: Bootstraps, words: Words, crew: Crew, bringing: Bringing
     ) -> None:  # fmt: skip
         self._store = store
         self._settings = settings
@@ -96,6 +98,7 @@ class Planner:
         self.vocabulary: Vocabulary = settings.model.vocabulary or vocabulary_of(crew.first.model.name)
         self._lines = FirstLines(store, settings)
         self._chooser = Chooser(store, settings, bootstraps, crew, self.vocabulary)
+        self._bringing = bringing
 
     async def plan(self, occasion: Occasion, now: int, at_least: Step = "full") -> Plan:
         """Compose the turn that answers these messages now, doing without what `at_least` does without.
@@ -127,7 +130,8 @@ class Planner:
         every = tuple(sorted({e.id: e for e in (*events, *occasion.answering)}.values(), key=lambda event: event.id))
         answered = whole(occasion.answering, self._room(), told.limits.answered, estimate_tokens)
         shown = delta(every, answered, now, frame, told.limits, estimate_tokens, told.earlier)
-        composed = compose(told.opening, shown.text, self.vocabulary)
+        recalled = await self._recalled(occasion, choice.mode, epoch, f"{told.opening}\n{shown.text}", now)
+        composed = compose(told.opening, shown.text, recalled.text, self.vocabulary)
         new = NewEpoch(prefix.message, prefix.tools, prefix.signature, reason, choice.mode)
         member = self._crew.pick(now, small=step != "full")
         size = await self.size(member, prefix.message, prefix.tools, epoch, composed.tokens)
@@ -137,7 +141,9 @@ class Planner:
             shown=tuple(number for line in shown.lines for number in line.event_ids),
             logged_upto=upto,
             ends=ends,
-            memories=tuple(memory.id for memory in facts.memories) if facts else (),
+            memories=tuple(m.id for m in facts.memories if tells(told.opening, m.text)) if facts else (),
+            recalled=recalled.memories,
+            brought=(*self._opened(told.opening), *recalled.brought),
             digests=tuple(talk.id for talk in facts.dialogues) if facts else (),
             mode_why=choice.why,
         )
@@ -157,6 +163,22 @@ class Planner:
         if light:
             facts = replace(facts, memories=tuple(m for m in facts.memories if m.slot), dialogues=())
         return Told(events, limits, 0, self._opening(facts, occasion.person, light), facts)
+
+    async def _recalled(
+        self, occasion: Occasion, mode: Mode, epoch: Epoch | None, new: str, now: int
+    ) -> Recalled:  # fmt: skip
+        """What the messages bring to mind that neither the log nor what is `new` tells yet."""
+        if not self._bringing.wanted(occasion, mode):
+            return Recalled()
+        audience = await self.audience(occasion.chat, occasion.person)
+        zone = self._words.zone_of(occasion.chat, occasion.person)
+        telling = Telling(audience, self._words.script(occasion.person), self._words.tz(zone), now, self.vocabulary)
+        logged = (entry.message.content for entry in epoch.entries) if epoch is not None else ()
+        return await self._bringing.lines(occasion, telling, "\n".join((*logged, new)))
+
+    def _opened(self, opening: str) -> tuple[Brought, ...]:
+        """What the opening block weighs."""
+        return (Brought("opening", "", estimate_tokens(opening, self.vocabulary)),) if opening else ()
 
     def _room(self) -> int:
         """Tokens of answered messages that a prompt takes at most: half of what the window has room for."""

@@ -91,9 +91,12 @@ class Tooling:
                 answer = f"{answer}\n{text('tool_enough')}"
         tokens = estimate_tokens(answer, self._planner.vocabulary)
         outcome = ToolOutcome(f"{rounds}:{call.id}", call.id, answer, tokens)
+        outcome = replace(outcome, name=tool.spec.name if tool is not None else "")
         if found is None:
             return outcome
-        return replace(outcome, memory=found.memory, told=found.told, quiet=found.quiet)
+        return replace(
+            outcome, memory=found.memory, told=found.told, quiet=found.quiet, forget=found.forget, lines=found.lines
+        )
 
     async def _carried_out(
         self, bench: Bench, tool: Tool, call: ToolCall, text: Sentence

@@ -2,16 +2,20 @@
 
 import json
 from collections.abc import Callable, Mapping
+from datetime import tzinfo
 from pathlib import Path
 
+from bot.config.settings import Settings
 from bot.errors import ConfigError
+from bot.flow.asked import asked_tools
+from bot.flow.getting import Notes, calendar, getting
 from bot.flow.looking import RESULT_TOKENS, look_tool
 from bot.flow.media import Media
-from bot.flow.recalling import Recalling
+from bot.flow.recalling import CANDIDATES, Recalling
 from bot.flow.words import Words
 from bot.memory.experience import experience_tool
 from bot.prompt.skills import skill_tool
-from bot.recall.tool import recall_tool
+from bot.recall.tool import Wish, recall_tool
 from bot.session.listening import listen_tool
 from bot.store.store import Store
 from bot.text.clean import as_data
@@ -27,8 +31,8 @@ LINE_CHARS = 300
 
 
 def make_tools(
-    store: Store, words: Words, find: Callable[[str], Path], recalling: Recalling, media: Media | None = None,
-    skills: Mapping[str, str] | None = None,
+    store: Store, words: Words, find: Callable[[str], Path], recalling: Recalling, settings: Settings,
+    notes: Notes, media: Media | None = None, skills: Mapping[str, str] | None = None,
 ) -> tuple[Tool, ...]:  # fmt: skip
     """All tools in the order they are sent.
 
@@ -39,29 +43,49 @@ def make_tools(
     async def render(context: ToolContext, found: tuple[Memory, ...]) -> str:
         return await _findings(store, words, context, found)
 
-    async def search(context: ToolContext, query: str, most: int | None) -> tuple[Memory, ...]:
-        found = await recalling.recall(context.audience, context.person_id, query, context.now, most)
-        return tuple(one.memory for one in found.chosen)
+    async def search(context: ToolContext, wish: Wish) -> tuple[Memory, ...]:
+        narrow = wish.kinds or wish.since is not None or wish.until is not None
+        found = await recalling.recall(
+            context.audience, context.person_id, wish.query, context.now, CANDIDATES if narrow else wish.most
+        )  # fmt: skip
+        fit = tuple(one.memory for one in found.chosen if _fits(one.memory, wish))
+        return fit[: wish.most or recalling.most]
+
+    async def zone(context: ToolContext) -> tzinfo:
+        return await calendar(store, words, context)
 
     async def saved(context: ToolContext) -> int:
         session = await store.sessions.session(context.session_id)
         return await store.memories.experiences_since(session.chat_id, session.opened_at)
 
     done = words.openings.text("experience_saved", words.language, id="{id}")
-    recall, experience = tool_specs(find)
+    recall, get, experience = recall_specs(find)
+    recalls = (recall_tool(recall, search, render, zone), getting(store, words, get, notes))
     quiet = words.openings.text("listen_stopped", words.language)
     return (
-        recall_tool(recall, search, render),
+        *(recalls if settings.memory.inject in ("tool", "both") else ()),
         experience_tool(experience, saved, store.tombstones.covers, done),
+        *asked_tools(store, words, asked_specs(find), settings.bot.names),
         listen_tool(listen_spec(find), quiet),
         *((look_tool(look_spec(find), store, media, words),) if media is not None else ()),
         *((skill_tool(skill_spec(find), skills),) if skills else ()),
     )
 
 
-def tool_specs(find: Callable[[str], Path]) -> tuple[ToolSpec, ToolSpec]:
-    """What the model reads of the tools, in the order they are sent; ConfigError names a file that is broken."""
-    return _spec(find("tools/memory_recall.json")), _spec(find("tools/save_experience.json"))
+def tool_specs(find: Callable[[str], Path]) -> tuple[ToolSpec, ...]:
+    """What the model reads of the tools of memory; ConfigError names a file that is broken."""
+    return (*recall_specs(find), *asked_specs(find))
+
+
+def recall_specs(find: Callable[[str], Path]) -> tuple[ToolSpec, ToolSpec, ToolSpec]:
+    """What the model reads of the tools that recall, get and save an experience; ConfigError when a file is broken."""
+    recall, get = _spec(find("tools/memory_recall.json")), _spec(find("tools/memory_get.json"))
+    return recall, get, _spec(find("tools/save_experience.json"))
+
+
+def asked_specs(find: Callable[[str], Path]) -> tuple[ToolSpec, ToolSpec]:
+    """What the model reads of the tools that do what a person asks; ConfigError when a file is broken."""
+    return _spec(find("tools/remember.json")), _spec(find("tools/forget.json"))
 
 
 def look_spec(find: Callable[[str], Path]) -> ToolSpec:
@@ -77,6 +101,12 @@ def listen_spec(find: Callable[[str], Path]) -> ToolSpec:
 def skill_spec(find: Callable[[str], Path]) -> ToolSpec:
     """What the model reads of the tool that reads a skill; ConfigError when its file is broken."""
     return _spec(find("tools/skill.json"))
+
+
+def _fits(memory: Memory, wish: Wish) -> bool:
+    """Whether it is of a kind that is asked for, and of that time."""
+    kind = not wish.kinds or memory.kind in wish.kinds
+    return kind and (wish.since or 0) <= memory.observed_at < (wish.until or memory.observed_at + 1)
 
 
 async def _findings(store: Store, words: Words, context: ToolContext, found: tuple[Memory, ...]) -> str:

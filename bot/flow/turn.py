@@ -12,6 +12,7 @@ from bot.flow.refusing import Refusing
 from bot.flow.sending import Sending
 from bot.flow.toolcalls import cause_of, mine, sound, unanswered
 from bot.flow.tooling import MOST_CALLS, Bench, Tooling
+from bot.flow.unlearning import Unlearning
 from bot.flow.voice import Voice
 from bot.flow.words import Words
 from bot.money import prices
@@ -81,6 +82,7 @@ class TurnRunner:
         self._tooling = Tooling(planner, brain.tools, clock, words, log, settings.budget.turn_tokens)
         self._hearing = Hearing(store, clock, sending, settings, log, paced=planner.paced)
         self._voice = Voice(sending, words, paced=planner.paced)
+        self._unlearning = Unlearning(store, clock, settings, words)
 
     async def begin(self, occasion: Occasion) -> None:
         """Compose, commit, ask, answer, say. A limit that is reached is said in one line instead."""
@@ -157,6 +159,9 @@ class TurnRunner:
             _, prompt, _, output, _, _ = await self._store.turns.totals(turn.id)
             bench = Bench(turn, running.chat, running.person, tuple(mine(epoch, turn)), prompt + output)
             for outcome in await self._tooling.run(bench, waiting):
+                if outcome.forget is not None:
+                    await self._unlearning.carry_out(turn, running.person, outcome.forget)
+                    return None
                 await self._store.turns.tool_done(turn, outcome, self._clock.now())
             return await self._reload(running)
         logged = mine(epoch, turn)

@@ -93,16 +93,18 @@ def needs_model(lines: tuple[DigestLine, ...]) -> bool:
     return short < SHORT_SHARE * len(said) and repeats < REPEAT_SHARE * len(said)
 
 
-def excerpt(lines: tuple[DigestLine, ...]) -> str:
-    """The newest lines as `1. name: text`, one line each, at most EXCERPT_CHARS; no text can close or forge a tag.
+def excerpt(
+    lines: tuple[DigestLine, ...], rows: int = EXCERPT_LINES, chars: int = LINE_CHARS, most: int = EXCERPT_CHARS
+) -> str:
+    """The newest lines as `1. name: text`, one row each, at most `most` characters; no text can close or forge a tag.
 
     The bot's own lines are there for context, marked `name (bot)`.
     """
     shown: list[str] = []
-    left = EXCERPT_CHARS
-    for line in reversed(lines[-EXCERPT_LINES:]):
+    left = most
+    for line in reversed(lines[-rows:]):
         name = clean_name(line.name) + (" (bot)" if line.is_bot else "")
-        said = clip(one_row(f"{line.text} {line.marks}".strip()), LINE_CHARS)
+        said = clip(one_row(f"{line.text} {line.marks}".strip()), chars)
         row = f"{line.number}. {_escape(name)}: {_escape(said)}"
         left -= len(row) + 1
         if left < 0:

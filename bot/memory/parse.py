@@ -94,24 +94,24 @@ def _memory(item: _Item, lines: tuple[DigestLine, ...], gone: Told, scope: Scope
         return None
     cited = tuple(by_number[number] for number in numbers)
     text = clip(one_row(item.text), TEXT_CHARS)
-    if not _harmless(text) or not _grounded(text, cited):
+    if not harmless(text) or not grounded(text, cited):
         return None
     if any(was_forgotten(text, line, gone) for line in cited):
         return None
     if item.type != "emotion":
         return new_memory(Statement(item.type, text), cited, scope)
     tag = one_row(item.tag)
-    tag = clip(tag, TAG_CHARS) if _harmless(tag) else ""
+    tag = clip(tag, TAG_CHARS) if harmless(tag) else ""
     return new_memory(Statement(item.type, text, tag, feeling(tag) or feeling(text)), cited, scope)
 
 
-def _harmless(text: str) -> bool:
+def harmless(text: str) -> bool:
     """Neither empty nor a link, markup or an order to a model."""
     folded = fold(text)
     return bool(text) and not (s.LINK.search(folded) or _MARKUP.search(folded) or s.INSTRUCTION.search(folded))
 
 
-def _grounded(text: str, cited: tuple[DigestLine, ...]) -> bool:
+def grounded(text: str, cited: tuple[DigestLine, ...]) -> bool:
     """Whether at least half of the statement's terms, the speaker's name apart, stand in the cited lines."""
     there = _terms(" ".join(line.text for line in cited))
     said = _terms(text) - (_terms(cited[0].name) - there)

@@ -16,13 +16,14 @@ class Composed:
     tokens: int
     opening: str
     ctx: str
+    recalled: str = ""
 
 
-def compose(opening: str, ctx: str, vocabulary: Vocabulary = "o200k") -> Composed:
-    """Opening block first (only in the first message of a log), then what is new."""
+def compose(opening: str, ctx: str, recalled: str = "", vocabulary: Vocabulary = "o200k") -> Composed:
+    """Opening block first (only in the first message of a log), then what is new, and what it brings to mind."""
     head = f"{opening}\n\n" if opening else ""
-    message = Message("user", head + ctx, opening=len(head))
-    return Composed(message, message_tokens(message, vocabulary), opening, ctx)
+    message = Message("user", head + "\n".join(filter(None, (ctx, recalled))), opening=len(head))
+    return Composed(message, message_tokens(message, vocabulary), opening, ctx, recalled)
 
 
 def whole_prompt(

@@ -1,6 +1,9 @@
 """The tool memory_recall: the model asks, the audience of its turn decides what may be found."""
 
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta, tzinfo
+from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -8,10 +11,28 @@ from bot.types.memory import Memory
 from bot.types.prompt import ToolSpec
 from bot.types.tool import Tool, ToolAnswer, ToolContext, ToolRefused, argument_problem
 
+DAY_CHARS = 10
+"""Of 2026-05-02."""
+
 MOST = 20
 """Most results of one call (seed 长记忆: topK 1..20)."""
 
-Search = Callable[[ToolContext, str, int | None], Awaitable[tuple[Memory, ...]]]
+Kind = Literal["identity", "emotion", "knowledge", "event", "experience", "summary", "note", "line"]
+"""What may be asked for: the types of memories, summaries of talks, notes, and lines of the transcript."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What the model asks for: at most `most` (None: as configured) of these kinds (none: all), in [since, until) ms."""
+
+    query: str
+    most: int | None = None
+    since: int | None = None
+    until: int | None = None
+    kinds: tuple[Kind, ...] = ()
+
+
+Search = Callable[[ToolContext, Wish], Awaitable[tuple[Memory, ...]]]
 Render = Callable[[ToolContext, tuple[Memory, ...]], Awaitable[str]]
 
 
@@ -22,13 +43,15 @@ class RecallArguments(BaseModel):
 
     query: str = Field(max_length=2000)
     top_k: int | None = Field(default=None, ge=1, le=MOST)
+    since: str | None = Field(default=None, max_length=40)
+    until: str | None = Field(default=None, max_length=40)
+    kinds: list[Kind] | None = Field(default=None, max_length=8)
 
 
-def recall_tool(spec: ToolSpec, search: Search, render: Render) -> Tool:
-    """The tool over a search that filters by audience, and the words it answers in.
-
-    `search` gets how many the model wants, None when it does not say.
-    """
+def recall_tool(
+    spec: ToolSpec, search: Search, render: Render, zone: Callable[[ToolContext], Awaitable[tzinfo]]
+) -> Tool:  # fmt: skip
+    """The tool over a search that filters by audience, and the words it answers in; `zone` is the person's calendar."""
 
     async def run(context: ToolContext, arguments: str) -> ToolAnswer:
         try:
@@ -37,7 +60,29 @@ def recall_tool(spec: ToolSpec, search: Search, render: Render) -> Tool:
             raise ToolRefused("tool_bad_arguments", argument_problem(error)) from error
         if not asked.query.strip():
             raise ToolRefused("recall_empty")
-        found = await search(context, asked.query, asked.top_k)
+        tz = await zone(context) if asked.since or asked.until else None
+        since = moment(asked.since, tz) if asked.since and tz else None
+        until = moment(asked.until, tz, after=True) if asked.until and tz else None
+        if since is not None and until is not None and until <= since:
+            raise ToolRefused("tool_bad_arguments", "until <= since")
+        wish = Wish(asked.query, asked.top_k, since, until, tuple(dict.fromkeys(asked.kinds or ())))
+        found = await search(context, wish)
         return ToolAnswer(await render(context, found), told=tuple(memory.id for memory in found))
 
     return Tool(spec, run, reads=True)
+
+
+def moment(text: str, tz: tzinfo, *, after: bool = False) -> int:
+    """A local day (2026-05-02) or an ISO instant as ms; of a day its beginning, or with `after` the day's end.
+
+    An instant without an offset is local. ToolRefused for anything else.
+    """
+    given = text.strip()
+    try:
+        if len(given) <= DAY_CHARS:
+            day = date.fromisoformat(given) + timedelta(days=int(after))
+            return round(datetime(day.year, day.month, day.day, tzinfo=tz).timestamp() * 1000)
+        found = datetime.fromisoformat(given)
+        return round((found if found.tzinfo else found.replace(tzinfo=tz)).timestamp() * 1000)
+    except (ValueError, OverflowError, OSError) as error:
+        raise ToolRefused("tool_bad_arguments", "since/until: YYYY-MM-DD") from error

@@ -17,7 +17,7 @@ from bot.store.keeping import store_memory
 from bot.store.memories import MEMORY, memory_of
 from bot.store.moving import gone, migrate, titled
 from bot.store.quoting import QUOTED
-from bot.store.tombstones import Tombstones
+from bot.store.unnoting import Shelf
 from bot.text.fold import fold
 from bot.types.memory import Memory, NewMemory
 from bot.types.speaking import HALTS
@@ -50,9 +50,9 @@ class Revision:
 class Changes:
     """Edits and deletions, as far as they are more than one commit."""
 
-    def __init__(self, database: Database, tombstones: Tombstones) -> None:
+    def __init__(self, database: Database, shelf: Shelf) -> None:
         self._database = database
-        self._tombstones = tombstones
+        self._shelf = shelf
 
     def apply(self, db: sqlite3.Connection, happened: Happened) -> Effect:
         """Verb part: what an event other than a message does to older ones, in the commit that stores it."""
@@ -63,7 +63,7 @@ class Changes:
             case "edit":
                 return edit(db, happened)
             case "delete":
-                delete(db, happened.chat_id, happened.incoming.target, happened.at, self._tombstones.bury)
+                delete(db, happened.chat_id, happened.incoming.target, happened.at, self._shelf)
                 return Effect("change", queued=True)
             case "reaction":
                 return react(db, happened)
@@ -106,7 +106,7 @@ class Changes:
         def verb(db: sqlite3.Connection) -> None:
             row = db.execute("SELECT chat_id, target FROM event WHERE id = ?", (delete_id,)).fetchone()
             if row is not None:
-                delete(db, row[0], row[1], at, self._tombstones.bury)
+                delete(db, row[0], row[1], at, self._shelf)
             finish(db, (delete_id,), "done", "deleted")
 
         await self._database.write(verb)

@@ -1,7 +1,6 @@
 """Deleted lines: gone with everything that was made from them. Whether they are to go is decided elsewhere."""
 
 import sqlite3
-from collections.abc import Callable
 from typing import cast
 
 from bot.store.copies import passed_on
@@ -11,17 +10,15 @@ from bot.store.forgetting import hide, logs_of, replies, undigest
 from bot.store.ledger import charge
 from bot.store.outbox import withdraw
 from bot.store.sessions import drop_log
-
-Bury = Callable[[int, str, int], None]
-"""Writes down that the text of a memory was forgotten at that time, ms."""
+from bot.store.unnoting import Bury, Shelf, Unsaid, unnote
 
 
-def delete(db: sqlite3.Connection, chat_id: int, target: str, at: int, bury: Bury) -> None:
+def delete(db: sqlite3.Connection, chat_id: int, target: str, at: int, shelf: Shelf) -> None:
     """Verb part: a message, or a line of nuan's, is gone with everything made from it (ARCHITECTURE §6)."""
     if passed_on(db, chat_id, target):
         return
     if said := lines(db, chat_id, target):
-        erase(db, said, at, bury)
+        erase(db, said, at, shelf)
     quoting = db.execute(
         "SELECT id FROM event WHERE chat_id = ? AND target = ? AND target <> '' AND quote <> ''", (chat_id, target)
     ).fetchall()
@@ -30,7 +27,7 @@ def delete(db: sqlite3.Connection, chat_id: int, target: str, at: int, bury: Bur
         _stop(db, logs_of(db, {number}), at)
 
 
-def erase(db: sqlite3.Connection, said: dict[int, str], at: int, bury: Bury) -> None:
+def erase(db: sqlite3.Connection, said: dict[int, str], at: int, shelf: Shelf) -> None:
     """Verb part: these lines (id: text) are gone with everything made from them."""
     texts = {text for text in said.values() if text}
     gone_ids = set(said) | _receipts(db, set(said))
@@ -39,10 +36,11 @@ def erase(db: sqlite3.Connection, said: dict[int, str], at: int, bury: Bury) -> 
         gone_ids |= replies(db, text, set(said), stale)
     stale |= logs_of(db, gone_ids)
     _stop(db, stale, at)
+    unnote(db, shelf, Unsaid(frozenset(gone_ids)), at)
     hide(db, gone_ids, "deleted")
     finish(db, tuple(sorted(gone_ids)), "done", "deleted")
     undigest(db, gone_ids, at)
-    _forget(db, gone_ids, at, bury)
+    _forget(db, gone_ids, at, shelf.bury)
     for number in sorted(gone_ids):
         reply = "turn_id = (SELECT turn_id FROM event WHERE id = ?1 AND kind = 'bot')"
         shown = f"state = 'pending' AND preview_id <> '' AND {reply}"

@@ -12,6 +12,7 @@ from bot.store.documents import drop, forget_terms
 from bot.store.indexing import index_memory
 from bot.store.keeping import Receipt, confirm, done_before
 from bot.store.sessions import drop_log
+from bot.store.unnoting import Shelf, Unsaid, unnote
 from bot.text.echo import echoes, touches
 from bot.types.memory import Memory
 
@@ -35,12 +36,13 @@ class Forgetting:
 class Forget:
     """What is told to be forgotten is gone."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, shelf: Shelf) -> None:
         self._database = database
+        self._shelf = shelf
 
     async def forget(self, forgetting: Forgetting, receipt: Receipt, at: int) -> str:
         """Disable, scrub every derived copy and store the receipt in one commit; the receipt's text. Once for a key."""
-        text = await self._database.write(lambda db: forget(db, forgetting, receipt, at))
+        text = await self._database.write(lambda db: forget(db, forgetting, receipt, at, self._shelf))
         if forgetting.purge_at is None:
             await self.purge(at)
         return text
@@ -53,18 +55,18 @@ class Forget:
         return count
 
 
-def forget(db: sqlite3.Connection, forgetting: Forgetting, receipt: Receipt, at: int) -> str:
+def forget(db: sqlite3.Connection, forgetting: Forgetting, receipt: Receipt, at: int, shelf: Shelf) -> str:
     """Verb: rows disabled, derived copies scrubbed, receipt stored."""
     before = done_before(db, receipt, at)
     if before is not None:
         return before
-    disable(db, forgetting, receipt.chat_id, at)
+    disable(db, forgetting, receipt.chat_id, at, shelf)
     number = forgetting.memories[0].id if forgetting.memories else 0
     undoable = number if forgetting.purge_at is not None else 0
     return confirm(db, receipt, receipt.text(number, len(forgetting.memories) > 1), at, undoable)
 
 
-def disable(db: sqlite3.Connection, forgetting: Forgetting, chat_id: int, at: int) -> None:
+def disable(db: sqlite3.Connection, forgetting: Forgetting, chat_id: int, at: int, shelf: Shelf) -> None:
     """Verb part: rows disabled and derived copies scrubbed, on a word that was said in that chat."""
     purge_at = at if forgetting.purge_at is None else forgetting.purge_at
     for memory in forgetting.memories:
@@ -73,13 +75,13 @@ def disable(db: sqlite3.Connection, forgetting: Forgetting, chat_id: int, at: in
             (at, purge_at, at, memory.id),
         )
         index_memory(db, memory.id)
-        _scrub(db, memory, forgetting.person_id, chat_id, at, purge_at)
+        _scrub(db, memory, forgetting, chat_id, at, shelf)
     forget_terms(db)
 
 
-def _scrub(db: sqlite3.Connection, memory: Memory, person_id: int, chat_id: int, at: int, purge_at: int) -> None:
+def _scrub(db: sqlite3.Connection, memory: Memory, forgetting: Forgetting, chat_id: int, at: int, shelf: Shelf) -> None:
     """Everything derived from the same events, and every line that repeats the statement."""
-    chats = _reach(db, memory, chat_id)
+    chats, person_id = _reach(db, memory, chat_id), forgetting.person_id
     lines = [
         row
         for chat_id in chats
@@ -92,12 +94,13 @@ def _scrub(db: sqlite3.Connection, memory: Memory, person_id: int, chat_id: int,
     ]
     lines += [row for chat_id in chats for row in db.execute(SENT_ALONG, (chat_id, person_id))]
     hidden = {cast("int", number) for number, text in lines if echoes(memory.text, text)}
-    if memory.source != "tool":
+    if memory.source != "tool" or memory.asked:
         hidden |= _sources(db, memory.id)
     stale = _stale_epochs(db, memory, hidden, chats)
     hidden |= replies(db, memory.text, hidden, stale)
+    unnote(db, shelf, Unsaid(frozenset(hidden), memory.text, chats, _whose(memory)), at)
     hide(db, hidden, "forgotten")
-    _derived(db, memory, hidden, at, purge_at)
+    _derived(db, memory, hidden, at, at if forgetting.purge_at is None else forgetting.purge_at)
     for place in chats:
         _unsay(db, memory, place)
 
@@ -114,6 +117,11 @@ def _reach(db: sqlite3.Connection, memory: Memory, chat_id: int) -> tuple[int, .
             )
         }
     return tuple(sorted(found))
+
+
+def _whose(memory: Memory) -> int | None:
+    """Whose own notes may tell it, too: what was for one chat is in that chat's."""
+    return None if memory.visibility == "chat" else memory.owner_id
 
 
 def _sources(db: sqlite3.Connection, memory_id: int) -> set[int]:

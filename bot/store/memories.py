@@ -97,7 +97,8 @@ class Memories:
     async def experiences_since(self, chat_id: int, since: int) -> int:
         """How many experiences a chat saved since that instant, ms."""
         row = await self._database.row(
-            "SELECT count(*) FROM memory WHERE chat_id = ? AND source = 'tool' AND created_at >= ?", (chat_id, since)
+            "SELECT count(*) FROM memory WHERE chat_id = ? AND source = 'tool' AND asked = 0 AND created_at >= ?",
+            (chat_id, since),
         )
         return int(row[0]) if row else 0
 

@@ -44,6 +44,8 @@ def merge(db: sqlite3.Connection, one: int, other: int) -> int:
     for column in REPOINTED:
         db.execute(f"UPDATE {column} = ?1 WHERE {column.split()[-1]} = ?2", (keep, gone))
     _sets(db, keep, gone)
+    # Of two copies of a note kept by hand one stays; the other is given up at the next look.
+    db.execute("UPDATE OR IGNORE note SET owner_id = ?1, stamp = '' WHERE owner_id = ?2", (keep, gone))
     db.execute("DELETE FROM code WHERE kind IN ('pair', 'link', 'told') AND person_id = ?", (keep,))
     db.execute(
         "UPDATE epoch SET stale = 'people' WHERE stale = '' AND session_id IN (SELECT session.id FROM session "

@@ -222,6 +222,28 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             dimensions INTEGER NOT NULL, fingerprint BLOB NOT NULL, vector BLOB NOT NULL)""",
         "CREATE INDEX vector_space ON vector (doc_id, model, dimensions)",
     ),
+    (
+        """CREATE TABLE note (
+            id INTEGER PRIMARY KEY AUTOINCREMENT, path TEXT NOT NULL, chat_id INTEGER NOT NULL, owner_id INTEGER,
+            visibility TEXT NOT NULL, made INTEGER NOT NULL DEFAULT 0, stamp TEXT NOT NULL DEFAULT '',
+            hash TEXT NOT NULL DEFAULT '', cut TEXT NOT NULL DEFAULT '', at INTEGER NOT NULL DEFAULT 0)""",
+        "CREATE UNIQUE INDEX note_path ON note (path, coalesce(owner_id, 0))",
+        "CREATE INDEX note_chat ON note (chat_id)",
+        """CREATE TABLE note_chunk (
+            id INTEGER PRIMARY KEY AUTOINCREMENT, note_id INTEGER NOT NULL REFERENCES note(id),
+            first_line INTEGER NOT NULL, last_line INTEGER NOT NULL, text TEXT NOT NULL, hash TEXT NOT NULL)""",
+        "CREATE INDEX note_chunk_note ON note_chunk (note_id)",
+        """CREATE TABLE note_line (
+            id INTEGER PRIMARY KEY AUTOINCREMENT, note_id INTEGER NOT NULL REFERENCES note(id), mark TEXT NOT NULL)""",
+        "CREATE INDEX note_line_note ON note_line (note_id)",
+        "ALTER TABLE epoch ADD COLUMN flushed_upto INTEGER",
+    ),
+    (
+        """CREATE TABLE brought (
+            turn_id INTEGER NOT NULL REFERENCES turn(id), way TEXT NOT NULL, ref TEXT NOT NULL,
+            tokens INTEGER NOT NULL, why TEXT NOT NULL DEFAULT '')""",
+        "CREATE INDEX brought_turn ON brought (turn_id)",
+    ),
 )
 """Migration n brings a database from user_version n to n + 1; each runs in one transaction."""
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import cast
 
 from bot.errors import StoreError
+from bot.store.brought import note
 from bot.store.changes import goes_on, showing, still_there
 from bot.store.cutting import give_way
 from bot.store.events import finish
@@ -17,10 +18,12 @@ from bot.store.outbox import put, take, withdraw
 from bot.store.sessions import NewEpoch, close, open_epoch, open_session, take_part
 from bot.store.voiding import drop_forgotten, end_turn
 from bot.store.windows import hush, keep_open
+from bot.types.brought import Brought
 from bot.types.memory import NewMemory
 from bot.types.outgoing import Draft, Outgoing
 from bot.types.prompt import Message
 from bot.types.session import CloseReason, Mode
+from bot.types.tool import Unlearn
 from bot.types.turn import Call, Turn, TurnState
 
 TURN = """SELECT turn.id, turn.chat_id, turn.session_id, epoch_id, turn.number, turn.state, why, person_id, asked_at,
@@ -33,7 +36,7 @@ class Asking:
     """Everything the first commit of a turn holds. `session_id` None opens a session, `epoch` begins an epoch.
 
     `ends` is why a session that is still open, though its time is over, ends with this turn; `memories` and `digests`
-    are those that the opening may tell.
+    are those that the opening tells, `recalled` the memories that are told besides; `brought` is noted of both.
     """
 
     chat_id: int
@@ -54,6 +57,8 @@ class Asking:
     memories: tuple[int, ...] = ()
     digests: tuple[int, ...] = ()
     mode_why: str = ""
+    recalled: tuple[int, ...] = ()
+    brought: tuple[Brought, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +91,8 @@ class Saying:
 class ToolOutcome:
     """A tool's answer, and the memory it makes, if any; `{id}` in `text` becomes that memory's number.
 
-    `key` names the call within its turn: models may use one call id twice. `quiet` ends every talk of the chat.
+    `key` names the call of the tool `name` within its turn: models may use one call id twice. `quiet` ends every talk of the chat.
+    `forget` is no part of this commit: it has its own, which ends the turn.
     """
 
     key: str
@@ -95,7 +101,10 @@ class ToolOutcome:
     tokens: int
     memory: NewMemory | None = None
     told: tuple[int, ...] = ()
+    name: str = ""
     quiet: bool = False
+    forget: Unlearn | None = None
+    lines: tuple[int, ...] = ()
 
 
 def turn_of(row: tuple[object, ...]) -> Turn:
@@ -152,7 +161,9 @@ def ask(db: sqlite3.Connection, asking: Asking, at: int) -> Asked:
     call, entry_id = reserve(db, asking.reservation, at, owner), _append(db, turn_id, asking.entry, asking.tokens)
     showing(db, entry_id, asking.shown)
     told(db, turn_id, asking.memories)
-    _tell(db, entry_id, "memory", asking.memories)
+    told(db, turn_id, asking.recalled)
+    note(db, turn_id, asking.brought)
+    _tell(db, entry_id, "memory", (*asking.memories, *asking.recalled))
     _tell(db, entry_id, "digest", asking.digests)
     db.execute("UPDATE epoch SET logged_upto = max(logged_upto, ?) WHERE id = ?", (asking.logged_upto, epoch_id))
     db.executemany(
@@ -217,18 +228,21 @@ def tool_done(db: sqlite3.Connection, turn: Turn, outcome: ToolOutcome, at: int)
     if outcome.memory is not None:
         stored = store_memory(db, outcome.memory, at).id
         text = text.replace("{id}", str(stored))
-        # The model drew it from all that its log told it.
-        db.execute(
-            "INSERT OR IGNORE INTO edge (kind, derived_id, event_id) SELECT 'memory', ?, event_id FROM edge JOIN entry "
-            "ON entry.id = derived_id WHERE edge.kind = 'entry' AND entry.epoch_id = ?",
-            (stored, turn.epoch_id),
-        )
+        if not outcome.memory.asked:
+            # The model drew it from all that its log told it; what a person asked to keep is in their own words.
+            db.execute(
+                "INSERT OR IGNORE INTO edge (kind, derived_id, event_id) SELECT 'memory', ?, event_id FROM edge "
+                "JOIN entry ON entry.id = derived_id WHERE edge.kind = 'entry' AND entry.epoch_id = ?",
+                (stored, turn.epoch_id),
+            )
     if outcome.quiet:
         hush(db, turn.chat_id, None, "stopped", at)
     message = Message("tool", text, tool_call_id=outcome.call_id)
     entry_id = _append(db, turn.id, message, outcome.tokens)
     _answers(db, entry_id, turn.id)
+    showing(db, entry_id, outcome.lines)
     told(db, turn.id, outcome.told)
+    note(db, turn.id, (Brought(outcome.name, "", outcome.tokens, " ".join(f"#{each}" for each in outcome.told)),))
     _tell(db, entry_id, "memory", outcome.told)
     db.execute("INSERT INTO effect (key, result, at) VALUES (?, ?, ?)", (key, "done", at))
 

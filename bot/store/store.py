@@ -10,7 +10,9 @@ from types import TracebackType
 
 from bot.errors import HeldError, StoreError
 from bot.store.access import Admission, Lists
+from bot.store.asked import Asked
 from bot.store.attachments import Attachments
+from bot.store.brought import BroughtRows
 from bot.store.bursts import Bursts
 from bot.store.changes import Changes
 from bot.store.codes import Codes
@@ -19,12 +21,16 @@ from bot.store.deadlines import Deadlines
 from bot.store.digests import Digests
 from bot.store.events import Events
 from bot.store.feedback import Feedback
+from bot.store.flushes import Flushes
 from bot.store.forgetting import Forget
 from bot.store.heartbeats import Heartbeats
 from bot.store.interrupting import halt_or_interrupt
 from bot.store.joins import Joins
 from bot.store.ledger import Ledger
+from bot.store.lookup import Lookup
 from bot.store.memories import Memories
+from bot.store.notefiles import NoteFiles
+from bot.store.notes import Notes
 from bot.store.outbox import Outbox
 from bot.store.people import People
 from bot.store.reasons import Reasons
@@ -33,6 +39,7 @@ from bot.store.sessions import Sessions
 from bot.store.switches import Switches
 from bot.store.tombstones import Tombstones
 from bot.store.turns import Saying, Turns
+from bot.store.unnoting import Shelf
 from bot.store.unsaying import Unsay
 from bot.store.vectors import Vectors
 from bot.store.views import Views
@@ -50,7 +57,8 @@ class Store:
     def __init__(self, database: Database, folder: Path, lists: Lists, lock: int | None) -> None:
         self.boot = secrets.token_hex(8)
         self.tombstones = Tombstones(folder)
-        self.changes = Changes(database, self.tombstones)
+        shelf = Shelf(NoteFiles(folder), self.tombstones.bury)
+        self.changes = Changes(database, shelf)
         self.events = Events(database, lists, self.changes.apply, partial(halt_or_interrupt, lists=lists))
         self.attachments = Attachments(database)
         self.sessions = Sessions(database)
@@ -61,8 +69,13 @@ class Store:
         self.switches = Switches(database)
         self.memories = Memories(database)
         self.vectors = Vectors(database)
-        self.forgetting = Forget(database)
-        self.unsaying = Unsay(database, self.tombstones)
+        self.asked = Asked(database, shelf)
+        self.brought = BroughtRows(database)
+        self.lookup = Lookup(database)
+        self.forgetting = Forget(database, shelf)
+        self.unsaying = Unsay(database, shelf)
+        self.notes = Notes(database, lists, shelf)
+        self.flushes = Flushes(database, shelf.files)
         self.digests = Digests(database)
         self.people = People(database, lists)
         self.access = Admission(database, lists)

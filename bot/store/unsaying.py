@@ -12,7 +12,7 @@ from bot.store.deleting import erase, lines
 from bot.store.forgetting import Forgetting, disable, purge
 from bot.store.keeping import Receipt, confirm, done_before
 from bot.store.memories import MEMORY, memory_of
-from bot.store.tombstones import Tombstones
+from bot.store.unnoting import Shelf
 from bot.text.fold import fold
 from bot.types.memory import Memory
 
@@ -36,9 +36,9 @@ class Replied:
 class Unsay:
     """Lines that people take back."""
 
-    def __init__(self, database: Database, tombstones: Tombstones) -> None:
+    def __init__(self, database: Database, shelf: Shelf) -> None:
         self._database = database
-        self._tombstones = tombstones
+        self._shelf = shelf
 
     async def is_reply(self, event_id: int) -> bool:
         """Whether a message replies to another."""
@@ -62,7 +62,7 @@ class Unsay:
         What was asked to be kept in it can be undone until `purge_at` (ms), with None it is purged now.
         """
         for memory in what.memories:
-            self._tombstones.bury(memory.id, memory.text, at)
+            self._shelf.bury(memory.id, memory.text, at)
         text = await self._database.write(lambda db: self._unsay(db, what, purge_at, receipt, at))
         if purge_at is None:
             await self._database.write(lambda db: purge(db, at))
@@ -76,9 +76,9 @@ class Unsay:
         if before is not None:
             return before
         said = lines(db, what.chat_id, what.target)
-        erase(db, said, at, self._tombstones.bury)
+        erase(db, said, at, self._shelf)
         for memory in what.memories:  # ended by that already, but these can be undone
-            disable(db, Forgetting((memory,), memory.owner_id or 0, purge_at), receipt.chat_id, at)
+            disable(db, Forgetting((memory,), memory.owner_id or 0, purge_at), receipt.chat_id, at, self._shelf)
         number = what.memories[0].id if what.memories else 0
         text = receipt.text(number, len(what.memories) > 1)
         return confirm(db, receipt, text, at, number if purge_at is not None else 0)

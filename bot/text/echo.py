@@ -14,7 +14,7 @@ them, 我喜欢喝茶 has half of those of 我喜欢喝咖啡."""
 LONG_WORD = 5
 """A Latin word or number this long that holds a figure (a code, a number) gives a statement away by itself."""
 
-_COMMON = frozenset("我你您他她它们的了吗呢吧啊是在也都就还又很和跟与把被这那")
+COMMON = frozenset("我你您他她它们的了吗呢吧啊是在也都就还又很和跟与把被这那")
 """A pair of characters with one of these tells nothing of what a sentence is about."""
 
 
@@ -43,7 +43,7 @@ def touches(statement: str, line: str) -> bool:
 def _read(statement: str) -> tuple[str, frozenset[str], frozenset[str], float]:
     """Of a statement: the folded text, its telling words, those that are codes, and how many are not yet enough."""
     words = frozenset(term for term in index_terms(statement) if len(term) > 1)
-    telling = frozenset(term for term in words if term not in ENGLISH and _COMMON.isdisjoint(term)) or words
+    telling = frozenset(term for term in words if term not in ENGLISH and COMMON.isdisjoint(term)) or words
     codes = frozenset(term for term in words if len(term) >= LONG_WORD and any(char.isdigit() for char in term))
     return fold(statement).strip(), telling, codes, SHARE * len(telling) if len(words) > 1 else len(words)
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from pydantic import ValidationError
 
-from bot.types.memory import NewMemory
+from bot.types.memory import Memory, NewMemory
 from bot.types.people import Audience
 from bot.types.prompt import ToolSpec
 
@@ -23,17 +23,34 @@ class ToolContext:
 
 
 @dataclass(frozen=True, slots=True)
+class Unlearn:
+    """What a person asks to forget in a message, and what is left of that message to answer ("" for nothing).
+
+    `forever` asks for it to be gone at once, without the days for undo.
+    """
+
+    memory: Memory
+    event_id: int
+    rest: str
+    forever: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class ToolAnswer:
     """What the model is told; `memory` is stored in the same commit, its number replaces {id} in the text.
 
-    `told` are the memories that the text tells: when one is forgotten, the log that holds this goes with it. `quiet`
-    ends the turn and every talk of its chat: nobody is in conversation any more until somebody calls.
+    `told` are the memories that the text tells: when one is forgotten, the log that holds this goes with it, as
+    with the `lines` of a transcript (their numbers). `quiet`
+    ends the turn and every talk of its chat: nobody is in conversation any more until somebody calls. `forget` is
+    carried out in place of a text: its receipt is said at once, and the turn begins anew on a log without it.
     """
 
     text: str
     memory: NewMemory | None = None
     told: tuple[int, ...] = ()
     quiet: bool = False
+    forget: Unlearn | None = None
+    lines: tuple[int, ...] = ()
 
 
 class ToolRefused(Exception):

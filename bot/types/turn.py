@@ -6,7 +6,7 @@ from typing import Literal
 from bot.types.session import Mode
 
 TurnState = Literal["asked", "answered", "said", "failed", "void"]
-Cause = Literal["reply", "followup", "tool", "digest", "see", "listen", "heartbeat", "join", "embedding"]
+Cause = Literal["reply", "followup", "tool", "digest", "see", "listen", "heartbeat", "join", "embedding", "flush"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,110 @@
+"""What comes to nuan's mind by itself: memories that a message calls for, appended once to the log that asks."""
+
+from dataclasses import dataclass
+from datetime import tzinfo
+
+from bot.config.memory import MemoryLimits
+from bot.flow.aside import Aside
+from bot.flow.recalling import Recalling
+from bot.flow.words import Words
+from bot.recall.calling import calls_for, why
+from bot.store.store import Store
+from bot.text.clean import as_data
+from bot.text.clip import clip
+from bot.text.dates import local_day, relative_day
+from bot.text.estimate import Vocabulary, estimate_tokens
+from bot.text.script import Script
+from bot.types.brought import Brought
+from bot.types.occasion import Occasion
+from bot.types.people import Audience
+from bot.types.session import Mode
+from bot.types.speaking import UNASKED
+
+LINE_CHARS = 160
+"""Characters of one line; memory_get brings the whole."""
+
+TELLING_CHARS = 80
+"""By so much of its beginning a memory is known again: all that tell one cut it later."""
+
+CANDIDATES = 20
+"""Results that are looked through for those that a log does not tell yet."""
+
+
+@dataclass(frozen=True, slots=True)
+class Telling:
+    """To whom lines are told: who may read them, in which script, on which calendar, at what time (ms), and how the
+    model counts tokens."""
+
+    audience: Audience
+    script: Script
+    tz: tzinfo
+    now: int
+    vocabulary: Vocabulary
+
+
+@dataclass(frozen=True, slots=True)
+class Recalled:
+    """The lines as they are appended ("" for none), the memories in them, and what is to be noted of each."""
+
+    text: str = ""
+    memories: tuple[int, ...] = ()
+    brought: tuple[Brought, ...] = ()
+
+
+class Bringing:
+    """Finds what a turn is told without asking."""
+
+    def __init__(
+        self, store: Store, recalling: Recalling, aside: Aside, rules: MemoryLimits, words: Words
+    ) -> None:  # fmt: skip
+        self._store = store
+        self._recalling = recalling
+        self._aside = aside
+        self._rules = rules
+        self._words = words
+
+    def wanted(self, occasion: Occasion, mode: Mode) -> bool:
+        """Whether this turn may be told something: never small talk, nor where nobody called."""
+        return self._rules.inject in ("auto", "both") and mode == "full" and occasion.why not in UNASKED
+
+    async def lines(self, occasion: Occasion, telling: Telling, said: str) -> Recalled:
+        """What the messages being answered call for and the log does not tell yet; `said` is all that it says.
+
+        It asks no model: words, age and importance decide, whichever way a recall is ordered.
+        """
+        asked = "\n".join(event.text for event in occasion.answering if event.kind == "message")
+        if not asked.strip():
+            return Recalled()
+        trace = await self._recalling.recall(
+            telling.audience, occasion.person.id, asked, telling.now, CANDIDATES, "v2"
+        )  # fmt: skip
+        found = await self._aside.run(calls_for, trace)
+        if not found:
+            return Recalled()
+        news = [one for one in found if not tells(said, one.memory.text)]
+        text = self._words.opening(telling.script)
+        days, today = self._words.days(telling.script), local_day(telling.now, telling.tz)
+        left = self._rules.inject_tokens - estimate_tokens(text("brought"), telling.vocabulary)
+        lines: list[str] = []
+        brought: list[Brought] = []
+        for one in news[: self._rules.max_results]:
+            memory = one.memory
+            who = as_data((await self._store.people.person(memory.owner_id)).name) if memory.owner_id else ""
+            line = text(
+                "known_line" if who else "own_line", id=memory.id, who=who, text=as_data(clip(memory.text, LINE_CHARS))
+            ) + text("found_day", day=relative_day(local_day(memory.observed_at, telling.tz), today, days))  # fmt: skip
+            tokens = estimate_tokens(line, telling.vocabulary)
+            left -= tokens
+            if left < 0:
+                break
+            lines.append(line)
+            brought.append(Brought("auto", f"#{memory.id}", tokens, why(one)))
+        if not lines:
+            return Recalled()
+        chosen = tuple(one.memory.id for one in news[: len(lines)])
+        return Recalled("\n".join((text("brought"), *lines)), chosen, tuple(brought))
+
+
+def tells(said: str, memory: str) -> bool:
+    """Whether a text tells this memory already: in an opening, a result, or in the person's own words."""
+    return bool(said) and as_data(memory[:TELLING_CHARS]) in said

@@ -1,0 +1,27 @@
+"""What was said in a stretch of a chat, as digests and notes are made from it."""
+
+from bot.config.settings import Settings
+from bot.context.xml import CUT_LABEL
+from bot.memory.digest import DigestLine
+from bot.store.events import Seen
+from bot.store.store import Store
+from bot.types.event import Event
+
+
+async def talk(store: Store, settings: Settings, chat_id: int, after: int, upto: int) -> tuple[DigestLine, ...]:
+    """The messages and replies of a chat with after < number <= upto, as they are now; commands are none.
+
+    What was forgotten, deleted or is not to be recorded is left out, and so is what is older than the chat wants kept.
+    """
+    events = await store.events.between(chat_id, after, upto)
+    told = [event for event in events if event.kind in ("message", "bot") and event.label in ("", CUT_LABEL)]
+    most = (await store.switches.context(chat_id)).recent_max
+    told = told if most is None else told[max(0, len(told) - most) :]
+    return tuple(_line(number, event, settings) for number, event in enumerate(told, 1))
+
+
+def _line(number: int, event: Event, settings: Settings) -> DigestLine:
+    is_bot = event.kind == "bot"
+    name = settings.bot.names[0] if is_bot else event.name
+    marks = event.marks if isinstance(event, Seen) else ""
+    return DigestLine(number, event.id, event.person_id, name, event.text, event.at, is_bot, marks)

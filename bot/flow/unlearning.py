@@ -1,0 +1,48 @@
+"""What the tool forget found, carried out as 忘记 is: a tombstone first, then one commit with its receipt."""
+
+from bot.config.settings import Settings
+from bot.flow.words import Words
+from bot.ports import Clock
+from bot.store.forgetting import Forgetting
+from bot.store.keeping import Receipt
+from bot.store.store import Store
+from bot.types.event import Event
+from bot.types.outgoing import Button
+from bot.types.people import Person
+from bot.types.tool import Unlearn
+from bot.types.turn import Turn
+
+DAY_MS = 86_400_000
+
+
+class Unlearning:
+    """Forgets within a turn."""
+
+    def __init__(self, store: Store, clock: Clock, settings: Settings, words: Words) -> None:
+        self._store = store
+        self._clock = clock
+        self._settings = settings
+        self._words = words
+
+    async def carry_out(self, turn: Turn, person: Person, unlearn: Unlearn) -> None:
+        """Forget it and say so; what is left of the message is answered in a turn of its own. Once for a message."""
+        now, memory, days = self._clock.now(), unlearn.memory, self._settings.memory.undo_days
+        forever = unlearn.forever or not days
+        self._store.tombstones.bury(memory.id, memory.text, now)
+        script = self._words.script(person)
+        event = Event(unlearn.event_id, turn.chat_id, now, "message", person.id, person.name, "")
+        _, account = await self._store.access.answer_to(event)
+
+        def say(key: str, number: int) -> str:
+            return self._words.messages.text(key, script, id=number, days=days)
+
+        def buttons(number: int) -> tuple[Button, ...]:
+            return (Button(say("button_undo", number), say("say_undo", number), account),) if account else ()
+
+        receipt = Receipt(
+            event.id, turn.chat_id, f"event:{event.id}:tool:{memory.id}",
+            lambda number, _: say("forgot_forever" if forever else "forgot", number), True, unlearn.rest,
+            hide=True, last=not unlearn.rest, buttons=buttons,
+        )  # fmt: skip
+        until = None if forever else now + days * DAY_MS
+        await self._store.asked.forget(turn, Forgetting((memory,), person.id, until), receipt, now)

@@ -1,0 +1,115 @@
+"""The tools remember and forget: they do what the person asks in this turn's own words, and nothing else.
+
+The model only points. Whatever it read elsewhere (a memory, a quote, a picture, another person's line) cannot make
+them write: what is kept stands in those words, and so does the wish.
+"""
+
+from collections.abc import Awaitable, Callable
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from bot.memory.match import match
+from bot.memory.wishes import Own, meant
+from bot.text.clean import as_data, clean
+from bot.text.clip import clip
+from bot.text.fold import fold
+from bot.types.memory import Memory, NewMemory
+from bot.types.prompt import ToolSpec
+from bot.types.tool import Tool, ToolAnswer, ToolContext, ToolRefused, Unlearn, argument_problem
+
+SHOWN, SHOWN_CHARS = 5, 80
+"""How many memories a refusal names, and characters of each."""
+
+Words = Callable[[ToolContext], Awaitable[tuple[Own, ...]]]
+"""The messages of the turn that its person wrote, read for wishes, in order."""
+
+
+class RememberArguments(BaseModel):
+    """What the model may want to be kept."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    text: str = Field(max_length=500)
+    kind: Literal["identity", "emotion", "knowledge", "event"] = "knowledge"
+
+
+class ForgetArguments(BaseModel):
+    """What the model may want to be forgotten: a number, or words."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    id: int | str | None = None
+    text: str | None = Field(default=None, max_length=500)
+
+
+def remember_tool(
+    spec: ToolSpec, words: Words, kept: Callable[[ToolContext], Awaitable[tuple[tuple[int, str], ...]]],
+    lift: Callable[[str, int], None], done: str,
+) -> Tool:  # fmt: skip
+    """The tool; `kept` is what was asked to be kept in these messages before, `lift` ends a ban on a text.
+
+    `done` is the answer, with {id} for the number of what was stored.
+    """
+
+    async def run(context: ToolContext, arguments: str) -> ToolAnswer:
+        try:
+            asked = RememberArguments.model_validate_json(arguments)
+        except ValidationError as error:
+            raise ToolRefused("tool_bad_arguments", argument_problem(error)) from error
+        text = " ".join(clean(asked.text).split())
+        if not text:
+            raise ToolRefused("remember_empty")
+        said = await words(context)
+        if not any(own.keeps for own in said):
+            raise ToolRefused("remember_unasked")
+        carrier = next((own for own in said if own.carries(text)), None)
+        if carrier is None:
+            raise ToolRefused("remember_words")
+        for number, known in await kept(context):
+            if fold(known) in fold(text) or fold(text) in fold(known):
+                raise ToolRefused("remember_known", str(number))
+        lift(text, context.now)
+        memory = NewMemory(
+            owner_id=context.person_id, chat_id=context.audience.chat_id,
+            visibility="private" if context.audience.kind == "dm" else "chat", kind=asked.kind, text=text,
+            observed_at=context.now, source="tool", event_ids=(carrier.event_id,), asked=True,
+        )  # fmt: skip
+        return ToolAnswer(done, memory)
+
+    return Tool(spec, run)
+
+
+def forget_tool(
+    spec: ToolSpec, words: Words, owned: Callable[[ToolContext], Awaitable[tuple[Memory, ...]]]
+) -> Tool:  # fmt: skip
+    """The tool; `owned` are the memories of the person that the audience may see, newest first."""
+
+    async def run(context: ToolContext, arguments: str) -> ToolAnswer:
+        try:
+            asked = ForgetArguments.model_validate_json(arguments)
+        except ValidationError as error:
+            raise ToolRefused("tool_bad_arguments", argument_problem(error)) from error
+        number = str(asked.id if asked.id is not None else "").strip().lstrip("#")
+        wanted = (asked.text or "").strip()
+        if bool(number) == bool(wanted) or (number and not (number.isascii() and number.isdigit())):
+            raise ToolRefused("tool_bad_arguments", "id | text")
+        said = next((own for own in await words(context) if own.drops), None)
+        if said is None:
+            raise ToolRefused("forget_unasked")
+        mine = await owned(context)
+        pointed = tuple(m for m in mine if m.id == int(number[:18])) if number else match(wanted, mine)
+        found = meant(said, ((memory.id, memory.text) for memory in mine))
+        both = tuple(memory for memory in pointed if memory.id in found.numbers)
+        if len(both) == 1 and (found.named or len(found.numbers) == 1):
+            return ToolAnswer("", forget=Unlearn(both[0], said.event_id, said.without(said.drops), said.forever))
+        unsure = both or pointed or tuple(memory for memory in mine if memory.id in found.numbers)
+        if not unsure:
+            raise ToolRefused("forget_none")
+        raise ToolRefused("forget_unsure", _named(unsure))
+
+    return Tool(spec, run)
+
+
+def _named(memories: tuple[Memory, ...]) -> str:
+    return "; ".join(f"#{memory.id} {as_data(clip(memory.text, SHOWN_CHARS))}" for memory in memories[:SHOWN])

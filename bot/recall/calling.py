@@ -1,0 +1,41 @@
+"""Does a message call for what was found? A stricter rule than a recall's: nobody asked for these lines. Pure."""
+
+from collections.abc import Iterable, Mapping
+
+from bot.recall.ranking import Scored, Trace
+from bot.text.echo import COMMON
+from bot.text.tokens import STOP, index_terms, telling
+
+LEAST_SHARE = 0.3
+"""What comes holds at least this part of what the message is about, by the weight of its telling words.
+
+Measured on 60 made-up people of 60 messages each: of 300 ordinary messages of others 77 % got a line without this rule
+and 4 % with it; of questions about what was told 40 % get a right line unasked, the others are for memory_recall.
+"""
+
+LEAST_WORD = 0.5
+"""And at least one word that tells so much: 东西 and 今天 are in every talk."""
+
+
+def calls_for(trace: Trace) -> tuple[Scored, ...]:
+    """Of what a recall chose, best first, what the message itself is about. It may load a dictionary: in a thread."""
+    about = _weights(trace.terms)
+    whole = sum(about.values())
+    found: list[Scored] = []
+    for one in trace.chosen:
+        there = set(index_terms(one.memory.text))
+        shared = [weight for term, weight in about.items() if term in there]
+        if shared and max(shared) >= LEAST_WORD and sum(shared) >= LEAST_SHARE * whole:
+            found.append(one)
+    return tuple(found)
+
+
+def why(one: Scored) -> str:
+    """What made a line come, in figures: never text."""
+    parts = " ".join(f"{name} {figure:.2f}" for name, figure in one.parts)
+    return f"{one.score:.2f} = {parts}"
+
+
+def _weights(terms: Iterable[str]) -> Mapping[str, float]:
+    words = (term for term in terms if len(term) > 1 and term not in STOP and COMMON.isdisjoint(term))
+    return {term: telling(term) for term in words}

@@ -1,0 +1,65 @@
+"""What a turn does on a person's own words: reading them back, and forgetting what they ask to forget.
+
+Which memories are meant is decided elsewhere.
+"""
+
+import sqlite3
+
+from bot.store.changes import goes_on
+from bot.store.database import Database
+from bot.store.events import EVENT, VISIBLE, event_of
+from bot.store.forgetting import Forgetting, forget, purge
+from bot.store.keeping import Receipt
+from bot.store.unnoting import Shelf
+from bot.store.voiding import fail
+from bot.store.windows import requeue
+from bot.types.event import Event
+from bot.types.turn import Turn
+
+
+class Asked:
+    """The own words of a turn, and what is done on them."""
+
+    def __init__(self, database: Database, shelf: Shelf) -> None:
+        self._database = database
+        self._shelf = shelf
+
+    async def own(self, event_ids: tuple[int, ...], person_id: int) -> tuple[Event, ...]:
+        """Those of these messages that this person wrote, in order: nothing forwarded, and nothing of a bot."""
+        marks = ",".join("?" * len(event_ids)) or "NULL"
+        rows = await self._database.rows(
+            f"{EVENT}WHERE {VISIBLE}kind = 'message' AND forwarded = 0 AND person_id = ? AND id IN ({marks}) "
+            "AND NOT EXISTS (SELECT 1 FROM person WHERE person.id = person_id AND is_bot = 1) ORDER BY id",
+            (person_id, *event_ids),
+        )
+        return tuple(event_of(row) for row in rows)
+
+    async def kept(self, event_ids: tuple[int, ...], owner_id: int) -> tuple[tuple[int, str], ...]:
+        """Number and text of what this person asked to keep in these messages."""
+        marks = ",".join("?" * len(event_ids)) or "NULL"
+        rows = await self._database.rows(
+            "SELECT DISTINCT memory.id, text FROM memory JOIN edge ON edge.kind = 'memory' AND derived_id = memory.id "
+            f"WHERE owner_id = ? AND asked = 1 AND disabled_at IS NULL AND event_id IN ({marks}) ORDER BY memory.id",
+            (owner_id, *event_ids),
+        )
+        return tuple((int(row[0]), str(row[1])) for row in rows)
+
+    async def forget(self, turn: Turn, forgetting: Forgetting, receipt: Receipt, at: int) -> str:
+        """Forget, confirm it and end the turn in one commit, once for the receipt's key; its text.
+
+        What else the turn answers is due again, on a log that does not tell what is forgotten.
+        """
+        text = await self._database.write(lambda db: self._forget(db, turn, forgetting, receipt, at))
+        if forgetting.purge_at is None and await self._database.write(lambda db: purge(db, at)) > 0:
+            await self._database.truncate()
+        return text
+
+    def _forget(
+        self, db: sqlite3.Connection, turn: Turn, forgetting: Forgetting, receipt: Receipt, at: int
+    ) -> str:  # fmt: skip
+        goes_on(db, turn.id)
+        text = forget(db, forgetting, receipt, at, self._shelf)
+        db.execute("UPDATE epoch SET stale = 'forgotten' WHERE id = ?", (turn.epoch_id,))
+        fail(db, turn, "forgotten", None, None, at)
+        requeue(db, turn.event_ids, at)
+        return text
