@@ -23,7 +23,7 @@ hypothesis.settings.load_profile("nuan")
 
 # Debug mode notes where every task, callback and future was made. Shorter notes, and no look whether a source file
 # changed since, save a sixth of the suite.
-asyncio.constants.DEBUG_STACK_DEPTH = 2
+asyncio.constants.DEBUG_STACK_DEPTH = 2  # type: ignore[misc]
 linecache.checkcache = lambda filename=None: None
 
 
