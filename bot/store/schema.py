@@ -206,6 +206,7 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         "JOIN turn_event ON turn_event.turn_id = turn.id JOIN event ON event.id = event_id "
         "WHERE event.person_id IS NOT NULL",
     ),
+    ("INSERT OR IGNORE INTO meta (key, value) VALUES ('house', lower(hex(randomblob(8))))",),
 )
 """Migration n brings a database from user_version n to n + 1; each runs in one transaction."""
 

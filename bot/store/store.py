@@ -12,6 +12,7 @@ from bot.errors import HeldError, StoreError
 from bot.store.access import Admission, Lists
 from bot.store.attachments import Attachments
 from bot.store.bursts import Bursts
+from bot.store.carrying import Carrying
 from bot.store.changes import Changes
 from bot.store.codes import Codes
 from bot.store.database import Database, open_database
@@ -62,6 +63,7 @@ class Store:
         self.forgetting = Forget(database)
         self.unsaying = Unsay(database, self.tombstones)
         self.digests = Digests(database)
+        self.carrying = Carrying(database, self.tombstones)
         self.people = People(database, lists)
         self.access = Admission(database, lists)
         self.codes = Codes(database, lists, folder)
