@@ -11,6 +11,7 @@ from bot.cli.guarding import find_place, guard, run_guarded
 from bot.cli.options import DATA, ConfigOption, DataOption, takes
 from bot.errors import ConfigError, NuanError
 from bot.types.memory import MemoryKind
+from bot.types.mending import Part
 
 if TYPE_CHECKING:
     from bot.cli.carry import Format
@@ -111,6 +112,42 @@ def show(
     from bot.cli.kept import show_memory
 
     print(run_guarded(show_memory(find_place(config, data), number, as_json=as_json)))
+
+
+@app.command()
+def backfill(
+    namespaces: Annotated[bool, typer.Option("--namespaces", help="Only owners, chats and visibility.")] = False,
+    text_index: Annotated[bool, typer.Option("--text-index", help="Only the full-text index.")] = False,
+    apply: Annotated[bool, typer.Option("--apply", help="Put it right, after a backup beside the database.")] = False,
+    as_json: JsonOption = False,
+    config: ConfigOption = None,
+    data: DataOption = DATA,
+) -> None:
+    """Find memories that do not stand as they should, and mend them with --apply. Example: nuan memory backfill
+
+    Everything unless parts are named. Without --apply nothing is changed, beside a running nuan, too. With it nuan must
+    be stopped; a run that was cut off is ended by the next, and `nuan memory rollback` takes it back.
+    """
+    from bot.cli.mending import backfill as mend
+
+    wanted: dict[Part, bool] = {"namespaces": namespaces, "text-index": text_index}
+    parts = frozenset(part for part, chosen in wanted.items() if chosen or not any(wanted.values()))
+    print(run_guarded(mend(find_place(config, data), parts, apply=apply, as_json=as_json)))
+
+
+@app.command()
+def rollback(
+    backup: Annotated[Path | None, typer.Argument(help="A backup; the newest of a backfill unless given.")] = None,
+    config: ConfigOption = None,
+    data: DataOption = DATA,
+) -> None:
+    """Put a backup back in the database's place. Example: nuan memory rollback
+
+    The present database is kept beside it. What was forgotten since stays forgotten. Stop nuan first.
+    """
+    from bot.cli.mending import rollback as put_back
+
+    print(run_guarded(put_back(find_place(config, data), backup)))
 
 
 def _format(name: str) -> "Format":

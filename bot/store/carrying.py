@@ -20,8 +20,11 @@ from bot.types.carried import (
 )
 from bot.types.event import ChatKind
 
-COLUMNS = tuple(field.name for field in fields(CarriedMemory) if field.name not in ("owner", "chat"))
-"""Of the table memory; the person and the chat go as platform ids."""
+_OTHERWISE = ("owner", "chat", "archived_at", "more")
+COLUMNS = tuple(field.name for field in fields(CarriedMemory) if field.name not in _OTHERWISE)
+"""Of the table memory, as they are; the person and the chat go as platform ids, columns that are not named as more."""
+ARCHIVED = "CASE WHEN disabled_reason = 'archived' THEN disabled_at ELSE 0 END"
+"""When a memory was put away; one that was forgotten has another reason."""
 
 LEFT_BEHIND = (
     "owner_id", "chat_id", "folded", "disabled_at", "disabled_reason", "purge_at",
@@ -78,23 +81,25 @@ class Carrying:
         """
         own = "" if person_id is None else " AND owner_id = ?"
         params = () if person_id is None else (person_id,)
-        columns = ", ".join(f"memory.{name}" for name in COLUMNS)
+        others = await self._others()
+        columns = ", ".join((*(f"memory.{name}" for name in (*COLUMNS, *others)), ARCHIVED))
+        kept = "(disabled_at IS NULL OR disabled_reason = 'archived')"
         people, accounts, chats, memories, digests, dms, rest, counts = await self._database.snapshot(
             ("SELECT id, name, script, timezone, is_bot FROM person", ()),
             ("SELECT person_id, platform || ':' || external_id FROM account ORDER BY 2", ()),
             ("SELECT chat.id, kind, title, platform || ':' || external_id FROM chat JOIN place ON chat_id = chat.id "
              "ORDER BY chat.id, current DESC, 4", ()),
-            (f"SELECT owner_id, chat_id, {columns} FROM memory WHERE disabled_at IS NULL{own} ORDER BY id", params),
-            ("SELECT owner_id, chat_id, id, summary, made_by, names, started_at, ended_at, created_at, tier FROM digest "
-             f"WHERE summary <> ''{own} ORDER BY id", params),
+            (f"SELECT owner_id, chat_id, {columns} FROM memory WHERE {kept}{own} ORDER BY id", params),
+            ("SELECT owner_id, chat_id, id, summary, made_by, names, started_at, ended_at, created_at, tier FROM "
+             f"digest WHERE summary <> ''{own} ORDER BY id", params),
             ("SELECT person_id, chat_id FROM member JOIN chat ON chat.id = chat_id WHERE kind = 'dm' "
              "ORDER BY seen_at, chat_id", ()),
             ("SELECT (SELECT value FROM meta WHERE key = 'house'), (SELECT seq FROM sqlite_sequence WHERE name = "
              "'memory')", ()),
-            (f"SELECT count(*) FROM memory WHERE disabled_at IS NOT NULL{own}", params),
+            (f"SELECT count(*) FROM memory WHERE NOT {kept}{own}", params),
         )  # fmt: skip
         names = _People(people, accounts, chats)
-        found = [memory for row in memories if (memory := names.memory(row)) is not None]
+        found = [memory for row in memories if (memory := names.memory(row, others)) is not None]
         summaries = [summary for row in digests if (summary := names.summary(row)) is not None]
         whole = person_id is None
         owners = {memory.owner for memory in found} | {each.owner for each in summaries}
@@ -107,6 +112,12 @@ class Carrying:
         )  # fmt: skip
         own_chats = names.dms(dms) if whole else ()
         return Export(Here(carried, int(last or 0), own_chats), int(counts[0][0]), len(memories) - len(found))
+
+    async def _others(self) -> Mapping[str, object]:
+        """The columns of the table that are not named here, with their defaults: nothing is lost that comes later."""
+        rows = await self._database.rows("SELECT name, dflt_value FROM pragma_table_info('memory')")
+        named = {*COLUMNS, *LEFT_BEHIND}
+        return {str(name): _default(value) for name, value in rows if name not in named}
 
     async def here(self) -> Here:
         """What an import is compared with: all of it, and everybody, also who has no memory yet."""
@@ -126,7 +137,8 @@ class Carrying:
     async def whole(self, number: int) -> Whole | None:
         """One memory and where it comes from; None when no memory has that number (any more)."""
         row = await self._database.row(
-            "SELECT disabled_reason, disabled_at, purge_at, owner_id FROM memory WHERE id = ?", (number,)
+            f"SELECT disabled_reason, nullif(disabled_at, {ARCHIVED}), purge_at, owner_id FROM memory WHERE id = ?",
+            (number,),
         )
         if row is None:
             return None
@@ -189,10 +201,12 @@ class _People:
         }
         return tuple(found.items())
 
-    def memory(self, row: Row) -> CarriedMemory | None:
+    def memory(self, row: Row, others: Mapping[str, object]) -> CarriedMemory | None:
         """A memory; None for one whose owner, chat or words are none that there are."""
         where = self._where(row[0], row[1])
-        values: dict[str, object] = dict(zip(COLUMNS, row[2:], strict=True))
+        values: dict[str, object] = dict(zip((*COLUMNS, *others, "archived_at"), row[2:], strict=True))
+        more = {name: values.pop(name) for name in others}
+        values["more"] = tuple(sorted((name, each) for name, each in more.items() if each != others[name]))
         if where is None or any(values[name] not in get_args(kinds) for name, kinds in _KNOWN.items()):
             return None
         values |= {name: bool(values[name]) for name in _FLAGS}
@@ -212,6 +226,13 @@ class _People:
         owner = "" if owner_id is None else self._people[owner_id].accounts[0] if owner_id in self._people else None
         chat = self._chats.get(chat_id)
         return None if owner is None or chat is None else (owner, chat.places[0])
+
+
+def _default(value: str | None) -> object:
+    """A default as the schema has it: a number, or a text in quotes."""
+    if value is None:
+        return None
+    return value.strip("'") if value.startswith("'") else float(value)
 
 
 def _made(values: Mapping[str, object]) -> CarriedMemory:

@@ -19,6 +19,8 @@ STORED = (
 )  # fmt: skip
 """What is stored of a new one."""
 
+_TYPES: dict[type, str] = {int: "INTEGER", float: "REAL", str: "TEXT"}
+
 
 def carry_out(db: sqlite3.Connection, plan: Plan, at: int, forget_until: int | None) -> None:
     """Verb: people and chats, then memories and summaries; what is told from logs is told anew by every open log.
@@ -29,9 +31,10 @@ def carry_out(db: sqlite3.Connection, plan: Plan, at: int, forget_until: int | N
     _chats(db, plan, at)
     accounts = _numbers(db, "SELECT platform || ':' || external_id, person_id FROM account")
     places = _numbers(db, "SELECT platform || ':' || external_id, chat_id FROM place")
+    more = _others(db)
     for item in plan.of("new"):
         memory = item.memory
-        _insert(db, memory, (accounts.get(memory.owner), places[memory.chat]), at)
+        _insert(db, memory, (accounts.get(memory.owner), places[memory.chat]), more, at)
     for item in plan.of("changed"):
         assert item.before is not None
         _change(db, item.before.id, item.memory, places[item.memory.chat], at)
@@ -47,6 +50,13 @@ def carry_out(db: sqlite3.Connection, plan: Plan, at: int, forget_until: int | N
 
 def _numbers(db: sqlite3.Connection, sql: str) -> dict[str, int]:
     return {str(key): cast("int", number) for key, number in db.execute(sql)}
+
+
+def _others(db: sqlite3.Connection) -> dict[str, str]:
+    """The columns of this house that a file may fill by name, with their types: none that only a house can know."""
+    known = {*STORED, "id", "owner_id", "chat_id", "folded", "disabled_at", "disabled_reason", "purge_at"}
+    rows = db.execute("SELECT name, type FROM pragma_table_info('memory')")
+    return {str(name): str(kind) for name, kind in rows if name not in known}
 
 
 def _people(db: sqlite3.Connection, plan: Plan, at: int) -> None:
@@ -73,14 +83,20 @@ def _chats(db: sqlite3.Connection, plan: Plan, at: int) -> None:
         )
 
 
-def _insert(db: sqlite3.Connection, memory: CarriedMemory, where: tuple[int | None, int], at: int) -> None:
+def _insert(
+    db: sqlite3.Connection, memory: CarriedMemory, where: tuple[int | None, int], more: dict[str, str], at: int
+) -> None:  # fmt: skip
     if memory.slot == "address":
         _end_name(db, memory, where, at)
-    columns = ("owner_id", "chat_id", "folded", *STORED)
-    values = (*where, fold(memory.text), *(getattr(memory, name) for name in STORED))
-    holes = ", ".join("?" * len(columns))
-    number = db.execute(f"INSERT INTO memory ({', '.join(columns)}) VALUES ({holes})", values).lastrowid
-    index(db, cast("int", number))
+    values: dict[str, object] = {"owner_id": where[0], "chat_id": where[1], "folded": fold(memory.text)}
+    values |= {name: getattr(memory, name) for name in STORED}
+    values |= {name: value for name, value in memory.more if more.get(name) == _TYPES[type(value)]}
+    if memory.archived_at:
+        values |= {"disabled_at": memory.archived_at, "disabled_reason": "archived"}
+    holes = ", ".join("?" * len(values))
+    number = db.execute(f"INSERT INTO memory ({', '.join(values)}) VALUES ({holes})", tuple(values.values())).lastrowid
+    if not memory.archived_at:
+        index(db, cast("int", number))
 
 
 def _end_name(db: sqlite3.Connection, memory: CarriedMemory, where: tuple[int | None, int], at: int) -> None:

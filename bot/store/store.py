@@ -26,6 +26,7 @@ from bot.store.interrupting import halt_or_interrupt
 from bot.store.joins import Joins
 from bot.store.ledger import Ledger
 from bot.store.memories import Memories
+from bot.store.mending import Mending
 from bot.store.outbox import Outbox
 from bot.store.people import People
 from bot.store.reasons import Reasons
@@ -64,6 +65,7 @@ class Store:
         self.unsaying = Unsay(database, self.tombstones)
         self.digests = Digests(database)
         self.carrying = Carrying(database, self.tombstones)
+        self.mending = Mending(database)
         self.people = People(database, lists)
         self.access = Admission(database, lists)
         self.codes = Codes(database, lists, folder)
@@ -111,7 +113,7 @@ async def open_store(
 
     `owners` are the accounts with the owner's rights, `allow` the ids that need no approval, each "platform:id".
     """
-    lock = None if read_only else await asyncio.to_thread(_hold, folder)
+    lock = None if read_only else await asyncio.to_thread(hold, folder)
     try:
         database = await open_database(folder / DATABASE, read_only=read_only)
         try:
@@ -128,7 +130,8 @@ async def open_store(
         raise
 
 
-def _hold(folder: Path) -> int:
+def hold(folder: Path) -> int:
+    """Keep every other nuan that writes out of the folder, until the descriptor is closed; HeldError when one is in."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         descriptor = os.open(folder / "nuan.lock", os.O_RDWR | os.O_CREAT, 0o600)

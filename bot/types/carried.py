@@ -37,7 +37,8 @@ class CarriedMemory:
     """A memory with everything that lasts of it. The fields are named as its columns are.
 
     `owner` and `chat` are "platform:id", "" for none (a new line of somebody's has no chat yet). `id` is its number in
-    the house that it comes from, 0 for none.
+    the house that it comes from, 0 for none. `archived_at` is 0 unless it was put away; `more` are the columns that the
+    house has besides, where they are not at their default.
     """
 
     id: int
@@ -60,6 +61,8 @@ class CarriedMemory:
     emotion_value: float = 0.0
     access_count: int = 0
     protected: bool = False
+    archived_at: int = 0
+    more: tuple[tuple[str, int | float | str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,7 +46,8 @@ def kind_of(heading: str) -> MemoryKind | None:
 def parse_foreign(text: str, name: str, how: Imported) -> Parsed:
     """A memory for each bullet, its continued lines with it; without bullets for each paragraph. Never raises.
 
-    Kinds go by the nearest heading that names one, else knowledge; a day in a heading, or in the file's name, is when it happened.
+    Kinds go by the nearest heading that names one, else knowledge; a day in a heading, or in the file's name, is when
+    it happened.
     """
     cleared = _COMMENT.sub(lambda match: "\n" * match[0].count("\n"), text.removeprefix("\ufeff"))
     dated = _DAY.search(name)

@@ -68,7 +68,7 @@ _TWO = "\0two"
 
 
 def _known(groups: Iterable[tuple[str, ...]], here: dict[str, str]) -> dict[str, str]:
-    """First id of a group → the first id of the same here, itself when it is new, _TWO when it is two, here or there."""
+    """First id of a group → the first id of the same here, itself when it is new, _TWO when it is two."""
     found: dict[str, str] = {}
     taken: set[str] = set()
     for ids in groups:

@@ -25,6 +25,7 @@ TEXT_CHARS = 20_000
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,6})?(?:Z|[+-]\d\d:?\d\d)")
 _ACCOUNT = re.compile(r"[a-z][a-z0-9_]{0,31}:[^\x00-\x20\x7f]{1,200}")
+_COLUMN = re.compile("[a-z][a-z_]{0,40}")
 _MOST = 2**53 - 1
 
 
@@ -105,6 +106,24 @@ def _one_of(names: tuple[str, ...]) -> Reader:
     return read
 
 
+def _scalar(value: float) -> int | float:
+    _number(-_MOST, _MOST)(value)
+    return value
+
+
+def _archived(value: object) -> int:
+    return 0 if value == "" else time_of(value)
+
+
+def _more(value: object) -> tuple[tuple[str, int | float | str], ...]:
+    found: list[tuple[str, int | float | str]] = []
+    for name, each in value.items() if isinstance(value, dict) else [("", None)]:
+        if not _COLUMN.fullmatch(name) or isinstance(each, bool) or not isinstance(each, int | float | str):
+            raise BadValue("should be an object of names with numbers and texts")
+        found.append((name, _word(each) if isinstance(each, str) else _scalar(each)))
+    return tuple(sorted(found))
+
+
 def _list(read: Reader, least: int = 0) -> Reader:
     def all_of(value: object) -> tuple[object, ...]:
         if not isinstance(value, list) or not least <= len(value) <= 1_000:
@@ -127,6 +146,7 @@ _MEMORY: Mapping[str, Reader] = {
     "source": _one_of(get_args(Source)), "stability_days": _number(0, 1e9), "accessed_at": time_of,
     "updated_at": time_of, "section": _word, "slot": _one_of(get_args(Slot)), "asked": _flag, "importance": _whole,
     "emotion": _word, "emotion_value": _number(-1e6, 1e6), "access_count": _whole, "protected": _flag,
+    "archived_at": _archived, "more": _more,
 }  # fmt: skip
 _SUMMARY: Mapping[str, Reader] = {
     "id": _whole, "owner": _maybe(reference), "chat": reference, "summary": _text, "made_by": _word,
@@ -143,7 +163,10 @@ def to_json(record: Record) -> dict[str, object]:
     found: dict[str, object] = {}
     for field in fields(record):
         value = getattr(record, field.name)
-        value = time_text(value) if field.name.endswith("_at") else value
+        if field.name == "more":
+            value = dict(value)
+        elif field.name.endswith("_at"):
+            value = "" if field.name == "archived_at" and not value else time_text(value)
         found[field.name] = list(value) if isinstance(value, tuple) else value
     return found
 
