@@ -37,7 +37,7 @@ def carry_out(db: sqlite3.Connection, plan: Plan, at: int, forget_until: int | N
         _insert(db, memory, (accounts.get(memory.owner), places[memory.chat]), more, at)
     for item in plan.of("changed"):
         assert item.before is not None
-        _change(db, item.before.id, item.memory, places[item.memory.chat], at)
+        _change(db, item.before, item.memory, places[item.memory.chat], at)
     for summary in plan.summaries:
         _summary(db, summary, accounts.get(summary.owner), places[summary.chat])
     if forget_until is not None:
@@ -111,14 +111,15 @@ def _end_name(db: sqlite3.Connection, memory: CarriedMemory, where: tuple[int | 
         db.execute("DELETE FROM memory_text WHERE rowid = ?", (number,))
 
 
-def _change(db: sqlite3.Connection, number: int, memory: CarriedMemory, chat_id: int, at: int) -> None:
+def _change(db: sqlite3.Connection, before: CarriedMemory, memory: CarriedMemory, chat_id: int, at: int) -> None:
     sets = ", ".join(f"{name} = ?" for name in CHANGED)
     db.execute(
         f"UPDATE memory SET chat_id = ?, folded = ?, updated_at = ?, {sets} WHERE id = ?",
-        (chat_id, fold(memory.text), at, *(getattr(memory, name) for name in CHANGED), number),
+        (chat_id, fold(memory.text), at, *(getattr(memory, name) for name in CHANGED), before.id),
     )
-    db.execute("DELETE FROM memory_text WHERE rowid = ?", (number,))
-    index(db, number)
+    db.execute("DELETE FROM memory_text WHERE rowid = ?", (before.id,))
+    if not before.archived_at:
+        index(db, before.id)
 
 
 def _summary(db: sqlite3.Connection, summary: CarriedSummary, owner_id: int | None, chat_id: int) -> None:

@@ -67,7 +67,12 @@ def rest_of(memory: CarriedMemory) -> dict[str, object]:
     """What the line itself does not tell and what is not as it mostly is (`usual`)."""
     values = to_json(memory)
     told = {"id", "owner", "kind", "text", *({} if memory.owner else {"chat"})}
-    usual = {**_DEFAULTS, "more": {}, "archived_at": "", "stability_days": float(STABILITY_DAYS[memory.kind])}
+    usual: dict[str, object] = {
+        **_DEFAULTS,
+        "more": {},
+        "archived_at": "",
+        "stability_days": float(STABILITY_DAYS[memory.kind]),
+    }
     usual |= dict.fromkeys(("observed_at", "accessed_at", "updated_at"), values["created_at"])
     return {name: value for name, value in values.items() if name not in told and usual.get(name) != value}
 
