@@ -33,6 +33,7 @@ class App:
         self._chats = Lanes("chat", self._answer, self._activity, log)
         self._sends = Lanes("send", self._send, self._activity, log)
         self._digests = Lanes("digest", self._digest, self._activity, log)
+        self._vectors = Lanes("vectors", self._embed, self._activity, log)
         self._sending = Sending(store, clock, words, self._sends.wake, self.look, log)
         self._halting = Halting(self._sends.wake, log)
         self._hall = Hall(self._sending, self._halting, Slots(settings.model.slots))
@@ -61,6 +62,7 @@ class App:
         settings, words, old = parts.settings, parts.words, self._rooms
         rules, tz = rules_of(settings), words.tz(words.zone)
         self._rooms = rooms
+        old.vectorising.end()
         self._left.append(old)
         self._hall.slots.resize(settings.model.slots)
         self._sending.speak(words)
@@ -75,6 +77,7 @@ class App:
         except StoreError as error:
             self._log.error("store_failed", error=str(error))  # deadlines are worked out anew when they come
         await self._clear_out()
+        self._wake_vectors()
         self.look()  # deadlines may have moved
 
     async def start(self, adapters: Sequence[Adapter]) -> None:
@@ -92,6 +95,7 @@ class App:
             self._chats.wake(turn.chat_id)
         if resent or unknown or lost or running:
             self._log.info("taken_up", turns=len(running), calls_lost=lost, messages=resent, unknown=unknown)
+        self._wake_vectors()
         self.look()
 
     def look(self) -> None:
@@ -128,7 +132,9 @@ class App:
     async def stop(self) -> None:
         """Finish or park what runs. Nothing is closed: the next start resumes."""
         self._alarms.stop()
-        await asyncio.gather(*(lanes.close(GRACE_S) for lanes in (self._alarm_lane, self._chats, self._digests)))
+        self._rooms.vectorising.end()
+        lanes = self._alarm_lane, self._chats, self._digests, self._vectors
+        await asyncio.gather(*(each.close(GRACE_S) for each in lanes))
         self._alarms.stop()
         await self._sends.close(SEND_GRACE_S)
         self._sending.stop()
@@ -145,6 +151,7 @@ class App:
             await rooms.joining.work(chat_id)
             await rooms.answering.work(chat_id)
             await rooms.heartbeat.arm(chat_id)
+        self._hint_vectors()
 
     async def _write_first(self) -> None:
         if (chat_id := await self._rooms.heartbeat.fire()) is not None:
@@ -164,6 +171,20 @@ class App:
     async def _digested(self, session_id: int) -> None:
         async with self._inside() as rooms:
             await rooms.closing.digest(session_id)
+            self._hint_vectors()
+
+    async def _embed(self, _: int) -> None:
+        await self._guard(self._embedded, 0)
+
+    async def _embedded(self, _: int) -> None:
+        async with self._inside() as rooms:
+            await rooms.vectorising.work(self._wake_vectors)
+
+    def _wake_vectors(self) -> None:
+        self._vectors.wake(0)
+
+    def _hint_vectors(self) -> None:
+        self._rooms.vectorising.hint(self._wake_vectors)
 
     @asynccontextmanager
     async def _inside(self) -> AsyncIterator[Rooms]:
@@ -200,6 +221,7 @@ class App:
 
     def _arrived(self, accepted: Accepted) -> None:
         """An event is stored: answer it, or see when it will be due."""
+        self._hint_vectors()
         chat_id, event, decision = accepted.chat.id, accepted.event, accepted.decision
         if event is None or decision is None:
             return

@@ -1,9 +1,10 @@
 """What the house needs from outside: time, a model, platforms. The store's nouns are in bot/store/store.py."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Protocol, runtime_checkable
 
+from bot.types.embedding import Embedded
 from bot.types.event import Attachment, Incoming, Place
 from bot.types.outgoing import Outgoing
 from bot.types.prompt import Completion, Request
@@ -73,6 +74,21 @@ class Senses(Protocol):
 
     async def listen(self, model: str, sound: bytes, name: str, deadline_s: float) -> str:
         """What is said in a recording, "" when nothing is; the ending of `name` tells its format. Raises ModelError."""
+        ...
+
+
+class Embedder(Protocol):
+    """Whoever makes vectors. Those of one `name` can be compared; `calls` says that a server is asked, and paid."""
+
+    name: str
+    calls: bool
+
+    async def embed(self, texts: Sequence[str], deadline_s: float) -> Embedded:
+        """A vector for each text, in order, or ModelError; cancelling it aborts the call."""
+        ...
+
+    async def close(self) -> None:
+        """Free what it holds."""
         ...
 
 

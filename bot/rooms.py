@@ -13,6 +13,8 @@ from bot.flow.background import BackgroundGate
 from bot.flow.calling import Caller
 from bot.flow.closing import Closing, Summariser
 from bot.flow.crew import Crew
+from bot.flow.dense import Dense
+from bot.flow.embedding import EmbeddingCalls
 from bot.flow.halting import Halting
 from bot.flow.heartbeat import Heartbeat
 from bot.flow.instructions import read_instructions
@@ -26,6 +28,7 @@ from bot.flow.remembering import Remembering
 from bot.flow.sending import Sending
 from bot.flow.tools import make_tools
 from bot.flow.turn import Brain, TurnRunner
+from bot.flow.vectorising import Vectorising
 from bot.flow.words import Words
 from bot.ports import Adapter, Clock
 from bot.prompt.persona import NAME_MARK, Persona, persona_words, read_bootstraps
@@ -78,6 +81,7 @@ class Rooms:
     joining: Joining
     closing: Closing
     pausing: Pausing
+    vectorising: Vectorising
     inside: int = 0
 
 
@@ -89,11 +93,34 @@ def make_media(parts: Parts, adapter: Callable[[str], Adapter | None], slots: Sl
     return Media(parts.store, eyes, adapter, parts.clock, parts.settings, parts.words, parts.log)
 
 
-def make_planner(parts: Parts, media: Media | None = None) -> tuple[Planner, Brain]:
+def make_calls(parts: Parts) -> EmbeddingCalls | None:
+    """Who is asked for vectors; None where none are wanted."""
+    member = parts.crew.embedding
+    if member is None:
+        return None
+    return EmbeddingCalls(parts.store, member, parts.clock, parts.settings, parts.words, parts.log)
+
+
+def make_recalling(parts: Parts, calls: EmbeddingCalls | None = None, *, pays: bool = False) -> Recalling:
+    """What finds memories; unless it `pays` it asks no server for a vector."""
+    rules = parts.settings.memory.embedding
+    dense = Dense(parts.store, parts.aside, calls or make_calls(parts), parts.clock, rules, pays=pays)
+    return Recalling(parts.store, parts.aside, parts.settings, dense)
+
+
+def make_vectorising(parts: Parts, calls: EmbeddingCalls | None) -> Vectorising:
+    """What makes vectors in the background."""
+    rules, gate = parts.settings.memory.embedding, BackgroundGate(parts.store.switches, parts.settings.background)
+    return Vectorising(parts.store, calls, gate, parts.clock, rules.batch, rules.timeout_seconds, parts.log)
+
+
+def make_planner(
+    parts: Parts, media: Media | None = None, calls: EmbeddingCalls | None = None, *, pays: bool = False
+) -> tuple[Planner, Brain]:  # fmt: skip
     """What composing needs, for the running house and for commands that only look."""
     settings, words = parts.settings, parts.words
     media = media or make_media(parts, lambda _: None)
-    recalling, skills = Recalling(parts.store, parts.aside, settings), read_skills(parts.persona)
+    recalling, skills = make_recalling(parts, calls, pays=pays), read_skills(parts.persona)
     tools = make_tools(
         parts.store, words, parts.prompts, recalling, media if settings.media.images else None,
         {skill.name: skill.text.replace(NAME_MARK, settings.bot.names[0]) for skill in skills},
@@ -110,7 +137,7 @@ def make_planner(parts: Parts, media: Media | None = None) -> tuple[Planner, Bra
 def make_knowing(parts: Parts, planner: Planner, limiting: Limiting) -> Knowing:
     """What entering a talk needs."""
     return Knowing(
-        Recalling(parts.store, parts.aside, parts.settings), planner,
+        make_recalling(parts), planner,
         persona_words(Persona(parts.persona, read_skills(parts.persona))), limiting,
         BackgroundGate(parts.store.switches, parts.settings.background),
     )  # fmt: skip
@@ -120,7 +147,8 @@ def make_rooms(parts: Parts, hall: Hall) -> Rooms:
     """Read the texts and build what works by them; ConfigError when one cannot be read."""
     store, clock, settings, words, log = parts.store, parts.clock, parts.settings, parts.words, parts.log
     media = make_media(parts, hall.sending.adapter, hall.slots)
-    planner, brain = make_planner(parts, media)
+    calls = make_calls(parts)
+    planner, brain = make_planner(parts, media, calls, pays=True)
     runner = TurnRunner(store, planner, brain, clock, settings, words, log, hall.sending)
 
     async def begin(occasion: Occasion, stop: asyncio.Event) -> None:
@@ -140,7 +168,8 @@ def make_rooms(parts: Parts, hall: Hall) -> Rooms:
     summariser = Summariser(brain.caller.behind(), read_instructions(parts.prompts, "digest"))
     closing = Closing(store, summariser, planner, clock, settings, words, parts.aside, log)
     answering.employ(CommandDesk(store, planner, clock, settings, words, parts.reload))
-    return Rooms(parts, answering, heartbeat, joining, closing, pausing)
+    vectorising = make_vectorising(parts, calls)
+    return Rooms(parts, answering, heartbeat, joining, closing, pausing, vectorising)
 
 
 def rules_of(settings: Settings) -> SpeakingRules:

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
-from bot.cli.models import shipped_rules
+from bot.cli.rules import shipped_rules
 from bot.model.capabilities import capabilities
 from bot.model.client import OpenAIModel
 from bot.model.dialect import Dialect

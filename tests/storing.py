@@ -20,6 +20,7 @@ from bot.types.outgoing import Draft
 from bot.types.people import Audience
 from bot.types.prompt import Message, Usage
 from bot.types.speaking import Action, Decision, Situation, Why
+from tests.indexed import wrong_index
 
 NOW = 1_781_226_000_000
 """Friday 2026-06-12 09:00 in Shanghai."""
@@ -180,8 +181,4 @@ def sound(folder: Path) -> list[object]:
     with closing(sqlite3.connect(folder / DATABASE)) as db:
         wrong: list[object] = [row for row in db.execute("PRAGMA quick_check") if row != ("ok",)]
         wrong += db.execute("PRAGMA foreign_key_check").fetchall()
-        db.execute("INSERT INTO memory_text (memory_text) VALUES ('integrity-check')")
-        wrong += db.execute(
-            "SELECT id FROM memory WHERE (disabled_at IS NULL) <> (id IN (SELECT rowid FROM memory_text))"
-        ).fetchall()
-        return wrong
+        return wrong + wrong_index(db)

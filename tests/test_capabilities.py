@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.cli.models import known_of, shipped_rules
+from bot.cli.models import known_of
+from bot.cli.rules import shipped_rules
 from bot.config.capabilities import CapabilityRule
 from bot.config.load import load
 from bot.errors import ConfigError

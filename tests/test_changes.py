@@ -211,7 +211,7 @@ async def test_a_new_id_that_arrived_first_joins_the_old_chat(world: World) -> N
     await world.app.settled()
     await world.say("小暖，旧的也行", group="g")
     assert len(world.replies) == before + 2
-    assert [row[0] for row in world.rows("SELECT owner FROM memory_text ORDER BY rowid")] == ["c1", "c1"]
+    assert [row[0] for row in world.rows("SELECT scope FROM doc WHERE kind = 'memory' ORDER BY id")] == ["c1", "c1"]
 
 
 async def test_nothing_is_sent_to_a_chat_that_is_gone_until_it_speaks_again(world: World) -> None:

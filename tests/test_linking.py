@@ -192,8 +192,8 @@ async def joined(folder: Path, said: list[Fact], order: bool) -> None:
         for column in COLUMNS:
             table, _, name = column.partition(".")
             assert db.execute(f"SELECT count(*) FROM {table} WHERE {name} = ?", (other,)).fetchone() == (0,), column
-        assert db.execute(f"SELECT count(*) FROM memory_text WHERE owner = 'p{other}'").fetchone() == (0,)
-        indexed = {row[0] for row in db.execute("SELECT rowid FROM memory_text")}
+        assert db.execute(f"SELECT count(*) FROM doc WHERE scope IN ('p{other}', 'o{other}')").fetchone() == (0,)
+        indexed = {row[0] for row in db.execute("SELECT ref FROM doc WHERE kind = 'memory'")}
         assert indexed == {row[0] for row in db.execute("SELECT id FROM memory WHERE disabled_at IS NULL")}
         twins = "SELECT count(*) FROM memory WHERE disabled_at IS NULL GROUP BY owner_id, folded, visibility, slot, " \
             "CASE visibility WHEN 'chat' THEN chat_id END HAVING count(*) > 1"  # fmt: skip

@@ -9,6 +9,7 @@ from functools import cache
 from pathlib import Path
 
 from bot.app import App
+from bot.cli.embedding import make_embedding
 from bot.config.settings import Settings
 from bot.flow.crew import Crew, Member
 from bot.flow.words import Words
@@ -173,7 +174,8 @@ class World(Seen):
         tries = settings.model.tries if self.fallbacks or "tries" in settings.model.model_fields_set else 1
         fallbacks = tuple(Member(model, rate_of(settings.fallback, can)) for model in self.fallbacks)
         small = Member(self.small, rate_of(settings.small, can)) if self.small is not None else None
-        return Crew(Member(self.model, rate_of(settings.model, can)), fallbacks, small, tries)
+        first = Member(self.model, rate_of(settings.model, can))
+        return Crew(first, fallbacks, small, tries, make_embedding(settings))
 
     async def close(self) -> None:
         """Stop as an operator does: nothing is closed, everything is parked."""
@@ -192,7 +194,9 @@ class World(Seen):
         """
         app = self.app
         app._alarms.stop()
-        await asyncio.gather(*(lanes.close(0) for lanes in (app._alarm_lane, app._chats, app._digests, app._sends)))
+        lanes = app._alarm_lane, app._chats, app._digests, app._sends, app._vectors
+        app._rooms.vectorising.end()
+        await asyncio.gather(*(each.close(0) for each in lanes))
         await self.store.close()
         self.away(0)
         self.model.gate = asyncio.Event() if shut else None

@@ -13,13 +13,12 @@ from bot.errors import ConfigError, NuanError, StoreError
 from bot.flow.imagine import imagine
 from bot.flow.inspection import inspect
 from bot.flow.plan import Plan, Planner
-from bot.flow.recalling import Recalling
 from bot.memory.understand import understand
 from bot.ops.silence import Silence
 from bot.ports import Clock
 from bot.prompt.opening import boot_text
 from bot.recall.ranking import RANKINGS, Trace
-from bot.rooms import Parts, make_planner
+from bot.rooms import Parts, make_planner, make_recalling
 from bot.store.store import Store, open_store
 from bot.text.dates import local_day
 from bot.types.people import Chat, Person
@@ -86,7 +85,7 @@ async def _shown(parts: Parts, planner: Planner, plan: Plan, where: tuple[Chat, 
     chat, person = where
     tz = parts.words.tz(parts.words.zone_of(chat, person))
     seen = await inspect(parts.store, planner, plan, chat.id, parts.clock.now(), tz)
-    recalling = Recalling(parts.store, parts.aside, parts.settings)
+    recalling = make_recalling(parts)
     traces: list[Trace] = []
     if look.recalls:
         audience, now = await planner.audience(chat, person), parts.clock.now()

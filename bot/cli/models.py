@@ -1,12 +1,12 @@
 """From the configuration to the models that answer: what each can do, how it is spoken to, what it costs."""
 
 from collections.abc import Callable, Iterator
-from functools import cache
 from pathlib import Path
 
+from bot.cli.embedding import embedding_problems, make_embedding
+from bot.cli.rules import shipped_rules
 from bot.clock import SystemClock
 from bot.config.budget import Budget
-from bot.config.capabilities import CapabilityRule, read_rules
 from bot.config.kinds import is_loopback
 from bot.config.model import AnyModel
 from bot.config.settings import Settings
@@ -18,18 +18,11 @@ from bot.model.offline import OfflineModel
 from bot.money.prices import rate_of
 from bot.money.table import UNKNOWN, public_rate
 from bot.prompt.lifetimes import idle_seconds, log_tokens
-from bot.resources import resource_dir
 from bot.text.catalogue import catalogue
 from bot.types.capabilities import Capabilities
 from bot.types.money import Rate
 
 PRICES = ("price_input", "price_cached", "price_written", "price_output")
-
-
-@cache
-def shipped_rules() -> tuple[CapabilityRule, ...]:
-    """The rules of data/providers.toml; ConfigError when the file is broken."""
-    return read_rules(resource_dir("data/providers.toml").read_text("utf-8"))
 
 
 def known_of(settings: Settings, model: AnyModel, name: str = "") -> Capabilities:
@@ -59,11 +52,13 @@ def make_crew(settings: Settings, find: Callable[[str], Path]) -> Crew:
     """The configured servers, or the built-in offline model, whose texts `find` finds."""
     if not settings.model.base_url:
         offline = OfflineModel(catalogue(find, "offline"))
-        return Crew(Member(offline, rate_of(settings.model, Capabilities())))
+        alone = Member(offline, rate_of(settings.model, Capabilities()))
+        return Crew(alone, embedding=make_embedding(settings))
     others = (settings.fallback, settings.second_fallback)
     small = member_of(settings, settings.small) if settings.small.name else None
     fallbacks = tuple(member_of(settings, other) for other in others if other.name)
-    return Crew(member_of(settings, settings.model), fallbacks, small, settings.model.tries)
+    first, embedding = member_of(settings, settings.model), make_embedding(settings)
+    return Crew(first, fallbacks, small, settings.model.tries, embedding)
 
 
 def crew_key(settings: Settings) -> tuple[object, ...]:
@@ -76,6 +71,8 @@ def crew_key(settings: Settings) -> tuple[object, ...]:
         *others,
         settings.capabilities,
         settings.media.images,
+        settings.memory.ranking,
+        settings.memory.embedding,
         settings.budget.currency,
         settings.budget.usd_rate,
     )
@@ -103,9 +100,10 @@ def price_problems(settings: Settings) -> tuple[str, ...]:
               "small": settings.small}  # fmt: skip
     limits = tuple(name for name in Budget.model_fields if name.endswith("_money"))
     limited = next((name for name in limits if getattr(settings.budget, name) is not None), "")
-    return tuple(
+    unpriced = (
         problem for path, model in models.items() if model.name for problem in _unpriced(settings, path, model, limited)
     )
+    return (*unpriced, *embedding_problems(settings))
 
 
 def _unpriced(settings: Settings, path: str, model: AnyModel, limited: str) -> Iterator[str]:

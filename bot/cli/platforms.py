@@ -64,7 +64,7 @@ def make_adapters(place: Place, clock: Clock, log: Log) -> tuple[Adapter, ...]:
 
 def secrets(settings: Settings) -> list[str]:
     """What must never be in a log."""
-    models = (settings.model, settings.fallback, settings.second_fallback, settings.small)
+    models = (settings.model, settings.fallback, settings.second_fallback, settings.small, settings.memory.embedding)
     kept = (*(model.api_key for model in models), settings.telegram.token, settings.discord.token)
     return [secret.get_secret_value() for secret in kept if secret is not None]
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from bot.config.embedding import EmbeddingServer
 from bot.config.kinds import is_loopback
 from bot.config.model import AnyModel
 from bot.config.settings import Settings
@@ -21,6 +22,7 @@ class Contradiction:
 def contradictions(settings: Settings) -> Iterator[Contradiction]:
     """Every problem between keys that are right by themselves."""
     yield from _server(settings)
+    yield from _embedding(settings)
     yield from _sizes(settings)
     if settings.prompts_dir and not Path(settings.prompts_dir).expanduser().is_dir():
         yield _found("prompts_dir", "there is no such folder")
@@ -61,7 +63,22 @@ def _other(settings: Settings, path: str, other: AnyModel) -> Iterator[Contradic
     yield from _key(other, path)
 
 
-def _key(model: AnyModel, path: str) -> Iterator[Contradiction]:
+def _embedding(settings: Settings) -> Iterator[Contradiction]:
+    """A server of embeddings needs a model, and an address of its own or that of [model]."""
+    server, path = settings.memory.embedding, "memory.embedding"
+    if server.provider == "openai":
+        if not server.model.strip():
+            yield _found(f"{path}.model", f"missing; {path}.provider is openai, so name a model", f"{path}.provider")
+        if not server.base_url and not settings.model.base_url:
+            text = f"missing; {path}.provider is openai, and [model] has no server either"
+            yield _found(f"{path}.base_url", text, f"{path}.provider", "model.base_url")
+        yield from _key(server, path)
+    if server.api_key is not None and not server.base_url:
+        yield _found(f"{path}.base_url", f"missing; {path}.api_key is set, so say which server it is for",
+                     f"{path}.api_key")  # fmt: skip
+
+
+def _key(model: AnyModel | EmbeddingServer, path: str) -> Iterator[Contradiction]:
     key = model.api_key.get_secret_value().strip() if model.api_key else ""
     if model.base_url and not is_loopback(model.base_url) and not key:
         text = "missing; the server is not on this machine (write any word if it wants no key)"

@@ -1,11 +1,11 @@
-"""The models that may answer, who of them is asked next, and who rests. It asks nobody itself."""
+"""The models that may answer, who of them is asked next, who rests, and who makes vectors. It asks nobody itself."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from bot.errors import ModelError
 from bot.model.breaker import Breaker
-from bot.ports import Model
+from bot.ports import Embedder, Model
 from bot.types.money import Rate
 
 FIRST_WAIT_MS, LONGEST_WAIT_MS = 500, 5_000
@@ -22,6 +22,14 @@ class Member:
     model: Model
     rate: Rate
     least_cached: int = 0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class EmbeddingMember:
+    """Who makes vectors, and what its tokens cost at an instant."""
+
+    embedder: Embedder
+    rate: Rate
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +53,11 @@ class Crew:
     """The first model, those that answer in its place, and the small one for a budget that runs low."""
 
     def __init__(
-        self, first: Member, fallbacks: tuple[Member, ...] = (), small: Member | None = None, tries: int = 3
+        self, first: Member, fallbacks: tuple[Member, ...] = (), small: Member | None = None, tries: int = 3,
+        embedding: EmbeddingMember | None = None,
     ) -> None:  # fmt: skip
         self.first = first
+        self.embedding = embedding
         self._fallbacks = fallbacks
         self._small = small
         self._tries = tries
@@ -116,6 +126,8 @@ class Crew:
         """Close every model's connections."""
         for member in self.members:
             await member.model.close()
+        if self.embedding is not None:
+            await self.embedding.embedder.close()
 
     def _order(self, small: bool) -> tuple[Member, ...]:
         if small and self._small is not None:

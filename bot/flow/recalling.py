@@ -2,6 +2,7 @@
 
 from bot.config.settings import Settings
 from bot.flow.aside import Aside
+from bot.flow.dense import Dense
 from bot.recall.question import question
 from bot.recall.ranking import Trace, rank, raw_score, relevance
 from bot.store.store import Store
@@ -18,8 +19,9 @@ NEWEST = 200
 class Recalling:
     """Answers questions from memory, each for its audience alone."""
 
-    def __init__(self, store: Store, aside: Aside, settings: Settings) -> None:
+    def __init__(self, store: Store, aside: Aside, settings: Settings, dense: Dense) -> None:
         self._store = store
+        self._dense = dense
         self._aside = aside
         self._names = settings.bot.names
         self.ranking: Ranking = settings.memory.ranking

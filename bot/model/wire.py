@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import cast
 from urllib.parse import urlsplit
@@ -74,6 +74,16 @@ class Wire:
         """What is said in a recording; raises as `ask`."""
         with self._translated():
             return await senses.listen(self._client, self._headers, model, sound, name)
+
+    async def embed(self, texts: Sequence[str], dimensions: int | None) -> bytes:
+        """The server's answer to a request for the vectors of these texts, unread; raises as `ask`."""
+        with self._translated():
+            # Asked for by name: without it the library asks for base64, which some servers refuse and some ignore.
+            answer = await self._client.embeddings.with_raw_response.create(
+                model=self._name, input=list(texts), dimensions=dimensions or openai.omit, encoding_format="float",
+                extra_headers=self._headers,
+            )  # fmt: skip
+            return answer.content
 
     async def names(self) -> tuple[str, ...]:
         """The models of the server, as it lists them; none where it has no such list."""

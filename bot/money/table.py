@@ -12,19 +12,21 @@ Found = Callable[[datetime], object]
 UNKNOWN = Capabilities()
 
 
-def public_rate(base_url: str, name: str, worth: float, now: int, can: Capabilities = UNKNOWN) -> Rate | None:
+def public_rate(
+    base_url: str, name: str, worth: float, now: int, can: Capabilities = UNKNOWN, *, output: float | None = None
+) -> Rate | None:  # fmt: skip
     """What that model costs on that server by the public table, in a currency of which a dollar is `worth` so many.
 
     None where the table does not know server, model, or (`now`) the prices of input and output. Prices that grow with
     the prompt are taken at their first step: a companion's prompts are small. Where the table is silent about cached or
-    written input they cost the provider's part of plain input.
+    written input they cost the provider's part of plain input. `output` is what output costs where it has no price.
     """
     prices_at = _find(base_url, name)
-    if prices_at is None or _price(prices_at(_instant(now)), worth, can) is None:
+    if prices_at is None or _price(prices_at(_instant(now)), worth, can, output) is None:
         return None
 
     def rate(now: int) -> Price:
-        return _price(prices_at(_instant(now)), worth, can) or Price(0.0, 0.0, 0.0, 0.0)
+        return _price(prices_at(_instant(now)), worth, can, output) or Price(0.0, 0.0, 0.0, 0.0)
 
     return rate
 
@@ -45,8 +47,9 @@ def _find(base_url: str, name: str) -> Found | None:
     return model.get_prices
 
 
-def _price(found: object, worth: float, can: Capabilities) -> Price | None:
+def _price(found: object, worth: float, can: Capabilities, free: float | None = None) -> Price | None:
     plain, output = _amount(found, "input_mtok"), _amount(found, "output_mtok")
+    output = free if output is None else output
     if plain is None or output is None:
         return None
     cached, written = _amount(found, "cache_read_mtok"), _amount(found, "cache_write_mtok")

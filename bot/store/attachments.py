@@ -10,6 +10,7 @@ from typing import Literal, cast
 
 from bot.store.database import Database
 from bot.store.events import mark
+from bot.store.indexing import index_lines
 from bot.store.ledger import Owner, Reservation, Settlement, charge, release, reserve, settle
 from bot.types.event import Attachment, AttachmentKind
 from bot.types.turn import Call
@@ -110,6 +111,8 @@ def _finish(db: sqlite3.Connection, sent: Sent, state: Literal["done", "refused"
         f"UPDATE attachment SET state = ?, text = ? WHERE state = 'new' AND {ROW}",
         (state, text, sent.event_id, sent.position),
     )
+    if state == "done":
+        index_lines(db, (sent.event_id,))
 
 
 def _places(values: Sequence[int]) -> str:

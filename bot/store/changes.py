@@ -12,7 +12,8 @@ from bot.store.database import Database
 from bot.store.deleting import delete, elsewhere, end
 from bot.store.events import Effect, Happened, finish
 from bot.store.feedback import react
-from bot.store.keeping import index, store_memory
+from bot.store.indexing import index_lines, index_memory
+from bot.store.keeping import store_memory
 from bot.store.memories import MEMORY, memory_of
 from bot.store.moving import gone, migrate, titled
 from bot.store.quoting import QUOTED
@@ -123,6 +124,7 @@ def edit(db: sqlite3.Connection, happened: Happened) -> Effect:
     if row is None or row[1] is None or row[1] != happened.person_id or row[2] == incoming.text:
         return UNTOLD
     db.execute("UPDATE event SET text = ? WHERE id = ?", (incoming.text, row[0]))
+    index_lines(db, (row[0],))
     return Effect("change" if row[3] else "", queued=True)
 
 
@@ -138,16 +140,16 @@ def revise(db: sqlite3.Connection, edit_id: int, edited: Edited, revision: Revis
             if text is not None:
                 store_memory(db, _again(memory, text, edited.event_id), at)
             continue
-        db.execute("DELETE FROM memory_text WHERE rowid = ?", (number,))
         if text is None:
             end(db, number, "edited", at, at + KEPT_MS)
         else:
             db.execute(
                 "UPDATE memory SET text = ?, folded = ?, updated_at = ? WHERE id = ?", (text, fold(text), at, number)
             )
-            index(db, number)
+            index_memory(db, number)
     if revision.rest is not None:
         db.execute("UPDATE event SET text = ? WHERE id = ? AND hidden = ''", (revision.rest, edited.event_id))
+        index_lines(db, (edited.event_id,))
         db.execute("UPDATE event SET text = ? WHERE id = ? AND hidden = ''", (revision.rest, edit_id))
     finish(db, (edit_id,), "done", "edited")
 

@@ -4,6 +4,7 @@ import sqlite3
 from collections.abc import Callable
 from typing import cast
 
+from bot.store.indexing import index_lines
 from bot.types.speaking import UNASKED
 
 CUT = "cut"
@@ -103,6 +104,7 @@ def unsay(db: sqlite3.Connection, turn_id: int, part: int, at: int) -> None:
         ).fetchone()
         seen = _without(str(said[1]), tuple(str(row[2]) for row in rows)) if went is not None else ""
         db.execute("UPDATE event SET text = ?, label = ? WHERE id = ?", (seen.rstrip(), CUT, said[0]))
+        index_lines(db, (said[0],))
         _tell_again(db, said[0], at)
 
 
@@ -125,10 +127,14 @@ def _tell_again(db: sqlite3.Connection, line: int, at: int) -> None:
     ).fetchone()
     if passed is None:
         return
-    new = db.execute(
-        "INSERT INTO event (chat_id, at, kind, text, label, state, turn_id) "
-        "SELECT chat_id, ?, kind, text, label, 'done', turn_id FROM event WHERE id = ?",
-        (at, line),
-    ).lastrowid
+    new = cast(
+        "int",
+        db.execute(
+            "INSERT INTO event (chat_id, at, kind, text, label, state, turn_id) "
+            "SELECT chat_id, ?, kind, text, label, 'done', turn_id FROM event WHERE id = ?",
+            (at, line),
+        ).lastrowid,
+    )
     db.execute("UPDATE event SET hidden = ?, text = '' WHERE id = ?", (CUT, line))
+    index_lines(db, (line, new))
     db.execute("UPDATE outbox SET event_id = ? WHERE event_id = ?", (new, line))

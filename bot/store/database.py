@@ -4,13 +4,14 @@ import asyncio
 import contextlib
 import os
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
 import aiosqlite
 
 from bot.errors import StoreError
+from bot.store.indexing import up_to_date
 from bot.store.schema import MIGRATIONS, SCHEMA_VERSION
 from bot.store.writer import Writer
 
@@ -18,6 +19,9 @@ T = TypeVar("T")
 Params = Sequence[object]
 Row = tuple[Any, ...]
 Migrations = tuple[tuple[str, ...], ...]
+
+INDEXES = ("memory_text", "doc_text")
+"""Full-text tables, of older schemas too."""
 
 BUSY_MS = 5_000
 """How long a statement waits for another process's lock (FAULTS S4: at least 5 s)."""
@@ -179,6 +183,7 @@ def _prepare(path: Path, migrations: Migrations) -> None:
                 _check(connection, path, len(migrations))
             with contextlib.closing(_connect(path)) as connection:
                 _migrate(connection, path, migrations)
+                _index(connection)
         else:
             _create(path, migrations)
     except (OSError, sqlite3.Error) as error:
@@ -197,6 +202,7 @@ def _create(path: Path, migrations: Migrations) -> None:
     os.close(os.open(new, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
     with contextlib.closing(_connect(new)) as connection:
         _migrate(connection, new, migrations)
+        _index(connection)
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
     new.rename(path)
     folder = os.open(path.parent, os.O_RDONLY)
@@ -237,20 +243,33 @@ def _check(connection: sqlite3.Connection, path: Path, newest: int) -> None:
 def _migrate(connection: sqlite3.Connection, path: Path, migrations: Migrations) -> None:
     version = connection.execute("PRAGMA user_version").fetchone()[0]
     if version:
-        connection.execute("INSERT INTO memory_text (memory_text) VALUES ('integrity-check')")
+        for index in INDEXES:
+            if connection.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (index,)).fetchone():
+                connection.execute(f"INSERT INTO {index} ({index}) VALUES ('integrity-check')")
     if 0 < version < len(migrations):
         backup = path.with_name(f"{path.stem}.before-{version + 1}.db")
         os.close(os.open(backup, os.O_CREAT | os.O_RDWR, 0o600))
         with contextlib.closing(sqlite3.connect(backup)) as target:
             connection.backup(target)
     for number in range(version, len(migrations)):
-        connection.execute("BEGIN IMMEDIATE")
-        try:
+        with _transaction(connection):
             for statement in migrations[number]:
                 connection.execute(statement)
             connection.execute(f"PRAGMA user_version = {number + 1}")
-            connection.execute("COMMIT")
-        except BaseException:
-            with contextlib.suppress(sqlite3.Error):  # the failure itself may have ended the transaction
-                connection.execute("ROLLBACK")
-            raise
+
+
+def _index(connection: sqlite3.Connection) -> None:
+    with _transaction(connection):
+        up_to_date(connection)
+
+
+@contextlib.contextmanager
+def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        connection.execute("COMMIT")
+    except BaseException:
+        with contextlib.suppress(sqlite3.Error):  # the failure itself may have ended the transaction
+            connection.execute("ROLLBACK")
+        raise

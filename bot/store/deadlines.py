@@ -4,6 +4,7 @@ import sqlite3
 from dataclasses import dataclass
 
 from bot.store.database import Database
+from bot.store.documents import drop, forget_terms
 from bot.store.heartbeats import FREE_AT
 from bot.store.windows import end_windows
 
@@ -128,11 +129,13 @@ def tidy(db: sqlite3.Connection, retention: Retention) -> None:
         "(delivery_key IS NOT NULL OR external_id <> '')",
         (retention.ids_before,),
     )
+    old = "at < ? AND state <> 'queued' AND hidden <> 'old'"
+    gone = db.execute(f"SELECT id FROM event WHERE {old}", (retention.transcript_before,)).fetchall()
     db.execute(
-        "UPDATE event SET text = '', quote = '', name = '', hidden = 'old' "
-        "WHERE at < ? AND state <> 'queued' AND hidden <> 'old'",
-        (retention.transcript_before,),
+        f"UPDATE event SET text = '', quote = '', name = '', hidden = 'old' WHERE {old}", (retention.transcript_before,)
     )
+    drop(db, "line", (number for (number,) in gone))
+    forget_terms(db)
     closed = "SELECT id FROM session WHERE state = 'closed' AND closed_at < ?"
     logs = f"SELECT entry.id FROM entry JOIN epoch ON epoch.id = epoch_id WHERE session_id IN ({closed})"
     db.execute(f"DELETE FROM edge WHERE kind IN ('entry', 'told') AND derived_id IN ({logs})", (retention.logs_before,))

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import cast
 
 from bot.store.copies import passed_on
+from bot.store.documents import drop, forget_terms
 from bot.store.events import finish
 from bot.store.forgetting import hide, logs_of, replies, undigest
 from bot.store.ledger import charge
@@ -51,6 +52,7 @@ def erase(db: sqlite3.Connection, said: dict[int, str], at: int, bury: Bury) -> 
             f"ELSE state END WHERE kind <> 'withdrawal' AND (event_id = ?1 OR {reply})",
             (number,),
         )
+    forget_terms(db)
 
 
 def lines(db: sqlite3.Connection, chat_id: int, target: str) -> dict[int, str]:
@@ -125,7 +127,6 @@ def _forget(db: sqlite3.Connection, events: set[int], at: int, bury: Bury) -> No
                 continue
             if not other:
                 bury(number, text, at)
-            db.execute("DELETE FROM memory_text WHERE rowid = ?", (number,))
             end(db, number, "deleted", at, at)
 
 
@@ -145,3 +146,4 @@ def end(db: sqlite3.Connection, number: int, why: str, at: int, purge_at: int) -
         "UPDATE memory SET disabled_at = ?, disabled_reason = ?, purge_at = ?, updated_at = ? WHERE id = ?",
         (at, why, purge_at, at, number),
     )
+    drop(db, "memory", (number,))

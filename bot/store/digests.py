@@ -5,6 +5,7 @@ import sqlite3
 from dataclasses import dataclass
 
 from bot.store.database import Database
+from bot.store.indexing import index_digest
 from bot.store.keeping import store_memory
 from bot.store.ledger import Settlement, settle
 from bot.types.memory import Dialogue, Digest
@@ -72,6 +73,7 @@ def store(db: sqlite3.Connection, digested: Digested, at: int) -> bool:
     again = db.execute("SELECT id FROM digest WHERE session_id = ?", (session.id,)).fetchone()
     if again is not None:
         db.execute("UPDATE digest SET summary = ?, made_by = ? WHERE id = ?", (digest.summary, digest.by, again[0]))
+        index_digest(db, again[0])
         return True
     number = db.execute(
         "INSERT INTO digest (session_id, chat_id, owner_id, summary, made_by, names, started_at, ended_at, created_at) "
@@ -83,6 +85,8 @@ def store(db: sqlite3.Connection, digested: Digested, at: int) -> bool:
         "INSERT OR IGNORE INTO edge (kind, derived_id, event_id) VALUES ('digest', ?, ?)",
         [(number, event) for event in digested.event_ids],
     )
+    if number is not None:
+        index_digest(db, number)
     for memory in digest.memories:
         store_memory(db, memory, at)
     return True

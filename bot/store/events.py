@@ -12,6 +12,7 @@ from bot.store.bots import quiet
 from bot.store.bursts import keep_pace, waiting
 from bot.store.copies import aimed, compared, heard, note
 from bot.store.database import Database
+from bot.store.indexing import index_lines
 from bot.store.lulls import arm
 from bot.store.people import find_chat, find_person
 from bot.store.quoting import QUOTE_CHARS, QUOTED, known
@@ -259,6 +260,7 @@ def _insert(
             for place, each in enumerate(incoming.attachments)
         ],
     )
+    index_lines(db, (number,))
     return number
 
 

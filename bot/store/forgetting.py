@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from typing import cast
 
 from bot.store.database import Database
+from bot.store.documents import drop, forget_terms
+from bot.store.indexing import index_memory
 from bot.store.keeping import Receipt, confirm, done_before
 from bot.store.sessions import drop_log
 from bot.text.echo import echoes, touches
@@ -70,9 +72,9 @@ def disable(db: sqlite3.Connection, forgetting: Forgetting, chat_id: int, at: in
             "UPDATE memory SET disabled_at = ?, disabled_reason = 'asked', purge_at = ?, updated_at = ? WHERE id = ?",
             (at, purge_at, at, memory.id),
         )
-        db.execute("DELETE FROM memory_text WHERE rowid = ?", (memory.id,))
+        index_memory(db, memory.id)
         _scrub(db, memory, forgetting.person_id, chat_id, at, purge_at)
-    _forget_terms(db)
+    forget_terms(db)
 
 
 def _scrub(db: sqlite3.Connection, memory: Memory, person_id: int, chat_id: int, at: int, purge_at: int) -> None:
@@ -153,6 +155,7 @@ def hide(db: sqlite3.Connection, events: set[int], why: str) -> None:
     numbers = [(number,) for number in sorted(events)]
     db.executemany(f"UPDATE event SET hidden = '{why}', text = '', quote = '' WHERE id = ?", numbers)
     db.executemany("DELETE FROM attachment WHERE event_id = ?", numbers)
+    drop(db, "line", events)
 
 
 def logs_of(db: sqlite3.Connection, events: set[int]) -> set[int]:
@@ -182,6 +185,7 @@ def undigest(db: sqlite3.Connection, events: set[int], at: int) -> None:
 
 def _empty(db: sqlite3.Connection, digest_id: int, session_id: int, at: int) -> None:
     db.execute("UPDATE digest SET summary = '' WHERE id = ?", (digest_id,))
+    drop(db, "digest", (digest_id,))
     db.execute("UPDATE session SET digest_due_at = ? WHERE id = ?", (at, session_id))
 
 
@@ -236,7 +240,7 @@ def _derived(db: sqlite3.Connection, memory: Memory, hidden: set[int], at: int, 
                 "UPDATE memory SET disabled_at = ?, disabled_reason = 'derived', purge_at = ? WHERE id = ?",
                 (at, purge_at, number),
             )
-            db.execute("DELETE FROM memory_text WHERE rowid = ?", (number,))
+            index_memory(db, number)
 
 
 def _unsay(db: sqlite3.Connection, memory: Memory, chat_id: int) -> None:
@@ -261,10 +265,5 @@ def purge(db: sqlite3.Connection, now: int) -> int:
         db.execute("DELETE FROM turn_memory WHERE memory_id = ?", (number,))
         db.execute("DELETE FROM memory WHERE id = ?", (number,))
     if gone:
-        _forget_terms(db)
+        forget_terms(db)
     return len(gone)
-
-
-def _forget_terms(db: sqlite3.Connection) -> None:
-    """The full-text index keeps the terms of deleted rows until its parts are merged."""
-    db.execute("INSERT INTO memory_text (memory_text) VALUES ('optimize')")

@@ -6,7 +6,7 @@ from typing import cast
 
 from bot.errors import StoreError
 from bot.store.forgetting import Forgetting, disable, hide, logs_of, purge, undigest
-from bot.store.keeping import index
+from bot.store.indexing import index_digest, index_memory
 from bot.store.memories import MEMORY, memory_of
 from bot.store.sessions import drop_log
 from bot.store.tombstones import Tombstones
@@ -56,6 +56,7 @@ def forget_again(db: sqlite3.Connection, since: Since | None, tombstones: Tombst
         _undone(db, since)
         for number in since.digests:
             db.execute("UPDATE digest SET summary = '' WHERE id = ?", (number,))
+            index_digest(db, number)
     gone = 0
     seqs = dict(since.last) if since is not None else {}
     last = max(seqs.get("memory", 0), tombstones.last)
@@ -80,7 +81,7 @@ def _undone(db: sqlite3.Connection, since: Since) -> None:
         db.execute(
             "UPDATE memory SET disabled_at = NULL, disabled_reason = '', purge_at = NULL WHERE id = ?", (number,)
         )
-        index(db, number)
+        index_memory(db, number)
 
 
 def _same_house(db: sqlite3.Connection, since: Since) -> None:

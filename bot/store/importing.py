@@ -5,7 +5,7 @@ import sqlite3
 from typing import cast
 
 from bot.store.forgetting import Forgetting, disable
-from bot.store.keeping import index
+from bot.store.indexing import index_digest, index_memory
 from bot.store.memories import MEMORY, memory_of
 from bot.text.fold import fold
 from bot.types.carried import CarriedMemory, CarriedSummary, Plan
@@ -95,8 +95,7 @@ def _insert(
         values |= {"disabled_at": memory.archived_at, "disabled_reason": "archived"}
     holes = ", ".join("?" * len(values))
     number = db.execute(f"INSERT INTO memory ({', '.join(values)}) VALUES ({holes})", tuple(values.values())).lastrowid
-    if not memory.archived_at:
-        index(db, cast("int", number))
+    index_memory(db, cast("int", number))
 
 
 def _end_name(db: sqlite3.Connection, memory: CarriedMemory, where: tuple[int | None, int], at: int) -> None:
@@ -108,7 +107,7 @@ def _end_name(db: sqlite3.Connection, memory: CarriedMemory, where: tuple[int | 
     ).fetchall()
     for (number,) in former:
         db.execute("UPDATE memory SET disabled_at = ?, disabled_reason = 'replaced' WHERE id = ?", (at, number))
-        db.execute("DELETE FROM memory_text WHERE rowid = ?", (number,))
+        index_memory(db, number)
 
 
 def _change(db: sqlite3.Connection, before: CarriedMemory, memory: CarriedMemory, chat_id: int, at: int) -> None:
@@ -117,9 +116,7 @@ def _change(db: sqlite3.Connection, before: CarriedMemory, memory: CarriedMemory
         f"UPDATE memory SET chat_id = ?, folded = ?, updated_at = ?, {sets} WHERE id = ?",
         (chat_id, fold(memory.text), at, *(getattr(memory, name) for name in CHANGED), before.id),
     )
-    db.execute("DELETE FROM memory_text WHERE rowid = ?", (before.id,))
-    if not before.archived_at:
-        index(db, before.id)
+    index_memory(db, before.id)
 
 
 def _summary(db: sqlite3.Connection, summary: CarriedSummary, owner_id: int | None, chat_id: int) -> None:
@@ -130,12 +127,13 @@ def _summary(db: sqlite3.Connection, summary: CarriedSummary, owner_id: int | No
         "?3, 0, 0, 'import' FROM session WHERE chat_id = ?1",
         (chat_id, summary.started_at, summary.ended_at),
     ).lastrowid
-    db.execute(
+    number = db.execute(
         "INSERT INTO digest (session_id, chat_id, owner_id, summary, tier, made_by, names, started_at, ended_at, "
         "created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (session, chat_id, owner_id, summary.summary, summary.tier, summary.made_by,
          json.dumps(summary.names, ensure_ascii=False), summary.started_at, summary.ended_at, summary.created_at),
-    )  # fmt: skip
+    ).lastrowid  # fmt: skip
+    index_digest(db, cast("int", number))
 
 
 def _forget(db: sqlite3.Connection, numbers: list[int], purge_at: int, at: int) -> None:

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import cast
 
 from bot.store.events import finish
+from bot.store.indexing import index_lines, index_memory
 from bot.store.outbox import put
 from bot.text.fold import fold
-from bot.text.tokens import index_terms
 from bot.types.memory import STABILITY_DAYS, NewMemory, Slot, Visibility
 from bot.types.outgoing import Button, Draft
 
@@ -88,7 +88,7 @@ def _insert(db: sqlite3.Connection, new: NewMemory, folded: str, at: int) -> int
              new.source, new.emotion, new.emotion_value, STABILITY_DAYS[new.kind], at, new.observed_at, at, at),
         ).lastrowid,
     )  # fmt: skip
-    index(db, number)
+    index_memory(db, number)
     return number
 
 
@@ -106,18 +106,7 @@ def _replace(db: sqlite3.Connection, said: Statement, at: int) -> None:
     ).fetchall()
     for (number,) in gone:
         db.execute("UPDATE memory SET disabled_at = ?, disabled_reason = 'replaced' WHERE id = ?", (at, number))
-        db.execute("DELETE FROM memory_text WHERE rowid = ?", (number,))
-
-
-def index(db: sqlite3.Connection, number: int) -> None:
-    """Verb part: write the full-text row of an active memory. Its terms need no dictionary, so this takes no time."""
-    owner, chat, seen, text = db.execute(
-        "SELECT owner_id, chat_id, visibility, text FROM memory WHERE id = ?", (number,)
-    ).fetchone()
-    key = f"c{chat}" if seen == "chat" else "all" if owner is None else f"p{owner}"
-    db.execute(
-        "INSERT INTO memory_text (rowid, owner, terms) VALUES (?, ?, ?)", (number, key, " ".join(index_terms(text)))
-    )
+        index_memory(db, number)
 
 
 def confirm(db: sqlite3.Connection, receipt: Receipt, text: str, at: int, changed: int = 0) -> str:
@@ -129,6 +118,7 @@ def confirm(db: sqlite3.Connection, receipt: Receipt, text: str, at: int, change
         # The command names what is to be forgotten; what it asks besides is still to be answered.
         gone = "" if receipt.rest else "forgotten"
         db.execute("UPDATE event SET text = ?, hidden = ? WHERE id = ?", (receipt.rest, gone, receipt.event_id))
+        index_lines(db, (receipt.event_id,))
     line = db.execute(
         "INSERT INTO event (chat_id, at, kind, text, label, state) VALUES (?, ?, 'bot', ?, 'memory', 'done')",
         (receipt.chat_id, at, text),
@@ -202,5 +192,5 @@ def undo(
         "UPDATE memory SET disabled_at = NULL, disabled_reason = '', purge_at = NULL, updated_at = ? WHERE id = ?",
         (at, memory_id),
     )
-    index(db, memory_id)
+    index_memory(db, memory_id)
     return confirm(db, receipt, receipt.text(memory_id, False), at)

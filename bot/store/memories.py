@@ -3,6 +3,7 @@
 from typing import cast
 
 from bot.store.database import Database
+from bot.store.documents import scopes_of
 from bot.store.keeping import Receipt, answer, remember, undo
 from bot.types.memory import Candidate, Memory, MemoryKind, NewMemory, Slot, Source, Visibility
 from bot.types.people import Audience
@@ -76,9 +77,10 @@ class Memories:
         query = match_query(audience, terms)
         where, params = visible(audience)
         matched, recent = await self._database.snapshot(
-            (f"SELECT {COLUMNS}, -memory_text.rank FROM memory_text JOIN memory ON memory.id = memory_text.rowid "
-             f"WHERE memory_text MATCH ? AND disabled_at IS NULL AND {where} "
-             "ORDER BY memory_text.rank, memory.id DESC LIMIT ?", (query or NOTHING, *params, limit)),
+            (f"SELECT {COLUMNS}, -bm25(doc_text, 0, 1) AS fit FROM doc_text JOIN doc ON doc.id = doc_text.rowid "
+             "JOIN memory ON memory.id = doc.ref AND doc.kind = 'memory' "
+             f"WHERE doc_text MATCH ? AND disabled_at IS NULL AND {where} "
+             "ORDER BY fit DESC, memory.id DESC LIMIT ?", (query or NOTHING, *params, limit)),
             (f"{MEMORY} WHERE disabled_at IS NULL AND {where} ORDER BY memory.id DESC LIMIT ?", (*params, newest)),
         )  # fmt: skip
         found = tuple(Candidate(memory_of(row[:-1]), float(row[-1])) for row in matched)
@@ -116,8 +118,7 @@ def visible(audience: Audience) -> tuple[str, tuple[object, ...]]:
 def match_query(audience: Audience, terms: tuple[str, ...]) -> str:
     """A full-text query of quoted words only, narrowed to the rows' possible owners; "" when there is no word."""
     words = " OR ".join(f'"{term}"' for term in terms if term.isalnum())
-    owners = " OR ".join((f"c{audience.chat_id}", "all", *(f"p{number}" for number in audience.person_ids)))
-    return f"owner : ({owners}) AND terms : ({words})" if words else ""
+    return f"scope : ({' OR '.join(scopes_of(audience))}) AND terms : ({words})" if words else ""
 
 
 def memory_of(row: tuple[object, ...]) -> Memory:

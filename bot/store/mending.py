@@ -1,25 +1,22 @@
 """`nuan memory backfill`: rows whose namespace or full-text row is wrong, found and put right. It decides no rule."""
 
+import contextlib
 import sqlite3
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import cast
 
 from bot.store.database import Database
-from bot.store.keeping import index
+from bot.store.indexing import index_digest, index_lines, index_memory, rebuild
 from bot.text.fold import fold
-from bot.text.tokens import index_terms
 from bot.types.mending import Fault, Part, Standing
 
 ASTRAY = """SELECT memory.id, owner_id, person.id IS NOT NULL, memory.chat_id, chat.kind, visibility, memory.kind, slot
     FROM memory LEFT JOIN person ON person.id = owner_id LEFT JOIN chat ON chat.id = memory.chat_id
     WHERE disabled_at IS NULL AND (? IS NULL OR memory.id = ?) ORDER BY memory.id"""
-TEXTS = """SELECT memory.id, owner_id, chat_id, visibility, text, folded, memory_text.owner, terms FROM memory
-    LEFT JOIN memory_text ON memory_text.rowid = memory.id
-    WHERE disabled_at IS NULL AND (? IS NULL OR memory.id = ?) ORDER BY memory.id"""
-EXTRA = """SELECT rowid FROM memory_text WHERE rowid NOT IN (SELECT id FROM memory WHERE disabled_at IS NULL)
-    AND (? IS NULL OR rowid = ?) ORDER BY rowid"""
-
+ROWS = """SELECT kind, ref, doc.scope, doc_text.scope, chat_id, terms FROM doc LEFT JOIN doc_text
+    ON doc_text.rowid = doc.id WHERE kind <> 'note'"""
+ORPHANS = "SELECT rowid FROM doc_text WHERE rowid NOT IN (SELECT id FROM doc)"
 
 Judge = Callable[[Standing], Fault | None]
 """What is wrong with a memory's namespace, and where it belongs."""
@@ -42,30 +39,28 @@ class Mending:
 
     async def mend(self, faults: tuple[Fault, ...], judge: Judge, at: int) -> int:
         """Put these right in one transaction; how many were. Each is looked at again: done twice it is done once."""
-        finders = _finders(judge)
-        return await self._database.write(lambda db: sum(_mend(db, fault, finders[fault.part], at) for fault in faults))
+        return await self._database.write(
+            lambda db: sum(
+                _mend_place(db, fault, judge, at) if fault.part == "namespaces" else _mend_text(db, fault)
+                for fault in faults
+            )
+        )
 
 
 def _finders(judge: Judge) -> dict[Part, Finder]:
     return {"namespaces": partial(namespaces, judge), "text-index": text_index}
 
 
-def _mend(db: sqlite3.Connection, fault: Fault, find: Finder, at: int) -> int:
-    now = next(find(db, fault.number), None)
-    if now is None or not now.mendable:
+def _mend_place(db: sqlite3.Connection, fault: Fault, judge: Judge, at: int) -> int:
+    now = next(namespaces(judge, db, fault.number), None)
+    if now is None or now.place is None:
         return 0
-    if now.place is not None:
-        place = now.place
-        db.execute(
-            "UPDATE memory SET owner_id = ?, chat_id = ?, visibility = ?, kind = ?, slot = ?, updated_at = ? "
-            "WHERE id = ?",
-            (place.owner_id, place.chat_id, place.visibility, place.kind, place.slot, at, fault.number),
-        )
-    row = db.execute("SELECT text, disabled_at FROM memory WHERE id = ?", (fault.number,)).fetchone()
-    db.execute("DELETE FROM memory_text WHERE rowid = ?", (fault.number,))
-    if row is not None and row[1] is None:
-        db.execute("UPDATE memory SET folded = ? WHERE id = ?", (fold(row[0]), fault.number))
-        index(db, fault.number)
+    place = now.place
+    db.execute(
+        "UPDATE memory SET owner_id = ?, chat_id = ?, visibility = ?, kind = ?, slot = ?, updated_at = ? WHERE id = ?",
+        (place.owner_id, place.chat_id, place.visibility, place.kind, place.slot, at, fault.number),
+    )
+    index_memory(db, fault.number)
     return 1
 
 
@@ -99,12 +94,41 @@ def _with_lines(db: sqlite3.Connection, row: Standing) -> Standing:
 
 
 def text_index(db: sqlite3.Connection, number: int | None) -> Iterator[Fault]:
-    """Memories, or that one, whose full-text row is missing, is not what the table says, or of none that is there."""
-    for memory_id, owner, chat, seen, text, folded, key, terms in db.execute(TEXTS, (number, number)).fetchall():
-        wanted = f"c{chat}" if seen == "chat" else "all" if owner is None else f"p{owner}"
-        if key is None:
-            yield Fault("text-index", memory_id, "is not in the index")
-        elif (key, terms) != (wanted, " ".join(index_terms(text))) or folded != fold(text):
-            yield Fault("text-index", memory_id, "is otherwise in the index")
-    for (memory_id,) in db.execute(EXTRA, (number, number)).fetchall():
-        yield Fault("text-index", memory_id, "is in the index and not remembered")
+    """Rows of the full-text index that are missing, extra or otherwise than it would be if it were written anew now.
+
+    It is written anew in a temporary database, which SQLite deletes when it is closed.
+    """
+    with contextlib.closing(sqlite3.connect("")) as other:
+        db.backup(other)
+        rebuild(other)
+        wanted = {(kind, ref): rest for kind, ref, *rest in other.execute(ROWS)}
+    found = {(kind, ref): rest for kind, ref, *rest in db.execute(ROWS)}
+    for key in sorted(wanted.keys() | found.keys()):
+        if key not in found:
+            yield Fault("text-index", key[1], f"{key[0]}: is not in the index", about=key[0])
+        elif key not in wanted:
+            yield Fault("text-index", key[1], f"{key[0]}: is in the index and is not there", about=key[0])
+        elif wanted[key] != found[key]:
+            yield Fault("text-index", key[1], f"{key[0]}: is otherwise in the index", about=key[0])
+    for (rowid,) in db.execute(ORPHANS).fetchall():
+        yield Fault("text-index", rowid, "a row of the index belongs to nothing", about="row")
+    for memory_id, text, folded in db.execute("SELECT id, text, folded FROM memory WHERE disabled_at IS NULL"):
+        if folded != fold(text):
+            yield Fault("text-index", memory_id, "memory: is compared by an old form of its text", about="folded")
+
+
+def _mend_text(db: sqlite3.Connection, fault: Fault) -> int:
+    match fault.about:
+        case "memory":
+            index_memory(db, fault.number)
+        case "digest":
+            index_digest(db, fault.number)
+        case "line":
+            index_lines(db, (fault.number,))
+        case "row":
+            db.execute("DELETE FROM doc_text WHERE rowid = ? AND rowid NOT IN (SELECT id FROM doc)", (fault.number,))
+        case _:
+            row = db.execute("SELECT text FROM memory WHERE id = ?", (fault.number,)).fetchone()
+            if row is not None:
+                db.execute("UPDATE memory SET folded = ? WHERE id = ?", (fold(row[0]), fault.number))
+    return 1

@@ -3,9 +3,11 @@
 import sqlite3
 from typing import cast
 
+from bot.store.documents import drop, rescope
+
 REPOINTED = (
     "account SET person_id", "event SET person_id", "turn SET person_id", "call SET person_id", "digest SET owner_id",
-    "code SET person_id", "memory SET owner_id",
+    "code SET person_id", "memory SET owner_id", "doc SET person_id",
 )  # fmt: skip
 """Columns that only have to name the other person; a place in a set (member, window, feedback) may be taken."""
 
@@ -71,11 +73,8 @@ def _sets(db: sqlite3.Connection, keep: int, gone: int) -> None:
 
 def _memories(db: sqlite3.Connection, keep: int, gone: int) -> None:
     """The full-text rows change their owner; of two that say the same, and of two names to use, the newer stays."""
-    db.execute(
-        "UPDATE memory_text SET owner = ?1 WHERE rowid IN (SELECT id FROM memory WHERE owner_id = ?2 "
-        "AND visibility <> 'chat' AND disabled_at IS NULL)",
-        (f"p{keep}", gone),
-    )
+    for seen in ("p", "o"):
+        rescope(db, f"{seen}{gone}", f"{seen}{keep}")
     twins = db.execute(
         "SELECT new.id, old.id FROM memory AS new JOIN memory AS old ON new.visibility = old.visibility "
         "AND (new.visibility <> 'chat' OR new.chat_id = old.chat_id) "
@@ -104,4 +103,4 @@ def _memories(db: sqlite3.Connection, keep: int, gone: int) -> None:
             "disabled_reason = 'replaced' WHERE id = ?2",
             (new, old),
         )
-        db.execute("DELETE FROM memory_text WHERE rowid = ?", (old,))
+        drop(db, "memory", (old,))

@@ -3,10 +3,10 @@
 import sqlite3
 from typing import cast
 
+from bot.store.documents import rescope
 from bot.store.events import Happened
-from bot.store.keeping import index
 
-MOVED = ("event", "turn", "call", "outbox", "memory", "digest", "code")
+MOVED = ("event", "turn", "call", "outbox", "memory", "digest", "code", "doc")
 KEYED = ("member", "window", "sent")
 """Tables in which a chat and something else make the key: what both chats have is kept once."""
 
@@ -44,17 +44,12 @@ def _join(db: sqlite3.Connection, other: int, chat_id: int, at: int) -> None:
         "WHERE chat_id = ?1) WHERE chat_id = ?2",
         (chat_id, other),
     )
-    told = db.execute(
-        "SELECT id FROM memory WHERE chat_id = ? AND visibility = 'chat' AND disabled_at IS NULL", (other,)
-    ).fetchall()
     for table in MOVED:
         db.execute(f"UPDATE {table} SET chat_id = ? WHERE chat_id = ?", (chat_id, other))
     for table in KEYED:
         db.execute(f"UPDATE OR IGNORE {table} SET chat_id = ? WHERE chat_id = ?", (chat_id, other))
         db.execute(f"DELETE FROM {table} WHERE chat_id = ?", (other,))
-    for (number,) in told:
-        db.execute("DELETE FROM memory_text WHERE rowid = ?", (number,))
-        index(db, number)
+    rescope(db, f"c{other}", f"c{chat_id}")
 
 
 def gone(db: sqlite3.Connection, happened: Happened) -> None:

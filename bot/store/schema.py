@@ -206,6 +206,16 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         "JOIN turn_event ON turn_event.turn_id = turn.id JOIN event ON event.id = event_id "
         "WHERE event.person_id IS NOT NULL",
     ),
+    (
+        """CREATE TABLE doc (
+            id INTEGER PRIMARY KEY AUTOINCREMENT, kind TEXT NOT NULL, ref INTEGER NOT NULL, scope TEXT NOT NULL,
+            chat_id INTEGER NOT NULL, person_id INTEGER, at INTEGER NOT NULL, talk INTEGER NOT NULL DEFAULT 0,
+            length INTEGER NOT NULL, UNIQUE (kind, ref))""",
+        "CREATE INDEX doc_scope ON doc (scope, at, length)",
+        "CREATE INDEX doc_chat ON doc (chat_id, kind, ref)",
+        'CREATE VIRTUAL TABLE doc_text USING fts5 (scope, terms, tokenize = "ascii", detail = "column")',
+        "DROP TABLE memory_text",
+    ),
     ("INSERT OR IGNORE INTO meta (key, value) VALUES ('house', lower(hex(randomblob(8))))",),
 )
 """Migration n brings a database from user_version n to n + 1; each runs in one transaction."""

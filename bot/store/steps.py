@@ -10,6 +10,7 @@ from bot.store.changes import goes_on, showing, still_there
 from bot.store.cutting import give_way
 from bot.store.events import finish
 from bot.store.feedback import told
+from bot.store.indexing import index_lines
 from bot.store.keeping import store_memory
 from bot.store.ledger import Owner, Reservation, Settlement, reserve, settle
 from bot.store.outbox import put, take, withdraw
@@ -284,6 +285,8 @@ def say(db: sqlite3.Connection, saying: Saying, at: int, boot: str) -> Outgoing 
     return take(db, turn.chat_id, boot, at, saying.platforms)
 
 
-def _line(db: sqlite3.Connection, turn: Turn, text: str, at: int) -> int | None:
+def _line(db: sqlite3.Connection, turn: Turn, text: str, at: int) -> int:
     sql = "INSERT INTO event (chat_id, at, kind, text, state, turn_id) VALUES (?, ?, 'bot', ?, 'done', ?)"
-    return db.execute(sql, (turn.chat_id, at, text, turn.id)).lastrowid
+    number = cast("int", db.execute(sql, (turn.chat_id, at, text, turn.id)).lastrowid)
+    index_lines(db, (number,))
+    return number

@@ -36,6 +36,7 @@ from bot.store.switches import Switches
 from bot.store.tombstones import Tombstones
 from bot.store.turns import Saying, Turns
 from bot.store.unsaying import Unsay
+from bot.store.vectors import Vectors
 from bot.store.views import Views
 from bot.store.windows import Windows
 from bot.types.heartbeat import HEARTBEAT
@@ -61,6 +62,7 @@ class Store:
         self.refusals = Refusals(database)
         self.switches = Switches(database)
         self.memories = Memories(database)
+        self.vectors = Vectors(database)
         self.forgetting = Forget(database)
         self.unsaying = Unsay(database, self.tombstones)
         self.digests = Digests(database)

@@ -2,9 +2,11 @@
 
 import json
 import sqlite3
+from typing import cast
 
 from bot.store.cutting import CUT
 from bot.store.events import finish
+from bot.store.indexing import index_lines
 from bot.store.ledger import charge, release
 from bot.store.outbox import put, withdraw
 from bot.store.refusals import OVER
@@ -69,10 +71,9 @@ def _keep_shown(db: sqlite3.Connection, turn: Turn, at: int) -> bool:
     if row is None:
         return False
     number, shown, text = row
-    line = db.execute(
-        "INSERT INTO event (chat_id, at, kind, text, label, state, turn_id) VALUES (?, ?, 'bot', ?, ?, 'done', ?)",
-        (turn.chat_id, at, text, CUT, turn.id),
-    ).lastrowid
+    sql = "INSERT INTO event (chat_id, at, kind, text, label, state, turn_id) VALUES (?, ?, 'bot', ?, ?, 'done', ?)"
+    line = cast("int", db.execute(sql, (turn.chat_id, at, text, CUT, turn.id)).lastrowid)
+    index_lines(db, (line,))
     ids = (shown,) if shown else ()
     db.execute(
         "UPDATE outbox SET state = ?, kind = 'reply', text = '', event_id = ?, sent_at = ?, external_ids = ? "

@@ -10,6 +10,9 @@ from typing import Protocol
 from bot.text.fold import fold
 from bot.text.script import ENGLISH
 
+TERMS = 1
+"""Which terms an index holds: one that was written with others is written anew."""
+
 QUERY_CHARS = 8_000
 """A longer question is read up to here: 0.05 s of work, 0.6 s for the worst text."""
 

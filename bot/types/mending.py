@@ -42,12 +42,16 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """Something wrong with one memory; without `place` nobody knows how to put it right (of the index: it is known)."""
+    """Something wrong with a memory, or with the row of the index of what `about` names and `number` counts.
+
+    Without `place` nobody knows where a memory belongs; what the index should hold is always known.
+    """
 
     part: Part
     number: int
     why: str
     place: Place | None = None
+    about: str = ""
 
     @property
     def mendable(self) -> bool:

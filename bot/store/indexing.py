@@ -1,0 +1,92 @@
+"""What of each table can come back: the one place that chooses memories, summaries and lines for the index."""
+
+import sqlite3
+from collections.abc import Iterable
+
+from bot.store.documents import TALK_MS, Doc, drop, put, scope_of
+from bot.text.tokens import TERMS
+
+LINE = """kind IN ('message', 'bot') AND hidden = '' AND label IN ('', 'cut')"""
+"""Lines of the transcript that may come back: what people and nuan said. Receipts, commands and what is forgotten,
+deleted, a copy, too old or not to be recorded are none."""
+
+MEMORY = "disabled_at IS NULL"
+DIGEST = "summary <> ''"
+
+
+def index_memory(db: sqlite3.Connection, number: int) -> None:
+    """Verb part: the index has this memory as it is now, or not when it is over."""
+    row = db.execute(
+        f"SELECT owner_id, chat_id, visibility, text, observed_at FROM memory WHERE id = ? AND {MEMORY}", (number,)
+    ).fetchone()
+    if row is None:
+        drop(db, "memory", (number,))
+        return
+    owner, chat, seen, text, at = row
+    put(db, Doc("memory", number, scope_of(seen, owner, chat), chat, owner, at, text))
+
+
+def index_digest(db: sqlite3.Connection, number: int) -> None:
+    """Verb part: the index has this summary as it is now, or not when it was emptied."""
+    row = db.execute(f"SELECT owner_id, chat_id, summary, ended_at FROM digest WHERE id = ? AND {DIGEST}", (number,))
+    found = row.fetchone()
+    if found is None:
+        drop(db, "digest", (number,))
+        return
+    owner, chat, text, at = found
+    put(db, Doc("digest", number, scope_of("private", owner, chat), chat, owner, at, text))
+
+
+def index_lines(db: sqlite3.Connection, numbers: Iterable[int]) -> None:
+    """Verb part: the index has these lines as they are now, or not when they may not come back."""
+    for number in sorted(numbers):
+        row = db.execute(
+            "SELECT chat_id, person_id, at, text || coalesce((SELECT ' ' || group_concat(attachment.text, ' ') FROM "
+            f"attachment WHERE event_id = event.id AND state = 'done'), '') FROM event WHERE id = ? AND {LINE}",
+            (number,),
+        ).fetchone()
+        if row is None:
+            drop(db, "line", (number,))
+            continue
+        chat, person, at, text = row
+        put(db, Doc("line", number, _heard_by(db, chat), chat, person, at, text, _talk(db, chat, number, at)))
+
+
+def up_to_date(db: sqlite3.Connection) -> None:
+    """Verb: an index that was never written, or with other terms than today's, is written anew."""
+    row = db.execute("SELECT value FROM meta WHERE key = 'terms'").fetchone()
+    if row is None or row[0] != str(TERMS):
+        rebuild(db)
+        db.execute("INSERT OR REPLACE INTO meta (key, value) VALUES ('terms', ?)", (str(TERMS),))
+
+
+def rebuild(db: sqlite3.Connection) -> int:
+    """Verb: the rows of memories, summaries and lines are written anew from their tables; how many there are then."""
+    for kind, ref in db.execute("SELECT kind, ref FROM doc WHERE kind <> 'note'").fetchall():
+        drop(db, kind, (ref,))
+    for (number,) in db.execute(f"SELECT id FROM memory WHERE {MEMORY} ORDER BY id").fetchall():
+        index_memory(db, number)
+    for (number,) in db.execute(f"SELECT id FROM digest WHERE {DIGEST} ORDER BY id").fetchall():
+        index_digest(db, number)
+    index_lines(db, [number for (number,) in db.execute(f"SELECT id FROM event WHERE {LINE} ORDER BY id").fetchall()])
+    count: int = db.execute("SELECT count(*) FROM doc").fetchone()[0]
+    return count
+
+
+def _heard_by(db: sqlite3.Connection, chat_id: int) -> str:
+    """Lines of a DM are for its person wherever they write to nuan, those of a group stay there."""
+    row = db.execute(
+        "SELECT person_id FROM chat JOIN member ON chat_id = chat.id WHERE chat.id = ? AND kind = 'dm' "
+        "ORDER BY seen_at DESC LIMIT 1",
+        (chat_id,),
+    ).fetchone()
+    return scope_of("private", row[0] if row else None, chat_id)
+
+
+def _talk(db: sqlite3.Connection, chat_id: int, number: int, at: int) -> int:
+    """The talk that a line goes on with, by the line before it; else it begins one."""
+    row = db.execute(
+        "SELECT talk, at FROM doc WHERE chat_id = ? AND kind = 'line' AND ref < ? ORDER BY ref DESC LIMIT 1",
+        (chat_id, number),
+    ).fetchone()
+    return row[0] if row is not None and abs(at - row[1]) <= TALK_MS else number

@@ -1,0 +1,37 @@
+"""An oracle for the full-text index: what should be in it, told from the tables alone."""
+
+import sqlite3
+
+from bot.text.tokens import index_terms
+
+ACTIVE = "SELECT 'memory', id, visibility, owner_id, chat_id, text FROM memory WHERE disabled_at IS NULL"
+SUMMARIES = "SELECT 'digest', id, 'private', owner_id, chat_id, summary FROM digest WHERE summary <> ''"
+LINES = """SELECT 'line', event.id, chat.kind, (SELECT person_id FROM member WHERE member.chat_id = chat.id
+    ORDER BY seen_at DESC LIMIT 1), chat.id, text FROM event JOIN chat ON chat.id = event.chat_id
+    WHERE event.kind IN ('message', 'bot') AND label IN ('', 'cut') AND hidden = ''"""
+
+
+def wrong_index(db: sqlite3.Connection) -> list[object]:
+    """What the index has and should not have, or the other way round; nothing, if all is well."""
+    db.execute("INSERT INTO doc_text (doc_text) VALUES ('integrity-check')")
+    wanted = {
+        (kind, ref, _scope(seen, owner, chat), " ".join(index_terms(text)))
+        for sql in (ACTIVE, SUMMARIES, LINES)
+        for kind, ref, seen, owner, chat, text in db.execute(sql)
+        if index_terms(text)
+    }
+    rows = "SELECT kind, ref, doc_text.scope, terms FROM doc_text LEFT JOIN doc ON doc.id = doc_text.rowid"
+    found = set(db.execute(f"{rows} WHERE kind IS NOT 'note'"))
+    scopes = db.execute(
+        "SELECT doc.id FROM doc JOIN doc_text ON doc_text.rowid = doc.id WHERE doc.scope <> doc_text.scope"
+    ).fetchall()
+    rowless = db.execute("SELECT id FROM doc WHERE id NOT IN (SELECT rowid FROM doc_text)").fetchall()
+    return [*sorted(wanted ^ found), *scopes, *rowless]
+
+
+def _scope(seen: str, owner: int | None, chat: int) -> str:
+    if seen in ("chat", "group") or (owner is None and seen != "public"):
+        return f"c{chat}"
+    if owner is None:
+        return "all"
+    return f"{'o' if seen == 'public' else 'p'}{owner}"
