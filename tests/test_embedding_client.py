@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from bot.errors import ModelError, ModelFault
 from bot.model.embedding import OpenAIEmbedder, read_answer
 from tests.fakes.embedding_server import FakeEmbeddings, Vectors, meaning_of
-from tests.fakes.openai_script import Fault
 
 KEY = "sk-embedding-0123456789"
 PETS = meaning_of({"狗": 0, "dog": 0, "猫": 1, "cat": 1})
@@ -101,7 +100,8 @@ async def test_an_answer_that_is_not_right_is_a_fault_and_no_vector(name: str) -
 
 
 FAULTS: list[tuple[Vectors, ModelFault, float | None]] = [
-    (Vectors("http", 429, 7), "busy", 7.0), (Vectors("http", 503), "busy", None), (Vectors("http", 404), "refused", None),
+    (Vectors("http", 429, 7), "busy", 7.0), (Vectors("http", 503), "busy", None),
+    (Vectors("http", 404), "refused", None),
     (Vectors("http", 400), "refused", None), (Vectors("html200"), "invalid", None), (Vectors("cut"), "cut", None),
     (Vectors("broken_json"), "invalid", None), (Vectors("hang"), "timeout", None), (Vectors("reset"), "cut", None),
     (Vectors("context_overflow"), "overflow", None), (Vectors("drip"), "timeout", None),
@@ -139,8 +139,12 @@ async def test_a_server_that_is_not_there_is_unreachable() -> None:
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.floats() | st.integers() | st.text(max_size=4),
-    lambda inner: st.lists(inner, max_size=3)
-    | st.dictionaries(st.sampled_from(("data", "embedding", "index", "usage", "prompt_tokens", "error")), inner, max_size=4),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(("data", "embedding", "index", "usage", "prompt_tokens", "error")), inner, max_size=4
+        )
+    ),
     max_leaves=8,
 )
 

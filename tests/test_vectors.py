@@ -1,10 +1,11 @@
 """Vectors in the running house: who gets one and when, what it costs, when it goes, and whose it is."""
 
 import asyncio
+import sqlite3
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import pytest
 
@@ -12,8 +13,9 @@ from bot.config.settings import Settings
 from bot.flow.dense import Dense
 from bot.rooms import make_recalling
 from bot.types.people import Audience
-from tests.fakes.embedding_server import FakeEmbeddings, Vectors, meaning_of
+from bot.types.recall import Asking
 from tests.fakes.clock import let_others_run
+from tests.fakes.embedding_server import FakeEmbeddings, Vectors, meaning_of
 from tests.world import World
 
 PETS = meaning_of({"狗": 0, "旺财": 0, "汪星人": 0, "猫": 1, "喵": 1, "花生": 2, "过敏": 2})
@@ -71,9 +73,10 @@ def paid(world: World) -> list[tuple[object, ...]]:
 
 async def likeness(world: House, text: str, audience: Audience | None = None) -> list[str]:
     """The texts that a recall would find by likeness alone, for the owner in their own DM."""
-    found = await world.dense.like(audience or Audience(1, "dm", (1,)), 1, text, 20)
+    found = await world.dense.like(Asking(audience or Audience(1, "dm", (1,)), 1, text, world.clock.now()), 20)
     texts = world.rows("SELECT doc.id, text FROM doc JOIN memory ON memory.id = ref WHERE doc.kind = 'memory'")
-    return [str(dict(texts)[number]) for number in found.found if number in dict(texts)]
+    told = {cast("int", number): str(text) for number, text in texts}
+    return [told[number] for number in found.found if number in told]
 
 
 async def test_what_is_kept_gets_its_vector_a_little_later_and_the_call_is_paid_for(tmp_path: Path) -> None:
@@ -141,14 +144,14 @@ async def test_another_persons_vectors_are_no_candidates(tmp_path: Path, provide
         await world.say("小暖，记住群里的狗也叫旺财", "小李", "家")
         await world.wait(SOON)
         assert len(vectors(world)) == 4
-        chats = dict(world.rows("SELECT external_id, chat_id FROM place"))
-        people = dict(world.rows("SELECT name, id FROM person"))
+        places = world.rows("SELECT external_id, chat_id FROM place")
+        chats = {str(name): cast("int", number) for name, number in places}
+        people = {str(name): cast("int", number) for name, number in world.rows("SELECT name, id FROM person")}
         for who, place in (("小王", "local"), ("小李", "dm:小李"), ("小陈", "dm:小陈")):
-            audience = Audience(cast("int", chats[place]), "dm", (cast("int", people[who]),))
+            audience = Audience(chats[place], "dm", (people[who],))
             for _ in range(2):
                 assert await likeness(world, "我的狗叫旺财", audience) == [f"{who}的狗叫旺财"]
-        everyone = tuple(cast("int", number) for number in people.values())
-        group = Audience(cast("int", chats["group:家"]), "group", everyone)
+        group = Audience(chats["group:家"], "group", tuple(people.values()))
         assert await likeness(world, "我的狗叫旺财", group) == ["群里的狗也叫旺财"]
 
 
@@ -222,7 +225,7 @@ async def test_a_server_that_is_busy_is_waited_for_as_long_as_it_says(tmp_path: 
         await world.wait(60)
         assert vectors(world) == [("我的狗叫旺财", "meaning")]
         assert len(world.log.named("embedding_works")) == 1
-        assert [call[0] for call in paid(world)][0] == "released"
+        assert next(call[0] for call in paid(world)) == "released"
 
 
 async def test_one_text_that_the_server_refuses_does_not_keep_the_others_waiting(tmp_path: Path) -> None:
@@ -244,7 +247,7 @@ async def test_one_text_that_the_server_refuses_does_not_keep_the_others_waiting
     [({"budget": {"day_tokens": 0}}, "budget"), ({"background": {"sources": ["digest"]}}, "switched_off")],
 )
 async def test_without_money_or_leave_no_vector_is_made_and_the_log_says_so_once(
-    tmp_path: Path, tables: dict[str, object], why: str
+    tmp_path: Path, tables: dict[str, Any], why: str
 ) -> None:
     async with house(tmp_path, **tables) as (world, server):
         for _ in range(3):
@@ -261,3 +264,20 @@ async def test_the_hash_makes_vectors_without_a_server_and_without_money(tmp_pat
         assert [model for _, model in vectors(world)] == ["hash-512"]
         assert (server.asked.inputs, paid(world)) == ([], [])
         assert await likeness(world, "is she allergic to a peanut?") == ["I have severe allergies to peanuts"]
+
+
+async def test_an_index_that_is_written_anew_keeps_what_was_paid_for(tmp_path: Path) -> None:
+    async with house(tmp_path) as (world, server):
+        await world.say("记住我的狗叫旺财")
+        await world.say("记住我有一只猫")
+        await world.wait(SOON)
+        asked = len(server.asked.inputs)
+        await world.close()
+        with closing(sqlite3.connect(tmp_path / "nuan.db")) as database:
+            database.execute("UPDATE meta SET value = 'older' WHERE key = 'terms'")
+            database.execute("UPDATE memory SET text = '我有两只猫' WHERE text = '我有一只猫'")
+            database.commit()
+        await world.open()
+        await world.wait(SOON)
+        assert server.asked.inputs[asked:] == [["我有两只猫"]], "the other texts are still the same"
+        assert len(vectors(world)) == 2

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from bot.cli.embedding import embedding_findings
 from bot.cli.house import Place
 from bot.cli.models import known_of, member_of
 from bot.clock import SystemClock
@@ -26,7 +27,7 @@ async def examine(place: Place) -> tuple[Finding, ...]:
     found = [*await _models(place), *await _telegram(settings), *await _discord(settings, Silence())]
     if settings.telegram.token is None and settings.discord.token is None:
         found.append(Finding(True, "platforms", "no token is set: only `nuan chat` works"))
-    return (*found, *await _store(place))
+    return (*found, *await embedding_findings(settings, place.data), *await _store(place))
 
 
 async def _models(place: Place) -> tuple[Finding, ...]:

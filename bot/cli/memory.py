@@ -117,6 +117,7 @@ def show(
 @app.command()
 def backfill(
     namespaces: Annotated[bool, typer.Option("--namespaces", help="Only owners, chats and visibility.")] = False,
+    vectors: Annotated[bool, typer.Option("--vectors", help="Only the vectors of hybrid recall.")] = False,
     text_index: Annotated[bool, typer.Option("--text-index", help="Only the full-text index.")] = False,
     apply: Annotated[bool, typer.Option("--apply", help="Put it right, after a backup beside the database.")] = False,
     as_json: JsonOption = False,
@@ -130,7 +131,7 @@ def backfill(
     """
     from bot.cli.mending import backfill as mend
 
-    wanted: dict[Part, bool] = {"namespaces": namespaces, "text-index": text_index}
+    wanted: dict[Part, bool] = {"namespaces": namespaces, "vectors": vectors, "text-index": text_index}
     parts = frozenset(part for part, chosen in wanted.items() if chosen or not any(wanted.values()))
     print(run_guarded(mend(find_place(config, data), parts, apply=apply, as_json=as_json)))
 

@@ -11,7 +11,7 @@ Provider = Literal["", "hash", "openai"]
 
 
 class EmbeddingServer(Section):
-    """Who makes vectors for memory.mode = "hybrid"; without one a recall goes by words alone."""
+    """Who makes the vectors of a hybrid recall; without one it goes by words alone."""
 
     provider: Provider = Field(
         default="",

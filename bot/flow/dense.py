@@ -15,6 +15,7 @@ from bot.recall.vectors import Matrix, changed, matrix, nearest
 from bot.store.store import Store
 from bot.store.vectors import Space
 from bot.types.people import Audience
+from bot.types.recall import Asking
 
 QUESTIONS = 64
 """Questions whose vectors are kept: a turn may ask the same again."""
@@ -57,35 +58,37 @@ class Dense:
         """Whether its vectors know no meaning: they may help words, not outvote them."""
         return self._calls is not None and not self._calls.embedder.calls
 
-    async def like(self, audience: Audience, person_id: int, text: str, most: int) -> Likeness:
-        """At most `most` documents like the text; without vectors at once nothing, and why."""
-        if self._calls is None or not text.strip():
+    async def like(self, asking: Asking, most: int) -> Likeness:
+        """At most `most` documents like the question; without vectors at once nothing, and why."""
+        if self._calls is None or not asking.text.strip():
             return Likeness(missing="off")
         if self._calls.embedder.calls and not self._pays:
             return Likeness(missing="unpaid")
-        seen = await self._store.vectors.seen_by(audience, self._calls.embedder.name)
+        seen = await self._store.vectors.seen_by(asking, self._calls.embedder.name)
         if not seen:
             return Likeness(missing="none")
         try:
-            asked, dimensions = await self._vector(audience, person_id, text)
+            asked, dimensions = await self._vector(asking)
         except OverBudget:
             return Likeness(missing="budget")
         except ModelError:
             return Likeness(missing="down")
-        wanted = [number for number, width in seen.items() if width == dimensions]
-        if not wanted:
+        fits = {number: fit for number, width, fit in seen if width == dimensions}
+        if not fits:
             return Likeness(missing="none")
-        rows = await self._rows(audience, dimensions, wanted)
-        best = await self._aside.run(nearest, asked, rows, self._rules.least_cosine, most)
+        rows = await self._rows(asking.audience, dimensions, list(fits))
+        fit = [fits.get(number, False) for number in rows.ids]
+        best = await self._aside.run(nearest, asked, rows, fit, self._rules.least_cosine, most)
         return Likeness({number: (place, cosine) for place, (number, cosine) in enumerate(best, 1)})
 
-    async def _vector(self, audience: Audience, person_id: int, text: str) -> tuple[bytes, int]:
+    async def _vector(self, asking: Asking) -> tuple[bytes, int]:
         """The question's vector, from a call unless it was asked lately."""
         assert self._calls is not None
+        text, chat_id = asking.text, asking.audience.chat_id
         if text in self._questions:
             self._questions.move_to_end(text)
             return self._questions[text]
-        found, settlement = await self._calls.embed((text,), audience.chat_id, person_id, self._rules.query_seconds)
+        found, settlement = await self._calls.embed((text,), chat_id, asking.person_id, self._rules.query_seconds)
         if settlement is not None:
             await asyncio.shield(self._store.ledger.settle(settlement, self._clock.now()))
         self._calls.note("")

@@ -1,4 +1,4 @@
-"""Calls for vectors: each is reserved before it is made and charged or released after, and a server that fails rests."""
+"""Calls for vectors: reserved before they are made, charged or released after; a server that fails rests."""
 
 import asyncio
 import math

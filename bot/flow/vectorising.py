@@ -94,6 +94,21 @@ class Vectorising:
         if done:
             self._log.info("embedded", documents=done, model=self._calls.embedder.name)
 
+    async def make_all(self, progress: Callable[[int], None], *, anew: bool = False, dry_run: bool = False) -> int:
+        """Make every vector that is lacking (`anew`: or not), now; how many there are to make.
+
+        `progress` is told how many are made, after each page. ModelError and OverBudget end it; what is made stays.
+        """
+        if anew and not dry_run:
+            await self._store.vectors.drop()
+            self._progress = Progress()
+        wanted = await self.lacking() if not (anew and dry_run) else (await self._store.vectors.counts(Space("")))[0]
+        made = 0
+        while not dry_run and self._calls is not None and (page := await self._page()):
+            made += await self.make(page)
+            progress(made)
+        return wanted
+
     async def lacking(self) -> int:
         """How many documents have no vector."""
         if self._calls is None:
@@ -185,20 +200,3 @@ class Vectorising:
             wake()
 
         self._alarm = self._clock.at(when, fire)
-
-
-async def make_vectors(
-    work: Vectorising, progress: Callable[[int], None], *, dry_run: bool = False
-) -> int:  # fmt: skip
-    """Make every vector that is lacking, now; how many there are to make.
-
-    `progress` is told how many are made, after each page. ModelError and OverBudget end it; what is made stays.
-    """
-    wanted = await work.lacking()
-    if dry_run:
-        return wanted
-    made = 0
-    while page := await work._page():
-        made += await work.make(page)
-        progress(made)
-    return wanted

@@ -90,7 +90,7 @@ def read_answer(raw: bytes, count: int, dimensions: int | None) -> Embedded:
         raise ModelError(fault_of(shown), f"an error with status 200: {label(body)}".strip(": "), describe(shown))
     rows = _rows(body.get("data"), count)
     widths = {len(row) for row in rows}
-    if len(widths) != 1 or not 0 < min(widths):
+    if len(widths) != 1 or not min(widths) > 0:
         raise ModelError("invalid", f"vectors of different lengths: {sorted(widths)[:4]}")
     if dimensions is not None and widths != {dimensions}:
         raise ModelError("invalid", f"vectors have {min(widths)} dimensions, asked for were {dimensions}")

@@ -63,10 +63,13 @@ def changed(known: Matrix, wanted: Sequence[int], new: Sequence[tuple[int, bytes
     return Matrix(ids, both[[last[number] for number in ids]])
 
 
-def nearest(asked: bytes, among: Matrix, least: float, most: int) -> tuple[tuple[int, float], ...]:
-    """The numbers of the vectors that are at least so like the asked one, with their cosines, the likest first.
+def nearest(
+    asked: bytes, among: Matrix, fit: Sequence[bool], least: float, most: int
+) -> tuple[tuple[int, float], ...]:  # fmt: skip
+    """The numbers of the fitting vectors that are at least so like the asked one, with cosines, the likest first.
 
-    Of equals the newer comes first. A query of another width than the matrix is like nothing.
+    `fit` says it of each, in order. Of equals the newer comes first. A query of another width is like
+    nothing.
     """
     import numpy as np
 
@@ -75,8 +78,8 @@ def nearest(asked: bytes, among: Matrix, least: float, most: int) -> tuple[tuple
     if not among.ids or query.shape[0] != among.rows.shape[1]:
         return ()
     cosines = among.rows @ query
-    fit = np.flatnonzero(cosines >= np.float32(least))
-    if fit.size > most:
-        fit = fit[np.argpartition(-cosines[fit], most - 1)[:most]]
-    best = sorted(((float(cosines[place]), among.ids[place]) for place in fit), reverse=True)
+    like = np.flatnonzero((cosines >= np.float32(least)) & np.asarray(fit, dtype=bool))
+    if like.size > most:
+        like = like[np.argpartition(-cosines[like], most - 1)[:most]]
+    best = sorted(((float(cosines[place]), among.ids[place]) for place in like), reverse=True)
     return tuple((number, cosine) for cosine, number in best)

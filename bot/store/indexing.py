@@ -4,6 +4,7 @@ import sqlite3
 from collections.abc import Iterable
 
 from bot.store.documents import TALK_MS, Doc, drop, put, scope_of
+from bot.store.embedded import set_aside, take_back
 from bot.text.tokens import TERMS
 
 LINE = """kind IN ('message', 'bot') AND hidden = '' AND label IN ('', 'cut')"""
@@ -62,6 +63,7 @@ def up_to_date(db: sqlite3.Connection) -> None:
 
 def rebuild(db: sqlite3.Connection) -> int:
     """Verb: the rows of memories, summaries and lines are written anew from their tables; how many there are then."""
+    set_aside(db)
     for kind, ref in db.execute("SELECT kind, ref FROM doc WHERE kind <> 'note'").fetchall():
         drop(db, kind, (ref,))
     for (number,) in db.execute(f"SELECT id FROM memory WHERE {MEMORY} ORDER BY id").fetchall():
@@ -69,6 +71,7 @@ def rebuild(db: sqlite3.Connection) -> int:
     for (number,) in db.execute(f"SELECT id FROM digest WHERE {DIGEST} ORDER BY id").fetchall():
         index_digest(db, number)
     index_lines(db, [number for (number,) in db.execute(f"SELECT id FROM event WHERE {LINE} ORDER BY id").fetchall()])
+    take_back(db)
     count: int = db.execute("SELECT count(*) FROM doc").fetchone()[0]
     return count
 

@@ -216,6 +216,12 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         'CREATE VIRTUAL TABLE doc_text USING fts5 (scope, terms, tokenize = "ascii", detail = "column")',
         "DROP TABLE memory_text",
     ),
+    (
+        """CREATE TABLE vector (
+            doc_id INTEGER PRIMARY KEY REFERENCES doc(id) ON DELETE CASCADE, model TEXT NOT NULL,
+            dimensions INTEGER NOT NULL, fingerprint BLOB NOT NULL, vector BLOB NOT NULL)""",
+        "CREATE INDEX vector_space ON vector (doc_id, model, dimensions)",
+    ),
     ("INSERT OR IGNORE INTO meta (key, value) VALUES ('house', lower(hex(randomblob(8))))",),
 )
 """Migration n brings a database from user_version n to n + 1; each runs in one transaction."""

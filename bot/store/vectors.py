@@ -1,26 +1,22 @@
 """Vectors of what can come back, one a document: they go with it, and a change of text or model makes them anew."""
 
-import hashlib
 import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bot.store.database import Database
 from bot.store.documents import scopes_of
+from bot.store.embedded import TEXT, fingerprint
 from bot.store.ledger import Owner, Reservation, Settlement, reserve, settle
 from bot.types.embedding import Unembedded
 from bot.types.people import Audience
+from bot.types.recall import Asking
 from bot.types.turn import Call
 
-TEXTS = {
-    "memory": "(SELECT text FROM memory WHERE memory.id = doc.ref)",
-    "digest": "(SELECT summary FROM digest WHERE digest.id = doc.ref)",
-    "line": "(SELECT text FROM event WHERE event.id = doc.ref AND hidden = '')",
-}
-"""Where the text of a document lies, by its kind."""
-
-TEXT = "coalesce(CASE kind " + " ".join(f"WHEN '{kind}' THEN {text}" for kind, text in TEXTS.items()) + " END, '')"
 HAS = "SELECT 1 FROM vector WHERE doc_id = doc.id AND model = ?1 AND (?3 = 0 OR dimensions = ?3)"
+
+FOR_EVER = 2**62
+"""Later than every instant and every number."""
 
 MOST = 20_000
 """Newest documents of an audience whose vectors are compared: 120 MB of them at 1,536 dimensions."""
@@ -52,8 +48,7 @@ class Vectors:
     async def lacking(self, space: Space, after: int, limit: int) -> tuple[Unembedded, ...]:
         """Documents beyond number `after` without a vector there, oldest first; a document never changes its text."""
         rows = await self._database.rows(
-            f"SELECT id, chat_id, {TEXT} FROM doc WHERE id > ?2 AND NOT EXISTS ({HAS}) "
-            "ORDER BY id LIMIT ?4",
+            f"SELECT id, chat_id, {TEXT} FROM doc WHERE id > ?2 AND NOT EXISTS ({HAS}) ORDER BY id LIMIT ?4",
             (space.model, after, space.dimensions, limit),
         )
         return tuple(Unembedded(*row) for row in rows)
@@ -75,15 +70,20 @@ class Vectors:
         )
         return int(row[0]) if row else 0
 
-    async def seen_by(self, audience: Audience, model: str) -> dict[int, int]:
-        """The documents that this audience may see and that have a vector of that model, with its dimensions."""
-        scopes = scopes_of(audience)
+    async def seen_by(self, asking: Asking, model: str) -> list[tuple[int, int, bool]]:
+        """The documents with a vector of that model that this audience may see, newest first.
+
+        Each with its dimensions, and whether it is among what is asked for: kinds, times, what was not just heard.
+        """
+        scopes, audience = scopes_of(asking.audience), asking.audience
+        fits = f"kind IN ({_places(asking.kinds)}) AND at >= ? AND at < ? AND NOT (kind = 'line' AND chat_id = ? "
         rows = await self._database.rows(
-            f"SELECT doc_id, dimensions FROM doc JOIN vector ON doc_id = doc.id WHERE scope IN ({_places(scopes)}) "
-            "AND model = ? ORDER BY doc_id DESC LIMIT ?",
-            (*scopes, model, MOST),
-        )
-        return dict(rows)
+            f"SELECT doc_id, dimensions, {fits} AND ref >= ?) FROM doc JOIN vector ON doc_id = doc.id "
+            f"WHERE scope IN ({_places(scopes)}) AND model = ? ORDER BY doc_id DESC LIMIT ?",
+            (*asking.kinds, asking.since or 0, asking.until or FOR_EVER, audience.chat_id, asking.heard or FOR_EVER,
+             *scopes, model, MOST),
+        )  # fmt: skip
+        return [(row[0], row[1], bool(row[2])) for row in rows]
 
     async def of(self, audience: Audience, space: Space, numbers: Sequence[int]) -> list[tuple[int, bytes]]:
         """The vectors of these documents as far as this audience may see them."""
@@ -95,7 +95,7 @@ class Vectors:
                 "SELECT doc_id, vector FROM doc JOIN vector ON doc_id = doc.id WHERE doc.id IN "
                 f"({_places(part)}) AND scope IN ({_places(scopes)}) AND model = ? AND dimensions = ?",
                 (*part, *scopes, space.model, space.dimensions),
-            )  # type: ignore[arg-type]
+            )
         return found
 
     async def put(self, space: Space, new: Sequence[NewVector], settlement: Settlement | None, at: int) -> int:
@@ -126,34 +126,6 @@ def put(
         ).rowcount
         for each in new
     )
-
-
-def fingerprint(text: str) -> bytes:
-    """What tells a text from others: 8 bytes of a hash."""
-    return hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=8).digest()
-
-
-def set_aside(db: sqlite3.Connection) -> None:
-    """Verb part: before all documents are written anew, keep the vectors under what they are of."""
-    db.execute("DROP TABLE IF EXISTS temp.kept")
-    db.execute(
-        "CREATE TEMP TABLE kept AS SELECT kind, ref, model, dimensions, fingerprint, vector FROM vector "
-        "JOIN doc ON doc.id = doc_id"
-    )
-    db.execute("CREATE INDEX temp.kept_of ON kept (kind, ref)")
-
-
-def take_back(db: sqlite3.Connection) -> None:
-    """Verb part: documents whose text is still the same have their vectors again."""
-    rows = db.execute(f"SELECT doc.id, fingerprint, {TEXT}, kept.rowid FROM kept JOIN doc USING (kind, ref)").fetchall()
-    for number, print_, text, row in rows:
-        if fingerprint(text) == print_:
-            db.execute(
-                "INSERT OR REPLACE INTO vector (doc_id, model, dimensions, fingerprint, vector) "
-                "SELECT ?, model, dimensions, fingerprint, vector FROM temp.kept WHERE rowid = ?",
-                (number, row),
-            )
-    db.execute("DROP TABLE temp.kept")
 
 
 def _places(values: Sequence[object]) -> str:

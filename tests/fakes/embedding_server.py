@@ -103,5 +103,3 @@ def check_input(body: Mapping[str, object]) -> tuple[list[str], int | None]:
     if dimensions is not None and not (isinstance(dimensions, int) and dimensions > 0):
         raise Violation("dimensions must be a positive integer")
     return list(texts), dimensions
-
-
