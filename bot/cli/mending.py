@@ -15,7 +15,6 @@ from bot.cli.house import Place, make_parts
 from bot.cli.models import make_crew
 from bot.clock import SystemClock
 from bot.errors import NuanError
-from bot.flow.vectorising import make_vectors
 from bot.memory.carrying.values import time_text
 from bot.memory.standing import judge
 from bot.ops.silence import Silence
@@ -95,7 +94,7 @@ class Vectors:
         """Make them; ModelError or OverBudget ends it, and what is made stays."""
         if self._work is not None and (total := await self._work.lacking()):
             bar = bars.add_task("vectors", total=total)
-            await make_vectors(self._work, lambda made: bars.update(bar, completed=made))
+            await self._work.make_all(lambda made: bars.update(bar, completed=made))
 
     async def close(self) -> None:
         """Free the connections."""
