@@ -1,6 +1,6 @@
 """A child that imports or mends and is killed, by itself and with SIGKILL, at the n-th statement that changes memories.
 
-`python -m tests.kill_memory FOLDER N import FILE` or `… mend`. What must hold then is for the tests.
+`python -m tests.kill_memory FOLDER N [FILE]`: with a file it imports, without one it mends. What must hold then is for tests.
 """
 
 import asyncio
@@ -26,12 +26,12 @@ def kill_at(folder: Path, statement: int, *words: str) -> None:
     assert subprocess.run(command, cwd=ROOT, check=False, timeout=60).returncode == -signal.SIGKILL
 
 
-async def work(folder: Path, statement: int, what: str, *files: str) -> None:
-    """Do it with a writer that dies."""
+async def work(folder: Path, statement: int, text: str) -> None:
+    """Import that text, or mend without one, with a writer that dies."""
     async with await open_store(folder) as store:
         _arm(store, statement)
-        if what == "import":
-            parsed = parse_jsonl(Path(files[0]).read_text("utf-8"), "f")
+        if text:
+            parsed = parse_jsonl(text, "f")
             plan = make_plan(parsed, await store.carrying.here(), store.tombstones.covers)
             await store.carrying.bring_in(plan, NOW)
         else:
@@ -54,4 +54,6 @@ def _arm(store: Store, statement: int) -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(work(Path(sys.argv[1]), int(sys.argv[2]), *sys.argv[3:]))
+    asyncio.run(
+        work(Path(sys.argv[1]), int(sys.argv[2]), "".join(Path(name).read_text("utf-8") for name in sys.argv[3:]))
+    )

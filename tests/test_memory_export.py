@@ -1,4 +1,4 @@
-"""`nuan memory export`, `list` and `show`: everything, readable, only of whom it is asked for, and nothing forgotten."""
+"""`nuan memory export`, `list` and `show`: everything, readable, of whom it is asked for, and nothing forgotten."""
 
 import asyncio
 import json
