@@ -1,6 +1,6 @@
 """A child that imports or mends and is killed, by itself and with SIGKILL, at the n-th statement that changes memories.
 
-`python -m tests.kill_memory FOLDER N [FILE]`: with a file it imports, without one it mends. What must hold then is for tests.
+`python -m tests.kill_memory FOLDER N [FILE]`: with a file it imports, without one it mends. Tests say what must hold.
 """
 
 import asyncio
