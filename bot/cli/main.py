@@ -1,28 +1,23 @@
 """The `nuan` command line. Every error is one clear line and an exit code; 0 good, 1 failed, 2 configuration."""
 
-import asyncio
 import os
 import signal
 import sys
-from collections.abc import Callable, Coroutine
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeVar
+from typing import Annotated
 
 import typer
 
 from bot import __version__
+from bot.cli import memory
+from bot.cli.guarding import find_place, guard, run_guarded
 from bot.cli.options import DATA, ChatOption, ConfigOption, CtxOptions, DataOption, PersonOption, takes
-from bot.errors import ConfigError, NuanError
-
-if TYPE_CHECKING:
-    from bot.cli.house import Place
-
-T = TypeVar("T")
 
 app = typer.Typer(
     name="nuan", no_args_is_help=True, add_completion=True, pretty_exceptions_enable=False,
     help="nuan 暖: a companion that wakes up warm. Begin with `nuan chat`.",
 )  # fmt: skip
+app.add_typer(memory.app, name="memory")
 
 
 @app.command()
@@ -40,7 +35,7 @@ def chat(
     if sys.stdin is None or sys.stdout is None:
         raise SystemExit("nuan: a talk needs an open standard input and output")
     source = Source(config, data, os.environ)
-    _run(talk(source, _guard(source.read), group, name, verbose))
+    run_guarded(talk(source, guard(source.read), group, name, verbose))
 
 
 @app.command()
@@ -54,7 +49,7 @@ def run(config: ConfigOption = None, data: DataOption = DATA) -> None:
     from bot.cli.source import Source
 
     source = Source(config, data, os.environ)
-    _run(serve(source, _guard(source.read)))
+    run_guarded(serve(source, guard(source.read)))
 
 
 @app.command()
@@ -63,11 +58,11 @@ def ctx(options: CtxOptions) -> None:
     """Show what the next call would send, its cache and memories. Example: nuan ctx --query 猫 --compare --debug"""
     from bot.cli.look import Look, View, show_ctx
 
-    look = _guard(
+    look = guard(
         lambda: Look(options.query, options.raw, options.as_json, options.compare, options.debug, options.limit)
     )
     view = View(options.chat, options.person)
-    sys.stdout.buffer.write(_run(show_ctx(_place(options.config, options.data), view, look)))
+    sys.stdout.buffer.write(run_guarded(show_ctx(find_place(options.config, options.data), view, look)))
     sys.stdout.buffer.flush()
 
 
@@ -78,7 +73,7 @@ def boot(
     """Show the warm boot that the next conversation would open with. Example: nuan boot"""
     from bot.cli.look import View, show_boot
 
-    print(_run(show_boot(_place(config, data), View(chat, person))))
+    print(run_guarded(show_boot(find_place(config, data), View(chat, person))))
 
 
 @app.command()
@@ -90,7 +85,7 @@ def usage(
     """Show what the model calls used per day, chat and cause. Example: nuan usage --days 30"""
     from bot.cli.look import show_usage
 
-    print(_run(show_usage(_place(config, data), days)))
+    print(run_guarded(show_usage(find_place(config, data), days)))
 
 
 @app.command()
@@ -98,7 +93,7 @@ def init(config: ConfigOption = None) -> None:
     """Write nuan.toml: look for a local model server, otherwise ask. The key goes to .env."""
     from bot.cli.init import init as write
 
-    _guard(lambda: write(config or Path("nuan.toml")))
+    guard(lambda: write(config or Path("nuan.toml")))
 
 
 @app.command()
@@ -106,7 +101,7 @@ def doctor(config: ConfigOption = None, data: DataOption = DATA) -> None:
     """Check tokens, intents, proxies and the data folder; exit code 1 when something is wrong. Example: nuan doctor"""
     from bot.cli.doctor import examine
 
-    found = _run(examine(_place(config, data)))
+    found = run_guarded(examine(find_place(config, data)))
     for finding in found:
         print(f"{'✓' if finding.good else '✗'} {finding.about}: {finding.text}")
     raise SystemExit(not all(finding.good for finding in found))
@@ -121,28 +116,3 @@ def version() -> None:
 def main() -> None:
     """The entry point."""
     app()
-
-
-def _place(config: Path | None, data: Path) -> "Place":
-    from bot.cli.source import Source
-
-    return _guard(Source(config, data, os.environ).read)
-
-
-def _run(work: Coroutine[object, object, T]) -> T:
-    return _guard(lambda: asyncio.run(work))
-
-
-def _guard(work: Callable[[], T]) -> T:
-    """Turn every expected error into one clear line and an exit code."""
-    try:
-        return work()
-    except ConfigError as error:
-        for problem in error.problems:
-            print(f"nuan: {problem}", file=sys.stderr)
-        raise SystemExit(2) from None
-    except (NuanError, OSError) as error:
-        print(f"nuan: {error}", file=sys.stderr)
-        raise SystemExit(1) from None
-    except KeyboardInterrupt:
-        raise SystemExit(130) from None

@@ -35,6 +35,18 @@ class Reader(aiosqlite.Connection):
         found: list[list[Row]] = await self._execute(self._snapshot, selects)  # type: ignore[no-untyped-call]
         return found
 
+    async def look(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        """What `work` reads, all of one moment."""
+        found: T = await self._execute(self._look, work)  # type: ignore[no-untyped-call]
+        return found
+
+    def _look(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        self._conn.execute("BEGIN")
+        try:
+            return work(self._conn)
+        finally:
+            self._conn.execute("COMMIT")
+
     def _snapshot(self, selects: Sequence[tuple[str, Params]]) -> list[list[Row]]:
         self._conn.execute("BEGIN")
         try:
@@ -67,6 +79,13 @@ class Database:
         """The rows of several SELECTs, all of one moment and in one trip; StoreError when the file cannot be read."""
         try:
             return await self._reader.snapshot(selects)
+        except sqlite3.Error as error:
+            raise StoreError(f"the database cannot be read ({error})") from error
+
+    async def read(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        """What a function reads in one transaction, off the event loop; StoreError when the file cannot be read."""
+        try:
+            return await self._reader.look(work)
         except sqlite3.Error as error:
             raise StoreError(f"the database cannot be read ({error})") from error
 

@@ -64,6 +64,13 @@ class People:
         rows = await self._database.rows("SELECT id FROM person WHERE id = ? OR name = ?", (_number(name), name))
         return await self.person(int(rows[0][0])) if len(rows) == 1 else None
 
+    async def by_account(self, account: str) -> int | None:
+        """The number of the person with that account, "platform:id"; None when nuan knows none."""
+        row = await self._database.row(
+            "SELECT person_id FROM account WHERE platform = ? AND external_id = ?", account.partition(":")[::2]
+        )
+        return int(row[0]) if row else None
+
     async def accounts(self, person_id: int, platform: str) -> frozenset[str]:
         """The ids by which that platform knows the person."""
         rows = await self._database.rows(

@@ -244,6 +244,7 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             tokens INTEGER NOT NULL, why TEXT NOT NULL DEFAULT '')""",
         "CREATE INDEX brought_turn ON brought (turn_id)",
     ),
+    ("INSERT OR IGNORE INTO meta (key, value) VALUES ('house', lower(hex(randomblob(8))))",),
 )
 """Migration n brings a database from user_version n to n + 1; each runs in one transaction."""
 

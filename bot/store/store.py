@@ -14,6 +14,7 @@ from bot.store.asked import Asked
 from bot.store.attachments import Attachments
 from bot.store.brought import BroughtRows
 from bot.store.bursts import Bursts
+from bot.store.carrying import Carrying
 from bot.store.changes import Changes
 from bot.store.codes import Codes
 from bot.store.database import Database, open_database
@@ -29,6 +30,7 @@ from bot.store.joins import Joins
 from bot.store.ledger import Ledger
 from bot.store.lookup import Lookup
 from bot.store.memories import Memories
+from bot.store.mending import Mending
 from bot.store.notefiles import NoteFiles
 from bot.store.notes import Notes
 from bot.store.outbox import Outbox
@@ -77,6 +79,8 @@ class Store:
         self.notes = Notes(database, lists, shelf)
         self.flushes = Flushes(database, shelf.files)
         self.digests = Digests(database)
+        self.carrying = Carrying(database, self.tombstones)
+        self.mending = Mending(database)
         self.people = People(database, lists)
         self.access = Admission(database, lists)
         self.codes = Codes(database, lists, folder)
@@ -124,7 +128,7 @@ async def open_store(
 
     `owners` are the accounts with the owner's rights, `allow` the ids that need no approval, each "platform:id".
     """
-    lock = None if read_only else await asyncio.to_thread(_hold, folder)
+    lock = None if read_only else await asyncio.to_thread(hold, folder)
     try:
         database = await open_database(folder / DATABASE, read_only=read_only)
         try:
@@ -141,7 +145,8 @@ async def open_store(
         raise
 
 
-def _hold(folder: Path) -> int:
+def hold(folder: Path) -> int:
+    """Keep every other nuan that writes out of the folder, until the descriptor is closed; HeldError when one is in."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         descriptor = os.open(folder / "nuan.lock", os.O_RDWR | os.O_CREAT, 0o600)

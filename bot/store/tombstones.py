@@ -26,6 +26,7 @@ class Tombstones:
         except OSError as error:
             raise StoreError(f"the tombstones cannot be read ({error}): check the data folder's rights") from error
         self._macs: set[str] = set()
+        self._numbers: dict[int, str] = {}
         for line in lines:
             self._read(line)
         if self._macs and not self._key:
@@ -38,6 +39,7 @@ class Tombstones:
         mac = self._mac(text)
         self._append({"id": memory_id, "mac": mac, "at": at})
         self._macs.add(mac)
+        self._numbers[memory_id] = mac
 
     def lift(self, text: str, at: int) -> None:
         """It was said anew on purpose: no longer forgotten. StoreError when the disk refuses."""
@@ -50,10 +52,21 @@ class Tombstones:
         """True when exactly this text (folded) was forgotten and not told anew."""
         return bool(self._macs) and self._mac(text) in self._macs
 
+    def covers_number(self, memory_id: int) -> bool:
+        """True when the memory of that number was forgotten and its text not told anew."""
+        return self._numbers.get(memory_id) in self._macs
+
+    @property
+    def last(self) -> int:
+        """The highest number among what was forgotten, 0 for nothing."""
+        return max(self._numbers, default=0)
+
     def _read(self, line: bytes) -> None:
         try:
             row = json.loads(line)
             (self._macs.discard if row.get("lifted") else self._macs.add)(row["mac"])
+            if isinstance(row.get("id"), int):
+                self._numbers[row["id"]] = row["mac"]
         except (ValueError, KeyError, AttributeError):
             pass  # half a line, from a power cut: its command was never confirmed
 

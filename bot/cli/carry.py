@@ -1,0 +1,181 @@
+"""`nuan memory export` and `import`: files out of a house and into one. Decisions are in bot/memory/carrying."""
+
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from bot.cli.files import read_text_file, refuse_existing, write_private
+from bot.cli.house import Place
+from bot.clock import SystemClock
+from bot.errors import NuanError
+from bot.memory.carrying.foreign import Imported, parse_foreign
+from bot.memory.carrying.jsonl import parse_jsonl, write_jsonl
+from bot.memory.carrying.markdown import write_markdown
+from bot.memory.carrying.planning import make_plan
+from bot.memory.carrying.reading import is_export, parse_markdown
+from bot.memory.carrying.showing import plan_text
+from bot.memory.carrying.values import BadValue, reference, time_text
+from bot.store.store import Store, open_store
+from bot.types.carried import Carried, Here, Parsed, Plan
+
+Format = Literal["both", "md", "jsonl"]
+NAMES = {"jsonl": "memories.jsonl", "md": "memories.md"}
+_DAY_MS = 86_400_000
+
+
+@dataclass(frozen=True, slots=True)
+class Taking:
+    """How files are imported. `forget` also forgets, without a question, what an edited file holds no more."""
+
+    path: Path
+    owner: str = ""
+    yes: bool = False
+    forget: bool = False
+    dry_run: bool = False
+    skip_bad: bool = False
+
+
+async def export_memories(place: Place, path: Path | None, person: str, form: Format, *, force: bool) -> str:
+    """Write what is remembered; a line that says what was written. Works beside a running nuan."""
+    now = SystemClock().now()
+    target = path or Path(f"nuan-memories-{time_text(now)[:10]}")
+    ending = target.suffix.lstrip(".").lower()
+    files = {ending: target} if ending in NAMES else {end: target / name for end, name in NAMES.items()}
+    if form != "both":
+        files = {end: file for end, file in files.items() if end == form}
+    if not files:
+        raise NuanError(f"{target}: a file for --format {form} ends in .{form}")
+    if not force:
+        for file in files.values():
+            refuse_existing(file)
+    async with await open_store(place.data, read_only=True) as store:
+        number = await find_person(store, person) if person else None
+        export = await store.carrying.export(number, now)
+    writers = {"jsonl": write_jsonl, "md": write_markdown}
+    for end, file in files.items():
+        write_private(file, writers[end](export.here.carried), force=force)
+    carried = export.here.carried
+    lines = [
+        f"{len(carried.memories)} memories and {len(carried.summaries)} conversations of {len(carried.people)} people "
+        f"are in {' and '.join(str(file) for file in files.values())}"
+    ]
+    if export.forgotten:
+        lines.append(f"left out: {export.forgotten} that were forgotten or replaced")
+    if export.astray:
+        lines.append(f"left out: {export.astray} of nobody known; `nuan memory backfill` says which")
+    return "\n".join(lines)
+
+
+async def find_person(store: Store, wanted: str) -> int:
+    """The person of a number, a unique name or an account (platform:id); NuanError when there is none."""
+    if ":" in wanted:
+        number = await store.people.by_account(wanted)
+    else:
+        found = await store.people.person_named(wanted)
+        number = found.id if found else None
+    if number is None:
+        raise NuanError(f"--person: there is nobody {wanted!r}: give a number, a name that only one has or platform:id")
+    return number
+
+
+async def import_memories(place: Place, taking: Taking, ask: Callable[[str], bool]) -> None:
+    """Show what would change, ask, and carry it out in one transaction.
+
+    NuanError, with nothing changed, for lines that cannot be read, another nuan that runs here, or a question that
+    nobody is there to answer.
+    """
+    now = SystemClock().now()
+    async with await open_store(place.data, read_only=taking.dry_run) as store:
+        here = await store.carrying.here()
+        parsed = read_files(taking, here, now)
+        for problem in parsed.problems:
+            print(f"nuan: {problem.where}: {problem.text}", file=sys.stderr)
+        if parsed.problems and not taking.skip_bad:
+            count = len(parsed.problems)
+            raise NuanError(f"{count} lines cannot be read, nothing was changed; --skip-bad takes the others")
+        plan = make_plan(parsed, here, store.tombstones.covers)
+        print(plan_text(plan))
+        if taking.dry_run:
+            return
+        forget = bool(plan.forget) and _agreed(taking, ask, forget=True, count=len(plan.forget))
+        if not plan.changes and not forget:
+            print("nothing to change")
+            return
+        if plan.changes and not _agreed(taking, ask, forget=False, count=_count(plan)):
+            print("nothing was changed")
+            return
+        until = now + place.settings.memory.undo_days * _DAY_MS
+        await store.carrying.bring_in(plan, now, until if forget else None)
+    print(f"done: {_count(plan)} taken in" + (f", {len(plan.forget)} forgotten" if forget else ""))
+
+
+def _count(plan: Plan) -> int:
+    return len(plan.of("new")) + len(plan.of("changed")) + len(plan.summaries)
+
+
+def _agreed(taking: Taking, ask: Callable[[str], bool], *, forget: bool, count: int) -> bool:
+    if forget:
+        if taking.forget:
+            return True
+        if taking.yes:
+            print(f"the {count} that are not in the file any more are kept; --forget forgets them")
+            return False
+        return ask(f"Forget the {count} that are not in the file any more?")
+    return taking.yes or ask(f"Take in {count}?")
+
+
+def read_files(taking: Taking, here: Here, now: int) -> Parsed:
+    """What a file or a folder says. A folder of ours may hold both formats when they say the same."""
+    if not taking.path.is_dir():
+        return _read(taking, taking.path, taking.path.name, here, now)
+    ours = [taking.path / name for name in NAMES.values() if (taking.path / name).is_file()]
+    if ours:
+        parsed = [_read(taking, path, path.name, here, now) for path in ours]
+        if len(parsed) == 2 and not any(each.problems for each in parsed) and _said(parsed[0]) != _said(parsed[1]):
+            raise NuanError(f"{ours[0]} and {ours[1]} differ: give the one that you edited")
+        return next((each for each in parsed if each.problems), parsed[0])
+    paths = sorted(path for path in taking.path.rglob("*.md") if path.is_file())
+    if not paths:
+        raise NuanError(f"{taking.path}: there is no .md file and no export in it")
+    every = [_read(taking, path, path.relative_to(taking.path).as_posix(), here, now) for path in paths]
+    return Parsed(
+        Carried(memories=tuple(memory for each in every for memory in each.carried.memories)),
+        tuple(line for each in every for line in each.lines),
+        tuple(problem for each in every for problem in each.problems),
+    )
+
+
+def _said(parsed: Parsed) -> object:
+    carried = parsed.carried
+    return (
+        sorted(carried.memories, key=lambda memory: (memory.id, memory.text)),
+        sorted(carried.summaries, key=lambda each: each.id), carried.house,
+    )  # fmt: skip
+
+
+def _read(taking: Taking, path: Path, name: str, here: Here, now: int) -> Parsed:
+    text = read_text_file(path)
+    if path.suffix.lower() == ".jsonl":
+        return parse_jsonl(text, name)
+    if is_export(text):
+        return parse_markdown(text, name, now)
+    return parse_foreign(text, name, _whose(taking, path, here, now))
+
+
+def _whose(taking: Taking, path: Path, here: Here, now: int) -> Imported:
+    """The owner of a foreign file, by account."""
+    if not taking.owner:
+        raise NuanError(f"{path} is no export of nuan: say whose it is with --owner platform:id")
+    try:
+        account = reference(taking.owner)
+    except BadValue as error:
+        raise NuanError(f"--owner {error}") from None
+    for person in here.carried.people:
+        if account in person.accounts:
+            if person.accounts[0] not in dict(here.dms):
+                raise NuanError(f"--owner: there is no direct chat with {account} yet: let them write to nuan first")
+            return Imported(person.accounts[0], "", now)
+    known = ", ".join(account for person in here.carried.people for account in person.accounts) or "nobody yet"
+    raise NuanError(f"--owner: nuan does not know {account}; it knows {known[:300]}")

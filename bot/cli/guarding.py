@@ -1,0 +1,42 @@
+"""How a command ends: every expected error is one clear line and an exit code. It knows no command."""
+
+import asyncio
+import os
+import sys
+from collections.abc import Callable, Coroutine
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from bot.errors import ConfigError, NuanError
+
+if TYPE_CHECKING:
+    from bot.cli.house import Place
+
+T = TypeVar("T")
+
+
+def find_place(config: Path | None, data: Path) -> "Place":
+    """The house of a command: its settings, checked, and its folder."""
+    from bot.cli.source import Source  # the configuration loads only where it is read
+
+    return guard(Source(config, data, os.environ).read)
+
+
+def run_guarded(work: Coroutine[object, object, T]) -> T:
+    """Run a command's work on a loop of its own."""
+    return guard(lambda: asyncio.run(work))
+
+
+def guard(work: Callable[[], T]) -> T:
+    """Turn every expected error into one clear line and an exit code: 1 failed, 2 configuration."""
+    try:
+        return work()
+    except ConfigError as error:
+        for problem in error.problems:
+            print(f"nuan: {problem}", file=sys.stderr)
+        raise SystemExit(2) from None
+    except (NuanError, OSError) as error:
+        print(f"nuan: {error}", file=sys.stderr)
+        raise SystemExit(1) from None
+    except KeyboardInterrupt:
+        raise SystemExit(130) from None

@@ -1,0 +1,171 @@
+"""The `nuan memory` commands: what they are called and take. Their work is in carry.py, kept.py and mending.py."""
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, get_args
+
+import typer
+
+from bot.cli.guarding import find_place, guard, run_guarded
+from bot.cli.options import DATA, ConfigOption, DataOption, takes
+from bot.errors import ConfigError, NuanError
+from bot.types.memory import MemoryKind
+from bot.types.mending import Part
+
+if TYPE_CHECKING:
+    from bot.cli.carry import Format
+
+WhoseOption = Annotated[
+    str, typer.Option("--person", help="Only of this person: number, name that only one has, or platform:id.")
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
+
+app = typer.Typer(
+    no_args_is_help=True,
+    help="What nuan remembers: show it, take it out, take it in, mend it. Exit code 1 when it failed, nothing changed.",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ExportOptions:
+    """The options of `nuan memory export`, in the order its help lists them."""
+
+    path: Annotated[
+        Path | None,
+        typer.Argument(help="Folder, or a file that ends in .md or .jsonl; nuan-memories-DAY if not given."),
+    ] = None
+    person: WhoseOption = ""
+    form: Annotated[str, typer.Option("--format", help="md (to read and edit), jsonl (for programs) or both.")] = "both"
+    force: Annotated[bool, typer.Option("--force", help="Replace files that are there.")] = False
+    config: ConfigOption = None
+    data: DataOption = DATA
+
+
+@dataclass(frozen=True, slots=True)
+class ImportOptions:
+    """The options of `nuan memory import`, in the order its help lists them."""
+
+    path: Annotated[Path, typer.Argument(help="What export wrote, or Markdown of another agent (MEMORY.md, a folder).")]
+    owner: Annotated[str, typer.Option("--owner", help="Whose foreign Markdown it is: platform:id.")] = ""
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would change.")] = False
+    yes: Annotated[bool, typer.Option("--yes", help="Take it in without asking, for scripts.")] = False
+    forget: Annotated[
+        bool, typer.Option("--forget", help="Forget without asking what an edited .md does not hold any more.")
+    ] = False
+    skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Leave out lines that cannot be read.")] = False
+    config: ConfigOption = None
+    data: DataOption = DATA
+
+
+@app.command("export")
+@takes(ExportOptions)
+def export(options: ExportOptions) -> None:
+    """Write what is remembered to files. Example: nuan memory export backup --person telegram:123
+
+    Both formats hold everything, with owners as platform ids; what was forgotten is left out. Works beside a running
+    nuan. Files are for you alone (0600) and never replaced without --force.
+    """
+    from bot.cli.carry import export_memories
+
+    form = _format(options.form)
+    place = find_place(options.config, options.data)
+    print(run_guarded(export_memories(place, options.path, options.person, form, force=options.force)))
+
+
+@app.command("import")
+@takes(ImportOptions)
+def import_(options: ImportOptions) -> None:
+    """Take memories in: show what would change, then ask. Example: nuan memory import backup --dry-run
+
+    All or nothing, in one commit. What was forgotten here stays forgotten. People are known by platform ids, never by
+    names. A pipe needs --yes. Stop nuan first; --dry-run works beside it.
+    """
+    from bot.cli.carry import Taking, import_memories
+
+    taking = Taking(options.path, options.owner, options.yes, options.forget, options.dry_run, options.skip_bad)
+    run_guarded(import_memories(find_place(options.config, options.data), taking, _ask))
+
+
+@app.command("list")
+def list_(
+    person: WhoseOption = "",
+    kind: Annotated[str, typer.Option("--kind", help=f"Only of this kind: {', '.join(get_args(MemoryKind))}.")] = "",
+    as_json: JsonOption = False,
+    config: ConfigOption = None,
+    data: DataOption = DATA,
+) -> None:
+    """List what is remembered, oldest first. Example: nuan memory list --person 小王 --kind identity"""
+    from bot.cli.kept import list_memories
+
+    print(run_guarded(list_memories(find_place(config, data), person, kind, as_json=as_json)))
+
+
+@app.command()
+def show(
+    number: Annotated[str, typer.Argument(help="Its number, like 12 or '#12'.")],
+    as_json: JsonOption = False,
+    config: ConfigOption = None,
+    data: DataOption = DATA,
+) -> None:
+    """Show one memory with the lines it was made from. Example: nuan memory show 12"""
+    from bot.cli.kept import show_memory
+
+    print(run_guarded(show_memory(find_place(config, data), number, as_json=as_json)))
+
+
+@app.command()
+def backfill(
+    namespaces: Annotated[bool, typer.Option("--namespaces", help="Only owners, chats and visibility.")] = False,
+    vectors: Annotated[bool, typer.Option("--vectors", help="Only the vectors of hybrid recall.")] = False,
+    text_index: Annotated[bool, typer.Option("--text-index", help="Only the full-text index.")] = False,
+    apply: Annotated[bool, typer.Option("--apply", help="Put it right, after a backup beside the database.")] = False,
+    as_json: JsonOption = False,
+    config: ConfigOption = None,
+    data: DataOption = DATA,
+) -> None:
+    """Find memories that do not stand as they should, and mend them with --apply. Example: nuan memory backfill
+
+    Everything unless parts are named. Without --apply nothing is changed, beside a running nuan, too. With it nuan must
+    be stopped; a run that was cut off is ended by the next, and `nuan memory rollback` takes it back.
+    """
+    from bot.cli.mending import backfill as mend
+
+    wanted: dict[Part, bool] = {"namespaces": namespaces, "vectors": vectors, "text-index": text_index}
+    parts = frozenset(part for part, chosen in wanted.items() if chosen or not any(wanted.values()))
+    print(run_guarded(mend(find_place(config, data), parts, apply=apply, as_json=as_json)))
+
+
+@app.command()
+def rollback(
+    backup: Annotated[Path | None, typer.Argument(help="A backup; the newest of a backfill unless given.")] = None,
+    config: ConfigOption = None,
+    data: DataOption = DATA,
+) -> None:
+    """Put a backup back in the database's place. Example: nuan memory rollback
+
+    The present database is kept beside it. What was forgotten since stays forgotten. Stop nuan first.
+    """
+    from bot.cli.mending import rollback as put_back
+
+    print(run_guarded(put_back(find_place(config, data), backup)))
+
+
+def _format(name: str) -> "Format":
+    match name:
+        case "both" | "md" | "jsonl":
+            return name
+        case _:
+            return guard(lambda: _wrong(f"--format: there is no {name!r}; use md, jsonl or both"))
+
+
+def _wrong(text: str) -> "Format":
+    raise ConfigError((text,))
+
+
+def _ask(question: str) -> bool:
+    """Yes only for a yes that somebody typed; NuanError when nobody can."""
+    if sys.stdin is None or not sys.stdin.isatty():
+        raise NuanError("nobody is there to answer: nothing was changed; give --yes (and --forget to forget)")
+    sys.stdout.flush()
+    return input(f"{question} [y/N] ").strip().lower() in ("y", "yes", "是", "好")

@@ -1,0 +1,152 @@
+"""`nuan memory backfill` and `rollback`: rows put right after a backup, in batches, and the way back."""
+
+import asyncio
+import json
+import re
+import sys
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from rich.console import Console
+from rich.progress import Progress
+
+from bot.cli.house import Place, make_parts
+from bot.cli.models import make_crew
+from bot.clock import SystemClock
+from bot.errors import NuanError
+from bot.memory.carrying.values import time_text
+from bot.memory.standing import judge
+from bot.ops.silence import Silence
+from bot.rooms import make_calls, make_vectorising
+from bot.store.backups import backup, newest, roll_back
+from bot.store.store import Store, open_store
+from bot.types.mending import Fault, Part
+
+BATCH = 200
+"""Memories of one commit: a few milliseconds, and as much is done again after a crash at most."""
+SHOWN = 20
+"""Faults that are shown one by one; --json has all."""
+
+LABEL = "backfill"
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What is wrong, how many vectors are lacking (None: none are used), what was put right, and the backup."""
+
+    faults: tuple[Fault, ...]
+    vectors: int | None
+    mended: int = 0
+    copy: Path | None = None
+
+
+async def backfill(place: Place, parts: frozenset[Part], *, apply: bool, as_json: bool) -> str:
+    """Say what is wrong; with `apply` put it right, after a backup, and say what is left.
+
+    Without it this works beside a running nuan. A run that was cut off is ended by the next.
+    """
+    rows = frozenset(part for part in parts if part != "vectors")
+    found = Found((), None)
+    async with await open_store(place.data, read_only=not apply) as store:
+        vectors = Vectors(place, store) if "vectors" in parts else None
+        try:
+            found = Found(await store.mending.find(rows, judge), await vectors.lacking() if vectors else None)
+            mendable = tuple(fault for fault in found.faults if fault.mendable)
+            if apply and (mendable or found.vectors):
+                copy = await asyncio.to_thread(backup, place.data, LABEL, _stamp(SystemClock().now()))
+                print(f"nuan: the backup is {copy}", file=sys.stderr)
+                with Progress(console=Console(file=sys.stderr), transient=True) as bars:
+                    done = await _mend(store, mendable, bars)
+                    if vectors:
+                        await vectors.make(bars)
+                left = await vectors.lacking() if vectors else None
+                found = Found(await store.mending.find(rows, judge), left, done, copy)
+        finally:
+            if vectors:
+                await vectors.close()
+    return _json(found) if as_json else "\n".join(_lines(found, rows, applied=apply))
+
+
+async def _mend(store: Store, faults: tuple[Fault, ...], bars: Progress) -> int:
+    bar, done = bars.add_task("rows", total=len(faults)), 0
+    for first in range(0, len(faults), BATCH):
+        batch = faults[first : first + BATCH]
+        done += await store.mending.mend(batch, judge, SystemClock().now())
+        bars.advance(bar, len(batch))
+    return done
+
+
+class Vectors:
+    """The vectors that recall is lacking, counted and made by the configured server."""
+
+    def __init__(self, place: Place, store: Store) -> None:
+        self._crew = make_crew(place.settings, place.prompts.path)
+        parts = make_parts(place, store, self._crew, Silence())
+        calls = make_calls(parts)
+        self._work = make_vectorising(parts, calls) if calls is not None else None
+
+    async def lacking(self) -> int | None:
+        """How many there are to make; None where no recall uses them."""
+        return await self._work.lacking() if self._work is not None else None
+
+    async def make(self, bars: Progress) -> None:
+        """Make them; ModelError or OverBudget ends it, and what is made stays."""
+        if self._work is not None and (total := await self._work.lacking()):
+            bar = bars.add_task("vectors", total=total)
+            await self._work.make_all(lambda made: bars.update(bar, completed=made))
+
+    async def close(self) -> None:
+        """Free the connections."""
+        await self._crew.close()
+
+
+def _stamp(ms: int) -> str:
+    return re.sub(r"[-:.]", "", time_text(ms))
+
+
+def _json(found: Found) -> str:
+    told = {"mended": found.mended, "backup": str(found.copy) if found.copy else None,
+            "vectors_lacking": found.vectors, "faults": [asdict(fault) for fault in found.faults]}  # fmt: skip
+    return json.dumps(told, ensure_ascii=False, indent=2)
+
+
+def _lines(found: Found, rows: frozenset[Part], *, applied: bool) -> Iterator[str]:
+    if found.copy:
+        yield f"{found.mended} rows put right; `nuan memory rollback` takes it back"
+    for part in sorted(rows):
+        faults = [fault for fault in found.faults if fault.part == part]
+        can = sum(fault.mendable for fault in faults)
+        yield f"{part}: {can} to put right, {len(faults) - can} that nobody can decide" if faults else f"{part}: ✓"
+        yield from (f"  #{fault.number} {_one(fault)}" for fault in faults[:SHOWN])
+        if len(faults) > SHOWN:
+            yield f"  … and {len(faults) - SHOWN} more"
+    if found.vectors is not None:
+        yield f"vectors: {found.vectors} to make" if found.vectors else "vectors: ✓"
+    if not applied and (found.vectors or any(fault.mendable for fault in found.faults)):
+        yield "nothing was changed: --apply puts right what can be, after a backup"
+
+
+def _one(fault: Fault) -> str:
+    place = fault.place
+    if place is None:
+        return fault.why
+    return f"{fault.why} → {place.visibility} {place.kind} of person {place.owner_id or '-'} in chat {place.chat_id}"
+
+
+async def rollback(place: Place, copy: Path | None) -> str:
+    """Put a backup back, the newest of a backfill unless one is given; NuanError when there is none."""
+    path = copy or newest(place.data, LABEL)
+    if path is None:
+        raise NuanError(f"there is no backup of a backfill in {place.data}: give its file")
+    if not path.is_file():
+        path = place.data / path.name
+    if not path.is_file():
+        raise NuanError(f"{copy} is no file")
+    now = SystemClock().now()
+    aside, count = await roll_back(place.data, path, _stamp(now), now)
+    again = f"; {count} that were forgotten since stay forgotten" if count else ""
+    return (
+        f"{path.name} is the database again{again}\nthe one before it is {aside.name}. Backups hold what was forgotten "
+        "after they were made: delete them when you need them no more"
+    )

@@ -1,0 +1,157 @@
+"""A copy of the database that was looked at, and the way back to it. What was forgotten since stays forgotten.
+
+It asks nothing.
+"""
+
+import asyncio
+import contextlib
+import os
+import shutil
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+
+from bot.errors import StoreError
+from bot.store.database import Database, open_database
+from bot.store.forgotten import Since, forget_again
+from bot.store.store import DATABASE, hold
+from bot.store.tombstones import Tombstones
+
+PAGES = 2_000
+"""Pages of one step of a copy: 8 MB, after each of which progress is told."""
+
+Progress = Callable[[int, int], None]
+"""Pages that are left, and all of them."""
+
+
+def copy_path(folder: Path, label: str, stamp: str) -> Path:
+    """Where a copy of that name and time stands, beside the database."""
+    return (folder / DATABASE).with_name(f"nuan.before-{label}-{stamp}.db")
+
+
+def backup(folder: Path, label: str, stamp: str, tell: Progress = lambda left, all_of_it: None) -> Path:
+    """Copy the database, look the copy over and only then give it its name (0600); StoreError when it is not whole."""
+    path = copy_path(folder, label, stamp)
+    new = path.with_name(f"{path.name}.new")
+    new.unlink(missing_ok=True)
+    os.close(os.open(new, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+    try:
+        with contextlib.closing(_open(folder / DATABASE)) as source, contextlib.closing(sqlite3.connect(new)) as copy:
+            source.backup(copy, pages=PAGES, progress=lambda _, left, pages: tell(left, pages))
+            copy.execute("PRAGMA journal_mode = DELETE").fetchall()
+            wrong = source.execute("PRAGMA foreign_key_check").fetchall()
+        verify(new, len(wrong))
+        _sync(new)
+        new.rename(path)
+        _sync(path.parent)
+    except (OSError, sqlite3.Error) as error:
+        raise StoreError(f"no backup could be made ({error}): nothing was changed") from error
+    finally:
+        new.unlink(missing_ok=True)
+    return path
+
+
+def verify(path: Path, wrong: int | None = None) -> None:
+    """Open a copy and look it over; StoreError when it is damaged, or has more dangling rows than `wrong`."""
+    try:
+        with contextlib.closing(_open(path)) as copy:
+            verdict = copy.execute("PRAGMA integrity_check(1)").fetchone()[0]
+            dangling = len(copy.execute("PRAGMA foreign_key_check").fetchall())
+            known = copy.execute("SELECT count(*) FROM sqlite_master WHERE name = 'memory'").fetchone()[0]
+    except sqlite3.Error as error:
+        raise StoreError(f"{path.name} cannot be used ({error}): nothing was changed") from error
+    if verdict != "ok" or not known or (wrong is not None and dangling > wrong):
+        raise StoreError(f"{path.name} is damaged or no database of nuan: nothing was changed")
+
+
+def newest(folder: Path, label: str) -> Path | None:
+    """The newest copy of that label."""
+    return max(folder.glob(f"nuan.before-{label}-*.db"), default=None)
+
+
+async def roll_back(folder: Path, copy: Path, stamp: str, at: int) -> tuple[Path, int]:
+    """Put a copy in the database's place; where the present file went, and how many memories were forgotten again.
+
+    The copy stays as it is. HeldError when a nuan runs here, StoreError when the copy is not whole or of another house.
+    A crash leaves the present database or the restored one.
+    """
+    lock = await asyncio.to_thread(hold, folder)
+    new = folder / "nuan-rollback.db"
+    try:
+        await asyncio.to_thread(verify, copy)
+        await asyncio.to_thread(_copy, copy, new)
+        since = await asyncio.to_thread(_since, folder / DATABASE)
+        database = await open_database(new)
+        try:
+            count = await _cleanse(database, since, Tombstones(folder), at)
+        finally:
+            await database.close()
+        await asyncio.to_thread(verify, new)
+        aside = copy_path(folder, "rollback", stamp)
+        await asyncio.to_thread(_swap, folder / DATABASE, new, aside)
+        return aside, count
+    finally:
+        await asyncio.to_thread(_tidy, folder)
+        os.close(lock)
+
+
+def _tidy(folder: Path) -> None:
+    for left in folder.glob("nuan-rollback*"):
+        left.unlink()
+
+
+async def _cleanse(database: Database, since: Since | None, tombstones: Tombstones, at: int) -> int:
+    count = await database.write(lambda db: forget_again(db, since, tombstones, at))
+    await database.truncate()
+    return count
+
+
+def _since(path: Path) -> Since | None:
+    """What was forgotten until now, by the present database; None when it cannot be read."""
+    try:
+        with contextlib.closing(_open(path)) as present:
+            return Since.of(present)
+    except sqlite3.Error:
+        return None
+
+
+def _swap(present: Path, new: Path, aside: Path) -> None:
+    """The present file keeps its content under another name; its place is never empty."""
+    wal = present.with_name(f"{present.name}-wal")
+    with contextlib.suppress(sqlite3.Error), contextlib.closing(_open(present)) as db:
+        db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+    if present.exists():
+        try:
+            aside.hardlink_to(present)
+        except OSError:
+            shutil.copy2(present, aside)
+        if wal.exists() and wal.stat().st_size:  # it could not be emptied: the file is damaged, keep both
+            shutil.copy2(wal, aside.with_name(f"{aside.name}-wal"))
+        _sync(aside)
+    for part in ("-wal", "-shm"):
+        present.with_name(present.name + part).unlink(missing_ok=True)
+    _sync(new)
+    new.replace(present)
+    _sync(present.parent)
+
+
+def _copy(source: Path, target: Path) -> None:
+    target.unlink(missing_ok=True)
+    os.close(os.open(target, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+    try:
+        with contextlib.closing(_open(source)) as copy, contextlib.closing(sqlite3.connect(target)) as db:
+            copy.backup(db)
+    except (OSError, sqlite3.Error) as error:
+        raise StoreError(f"{source.name} cannot be copied ({error}): nothing was changed") from error
+
+
+def _open(path: Path) -> sqlite3.Connection:
+    return sqlite3.connect(f"{path.resolve().as_uri()}?mode=rw", uri=True)
+
+
+def _sync(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,68 @@
+"""The `nuan memory` commands through their real entry, on real files, and houses to try them on. It checks nothing."""
+
+import asyncio
+import re
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from typer.testing import CliRunner
+
+from bot.cli.main import app
+from bot.store.store import Store, open_store
+from bot.types.memory import MemoryKind, NewMemory
+from tests.storing import NOW, Where, ids, keep, talk
+
+ANN, BOB = Where(), Where("bob", "dm-bob")
+GROUP = Where("bob", "g", "group")
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """How a command ended and what it printed."""
+
+    code: int
+    out: str
+    err: str
+
+
+def nuan(folder: Path, *words: str) -> Said:
+    """Run `nuan memory …` on that data folder, with nobody there to answer."""
+    result = CliRunner().invoke(app, ["memory", *words, "--data", str(folder)])
+    assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
+    return Said(result.exit_code, result.stdout, result.stderr)
+
+
+def in_house(folder: Path, work: Callable[[Store], Awaitable[object]]) -> None:
+    """Do something in the house while no command runs."""
+
+    async def inside() -> None:
+        async with await open_store(folder) as store:
+            await work(store)
+
+    asyncio.run(inside())
+
+
+def note(text: str, person: int, chat: int, kind: MemoryKind, at: int = NOW) -> NewMemory:
+    """A memory with a mood that a digest made."""
+    return NewMemory(person, chat, "private", kind, text, at, "digest", (), emotion="开心", emotion_value=0.5)
+
+
+async def fill(store: Store) -> None:
+    """Two people in their own chats and a group, with a talk that was closed."""
+    await keep(store, "我对花生过敏\n真的 <!-- x --> \\n")
+    await keep(store, "小安", slot="address")
+    await keep(store, "我喜歡爬山", BOB)
+    await keep(store, "周五聚餐", GROUP)
+    await keep(store, "到處說也可以", BOB, "public")
+    await talk(store, "今天很累", "早点休息")
+
+
+def same(text: str) -> str:
+    """An export without what must differ between houses: their name and the time."""
+    return re.sub(r'"(house|exported_at)": "[^"]*"', r'"\1": ""', text)
+
+
+async def number_of(store: Store, where: Where) -> int:
+    """The number of a person."""
+    return (await ids(store, where))[0]

@@ -1,0 +1,59 @@
+"""A child that imports or mends and is killed, by itself and with SIGKILL, at the n-th statement that changes memories.
+
+`python -m tests.kill_memory FOLDER N [FILE]`: with a file it imports, without one it mends. Tests say what must hold.
+"""
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+from bot.memory.carrying.jsonl import parse_jsonl
+from bot.memory.carrying.planning import make_plan
+from bot.memory.standing import judge
+from bot.store.store import Store, open_store
+from tests.kill import ROOT
+from tests.storing import NOW
+
+CHANGES = ("INSERT INTO memory", "UPDATE memory", "INSERT INTO doc_text")
+
+
+def kill_at(folder: Path, statement: int, *words: str) -> None:
+    """Run the child until it dies of that statement."""
+    command = [sys.executable, "-m", "tests.kill_memory", str(folder), str(statement), *words]
+    assert subprocess.run(command, cwd=ROOT, check=False, timeout=60).returncode == -signal.SIGKILL
+
+
+async def work(folder: Path, statement: int, text: str) -> None:
+    """Import that text, or mend without one, with a writer that dies."""
+    async with await open_store(folder) as store:
+        _arm(store, statement)
+        if text:
+            parsed = parse_jsonl(text, "f")
+            plan = make_plan(parsed, await store.carrying.here(), store.tombstones.covers)
+            await store.carrying.bring_in(plan, NOW)
+        else:
+            for fault in await store.mending.find(frozenset(("namespaces", "text-index")), judge):
+                await store.mending.mend((fault,), judge, NOW)
+
+
+def _arm(store: Store, statement: int) -> None:
+    left = statement
+
+    def see(sql: str) -> None:
+        nonlocal left
+        left -= sql.startswith(CHANGES)
+        if left <= 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    writer = store._database._writer
+    assert writer is not None
+    writer._connection.set_trace_callback(see)
+
+
+if __name__ == "__main__":
+    asyncio.run(
+        work(Path(sys.argv[1]), int(sys.argv[2]), "".join(Path(name).read_text("utf-8") for name in sys.argv[3:]))
+    )

@@ -1,0 +1,161 @@
+"""`nuan memory backfill` and `rollback`: what is wrong is found, mended after a backup, and can be taken back."""
+
+import json
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from bot.store.store import DATABASE, Store
+from bot.types.people import Audience
+from tests.carrying import ANN, BOB, fill, in_house, nuan
+from tests.kill_memory import kill_at
+from tests.storing import drop, holding, ids, in_files, keep, look, sound
+
+ROWS = "SELECT id, owner_id, chat_id, visibility, kind FROM memory ORDER BY id"
+DOCS = "SELECT kind, ref, doc.scope, terms FROM doc JOIN doc_text ON doc_text.rowid = doc.id ORDER BY 1, 2"
+
+
+def spoil(folder: Path, *statements: str) -> None:
+    """What an early day, or a hand, left in the file."""
+    with closing(sqlite3.connect(folder / DATABASE)) as db:
+        for statement in statements:
+            db.execute(statement)
+        db.commit()
+
+
+def house(folder: Path) -> tuple[list[tuple[object, ...]], list[tuple[object, ...]]]:
+    """A house whose memories and index are wrong in every way; how they should be."""
+    in_house(folder, fill)
+    good = look(folder, ROWS), look(folder, DOCS)
+    spoil(
+        folder,
+        "UPDATE memory SET owner_id = NULL WHERE id = 1",
+        "UPDATE memory SET visibility = 'friends', kind = 'dream' WHERE id = 2",
+        "UPDATE memory SET owner_id = 77 WHERE id = 3",
+        "UPDATE memory SET chat_id = 88 WHERE id = 4",
+        "DELETE FROM doc_text WHERE rowid = (SELECT id FROM doc WHERE kind = 'memory' AND ref = 5)",
+        "INSERT INTO doc_text (rowid, scope, terms) VALUES (999, 'all', 'x')",
+        "UPDATE doc_text SET terms = 'other' WHERE rowid = (SELECT min(id) FROM doc WHERE kind = 'line')",
+        "UPDATE memory SET folded = 'x' WHERE id = 5",
+    )
+    return good
+
+
+def copies(folder: Path) -> list[Path]:
+    return sorted(folder.glob("nuan.before-backfill-*.db"))
+
+
+def test_a_dry_run_says_what_is_wrong_and_changes_nothing(tmp_path: Path) -> None:
+    house(tmp_path)
+    before = (tmp_path / DATABASE).read_bytes()
+    said = nuan(tmp_path, "backfill")
+    assert (said.code, "namespaces: 4 to put right, 0 that nobody" in said.out) == (0, True)
+    assert "#3 its owner is gone → private knowledge of person 2" in said.out
+    assert said.out.endswith("nothing was changed: --apply puts right what can be, after a backup\n")
+    assert (tmp_path / DATABASE).read_bytes() == before
+    only = json.loads(nuan(tmp_path, "backfill", "--text-index", "--json").out)["faults"]
+    assert {fault["part"] for fault in only} == {"text-index"}
+    assert copies(tmp_path) == []
+
+
+def test_applied_everything_stands_as_its_lines_say_and_a_second_time_does_nothing(tmp_path: Path) -> None:
+    good = house(tmp_path)
+    assert nuan(tmp_path, "backfill", "--apply").code == 0
+    assert (look(tmp_path, ROWS), look(tmp_path, DOCS)) == good
+    assert sound(tmp_path) == []
+    [copy] = copies(tmp_path)
+    assert copy.stat().st_mode & 0o777 == 0o600
+    again = nuan(tmp_path, "backfill", "--apply")
+    assert again.out.startswith("namespaces: ✓\ntext-index: ✓")
+    assert copies(tmp_path) == [copy]
+
+
+def test_what_nobody_can_decide_is_told_and_left(tmp_path: Path) -> None:
+    in_house(tmp_path, fill)
+    spoil(tmp_path, "UPDATE memory SET owner_id = NULL, visibility = 'private' WHERE id = 4", "DELETE FROM edge")
+    said = nuan(tmp_path, "backfill", "--apply")
+    assert "namespaces: 0 to put right, 1 that nobody can decide\n  #4 it has no owner; its lines do not" in said.out
+    assert look(tmp_path, "SELECT owner_id FROM memory WHERE id = 4") == [(None,)]
+    assert "left out" not in nuan(tmp_path, "export", str(tmp_path / "o")).out
+
+
+@pytest.mark.parametrize("statement", [1, 3, 6])
+def test_killed_in_the_middle_it_is_ended_by_the_next_run(tmp_path: Path, statement: int) -> None:
+    good = house(tmp_path)
+    kill_at(tmp_path, statement)
+    assert nuan(tmp_path, "backfill", "--apply").code == 0
+    assert (look(tmp_path, ROWS), look(tmp_path, DOCS)) == good
+    assert sound(tmp_path) == []
+
+
+@pytest.mark.parametrize("statement", [1, 4, 9])
+def test_an_import_that_is_killed_has_brought_nothing(tmp_path: Path, statement: int) -> None:
+    in_house(tmp_path / "one", fill)
+    path = tmp_path / "all.jsonl"
+    assert nuan(tmp_path / "one", "export", str(path)).code == 0
+    in_house(tmp_path / "two", lambda store: keep(store, "先在这里的"))
+    kill_at(tmp_path / "two", statement, str(path))
+    assert look(tmp_path / "two", "SELECT text FROM memory") == [("先在这里的",)]
+    assert look(tmp_path / "two", "SELECT name FROM person") == [("Ann",)]
+    assert sound(tmp_path / "two") == []
+    assert nuan(tmp_path / "two", "import", str(path), "--yes").out.endswith("done: 5 taken in\n")
+
+
+async def forget_4711(store: Store) -> None:
+    person, chat, _ = await ids(store)
+    memory = next(
+        memory
+        for memory in await store.memories.owned(person, Audience(chat, "dm", (person,)))
+        if "4711" in memory.text
+    )
+    store.tombstones.bury(memory.id, memory.text, 1)
+    await drop(store, memory, ANN, days=None)
+
+
+def test_a_rollback_brings_back_the_rows_and_not_what_was_forgotten_since(tmp_path: Path) -> None:
+    house(tmp_path)
+    in_house(tmp_path, lambda store: keep(store, "门禁码是4711"))
+    wrong = look(tmp_path, ROWS)
+    assert nuan(tmp_path, "backfill", "--apply").code == 0
+    in_house(tmp_path, forget_4711)
+    in_house(tmp_path, lambda store: keep(store, "后来的事", BOB))
+    said = nuan(tmp_path, "rollback")
+    assert (said.code, "; 1 that were forgotten since stay forgotten" in said.out) == (0, True)
+    assert look(tmp_path, ROWS) == [row for row in wrong if row[0] != 6]
+    assert holding(tmp_path, "4711") == []
+    assert in_files(tmp_path, "4711") == [copies(tmp_path)[0].name]
+    aside = next(tmp_path.glob("nuan.before-rollback-*.db"))
+    with closing(sqlite3.connect(aside)) as db:
+        assert db.execute("SELECT count(*) FROM memory WHERE text = '后来的事'").fetchone() == (1,)
+    in_house(tmp_path, lambda store: keep(store, "新的", BOB))
+    assert look(tmp_path, "SELECT max(id) FROM memory") == [(8,)]
+
+
+def test_with_the_present_file_damaged_tombstones_are_still_obeyed(tmp_path: Path) -> None:
+    in_house(tmp_path, fill)
+    in_house(tmp_path, lambda store: keep(store, "门禁码是4711"))
+    spoil(tmp_path, "UPDATE memory SET owner_id = NULL WHERE id = 1")
+    assert nuan(tmp_path, "backfill", "--apply").code == 0
+    in_house(tmp_path, forget_4711)
+    (tmp_path / DATABASE).write_bytes(b"not a database" * 1000)
+    assert nuan(tmp_path, "rollback").code == 0
+    assert holding(tmp_path, "4711") == []
+    assert look(tmp_path, "SELECT count(*) FROM memory WHERE disabled_at IS NULL") == [(5,)]
+
+
+def test_a_backup_that_is_damaged_missing_or_of_another_house_is_refused(tmp_path: Path) -> None:
+    in_house(tmp_path / "one", fill)
+    in_house(tmp_path / "two", fill)
+    before = (tmp_path / "one" / DATABASE).read_bytes()
+    damaged = tmp_path / "damaged.db"
+    damaged.write_bytes(before[:5000])
+    assert "no backup of a backfill" in nuan(tmp_path / "one", "rollback").err
+    for path, problem in (
+        (damaged, "damaged.db"), (tmp_path / "none.db", "is no file"), (tmp_path / "two" / DATABASE, "another house"),
+    ):  # fmt: skip
+        said = nuan(tmp_path / "one", "rollback", str(path))
+        assert (said.code, problem in said.err) == (1, True)
+    assert (tmp_path / "one" / DATABASE).read_bytes() == before
+    assert sorted(path.name for path in (tmp_path / "one").iterdir()) == [DATABASE, "nuan.lock"]

@@ -1,0 +1,128 @@
+"""`nuan memory export`, `list` and `show`: everything, readable, of whom it is asked for, and nothing forgotten."""
+
+import asyncio
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from bot.store.carrying import COLUMNS, LEFT_BEHIND
+from bot.store.digests import Digested
+from bot.store.store import Store, open_store
+from bot.types.memory import Digest
+from bot.types.people import Audience
+from tests.carrying import fill, in_house, note, nuan, same
+from tests.storing import NOW, drop, ids, keep, look
+
+
+async def close_talk(store: Store, summary: str) -> None:
+    """Ann's open conversation is closed with a summary and two memories."""
+    person, chat, event = await ids(store)
+    session = await store.sessions.open_session(chat)
+    assert session is not None
+    await store.sessions.close(session.id, "new", NOW)
+    digest = Digest(
+        summary, (note("下周搬家", person, chat, "event"), note("她怕黑", person, chat, "emotion")), "model"
+    )
+    assert await store.digests.store(Digested(session, digest, person, ("Ann",), (event,)), NOW)
+
+
+async def filled(store: Store) -> None:
+    await fill(store)
+    await close_talk(store, "聊了搬家和怕黑")
+
+
+@pytest.mark.parametrize("name", ["memories.jsonl", "memories.md"])
+def test_an_export_taken_into_an_empty_house_is_exported_again_byte_by_byte(tmp_path: Path, name: str) -> None:
+    in_house(tmp_path / "one", filled)
+    assert nuan(tmp_path / "one", "export", str(tmp_path / "out")).code == 0
+    assert nuan(tmp_path / "two", "import", str(tmp_path / "out" / name), "--yes").code == 0
+    assert nuan(tmp_path / "two", "export", str(tmp_path / "again")).code == 0
+    for file in ("memories.jsonl", "memories.md"):
+        first, second = ((tmp_path / folder / file).read_text("utf-8") for folder in ("out", "again"))
+        assert same(first) == same(second)
+        assert first.count("聊了搬家和怕黑") == 1
+        assert first.count("下周搬家") == 1
+
+
+def test_what_was_forgotten_or_replaced_is_in_no_file(tmp_path: Path) -> None:
+    async def forget(store: Store) -> None:
+        await fill(store)
+        await keep(store, "门禁码是4711")
+        person, chat, _ = await ids(store)
+        gone = (await store.memories.owned(person, Audience(chat, "dm", (person,))))[0]
+        await drop(store, gone)
+        await keep(store, "安安", slot="address")
+
+    in_house(tmp_path, forget)
+    said = nuan(tmp_path, "export", str(tmp_path / "out"))
+    written = b"".join(path.read_bytes() for path in (tmp_path / "out").iterdir()).decode()
+    assert "left out: 2 " in said.out
+    assert "4711" not in written
+    assert "小安" not in written
+    assert "安安" in written
+    assert "4711" not in nuan(tmp_path, "list").out
+    shown = nuan(tmp_path, "show", "6")
+    assert shown.out.startswith("#6 was forgotten at ")
+    assert "4711" not in shown.out
+
+
+def test_one_persons_export_holds_nothing_of_anybody_else(tmp_path: Path) -> None:
+    in_house(tmp_path, filled)
+    for whose in ("test:bob", "Bob", "2"):
+        out = tmp_path / f"bob-{whose.replace(':', '-')}"
+        assert nuan(tmp_path, "export", str(out), "--person", whose).code == 0
+        written = "".join(path.read_text("utf-8") for path in out.iterdir())
+        assert "爬山" in written
+        assert not [word for word in ("花生", "小安", "搬家", "怕黑", "ann", "Ann") if word in written]
+    assert "花生" not in nuan(tmp_path, "list", "--person", "test:bob").out
+    nobody = nuan(tmp_path, "export", str(tmp_path / "x"), "--person", "test:eve")
+    assert (nobody.code, nobody.err[:22]) == (1, "nuan: --person: there ")
+    assert not (tmp_path / "x").exists()
+
+
+def test_files_are_for_the_owner_alone_and_never_replaced_unasked(tmp_path: Path) -> None:
+    in_house(tmp_path, fill)
+    out = tmp_path / "mine.md"
+    before = os.umask(0)
+    try:
+        assert nuan(tmp_path, "export", str(out)).code == 0
+    finally:
+        os.umask(before)
+    assert out.stat().st_mode & 0o777 == 0o600
+    out.write_text("edited", "utf-8")
+    again = nuan(tmp_path, "export", str(out))
+    assert (again.code, "--force" in again.err, out.read_text("utf-8")) == (1, True, "edited")
+    assert nuan(tmp_path, "export", str(out), "--force").code == 0
+    assert "花生" in out.read_text("utf-8")
+    assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []
+    assert nuan(tmp_path, "export", str(tmp_path / "x.md"), "--format", "jsonl").code == 1
+    assert nuan(tmp_path, "export", str(tmp_path / "x"), "--format", "pdf").code == 2
+
+
+def test_every_column_of_a_memory_is_carried_or_left_behind_on_purpose(tmp_path: Path) -> None:
+    async def age(store: Store) -> None:
+        await keep(store, "我会弹琴")
+
+    in_house(tmp_path / "one", age)
+    columns = {str(row[0]) for row in look(tmp_path / "one", "SELECT name FROM pragma_table_info('memory')")}
+    assert columns >= {*COLUMNS, *LEFT_BEHIND}
+
+
+async def test_export_and_list_work_beside_a_nuan_that_runs(tmp_path: Path) -> None:
+    async with await open_store(tmp_path) as store:
+        await fill(store)
+        listed = await asyncio.to_thread(nuan, tmp_path, "list", "--kind", "knowledge", "--json")
+        assert {row["owner"] for row in json.loads(listed.out)} == {"test:ann", "test:bob"}
+        assert (await asyncio.to_thread(nuan, tmp_path, "export", str(tmp_path / "out"))).code == 0
+
+
+def test_a_memory_is_shown_with_the_lines_it_was_made_from(tmp_path: Path) -> None:
+    in_house(tmp_path, fill)
+    shown = nuan(tmp_path, "show", "#4")
+    assert (shown.code, shown.out.split("\n")[0]) == (0, "#4 周五聚餐")
+    assert "test:g Bob: 记住 周五聚餐" in shown.out
+    assert json.loads(nuan(tmp_path, "show", "4", "--json").out)["sources"][0]["who"] == "Bob"
+    assert nuan(tmp_path, "list", "--kind", "dream").code == 2
+    assert (nuan(tmp_path, "show", "99").code, nuan(tmp_path, "show", "x").code) == (1, 2)

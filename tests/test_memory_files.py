@@ -1,0 +1,93 @@
+"""The files of `nuan memory` for any text: what is written is read back, and what cannot be read never raises."""
+
+from dataclasses import replace
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bot.memory.carrying.foreign import Imported, parse_foreign
+from bot.memory.carrying.jsonl import parse_jsonl, write_jsonl
+from bot.memory.carrying.lines import numbers_of, ranges
+from bot.memory.carrying.markdown import END, TITLE, write_markdown
+from bot.memory.carrying.planning import make_plan
+from bot.memory.carrying.reading import parse_markdown
+from bot.text.clean import clean
+from bot.types.carried import Carried, CarriedChat, CarriedMemory, CarriedPerson, CarriedSummary, Here
+from tests.storing import NOW
+
+TEXTS = st.text(min_size=1, max_size=60).map(clean).filter(str.strip)
+NASTY = st.sampled_from(
+    ["- #1 2026-01-01 x", "<!-- {} -->", "\\n", "\n\n## a", "a --> b", " x ", "###", "{", END, TITLE]
+)
+TIMES = st.integers(0, 4_000_000_000_000)
+OWNER = CarriedPerson(("discord:2", "telegram:1"), "小 <!-- 王", "zh-Hans", "Asia/Shanghai")
+CHAT = CarriedChat(("telegram:-100", "telegram:-1"), "group", "家")
+
+
+@st.composite
+def memories(draw: st.DrawFn) -> CarriedMemory:
+    """Any memory of the owner or of the chat."""
+    created = draw(TIMES)
+    return CarriedMemory(
+        0, draw(st.sampled_from(["", "discord:2"])), "telegram:-100", draw(st.sampled_from(["chat", "public"])),
+        draw(st.sampled_from(["identity", "emotion", "knowledge", "event", "experience"])), draw(TEXTS | NASTY),
+        draw(TIMES | st.just(created)), created, draw(st.sampled_from(["command", "digest", "tool"])),
+        draw(st.sampled_from([90.0, 14.0, 1.5])), draw(TIMES), draw(TIMES), draw(st.sampled_from(["", "a > b"])),
+        draw(st.sampled_from(["", "address"])), draw(st.booleans()), draw(st.integers(0, 99)),
+        draw(st.sampled_from(["", "开心", "<x>"])), draw(st.sampled_from([0.0, -0.5])), draw(st.integers(0, 9)),
+        draw(st.booleans()), draw(st.just(0) | TIMES), draw(st.sampled_from([(), (("faded", 0.5), ("helpful", 2))])),
+    )  # fmt: skip
+
+
+@st.composite
+def exports(draw: st.DrawFn) -> Carried:
+    """Any export."""
+    found = tuple(replace(memory, id=number) for number, memory in enumerate(draw(st.lists(memories(), max_size=5)), 1))
+    told = tuple(
+        CarriedSummary(number, "", "telegram:-100", text, "model", ("小王",), draw(TIMES), draw(TIMES), draw(TIMES))
+        for number, text in enumerate(draw(st.lists(TEXTS | NASTY, max_size=2)), 1)
+    )
+    return Carried("ab12", draw(TIMES), (OWNER,), (CHAT,), found, told)
+
+
+@given(exports())
+@settings(max_examples=40, deadline=None)
+def test_what_is_written_is_read_back(carried: Carried) -> None:
+    lines = parse_jsonl("".join(write_jsonl(carried)), "f")
+    assert lines.problems == ()
+    assert lines.carried == carried
+    read = parse_markdown("".join(write_markdown(carried)), "f", NOW)
+    assert read.problems == ()
+    assert read.carried.whole
+    assert read.carried.numbers == {memory.id for memory in carried.memories}
+    found = sorted(read.carried.memories, key=lambda memory: memory.id)
+    assert found == list(carried.memories)
+    assert read.carried.summaries == carried.summaries
+    plan = make_plan(read, Here(carried, len(found)), lambda text: False)
+    assert (plan.changes, plan.forget) == (False, ())
+
+
+LINES = st.text(max_size=40) | NASTY | st.sampled_from(
+    ['<!-- {"owner": 3} -->', '## x <!-- {"owner": "telegram:1"} -->', "### event", "- #9 2026-13-40 x", "- y",
+     '- #1 2026-01-01 x <!-- {"created_at": "9999-99-99T00:00:00Z"} -->', '{"type": "memory", "id": -1}',
+     '{"nuan": "memories", "version": 1, "house": "x", "exported_at": "2026-01-01T00:00:00Z", "memories": 1}',
+     '<!-- {"nuan": "memories", "version": 1, "house": "x", "exported_at": "2026-01-01T00:00:00Z", "memories": 1, '
+     '"people": [], "chats": [], "numbers": "1-3"} -->', '{"type": "person", "accounts": ["a:b"]}', "[" * 3000]
+)  # fmt: skip
+
+
+@given(st.lists(LINES, max_size=8))
+@settings(max_examples=80, deadline=None)
+def test_no_file_ends_in_a_traceback(lines: list[str]) -> None:
+    text = "\n".join(lines)
+    for parsed in (
+        parse_jsonl(text, "f"), parse_markdown(text, "f", NOW), parse_foreign(text, "f", Imported("a:b", "", NOW)),
+    ):  # fmt: skip
+        assert len(parsed.lines) == len(parsed.carried.memories)
+        assert all(problem.where.startswith("f:") for problem in parsed.problems)
+        make_plan(parsed, Here(Carried("x"), 3), lambda text: False)
+
+
+@given(st.sets(st.integers(1, 300)))
+def test_numbers_are_written_as_ranges(numbers: set[int]) -> None:
+    assert numbers_of(ranges(numbers)) == numbers

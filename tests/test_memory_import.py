@@ -1,0 +1,230 @@
+"""`nuan memory import`: what it shows, asks, refuses and brings in; all or nothing."""
+
+import asyncio
+import os
+import pty
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from bot.store.store import Store, open_store
+from bot.types.people import Audience
+from tests.carrying import BOB, fill, in_house, nuan
+from tests.kill import ROOT
+from tests.storing import Where, drop, ids, keep, look, sound, talk
+
+ACTIVE = "SELECT text FROM memory WHERE disabled_at IS NULL ORDER BY id"
+
+
+def exported(folder: Path, name: str = "memories.md") -> Path:
+    """A filled house in `one` and its export."""
+    in_house(folder / "one", fill)
+    assert nuan(folder / "one", "export", str(folder / "out")).code == 0
+    return folder / "out" / name
+
+
+def edit(path: Path, *changes: tuple[str, str]) -> None:
+    """What somebody changes in a file."""
+    text = path.read_text("utf-8")
+    for before, after in changes:
+        assert before in text
+        text = text.replace(before, after)
+    path.write_text(text, "utf-8")
+
+
+async def forget_last(store: Store, where: Where) -> None:
+    person, chat, _ = await ids(store, where)
+    memory = (await store.memories.owned(person, Audience(chat, where.kind, (person,))))[0]
+    store.tombstones.bury(memory.id, memory.text, 1)  # as the command does before its commit
+    await drop(store, memory, where, days=None)
+
+
+def test_nothing_is_changed_where_nobody_can_answer(tmp_path: Path) -> None:
+    path = exported(tmp_path)
+    in_house(tmp_path / "two", lambda store: ids(store, Where("eve", "dm-eve")))
+    for words in ((), ("--dry-run",)):
+        said = nuan(tmp_path / "two", "import", str(path), *words)
+        assert said.code == (0 if words else 1)
+        assert said.out.startswith("5 new, 0 changed, 0 the same, 0 refused, 0 not in the file any more")
+        assert ("--yes" in said.err) == (not words)
+        assert look(tmp_path / "two", ACTIVE) == []
+        assert look(tmp_path / "two", "SELECT name FROM person") == [("Eve",)]
+
+
+@pytest.mark.parametrize(("answer", "count"), [("y\n", 5), ("\n", 0)])
+def test_it_asks_on_a_terminal(tmp_path: Path, answer: str, count: int) -> None:
+    path = exported(tmp_path)
+    ours, theirs = pty.openpty()
+    os.write(ours, answer.encode())
+    command = [sys.executable, "-m", "bot", "memory", "import", str(path), "--data", str(tmp_path / "two")]
+    done = subprocess.run(command, stdin=theirs, stdout=subprocess.PIPE, cwd=ROOT, check=True, timeout=60)
+    os.close(ours)
+    os.close(theirs)
+    assert b"Take in 5? [y/N]" in done.stdout
+    assert len(look(tmp_path / "two", ACTIVE)) == count
+    assert sound(tmp_path / "two") == []
+
+
+def test_an_edited_file_changes_adds_and_only_when_told_forgets(tmp_path: Path) -> None:
+    path = exported(tmp_path)
+    edit(path, ("我喜歡爬山", "我喜歡游泳"), ("### knowledge\n", "### knowledge\n\n- 我有一只猫\n"))
+    kept = [line for line in path.read_text("utf-8").split("\n") if "花生" not in line]
+    path.write_text("\n".join(kept), "utf-8")
+    said = nuan(tmp_path / "one", "import", str(path), "--yes")
+    assert said.out.startswith("2 new, 1 changed, 3 the same, 0 refused, 1 not in the file any more")
+    assert "我喜歡爬山 → 我喜歡游泳" in said.out
+    assert "--forget" in said.out
+    texts = {str(row[0]) for row in look(tmp_path / "one", ACTIVE)}
+    assert {"我喜歡游泳", "我有一只猫"} <= texts
+    assert [text for text in texts if "花生" in text]
+    assert nuan(tmp_path / "one", "import", str(path), "--yes", "--forget").code == 0
+    assert [row for row in look(tmp_path / "one", ACTIVE) if "花生" in str(row[0])] == []
+    assert sound(tmp_path / "one") == []
+    again = tmp_path / "again.jsonl"
+    assert nuan(tmp_path / "one", "export", str(again)).code == 0
+    assert "花生" not in again.read_text("utf-8")
+
+
+def test_a_file_that_was_cut_off_forgets_nothing(tmp_path: Path) -> None:
+    path = exported(tmp_path)
+    text = path.read_text("utf-8")
+    path.write_text(text[: text.index("- #2 ")], "utf-8")
+    said = nuan(tmp_path / "one", "import", str(path), "--yes", "--forget")
+    assert "0 not in the file any more" in said.out
+    assert len(look(tmp_path / "one", ACTIVE)) == 5
+    lines = (tmp_path / "out" / "memories.jsonl").read_text("utf-8").split("\n")
+    (tmp_path / "cut.jsonl").write_text("\n".join(lines[:-3]), "utf-8")
+    cut = nuan(tmp_path / "two", "import", str(tmp_path / "cut.jsonl"), "--yes")
+    assert (cut.code, "cut.jsonl:1: tells of 5 memories, 3 are there" in cut.err) == (1, True)
+
+
+@pytest.mark.parametrize("name", ["memories.md", "memories.jsonl"])
+def test_what_was_forgotten_stays_forgotten(tmp_path: Path, name: str) -> None:
+    path = exported(tmp_path, name)
+    in_house(tmp_path / "one", lambda store: forget_last(store, BOB))
+    said = nuan(tmp_path / "one", "import", str(path), "--yes")
+    assert said.out.startswith("0 new, 0 changed, 4 the same, 1 refused")
+    assert "was forgotten" in said.out
+    assert len(look(tmp_path / "one", ACTIVE)) == 4
+    for part in ("tombstones.jsonl", "tombstones.key"):  # another house with the same tombstones
+        (tmp_path / "two").mkdir(exist_ok=True)
+        (tmp_path / "two" / part).write_bytes((tmp_path / "one" / part).read_bytes())
+    assert "4 new, 0 changed, 0 the same, 1 refused" in nuan(tmp_path / "two", "import", str(path), "--yes").out
+    assert len(look(tmp_path / "two", ACTIVE)) == 4
+
+
+def test_what_went_with_something_forgotten_does_not_come_back_by_a_file(tmp_path: Path) -> None:
+    path = exported(tmp_path, "memories.jsonl")
+
+    async def derived(store: Store) -> None:
+        """As after 忘记 of another memory from the same line: no tombstone has this text."""
+        await store.carrying._database.write(
+            lambda db: db.execute("UPDATE memory SET disabled_at = 1, disabled_reason = 'derived' WHERE id = 3")
+        )
+
+    in_house(tmp_path / "one", derived)
+    assert "0 new, 0 changed, 4 the same, 1 refused" in nuan(tmp_path / "one", "import", str(path), "--yes").out
+
+
+def test_people_are_known_by_their_accounts_and_never_by_names(tmp_path: Path) -> None:
+    path = exported(tmp_path)
+    in_house(tmp_path / "two", lambda store: keep(store, "我怕黑", Where("impostor", "dm-x")))
+    in_house(tmp_path / "two", lambda store: keep(store, "我也在", BOB))
+    look_up = "SELECT account.external_id FROM memory JOIN account ON person_id = owner_id WHERE memory.text LIKE ?"
+    with_name = path.read_text("utf-8").replace("Ann", "Impostor")
+    path.write_text(with_name, "utf-8")
+    assert nuan(tmp_path / "two", "import", str(path), "--yes").code == 0
+    assert look(tmp_path / "two", look_up, "%花生%") == [("ann",)]
+    assert look(tmp_path / "two", look_up, "%爬山%") == [("bob",)]
+    assert look(tmp_path / "two", "SELECT count(*) FROM person") == [(3,)]
+
+
+def test_an_owner_that_no_line_of_the_file_introduces_is_refused(tmp_path: Path) -> None:
+    path = exported(tmp_path)
+    edit(path, ('<!-- {"owner": "test:bob"} -->', '<!-- {"owner": "test:nobody"} -->'))
+    said = nuan(tmp_path / "two", "import", str(path), "--yes")
+    assert said.out.startswith("2 new, 0 changed, 0 the same, 3 refused")
+    assert "unknown owner test:nobody" in said.out
+    assert [row for row in look(tmp_path / "two", ACTIVE) if "爬山" in str(row[0])] == []
+
+
+async def test_a_nuan_that_runs_here_is_not_written_beneath(tmp_path: Path) -> None:
+    path = await asyncio.to_thread(exported, tmp_path)
+    async with await open_store(tmp_path / "one"):
+        for words in (("import", str(path), "--yes"), ("backfill", "--apply"), ("rollback", str(path))):
+            said = await asyncio.to_thread(nuan, tmp_path / "one", *words)
+            assert (said.code, "another nuan is answering" in said.err) == (1, True)
+        assert (await asyncio.to_thread(nuan, tmp_path / "one", "import", str(path), "--dry-run")).code == 0
+
+
+def test_bad_lines_are_named_and_nothing_is_done(tmp_path: Path) -> None:
+    path = exported(tmp_path, "memories.jsonl")
+    lines = path.read_text("utf-8").split("\n")
+    first, second = [number for number, line in enumerate(lines) if '"memory"' in line][:2]
+    lines[first] = lines[first].replace('"knowledge"', '"dream"')
+    lines[second] = lines[second][:40]
+    path.write_text("\n".join(lines), "utf-8")
+    said = nuan(tmp_path / "two", "import", str(path), "--yes")
+    assert said.code == 1
+    assert f"memories.jsonl:{first + 1}: kind should be one of" in said.err
+    assert f"memories.jsonl:{second + 1}: is no JSON" in said.err
+    assert look(tmp_path / "two", ACTIVE) == []
+    assert nuan(tmp_path / "two", "import", str(path), "--yes", "--skip-bad").code == 0
+    assert len(look(tmp_path / "two", ACTIVE)) == 3
+
+
+def test_both_files_of_a_folder_must_say_the_same(tmp_path: Path) -> None:
+    path = exported(tmp_path)
+    assert nuan(tmp_path / "one", "import", str(path.parent)).out.endswith("nothing to change\n")
+    edit(path, ("我喜歡爬山", "我喜歡游泳"))
+    said = nuan(tmp_path / "one", "import", str(path.parent), "--yes")
+    assert (said.code, "differ: give the one that you edited" in said.err) == (1, True)
+
+
+def test_an_open_talk_begins_a_new_log_with_what_was_brought_in(tmp_path: Path) -> None:
+    in_house(tmp_path / "one", lambda store: talk(store, "你好", "嗨"))
+    path = exported(tmp_path)
+    edit(path, ("我喜歡爬山", "我喜歡游泳"))
+    assert nuan(tmp_path / "one", "import", str(path), "--yes").code == 0
+    assert look(tmp_path / "one", "SELECT DISTINCT stale FROM epoch") == [("memory",)]
+
+
+MEMORY_MD = """# MEMORY.md
+
+## Profile
+- Works as a **nurse**
+  in Lyon
+
+## 偏好
+1. 喜欢手冲咖啡
+
+```
+- not a memory
+```
+## 2026-05-03 log
+* [x] moved house
+<!-- - hidden -->
+"""
+
+
+def test_the_memory_file_of_another_agent_is_taken_in_for_one_person(tmp_path: Path) -> None:
+    in_house(tmp_path / "one", ids)
+    path = tmp_path / "MEMORY.md"
+    path.write_text(MEMORY_MD, "utf-8")
+    for owner, problem in (("", "--owner platform:id"), ("test:eve", "does not know test:eve"), ("x", "--owner")):
+        said = nuan(tmp_path / "one", "import", str(path), "--yes", *(("--owner", owner) if owner else ()))
+        assert (said.code, problem in said.err) == (1, True)
+    assert nuan(tmp_path / "one", "import", str(path), "--yes", "--owner", "test:ann").code == 0
+    rows = look(tmp_path / "one", "SELECT kind, text, visibility, asked, observed_at FROM memory ORDER BY id")
+    assert [row[:4] for row in rows] == [
+        ("identity", "Works as a **nurse** in Lyon", "private", 1),
+        ("knowledge", "喜欢手冲咖啡", "private", 1),
+        ("event", "moved house", "private", 1),
+    ]
+    assert rows[2][4] == 1_777_809_600_000
+    assert (
+        "0 new, 0 changed, 3 the same"
+        in nuan(tmp_path / "one", "import", str(path), "--yes", "--owner", "test:ann").out
+    )
