@@ -14,8 +14,10 @@ from pathlib import Path
 from bot.errors import StoreError
 from bot.store.database import Database, open_database
 from bot.store.forgotten import Since, forget_again
+from bot.store.notefiles import NoteFiles
 from bot.store.store import DATABASE, hold
 from bot.store.tombstones import Tombstones
+from bot.store.unnoting import Shelf
 
 PAGES = 2_000
 """Pages of one step of a copy: 8 MB, after each of which progress is told."""
@@ -83,7 +85,7 @@ async def roll_back(folder: Path, copy: Path, stamp: str, at: int) -> tuple[Path
         since = await asyncio.to_thread(_since, folder / DATABASE)
         database = await open_database(new)
         try:
-            count = await _cleanse(database, since, Tombstones(folder), at)
+            count = await _cleanse(database, since, folder, at)
         finally:
             await database.close()
         await asyncio.to_thread(verify, new)
@@ -100,8 +102,10 @@ def _tidy(folder: Path) -> None:
         left.unlink()
 
 
-async def _cleanse(database: Database, since: Since | None, tombstones: Tombstones, at: int) -> int:
-    count = await database.write(lambda db: forget_again(db, since, tombstones, at))
+async def _cleanse(database: Database, since: Since | None, folder: Path, at: int) -> int:
+    tombstones = Tombstones(folder)
+    shelf = Shelf(NoteFiles(folder), tombstones.bury)
+    count = await database.write(lambda db: forget_again(db, since, tombstones, at, shelf))
     await database.truncate()
     return count
 

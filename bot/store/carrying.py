@@ -8,6 +8,7 @@ from typing import cast, get_args
 from bot.store.database import Database, Row
 from bot.store.importing import carry_out
 from bot.store.tombstones import Tombstones
+from bot.store.unnoting import Shelf
 from bot.types import memory as words
 from bot.types.carried import (
     Carried,
@@ -70,9 +71,10 @@ class Export:
 class Carrying:
     """Memories on their way out and in."""
 
-    def __init__(self, database: Database, tombstones: Tombstones) -> None:
+    def __init__(self, database: Database, tombstones: Tombstones, shelf: Shelf) -> None:
         self._database = database
         self._tombstones = tombstones
+        self._shelf = shelf
 
     async def export(self, person_id: int | None = None, exported_at: int = 0) -> Export:
         """Everything that is remembered, or only what one person owns, all of one moment.
@@ -163,7 +165,7 @@ class Carrying:
         gone = plan.forget if forget_until is not None else ()
         for memory in gone:
             self._tombstones.bury(memory.id, memory.text, at)
-        await self._database.write(lambda db: carry_out(db, plan, at, forget_until))
+        await self._database.write(lambda db: carry_out(db, plan, at, forget_until, self._shelf))
         if gone:
             await self._database.truncate()
 

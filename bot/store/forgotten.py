@@ -10,6 +10,7 @@ from bot.store.indexing import index_digest, index_memory
 from bot.store.memories import MEMORY, memory_of
 from bot.store.sessions import drop_log
 from bot.store.tombstones import Tombstones
+from bot.store.unnoting import Shelf
 
 _COUNTED = ("memory", "event", "outbox")
 """Tables whose numbers are never given twice, not by a way back either."""
@@ -45,7 +46,9 @@ class Since:
         )
 
 
-def forget_again(db: sqlite3.Connection, since: Since | None, tombstones: Tombstones, at: int) -> int:
+def forget_again(
+    db: sqlite3.Connection, since: Since | None, tombstones: Tombstones, at: int, shelf: Shelf
+) -> int:  # fmt: skip
     """Verb: forget by tombstone (number or text) and by what the present database no longer tells; how many memories.
 
     StoreError when the copy is of another house.
@@ -64,7 +67,7 @@ def forget_again(db: sqlite3.Connection, since: Since | None, tombstones: Tombst
         memory = memory_of(tuple(row))
         ended = since is not None and memory.id <= last and memory.id not in since.memories
         if ended or tombstones.covers(memory.text) or tombstones.covers_number(memory.id):
-            disable(db, Forgetting((memory,), memory.owner_id or 0, None), memory.chat_id, at)
+            disable(db, Forgetting((memory,), memory.owner_id or 0, None), memory.chat_id, at, shelf)
             gone += 1
     # Nothing that was forgotten before the copy was made is kept for undo any longer than its time.
     purge(db, at)

@@ -7,6 +7,7 @@ from typing import cast
 from bot.store.forgetting import Forgetting, disable
 from bot.store.indexing import index_digest, index_memory
 from bot.store.memories import MEMORY, memory_of
+from bot.store.unnoting import Shelf
 from bot.text.fold import fold
 from bot.types.carried import CarriedMemory, CarriedSummary, Plan
 
@@ -22,7 +23,7 @@ STORED = (
 _TYPES: dict[type, str] = {int: "INTEGER", float: "REAL", str: "TEXT"}
 
 
-def carry_out(db: sqlite3.Connection, plan: Plan, at: int, forget_until: int | None) -> None:
+def carry_out(db: sqlite3.Connection, plan: Plan, at: int, forget_until: int | None, shelf: Shelf) -> None:
     """Verb: people and chats, then memories and summaries; what is told from logs is told anew by every open log.
 
     With `forget_until` (ms) the memories that the file holds no more are forgotten, to be undone until then.
@@ -41,7 +42,7 @@ def carry_out(db: sqlite3.Connection, plan: Plan, at: int, forget_until: int | N
     for summary in plan.summaries:
         _summary(db, summary, accounts.get(summary.owner), places[summary.chat])
     if forget_until is not None:
-        _forget(db, [memory.id for memory in plan.forget], forget_until, at)
+        _forget(db, [memory.id for memory in plan.forget], forget_until, at, shelf)
     db.execute(
         "UPDATE epoch SET stale = 'memory' WHERE stale = '' AND session_id IN "
         "(SELECT id FROM session WHERE state = 'open')"
@@ -136,9 +137,9 @@ def _summary(db: sqlite3.Connection, summary: CarriedSummary, owner_id: int | No
     index_digest(db, cast("int", number))
 
 
-def _forget(db: sqlite3.Connection, numbers: list[int], purge_at: int, at: int) -> None:
+def _forget(db: sqlite3.Connection, numbers: list[int], purge_at: int, at: int, shelf: Shelf) -> None:
     for number in numbers:
         row = db.execute(f"{MEMORY}WHERE memory.id = ? AND disabled_at IS NULL", (number,)).fetchone()
         if row is not None:
             memory = memory_of(tuple(row))
-            disable(db, Forgetting((memory,), memory.owner_id or 0, purge_at), memory.chat_id, at)
+            disable(db, Forgetting((memory,), memory.owner_id or 0, purge_at), memory.chat_id, at, shelf)

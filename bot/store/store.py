@@ -79,7 +79,7 @@ class Store:
         self.notes = Notes(database, lists, shelf)
         self.flushes = Flushes(database, shelf.files)
         self.digests = Digests(database)
-        self.carrying = Carrying(database, self.tombstones)
+        self.carrying = Carrying(database, self.tombstones, shelf)
         self.mending = Mending(database)
         self.people = People(database, lists)
         self.access = Admission(database, lists)
