@@ -26,9 +26,9 @@ class Said:
     err: str
 
 
-def nuan(folder: Path, *words: str) -> Said:
+def nuan(folder: Path, *words: str, **settings: str) -> Said:
     """Run `nuan memory …` on that data folder, with nobody there to answer."""
-    result = CliRunner().invoke(app, ["memory", *words, "--data", str(folder)])
+    result = CliRunner().invoke(app, ["memory", *words, "--data", str(folder)], env=settings)
     assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
     return Said(result.exit_code, result.stdout, result.stderr)
 

@@ -3,13 +3,15 @@
 import asyncio
 import json
 import os
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from bot.store.carrying import COLUMNS, LEFT_BEHIND
 from bot.store.digests import Digested
-from bot.store.store import Store, open_store
+from bot.store.store import DATABASE, Store, open_store
 from bot.types.memory import Digest
 from bot.types.people import Audience
 from tests.carrying import fill, in_house, note, nuan, same
@@ -116,6 +118,23 @@ async def test_export_and_list_work_beside_a_nuan_that_runs(tmp_path: Path) -> N
         listed = await asyncio.to_thread(nuan, tmp_path, "list", "--kind", "knowledge", "--json")
         assert {row["owner"] for row in json.loads(listed.out)} == {"test:ann", "test:bob"}
         assert (await asyncio.to_thread(nuan, tmp_path, "export", str(tmp_path / "out"))).code == 0
+
+
+def test_columns_of_a_later_day_and_what_was_archived_are_carried_too(tmp_path: Path) -> None:
+    for house in ("one", "two"):
+        in_house(tmp_path / house, fill if house == "one" else ids)
+        with closing(sqlite3.connect(tmp_path / house / DATABASE)) as db:
+            db.execute("ALTER TABLE memory ADD COLUMN warmth REAL NOT NULL DEFAULT 1")
+            db.execute("UPDATE memory SET warmth = 0.25 WHERE id = 1")
+            db.execute("UPDATE memory SET disabled_at = 5000, disabled_reason = 'archived' WHERE id = 4")
+            db.commit()
+    for name in ("x.jsonl", "x.md"):
+        assert nuan(tmp_path / "one", "export", str(tmp_path / name)).code == 0
+    assert "真的 \\<!-- x -->" in (tmp_path / "x.md").read_text("utf-8")
+    assert nuan(tmp_path / "two", "import", str(tmp_path / "x.md"), "--yes").code == 0
+    rows = "SELECT id, warmth, disabled_at, disabled_reason FROM memory ORDER BY id"
+    assert look(tmp_path / "two", rows) == look(tmp_path / "one", rows)
+    assert look(tmp_path / "two", "SELECT count(*) FROM doc WHERE kind = 'memory'") == [(4,)]
 
 
 def test_a_memory_is_shown_with_the_lines_it_was_made_from(tmp_path: Path) -> None:
