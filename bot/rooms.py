@@ -24,6 +24,7 @@ from bot.flow.plan import Planner
 from bot.flow.recalling import Recalling
 from bot.flow.remembering import Remembering
 from bot.flow.sending import Sending
+from bot.flow.tidying import Tidying
 from bot.flow.tools import make_tools
 from bot.flow.turn import Brain, TurnRunner
 from bot.flow.words import Words
@@ -78,6 +79,7 @@ class Rooms:
     joining: Joining
     closing: Closing
     pausing: Pausing
+    tidying: Tidying
     inside: int = 0
 
 
@@ -140,7 +142,8 @@ def make_rooms(parts: Parts, hall: Hall) -> Rooms:
     summariser = Summariser(brain.caller.behind(), read_instructions(parts.prompts, "digest"))
     closing = Closing(store, summariser, planner, clock, settings, words, parts.aside, log)
     answering.employ(CommandDesk(store, planner, clock, settings, words, parts.reload))
-    return Rooms(parts, answering, heartbeat, joining, closing, pausing)
+    tidying = Tidying(store, clock, settings, words, parts.aside, log)
+    return Rooms(parts, answering, heartbeat, joining, closing, pausing, tidying)
 
 
 def rules_of(settings: Settings) -> SpeakingRules:

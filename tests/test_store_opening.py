@@ -247,7 +247,10 @@ async def test_older_conversations_know_why_they_began_and_who_took_part(tmp_pat
     with closing(sqlite3.connect(world.folder / DATABASE)) as database:  # as nuan left it before it kept them
         database.execute("UPDATE session SET open_reason = ''")
         database.execute("DELETE FROM participant")
-        database.execute(f"PRAGMA user_version = {len(MIGRATIONS) - 1}")
+        for statement in next(
+            steps for steps in MIGRATIONS if any("IGNORE INTO participant" in step for step in steps)
+        ):
+            database.execute(statement)
         database.commit()
     await world.open()
     assert [world.rows(sql) for sql in told] == known == [[(1, "name"), (2, "dm")], [(1, 1), (1, 2), (2, 3)]]

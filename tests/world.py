@@ -192,7 +192,8 @@ class World(Seen):
         """
         app = self.app
         app._alarms.stop()
-        await asyncio.gather(*(lanes.close(0) for lanes in (app._alarm_lane, app._chats, app._digests, app._sends)))
+        lanes = (app._alarm_lane, app._chats, app._digests, app._sends, app._lives)
+        await asyncio.gather(*(each.close(0) for each in lanes))
         await self.store.close()
         self.away(0)
         self.model.gate = asyncio.Event() if shut else None

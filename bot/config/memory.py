@@ -2,6 +2,7 @@
 
 from pydantic import Field
 
+from bot.config.life import LifeRules
 from bot.config.section import Section
 from bot.types.memory import Ranking
 
@@ -18,3 +19,4 @@ class MemoryLimits(Section):
         description="How a recall orders them: keyword (shared words), v2 (words, age and how often it was told) or "
         "hybrid (these and likeness).",
     )
+    life: LifeRules = LifeRules()

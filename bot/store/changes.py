@@ -12,10 +12,10 @@ from bot.store.database import Database
 from bot.store.deleting import delete, elsewhere, end
 from bot.store.events import Effect, Happened, finish
 from bot.store.feedback import react
-from bot.store.keeping import index, store_memory
-from bot.store.memories import MEMORY, memory_of
+from bot.store.keeping import store_memory
 from bot.store.moving import gone, migrate, titled
 from bot.store.quoting import QUOTED
+from bot.store.rows import MEMORY, index, memory_of
 from bot.store.tombstones import Tombstones
 from bot.text.fold import fold
 from bot.types.memory import Memory, NewMemory

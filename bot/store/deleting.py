@@ -8,6 +8,7 @@ from bot.store.copies import passed_on
 from bot.store.events import finish
 from bot.store.forgetting import hide, logs_of, replies, undigest
 from bot.store.ledger import charge
+from bot.store.merges import drop_merges, scrub_merges
 from bot.store.outbox import withdraw
 from bot.store.sessions import drop_log
 
@@ -127,6 +128,8 @@ def _forget(db: sqlite3.Connection, events: set[int], at: int, bury: Bury) -> No
                 bury(number, text, at)
             db.execute("DELETE FROM memory_text WHERE rowid = ?", (number,))
             end(db, number, "deleted", at, at)
+            drop_merges(db, number, at, at)
+    scrub_merges(db, events)
 
 
 def elsewhere(db: sqlite3.Connection, memory_id: int, events: set[int]) -> bool:

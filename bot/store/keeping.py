@@ -6,10 +6,12 @@ from dataclasses import dataclass
 from typing import cast
 
 from bot.store.events import finish
+from bot.store.merges import merge, near
 from bot.store.outbox import put
+from bot.store.rows import index
 from bot.text.fold import fold
-from bot.text.tokens import index_terms
-from bot.types.memory import STABILITY_DAYS, NewMemory, Slot, Visibility
+from bot.types.memory import MOST_IMPORTANCE, STABILITY_DAYS, NewMemory, Slot, Visibility
+from bot.types.merging import INTO_OLDER, Merging, keep_apart
 from bot.types.outgoing import Button, Draft
 
 
@@ -52,8 +54,12 @@ class Receipt:
     buttons: Callable[[int], tuple[Button, ...]] = lambda number: ()
 
 
-def store_memory(db: sqlite3.Connection, new: NewMemory, at: int) -> Stored:
-    """Verb part: store a statement, or count it once more where the same owner already has it in the same place."""
+def store_memory(db: sqlite3.Connection, new: NewMemory, at: int, merging: Merging = keep_apart) -> Stored:
+    """Verb part: store a statement, or count it once more where the same owner already has it in the same place.
+
+    `merging` decides what becomes of one that is only much like others of the same owner in the same place. The same
+    event tells nothing once more: a digest may find what its message already had kept.
+    """
     folded = fold(new.text)
     same = db.execute(
         "SELECT id FROM memory WHERE owner_id IS ? AND folded = ? AND visibility = ? AND slot = ? AND "
@@ -61,18 +67,41 @@ def store_memory(db: sqlite3.Connection, new: NewMemory, at: int) -> Stored:
         (new.owner_id, folded, new.visibility, new.slot, new.chat_id),
     ).fetchone()
     if same is not None:
-        db.execute(
-            "UPDATE memory SET importance = importance + 1, asked = max(asked, ?), updated_at = ? WHERE id = ?",
-            (int(new.asked), at, same[0]),
-        )
-        number, again = cast("int", same[0]), True
-    else:
-        number, again = _insert(db, new, folded, at), False
+        number = cast("int", same[0])
+        _count(db, number, new, at)
+        _prove(db, number, new)
+        return Stored(number, True)
+    found = () if new.slot else merging(new, near(db, new))
+    into = next((each for each in found if each.how in INTO_OLDER), None)
+    if into is not None:
+        merge(db, into.older.id, new, into, at)
+        return Stored(into.older.id, True)
+    number = _insert(db, new, folded, at)
+    _prove(db, number, new)
+    for each in found:
+        merge(db, number, new, each, at)
+    return Stored(number, False)
+
+
+def _prove(db: sqlite3.Connection, number: int, new: NewMemory) -> None:
+    """It comes from these events."""
     db.executemany(
         "INSERT OR IGNORE INTO edge (kind, derived_id, event_id) VALUES ('memory', ?, ?)",
         [(number, event) for event in new.event_ids],
     )
-    return Stored(number, again)
+
+
+def _count(db: sqlite3.Connection, number: int, new: NewMemory, at: int) -> None:
+    """Told once more, unless it comes from the very events that are known."""
+    known = {
+        row[0] for row in db.execute("SELECT event_id FROM edge WHERE kind = 'memory' AND derived_id = ?", (number,))
+    }
+    more = not (new.event_ids and known.issuperset(new.event_ids))
+    db.execute(
+        "UPDATE memory SET importance = min(?, importance + ?), asked = max(asked, ?), "
+        "updated_at = CASE WHEN ? THEN ? ELSE updated_at END WHERE id = ?",
+        (MOST_IMPORTANCE, int(more), int(new.asked), int(more), at, number),
+    )
 
 
 def _insert(db: sqlite3.Connection, new: NewMemory, folded: str, at: int) -> int:
@@ -107,17 +136,6 @@ def _replace(db: sqlite3.Connection, said: Statement, at: int) -> None:
     for (number,) in gone:
         db.execute("UPDATE memory SET disabled_at = ?, disabled_reason = 'replaced' WHERE id = ?", (at, number))
         db.execute("DELETE FROM memory_text WHERE rowid = ?", (number,))
-
-
-def index(db: sqlite3.Connection, number: int) -> None:
-    """Verb part: write the full-text row of an active memory. Its terms need no dictionary, so this takes no time."""
-    owner, chat, seen, text = db.execute(
-        "SELECT owner_id, chat_id, visibility, text FROM memory WHERE id = ?", (number,)
-    ).fetchone()
-    key = f"c{chat}" if seen == "chat" else "all" if owner is None else f"p{owner}"
-    db.execute(
-        "INSERT INTO memory_text (rowid, owner, terms) VALUES (?, ?, ?)", (number, key, " ".join(index_terms(text)))
-    )
 
 
 def confirm(db: sqlite3.Connection, receipt: Receipt, text: str, at: int, changed: int = 0) -> str:
@@ -174,12 +192,14 @@ def answer(db: sqlite3.Connection, receipt: Receipt, at: int) -> str:
     return confirm(db, receipt, receipt.text(0, False), at) if before is None else before
 
 
-def remember(db: sqlite3.Connection, memory: NewMemory, receipt: Receipt, at: int) -> str:
+def remember(
+    db: sqlite3.Connection, memory: NewMemory, receipt: Receipt, at: int, merging: Merging = keep_apart
+) -> str:  # fmt: skip
     """Verb: the memory and its receipt, once."""
     before = done_before(db, receipt, at)
     if before is not None:
         return before
-    stored = store_memory(db, memory, at)
+    stored = store_memory(db, memory, at, merging)
     return confirm(db, receipt, receipt.text(stored.id, stored.again), at, 0 if stored.again else stored.id)
 
 

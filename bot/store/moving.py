@@ -4,7 +4,7 @@ import sqlite3
 from typing import cast
 
 from bot.store.events import Happened
-from bot.store.keeping import index
+from bot.store.rows import index
 
 MOVED = ("event", "turn", "call", "outbox", "memory", "digest", "code")
 KEYED = ("member", "window", "sent")

@@ -9,7 +9,7 @@ from bot.errors import StoreError
 from bot.store.changes import goes_on, showing, still_there
 from bot.store.cutting import give_way
 from bot.store.events import finish
-from bot.store.feedback import told
+from bot.store.feedback import Use, told
 from bot.store.keeping import store_memory
 from bot.store.ledger import Owner, Reservation, Settlement, reserve, settle
 from bot.store.outbox import put, take, withdraw
@@ -17,6 +17,7 @@ from bot.store.sessions import NewEpoch, close, open_epoch, open_session, take_p
 from bot.store.voiding import drop_forgotten, end_turn
 from bot.store.windows import hush, keep_open
 from bot.types.memory import NewMemory
+from bot.types.merging import Merging, keep_apart
 from bot.types.outgoing import Draft, Outgoing
 from bot.types.prompt import Message
 from bot.types.session import CloseReason, Mode
@@ -27,12 +28,15 @@ TURN = """SELECT turn.id, turn.chat_id, turn.session_id, epoch_id, turn.number, 
     JOIN session ON session.id = turn.session_id JOIN epoch ON epoch.id = turn.epoch_id """
 
 
+DAY_MS = 86_400_000
+
+
 @dataclass(frozen=True, slots=True)
 class Asking:
     """Everything the first commit of a turn holds. `session_id` None opens a session, `epoch` begins an epoch.
 
     `ends` is why a session that is still open, though its time is over, ends with this turn; `memories` and `digests`
-    are those that the opening may tell.
+    are those that the opening may tell, and what is told is strengthened at most once in `rest_ms`.
     """
 
     chat_id: int
@@ -53,6 +57,7 @@ class Asking:
     memories: tuple[int, ...] = ()
     digests: tuple[int, ...] = ()
     mode_why: str = ""
+    rest_ms: int = DAY_MS
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +100,8 @@ class ToolOutcome:
     memory: NewMemory | None = None
     told: tuple[int, ...] = ()
     quiet: bool = False
+    rest_ms: int = DAY_MS
+    merging: Merging = keep_apart
 
 
 def turn_of(row: tuple[object, ...]) -> Turn:
@@ -150,7 +157,7 @@ def ask(db: sqlite3.Connection, asking: Asking, at: int) -> Asked:
     owner = Owner(session_id, asking.chat_id, turn_id, asking.person_id)
     call, entry_id = reserve(db, asking.reservation, at, owner), _append(db, turn_id, asking.entry, asking.tokens)
     showing(db, entry_id, asking.shown)
-    told(db, turn_id, asking.memories)
+    told(db, turn_id, asking.memories, Use(asking.rest_ms, boot=True), at)
     _tell(db, entry_id, "memory", asking.memories)
     _tell(db, entry_id, "digest", asking.digests)
     db.execute("UPDATE epoch SET logged_upto = max(logged_upto, ?) WHERE id = ?", (asking.logged_upto, epoch_id))
@@ -214,7 +221,7 @@ def tool_done(db: sqlite3.Connection, turn: Turn, outcome: ToolOutcome, at: int)
         return
     text = outcome.text
     if outcome.memory is not None:
-        stored = store_memory(db, outcome.memory, at).id
+        stored = store_memory(db, outcome.memory, at, outcome.merging).id
         text = text.replace("{id}", str(stored))
         # The model drew it from all that its log told it.
         db.execute(
@@ -227,7 +234,7 @@ def tool_done(db: sqlite3.Connection, turn: Turn, outcome: ToolOutcome, at: int)
     message = Message("tool", text, tool_call_id=outcome.call_id)
     entry_id = _append(db, turn.id, message, outcome.tokens)
     _answers(db, entry_id, turn.id)
-    told(db, turn.id, outcome.told)
+    told(db, turn.id, outcome.told, Use(outcome.rest_ms), at)
     _tell(db, entry_id, "memory", outcome.told)
     db.execute("INSERT INTO effect (key, result, at) VALUES (?, ?, ?)", (key, "done", at))
 

@@ -24,6 +24,7 @@ from bot.store.heartbeats import Heartbeats
 from bot.store.interrupting import halt_or_interrupt
 from bot.store.joins import Joins
 from bot.store.ledger import Ledger
+from bot.store.lives import Lives
 from bot.store.memories import Memories
 from bot.store.outbox import Outbox
 from bot.store.people import People
@@ -59,6 +60,7 @@ class Store:
         self.refusals = Refusals(database)
         self.switches = Switches(database)
         self.memories = Memories(database)
+        self.lives = Lives(database)
         self.forgetting = Forget(database)
         self.unsaying = Unsay(database, self.tombstones)
         self.digests = Digests(database)
