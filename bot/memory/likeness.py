@@ -30,7 +30,7 @@ _OVER = re.compile(
 """A thing that has ended. No word border beside Chinese: `\\b` never matches there (measured in the reference)."""
 
 _FIGURE = re.compile(
-    r"[0-9]+(?:[.:/][0-9]+)*|(?<![一-鿿])[一二三四五六七八九十百千万两]+(?=[个只岁点号月年日天次公元块斤岁口条])"
+    r"[0-9]+(?:[.:/][0-9]+)*|(?<![一-鿿])[一二三四五六七八九十百千万两]+(?=[个只岁点号月年日天次公元块斤口条])"
 )
 
 _ONE_OF = tuple(

@@ -230,7 +230,8 @@ def _derived(db: sqlite3.Connection, memory: Memory, hidden: set[int], at: int, 
             _empty(db, number, session_id, at)
     for number, text in db.execute(
         "SELECT id, text FROM memory WHERE id <> ?2 AND ((disabled_at IS NULL AND asked = 0) OR "
-        "disabled_reason IN ('replaced', 'merged', 'archived')) AND (owner_id IS ?1 OR (owner_id IS NULL AND chat_id = ?3))",
+        "disabled_reason IN ('replaced', 'merged', 'archived')) AND "
+        "(owner_id IS ?1 OR (owner_id IS NULL AND chat_id = ?3))",
         (memory.owner_id, memory.id, memory.chat_id),
     ).fetchall():
         if ("memory", number) in from_it or echoes(memory.text, text):

@@ -1,4 +1,4 @@
-"""The life of memories: what the daily tidying archives and counts down, and what their owners protect or bring back."""
+"""The life of memories: what tidying archives and counts down, and what their owners protect or bring back."""
 
 import sqlite3
 from dataclasses import dataclass

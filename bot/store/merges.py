@@ -78,8 +78,8 @@ def merge(db: sqlite3.Connection, number: int, new: NewMemory, done: Merge, at: 
     )  # fmt: skip
     before = (older.text, older.observed_at) if into else (new.text, new.observed_at)
     row = db.execute(
-        "INSERT INTO merged (memory_id, at, how, before, before_observed_at, said, kind, source, observed_at, absorbed) "
-        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        "INSERT INTO merged (memory_id, at, how, before, before_observed_at, said, kind, source, observed_at, "
+        "absorbed) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (number, at, done.how, *before, said, kind, source, seen, None if into else older.id),
     ).lastrowid
     edge = "INSERT OR IGNORE INTO edge (kind, derived_id, event_id) VALUES (?, ?, ?)"
@@ -154,7 +154,7 @@ def scrub_merges(
     db: sqlite3.Connection, events: set[int], whose: tuple[int | None, int] | None = None,
     tells: Callable[[str], bool] = lambda text: False,
 ) -> None:  # fmt: skip
-    """Verb part: of merges from these events nothing is kept, nor of those of `whose` (owner, chat) whose text `tells`."""
+    """Verb part: of merges from these events nothing is kept, nor of those of `whose` (owner, chat) that `tells`."""
     gone = {
         cast("int", row[0])
         for event in events

@@ -18,7 +18,7 @@ from bot.store.database import Database, open_database
 from bot.store.deadlines import Deadlines
 from bot.store.digests import Digests
 from bot.store.events import Events
-from bot.store.feedback import Feedback
+from bot.store.feedback import Feedback, remark
 from bot.store.forgetting import Forget
 from bot.store.heartbeats import Heartbeats
 from bot.store.interrupting import halt_or_interrupt
@@ -26,6 +26,7 @@ from bot.store.joins import Joins
 from bot.store.ledger import Ledger
 from bot.store.lives import Lives
 from bot.store.memories import Memories
+from bot.store.merges import Merges
 from bot.store.outbox import Outbox
 from bot.store.people import People
 from bot.store.reasons import Reasons
@@ -51,7 +52,7 @@ class Store:
         self.boot = secrets.token_hex(8)
         self.tombstones = Tombstones(folder)
         self.changes = Changes(database, self.tombstones)
-        self.events = Events(database, lists, self.changes.apply, partial(halt_or_interrupt, lists=lists))
+        self.events = Events(database, lists, self.changes.apply, partial(halt_or_interrupt, lists=lists), remark)
         self.attachments = Attachments(database)
         self.sessions = Sessions(database)
         self.turns = Turns(database, self.boot)
@@ -61,6 +62,7 @@ class Store:
         self.switches = Switches(database)
         self.memories = Memories(database)
         self.lives = Lives(database)
+        self.merges = Merges(database)
         self.forgetting = Forget(database)
         self.unsaying = Unsay(database, self.tombstones)
         self.digests = Digests(database)

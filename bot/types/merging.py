@@ -8,8 +8,8 @@ from bot.types.memory import Memory, MemoryKind, NewMemory, Source
 
 How = Literal["evidence", "replace", "append", "join", "timeline", "update", "absorb", "outdo"]
 """Into the older one: nothing new, only proof of it (evidence); its text anew (replace, of an identity), with more
-(append to an emotion, join of facts, timeline of events), or corrected (update). The older one into what a person asks to
-keep: as the same (absorb) or as disproved by it (outdo)."""
+(append to an emotion, join of facts, timeline of events), or corrected (update). The older one into what a person asks
+to keep: as the same (absorb) or as disproved by it (outdo)."""
 
 INTO_OLDER: tuple[How, ...] = ("evidence", "replace", "append", "join", "timeline", "update")
 
