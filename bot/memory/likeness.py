@@ -18,13 +18,14 @@ _COMMON = frozenset("我你您他她它们的了吗呢吧啊呀哦是在也都�
 """Characters that tell nothing of what a statement is about; so does a pair with one of them."""
 
 _DENIED = re.compile(
-    r"再也不|不再|并不|从不|从来不|不太|没有|没(?=[^有]|$)|别再|不(?!错|过|久|同|仅|但|管|断|得不|如|少)"
+    r"再也不|不再|并不|从不|从来不|不太|没有?(?!错|事|关系|问题|想到|准)|别再|(?<!差)不(?!错|过|久|同|仅|但|管|断|得不|如|少)"
     r"|\b(?:(?:do|does|did|is|are|was|were|can|could|has|have|had|will|would)(?: not|n'?t)|cannot|no longer|not|never"
     r"|any ?more|neither|quit|stopped|gave up|without)\b"
 )
 _OVER = re.compile(
     r"的?(?:计划|安排|约会?|任务)?(?:已经?|都)?被?(?:取消|作废|搞定|办完|做完|完成|结束)掉?了?|不去了|不做了|黄了|泡汤了?"
-    r"|\b(?:(?:has been|have been|is|was|are|were|got|already)\s+)*(?:cancell?ed|called off|done|finished|completed|over)\b"
+    r"|\b(?:(?:has been|have been|is|was|are|were|got|already)\s+)*"
+    r"(?:cancell?ed|called off|done|finished|completed|over)\b"
     r"|\b(?:finished|completed|cancell?ed)\b"
 )
 """A thing that has ended. No word border beside Chinese: `\\b` never matches there (measured in the reference)."""
@@ -94,14 +95,9 @@ def clauses(text: str) -> tuple[str, ...]:
 
 def _units(text: str) -> set[str]:
     """Characters, pairs and words that tell something."""
-    found = set[str]()
-    for term in index_terms(text):
-        if term.isascii():
-            if term not in ENGLISH or not found:
-                found.add(term[:STEM])
-        elif _COMMON.isdisjoint(term):
-            found.add(term)
-    return found
+    terms = index_terms(text)
+    telling = {term for term in terms if term not in ENGLISH and _COMMON.isdisjoint(term)} or set(terms)
+    return {term[:STEM] if term.isascii() else term for term in telling}
 
 
 def _valued(new: str, older: str) -> bool:
