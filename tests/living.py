@@ -11,12 +11,13 @@ FILL = "今天一路上看到很多有意思的东西，" * 20
 DAY = 86_400
 
 
-async def found(world: World, text: str, kind: MemoryKind = "knowledge", who: str = "小王", group: str = "") -> None:
+async def found(world: World, text: str, kind: MemoryKind = "knowledge", who: str = "小王", group: str = "",
+                **facts: object) -> None:  # fmt: skip
     """Somebody says it, and the digest of that talk finds it."""
     world.model.digests = True
     answer = {"summary": "聊天", "memories": [{"type": kind, "text": text, "from": [1]}]}
     world.model.script = lambda request: "嗯" if request.prompt.tools else json.dumps(answer, ensure_ascii=False)
-    await world.say(("小暖，" if group else "") + f"{text}。{FILL}", who, group)
+    await world.say(("小暖，" if group else "") + f"{text}。{FILL}", who, group, **facts)
     await world.say("/new", who, group)
     await world.wait(1)
 

@@ -117,3 +117,28 @@ async def test_too_many_are_archived_and_what_was_asked_for_takes_no_room(new_wo
     assert len(active(world)) == 5
     assert len(world.rows("SELECT 1 FROM memory WHERE asked = 1 AND disabled_at IS NULL")) == 3
     assert world.rows("SELECT text FROM memory WHERE disabled_reason = 'archived'") == [("我喜欢喝乌龙茶",)]
+
+
+async def test_a_recalled_event_outlives_those_that_nobody_asks_for(world: World) -> None:
+    """In the reference what was recalled got nothing from it: an event was gone after 42 days, however often told."""
+    await found(world, "参加了公司年会", "event")
+    await found(world, "去了医院复查", "event")
+    for _ in range(3):
+        await later(world, 14)
+        world.model.script = lambda request: (
+            says("好") if request.prompt.messages[-1].role == "tool" else calls(("memory_recall", '{"query": "年会"}'))
+        )
+        await world.say("我什么时候去的年会？")
+    await later(world, 30)
+    assert active(world) == [("参加了公司年会",)]
+
+
+async def test_what_is_told_again_is_alive_again(world: World) -> None:
+    await found(world, "我在学弹钢琴")
+    await later(world, 80)
+    await world.say("你好呀")
+    assert "弹钢琴" not in world.turns[-1][1].content
+    await world.say("/new")
+    await found(world, "我在学弹钢琴")
+    await world.say("你好呀")
+    assert "弹钢琴" in world.turns[-1][1].content

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from bot.memory.merging import merging
 from bot.store.store import Store, open_store
+from bot.types.event import Incoming
 from bot.types.memory import MemoryKind, Visibility
 from tests.living import DAY, active, found
 from tests.storing import NOW, Where, holding, ids, keep, look, receipt, statement
@@ -75,15 +76,10 @@ async def test_forgetting_reaches_what_a_memory_said_before(world: World) -> Non
 
 async def test_a_deleted_message_takes_the_merge_it_proved(world: World) -> None:
     await world.say("记住我对花生过敏")
-    world.model.digests = False
-    await found(world, "小王对花生过敏")
-    event = world.rows("SELECT event_id FROM edge WHERE kind = 'merge'")[0][0]
-    assert isinstance(event, int)
-    await world.store._database.write(
-        lambda db: db.execute("UPDATE event SET external_id = 'm9' WHERE id = ?", (event,)).rowcount
-    )
-    await world.app.door.accept(world.message("", target="m9").__class__(
-        world.message("").place, world.message("").sender, "event", "", "delete", "", target="m9"))  # fmt: skip
+    await found(world, "小王对花生过敏", external_id="m9")
+    assert world.rows("SELECT count(*) FROM merged") == [(1,)]
+    said = world.message("")
+    await world.app.door.accept(Incoming(said.place, said.sender, "event", "", "delete", target="m9"))
     await world.app.settled()
     assert world.rows("SELECT count(*) FROM merged") == [(0,)]
     assert active(world) == [("我对花生过敏",)]

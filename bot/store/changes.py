@@ -13,6 +13,7 @@ from bot.store.deleting import delete, elsewhere, end
 from bot.store.events import Effect, Happened, finish
 from bot.store.feedback import react
 from bot.store.keeping import store_memory
+from bot.store.merges import drop_merges
 from bot.store.moving import gone, migrate, titled
 from bot.store.quoting import QUOTED
 from bot.store.rows import MEMORY, index, memory_of
@@ -139,6 +140,7 @@ def revise(db: sqlite3.Connection, edit_id: int, edited: Edited, revision: Revis
                 store_memory(db, _again(memory, text, edited.event_id), at)
             continue
         db.execute("DELETE FROM memory_text WHERE rowid = ?", (number,))
+        drop_merges(db, number, at, at + KEPT_MS)  # they tell what it said before
         if text is None:
             end(db, number, "edited", at, at + KEPT_MS)
         else:

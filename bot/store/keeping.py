@@ -98,9 +98,9 @@ def _count(db: sqlite3.Connection, number: int, new: NewMemory, at: int) -> None
     }
     more = not (new.event_ids and known.issuperset(new.event_ids))
     db.execute(
-        "UPDATE memory SET importance = min(?, importance + ?), asked = max(asked, ?), "
-        "updated_at = CASE WHEN ? THEN ? ELSE updated_at END WHERE id = ?",
-        (MOST_IMPORTANCE, int(more), int(new.asked), int(more), at, number),
+        "UPDATE memory SET importance = min(?1, importance + ?3), asked = max(asked, ?4), "
+        "updated_at = max(updated_at, ?2), accessed_at = max(accessed_at, ?2) WHERE id = ?5",
+        (MOST_IMPORTANCE, at if more else 0, int(more), int(new.asked), number),
     )
 
 

@@ -7,7 +7,7 @@ from typing import cast
 from bot.store.database import Database
 from bot.store.memories import visible
 from bot.store.rows import MEMORY, index, memory_of
-from bot.types.memory import FADED, Memory
+from bot.types.memory import FADED, MOST_IMPORTANCE, Memory
 from bot.types.people import Audience
 
 
@@ -128,7 +128,7 @@ def restore(db: sqlite3.Connection, number: int, at: int) -> bool:
         row,
     ).fetchone()
     if same is not None:
-        db.execute("UPDATE memory SET importance = min(100, importance + 1) WHERE id = ?", (same[0],))
+        db.execute("UPDATE memory SET importance = min(?, importance + 1) WHERE id = ?", (MOST_IMPORTANCE, same[0]))
         db.execute("UPDATE memory SET disabled_reason = 'replaced', purge_at = NULL WHERE id = ?", (number,))
         return True
     db.execute(

@@ -8,7 +8,7 @@ from bot.store.database import Database
 from bot.store.rows import MEMORY, index, index_owner, memory_of
 from bot.text.fold import fold
 from bot.text.tokens import STOP, index_terms
-from bot.types.memory import STABILITY_DAYS, Memory, NewMemory
+from bot.types.memory import MOST_IMPORTANCE, STABILITY_DAYS, Memory, NewMemory
 from bot.types.merging import INTO_OLDER, Merge, Merged
 
 NEAR = 12
@@ -92,7 +92,10 @@ def merge(db: sqlite3.Connection, number: int, new: NewMemory, done: Merge, at: 
     elif done.text:
         _say(db, number, done.text, max(older.observed_at, new.observed_at), at)
     if added and done.how != "outdo":
-        db.execute("UPDATE memory SET importance = min(100, importance + 1) WHERE id = ?", (number,))
+        db.execute(
+            "UPDATE memory SET importance = min(?, importance + 1), accessed_at = max(accessed_at, ?) WHERE id = ?",
+            (MOST_IMPORTANCE, at, number),
+        )
 
 
 def undo(db: sqlite3.Connection, memory_id: int, at: int) -> int | None:
