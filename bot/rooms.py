@@ -30,6 +30,7 @@ from bot.flow.plan import Planner
 from bot.flow.recalling import Recalling
 from bot.flow.remembering import Remembering
 from bot.flow.sending import Sending
+from bot.flow.tidying import Tidying
 from bot.flow.tools import make_tools
 from bot.flow.turn import Brain, TurnRunner
 from bot.flow.vectorising import Vectorising
@@ -92,6 +93,7 @@ class Rooms:
     flushing: Flushing
     notes: NoteReading
     vectorising: Vectorising
+    tidying: Tidying
     inside: int = 0
 
 
@@ -191,7 +193,10 @@ def make_rooms(parts: Parts, hall: Hall) -> Rooms:
     writing = NoteWriting(store, settings, words, log, hall.read_notes)
     answering.employ(CommandDesk(store, planner, clock, settings, words, writing, parts.reload))
     vectorising = make_vectorising(parts, calls)
-    return Rooms(parts, answering, heartbeat, joining, closing, pausing, flushing, notes, vectorising)
+    tidying = Tidying(store, clock, settings, words, parts.aside, log)
+    return Rooms(
+        parts, answering, heartbeat, joining, closing, pausing, flushing, notes, vectorising, tidying
+    )  # fmt: skip
 
 
 def rules_of(settings: Settings) -> SpeakingRules:

@@ -1,5 +1,7 @@
 """What is forgotten or deleted goes out of notes, out of file, name and index, also when somebody edited the file."""
 
+from typing import Any
+
 from bot.types.event import Incoming
 from bot.types.event import Place as EventPlace
 from tests.noting import dm, found, group, look, notes, on_disk, put
@@ -8,7 +10,7 @@ from tests.world import World
 CANARY = "紫藤路口47号"
 
 
-async def talked(world: World, *texts: str, **facts: object) -> None:
+async def talked(world: World, *texts: str, **facts: Any) -> None:
     """A talk with these messages, of which `/new` left a note."""
     world.model.script = lambda request: "好的"
     for number, text in enumerate(texts):

@@ -13,7 +13,7 @@ from bot.store.schema import MIGRATIONS
 from bot.store.store import open_store
 from tests.storing import NOW, say
 
-KINDS = ("event", "window", "session", "digest", "outbox", "heartbeat", "join", "purge", "tidy")
+KINDS = ("event", "window", "session", "digest", "outbox", "heartbeat", "join", "purge", "tidy", "life")
 ROWS = st.lists(st.tuples(st.sampled_from(KINDS), st.integers(0, 9), st.booleans()), max_size=8)
 
 
@@ -51,20 +51,19 @@ def insert(db: sqlite3.Connection, number: int, kind: str, at: int, live: bool) 
                 (number, at if live else None),
             )
         case _:
-            db.execute("INSERT OR REPLACE INTO meta VALUES ('tidy_at', ?)", (str(at),))
+            db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (f"{kind}_at", str(at)))
 
 
 @settings(max_examples=200, deadline=None)
 @given(rows=ROWS, now=st.integers(0, 9))
 def test_due_and_next_say_what_the_rows_say(rows: list[tuple[str, int, bool]], now: int) -> None:
-    tidy = [at for kind, at, _ in rows if kind == "tidy"]
+    daily = {name: [at for kind, at, _ in rows if kind == name][-1:] for name in ("tidy", "life")}
     wanted = [(kind, at, number) for number, (kind, at, live) in enumerate(rows, 1)
-              if kind != "tidy" and (live or kind == "window")]  # fmt: skip
+              if kind not in daily and (live or kind == "window")]  # fmt: skip
     about = {"window": lambda number: 0, "purge": lambda number: 0, "heartbeat": lambda number: 0}
     due = {(kind, about.get(kind, int)(number)) for kind, at, number in wanted if at <= now}
-    if not tidy or tidy[-1] <= now:
-        due.add(("tidy", 0))
-    later = [at for _, at, _ in wanted if at > now] + [at for at in tidy[-1:] if at > now]
+    due |= {(name, 0) for name, at in daily.items() if not at or at[0] <= now}
+    later = [at for _, at, _ in wanted if at > now] + [at for each in daily.values() for at in each if at > now]
     with closing(sqlite3.connect(":memory:")) as db:
         for statement in chain(*MIGRATIONS):
             db.execute(statement)

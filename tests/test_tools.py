@@ -247,8 +247,8 @@ async def test_one_memory_whole_with_where_it_comes_from(world: World) -> None:
 async def test_a_line_with_those_around_it_for_those_who_heard_it(world: World) -> None:
     for number in range(9):
         await world.say(f"第{number}句话说的是海棠", "阿明", GROUP)
-    number = world.rows("SELECT id FROM event WHERE text LIKE '第4句%'")[0][0]
-    tool_first(world, get(id=f"@{number}"))
+    line = world.rows("SELECT id FROM event WHERE text LIKE '第4句%'")[0][0]
+    tool_first(world, get(id=f"@{line}"))
     await world.say("小暖，那句话前后说了什么", "阿红", GROUP)
     assert [line.split("：")[1][:3] for line in results(world)[-1].splitlines()[1:]] == [
         f"第{other}句" for other in range(1, 8)

@@ -8,6 +8,7 @@ from bot.commands.ctx import ctx_report
 from bot.commands.guests import GuestCommands
 from bot.commands.limit import LimitCommand
 from bot.commands.manners import ModeCommand, WhyCommand
+from bot.commands.mem import MemCommand
 from bot.commands.reload import ReloadCommand
 from bot.commands.report import Spent, budget_report, step_report
 from bot.commands.table import TABLE, Asked, split
@@ -59,6 +60,7 @@ class CommandDesk:
             "calls": self._calls, "limit": limit.run, "context": context.run, "approve": guests.approve,
             "allow": guests.allow, "deny": guests.deny, "reload": ReloadCommand(reload, self._text).run,
             "mode": mode.run, "why": why.run,
+            "mem": MemCommand(store, planner, clock, settings, words, self._text).run,
         }  # fmt: skip
 
     async def carry_out(self, event: Event, chat: Chat) -> Draft | None:

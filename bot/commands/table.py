@@ -52,6 +52,13 @@ TABLE = (
     Command("context", "[show | recent N | window SEC | recentmax N | reset]", "own", shape="words"),
     Command("mode", "[window | called | join | reset]", "own", shape="words"),
     Command("why", "", "anyone"),
+    Command(
+        "mem",
+        "[words | #N | stats | archived | protect #N | unprotect #N | fade #N | archive #N | restore #N | unmerge #N]",
+        "anyone",
+        private=True,
+        shape="words",
+    ),
     Command("dialog", "", "anyone", private=True),
     Command("budget", "show", "own", private=True),
     Command("calls", "[background on|off]", "owner", private=True, shape="words"),

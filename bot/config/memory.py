@@ -5,6 +5,7 @@ from typing import Literal
 from pydantic import Field
 
 from bot.config.embedding import EmbeddingServer
+from bot.config.life import LifeRules
 from bot.config.section import Section
 from bot.types.memory import Ranking
 
@@ -50,3 +51,4 @@ class MemoryLimits(Section):
     inject_tokens: int = Field(
         default=200, ge=40, le=2_000, description="Most that is appended by itself to one message, in tokens."
     )
+    life: LifeRules = LifeRules()

@@ -14,6 +14,7 @@ from bot.flow.plan import Planner
 from bot.flow.talk import talk
 from bot.flow.words import Words
 from bot.memory.digest import DigestLine, Scope, excerpt, needs_model, rule_digest
+from bot.memory.merging import merging
 from bot.memory.parse import parse_digest
 from bot.money import prices
 from bot.ports import Clock, Model
@@ -105,7 +106,8 @@ class Closing:
         names = tuple(people.values())
         numbers = tuple(line.event_id for line in lines)
         if await self._store.digests.store(
-            Digested(session, kept, owner, names, numbers, settlement), self._clock.now()
+            Digested(session, kept, owner, names, numbers, settlement, merging(people, self._words.day)),
+            self._clock.now(),
         ):
             self._log.info(
                 "digest", chat=chat.id, session=session.number, reason=session.close_reason, by=kept.by,

@@ -8,6 +8,7 @@ from bot.flow.pausing import Pausing
 from bot.flow.words import Words
 from bot.memory.ordering import ordered
 from bot.memory.pointing import pointing
+from bot.memory.remarks import remarks
 from bot.memory.understand import understand
 from bot.ports import Clock, SceneSource
 from bot.session.activation import SpeakingRules, decide
@@ -125,6 +126,7 @@ class Intake:
             awaited=bool(incoming.via), age_ms=max(0, self._clock.now() - incoming.at) if incoming.at else 0,
             stop=stops(text, self._rules.names) if is_message and not is_command else "",
         )  # fmt: skip
+        said = is_message and not is_command and not incoming.forwarded and not situation.from_bot
         told = "" if not is_message or is_command or situation.code else text
         if order is not None:
             told = order.content or ""
@@ -136,6 +138,7 @@ class Intake:
             lambda waiting: bool(understand(waiting[:COMMAND_CHARS], self._rules.names).commands),
             lambda decision, waiting: paced(decision, situation, waiting, bursts),
             bursts.busy == "interrupt", bursts.debounce_ms,
+            remarks(told, self._rules.names) if said else (),
         )  # fmt: skip
 
     def _script(self, told: str, before: Script | None) -> Script:

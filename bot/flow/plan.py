@@ -12,6 +12,7 @@ from bot.flow.choosing import Chooser
 from bot.flow.crew import Crew, Member
 from bot.flow.lines import FirstLines
 from bot.flow.words import Words
+from bot.memory.vitality import vitality
 from bot.money import prices
 from bot.money.degrade import Step, cheaper, later, step_of
 from bot.prompt.compose import Composed, compose, whole_prompt
@@ -41,6 +42,8 @@ from bot.types.speaking import UNASKED
 from bot.types.turn import Cause, Turn
 
 NOT_LATE: CloseReason = ""
+
+HOUR_MS = 3_600_000
 
 DIALOGUES = 4
 """Summaries of past talks in an opening (seed AI Chat Pipeline: 4 of the last three days)."""
@@ -146,6 +149,7 @@ class Planner:
             brought=(*self._opened(told.opening), *recalled.brought),
             digests=tuple(talk.id for talk in facts.dialogues) if facts else (),
             mode_why=choice.why,
+            rest_ms=self._settings.memory.life.interval_hours * HOUR_MS,
         )
         prompt = whole_prompt(prefix.message, prefix.tools, epoch, (composed.message,))
         return Plan(asking, prompt, composed, epoch, prefix, choice, member, step)
@@ -212,6 +216,7 @@ class Planner:
             tz=self._words.tz(zone), now=now, chat=self._seen(chat),
             present=tuple(present), names=names, memories=memories,
             dialogues=await self._store.digests.recent(audience, DIALOGUES),
+            vitality={memory.id: vitality(memory, now) for memory in memories},
         )  # fmt: skip
 
     def _seen(self, chat: Chat) -> Chat:

@@ -8,6 +8,7 @@ from bot.flow.aside import Aside
 from bot.flow.intake import READ_CHARS
 from bot.flow.words import Words
 from bot.memory.match import match
+from bot.memory.merging import merging
 from bot.memory.ordering import ordered
 from bot.memory.pointing import pointing
 from bot.memory.understand import understand
@@ -108,7 +109,8 @@ class Remembering:
         def receipt(number: int, again: bool) -> str:
             return self._text(keys[again], told, id=number, nick=text)
 
-        return await self._store.memories.remember(memory, self._receipt(told, receipt, "say_forget"), now)
+        rule = merging({told.person_id: told.event.name}, self._words.day)
+        return await self._store.memories.remember(memory, self._receipt(told, receipt, "say_forget"), now, rule)
 
     async def _before(self, told: Told) -> str:
         """What 把这个记下来 points at: the same person's previous message."""

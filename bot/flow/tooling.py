@@ -9,6 +9,7 @@ from bot.errors import StoreError
 from bot.flow.plan import Planner
 from bot.flow.toolcalls import is_repeated
 from bot.flow.words import Words
+from bot.memory.merging import merging
 from bot.ports import Clock
 from bot.store.turns import ToolOutcome
 from bot.text.estimate import estimate_tokens
@@ -50,11 +51,13 @@ class Tooling:
     """Carries out tool calls; it commits nothing."""
 
     def __init__(
-        self, planner: Planner, tools: tuple[Tool, ...], clock: Clock, words: Words, log: Log, most_tokens: int | None
+        self, planner: Planner, tools: tuple[Tool, ...], clock: Clock, words: Words, log: Log, most_tokens: int | None,
+        rest_ms: int,
     ) -> None:  # fmt: skip
-        """A turn that has used `most_tokens` gets no more tools."""
+        """A turn that has used `most_tokens` gets no more tools; a recall strengthens at most once in `rest_ms`."""
         self._planner = planner
         self._most_tokens = most_tokens
+        self._rest_ms = rest_ms
         self._tools = tools
         self._clock = clock
         self._words = words
@@ -95,8 +98,9 @@ class Tooling:
         if found is None:
             return outcome
         return replace(
-            outcome, memory=found.memory, told=found.told, quiet=found.quiet, forget=found.forget, lines=found.lines
-        )
+            outcome, memory=found.memory, told=found.told, quiet=found.quiet, forget=found.forget, lines=found.lines,
+            rest_ms=self._rest_ms, merging=merging({bench.person.id: bench.person.name}, self._words.day),
+        )  # fmt: skip
 
     async def _carried_out(
         self, bench: Bench, tool: Tool, call: ToolCall, text: Sentence

@@ -7,7 +7,7 @@ from bot.errors import ForgottenError, ModelError, OverBudget, StoreError
 from bot.flow.calling import Answered, Caller
 from bot.flow.crew import Member
 from bot.flow.hearing import Hearing
-from bot.flow.plan import Plan, Planner
+from bot.flow.plan import HOUR_MS, Plan, Planner
 from bot.flow.refusing import Refusing
 from bot.flow.sending import Sending
 from bot.flow.toolcalls import cause_of, mine, sound, unanswered
@@ -79,7 +79,8 @@ class TurnRunner:
         self._log = log
         self._sending = sending
         self._refusing = Refusing(store, clock, words, log)
-        self._tooling = Tooling(planner, brain.tools, clock, words, log, settings.budget.turn_tokens)
+        rest_ms = settings.memory.life.interval_hours * HOUR_MS
+        self._tooling = Tooling(planner, brain.tools, clock, words, log, settings.budget.turn_tokens, rest_ms)
         self._hearing = Hearing(store, clock, sending, settings, log, paced=planner.paced)
         self._voice = Voice(sending, words, paced=planner.paced)
         self._unlearning = Unlearning(store, clock, settings, words)

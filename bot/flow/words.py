@@ -56,6 +56,10 @@ class Words:
         """The zone of that name."""
         return ZoneInfo(zone)
 
+    def day(self, at: int) -> str:
+        """The day of a moment, ms, as YYYY-MM-DD in the house's zone."""
+        return local_day(at, self.tz(self.zone)).isoformat()
+
     def opening(self, script: Script) -> Callable[..., str]:
         """The opening's words in one language."""
         return lambda key, **values: self.openings.text(key, script, **values)

@@ -1,6 +1,5 @@
 """Waking up warm: typed memories and past talks as a short narrative, by template, without a model. Pure."""
 
-import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
@@ -22,8 +21,6 @@ KNOWLEDGE = 10
 LINE_CHARS = 160
 """A longer memory is told in part; recall brings it whole."""
 
-DAY_MS = 86_400_000
-
 
 @dataclass(frozen=True, slots=True)
 class Section:
@@ -32,11 +29,6 @@ class Section:
     heading: str
     lines: tuple[str, ...]
     share: float
-
-
-def vitality(memory: Memory, now: int) -> float:
-    """e^(-t/S), t in days since it was last used (seed Warm Boot)."""
-    return math.exp(-max(0, now - memory.accessed_at) / DAY_MS / memory.stability_days)
 
 
 def sections(facts: OpeningFacts, words: Words, days: DayWords) -> tuple[Section, ...]:
@@ -59,9 +51,10 @@ def sections(facts: OpeningFacts, words: Words, days: DayWords) -> tuple[Section
     told = [memory for memory in facts.memories if not memory.slot]
     asked = [memory for memory in told if memory.asked]
     rest = [memory for memory in told if not memory.asked]
+    vital = facts.vitality
     alive = sorted(
-        (m for m in rest if m.kind in ("knowledge", "experience") and vitality(m, facts.now) > ALIVE),
-        key=lambda memory: (-vitality(memory, facts.now), -memory.id),
+        (m for m in rest if m.kind in ("knowledge", "experience") and vital.get(m.id, 1.0) > ALIVE),
+        key=lambda memory: (-vital.get(memory.id, 1.0), -memory.id),
     )[:KNOWLEDGE]
     found = (
         Section(words("who"), ("- " + facts.who, *_lines(line, "known_line", rest, "identity")), 0.15),

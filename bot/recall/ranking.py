@@ -29,7 +29,7 @@ RELEVANCE, RECENCY, IMPORTANCE = 0.6, 0.2, 0.2
 """Weights of the mix (seed Recall, v2)."""
 
 COUNT_SHARE, COUNT_FULL, FEEDBACK_SHARE, NO_FEEDBACK = 0.8, 20, 0.2, 0.5
-"""Importance is 0.8·ln(1+n)/ln(21) of how often it was told, and 0.2 of feedback, which a memory has none of (v2)."""
+"""Importance is 0.8·ln(1+n)/ln(21) of how often it was told, and 0.2 of feedback, 0.5 where there is none (v2)."""
 
 LEAST_RELEVANCE, LEAST_SCORE = 0.06, 0.30
 """Cut-offs (seed Recall, v2).
@@ -113,15 +113,16 @@ def relevance(raw: float) -> float:
 
 
 def recency(memory: Memory, now: int) -> float:
-    """1 when it is new, one half after 14 days."""
-    age = max(0, now - max(memory.created_at, memory.accessed_at)) / DAY_MS
+    """1 when it is new, told anew or praised, one half 14 days later."""
+    age = max(0, now - max(memory.created_at, memory.updated_at, memory.praised_at)) / DAY_MS
     return float(0.5 ** (age / HALF_LIFE_DAYS))
 
 
 def importance(memory: Memory) -> float:
-    """0 to 1, by how often it was told."""
+    """0 to 1, by how often it was told and what people thought of the replies that it was told to."""
     told = min(1.0, math.log(1 + max(memory.importance, 0)) / math.log(1 + COUNT_FULL))
-    return COUNT_SHARE * told + FEEDBACK_SHARE * NO_FEEDBACK
+    liked = NO_FEEDBACK if memory.feedback is None else (memory.feedback + 1) / 2
+    return COUNT_SHARE * told + FEEDBACK_SHARE * liked
 
 
 def _keyword(candidates: Sequence[Candidate]) -> tuple[list[Scored], tuple[tuple[str, float], ...]]:

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from bot.types.event import Event, Incoming
+from bot.types.feedback import Signal
 from bot.types.people import Chat
 from bot.types.speaking import Decision, Paced, Situation, Waiting
 
@@ -55,7 +56,8 @@ class Arrival:
     `script` gives the script of the text from the script that its sender last wrote in ("" when unknown). For a command
     to stop: `receipt` is a sentence by its key in a script, and `spared` tells the waiting texts that are done though
     nothing is answered any more. `pace` sets a decision's deadline by what waits in the chat; `interrupts`: the message
-    cuts a turn short that answers its sender, and both are asked `pause_ms` later, ms.
+    cuts a turn short that answers its sender, and both are asked `pause_ms` later, ms. `remarks` are what it lets on
+    about the last reply.
     """
 
     incoming: Incoming
@@ -67,3 +69,4 @@ class Arrival:
     pace: Callable[[Decision, Waiting], Paced] = _at_once
     interrupts: bool = False
     pause_ms: int = 0
+    remarks: tuple[Signal, ...] = ()

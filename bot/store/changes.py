@@ -14,9 +14,10 @@ from bot.store.events import Effect, Happened, finish
 from bot.store.feedback import react
 from bot.store.indexing import index_lines, index_memory
 from bot.store.keeping import store_memory
-from bot.store.memories import MEMORY, memory_of
+from bot.store.merges import drop_merges
 from bot.store.moving import gone, migrate, titled
 from bot.store.quoting import QUOTED
+from bot.store.rows import MEMORY, memory_of
 from bot.store.unnoting import Shelf
 from bot.text.fold import fold
 from bot.types.memory import Memory, NewMemory
@@ -140,6 +141,7 @@ def revise(db: sqlite3.Connection, edit_id: int, edited: Edited, revision: Revis
             if text is not None:
                 store_memory(db, _again(memory, text, edited.event_id), at)
             continue
+        drop_merges(db, number, at, at + KEPT_MS)  # they tell what it said before
         if text is None:
             end(db, number, "edited", at, at + KEPT_MS)
         else:

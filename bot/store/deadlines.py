@@ -17,7 +17,8 @@ NEXT = f"""SELECT min(due) FROM (
     UNION ALL SELECT min(due_at) FROM joining WHERE due_at > ?1
     UNION ALL SELECT min(purge_at) FROM memory WHERE purge_at > ?1
     UNION ALL SELECT min(max(due_at, {FREE_AT})) FROM heartbeat WHERE max(due_at, {FREE_AT}) > ?1
-    UNION ALL SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'tidy_at' AND CAST(value AS INTEGER) > ?1)"""
+    UNION ALL SELECT CAST(value AS INTEGER) FROM meta WHERE key IN ('tidy_at', 'life_at')
+        AND CAST(value AS INTEGER) > ?1)"""
 
 UNSAID = "SELECT max(due_at) FROM outbox INDEXED BY outbox_due WHERE state = 'pending' AND wait_ms > 0 AND attempts = 0"
 """Messages of paced replies; one that a platform did not take is not waited for."""
@@ -33,7 +34,9 @@ DUE = f"""SELECT 'event' AS kind, chat_id FROM event INDEXED BY event_queue
     UNION ALL SELECT 'join', chat_id FROM joining WHERE due_at <= ?1
     UNION ALL SELECT 'purge', 0 WHERE EXISTS (SELECT 1 FROM memory WHERE purge_at <= ?1)
     UNION ALL SELECT 'tidy', 0
-        WHERE coalesce((SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'tidy_at'), 0) <= ?1"""
+        WHERE coalesce((SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'tidy_at'), 0) <= ?1
+    UNION ALL SELECT 'life', 0
+        WHERE coalesce((SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'life_at'), 0) <= ?1"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +120,8 @@ def bring_back(db: sqlite3.Connection, now: int, farthest: Farthest) -> int:
             f"UPDATE {table} SET {column} = ? WHERE {which} AND {column} > ?", (now + then, now + most)
         ).rowcount
     db.execute(
-        "UPDATE meta SET value = ? WHERE key = 'tidy_at' AND CAST(value AS INTEGER) > ?", (str(now), now + farthest.day)
+        "UPDATE meta SET value = ? WHERE key IN ('tidy_at', 'life_at') AND CAST(value AS INTEGER) > ?",
+        (str(now), now + farthest.day),
     )
     return changed
 

@@ -8,6 +8,7 @@ from bot.store.documents import drop, forget_terms
 from bot.store.events import finish
 from bot.store.forgetting import hide, logs_of, replies, undigest
 from bot.store.ledger import charge
+from bot.store.merges import drop_merges, scrub_merges
 from bot.store.outbox import withdraw
 from bot.store.sessions import drop_log
 from bot.store.unnoting import Bury, Shelf, Unsaid, unnote
@@ -126,6 +127,8 @@ def _forget(db: sqlite3.Connection, events: set[int], at: int, bury: Bury) -> No
             if not other:
                 bury(number, text, at)
             end(db, number, "deleted", at, at)
+            drop_merges(db, number, at, at)
+    scrub_merges(db, events)
 
 
 def elsewhere(db: sqlite3.Connection, memory_id: int, events: set[int]) -> bool:

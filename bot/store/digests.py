@@ -9,6 +9,7 @@ from bot.store.indexing import index_digest
 from bot.store.keeping import store_memory
 from bot.store.ledger import Settlement, settle
 from bot.types.memory import Dialogue, Digest
+from bot.types.merging import Merging, keep_apart
 from bot.types.people import Audience
 from bot.types.session import Session
 
@@ -17,7 +18,8 @@ from bot.types.session import Session
 class Digested:
     """A digest with the session it is of: whose it is (None: a group's), who took part, which events it covers.
 
-    `settlement` is of the model call that made it, if one did: paid for and used in one commit.
+    `settlement` is of the model call that made it, if one did: paid for and used in one commit. `merging` says what
+    becomes of memories much like older ones.
     """
 
     session: Session
@@ -26,6 +28,7 @@ class Digested:
     names: tuple[str, ...]
     event_ids: tuple[int, ...]
     settlement: Settlement | None = None
+    merging: Merging = keep_apart
 
 
 class Digests:
@@ -88,5 +91,5 @@ def store(db: sqlite3.Connection, digested: Digested, at: int) -> bool:
     if number is not None:
         index_digest(db, number)
     for memory in digest.memories:
-        store_memory(db, memory, at)
+        store_memory(db, memory, at, digested.merging)
     return True

@@ -17,6 +17,7 @@ from bot.store.lulls import arm
 from bot.store.people import find_chat, find_person
 from bot.store.quoting import QUOTE_CHARS, QUOTED, known
 from bot.types.event import Event, EventKind, EventState, Incoming, Place
+from bot.types.feedback import Signal
 from bot.types.speaking import HALTS, Decision, Paced, Situation
 
 EVENT = f"""SELECT id, chat_id, at, kind, person_id, name, text, label, why, forwarded, turn_id,
@@ -78,25 +79,31 @@ class Effect:
 
 Change = Callable[[sqlite3.Connection, Happened], Effect]
 Halt = Callable[[sqlite3.Connection, Accepted, Arrival], Accepted]
+Remark = Callable[[sqlite3.Connection, int, int, tuple[Signal, ...], int], None]
 
 
 class Events:
     """The context bus on disk: what happened in each chat, and what of it still waits for an answer."""
 
-    def __init__(self, database: Database, lists: Lists, change: Change, halt: Halt) -> None:
-        """`change` and `halt` carry out, within the commit, what an event other than a message does to older ones,
-        and what a command to stop does.
+    def __init__(self, database: Database, lists: Lists, change: Change, halt: Halt, remark: Remark) -> None:
+        """`change`, `halt` and `remark` carry out, within the commit, what an event other than a message does to older
+        ones, what a command to stop does, and what a message lets on about the last reply.
         """
         self._database = database
         self._change = change
         self._halt = halt
+        self._remark = remark
         self._lists = lists
 
     async def accept(self, arrival: Arrival, decide: Callable[[Situation], Decision]) -> Accepted:
         """Commit an event together with the decision about it; a second copy changes nothing."""
 
         def verb(db: sqlite3.Connection) -> Accepted:
-            return self._halt(db, accept(db, arrival, decide, self._lists, self._change), arrival)
+            accepted = accept(db, arrival, decide, self._lists, self._change)
+            event = accepted.event
+            if arrival.remarks and event is not None and event.person_id is not None:
+                self._remark(db, accepted.chat.id, event.person_id, arrival.remarks, arrival.situation.at)
+            return self._halt(db, accepted, arrival)
 
         return await self._database.write(verb)
 

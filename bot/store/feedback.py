@@ -1,14 +1,20 @@
-"""What people thought of replies: their reactions, and which memories each reply was told. It ranks nothing."""
+"""What people thought of replies: reactions and clear words; and which memories each reply was told."""
 
+import math
 import re
 import sqlite3
 from dataclasses import dataclass
 
 from bot.store.database import Database
 from bot.store.events import Effect, Happened
+from bot.text.echo import touches
+from bot.types.feedback import CLEAR, REACTIONS, SIGNS, WINDOW_MS, Signal
+from bot.types.memory import BOOTED, MOST_IMPORTANCE, MOST_STABLE, RECALLED
 
-UP, DOWN = ("👍", "❤"), ("👎",)
-"""The reactions that count, without skin tone and variation selector."""
+UP, DOWN = tuple(sign for sign in REACTIONS if REACTIONS[sign] > 0), tuple(s for s in REACTIONS if REACTIONS[s] < 0)
+
+VITAL = 1.2
+"""What was let fade comes back by this factor when it is recalled (seed Warm Boot)."""
 
 _DRESS = re.compile("[\U0001f3fb-\U0001f3ff\ufe0e\ufe0f]")
 
@@ -30,11 +36,11 @@ class Feedback:
     async def for_memory(self, memory_id: int) -> Counts:
         """The reactions to all replies that this memory was told to; each person counts once for each emoji."""
         rows = await self._database.rows(
-            "SELECT emoji, count(*) FROM turn_memory JOIN feedback USING (turn_id) WHERE memory_id = ? GROUP BY emoji",
+            "SELECT sign, count(*) FROM turn_memory JOIN feedback USING (turn_id) WHERE memory_id = ? GROUP BY sign",
             (memory_id,),
         )
-        counted = {str(emoji): int(count) for emoji, count in rows}
-        return Counts(sum(counted.get(emoji, 0) for emoji in UP), sum(counted.get(emoji, 0) for emoji in DOWN))
+        counted = {str(sign): int(count) for sign, count in rows}
+        return Counts(sum(counted.get(sign, 0) for sign in UP), sum(counted.get(sign, 0) for sign in DOWN))
 
 
 def react(db: sqlite3.Connection, happened: Happened) -> Effect:
@@ -49,20 +55,100 @@ def react(db: sqlite3.Connection, happened: Happened) -> Effect:
         (happened.chat_id, incoming.target),
     ).fetchone()
     person = None if incoming.sender is None or incoming.sender.is_bot else happened.person_id
-    if reply is not None and person is not None and emoji in UP + DOWN:
-        key = (reply[0], person, emoji)
-        if taken_back:
-            db.execute("DELETE FROM feedback WHERE turn_id = ? AND person_id = ? AND emoji = ?", key)
-        else:
-            db.execute(
-                "INSERT OR IGNORE INTO feedback (turn_id, person_id, emoji, at) VALUES (?, ?, ?, ?)",
-                (*key, happened.at),
-            )
+    if reply is not None and person is not None and emoji in REACTIONS:
+        credit(db, reply[0], person, (emoji,), happened.at, taken_back=taken_back)
     return Effect("change") if taken_back else Effect()
 
 
-def told(db: sqlite3.Connection, turn_id: int, memories: tuple[int, ...]) -> None:
-    """Verb part: this turn was told these memories."""
+def remark(
+    db: sqlite3.Connection, chat_id: int, person_id: int, signals: tuple[Signal, ...], at: int
+) -> None:  # fmt: skip
+    """Verb part: somebody's clear words are about the last reply to them in that chat, if it was said just now.
+
+    In the reference the oldest open window got them (measured).
+    """
+    last = db.execute(
+        "SELECT turn.id, said_at FROM session JOIN turn ON turn.session_id = session.id WHERE session.chat_id = ?1 "
+        "AND session.number > (SELECT max(number) FROM session WHERE chat_id = ?1) - 2 AND turn.state = 'said' "
+        "AND turn.error = '' AND (turn.person_id = ?2 OR EXISTS (SELECT 1 FROM turn_event JOIN event "
+        "ON event.id = event_id WHERE turn_event.turn_id = turn.id AND event.person_id = ?2)) "
+        "ORDER BY said_at DESC, turn.id DESC LIMIT 1",
+        (chat_id, person_id),
+    ).fetchone()
+    if last is not None and 0 <= at - last[1] <= WINDOW_MS:
+        credit(db, last[0], person_id, signals, at)
+
+
+def credit(
+    db: sqlite3.Connection, turn_id: int, person_id: int, signs: tuple[str, ...], at: int, *, taken_back: bool = False
+) -> None:
+    """Verb part: a reply gets these signs of a person, each once, and its memories what their average says now."""
+    before = _average(db, turn_id, person_id)
+    for sign in signs:
+        if taken_back:
+            key = (turn_id, person_id, sign)
+            db.execute("DELETE FROM feedback WHERE turn_id = ? AND person_id = ? AND sign = ?", key)
+        else:
+            db.execute(
+                "INSERT OR IGNORE INTO feedback (turn_id, person_id, sign, at) VALUES (?, ?, ?, ?)",
+                (turn_id, person_id, sign, at),
+            )
+    after = _average(db, turn_id, person_id)
+    up, down = (after > 0) - (before > 0), (after < 0) - (before < 0)
+    if up or down or before != after:
+        db.executemany(
+            "UPDATE memory SET helpful = max(0, helpful + ?), unhelpful = max(0, unhelpful + ?), "
+            "importance = max(1, min(?, importance + ?)), praised_at = max(praised_at, ?) WHERE id = ?",
+            [(up, down, MOST_IMPORTANCE, after - before, at if up > 0 else 0, each) for each in _behind(db, turn_id)],
+        )
+
+
+def _average(db: sqlite3.Connection, turn_id: int, person_id: int) -> int:
+    """What a person's signs to a reply add to its memories' counts: their average rounded away from 0, or 0."""
+    rows = db.execute("SELECT sign FROM feedback WHERE turn_id = ? AND person_id = ?", (turn_id, person_id)).fetchall()
+    average = sum(SIGNS.get(row[0], 0.0) for row in rows) / len(rows) if rows else 0.0
+    return int(math.copysign(math.ceil(abs(average)), average)) if abs(average) > CLEAR else 0
+
+
+def _behind(db: sqlite3.Connection, turn_id: int) -> list[int]:
+    """The memories of a reply: all that were recalled for it, and of those that its opening told what it speaks of."""
+    rows = db.execute(
+        "SELECT memory.id, memory.text, boot FROM turn_memory JOIN memory ON memory.id = memory_id WHERE turn_id = ?",
+        (turn_id,),
+    ).fetchall()
+    said = "\n".join(
+        str(row[0]) for row in db.execute("SELECT text FROM event WHERE turn_id = ? AND kind = 'bot'", (turn_id,))
+    )  # fmt: skip
+    return [number for number, text, boot in rows if not boot or touches(text, said)]
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """How a turn came by its memories: by its opening (`boot`) or by a recall. It strengthens each memory at most once
+    in `rest_ms`."""
+
+    rest_ms: int
+    boot: bool = False
+
+
+def told(db: sqlite3.Connection, turn_id: int, memories: tuple[int, ...], use: Use, at: int) -> None:
+    """Verb part: this turn was told these memories, and what is used lasts longer."""
+    if not memories:
+        return
     db.executemany(
-        "INSERT OR IGNORE INTO turn_memory (turn_id, memory_id) VALUES (?, ?)", [(turn_id, each) for each in memories]
+        "INSERT INTO turn_memory (turn_id, memory_id, boot) VALUES (?, ?, ?) "
+        "ON CONFLICT DO UPDATE SET boot = min(boot, excluded.boot)",
+        [(turn_id, each, int(use.boot)) for each in memories],
     )
+    if use.boot:
+        db.executemany(
+            "UPDATE memory SET stability_days = min(?, stability_days * ?), booted_at = ? WHERE id = ? "
+            "AND booted_at <= ?",
+            [(MOST_STABLE, BOOTED, at, each, at - use.rest_ms) for each in memories],
+        )
+    else:
+        db.executemany(
+            "UPDATE memory SET stability_days = min(?, stability_days * ?), accessed_at = ?, recalled_at = ?, "
+            "access_count = access_count + 1, faded = min(1, faded * ?) WHERE id = ? AND recalled_at <= ?",
+            [(MOST_STABLE, RECALLED, at, at, VITAL, each, at - use.rest_ms) for each in memories],
+        )

@@ -11,6 +11,7 @@ from bot.store.database import Database
 from bot.store.documents import drop, forget_terms
 from bot.store.indexing import index_memory
 from bot.store.keeping import Receipt, confirm, done_before
+from bot.store.merges import drop_merges, scrub_merges
 from bot.store.sessions import drop_log
 from bot.store.unnoting import Shelf, Unsaid, unnote
 from bot.text.echo import echoes, touches
@@ -75,6 +76,7 @@ def disable(db: sqlite3.Connection, forgetting: Forgetting, chat_id: int, at: in
             (at, purge_at, at, memory.id),
         )
         index_memory(db, memory.id)
+        drop_merges(db, memory.id, at, purge_at)
         _scrub(db, memory, forgetting, chat_id, at, shelf)
     forget_terms(db)
 
@@ -240,7 +242,8 @@ def _derived(db: sqlite3.Connection, memory: Memory, hidden: set[int], at: int, 
             _empty(db, number, session_id, at)
     for number, text in db.execute(
         "SELECT id, text FROM memory WHERE id <> ?2 AND ((disabled_at IS NULL AND asked = 0) OR "
-        "disabled_reason = 'replaced') AND (owner_id IS ?1 OR (owner_id IS NULL AND chat_id = ?3))",
+        "disabled_reason IN ('replaced', 'merged', 'archived')) AND "
+        "(owner_id IS ?1 OR (owner_id IS NULL AND chat_id = ?3))",
         (memory.owner_id, memory.id, memory.chat_id),
     ).fetchall():
         if ("memory", number) in from_it or echoes(memory.text, text):
@@ -249,6 +252,8 @@ def _derived(db: sqlite3.Connection, memory: Memory, hidden: set[int], at: int, 
                 (at, purge_at, number),
             )
             index_memory(db, number)
+            drop_merges(db, number, at, purge_at)
+    scrub_merges(db, hidden, (memory.owner_id, memory.chat_id), lambda text: echoes(memory.text, text))
 
 
 def _unsay(db: sqlite3.Connection, memory: Memory, chat_id: int) -> None:
@@ -269,6 +274,7 @@ def purge(db: sqlite3.Connection, now: int) -> int:
     """Verb: rows whose time is over are deleted, and the full-text index keeps nothing of them."""
     gone = [cast("int", row[0]) for row in db.execute("SELECT id FROM memory WHERE purge_at <= ?", (now,))]
     for number in gone:
+        drop_merges(db, number, now, now)
         db.execute("DELETE FROM edge WHERE kind = 'memory' AND derived_id = ?", (number,))
         db.execute("DELETE FROM turn_memory WHERE memory_id = ?", (number,))
         db.execute("DELETE FROM memory WHERE id = ?", (number,))

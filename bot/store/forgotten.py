@@ -7,7 +7,7 @@ from typing import cast
 from bot.errors import StoreError
 from bot.store.forgetting import Forgetting, disable, hide, logs_of, purge, undigest
 from bot.store.indexing import index_digest, index_memory
-from bot.store.memories import MEMORY, memory_of
+from bot.store.rows import MEMORY, memory_of
 from bot.store.sessions import drop_log
 from bot.store.tombstones import Tombstones
 from bot.store.unnoting import Shelf

@@ -6,7 +6,7 @@ from typing import cast
 
 from bot.store.forgetting import Forgetting, disable
 from bot.store.indexing import index_digest, index_memory
-from bot.store.memories import MEMORY, memory_of
+from bot.store.rows import MEMORY, memory_of
 from bot.store.unnoting import Shelf
 from bot.text.fold import fold
 from bot.types.carried import CarriedMemory, CarriedSummary, Plan

@@ -7,9 +7,11 @@ from typing import cast
 
 from bot.store.events import finish
 from bot.store.indexing import index_lines, index_memory
+from bot.store.merges import merge, near
 from bot.store.outbox import put
 from bot.text.fold import fold
-from bot.types.memory import STABILITY_DAYS, NewMemory, Slot, Visibility
+from bot.types.memory import MOST_IMPORTANCE, STABILITY_DAYS, NewMemory, Slot, Visibility
+from bot.types.merging import INTO_OLDER, Merging, keep_apart
 from bot.types.outgoing import Button, Draft
 
 
@@ -52,8 +54,12 @@ class Receipt:
     buttons: Callable[[int], tuple[Button, ...]] = lambda number: ()
 
 
-def store_memory(db: sqlite3.Connection, new: NewMemory, at: int) -> Stored:
-    """Verb part: store a statement, or count it once more where the same owner already has it in the same place."""
+def store_memory(db: sqlite3.Connection, new: NewMemory, at: int, merging: Merging = keep_apart) -> Stored:
+    """Verb part: store a statement, or count it once more where the same owner already has it in the same place.
+
+    `merging` decides what becomes of one that is only much like others of the same owner in the same place. The same
+    event tells nothing once more: a digest may find what its message already had kept.
+    """
     folded = fold(new.text)
     same = db.execute(
         "SELECT id FROM memory WHERE owner_id IS ? AND folded = ? AND visibility = ? AND slot = ? AND "
@@ -61,18 +67,41 @@ def store_memory(db: sqlite3.Connection, new: NewMemory, at: int) -> Stored:
         (new.owner_id, folded, new.visibility, new.slot, new.chat_id),
     ).fetchone()
     if same is not None:
-        db.execute(
-            "UPDATE memory SET importance = importance + 1, asked = max(asked, ?), updated_at = ? WHERE id = ?",
-            (int(new.asked), at, same[0]),
-        )
-        number, again = cast("int", same[0]), True
-    else:
-        number, again = _insert(db, new, folded, at), False
+        number = cast("int", same[0])
+        _count(db, number, new, at)
+        _prove(db, number, new)
+        return Stored(number, True)
+    found = () if new.slot else merging(new, near(db, new))
+    into = next((each for each in found if each.how in INTO_OLDER), None)
+    if into is not None:
+        merge(db, into.older.id, new, into, at)
+        return Stored(into.older.id, True)
+    number = _insert(db, new, folded, at)
+    _prove(db, number, new)
+    for each in found:
+        merge(db, number, new, each, at)
+    return Stored(number, False)
+
+
+def _prove(db: sqlite3.Connection, number: int, new: NewMemory) -> None:
+    """It comes from these events."""
     db.executemany(
         "INSERT OR IGNORE INTO edge (kind, derived_id, event_id) VALUES ('memory', ?, ?)",
         [(number, event) for event in new.event_ids],
     )
-    return Stored(number, again)
+
+
+def _count(db: sqlite3.Connection, number: int, new: NewMemory, at: int) -> None:
+    """Told once more, unless it comes from the very events that are known."""
+    known = {
+        row[0] for row in db.execute("SELECT event_id FROM edge WHERE kind = 'memory' AND derived_id = ?", (number,))
+    }
+    more = not (new.event_ids and known.issuperset(new.event_ids))
+    db.execute(
+        "UPDATE memory SET importance = min(?1, importance + ?3), asked = max(asked, ?4), "
+        "updated_at = max(updated_at, ?2), accessed_at = max(accessed_at, ?2) WHERE id = ?5",
+        (MOST_IMPORTANCE, at if more else 0, int(more), int(new.asked), number),
+    )
 
 
 def _insert(db: sqlite3.Connection, new: NewMemory, folded: str, at: int) -> int:
@@ -164,12 +193,14 @@ def answer(db: sqlite3.Connection, receipt: Receipt, at: int) -> str:
     return confirm(db, receipt, receipt.text(0, False), at) if before is None else before
 
 
-def remember(db: sqlite3.Connection, memory: NewMemory, receipt: Receipt, at: int) -> str:
+def remember(
+    db: sqlite3.Connection, memory: NewMemory, receipt: Receipt, at: int, merging: Merging = keep_apart
+) -> str:  # fmt: skip
     """Verb: the memory and its receipt, once."""
     before = done_before(db, receipt, at)
     if before is not None:
         return before
-    stored = store_memory(db, memory, at)
+    stored = store_memory(db, memory, at, merging)
     return confirm(db, receipt, receipt.text(stored.id, stored.again), at, 0 if stored.again else stored.id)
 
 

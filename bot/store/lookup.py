@@ -6,7 +6,8 @@ What an audience may see is decided in the query, lines by the index of what may
 from bot.store.database import Database
 from bot.store.documents import scopes_of
 from bot.store.events import EVENT, event_of
-from bot.store.memories import MEMORY, memory_of, visible
+from bot.store.memories import visible
+from bot.store.rows import MEMORY, memory_of
 from bot.types.event import Event
 from bot.types.memory import Memory
 from bot.types.people import Audience

@@ -1,18 +1,14 @@
 """Memories: storing, finding and undoing. Every read takes an audience and filters in the query."""
 
 from collections.abc import Sequence
-from typing import cast
 
 from bot.store.database import Database
 from bot.store.documents import scopes_of
 from bot.store.keeping import Receipt, answer, remember, undo
-from bot.types.memory import Candidate, Memory, MemoryKind, NewMemory, Slot, Source, Visibility
+from bot.store.rows import COLUMNS, MEMORY, memory_of
+from bot.types.memory import Candidate, Memory, NewMemory
+from bot.types.merging import Merging, keep_apart
 from bot.types.people import Audience
-
-COLUMNS = """memory.id, memory.owner_id, memory.chat_id, memory.visibility, memory.kind, memory.text,
-    memory.observed_at, memory.created_at, memory.source, memory.slot, memory.asked, memory.importance, memory.emotion,
-    memory.emotion_value, memory.stability_days, memory.accessed_at, memory.disabled_at"""
-MEMORY = f"SELECT {COLUMNS} FROM memory "
 
 NOTHING = '""'
 """A full-text query that nothing matches."""
@@ -34,9 +30,11 @@ class Memories:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def remember(self, memory: NewMemory, receipt: Receipt, at: int) -> str:
+    async def remember(
+        self, memory: NewMemory, receipt: Receipt, at: int, merging: Merging = keep_apart
+    ) -> str:  # fmt: skip
         """Store what a person asked to keep and its receipt in one commit; the receipt's text. Once for each key."""
-        return await self._database.write(lambda db: remember(db, memory, receipt, at))
+        return await self._database.write(lambda db: remember(db, memory, receipt, at, merging))
 
     async def undo(
         self, memory_id: int, owner_id: int, audience: Audience, receipt: Receipt, at: int
@@ -103,10 +101,12 @@ class Memories:
         return int(row[0]) if row else 0
 
     async def owned(self, owner_id: int, audience: Audience) -> tuple[Memory, ...]:
-        """The memories of a person that this audience may see, newest first."""
+        """The memories of a person that this audience may see, archived ones too, newest first: what 忘记 may mean."""
         where, params = visible(audience)
         rows = await self._database.rows(
-            MEMORY + f"WHERE disabled_at IS NULL AND owner_id = ? AND {where} ORDER BY id DESC", (owner_id, *params)
+            MEMORY + "WHERE (disabled_at IS NULL OR disabled_reason = 'archived') AND owner_id = ? "
+            f"AND {where} ORDER BY id DESC",
+            (owner_id, *params),
         )
         return tuple(memory_of(row) for row in rows)
 
@@ -126,15 +126,3 @@ def match_query(audience: Audience, terms: tuple[str, ...]) -> str:
     """A full-text query of quoted words only, narrowed to the rows' possible owners; "" when there is no word."""
     words = " OR ".join(f'"{term}"' for term in terms if term.isalnum())
     return f"scope : ({' OR '.join(scopes_of(audience))}) AND terms : ({words})" if words else ""
-
-
-def memory_of(row: tuple[object, ...]) -> Memory:
-    """A row of MEMORY as a value."""
-    (number, owner, chat, seen, kind, text, observed, created, source, slot, asked, importance, emotion, value,
-     stability, accessed, disabled) = row  # fmt: skip
-    return Memory(
-        cast("int", number), cast("int | None", owner), cast("int", chat), cast("Visibility", seen),
-        cast("MemoryKind", kind), str(text), cast("int", observed), cast("int", created), cast("Source", source),
-        cast("Slot", slot), bool(asked), cast("int", importance), str(emotion), cast("float", value),
-        cast("float", stability), cast("int", accessed), cast("int | None", disabled),
-    )  # fmt: skip

@@ -245,6 +245,24 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         "CREATE INDEX brought_turn ON brought (turn_id)",
     ),
     ("INSERT OR IGNORE INTO meta (key, value) VALUES ('house', lower(hex(randomblob(8))))",),
+    (
+        "ALTER TABLE memory ADD COLUMN faded REAL NOT NULL DEFAULT 1",
+        "ALTER TABLE memory ADD COLUMN recalled_at INTEGER NOT NULL DEFAULT 0",
+        "ALTER TABLE memory ADD COLUMN booted_at INTEGER NOT NULL DEFAULT 0",
+        "ALTER TABLE memory ADD COLUMN decayed_at INTEGER NOT NULL DEFAULT 0",
+        "ALTER TABLE memory ADD COLUMN helpful INTEGER NOT NULL DEFAULT 0",
+        "ALTER TABLE memory ADD COLUMN unhelpful INTEGER NOT NULL DEFAULT 0",
+        "ALTER TABLE memory ADD COLUMN praised_at INTEGER NOT NULL DEFAULT 0",
+        """CREATE TABLE merged (
+            id INTEGER PRIMARY KEY AUTOINCREMENT, memory_id INTEGER NOT NULL REFERENCES memory(id), at INTEGER NOT NULL,
+            how TEXT NOT NULL, before TEXT NOT NULL, before_observed_at INTEGER NOT NULL, said TEXT NOT NULL,
+            kind TEXT NOT NULL, source TEXT NOT NULL, observed_at INTEGER NOT NULL, absorbed INTEGER,
+            undone_at INTEGER)""",
+        "CREATE INDEX merged_memory ON merged (memory_id)",
+        "ALTER TABLE feedback RENAME COLUMN emoji TO sign",
+        "ALTER TABLE turn_memory ADD COLUMN boot INTEGER NOT NULL DEFAULT 0",
+        "CREATE INDEX turn_memory_memory ON turn_memory (memory_id)",
+    ),
 )
 """Migration n brings a database from user_version n to n + 1; each runs in one transaction."""
 

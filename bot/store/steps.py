@@ -10,7 +10,7 @@ from bot.store.brought import note
 from bot.store.changes import goes_on, showing, still_there
 from bot.store.cutting import give_way
 from bot.store.events import finish
-from bot.store.feedback import told
+from bot.store.feedback import Use, told
 from bot.store.indexing import index_lines
 from bot.store.keeping import store_memory
 from bot.store.ledger import Owner, Reservation, Settlement, reserve, settle
@@ -20,6 +20,7 @@ from bot.store.voiding import drop_forgotten, end_turn
 from bot.store.windows import hush, keep_open
 from bot.types.brought import Brought
 from bot.types.memory import NewMemory
+from bot.types.merging import Merging, keep_apart
 from bot.types.outgoing import Draft, Outgoing
 from bot.types.prompt import Message
 from bot.types.session import CloseReason, Mode
@@ -31,12 +32,16 @@ TURN = """SELECT turn.id, turn.chat_id, turn.session_id, epoch_id, turn.number, 
     JOIN session ON session.id = turn.session_id JOIN epoch ON epoch.id = turn.epoch_id """
 
 
+DAY_MS = 86_400_000
+
+
 @dataclass(frozen=True, slots=True)
 class Asking:
     """Everything the first commit of a turn holds. `session_id` None opens a session, `epoch` begins an epoch.
 
     `ends` is why a session that is still open, though its time is over, ends with this turn; `memories` and `digests`
-    are those that the opening tells, `recalled` the memories that are told besides; `brought` is noted of both.
+    are those that the opening tells, `recalled` the memories that are told besides, `brought` is noted of both; what
+    is told is strengthened at most once in `rest_ms`.
     """
 
     chat_id: int
@@ -59,6 +64,7 @@ class Asking:
     mode_why: str = ""
     recalled: tuple[int, ...] = ()
     brought: tuple[Brought, ...] = ()
+    rest_ms: int = DAY_MS
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +111,8 @@ class ToolOutcome:
     quiet: bool = False
     forget: Unlearn | None = None
     lines: tuple[int, ...] = ()
+    rest_ms: int = DAY_MS
+    merging: Merging = keep_apart
 
 
 def turn_of(row: tuple[object, ...]) -> Turn:
@@ -160,8 +168,8 @@ def ask(db: sqlite3.Connection, asking: Asking, at: int) -> Asked:
     owner = Owner(session_id, asking.chat_id, turn_id, asking.person_id)
     call, entry_id = reserve(db, asking.reservation, at, owner), _append(db, turn_id, asking.entry, asking.tokens)
     showing(db, entry_id, asking.shown)
-    told(db, turn_id, asking.memories)
-    told(db, turn_id, asking.recalled)
+    told(db, turn_id, asking.memories, Use(asking.rest_ms, boot=True), at)
+    told(db, turn_id, asking.recalled, Use(asking.rest_ms), at)
     note(db, turn_id, asking.brought)
     _tell(db, entry_id, "memory", (*asking.memories, *asking.recalled))
     _tell(db, entry_id, "digest", asking.digests)
@@ -226,7 +234,7 @@ def tool_done(db: sqlite3.Connection, turn: Turn, outcome: ToolOutcome, at: int)
         return
     text = outcome.text
     if outcome.memory is not None:
-        stored = store_memory(db, outcome.memory, at).id
+        stored = store_memory(db, outcome.memory, at, outcome.merging).id
         text = text.replace("{id}", str(stored))
         if not outcome.memory.asked:
             # The model drew it from all that its log told it; what a person asked to keep is in their own words.
@@ -241,7 +249,7 @@ def tool_done(db: sqlite3.Connection, turn: Turn, outcome: ToolOutcome, at: int)
     entry_id = _append(db, turn.id, message, outcome.tokens)
     _answers(db, entry_id, turn.id)
     showing(db, entry_id, outcome.lines)
-    told(db, turn.id, outcome.told)
+    told(db, turn.id, outcome.told, Use(outcome.rest_ms), at)
     note(db, turn.id, (Brought(outcome.name, "", outcome.tokens, " ".join(f"#{each}" for each in outcome.told)),))
     _tell(db, entry_id, "memory", outcome.told)
     db.execute("INSERT INTO effect (key, result, at) VALUES (?, ?, ?)", (key, "done", at))

@@ -21,16 +21,18 @@ from bot.store.database import Database, open_database
 from bot.store.deadlines import Deadlines
 from bot.store.digests import Digests
 from bot.store.events import Events
-from bot.store.feedback import Feedback
+from bot.store.feedback import Feedback, remark
 from bot.store.flushes import Flushes
 from bot.store.forgetting import Forget
 from bot.store.heartbeats import Heartbeats
 from bot.store.interrupting import halt_or_interrupt
 from bot.store.joins import Joins
 from bot.store.ledger import Ledger
+from bot.store.lives import Lives
 from bot.store.lookup import Lookup
 from bot.store.memories import Memories
 from bot.store.mending import Mending
+from bot.store.merges import Merges
 from bot.store.notefiles import NoteFiles
 from bot.store.notes import Notes
 from bot.store.outbox import Outbox
@@ -61,7 +63,7 @@ class Store:
         self.tombstones = Tombstones(folder)
         shelf = Shelf(NoteFiles(folder), self.tombstones.bury)
         self.changes = Changes(database, shelf)
-        self.events = Events(database, lists, self.changes.apply, partial(halt_or_interrupt, lists=lists))
+        self.events = Events(database, lists, self.changes.apply, partial(halt_or_interrupt, lists=lists), remark)
         self.attachments = Attachments(database)
         self.sessions = Sessions(database)
         self.turns = Turns(database, self.boot)
@@ -71,6 +73,8 @@ class Store:
         self.switches = Switches(database)
         self.memories = Memories(database)
         self.vectors = Vectors(database)
+        self.lives = Lives(database)
+        self.merges = Merges(database)
         self.asked = Asked(database, shelf)
         self.brought = BroughtRows(database)
         self.lookup = Lookup(database)

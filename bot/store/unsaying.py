@@ -11,7 +11,7 @@ from bot.store.database import Database
 from bot.store.deleting import erase, lines
 from bot.store.forgetting import Forgetting, disable, purge
 from bot.store.keeping import Receipt, confirm, done_before
-from bot.store.memories import MEMORY, memory_of
+from bot.store.rows import MEMORY, memory_of
 from bot.store.unnoting import Shelf
 from bot.text.fold import fold
 from bot.types.memory import Memory

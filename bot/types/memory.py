@@ -20,13 +20,27 @@ STABILITY_DAYS: dict[MemoryKind, int] = {
 }
 """Days S of vitality e^(-t/S) (seed Warm Boot: 999999 / 365 / 90 / 14); experience lasts like knowledge."""
 
+PRIORITY: dict[MemoryKind, int] = {"identity": 0, "emotion": 1, "knowledge": 2, "event": 3, "experience": 2}
+"""P0 to P3, the most important first (seed Warm Boot); experience counts like knowledge."""
+
+MOST_STABLE = 999_999.0
+"""Days beyond which nothing gets more stable (seed Warm Boot)."""
+
+RECALLED, BOOTED, FADED = 1.5, 1.1, 0.1
+"""Factors of stability when a memory is recalled and when an opening tells it, and of vitality when its owner lets it
+fade (seed Warm Boot: x1.5, x1.1, soft forget x.1)."""
+
+MOST_IMPORTANCE = 100
+"""How often a memory counts as told at most (seed Feedback)."""
+
 
 @dataclass(frozen=True, slots=True)
 class Memory:
     """One typed statement. `id` is the number people see (#12); times are ms since 1970 UTC.
 
     `observed_at` is when the thing happened, `asked` that a person asked to keep it; `slot` marks how someone
-    wants to be addressed. `importance` counts how often it was told.
+    wants to be addressed. `importance` counts how often it was told, 1 to 100. Its vitality is not stored: it follows
+    from `stability_days`, `accessed_at` (the last recall) and `faded`, a factor that its owner may set.
     """
 
     id: int
@@ -46,6 +60,24 @@ class Memory:
     stability_days: float = 90
     accessed_at: int = 0
     disabled_at: int | None = None
+    protected: bool = False
+    updated_at: int = 0
+    access_count: int = 0
+    faded: float = 1.0
+    helpful: int = 0
+    unhelpful: int = 0
+    praised_at: int = 0
+
+    @property
+    def kept(self) -> bool:
+        """Whether somebody asked to keep it: no tidying, no limit and no merge may take or change it."""
+        return self.asked or self.protected
+
+    @property
+    def feedback(self) -> float | None:
+        """What people thought of the replies that it was told to, -1 to 1; None when nobody said (seed Feedback)."""
+        counted = self.helpful + self.unhelpful
+        return (self.helpful - self.unhelpful) / counted if counted else None
 
 
 @dataclass(frozen=True, slots=True)

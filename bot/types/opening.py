@@ -1,7 +1,7 @@
 """What an opening block is made of."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import tzinfo
 
 from bot.types.memory import Dialogue, Memory
@@ -12,7 +12,8 @@ from bot.types.people import Chat, Person
 class OpeningFacts:
     """Everything a session's opening may tell its audience; `names` are display names by person number.
 
-    `memories` were already filtered by audience in the query; `zone` is the name of the time zone `tz`.
+    `memories` were already filtered by audience in the query, `vitality` is theirs by number; `zone` is the
+    name of the time zone `tz`.
     """
 
     bot_name: str
@@ -26,3 +27,4 @@ class OpeningFacts:
     names: Mapping[int, str]
     memories: tuple[Memory, ...]
     dialogues: tuple[Dialogue, ...]
+    vitality: Mapping[int, float] = field(default_factory=dict)

@@ -1,0 +1,76 @@
+"""A person's own memories with their figures, one or many, and what was merged into them. Pure."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+from datetime import tzinfo
+
+from bot.memory.vitality import vitality
+from bot.text.clip import clip
+from bot.text.dates import local_day
+from bot.types.memory import PRIORITY, STABILITY_DAYS, Memory
+from bot.types.merging import Merged
+
+LINE_CHARS = 60
+"""Characters of a text in a list; one memory alone is shown whole."""
+
+Text = Callable[..., str]
+
+
+def list_report(memories: Iterable[Memory], now: int, text: Text) -> str:
+    """One line each: number, kind, vitality, how often it was told, and the text."""
+    return "\n".join(_line(memory, now, text) for memory in memories)
+
+
+def memory_report(memory: Memory, merged: tuple[Merged, ...], now: int, tz: tzinfo, text: Text) -> str:
+    """Everything there is to know of one memory, and what became of it."""
+    lines = [
+        memory.text,
+        text(
+            "mem_kind", kind=text(f"mem_{memory.kind}"), priority=PRIORITY[memory.kind],
+            seen=text(f"mem_seen_{memory.visibility}"), source=text(f"mem_from_{memory.source}"),
+            day=local_day(memory.observed_at, tz),
+        ),
+        text(
+            "mem_life", vitality=f"{vitality(memory, now):.2f}", days=f"{memory.stability_days:.0f}",
+            count=memory.importance, recalls=memory.access_count, up=memory.helpful, down=memory.unhelpful,
+        ),
+    ]  # fmt: skip
+    if memory.emotion:
+        lines.append(text("mem_feeling", tag=memory.emotion, value=f"{memory.emotion_value:+.1f}"))
+    states = (("asked", memory.asked), ("protected", memory.protected), ("archived", memory.disabled_at is not None))
+    lines += [text(f"mem_is_{state}") for state, holds in states if holds]
+    for one in merged:
+        events = " ".join(f"#{number}" for number in one.event_ids) or "–"
+        key = "mem_unmerged" if one.undone_at is not None else "mem_merged"
+        how = text(f"mem_how_{one.how}")
+        day = local_day(one.at, tz)
+        lines.append(text(key, day=day, how=how, said=one.said, before=one.before, events=events))
+    return "\n".join(lines)
+
+
+def stats_report(memories: tuple[Memory, ...], archived: int, now: int, text: Text) -> str:
+    """How many of each kind, how alive they are, and what people thought of the replies that they were told to."""
+    kinds = Counter(memory.kind for memory in memories)
+    mean = sum(vitality(memory, now) for memory in memories) / len(memories) if memories else 0.0
+    counted = "  ".join(f"{text(f'mem_{kind}')} {kinds[kind]}" for kind in STABILITY_DAYS)
+    kept = sum(memory.kept for memory in memories)
+    judged = [memory.feedback for memory in memories if memory.feedback is not None]
+    score = f"{sum(judged) / len(judged):+.2f}" if judged else "–"
+    return "\n".join(
+        (
+            text("mem_stats", n=len(memories), kept=kept, archived=archived, vitality=f"{mean:.2f}"),
+            counted,
+            text(
+                "mem_stats_feedback", up=sum(memory.helpful for memory in memories),
+                down=sum(memory.unhelpful for memory in memories), score=score,
+            ),
+        )
+    )  # fmt: skip
+
+
+def _line(memory: Memory, now: int, text: Text) -> str:
+    return text(
+        "mem_line", id=memory.id, kind=text(f"mem_{memory.kind}"), vitality=f"{vitality(memory, now):.2f}",
+        count=memory.importance, text=clip(" ".join(memory.text.split()), LINE_CHARS),
+        mark="★" if memory.kept else "☆",
+    )  # fmt: skip

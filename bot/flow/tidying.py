@@ -1,0 +1,68 @@
+"""Once a day, at the hour that closes sessions, memories age: owner by owner, beside the chats, at any time again."""
+
+from bot.config.settings import Settings
+from bot.flow.aside import Aside
+from bot.flow.words import Words
+from bot.memory.vitality import ARCHIVED, DAY_MS, Capacity, count_after, crowded_out, used_at, vitality, worn_out
+from bot.ports import Clock
+from bot.store.lives import Upkeep
+from bot.store.store import Store
+from bot.text.dates import next_local_time
+from bot.types.log import Log
+from bot.types.memory import Memory
+
+HOUR_MS = 3_600_000
+
+
+class Tidying:
+    """Archives what is worn out or has no room, and lets the counts of what nobody uses fall."""
+
+    def __init__(
+        self, store: Store, clock: Clock, settings: Settings, words: Words, aside: Aside, log: Log
+    ) -> None:  # fmt: skip
+        self._store = store
+        self._clock = clock
+        self._settings = settings
+        self._words = words
+        self._aside = aside
+        self._log = log
+
+    async def work(self) -> None:
+        """Tidy when it is time; after days without power what they would have done, once."""
+        now, lives = self._clock.now(), self._store.lives
+        if not await lives.due(now):
+            return
+        counted = archived = 0
+        for household in await lives.households():
+            known = await lives.of(household)
+            upkeep = await self._aside.run(self._upkeep, known, now)
+            if upkeep.counts or upkeep.archived:
+                await lives.keep_up(upkeep, now)
+                counted, archived = counted + len(upkeep.counts), archived + len(upkeep.archived)
+        rules, tz = self._settings.memory.life, self._words.tz(self._words.zone)
+        next_at = next_local_time(now, self._settings.session.close_hour, tz)
+        await lives.done(now - rules.archive_days * DAY_MS, now, next_at)
+        if counted or archived:
+            self._log.info("memories_tidied", counted=counted, archived=archived)
+
+    def _upkeep(self, known: tuple[tuple[Memory, int], ...], now: int) -> Upkeep:
+        """What becomes of one owner's memories; each comes with when its count was last looked at."""
+        rules, undo = self._settings.memory.life, self._settings.memory.undo_days
+        limits = Capacity(
+            rules.max_emotion, rules.max_knowledge, rules.max_event, rules.max_experience, rules.max_total
+        )  # fmt: skip
+        memories = [memory for memory, _ in known]
+        worn = worn_out(memories, now)
+        gone = {memory.id for memory in worn}
+        left = [memory for memory in memories if memory.id not in gone]
+        archived = (*worn, *crowded_out(left, now, limits))
+        days = {memory.id: rules.archive_days if vitality(memory, now) >= ARCHIVED else undo for memory in archived}
+        counts = [
+            (memory.id, count_after(memory.importance, used_at(memory), since, now, rules.interval_hours * HOUR_MS))
+            for memory, since in known if not memory.kept and memory.importance > 1 and memory.id not in days
+        ]  # fmt: skip
+        before = {memory.id: memory.importance for memory in memories}
+        return Upkeep(
+            tuple((number, count) for number, count in counts if count < before[number]),
+            tuple((number, now + each * DAY_MS) for number, each in days.items()),
+        )

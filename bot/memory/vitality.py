@@ -1,0 +1,155 @@
+"""How alive a memory is, and what time does to it. Pure: the same instant gives the same answer each time."""
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from bot.text.fold import fold
+from bot.text.tokens import STOP, index_terms
+from bot.types.memory import PRIORITY, Memory, MemoryKind
+
+DAY_MS = 86_400_000
+
+FLOORS = (1.0, 0.3, 0.1, 0.0)
+"""Below these P0 to P3 do not fall by themselves (seed Warm Boot)."""
+
+STALE = (
+    (re.compile(r"正在|进行中|\b(?:currently|in progress|ongoing|right now)\b"), 7, 0.3),
+    (re.compile(r"待办|\bto-?dos?\b"), 14, 0.5),
+    (re.compile(r"刚才|刚刚|\b(?:just now|a moment ago)\b"), 3, 0.2),
+)
+"""Words of a moment, after how many days they are stale, and what the vitality is then times (seed Warm Boot)."""
+
+WORN = 0.05
+"""P2 and P3 below this are tidied away (seed Warm Boot)."""
+
+ARCHIVED = 0.1
+"""What is crowded out above this is archived; below it is only kept as long as what was forgotten (seed Warm Boot)."""
+
+IDLE_DAYS = 7
+"""So long after its last use a memory's count begins to fall (seed Feedback, C34)."""
+
+LOSS = 0.1
+"""What one interval takes of the count, rounded up (seed Feedback: 10 %)."""
+
+VITALITY, REDUNDANCY, AGE, FEEDBACK, RANK = 0.40, 0.20, 0.20, 0.10, 0.10
+"""Weights of the figure by which memories are crowded out (seed Warm Boot, govern capacity)."""
+
+OLD_DAYS = 180
+"""Age that counts in full there (seed Warm Boot)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Capacity:
+    """How many memories of each kind one owner has at most; `total` is of all these. Identity has no limit."""
+
+    emotion: int
+    knowledge: int
+    event: int
+    experience: int
+    total: int
+
+    def of(self, kind: MemoryKind) -> int | None:
+        """The limit of a kind, None for none."""
+        match kind:
+            case "identity":
+                return None
+            case "emotion":
+                return self.emotion
+            case "knowledge":
+                return self.knowledge
+            case "event":
+                return self.event
+            case "experience":
+                return self.experience
+
+
+def vitality(memory: Memory, now: int) -> float:
+    """e^(-t/S), t in days since it was last recalled, not below its priority's floor; 0 to 1.
+
+    What its owner let fade, and words of a moment that is over, make it less than that.
+    """
+    curve = math.exp(-max(0, now - memory.accessed_at) / DAY_MS / memory.stability_days)
+    return max(curve, FLOORS[PRIORITY[memory.kind]]) * memory.faded * staleness(memory, now)
+
+
+def staleness(memory: Memory, now: int) -> float:
+    """What the vitality is times because of 正在, 待办 or 刚才 in the text; 1 when nothing of it is stale."""
+    days = (now - memory.observed_at) / DAY_MS
+    if days <= min(after for _, after, _ in STALE):
+        return 1.0
+    text = fold(memory.text)
+    return math.prod(factor for words, after, factor in STALE if days > after and words.search(text))
+
+
+def count_after(count: int, used_at: int, since: int, now: int, interval_ms: int) -> int:
+    """A memory's count at `now` when it was `count` at `since`, ms; never below 1.
+
+    From seven days after its last use each interval takes a tenth. Asking every hour or once a month is the same (the
+    reference took it every hour without remembering when: 100 → 1 in 27 hours).
+    """
+    left = max(0, _intervals(used_at, now, interval_ms) - _intervals(used_at, since, interval_ms))
+    while left and count > 1:
+        count, left = max(1, count - math.ceil(count * LOSS)), left - 1
+    return count
+
+
+def _intervals(used_at: int, now: int, interval_ms: int) -> int:
+    idle = now - used_at - IDLE_DAYS * DAY_MS
+    return idle // interval_ms + 1 if idle >= 0 else 0
+
+
+def used_at(memory: Memory) -> int:
+    """When it was last told, recalled or praised, ms."""
+    return max(memory.created_at, memory.accessed_at, memory.praised_at, memory.updated_at)
+
+
+def worn_out(memories: Iterable[Memory], now: int) -> tuple[Memory, ...]:
+    """P2 and P3 that nobody asked to keep and that have hardly any life left."""
+    return tuple(
+        memory for memory in memories
+        if not memory.kept and PRIORITY[memory.kind] >= 2 and vitality(memory, now) < WORN
+    )  # fmt: skip
+
+
+def crowded_out(memories: Sequence[Memory], now: int, limits: Capacity) -> tuple[Memory, ...]:
+    """Which of one owner's memories have no room, the first to go first. What somebody asked to keep takes none."""
+    left = [memory for memory in memories if not memory.kept and memory.kind != "identity"]
+    over = {kind: -(limits.of(kind) or 0) for kind in PRIORITY}
+    for memory in left:
+        over[memory.kind] += 1
+    beyond = len(left) - limits.total
+    if beyond <= 0 and not any(over[memory.kind] > 0 for memory in left):
+        return ()
+    redundant = _redundancies(memories)
+    ranked = sorted(left, key=lambda memory: (-_burden(memory, redundant[memory.id], now), memory.id))
+    gone: list[Memory] = []
+    for memory in ranked:
+        if over[memory.kind] > 0:
+            over[memory.kind] -= 1
+            gone.append(memory)
+    beyond -= len(gone)
+    chosen = {memory.id for memory in gone}
+    gone += [memory for memory in ranked if memory.id not in chosen][: max(0, beyond)]
+    return tuple(gone)
+
+
+def _burden(memory: Memory, redundancy: float, now: int) -> float:
+    """0 to 1; what is nearest to 1 goes first."""
+    age = min(1.0, max(0, now - memory.observed_at) / DAY_MS / OLD_DAYS)
+    disliked = 0.5 if memory.feedback is None else (1 - memory.feedback) / 2
+    return (
+        VITALITY * (1 - min(1.0, vitality(memory, now))) + REDUNDANCY * redundancy + AGE * age
+        + FEEDBACK * disliked + RANK * PRIORITY[memory.kind] / 3
+    )  # fmt: skip
+
+
+def _redundancies(memories: Sequence[Memory]) -> dict[int, float]:
+    """For each memory the share of its terms that another has, too; by counting terms, so in linear time."""
+    terms = {memory.id: {term for term in index_terms(memory.text) if term not in STOP} for memory in memories}
+    having = Counter(term for each in terms.values() for term in each)
+    return {
+        number: sum(having[term] > 1 for term in each) / len(each) if each else 0.0 for number, each in terms.items()
+    }

@@ -1,0 +1,157 @@
+"""The life of memories: what tidying archives and counts down, and what their owners protect or bring back."""
+
+import sqlite3
+from dataclasses import dataclass
+from typing import cast
+
+from bot.store.database import Database
+from bot.store.indexing import index_memory
+from bot.store.memories import visible
+from bot.store.rows import MEMORY, memory_of
+from bot.types.memory import FADED, MOST_IMPORTANCE, Memory
+from bot.types.people import Audience
+
+
+@dataclass(frozen=True, slots=True)
+class Household:
+    """Memories that are limited together: one person's, or what nobody owns in one chat."""
+
+    owner_id: int | None
+    chat_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class Upkeep:
+    """What tidying makes of some memories: (number, new count), and (number, when its archived row goes, ms)."""
+
+    counts: tuple[tuple[int, int], ...]
+    archived: tuple[tuple[int, int], ...]
+
+
+class Lives:
+    """Memories as time and their owners change them."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def households(self) -> tuple[Household, ...]:
+        """Everybody with memories that tidying may touch. It tells nobody anything: no audience is asked."""
+        rows = await self._database.rows(
+            "SELECT DISTINCT owner_id, CASE WHEN owner_id IS NULL THEN chat_id ELSE 0 END FROM memory "
+            "WHERE disabled_at IS NULL AND asked = 0 AND protected = 0 AND slot = ''"
+        )
+        return tuple(Household(row[0], int(row[1])) for row in rows)
+
+    async def of(self, household: Household) -> tuple[tuple[Memory, int], ...]:
+        """Their active memories, each with when its count was last looked at, ms; for tidying only."""
+        rows = await self._database.rows(
+            MEMORY.replace(" FROM memory ", ", decayed_at FROM memory ")
+            + "WHERE disabled_at IS NULL AND slot = '' AND owner_id IS ?1 AND (?1 IS NOT NULL OR chat_id = ?2)",
+            (household.owner_id, household.chat_id),
+        )
+        return tuple((memory_of(row[:-1]), int(row[-1])) for row in rows)
+
+    async def keep_up(self, upkeep: Upkeep, at: int) -> None:
+        """Carry it out in one commit; what was asked for, protected or forgotten meanwhile stays as it is."""
+        await self._database.write(lambda db: keep_up(db, upkeep, at))
+
+    async def due(self, now: int) -> bool:
+        """Whether it is time to tidy."""
+        row = await self._database.row("SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'life_at'")
+        return row is None or int(row[0]) <= now
+
+    async def done(self, merged_before: int, now: int, next_at: int) -> None:
+        """The tidying is done till `next_at`; merges made before `merged_before` (ms) can be undone no more."""
+        await self._database.write(lambda db: done(db, merged_before, now, next_at))
+
+    async def archived(self, owner_id: int, audience: Audience) -> tuple[Memory, ...]:
+        """What of a person's memories is archived, as far as this audience may see it, newest first."""
+        where, params = visible(audience)
+        rows = await self._database.rows(
+            MEMORY + f"WHERE disabled_reason = 'archived' AND owner_id = ? AND {where} "
+            "ORDER BY disabled_at DESC, id DESC",
+            (owner_id, *params),
+        )
+        return tuple(memory_of(row) for row in rows)
+
+    async def protect(self, memory: Memory, on: bool) -> None:
+        """Keep it from tidying, limits and merges, or no longer."""
+        sql = "UPDATE memory SET protected = ? WHERE id = ?"
+        await self._database.write(lambda db: db.execute(sql, (int(on), memory.id)).rowcount)
+
+    async def fade(self, memory: Memory) -> None:
+        """A tenth of its vitality is left, whatever time it is; being recalled brings it back little by little."""
+        sql = "UPDATE memory SET faded = faded * ? WHERE id = ?"
+        await self._database.write(lambda db: db.execute(sql, (FADED, memory.id)).rowcount)
+
+    async def archive(self, memory: Memory, purge_at: int, at: int) -> None:
+        """Out of recall and openings; its row goes at `purge_at`, ms."""
+        await self._database.write(lambda db: archive(db, memory.id, purge_at, at))
+
+    async def restore(self, memory: Memory, at: int) -> bool:
+        """Back from the archive, as fresh as if it had been recalled; False when it is not there any more."""
+        return await self._database.write(lambda db: restore(db, memory.id, at))
+
+
+def keep_up(db: sqlite3.Connection, upkeep: Upkeep, at: int) -> None:
+    """Verb: counts fall and memories are archived; neither changes when something happened, or in which order."""
+    free = "disabled_at IS NULL AND asked = 0 AND protected = 0"
+    db.executemany(
+        f"UPDATE memory SET importance = min(importance, ?), decayed_at = ? WHERE id = ? AND {free}",
+        [(count, at, number) for number, count in upkeep.counts],
+    )
+    for number, purge_at in upkeep.archived:
+        if db.execute(f"SELECT 1 FROM memory WHERE id = ? AND {free}", (number,)).fetchone():
+            archive(db, number, purge_at, at)
+
+
+def archive(db: sqlite3.Connection, number: int, purge_at: int, at: int) -> None:
+    """Verb part: an active memory is put away."""
+    if db.execute(
+        "UPDATE memory SET disabled_at = ?, disabled_reason = 'archived', purge_at = ? WHERE id = ? "
+        "AND disabled_at IS NULL",
+        (at, purge_at, number),
+    ).rowcount:
+        index_memory(db, number)
+
+
+def restore(db: sqlite3.Connection, number: int, at: int) -> bool:
+    """Verb: active again, unless the same was told anew meanwhile: that one then counts for both."""
+    row = db.execute(
+        "SELECT owner_id, folded, visibility, slot, chat_id FROM memory WHERE id = ? AND disabled_reason = 'archived'",
+        (number,),
+    ).fetchone()
+    if row is None:
+        return False
+    same = db.execute(
+        "SELECT id FROM memory WHERE owner_id IS ? AND folded = ? AND visibility = ? AND slot = ? "
+        "AND disabled_at IS NULL AND (visibility <> 'chat' OR chat_id = ?)",
+        row,
+    ).fetchone()
+    if same is not None:
+        db.execute("UPDATE memory SET importance = min(?, importance + 1) WHERE id = ?", (MOST_IMPORTANCE, same[0]))
+        db.execute("UPDATE memory SET disabled_reason = 'replaced', purge_at = NULL WHERE id = ?", (number,))
+        return True
+    db.execute(
+        "UPDATE memory SET disabled_at = NULL, disabled_reason = '', purge_at = NULL, accessed_at = ?, faded = 1 "
+        "WHERE id = ?",
+        (at, number),
+    )
+    index_memory(db, number)
+    return True
+
+
+def done(db: sqlite3.Connection, merged_before: int, now: int, next_at: int) -> None:
+    """Verb: old merges are settled for good, and the next time is set."""
+    db.execute(
+        "UPDATE memory SET purge_at = ? WHERE disabled_reason = 'merged' AND disabled_at < ?", (now, merged_before)
+    )
+    old = [cast("int", row[0]) for row in db.execute("SELECT id FROM merged WHERE at < ?", (merged_before,))]
+    db.executemany(
+        "DELETE FROM edge WHERE kind IN ('merge', 'proof') AND derived_id = ?", [(number,) for number in old]
+    )
+    db.executemany("DELETE FROM merged WHERE id = ?", [(number,) for number in old])
+    db.execute(
+        "INSERT INTO meta (key, value) VALUES ('life_at', ?1) ON CONFLICT (key) DO UPDATE SET value = ?1",
+        (str(next_at),),
+    )

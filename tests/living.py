@@ -1,0 +1,34 @@
+"""Short ways for tests of the life of memories: what a digest finds, and what the store holds. It checks nothing."""
+
+import json
+
+from bot.types.memory import MemoryKind
+from tests.world import World
+
+FILL = "今天一路上看到很多有意思的东西，" * 20
+"""Enough talk for a model to digest."""
+
+DAY = 86_400
+
+
+async def found(world: World, text: str, kind: MemoryKind = "knowledge", who: str = "小王", group: str = "",
+                **facts: object) -> None:  # fmt: skip
+    """Somebody says it, and the digest of that talk finds it."""
+    world.model.digests = True
+    answer = {"summary": "聊天", "memories": [{"type": kind, "text": text, "from": [1]}]}
+    world.model.script = lambda request: "嗯" if request.prompt.tools else json.dumps(answer, ensure_ascii=False)
+    await world.say(("小暖，" if group else "") + f"{text}。{FILL}", who, group, **facts)
+    await world.say("/new", who, group)
+    await world.wait(1)
+
+
+def active(world: World, columns: str = "text") -> list[tuple[object, ...]]:
+    """The memories that are alive, oldest first."""
+    return world.rows(f"SELECT {columns} FROM memory WHERE disabled_at IS NULL ORDER BY id")
+
+
+async def later(world: World, days: float) -> None:
+    """Days without power, and what a start makes up for."""
+    await world.close()
+    world.away(days * DAY)
+    await world.open()

@@ -1,0 +1,59 @@
+"""`.ai mem`: one's own memories with their figures, and what one may do to them."""
+
+from tests.living import DAY, active, found, later
+from tests.world import World
+
+
+async def test_it_lists_them_and_tells_all_of_one(world: World) -> None:
+    await world.say("记住我怕狗")
+    await found(world, "我喜欢喝乌龙茶")
+    await world.say(".ai mem")
+    assert world.replies[-1].splitlines() == [
+        "☆ #2 知识 · 活力 1.00 · 说过 1 次 · 我喜欢喝乌龙茶", "★ #1 知识 · 活力 1.00 · 说过 1 次 · 我怕狗"
+    ]  # fmt: skip
+    await world.say(".ai mem 乌龙")
+    assert "#2" in world.replies[-1]
+    assert "#1" not in world.replies[-1]
+    await world.say(".ai mem #1")
+    assert world.replies[-1].startswith("我怕狗\n知识（P2）")
+    assert "一直留着" in world.replies[-1]
+    await world.say(".ai mem stats")
+    assert "2 条记忆，其中 1 条一直留着" in world.replies[-1]
+    await world.say(".ai mem #77")
+    assert world.replies[-1] == "这里没有这条记忆"
+    await world.say(".ai mem restore")
+    assert world.replies[-1].startswith("可以这样说")
+
+
+async def test_a_protected_one_outlives_its_time(world: World) -> None:
+    await found(world, "去了医院复查", "event")
+    await found(world, "参加了公司年会", "event")
+    await world.say(".ai mem protect #1")
+    assert world.replies[-1] == "#1 受保护了"
+    await later(world, 60)
+    assert active(world) == [("去了医院复查",)]
+    await world.say(".ai mem unprotect #1")
+    await world.wait(DAY)
+    assert active(world) == []
+
+
+async def test_one_that_may_fade_is_gone_with_the_next_tidying_and_stays_so(world: World) -> None:
+    await found(world, "我喜欢喝乌龙茶")
+    await world.say(".ai mem fade #1")
+    await world.say(".ai mem #1")
+    assert "活力 0.10" in world.replies[-1]
+    await world.say(".ai mem fade #1")
+    await world.wait(DAY)
+    assert active(world) == []
+
+
+async def test_nobody_sees_or_changes_what_is_anothers(world: World) -> None:
+    await world.say("记住我怕狗")
+    for word in ("#1", "protect #1", "archive #1", "fade #1", "unmerge #1", "restore #1"):
+        await world.say(f".ai mem {word}", "阿明")
+        assert "没有" in world.replies[-1]
+        await world.say(f".ai mem {word}", "小王", "闲聊")
+        assert "没有" in world.replies[-1]
+    await world.say(".ai mem", "阿明")
+    assert "怕狗" not in world.replies[-1]
+    assert active(world, "text, protected, faded") == [("我怕狗", 0, 1.0)]

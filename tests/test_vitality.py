@@ -1,0 +1,109 @@
+"""Vitality, counting down and crowding out: pure functions of time, with the mistakes of the references as tests."""
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.memory.vitality import DAY_MS, Capacity, count_after, crowded_out, vitality, worn_out
+from bot.types.memory import STABILITY_DAYS, Memory, MemoryKind
+
+NOW = 1_781_226_000_000
+HOUR = 3_600_000
+KINDS: tuple[MemoryKind, ...] = ("identity", "emotion", "knowledge", "event", "experience")
+
+
+def memory(kind: MemoryKind = "knowledge", text: str = "喜欢喝茶", days: float = 0, number: int = 1) -> Memory:
+    """One that nobody asked to keep, as old as that and not recalled since."""
+    at = NOW - round(days * DAY_MS)
+    return Memory(
+        number, 1, 1, "private", kind, text, at, at, "digest", accessed_at=at, stability_days=STABILITY_DAYS[kind],
+        updated_at=at,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("kind", "days", "expected"),
+    [("identity", 9_999, 1.0), ("emotion", 365, 0.368), ("emotion", 9_999, 0.3), ("knowledge", 90, 0.368),
+     ("knowledge", 9_999, 0.1), ("event", 14, 0.368), ("event", 200, 0.0), ("event", 0, 1.0)],
+)  # fmt: skip
+def test_it_fades_by_its_stability_and_not_below_its_floor(kind: MemoryKind, days: float, expected: float) -> None:
+    assert vitality(memory(kind, days=days), NOW) == pytest.approx(expected, abs=0.001)
+
+
+def test_what_its_owner_let_fade_stays_faded_whatever_time_passes() -> None:
+    """In the reference .081 became .807 with the next decay."""
+    faded = replace(memory(days=10), faded=0.1)
+    assert [vitality(faded, NOW + days * DAY_MS) < 0.1 for days in (0, 1, 30, 400)] == [True] * 4
+
+
+@pytest.mark.parametrize(
+    ("text", "days", "factor"),
+    [("正在准备考试", 8, 0.3), ("正在準備考試", 6, 1), ("項目進行中", 8, 0.3), ("currently on a diet", 8, 0.3),
+     ("待办：买票", 15, 0.5), ("to-do: call mum", 15, 0.5), ("待辦買票", 13, 1), ("剛才吃過飯", 4, 0.2),
+     ("had lunch just now", 4, 0.2), ("刚才吃过饭", 2, 1), ("喜欢喝茶", 99, 1), ("todos los santos", 0, 1)],
+)  # fmt: skip
+def test_words_of_a_moment_get_stale(text: str, days: float, factor: float) -> None:
+    stale, fresh = memory(text=text, days=days), memory(text="喜欢喝茶", days=days)
+    assert vitality(stale, NOW) == pytest.approx(vitality(fresh, NOW) * factor)
+
+
+def test_a_count_takes_a_month_and_not_a_day_to_fall() -> None:
+    """In the reference 100 became 1 in 27 hours: every hour took its tenth."""
+    assert count_after(100, NOW, 0, NOW + 27 * HOUR, 24 * HOUR) == 100
+    assert count_after(100, NOW, 0, NOW + 7 * DAY_MS, 24 * HOUR) == 90
+    assert count_after(100, NOW, 0, NOW + 40 * DAY_MS, 24 * HOUR) == 1
+
+
+@given(st.integers(1, 100), st.lists(st.integers(0, 60 * 24), max_size=30), st.integers(1, 48))
+def test_looking_often_or_once_counts_down_the_same(count: int, hours: list[int], interval: int) -> None:
+    often, since = count, 0
+    for at in sorted(NOW + each * HOUR for each in hours):
+        often, since = count_after(often, NOW, since, at, interval * HOUR), at
+    last = max([NOW, since])
+    assert often == count_after(count, NOW, 0, last, interval * HOUR)
+
+
+def test_worn_out_is_only_what_nobody_asked_for() -> None:
+    old = memory("event", days=60)
+    others = (memory("identity", days=9_999), memory("emotion", days=9_999), replace(old, asked=True),
+              replace(old, protected=True))  # fmt: skip
+    assert worn_out((old, *others), NOW) == (old,)
+
+
+MEMORIES = st.lists(
+    st.tuples(st.sampled_from(KINDS), st.integers(0, 400), st.booleans(), st.booleans(), st.sampled_from("茶猫狗")),
+    max_size=40,
+)
+
+
+@given(MEMORIES, st.integers(1, 5), st.integers(1, 12))
+def test_room_is_made_exactly_and_never_by_what_somebody_asked_to_keep(
+    rows: list[tuple[MemoryKind, int, bool, bool, str]], each: int, total: int
+) -> None:
+    memories = [
+        replace(memory(kind, f"喜欢{word}{number}", days, number), asked=asked, protected=protected)
+        for number, (kind, days, asked, protected, word) in enumerate(rows)
+    ]
+    limits = Capacity(each, each, each, each, total)
+    gone = crowded_out(memories, NOW, limits)
+    assert not any(one.kept or one.kind == "identity" for one in gone)
+    numbers = {one.id for one in gone}
+    assert len(numbers) == len(gone)
+    left = [one for one in memories if one.id not in numbers and not one.kept and one.kind != "identity"]
+    assert len(left) <= total
+    assert all(sum(one.kind == kind for one in left) <= each for kind in KINDS)
+    assert crowded_out([one for one in memories if one.id not in numbers], NOW, limits) == ()
+
+
+def test_the_old_the_repeated_and_the_disliked_go_first() -> None:
+    room = Capacity(9, 1, 9, 9, 9)
+    fresh = memory(text="喜欢喝茶", number=1)
+    for worse in (
+        memory(text="喜欢乌龙", days=80, number=2),
+        replace(memory(text="喜欢乌龙", number=2), unhelpful=3),
+    ):
+        assert crowded_out((fresh, worse), NOW, room) == (worse,)
+    twins = (memory(text="住在上海", number=1), memory(text="喜欢喝茶", number=2), memory(text="喜欢喝绿茶", number=3))
+    assert crowded_out(twins, NOW, Capacity(9, 2, 9, 9, 9))[0].id in (2, 3)
