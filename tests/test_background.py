@@ -8,7 +8,11 @@ from tests.conftest import NewWorld
 from tests.test_closing import DIGEST, TALK, digesting, digests, is_digest, talk
 from tests.world import World
 
-ON = ("开（digest, heartbeat, join）", "開（digest, heartbeat, join）", "on (digest, heartbeat, join)")
+ON = (
+    "开（digest, heartbeat, join, flush）",
+    "開（digest, heartbeat, join, flush）",
+    "on (digest, heartbeat, join, flush)",
+)
 OFF = ("后台调用：关", "背景呼叫：關", "Background calls: off")
 HEADS = ("后台调用：", "背景呼叫：", "Background calls:")
 WRITES = ("我说说今天的事", "我說說今天發生的事", "Let me tell you about it")

@@ -8,11 +8,11 @@ from tests.world import World
 CANARY = "紫藤路口47号"
 
 
-async def talked(world: World, *texts: str, **facts: object) -> None:
+async def talked(world: World, *texts: str) -> None:
     """A talk with these messages, of which `/new` left a note."""
     world.model.script = lambda request: "好的"
     for number, text in enumerate(texts):
-        await world.say(text, external_id=f"m{number}", **facts)
+        await world.say(text, external_id=f"m{number}")
     await world.say("/new")
     await look(world)
 

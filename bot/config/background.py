@@ -16,6 +16,6 @@ class Background(Section):
     sources: tuple[Source, ...] = Field(
         default=("digest", "heartbeat", "join", "flush"),
         description="What may call it: digest, which sums up a conversation when it ends, heartbeat, with which nuan "
-        "writes first ([heartbeat]), join, with which it enters a group's talk ([speak.join]), flush, which keeps notes of a "
-        "long talk (memory.flush).",
+        "writes first ([heartbeat]), join, with which it enters a group's talk ([speak.join]), flush, which keeps "
+        "notes of a long talk (memory.flush).",
     )

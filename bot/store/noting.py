@@ -1,4 +1,4 @@
-"""The verbs behind notes: what the index has of a file, and what nuan writes into one. Who may see it is in each row."""
+"""The verbs behind notes: what the index has of a file, and what nuan writes into one. Each row says who may see it."""
 
 import hashlib
 import sqlite3
