@@ -2,6 +2,7 @@
 
 from bot.types.event import Incoming
 from bot.types.event import Place as EventPlace
+from bot.types.note import Chunk, Front, Taken
 from tests.noting import dm, found, group, look, notes, on_disk, put
 from tests.world import World
 
@@ -144,11 +145,13 @@ async def test_what_one_chat_forgets_another_keeps(world: World) -> None:
 
 
 async def test_a_line_that_is_deleted_while_its_note_is_read_does_not_return(world: World) -> None:
-    await world.say(f"我住在{CANARY}", external_id="m0")
-    await world.say("/new")
+    await talked(world, f"我住在{CANARY}", "晚饭吃面")
     (name,) = notes(world)
-    before = world.store.notes.files.read(f"notes/{name}", 10_000)[1]
+    stamp = world.store.notes.files.read(f"notes/{name}", 10_000)[1]
+    chat = dm(world).chat_id
+    read = Taken(
+        f"notes/{name}", stamp, "hash", "400/80", Front(chat, "private"), (), 0, (Chunk(1, 1, f"我住在{CANARY}"),)
+    )
     await delete(world, 0)
-    assert world.store.notes.files.stamp(f"notes/{name}") != before
-    await look(world)
-    assert world.rows("SELECT count(*) FROM note_chunk WHERE instr(text, ?)", CANARY) == [(0,)]
+    assert await world.store.notes.take(read) is False
+    assert found(world, dm(world), CANARY) == []
