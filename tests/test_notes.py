@@ -239,7 +239,7 @@ async def test_files_are_looked_at_while_nuan_runs(filed: Filed) -> None:
     keeping = asyncio.create_task(filed.reloader.keep())
     await filed.app.settled()
     put(filed, "notes/x.md", HERB)
-    for _ in range(4):
+    for _ in range(8):
         await filed.wait(1)
         await let_others_run()
         await filed.app.settled()
