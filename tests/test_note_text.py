@@ -1,5 +1,7 @@
 """The text of notes: chunks know their lines and keep their bound, what stands at the top is read strictly."""
 
+from itertools import pairwise
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -56,7 +58,7 @@ def test_chinese_is_counted_and_repeated_between_chunks() -> None:
     found = chunks(lines, 400, 80)
     assert len(found) > 3
     assert all(200 < estimate_tokens(chunk.text) <= 400 for chunk in found[:-1])
-    shared = [before.last - after.first + 1 for before, after in zip(found, found[1:], strict=False)]
+    shared = [before.last - after.first + 1 for before, after in pairwise(found)]
     assert set(shared) == {2}  # a line has some 32 tokens
 
 

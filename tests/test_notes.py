@@ -1,15 +1,21 @@
 """Markdown notes in the data folder: read as they change, found by whoever may see them, refused when they are none."""
 
+import asyncio
 import os
+import re
+from pathlib import Path
 
 import pytest
 
+from bot.config.settings import Settings
 from bot.types.people import Audience
 from tests.conftest import NewWorld
+from tests.fakes.clock import let_others_run
 from tests.noting import dm, found, group, look, put
 from tests.reloading import Filed
 from tests.world import World
 
+CODE = re.compile(r"[2-9A-HJKMNP-Z]{8}")
 HERB = "今年种了紫苏和迷迭香"
 
 
@@ -206,3 +212,37 @@ async def test_isolation_of_many_places(new_world: NewWorld) -> None:
     for number, name in enumerate(places):
         tellers = [other for other, place in places.items() if found(world, place, f"canary-{number}-bird")]
         assert tellers == [name]
+
+
+async def test_a_note_stays_with_its_chat_and_its_person_when_these_become_others(tmp_path: Path) -> None:
+    sections = {"bot": {"timezone": "Asia/Shanghai"}, "telegram": {"allow": ["t-阿明", "group:大群"]},
+                "discord": {"allow": ["d-阿明"]}}  # fmt: skip
+    world = await World(tmp_path / "data", Settings.model_validate(sections), ("telegram", "discord")).open()
+    await world.say("你好呀", "阿明", platform="telegram")
+    await world.say("小暖，紫藤开了", "阿明", group="大群", platform="telegram")
+    await world.say("荷花也开了", "阿明", platform="discord")
+    for place in ({}, {"group": "大群"}):
+        await world.say("/new", "阿明", platform="discord" if not place else "telegram", **place)
+    ((lotus,), (vine,)) = world.rows("SELECT scope FROM doc WHERE kind = 'note' ORDER BY ref")
+    assert (lotus, vine) == ("p2", "c2")
+    await world.say(".ai link", "阿明", platform="telegram")
+    code = CODE.findall(world.replies[-1])[0]
+    await world.say(f".ai link {code}", "阿明", platform="discord")
+    await look(world)
+    assert world.rows("SELECT scope FROM doc WHERE kind = 'note' ORDER BY ref") == [("p1",), ("c2",)]
+    assert world.log.named("note_refused") == []
+    await world.close()
+
+
+async def test_files_are_looked_at_while_nuan_runs(filed: Filed) -> None:
+    await filed.say("你好")
+    keeping = asyncio.create_task(filed.reloader.keep())
+    await filed.app.settled()
+    put(filed, "notes/x.md", HERB)
+    for _ in range(8):
+        await filed.wait(1)
+        await let_others_run()
+        await filed.app.settled()
+    assert found(filed, dm(filed), HERB) == ["notes/x.md#L1"]
+    keeping.cancel()
+    await asyncio.wait((keeping,))

@@ -4,6 +4,7 @@ import sqlite3
 from typing import cast
 
 from bot.store.documents import drop, rescope
+from bot.store.noting import abandon
 
 REPOINTED = (
     "account SET person_id", "event SET person_id", "turn SET person_id", "call SET person_id", "digest SET owner_id",
@@ -44,8 +45,7 @@ def merge(db: sqlite3.Connection, one: int, other: int) -> int:
     for column in REPOINTED:
         db.execute(f"UPDATE {column} = ?1 WHERE {column.split()[-1]} = ?2", (keep, gone))
     _sets(db, keep, gone)
-    # Of two copies of a note kept by hand one stays; the other is given up at the next look.
-    db.execute("UPDATE OR IGNORE note SET owner_id = ?1, stamp = '' WHERE owner_id = ?2", (keep, gone))
+    _notes(db, keep, gone)
     db.execute("DELETE FROM code WHERE kind IN ('pair', 'link', 'told') AND person_id = ?", (keep,))
     db.execute(
         "UPDATE epoch SET stale = 'people' WHERE stale = '' AND session_id IN (SELECT session.id FROM session "
@@ -71,6 +71,13 @@ def _sets(db: sqlite3.Connection, keep: int, gone: int) -> None:
     db.execute("UPDATE OR IGNORE participant SET person_id = ? WHERE person_id = ?", (keep, gone))
     for table in ("feedback", "told", "participant"):
         db.execute(f"DELETE FROM {table} WHERE person_id = ?", (gone,))
+
+
+def _notes(db: sqlite3.Connection, keep: int, gone: int) -> None:
+    """A note kept by hand is there once for each owner: of two copies one stays."""
+    db.execute("UPDATE OR IGNORE note SET owner_id = ?1, stamp = '' WHERE owner_id = ?2", (keep, gone))
+    for (number,) in db.execute("SELECT id FROM note WHERE owner_id = ?", (gone,)).fetchall():
+        abandon(db, number)
 
 
 def _memories(db: sqlite3.Connection, keep: int, gone: int) -> None:

@@ -1,4 +1,4 @@
-"""The verbs behind notes: what the index has of a file, and what nuan writes into one. Who may see it is in each row."""
+"""The verbs behind notes: what the index has of a file, and what nuan writes into one. Each row says who may see it."""
 
 import hashlib
 import sqlite3
@@ -56,7 +56,7 @@ def take(db: sqlite3.Connection, files: NoteFiles, taken: Taken) -> bool:
             taken.front is not None
             and not db.execute("SELECT 1 FROM note_line WHERE note_id = ?", (number,)).fetchone()
         ):
-            _relink(db, number, taken.front, taken)
+            _relink(db, number, each.chat_id, taken.front, taken)
     return True
 
 
@@ -105,16 +105,26 @@ def _readers(db: sqlite3.Connection, front: Front | None, owners: tuple[int, ...
     """Those kept by hand are the owners', what was made of a talk is for who could read that."""
     if front is None:
         return tuple(Readers(0, owner, "private") for owner in owners)
-    row = db.execute("SELECT kind FROM chat WHERE id = ?", (front.chat_id,)).fetchone()
+    chat_id, kind = _chat(db, front)
+    if front.visibility == "chat":
+        return (Readers(chat_id, None, "chat"),)
+    member = "SELECT person_id FROM member WHERE chat_id = ? ORDER BY seen_at DESC LIMIT 1"
+    person = db.execute(member, (chat_id,)).fetchone()
+    if kind != "dm" or person is None:
+        raise NoteRefused(f"only the note of a private chat can be {front.visibility}")
+    return (Readers(chat_id, person[0], front.visibility),)
+
+
+def _chat(db: sqlite3.Connection, front: Front) -> tuple[int, str]:
+    """The chat that a note is of, and its kind; one that became part of another is where its events are now."""
+    find = "SELECT id, kind FROM chat WHERE id = ? AND EXISTS (SELECT 1 FROM place WHERE chat_id = chat.id)"
+    row = db.execute(find, (front.chat_id,)).fetchone()
+    if row is None and front.events and db.execute("SELECT 1 FROM chat WHERE id = ?", (front.chat_id,)).fetchone():
+        moved = db.execute("SELECT chat_id FROM event WHERE id = ?", (front.events[0],)).fetchone()
+        row = db.execute(find, moved).fetchone() if moved is not None else None
     if row is None:
         raise NoteRefused("its front matter names a chat that is not there")
-    if front.visibility == "chat":
-        return (Readers(front.chat_id, None, "chat"),)
-    member = "SELECT person_id FROM member WHERE chat_id = ? ORDER BY seen_at DESC LIMIT 1"
-    person = db.execute(member, (front.chat_id,)).fetchone()
-    if row[0] != "dm" or person is None:
-        raise NoteRefused(f"only the note of a private chat can be {front.visibility}")
-    return (Readers(front.chat_id, person[0], front.visibility),)
+    return row[0], row[1]
 
 
 def _new(db: sqlite3.Connection, path: str, readers: Readers) -> int:
@@ -154,14 +164,14 @@ def _index(db: sqlite3.Connection, number: int, readers: Readers, taken: Taken) 
     db.executemany("DELETE FROM note_chunk WHERE id = ?", [(chunk_id,) for chunk_id in gone])
 
 
-def _relink(db: sqlite3.Connection, number: int, front: Front, taken: Taken) -> None:
+def _relink(db: sqlite3.Connection, number: int, chat_id: int, front: Front, taken: Taken) -> None:
     """A note that came from elsewhere (a backup, a crash) says itself which events it is made from.
 
     The line that has an event's text is taken for its; where none has, forgetting looks for an echo.
     """
     lines = [line for chunk in taken.chunks for line in chunk.text.split("\n")]
     for event in front.events:
-        row = db.execute("SELECT text FROM event WHERE id = ? AND chat_id = ?", (event, front.chat_id)).fetchone()
+        row = db.execute("SELECT text FROM event WHERE id = ? AND chat_id = ?", (event, chat_id)).fetchone()
         text = " ".join(str(row[0]).split()) if row is not None else ""
         if text:
             found = next((line for line in lines if text in line), None)

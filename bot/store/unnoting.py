@@ -4,6 +4,7 @@ The file is written before the commit: a crash in between takes a line too early
 """
 
 import sqlite3
+from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import date
@@ -49,10 +50,11 @@ class Unsaid:
 
 @dataclass(slots=True)
 class _Lines:
-    """What is to go from one note: lines by their marks, the texts of the events they came from, their numbers."""
+    """What is to go from one note: the numbers of lines, how many of each mark, the texts of the events of each."""
 
     numbers: list[int] = field(default_factory=list)
-    marks: dict[str, str] = field(default_factory=dict)
+    marks: Counter[str] = field(default_factory=Counter)
+    texts: dict[str, str] = field(default_factory=dict)
     named: bool = False
 
 
@@ -87,7 +89,8 @@ def _from(db: sqlite3.Connection, events: Iterable[int]) -> dict[int, _Lines]:
             lines = found.setdefault(note_id, _Lines())
             lines.numbers.append(line_id)
             if told:
-                lines.marks[told] = text
+                lines.marks[told] += 1
+                lines.texts[told] = text
             else:
                 lines.named = True
     return found
@@ -134,14 +137,15 @@ def _take_out(db: sqlite3.Connection, shelf: Shelf, number: int, gone: _Lines, u
         return True
     _, top = _top(lines)
     marks = [mark(line) for line in lines]
-    edited = [text for told, text in gone.marks.items() if told not in marks and text]
+    edited = [text for told, text in gone.texts.items() if told not in marks and text]
     if unsaid.statement:
         edited.append(unsaid.statement)
-    out = {
-        place
-        for place, line in enumerate(lines[top:], top)
-        if line.strip() and (marks[place] in gone.marks or any(echoes(text, line) for text in edited))
-    }
+    left, out = gone.marks.copy(), set()
+    for place, line in enumerate(lines[top:], top):
+        ours = left[marks[place]] > 0
+        if ours or (line.strip() and any(echoes(text, line) for text in edited)):
+            left[marks[place]] -= ours
+            out.add(place)
     if not out and not gone.numbers:
         return False
     for place in sorted(out):
@@ -152,7 +156,7 @@ def _take_out(db: sqlite3.Connection, shelf: Shelf, number: int, gone: _Lines, u
     if not kept:
         abandon(db, number)
     else:
-        _unmark(db, number, gone.numbers, {marks[place] for place in out})
+        _unmark(db, number, gone.numbers, {marks[place] for place in out} - gone.marks.keys())
         unread(db, number)
         db.execute("UPDATE note SET path = ? WHERE id = ?", (path, number))
     if by_echo or len(edited) > bool(unsaid.statement):
