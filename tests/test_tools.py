@@ -195,5 +195,5 @@ async def test_recall_orders_as_configured_and_tells_nobody_elses(new_world: New
     lines = results(world)[-1].splitlines()[1:]
     assert len(lines) == 2
     assert "年糕" not in results(world)[-1]
-    # Index and likeness prefer the line with many 猫; v2 knows that the other was told three times.
-    assert ("团子" in lines[0]) == (ranking == "v2")
+    # The index prefers the line with many 猫; v2, and so hybrid, knows that the other was told three times.
+    assert ("团子" in lines[0]) == (ranking != "keyword")
