@@ -169,7 +169,8 @@ async def test_rankings_stand_side_by_side_in_columns(world: World) -> None:
     for kept in ("my cat likes the balcony in the evening sun very much", "我的猫叫年糕", "猫粮在阳台"):
         await world.say(f"记住{kept}")
     text = await shown(world, Look("猫和 cat", compare=True))
-    table = text.partition("── 回忆会带回什么")[2].splitlines()[1:]
+    *table, missing = text.partition("── 回忆会带回什么")[2].splitlines()[1:]
+    assert missing == "只按词找：没有设置 memory.embedding.provider"
     assert [head for head in table[0].split() if head] == ["keyword*", "v2", "hybrid"]
     places = [cell_len(table[0][: table[0].index(head)]) for head in ("keyword*", "v2", "hybrid")]
     for row in table[1:]:

@@ -113,7 +113,7 @@ def alike(*memories: Memory, weight: float = 1.0) -> Likeness:
 
 
 def test_hybrid_orders_by_the_places_in_both_lists() -> None:
-    first, second, only = memory(1, "花生过敏，花生"), memory(2, "我对花生过敏"), memory(3, "坚果不能碰")
+    first, second, only = memory(1, "花生过敏", told=9), memory(2, "我对花生过敏"), memory(3, "坚果不能碰")
     trace = ranked("hybrid", "花生过敏", first, second, only, likeness=alike(second, only))
     assert [(one.memory.id, one.cut) for one in trace.scored] == [(2, ""), (1, ""), (3, "")]
     figures = dict(trace.scored[0].parts)

@@ -32,10 +32,12 @@ MODEL = {"base_url": HERE, "name": "a", "price_input": 1, "price_output": 1}
 BASE = {
     "model": MODEL, "fallback": MODEL, "second_fallback": MODEL, "small": MODEL, "bot": {"timezone": "Asia/Shanghai"},
     "media": {"images": "eyes", "voice": "ears"}, "heartbeat": {"on": True}, "persona": "own",
+    "memory": {"ranking": "hybrid", "embedding": {"provider": "openai", "base_url": HERE, "model": "e"}},
 }  # fmt: skip
 SPECIAL = {
     "persona": "other", "prompts_dir": "{home}/prompts", "bot.timezone": "Europe/Paris", "bot.holidays": "TW",
-    "bot.owners": ["telegram:1"], "budget.currency": "EUR", "discord.gateway_url": "ws://127.0.0.1:9",
+    "bot.owners": ["telegram:1"], "budget.currency": "EUR", "memory.embedding.dimensions": 64,
+    "discord.gateway_url": "ws://127.0.0.1:9",
     "capabilities": [{"hosts": ["127.0.0.1"], "cached_ratio": 0.3, "temperature": False}],
 }  # fmt: skip
 GUESSES = (5, 0.5, "b", "http://127.0.0.1:8", ["b"])

@@ -254,7 +254,7 @@ async def test_a_line_with_those_around_it_for_those_who_heard_it(world: World) 
         f"第{other}句" for other in range(1, 8)
     ]
     await world.say("那句话前后说了什么", "阿红")
-    assert results(world)[-1] == f"没有 @{number}，或者这里不能看。"
+    assert results(world)[-1] == f"没有 @{line}，或者这里不能看。"
 
 
 @pytest.mark.parametrize(

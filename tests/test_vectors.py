@@ -1,84 +1,17 @@
-"""Vectors in the running house: who gets one and when, what it costs, when it goes, and whose it is."""
+"""Vectors in the running house: what gets one and when, what it costs, and when it goes."""
 
 import asyncio
-import json
 import sqlite3
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager, closing
+from contextlib import closing
 from pathlib import Path
 from typing import Any, cast
 
 import pytest
 
-from bot.config.settings import Settings
-from bot.flow.dense import Dense
-from bot.rooms import make_recalling
-from bot.types.people import Audience
-from bot.types.recall import Asking
+from tests.embedded import SOON, house, likeness, paid, settings, vectors
 from tests.fakes.clock import let_others_run
-from tests.fakes.embedding_server import FakeEmbeddings, Vectors, meaning_of
-from tests.fakes.model import calls, says
+from tests.fakes.embedding_server import Vectors
 from tests.world import World
-
-PETS = meaning_of({"狗": 0, "旺财": 0, "汪星人": 0, "猫": 1, "喵": 1, "花生": 2, "过敏": 2})
-SOON = 20
-Answers = Callable[[list[str]], Vectors]
-
-
-class House(World):
-    """A World with the dense half of its recall to look at."""
-
-    dense: Dense
-
-    async def open(self, *, settle: bool = True) -> "House":
-        """Start it."""
-        await super().open(settle=settle)
-        self.dense = make_recalling(self.parts, self.app._rooms.vectorising._calls, pays=True)._dense
-        return self
-
-
-@asynccontextmanager
-async def house(
-    folder: Path, script: Answers = lambda texts: Vectors(), *, provider: str = "openai", **tables: object
-) -> AsyncIterator[tuple[House, FakeEmbeddings]]:
-    """A nuan whose memory has a server of embeddings."""
-    async with FakeEmbeddings(PETS, script) as server:
-        world = await House(folder, settings(server, provider, **tables)).open()
-        try:
-            yield world, server
-        finally:
-            await world.close()
-            if world.parts.crew.embedding is not None:
-                await world.parts.crew.embedding.embedder.close()
-
-
-def settings(server: FakeEmbeddings, provider: str = "openai", **tables: object) -> Settings:
-    """A configuration with this server."""
-    embedding = {"provider": provider, "base_url": server.base_url, "model": "meaning", "price_input": 100.0}
-    more = cast("dict[str, object]", tables.pop("embedding", {}))
-    memory = {"ranking": "hybrid", "embedding": {**embedding, **more}}
-    return Settings.model_validate({"bot": {"timezone": "Asia/Shanghai"}, "memory": memory, **tables})
-
-
-def vectors(world: World) -> list[tuple[object, ...]]:
-    """Which memories have a vector, by whose model."""
-    return world.rows(
-        "SELECT memory.text, model FROM vector JOIN doc ON doc.id = doc_id JOIN memory ON memory.id = ref "
-        "WHERE doc.kind = 'memory' ORDER BY memory.id"
-    )
-
-
-def paid(world: World) -> list[tuple[object, ...]]:
-    """How the calls for vectors ended, and what they cost."""
-    return world.rows("SELECT state, prompt_tokens, round(cost, 6) FROM call WHERE cause = 'embedding' ORDER BY id")
-
-
-async def likeness(world: House, text: str, audience: Audience | None = None) -> list[str]:
-    """The texts that a recall would find by likeness alone, for the owner in their own DM."""
-    found = await world.dense.like(Asking(audience or Audience(1, "dm", (1,)), 1, text, world.clock.now()), 20)
-    texts = world.rows("SELECT doc.id, text FROM doc JOIN memory ON memory.id = ref WHERE doc.kind = 'memory'")
-    told = {cast("int", number): str(text) for number, text in texts}
-    return [told[number] for number in found.found if number in told]
 
 
 async def test_what_is_kept_gets_its_vector_a_little_later_and_the_call_is_paid_for(tmp_path: Path) -> None:
@@ -93,14 +26,6 @@ async def test_what_is_kept_gets_its_vector_a_little_later_and_the_call_is_paid_
         asked = len(server.asked.inputs)
         await world.wait(3600)
         assert len(server.asked.inputs) == asked, "what has a vector needs no other"
-
-
-async def test_what_shares_no_word_with_the_question_is_found_by_meaning(tmp_path: Path) -> None:
-    async with house(tmp_path) as (world, _):
-        await world.say("记住我的狗叫旺财")
-        await world.say("记住我喜欢喝茶")
-        await world.wait(SOON)
-        assert await likeness(world, "家里的汪星人") == ["我的狗叫旺财"]
 
 
 async def test_what_is_forgotten_has_no_vector_any_more(tmp_path: Path) -> None:
@@ -138,25 +63,6 @@ def vectors_due(world: World) -> bool:
     return world.rows("SELECT 1 FROM memory WHERE disabled_at IS NULL") != []
 
 
-@pytest.mark.parametrize("provider", ["openai", "hash"])
-async def test_another_persons_vectors_are_no_candidates(tmp_path: Path, provider: str) -> None:
-    async with house(tmp_path, provider=provider) as (world, _):
-        for who in ("小王", "小李", "小陈"):
-            await world.say(f"记住{who}的狗叫旺财", who)
-        await world.say("小暖，记住群里的狗也叫旺财", "小李", "家")
-        await world.wait(SOON)
-        assert len(vectors(world)) == 4
-        places = world.rows("SELECT external_id, chat_id FROM place")
-        chats = {str(name): cast("int", number) for name, number in places}
-        people = {str(name): cast("int", number) for name, number in world.rows("SELECT name, id FROM person")}
-        for who, place in (("小王", "local"), ("小李", "dm:小李"), ("小陈", "dm:小陈")):
-            audience = Audience(chats[place], "dm", (people[who],))
-            for _ in range(2):
-                assert await likeness(world, "我的狗叫旺财", audience) == [f"{who}的狗叫旺财"]
-        group = Audience(chats["group:家"], "group", tuple(people.values()))
-        assert await likeness(world, "我的狗叫旺财", group) == ["群里的狗也叫旺财"]
-
-
 async def test_a_crash_between_batches_loses_nothing_and_pays_nothing_twice(tmp_path: Path) -> None:
     async with house(tmp_path, embedding={"batch": 1}) as (world, server):
         for text in ("我的狗叫旺财", "我有一只猫", "我对花生过敏"):
@@ -174,19 +80,6 @@ async def test_a_crash_between_batches_loses_nothing_and_pays_nothing_twice(tmp_
         texts = server.asked.texts
         assert sorted(texts) == sorted([*{*texts}, texts[2]]), "only the call in flight is made again"
         assert [call[0] for call in paid(world)].count("lost") == 1
-
-
-async def test_other_dimensions_make_all_vectors_anew(tmp_path: Path) -> None:
-    async with house(tmp_path) as (world, server):
-        await world.say("记住我的狗叫旺财")
-        await world.wait(SOON)
-        server.mean = meaning_of({"狗": 3, "汪星人": 3, "茶": 4}, 12)
-        await world.say("记住我喜欢喝茶")
-        assert await likeness(world, "汪星人") == [], "vectors of other lengths are not compared"
-        await world.wait(SOON)
-        assert set(world.rows("SELECT dimensions FROM vector")) == {(12,)}
-        assert len(vectors(world)) == 2
-        assert await likeness(world, "家里的汪星人") == ["我的狗叫旺财"]
 
 
 async def test_dimensions_that_change_with_every_call_are_given_up(tmp_path: Path) -> None:
@@ -259,15 +152,6 @@ async def test_without_money_or_leave_no_vector_is_made_and_the_log_says_so_once
         assert [line["why"] for line in world.log.named("embedding_trouble")] == [why]
 
 
-async def test_the_hash_makes_vectors_without_a_server_and_without_money(tmp_path: Path) -> None:
-    async with house(tmp_path, provider="hash", budget={"day_tokens": 0}) as (world, server):
-        await world.say("记住I have severe allergies to peanuts")
-        await world.wait(SOON)
-        assert [model for _, model in vectors(world)] == ["hash-512"]
-        assert (server.asked.inputs, paid(world)) == ([], [])
-        assert await likeness(world, "is she allergic to a peanut?") == ["I have severe allergies to peanuts"]
-
-
 async def test_an_index_that_is_written_anew_keeps_what_was_paid_for(tmp_path: Path) -> None:
     async with house(tmp_path) as (world, server):
         await world.say("记住我的狗叫旺财")
@@ -283,46 +167,3 @@ async def test_an_index_that_is_written_anew_keeps_what_was_paid_for(tmp_path: P
         await world.wait(SOON)
         assert server.asked.inputs[asked:] == [["我有两只猫"]], "the other texts are still the same"
         assert len(vectors(world)) == 2
-
-
-async def recalled(world: World, query: str) -> str:
-    """What the model is told when it asks memory that."""
-    world.model.script = lambda request: (
-        says("好")
-        if request.prompt.messages[-1].role == "tool"
-        else calls(("memory_recall", json.dumps({"query": query}, ensure_ascii=False)))
-    )
-    await world.say("帮我想想")
-    return world.prompts[-1][-1].content
-
-
-@pytest.mark.parametrize(("ranking", "found"), [("hybrid", True), ("v2", False)])
-async def test_a_memory_without_a_shared_word_comes_back_by_likeness_alone(
-    tmp_path: Path, ranking: str, found: bool
-) -> None:  # fmt: skip
-    async with FakeEmbeddings(PETS) as server:
-        given = settings(server)
-        memory = given.memory.model_copy(update={"ranking": ranking})
-        world = await House(tmp_path, given.model_copy(update={"memory": memory})).open()
-        await world.say("记住我的狗叫旺财")
-        await world.say("/new")
-        await world.wait(SOON)
-        assert ("旺财" in await recalled(world, "家里的汪星人")) is found
-        assert bool(server.asked.inputs) is found, "no other ranking pays for vectors"
-        if found:
-            assert world.rows("SELECT person_id FROM call WHERE cause = 'embedding' ORDER BY id DESC LIMIT 1") == [(1,)]
-        await world.close()
-        await world.parts.crew.close()
-
-
-@pytest.mark.parametrize("answer", [Vectors("http", 500), Vectors("hang"), Vectors("cut")])
-async def test_while_the_server_is_away_words_answer_and_the_log_says_so_once(tmp_path: Path, answer: Vectors) -> None:
-    async with house(tmp_path, embedding={"query_seconds": 0.05, "timeout_seconds": 0.05}) as (world, server):
-        await world.say("记住我的狗叫旺财")
-        await world.wait(SOON)
-        server.answers = lambda texts: answer
-        for _ in range(5):
-            assert "旺财" in await recalled(world, "旺财是谁")
-        assert [line["why"] for line in world.log.named("embedding_trouble")] == ["down"]
-        assert len(server.asked.inputs) <= 6, "a server that fails is left alone"
-        assert "reserved" not in [call[0] for call in paid(world)]

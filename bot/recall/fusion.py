@@ -8,8 +8,12 @@ RRF_K = 60
 """A place counts 1/(60+place) (Cormack et al. 2009; seed Recall, hybrid)."""
 
 
-HASH_WEIGHT = 0.2
-"""What a place counts in a list of vectors that know no meaning: they may help words, not outvote them."""
+HASH_WEIGHT = 0.01
+"""What a place counts in a list of vectors that know no meaning: they break ties and find what words did not.
+
+They count the words that a search knows better, with its rare ones first. Beside an index's own order, on 350 English
+and 350 Chinese questions, 0.01 lost nothing, 0.05 lost 1.8 points of recall at 5 in English, 1 lost 12.
+"""
 
 Missing = Literal["", "off", "none", "down", "budget", "unpaid"]
 """Nothing is missing; no embedder is set; nothing has a vector yet; the server fails or rests; a limit is reached; who

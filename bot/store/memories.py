@@ -72,20 +72,21 @@ class Memories:
     async def search(
         self, audience: Audience, terms: tuple[str, ...], limit: int, docs: Sequence[int] = ()
     ) -> tuple[Candidate, ...]:  # fmt: skip
-        """What this audience may see: the best matches of any of the terms, best first, then others of these documents.
+        """What this audience may see: the best matches of any of the terms, best first, then others of `docs`.
 
-        `docs` are numbers of the index.
+        Those are numbers of documents in the index.
         """
         query = match_query(audience, terms)
         where, params = visible(audience)
         matched, alike = await self._database.snapshot(
-            (f"SELECT {COLUMNS}, doc.id, -bm25(doc_text, 0, 1) AS fit FROM doc_text JOIN doc ON doc.id = doc_text.rowid "
+            (f"SELECT {COLUMNS}, doc.id, -bm25(doc_text, 0, 1) AS fit FROM doc_text "
+             "JOIN doc ON doc.id = doc_text.rowid "
              "JOIN memory ON memory.id = doc.ref AND doc.kind = 'memory' "
              f"WHERE doc_text MATCH ? AND disabled_at IS NULL AND {where} "
              "ORDER BY fit DESC, memory.id DESC LIMIT ?", (query or NOTHING, *params, limit)),
             (f"SELECT {COLUMNS}, doc.id FROM doc "
-             f"JOIN memory ON memory.id = doc.ref AND doc.kind = 'memory' WHERE doc.id IN ({', '.join('?' * len(docs))}) "
-             f"AND disabled_at IS NULL AND {where}", (*docs, *params)),
+             "JOIN memory ON memory.id = doc.ref AND doc.kind = 'memory' "
+             f"WHERE doc.id IN ({', '.join('?' * len(docs))}) AND disabled_at IS NULL AND {where}", (*docs, *params)),
         )  # fmt: skip
         found = tuple(Candidate(memory_of(row[:-2]), float(row[-1]), row[-2]) for row in matched)
         known = {each.doc for each in found}

@@ -1,0 +1,105 @@
+"""Recall by likeness: what it finds, for whom, and what is answered while there are no vectors."""
+
+import json
+from pathlib import Path
+from typing import cast
+
+import pytest
+
+from bot.types.people import Audience
+from tests.embedded import PETS, SOON, House, house, likeness, paid, settings, vectors
+from tests.fakes.embedding_server import FakeEmbeddings, Vectors, meaning_of
+from tests.fakes.model import calls, says
+from tests.world import World
+
+
+async def test_what_shares_no_word_with_the_question_is_found_by_meaning(tmp_path: Path) -> None:
+    async with house(tmp_path) as (world, _):
+        await world.say("记住我的狗叫旺财")
+        await world.say("记住我喜欢喝茶")
+        await world.wait(SOON)
+        assert await likeness(world, "家里的汪星人") == ["我的狗叫旺财"]
+
+
+@pytest.mark.parametrize("provider", ["openai", "hash"])
+async def test_another_persons_vectors_are_no_candidates(tmp_path: Path, provider: str) -> None:
+    async with house(tmp_path, provider=provider) as (world, _):
+        for who in ("小王", "小李", "小陈"):
+            await world.say(f"记住{who}的狗叫旺财", who)
+        await world.say("小暖，记住群里的狗也叫旺财", "小李", "家")
+        await world.wait(SOON)
+        assert len(vectors(world)) == 4
+        places = world.rows("SELECT external_id, chat_id FROM place")
+        chats = {str(name): cast("int", number) for name, number in places}
+        people = {str(name): cast("int", number) for name, number in world.rows("SELECT name, id FROM person")}
+        for who, place in (("小王", "local"), ("小李", "dm:小李"), ("小陈", "dm:小陈")):
+            audience = Audience(chats[place], "dm", (people[who],))
+            for _ in range(2):
+                assert await likeness(world, "我的狗叫旺财", audience) == [f"{who}的狗叫旺财"]
+        group = Audience(chats["group:家"], "group", tuple(people.values()))
+        assert await likeness(world, "我的狗叫旺财", group) == ["群里的狗也叫旺财"]
+
+
+async def test_other_dimensions_make_all_vectors_anew(tmp_path: Path) -> None:
+    async with house(tmp_path) as (world, server):
+        await world.say("记住我的狗叫旺财")
+        await world.wait(SOON)
+        server.mean = meaning_of({"狗": 3, "汪星人": 3, "茶": 4}, 12)
+        await world.say("记住我喜欢喝茶")
+        assert await likeness(world, "汪星人") == [], "vectors of other lengths are not compared"
+        await world.wait(SOON)
+        assert set(world.rows("SELECT dimensions FROM vector")) == {(12,)}
+        assert len(vectors(world)) == 2
+        assert await likeness(world, "家里的汪星人") == ["我的狗叫旺财"]
+
+
+async def test_the_hash_makes_vectors_without_a_server_and_without_money(tmp_path: Path) -> None:
+    async with house(tmp_path, provider="hash", budget={"day_tokens": 0}) as (world, server):
+        await world.say("记住I have severe allergies to peanuts")
+        await world.wait(SOON)
+        assert [model for _, model in vectors(world)] == ["hash-512"]
+        assert (server.asked.inputs, paid(world)) == ([], [])
+        assert await likeness(world, "is she allergic to a peanut?") == ["I have severe allergies to peanuts"]
+
+
+async def recalled(world: World, query: str) -> str:
+    """What the model is told when it asks memory that."""
+    world.model.script = lambda request: (
+        says("好")
+        if request.prompt.messages[-1].role == "tool"
+        else calls(("memory_recall", json.dumps({"query": query}, ensure_ascii=False)))
+    )
+    await world.say("帮我想想")
+    return world.prompts[-1][-1].content
+
+
+@pytest.mark.parametrize(("ranking", "found"), [("hybrid", True), ("v2", False)])
+async def test_a_memory_without_a_shared_word_comes_back_by_likeness_alone(
+    tmp_path: Path, ranking: str, found: bool
+) -> None:  # fmt: skip
+    async with FakeEmbeddings(PETS) as server:
+        given = settings(server)
+        memory = given.memory.model_copy(update={"ranking": ranking})
+        world = await House(tmp_path, given.model_copy(update={"memory": memory})).open()
+        await world.say("记住我的狗叫旺财")
+        await world.say("/new")
+        await world.wait(SOON)
+        assert ("旺财" in await recalled(world, "家里的汪星人")) is found
+        assert bool(server.asked.inputs) is found, "no other ranking pays for vectors"
+        if found:
+            assert world.rows("SELECT person_id FROM call WHERE cause = 'embedding' ORDER BY id DESC LIMIT 1") == [(1,)]
+        await world.close()
+        await world.parts.crew.close()
+
+
+@pytest.mark.parametrize("answer", [Vectors("http", 500), Vectors("hang"), Vectors("cut")])
+async def test_while_the_server_is_away_words_answer_and_the_log_says_so_once(tmp_path: Path, answer: Vectors) -> None:
+    async with house(tmp_path, embedding={"query_seconds": 0.05, "timeout_seconds": 0.05}) as (world, server):
+        await world.say("记住我的狗叫旺财")
+        await world.wait(SOON)
+        server.answers = lambda texts: answer
+        for _ in range(5):
+            assert "旺财" in await recalled(world, "旺财是谁")
+        assert [line["why"] for line in world.log.named("embedding_trouble")] == ["down"]
+        assert len(server.asked.inputs) <= 6, "a server that fails is left alone"
+        assert "reserved" not in [call[0] for call in paid(world)]

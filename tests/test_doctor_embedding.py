@@ -1,0 +1,51 @@
+"""`nuan doctor` about recalls by likeness: whether the server works, and how much has its vector."""
+
+from pathlib import Path
+
+from bot.cli.embedding import embedding_findings, embedding_problems
+from bot.config.settings import Settings
+from bot.types.finding import Finding
+from tests.embedded import PETS, SOON, house, settings
+from tests.fakes.embedding_server import FakeEmbeddings
+
+
+def told(found: tuple[Finding, ...]) -> list[str]:
+    """What it says."""
+    return [finding.text for finding in found]
+
+
+async def test_it_tells_what_the_server_has_and_how_many_documents_have_a_vector(tmp_path: Path) -> None:
+    async with house(tmp_path) as (world, server):
+        await world.say("记住我的狗叫旺财")
+        await world.wait(SOON)
+        asked = len(server.asked.inputs)
+        found = await embedding_findings(world.settings, tmp_path)
+        assert len(server.asked.inputs) == asked, "asking costs nothing"
+    assert [finding.good for finding in found] == [True, False, True]
+    assert told(found)[0].endswith("can be reached")
+    assert "does not list 'meaning'" in told(found)[1]
+    there = len(server.asked.texts)
+    assert told(found)[2] == f"{there} of {there} documents have a vector of meaning"
+
+
+async def test_a_server_that_is_away_and_a_provider_that_is_not_set_are_told(tmp_path: Path) -> None:
+    async with FakeEmbeddings(PETS) as server:
+        given = settings(server)
+    away = await embedding_findings(given, tmp_path)
+    assert [finding.good for finding in away] == [False]
+    assert "recalls go by words alone" in told(away)[0]
+    hybrid = Settings.model_validate({"memory": {"ranking": "hybrid"}})
+    assert told(await embedding_findings(hybrid, tmp_path)) == [
+        "no provider is set: hybrid goes by words alone, as v2 does"
+    ]
+    assert await embedding_findings(Settings(), tmp_path) == ()
+
+
+def test_a_limit_in_money_needs_the_price_of_vectors() -> None:
+    embedding = {"provider": "openai", "base_url": "https://api.example.com/v1", "api_key": "k", "model": "mine"}
+    tables = {"memory": {"ranking": "hybrid", "embedding": embedding}, "budget": {"day_money": 1.0}}
+    (problem,) = embedding_problems(Settings.model_validate(tables))
+    assert "memory.embedding.price_input" in problem
+    embedding["base_url"], embedding["model"] = "https://api.openai.com/v1", "text-embedding-3-small"
+    tables["budget"] = {"day_money": 1.0, "currency": "USD"}
+    assert embedding_problems(Settings.model_validate(tables)) == ()
