@@ -115,4 +115,4 @@ async def test_a_reaction_counts_for_a_reply_in_a_topic_though_telegram_names_on
     group = Place("telegram", "-100", "group", "大群")
     await world.app.door.accept(Incoming(group, sender, "event", "👍", "reaction", target=str(reply)))
     await world.app.settled()
-    assert world.rows("SELECT emoji FROM feedback") == [("👍",)]
+    assert world.rows("SELECT sign FROM feedback") == [("👍",)]

@@ -1,5 +1,6 @@
 """What becomes of memories in a house that runs: strengthened, aged, archived, brought back; asked for, they stay."""
 
+from bot.store.lives import Upkeep
 from bot.types.memory import RECALLED
 from tests.conftest import NewWorld
 from tests.fakes.model import calls, says
@@ -142,3 +143,13 @@ async def test_what_is_told_again_is_alive_again(world: World) -> None:
     await found(world, "我在学弹钢琴")
     await world.say("你好呀")
     assert "弹钢琴" in world.turns[-1][1].content
+
+
+async def test_tidying_that_comes_late_takes_nothing_that_was_protected_or_asked_for_meanwhile(world: World) -> None:
+    for text in ("我在学弹钢琴", "我喜欢喝乌龙茶", "我养了一只橘猫"):
+        await found(world, text)
+    await world.say(".ai mem protect #1")
+    await world.say("记住我喜欢喝乌龙茶")
+    late = Upkeep(((1, 1), (2, 1)), tuple((number, world.clock.now() + 1) for number in (1, 2, 3)))
+    await world.store.lives.keep_up(late, world.clock.now())
+    assert active(world, "text, importance") == [("我在学弹钢琴", 1), ("我喜欢喝乌龙茶", 2)]

@@ -98,7 +98,8 @@ def _memories(db: sqlite3.Connection, keep: int, gone: int) -> None:
         db.execute(
             "UPDATE memory SET importance = min(100, memory.importance + twin.importance), asked = max(memory.asked, "
             "twin.asked), protected = max(memory.protected, twin.protected), helpful = memory.helpful + twin.helpful, "
-            "unhelpful = memory.unhelpful + twin.unhelpful FROM (SELECT * FROM memory WHERE id = ?2) AS twin WHERE memory.id = ?1 "
+            "unhelpful = memory.unhelpful + twin.unhelpful "
+            "FROM (SELECT * FROM memory WHERE id = ?2) AS twin WHERE memory.id = ?1 "
             "AND memory.folded = twin.folded",
             (new, old),
         )

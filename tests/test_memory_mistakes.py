@@ -1,0 +1,36 @@
+"""Mistakes that were measured in the references (seed Warm Boot, c to e), each told by what a person would notice."""
+
+from tests.fakes.model import calls, says
+from tests.living import found
+from tests.world import World
+
+
+async def test_yesterday_evening_is_yesterday_in_the_morning(world: World) -> None:
+    """There a day was 24 hours: what was ten hours ago read 今天."""
+    await world.wait(14 * 3_600)
+    await found(world, "参加了公司年会", "event")
+    await world.wait(10 * 3_600)
+    await world.say("你好呀")
+    opening = world.turns[-1][1].content
+    line = next(line for line in opening.splitlines() if "参加了公司年会" in line)
+    assert "昨天" in line
+
+
+async def test_a_memory_of_two_lines_is_told_whole(world: World) -> None:
+    """There only the first line was told."""
+    await world.say("记住我家的门牌：\n和平路15号3单元")
+    await world.say("你好呀")
+    assert "和平路15号3单元" in world.turns[-1][1].content
+
+
+async def test_the_last_words_of_a_long_memory_find_it(world: World) -> None:
+    """There an index kept thirty terms of it."""
+    await world.say("在吗")
+    await world.say(
+        "记住上个月全家一起从上海坐高铁去北京旅行住在王府井附近的酒店吃了烤鸭还爬了长城回来以后把所有的证件都整理好了护照放在蓝色箱子"
+    )
+    world.model.script = lambda request: (
+        says("好") if request.prompt.messages[-1].role == "tool" else calls(("memory_recall", '{"query": "护照"}'))
+    )
+    await world.say("护照呢？")
+    assert "护照放在蓝色箱子" in world.turns[-1][-1].content
