@@ -22,6 +22,7 @@ torture: $(VENV)/.dev
 	$(BIN)/python -m tests.torture order 0 2000
 	$(BIN)/python -m tests.torture limits 0 300
 	$(BIN)/python -m tests.torture.deadlines 20
+	$(BIN)/python -m tests.torture.canaries 1000
 
 check:
 	$(BIN)/ruff format --check $(CODE)

@@ -37,7 +37,9 @@ async def bare(new_world: NewWorld, **memory: object) -> World:
 
 async def fill(world: World, who: str = "小王") -> None:
     """So much is kept that an opening tells the newest of it alone."""
-    await tell(world, *FACTS, *(f"我的第{number}本日记放在了书架第{number}层的盒子里面" for number in range(1, 9)), who=who)
+    await tell(
+        world, *FACTS, *(f"我的第{number}本日记放在了书架第{number}层的盒子里面" for number in range(1, 9)), who=who
+    )
 
 
 async def test_a_message_brings_what_it_is_about_with_who_and_when(new_world: NewWorld) -> None:
@@ -171,7 +173,9 @@ async def test_ctx_and_usage_tell_what_came_from_memory_and_why(new_world: NewWo
     assert "下一 轮 · auto · #5 · " in shown
     assert "relevance" in shown
     place = Place(world.settings, world.folder, Prompts(None), resource_dir("data/persona") / world.settings.persona)
-    rows = {line.split()[0]: line.split()[-3:] for line in (await show_usage(place, 1, world.clock)).splitlines() if line}
+    rows = {
+        line.split()[0]: line.split()[-3:] for line in (await show_usage(place, 1, world.clock)).splitlines() if line
+    }
     assert rows["auto"][1:] == ["1", "1"]
     assert rows["memory_recall"][1:] == ["1", "1"]
     assert int(rows["opening"][0]) > int(rows["auto"][0]) > 0

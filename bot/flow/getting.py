@@ -40,14 +40,18 @@ def getting(store: Store, words: Words, spec: ToolSpec, notes: Notes) -> Tool:
         day = relative_day(local_day(found.observed_at, tz), local_day(context.now, tz), words.days(script))
         source = text("get_asked" if found.asked else f"get_{found.source}")
         told = await store.lookup.sources(context.audience, number)
-        whole = text("get_memory", id=number, who=who, text=as_data(found.text), kind=found.kind, day=day, source=source)
+        whole = text(
+            "get_memory", id=number, who=who, text=as_data(found.text), kind=found.kind, day=day, source=source
+        )
         said = (line(context, tz, event) for event in told)
         return ToolAnswer(_fitting((text("get_head"), whole, *said)), told=(number,), lines=_ids(told))
 
     def line(context: ToolContext, tz: tzinfo, event: Event, chars: int = LINE_CHARS) -> str:
         text = words.opening(words.script_named(context.script))
         who = as_data(event.name) if event.kind == "message" else text("me")
-        return text("get_line", id=event.id, at=clock_label(event.at, tz), who=who, text=as_data(clip(event.text, chars)))
+        return text(
+            "get_line", id=event.id, at=clock_label(event.at, tz), who=who, text=as_data(clip(event.text, chars))
+        )
 
     async def lines(context: ToolContext, number: int) -> ToolAnswer | None:
         found = await store.lookup.around(context.audience, number, REACH)

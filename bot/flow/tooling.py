@@ -94,7 +94,9 @@ class Tooling:
         outcome = replace(outcome, name=tool.spec.name if tool is not None else "")
         if found is None:
             return outcome
-        return replace(outcome, memory=found.memory, told=found.told, quiet=found.quiet, forget=found.forget, lines=found.lines)
+        return replace(
+            outcome, memory=found.memory, told=found.told, quiet=found.quiet, forget=found.forget, lines=found.lines
+        )
 
     async def _carried_out(
         self, bench: Bench, tool: Tool, call: ToolCall, text: Sentence
