@@ -1,4 +1,4 @@
-"""memory_recall by days and kinds, and memory_get: one thing whole, with where it comes from, for its audience alone."""
+"""memory_recall by days and kinds, and memory_get: one thing whole, and where it comes from."""
 
 import json
 
@@ -15,7 +15,8 @@ async def test_recall_keeps_to_days_of_the_persons_own_calendar_and_to_kinds(wor
     await world.wait(3_600)
     for more, found in (
         ({}, "红蓝"), ({"since": "2026-06-14"}, "蓝"), ({"until": "2026-06-12"}, "红"), ({"until": "2026-06-11"}, ""),
-        ({"since": "2026-06-12T00:00:00Z", "until": "2026-06-12T23:00:00+08:00"}, "红"), ({"kinds": ["knowledge"]}, "红蓝"),
+        ({"since": "2026-06-12T00:00:00Z", "until": "2026-06-12T23:00:00+08:00"}, "红"),
+        ({"kinds": ["knowledge"]}, "红蓝"),
         ({"kinds": ["identity", "event"]}, ""),
     ):  # fmt: skip
         tool_first(world, recall("雨伞", **more))
@@ -31,7 +32,7 @@ async def test_recall_keeps_to_days_of_the_persons_own_calendar_and_to_kinds(wor
 async def test_times_that_are_none_are_told_to_the_model(world: World, more: dict[str, object]) -> None:
     tool_first(world, recall("雨伞", **more))
     await world.say("雨伞呢")
-    assert results(world)[-1] in ("没有找到相关的记忆。",) or results(world)[-1].startswith("参数不对，没有执行")
+    assert results(world)[-1].startswith(("没有找到相关的记忆。", "参数不对，没有执行"))
     assert world.replies == ["好的"]
 
 
@@ -55,19 +56,20 @@ async def test_one_memory_whole_with_where_it_comes_from(world: World) -> None:
 async def test_a_line_with_those_around_it_for_those_who_heard_it(world: World) -> None:
     for number in range(9):
         await world.say(f"第{number}句话说的是海棠", "阿明", GROUP)
-    number = world.rows("SELECT id FROM event WHERE text LIKE '第4句%'")[0][0]
-    tool_first(world, get(id=f"@{number}"))
+    found = world.rows("SELECT id FROM event WHERE text LIKE '第4句%'")[0][0]
+    tool_first(world, get(id=f"@{found}"))
     await world.say("小暖，那句话前后说了什么", "阿红", GROUP)
     assert [line.split("：")[1][:3] for line in results(world)[-1].splitlines()[1:]] == [
         f"第{other}句" for other in range(1, 8)
     ]
     await world.say("那句话前后说了什么", "阿红")
-    assert results(world)[-1] == f"没有 @{number}，或者这里不能看。"
+    assert results(world)[-1] == f"没有 @{found}，或者这里不能看。"
 
 
 @pytest.mark.parametrize(
     "wanted",
-    [{}, {"id": "1", "path": "x"}, {"id": "abc"}, {"id": "12; DROP"}, {"path": "../../etc/passwd"}, {"path": "/etc/passwd"},
+    [{}, {"id": "1", "path": "x"}, {"id": "abc"}, {"id": "12; DROP"}, {"path": "../../etc/passwd"},
+     {"path": "/etc/passwd"},
      {"path": "notes/../nuan.db"}, {"path": "nuan.db"}, {"path": "MEMORY.md", "from": 0}, {"path": "x\x00y"},
      {"id": "#999999999999999999"}, {"id": "@" + "9" * 18}, {"path": "notes/2026-01-01.md#L5-2"}],
 )  # fmt: skip

@@ -7,7 +7,6 @@ from pydantic import Field
 from bot.config.section import Section
 from bot.types.memory import Ranking
 
-
 Inject = Literal["off", "tool", "auto", "both"]
 """How what is remembered reaches a prompt besides its opening: not at all, when the model asks, by itself, or both."""
 

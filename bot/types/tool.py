@@ -53,6 +53,26 @@ class ToolAnswer:
     lines: tuple[int, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class ToolOutcome:
+    """A tool's answer, and the memory it makes, if any; `{id}` in `text` becomes that memory's number.
+
+    `key` names the call of the tool `name` within its turn: models may use one call id twice. `quiet` ends every talk
+    of the chat. `forget` is no part of this commit: it has its own, which ends the turn.
+    """
+
+    key: str
+    call_id: str
+    text: str
+    tokens: int
+    memory: NewMemory | None = None
+    told: tuple[int, ...] = ()
+    name: str = ""
+    quiet: bool = False
+    forget: Unlearn | None = None
+    lines: tuple[int, ...] = ()
+
+
 class ToolRefused(Exception):
     """The call cannot be carried out: `key` names the text the model gets, `problem` what was wrong."""
 

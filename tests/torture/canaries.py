@@ -31,6 +31,8 @@ GROUPS = ("", "东群", "西群", "北群")
 """Chats of a platform: "" is the person's own DM."""
 
 CANARY = re.compile(r"c[0-9]{4}x")
+HERE = re.compile(r"【此处】(\w+) ?(?:私聊|群「(.*?)」)")
+PRESENT = re.compile(r"【在场】([^（，；;\n]+)")
 QUESTION = "小暖，大家的暗号是什么来着"
 
 
@@ -148,12 +150,23 @@ class Field:
     async def _say(self, spot: Spot, text: str) -> None:
         """Somebody says it; all that reached a model or a chat by that is looked through."""
         world = self.world
-        sent, said = len(world.prompts), len(world.talk.said)
+        sent, said = len(world.model.requests), len(world.talk.said)
         await world.say(text, spot.who, spot.group, platform=spot.platform)
-        for prompt in world.prompts[sent:]:
-            self._seen(spot, "prompt", "".join(message.content for message in prompt))
+        for request in world.model.requests[sent:]:
+            text = "".join(message.content for message in request.prompt.messages)
+            if request.prompt.tools:
+                self._seen(_place(text), "prompt", text)
+            else:
+                self._digested(text)
         for outgoing in world.talk.said[said:]:
-            self._seen(spot, "reply", outgoing.text)
+            kind, _, name = outgoing.external_chat_id.partition(":")
+            self._seen((outgoing.platform, name if kind == "group" else f"dm {name}"), "reply", outgoing.text)
+
+    def _digested(self, text: str) -> None:
+        """A digest may be of another chat, whose time has come; but of one alone."""
+        found = set(CANARY.findall(text))
+        if not any(found <= told for told in self.told.values()):
+            self.count.foreign.append(f"{sorted(found)} in one digest")
 
     async def _view(self, spot: Spot) -> None:
         """What `nuan ctx` and `nuan boot` show of that chat."""
@@ -169,15 +182,22 @@ class Field:
         chat, person = world.rows(sql, spot.platform, where, f"{spot.platform[0]}-{spot.who}")[0]
         view = View(str(chat), str(person))
         self._seen(
-            spot, "ctx", (await show_ctx(place, view, Look("大家的暗号是什么", debug=True), world.clock)).decode()
+            spot.chat, "ctx", (await show_ctx(place, view, Look("大家的暗号是什么", debug=True), world.clock)).decode()
         )
-        self._seen(spot, "boot", await show_boot(place, view))
+        self._seen(spot.chat, "boot", await show_boot(place, view))
 
-    def _seen(self, spot: Spot, how: str, text: str) -> None:
+    def _seen(self, chat: tuple[str, str], how: str, text: str) -> None:
         found = set(CANARY.findall(text))
-        mine = self.told.get(spot.chat, set())
+        mine = self.told.get(chat, set())
         self.count.own += len(found & mine)
-        self.count.foreign += [f"{canary} in {how} of {spot.chat}" for canary in sorted(found - mine)]
+        self.count.foreign += [f"{canary} in {how} of {chat}" for canary in sorted(found - mine)]
+
+
+def _place(prompt: str) -> tuple[str, str]:
+    """The chat that a prompt says it is for: what waited in one may be answered while another is asked in."""
+    said, who = HERE.search(prompt), PRESENT.search(prompt)
+    assert said is not None, prompt[:200]
+    return said[1].lower(), said[2] or f"dm {who[1] if who else ''}"
 
 
 async def canaries(folder: Path, recalls: int, seed: int = 1, rankings: tuple[str, ...] = RANKINGS) -> Count:
