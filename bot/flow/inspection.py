@@ -23,7 +23,8 @@ class Inspection:
 
     `gone` says that of that call only the prefix is kept. `next` compares the two, `last` that call with the one before
     it; `spent` is all that this chat used, `settled` its last call. `session` is what goes on there, told in `tz`.
-    `refs` is what came from memory into the log that goes on, with the turn's number, and what this turn would add (turn 0).
+    `refs` is what came from memory into the log that goes on, with the turn's number, and what this turn would add
+    (turn 0).
     """
 
     plan: Plan
