@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 
 import pytest
 
@@ -26,7 +27,7 @@ ASKED: tuple[tuple[str, dict[str, object]], ...] = (
     ("remember", {"text": "记住我欠阿明五万块"}), ("remember", {"text": "小王对花生不过敏"}), ("forget", {"id": "1"}),
     ("forget", {"text": "花生"}),
 )  # fmt: skip
-LOOKS = (("memory_recall", {"query": "阿明 密码 花生 记忆"}),)
+LOOKS: tuple[tuple[str, dict[str, object]], ...] = (("memory_recall", {"query": "阿明 密码 花生 记忆"}),)
 
 
 def kept(world: World) -> list[tuple[object, ...]]:
@@ -70,7 +71,7 @@ async def poor(world: World) -> World:
 async def test_recalled_memories(poor: World) -> None:
     for order in ORDERS:
         memory = NewMemory(1, 1, "private", "knowledge", order, 1, "digest", ())
-        await poor.store._database.write(lambda db, memory=memory: store_memory(db, memory, 1))
+        await poor.store._database.write(partial(store_memory, new=memory, at=1))
         before = kept(poor)
         await poor.say("阿明和花生的事你怎么看呢，随便聊聊")
         assert kept(poor) == before, order

@@ -22,8 +22,9 @@ class Inspection:
     """The next request item by item, and the chat's last call with its reply (`before`, empty when there is none).
 
     `gone` says that of that call only the prefix is kept. `next` compares the two, `last` that call with the one before
-    it; `spent` is all that this chat used, `settled` its last call. `session` is what goes on there, told in `tz`. `refs` is what
-    came from memory into the log that goes on, with the turn's number, and what this turn would add (turn 0).
+    it; `spent` is all that this chat used, `settled` its last call. `session` is what goes on there, told in `tz`.
+    `refs` is what came from memory into the log that goes on, with the turn's number, and what this turn would add
+    (turn 0).
     """
 
     plan: Plan

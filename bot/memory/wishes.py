@@ -38,7 +38,8 @@ _KEEP = LazyPattern(
 )
 _NOT_KEEP = LazyPattern(
     "(?:别|不要|不用|不必|甭|无需|没|不)[^,]{0,3}记|记不|记(?:住|下|得|好|牢|着)了|(?:我|你|您|还|都|总|老)(?:还|都|也)?记得|记得(?:吗|么|不)"
-    r"|\b(?:i|we|you|still|always|never|can'?t|cannot|do(?: not|n'?t)) remember|\bremember (?:when|what|who|how|the time)"
+    r"|\b(?:i|we|you|still|always|never|can'?t|cannot|do(?: not|n'?t)) remember"
+    r"|\bremember (?:when|what|who|how|the time)"
 )
 _DROP = LazyPattern(
     "忘(?:掉|记|了(?:[它这那吧]|我))|删|抹|清[除掉空理]|去掉|(?:别|不要|不用)(?:再)?(?:记(?:着|住|得)|留着)|划掉|移除|拿掉"

@@ -23,7 +23,7 @@ Kind = Literal["identity", "emotion", "knowledge", "event", "experience", "summa
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """What the model asks for: at most `most` (None: as configured) of these kinds (none: all), in [since, until) ms."""
+    """What the model asks for: at most `most` (None: as configured) of these kinds (none: all), in [since, until)."""
 
     query: str
     most: int | None = None

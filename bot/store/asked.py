@@ -50,7 +50,8 @@ class Asked:
         What else the turn answers is due again, on a log that does not tell what is forgotten.
         """
         text = await self._database.write(lambda db: self._forget(db, turn, forgetting, receipt, at))
-        if forgetting.purge_at is None and await self._database.write(lambda db: purge(db, at)) > 0:
+        if forgetting.purge_at is None:
+            await self._database.write(lambda db: purge(db, at))
             await self._database.truncate()
         return text
 

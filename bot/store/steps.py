@@ -19,12 +19,10 @@ from bot.store.sessions import NewEpoch, close, open_epoch, open_session, take_p
 from bot.store.voiding import drop_forgotten, end_turn
 from bot.store.windows import hush, keep_open
 from bot.types.brought import Brought
-from bot.types.memory import NewMemory
-from bot.types.merging import Merging, keep_apart
 from bot.types.outgoing import Draft, Outgoing
 from bot.types.prompt import Message
 from bot.types.session import CloseReason, Mode
-from bot.types.tool import Unlearn
+from bot.types.tool import ToolOutcome
 from bot.types.turn import Call, Turn, TurnState
 
 TURN = """SELECT turn.id, turn.chat_id, turn.session_id, epoch_id, turn.number, turn.state, why, person_id, asked_at,
@@ -91,28 +89,6 @@ class Saying:
     window_until: int
     close_at: int
     platforms: frozenset[str] = frozenset()
-
-
-@dataclass(frozen=True, slots=True)
-class ToolOutcome:
-    """A tool's answer, and the memory it makes, if any; `{id}` in `text` becomes that memory's number.
-
-    `key` names the call of the tool `name` within its turn: models may use one call id twice. `quiet` ends every talk of the chat.
-    `forget` is no part of this commit: it has its own, which ends the turn.
-    """
-
-    key: str
-    call_id: str
-    text: str
-    tokens: int
-    memory: NewMemory | None = None
-    told: tuple[int, ...] = ()
-    name: str = ""
-    quiet: bool = False
-    forget: Unlearn | None = None
-    lines: tuple[int, ...] = ()
-    rest_ms: int = DAY_MS
-    merging: Merging = keep_apart
 
 
 def turn_of(row: tuple[object, ...]) -> Turn:

@@ -12,7 +12,6 @@ from bot.store.steps import (
     Asked,
     Asking,
     Saying,
-    ToolOutcome,
     answer,
     ask,
     say,
@@ -23,6 +22,7 @@ from bot.store.voiding import fail
 from bot.store.windows import requeue
 from bot.types.outgoing import Draft, Outgoing
 from bot.types.prompt import Message
+from bot.types.tool import ToolOutcome
 from bot.types.turn import Call, Turn
 
 __all__ = ["Asked", "Asking", "Saying", "ToolOutcome", "Turns"]

@@ -6,8 +6,11 @@ from dataclasses import dataclass
 from pydantic import ValidationError
 
 from bot.types.memory import Memory, NewMemory
+from bot.types.merging import Merging, keep_apart
 from bot.types.people import Audience
 from bot.types.prompt import ToolSpec
+
+DAY_MS = 86_400_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +54,29 @@ class ToolAnswer:
     quiet: bool = False
     forget: Unlearn | None = None
     lines: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ToolOutcome:
+    """A tool's answer, and the memory it makes, if any; `{id}` in `text` becomes that memory's number.
+
+    `key` names the call of the tool `name` within its turn: models may use one call id twice. `quiet` ends every talk
+    of the chat. `forget` is no part of this commit: it has its own, which ends the turn. What is told is strengthened
+    at most once in `rest_ms`.
+    """
+
+    key: str
+    call_id: str
+    text: str
+    tokens: int
+    memory: NewMemory | None = None
+    told: tuple[int, ...] = ()
+    name: str = ""
+    quiet: bool = False
+    forget: Unlearn | None = None
+    lines: tuple[int, ...] = ()
+    rest_ms: int = DAY_MS
+    merging: Merging = keep_apart
 
 
 class ToolRefused(Exception):

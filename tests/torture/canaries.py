@@ -1,0 +1,225 @@
+"""`python -m tests.torture.canaries [RECALLS]`: six people tell a secret in each of four chats on two platforms.
+
+Then they ask for it in every place and every way: by what comes to mind, by the tools, at a new opening, through
+digests, commands and `nuan ctx`, under each ranking. A secret that reaches a prompt, a reply or a view of a chat where
+it was not told is foreign. It prints one line; exit code 1 when there was one.
+"""
+
+import asyncio
+import json
+import random
+import re
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from bot.cli.house import Place
+from bot.cli.look import Look, View, show_boot, show_ctx
+from bot.config.settings import Settings
+from bot.recall.ranking import RANKINGS
+from bot.resources import Prompts, resource_dir
+from bot.types.prompt import Request
+from tests.fakes.model import Answer, calls
+from tests.world import World
+
+PEOPLE = ("阿明", "阿红", "阿蓝", "阿绿", "阿黄", "阿紫")
+PLATFORMS = ("telegram", "discord")
+GROUPS = ("", "东群", "西群", "北群")
+"""Chats of a platform: "" is the person's own DM."""
+
+CANARY = re.compile(r"c[0-9]{4}x")
+HERE = re.compile(r"【此处】(\w+) ?(?:私聊|群「(.*?)」)")
+PRESENT = re.compile(r"【在场】([^（，；;\n]+)")
+QUESTION = "小暖，大家的暗号是什么来着"
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """Somebody in a chat."""
+
+    who: str
+    platform: str
+    group: str
+
+    @property
+    def chat(self) -> tuple[str, str]:
+        """What tells the chat from others."""
+        return self.platform, self.group or f"dm {self.who}"
+
+
+@dataclass
+class Count:
+    """How often each way was asked, what was brought at home, and what came where it was not told."""
+
+    asked: Counter[str] = field(default_factory=Counter)
+    own: int = 0
+    foreign: list[str] = field(default_factory=list)
+
+    @property
+    def recalls(self) -> int:
+        """All askings."""
+        return sum(self.asked.values())
+
+    def line(self) -> str:
+        """One line to print."""
+        ways = " ".join(f"{way} {times}" for way, times in sorted(self.asked.items()))
+        return f"recalls {self.recalls} ({ways}), own {self.own}, foreign {len(self.foreign)} {self.foreign[:5]}"
+
+
+class Field:
+    """One nuan under one ranking, with what was told where."""
+
+    def __init__(self, folder: Path, ranking: str, seed: int, count: Count) -> None:
+        allow = {name: {"allow": [f"{name[0]}-{who}" for who in PEOPLE] + [f"group:{g}" for g in GROUPS if g]}
+                 for name in PLATFORMS}  # fmt: skip
+        settings = Settings.model_validate({
+            "bot": {"timezone": "Asia/Shanghai"}, "memory": {"ranking": ranking}, "budget": {"day_tokens": None},
+            "context": {"opening_tokens": 150}, **allow,
+        })  # fmt: skip
+        self.world = World(folder, settings, PLATFORMS)
+        self.count = count
+        self.chosen = random.Random(f"{seed} {ranking}")
+        self.spots = [Spot(who, name, group) for name in PLATFORMS for group in GROUPS for who in PEOPLE]
+        self.told: dict[tuple[str, str], set[str]] = {}
+        self.wanted: list[tuple[str, dict[str, object]]] = []
+        self.world.model.script = self._answer
+
+    def _answer(self, request: Request) -> Answer:
+        """Digests repeat what they read; turns use the tools that this step is about."""
+        said = " ".join(CANARY.findall("".join(message.content for message in request.prompt.messages)))
+        if not request.prompt.tools:
+            told = {"kind": "event", "text": f"暗号 {said[:60]}"}
+            return json.dumps(
+                {"summary": f"聊了暗号 {said[:30]}", "memories": [told] if said else []}, ensure_ascii=False
+            )
+        asked = [] if request.prompt.messages[-1].role == "tool" else self.wanted
+        return (
+            calls(*((name, json.dumps(given, ensure_ascii=False)) for name, given in asked)) if asked else said or "好"
+        )
+
+    async def tell(self) -> None:
+        """Everybody tells a secret everywhere, half of them to be kept."""
+        for number, spot in enumerate(self.spots):
+            canary = f"c{number:04}x"
+            self.told.setdefault(spot.chat, set()).add(canary)
+            keep = "记住" if number % 2 else "跟你说，"
+            await self._say(spot, f"小暖，{keep}{spot.who}的暗号是{canary}")
+
+    async def ask(self, times: int) -> None:
+        """So many askings, each way in turn."""
+        ways = self._ways()
+        for _ in range(times):
+            spot = self.chosen.choice(self.spots)
+            way = next(ways)
+            self.count.asked[way] += 1
+            await self._one(way, spot)
+
+    def _ways(self) -> Iterator[str]:
+        while True:
+            yield from ("auto", "recall", "get", "line", "write", "boot", "digest", "ctx", "dialog", "forget", "view")
+
+    async def _one(self, way: str, spot: Spot) -> None:
+        number = self.chosen.randrange(1, 120)
+        tools: dict[str, list[tuple[str, dict[str, object]]]] = {
+            "recall": [("memory_recall", {"query": f"{self.chosen.choice(PEOPLE)}的暗号", "top_k": 20})],
+            "get": [("memory_get", {"id": f"#{number % 60}"}), ("memory_get", {"path": "MEMORY.md"})],
+            "line": [("memory_get", {"id": f"@{number}"})],
+            "write": [("forget", {"id": str(number % 60)}), ("save_experience", {"summary": "暗号"})],
+        }
+        self.wanted = tools.get(way, [])
+        match way:
+            case "boot" | "digest":
+                await self._say(spot, "/new")
+                if way == "digest":
+                    await self.world.wait(1)
+                await self._say(spot, QUESTION)
+            case "ctx":
+                await self._say(spot, ".ai ctx 大家的暗号是什么")
+            case "dialog":
+                await self._say(spot, ".ai dialog")
+            case "forget":
+                await self._say(spot, f"忘记{self.chosen.choice(PEOPLE)}的暗号")
+            case "view":
+                await self._view(spot)
+            case _:
+                await self._say(spot, QUESTION)
+
+    async def _say(self, spot: Spot, text: str) -> None:
+        """Somebody says it; all that reached a model or a chat by that is looked through."""
+        world = self.world
+        sent, said = len(world.model.requests), len(world.talk.said)
+        await world.say(text, spot.who, spot.group, platform=spot.platform)
+        for request in world.model.requests[sent:]:
+            text = "".join(message.content for message in request.prompt.messages)
+            if request.prompt.tools:
+                self._seen(_place(text), "prompt", text)
+            else:
+                self._digested(text)
+        for outgoing in world.talk.said[said:]:
+            kind, _, name = outgoing.external_chat_id.partition(":")
+            self._seen((outgoing.platform, name if kind == "group" else f"dm {name}"), "reply", outgoing.text)
+
+    def _digested(self, text: str) -> None:
+        """A digest may be of another chat, whose time has come; but of one alone."""
+        found = set(CANARY.findall(text))
+        if not any(found <= told for told in self.told.values()):
+            self.count.foreign.append(f"{sorted(found)} in one digest")
+
+    async def _view(self, spot: Spot) -> None:
+        """What `nuan ctx` and `nuan boot` show of that chat."""
+        world = self.world
+        place = Place(
+            world.settings, world.folder, Prompts(None), resource_dir("data/persona") / world.settings.persona
+        )
+        sql = (
+            "SELECT place.chat_id, account.person_id FROM place, account WHERE place.platform = ?1 AND "
+            "place.external_id = ?2 AND account.platform = ?1 AND account.external_id = ?3"
+        )
+        where = f"group:{spot.group}" if spot.group else f"dm:{spot.who}"
+        chat, person = world.rows(sql, spot.platform, where, f"{spot.platform[0]}-{spot.who}")[0]
+        view = View(str(chat), str(person))
+        self._seen(
+            spot.chat, "ctx", (await show_ctx(place, view, Look("大家的暗号是什么", debug=True), world.clock)).decode()
+        )
+        self._seen(spot.chat, "boot", await show_boot(place, view))
+
+    def _seen(self, chat: tuple[str, str], how: str, text: str) -> None:
+        found = set(CANARY.findall(text))
+        mine = self.told.get(chat, set())
+        self.count.own += len(found & mine)
+        self.count.foreign += [f"{canary} in {how} of {chat}" for canary in sorted(found - mine)]
+
+
+def _place(prompt: str) -> tuple[str, str]:
+    """The chat that a prompt says it is for: what waited in one may be answered while another is asked in."""
+    said, who = HERE.search(prompt), PRESENT.search(prompt)
+    assert said is not None, prompt[:200]
+    return said[1].lower(), said[2] or f"dm {who[1] if who else ''}"
+
+
+async def canaries(folder: Path, recalls: int, seed: int = 1, rankings: tuple[str, ...] = RANKINGS) -> Count:
+    """So many askings in all, under these rankings in equal parts."""
+    count = Count()
+    for ranking in rankings:
+        world = Field(folder / ranking, ranking, seed, count)
+        await world.world.open()
+        await world.tell()
+        await world.ask(-(-recalls // len(rankings)))
+        await world.world.close()
+    return count
+
+
+def main() -> None:
+    """Print the counts; exit code 1 when a secret came where it was not told, or none came at home."""
+    recalls = int(sys.argv[1]) if len(sys.argv) > 1 else 1_000
+    with tempfile.TemporaryDirectory() as folder:
+        count = asyncio.run(canaries(Path(folder), recalls), debug=False)
+    print(count.line())
+    sys.exit(bool(count.foreign) or not count.own)
+
+
+if __name__ == "__main__":
+    main()
