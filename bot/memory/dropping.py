@@ -5,81 +5,136 @@ import re
 from bot.memory import patterns as p
 from bot.memory.patterns import END, PARTICLE, POLITE, STOP
 from bot.memory.reading import Found, Place
+from bot.memory.wording import chinese as zh
+from bot.memory.wording import english as en
 from bot.text.lazy import LazyPattern
 from bot.types.memory import Verb
 
+_SURE = LazyPattern(
+    "[忘删清抹撤销除]|wipe|clear|复原|恢复|还原|去掉|取消|作废|[别要用必许好使甭勿准][^,。?\n]{0,40}[记存收留]|undo|restore|forget|memor|remember"
+    "|delete|remove|erase|drop|scratch|do ?n[o']t|do not|need to|no need"
+)
 _AFTER = rf"(?:{PARTICLE}|{POLITE})*+{END}"
 _NUMBERED = LazyPattern(
     "[/.]?(?:(?P<forget>忘记|忘掉|忘了|forget(?: about)?(?: memory)?"
-    "|(?:删掉|删除|delete|remove)(?= ?(?:#|[0-9]+ ?号|记忆|memory)))"
+    "|(?:删掉|删除|delete|remove|erase)(?= ?(?:#|[0-9]+ ?号|记忆|memory)))"
     "|(?P<undo>撤[销消回]|复原|恢复|还原|undo|restore)) ?"
     rf"(?:号码?|no\.? ?|记忆|memory)? ?#?(?P<number>[0-9]{{1,9}})(?: ?[号条])?(?:记忆)?{_AFTER}"
 )
-_FOREVER = LazyPattern("彻底|永久|permanently")
+_FOREVER = LazyPattern("彻底|永久|permanently|for good")
 _FOREVER_DROP = LazyPattern(f"[^{STOP}]{{0,200}}?(?:彻底|永久)[忘删清]")
 _UNDO = LazyPattern(f"[/.]?(?:撤[销消]|复原|undo(?: (?:that|it|this))?)(?:一下)?{_AFTER}")
 
 _STUFF = f"[^{STOP}]{{1,200}}?"
-_OFF = "(?:这件事|那件事|这[条个]|那[条个]|的?这[条个]?记忆|的?那[条个]?记忆|的?记忆|的事情?|这回事)?"
-_DONE = "(?:吧|吗|好吗|可以吗|好不好|行吗|了|掉|啦|哦|喔|嘛|一下| )*?"
-_DROP = "(?:彻底|永久)?(?:忘[记掉了]掉?|忘|删[掉除了]|删|清[掉除]|移除|抹掉)"
-_FORGETS = tuple(
-    LazyPattern(f"(?:{pattern}){END}")
+_D = zh.DONE + END
+_E = rf"(?:[ ,]?(?:{en.POLITE}|now|anymore|any more|any longer|too|again|permanently|for good|right away|lol|@?{p.NAME}+)(?![a-z]))*(?=[ ]?(?:[{STOP}:]|$)| and | but )"
+_OFF = zh.TAIL_OFF
+_WHICH = "(?:刚刚?才?|上面|之前|前面|上一|最近|那|这|呢)"
+_LAST = f"(?:(?:我)?(?:刚刚?才?|上面|之前|前面)(?:说|讲|发|记|存|记住|提到)?过?的?(?:那|这)?一?(?:条|句话?|个|段话?|件事?|些)?|{_WHICH}一?条)(?:记忆|记录|话|内容|消息|东西|备忘)?|{_WHICH}一?[个件]?(?:记忆|备忘|记录)|(?:这|那)(?:件事|个)"
+_ONE = f"(?:(?:我)?{_WHICH}(?:说|讲|发|记|存|记住|提到)?过?的?(?:那|这)?一?(?:条|句话?|个|段话?|件事?|些)?(?:记忆|记录|话|内容|消息|东西|备忘)?)"
+_NOT_TO = "(?:别|不要|不用|不必|不许|不准|不可以|请勿|勿|甭|莫|唔好|唔使|无需|不需要)(?:再|帮我|给我|替我|去|也|都|把)*"
+_NOTED = "(?:记(?:住|着|下来?|录(?:下来)?|在(?:记忆里|心里?)?)?|存(?:下来?|住|起来|进(?:你的)?记忆里?)?|保存|储存|收集|保留|留存)"
+_EVERYTHING = tuple(
+    LazyPattern(f"(?:{pattern})")
     for pattern in (
-        # everything, or a stored id of another kind
-        "把?你?(?:记得|记住|知道)的?(?:所有)?关于我的(?:一切|所有|事情?)(?:都|全部?)*" + _DROP + _DONE,
-        "(?:清[空除]|删[掉除])(?:你)?(?:对我的|关于我的|我的)?(?:所有|全部|一切)的?记忆" + _DONE,
-        "(?:麻烦)?(?:把)?第[一二三四五六七八九十0-9]+条记忆"
-        + _DROP
-        + _DONE
-        + "|(?:删[掉除]|忘[记掉])第[一二三四五六七八九十0-9]+条(?:记忆)?"
-        + _DONE,
-        r"(?:erase|delete|forget|wipe|clear) (?:everything|all)(?: (?:that )?you (?:know|remember)(?: about me)?"
-        r"| about me| my memories| memories)",
-        "忘[记掉]掉?(?:所有|一切)?(?:关于我的)(?:一切|所有|事情?)" + _DONE,
-        # 删掉那条, 把这个忘掉, 别记这个, 取消刚才记住的东西
-        "(?:删[掉除]|忘[掉记]|清掉)(?:刚才|刚刚)?(?:的)?[这那上](?:一)?[条](?:记忆)?" + _DONE,
-        "把(?:刚才|刚刚)?[这那上](?:一)?[条个件](?:记忆|事)?" + _DROP + _DONE,
-        "(?:刚才|刚刚|上面|之前)?(?:说的|那[个条]|这[个条])(?:话|东西)?(?:别|不要|不用)(?:帮我)?记了?" + _DONE,
-        "(?:别|不要|不用)(?:帮我)?记(?:住|下来?|着)?[这那](?:个|条|些|句话?)?" + _DONE,
-        "取消(?:刚才|刚刚)?记住?的(?:东西|内容|那条)?" + _DONE,
-        r"(?:delete|remove|erase|forget) (?:that|this|the last) memory",
-        # with a content
-        f"(?:删[掉除]|清[掉除])这?那?条?记忆[: ]+(?P<c>{_STUFF})" + _DONE,
-        f"(?:删[掉除]|清[掉除])(?:关于|有关)?(?P<c>(?:我|关于我)(?!(?:对|的)?(?:所有|全部)){_STUFF})(?:的那条"
-        f"|的这条|那条|这条|的)(?:记忆|记录)" + _DONE,
-        f"(?:真的)?把(?P<c>{_STUFF})(?:那条|这条|的)?(?:从(?:你的)?)?记忆里?(?:中)?" + _DROP + _DONE,
-        f"(?:真的)?把(?P<c>我{_STUFF}){_OFF}忘(?:掉|了吧|记|了(?=好吗|可以吗))" + _DONE,
-        f"我(?:之前|刚才|刚刚)?(?:让|叫|请)你记(?:住|下)?的(?P<c>{_STUFF})(?:可以|就)?忘[掉记]了?" + _DONE,
-        f"(?P<c>我{_STUFF}){_OFF}可以(?:忘[掉记]?了?|删掉了?)" + _DONE,
-        f"取消记住(?P<c>{_STUFF})" + _DONE,
-        f"(?:别|不要|不用|不必|甭|唔好)再?(?:帮我)?记(?:住|着|下|著|录)?(?:关于)?(?P<c>(?:我|关于我|我嘅)(?!了|们"
-        f"|$){_STUFF}){_OFF}{_DONE}",
-        f"[/.](?:忘记|forget) ?(?P<c>{_STUFF})" + _DONE,
-        f"(?:忘记|忘掉|忘了(?={_STUFF}吧{END})|forget ?掉)(?:掉)?(?:关于|有关)? ?(?P<c>{_STUFF}){_OFF}{_DONE}",
-        r"(?:forget|unremember)(?: about)?(?: that| about)? (?P<c>(?:i|i'm|i've|my|our|we|what i|the (?:thing"
-        r"|part) (?:about|where) (?:i|my)|"
-        rf"(?<=unremember )\w+)\b{_STUFF})",
-        rf"stop remembering(?: that| about)? (?P<c>{_STUFF})",
-        rf"(?:delete|remove|erase|drop|wipe) (?P<c>{_STUFF}) from (?:your |the )?memor(?:y|ies)",
-        rf"do ?n[o']t (?:remember|save|keep|store) (?P<c>my {_STUFF})(?: (?:in|to) (?:your )?memory)?",
+        f"把?(?:你)?(?:(?:对我|关于我|我|你)的?)?(?:所有|全部|一切)的?(?:关于我的|我的)?(?:记忆|记录)(?:都|全部?|通通)*{zh.DROP}{_D}",
+        f"把?你?(?:记得|记住|知道|记)的?(?:所有|一切)?(?:关于)?(?:我)?的?(?:一切|所有|全部|事情?|东西)?(?:都|全部?|通通)+{zh.DROP}{_D}",
+        f"把?你?(?:记得|记住|知道)的?(?:所有|一切)?关于我的(?:一切|所有|全部|事情?|东西)(?:都|全部?|通通)*{zh.DROP}{_D}",
+        f"(?:清[空除掉]|删[掉除光]|抹[去掉除]|忘[记掉])(?:掉)?(?:你)?(?:对我的|关于我的|我的|你的)?(?:所有|全部|一切)的?(?:关于我的)?(?:记忆|记录|事情?){_D}",
+        f"(?:清空|重置)(?:你)?(?:对我的|关于我的|我的|你的)?记忆{_D}",
+        f"忘[记掉]掉?(?:所有|一切)?关于我的(?:所有|一切|全部)?(?:一切|所有|全部|事情?|东西)?{_D}",
+        r"(?:erase|delete|forget|wipe|clear|remove) (?:everything|all|anything)(?: of)?(?: (?:that )?you(?:['’]ve| have)? "
+        r"(?:know|remember|stored?|saved?|learned|got)(?: about me)?| about me)" + _E,
+        rf"(?:erase|delete|forget|wipe|clear|remove)(?: all| all of)?(?: (?:my|your|the|of my))? (?:memories|memory)(?: (?:of|about) me)?{_E}",
     )
 )
+"""Which means all of them; never carried out without asking back."""
+_POINTED = tuple(
+    LazyPattern(f"(?:{pattern})")
+    for pattern in (
+        f"(?:把)?第[一二三四五六七八九十0-9]+条(?:记忆|记录)?{zh.DROP}{_D}|(?:删[掉除]|忘[记掉])第[一二三四五六七八九十0-9]+条(?:记忆|记录)?{_D}",
+        f"(?:删[掉除了]|忘[掉记]|清掉|抹掉|去掉|撤[回销]|取消)(?:掉)?(?:{_LAST}){_D}",
+        f"取消{_WHICH}的?(?:记忆|记录|记住?的(?:东西|内容|那条)?){_D}",
+        f"[把将](?:{_LAST})(?:从(?:你的)?记忆(?:里|中))?{zh.DROP}{_D}",
+        f"{_ONE}{_NOT_TO}{_NOTED}了?{_D}",
+        f"{_NOT_TO}(?:{_NOTED})[这那呢](?:个|条|些|段(?:话)?|句话?|一?[条句]|件事?)?{_D}",
+        f"删除(?:记忆|备忘) ?[a-z]+[_-][0-9a-z]{{3,16}}{_D}",
+        r"(?:delete|remove|erase|forget|drop|scratch)(?: (?:that|this|the)(?: last| previous| latest)?)? (?:memory|memories|note about that)" + _E,
+        rf"{en.DROP} (?:that|this|it|the last (?:one|thing|memory|note)) (?:from|off|out of) (?:your |the )?{en.STORED}{_E}",
+        r"forget (?:what|everything|all) i(?:['’]ve| have)?(?: just)? (?:said|told you|wrote|sent|mentioned)" + _E,
+        r"forget (?:that|this|the) last (?:thing|bit|part|message|one|memory)(?: i said)?" + _E,
+        rf"(?:do ?n[o']t|do not|never|no need to|(?:you )?(?:do ?n[o']t|do not) (?:need|have) to) {en.KEEP_NOT} (?:this|that|it|these|those)(?: one)?(?: down)?"
+        rf"(?: (?:in|to) (?:your |the )?{en.STORED})?{_E}",
+    )
+)
+"""Which means something said before."""
+_NAMED = tuple(
+    LazyPattern(f"(?:{pattern})")
+    for pattern in (
+        f"(?:删[掉除]|清[掉除]|忘[记掉])(?:这|那)?一?条?记忆[: ]+(?P<c>{_STUFF}){_D}",
+        f"(?:删[掉除了]|清[掉除]|抹[掉去除]|移除|去掉)(?:关于|有关)?(?:你)?(?P<c>(?:我|关于我)(?!(?:对|的)?(?:所有|全部)){_STUFF})(?:的?那一?[条件个点](?:事)?"
+        f"|的?这一?[条件个点](?:事)?|的)?(?:的?(?:相关)?记忆)(?:里的)?{_D}",
+        f"(?:删[掉除了]|清[掉除]|抹[掉去除]|移除|去掉)(?:关于|有关)(?P<c>{_STUFF})的?(?:那一?条|这一?条|相关)?(?:记忆|记录|信息){_D}",
+        f"(?:删[掉除了]|清[掉除]|抹[掉去除]|移除|去掉)(?P<c>(?:我|关于我){_STUFF}(?:记录|信息|资料)){_D}",
+        f"(?:删[掉除了]|清[掉除]|抹[掉去除]|移除|去掉)(?P<c>{_STUFF})(?:那一?[条点](?:记忆|记录)?|这一?[条点](?:记忆|记录)?){_D}",
+        f"从(?:你的)?(?:记忆|备忘录?)(?:里|中|库)*(?:面)?{zh.DROP}(?P<c>{_STUFF}){_OFF}{_D}",
+        f"[把将](?P<c>{_STUFF})(?:那一?条|这一?条|的)?(?:从(?:你的?)?)?(?:记忆|脑子|备忘录?)(?:里|中|库)*(?:面)?{zh.DROP}{_D}",
+        f"[把将](?P<c>(?:我|关于我|之前|以前|旧){_STUFF}){_OFF}(?:都|给|帮我|全部?)*(?:忘(?:掉|了吧|了(?=$|[,。?])|记|了(?=好吗|可以吗))|作废){_D}",
+        f"[把将](?P<c>(?:我|关于我)(?!的?(?:照片|图片|文件|视频)){_STUFF}){_OFF}(?:都|给|帮我|全部?)*(?:删[掉除了]?|清[掉除]|抹[掉去]|移除){_D}",
+        f"[把将](?P<c>{_STUFF})(?:那一?[条件](?:事|记忆|记录)?|这一?[条件](?:事|记忆|记录)?)(?:都|给|帮我|全部?)*{zh.DROP}{_D}",
+        f"我?(?:之前|刚才|刚刚|以前)?(?:让|叫|请)你记(?:住|下|着)?的(?P<c>{_STUFF})(?:可以|请|就|都)*{zh.DROP}{_D}",
+        f"我?(?:之前|刚才|刚刚|以前)(?:跟你|和你|告诉你)?(?:说|讲|提)过?的?(?P<c>{_STUFF}){_OFF}(?:可以|请|就|都|麻烦)+{zh.DROP}{_D}",
+        f"(?:之前|刚才|刚刚|以前)(?:说|讲|提|记)过?(?:的)?(?P<c>(?:我)?{_STUFF})(?:那|这)一?[条件句个](?:事|话|记忆)?(?:可以|请|就|都|麻烦)*{zh.DROP}{_D}",
+        f"(?P<c>我(?!们?(?:可以|能|会|要|想|都|已经|已|就|不|也|真|昨|今|刚才|又|还)){_STUFF}){_OFF}(?:可以|麻烦|你就|就)+(?:忘[记掉]?了?|删掉?了?|清掉了?){_D}",
+        f"(?P<c>(?:我?的?旧|原来的?|以前的?|老)[^{STOP}]{{0,12}}?)(?:就|可以|都|请|帮我|麻烦)+(?:忘[记掉了]|删[掉除了]?|清[掉除]|作废)+{_D}",
+        f"(?P<c>我(?!们){_STUFF}){_OFF}(?:你)?{_NOT_TO}{_NOTED}(?!得)了?{_D}",
+        f"取消记住?(?P<c>{_STUFF}){_D}",
+        f"{_NOT_TO}(?:把)(?P<c>{_STUFF})(?:给)?{_NOTED}{_D}",
+        f"{_NOT_TO}{_NOTED}(?:关于)?(?P<c>(?:我|关于我|我嘅)(?!了|们|的?话$|$|这个人$){_STUFF}){_OFF}{_D}",
+        f"[/.](?:忘记|忘掉|forget) ?(?P<c>{_STUFF}){_D}",
+        f"如果你?记了(?P<c>我{_STUFF}),(?:就|请)*(?:删|忘)[掉除了]*{_D}",
+        f"(?:忘记|忘掉|忘了(?={_STUFF}(?:吧|那[条个件]|这[条个件事]|的事){zh.DONE}{END})|forget ?掉)(?:掉)?(?:关于|有关)? ?(?P<c>{_STUFF}){_OFF}{_D}",
+        rf"(?:un-?remember|forget)(?: about)?(?: that| about)? (?P<c>(?:i|i'm|im|i've|i'd|my|our|we|what i|everything (?:about|i)"
+        rf"|the [^{STOP}]{{1,40}} (?:i|you|we)|the (?:thing|part|fact|bit) (?:about|where|that)? ?(?:i|my)|(?<=remember )\w+)(?![a-z]){_STUFF}){_E}",
+        rf"(?:un-?remember) (?P<c>{_STUFF}){_E}",
+        rf"stop (?:remembering|storing|saving|keeping|recording|tracking|logging)(?: that| about)? (?P<c>{_STUFF}){_E}",
+        rf"{en.DROP} (?:the )?(?:fact |info(?:rmation)? |data )?(?:that )?(?P<c>{_STUFF}) (?:from|off|out of) (?:your |the )?{en.STORED}{_E}",
+        rf"{en.DROP} (?:the |that |any )?(?:memory|memories|note|notes|entry|record|records|fact|info|information|data|bit|part|everything)(?: you have)? "
+        rf"(?:that|about|on|of|with|where) (?P<c>(?!it\b|this\b|that\b){_STUFF}){_E}",
+        rf"(?:scratch|drop|ignore and forget|erase|delete) (?P<c>what i (?:said|told you)(?: about)? {_STUFF}){_E}",
+        rf"(?:do ?n[o']t|do not|never) {en.KEEP_NOT} (?:that )?(?P<c>(?:my|our|i|i'm|what i) ?{_STUFF}|[^{STOP}]{{1,40}}(?= (?:in|to) your memory))"
+        rf"(?: (?:in|to) (?:your |the )?(?:memory|memories|database|notes))?{_E}",
+        rf"i (?:do ?n[o']t|do not) want you to {en.KEEP_NOT} (?:that )?(?P<c>{_STUFF}){_E}",
+        rf"(?:no need (?:for you )?to|(?:you )?(?:do ?n[o']t|do not) (?:need|have) to|(?:you )?no longer (?:need|have) to|(?:you can )?stop) {en.KEEP_NOT} (?:that )?(?P<c>(?:my|i|our|that|what)\b{_STUFF}){_E}",
+    )
+)
+_TOLD_DROPPED = LazyPattern(r"(?:i told you(?: that)?|i said(?: that)?|you (?:know|remember)(?: that)?|you have it that) (?P<c>[^,。?\n]{2,80}), *$")
+_DROP_IT = LazyPattern(rf"{en.DROP} (?:that|it|this) from (?:your |the )?(?:memory|memories|notes)")
+_OLD_ONE = LazyPattern(f"(?:那个?|这个?|我的?)(?P<c>[^,。?\n]{{1,20}}?)(?:已经)?(?:换|改|变)了,$")
+_OLD_GONE = LazyPattern("(?:旧的?|原来的?|以前的?|老的?)(?:那[条个])?(?:可以|就|请)*(?:删|忘|清)[掉除了]")
 _FORGETTABLE = LazyPattern(
-    "我(?!们|吧|好吗|了|是谁|就|真|也|都|还|,|$)|刚[刚才]|之前|关于|有关|旧|老地址|以前的|那[条个件].*(?:记忆"
-    "|地址|号码|密码)|[^,]*[这两三]条$"
-    "|[^,]*(?:在[a-z0-9]|住址|地址|号码|密码|生日|名字|学号|工号)"
+    "我(?!们|吧|好吗|了|是谁|就|真|也|都|还|,|$|这个人$|的好)|刚[刚才]|之前|关于|有关|旧|老地址|以前的|那[条个件].*(?:记忆|地址|号码|密码)"
+    f"|[^,]*[这那两三][条点]$|[^,]*(?:在[a-z0-9]|{zh.PERSONAL})"
 )
 _NOT_FORGETTABLE = LazyPattern(
-    "#|.*(?:怎么|了?吗$|什么|为什么|如何|干嘛)|(?:烦恼|过去|痛苦|不开心|一切|悲伤|伤|自己|他|她|你|吧|了|带|跟|说"
-    "|告诉|邀请|密码(?:$|了|怎))"
-    r"|my (?:previous |last )?(?:command|message|question|request|password|order)|.*(?:的生日了|的名字了)$"
+    "#|.*(?:怎么|了?吗$|什么|为什么|如何|干嘛)|(?:烦恼|过去|痛苦|不开心|一切|悲伤|伤|自己|他|她|你|吧|了|带|跟|说|告诉|邀请|密码(?:$|了|怎)"
+    "|我爱|我们|所有人|那些|不愉快)"
+    r"|(?:my|the) (?:previous |last |next )?(?:command|message|question|request|password$|order|existence|alarm|reminder|timer)|.*(?:的生日了|的名字了)$"
+    r"|(?:i|we) (?:ever|even|sometimes|always|often|just|never|asked|was (?:ever|even)|mentioned it|said (?:that|it|anything))\b|my (?:head|keys|way|manners|place)\b"
 )
+_THING = LazyPattern(f".*(?:{zh.THINGS})")
+_TOLD_OF_YOU = LazyPattern("(?:.*[ ,])?(?:你们?|都|就|you|and|so|well|oh)")
+"""你忘记我的生日了 tells."""
+_PART = LazyPattern("(?:(?!和|跟|与|、|以及).)+")
+_TWO = LazyPattern("[^,]*(?:[两三四几]条|[两三四]件事)")
 
 
-def dropping(place: Place) -> Found | None:
-    """The wish to forget or to undo that stands at this place, or None; doubt means None."""
-    return _numbered(place) or _forget(place)
+def dropping(place: Place) -> tuple[Found, ...]:
+    """The wish to forget or to undo that stands at this place, one for each thing; none in doubt."""
+    if not _SURE.search(place.shape, place.start, place.start + 400):
+        return ()
+    found = _numbered(place) or _forget(place)
+    return _each(place.shape, found) if found else ()
 
 
 def _numbered(place: Place) -> Found | None:
@@ -95,14 +150,29 @@ def _numbered(place: Place) -> Found | None:
 
 
 def _forget(place: Place) -> Found | None:
-    for pattern in _FORGETS:
+    for pattern in (*_EVERYTHING, *_POINTED):
         match = pattern.match(place.shape, place.at)
-        if not match:
-            continue
-        if "c" not in pattern.groupindex or not match["c"]:
-            return Found("forget", place.start, match.end())
-        return _forgotten(place, match)
-    return None
+        if match and not _question(place, match):
+            return _pointed(place, match)
+    for pattern in _NAMED:
+        if match := pattern.match(place.shape, place.at):
+            return _named(place, match)
+    return _replaced(place)
+
+
+def _pointed(place: Place, match: re.Match[str]) -> Found:
+    """那条; what it means may stand right before it in the same sentence."""
+    told = _TOLD_DROPPED.search(place.shape, max(place.floor, place.start - 120), place.start)
+    if told and _DROP_IT.match(place.shape, place.at):
+        return Found("forget", told.start("c"), match.end(), told.span("c"), forever=_forever(place))
+    return Found("forget", place.start, match.end(), forever=_forever(place))
+
+
+def _replaced(place: Place) -> Found | None:
+    """那个密码换了，旧的删掉: what is meant is named by the change."""
+    old = _OLD_ONE.search(place.shape, max(place.floor, place.start - 40), place.start)
+    match = _OLD_GONE.match(place.shape, place.at) if old else None
+    return Found("forget", place.start, match.end(), old.span("c")) if old and match else None
 
 
 def _forever(place: Place) -> bool:
@@ -110,16 +180,43 @@ def _forever(place: Place) -> bool:
     return bool(_FOREVER.search(place.lead) or _FOREVER_DROP.match(place.shape, place.at))
 
 
-def _forgotten(place: Place, match: re.Match[str]) -> Found | None:
+def _question(place: Place, match: re.Match[str]) -> bool:
+    """Whether it is asked about, and not politely asked for."""
+    return place.shape[match.end() : match.end() + 1] == "?" and not place.asked and not _polite(match[0])
+
+
+def _polite(text: str) -> bool:
+    return text.rstrip().endswith(("好吗", "可以吗", "行吗", "好不好")) or "可以" in text
+
+
+def _named(place: Place, match: re.Match[str]) -> Found | None:
     a, b = match.span("c")
     body = place.shape[a:b].strip()
     plain = place.shape.startswith(("忘", "forget"), place.at)
     chinese = p.CJK.search(body) is not None
-    question = place.shape[match.end() : match.end() + 1] == "?" and not place.asked
     if p.DEICTIC.fullmatch(body):
-        return Found("forget", place.start, match.end())
-    if question or _NOT_FORGETTABLE.match(body) or p.QUESTION.search(body):
+        idle = _question(place, match) or (plain and body in ("它", "it", "that", "this", "them"))
+        return None if idle else Found("forget", place.start, match.end())
+    if _question(place, match) or (plain and _NOT_FORGETTABLE.match(body)) or p.QUESTION.search(body):
         return None
-    if plain and chinese and (place.lead.strip(" ,").endswith("你") or not _FORGETTABLE.match(body)):
+    if plain and _TOLD_OF_YOU.fullmatch(place.lead.strip(" ,")):
+        return None
+    if plain and chinese and not _FORGETTABLE.match(body):
+        return None
+    if not plain and _THING.match(body) and "记忆" not in match[0]:
         return None
     return Found("forget", place.start, match.end(), (a, b), forever=_forever(place))
+
+
+def _each(shape: str, found: Found) -> tuple[Found, ...]:
+    """甲和乙这两条: each of what is named together."""
+    if found.content is None or not _TWO.match(shape[found.content[0] : found.end]):
+        return (found,)
+    a, b = found.content
+    stop = _TWO.match(shape[a:b])
+    end = a + re.search("这?[两三四几][条件]", shape[a:b]).start() if stop else b  # type: ignore[union-attr]
+    spans = [part.span() for part in _PART.finditer(shape[:end], a)]
+    return tuple(
+        Found("forget", found.start if not n else found.end, found.end, span, forever=found.forever)
+        for n, span in enumerate(spans)
+    )

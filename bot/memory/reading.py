@@ -13,15 +13,18 @@ from bot.types.memory import Verb
 
 _HIDDEN = re.compile(
     r"```(?s:.*?)(?:```|\Z)|`[^`\n]*`|「[^「」\n]*」|『[^『』\n]*』|“[^“”\n]*”|‘[^‘’\n]*’|《[^《》\n]*》"
-    r"|\"[^\"\n]*\"|^(?:>|[\[【](?:转发|fwd)).*$",
+    r"|\"[^\"\n]*\"|^(?:>|[\[【](?:(?:转发|转自|通知|公告|fwd|forwarded|聊天记录))).*$",
     re.MULTILINE,
 )
 _FULL_STOP = re.compile(
     r"[。!]|(?<!\d)(?<!\bmr)(?<!\bms)(?<!\bdr)(?<!\bmrs)\.(?![a-z0-9忘记])"
     r"|\.(?=\.)|(?<=\d)\.(?=$|\n)|(?:(?<=[a-z] \d)|(?<=[a-z] \d\d)|(?<=\d{3}))\.(?= )"
 )
+_LISTED = re.compile(r"(?:^|[\s:,])1[.)] ?[^\d]")
+_ITEM_STOP = re.compile(r"[。!]|(?<!\d)(?<!\bmr)(?<!\bms)(?<!\bdr)(?<!\bmrs)\.(?![a-z0-9忘记])|\.(?=\.)|(?<=\d)\.(?=$|\n)")
+"""In an enumeration the dot after a number ends nothing."""
 _SOFT_STOP = re.compile(
-    r"[;~—–☀-➿\U0001F000-\U0001FAFF]|(?<!\d),|,(?!\d{3})|(?<= )-(?= )|、(?=[。,\n]|$)|(?<= )but(?= call me)"
+    r"[;~—–☀-➿\U0001F000-\U0001FAFF]|(?<!\d),|,(?!\d{3})|(?<= )-(?= )|、(?=[。,\n]|$)|(?<= )(?:but|so|and)(?= (?:can you |could you |please |pls |just |you can )*call me)"
 )
 
 
@@ -62,7 +65,7 @@ def shaped(folded: str, names: tuple[str, ...]) -> str:
     shape = _HIDDEN.sub(lambda match: p.QUOTED * len(match[0]), folded)
     if names:
         shape = _called(names).sub(lambda match: p.NAME * len(match[0]), shape)
-    return _SOFT_STOP.sub(lambda match: "," * len(match[0]), _FULL_STOP.sub("。", shape))
+    return _SOFT_STOP.sub(lambda match: "," * len(match[0]), (_ITEM_STOP if _LISTED.search(shape) else _FULL_STOP).sub("。", shape))
 
 
 @cache

@@ -48,20 +48,20 @@ def _read(shape: str) -> list[Found]:
             place = place_at(shape, start, floor)
             if p.REPORTED.search(shape, max(floor, start - 12), match.start()):
                 break
-            hit = _command(place, loose=match["loose"] is not None)
-            tries += hit is not None or opens(place)
-            if hit is None:
+            hits = _commands(place, loose=match["loose"] is not None)
+            tries += bool(hits) or opens(place)
+            if not hits:
                 break
-            found.append(hit)
-            floor = start = hit.end
+            found.extend(hits)
+            floor = start = hits[0].end
     return found
 
 
-def _command(place: Place, loose: bool) -> Found | None:
-    hit = naming(place) or dropping(place) or keeping(place)
-    if hit and loose and not p.MINE.search(place.shape, hit.start, hit.end):
-        return None
-    return hit
+def _commands(place: Place, loose: bool) -> tuple[Found, ...]:
+    hits = naming(place) or dropping(place) or keeping(place)
+    if hits and loose and not p.MINE.search(place.shape, hits[0].start, hits[0].end):
+        return ()
+    return hits
 
 
 def _verbatim(text: str, origin: tuple[int, ...], span: tuple[int, int] | None) -> str | None:
