@@ -13,12 +13,12 @@ from bot.memory.wording import english as en
 from bot.memory.worth import Kind, plain, tells, worth
 from bot.text.lazy import LazyPattern
 
-_SURE = LazyPattern("[记存忘]|惠|备忘|remember|forget|mind|note|jot|memor|write|save|store|record|log |reference")
+_SURE = LazyPattern("[记存忘]|惠|备忘|remember|forget|mind|note|jot|memo|write|save|store|record|log |reference")
 _REMEMBER = LazyPattern(
-    f"(?P<strong>(?:{zh.FOR} ?{zh.NOTE}{zh.COUNTED}|记一[下记](?:子)?|记下来|记个事情?|记一笔|记录一下|存一下(?=[,: ])"
+    f"(?P<strong>(?:{zh.FOR} ?{zh.NOTE}{zh.COUNTED}|记一[下记](?:子)?|记下来|记个事情?|记一笔|记录一下|(?<=请)记录(?=我|:|今天)|存一下(?=[,: ])"
     f"|记[一两二三四五几]?[件点条个](?:事情?|点)?(?=[,: ])|(?:note|mark|remember) ?一下|{zh.PLACED}|{zh.ENTRY}){zh.NOT_NOTED}"
     f"|{p.latin(en.SAVE)})"
-    f"|(?P<weak>记(?:[住下着好牢](?:起来)?|起来|清楚)(?!得){zh.NOT_NOTED}|{p.latin(en.REMEMBER)})"
+    f"|(?P<weak>记(?:[住下着好牢低](?:起来)?|起来|清楚)(?!得){zh.NOT_NOTED}|{p.latin(en.REMEMBER)})"
     f"|(?P<told>记[住好着下][了喽咯](?={PARTICLE}*[,: ]))"
     f"|(?P<fact>记得|(?:别|不要|不能|不可以|莫|勿)忘(?:[了记掉啦咯喽])?|{p.latin(en.REMIND)})"
 )
@@ -27,7 +27,7 @@ _INTRO = LazyPattern(
     f"(?:{PARTICLE})*+(?:(?:我(?:下面|接下来)?说的(?:话)?|我的话|[这那]?一?[几两三四五]?[个点件句]些?(?:事情?|话)?|以下(?:内容|信息|几点)?"
     "|[几两三四五]件事情?|[一几两三四五]点)(?=[:,]))?[:, ]*+"
 )
-_ANNOUNCED = LazyPattern("[件点个]事?情?[些]?:|以下")
+_ANNOUNCED = LazyPattern("[件点个]事?情?[些]?:|以下|话:")
 """What is counted or shown before a colon is dictated."""
 _PUT = (
     f"(?P<put>记(?:下来?|住|一下|好|牢|着|起来|录(?:一下|下来)?)(?:{zh.PLACED}|[在到](?:记忆|备忘录?)里)?|{zh.PLACED}|存(?:起来|下来?|一下|好)"
@@ -37,16 +37,17 @@ _KEEP_THIS = LazyPattern(
     f"(?:{zh.FOR})?[把将](?P<c>[^{STOP}]{{1,200}}?)(?:这件事情?|这个|这事儿?|这点|的事情?)?(?:都|也|好好|牢牢|全部?|给我|帮我|给)*"
     f"{_PUT}(?![了啦])(?:{PARTICLE}|{POLITE})*+(?P<more>:)?(?(more)|(?=[{STOP}]|$))"
 )
+_BELOW = LazyPattern("(?:以下|下面|这|接下来)")
 _FILED = LazyPattern("保存|存|写下")
 """Also what is done with files: only facts, never 这个."""
-_ALONE = f"(?:{PARTICLE}|{POLITE}|@?{NAME}+)*+"
+_ALONE = f"(?:{PARTICLE}|,? ?{POLITE}|@?{NAME}+)*+"
 _TAIL_REMEMBER = LazyPattern(
-    f"(?:(?P<strong>{zh.FOR} ?{zh.NOTE}{zh.NOT_NOTED}|记一[下记]|记下来(?!了)|存一下|存下(?!来|了)|存好|(?:敬|恳|烦|望)?请?惠存|(?<=请)保存(?:一下|好)?"
+    f"(?:(?P<strong>{zh.FOR} ?{zh.NOTE}{zh.NOT_NOTED}|记一[下记]|记下来(?!了)|存一下|存下(?!来|了)|存好|[^{STOP}]{{0,8}}惠存|(?:存|记|保存|更新)(?:一下|下|好)(?:我的?|这个|一下)*新?(?:号码?|手机号码?|电话(?:号码)?|联系方式|邮箱|地址)|(?<=请)保存(?:一下|好)?"
     f"|保存一下|记录一下|{zh.PLACED}|{p.latin(en.TAIL_SAVE)})"
     "|(?P<weak>给我记[住着牢好]|记住(?![了没])|记下(?!了)|记着|记牢|记好(?!了)|记起来(?!了)|(?<=请)记得|remember (?:this|it|that)(?![a-z]))"
-    f"|(?P<fact>(?:给我)?记[住好牢](?:了|了?没有?)(?!吗)|要?记[得着]点?|(?:别|不要|莫|勿|不能)忘(?:[了记掉啦咯]+)?|{p.latin(en.TAIL_REMEMBER)}))"
-    f"{_ALONE}(?P<more>,(?![。\\n]|$))?"
-    r",?(?:(?:(?<=ok)|(?<=吗)|(?<=me))\?)?(?(more)|(?=[。\n]|$))"
+    f"|(?P<fact>(?:给我)?记[住好牢](?:了|了?没有?)(?!吗)|要?记[得着]点?|[别唔]好?唔记得|(?:别|不要|莫|勿|不能)忘(?:[了记掉啦咯]+)?|{p.latin(en.TAIL_REMEMBER)}))"
+    f"(?:这个|这些|这件?事|此事|位置|地点|时间|日期|一下)?{_ALONE}(?P<more>,(?![。\\n]|$))?"
+    r",?(?P<asked>\?)?(?(more)|(?=[。\n]|$))"
 )
 """After the content; only a strong one, or one after a plain fact, may be followed by more of the sentence."""
 _RUN_ON = LazyPattern(
@@ -62,6 +63,8 @@ _THIS_NOTED = LazyPattern(
 _BACK_ONLY = LazyPattern(
     f"(?:{en.TAIL_SAVE}|do ?n[o']t forget (?:this|these)|remember (?:this|these|it)(?: for me)?)(?:{PARTICLE}|{POLITE}|@?{NAME}+)*+[。? ]*$"
 )
+_WEIGHTY = LazyPattern("[这那](?:个|条|点|句|件)[^,0-9]{0,6}(?:很|太|非常|特别|最)?(?:重要|关键|要紧|有用)|this is (?:very |really |so )?important")
+"""这个很重要 tells only that something before it is worth keeping."""
 _FOR_LATER = LazyPattern("for (?:me|later|next time|future|the future)")
 _TO_LISTENER = LazyPattern(r"\b(?:you|your|it's good|these|those)\b")
 _ACKNOWLEDGED = LazyPattern("好|嗯|哦|行|ok|对|是")
@@ -108,7 +111,8 @@ def _kept(place: Place) -> Found | None:
     a, b = match.span("c")
     if match["more"]:
         b = extent(place.shape, match.end(), False)[0]
-        return Found("remember", place.start, b, (a, b))
+        a = match.end() if _BELOW.match(match["c"]) else a
+        return Found("remember", place.start, b, (a, b)) if b > match.end() else None
     if p.MINE.search(match["c"]) or p.QUOTED in match["c"] or tells(match["c"]):
         return Found("remember", place.start, match.end(), (a, b))
     return None
@@ -121,9 +125,13 @@ def _remember(place: Place) -> Found | None:
     if not match or not intro:
         return None
     kind = cast(Kind, match.lastgroup)
+    if kind in ("weak", "strong") and shape.startswith("。", intro.end()) and not _after(place, intro.end()):
+        return None
     if kind == "weak" and _ANNOUNCED.search(intro[0]):
         kind = "strong"
     a = intro.end()
+    if shape.startswith("。", a):
+        a, kind = a + len(shape[a:]) - len(shape[a:].lstrip("。 ")), "fact"
     if (shape.startswith("\n", a) and ":" in intro[0]) or "the following" in match[0]:
         a += len(shape[a:]) - len(shape[a:].lstrip("。:, \n"))
         return Found("remember", place.start, len(shape), (a, len(shape)))
@@ -133,9 +141,21 @@ def _remember(place: Place) -> Found | None:
         return _this(place, match, body, end)
     if kind == "told" and (_ACKNOWLEDGED.search(place.lead) or _ASKS_MORE.search(shape, b) or "?" in shape[b:]):
         return None
-    if b <= a or not worth(body, kind, "," in intro[0], p.FIRMLY.search(place.lead) is not None):
+    firmly = p.FIRMLY.search(place.lead) is not None
+    if b <= a or not worth(body, kind, "," in intro[0], firmly) or not (firmly or kind == "strong" or _opening(place, body)):
         return None
     return Found("remember", place.start, end, (a, b))
+
+
+def _after(place: Place, at: int) -> bool:
+    """记住！我只喝热水: whether nothing but the wish stands before the stop, so that what follows is meant."""
+    return p.NOTHING_LEFT.fullmatch(place.shape, 0, place.start) is not None and len(place.shape) > at + 1
+
+
+def _opening(place: Place, body: str) -> bool:
+    """Whether nothing is argued before it in the sentence; in English "…, remember that …" is discourse."""
+    begin = max(place.floor, *(place.shape.rfind(stop, 0, place.start) + 1 for stop in "。?\n"))
+    return p.CJK.search(body) is not None or p.NOTHING_LEFT.fullmatch(place.shape, begin, place.start) is not None
 
 
 def _this(place: Place, match: re.Match[str], body: str, end: int) -> Found | None:
@@ -154,11 +174,15 @@ def _tail(place: Place) -> Found | None:
     match = _TAIL_REMEMBER.match(place.shape, place.at)
     if not match:
         return None
+    if match["asked"] and not (place.asked or match[0].rstrip("?").endswith(("ok", "吗", "me"))):
+        return None
     told = before(place, strong=match["strong"] is not None)
     if told is None:
         alone = not p.CJK.search(match[0]) and _BACK_ONLY.match(place.shape, place.at)
-        return Found("remember", place.start, match.end()) if alone and not place.asked else None
+        return Found("remember", place.start, match.end()) if alone and (not place.asked or match["strong"]) else None
     part = place.shape[told[0] : told[1]]
+    if _WEIGHTY.fullmatch(part):
+        return Found("remember", told[0], match.end())
     sure = match["strong"] is not None or plain(part)
     if (match["fact"] or match["more"]) and not sure or (match["more"] and not p.CJK.search(part)):
         return None

@@ -12,7 +12,7 @@ END = f"(?={EDGE})"
 
 HINT = LazyPattern(
     "[记忆忘叫喊称惠存备撤复取恢还删清抹移]|名字|remember|forget|mind|note|jot|memor|call|name|address|refer"
-    "|undo|restore|erase|delete|remove|wipe|drop|clear|record|save|store|scratch|write|log that|speak to me|reference"
+    "|keep |go by|known as|when (?:you )?(?:talk|address)|undo|restore|erase|delete|remove|wipe|drop|clear|record|save|store|scratch|write|log |memo|忆|speak to me|reference"
     "|mark ?一"
 )
 """Without one of these no command is possible: the cheap way out for most messages."""
@@ -35,7 +35,7 @@ FROM_NOW = f"(?:{zh.FROM_NOW}|remember,? ?(?=call me|from now)|{latin(en.FROM_NO
 LEAD = LazyPattern(f"[ ,]*+(?:(?:{POLITE}|{GREETING}|{ASKING}|{FROM_NOW}|{FILLER}|{ADDRESSEE})[ ,]*+){{0,12}}+")
 """What may stand between the start of a clause and its command; 12 pieces keep hostile text cheap."""
 ASKED = LazyPattern(ASKING)
-FIRMLY = LazyPattern(f"{NAME}|{POLITE}|{ASKING}|i want|i need|i['’]d like|i would like|make sure")
+FIRMLY = LazyPattern(f"{NAME}|{POLITE}|{ASKING}|i want|i need|i['’]d like|i would like|make sure|rather|prefer|appreciate")
 """A lead that shows a request and no advice."""
 NOTHING_LEFT = LazyPattern(
     f"(?:{POLITE}|{GREETING}|{FILLER}|{PARTICLE}|就行|就好|不说了|记一下|记住|[^\\w{NAME}{QUOTED}])*+"
@@ -65,16 +65,16 @@ ABOUT_WORDS = LazyPattern(
 )
 """The message is about wording or fiction, or shows a log: nothing in it is meant."""
 MINE = LazyPattern(
-    r"我(?!们(?!家|公司|学校|小区|班|宿舍|部门|老板|医院))|俺|本人|咱们?(?:家|小区|公司|学校)"
+    r"我(?!们(?!家|公司|学校|小区|班|宿舍|部门|老板|医院|团队|部|组|单位|店|群|全家))|俺|本人|咱们?(?:家|小区|公司|学校)"
     r"|\b(?:i|i'm|im|ive|i've|i'd|i'll|my|mine|me|we|our)\b"
 )
 CJK = LazyPattern("[一-鿿]")
 _POINTED = "(?:刚刚?才?|上面|之前|前面|上一|以上|上述)"
 POINTING = (
     f"(?:把?我?{_POINTED}(?:的|我)?(?:说|讲|提|聊|发|写|告诉你)?过?的?(?:所有|全部)?(?:话|内容|消息|东西|事情?|这?[一两几]?[条个段句些件点]?)?"
-    f"|把?(?:我?{_POINTED}?)说?的?(?:这|那|呢)一?(?:两|几)?(?:条|个|段|句|些|件|点)?(?:好?消息|话|事情?|内容|东西|偏好|信息|笔记"
-    "|玩笑|[^,是在叫有要不对住怕不]{0,3})"
-    f"|它|我{_POINTED}?说的话?|我的话|以上"
+    f"|把?(?:我?{_POINTED}?)说?的?(?:这|那|呢)一?(?:两|几)?(?:条|个|段|句|些|件|点|样)?(?:好?消息|话|事情?|内容|东西|偏好|信息|笔记|样[嘢东]西?"
+    "|玩笑|号码|电话|地址|密码|日子|时间|名字|数字|单号|账号)?"
+    f"|(?:以上|上述)(?:的?(?:内容|信息|话))?|它|我{_POINTED}?说的话?|我的话|以上"
     "|(?:that|this|it|them|these|those)(?: (?:last|one|memory|message|thing|info|information|note|stuff|fact|down|part))*"
     "|what i(?: just|'ve just| have just)? (?:said|told you|wrote|mentioned|shared))(?:都|给我)?"
 )

@@ -24,7 +24,7 @@ _LISTED = re.compile(r"(?:^|[\s:,])1[.)] ?[^\d]")
 _ITEM_STOP = re.compile(r"[。!]|(?<!\d)(?<!\bmr)(?<!\bms)(?<!\bdr)(?<!\bmrs)\.(?![a-z0-9忘记])|\.(?=\.)|(?<=\d)\.(?=$|\n)")
 """In an enumeration the dot after a number ends nothing."""
 _SOFT_STOP = re.compile(
-    r"[;~—–☀-➿\U0001F000-\U0001FAFF]|(?<!\d),|,(?!\d{3})|(?<= )-(?= )|、(?=[。,\n]|$)|(?<= )(?:but|so|and)(?= (?:can you |could you |please |pls |just |you can )*call me)"
+    r"[;~—–☀-➿\U0001F000-\U0001FAFF]|(?<!\d),|,(?!\d{3})|(?<= )-(?= )|、(?=[。,\n]|$)|(?<= )(?:but|so|and)(?= (?:can you |could you |please |pls |just |you can )*(?:call me|keep (?:that|it) in mind|remember (?:that|it)(?= ?[,.!?]|$)))"
 )
 
 

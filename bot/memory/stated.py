@@ -10,13 +10,13 @@ from bot.text.lazy import LazyPattern
 
 _LOOSE_ENDS = "啊呀哦喔噢啦嘛吧呢哈哟唷吗齁咯呦欸 ,.:"
 _COURTESY_AT_END = LazyPattern(
-    rf"(?:好吗|可以吗|行吗|好不好|就行|就好|谢谢|拜托|(?<![a-z])(?:thanks|thank you|please|ok|for me|for later|for next time)|(?<= ){NAME}+)$"
+    rf"(?:好吗|可以吗|行吗|好不好|就行|就好|谢谢|拜托|(?<![a-z])(?:thanks|thank you|please|ok|for me|for later|for next time|from now on|always)|(?<= ){NAME}+)$"
 )
 _ASKED_AT_END = ("好吗", "可以吗", "行吗", "好不好")
 _ASIDE = LazyPattern("[你您]|再说一遍|重复一遍|跟你[讲说]|听好|听着|烦死|备忘:?$|换个")
 _TO_YOU = LazyPattern(r"[你您]|\byou\b")
 _REPLIED = LazyPattern("(?:每次|以后|今后|回[复答])")
-_SPACES = LazyPattern("(?:备忘:)? *")
+_SPACES = LazyPattern("(?:备忘:|memo:|update:)? *")
 _HARD = LazyPattern(r"[。?\n]|$")
 _MEANT = LazyPattern("[吗么]$|呢$")
 
