@@ -42,10 +42,12 @@ _FILED = LazyPattern("保存|存|写下")
 """Also what is done with files: only facts, never 这个."""
 _ALONE = f"(?:{PARTICLE}|,? ?{POLITE}|@?{NAME}+)*+"
 _TAIL_REMEMBER = LazyPattern(
-    f"(?:(?P<strong>{zh.FOR} ?{zh.NOTE}{zh.NOT_NOTED}|记一[下记]|记下来(?!了)|存一下|存下(?!来|了)|存好|[^{STOP}]{{0,8}}惠存|(?:存|记|保存|更新)(?:一下|下|好)(?:我的?|这个|一下)*新?(?:号码?|手机号码?|电话(?:号码)?|联系方式|邮箱|地址)|(?<=请)保存(?:一下|好)?"
+    f"(?:(?P<strong>{zh.FOR} ?{zh.NOTE}{zh.NOT_NOTED}|记一[下记]|记下来(?!了)|存一下|存下(?!来|了)|存好|[^{STOP}]{{0,8}}惠存|(?:存|记"
+    "|保存|更新)(?:一下|下|好)(?:我的?|这个|一下)*新?(?:号码?|手机号码?|电话(?:号码)?|联系方式|邮箱|地址)|(?<=请)保存(?:一下|好)?"
     f"|保存一下|记录一下|{zh.PLACED}|{p.latin(en.TAIL_SAVE)})"
     "|(?P<weak>给我记[住着牢好]|记住(?![了没])|记下(?!了)|记着|记牢|记好(?!了)|记起来(?!了)|(?<=请)记得|remember (?:this|it|that)(?![a-z]))"
-    f"|(?P<fact>(?:给我)?记[住好牢](?:了|了?没有?)(?!吗)|要?记[得着]点?|[别唔]好?唔记得|(?:别|不要|莫|勿|不能)忘(?:[了记掉啦咯]+)?|{p.latin(en.TAIL_REMEMBER)}))"
+    "|(?P<fact>(?:给我)?记[住好牢](?:了|了?没有?)(?!吗)|要?记[得着]点?|[别唔]好?唔记得|(?:别|不要|莫|勿|不能)忘(?:[了记掉啦咯]+)?"
+    f"|{p.latin(en.TAIL_REMEMBER)}))"
     f"(?:这个|这些|这件?事|此事|位置|地点|时间|日期|一下)?{_ALONE}(?P<more>,(?![。\\n]|$))?"
     r",?(?P<asked>\?)?(?(more)|(?=[。\n]|$))"
 )
@@ -61,9 +63,12 @@ _THIS_NOTED = LazyPattern(
     f"(?:{zh.FOR} ?{zh.NOTE}|记一[下记]|记下来?|记住|记着|记起来|{zh.PLACED})(?:了(?=[!。]|$))?{_ALONE}(?:(?<=吗)\\?)?{p.END}"
 )
 _BACK_ONLY = LazyPattern(
-    f"(?:{en.TAIL_SAVE}|do ?n[o']t forget (?:this|these)|remember (?:this|these|it)(?: for me)?)(?:{PARTICLE}|{POLITE}|@?{NAME}+)*+[。? ]*$"
+    f"(?:{en.TAIL_SAVE}|do ?n[o']t forget (?:this|these)|remember (?:this|these|it)(?: for me)?)(?:{PARTICLE}"
+    f"|{POLITE}|@?{NAME}+)*+[。? ]*$"
 )
-_WEIGHTY = LazyPattern("[这那](?:个|条|点|句|件)[^,0-9]{0,6}(?:很|太|非常|特别|最)?(?:重要|关键|要紧|有用)|this is (?:very |really |so )?important")
+_WEIGHTY = LazyPattern(
+    "[这那](?:个|条|点|句|件)[^,0-9]{0,6}(?:很|太|非常|特别|最)?(?:重要|关键|要紧|有用)|this is (?:very |really |so )?important"
+)
 """这个很重要 tells only that something before it is worth keeping."""
 _FOR_LATER = LazyPattern("for (?:me|later|next time|future|the future)")
 _TO_LISTENER = LazyPattern(r"\b(?:you|your|it's good|these|those)\b")
@@ -84,7 +89,9 @@ def keeping(place: Place) -> tuple[Found, ...]:
     if found is None or found.content is None:
         return (found,) if found else ()
     spans = items(place.shape, *found.content)
-    return tuple(Found("remember", found.start if not n else found.end, found.end, span) for n, span in enumerate(spans))
+    return tuple(
+        Found("remember", found.start if not n else found.end, found.end, span) for n, span in enumerate(spans)
+    )
 
 
 def _pointed(place: Place) -> Found | None:
@@ -142,7 +149,11 @@ def _remember(place: Place) -> Found | None:
     if kind == "told" and (_ACKNOWLEDGED.search(place.lead) or _ASKS_MORE.search(shape, b) or "?" in shape[b:]):
         return None
     firmly = p.FIRMLY.search(place.lead) is not None
-    if b <= a or not worth(body, kind, "," in intro[0], firmly) or not (firmly or kind == "strong" or _opening(place, body)):
+    if (
+        b <= a
+        or not worth(body, kind, "," in intro[0], firmly)
+        or not (firmly or kind == "strong" or _opening(place, body))
+    ):
         return None
     return Found("remember", place.start, end, (a, b))
 
@@ -184,7 +195,7 @@ def _tail(place: Place) -> Found | None:
     if _WEIGHTY.fullmatch(part):
         return Found("remember", told[0], match.end())
     sure = match["strong"] is not None or plain(part)
-    if (match["fact"] or match["more"]) and not sure or (match["more"] and not p.CJK.search(part)):
+    if ((match["fact"] or match["more"]) and not sure) or (match["more"] and not p.CJK.search(part)):
         return None
     if not p.CJK.search(part) and _TO_LISTENER.search(part):
         return None

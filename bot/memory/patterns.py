@@ -2,17 +2,13 @@
 
 from bot.memory.wording import chinese as zh
 from bot.memory.wording import english as en
+from bot.memory.wording.signs import NAME, QUOTED
 from bot.text.lazy import LazyPattern
-
-NAME = "\ue001"
-QUOTED = "\ue000"
-STOP = r",。?\n"
-EDGE = rf"[{STOP}]|$"
-END = f"(?={EDGE})"
 
 HINT = LazyPattern(
     "[记忆忘叫喊称惠存备撤复取恢还删清抹移]|名字|remember|forget|mind|note|jot|memor|call|name|address|refer"
-    "|keep |go by|known as|when (?:you )?(?:talk|address)|undo|restore|erase|delete|remove|wipe|drop|clear|record|save|store|scratch|write|log |memo|忆|speak to me|reference"
+    "|keep |go by|known as|when (?:you )?(?:talk|address)|undo|restore|erase|delete|remove|wipe|drop|clear|record"
+    "|save|store|scratch|write|log |memo|忆|speak to me|reference"
     "|mark ?一"
 )
 """Without one of these no command is possible: the cheap way out for most messages."""
@@ -35,7 +31,9 @@ FROM_NOW = f"(?:{zh.FROM_NOW}|remember,? ?(?=call me|from now)|{latin(en.FROM_NO
 LEAD = LazyPattern(f"[ ,]*+(?:(?:{POLITE}|{GREETING}|{ASKING}|{FROM_NOW}|{FILLER}|{ADDRESSEE})[ ,]*+){{0,12}}+")
 """What may stand between the start of a clause and its command; 12 pieces keep hostile text cheap."""
 ASKED = LazyPattern(ASKING)
-FIRMLY = LazyPattern(f"{NAME}|{POLITE}|{ASKING}|i want|i need|i['’]d like|i would like|make sure|rather|prefer|appreciate")
+FIRMLY = LazyPattern(
+    f"{NAME}|{POLITE}|{ASKING}|i want|i need|i['’]d like|i would like|make sure|rather|prefer|appreciate"
+)
 """A lead that shows a request and no advice."""
 NOTHING_LEFT = LazyPattern(
     f"(?:{POLITE}|{GREETING}|{FILLER}|{PARTICLE}|就行|就好|不说了|记一下|记住|[^\\w{NAME}{QUOTED}])*+"
@@ -59,7 +57,7 @@ REPORTED = LazyPattern(
     "(?:说|讲|问|喊|告诉我|写着|提到|叮嘱我?|提醒我|told me|said|says|say|goes|saying)(?:过|道|的是)?[ :]*,?[ ]*$"
 )
 ABOUT_WORDS = LazyPattern(
-    "(?:^|[,。:?!\n]|请|帮我|给我|帮忙|麻烦|你)翻译|翻译(?:一下|成|[:,：，「“\"])|怎么(?:翻译|说|写|念)|造句|歌词[是里:]|[这那][句首]歌词|台词"
+    '(?:^|[,。:?!\n]|请|帮我|给我|帮忙|麻烦|你)翻译|翻译(?:一下|成|[:,：，「“"])|怎么(?:翻译|说|写|念)|造句|歌词[是里:]|[这那][句首]歌词|台词'
     "|用[英中日法德韩][文语]|translate|lyrics|^\\W*(?:帮我|请|给我)?写一?[个篇首段]|write a |how (?:do|would) (?:you|i) say"
     r"|\bin (?:french|german|spanish|chinese|japanese|korean|italian)\?|[\[【]聊天记录[\]】]|the song"
 )
@@ -75,7 +73,8 @@ POINTING = (
     f"|把?(?:我?{_POINTED}?)说?的?(?:这|那|呢)一?(?:两|几)?(?:条|个|段|句|些|件|点|样)?(?:好?消息|话|事情?|内容|东西|偏好|信息|笔记|样[嘢东]西?"
     "|玩笑|号码|电话|地址|密码|日子|时间|名字|数字|单号|账号)?"
     f"|(?:以上|上述)(?:的?(?:内容|信息|话))?|它|我{_POINTED}?说的话?|我的话|以上"
-    "|(?:that|this|it|them|these|those)(?: (?:last|one|memory|message|thing|info|information|note|stuff|fact|down|part))*"
+    "|(?:that|this|it|them|these|those)(?: (?:last|one|memory|message|thing|info|information|note|stuff|fact|down"
+    "|part))*"
     "|what i(?: just|'ve just| have just)? (?:said|told you|wrote|mentioned|shared))(?:都|给我)?"
 )
 """Points at something said before instead of saying it."""

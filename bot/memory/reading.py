@@ -21,10 +21,14 @@ _FULL_STOP = re.compile(
     r"|\.(?=\.)|(?<=\d)\.(?=$|\n)|(?:(?<=[a-z] \d)|(?<=[a-z] \d\d)|(?<=\d{3}))\.(?= )"
 )
 _LISTED = re.compile(r"(?:^|[\s:,])1[.)] ?[^\d]")
-_ITEM_STOP = re.compile(r"[。!]|(?<!\d)(?<!\bmr)(?<!\bms)(?<!\bdr)(?<!\bmrs)\.(?![a-z0-9忘记])|\.(?=\.)|(?<=\d)\.(?=$|\n)")
+_ITEM_STOP = re.compile(
+    r"[。!]|(?<!\d)(?<!\bmr)(?<!\bms)(?<!\bdr)(?<!\bmrs)\.(?![a-z0-9忘记])|\.(?=\.)|(?<=\d)\.(?=$|\n)"
+)
 """In an enumeration the dot after a number ends nothing."""
 _SOFT_STOP = re.compile(
-    r"[;~—–☀-➿\U0001F000-\U0001FAFF]|(?<!\d),|,(?!\d{3})|(?<= )-(?= )|、(?=[。,\n]|$)|(?<= )(?:but|so|and)(?= (?:can you |could you |please |pls |just |you can )*(?:call me|keep (?:that|it) in mind|remember (?:that|it)(?= ?[,.!?]|$)))"
+    r"[;~—–☀-➿\U0001F000-\U0001FAFF]|(?<!\d),|,(?!\d{3})|(?<= )-(?= )|、(?=[。,\n]|$)|(?<= )(?:but|so"
+    "|and)(?= (?:can you |could you |please |pls |just |you can )*(?:call me|keep (?:that|it) in mind"
+    "|remember (?:that|it)(?= ?[,.!?]|$)))"
 )
 
 
@@ -65,7 +69,9 @@ def shaped(folded: str, names: tuple[str, ...]) -> str:
     shape = _HIDDEN.sub(lambda match: p.QUOTED * len(match[0]), folded)
     if names:
         shape = _called(names).sub(lambda match: p.NAME * len(match[0]), shape)
-    return _SOFT_STOP.sub(lambda match: "," * len(match[0]), (_ITEM_STOP if _LISTED.search(shape) else _FULL_STOP).sub("。", shape))
+    return _SOFT_STOP.sub(
+        lambda match: "," * len(match[0]), (_ITEM_STOP if _LISTED.search(shape) else _FULL_STOP).sub("。", shape)
+    )
 
 
 @cache

@@ -10,7 +10,8 @@ from bot.text.lazy import LazyPattern
 
 _LOOSE_ENDS = "啊呀哦喔噢啦嘛吧呢哈哟唷吗齁咯呦欸 ,.:"
 _COURTESY_AT_END = LazyPattern(
-    rf"(?:好吗|可以吗|行吗|好不好|就行|就好|谢谢|拜托|(?<![a-z])(?:thanks|thank you|please|ok|for me|for later|for next time|from now on|always)|(?<= ){NAME}+)$"
+    "(?:好吗|可以吗|行吗|好不好|就行|就好|谢谢|拜托|(?<![a-z])(?:thanks|thank you|please|ok|for me|for later|for next time"
+    f"|from now on|always)|(?<= ){NAME}+)$"
 )
 _ASKED_AT_END = ("好吗", "可以吗", "行吗", "好不好")
 _ASIDE = LazyPattern("[你您]|再说一遍|重复一遍|跟你[讲说]|听好|听着|烦死|备忘:?$|换个")
