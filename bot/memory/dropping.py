@@ -3,17 +3,18 @@
 import re
 
 from bot.memory import patterns as p
-from bot.memory.patterns import END, PARTICLE, POLITE, STOP
+from bot.memory.patterns import PARTICLE, POLITE
 from bot.memory.reading import Found, Place
 from bot.memory.wording import chinese as zh
 from bot.memory.wording import english as en
 from bot.memory.wording import forgetting_en as of_en
 from bot.memory.wording import forgetting_zh as of_zh
+from bot.memory.wording.signs import END, STOP
 from bot.text.lazy import LazyPattern
 from bot.types.memory import Verb
 
 _SURE = LazyPattern(
-    "[忘删清抹撤销除]|wipe|clear|复原|恢复|还原|去掉|不要了|no longer|取消|作废|[别要用必许好使甭勿准][^,。?\n]{0,40}[记存收留]|undo|restore|forget"
+    "[忘删清抹撤销除]|wipe|clear|复原|恢复|还原|去掉|不要了|收回|停止|不想|不希望|no longer|unlearn|取消|作废|[别要用必许好使甭勿准][^,。?\n]{0,40}[记存收留]|undo|restore|forget"
     "|memor|remember"
     "|delete|remove|erase|drop|scratch|do ?n[o']t|do not|need to|no need"
 )
@@ -58,6 +59,8 @@ _NOT_FORGETTABLE = LazyPattern(
     "|(?:i|we) (?:ever|even|sometimes|always|often|just|never|asked|was (?:ever|even)|mentioned it|said (?:that"
     r"|it|anything))\b|my (?:head|keys|way|manners|place)\b"
 )
+_THING_EN = LazyPattern(en.OTHERWISE)
+_STORED = LazyPattern("记忆|memor")
 _THING = LazyPattern(f".*(?:{zh.THINGS})")
 _TOLD_OF_YOU = LazyPattern("(?:.*[ ,])?(?:你们?|都|就|you|always|never|i)")
 """你忘记我的生日了 tells."""
@@ -151,7 +154,9 @@ def _named(place: Place, match: re.Match[str]) -> Found | None:
     if p.DEICTIC.fullmatch(body):
         idle = _question(place, match) or (plain and body in ("它", "it", "that", "this", "them"))
         return None if idle else Found("forget", place.start, match.end())
-    if _question(place, match) or (plain and _NOT_FORGETTABLE.match(body)) or p.QUESTION.search(body):
+    if _question(place, match) or (plain and _NOT_FORGETTABLE.match(body)) or (plain and p.QUESTION.search(body)):
+        return None
+    if p.OF_ONESELF.search(place.lead) and not chinese:
         return None
     if (
         plain
@@ -163,7 +168,7 @@ def _named(place: Place, match: re.Match[str]) -> Found | None:
         return None
     if plain and chinese and not _FORGETTABLE.match(body):
         return None
-    if not plain and _THING.match(body) and "记忆" not in match[0]:
+    if not plain and (_THING.match(body) or _THING_EN.match(body)) and not _STORED.search(match[0]):
         return None
     return Found("forget", place.start, match.end(), (a, b), forever=_forever(place))
 

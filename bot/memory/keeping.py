@@ -5,11 +5,12 @@ from typing import cast
 
 from bot.memory import patterns as p
 from bot.memory.listing import items
-from bot.memory.patterns import NAME, PARTICLE, POLITE, STOP
+from bot.memory.patterns import PARTICLE, POLITE
 from bot.memory.reading import Found, Place
 from bot.memory.stated import before, extent
 from bot.memory.wording import chinese as zh
 from bot.memory.wording import english as en
+from bot.memory.wording.signs import END, NAME, STOP
 from bot.memory.worth import Kind, plain, tells, worth
 from bot.text.lazy import LazyPattern
 
@@ -24,10 +25,10 @@ _REMEMBER = LazyPattern(
 )
 """Before the content. `strong` asks to keep anything, `weak` may be advice, `fact` and `told` count before a plain fact."""
 _INTRO = LazyPattern(
-    f"(?:{PARTICLE})*+(?:(?:我(?:下面|接下来)?说的(?:话)?|我的话|[这那]?一?[几两三四五]?[个点件句]些?(?:事情?|话)?|以下(?:内容|信息|几点)?"
+    f"(?:吗(?=,))?(?:{PARTICLE})*+(?:(?:我(?:下面|接下来)?说的(?:话)?|我的话|[这那]?一?[几两三四五]?[个点件句]些?(?:事情?|话)?|(?:下面|以下)的?[几两三四五]?[条点个件句](?:事情?|话)?|以下(?:内容|信息|几点)?"
     "|[几两三四五]件事情?|[一几两三四五]点)(?=[:,]))?[:, ]*+"
 )
-_ANNOUNCED = LazyPattern("[件点个]事?情?[些]?:|以下|话:")
+_ANNOUNCED = LazyPattern("[件点个条句]事?情?[些]?:|以下|话:")
 """What is counted or shown before a colon is dictated."""
 _PUT = (
     f"(?P<put>记(?:下来?|住|一下|好|牢|着|起来|录(?:一下|下来)?)(?:{zh.PLACED}|[在到](?:记忆|备忘录?)里)?|{zh.PLACED}|存(?:起来|下来?|一下|好)"
@@ -42,11 +43,11 @@ _FILED = LazyPattern("保存|存|写下")
 """Also what is done with files: only facts, never 这个."""
 _ALONE = f"(?:{PARTICLE}|,? ?{POLITE}|@?{NAME}+)*+"
 _TAIL_REMEMBER = LazyPattern(
-    f"(?:(?P<strong>{zh.FOR} ?{zh.NOTE}{zh.NOT_NOTED}|记一[下记]|记下来(?!了)|存一下|存下(?!来|了)|存好|[^{STOP}]{{0,8}}惠存|(?:存|记"
+    f"(?:(?P<strong>{zh.FOR} ?{zh.NOTE}{zh.NOT_NOTED}|记一[下记]|记下来(?!了)|存一下|存下(?!来|了)|存好|[^{STOP}]{{0,8}}惠存|记得(?:存|保存)(?:一下|好|下)?|(?:存|记"
     "|保存|更新)(?:一下|下|好)(?:我的?|这个|一下)*新?(?:号码?|手机号码?|电话(?:号码)?|联系方式|邮箱|地址)|(?<=请)保存(?:一下|好)?"
     f"|保存一下|记录一下|{zh.PLACED}|{p.latin(en.TAIL_SAVE)})"
     "|(?P<weak>给我记[住着牢好]|记住(?![了没])|记下(?!了)|记着|记牢|记好(?!了)|记起来(?!了)|(?<=请)记得|remember (?:this|it|that)(?![a-z]))"
-    "|(?P<fact>(?:给我)?记[住好牢](?:了|了?没有?)(?!吗)|要?记[得着]点?|[别唔]好?唔记得|(?:别|不要|莫|勿|不能)忘(?:[了记掉啦咯]+)?"
+    "|(?P<fact>(?:给我)?记[住好牢](?:了|了?没有?)(?!吗)|要?记[得着]点?|记(?:进去|上)|[别唔]好?唔记得|(?:别|不要|莫|勿|不能)忘(?:[了记掉啦咯]+)?"
     f"|{p.latin(en.TAIL_REMEMBER)}))"
     f"(?:这个|这些|这件?事|此事|位置|地点|时间|日期|一下)?{_ALONE}(?P<more>,(?![。\\n]|$))?"
     r",?(?P<asked>\?)?(?(more)|(?=[。\n]|$))"
@@ -55,19 +56,20 @@ _TAIL_REMEMBER = LazyPattern(
 _RUN_ON = LazyPattern(
     f"(?P<c>(?:我(?!们|记|会|要|想|得|没|已|应|也|都)|俺|my |i'm |i )[^{STOP}]{{2,80}}?)(?P<topic>这件事情?|这事儿?|这点)? ?"
     f"(?P<ask>请|麻烦|拜托|希望|你|您|一定|千万|要|务必|也|先|再|得)*"
-    f"(?:(?P<strong>{zh.FOR} ?{zh.NOTE}|记一下|记下来)|记[住着牢]|remember(?: that| it| this)?)(?!了){_ALONE}{p.END}"
+    f"(?:(?P<strong>{zh.FOR} ?{zh.NOTE}|记一下|记下来)|记[住着牢]|remember(?: that| it| this)?)(?!了){_ALONE}{END}"
 )
 _RUN_ON_NOT = LazyPattern("[会能没不他她都已把被让叫应得就才只想和跟的]$|(?:should|will|can|to|don't|must|might)$")
 _THIS_NOTED = LazyPattern(
     f"(?:{p.POLITE}| )*(?P<d>{p.POINTING})(?:{POLITE}|{zh.ADDRESSEE}|{zh.ASKING}|[ ,]|也|都|就)*"
-    f"(?:{zh.FOR} ?{zh.NOTE}|记一[下记]|记下来?|记住|记着|记起来|{zh.PLACED})(?:了(?=[!。]|$))?{_ALONE}(?:(?<=吗)\\?)?{p.END}"
+    f"(?:{zh.FOR} ?{zh.NOTE}|记一[下记]|记下来?|记住|记着|记起来|{zh.PLACED})(?:了(?=[!。]|$))?{_ALONE}(?:(?<=吗)\\?)?{END}"
 )
 _BACK_ONLY = LazyPattern(
     f"(?:{en.TAIL_SAVE}|do ?n[o']t forget (?:this|these)|remember (?:this|these|it)(?: for me)?)(?:{PARTICLE}"
     f"|{POLITE}|@?{NAME}+)*+[。? ]*$"
 )
+_THIS_NP = LazyPattern("[这那](?:一?[个条件段句])[^是在叫有要不,0-9]{1,3}")
 _WEIGHTY = LazyPattern(
-    "[这那](?:个|条|点|句|件)[^,0-9]{0,6}(?:很|太|非常|特别|最)?(?:重要|关键|要紧|有用)|this is (?:very |really |so )?important"
+    "[这那]一?(?:个|条|点|句|件)[^,0-9]{0,6}(?:很|太|非常|特别|最)?(?:重要|关键|要紧|有用)|this is (?:very |really |so )?important"
 )
 """这个很重要 tells only that something before it is worth keeping."""
 _FOR_LATER = LazyPattern("for (?:me|later|next time|future|the future)")
@@ -84,6 +86,8 @@ def opens(place: Place) -> bool:
 def keeping(place: Place) -> tuple[Found, ...]:
     """The wish to keep something that stands at this place, one for each fact; none in doubt."""
     if not _SURE.search(place.shape, place.start, place.start + 400):
+        return ()
+    if p.OF_ONESELF.search(place.lead) and not p.CAN_WE.search(place.lead):
         return ()
     found = _pointed(place) or _kept(place) or _remember(place) or _tail(place) or _run_on(place)
     if found is None or found.content is None:
@@ -134,17 +138,17 @@ def _remember(place: Place) -> Found | None:
     kind = cast(Kind, match.lastgroup)
     if kind in ("weak", "strong") and shape.startswith("。", intro.end()) and not _after(place, intro.end()):
         return None
-    if kind == "weak" and _ANNOUNCED.search(intro[0]):
+    if kind == "weak" and (_ANNOUNCED.search(intro[0]) or (":" in intro[0] and p.MINE.search(shape, intro.end()))):
         kind = "strong"
     a = intro.end()
     if shape.startswith("。", a):
         a, kind = a + len(shape[a:]) - len(shape[a:].lstrip("。 ")), "fact"
-    if (shape.startswith("\n", a) and ":" in intro[0]) or "the following" in match[0]:
+    if (shape.startswith("\n", a) and ":" in intro[0]) or ("the following" in match[0] or (match[0].startswith("remember the") and shape.startswith(":", match.end()))):
         a += len(shape[a:]) - len(shape[a:].lstrip("。:, \n"))
         return Found("remember", place.start, len(shape), (a, len(shape)))
     b, end = extent(shape, a, place.asked)
     body = shape[a:b]
-    if p.DEICTIC.fullmatch(body):
+    if p.DEICTIC.fullmatch(body) or (kind == "strong" and _THIS_NP.fullmatch(body)):
         return _this(place, match, body, end)
     if kind == "told" and (_ACKNOWLEDGED.search(place.lead) or _ASKS_MORE.search(shape, b) or "?" in shape[b:]):
         return None
@@ -189,6 +193,8 @@ def _tail(place: Place) -> Found | None:
         return None
     told = before(place, strong=match["strong"] is not None)
     if told is None:
+        if match["strong"] and _WEIGHTY.search(place.shape, max(place.floor, place.start - 30), place.start):
+            return Found("remember", place.start, match.end())
         alone = not p.CJK.search(match[0]) and _BACK_ONLY.match(place.shape, place.at)
         return Found("remember", place.start, match.end()) if alone and (not place.asked or match["strong"]) else None
     part = place.shape[told[0] : told[1]]

@@ -3,29 +3,30 @@
 import re
 
 from bot.memory import patterns as p
-from bot.memory.patterns import STOP
 from bot.memory.reading import Found, Place
 from bot.memory.wording import calling_en as of_en
 from bot.memory.wording import calling_zh as of_zh
 from bot.memory.wording import chinese as zh
+from bot.memory.wording.signs import STOP
 from bot.text.lazy import LazyPattern
 from bot.types.memory import Verb
 
-_SURE = LazyPattern("[叫喊称唤名]|go by|known as|when (?:you )?(?:talk|address)|call|address|refer|name|speak to me")
+_SURE = LazyPattern("[叫喊称唤名]|go by|known as|when (?:you )?(?:talk|address)|call|address|respond|refer|name|speak to me")
 _REVOKES = tuple(LazyPattern(words) for words in (*of_zh.REVOKES, *of_en.REVOKES_THAT))
 _REVOKES_EN = tuple(LazyPattern(words + of_en.WORDS + of_en.WELL) for words in of_en.REVOKES)
 _SETS = tuple(LazyPattern(words) for words in of_zh.SETS)
+_BE_CALLED = tuple(LazyPattern(words + of_en.WORDS + of_en.WELL) for words in of_en.BE_CALLED)
 _SETS_EN = tuple(LazyPattern(words + of_en.WORDS + of_en.WELL) for words in of_en.SETS)
 
 _TOPIC = LazyPattern(
-    f"(?P<name>[^{STOP}:的]{{1,12}}?)(?:这个?(?:称呼|名字|叫法|外号|昵称)|这种(?:称呼|叫法)|什么的|这俩字)(?:我(?:真的|很|一点都)?(?:不喜欢|讨厌|受不了)"
+    f"(?P<name>[^{STOP}:的]{{1,12}}?)(?:这个?(?:称呼|名字|叫法|外号|昵称)|这种(?:称呼|叫法)|什么的|(?:这?[两三俩]个?)字)(?:我(?:真的|很|一点都)?(?:不喜欢|讨厌|受不了)"
     "|(?:以后)?(?:就)?),?"
     f"(?:请|以后|就|你)*{zh.STOP}(?:再|老)*(?:{of_zh.CALLING}|用)(?:我)?了?{of_zh.GOOD}"
 )
 """阿姨这个称呼我不喜欢，别叫了: the name comes first."""
 _NO_MORE = LazyPattern(f"(?:请|以后|就|你|都)*{zh.STOP}(?:再|老|这么|这样)*{of_zh.CALLING}(?:我)?了?{of_zh.GOOD}")
 _CALLED_BEFORE = LazyPattern(
-    rf"(?:叫|喊)我(?P<name>[^{STOP}:]{{1,8}}?)(?=干嘛|干什么|的|我|很|真|太|会|让|,)[^{STOP}]{{0,8}},"
+    rf"(?:叫|喊)我(?P<name>[^{STOP}:]{{1,8}}?)(?=干嘛|干什么|的|我|很|真|太|会|让|,)[^{STOP}]{{0,8}},(?:[^{STOP}]{{1,10}},)?"
 )
 _NAMED_BEFORE = LazyPattern(rf"(?:我(?:现在|已经)?(?:不叫|不是)|那个?)(?P<name>[^{STOP}:]{{1,12}}?)了?,")
 _THIS_NAME = LazyPattern(
@@ -35,7 +36,7 @@ _THIS_NAME = LazyPattern(
 
 _MY_NAME_EN = LazyPattern(
     r"my (?:nick)?name(?: is|['’]s) (?P<name>[^ ,。?\n:]{1,24}(?: (?!please|pls|and|so|but|use"
-    r"|now)[^ ,。?\n:]{1,24})?)(?=(?P<use>,? ?(?:and |so )?(?:please |pls )?(?:use (?:my name|it|that)"
+    r"|now)[^ ,。?\n:]{1,24})?)(?=(?P<use>[, ]*(?:and |so )?(?:please |pls )?(?:use (?:my name|it|that)"
     r"|call me (?:that|it|by (?:it|that|my name))))|[ ]?[,。?\n]|$)"
 )
 """An introduction, which is a wish only with "use it", after "from now on" or after a name refused."""
@@ -43,7 +44,7 @@ _RENAMED = LazyPattern(f"我的?(?:名字|称呼|[昵暱]称|外号)?(?:就)?(?:
 _INSTEAD = LazyPattern(f"(?:请|要|改)*叫(?!我){of_zh.WHO}{of_zh.GOOD}")
 _USE_AS = LazyPattern(
     r"use (?P<name>[^ ,。?\n:]{1,24}) (?:when (?:you )?(?:talk|speak|address|writ)|to address me|for me$"
-    "|to refer to me|as my (?:nick)?name)"
+    "|to refer to me|for my name|as my (?:nick)?name)"
 )
 _GO_NOW = LazyPattern(r"i go by (?P<name>[^ ,。?\n:]{1,24}) now")
 _FIRM_NAME = LazyPattern("from (?:now|here|today)|going forward|henceforth")
@@ -84,6 +85,10 @@ def _read(place: Place) -> Found | None:
         for pattern in patterns:
             if match := pattern.match(place.shape, place.at):
                 return _named(verb, place, match, refused)
+    if p.OF_ONESELF.search(place.lead) or p.LET_ME.search(place.lead):
+        for pattern in _BE_CALLED:
+            if match := pattern.match(place.shape, place.at):
+                return _named("nick_set", place, match, _NO_NAME_EN)
     return None
 
 
@@ -91,12 +96,12 @@ def _named(verb: Verb, place: Place, match: re.Match[str], refused: LazyPattern)
     if "name" not in match.re.groupindex:
         return Found(verb, place.start, match.end())
     name = match["name"].strip()
-    asked = place.shape.startswith("?", match.end()) and not place.asked and not match[0].rstrip().endswith("吗")
+    asked = place.shape.startswith("?", match.end()) and not place.asked and not match[0].rstrip().endswith(("吗", "ok"))
     told = verb == "nick_set" and not place.asked and _STATED.search(place.lead.strip(" ,"))
     told = told and match.end() == match.end("name") and not _LASTING.search(place.lead)
     if asked or told or not name or p.QUESTION.search(name):
         return None
-    if verb == "nick_revoke" and (_ALL_HOLD.fullmatch(name) or name in ("全名", "真名", "本名", "名字")):
+    if verb == "nick_revoke" and (_ALL_HOLD.fullmatch(name) or name in ("全名", "真名", "本名", "英文名")):
         return Found(verb, place.start, match.end(), match.span("name"))
     if refused.match(name) or (verb == "nick_set" and _GIVEN.match(name)):
         return None

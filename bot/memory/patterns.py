@@ -6,7 +6,7 @@ from bot.memory.wording.signs import NAME, QUOTED
 from bot.text.lazy import LazyPattern
 
 HINT = LazyPattern(
-    "[记忆忘叫喊称惠存备撤复取恢还删清抹移]|名字|remember|forget|mind|note|jot|memor|call|name|address|refer"
+    "[记忆忘叫喊称惠存备撤复取恢还删清抹移]|名字|remember|forget|mind|note|jot|memor|call|name|address|refer|respond|forgot"
     "|keep |go by|known as|when (?:you )?(?:talk|address)|undo|restore|erase|delete|remove|wipe|drop|clear|record"
     "|save|store|scratch|write|log |memo|忆|speak to me|reference"
     "|mark ?一"
@@ -31,6 +31,9 @@ FROM_NOW = f"(?:{zh.FROM_NOW}|remember,? ?(?=call me|from now)|{latin(en.FROM_NO
 LEAD = LazyPattern(f"[ ,]*+(?:(?:{POLITE}|{GREETING}|{ASKING}|{FROM_NOW}|{FILLER}|{ADDRESSEE})[ ,]*+){{0,12}}+")
 """What may stand between the start of a clause and its command; 12 pieces keep hostile text cheap."""
 ASKED = LazyPattern(ASKING)
+OF_ONESELF = LazyPattern(en.OF_ONESELF)
+CAN_WE = LazyPattern("can we")
+LET_ME = LazyPattern("let me|can i|could i|may i")
 FIRMLY = LazyPattern(
     f"{NAME}|{POLITE}|{ASKING}|i want|i need|i['’]d like|i would like|make sure|rather|prefer|appreciate"
 )
@@ -69,7 +72,7 @@ MINE = LazyPattern(
 CJK = LazyPattern("[一-鿿]")
 _POINTED = "(?:刚刚?才?|上面|之前|前面|上一|以上|上述)"
 POINTING = (
-    f"(?:把?我?{_POINTED}(?:的|我)?(?:说|讲|提|聊|发|写|告诉你)?过?的?(?:所有|全部)?(?:话|内容|消息|东西|事情?|这?[一两几]?[条个段句些件点]?)?"
+    f"(?:把?我?{_POINTED}(?:的|我)?(?:说|讲|提|聊|发|写|告诉你)?过?的?(?:所有|全部)?(?:话|内容|消息|东西|聊天|对话|记录|事情?|这?[一两几]?[条个段句些件点]?)?"
     f"|把?(?:我?{_POINTED}?)说?的?(?:这|那|呢)一?(?:两|几)?(?:条|个|段|句|些|件|点|样)?(?:好?消息|话|事情?|内容|东西|偏好|信息|笔记|样[嘢东]西?"
     "|玩笑|号码|电话|地址|密码|日子|时间|名字|数字|单号|账号)?"
     f"|(?:以上|上述)(?:的?(?:内容|信息|话))?|它|我{_POINTED}?说的话?|我的话|以上"

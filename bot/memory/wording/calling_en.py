@@ -9,18 +9,19 @@ WELL = (
     "|again|now|thanks|thank you|or whatever|lol"
     "|for me|when (?:you (?:talk|speak|write|address)|talking|speaking|addressing)(?: to)?(?: me)?|then|will you"
     "|would you|alright|if you (?:can|would|do ?n[o']t mind)"
-    r"|ever|right|going forward|too|at least))*"
+    r"|ever|right|to refer to me|to address me|for my name|going forward|too|at least))*"
     rf"(?=[ ]?[{STOP}:]| and | but | so | because |$)"
 )
 MY_NAME = r"(?:nick ?name|user ?name|display name|name|title)"
 
 REVOKES_THAT = (
-    f"{STOPPING} (?:call(?:ing)?|address(?:ing)?|refer(?:ring)? to) me (?:that|this|it|like that)(?: name| again"
+    f"{STOPPING} (?:call(?:ing)?|address(?:ing)?|refer(?:ring)? to) me (?:by )?(?:that|this|it|like that)(?: name| again"
     f"| anymore| any more| please)*(?= |{EDGE})",
 )
 """No longer by a name said before."""
 
 REVOKES = (
+    "not (?:to )?be (?:called|addressed as|known as) ",
     f"{STOPPING} (?:call(?:ing)?|refer(?:ring)? to|address(?:ing)?) me (?:as |by )?",
     f"{STOPPING} (?:us(?:e|ing)) (?:the (?:name|word|nickname) )",
     "i (?:really |just )?(?:do ?n[o']t|do not|never|no longer|would ?n[o']t) (?:want|like|wish|care"
@@ -39,38 +40,36 @@ REVOKES = (
 """No longer so."""
 
 SETS = (
-    "(?:just |simply |only )?(?:call(?:ing|ed)?|refer(?:ring)? to|address(?:ing)?|speak(?:ing)? to|know) (?:me|be"
-    "|myself) (?:as |by )?(?:(?:the|my) (?:nick)?name )?(?:of )?",
-    "(?:change|set|update|switch|make|edit|modify|turn|reset|alter)(?: what you call me"
-    f"| the name (?:that )?you (?:call|have for|use for) me(?: by)?| my {MY_NAME})(?: (?:to|as|into|be"
-    "|from .{1,20} to))? (?:be )?",
+    "(?:just |simply |only |try )*(?:call(?:ing|ed)?|refer(?:ring|red)? to|address(?:ing|ed)?|speak(?:ing)? to|know"
+    "|respond(?:ing)? to|rename|name) (?:me|be|myself)(?: (?:from now on|now|always|only|instead|just|simply))*"
+    "(?: (?:as|by|with|using))?(?: (?:the|my) (?:nick ?)?name(?: of)?)? ",
+    "(?:change|set|update|switch|make|edit|modify|turn|reset|alter)(?: (?:what|how) you (?:call|address|refer to) me"
+    f"| the name (?:that )?you (?:call|have for|use for) me(?: by)?| my {MY_NAME}(?: in [^,。?]{{1,20}}?(?= to ))?)"
+    "(?: (?:to|as|into|be|from .{1,20} to))? (?:be )?",
     "(?:change|switch) (?:over )?to calling me ",
     "(?:us(?:e|ing)|go with|try) (?:the |my )(?:nick)?name ",
-    "i (?:want|would like|['’]d like|wish|need|prefer|would prefer|['’]d prefer|would rather|['’]d rather"
-    f"|like)(?: for)? (?:my {MY_NAME} (?:to be |changed to |set to )|to (?:be|get) (?:called|addressed(?: as)?"
-    "|known as|referred to as|named)(?: by)? )",
-    f"i['’]d (?:like|want|prefer|rather)(?: for)? (?:my {MY_NAME} (?:to be |changed to )|to (?:be|get) (?:called"
-    "|addressed(?: as)?|known as|referred to as|named)(?: by)? )",
     f"my (?:new {MY_NAME} (?:is|will be|shall be)|{MY_NAME} (?:should (?:now )?be|is now|will be|shall be|must be"
     f"|needs to be|has changed to|has been changed to|changed to)(?: changed to)?|{MY_NAME} from now on is) ",
-    "i (?:wanna|want to|need to|have to|gotta|['’]d like to|would like to) (?:be (?:called|known as|addressed as)"
-    f"|change my {MY_NAME} to) ",
-    f"i['’]d (?:like to|love to) (?:be (?:called|known as|addressed as)|change my {MY_NAME} to) ",
-    "(?:can|could|may|let) (?:i|me) (?:please )?be (?:called|known as|addressed as) ",
-    "(?:i|we) (?:shall|will|am to|['’]ll) (?:now )?be (?:called|known as) ",
     f"my (?:preferred|chosen|real|correct) {MY_NAME} is (?=[^,。?\\n]{{1,24}}$)",
-    f"(?:save|store|put|register|list|keep) (?:my {MY_NAME}|me) (?:as|under) ",
-    f"my {MY_NAME} (?:is|has) to be (?:changed to )?",
-    "(?:my friends|people|everyone|they all) calls? me (?=[^,。?\\n]{1,24},? ?(?:and |so )*you (?:can|should"
-    "|may) (?:too|as well))",
-    "i (?:now go|am now going|will (?:now )?go|want to go|would like to go|prefer to go|prefer going"
-    "|['’]d like to go) by ",
+    f"(?:the |a )?{MY_NAME} (?:that )?i(?:['’]d| would)? (?:like|want|prefer|wish)(?: to)?(?: go by| be called| use)?"
+    "(?: by)? is ",
+    f"(?:save|store|put|register|list|keep|remember) (?:my {MY_NAME}|me) (?:as|under) ",
+    f"my {MY_NAME} (?:(?:is|has) )?to be (?:changed to )?",
+    f"my {MY_NAME} (?:changed to|set to) ",
+    "(?:my friends|people|everyone|they all) calls? me (?=[^,。?\\n]{1,24},? ?(?:and |so )*(?:you (?:can|should"
+    "|may) (?:too|as well)|please do too))",
 )
 """So from now on."""
 
+BE_CALLED = (
+    "(?:please )?(?:(?:be|get) (?:now )?|to be )(?:called|known as|addressed as|referred to as|named)(?: by)? ",
+    "(?:now )?go(?:ing)? by (?:the name )?",
+)
+"""So from now on, when it is the speaker's wish about oneself."""
+
 NO_NAME = (
     r"(?:at|when|if|an?|later|back|tomorrow|tonight|today|on|in|by|after|before|and|or|out|for|asap|crazy|names?"
-    r"|that|which|something|any\w*|whatever|maybe|old|stupid|dumb|paranoid|lazy|cynical|weird|to|with|about|up|now"
+    r"|that|which|of|unless|field|without|until|while|since|something|any\w*|whatever|maybe|old|stupid|dumb|paranoid|lazy|cynical|weird|to|with|about|up|now"
     "|please|collect"
     "|again|soon|sometime|every|right|over|ahead|around|asap|instead|directly|immediately|anytime|always|it's|is"
     "|was|are|from|via|through|cell"

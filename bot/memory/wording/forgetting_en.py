@@ -18,6 +18,8 @@ EVERYTHING = (
 """All of them; never carried out without asking back."""
 
 POINTED = (
+    rf"keep (?:this|that|it) (?:out of|away from|off) (?:your |the )?{STORED}{_E}",
+    rf"(?:delete|erase|remove|wipe|clear) my (?:personal )?(?:data|info|information){_E}",
     "forget (?:about )?(?:the|my|that) (?:old|previous|last|other) one" + _E,
     "(?:delete|remove|erase|forget|drop|scratch)(?: (?:that|this|the)(?: last| previous| latest)?)? (?:memory"
     "|memories|note about that)" + _E,
@@ -31,7 +33,12 @@ POINTED = (
 """Something said before."""
 
 NAMED = (
-    "(?:un-?remember|forget|forgot)(?: about)?(?: that| about)?(?: (?:the|that) (?:thing|part|fact|bit"
+    rf"forget (?:that )?i (?:ever )?(?:told you|said|mentioned)(?: you)? (?:about )?(?P<c>my {_STUFF}){_E}",
+    rf"forget (?P<c>(?:where|how|who|what|when) (?:old |much |many |tall )?(?:i|my|our) {_STUFF}){_E}",
+    rf"(?:un-?learn|disregard and forget) (?P<c>{_STUFF}){_E}",
+    rf"{DROP} everything (?:that )?(?:you (?:know|remember|have)|i (?:told|said)[^{STOP}]{{0,10}})(?: about)? (?P<c>my {_STUFF}){_E}",
+    rf"{DROP} (?:the |that )?(?:memory|note|entry|fact):? (?P<c>\ue000+){_E}",
+    "(?:un-?remember|forget|forgot)(?: about)?(?: that| about)?(?: (?:all )?(?:the|that|this) (?:thing|part|fact|bit"
     "|stuff)(?: i told you| i said)? (?:about|where|that))? (?P<c>(?:i|i'm|im|i've|i'd|my|our|we|what i"
     "|everything (?:about|i)"
     f"|the [^{STOP}]{{1,40}} (?:i|you|we)|the (?:thing|part|fact|bit) (?:about|where|that)? ?(?:i|my)"
