@@ -180,8 +180,9 @@ class ConsoleAdapter:
         title = clean_name(group) if group else ""
         self.place = Place(PLATFORM, f"group:{title}", "group", title) if group else Place(PLATFORM, USER_ID, "dm")
 
-    def rename(self, prefix: str, bot_names: tuple[str, ...]) -> None:
-        """nuan has other names from now on."""
+    def rename(self, user: str, prefix: str, bot_names: tuple[str, ...]) -> None:
+        """nuan, and who types unless a line says otherwise, have other names from now on."""
+        self._user = Sender(PLATFORM, USER_ID, clean_name(user))
         self._prefix, self._bot_names = prefix, frozenset(map(fold, bot_names))
 
     async def run(self, door: Door) -> None:

@@ -68,6 +68,7 @@ class App:
         self.door.obey(rules, words, rooms.pausing)
         self._store.admit_by(frozenset(settings.bot.owners), allowed(settings))
         rooms.answering.succeed(old.answering.retire())
+        rooms.pausing.succeed(old.pausing.typists)
         try:
             rooms.joining.succeed(*old.joining.under_way)
             await rooms.heartbeat.succeed(*old.heartbeat.under_way)
@@ -205,14 +206,14 @@ class App:
         self._log.debug("decided", chat=chat_id, said=event.id, action=decision.action, why=decision.why)
         if event.kind == "message":
             self._rooms.joining.interrupt(chat_id)
+        self._halting.halt(accepted)
+        if accepted.halted is not None or accepted.superseded:
+            self._sending.hush(chat_id)
         if decision.action == "listen":
             if accepted.armed:
                 self.look()
             return
         self._rooms.heartbeat.interrupt(chat_id)
-        self._halting.halt(accepted)
-        if accepted.halted is not None or accepted.superseded:
-            self._sending.hush(chat_id)
         if decision.action == "now":
             self._chats.wake(chat_id)
         if decision.action == "follow" or event.kind == "event":

@@ -20,14 +20,14 @@ class SlowModel(ScriptedModel):
     def __init__(self, world: "SlowWorld", takes_ms: Callable[[], int]) -> None:
         super().__init__()
         self._world = world
-        self._takes_ms = takes_ms
+        self.takes_ms = takes_ms
         self.thinking = 0
         self.begun = asyncio.Event()
         self.most = 0
 
     async def complete(self, request: Request) -> Completion:
         """Think, then answer as scripted; a call that is cancelled thinks no more."""
-        takes, clock, due = self._takes_ms(), self._world.clock, asyncio.Event()
+        takes, clock, due = self.takes_ms(), self._world.clock, asyncio.Event()
 
         def ready() -> None:
             self.thinking -= 1

@@ -229,3 +229,40 @@ async def test_who_never_pauses_for_a_follow_ups_silence_is_answered_after_a_min
         await world.wait(4)
         await world.write(f"然后第{number}件事", "甲", GROUP)
     assert len(answered(world)) == 2
+
+
+@pytest.mark.parametrize("busy", ["collect", "queue"])
+async def test_two_paced_replies_to_one_person_are_not_mixed(slow: OpenSlow, busy: str) -> None:
+    world = await slow(busy=busy, paced=True)
+    world.model.script = lambda request: "[[1500]]".join(f"{len(world.model.requests)}{part}" for part in "甲乙丙")
+    for number in range(3):
+        await world.write(f"小暖，第{number}句", "阿明", GROUP)
+        await world.wait(1.1)
+    await world.wait(30)
+    assert [reply[0] for reply in world.replies] == sorted(reply[0] for reply in world.replies)
+    assert [reply[1] for reply in world.replies][-3:] == list("甲乙丙")
+    said = [str(text) for (text,) in world.rows("SELECT text FROM event WHERE kind = 'bot' AND hidden = ''")]
+    assert "\n".join(said).split() == world.replies
+
+
+async def test_commands_between_the_lines_of_a_flood_do_not_divide_it(slow: OpenSlow) -> None:
+    world = await slow()
+    world.slow.takes_ms = lambda: 15_000
+    for number in range(100):
+        await world.write(".ai help" if number % 10 == 9 else f"第{number}句")
+        await world.wait(0.1)
+    await world.wait(60)
+    assert len(world.model.requests) <= 3
+    assert sum(len(texts) for texts in answered(world)) == 90
+    assert sum(".ai help" in reply for reply in world.replies) == 10
+
+
+async def test_follow_ups_that_interrupt_are_joined_like_calls(slow: OpenSlow) -> None:
+    world = await slow(busy="interrupt", debounce_seconds=0.6)
+    await world.write("小暖，讲个故事", "阿明", GROUP)
+    await world.wait(1)
+    for text in ("要短的", "要好笑的"):
+        await world.write(text, "阿明", GROUP)
+        await world.wait(0.3)
+    await world.wait(3)
+    assert answered(world) == [["小暖，讲个故事", "要短的", "要好笑的"]]

@@ -9,6 +9,7 @@ import pytest
 from bot.session.typists import REMEMBERED, Typists
 from bot.types.event import Place
 from tests.conftest import NewWorld
+from tests.reloading import Filed
 from tests.test_bursts import GROUP, answered, speaking
 from tests.world import Talk, World
 
@@ -191,3 +192,41 @@ def test_typists_are_bounded_and_forgotten_after_ten_seconds() -> None:
     assert (len(found), "9" in found, "10" in found) == (REMEMBERED, False, True)
     assert typists.still("discord", "1", 11_000) == frozenset()
     assert typists.still("telegram", "1", 1_000) == frozenset()
+
+
+async def test_who_is_typing_is_waited_for_over_a_reload(tmp_path: Path) -> None:
+    filed = Filed(tmp_path)
+    filed.talk = Chatty()
+    await filed.open()
+    await filed.say("我跟你说")
+    typing(filed)
+    filed.write("[input]\nmax_chars = 100\n")
+    await filed.reload()
+    await filed.wait(2.9)
+    assert filed.replies == []
+    await filed.wait(0.1)
+    assert answered(filed) == [["我跟你说"]]
+    await filed.close()
+
+
+async def test_what_follows_a_call_during_its_wait_is_joined_to_it(chatty: World) -> None:
+    await chatty.say("小暖", "阿明", GROUP)
+    await chatty.wait(0.3)
+    await chatty.say("帮我查一下天气", "阿明", GROUP)
+    await chatty.wait(0.3)
+    assert chatty.replies == []
+    await chatty.wait(0.3)
+    assert answered(chatty) == [["小暖", "帮我查一下天气"]]
+    await chatty.say("明天呢", "阿明", GROUP)
+    await chatty.wait(4.9)
+    assert len(answered(chatty)) == 1
+    await chatty.wait(0.1)
+    assert answered(chatty)[1:] == [["明天呢"]]
+
+
+async def test_follow_ups_cannot_hold_up_the_call_before_them(chatty: World) -> None:
+    await chatty.say("小暖", "阿明", GROUP)
+    for number in range(7):
+        await chatty.wait(0.5)
+        await chatty.say(f"第{number}件事", "阿明", GROUP)
+    assert [len(texts) for texts in answered(chatty)] == [6]

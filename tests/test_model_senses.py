@@ -66,7 +66,7 @@ FAULTS: list[tuple[Fault, ModelFault]] = [
 async def test_every_fault_of_listening_is_one_clear_error(fault: Fault, expected: ModelFault) -> None:
     async with talking(Reply(fault=fault)) as (model, server):
         with pytest.raises(ModelError) as caught:
-            await model.listen("ears", b"OggS", "voice.ogg", 0.5)
+            await model.listen("ears", b"OggS", "voice.ogg", 0.5 if fault == "hang" else 5.0)
         assert len(server.requests) == 1, "it must not retry"
     assert caught.value.fault == expected
 
@@ -75,7 +75,7 @@ async def test_every_fault_of_listening_is_one_clear_error(fault: Fault, expecte
 async def test_every_fault_of_seeing_is_one_clear_error(fault: Fault, expected: ModelFault) -> None:
     async with talking(Reply(fault=fault)) as (model, server):
         with pytest.raises(ModelError) as caught:
-            await model.see("eyes", PNG, "image/png", "?", 300, 0.5)
+            await model.see("eyes", PNG, "image/png", "?", 300, 0.5 if fault == "hang" else 5.0)
         assert len(server.requests) == 1, "it must not retry"
     assert caught.value.fault == expected
 

@@ -8,6 +8,7 @@ from bot.errors import SendError
 from tests.conftest import NewWorld
 from tests.fakes.clock import SimClock
 from tests.fakes.platform import Lively
+from tests.joining import EAGER, enters
 from tests.test_closing import TALK
 from tests.world import World
 
@@ -238,3 +239,45 @@ async def test_a_message_that_a_platform_takes_in_pieces_is_finished_or_left_out
     await world.say("算了")
     assert world.rows("SELECT text FROM event WHERE label = 'cut'") == [("好\n" + "长" * 25,)]
     await world.close()
+
+
+async def test_a_stop_of_somebody_else_does_not_claim_to_end_what_goes_on(new_world: NewWorld) -> None:
+    for text in ("小暖，停", "小暖，闭嘴"):
+        world = await paced(new_world)
+        await world.say("小暖，讲个故事", "阿明", GROUP)
+        await world.say(text, "阿红", GROUP)
+        await world.wait(30)
+        assert world.replies == [PARTS[0], "我在答别人的话，说完就停", *PARTS[1:]]
+
+
+async def test_off_and_a_new_talk_end_what_is_still_being_said(new_world: NewWorld) -> None:
+    for command in (".ai off", ".ai new", ".ai clear"):
+        world = await paced(new_world)
+        await world.say("小暖，讲个故事", "阿明", GROUP)
+        await world.say(command, "小王", GROUP)
+        await world.wait(30)
+        assert len(world.replies) == 2, command
+        assert world.rows("SELECT text FROM event WHERE label = 'cut'") == [(PARTS[0],)]
+        await world.say(".ai on", "小王", GROUP)
+        await world.say("小暖，在吗", "小王", GROUP)
+        assert PARTS[2] not in world.last_user
+
+
+async def test_a_command_that_only_shows_something_ends_nothing(new_world: NewWorld) -> None:
+    world = await paced(new_world)
+    await world.say("小暖，讲个故事", "阿明", GROUP)
+    await world.say(".ai why", "阿明", GROUP)
+    await world.wait(30)
+    assert [reply for reply in world.replies if reply in PARTS] == PARTS
+
+
+async def test_an_entry_that_nobody_asked_for_ends_when_anybody_speaks(new_world: NewWorld) -> None:
+    world = await new_world(speak={**EAGER, **PACED})
+    enters(world, SCRIPT)
+    await world.say("今天好热", "阿明", GROUP)
+    await world.wait(20)
+    assert world.replies == PARTS[:1]
+    await world.say("是啊，昨天热得睡不着", "阿红", GROUP)
+    await world.wait(15)
+    assert world.replies == PARTS[:1]
+    assert world.rows("SELECT text FROM event WHERE label = 'cut'") == [(PARTS[0],)]

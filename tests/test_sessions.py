@@ -1,6 +1,11 @@
 """Who takes part in a conversation, why it began and why it ended: stored, in the log, and shown."""
 
+from pathlib import Path
+
+import pytest
+
 from tests.conftest import NewWorld
+from tests.reloading import Filed
 from tests.world import World
 
 GROUP = "闲聊"
@@ -74,3 +79,30 @@ async def test_a_crash_and_a_stop_close_nothing_and_keep_participants_and_window
     await world.say("我想说", "阿明", GROUP)
     await world.wait(5)
     assert len(world.replies) == 2, "the window is still open"
+
+
+@pytest.mark.parametrize("seconds", [600, 7_200])
+async def test_a_changed_silence_counts_from_the_next_turn_and_the_reason_stays_true(
+    tmp_path: Path, seconds: int
+) -> None:
+    filed = await Filed(tmp_path, "[session]\nidle_seconds = 1800\n").open()
+    await filed.wait(61)
+    await filed.say("在吗")
+    filed.write(f"[session]\nidle_seconds = {seconds}\n")
+    await filed.reload()
+    await filed.wait(1_799)
+    assert filed.rows("SELECT state FROM session") == [("open",)]
+    await filed.wait(1)
+    assert filed.rows("SELECT state, close_reason FROM session") == [("closed", "idle")]
+    await filed.close()
+
+
+async def test_the_early_hour_is_the_reason_whatever_the_silence_became(tmp_path: Path) -> None:
+    filed = await Filed(tmp_path, "[session]\nidle_seconds = 7200\n").open()
+    await filed.wait(18.5 * 3_600)
+    await filed.say("睡不着")
+    filed.write("[session]\nidle_seconds = 60\n")
+    await filed.reload()
+    await filed.wait(1_800)
+    assert filed.rows("SELECT close_reason FROM session") == [("day",)]
+    await filed.close()

@@ -16,6 +16,7 @@ from bot.store.database import _migrate, _prepare
 from bot.store.schema import MIGRATIONS
 from bot.store.store import DATABASE, open_store
 from tests.storing import ids, in_files, keep, look, sound
+from tests.world import World
 
 BACKUP = f"nuan.before-{len(MIGRATIONS) + 1}.db"
 HOLD = """import asyncio, pathlib, sys
@@ -178,10 +179,10 @@ async def test_a_second_nuan_is_told_at_once_and_one_that_only_reads_works_besid
         async with await open_store(tmp_path, read_only=True) as store:
             assert len(await store.people.chats()) == 1
             with pytest.raises(StoreError, match="reading only"):
-                await store.people.switch(1, enabled=False)
+                await store.people.switch(1, enabled=False, at=0)
         first.communicate()
     async with await open_store(tmp_path) as store:
-        await store.people.switch(1, enabled=False)
+        await store.people.switch(1, enabled=False, at=0)
 
 
 async def test_nobody_else_may_read_any_file(tmp_path: Path) -> None:
@@ -233,3 +234,21 @@ def test_a_migration_that_is_killed_half_way_leaves_the_old_schema(tmp_path: Pat
     assert look(tmp_path, "PRAGMA user_version") == [(len(MIGRATIONS),)]
     assert not look(tmp_path, "SELECT 1 FROM sqlite_master WHERE name = 'diary'")
     assert sound(tmp_path) == []
+
+
+async def test_older_conversations_know_why_they_began_and_who_took_part(tmp_path: Path) -> None:
+    world = await World(tmp_path / "data").open()
+    await world.say("小暖，在吗", "阿明", "闲聊")
+    await world.say("小暖，早", "小红", "闲聊")
+    await world.say("你好")
+    told = "SELECT id, open_reason FROM session ORDER BY id", "SELECT * FROM participant ORDER BY 1, 2"
+    known = [world.rows(sql) for sql in told]
+    await world.close()
+    with closing(sqlite3.connect(world.folder / DATABASE)) as database:  # as nuan left it before it kept them
+        database.execute("UPDATE session SET open_reason = ''")
+        database.execute("DELETE FROM participant")
+        database.execute(f"PRAGMA user_version = {len(MIGRATIONS) - 1}")
+        database.commit()
+    await world.open()
+    assert [world.rows(sql) for sql in told] == known == [[(1, "name"), (2, "dm")], [(1, 1), (1, 2), (2, 3)]]
+    await world.close()

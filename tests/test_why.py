@@ -1,10 +1,12 @@
 """`.ai why`: one true line, in the asker's script, with nothing in it that was said elsewhere."""
 
 import tomllib
+from pathlib import Path
 from typing import get_args
 
 import pytest
 
+from bot.config.settings import Settings
 from bot.errors import ModelError
 from bot.resources import resource_dir
 from bot.session.explaining import ENDS, explain
@@ -14,6 +16,7 @@ from bot.types.reason import Known, LastEntry, LastLine, LastLook
 from bot.types.speaking import Why
 from tests.conftest import NewWorld
 from tests.joining import EAGER, GROUP, JOIN, eager, enters
+from tests.slow import SlowWorld
 from tests.world import World
 
 
@@ -130,3 +133,16 @@ async def test_in_a_group_it_tells_nothing_private(world: World) -> None:
     told = await why(world)
     assert told == "说话：阿明叫了我的名字"
     assert len(told.splitlines()) == 1
+
+
+async def test_an_entry_that_a_crash_cut_is_told_as_that(tmp_path: Path) -> None:
+    world = await SlowWorld(
+        tmp_path, Settings.model_validate({"bot": {"timezone": "Asia/Shanghai"}, "speak": EAGER})
+    ).open()
+    assert isinstance(world, SlowWorld)
+    await world.write("今天好热", "阿明", GROUP)
+    await world.wait(21)
+    await world.crash()
+    await world.write(".ai why", "阿明", GROUP)
+    assert world.replies == ["静默：正要说，程序重启了"]
+    await world.close()

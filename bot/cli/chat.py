@@ -45,7 +45,7 @@ async def chat(source: Source, place: Place, group: str, name: str, verbose: boo
 
             def take(settings: Settings) -> None:
                 logs.hide(secrets(settings))
-                adapter.rename(_prefix(settings), settings.bot.names)
+                adapter.rename(name or settings.bot.owner or _login(), _prefix(settings), settings.bot.names)
 
             reloader.serve(app, take)
             await app.start([adapter])

@@ -110,6 +110,7 @@ class CommandDesk:
             await self._store.sessions.clear(asked.chat.id, asked.event.id)
         if session is not None:
             await self._store.sessions.close(session.id, reason, self._clock.now(), upto_event=asked.event.id)
+        await self._store.outbox.leave_off(asked.chat.id, self._clock.now())
 
     async def _ctx(self, asked: Asked) -> str:
         person, query = await self._about(asked)
@@ -176,9 +177,9 @@ class CommandDesk:
         )  # fmt: skip
 
     async def _on(self, asked: Asked) -> str:
-        await self._store.people.switch(asked.chat.id, True)
+        await self._store.people.switch(asked.chat.id, True, self._clock.now())
         return self._text(asked, "switched_on")
 
     async def _off(self, asked: Asked) -> str:
-        await self._store.people.switch(asked.chat.id, False)
+        await self._store.people.switch(asked.chat.id, False, self._clock.now())
         return self._text(asked, "switched_off")

@@ -10,6 +10,9 @@ from bot.config.settings import Settings
 
 PREFIX = "NUAN_"
 
+UNSET = ("session.idle_seconds", "session.log_tokens", "prompt.warm_seconds", "speak.debounce_seconds")
+"""Keys that are not their default while nobody sets them: provider or platform say what they are."""
+
 
 @dataclass(frozen=True, slots=True)
 class Key:
@@ -30,8 +33,8 @@ class Key:
 
 
 def differing(one: Settings, other: Settings) -> tuple[str, ...]:
-    """The keys that have another value in one than in the other, as dotted paths."""
-    return tuple(key.dotted for key in keys() if _value(one, key.path) != _value(other, key.path))
+    """The keys that have another value in one than in the other, or are set in one only where that matters."""
+    return tuple(key.dotted for key in keys() if _value(one, key) != _value(other, key))
 
 
 def keys(section: type[BaseModel] = Settings, path: tuple[str, ...] = ()) -> Iterator[Key]:
@@ -44,8 +47,11 @@ def keys(section: type[BaseModel] = Settings, path: tuple[str, ...] = ()) -> Ite
             yield Key((*path, name), field)
 
 
-def _value(settings: Settings, path: tuple[str, ...]) -> object:
+def _value(settings: Settings, key: Key) -> object:
+    """The value of a key, None while it is unset and not its default."""
     node: object = settings
-    for name in path:
+    for name in key.path[:-1]:
         node = getattr(node, name)
-    return node
+    if key.dotted in UNSET and isinstance(node, BaseModel) and key.path[-1] not in node.model_fields_set:
+        return None
+    return getattr(node, key.path[-1])

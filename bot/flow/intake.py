@@ -135,7 +135,7 @@ class Intake:
             lambda key, script: self._words.messages.text(key, self._words.script_named(script)),
             lambda waiting: bool(understand(waiting[:COMMAND_CHARS], self._rules.names).commands),
             lambda decision, waiting: paced(decision, situation, waiting, bursts),
-            bursts.busy == "interrupt",
+            bursts.busy == "interrupt", bursts.debounce_ms,
         )  # fmt: skip
 
     def _script(self, told: str, before: Script | None) -> Script:

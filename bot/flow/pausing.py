@@ -35,6 +35,15 @@ class Pausing:
         gathers = not (isinstance(adapter, Awaits) and adapter.awaits)
         return BurstRules(self._rules.busy, wait, self._rules.followup_seconds * 1000, gathers)
 
+    @property
+    def typists(self) -> Typists:
+        """Who is typing; for whoever goes on."""
+        return self._typists
+
+    def succeed(self, typists: Typists) -> None:
+        """Go on in the place of another by other rules: who is typing is typing still."""
+        self._typists = typists
+
     def typing(self, place: Place, account: str) -> None:
         """Somebody is typing there."""
         self._typists.typing(place, account, self._clock.now())

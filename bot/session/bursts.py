@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from itertools import takewhile
+from itertools import pairwise, takewhile
 
 from bot.types.event import Event
 from bot.types.speaking import HALTS, Busy, Decision, Paced, Situation, Waiting
@@ -49,9 +49,11 @@ def paced(decision: Decision, seen: Situation, waiting: Waiting, rules: BurstRul
     if apart or seen.age_ms > rules.followup_ms:
         return rush
     due, since = decision.due_at, waiting.since or seen.at
-    if decision.action == "follow":
+    pauses = rules.debounce_ms and rules.busy != "queue"
+    if decision.action == "follow" and not (pauses and waiting.calls):
         due = max(seen.at, min(due, since + FOLLOW_MOST_MS))
-    elif rules.debounce_ms and rules.busy != "queue":
+    elif pauses:
+        # Also what follows a call that still waits: 小暖 and, in a line of its own, what she is called for.
         due = max(seen.at, min(seen.at + rules.debounce_ms, since + DEBOUNCE_MOST_MS))
         rush = replace(rush, joins=True)
     rush = _rush(rush, seen.at, waiting) if rules.gathers else Paced(rush.decision, joins=rush.joins)
@@ -76,9 +78,13 @@ def batch(due: Sequence[Event], later: Collection[int], busy: Busy) -> tuple[Eve
     """What a lane does next: the first command that is due, or the messages before it.
 
     `due` is in order and not empty; those in `later` are not due yet. A command does not wait for the wait of what was
-    said before it. With `queue` each message is one batch, unless more than QUEUE_MOST wait.
+    said before it. With `queue` each message is one batch, unless more than QUEUE_MOST wait. Commands that came between
+    the lines of a flood do not divide it.
     """
     lines = tuple(takewhile(lambda event: event.why not in ALONE, due))
+    divided = sum(one.why not in ALONE and other.why in ALONE for one, other in pairwise(due))
+    if divided > QUEUE_MOST:
+        lines = tuple(event for event in due if event.why not in ALONE)
     ready = tuple(event for event in lines if event.id not in later)
     if not ready:
         alone = next((event for event in due if event.why in ALONE and event.id not in later), None)

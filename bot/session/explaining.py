@@ -7,7 +7,7 @@ from bot.types.reason import Known, LastEntry, LastLine, LastLook, Reason
 ENDS: Mapping[str, str] = {
     "skipped": "skipped", "skip": "skipped", "limited": "limited", "refused": "budget", "silent": "budget",
     "failed": "failed", "stopped": "stopped", "off": "off", "uncalled": "uncalled", "overtaken": "overtaken",
-    "crash": "overtaken", "void": "overtaken", "background": "background",
+    "crash": "crash", "void": "overtaken", "background": "background",
 }  # fmt: skip
 """What became of a message or an entry that nothing was said to: `why_end_…` of the catalogue says each in words."""
 

@@ -55,7 +55,7 @@ class Arrival:
     `script` gives the script of the text from the script that its sender last wrote in ("" when unknown). For a command
     to stop: `receipt` is a sentence by its key in a script, and `spared` tells the waiting texts that are done though
     nothing is answered any more. `pace` sets a decision's deadline by what waits in the chat; `interrupts`: the message
-    cuts a turn short that answers its sender.
+    cuts a turn short that answers its sender, and both are asked `pause_ms` later, ms.
     """
 
     incoming: Incoming
@@ -66,3 +66,4 @@ class Arrival:
     spared: Callable[[str], bool] = _nothing
     pace: Callable[[Decision, Waiting], Paced] = _at_once
     interrupts: bool = False
+    pause_ms: int = 0

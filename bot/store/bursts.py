@@ -32,9 +32,11 @@ def waiting(db: sqlite3.Connection, chat_id: int, person_id: int | None, at: int
     """Verb part: what a decision made at that time must know of the chat's other messages."""
     row = db.execute("SELECT last, before, since, until FROM rush WHERE chat_id = ?", (chat_id,)).fetchone()
     first = db.execute(
-        f"SELECT at {NOT_YET} AND person_id = ?3 ORDER BY due_at, id LIMIT 1", (chat_id, at, person_id)
+        f"SELECT at, why <> 'window' {NOT_YET} AND person_id = ?3 ORDER BY due_at, id LIMIT 1", (chat_id, at, person_id)
     ).fetchone()
-    return Waiting(first[0] if first else 0, *(row or ()))
+    since, calls = first or (0, 0)
+    last, before, rush_since, rush_until = row or (0, 0, 0, 0)
+    return Waiting(since, last, before, rush_since, rush_until, bool(calls))
 
 
 def keep_pace(

@@ -1,7 +1,10 @@
 """Replies of which only a part goes out: what people saw is what was said. Whether one is cut is decided elsewhere."""
 
 import sqlite3
+from collections.abc import Callable
 from typing import cast
+
+from bot.types.speaking import UNASKED
 
 CUT = "cut"
 """The label of what people saw of a reply that was not said whole."""
@@ -19,16 +22,48 @@ PACED = (
 """Turns of a chat whose replies are still being said, message by message, and the message that comes next."""
 
 
-def supersede(db: sqlite3.Connection, chat_id: int, person_id: int, at: int) -> tuple[int, ...]:
-    """Verb part: that person spoke again, so what is still to be said to them is left out; of which turns (C19)."""
+def supersede(db: sqlite3.Connection, chat_id: int, person_id: int, at: int, *, called: bool) -> tuple[int, ...]:
+    """Verb part: that person spoke, so what is still to be said is left out; of which turns (C19).
+
+    Of what answers them when they `called` nuan, and of what nobody asked for.
+    """
+    return _cut(db, chat_id, at, lambda turn: (called and answers(db, turn, person_id)) or _unasked(db, turn))
+
+
+def give_way(db: sqlite3.Connection, chat_id: int, turn_id: int, at: int) -> None:
+    """Verb part: a reply is said; of older ones to the same people nothing more comes in between."""
+    rows = db.execute(
+        "SELECT DISTINCT person_id FROM turn_event JOIN event ON event.id = event_id WHERE turn_event.turn_id = ?",
+        (turn_id,),
+    )
+    people = tuple(cast("int", person_id) for (person_id,) in rows if person_id is not None)
+    _cut(db, chat_id, at, lambda older: any(answers(db, older, person_id) for person_id in people))
+
+
+def fall_silent(db: sqlite3.Connection, chat_id: int, at: int) -> tuple[int, ...]:
+    """Verb part: what is still to be said in that chat is left out, whoever it answers; of which turns."""
+    return _cut(db, chat_id, at, lambda _: True)
+
+
+def says_on(db: sqlite3.Connection, chat_id: int) -> bool:
+    """Verb part: whether a reply of that chat is still being said, message by message."""
+    return db.execute(PACED, (chat_id,)).fetchone() is not None
+
+
+def _cut(db: sqlite3.Connection, chat_id: int, at: int, ends: Callable[[int], bool]) -> tuple[int, ...]:
     cut = tuple(
         (cast("int", turn_id), cast("int", part))
         for turn_id, part in db.execute(PACED, (chat_id,)).fetchall()
-        if answers(db, turn_id, person_id)
+        if ends(turn_id)
     )
     for turn_id, part in cut:
         unsay(db, turn_id, part, at)
     return tuple(turn_id for turn_id, _ in cut)
+
+
+def _unasked(db: sqlite3.Connection, turn_id: int) -> bool:
+    why = db.execute("SELECT why FROM turn WHERE id = ?", (turn_id,)).fetchone()
+    return why is not None and why[0] in UNASKED
 
 
 def answers(db: sqlite3.Connection, turn_id: int, person_id: int) -> bool:

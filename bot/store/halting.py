@@ -9,7 +9,7 @@ from typing import cast
 
 from bot.store.access import Lists, standing
 from bot.store.arrival import Accepted, Arrival, Halted
-from bot.store.cutting import UNSENT, answers, supersede, unsay
+from bot.store.cutting import UNSENT, answers, says_on, supersede, unsay
 from bot.store.events import APART, finish
 from bot.store.outbox import put
 from bot.store.steps import under_way
@@ -24,6 +24,9 @@ from bot.types.turn import Turn
 STOPPED = "stopped"
 """The outcome of what is not answered, the error of the turn, the label of the line that says so."""
 
+NOTHING_SAID = ("copy", "stranger", "old")
+"""Why nuan listens to what does not count as said in the chat just now."""
+
 
 def halt(db: sqlite3.Connection, accepted: Accepted, arrival: Arrival, *, lists: Lists) -> Accepted:
     """Verb part: carry out a command to stop; any other call of somebody cuts off what is still being said to them.
@@ -34,22 +37,26 @@ def halt(db: sqlite3.Connection, accepted: Accepted, arrival: Arrival, *, lists:
     if event is None or event.person_id is None or decision is None:
         return accepted
     if decision.why not in HALTS:
-        talks = event.kind == "message" and decision.action != "listen" and decision.why not in APART
-        cut = supersede(db, event.chat_id, event.person_id, at) if talks else ()
+        said = event.kind == "message" and decision.why not in (*APART, *NOTHING_SAID)
+        called = decision.action != "listen"
+        cut = supersede(db, event.chat_id, event.person_id, at, called=called) if said else ()
         return replace(accepted, superseded=cut) if cut else accepted
     owner = standing(db, lists, event.chat_id, event.person_id).owner
     running = under_way(db, event.chat_id)
     ended = tuple(turn for turn in running if owner or turn.why in UNASKED or answers(db, turn.id, event.person_id))
     lines = [line for turn in ended for line in _void(db, turn, at)]
-    for (turn_id,) in db.execute(UNSENT, (event.chat_id,)).fetchall():
-        if owner or answers(db, turn_id, event.person_id):
-            unsay(db, turn_id, 0, at)
+    unsent = [turn_id for (turn_id,) in db.execute(UNSENT, (event.chat_id,)).fetchall()]
+    unsaid = [turn_id for turn_id in unsent if owner or answers(db, turn_id, event.person_id)]
+    for turn_id in unsaid:
+        unsay(db, turn_id, 0, at)
     dropped = _drop(db, event, arrival, everyone=owner and not running)
     others = len(ended) < len(running) or (not running and not dropped and _composing(db, event.chat_id, at))
+    # What is still being said to somebody else is told, unless there was something of one's own to stop.
+    goes_on = others or (not (ended or unsaid or dropped) and says_on(db, event.chat_id))
     if decision.why == "quiet" and accepted.chat.kind == "group":
         dropped += hush(db, event.chat_id, event.id, STOPPED, at)
     finish(db, (event.id,), "done", decision.why)
-    key = "stop_others" if others else _key(accepted.chat, decision.why)
+    key = "stop_others" if goes_on else _key(accepted.chat, decision.why)
     script = db.execute("SELECT script FROM person WHERE id = ?", (event.person_id,)).fetchone()[0]
     _receipt(db, event.chat_id, "\n".join((*lines, arrival.receipt(key, str(script)))), at)
     return replace(accepted, halted=Halted(tuple(turn.id for turn in ended), dropped, others))

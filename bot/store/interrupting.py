@@ -40,7 +40,7 @@ def interrupt(db: sqlite3.Connection, accepted: Accepted, arrival: Arrival) -> A
     if decision.action == "listen" or decision.why in APART or arrival.situation.is_memory_command:
         return accepted
     ended = tuple(turn for turn in under_way(db, event.chat_id) if _may(db, turn, event.person_id))
-    due = _due(db, event, decision, at) if ended else at
+    due = _due(db, event, decision, at + arrival.pause_ms) if ended else at
     for turn in ended:
         cut_short(db, turn, INTERRUPTED, at)
         requeue(db, turn.event_ids, due)
@@ -52,7 +52,10 @@ def interrupt(db: sqlite3.Connection, accepted: Accepted, arrival: Arrival) -> A
 
 
 def _due(db: sqlite3.Connection, event: Event, decision: Decision, at: int) -> int:
-    """When both are asked: a follow-up that interrupts waits for no silence, though for the end of a flood."""
+    """When both are asked: a follow-up that interrupts waits for no silence, though for the end of a flood.
+
+    `at` is when a call that came now would be asked.
+    """
     if decision.why != "window":
         return decision.due_at
     row = db.execute("SELECT until FROM rush WHERE chat_id = ?", (event.chat_id,)).fetchone()

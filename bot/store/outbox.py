@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import cast
 
 from bot.errors import StoreError
+from bot.store.cutting import fall_silent
 from bot.store.database import Database
 from bot.store.events import finish
 from bot.types.outgoing import Button, Draft, Following, Outgoing, OutgoingKind
@@ -162,6 +163,10 @@ class Outbox:
             ).rowcount
 
         return await self._database.write(verb)
+
+    async def leave_off(self, chat_id: int, at: int) -> None:
+        """What is still to be said of paced replies in this chat is not said any more."""
+        await self._database.write(lambda db: fall_silent(db, chat_id, at))
 
     async def states(self) -> dict[str, int]:
         """How many rows are in each state."""

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import cast
 
 from bot.store.access import Lists
+from bot.store.cutting import fall_silent
 from bot.store.database import Database
 from bot.types.event import ChatKind, Place, Sender
 from bot.types.people import Audience, Chat, Person
@@ -78,12 +79,13 @@ class People:
         )
         return Audience(chat.id, chat.kind, tuple(int(row[0]) for row in rows))
 
-    async def switch(self, chat_id: int, enabled: bool) -> None:
-        """Let nuan speak in a chat, or not; what still waits for an answer there waits no more."""
+    async def switch(self, chat_id: int, enabled: bool, at: int) -> None:
+        """Let nuan speak in a chat, or not; what waits there for an answer, or is still to be said, waits no more."""
 
         def verb(db: sqlite3.Connection) -> None:
             db.execute("UPDATE chat SET enabled = ? WHERE id = ?", (int(enabled), chat_id))
             if not enabled:
+                fall_silent(db, chat_id, at)
                 db.execute(
                     "UPDATE event SET state = 'listened', outcome = 'off', due_at = NULL WHERE chat_id = ? "
                     "AND state = 'queued' AND why <> 'command'",

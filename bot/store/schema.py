@@ -199,6 +199,13 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             event_id INTEGER NOT NULL DEFAULT 0, looked_at INTEGER NOT NULL DEFAULT 0)""",
         "CREATE INDEX event_join ON event (chat_id, id) WHERE why = 'join'",
     ),
+    (
+        "UPDATE session SET open_reason = coalesce((SELECT why FROM turn WHERE session_id = session.id ORDER BY number "
+        "LIMIT 1), '') WHERE open_reason = ''",
+        "INSERT OR IGNORE INTO participant (session_id, person_id) SELECT session_id, event.person_id FROM turn "
+        "JOIN turn_event ON turn_event.turn_id = turn.id JOIN event ON event.id = event_id "
+        "WHERE event.person_id IS NOT NULL",
+    ),
 )
 """Migration n brings a database from user_version n to n + 1; each runs in one transaction."""
 

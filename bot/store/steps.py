@@ -7,6 +7,7 @@ from typing import cast
 
 from bot.errors import StoreError
 from bot.store.changes import goes_on, showing, still_there
+from bot.store.cutting import give_way
 from bot.store.events import finish
 from bot.store.feedback import told
 from bot.store.keeping import store_memory
@@ -262,6 +263,8 @@ def say(db: sqlite3.Connection, saying: Saying, at: int, boot: str) -> Outgoing 
     turn = turn_of(db.execute(TURN + "WHERE turn.id = ?", (saying.turn_id,)).fetchone())
     events = tuple(row[0] for row in db.execute("SELECT event_id FROM turn_event WHERE turn_id = ?", (turn.id,)))
     finish(db, events, "done", "answered" if saying.drafts else "skipped")
+    if saying.drafts:
+        give_way(db, turn.chat_id, turn.id, at)
     line = _line(db, turn, saying.line, at) if saying.line else None
     due = at
     for part, draft in enumerate(saying.drafts):

@@ -86,7 +86,8 @@ class Waiting:
     """What a decision must know of a chat's other messages, ms, 0 for none.
 
     `since`: the first message of this person that is not due yet; `last` and `before`: the two newest messages for
-    nuan; `rush_since` and `rush_until`: the time in which the messages of a flood are gathered.
+    nuan; `rush_since` and `rush_until`: the time in which the messages of a flood are gathered. `calls`: that
+    first message is a call.
     """
 
     since: int = 0
@@ -94,6 +95,7 @@ class Waiting:
     before: int = 0
     rush_since: int = 0
     rush_until: int = 0
+    calls: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -167,12 +167,11 @@ async def live(folder: Path, settings: Settings) -> list[tuple[Talk, Page]]:
 def markdown(talk: Talk, page: Page, model: str) -> str:
     """One talk as a page."""
     tokens = sum(int(str(turn.get("prompt_tokens", 0))) for turn in page.turns)
-    cached = sum(int(str(turn.get("cached_tokens", 0))) for turn in page.turns)
     said = sum(line.split(" ", 1)[1].startswith("**小暖**") for line in page.lines if line.startswith("`"))
     head = (
         f"# {talk.title}\n\nMade by `python -m tests.bench.transcripts` with {model}, on a simulated clock that begins "
         f"at {talk.begins:%A %H:%M}. Nothing was edited. {len(read(talk))} lines of people, {said} of nuan, "
-        f"{len(page.turns)} turns, {tokens} prompt tokens ({cached} of them cached).\n\n"
+        f"{len(page.turns)} turns, {tokens} prompt tokens by nuan's own estimate.\n\n"
     )
     return head + "\n\n".join(page.lines) + "\n"
 
