@@ -13,11 +13,11 @@ from bot.config.joining import JoinRules
 from bot.config.kinds import region, zone
 from bot.config.limits import TalkLimits
 from bot.config.media import Media
+from bot.config.memory import MemoryLimits
 from bot.config.model import Fallback, ModelServer, SecondFallback, Small
 from bot.config.platforms import Discord, Telegram
 from bot.config.reload import ReloadRules
 from bot.config.section import Section
-from bot.types.memory import Ranking
 from bot.types.session import LightPolicy
 from bot.types.speaking import Busy, Mode
 
@@ -174,20 +174,6 @@ class Input(Section):
 
     max_chars: int = Field(
         default=8000, ge=1, le=100_000, description="Longest message the model sees, in characters; the rest is cut."
-    )
-
-
-class MemoryLimits(Section):
-    """What nuan remembers."""
-
-    undo_days: int = Field(
-        default=7, ge=0, le=3_650, description="How long something forgotten can be taken back, in days."
-    )
-    max_results: int = Field(default=6, ge=1, le=20, description="Memories that one recall brings back, 1 to 20.")
-    ranking: Ranking = Field(
-        default="keyword",
-        description="How a recall orders them: keyword (shared words), v2 (words, age and how often it was told) or "
-        "hybrid (these and likeness).",
     )
 
 
