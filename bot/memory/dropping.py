@@ -11,7 +11,7 @@ from bot.memory.wording import forgetting_en as of_en
 from bot.memory.wording import forgetting_zh as of_zh
 from bot.memory.wording.signs import END, STOP
 from bot.text.lazy import LazyPattern
-from bot.types.memory import Verb
+from bot.types.memory import Scope, Verb
 
 _SURE = LazyPattern(
     "[忘删清抹撤销除]|wipe|clear|复原|恢复|还原|去掉|不要了|收回|停止|不想|不希望|no longer|unlearn|取消|作废|[别要用必许好使甭勿准][^,。?\n]{0,40}[记存收留]|undo|restore|forget"
@@ -70,6 +70,11 @@ _DROPPED = LazyPattern(f"(?:请|就|帮我|麻烦|直接)*(?:删|忘|清|去)[�
 _THAT_ONE = LazyPattern(
     r"(?:^|[,。?\n ])(?P<c>[^,。?\n]{0,30}?)(?:刚才|的)?[这那]一?条(?:记忆|记录)?[^,。?\n]{0,12}, *$"
 )
+_ASIDE = LazyPattern(
+    "(?:[别不甭莫勿使停好]|无需)[^,。?]{0,6}(?:记(?!忆)|存|收集|保留)|(?:do ?n[o']t|do not|never|no need|not (?:want|need|have)"
+    "|no longer|stop|keep (?:this|that|it) (?:out|away|off))"
+)
+_DROPS = LazyPattern("忘|删|清|抹|除|去掉|撤|作废|取消|收回|forget|forgot|delete|erase")
 _TWO = LazyPattern("[^,]*(?:[两三四几]条|[两三四]件事)")
 
 
@@ -94,7 +99,11 @@ def _numbered(place: Place) -> Found | None:
 
 
 def _forget(place: Place) -> Found | None:
-    for pattern in (*_EVERYTHING, *_POINTED):
+    for pattern in _EVERYTHING:
+        match = pattern.match(place.shape, place.at)
+        if match and not _question(place, match):
+            return Found("forget", place.start, match.end(), forever=_forever(place), scope="all")
+    for pattern in _POINTED:
         match = pattern.match(place.shape, place.at)
         if match and not _question(place, match):
             return _pointed(place, match)
@@ -109,7 +118,15 @@ def _pointed(place: Place, match: re.Match[str]) -> Found:
     told = _TOLD_DROPPED.search(place.shape, max(place.floor, place.start - 120), place.start)
     if told and _DROP_IT.match(place.shape, place.at):
         return Found("forget", told.start("c"), match.end(), told.span("c"), forever=_forever(place))
-    return Found("forget", place.start, match.end(), forever=_forever(place))
+    return Found("forget", place.start, match.end(), forever=_forever(place), scope=_scope(place, match, None))
+
+
+def _scope(place: Place, match: re.Match[str], named: tuple[int, int] | None) -> Scope:
+    """Whether it asks only that a message be kept nowhere (别记这个), in its words beside what is named."""
+    words = place.lead + match[0]
+    if named is not None:
+        words = place.lead + place.shape[match.start() : named[0]] + place.shape[named[1] : match.end()]
+    return "aside" if _ASIDE.search(words) and not _DROPS.search(words) else ""
 
 
 def _replaced(place: Place) -> Found | None:
@@ -150,10 +167,10 @@ def _named(place: Place, match: re.Match[str]) -> Found | None:
     plain = place.shape.startswith(("忘", "forget", "forgot"), place.at)
     chinese = p.CJK.search(body) is not None
     if not plain and body in _ALL_OF_US and not _question(place, match):
-        return Found("forget", place.start, match.end(), forever=_forever(place))
+        return Found("forget", place.start, match.end(), forever=_forever(place), scope="all")
     if p.DEICTIC.fullmatch(body):
         idle = _question(place, match) or (plain and body in ("它", "it", "that", "this", "them"))
-        return None if idle else Found("forget", place.start, match.end())
+        return None if idle else Found("forget", place.start, match.end(), scope=_scope(place, match, None))
     if _question(place, match) or (plain and _NOT_FORGETTABLE.match(body)) or (plain and p.QUESTION.search(body)):
         return None
     if p.OF_ONESELF.search(place.lead) and not chinese:
@@ -170,7 +187,9 @@ def _named(place: Place, match: re.Match[str]) -> Found | None:
         return None
     if not plain and (_THING.match(body) or _THING_EN.match(body)) and not _STORED.search(match[0]):
         return None
-    return Found("forget", place.start, match.end(), (a, b), forever=_forever(place))
+    return Found(
+        "forget", place.start, match.end(), (a, b), forever=_forever(place), scope=_scope(place, match, (a, b))
+    )
 
 
 def _each(shape: str, found: Found) -> tuple[Found, ...]:

@@ -9,7 +9,7 @@ from functools import cache
 
 from bot.memory import patterns as p
 from bot.text.fold import fold
-from bot.types.memory import Verb
+from bot.types.memory import Scope, Verb
 
 _HIDDEN = re.compile(
     r"```(?s:.*?)(?:```|\Z)|`[^`\n]*`|「[^「」\n]*」|『[^『』\n]*』|“[^“”\n]*”|‘[^‘’\n]*’|《[^《》\n]*》"
@@ -42,6 +42,7 @@ class Found:
     content: tuple[int, int] | None = None
     number: int | None = None
     forever: bool = False
+    scope: Scope = ""
 
 
 @dataclass(frozen=True, slots=True)

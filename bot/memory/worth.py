@@ -5,6 +5,7 @@ from typing import Literal
 from bot.memory import patterns as p
 from bot.memory.wording import facts_en as en
 from bot.memory.wording import facts_zh as zh
+from bot.text.fold import fold
 from bot.text.lazy import LazyPattern
 
 Kind = Literal["strong", "weak", "fact", "told"]
@@ -78,3 +79,17 @@ def _worth_en(body: str, kind: Kind, after_comma: bool, firmly: bool) -> bool:
         return True
     third = kind == "weak" and (firmly or not after_comma) and _THIRD_EN.match(body) and (_CONCRETE_EN.search(body) or p.MINE.search(body))
     return bool(third) and not _GENERIC_EN.search(body)
+
+
+_NOTHING_SAID = LazyPattern(
+    "(?:[\\W_]|好[的吧啊呀]?|行吧?|可以|嗯+|哦+|喔+|啊+|呃+|额+|哈+|嘿+|是的?|对[的啊]?|知道了?|收到|明白了?|了解|谢谢你?|多谢|再见|拜拜|晚安"
+    "|早安?|你好|在吗|没事|不用|算了|ok(?:ay)?|k|kk|yes|yeah|yep|no|nope|hi|hello|hey|thanks?(?: you)?|thx|lol|ha(?:ha)*"
+    "|hm+|um+|sure|fine|good|great|cool|nice|bye|got it|i see|right|了|的|啦|吧|呢|呀)*"
+)
+_THIN_CHARS = 24
+
+
+def thin(text: str) -> bool:
+    """Whether a text says nothing that could be kept: 好的, 嗯, ok, signs alone (seed: low-signal texts are rejected)."""
+    said = fold(text).strip()
+    return len(said) <= _THIN_CHARS and _NOTHING_SAID.fullmatch(said) is not None

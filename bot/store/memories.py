@@ -9,7 +9,7 @@ from bot.types.people import Audience
 
 COLUMNS = """memory.id, memory.owner_id, memory.chat_id, memory.visibility, memory.kind, memory.text,
     memory.observed_at, memory.created_at, memory.source, memory.slot, memory.asked, memory.importance, memory.emotion,
-    memory.emotion_value, memory.stability_days, memory.accessed_at, memory.disabled_at"""
+    memory.emotion_value, memory.stability_days, memory.accessed_at, memory.disabled_at, memory.original"""
 MEMORY = f"SELECT {COLUMNS} FROM memory "
 
 NOTHING = '""'
@@ -32,31 +32,28 @@ class Memories:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def remember(self, memory: NewMemory, receipt: Receipt, at: int) -> str:
-        """Store what a person asked to keep and its receipt in one commit; the receipt's text. Once for each key."""
-        return await self._database.write(lambda db: remember(db, memory, receipt, at))
+    async def remember(self, memory: NewMemory, receipt: Receipt, at: int, *, rewrite: bool = False) -> str:
+        """Store what a person asked to keep and its receipt in one commit; the receipt's text. Once for each key.
+
+        With `rewrite` it waits for a model to put it into a clean statement.
+        """
+        return await self._database.write(lambda db: remember(db, memory, receipt, at, rewrite=rewrite))
+
+    async def is_done(self, key: str) -> bool:
+        """Whether the command with that key was carried out before a crash."""
+        return await self._database.row("SELECT 1 FROM effect WHERE key = ?", (key,)) is not None
 
     async def undo(
-        self, memory_id: int, owner_id: int, audience: Audience, receipt: Receipt, at: int
+        self, numbers: tuple[int, ...], owner_id: int, audience: Audience, receipt: Receipt, at: int
     ) -> str | None:  # fmt: skip
-        """Bring back a forgotten memory of that owner while its row is kept; None when there is none."""
+        """Bring back forgotten memories of that owner while their rows are kept; None when there is none."""
         where, params = visible(audience)
         whose = (f"owner_id = ? AND {where}", (owner_id, *params))
-        return await self._database.write(lambda db: undo(db, memory_id, whose, receipt, at))
+        return await self._database.write(lambda db: undo(db, numbers, whose, receipt, at))
 
     async def answer(self, receipt: Receipt, at: int) -> str:
         """Store a receipt for a command that changed nothing; its text. Once for each key."""
         return await self._database.write(lambda db: answer(db, receipt, at))
-
-    async def last_forgotten(self, owner_id: int, audience: Audience) -> int | None:
-        """The newest forgotten memory of a person that this audience could see."""
-        where, params = visible(audience)
-        row = await self._database.row(
-            f"SELECT id FROM memory WHERE owner_id = ? AND disabled_reason = 'asked' AND {where} "
-            "ORDER BY disabled_at DESC, id DESC LIMIT 1",
-            (owner_id, *params),
-        )
-        return int(row[0]) if row else None
 
     async def layers(self, audience: Audience) -> tuple[Memory, ...]:
         """What an opening may tell this audience, newest first in each layer."""
@@ -123,10 +120,11 @@ def match_query(audience: Audience, terms: tuple[str, ...]) -> str:
 def memory_of(row: tuple[object, ...]) -> Memory:
     """A row of MEMORY as a value."""
     (number, owner, chat, seen, kind, text, observed, created, source, slot, asked, importance, emotion, value,
-     stability, accessed, disabled) = row  # fmt: skip
+     stability, accessed, disabled, original) = row  # fmt: skip
     return Memory(
         cast("int", number), cast("int | None", owner), cast("int", chat), cast("Visibility", seen),
         cast("MemoryKind", kind), str(text), cast("int", observed), cast("int", created), cast("Source", source),
         cast("Slot", slot), bool(asked), cast("int", importance), str(emotion), cast("float", value),
         cast("float", stability), cast("int", accessed), cast("int | None", disabled),
+        str(original),
     )  # fmt: skip

@@ -25,14 +25,17 @@ from bot.store.interrupting import halt_or_interrupt
 from bot.store.joins import Joins
 from bot.store.ledger import Ledger
 from bot.store.memories import Memories
+from bot.store.offrecord import OffRecord
 from bot.store.outbox import Outbox
 from bot.store.people import People
+from bot.store.questions import Questions
 from bot.store.reasons import Reasons
 from bot.store.refusals import Refusals
 from bot.store.sessions import Sessions
 from bot.store.switches import Switches
 from bot.store.tombstones import Tombstones
 from bot.store.turns import Saying, Turns
+from bot.store.undoing import Undoing
 from bot.store.unsaying import Unsay
 from bot.store.views import Views
 from bot.store.windows import Windows
@@ -61,6 +64,9 @@ class Store:
         self.memories = Memories(database)
         self.forgetting = Forget(database)
         self.unsaying = Unsay(database, self.tombstones)
+        self.off_record = OffRecord(database)
+        self.questions = Questions(database)
+        self.undoing = Undoing(database)
         self.digests = Digests(database)
         self.people = People(database, lists)
         self.access = Admission(database, lists)
