@@ -33,12 +33,15 @@ class App:
         self._chats = Lanes("chat", self._answer, self._activity, log)
         self._sends = Lanes("send", self._send, self._activity, log)
         self._digests = Lanes("digest", self._digest, self._activity, log)
+        self._rewrites = Lanes("rewrite", self._rewrite, self._activity, log)
         self._sending = Sending(store, clock, words, self._sends.wake, self.look, log)
         self._halting = Halting(self._sends.wake, log)
         self._hall = Hall(self._sending, self._halting, Slots(settings.model.slots))
         self._rooms = make_rooms(parts, self._hall)
         self._left: list[Rooms] = []
-        handlers = Handlers(self._chats.wake, self._sends.wake, self._digests.wake, self._write_first, self._join)
+        handlers = Handlers(
+            self._chats.wake, self._sends.wake, self._digests.wake, self._write_first, self._join, self._rewrites.wake
+        )
         self._alarms = Alarms(store, clock, handlers, settings, words.tz(words.zone), self.look, log)
         self._alarm_lane = Lanes("alarm", self._alarms.work, self._activity, log)
         self.door = Intake(
@@ -128,7 +131,9 @@ class App:
     async def stop(self) -> None:
         """Finish or park what runs. Nothing is closed: the next start resumes."""
         self._alarms.stop()
-        await asyncio.gather(*(lanes.close(GRACE_S) for lanes in (self._alarm_lane, self._chats, self._digests)))
+        await asyncio.gather(
+            *(lanes.close(GRACE_S) for lanes in (self._alarm_lane, self._chats, self._digests, self._rewrites))
+        )
         self._alarms.stop()
         await self._sends.close(SEND_GRACE_S)
         self._sending.stop()
@@ -164,6 +169,14 @@ class App:
     async def _digested(self, session_id: int) -> None:
         async with self._inside() as rooms:
             await rooms.closing.digest(session_id)
+
+    async def _rewrite(self, memory_id: int) -> None:
+        if await self._guard(self._rewritten, memory_id):
+            self.look()
+
+    async def _rewritten(self, memory_id: int) -> None:
+        async with self._inside() as rooms:
+            await rooms.rewriting.work(memory_id)
 
     @asynccontextmanager
     async def _inside(self) -> AsyncIterator[Rooms]:

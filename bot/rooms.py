@@ -23,6 +23,7 @@ from bot.flow.pausing import Pausing
 from bot.flow.plan import Planner
 from bot.flow.recalling import Recalling
 from bot.flow.remembering import Remembering
+from bot.flow.rewriting import Editor, Rewriting
 from bot.flow.sending import Sending
 from bot.flow.tools import make_tools
 from bot.flow.turn import Brain, TurnRunner
@@ -78,6 +79,7 @@ class Rooms:
     joining: Joining
     closing: Closing
     pausing: Pausing
+    rewriting: Rewriting
     inside: int = 0
 
 
@@ -139,8 +141,10 @@ def make_rooms(parts: Parts, hall: Hall) -> Rooms:
     )  # fmt: skip
     summariser = Summariser(brain.caller.behind(), read_instructions(parts.prompts, "digest"))
     closing = Closing(store, summariser, planner, clock, settings, words, parts.aside, log)
+    editor = Editor(brain.caller.behind(), read_instructions(parts.prompts, "rewrite"))
+    rewriting = Rewriting(store, editor, planner, clock, settings, words, log)
     answering.employ(CommandDesk(store, planner, clock, settings, words, parts.reload))
-    return Rooms(parts, answering, heartbeat, joining, closing, pausing)
+    return Rooms(parts, answering, heartbeat, joining, closing, pausing, rewriting)
 
 
 def rules_of(settings: Settings) -> SpeakingRules:

@@ -47,9 +47,7 @@ def test_each_sentence_asks_what_its_writer_meant(script: str, kind: str) -> Non
         if saying.kind == kind:
             found = [(each.verb, each.content) for each in understand(saying.text, NAMES).commands]
             verbs = VERBS[kind] if len(VERBS[kind]) > 1 else VERBS[kind] * len(saying.contents)
-            if found != list(zip(verbs, saying.contents, strict=True)) and not (found or not verbs):
-                wrong.append((saying.text, found))
-            elif found != list(zip(verbs, saying.contents, strict=True)):
+            if (found != list(zip(verbs, saying.contents, strict=True)) and not (found or not verbs)) or found != list(zip(verbs, saying.contents, strict=True)):
                 wrong.append((saying.text, found))
     assert wrong == []
 
@@ -83,7 +81,7 @@ def test_calling_the_bot_first_changes_no_command(script: str, before: str) -> N
 def test_what_is_quoted_or_reported_writes_nothing(script: str) -> None:
     heard = []
     for saying in sayings(script):
-        if "\n" not in saying.text and not set(saying.text) & set("“”「」『』\"`《》"):
+        if "\n" not in saying.text and not set(saying.text) & set('“”「」『』"`《》'):
             for told in (f"他说“{saying.text}”", f"`{saying.text}`", f"> {saying.text}", f"[转发] {saying.text}"):
                 if understand(told, NAMES).commands:
                     heard.append(told)
@@ -104,7 +102,9 @@ def test_a_question_after_the_command_stays_to_be_answered(script: str) -> None:
     assert lost == []
 
 
-@pytest.mark.parametrize("unit", ["记住 ", "把我", "别再", "我的", "call me ", "i'd like you to ", "forget my ", "1. 我 ", "那条", "请你"])
+@pytest.mark.parametrize(
+    "unit", ["记住 ", "把我", "别再", "我的", "call me ", "i'd like you to ", "forget my ", "1. 我 ", "那条", "请你"]
+)
 def test_long_hostile_text_is_read_to_its_end(unit: str) -> None:
     for lead in ("记住我", "忘掉我", "叫我", "别叫我", "把我", "remember i ", "call me "):
         text = lead + hostile(unit, 8000)

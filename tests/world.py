@@ -192,7 +192,9 @@ class World(Seen):
         """
         app = self.app
         app._alarms.stop()
-        await asyncio.gather(*(lanes.close(0) for lanes in (app._alarm_lane, app._chats, app._digests, app._sends)))
+        await asyncio.gather(
+            *(lanes.close(0) for lanes in (app._alarm_lane, app._chats, app._digests, app._sends, app._rewrites))
+        )
         await self.store.close()
         self.away(0)
         self.model.gate = asyncio.Event() if shut else None

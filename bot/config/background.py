@@ -6,7 +6,7 @@ from pydantic import Field
 
 from bot.config.section import Section
 
-Source = Literal["digest", "heartbeat", "join"]
+Source = Literal["digest", "heartbeat", "join", "rewrite"]
 
 
 class Background(Section):
@@ -14,7 +14,8 @@ class Background(Section):
 
     on: bool = Field(default=True, description="Whether the model is called in the background at all.")
     sources: tuple[Source, ...] = Field(
-        default=("digest", "heartbeat", "join"),
+        default=("digest", "heartbeat", "join", "rewrite"),
         description="What may call it: digest, which sums up a conversation when it ends, heartbeat, with which nuan "
-        "writes first ([heartbeat]), join, with which it enters a group's talk ([speak.join]).",
+        "writes first ([heartbeat]), join, with which it enters a group's talk ([speak.join]), rewrite, which puts what it was asked to keep "
+        "into clean statements ([memory] rewrite).",
     )

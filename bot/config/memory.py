@@ -13,7 +13,10 @@ class MemoryLimits(Section):
         default=7, ge=0, le=3_650, description="How long something forgotten can be taken back, in days."
     )
     confirm_seconds: int = Field(
-        default=300, ge=10, le=86_400, description="How long an answer to a question about memories is waited for, in "
+        default=300,
+        ge=10,
+        le=86_400,
+        description="How long an answer to a question about memories is waited for, in "
         "seconds: which of several to forget, what to remember.",
     )
     rewrite: bool = Field(

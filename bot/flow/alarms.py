@@ -29,7 +29,7 @@ RETRY_MS = 5_000
 class Handlers:
     """Whom to wake for what: a chat to answer or to send to, a session to digest.
 
-    `first` lets nuan write first, `join` look at a talk.
+    `first` lets nuan write first, `join` look at a talk, `rewrite` put a memory into a clean statement.
     """
 
     chat: Callable[[int], None]
@@ -37,6 +37,7 @@ class Handlers:
     digest: Callable[[int], None]
     first: Callable[[], Awaitable[None]]
     join: Callable[[int], None]
+    rewrite: Callable[[int], None]
 
 
 class Alarms:
@@ -109,6 +110,8 @@ class Alarms:
                 await self._handlers.first()
             case "join":
                 self._handlers.join(number)
+            case "rewrite":
+                self._handlers.rewrite(number)
             case "purge":
                 count = await self._store.forgetting.purge(now)
                 self._log.info("purged", memories=count)

@@ -5,13 +5,13 @@ from typing import Protocol
 
 from bot.errors import OverLimit, StoreError
 from bot.flow.changes import follow
+from bot.flow.confirming import Done, Told
 from bot.flow.guests import Guests
 from bot.flow.halting import Halting
 from bot.flow.limiting import Limiting
 from bot.flow.media import Media
 from bot.flow.pausing import Pausing
 from bot.flow.plan import Planner
-from bot.flow.confirming import Done, Told
 from bot.flow.remembering import Remembering
 from bot.flow.sending import Sending
 from bot.flow.turn import TurnRunner

@@ -101,8 +101,7 @@ class Unremembering:
     ) -> str:  # fmt: skip
         """Forget these memories of that person; they alone can take it back."""
         now = self._clock.now()
-        for memory in found:
-            self._store.tombstones.bury(memory.id, memory.text, now)
+        self._bury(found, now)
         days = self._settings.memory.undo_days
         forever = forever or not days
         forgetting = Forgetting(found, owner_id, None if forever else now + days * DAY_MS, unwished)
@@ -156,8 +155,7 @@ class Unremembering:
         kept = await self._store.off_record.kept_from(events, told.person_id)
         found = kept or (match(command.content, owned) if command.content else ())
         now, days = self._clock.now(), self._settings.memory.undo_days
-        for memory in found:
-            self._store.tombstones.bury(memory.id, memory.text, now)
+        self._bury(found, now)
         purge_at = now + days * DAY_MS if days else None
         forgetting = Forgetting(found, told.person_id, purge_at) if found else None
         numbers = " ".join(f"#{memory.id}" for memory in found)
@@ -190,8 +188,14 @@ class Unremembering:
             return await self._confirming.say("undo_none", told)
         for memory in await self._store.memories.owned(told.person_id, told.audience):
             if memory.id in numbers:
-                self._store.tombstones.lift(memory.text, now)
+                for text in filter(None, (memory.text, memory.original)):
+                    self._store.tombstones.lift(text, now)
         return restored
+
+    def _bury(self, memories: tuple[Memory, ...], now: int) -> None:
+        for memory in memories:
+            for text in filter(None, (memory.text, memory.original)):
+                self._store.tombstones.bury(memory.id, text, now)
 
     def _back(self, numbers: tuple[int, ...], told: Told) -> str:
         return "\n".join(self._confirming.text("undone", told, id=number) for number in numbers)

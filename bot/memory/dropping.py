@@ -183,7 +183,8 @@ def _named(place: Place, match: re.Match[str]) -> Found | None:
         and not match[0].rstrip().endswith("吧")
     ):
         return None
-    if plain and chinese and not _FORGETTABLE.match(body):
+    about = place.shape[match.start() : a].rstrip().endswith(("关于", "有关"))
+    if plain and chinese and not about and not _FORGETTABLE.match(body):
         return None
     if not plain and (_THING.match(body) or _THING_EN.match(body)) and not _STORED.search(match[0]):
         return None

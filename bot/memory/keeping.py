@@ -143,7 +143,9 @@ def _remember(place: Place) -> Found | None:
     a = intro.end()
     if shape.startswith("。", a):
         a, kind = a + len(shape[a:]) - len(shape[a:].lstrip("。 ")), "fact"
-    if (shape.startswith("\n", a) and ":" in intro[0]) or ("the following" in match[0] or (match[0].startswith("remember the") and shape.startswith(":", match.end()))):
+    if (shape.startswith("\n", a) and ":" in intro[0]) or (
+        "the following" in match[0] or (match[0].startswith("remember the") and shape.startswith(":", match.end()))
+    ):
         a += len(shape[a:]) - len(shape[a:].lstrip("。:, \n"))
         return Found("remember", place.start, len(shape), (a, len(shape)))
     b, end = extent(shape, a, place.asked)

@@ -11,7 +11,9 @@ from bot.memory.wording.signs import STOP
 from bot.text.lazy import LazyPattern
 from bot.types.memory import Verb
 
-_SURE = LazyPattern("[叫喊称唤名]|go by|known as|when (?:you )?(?:talk|address)|call|address|respond|refer|name|speak to me")
+_SURE = LazyPattern(
+    "[叫喊称唤名]|go by|known as|when (?:you )?(?:talk|address)|call|address|respond|refer|name|speak to me"
+)
 _REVOKES = tuple(LazyPattern(words) for words in (*of_zh.REVOKES, *of_en.REVOKES_THAT))
 _REVOKES_EN = tuple(LazyPattern(words + of_en.WORDS + of_en.WELL) for words in of_en.REVOKES)
 _SETS = tuple(LazyPattern(words) for words in of_zh.SETS)
@@ -96,7 +98,9 @@ def _named(verb: Verb, place: Place, match: re.Match[str], refused: LazyPattern)
     if "name" not in match.re.groupindex:
         return Found(verb, place.start, match.end())
     name = match["name"].strip()
-    asked = place.shape.startswith("?", match.end()) and not place.asked and not match[0].rstrip().endswith(("吗", "ok"))
+    asked = (
+        place.shape.startswith("?", match.end()) and not place.asked and not match[0].rstrip().endswith(("吗", "ok"))
+    )
     told = verb == "nick_set" and not place.asked and _STATED.search(place.lead.strip(" ,"))
     told = told and match.end() == match.end("name") and not _LASTING.search(place.lead)
     if asked or told or not name or p.QUESTION.search(name):

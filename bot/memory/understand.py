@@ -38,9 +38,7 @@ def understand(text: str, names: tuple[str, ...] = ()) -> Understanding:
     if not found:
         return Understanding((), text)
     commands = tuple(
-        MemoryCommand(
-            each.verb, _verbatim(text, origin, each.content), each.number, each.forever, scope=each.scope
-        )
+        MemoryCommand(each.verb, _verbatim(text, origin, each.content), each.number, each.forever, scope=each.scope)
         for each in found
     )
     return Understanding(commands, _rest(text, shape, origin, found))

@@ -36,7 +36,11 @@ def worth(body: str, kind: Kind, after_comma: bool, firmly: bool) -> bool:
     `after_comma`: a break stands between verb and body, as in discourse; `firmly`: it was put as a request.
     """
     if kind == "strong":
-        return len(body) >= 2 and not body.startswith(("to ", "方便", "you ", "your ", "it ", "this ")) and not _THIN.fullmatch(body)
+        return (
+            len(body) >= 2
+            and not body.startswith(("to ", "方便", "you ", "your ", "it ", "this "))
+            and not _THIN.fullmatch(body)
+        )
     if not p.CJK.search(body):
         return _worth_en(body, kind, after_comma, firmly)
     if kind in ("fact", "told"):
@@ -77,7 +81,12 @@ def _worth_en(body: str, kind: Kind, after_comma: bool, firmly: bool) -> bool:
         return False
     if _STATEMENT_EN.match(body):
         return True
-    third = kind == "weak" and (firmly or not after_comma) and _THIRD_EN.match(body) and (_CONCRETE_EN.search(body) or p.MINE.search(body))
+    third = (
+        kind == "weak"
+        and (firmly or not after_comma)
+        and _THIRD_EN.match(body)
+        and (_CONCRETE_EN.search(body) or p.MINE.search(body))
+    )
     return bool(third) and not _GENERIC_EN.search(body)
 
 

@@ -78,6 +78,7 @@ def disable(db: sqlite3.Connection, forgetting: Forgetting, chat_id: int, at: in
             (at, purge_at, at, memory.id),
         )
         db.execute("DELETE FROM memory_text WHERE rowid = ?", (memory.id,))
+        db.execute("DELETE FROM rewriting WHERE memory_id = ?", (memory.id,))
         _scrub(db, memory, forgetting.person_id, chat_id, at, purge_at)
     _forget_terms(db)
 

@@ -13,6 +13,7 @@ from bot.store.keeping import Receipt, confirm, done_before
 from bot.store.memories import MEMORY, memory_of
 from bot.types.memory import Memory
 
+
 class OffRecord:
     """Marks lines, and takes back what was made of them."""
 

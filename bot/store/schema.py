@@ -214,7 +214,7 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             kind TEXT NOT NULL, memories TEXT NOT NULL, forever INTEGER NOT NULL, until INTEGER NOT NULL,
             PRIMARY KEY (chat_id, person_id)) WITHOUT ROWID""",
         """CREATE TABLE rewriting (
-            memory_id INTEGER PRIMARY KEY, due_at INTEGER NOT NULL, attempts INTEGER NOT NULL DEFAULT 0)""",
+            memory_id INTEGER PRIMARY KEY, due_at INTEGER, attempts INTEGER NOT NULL DEFAULT 0)""",
     ),
 )
 """Migration n brings a database from user_version n to n + 1; each runs in one transaction."""

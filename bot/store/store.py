@@ -31,6 +31,7 @@ from bot.store.people import People
 from bot.store.questions import Questions
 from bot.store.reasons import Reasons
 from bot.store.refusals import Refusals
+from bot.store.rewrites import Rewrites
 from bot.store.sessions import Sessions
 from bot.store.switches import Switches
 from bot.store.tombstones import Tombstones
@@ -67,6 +68,7 @@ class Store:
         self.off_record = OffRecord(database)
         self.questions = Questions(database)
         self.undoing = Undoing(database)
+        self.rewrites = Rewrites(database)
         self.digests = Digests(database)
         self.people = People(database, lists)
         self.access = Admission(database, lists)

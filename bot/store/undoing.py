@@ -29,18 +29,22 @@ class Undoing:
         self._database = database
 
     async def last(self, owner_id: int, audience: Audience, since: int, now: int) -> LastWish | None:
-        """The last wish of a person that this audience may see, if it was not before `since`, ms."""
-        where, params = visible(audience)
-        forgotten, kept = await self._database.snapshot(
-            (f"{MEMORY}WHERE owner_id = ? AND disabled_reason = 'asked' AND purge_at > ? AND disabled_at = "
-             f"(SELECT max(disabled_at) FROM memory WHERE owner_id = ? AND disabled_reason = 'asked' AND purge_at > ? "
-             f"AND {where}) AND {where} ORDER BY id", (owner_id, now, owner_id, now, *params, *params)),
-            (self._newest(where), (owner_id, since, *params, owner_id, *params, TOGETHER_MS)),
-        )  # fmt: skip
-        gone, held = (tuple(memory_of(tuple(row)) for row in rows) for rows in (forgotten, kept))
-        if gone and (gone[0].disabled_at or 0) >= max((memory.created_at for memory in held), default=0):
-            return LastWish(False, gone) if (gone[0].disabled_at or 0) >= since else None
+        """The last wish of a person that this audience may see; what was kept before `since`, ms, stays."""
+        gone, held = await self.forgotten(owner_id, audience, now), await self.told(owner_id, audience, since)
+        ended = gone[0].disabled_at or 0 if gone else 0
+        if gone and ended >= max((memory.created_at for memory in held), default=0):
+            return LastWish(False, gone)
         return LastWish(True, held) if held else None
+
+    async def forgotten(self, owner_id: int, audience: Audience, now: int) -> tuple[Memory, ...]:
+        """What a person asked to forget last, as far as it is still kept and this audience could see it."""
+        where, params = visible(audience)
+        asked = f"owner_id = ? AND disabled_reason = 'asked' AND purge_at > ? AND {where}"
+        rows = await self._database.rows(
+            f"{MEMORY}WHERE {asked} AND disabled_at = (SELECT max(disabled_at) FROM memory WHERE {asked}) ORDER BY id",
+            (owner_id, now, *params) * 2,
+        )
+        return tuple(memory_of(tuple(row)) for row in rows)
 
     async def told(self, owner_id: int, audience: Audience, since: int) -> tuple[Memory, ...]:
         """The memories of the last message in which a person asked to keep something, not before `since`, ms."""

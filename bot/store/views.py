@@ -6,8 +6,8 @@ from dataclasses import dataclass, field, replace
 from bot.store.access import Lists
 from bot.store.database import Database
 from bot.store.events import EVENT, NEWS, event_of
-from bot.store.questions import PENDING, question_of
 from bot.store.people import CHAT, PERSON, chat_of, person_of
+from bot.store.questions import PENDING, question_of
 from bot.store.sessions import ENTRIES, EPOCH, SESSION, Sessions, session_of
 from bot.types.event import Event
 from bot.types.memory import Question

@@ -6,7 +6,7 @@ from typing import Literal
 from bot.types.session import Mode
 
 TurnState = Literal["asked", "answered", "said", "failed", "void"]
-Cause = Literal["reply", "followup", "tool", "digest", "see", "listen", "heartbeat", "join"]
+Cause = Literal["reply", "followup", "tool", "digest", "see", "listen", "heartbeat", "join", "rewrite"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,9 +53,7 @@ SAVE = (
     "|remember (?:one thing|this|something|(?:these|those|two|three|four|a few|some|the following)(?: things?| facts?| points?)?)(?=:)"
 )
 """These ask to keep whatever follows."""
-REMEMBER = (
-    "(?:remember(?:ed)?|memori[sz]e)(?: that(?! (?:was|is|time|one|day|epic|trip|night|thing|guy)\\b))?"
-)
+REMEMBER = "(?:remember(?:ed)?|memori[sz]e)(?: that(?! (?:was|is|time|one|day|epic|trip|night|thing|guy)\\b))?"
 """These may also be advice."""
 REMIND = (
     "(?:(?:do ?n[o']t|never)(?: you)?(?: ever)? forget|keep in mind|bear in mind|note(?= that| i\\b| my\\b| we\\b|:))"
@@ -87,7 +85,6 @@ STORED = "(?:memory|memories|records?|notes?|data|database|log|history of me|min
 KEEP_NOT = (
     "(?:remember|save|keep(?: track of| a (?:record|note) of)?|track|make a (?:note|record) of|take (?:a )?note of"
     "|store|record|log|memori[sz]e|note(?: down)?|write(?: down)?|hold on to|retain)"
-
 )
 """What is not to be done in a do-not-store."""
 OTHERWISE = r".*\b(?:games?|files?|photos?|pictures?|documents?|changes|drafts?|seat|videos?|posts?|receipts?|ticket)\b"
