@@ -9,8 +9,8 @@ GROUP = "闲聊"
 DIGEST = '{"summary":"聊天","memories":[{"type":"event","text":"我今天和老板吵架了","from":[1]}]}'
 
 
-def kept(world: World) -> list[object]:
-    return [row[0] for row in world.rows("SELECT text FROM memory WHERE disabled_at IS NULL ORDER BY id")]
+def kept(world: World) -> list[str]:
+    return [str(row[0]) for row in world.rows("SELECT text FROM memory WHERE disabled_at IS NULL ORDER BY id")]
 
 
 @pytest.mark.parametrize("fact", ["年糕对鸡肉过敏", "下周五之前要交报告", "小李的电话是13800001111"])

@@ -10,7 +10,7 @@ from bot.config.settings import Settings
 from bot.errors import ModelError
 from tests.world import World
 
-SAID = "我那个啥，花生吃了会起疹子"
+SAID = "我对花生过敏的，吃了会起疹子"
 CLEAN = "我对花生过敏"
 
 

@@ -16,6 +16,7 @@ class Background(Section):
     sources: tuple[Source, ...] = Field(
         default=("digest", "heartbeat", "join", "rewrite"),
         description="What may call it: digest, which sums up a conversation when it ends, heartbeat, with which nuan "
-        "writes first ([heartbeat]), join, with which it enters a group's talk ([speak.join]), rewrite, which puts what it was asked to keep "
+        "writes first ([heartbeat]), join, with which it enters a group's talk "
+        "([speak.join]), rewrite, which puts what it was asked to keep "
         "into clean statements ([memory] rewrite).",
     )

@@ -70,7 +70,7 @@ class Remembering:
                 return await self._unremembering.carry_out(command, told)
 
     async def _remember(self, command: MemoryCommand, told: Told, kind: MemoryKind, slot: Slot) -> str:
-        text, sources = (command.content or ""), (told.event.id,)
+        text, sources = command.content or "", tuple[int, ...]((told.event.id,))
         if command.content is None:
             sources, text = await self._before(told)
         if not text:

@@ -6,6 +6,7 @@ Only the next thing the person says can be one; what is none is ordinary talk.
 from bot.memory import patterns as p
 from bot.memory.patterns import FILLER, GREETING, PARTICLE, POLITE
 from bot.memory.reading import shaped
+from bot.memory.wording.signs import NAME
 from bot.memory.worth import thin
 from bot.text.fold import fold
 from bot.text.lazy import LazyPattern
@@ -38,7 +39,7 @@ _ORDINAL = {"一": 1, "二": 2, "两": 2, "三": 3, "四": 4, "五": 5}
 def answer_to(question: Question, text: str, names: tuple[str, ...] = ()) -> MemoryCommand | None:
     """What an answer asks to be done; None when the text answers nothing. `names` call the bot."""
     said = text.strip()
-    shape = shaped(fold(said), names).replace(p.NAME, " ").strip(" ,")
+    shape = shaped(fold(said), names).replace(NAME, " ").strip(" ,")
     if not shape:
         return None
     if len(shape) <= MOST_CHARS and _NO.fullmatch(shape):

@@ -14,7 +14,8 @@ from bot.text.lazy import LazyPattern
 from bot.types.memory import Scope, Verb
 
 _SURE = LazyPattern(
-    "[忘删清抹撤销除]|wipe|clear|复原|恢复|还原|去掉|不要了|收回|停止|不想|不希望|no longer|unlearn|取消|作废|[别要用必许好使甭勿准][^,。?\n]{0,40}[记存收留]|undo|restore|forget"
+    "[忘删清抹撤销除]|wipe|clear|复原|恢复|还原|去掉|不要了|收回|停止|不想|不希望|no longer|unlearn|取消|作废|[别要用必许好使甭勿准][^,。?\n]{0,40}[记存收留]"
+    "|undo|restore|forget"
     "|memor|remember"
     "|delete|remove|erase|drop|scratch|do ?n[o']t|do not|need to|no need"
 )

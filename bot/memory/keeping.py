@@ -10,7 +10,7 @@ from bot.memory.reading import Found, Place
 from bot.memory.stated import before, extent
 from bot.memory.wording import chinese as zh
 from bot.memory.wording import english as en
-from bot.memory.wording.signs import END, NAME, STOP
+from bot.memory.wording.signs import END, NAME, QUOTED, STOP
 from bot.memory.worth import Kind, plain, tells, worth
 from bot.text.lazy import LazyPattern
 
@@ -23,29 +23,31 @@ _REMEMBER = LazyPattern(
     f"|(?P<told>记[住好着下][了喽咯](?={PARTICLE}*[,: ]))"
     f"|(?P<fact>记得|(?:别|不要|不能|不可以|莫|勿)忘(?:[了记掉啦咯喽])?|{p.latin(en.REMIND)})"
 )
-"""Before the content. `strong` asks to keep anything, `weak` may be advice, `fact` and `told` count before a plain fact."""
+"""Before the content. `strong` asks to keep anything, `weak` may be advice, `fact` and `told` need a plain fact."""
 _INTRO = LazyPattern(
-    f"(?:吗(?=,))?(?:{PARTICLE})*+(?:(?:我(?:下面|接下来)?说的(?:话)?|我的话|[这那]?一?[几两三四五]?[个点件句]些?(?:事情?|话)?|(?:下面|以下)的?[几两三四五]?[条点个件句](?:事情?|话)?|以下(?:内容|信息|几点)?"
+    f"(?:吗(?=,))?(?:{PARTICLE})*+(?:(?:我(?:下面|接下来)?说的(?:话)?|我的话|[这那]?一?[几两三四五]?[个点件句]些?(?:事情?|话)?|(?:下面"
+    f"|以下)的?[几两三四五]?[条点个件句](?:事情?|话)?|以下(?:内容|信息|几点)?"
     "|[几两三四五]件事情?|[一几两三四五]点)(?=[:,]))?[:, ]*+"
 )
 _ANNOUNCED = LazyPattern("[件点个条句]事?情?[些]?:|以下|话:")
 """What is counted or shown before a colon is dictated."""
 _PUT = (
     f"(?P<put>记(?:下来?|住|一下|好|牢|着|起来|录(?:一下|下来)?)(?:{zh.PLACED}|[在到](?:记忆|备忘录?)里)?|{zh.PLACED}|存(?:起来|下来?|一下|好)"
-    "|保存(?:下来|一下|好)?|写下来)"
+    "|[保储]存(?:下来|一下|好)?|写下来)"
 )
 _KEEP_THIS = LazyPattern(
     f"(?:{zh.FOR})?[把将](?P<c>[^{STOP}]{{1,200}}?)(?:这件事情?|这个|这事儿?|这点|的事情?)?(?:都|也|好好|牢牢|全部?|给我|帮我|给)*"
     f"{_PUT}(?![了啦])(?:{PARTICLE}|{POLITE})*+(?P<more>:)?(?(more)|(?=[{STOP}]|$))"
 )
 _BELOW = LazyPattern("(?:以下|下面|这|接下来)")
-_FILED = LazyPattern("保存|存|写下")
+_FILED = LazyPattern("[保储]存|存|写下")
 """Also what is done with files: only facts, never 这个."""
 _ALONE = f"(?:{PARTICLE}|,? ?{POLITE}|@?{NAME}+)*+"
 _TAIL_REMEMBER = LazyPattern(
-    f"(?:(?P<strong>{zh.FOR} ?{zh.NOTE}{zh.NOT_NOTED}|记一[下记]|记下来(?!了)|存一下|存下(?!来|了)|存好|[^{STOP}]{{0,8}}惠存|记得(?:存|保存)(?:一下|好|下)?|(?:存|记"
-    "|保存|更新)(?:一下|下|好)(?:我的?|这个|一下)*新?(?:号码?|手机号码?|电话(?:号码)?|联系方式|邮箱|地址)|(?<=请)保存(?:一下|好)?"
-    f"|保存一下|记录一下|{zh.PLACED}|{p.latin(en.TAIL_SAVE)})"
+    f"(?:(?P<strong>{zh.FOR} ?{zh.NOTE}{zh.NOT_NOTED}|记一[下记]|记下来(?!了)|存一下|存下(?!来|了)|存好|[^{STOP}]{{0,8}}惠存|记得(?:存"
+    f"|[保储]存)(?:一下|好|下)?|(?:存|记"
+    "|[保储]存|更新)(?:一下|下|好)(?:我的?|这个|一下)*新?(?:号码?|手机号码?|电话(?:号码)?|联系方式|邮箱|地址)|(?<=请)[保储]存(?:一下|好)?"
+    f"|[保储]存一下|记录一下|{zh.PLACED}|{p.latin(en.TAIL_SAVE)})"
     "|(?P<weak>给我记[住着牢好]|记住(?![了没])|记下(?!了)|记着|记牢|记好(?!了)|记起来(?!了)|(?<=请)记得|remember (?:this|it|that)(?![a-z]))"
     "|(?P<fact>(?:给我)?记[住好牢](?:了|了?没有?)(?!吗)|要?记[得着]点?|记(?:进去|上)|[别唔]好?唔记得|(?:别|不要|莫|勿|不能)忘(?:[了记掉啦咯]+)?"
     f"|{p.latin(en.TAIL_REMEMBER)}))"
@@ -124,7 +126,7 @@ def _kept(place: Place) -> Found | None:
         b = extent(place.shape, match.end(), False)[0]
         a = match.end() if _BELOW.match(match["c"]) else a
         return Found("remember", place.start, b, (a, b)) if b > match.end() else None
-    if p.MINE.search(match["c"]) or p.QUOTED in match["c"] or tells(match["c"]):
+    if p.MINE.search(match["c"]) or QUOTED in match["c"] or tells(match["c"]):
         return Found("remember", place.start, match.end(), (a, b))
     return None
 

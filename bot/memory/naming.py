@@ -21,7 +21,8 @@ _BE_CALLED = tuple(LazyPattern(words + of_en.WORDS + of_en.WELL) for words in of
 _SETS_EN = tuple(LazyPattern(words + of_en.WORDS + of_en.WELL) for words in of_en.SETS)
 
 _TOPIC = LazyPattern(
-    f"(?P<name>[^{STOP}:的]{{1,12}}?)(?:这个?(?:称呼|名字|叫法|外号|昵称)|这种(?:称呼|叫法)|什么的|(?:这?[两三俩]个?)字)(?:我(?:真的|很|一点都)?(?:不喜欢|讨厌|受不了)"
+    f"(?P<name>[^{STOP}:的]{{1,12}}?)(?:这个?(?:称呼|名字|叫法|外号|昵称)|这种(?:称呼|叫法)|什么的|(?:这?[两三俩]个?)字)(?:我(?:真的|很|一点都)?(?:不喜欢"
+    f"|讨厌|受不了)"
     "|(?:以后)?(?:就)?),?"
     f"(?:请|以后|就|你)*{zh.STOP}(?:再|老)*(?:{of_zh.CALLING}|用)(?:我)?了?{of_zh.GOOD}"
 )
@@ -101,8 +102,8 @@ def _named(verb: Verb, place: Place, match: re.Match[str], refused: LazyPattern)
     asked = (
         place.shape.startswith("?", match.end()) and not place.asked and not match[0].rstrip().endswith(("吗", "ok"))
     )
-    told = verb == "nick_set" and not place.asked and _STATED.search(place.lead.strip(" ,"))
-    told = told and match.end() == match.end("name") and not _LASTING.search(place.lead)
+    stated = verb == "nick_set" and not place.asked and _STATED.search(place.lead.strip(" ,"))
+    told = stated and match.end() == match.end("name") and not _LASTING.search(place.lead)
     if asked or told or not name or p.QUESTION.search(name):
         return None
     if verb == "nick_revoke" and (_ALL_HOLD.fullmatch(name) or name in ("全名", "真名", "本名", "英文名")):

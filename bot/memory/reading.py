@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from bot.memory import patterns as p
+from bot.memory.wording.signs import NAME, QUOTED
 from bot.text.fold import fold
 from bot.types.memory import Scope, Verb
 
@@ -67,9 +68,9 @@ class Place:
 
 def shaped(folded: str, names: tuple[str, ...]) -> str:
     """The folded text with the same length, where quotes, names and stops are each one known sign."""
-    shape = _HIDDEN.sub(lambda match: p.QUOTED * len(match[0]), folded)
+    shape = _HIDDEN.sub(lambda match: QUOTED * len(match[0]), folded)
     if names:
-        shape = _called(names).sub(lambda match: p.NAME * len(match[0]), shape)
+        shape = _called(names).sub(lambda match: NAME * len(match[0]), shape)
     return _SOFT_STOP.sub(
         lambda match: "," * len(match[0]), (_ITEM_STOP if _LISTED.search(shape) else _FULL_STOP).sub("。", shape)
     )

@@ -17,7 +17,7 @@ _ASKED_AT_END = ("好吗", "可以吗", "行吗", "好不好")
 _ASIDE = LazyPattern("[你您]|再说一遍|重复一遍|跟你[讲说]|听好|听着|烦死|备忘:?$|换个")
 _TO_YOU = LazyPattern(r"[你您]|\byou\b")
 _REPLIED = LazyPattern("(?:每次|以后|今后|回[复答])")
-_SPACES = LazyPattern("(?:备忘:|memo:|update:|(?:fyi|btw|ok|oh)[ ,:])? *")
+_SPACES = LazyPattern(f"(?:@?{NAME}+[ ,]*)*+(?:备忘:|memo:|update:|(?:fyi|btw|ok|oh)[ ,:])? *")
 _HARD = LazyPattern(r"[。?\n]|$")
 _MEANT = LazyPattern("[吗么]$|呢$")
 

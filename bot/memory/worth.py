@@ -5,11 +5,12 @@ from typing import Literal
 from bot.memory import patterns as p
 from bot.memory.wording import facts_en as en
 from bot.memory.wording import facts_zh as zh
+from bot.memory.wording.signs import QUOTED
 from bot.text.fold import fold
 from bot.text.lazy import LazyPattern
 
 Kind = Literal["strong", "weak", "fact", "told"]
-"""How clearly keeping was asked: noted for me, remember (may be advice), do not forget (mostly an errand), noted (了)."""
+"""How clearly keeping was asked: noted for me, remember (or advice), do not forget (mostly an errand), noted (了)."""
 
 _FACT_ZH = LazyPattern(zh.FACT)
 _REMINISCENCE = LazyPattern(zh.REMINISCENCE)
@@ -54,7 +55,7 @@ def worth(body: str, kind: Kind, after_comma: bool, firmly: bool) -> bool:
         return bool(told) and not _BARE_NOUN.fullmatch(body) and not body.startswith(("你", "您"))
     if after_comma and not _DATA.search(body):
         return False
-    told = len(body) >= 4 and (_PREDICATE.search(body) or _STARTS_WITH_TIME.match(body) or p.QUOTED in body)
+    told = len(body) >= 4 and (_PREDICATE.search(body) or _STARTS_WITH_TIME.match(body) or QUOTED in body)
     return bool(told) and not _MAXIM.search(body)
 
 

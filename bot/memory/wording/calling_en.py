@@ -15,7 +15,8 @@ WELL = (
 MY_NAME = r"(?:nick ?name|user ?name|display name|name|title)"
 
 REVOKES_THAT = (
-    f"{STOPPING} (?:call(?:ing)?|address(?:ing)?|refer(?:ring)? to) me (?:by )?(?:that|this|it|like that)(?: name| again"
+    f"{STOPPING} (?:call(?:ing)?|address(?:ing)?|refer(?:ring)? to) me (?:by )?(?:that|this|it|like that)(?: name"
+    f"| again"
     f"| anymore| any more| please)*(?= |{EDGE})",
 )
 """No longer by a name said before."""
@@ -69,7 +70,8 @@ BE_CALLED = (
 
 NO_NAME = (
     r"(?:at|when|if|an?|later|back|tomorrow|tonight|today|on|in|by|after|before|and|or|out|for|asap|crazy|names?"
-    r"|that|which|of|unless|field|without|until|while|since|something|any\w*|whatever|maybe|old|stupid|dumb|paranoid|lazy|cynical|weird|to|with|about|up|now"
+    r"|that|which|of|unless|field|without|until|while|since|something|any\w*|whatever|maybe|old|stupid|dumb"
+    r"|paranoid|lazy|cynical|weird|to|with|about|up|now"
     "|please|collect"
     "|again|soon|sometime|every|right|over|ahead|around|asap|instead|directly|immediately|anytime|always|it's|is"
     "|was|are|from|via|through|cell"

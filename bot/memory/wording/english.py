@@ -17,7 +17,8 @@ ASKING = (
 )
 ADDRESSEE = (
     "just|kindly|simply|really|feel free to|how about you|why do ?n[o']t you|why not|it(?:['’]s| is) important that you"
-    "|there(?:['’]s| is)(?= no need)|(?:do )?make sure (?:you|to|that you)|be sure to|go ahead and|know and(?= remember)"
+    "|there(?:['’]s| is)(?= no need)|(?:do )?make sure (?:you|to|that you)|be sure to|go ahead and|know and"
+    "(?= remember)"
     "|it would be (?:nice|great|good) if you(?: could| would)?|let['’]?s(?: have you)?|(?:do|would) you mind"
     "|try to|remember to(?= call me [a-z])|for now on"
     "|i(?:['’]d|['’]ll| would| will| shall)(?: (?:really|also|just|much|now))*(?: (?:like|love|prefer|rather|appreciate"
@@ -38,19 +39,23 @@ FROM_NOW = (
 
 SAVE = (
     "(?:make|take|keep|write|add|create)(?: me)? a (?:mental |new )?(?:note|memo)(?: that| of| about)?"
-    "|take note(?: that| of)?|(?:save|store|note|record|remember) the fact that|(?:note|reminder) (?:to|for) (?:self|yourself)|memo(?=:)|(?:add|create|new|save"
+    "|take note(?: that| of)?|(?:save|store|note|record|remember) the fact that|(?:note|reminder) (?:to|for) "
+    "(?:self|yourself)|memo(?=:)|(?:add|create|new|save"
     "|store) (?:a |another |new )*memory(?=:)|update (?:your )?memory(?=:)"
     "|jot (?:this |that |it )?down(?: that)?|write (?:this|that|it) down|(?:write|note) down(?: that|(?=:)"
     "|(?= (?:my|our|i|we)\\b))|note (?:this |that |it )down|note(?= my|:)"
     "|(?:add|save|put|store|commit|write)(?: (?:it|this|that|the following))?(?: (?:in|to|into|on)) (?:your |my "
     "|the |long[- ]term )*memory(?: that)?"
-    "|(?:add|save|put|store|write)(?: (?:it|this|that))? (?:in|to|into|on) (?:your |my |the )*(?:notes?|records?|profile)"
-    "(?=:| that)(?: that)?|(?:save|store|record|log)(?: (?:this|it|the following)(?=:)| that(?= (?:i|my|we|our)\\b)|(?=:))|(?:save"
+    "|(?:add|save|put|store|write)(?: (?:it|this|that))? (?:in|to|into|on) (?:your |my |the )*(?:notes?|records?"
+    "|profile)"
+    "(?=:| that)(?: that)?|(?:save|store|record|log)(?: (?:this|it|the following)(?=:)| that(?= (?:i|my|we|our)\\b)"
+    "|(?=:))|(?:save"
     "|store) this(?=,)"
     "|(?:save|store|record|note|write down|keep)(?= what i(?: just|['’]ve| have)* (?:said|told|wrote|mentioned))"
     "|for (?:future reference|your records|later)(?=,)|remember the following(?: about me)?|remember (?:for me"
     "|for later)(?: that)?"
-    "|remember (?:one thing|this|something|(?:these|those|two|three|four|a few|some|the following)(?: things?| facts?| points?)?)(?=:)"
+    "|remember (?:one thing|this|something|(?:these|those|two|three|four|a few|some|the following)(?: things?"
+    "| facts?| points?)?)(?=:)"
 )
 """These ask to keep whatever follows."""
 REMEMBER = "(?:remember(?:ed)?|memori[sz]e)(?: that(?! (?:was|is|time|one|day|epic|trip|night|thing|guy)\\b))?"
@@ -73,9 +78,11 @@ TAIL_SAVE = (
 TAIL_REMEMBER = f"remember {BACK}|do ?n[o']t (?:ever )?forget(?: {BACK})?|never forget (?:{BACK})"
 
 STOPPING = (
-    "(?:please )?(?:stop(?:ped)?|would ?n[o']t|quit|did ?n[o']t|did not|cease|avoid|not|do ?n[o']t|do not|never|no more|no need to"
+    "(?:please )?(?:stop(?:ped)?|would ?n[o']t|quit|did ?n[o']t|did not|cease|avoid|not|do ?n[o']t|do not|never"
+    "|no more|no need to"
     "|(?:you )?(?:do ?n[o']t|do not) (?:have|need) to|do ?n[o']t you dare(?: to)?|cut it out with|(?:i (?:asked"
-    "|told) you )?(?:not to|to stop)|enough with|enough of|(?:i(?:['’]m| am) )?(?:tired|sick) of|(?:it )?(?:annoys|bothers|hurts) me when|no longer|knock off|refrain from|ca ?n[o']t you stop)"
+    "|told) you )?(?:not to|to stop)|enough with|enough of|(?:i(?:['’]m| am) )?(?:tired|sick) of|(?:it )?(?:annoys"
+    "|bothers|hurts) me when|no longer|knock off|refrain from|ca ?n[o']t you stop)"
     "(?: you)?(?: ever| keep| always| again)?"
 )
 """The negative imperative before calling."""

@@ -36,7 +36,8 @@ NAMED = (
     rf"forget (?:that )?i (?:ever )?(?:told you|said|mentioned)(?: you)? (?:about )?(?P<c>my {_STUFF}){_E}",
     rf"forget (?P<c>(?:where|how|who|what|when) (?:old |much |many |tall )?(?:i|my|our) {_STUFF}){_E}",
     rf"(?:un-?learn|disregard and forget) (?P<c>{_STUFF}){_E}",
-    rf"{DROP} everything (?:that )?(?:you (?:know|remember|have)|i (?:told|said)[^{STOP}]{{0,10}})(?: about)? (?P<c>my {_STUFF}){_E}",
+    rf"{DROP} everything (?:that )?(?:you (?:know|remember|have)|i (?:told|said)[^{STOP}]{{0,10}})(?: about)? "
+    rf"(?P<c>my {_STUFF}){_E}",
     rf"{DROP} (?:the |that )?(?:memory|note|entry|fact):? (?P<c>\ue000+){_E}",
     "(?:un-?remember|forget|forgot)(?: about)?(?: that| about)?(?: (?:all )?(?:the|that|this) (?:thing|part|fact|bit"
     "|stuff)(?: i told you| i said)? (?:about|where|that))? (?P<c>(?:i|i'm|im|i've|i'd|my|our|we|what i"
