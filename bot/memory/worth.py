@@ -23,6 +23,7 @@ _DATA = LazyPattern(zh.DATA)
 _STARTS_WITH_TIME = LazyPattern(zh.TIME)
 _BARE_NOUN = LazyPattern(zh.BARE_NOUN)
 _THIN = LazyPattern(zh.THIN)
+_NOUN_FIRST = LazyPattern(f"{zh.NOTED_NOUN},(?!.*(?:{zh.DATA}))")
 
 _STATEMENT_EN = LazyPattern(en.STATEMENT)
 _THIRD_EN = LazyPattern(en.THIRD)
@@ -37,6 +38,8 @@ def worth(body: str, kind: Kind, after_comma: bool, firmly: bool) -> bool:
     `after_comma`: a break stands between verb and body, as in discourse; `firmly`: it was put as a request.
     """
     if kind == "strong":
+        if _NOUN_FIRST.match(body) and not p.MINE.search(body):
+            return False
         return (
             len(body) >= 2
             and not body.startswith(("to ", "方便", "you ", "your ", "it ", "this "))
