@@ -1,6 +1,6 @@
 """`python -m tests.bench.commands FILE`: how well the wishes to remember, forget and be called are understood.
 
-Each line of FILE is JSON with id, text, script, label, content and note; the file scorer.py beside it defines the metric.
+Each line of FILE is JSON with id, text, script, label, content and note; scorer.py beside it defines the metric.
 One JSON object is printed: shares from 0 to 1, for the headline rows (no `ambig` note) and for all rows.
 """
 
