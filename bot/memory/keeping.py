@@ -62,7 +62,7 @@ _RUN_ON = LazyPattern(
 )
 _RUN_ON_NOT = LazyPattern("[会能没不他她都已把被让叫应得就才只想和跟的]$|(?:should|will|can|to|don't|must|might)$")
 _THIS_NOTED = LazyPattern(
-    f"(?:{p.POLITE}| )*(?P<d>{p.POINTING})(?:{POLITE}|{zh.ADDRESSEE}|{zh.ASKING}|[ ,]|也|都|就)*"
+    f"(?:{p.POLITE}|@?{NAME}+|[ ,])*+(?P<d>{p.POINTING})(?:{POLITE}|{zh.ADDRESSEE}|{zh.ASKING}|[ ,]|也|都|就)*"
     f"(?:{zh.FOR} ?{zh.NOTE}|记一[下记]|记下来?|记住|记着|记起来|{zh.PLACED})(?:了(?=[!。]|$))?{_ALONE}(?:(?<=吗)\\?)?{END}"
 )
 _BACK_ONLY = LazyPattern(
