@@ -36,13 +36,15 @@ class App:
         self._vectors = Lanes("vectors", self._embed, self._activity, log)
         self._notes = Lanes("notes", self._read_notes, self._activity, log)
         self._lives = Lanes("life", self._live, self._activity, log)
+        self._rewrites = Lanes("rewrite", self._rewrite, self._activity, log)
         self._sending = Sending(store, clock, words, self._sends.wake, self.look, log)
         self._halting = Halting(self._sends.wake, log)
         self._hall = Hall(self._sending, self._halting, Slots(settings.model.slots), self.look_at_notes)
         self._rooms = make_rooms(parts, self._hall)
         self._left: list[Rooms] = []
         handlers = Handlers(
-            self._chats.wake, self._sends.wake, self._digests.wake, self._write_first, self._join, self._lives.wake
+            self._chats.wake, self._sends.wake, self._digests.wake, self._write_first, self._join, self._lives.wake,
+            self._rewrites.wake,
         )  # fmt: skip
         self._alarms = Alarms(store, clock, handlers, settings, words.tz(words.zone), self.look, log)
         self._alarm_lane = Lanes("alarm", self._alarms.work, self._activity, log)
@@ -144,7 +146,9 @@ class App:
         """Finish or park what runs. Nothing is closed: the next start resumes."""
         self._alarms.stop()
         self._rooms.vectorising.end()
-        lanes = self._alarm_lane, self._chats, self._digests, self._vectors, self._notes, self._lives
+        lanes = (
+            self._alarm_lane, self._chats, self._digests, self._vectors, self._notes, self._lives, self._rewrites
+        )  # fmt: skip
         await asyncio.gather(*(each.close(GRACE_S) for each in lanes))
         self._alarms.stop()
         self._rooms.notes.stop()
@@ -212,6 +216,14 @@ class App:
     async def _tidied(self, _: int) -> None:
         async with self._inside() as rooms:
             await rooms.tidying.work()
+
+    async def _rewrite(self, memory_id: int) -> None:
+        if await self._guard(self._rewritten, memory_id):
+            self.look()
+
+    async def _rewritten(self, memory_id: int) -> None:
+        async with self._inside() as rooms:
+            await rooms.rewriting.work(memory_id)
 
     @asynccontextmanager
     async def _inside(self) -> AsyncIterator[Rooms]:

@@ -29,6 +29,7 @@ from bot.flow.pausing import Pausing
 from bot.flow.plan import Planner
 from bot.flow.recalling import Recalling
 from bot.flow.remembering import Remembering
+from bot.flow.rewriting import Editor, Rewriting
 from bot.flow.sending import Sending
 from bot.flow.tidying import Tidying
 from bot.flow.tools import make_tools
@@ -94,6 +95,7 @@ class Rooms:
     notes: NoteReading
     vectorising: Vectorising
     tidying: Tidying
+    rewriting: Rewriting
     inside: int = 0
 
 
@@ -194,8 +196,10 @@ def make_rooms(parts: Parts, hall: Hall) -> Rooms:
     answering.employ(CommandDesk(store, planner, clock, settings, words, writing, parts.reload))
     vectorising = make_vectorising(parts, calls)
     tidying = Tidying(store, clock, settings, words, parts.aside, log)
+    editor = Editor(brain.caller.behind(), read_instructions(parts.prompts, "rewrite"))
+    rewriting = Rewriting(store, editor, planner, clock, settings, words, log)
     return Rooms(
-        parts, answering, heartbeat, joining, closing, pausing, flushing, notes, vectorising, tidying
+        parts, answering, heartbeat, joining, closing, pausing, flushing, notes, vectorising, tidying, rewriting
     )  # fmt: skip
 
 

@@ -96,7 +96,7 @@ async def drop(store: Store, memory: Memory, where: Where = Where(), at: int = N
 async def bring_back(store: Store, number: int, audience: Audience, where: Where = Where(), at: int = NOW) -> bool:
     """Somebody asks to undo; whether it was done."""
     person, chat, event = await ids(store, where, at)
-    told = await store.memories.undo(number, person, audience, receipt(event, chat, f"event:{event}"), at)
+    told = await store.memories.undo((number,), person, audience, receipt(event, chat, f"event:{event}"), at)
     return told is not None
 
 

@@ -113,7 +113,7 @@ async def test_a_receipt_replied_to_names_the_memory(world: World) -> None:
 async def test_a_question_back_replied_to_forgets_none_of_what_it_lists(world: World) -> None:
     await world.say("记住我喜欢茶")
     await world.say("记住我喜欢咖啡")
-    await world.say("忘记这条")
+    await world.say("忘掉关于我的一切")
     assert "#1 我喜欢茶" in world.replies[-1]
     await world.say("忘记", target=str(world.talk.said[-1].outbox_id))
     assert world.replies[-1] == "好，那条消息我忘掉了"

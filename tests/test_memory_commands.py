@@ -41,11 +41,22 @@ def read(text: str) -> Understanding:
         ("Rough day. Please remember I quit smoking. What now?", "I quit smoking", "Rough day. What now?"),
         ("remember一下我下周要去London出差", "我下周要去London出差", ""),
         ("记住“暖暖”是我家的猫", "“暖暖”是我家的猫", ""),
-        ("幫我記：\n- 週一 健身\n- 週三 吉他", "- 週一 健身\n- 週三 吉他", ""),
     ],
 )
 def test_a_wish_to_keep_gives_the_fact_in_its_own_words_and_leaves_the_rest(text: str, content: str, rest: str) -> None:
     assert read(text) == Understanding((MemoryCommand("remember", content),), rest)
+
+
+@pytest.mark.parametrize(
+    ("text", "contents"),
+    [
+        ("幫我記：\n- 週一 健身\n- 週三 吉他", ("週一 健身", "週三 吉他")),
+        ("记住：1. 我住在苏州 2. 我养了两只猫", ("我住在苏州", "我养了两只猫")),
+        ("Remember these facts: 1. I live in Oslo 2. my dog is Rex", ("I live in Oslo", "my dog is Rex")),
+    ],
+)
+def test_several_facts_at_once_are_several_wishes(text: str, contents: tuple[str, ...]) -> None:
+    assert read(text).commands == tuple(MemoryCommand("remember", content) for content in contents)
 
 
 @pytest.mark.parametrize("text", ["把那个记下来", "记一下那个号码", "帮我记住这件事"])
@@ -60,18 +71,29 @@ def test_a_wish_that_points_elsewhere_has_no_content(text: str) -> None:
         ("忘掉我昨天说的密码", "我昨天说的密码"),
         ("小暖，请忘记我不喜欢吃鱼", "我不喜欢吃鱼"),
         ("刪掉我住在台北那條記憶", "我住在台北"),
-        ("别记我的银行卡号", "我的银行卡号"),
         ("把我的生日忘掉吧", "我的生日"),
         ("forget that I like jazz", "I like jazz"),
         ("please forget my old address", "my old address"),
         ("delete my birthday from your memory", "my birthday"),
         ("删掉那条", None),
-        ("別記那個", None),
         ("delete that memory", None),
     ],
 )
 def test_a_wish_to_forget_names_what(text: str, content: str | None) -> None:
     assert read(text) == Understanding((MemoryCommand("forget", content),), "")
+
+
+@pytest.mark.parametrize(
+    ("text", "content"),
+    [("别记我的银行卡号", "我的银行卡号"), ("別記那個", None), ("别记这个", None), ("don't remember this", None)],
+)
+def test_a_wish_to_keep_nothing_of_it_is_told_from_a_wish_to_forget(text: str, content: str | None) -> None:
+    assert read(text) == Understanding((MemoryCommand("forget", content, scope="aside"),), "")
+
+
+@pytest.mark.parametrize("text", ["忘掉关于我的一切", "删掉所有记忆", "erase everything you know about me"])
+def test_a_wish_to_forget_everything_says_so(text: str) -> None:
+    assert read(text) == Understanding((MemoryCommand("forget", None, scope="all"),), "")
 
 
 @pytest.mark.parametrize(

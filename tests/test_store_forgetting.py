@@ -136,7 +136,8 @@ async def test_undo_brings_the_statement_back_but_not_the_lines(tmp_path: Path) 
     async with await open_store(tmp_path) as store:
         memory, audience = await told_everywhere(store)
         await drop(store, memory)
-        assert await store.memories.last_forgotten(memory.owner_id or 0, audience) == memory.id
+        last = await store.undoing.forgotten(memory.owner_id or 0, audience, NOW)
+        assert [each.id for each in last] == [memory.id]
         assert await bring_back(store, memory.id, audience)
         assert [found.memory.id for found in await store.memories.search(audience, (CANARY,), 5)] == [memory.id]
         assert not await bring_back(store, memory.id, audience)

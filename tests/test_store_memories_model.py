@@ -114,7 +114,8 @@ class Memories(RuleBasedStateMachine):
         audience = self.audience[place]
         mine = {n: k for n, k in self.kept.items() if k.forgotten and k.where.who == place.who and k.visible(place)}
         newest = max(mine, key=lambda n: (mine[n].forgotten, n), default=None)
-        last = self._run(self.store.memories.last_forgotten(audience.person_ids[0], audience))
+        forgotten = self._run(self.store.undoing.forgotten(audience.person_ids[0], audience, self.now))
+        last = forgotten[-1].id if forgotten else None
         assert last == newest
         if last is not None:
             self._bring_back(last, place)

@@ -203,7 +203,16 @@ class World(Seen):
         await self.open(settle=not shut)
 
     def _lanes(self, app: App) -> tuple[Lanes, ...]:
-        return app._alarm_lane, app._chats, app._digests, app._sends, app._notes, app._vectors, app._lives
+        return (
+            app._alarm_lane,
+            app._chats,
+            app._digests,
+            app._sends,
+            app._notes,
+            app._vectors,
+            app._lives,
+            app._rewrites,
+        )
 
     def away(self, seconds: float) -> None:
         """Time passes while no process runs: no alarm of the last one is left."""

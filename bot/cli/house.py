@@ -56,7 +56,7 @@ def text_problems(settings: Settings, data: Path) -> tuple[str, ...]:
     find = Prompts(own).path
     for folder in ("messages", "opening", "offline"):
         attempt(lambda folder=folder: catalogue(find, folder))  # type: ignore[misc]
-    for folder in ("digest", "media", "flush"):
+    for folder in ("digest", "media", "flush", "rewrite"):
         attempt(lambda folder=folder: read_instructions(find, folder))  # type: ignore[misc]
     attempt(lambda: look_spec(find))
     attempt(lambda: skill_spec(find))

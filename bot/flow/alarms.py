@@ -29,7 +29,8 @@ RETRY_MS = 5_000
 class Handlers:
     """Whom to wake for what: a chat to answer or to send to, a session to digest.
 
-    `first` lets nuan write first, `join` look at a talk, `life` age the memories.
+    `first` lets nuan write first, `join` look at a talk, `life` age the memories, `rewrite` put one into a clean
+    statement.
     """
 
     chat: Callable[[int], None]
@@ -38,6 +39,7 @@ class Handlers:
     first: Callable[[], Awaitable[None]]
     join: Callable[[int], None]
     life: Callable[[int], None]
+    rewrite: Callable[[int], None]
 
 
 class Alarms:
@@ -112,6 +114,8 @@ class Alarms:
                 self._handlers.join(number)
             case "life":
                 self._handlers.life(number)
+            case "rewrite":
+                self._handlers.rewrite(number)
             case "purge":
                 count = await self._store.forgetting.purge(now)
                 self._log.info("purged", memories=count)

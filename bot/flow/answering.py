@@ -1,18 +1,18 @@
 """What a chat's lane does: take what is due in order, do commands without a model, answer the rest in one turn."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Protocol
 
 from bot.errors import OverLimit, StoreError
 from bot.flow.changes import follow
+from bot.flow.confirming import Done, Told
 from bot.flow.guests import Guests
 from bot.flow.halting import Halting
 from bot.flow.limiting import Limiting
 from bot.flow.media import Media
 from bot.flow.pausing import Pausing
 from bot.flow.plan import Planner
-from bot.flow.remembering import Remembering, Told
+from bot.flow.remembering import Remembering
 from bot.flow.sending import Sending
 from bot.flow.turn import TurnRunner
 from bot.flow.words import Words
@@ -23,6 +23,7 @@ from bot.store.store import Store
 from bot.store.views import Waiting
 from bot.types.event import Event
 from bot.types.log import Log
+from bot.types.memory import MemoryCommand, Question
 from bot.types.occasion import Occasion
 from bot.types.outgoing import Draft
 from bot.types.people import Chat, Person
@@ -126,7 +127,7 @@ class Answering:
                 case "pair":
                     await self._guests.knock(batch[0], chat, waiting.people[batch[0].person_id])
                 case _:
-                    await self._answer(batch, chat, waiting.people)
+                    await self._answer(batch, waiting)
         except (StoreError, OSError):
             raise
         except Exception as error:  # noqa: BLE001 - one message that cannot be handled must not stop the chat
@@ -144,7 +145,7 @@ class Answering:
 
     async def _command(self, event: Event, chat: Chat, person: Person) -> None:
         if ordered(event.text) is not None:
-            await self._commands(event, chat, person)
+            await self._commands(event, chat, person, None)
             return
         answer = await self._desk.carry_out(event, chat) if self._desk is not None else None
         if answer:
@@ -153,12 +154,14 @@ class Answering:
         else:
             await self._store.events.finish((event.id,), "done", "command")
 
-    async def _answer(self, batch: tuple[Event, ...], chat: Chat, people: Mapping[int | None, Person]) -> None:
+    async def _answer(self, batch: tuple[Event, ...], waiting: Waiting) -> None:
+        chat, people, asked = waiting.chat, waiting.people, dict(waiting.asked)
         receipts: list[str] = []
         answering: list[Event] = []
         batch = await self._limiting.sift(batch, people)
         for event in batch:
-            done, left = await self._commands(event, chat, people[event.person_id])
+            question = asked.pop(event.person_id or 0, None)
+            done, left = await self._commands(event, chat, people[event.person_id], question)
             receipts += done
             if left is not None:
                 answering.append(left)
@@ -186,39 +189,41 @@ class Answering:
         known = await self._media.understand(occasion.chat, occasion.person, occasion.answering, occasion.pace)
         await self._runner.begin(replace(occasion, answering=known))
 
-    async def _commands(self, event: Event, chat: Chat, person: Person) -> tuple[list[str], Event | None]:
+    async def _commands(
+        self, event: Event, chat: Chat, person: Person, question: Question | None
+    ) -> tuple[list[str], Event | None]:
         """Carry out the memory commands of a message; the receipts still to be said, and what is left to answer.
 
-        Of what was stopped nothing else is left.
+        Of what was stopped nothing else is left. A message without one may answer the `question` its writer was asked.
         """
         understood, stopped = await self._remembering.understand(event), event.why in HALTS
+        if question is not None and not understood.commands:
+            understood = self._remembering.answered(question, event) or understood
+            if not understood.commands:
+                await self._store.questions.drop(chat.id, person.id)
         if event.forwarded or person.is_bot or not understood.commands:
             if stopped:
                 await self._store.events.finish((event.id,), "done", "stopped")
             return [], None if stopped else event
         audience = await self._planner.audience(chat, person)
         _, account = await self._store.access.answer_to(event)
-        receipts, rest = [], "" if stopped else understood.rest
+        rest = "" if stopped else understood.rest
         # Forgetting empties the message, so it comes last: a crash in between must not lose the other commands.
-        commands = sorted(enumerate(understood.commands), key=lambda pair: pair[1].verb == "forget")
-        for done, (place, command) in enumerate(commands, 1):
+        commands = sorted(enumerate(understood.commands), key=lambda pair: _hides(pair[1]))
+        several = sum(command.verb == "remember" for _, command in commands) > 1
+        script, done = self._words.script(person), list[Done]()
+        for place, command in commands:
+            last = len(done) + 1 == len(commands)
             told = Told(
-                event,
-                chat,
-                person.id,
-                audience,
-                self._words.script(person),
-                place,
-                rest,
-                command.verb == "forget",
-                account,
-                done == len(commands),
-            )
-            receipts.append(await self._remembering.carry_out(command, told))
+                command, event, chat, person.id, audience, script, place, rest, last and _hides(command), account,
+                last, tuple(done), several,
+            )  # fmt: skip
+            done.append((command, await self._remembering.carry_out(told)))
         if not rest:
             return [], None
-        forgot = any(command.verb == "forget" for command in understood.commands)
-        return receipts, replace(event, text=rest) if forgot else event
+        forgot = any(_hides(command) for command in understood.commands)
+        receipts = self._remembering.confirming.joined(done, script)
+        return list(receipts), replace(event, text=rest) if forgot else event
 
     async def _give_up(self, batch: tuple[Event, ...], chat: Chat) -> None:
         """Tell whoever called; a follow-up nobody asked for is only read."""
@@ -233,3 +238,8 @@ class Answering:
             return
         text = self._words.messages.text("went_wrong", self._words.script(person))
         await self._store.refusals.refuse(chat.id, numbers, Draft(text, "notice"), self._clock.now(), "failed")
+
+
+def _hides(command: MemoryCommand) -> bool:
+    """Whether a command names what is to be forgotten, so that its message must go as well."""
+    return command.verb == "forget" and command.scope != "aside"

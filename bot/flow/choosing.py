@@ -4,7 +4,7 @@ from bot.config.settings import Settings
 from bot.flow.crew import Crew
 from bot.money.degrade import Step
 from bot.prompt.casual import asks, casual
-from bot.prompt.persona import Bootstraps
+from bot.prompt.persona import Bootstraps, Prefix
 from bot.prompt.policy import Choice, choose
 from bot.prompt.tokens import log_tokens, prefix_tokens
 from bot.store.events import Seen
@@ -65,3 +65,14 @@ class Chooser:
             event.kind != "message" or event.forwarded or (isinstance(event, Seen) and bool(event.marks or event.quote))
         )
         return not about and casual(event.text, self._settings.bot.names)
+
+
+def why_anew(session: Session | None, epoch: Epoch | None, prefix: Prefix, choice: Choice) -> str:
+    """Why the next turn cannot append to the log; "" when it can (ARCHITECTURE §5)."""
+    if session is None or epoch is None:
+        return "open"
+    if epoch.stale:
+        return epoch.stale
+    if epoch.mode != choice.mode:
+        return choice.mode
+    return "" if epoch.signature == prefix.signature else "prefix"

@@ -8,7 +8,7 @@ from bot.context.bus import SCENE_LABEL
 from bot.context.scene import scene_text
 from bot.context.xml import Limits, delta
 from bot.flow.bringing import Bringing, Recalled, Telling, tells
-from bot.flow.choosing import Chooser
+from bot.flow.choosing import Chooser, why_anew
 from bot.flow.crew import Crew, Member
 from bot.flow.lines import FirstLines
 from bot.flow.words import Words
@@ -119,7 +119,7 @@ class Planner:
         if at_least == "light":
             choice = Choice("light", "budget")
         prefix = self._bootstraps.of(choice.mode)
-        reason = self._new_epoch(session, log.epoch, prefix, choice)
+        reason = why_anew(session, log.epoch, prefix, choice)
         epoch = None if reason else log.epoch
         first = epoch is None or not epoch.entries
         zone, script = self._words.zone_of(chat, occasion.person), self._words.script(occasion.person)
@@ -272,16 +272,6 @@ class Planner:
         tz = self._words.tz(self._words.zone_of(chat, person))
         limits = self._settings.session
         return min(now + limits.idle_seconds * 1000, next_local_time(opened, limits.close_hour, tz))
-
-    def _new_epoch(self, session: Session | None, epoch: Epoch | None, prefix: Prefix, choice: Choice) -> str:
-        """Why the next turn cannot append to the log; "" when it can (ARCHITECTURE §5)."""
-        if session is None or epoch is None:
-            return "open"
-        if epoch.stale:
-            return epoch.stale
-        if epoch.mode != choice.mode:
-            return choice.mode
-        return "" if epoch.signature == prefix.signature else "prefix"
 
     def _asking(
         self, occasion: Occasion, session: Session | None, epoch: Epoch | None,

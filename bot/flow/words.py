@@ -12,7 +12,7 @@ from bot.text.dates import DayWords, clock_label, holiday_name, local_day
 from bot.text.script import SCRIPTS, Script
 from bot.types.people import Chat, Person
 
-KEEPS = ("remembered", "remembered_again", "nick_set", "nick_revoked", "undone")
+KEEPS = ("remembered", "remembered_one", "remembered_again", "nick_set", "nick_revoked", "nick_changed", "undone")
 """The receipts that say that something is kept."""
 _NUMBER, _NICK = "\ue010", "\ue011"
 
@@ -39,14 +39,19 @@ class Words:
             case _:
                 return self.language
 
-    def confirmed(self, receipt: str) -> int | None:
-        """The number of the memory that a receipt says is kept; None for every other text."""
-        for key, script in ((key, script) for key in KEEPS for script in SCRIPTS):
-            pattern = re.escape(self.messages.text(key, script, id=_NUMBER, nick=_NICK))
-            found = re.fullmatch(pattern.replace(_NUMBER, "([0-9]{1,9})").replace(_NICK, "[^\n]*"), receipt)
-            if found is not None:
-                return int(found[1])
-        return None
+    def confirmed(self, receipt: str) -> tuple[int, ...]:
+        """The numbers of the memories that a receipt says are kept; none for every other text."""
+        numbers: list[int] = []
+        for line in receipt.split("\n"):
+            for key, script in ((key, script) for key in KEEPS for script in SCRIPTS):
+                text = self.messages.text(key, script, id=_NUMBER, old_id=_NUMBER, nick=_NICK, old=_NICK)
+                pattern = re.escape(text).replace(_NUMBER, "([0-9]{1,9})").replace(_NICK, "[^\n]*")
+                if found := re.fullmatch(pattern, line):
+                    numbers += [int(number) for number in found.groups()]
+                    break
+            else:
+                return ()
+        return tuple(numbers)
 
     def zone_of(self, chat: Chat, person: Person) -> str:
         """The zone whose calendar counts: the person's own in a DM, the machine's in a group."""

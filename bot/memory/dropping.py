@@ -3,83 +3,88 @@
 import re
 
 from bot.memory import patterns as p
-from bot.memory.patterns import END, PARTICLE, POLITE, STOP
+from bot.memory.patterns import PARTICLE, POLITE
 from bot.memory.reading import Found, Place
+from bot.memory.wording import chinese as zh
+from bot.memory.wording import english as en
+from bot.memory.wording import forgetting_en as of_en
+from bot.memory.wording import forgetting_zh as of_zh
+from bot.memory.wording.signs import END, STOP
 from bot.text.lazy import LazyPattern
-from bot.types.memory import Verb
+from bot.types.memory import Scope, Verb
 
+_SURE = LazyPattern(
+    "[忘删清抹撤销除]|wipe|clear|复原|恢复|还原|去掉|不要了|收回|停止|不想|不希望|no longer|unlearn|取消|作废|[别要用必许好使甭勿准][^,。?\n]{0,40}[记存收留]"
+    "|undo|restore|forget"
+    "|memor|remember"
+    "|delete|remove|erase|drop|scratch|do ?n[o']t|do not|need to|no need"
+)
 _AFTER = rf"(?:{PARTICLE}|{POLITE})*+{END}"
 _NUMBERED = LazyPattern(
     "[/.]?(?:(?P<forget>忘记|忘掉|忘了|forget(?: about)?(?: memory)?"
-    "|(?:删掉|删除|delete|remove)(?= ?(?:#|[0-9]+ ?号|记忆|memory)))"
+    "|(?:删掉|删除|delete|remove|erase)(?= ?(?:#|[0-9]+ ?号|编号|记忆|memory)))"
     "|(?P<undo>撤[销消回]|复原|恢复|还原|undo|restore)) ?"
-    rf"(?:号码?|no\.? ?|记忆|memory)? ?#?(?P<number>[0-9]{{1,9}})(?: ?[号条])?(?:记忆)?{_AFTER}"
+    rf"(?:编?号码?|number ?|no\.? ?|记忆|memory)? ?#?(?P<number>[0-9]{{1,9}})(?: ?[号条])?(?:的?记忆)?{_AFTER}"
 )
-_FOREVER = LazyPattern("彻底|永久|permanently")
+_FOREVER = LazyPattern("彻底|永久|permanently|for good")
 _FOREVER_DROP = LazyPattern(f"[^{STOP}]{{0,200}}?(?:彻底|永久)[忘删清]")
 _UNDO = LazyPattern(f"[/.]?(?:撤[销消]|复原|undo(?: (?:that|it|this))?)(?:一下)?{_AFTER}")
 
-_STUFF = f"[^{STOP}]{{1,200}}?"
-_OFF = "(?:这件事|那件事|这[条个]|那[条个]|的?这[条个]?记忆|的?那[条个]?记忆|的?记忆|的事情?|这回事)?"
-_DONE = "(?:吧|吗|好吗|可以吗|好不好|行吗|了|掉|啦|哦|喔|嘛|一下| )*?"
-_DROP = "(?:彻底|永久)?(?:忘[记掉了]掉?|忘|删[掉除了]|删|清[掉除]|移除|抹掉)"
-_FORGETS = tuple(
-    LazyPattern(f"(?:{pattern}){END}")
-    for pattern in (
-        # everything, or a stored id of another kind
-        "把?你?(?:记得|记住|知道)的?(?:所有)?关于我的(?:一切|所有|事情?)(?:都|全部?)*" + _DROP + _DONE,
-        "(?:清[空除]|删[掉除])(?:你)?(?:对我的|关于我的|我的)?(?:所有|全部|一切)的?记忆" + _DONE,
-        "(?:麻烦)?(?:把)?第[一二三四五六七八九十0-9]+条记忆"
-        + _DROP
-        + _DONE
-        + "|(?:删[掉除]|忘[记掉])第[一二三四五六七八九十0-9]+条(?:记忆)?"
-        + _DONE,
-        r"(?:erase|delete|forget|wipe|clear) (?:everything|all)(?: (?:that )?you (?:know|remember)(?: about me)?"
-        r"| about me| my memories| memories)",
-        "忘[记掉]掉?(?:所有|一切)?(?:关于我的)(?:一切|所有|事情?)" + _DONE,
-        # 删掉那条, 把这个忘掉, 别记这个, 取消刚才记住的东西
-        "(?:删[掉除]|忘[掉记]|清掉)(?:刚才|刚刚)?(?:的)?[这那上](?:一)?[条](?:记忆)?" + _DONE,
-        "把(?:刚才|刚刚)?[这那上](?:一)?[条个件](?:记忆|事)?" + _DROP + _DONE,
-        "(?:刚才|刚刚|上面|之前)?(?:说的|那[个条]|这[个条])(?:话|东西)?(?:别|不要|不用)(?:帮我)?记了?" + _DONE,
-        "(?:别|不要|不用)(?:帮我)?记(?:住|下来?|着)?[这那](?:个|条|些|句话?)?" + _DONE,
-        "取消(?:刚才|刚刚)?记住?的(?:东西|内容|那条)?" + _DONE,
-        r"(?:delete|remove|erase|forget) (?:that|this|the last) memory",
-        # with a content
-        f"(?:删[掉除]|清[掉除])这?那?条?记忆[: ]+(?P<c>{_STUFF})" + _DONE,
-        f"(?:删[掉除]|清[掉除])(?:关于|有关)?(?P<c>(?:我|关于我)(?!(?:对|的)?(?:所有|全部)){_STUFF})(?:的那条"
-        f"|的这条|那条|这条|的)(?:记忆|记录)" + _DONE,
-        f"(?:真的)?把(?P<c>{_STUFF})(?:那条|这条|的)?(?:从(?:你的)?)?记忆里?(?:中)?" + _DROP + _DONE,
-        f"(?:真的)?把(?P<c>我{_STUFF}){_OFF}忘(?:掉|了吧|记|了(?=好吗|可以吗))" + _DONE,
-        f"我(?:之前|刚才|刚刚)?(?:让|叫|请)你记(?:住|下)?的(?P<c>{_STUFF})(?:可以|就)?忘[掉记]了?" + _DONE,
-        f"(?P<c>我{_STUFF}){_OFF}可以(?:忘[掉记]?了?|删掉了?)" + _DONE,
-        f"取消记住(?P<c>{_STUFF})" + _DONE,
-        f"(?:别|不要|不用|不必|甭|唔好)再?(?:帮我)?记(?:住|着|下|著|录)?(?:关于)?(?P<c>(?:我|关于我|我嘅)(?!了|们"
-        f"|$){_STUFF}){_OFF}{_DONE}",
-        f"[/.](?:忘记|forget) ?(?P<c>{_STUFF})" + _DONE,
-        f"(?:忘记|忘掉|忘了(?={_STUFF}吧{END})|forget ?掉)(?:掉)?(?:关于|有关)? ?(?P<c>{_STUFF}){_OFF}{_DONE}",
-        r"(?:forget|unremember)(?: about)?(?: that| about)? (?P<c>(?:i|i'm|i've|my|our|we|what i|the (?:thing"
-        r"|part) (?:about|where) (?:i|my)|"
-        rf"(?<=unremember )\w+)\b{_STUFF})",
-        rf"stop remembering(?: that| about)? (?P<c>{_STUFF})",
-        rf"(?:delete|remove|erase|drop|wipe) (?P<c>{_STUFF}) from (?:your |the )?memor(?:y|ies)",
-        rf"do ?n[o']t (?:remember|save|keep|store) (?P<c>my {_STUFF})(?: (?:in|to) (?:your )?memory)?",
+_EVERYTHING, _POINTED, _NAMED = (
+    tuple(LazyPattern(f"(?:{words})") for words in (*chinese, *english))
+    for chinese, english in (
+        (of_zh.EVERYTHING, of_en.EVERYTHING),
+        (of_zh.POINTED, of_en.POINTED),
+        (of_zh.NAMED, of_en.NAMED),
     )
 )
+"""All of them; what was said before; what is named. The first that fits decides."""
+
+
+_TOLD_DROPPED = LazyPattern(
+    "(?:i told you(?: that)?|i said(?: that)?|you (?:know|remember)(?: that)?"
+    r"|you have it that) (?P<c>[^,。?\n]{2,80}), *$"
+)
+_DROP_IT = LazyPattern(rf"{en.DROP} (?:that|it|this) from (?:your |the )?(?:memory|memories|notes)")
+_OLD_ONE = LazyPattern("(?:那个?|这个?|我的?)(?P<c>[^,。?\n]{1,20}?)(?:已经)?(?:换|改|变)了,$")
+_OLD_GONE = LazyPattern("(?:旧的?|原来的?|以前的?|老的?)(?:那[条个])?(?:可以|就|请)*(?:删|忘|清)[掉除了]")
 _FORGETTABLE = LazyPattern(
-    "我(?!们|吧|好吗|了|是谁|就|真|也|都|还|,|$)|刚[刚才]|之前|关于|有关|旧|老地址|以前的|那[条个件].*(?:记忆"
-    "|地址|号码|密码)|[^,]*[这两三]条$"
-    "|[^,]*(?:在[a-z0-9]|住址|地址|号码|密码|生日|名字|学号|工号)"
+    "我(?!们|吧|好吗|了|是谁|就|真|也|都|还|,|$|这个人$|的好)|刚[刚才]|之前|关于|有关|旧|老地址|以前的|那[条个件].*(?:记忆|地址|号码|密码)"
+    f"|[^,]*[这那两三][条点]$|[^,]*(?:在[a-z0-9]|{zh.PERSONAL})"
 )
 _NOT_FORGETTABLE = LazyPattern(
-    "#|.*(?:怎么|了?吗$|什么|为什么|如何|干嘛)|(?:烦恼|过去|痛苦|不开心|一切|悲伤|伤|自己|他|她|你|吧|了|带|跟|说"
-    "|告诉|邀请|密码(?:$|了|怎))"
-    r"|my (?:previous |last )?(?:command|message|question|request|password|order)|.*(?:的生日了|的名字了)$"
+    "#|.*(?:怎么|了?吗$|什么|为什么|如何|干嘛)|(?:烦恼|过去|痛苦|不开心|一切|悲伤|伤|自己|他|她|你|吧|了|带|跟|说|告诉|邀请|密码(?:$|了|怎)"
+    "|我爱|我们|所有人|那些|不愉快)"
+    "|(?:my|the) (?:previous |last |next )?(?:command|message|question|request|password$|order|existence|alarm"
+    "|reminder|timer)|.*(?:的生日了|的名字了)$"
+    "|(?:i|we) (?:ever|even|sometimes|always|often|just|never|asked|was (?:ever|even)|mentioned it|said (?:that"
+    r"|it|anything))\b|my (?:head|keys|way|manners|place)\b"
 )
+_THING_EN = LazyPattern(en.OTHERWISE)
+_STORED = LazyPattern("记忆|memor")
+_THING = LazyPattern(f".*(?:{zh.THINGS})")
+_TOLD_OF_YOU = LazyPattern("(?:.*[ ,])?(?:你们?|都|就|you|always|never|i)")
+"""你忘记我的生日了 tells."""
+_ALL_OF_US = ("我", "我的", "关于我", "关于我的", "我们", "我们之间", "me")
+_PART = LazyPattern("(?:(?!和|跟|与|、|以及).)+")
+_DROPPED = LazyPattern(f"(?:请|就|帮我|麻烦|直接)*(?:删|忘|清|去)[掉除了](?:它)?{zh.DONE}{END}")
+_THAT_ONE = LazyPattern(
+    r"(?:^|[,。?\n ])(?P<c>[^,。?\n]{0,30}?)(?:刚才|的)?[这那]一?条(?:记忆|记录)?[^,。?\n]{0,12}, *$"
+)
+_ASIDE = LazyPattern(
+    "(?:[别不甭莫勿使停好]|无需)[^,。?]{0,6}(?:记(?!忆)|存|收集|保留)|(?:do ?n[o']t|do not|never|no need|not (?:want|need|have)"
+    "|no longer|stop|keep (?:this|that|it) (?:out|away|off))"
+)
+_DROPS = LazyPattern("忘|删|清|抹|除|去掉|撤|作废|取消|收回|forget|forgot|delete|erase")
+_TWO = LazyPattern("[^,]*(?:[两三四几]条|[两三四]件事)")
 
 
-def dropping(place: Place) -> Found | None:
-    """The wish to forget or to undo that stands at this place, or None; doubt means None."""
-    return _numbered(place) or _forget(place)
+def dropping(place: Place) -> tuple[Found, ...]:
+    """The wish to forget or to undo that stands at this place, one for each thing; none in doubt."""
+    if not _SURE.search(place.shape, place.start, place.start + 400):
+        return ()
+    found = _numbered(place) or _forget(place)
+    return _each(place.shape, found) if found else ()
 
 
 def _numbered(place: Place) -> Found | None:
@@ -95,14 +100,52 @@ def _numbered(place: Place) -> Found | None:
 
 
 def _forget(place: Place) -> Found | None:
-    for pattern in _FORGETS:
+    for pattern in _EVERYTHING:
         match = pattern.match(place.shape, place.at)
-        if not match:
-            continue
-        if "c" not in pattern.groupindex or not match["c"]:
-            return Found("forget", place.start, match.end())
-        return _forgotten(place, match)
-    return None
+        if match and not _question(place, match):
+            return Found("forget", place.start, match.end(), forever=_forever(place), scope="all")
+    for pattern in _POINTED:
+        match = pattern.match(place.shape, place.at)
+        if match and not _question(place, match):
+            return _pointed(place, match)
+    for pattern in _NAMED:
+        if match := pattern.match(place.shape, place.at):
+            return _named(place, match)
+    return _replaced(place) or _dropped(place)
+
+
+def _pointed(place: Place, match: re.Match[str]) -> Found:
+    """那条; what it means may stand right before it in the same sentence."""
+    told = _TOLD_DROPPED.search(place.shape, max(place.floor, place.start - 120), place.start)
+    if told and _DROP_IT.match(place.shape, place.at):
+        return Found("forget", told.start("c"), match.end(), told.span("c"), forever=_forever(place))
+    return Found("forget", place.start, match.end(), forever=_forever(place), scope=_scope(place, match, None))
+
+
+def _scope(place: Place, match: re.Match[str], named: tuple[int, int] | None) -> Scope:
+    """Whether it asks only that a message be kept nowhere (别记这个), in its words beside what is named."""
+    words = place.lead + match[0]
+    if named is not None:
+        words = place.lead + place.shape[match.start() : named[0]] + place.shape[named[1] : match.end()]
+    return "aside" if _ASIDE.search(words) and not _DROPS.search(words) else ""
+
+
+def _replaced(place: Place) -> Found | None:
+    """那个密码换了，旧的删掉: what is meant is named by the change."""
+    old = _OLD_ONE.search(place.shape, max(place.floor, place.start - 40), place.start)
+    match = _OLD_GONE.match(place.shape, place.at) if old else None
+    return Found("forget", place.start, match.end(), old.span("c")) if old and match else None
+
+
+def _dropped(place: Place) -> Found | None:
+    """…这条过时了，删掉吧: what is meant stands in the clause before."""
+    match = _DROPPED.match(place.shape, place.at)
+    told = _THAT_ONE.search(place.shape, max(place.floor, place.start - 80), place.start) if match else None
+    if not match or not told:
+        return None
+    span = told.span("c")
+    pointed = not told["c"].strip() or p.DEICTIC.fullmatch(told["c"].strip()) or not p.MINE.search(told["c"])
+    return Found("forget", told.start("c"), match.end(), None if pointed else span, forever=_forever(place))
 
 
 def _forever(place: Place) -> bool:
@@ -110,16 +153,56 @@ def _forever(place: Place) -> bool:
     return bool(_FOREVER.search(place.lead) or _FOREVER_DROP.match(place.shape, place.at))
 
 
-def _forgotten(place: Place, match: re.Match[str]) -> Found | None:
+def _question(place: Place, match: re.Match[str]) -> bool:
+    """Whether it is asked about, and not politely asked for."""
+    return place.shape[match.end() : match.end() + 1] == "?" and not place.asked and not _polite(match[0])
+
+
+def _polite(text: str) -> bool:
+    return text.rstrip().endswith(("好吗", "可以吗", "行吗", "好不好")) or "可以" in text
+
+
+def _named(place: Place, match: re.Match[str]) -> Found | None:
     a, b = match.span("c")
     body = place.shape[a:b].strip()
-    plain = place.shape.startswith(("忘", "forget"), place.at)
+    plain = place.shape.startswith(("忘", "forget", "forgot"), place.at)
     chinese = p.CJK.search(body) is not None
-    question = place.shape[match.end() : match.end() + 1] == "?" and not place.asked
+    if not plain and body in _ALL_OF_US and not _question(place, match):
+        return Found("forget", place.start, match.end(), forever=_forever(place), scope="all")
     if p.DEICTIC.fullmatch(body):
-        return Found("forget", place.start, match.end())
-    if question or _NOT_FORGETTABLE.match(body) or p.QUESTION.search(body):
+        idle = _question(place, match) or (plain and body in ("它", "it", "that", "this", "them"))
+        return None if idle else Found("forget", place.start, match.end(), scope=_scope(place, match, None))
+    if _question(place, match) or (plain and _NOT_FORGETTABLE.match(body)) or (plain and p.QUESTION.search(body)):
         return None
-    if plain and chinese and (place.lead.strip(" ,").endswith("你") or not _FORGETTABLE.match(body)):
+    if p.OF_ONESELF.search(place.lead) and not chinese:
         return None
-    return Found("forget", place.start, match.end(), (a, b), forever=_forever(place))
+    if (
+        plain
+        and not place.asked
+        and not p.FIRMLY.search(place.lead)
+        and _TOLD_OF_YOU.fullmatch(place.lead.strip(" ,"))
+        and not match[0].rstrip().endswith("吧")
+    ):
+        return None
+    about = place.shape[match.start() : a].rstrip().endswith(("关于", "有关"))
+    if plain and chinese and not about and not _FORGETTABLE.match(body):
+        return None
+    if not plain and (_THING.match(body) or _THING_EN.match(body)) and not _STORED.search(match[0]):
+        return None
+    return Found(
+        "forget", place.start, match.end(), (a, b), forever=_forever(place), scope=_scope(place, match, (a, b))
+    )
+
+
+def _each(shape: str, found: Found) -> tuple[Found, ...]:
+    """甲和乙这两条: each of what is named together."""
+    if found.content is None or not _TWO.match(shape[found.content[0] : found.end]):
+        return (found,)
+    a, b = found.content
+    stop = _TWO.match(shape[a:b])
+    end = a + re.search("这?[两三四几][条件]", shape[a:b]).start() if stop else b  # type: ignore[union-attr]
+    spans = [part.span() for part in _PART.finditer(shape[:end], a)]
+    return tuple(
+        Found("forget", found.start if not n else found.end, found.end, span, forever=found.forever)
+        for n, span in enumerate(spans)
+    )

@@ -1,81 +1,83 @@
 """Reads a wish to keep something: before the content, after it, or pointing back. It decides nothing else."""
 
-from collections.abc import Iterator
+import re
+from typing import cast
 
 from bot.memory import patterns as p
-from bot.memory.patterns import NAME, PARTICLE, POLITE, STOP
+from bot.memory.listing import items
+from bot.memory.patterns import PARTICLE, POLITE
 from bot.memory.reading import Found, Place
+from bot.memory.stated import before, extent
+from bot.memory.wording import chinese as zh
+from bot.memory.wording import english as en
+from bot.memory.wording.signs import END, NAME, QUOTED, STOP
+from bot.memory.worth import Kind, plain, tells, worth
 from bot.text.lazy import LazyPattern
 
-_FOR = "(?:帮我|帮忙|替我|给我|帮)"
-_NOT_NOTED = "(?![了啦咯咧没得起错仇恨者录号住性]|来了|来啦)"
-"""记住了, 记得, 记错 are no wish to keep."""
+_SURE = LazyPattern("[记存忘]|惠|备忘|remember|forget|mind|note|jot|memo|write|save|store|record|log |reference")
 _REMEMBER = LazyPattern(
-    f"(?P<strong>{_FOR} ?(?:记[住下着好]?来?(?:一下)?|(?:note|mark|remember) ?一下|存一?下)"
-    f"(?:[几一二两三四五]?[个件]?事情?)?{_NOT_NOTED}"
-    "|记一[下记]|记下?(?:个|[几一两三四五]件)事情?(?=[,: ]|我)|(?:note|mark|remember) ?一下|存一下(?=[: ])"
-    "|记下来(?![了啦])"
-    "|(?:写|加|存|记)[进到入](?:你的|长期)?(?: ?memory|记忆库?)里?|备忘(?=:)|[/.](?:remember|记住)"
-    r"|(?:make|take) a note(?: that| of)?\b|jot (?:this |that |it )?down|write (?:this|that|it) down"
-    "|(?:add|save|put|store) (?:it |this )?(?:in)?to (?:your )?memory(?: that)?|remember the following(?: about me)?)"
-    f"|(?P<weak>记[住下着]{_NOT_NOTED}|(?:remember|keep in mind|bear in mind|note(?= that))"
-    r"(?: that(?! (?:was|is|time|one|day|epic)\b))?\b)"
-    r"|(?P<fact>记得|(?:别|不要)忘[了记]?|do ?n[o']t forget(?: that)?\b)"
+    f"(?P<strong>(?:{zh.FOR} ?{zh.NOTE}{zh.COUNTED}|记一[下记](?:子)?|记下来|记个事情?|记一笔|记录一下|(?<=请)记录(?=我|:|今天)|存一下(?=[,: ])"
+    f"|记[一两二三四五几]?[件点条个](?:事情?|点)?(?=[,: ])|(?:note|mark|remember) ?一下|{zh.PLACED}|{zh.ENTRY}){zh.NOT_NOTED}"
+    f"|{p.latin(en.SAVE)})"
+    f"|(?P<weak>记(?:[住下着好牢低](?:起来)?|起来|清楚)(?!得){zh.NOT_NOTED}|{p.latin(en.REMEMBER)})"
+    f"|(?P<told>记[住好着下][了喽咯](?={PARTICLE}*[,: ]))"
+    f"|(?P<fact>记得|(?:别|不要|不能|不可以|莫|勿)忘(?:[了记掉啦咯喽])?|{p.latin(en.REMIND)})"
 )
-"""Before the content. `strong` asks to keep anything, `weak` may be advice, `fact` counts only before a plain fact."""
+"""Before the content. `strong` asks to keep anything, `weak` may be advice, `fact` and `told` need a plain fact."""
 _INTRO = LazyPattern(
-    f"(?:{PARTICLE})*+(?:(?:我说的|我的话|这[些几]个?|以下(?:内容)?|[几两三四五]件事|这件事)(?=[:,]))?[:, ]*+"
+    f"(?:吗(?=,))?(?:{PARTICLE})*+(?:(?:我(?:下面|接下来)?说的(?:话)?|我的话|[这那]?一?[几两三四五]?[个点件句]些?(?:事情?|话)?|(?:下面"
+    f"|以下)的?[几两三四五]?[条点个件句](?:事情?|话)?|以下(?:内容|信息|几点)?"
+    "|[几两三四五]件事情?|[一几两三四五]点)(?=[:,]))?[:, ]*+"
+)
+_ANNOUNCED = LazyPattern("[件点个条句]事?情?[些]?:|以下|话:")
+"""What is counted or shown before a colon is dictated."""
+_PUT = (
+    f"(?P<put>记(?:下来?|住|一下|好|牢|着|起来|录(?:一下|下来)?)(?:{zh.PLACED}|[在到](?:记忆|备忘录?)里)?|{zh.PLACED}|存(?:起来|下来?|一下|好)"
+    "|[保储]存(?:下来|一下|好)?|写下来)"
 )
 _KEEP_THIS = LazyPattern(
-    f"把(?P<c>[^{STOP}]{{1,200}}?)(?:这件事|这个|这事)?(?:都|给我|帮我)?"
-    f"(?:记(?:下来?|住)(?![了啦])|[记存写加][进到入](?:你的|长期)?(?: ?memory|记忆库?)里?)(?:{PARTICLE}"
-    f"|{POLITE})*+(?=[{STOP}]|$)"
+    f"(?:{zh.FOR})?[把将](?P<c>[^{STOP}]{{1,200}}?)(?:这件事情?|这个|这事儿?|这点|的事情?)?(?:都|也|好好|牢牢|全部?|给我|帮我|给)*"
+    f"{_PUT}(?![了啦])(?:{PARTICLE}|{POLITE})*+(?P<more>:)?(?(more)|(?=[{STOP}]|$))"
 )
+_BELOW = LazyPattern("(?:以下|下面|这|接下来)")
+_FILED = LazyPattern("[保储]存|存|写下")
+"""Also what is done with files: only facts, never 这个."""
+_ALONE = f"(?:{PARTICLE}|,? ?{POLITE}|@?{NAME}+)*+"
 _TAIL_REMEMBER = LazyPattern(
-    f"(?:(?P<strong>{_FOR}(?:记[住下着好]?来?(?:一下)?|存一下)|记一[下记]|记下来|存一下|敬?请?惠存|要?记着点"
-    "|keep (?:that|this|it) in mind|make a note(?: of (?:that|this|it))?|note (?:that|this|it) down)"
-    "|(?P<weak>给我记住|记住|记下|记着|(?<=please )remember|remember (?:that|this|it)"
-    "|do ?n[o']t forget (?:that|this|it)))"
-    f"(?:{PARTICLE}|{POLITE})*+(?P<more>(?(strong),(?![。\\n]|$)|(?!)))?"
-    r",?(?:(?:(?<=ok)|(?<=吗))\?)?(?(more)|(?=[。\n]|$))"
+    f"(?:(?P<strong>{zh.FOR} ?{zh.NOTE}{zh.NOT_NOTED}|记一[下记]|记下来(?!了)|存一下|存下(?!来|了)|存好|[^{STOP}]{{0,8}}惠存|记得(?:存"
+    f"|[保储]存)(?:一下|好|下)?|(?:存|记"
+    "|[保储]存|更新)(?:一下|下|好)(?:我的?|这个|一下)*新?(?:号码?|手机号码?|电话(?:号码)?|联系方式|邮箱|地址)|(?<=请)[保储]存(?:一下|好)?"
+    f"|[保储]存一下|记录一下|{zh.PLACED}|{p.latin(en.TAIL_SAVE)})"
+    "|(?P<weak>给我记[住着牢好]|记住(?![了没])|记下(?!了)|记着|记牢|记好(?!了)|记起来(?!了)|(?<=请)记得|remember (?:this|it|that)(?![a-z]))"
+    "|(?P<fact>(?:给我)?记[住好牢](?:了|了?没有?)(?!吗)|要?记[得着]点?|记(?:进去|上)|[别唔]好?唔记得|(?:别|不要|莫|勿|不能)忘(?:[了记掉啦咯]+)?"
+    f"|{p.latin(en.TAIL_REMEMBER)}))"
+    f"(?:这个|这些|这件?事|此事|位置|地点|时间|日期|一下)?{_ALONE}(?P<more>,(?![。\\n]|$))?"
+    r",?(?P<asked>\?)?(?(more)|(?=[。\n]|$))"
 )
-"""After the content; only a strong one may be followed by more of the sentence."""
-_STATEMENT_EN = LazyPattern(
-    r"(?:i|i'm|im|ive|i've|i'd|i'll|we|we're|we've) (?!told|said|mention|asked|talked|am here|will be here"
-    r"|love you|already|agreed|discussed|just )"
-    r"|(?:my|our) [^,]*?(?:'s|\b(?:is|are|was|has|have|had|will|lives?|works?|likes?|hates?|starts?|ends?|goes"
-    r"|called|can't))\b"
+"""After the content; only a strong one, or one after a plain fact, may be followed by more of the sentence."""
+_RUN_ON = LazyPattern(
+    f"(?P<c>(?:我(?!们|记|会|要|想|得|没|已|应|也|都)|俺|my |i'm |i )[^{STOP}]{{2,80}}?)(?P<topic>这件事情?|这事儿?|这点)? ?"
+    f"(?P<ask>请|麻烦|拜托|希望|你|您|一定|千万|要|务必|也|先|再|得)*"
+    f"(?:(?P<strong>{zh.FOR} ?{zh.NOTE}|记一下|记下来)|记[住着牢]|remember(?: that| it| this)?)(?!了){_ALONE}{END}"
 )
-_NOT_FACT_EN = LazyPattern(
-    r"did ?n['o]?t (?:we|i)|(?:always )?here (?:for|if)|to.?do list|shopping list|calendar|reminder|alarm"
-    r"|playlist|as (?:i|we) (?:said|told)"
+_RUN_ON_NOT = LazyPattern("[会能没不他她都已把被让叫应得就才只想和跟的]$|(?:should|will|can|to|don't|must|might)$")
+_THIS_NOTED = LazyPattern(
+    f"(?:{p.POLITE}|@?{NAME}+|[ ,])*+(?P<d>{p.POINTING})(?:{POLITE}|{zh.ADDRESSEE}|{zh.ASKING}|[ ,]|也|都|就)*"
+    f"(?:{zh.FOR} ?{zh.NOTE}|记一[下记]|记下来?|记住|记着|记起来|{zh.PLACED})(?:了(?=[!。]|$))?{_ALONE}(?:(?<=吗)\\?)?{END}"
 )
-_FACT_ZH = LazyPattern(
-    "我(?:对[^,]{1,12}过敏|[^,]{0,6}不(?:吃|喝|能|会|喜欢|爱吃|敢|碰|抽)|讨厌|怕|喜欢|爱吃|对[^,]{1,8}过敏"
-    "|是(?!谁|说|不是)|属|姓"
-    "|有(?!一次|话|点)|的[^,]{1,8}(?:是|叫|在)|[妈爸哥姐弟妹儿女老][^,]{1,6}(?:是|叫|对|不[吃喝能]))"
+_BACK_ONLY = LazyPattern(
+    f"(?:{en.TAIL_SAVE}|do ?n[o']t forget (?:this|these)|remember (?:this|these|it)(?: for me)?)(?:{PARTICLE}"
+    f"|{POLITE}|@?{NAME}+)*+[。? ]*$"
 )
-_REMINISCENCE = LazyPattern("当时|那时|有一次|以前|小时候|上次|曾经|我们|爱你|等你|想你|陪你")
-_ADVICE = LazyPattern(
-    "[要得别去来早多少先再]|不要|不能|不许|不准|按时|一定|千万|明天|带|吃|喝|打电话|给|把|回|拿|买|关|to |not to "
+_THIS_NP = LazyPattern("[这那](?:一?[个条件段句])[^是在叫有要不,0-9]{1,3}")
+_WEIGHTY = LazyPattern(
+    "[这那]一?(?:个|条|点|句|件)[^,0-9]{0,6}(?:很|太|非常|特别|最)?(?:重要|关键|要紧|有用)|this is (?:very |really |so )?important"
 )
-_APHORISM = LazyPattern(
-    "人生|生活|生命|幸福|爱情|快乐|成功|努力|世界|梦想|永远|没有人|任何|只有|只要|时间|难受|密码(?=怎么|安全|$)"
-    "|自己|咱|你|您|他|她|它|我们"
-)
-_PREDICATE = LazyPattern("[是在叫有要=:]|[0-9]|每[天周月年]")
-_BARE_NOUN = LazyPattern(
-    "我(?:们|这个人)?的?|我们?的?[^,是在叫有不想喜爱讨怕会能]{0,8}的[^,是在叫有0-9]{1,5}"
-    "|我的[^是在叫有对不0-9:=,]{0,6}|我(?:爱|想|等)你.*"
-)
-_LOOSE_ENDS = "啊呀哦喔噢啦嘛吧呢哈哟唷吗齁咯 ,.:"
-_COURTESY_AT_END = LazyPattern(
-    rf"(?:好吗|可以吗|行吗|好不好|就行|就好|谢谢|(?<![a-z])(?:thanks|please|ok)|(?<= ){NAME}+)$"
-)
-_ASIDE = LazyPattern("[你您]|再说一遍|跟你[讲说]")
-_TO_YOU = LazyPattern(r"[你您]|\byou\b")
-_SPACES = LazyPattern(" *")
-_HARD = LazyPattern(r"[。?\n]|$")
+"""这个很重要 tells only that something before it is worth keeping."""
+_FOR_LATER = LazyPattern("for (?:me|later|next time|future|the future)")
+_TO_LISTENER = LazyPattern(r"\b(?:you|your|it's good|these|those)\b")
+_ACKNOWLEDGED = LazyPattern("好|嗯|哦|行|ok|对|是")
+_ASKS_MORE = LazyPattern("[帮找订查]|推荐|想要?(?:找|去|问)|多少|哪")
 
 
 def opens(place: Place) -> bool:
@@ -83,9 +85,33 @@ def opens(place: Place) -> bool:
     return _REMEMBER.match(place.shape, place.at) is not None
 
 
-def keeping(place: Place) -> Found | None:
-    """The wish to keep something that stands at this place, or None; doubt means None."""
-    return _kept(place) or _remember(place) or _tail(place)
+def keeping(place: Place) -> tuple[Found, ...]:
+    """The wish to keep something that stands at this place, one for each fact; none in doubt."""
+    if not _SURE.search(place.shape, place.start, place.start + 400):
+        return ()
+    if p.OF_ONESELF.search(place.lead) and not p.CAN_WE.search(place.lead):
+        return ()
+    found = _pointed(place) or _kept(place) or _remember(place) or _tail(place) or _run_on(place)
+    if found is None or found.content is None:
+        return (found,) if found else ()
+    spans = items(place.shape, *found.content)
+    return tuple(
+        Found("remember", found.start if not n else found.end, found.end, span) for n, span in enumerate(spans)
+    )
+
+
+def _pointed(place: Place) -> Found | None:
+    """这个你记一下: what to keep was said before."""
+    for at in {place.start, place.at}:
+        if match := _THIS_NOTED.match(place.shape, at):
+            return _back(place, match.end())
+    return None
+
+
+def _back(place: Place, end: int) -> Found:
+    """What stands before in the message, or the message before."""
+    told = before(place, strong=True)
+    return Found("remember", told[0] if told else place.start, end, told)
 
 
 def _kept(place: Place) -> Found | None:
@@ -94,12 +120,15 @@ def _kept(place: Place) -> Found | None:
     if not match or p.QUESTION.search(match["c"]):
         return None
     if p.DEICTIC.fullmatch(match["c"]):
-        return Found("remember", place.start, match.end(), _before(place, strong=True))
-    return (
-        Found("remember", place.start, match.end(), match.span("c"))
-        if p.MINE.search(match["c"]) or p.QUOTED in match["c"]
-        else None
-    )
+        return None if _FILED.match(match["put"]) and "记忆" not in match["put"] else _back(place, match.end())
+    a, b = match.span("c")
+    if match["more"]:
+        b = extent(place.shape, match.end(), False)[0]
+        a = match.end() if _BELOW.match(match["c"]) else a
+        return Found("remember", place.start, b, (a, b)) if b > match.end() else None
+    if p.MINE.search(match["c"]) or QUOTED in match["c"] or tells(match["c"]):
+        return Found("remember", place.start, match.end(), (a, b))
+    return None
 
 
 def _remember(place: Place) -> Found | None:
@@ -108,103 +137,90 @@ def _remember(place: Place) -> Found | None:
     intro = _INTRO.match(shape, match.end()) if match else None
     if not match or not intro:
         return None
+    kind = cast(Kind, match.lastgroup)
+    if kind in ("weak", "strong") and shape.startswith("。", intro.end()) and not _after(place, intro.end()):
+        return None
+    if kind == "weak" and (_ANNOUNCED.search(intro[0]) or (":" in intro[0] and p.MINE.search(shape, intro.end()))):
+        kind = "strong"
     a = intro.end()
-    if (shape.startswith("\n", a) and ":" in intro[0]) or "the following" in match[0]:
+    if shape.startswith("。", a):
+        a, kind = a + len(shape[a:]) - len(shape[a:].lstrip("。 ")), "fact"
+    if (shape.startswith("\n", a) and ":" in intro[0]) or (
+        "the following" in match[0] or (match[0].startswith("remember the") and shape.startswith(":", match.end()))
+    ):
         a += len(shape[a:]) - len(shape[a:].lstrip("。:, \n"))
         return Found("remember", place.start, len(shape), (a, len(shape)))
-    b, end = _extent(shape, a, place.asked)
+    b, end = extent(shape, a, place.asked)
     body = shape[a:b]
-    if p.DEICTIC.fullmatch(body):
-        before = _before(place, strong=True)
-        if not before and body.startswith("我"):
-            return None
-        return Found("remember", before[0] if before else place.start, end, before)
-    if b <= a or not _is_fact(body, str(match.lastgroup), "," in intro[0]):
+    if p.DEICTIC.fullmatch(body) or (kind == "strong" and _THIS_NP.fullmatch(body)):
+        return _this(place, match, body, end)
+    if kind == "told" and (_ACKNOWLEDGED.search(place.lead) or _ASKS_MORE.search(shape, b) or "?" in shape[b:]):
+        return None
+    firmly = p.FIRMLY.search(place.lead) is not None
+    if (
+        b <= a
+        or not worth(body, kind, "," in intro[0], firmly)
+        or not (firmly or kind == "strong" or _opening(place, body))
+    ):
         return None
     return Found("remember", place.start, end, (a, b))
 
 
-def _extent(shape: str, a: int, asked: bool) -> tuple[int, int]:
-    """Where the content that begins at `a` ends, and where what is left begins; (a, a) when it is a question."""
-    stop = _HARD.search(shape, a)
-    sentence_end = stop.start() if stop else len(shape)
-    questioned = shape.startswith("?", sentence_end)
-    end = shape.find(",", a, sentence_end) % (sentence_end + 1)
-    if end == sentence_end and questioned and not asked and not shape.endswith(("好吗", "可以吗", "行吗"), a, end):
-        return a, a
-    if p.QUESTION.search(shape[a:end]) and not asked and not shape.endswith(("好吗", "可以吗", "行吗"), a, end):
-        return a, a
-    while end < sentence_end:
-        following = shape.find(",", end + 1, sentence_end) % (sentence_end + 1)
-        clause = shape[end + 1 : following].strip()
-        last = following == sentence_end
-        if (
-            p.CUT.match(clause)
-            or p.QUESTION.search(clause + ("?" if last and questioned else ""))
-            or (last and questioned)
-        ):
-            return _trim(shape, a, end), end
-        if p.CLOSING.fullmatch(clause):
-            return _trim(shape, a, end), following
-        end = following
-    return _trim(shape, a, end), end
+def _after(place: Place, at: int) -> bool:
+    """记住！我只喝热水: whether nothing but the wish stands before the stop, so that what follows is meant."""
+    return p.NOTHING_LEFT.fullmatch(place.shape, 0, place.start) is not None and len(place.shape) > at + 1
 
 
-def _trim(shape: str, a: int, b: int) -> int:
-    """The content's end without closing particles and courtesies."""
-    while b > a:
-        if courtesy := _COURTESY_AT_END.search(shape[max(a, b - 12) : b]):
-            b -= len(courtesy[0])
-            continue
-        end = a + len(shape[a:b].rstrip(_LOOSE_ENDS))
-        if end == b or shape[a:end].endswith(("叫", "姓")):
-            break
-        b = end
-    return b
+def _opening(place: Place, body: str) -> bool:
+    """Whether nothing is argued before it in the sentence; in English "…, remember that …" is discourse."""
+    begin = max(place.floor, *(place.shape.rfind(stop, 0, place.start) + 1 for stop in "。?\n"))
+    return p.CJK.search(body) is not None or p.NOTHING_LEFT.fullmatch(place.shape, begin, place.start) is not None
 
 
-def _is_fact(body: str, kind: str, after_comma: bool) -> bool:
-    """Whether it can be a fact to keep, and no advice, errand or aphorism; `kind` is how clearly keeping was asked."""
-    if kind == "strong":
-        return len(body) >= 3 and not body.startswith(("to ", "方便"))
-    if not p.CJK.search(body):
-        return bool(_STATEMENT_EN.match(body)) and not _NOT_FACT_EN.search(body)
-    if kind == "fact":
-        return bool(_FACT_ZH.match(body)) and not _REMINISCENCE.search(body) and "你" not in body
-    if p.MINE.search(body):
-        return not _BARE_NOUN.fullmatch(body) and not _ADVICE.match(body)
-    plain = not after_comma and len(body) >= 4 and _PREDICATE.search(body)
-    return bool(plain) and not _APHORISM.search(body) and not _ADVICE.match(body)
+def _this(place: Place, match: re.Match[str], body: str, end: int) -> Found | None:
+    """记住这个, remember this: put as a question of ability, or with 我的话, it asks for nothing."""
+    forgetful = match.lastgroup in ("fact", "told") and body != "this"
+    if forgetful or (match.lastgroup == "weak" and place.asked and not _FOR_LATER.search(place.shape, place.at)):
+        return None
+    back = _back(place, end)
+    if back.content is None and body in ("我的话", "我说的话", "我说的"):
+        return None
+    return back
 
 
 def _tail(place: Place) -> Found | None:
     """…，记住哦: the content stands before the command."""
     match = _TAIL_REMEMBER.match(place.shape, place.at)
-    before = _before(place, strong=match["strong"] is not None) if match else None
-    return Found("remember", before[0], match.end(), before) if match and before else None
+    if not match:
+        return None
+    if match["asked"] and not (place.asked or match[0].rstrip("?").endswith(("ok", "吗", "me"))):
+        return None
+    told = before(place, strong=match["strong"] is not None)
+    if told is None:
+        if match["strong"] and _WEIGHTY.search(place.shape, max(place.floor, place.start - 30), place.start):
+            return Found("remember", place.start, match.end())
+        alone = not p.CJK.search(match[0]) and _BACK_ONLY.match(place.shape, place.at)
+        return Found("remember", place.start, match.end()) if alone and (not place.asked or match["strong"]) else None
+    part = place.shape[told[0] : told[1]]
+    if _WEIGHTY.fullmatch(part):
+        return Found("remember", told[0], match.end())
+    sure = match["strong"] is not None or plain(part)
+    if ((match["fact"] or match["more"]) and not sure) or (match["more"] and not p.CJK.search(part)):
+        return None
+    if not p.CJK.search(part) and _TO_LISTENER.search(part):
+        return None
+    apart = re.search(r"[。\n]", place.shape[told[1] : place.start])
+    if apart and not sure:
+        return None
+    return Found("remember", told[0], match.end(), told)
 
 
-def _before(place: Place, strong: bool) -> tuple[int, int] | None:
-    """The statement before a command that points back to it, or None when nothing there is one."""
-    shape = place.shape
-    end = place.start
-    while end > place.floor and shape[end - 1] in ",。 \n":
-        end -= 1
-    begin = max(place.floor, *(shape.rfind(stop, 0, end) + 1 for stop in "。?\n"))
-    for clause in _clauses(shape, begin, end):
-        part = shape[clause:end]
-        first = part.split(",", 1)[0].strip()
-        if p.NOTHING_LEFT.fullmatch(first) or _ASIDE.search(first):
-            continue
-        if _TO_YOU.search(part) or p.QUESTION.search(part):
-            return None
-        told = p.MINE.search(part) or (strong and _PREDICATE.search(part))
-        return (clause, _trim(shape, clause, end)) if told and len(part) > 2 else None
-    return None
-
-
-def _clauses(shape: str, begin: int, end: int) -> Iterator[int]:
-    while begin < end:
-        lead = _SPACES.match(shape, begin)
-        yield lead.end() if lead else begin
-        begin = shape.find(",", begin, end) + 1 or end
+def _run_on(place: Place) -> Found | None:
+    """我老家在洛阳你记一下: no break between the fact and the command."""
+    match = _RUN_ON.match(place.shape, place.at)
+    if not match or p.QUESTION.search(match["c"]) or _RUN_ON_NOT.search(match["c"].rstrip()):
+        return None
+    asked = match["strong"] or match["ask"] or match["topic"]
+    if not (plain(match["c"]) or (asked and tells(match["c"]) and "你" not in match["c"])):
+        return None
+    return Found("remember", place.start, match.end(), match.span("c"))

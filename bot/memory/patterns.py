@@ -1,20 +1,19 @@
 """The vocabulary around memory commands, for shaped text (see reading.py): leads, courtesies, questions, reports."""
 
+from bot.memory.wording import chinese as zh
+from bot.memory.wording import english as en
+from bot.memory.wording.signs import NAME, QUOTED
 from bot.text.lazy import LazyPattern
 
-NAME = "\ue001"
-QUOTED = "\ue000"
-STOP = r",。?\n"
-EDGE = rf"[{STOP}]|$"
-END = f"(?={EDGE})"
-
 HINT = LazyPattern(
-    "[记忆忘叫喊删惠存称清撤复取恢还]|remember|forget|mind|note|jot|memory|call|name|address|refer"
-    "|undo|restore|erase|delete|remove|wipe|drop|clear"
+    "[记忆忘叫喊称惠存备撤复取恢还删清抹移]|名字|remember|forget|mind|note|jot|memor|call|name|address|refer|respond|forgot"
+    "|keep |go by|known as|when (?:you )?(?:talk|address)|undo|restore|erase|delete|remove|wipe|drop|clear|record"
+    "|save|store|scratch|write|log |memo|忆|speak to me|reference"
+    "|mark ?一"
 )
 """Without one of these no command is possible: the cheap way out for most messages."""
 
-PARTICLE = "[啊呀哦喔噢啦嘛吧呢哈哟唷嗯呗齁咯哇唉诶欸 ]"
+PARTICLE = zh.PARTICLE
 
 
 def latin(words: str) -> str:
@@ -22,64 +21,64 @@ def latin(words: str) -> str:
     return f"(?:{words})(?![a-z])"
 
 
-POLITE = (
-    "(?:请|拜托你?|麻烦(?:你|您|各位|大家)?|劳烦|烦请|求你|谢谢你?|感谢|多谢|辛苦了|好吗|好不好|可以吗|行吗|行不行|"
-    + latin("please|pl[sz]|thanks?(?: you)?|thx|kindly|okay|ok")
-    + ")"
-)
-GREETING = (
-    f"(?:@?{NAME}+|你好|您好|哈[喽啰]|嗨|早上好|晚上好|晚安|早安|在吗|亲爱的|" + latin("hi|hey|hello|ai|bot") + ")"
-)
-FILLER = (
-    "(?:对了|那个?(?![个些件条段天边])|[欸诶哎唉嗯哦喔啊嘿哈呀额]|哎呀|好的?(?=[, ])|顺便|另外|还有|更正一下|换个称呼"
-    "|不过|但是|我觉得|彻底|永久|这[段个事条](?=你|给我|帮我|得)|"
-    + latin("ps|btw|oh|well|anyway|so|now|also|actually|and|lol|permanently")
-    + ")"
-)
-ASKING = "(?:能不能|可不可以|可以|能|would you(?: mind| just)?(?: like to)?|(?:can|could|will) you(?: just)?|can we)"
-ADDRESSEE = (
-    "(?:你们?|您|大家|各位|你?一?定?要(?=记|忘)|可?得(?=记|给)|就|都|先|再(?!叫|喊)|我(?:想|要|需要|希望)(?:要|让"
-    "|请)?你"
-    "|(?:我)?希望你?能?|想请你|务必|千万|一定|i(?:'d| would) like you to|i (?:want|need) you to|"
-    + latin("just|you (?:can|may|should|shall|must|have to)|i(?:'d| would) rather(?: (?:have )?you)?")
-    + ")"
-)
-FROM_NOW = (
-    "(?:(?:从今|今|从此)?以后|从现在(?:开始|起)|在?这个?群里?|群里|私聊|别?再也?(?=别|不要)"
-    "|记住[,:](?=以后|叫我|别叫|不要叫|你?可以叫)|remember,(?=call me|from now)|"
-    + latin("from (?:now|here) on|start|always")
-    + ")"
-)
+POLITE = f"(?:{zh.POLITE}|{latin(en.POLITE)})"
+GREETING = f"(?:@?{NAME}+|{zh.GREETING}|{latin(en.GREETING)})"
+FILLER = f"(?:{zh.FILLER}|{latin(en.FILLER)})"
+ASKING = f"(?:{zh.ASKING}|{latin(en.ASKING)})"
+ADDRESSEE = f"(?:{zh.ADDRESSEE}|{latin(en.ADDRESSEE)})"
+FROM_NOW = f"(?:{zh.FROM_NOW}|remember,? ?(?=call me|from now)|{latin(en.FROM_NOW)})"
 
-LEAD = LazyPattern(f"[ ,]*+(?:(?:{POLITE}|{GREETING}|{FILLER}|{ASKING}|{FROM_NOW}|{ADDRESSEE})[ ,]*+){{0,12}}+")
+LEAD = LazyPattern(f"[ ,]*+(?:(?:{POLITE}|{GREETING}|{ASKING}|{FROM_NOW}|{FILLER}|{ADDRESSEE})[ ,]*+){{0,12}}+")
 """What may stand between the start of a clause and its command; 12 pieces keep hostile text cheap."""
 ASKED = LazyPattern(ASKING)
+OF_ONESELF = LazyPattern(en.OF_ONESELF)
+CAN_WE = LazyPattern("can we")
+LET_ME = LazyPattern("let me|can i|could i|may i")
+FIRMLY = LazyPattern(
+    f"{NAME}|{POLITE}|{ASKING}|i want|i need|i['’]d like|i would like|make sure|rather|prefer|appreciate"
+)
+"""A lead that shows a request and no advice."""
 NOTHING_LEFT = LazyPattern(
     f"(?:{POLITE}|{GREETING}|{FILLER}|{PARTICLE}|就行|就好|不说了|记一下|记住|[^\\w{NAME}{QUOTED}])*+"
 )
 """A greeting, a name or a courtesy: nothing that has to be answered."""
-CLOSING = LazyPattern(f"(?:{POLITE}|{PARTICLE}|@?{NAME}+|哈+|就行了?|就好了?|别忘了?|记住|超开心|可以了?|好了)*+")
+CLOSING = LazyPattern(
+    f"(?:{POLITE}|{PARTICLE}|@?{NAME}+|哈+|就行了?|就好了?|别忘了?|不要忘了?|记住|超开心|可以了?|好了|don't forget)*+"
+)
 CUT = LazyPattern(
     f"(?:{FILLER} ?|你|请|再|也)*+(?:其他的|不说了|之后|顺便|对了|另外|睡了|拜拜|btw|by the way)"
-    "|(?:请|再|然后|麻烦|你)*+(?:帮我|给我|推荐|告诉我|提醒我)|你觉得|(?:can|could|would) you|tell me|please (?!note)"
-    "|忘[记掉] ?#?[0-9]|撤销|(?:以后|你?可以)?(?:别|不要)?再?叫我|and (?:call me|forget)"
+    "|(?:请|再|然后|麻烦|你)*+(?:帮我|给我|推荐|告诉我|提醒我)|你(?:觉得|说说|看看|知道)|(?:can|could|would) you|tell me"
+    "|please (?!note)|忘[记掉] ?#?[0-9]|撤销|(?:以后|你?可以)?(?:别|不要)?再?叫我|and (?:call me|forget)"
 )
 """A later clause that is no part of what to keep: small talk, another request, another command."""
 
 QUESTION = LazyPattern(
-    "怎么|什么(?!都)|为什么|为何|[谁哪咋啥]|几[点个]|多少|如何|[吗么]$|呢$|是不是|有没有|要不要|能不能|会不会|来着"
+    "怎么|什么(?!都)|为什么|为何|[谁哪咋啥]|几[点个](?![的了])|多少|如何|[吗么]$|呢$|是不是|有没有|要不要|能不能|会不会|来着"
     r"|\b(?:what|where|which|who|why|how|when)\b(?=.*\?)|^(?:do|does|did|is|are|can|could|should|will|would) "
 )
-REPORTED = LazyPattern("(?:说|讲|问|喊|告诉我|写着|提到|told me|said|says|say|goes|saying)[ :]*,?[ ]*$")
+REPORTED = LazyPattern(
+    "(?:说|讲|问|喊|告诉我|写着|提到|叮嘱我?|提醒我|told me|said|says|say|goes|saying)(?:过|道|的是)?[ :]*,?[ ]*$"
+)
 ABOUT_WORDS = LazyPattern(
-    r"翻译|造句|歌词|台词|用英[文语]|用中[文语]|怎么说|translate|^\W*(?:帮我|请|给我)?写一?[个篇首]|write a |lyrics"
-    r"|[\[【]聊天记录[\]】]"
+    '(?:^|[,。:?!\n]|请|帮我|给我|帮忙|麻烦|你)翻译|翻译(?:一下|成|[:,：，「“"])|怎么(?:翻译|说|写|念)|造句|歌词[是里:]|[这那][句首]歌词|台词'
+    "|用[英中日法德韩][文语]|translate|lyrics|^\\W*(?:帮我|请|给我)?写一?[个篇首段]|write a |how (?:do|would) (?:you|i) say"
+    r"|\bin (?:french|german|spanish|chinese|japanese|korean|italian)\?|[\[【]聊天记录[\]】]|the song"
 )
 """The message is about wording or fiction, or shows a log: nothing in it is meant."""
-MINE = LazyPattern(r"我(?!们)|俺|本人|\b(?:i|i'm|im|ive|i've|i'd|i'll|my|mine|me|we|our)\b")
+MINE = LazyPattern(
+    r"我(?!们(?!家|公司|学校|小区|班|宿舍|部门|老板|医院|团队|部|组|单位|店|群|全家))|俺|本人|咱们?(?:家|小区|公司|学校)"
+    r"|\b(?:i|i'm|im|ive|i've|i'd|i'll|my|mine|me|we|our)\b"
+)
 CJK = LazyPattern("[一-鿿]")
-DEICTIC = LazyPattern(
-    "(?:把?(?:我?刚刚?才?|上面|之前)?说?的?(?:这|那)(?:个|条|段|句|些|件)?(?:好?消息|[^,是在叫有要不对]{0,3})"
-    "|它|我(?:刚才|刚刚)?说的话?|我的话|(?:that|this|it|them)(?: memory| one)?)(?:给我)?"
+_POINTED = "(?:刚刚?才?|上面|之前|前面|上一|以上|上述)"
+POINTING = (
+    f"(?:把?我?{_POINTED}(?:的|我)?(?:说|讲|提|聊|发|写|告诉你)?过?的?(?:所有|全部)?(?:话|内容|消息|东西|聊天|对话|记录|事情?|这?[一两几]?[条个段句些件点]?)?"
+    f"|把?(?:我?{_POINTED}?)说?的?(?:这|那|呢)一?(?:两|几)?(?:条|个|段|句|些|件|点|样)?(?:好?消息|话|事情?|内容|东西|偏好|信息|笔记|样[嘢东]西?"
+    "|玩笑|号码|电话|地址|密码|日子|时间|名字|数字|单号|账号)?"
+    f"|(?:以上|上述)(?:的?(?:内容|信息|话))?|它|我{_POINTED}?说的话?|我的话|以上"
+    "|(?:that|this|it|them|these|those)(?: (?:last|one|memory|message|thing|info|information|note|stuff|fact|down"
+    "|part))*"
+    "|what i(?: just|'ve just| have just)? (?:said|told you|wrote|mentioned|shared))(?:都|给我)?"
 )
 """Points at something said before instead of saying it."""
+DEICTIC = LazyPattern(POINTING)

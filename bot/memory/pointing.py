@@ -5,6 +5,7 @@ Patterns alone decide, doubt means no: 忘了 and "forget it" are what people an
 
 from bot.memory import patterns as p
 from bot.memory.reading import place_at, shaped
+from bot.memory.wording.signs import NAME
 from bot.text.fold import fold
 from bot.text.lazy import LazyPattern
 from bot.types.memory import MemoryCommand
@@ -27,7 +28,7 @@ _WISH = LazyPattern(
     "|(?:delete|erase|remove|unremember) (?:this|that)(?: (?:message|memory|one|line))?)"
     "(?:[ ,。]|please|pls|thanks?(?: you)?|permanently|for good)*"
 )
-_CLOSING = LazyPattern(f"(?:[ ,。]|@?{p.NAME}+|@[^ ,。?]+|{p.POLITE})*\\??")
+_CLOSING = LazyPattern(f"(?:[ ,。]|@?{NAME}+|@[^ ,。?]+|{p.POLITE})*\\??")
 _FOREVER = LazyPattern("彻底|永久|permanently|for good")
 
 

@@ -8,20 +8,28 @@ from dataclasses import dataclass
 from functools import cache
 
 from bot.memory import patterns as p
+from bot.memory.wording.signs import NAME, QUOTED
 from bot.text.fold import fold
-from bot.types.memory import Verb
+from bot.types.memory import Scope, Verb
 
 _HIDDEN = re.compile(
     r"```(?s:.*?)(?:```|\Z)|`[^`\n]*`|「[^「」\n]*」|『[^『』\n]*』|“[^“”\n]*”|‘[^‘’\n]*’|《[^《》\n]*》"
-    r"|\"[^\"\n]*\"|^(?:>|[\[【](?:转发|fwd)).*$",
+    r"|\"[^\"\n]*\"|^(?:>|[\[【](?:(?:转发|转自|通知|公告|fwd|forwarded|聊天记录))).*$",
     re.MULTILINE,
 )
 _FULL_STOP = re.compile(
     r"[。!]|(?<!\d)(?<!\bmr)(?<!\bms)(?<!\bdr)(?<!\bmrs)\.(?![a-z0-9忘记])"
     r"|\.(?=\.)|(?<=\d)\.(?=$|\n)|(?:(?<=[a-z] \d)|(?<=[a-z] \d\d)|(?<=\d{3}))\.(?= )"
 )
+_LISTED = re.compile(r"(?:^|[\s:,])1[.)] ?[^\d]")
+_ITEM_STOP = re.compile(
+    r"[。!]|(?<!\d)(?<!\bmr)(?<!\bms)(?<!\bdr)(?<!\bmrs)\.(?![a-z0-9忘记])|\.(?=\.)|(?<=\d)\.(?=$|\n)"
+)
+"""In an enumeration the dot after a number ends nothing."""
 _SOFT_STOP = re.compile(
-    r"[;~—–☀-➿\U0001F000-\U0001FAFF]|(?<!\d),|,(?!\d{3})|(?<= )-(?= )|、(?=[。,\n]|$)|(?<= )but(?= call me)"
+    r"[;~—–☀-➿\U0001F000-\U0001FAFF]|(?<!\d),|,(?!\d{3})|(?<= )-(?= )|、(?=[。,\n]|$)|(?<= )(?:but|so"
+    "|and)(?= (?:can you |could you |please |pls |just |you can )*(?:call me|keep (?:that|it) in mind"
+    "|remember (?:that|it)(?= ?[,.!?]|$)))"
 )
 
 
@@ -35,6 +43,7 @@ class Found:
     content: tuple[int, int] | None = None
     number: int | None = None
     forever: bool = False
+    scope: Scope = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,10 +68,12 @@ class Place:
 
 def shaped(folded: str, names: tuple[str, ...]) -> str:
     """The folded text with the same length, where quotes, names and stops are each one known sign."""
-    shape = _HIDDEN.sub(lambda match: p.QUOTED * len(match[0]), folded)
+    shape = _HIDDEN.sub(lambda match: QUOTED * len(match[0]), folded)
     if names:
-        shape = _called(names).sub(lambda match: p.NAME * len(match[0]), shape)
-    return _SOFT_STOP.sub(lambda match: "," * len(match[0]), _FULL_STOP.sub("。", shape))
+        shape = _called(names).sub(lambda match: NAME * len(match[0]), shape)
+    return _SOFT_STOP.sub(
+        lambda match: "," * len(match[0]), (_ITEM_STOP if _LISTED.search(shape) else _FULL_STOP).sub("。", shape)
+    )
 
 
 @cache

@@ -14,7 +14,11 @@ from bot.text.fold import fold, fold_mapped, unfold
 from bot.types.memory import MemoryCommand, Understanding
 
 _START = re.compile(r"(?:^|[,。?\n][,。?\n ]*)(?=.)|(?<=[一-鿿])(?P<loose> +)(?=\S)", re.DOTALL)
+_SPACED = re.compile("(?:(?<![一-鿿])[一-鿿] ){3}")
+_BETWEEN = re.compile("[一-鿿] [一-鿿]")
 _PAIRS = ("「」", "『』", "“”", '""', "《》", "''", "【】")
+_REACH = 400
+"""Characters from a clause's beginning within which its command must have begun; the contents reach 200."""
 _TRIES = 40
 """Candidate commands looked at in one message; people write fewer than five, hostile text thousands."""
 
@@ -28,40 +32,54 @@ def understand(text: str, names: tuple[str, ...] = ()) -> Understanding:
     quick = fold(text)
     if not p.HINT.search(quick) or p.ABOUT_WORDS.search(quick):
         return Understanding((), text)
-    folded, origin = fold_mapped(text)
+    folded, origin = _closed_up(*fold_mapped(text))
     shape = shaped(folded, names)
     found = _read(shape)
     if not found:
         return Understanding((), text)
     commands = tuple(
-        MemoryCommand(each.verb, _verbatim(text, origin, each.content), each.number, each.forever) for each in found
+        MemoryCommand(each.verb, _verbatim(text, origin, each.content), each.number, each.forever, scope=each.scope)
+        for each in found
     )
     return Understanding(commands, _rest(text, shape, origin, found))
+
+
+def _closed_up(folded: str, origin: tuple[int, ...]) -> tuple[str, tuple[int, ...]]:
+    """忘 掉 我 的 学 号 without the spaces, when Chinese is written with one between any two characters."""
+    if not _SPACED.search(folded):
+        return folded, origin
+    kept = [index for index, char in enumerate(folded) if char != " " or not _BETWEEN.match(folded, max(0, index - 1))]
+    return "".join(folded[index] for index in kept), tuple(origin[index] for index in kept)
 
 
 def _read(shape: str) -> list[Found]:
     found: list[Found] = []
     floor = tries = 0
+    ahead = p.HINT.search(shape)
     for match in _START.finditer(shape):
         start = match.end()
         while floor <= start < len(shape) and tries < _TRIES:
+            if ahead is not None and ahead.start() < start:
+                ahead = p.HINT.search(shape, start)
+            if ahead is None or ahead.start() > start + _REACH:
+                break
             place = place_at(shape, start, floor)
             if p.REPORTED.search(shape, max(floor, start - 12), match.start()):
                 break
-            hit = _command(place, loose=match["loose"] is not None)
-            tries += hit is not None or opens(place)
-            if hit is None:
+            hits = _commands(place, loose=match["loose"] is not None)
+            tries += bool(hits) or opens(place)
+            if not hits:
                 break
-            found.append(hit)
-            floor = start = hit.end
+            found.extend(hits)
+            floor = start = hits[0].end
     return found
 
 
-def _command(place: Place, loose: bool) -> Found | None:
-    hit = naming(place) or dropping(place) or keeping(place)
-    if hit and loose and not p.MINE.search(place.shape, hit.start, hit.end):
-        return None
-    return hit
+def _commands(place: Place, loose: bool) -> tuple[Found, ...]:
+    hits = naming(place) or dropping(place) or keeping(place)
+    if hits and loose and not p.MINE.search(place.shape, hits[0].start, hits[0].end):
+        return ()
+    return hits
 
 
 def _verbatim(text: str, origin: tuple[int, ...], span: tuple[int, int] | None) -> str | None:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from bot.memory import patterns as p
 from bot.memory.reading import shaped
+from bot.memory.wording.signs import NAME, QUOTED
 from bot.text.echo import touches
 from bot.text.fold import fold_mapped, unfold
 from bot.text.lazy import LazyPattern
@@ -163,14 +164,14 @@ def _clauses(shape: str, start: int, end: int, number: int) -> Iterable[Clause]:
     sentence = shape[start:end]
     if _SPEAKER.match(sentence) and not _KEEP.search(sentence.partition(":")[0]):
         return
-    told = p.QUOTED in sentence and _TOLD.search(sentence)
+    told = QUOTED in sentence and _TOLD.search(sentence)
     asks = sentence.rstrip().endswith(("?", "吗", "么", "呢"))
     at, limit = start, end + (shape[end : end + 1] in ("。", "\n"))
     for part in _SOFT.split(sentence):
         begin, at = at, at + len(part) + 1
         if told or (":" in part and _TOLD.search(part.partition(":")[0])):
             return
-        said = part.replace(p.QUOTED, " ").replace(p.NAME, " ").strip()
+        said = part.replace(QUOTED, " ").replace(NAME, " ").strip()
         if said:
             yield Clause(said, number, asks, begin, min(at, limit))
         if _TOLD.search(part) and part.rstrip().endswith(("说", "讲", "问", "写着", "said", "says", "wrote")):

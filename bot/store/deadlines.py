@@ -16,6 +16,7 @@ NEXT = f"""SELECT min(due) FROM (
     UNION ALL SELECT min(due_at) FROM outbox INDEXED BY outbox_due WHERE state = 'pending' AND due_at > ?1
     UNION ALL SELECT min(due_at) FROM joining WHERE due_at > ?1
     UNION ALL SELECT min(purge_at) FROM memory WHERE purge_at > ?1
+    UNION ALL SELECT min(due_at) FROM rewriting WHERE due_at > ?1
     UNION ALL SELECT min(max(due_at, {FREE_AT})) FROM heartbeat WHERE max(due_at, {FREE_AT}) > ?1
     UNION ALL SELECT CAST(value AS INTEGER) FROM meta WHERE key IN ('tidy_at', 'life_at')
         AND CAST(value AS INTEGER) > ?1)"""
@@ -32,6 +33,7 @@ DUE = f"""SELECT 'event' AS kind, chat_id FROM event INDEXED BY event_queue
     WHERE state = 'pending' AND due_at <= ?1 GROUP BY chat_id
     UNION ALL SELECT 'heartbeat', 0 WHERE EXISTS (SELECT 1 FROM heartbeat WHERE max(due_at, {FREE_AT}) <= ?1)
     UNION ALL SELECT 'join', chat_id FROM joining WHERE due_at <= ?1
+    UNION ALL SELECT 'rewrite', memory_id FROM rewriting WHERE due_at <= ?1
     UNION ALL SELECT 'purge', 0 WHERE EXISTS (SELECT 1 FROM memory WHERE purge_at <= ?1)
     UNION ALL SELECT 'tidy', 0
         WHERE coalesce((SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'tidy_at'), 0) <= ?1

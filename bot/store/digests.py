@@ -64,7 +64,9 @@ def store(db: sqlite3.Connection, digested: Digested, at: int) -> bool:
         settle(db, digested.settlement, at)
     session, digest = digested.session, digested.digest
     if any(
-        db.execute("SELECT 1 FROM event WHERE id = ? AND hidden IN ('forgotten', 'deleted')", (number,)).fetchone()
+        db.execute(
+            "SELECT 1 FROM event WHERE id = ? AND (hidden IN ('forgotten', 'deleted') OR off_record)", (number,)
+        ).fetchone()
         for number in digested.event_ids
     ):
         return False

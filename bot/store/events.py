@@ -141,9 +141,10 @@ class Events:
         return tuple(event_of(row) for row in reversed(rows))
 
     async def between(self, chat_id: int, after: int, upto: int) -> tuple[Event, ...]:
-        """All visible events of a chat with after < id <= upto, in order."""
+        """All visible events of a chat with after < id <= upto that may be kept, in order."""
         rows = await self._database.rows(
-            EVENT + "WHERE " + VISIBLE + "chat_id = ? AND id > ? AND id <= ? ORDER BY id", (chat_id, after, upto)
+            f"{EVENT}WHERE {VISIBLE}off_record = 0 AND chat_id = ? AND id > ? AND id <= ? ORDER BY id",
+            (chat_id, after, upto),
         )
         return tuple(event_of(row) for row in rows)
 

@@ -13,6 +13,7 @@ from bot.store.indexing import index_memory
 from bot.store.keeping import Receipt, confirm, done_before
 from bot.store.merges import drop_merges, scrub_merges
 from bot.store.sessions import drop_log
+from bot.store.undoing import restore_replaced
 from bot.store.unnoting import Shelf, Unsaid, unnote
 from bot.text.echo import echoes, touches
 from bot.types.memory import Memory
@@ -27,11 +28,15 @@ SENT_ALONG = """SELECT event.id, attachment.text FROM event JOIN attachment ON e
 
 @dataclass(frozen=True, slots=True)
 class Forgetting:
-    """Which memories go, on whose word; `purge_at` (ms) is when undo ends, None purges now."""
+    """Which memories go, on whose word; `purge_at` (ms) is when undo ends, None purges now.
+
+    With `unwished` it is as if they had never been asked for: how somebody was called before holds again.
+    """
 
     memories: tuple[Memory, ...]
     person_id: int
     purge_at: int | None
+    unwished: bool = False
 
 
 class Forget:
@@ -62,6 +67,8 @@ def forget(db: sqlite3.Connection, forgetting: Forgetting, receipt: Receipt, at:
     if before is not None:
         return before
     disable(db, forgetting, receipt.chat_id, at, shelf)
+    if forgetting.unwished:
+        restore_replaced(db, forgetting.memories, at)
     number = forgetting.memories[0].id if forgetting.memories else 0
     undoable = number if forgetting.purge_at is not None else 0
     return confirm(db, receipt, receipt.text(number, len(forgetting.memories) > 1), at, undoable)
@@ -76,6 +83,7 @@ def disable(db: sqlite3.Connection, forgetting: Forgetting, chat_id: int, at: in
             (at, purge_at, at, memory.id),
         )
         index_memory(db, memory.id)
+        db.execute("DELETE FROM rewriting WHERE memory_id = ?", (memory.id,))
         drop_merges(db, memory.id, at, purge_at)
         _scrub(db, memory, forgetting, chat_id, at, shelf)
     forget_terms(db)

@@ -7,7 +7,7 @@ from bot.store.documents import TALK_MS, Doc, drop, put, scope_of
 from bot.store.embedded import set_aside, take_back
 from bot.text.tokens import TERMS
 
-LINE = """kind IN ('message', 'bot') AND hidden = '' AND label IN ('', 'cut')"""
+LINE = """kind IN ('message', 'bot') AND hidden = '' AND off_record = 0 AND label IN ('', 'cut')"""
 """Lines of the transcript that may come back: what people and nuan said. Receipts, commands and what is forgotten,
 deleted, a copy, too old or not to be recorded are none."""
 

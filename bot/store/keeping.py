@@ -9,6 +9,7 @@ from bot.store.events import finish
 from bot.store.indexing import index_lines, index_memory
 from bot.store.merges import merge, near
 from bot.store.outbox import put
+from bot.store.questions import Asked, ask
 from bot.text.fold import fold
 from bot.types.memory import MOST_IMPORTANCE, STABILITY_DAYS, NewMemory, Slot, Visibility
 from bot.types.merging import INTO_OLDER, Merging, keep_apart
@@ -40,7 +41,8 @@ class Receipt:
 
     `rest` is what the message asks besides. `key` makes it happen once; `text` gets the memory's number and whether
     it was known (or several were meant). `hide` empties the message: a command to forget names what is forgotten.
-    `last`: no other command of the message comes after it.
+    `last`: no other command of the message comes after it; only the last is told and said, with the others: `whole`
+    makes that of its own text. `asks` is what it asks the person back.
     """
 
     event_id: int
@@ -52,6 +54,9 @@ class Receipt:
     hide: bool = False
     last: bool = True
     buttons: Callable[[int], tuple[Button, ...]] = lambda number: ()
+    whole: Callable[[str], str] = str
+    person_id: int = 0
+    asks: Asked | None = None
 
 
 def store_memory(db: sqlite3.Connection, new: NewMemory, at: int, merging: Merging = keep_apart) -> Stored:
@@ -148,12 +153,16 @@ def confirm(db: sqlite3.Connection, receipt: Receipt, text: str, at: int, change
         gone = "" if receipt.rest else "forgotten"
         db.execute("UPDATE event SET text = ?, hidden = ? WHERE id = ?", (receipt.rest, gone, receipt.event_id))
         index_lines(db, (receipt.event_id,))
-    line = db.execute(
-        "INSERT INTO event (chat_id, at, kind, text, label, state) VALUES (?, ?, 'bot', ?, 'memory', 'done')",
-        (receipt.chat_id, at, text),
-    ).lastrowid
-    if receipt.send:
-        _send(db, receipt, text, at, receipt.buttons(changed) if changed else (), line)
+    if receipt.last:
+        said = receipt.whole(text)
+        line = db.execute(
+            "INSERT INTO event (chat_id, at, kind, text, label, state) VALUES (?, ?, 'bot', ?, 'memory', 'done')",
+            (receipt.chat_id, at, said),
+        ).lastrowid
+        if receipt.send:
+            _send(db, receipt, said, at, receipt.buttons(changed) if changed else (), line)
+    if receipt.person_id:
+        ask(db, receipt.chat_id, receipt.person_id, receipt.asks)
     db.execute("INSERT INTO effect (key, result, at) VALUES (?, ?, ?)", (receipt.key, text, at))
     return text
 
@@ -167,12 +176,13 @@ def done_before(db: sqlite3.Connection, receipt: Receipt, at: int) -> str | None
     if row is None:
         return None
     text = str(row[0])
+    said = receipt.whole(text)
     line = "SELECT max(id) FROM event WHERE chat_id = ? AND kind = 'bot' AND label = 'memory' AND text = ?"
-    number = db.execute(line, (receipt.chat_id, text)).fetchone()[0]
-    if receipt.send and number is not None:
+    number = db.execute(line, (receipt.chat_id, said)).fetchone()[0]
+    if receipt.send and receipt.last and number is not None:
         if db.execute("SELECT 1 FROM outbox WHERE event_id = ?", (number,)).fetchone() is None:
-            _send(db, receipt, text, at, (), number)
-        elif receipt.last:
+            _send(db, receipt, said, at, (), number)
+        else:
             finish(db, (receipt.event_id,), "done", "command")
     return text
 
@@ -183,8 +193,7 @@ def _send(
     via = db.execute("SELECT via FROM event WHERE id = ?", (receipt.event_id,)).fetchone()
     draft = Draft(text, "receipt", via=via[0] if via else "", buttons=buttons)
     put(db, receipt.chat_id, draft, at, event_id=line)
-    if receipt.last:
-        finish(db, (receipt.event_id,), "done", "command")
+    finish(db, (receipt.event_id,), "done", "command")
 
 
 def answer(db: sqlite3.Connection, receipt: Receipt, at: int) -> str:
@@ -194,34 +203,42 @@ def answer(db: sqlite3.Connection, receipt: Receipt, at: int) -> str:
 
 
 def remember(
-    db: sqlite3.Connection, memory: NewMemory, receipt: Receipt, at: int, merging: Merging = keep_apart
+    db: sqlite3.Connection, memory: NewMemory, receipt: Receipt, at: int, merging: Merging = keep_apart, *,
+    rewrite: bool = False,
 ) -> str:  # fmt: skip
-    """Verb: the memory and its receipt, once."""
+    """Verb: the memory and its receipt, once; a new one may wait to be put into other words."""
     before = done_before(db, receipt, at)
     if before is not None:
         return before
     stored = store_memory(db, memory, at, merging)
+    if rewrite and not stored.again:
+        db.execute("INSERT OR REPLACE INTO rewriting (memory_id, due_at, attempts) VALUES (?, ?, 0)", (stored.id, at))
     return confirm(db, receipt, receipt.text(stored.id, stored.again), at, 0 if stored.again else stored.id)
 
 
 def undo(
-    db: sqlite3.Connection, memory_id: int, whose: tuple[str, tuple[object, ...]], receipt: Receipt, at: int
+    db: sqlite3.Connection, numbers: tuple[int, ...], whose: tuple[str, tuple[object, ...]], receipt: Receipt, at: int
 ) -> str | None:
-    """Verb: a forgotten row is active again, in place of what was said since; what was scrubbed stays scrubbed."""
+    """Verb: forgotten rows are active again, in place of what was said since; what was scrubbed stays scrubbed."""
     before = done_before(db, receipt, at)
     if before is not None:
         return before
+    found = [number for number in numbers if _bring_back(db, number, whose, at)]
+    return confirm(db, receipt, receipt.text(found[0], len(found) > 1), at) if found else None
+
+
+def _bring_back(db: sqlite3.Connection, number: int, whose: tuple[str, tuple[object, ...]], at: int) -> bool:
     row = db.execute(
         "SELECT owner_id, chat_id, visibility, slot, folded FROM memory WHERE id = ? "
         f"AND disabled_at IS NOT NULL AND purge_at > ? AND {whose[0]}",
-        (memory_id, at, *whose[1]),
+        (number, at, *whose[1]),
     ).fetchone()
     if row is None:
-        return None
+        return False
     _replace(db, Statement(*row), at)
     db.execute(
         "UPDATE memory SET disabled_at = NULL, disabled_reason = '', purge_at = NULL, updated_at = ? WHERE id = ?",
-        (at, memory_id),
+        (at, number),
     )
-    index_memory(db, memory_id)
-    return confirm(db, receipt, receipt.text(memory_id, False), at)
+    index_memory(db, number)
+    return True

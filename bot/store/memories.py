@@ -31,32 +31,29 @@ class Memories:
         self._database = database
 
     async def remember(
-        self, memory: NewMemory, receipt: Receipt, at: int, merging: Merging = keep_apart
+        self, memory: NewMemory, receipt: Receipt, at: int, merging: Merging = keep_apart, *, rewrite: bool = False
     ) -> str:  # fmt: skip
-        """Store what a person asked to keep and its receipt in one commit; the receipt's text. Once for each key."""
-        return await self._database.write(lambda db: remember(db, memory, receipt, at, merging))
+        """Store what a person asked to keep and its receipt in one commit; the receipt's text. Once for each key.
+
+        With `rewrite` it waits for a model to put it into a clean statement.
+        """
+        return await self._database.write(lambda db: remember(db, memory, receipt, at, merging, rewrite=rewrite))
+
+    async def is_done(self, key: str) -> bool:
+        """Whether the command with that key was carried out before a crash."""
+        return await self._database.row("SELECT 1 FROM effect WHERE key = ?", (key,)) is not None
 
     async def undo(
-        self, memory_id: int, owner_id: int, audience: Audience, receipt: Receipt, at: int
+        self, numbers: tuple[int, ...], owner_id: int, audience: Audience, receipt: Receipt, at: int
     ) -> str | None:  # fmt: skip
-        """Bring back a forgotten memory of that owner while its row is kept; None when there is none."""
+        """Bring back forgotten memories of that owner while their rows are kept; None when there is none."""
         where, params = visible(audience)
         whose = (f"owner_id = ? AND {where}", (owner_id, *params))
-        return await self._database.write(lambda db: undo(db, memory_id, whose, receipt, at))
+        return await self._database.write(lambda db: undo(db, numbers, whose, receipt, at))
 
     async def answer(self, receipt: Receipt, at: int) -> str:
         """Store a receipt for a command that changed nothing; its text. Once for each key."""
         return await self._database.write(lambda db: answer(db, receipt, at))
-
-    async def last_forgotten(self, owner_id: int, audience: Audience) -> int | None:
-        """The newest forgotten memory of a person that this audience could see."""
-        where, params = visible(audience)
-        row = await self._database.row(
-            f"SELECT id FROM memory WHERE owner_id = ? AND disabled_reason = 'asked' AND {where} "
-            "ORDER BY disabled_at DESC, id DESC LIMIT 1",
-            (owner_id, *params),
-        )
-        return int(row[0]) if row else None
 
     async def layers(self, audience: Audience) -> tuple[Memory, ...]:
         """What an opening may tell this audience, newest first in each layer."""

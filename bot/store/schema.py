@@ -263,6 +263,16 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         "ALTER TABLE turn_memory ADD COLUMN boot INTEGER NOT NULL DEFAULT 0",
         "CREATE INDEX turn_memory_memory ON turn_memory (memory_id)",
     ),
+    (
+        "ALTER TABLE event ADD COLUMN off_record INTEGER NOT NULL DEFAULT 0",
+        "ALTER TABLE memory ADD COLUMN original TEXT NOT NULL DEFAULT ''",
+        """CREATE TABLE question (
+            chat_id INTEGER NOT NULL REFERENCES chat(id), person_id INTEGER NOT NULL REFERENCES person(id),
+            kind TEXT NOT NULL, memories TEXT NOT NULL, forever INTEGER NOT NULL, until INTEGER NOT NULL,
+            PRIMARY KEY (chat_id, person_id)) WITHOUT ROWID""",
+        """CREATE TABLE rewriting (
+            memory_id INTEGER PRIMARY KEY, due_at INTEGER, attempts INTEGER NOT NULL DEFAULT 0)""",
+    ),
 )
 """Migration n brings a database from user_version n to n + 1; each runs in one transaction."""
 

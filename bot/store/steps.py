@@ -16,7 +16,7 @@ from bot.store.keeping import store_memory
 from bot.store.ledger import Owner, Reservation, Settlement, reserve, settle
 from bot.store.outbox import put, take, withdraw
 from bot.store.sessions import NewEpoch, close, open_epoch, open_session, take_part
-from bot.store.voiding import drop_forgotten, end_turn
+from bot.store.voiding import ANSWERS_OFF_RECORD, drop_forgotten, end_turn
 from bot.store.windows import hush, keep_open
 from bot.types.brought import Brought
 from bot.types.outgoing import Draft, Outgoing
@@ -284,7 +284,10 @@ def say(db: sqlite3.Connection, saying: Saying, at: int, boot: str) -> Outgoing 
 
 
 def _line(db: sqlite3.Connection, turn: Turn, text: str, at: int) -> int:
-    sql = "INSERT INTO event (chat_id, at, kind, text, state, turn_id) VALUES (?, ?, 'bot', ?, 'done', ?)"
-    number = cast("int", db.execute(sql, (turn.chat_id, at, text, turn.id)).lastrowid)
+    sql = (
+        "INSERT INTO event (chat_id, at, kind, text, state, turn_id, off_record) "
+        f"VALUES (?, ?, 'bot', ?, 'done', ?, {ANSWERS_OFF_RECORD})"
+    )
+    number = cast("int", db.execute(sql, (turn.chat_id, at, text, turn.id, turn.id)).lastrowid)
     index_lines(db, (number,))
     return number

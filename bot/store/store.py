@@ -35,14 +35,18 @@ from bot.store.mending import Mending
 from bot.store.merges import Merges
 from bot.store.notefiles import NoteFiles
 from bot.store.notes import Notes
+from bot.store.offrecord import OffRecord
 from bot.store.outbox import Outbox
 from bot.store.people import People
+from bot.store.questions import Questions
 from bot.store.reasons import Reasons
 from bot.store.refusals import Refusals
+from bot.store.rewrites import Rewrites
 from bot.store.sessions import Sessions
 from bot.store.switches import Switches
 from bot.store.tombstones import Tombstones
 from bot.store.turns import Saying, Turns
+from bot.store.undoing import Undoing
 from bot.store.unnoting import Shelf
 from bot.store.unsaying import Unsay
 from bot.store.vectors import Vectors
@@ -82,6 +86,10 @@ class Store:
         self.unsaying = Unsay(database, shelf)
         self.notes = Notes(database, lists, shelf)
         self.flushes = Flushes(database, shelf.files)
+        self.off_record = OffRecord(database, shelf)
+        self.questions = Questions(database)
+        self.undoing = Undoing(database)
+        self.rewrites = Rewrites(database)
         self.digests = Digests(database)
         self.carrying = Carrying(database, self.tombstones, shelf)
         self.mending = Mending(database)

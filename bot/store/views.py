@@ -1,14 +1,16 @@
 """What a turn must know of its chat, read in one trip and from one snapshot: between two reads much can change."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from bot.store.access import Lists
 from bot.store.database import Database
 from bot.store.events import EVENT, NEWS, event_of
 from bot.store.people import CHAT, PERSON, chat_of, person_of
+from bot.store.questions import PENDING, question_of
 from bot.store.sessions import ENTRIES, EPOCH, SESSION, Sessions, session_of
 from bot.types.event import Event
+from bot.types.memory import Question
 from bot.types.people import Chat, Person
 from bot.types.prompt import ToolSpec
 from bot.types.session import Epoch, Session
@@ -43,13 +45,15 @@ UNSEEN = ("forgotten", "deleted")
 class Waiting:
     """What in a chat is to be answered by now, in order, with the people who wrote it.
 
-    `later` are the numbers of those that are there only because something else is due.
+    `later` are the numbers of those that are there only because something else is due, `asked` what people of the
+    chat were asked back about memories, by person.
     """
 
     chat: Chat
     due: tuple[Event, ...]
     people: Mapping[int | None, Person]
     later: frozenset[int] = frozenset()
+    asked: Mapping[int, Question] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,11 +87,12 @@ class Views:
 
     async def waiting(self, chat_id: int, now: int) -> Waiting:
         """What in this chat is to be answered by now; LookupError when there is no such chat."""
-        chats, due, people, later = await self._database.snapshot(
+        chats, due, people, later, asked = await self._database.snapshot(
             (CHAT + "WHERE chat.id = ?1", (chat_id,)),
             (EVENT.replace("FROM event", QUEUED) + " ORDER BY id", (chat_id, now)),
             (PERSON + f"WHERE id IN (SELECT person_id {QUEUED})", (chat_id, now)),
             (f"SELECT id {LATER}", (chat_id, now)),
+            (PENDING, (chat_id, now)),
         )
         if not chats:
             raise LookupError(f"no chat {chat_id!r}")
@@ -96,6 +101,7 @@ class Views:
             tuple(event_of(row) for row in due),
             {int(row[0]): person_of(row, self._lists.owners) for row in people},
             frozenset(int(row[0]) for row in later),
+            dict(question_of(tuple(row)) for row in asked),
         )
 
     async def log(self, chat_id: int, limit: int) -> OpenLog:

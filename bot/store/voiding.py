@@ -15,6 +15,12 @@ from bot.store.windows import put_back
 from bot.types.outgoing import Draft
 from bot.types.turn import Turn, TurnState
 
+ANSWERS_OFF_RECORD = (
+    "(SELECT coalesce(max(told.off_record), 0) FROM turn_event JOIN event AS told ON told.id = turn_event.event_id "
+    "WHERE turn_event.turn_id = ?)"
+)
+"""Whether a turn answers such a line: its reply is one as well."""
+
 
 def fail(
     db: sqlite3.Connection, turn: Turn, error: str, notice: Draft | None, call: tuple[int, str] | None, at: int
@@ -71,8 +77,11 @@ def _keep_shown(db: sqlite3.Connection, turn: Turn, at: int) -> bool:
     if row is None:
         return False
     number, shown, text = row
-    sql = "INSERT INTO event (chat_id, at, kind, text, label, state, turn_id) VALUES (?, ?, 'bot', ?, ?, 'done', ?)"
-    line = cast("int", db.execute(sql, (turn.chat_id, at, text, CUT, turn.id)).lastrowid)
+    sql = (
+        "INSERT INTO event (chat_id, at, kind, text, label, state, turn_id, off_record) "
+        f"VALUES (?, ?, 'bot', ?, ?, 'done', ?, {ANSWERS_OFF_RECORD})"
+    )
+    line = cast("int", db.execute(sql, (turn.chat_id, at, text, CUT, turn.id, turn.id)).lastrowid)
     index_lines(db, (line,))
     ids = (shown,) if shown else ()
     db.execute(

@@ -7,7 +7,10 @@ MemoryKind = Literal["identity", "emotion", "knowledge", "event", "experience"]
 Visibility = Literal["private", "chat", "public"]
 Slot = Literal["", "address", "no_address"]
 Source = Literal["command", "digest", "tool"]
-Verb = Literal["remember", "forget", "undo", "nick_set", "nick_revoke"]
+Verb = Literal["remember", "forget", "undo", "nick_set", "nick_revoke", "clarify", "let_be"]
+Scope = Literal["", "all", "aside"]
+"""What a wish to forget is about: what it names or points at, everything, or only that a message is not kept."""
+QuestionKind = Literal["what", "name", "which", "clarify"]
 Ranking = Literal["keyword", "v2", "hybrid"]
 """By shared words; by words, age and importance; by those and by likeness (bot/recall/ranking.py)."""
 
@@ -40,7 +43,8 @@ class Memory:
 
     `observed_at` is when the thing happened, `asked` that a person asked to keep it; `slot` marks how someone
     wants to be addressed. `importance` counts how often it was told, 1 to 100. Its vitality is not stored: it follows
-    from `stability_days`, `accessed_at` (the last recall) and `faded`, a factor that its owner may set.
+    from `stability_days`, `accessed_at` (the last recall) and `faded`, a factor that its owner may set. `original` is
+    what was said when a model put it into other words.
     """
 
     id: int
@@ -67,6 +71,7 @@ class Memory:
     helpful: int = 0
     unhelpful: int = 0
     praised_at: int = 0
+    original: str = ""
 
     @property
     def kept(self) -> bool:
@@ -116,6 +121,7 @@ class MemoryCommand:
 
     `content` is verbatim, in the person's own script; None when it points elsewhere (那条) or gives a number.
     `forever` asks for 彻底忘记: gone at once, without the days for undo. `replied` means the message replied to.
+    `chosen` are the numbers that answer a question which of several was meant.
     """
 
     verb: Verb
@@ -123,6 +129,20 @@ class MemoryCommand:
     number: int | None = None
     forever: bool = False
     replied: bool = False
+    scope: Scope = ""
+    chosen: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What nuan asked a person back: what to keep, which name, which of these memories, or what one of them means.
+
+    `memories` are the numbers that were offered, in the order in which they were shown.
+    """
+
+    kind: QuestionKind
+    memories: tuple[int, ...] = ()
+    forever: bool = False
 
 
 @dataclass(frozen=True, slots=True)

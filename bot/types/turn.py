@@ -6,7 +6,9 @@ from typing import Literal
 from bot.types.session import Mode
 
 TurnState = Literal["asked", "answered", "said", "failed", "void"]
-Cause = Literal["reply", "followup", "tool", "digest", "see", "listen", "heartbeat", "join", "embedding", "flush"]
+Cause = Literal[
+    "reply", "followup", "tool", "digest", "see", "listen", "heartbeat", "join", "embedding", "flush", "rewrite"
+]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,103 @@
+"""How a memory command is confirmed: its words, its button, and one reply for all commands of a message."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from bot.flow.words import Words
+from bot.ports import Clock
+from bot.store.keeping import Receipt
+from bot.store.questions import Asked
+from bot.store.store import Store
+from bot.text.script import Script
+from bot.types.event import Event
+from bot.types.memory import MemoryCommand, Question
+from bot.types.outgoing import Button
+from bot.types.people import Audience, Chat
+
+Done = tuple[MemoryCommand, str]
+"""A command that was carried out, and its receipt."""
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A memory command with where and by whom it was said; without a `rest` to answer its receipt is said at once.
+
+    `hide` empties the message afterwards: a command to forget names what is to be forgotten. `account` is the one
+    that may press the receipt's button. `before` are the other commands of the message, done before it; `last`: none
+    comes after it. `several` facts are kept in the message, so each receipt names its own.
+    """
+
+    command: MemoryCommand
+    event: Event
+    chat: Chat
+    person_id: int
+    audience: Audience
+    script: Script
+    place: int
+    rest: str
+    hide: bool
+    account: str = ""
+    last: bool = True
+    before: tuple[Done, ...] = ()
+    several: bool = False
+
+
+class Confirming:
+    """Makes receipts."""
+
+    def __init__(self, store: Store, clock: Clock, words: Words, answer_ms: int) -> None:
+        """`answer_ms` is how long an answer to a question is waited for."""
+        self._store = store
+        self._clock = clock
+        self._words = words
+        self._answer_ms = answer_ms
+
+    def key(self, told: Told) -> str:
+        """What makes a command happen once."""
+        return f"event:{told.event.id}:{told.place}"
+
+    def text(self, key: str, told: Told, **values: object) -> str:
+        """A sentence in the person's script."""
+        return self._words.messages.text(key, told.script, **values)
+
+    async def say(self, key: str, told: Told, question: Question | None = None, **values: object) -> str:
+        """An answer that changes nothing; with a `question` the person's next words may answer it."""
+        receipt = self.receipt(told, lambda number, again: self.text(key, told, **values), question=question)
+        return await self._store.memories.answer(receipt, self._clock.now())
+
+    def receipt(
+        self, told: Told, text: Callable[[int, bool], str], takes_back: str = "", question: Question | None = None
+    ) -> Receipt:
+        """The receipt; with `takes_back`, the key of what a person says for it, a button that takes the change back."""
+
+        def buttons(number: int) -> tuple[Button, ...]:
+            if not takes_back or not told.account:
+                return ()
+            label = self.text("button_undo", told)
+            says = label if told.before else self.text(takes_back, told, id=number)
+            return (Button(label, says, told.account),)
+
+        def whole(own: str) -> str:
+            return "\n".join(self.joined((*told.before, (told.command, own)), told.script))
+
+        asked = Asked(question, self._clock.now() + self._answer_ms) if question is not None else None
+        return Receipt(
+            told.event.id, told.chat.id, self.key(told), text, not told.rest, told.rest,
+            told.hide, told.last, buttons, whole, told.person_id, asked,
+        )  # fmt: skip
+
+    def joined(self, done: Sequence[Done], script: Script) -> tuple[str, ...]:
+        """The receipts of one message, where a name refused and the one in its place are one."""
+        lines: list[str] = []
+        refused: MemoryCommand | None = None
+        for command, receipt in done:
+            new = self._words.confirmed(receipt) if refused is not None and command.verb == "nick_set" else ()
+            old = self._words.confirmed(lines[-1]) if new else ()
+            if refused is not None and new and old:
+                lines[-1] = self._words.messages.text(
+                    "nick_changed", script, old=refused.content, old_id=old[0], nick=command.content, id=new[0]
+                )
+            else:
+                lines.append(receipt)
+            refused = command if command.verb == "nick_revoke" and command.content else None
+        return tuple(lines)

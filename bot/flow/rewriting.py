@@ -1,0 +1,151 @@
+"""`memory.rewrite`: a small model call turns a kept sentence into a clean statement, in the background.
+
+Whatever goes wrong, the sentence stays as it was said.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from bot.config.settings import Settings
+from bot.errors import ModelError, OverBudget
+from bot.flow.background import BackgroundGate
+from bot.flow.calling import Answered, Caller
+from bot.flow.crew import Member
+from bot.flow.plan import Planner
+from bot.flow.words import Words
+from bot.memory.rewriting import Verdict, parse_verdict
+from bot.money import prices
+from bot.ports import Clock, Model
+from bot.prompt.tokens import message_tokens
+from bot.store.ledger import Settlement
+from bot.store.questions import Asked
+from bot.store.rewrites import Outcome, Waiting
+from bot.store.store import Store
+from bot.text.fold import fold
+from bot.text.script import Script
+from bot.types.log import Log
+from bot.types.memory import Memory, Question
+from bot.types.outgoing import Draft
+from bot.types.prompt import Completion, Message, Prompt, Request, Usage
+from bot.types.turn import Call
+
+MOST_TRIES = 3
+"""Model calls for one sentence (seed: 3 attempts)."""
+
+WAIT_MS = 30_000
+"""Before the second try; doubled before the third."""
+
+OUTPUT_TOKENS = 200
+"""Longest answer (seed: 220)."""
+
+FINAL = ("refused", "filtered", "overflow")
+"""Faults that the same request would meet again: 400, 401, 403, 404, a filter, a text too long."""
+
+
+@dataclass(frozen=True, slots=True)
+class Editor:
+    """Who rewrites, and what it is told in each language."""
+
+    caller: Caller
+    instructions: Mapping[Script, str]
+
+
+class Rewriting:
+    """Rewrites what waits for it."""
+
+    def __init__(
+        self, store: Store, editor: Editor, planner: Planner, clock: Clock, settings: Settings, words: Words, log: Log
+    ) -> None:
+        self._store = store
+        self._editor = editor
+        self._planner = planner
+        self._clock = clock
+        self._settings = settings
+        self._words = words
+        self._gate = BackgroundGate(store.switches, settings.background)
+        self._log = log
+
+    async def work(self, memory_id: int) -> None:
+        """Rewrite one sentence if it is due; one call, whose outcome is one commit."""
+        waiting = await self._store.rewrites.waiting(memory_id, self._clock.now())
+        if waiting is None:
+            return
+        allowed = self._settings.memory.rewrite and await self._gate.allows("rewrite")
+        outcome = await self._asked(waiting) if allowed and waiting.attempts < MOST_TRIES else Outcome("")
+        if outcome is not None:
+            await self._store.rewrites.end(waiting.memory, outcome, self._clock.now())
+
+    async def _asked(self, waiting: Waiting) -> Outcome | None:
+        """What the model makes of it; None when it is to be tried again."""
+        memory, reserved = waiting.memory, list[Call]()
+        person = await self._store.people.person(memory.owner_id or 0)
+        script = self._words.script(person)
+        prompt = Prompt((), (Message("system", self._editor.instructions[script]), Message("user", memory.text)))
+        vocabulary, caller = self._planner.vocabulary, self._editor.caller
+        estimated = sum(message_tokens(message, vocabulary) for message in prompt.messages)
+
+        async def reserve(member: Member) -> Call:
+            now, tokens = self._clock.now(), math.ceil(estimated * await self._planner.ratio(member))
+            reservation = self._planner.reservation("rewrite", member, tokens, now, estimated)
+            reserved.append(await self._store.rewrites.reserve(memory, reservation, now))
+            return reserved[-1]
+
+        model = self._settings.model
+        most = min(OUTPUT_TOKENS, model.max_output_tokens)
+        member = caller.crew.pick(self._clock.now(), small=True)
+        try:
+            first = member, await reserve(member)
+            request = Request(prompt, most, 0.0, model.deadline_seconds)
+            answered = await caller.ask(memory.chat_id, request, first, reserve, self._store.ledger, _listen)
+        except OverBudget as error:
+            self._log.warning("over_budget", memory=memory.id, chat=memory.chat_id, limit=error.limit)
+            return Outcome("")
+        except ModelError as error:
+            ledger = self._store.ledger
+            if reserved:
+                await (ledger.charge if error.billed else ledger.release)(reserved[-1].id, self._clock.now())
+            return await self._put_off(waiting, error.fault in FINAL or error.final, error.fault)
+        settlement = await self._settlement(answered, estimated)
+        verdict = parse_verdict(answered.completion.text)
+        if verdict is None:
+            await self._store.ledger.settle(settlement, self._clock.now())
+            return await self._put_off(waiting, False, "invalid")
+        return self._outcome(verdict, memory, settlement, script, waiting.attempts + 1)
+
+    async def _settlement(self, answered: Answered, estimated: int) -> Settlement:
+        answer, ratio = answered.completion, await self._planner.ratio(answered.member)
+        output = message_tokens(answer.message(), self._planner.vocabulary)
+        usage = answer.usage or Usage(math.ceil(estimated * ratio), 0, output, returned=False)
+        return Settlement(answered.call.id, usage, prices.cost(usage, answered.member.rate(self._clock.now())))
+
+    async def _put_off(self, waiting: Waiting, final: bool, fault: str) -> Outcome | None:
+        memory, tried = waiting.memory, waiting.attempts + 1
+        self._log.warning("rewrite_failed", memory=memory.id, chat=memory.chat_id, fault=fault, tried=tried)
+        if final or tried >= MOST_TRIES:
+            return Outcome("")
+        await self._store.rewrites.postpone(memory.id, self._clock.now() + WAIT_MS * 2 ** (tried - 1))
+        return None
+
+    def _outcome(self, verdict: Verdict, memory: Memory, settlement: Settlement, script: Script, tried: int) -> Outcome:
+        """What is changed and said: a statement that was forgotten once, or says the same, changes nothing."""
+
+        def notice(key: str, **values: object) -> Draft:
+            return Draft(self._words.messages.text(key, script, id=memory.id, **values), "notice")
+
+        original = memory.original or memory.text
+        if verdict.kind == "ok":
+            same = fold(verdict.text) == memory.text or self._store.tombstones.covers(verdict.text)
+            if same or fold(verdict.text) == fold(memory.text):
+                return Outcome("", None, settlement)
+            told = notice("rewritten", text=verdict.text, original=" ".join(original.split()))
+            return Outcome(verdict.text, told, settlement)
+        if verdict.kind == "clarify" and tried < MOST_TRIES:
+            until = self._clock.now() + self._settings.memory.confirm_seconds * 1000
+            asked = Asked(Question("clarify", (memory.id,)), until)
+            return Outcome("", notice("rewrite_asks", text=verdict.text), settlement, asked)
+        return Outcome("", notice("rewrite_kept"), settlement)
+
+
+async def _listen(model: Model, request: Request) -> Completion:
+    return await model.complete(request)

@@ -1,0 +1,201 @@
+"""忘记, 别记这个 and 撤销 carried out without a model; when several fit, what was meant is asked back."""
+
+from bot.config.settings import Settings
+from bot.flow.confirming import Confirming, Told
+from bot.flow.words import Words
+from bot.memory.match import match
+from bot.ports import Clock
+from bot.store.forgetting import Forgetting
+from bot.store.store import Store
+from bot.types.event import Event
+from bot.types.memory import Memory, MemoryCommand, Question
+
+DAY_MS = 86_400_000
+
+SHOWN = 5
+"""How many candidates a question back names."""
+
+JUST_MS = 3_600_000
+"""What 那条 points at was told within an hour; after that it is asked back."""
+
+
+class Unremembering:
+    """Takes things out of memory, each once."""
+
+    def __init__(
+        self, store: Store, clock: Clock, settings: Settings, words: Words, confirming: Confirming
+    ) -> None:  # fmt: skip
+        self._store = store
+        self._clock = clock
+        self._settings = settings
+        self._words = words
+        self._confirming = confirming
+
+    async def carry_out(self, command: MemoryCommand, told: Told) -> str:
+        """Do it and return its receipt, which is stored with it."""
+        if await self._store.memories.is_done(self._confirming.key(told)):
+            return await self._confirming.say("undo_none", told)  # the receipt of the first time is said
+        if command.verb == "let_be":
+            return await self._confirming.say("let_be", told)
+        if command.verb == "undo":
+            return await self._undo(command, told)
+        if command.scope == "aside":
+            return await self._set_aside(command, told)
+        if command.replied:
+            return await self._unsay(command, told)
+        return await self._forget(command, told)
+
+    async def mine(self, told: Told) -> tuple[Event, ...]:
+        """What the same person said there before, in order."""
+        events = await self._store.events.recent(told.chat.id, 0, 0, self._settings.context.bus_max, waiting=True)
+        return tuple(
+            event
+            for event in events
+            if event.person_id == told.person_id and event.id < told.event.id and event.kind == "message"
+        )
+
+    async def _forget(self, command: MemoryCommand, told: Told) -> str:
+        owned = await self._store.memories.owned(told.person_id, told.audience)
+        found, sure = await self._meant(command, told, owned)
+        if not found:
+            return await self._confirming.say("forgot_none", told)
+        if len(found) > 1 and not sure:
+            return await self._which(found, command, told)
+        if not sure and command.content is None and command.number is None:
+            return await self._which(found, command, told)
+        return await self._disable(found, told.person_id, command.forever, told)
+
+    async def _meant(
+        self, command: MemoryCommand, told: Told, owned: tuple[Memory, ...]
+    ) -> tuple[tuple[Memory, ...], bool]:
+        """The memories that a wish is about, and whether that is beyond doubt."""
+        if command.chosen:
+            return tuple(memory for memory in owned if memory.id in command.chosen), True
+        if command.number is not None:
+            return tuple(memory for memory in owned if memory.id == command.number), True
+        if command.content:
+            return match(command.content, owned), False
+        if command.scope == "all":
+            return owned, False
+        just = await self._store.undoing.told(told.person_id, told.audience, self._clock.now() - JUST_MS)
+        return (just, len(just) == 1) if just else (owned, False)
+
+    async def _which(self, found: tuple[Memory, ...], command: MemoryCommand, told: Told) -> str:
+        """Which of them: shown with numbers to choose from, and asked."""
+        offered = found if command.scope == "all" else found[:SHOWN]
+        lines = [f"{place}. #{memory.id} {self._shown(memory, told)}" for place, memory in enumerate(found[:SHOWN], 1)]
+        if len(offered) > SHOWN:
+            lines.append(self._confirming.text("forgot_more", told, n=len(offered) - SHOWN))
+        question = Question("which", tuple(memory.id for memory in offered), command.forever)
+        key = "forgot_which" if len(offered) > 1 else "forgot_sure"
+        return await self._confirming.say(key, told, question, list="\n".join(lines))
+
+    def _shown(self, memory: Memory, told: Told) -> str:
+        text = " ".join(memory.text.split())
+        if not memory.original:
+            return text
+        return self._confirming.text("with_original", told, text=text, original=" ".join(memory.original.split()))
+
+    async def _disable(
+        self, found: tuple[Memory, ...], owner_id: int, forever: bool, told: Told, unwished: bool = False
+    ) -> str:  # fmt: skip
+        """Forget these memories of that person; they alone can take it back."""
+        now = self._clock.now()
+        self._bury(found, now)
+        days = self._settings.memory.undo_days
+        forever = forever or not days
+        forgetting = Forgetting(found, owner_id, None if forever else now + days * DAY_MS, unwished)
+        numbers = " ".join(f"#{memory.id}" for memory in found)
+        several = len(found) > 1
+        key = "forgot_forever" if forever else "unkept" if unwished else "forgot_several" if several else "forgot"
+
+        def receipt(number: int, again: bool) -> str:
+            return self._confirming.text(key, told, list=numbers, days=days, id=number)
+
+        button = ("button_undo" if several else "say_undo") if owner_id == told.person_id else ""
+        return await self._store.forgetting.forget(forgetting, self._confirming.receipt(told, receipt, button), now)
+
+    async def _unsay(self, command: MemoryCommand, told: Told) -> str:
+        """忘记 as a reply: the line that is replied to goes, or the memories that it confirms."""
+        say = self._confirming.say
+        what = await self._store.unsaying.replied(told.event.id)
+        if not what.there:
+            return await say("unsaid_unknown", told)
+        if told.chat.kind != "dm" and told.person_id not in what.by:
+            standing = await self._store.access.standing(told.chat.id, told.person_id)
+            if not standing.owner:
+                return await say("unsaid_not_yours", told)
+        numbers = self._words.confirmed(what.receipt)
+        if numbers:
+            known = [memory for number in numbers if (memory := await self._store.unsaying.keeper(number))]
+            if not known:
+                return await say("forgot_none", told)
+            return await self._disable(tuple(known), known[0].owner_id or told.person_id, command.forever, told)
+        now, days = self._clock.now(), self._settings.memory.undo_days
+        kept = bool(what.memories) and bool(days) and not command.forever
+        shown = " ".join(f"#{memory.id}" for memory in what.memories)
+        own = all(memory.owner_id == told.person_id for memory in what.memories)
+
+        def receipt(found: int, again: bool) -> str:
+            return self._confirming.text("unsaid_undo" if kept else "unsaid", told, id=found, list=shown, days=days)
+
+        says = self._confirming.receipt(told, receipt, "say_undo" if own else "")
+        return await self._store.unsaying.unsay(what, now + days * DAY_MS if kept else None, says, now)
+
+    async def _set_aside(self, command: MemoryCommand, told: Told) -> str:
+        """别记这个: the message it stands in, the one replied to or the one before is kept nowhere."""
+        events: tuple[int, ...] = (told.event.id,)
+        replied, _ = await self._store.off_record.replied(told.event.id)
+        if replied:
+            events = (*replied, told.event.id)
+        elif not told.rest and not command.content and not told.before:
+            mine = await self.mine(told)
+            events = (*(event.id for event in mine[-1:]), told.event.id)
+        owned = await self._store.memories.owned(told.person_id, told.audience)
+        kept = await self._store.off_record.kept_from(events, told.person_id)
+        found = kept or (match(command.content, owned) if command.content else ())
+        now, days = self._clock.now(), self._settings.memory.undo_days
+        self._bury(found, now)
+        purge_at = now + days * DAY_MS if days else None
+        forgetting = Forgetting(found, told.person_id, purge_at) if found else None
+        numbers = " ".join(f"#{memory.id}" for memory in found)
+
+        def receipt(number: int, again: bool) -> str:
+            return self._confirming.text("aside_forgot" if again else "aside", told, list=numbers, days=days)
+
+        says = self._confirming.receipt(told, receipt, "say_undo")
+        return await self._store.off_record.set_aside(events, forgetting, says, now)
+
+    async def _undo(self, command: MemoryCommand, told: Told) -> str:
+        """撤销: what was forgotten comes back, what was kept goes; without a number the last of both."""
+        now, days = self._clock.now(), self._settings.memory.undo_days
+        if command.number is None:
+            last = await self._store.undoing.last(told.person_id, told.audience, now - days * DAY_MS, now)
+            if last is None:
+                return await self._confirming.say("undo_none", told)
+            if last.keep:
+                return await self._disable(last.memories, told.person_id, False, told, unwished=True)
+            numbers = tuple(memory.id for memory in last.memories)
+        else:
+            numbers = (command.number,)
+            owned = await self._store.memories.owned(told.person_id, told.audience)
+            held = tuple(memory for memory in owned if memory.id == command.number and memory.asked)
+            if held:
+                return await self._disable(held, told.person_id, False, told, unwished=True)
+        receipt = self._confirming.receipt(told, lambda number, again: self._back(numbers, told))
+        restored = await self._store.memories.undo(numbers, told.person_id, told.audience, receipt, now)
+        if restored is None:
+            return await self._confirming.say("undo_none", told)
+        for memory in await self._store.memories.owned(told.person_id, told.audience):
+            if memory.id in numbers:
+                for text in filter(None, (memory.text, memory.original)):
+                    self._store.tombstones.lift(text, now)
+        return restored
+
+    def _bury(self, memories: tuple[Memory, ...], now: int) -> None:
+        for memory in memories:
+            for text in filter(None, (memory.text, memory.original)):
+                self._store.tombstones.bury(memory.id, text, now)
+
+    def _back(self, numbers: tuple[int, ...], told: Told) -> str:
+        return "\n".join(self._confirming.text("undone", told, id=number) for number in numbers)

@@ -1,0 +1,93 @@
+"""别记这个: lines that stay in the conversation and enter no digest, no note and no search of the transcript.
+
+`event.off_record` marks them; whoever makes something lasting of lines leaves them out.
+"""
+
+import sqlite3
+from typing import cast
+
+from bot.store.database import Database
+from bot.store.deleting import lines
+from bot.store.forgetting import Forgetting, disable, undigest
+from bot.store.indexing import index_lines, index_memory
+from bot.store.keeping import Receipt, confirm, done_before
+from bot.store.rows import MEMORY, memory_of
+from bot.store.unnoting import Shelf, Unsaid, unnote
+from bot.types.memory import Memory
+
+
+class OffRecord:
+    """Marks lines, and takes back what was made of them."""
+
+    def __init__(self, database: Database, shelf: Shelf) -> None:
+        self._database = database
+        self._shelf = shelf
+
+    async def replied(self, event_id: int) -> tuple[tuple[int, ...], str]:
+        """The lines that a message replies to, and what is visible of them."""
+        return await self._database.write(lambda db: _replied(db, event_id))
+
+    async def kept_from(self, events: tuple[int, ...], owner_id: int) -> tuple[Memory, ...]:
+        """What that person asked to keep in these messages."""
+        marks = ",".join("?" * len(events))
+        rows = await self._database.rows(
+            f"{MEMORY}WHERE disabled_at IS NULL AND asked = 1 AND owner_id = ? AND memory.id IN "
+            f"(SELECT derived_id FROM edge WHERE kind = 'memory' AND event_id IN ({marks})) ORDER BY id",
+            (owner_id, *events),
+        )
+        return tuple(memory_of(tuple(row)) for row in rows)
+
+    async def set_aside(
+        self, events: tuple[int, ...], forgetting: Forgetting | None, receipt: Receipt, at: int
+    ) -> str:  # fmt: skip
+        """Mark these messages and the replies to them, with the receipt in one commit; its text. Once for each key."""
+        return await self._database.write(lambda db: _set_aside(db, events, forgetting, receipt, at, self._shelf))
+
+
+def _replied(db: sqlite3.Connection, event_id: int) -> tuple[tuple[int, ...], str]:
+    chat_id, target = db.execute("SELECT chat_id, target FROM event WHERE id = ?", (event_id,)).fetchone()
+    found = lines(db, chat_id, target)
+    shown = [
+        text
+        for number, text in sorted(found.items())
+        if db.execute("SELECT 1 FROM event WHERE id = ? AND hidden = ''", (number,)).fetchone()
+    ]
+    return tuple(sorted(found)), shown[-1].strip() if shown else ""
+
+
+def _set_aside(
+    db: sqlite3.Connection, events: tuple[int, ...], forgetting: Forgetting | None, receipt: Receipt, at: int,
+    shelf: Shelf,
+) -> str:  # fmt: skip
+    before = done_before(db, receipt, at)
+    if before is not None:
+        return before
+    marked = set(events)
+    for number in events:
+        rows = db.execute(
+            "SELECT event.id FROM turn_event JOIN event ON event.turn_id = turn_event.turn_id "
+            "WHERE turn_event.event_id = ? AND event.kind = 'bot'",
+            (number,),
+        )
+        marked |= {cast("int", row[0]) for row in rows}
+    db.executemany("UPDATE event SET off_record = 1 WHERE id = ?", [(number,) for number in sorted(marked)])
+    index_lines(db, marked)
+    unnote(db, shelf, Unsaid(frozenset(marked)), at)
+    undigest(db, marked, at)
+    for number in sorted(marked):
+        derived = db.execute(
+            "SELECT memory.id FROM edge JOIN memory ON memory.id = derived_id WHERE edge.kind = 'memory' "
+            "AND event_id = ? AND asked = 0 AND disabled_at IS NULL",
+            (number,),
+        ).fetchall()
+        for (memory_id,) in derived:
+            db.execute(
+                "UPDATE memory SET disabled_at = ?1, disabled_reason = 'derived', purge_at = ?1 WHERE id = ?2",
+                (at, memory_id),
+            )
+            index_memory(db, memory_id)
+    number = 0
+    if forgetting is not None:
+        disable(db, forgetting, receipt.chat_id, at, shelf)
+        number = forgetting.memories[0].id if forgetting.purge_at is not None else 0
+    return confirm(db, receipt, receipt.text(number, forgetting is not None), at, number)

@@ -1,0 +1,89 @@
+"""撤销: what a person last asked of memory, and taking it back. It decides nothing else."""
+
+import sqlite3
+from dataclasses import dataclass
+from typing import cast
+
+from bot.store.database import Database
+from bot.store.indexing import index_memory
+from bot.store.memories import visible
+from bot.store.rows import MEMORY, memory_of
+from bot.types.memory import Memory
+from bot.types.people import Audience
+
+TOGETHER_MS = 10_000
+"""What was kept from one message within this time was one wish."""
+
+
+@dataclass(frozen=True, slots=True)
+class LastWish:
+    """What somebody asked last: to `keep` these memories, or to forget them."""
+
+    keep: bool
+    memories: tuple[Memory, ...]
+
+
+class Undoing:
+    """Reads what can be taken back."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def last(self, owner_id: int, audience: Audience, since: int, now: int) -> LastWish | None:
+        """The last wish of a person that this audience may see; what was kept before `since`, ms, stays."""
+        gone, held = await self.forgotten(owner_id, audience, now), await self.told(owner_id, audience, since)
+        ended = gone[0].disabled_at or 0 if gone else 0
+        if gone and ended >= max((memory.created_at for memory in held), default=0):
+            return LastWish(False, gone)
+        return LastWish(True, held) if held else None
+
+    async def forgotten(self, owner_id: int, audience: Audience, now: int) -> tuple[Memory, ...]:
+        """What a person asked to forget last, as far as it is still kept and this audience could see it."""
+        where, params = visible(audience)
+        asked = f"owner_id = ? AND disabled_reason = 'asked' AND purge_at > ? AND {where}"
+        rows = await self._database.rows(
+            f"{MEMORY}WHERE {asked} AND disabled_at = (SELECT max(disabled_at) FROM memory WHERE {asked}) ORDER BY id",
+            (owner_id, now, *params) * 2,
+        )
+        return tuple(memory_of(tuple(row)) for row in rows)
+
+    async def told(self, owner_id: int, audience: Audience, since: int) -> tuple[Memory, ...]:
+        """The memories of the last message in which a person asked to keep something, not before `since`, ms."""
+        where, params = visible(audience)
+        rows = await self._database.rows(
+            self._newest(where), (owner_id, since, *params, owner_id, *params, TOGETHER_MS)
+        )  # fmt: skip
+        return tuple(memory_of(tuple(row)) for row in rows)
+
+    def _newest(self, where: str) -> str:
+        """The newest memory that was asked for, and those that came of the same message with it."""
+        return (
+            "WITH newest AS (SELECT id, created_at AS at FROM memory WHERE owner_id = ? AND disabled_at IS NULL "
+            f"AND asked = 1 AND source = 'command' AND created_at >= ? AND {where} "
+            "ORDER BY created_at DESC, id DESC LIMIT 1) "
+            f"{MEMORY}JOIN newest ON memory.id = newest.id OR (memory.owner_id = ? AND memory.disabled_at IS NULL "
+            f"AND memory.asked = 1 AND {where} AND memory.created_at >= newest.at - ? AND EXISTS (SELECT 1 FROM "
+            "edge AS one JOIN edge AS two ON one.event_id = two.event_id WHERE one.kind = 'memory' AND "
+            "two.kind = 'memory' AND one.derived_id = memory.id AND two.derived_id = newest.id)) ORDER BY memory.id"
+        )
+
+
+def restore_replaced(db: sqlite3.Connection, memories: tuple[Memory, ...], at: int) -> tuple[int, ...]:
+    """Verb part: what a new way to be called had ended holds again; the numbers."""
+    found: list[int] = []
+    for memory in memories:
+        if not memory.slot:
+            continue
+        rows = db.execute(
+            "SELECT id FROM memory WHERE owner_id IS ? AND slot <> '' AND disabled_reason = 'replaced' "
+            "AND disabled_at = ?",
+            (memory.owner_id, memory.created_at),
+        ).fetchall()
+        found += [cast("int", row[0]) for row in rows]
+    for number in found:
+        db.execute(
+            "UPDATE memory SET disabled_at = NULL, disabled_reason = '', purge_at = NULL, updated_at = ? WHERE id = ?",
+            (at, number),
+        )
+        index_memory(db, number)
+    return tuple(found)

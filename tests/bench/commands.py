@@ -1,0 +1,118 @@
+"""`python -m tests.bench.commands FILE`: how well the wishes to remember, forget and be called are understood.
+
+Each line of FILE is JSON with id, text, script, label, content and note; scorer.py beside it defines the metric.
+One JSON object is printed: shares from 0 to 1, for the headline rows (no `ambig` note) and for all rows.
+"""
+
+import argparse
+import importlib.util
+import json
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from time import perf_counter
+from types import ModuleType
+
+from bot.config.settings import Bot
+from bot.memory.ordering import ordered
+from bot.memory.understand import understand
+from bot.text.fold import fold
+from bot.types.memory import MemoryCommand
+
+NAMES = Bot().names
+SCRIPTS = ("hans", "hant", "en", "mixed")
+Row = dict[str, object]
+Answer = tuple[str, str | list[str] | None]
+
+
+def main() -> int:
+    """Print the figures; 2 when the file or its scorer cannot be read."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("file", type=Path)
+    parser.add_argument("--show", action="store_true", help="Print each row that went wrong, on standard error.")
+    asked = parser.parse_args()
+    try:
+        rows = [json.loads(line) for line in asked.file.read_text("utf-8").splitlines() if line.strip()]
+        scorer = scorer_beside(asked.file)
+    except (OSError, ValueError) as error:
+        print(f"{asked.file}: {error}", file=sys.stderr)
+        return 2
+    fold("暖")  # the table of characters is read once, at the first use
+    answers, times = {}, []
+    for row in rows:
+        began = perf_counter()
+        answers[row["id"]] = answer(row["text"])
+        times.append((perf_counter() - began) * 1e6)
+    figures = {
+        name: measured(scorer, chosen, answers)
+        for name, chosen in (("headline", [row for row in rows if not _doubtful(row)]), ("all", rows))
+    }
+    times.sort()
+    speed = {f"p{share}": round(times[len(times) * share // 100]) if times else 0 for share in (50, 95)}
+    print(json.dumps({**figures, "us": speed}, ensure_ascii=False))
+    if asked.show:
+        for row in rows:
+            label, content = answers[row["id"]]
+            known = row["content"] is None or label != row["label"] or scorer.content_ok(content, row)
+            if label != row["label"] or not known:
+                print(row["id"], row["text"], row["label"], row["content"], "->", label, content, file=sys.stderr)
+    return 0
+
+
+def scorer_beside(file: Path) -> ModuleType:
+    """The scorer.py in the folder of `file`. OSError when there is none."""
+    spec = importlib.util.spec_from_file_location("memory_commands_scorer", file.parent / "scorer.py")
+    if spec is None or spec.loader is None:
+        raise OSError("no scorer.py beside it")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def answer(text: str) -> Answer:
+    """The one label and content of a message, taken as the house takes it; "none" without a command."""
+    order = ordered(text)
+    return told((order,) if order is not None else understand(text, NAMES).commands)
+
+
+def told(commands: Iterable[MemoryCommand]) -> Answer:
+    """One label for all commands: a new name stands for the old one refused, otherwise the first counts."""
+    known = [each for each in commands if each.verb != "undo"]
+    if not known:
+        return "none", None
+    label = "nick_set" if any(each.verb == "nick_set" for each in known) else known[0].verb
+    contents = [each.content for each in known if each.verb == label and each.content]
+    return label, contents if len(contents) > 1 else contents[0] if contents else None
+
+
+def measured(scorer: ModuleType, rows: Sequence[Row], answers: dict[str, Answer]) -> dict[str, object]:
+    """The scorer's figures for these rows, and the share of commands found in each script."""
+    score = scorer.score(rows, answers, skip_ambig=False)
+    labels = {
+        label: {
+            "precision": _rounded(score[label]["P"]), "recall": _rounded(score[label]["R"]),
+            "content": _rounded(score[label]["content_end_to_end"]), "rows": score[label]["n"],
+        }
+        for label in scorer.LABELS
+    }  # fmt: skip
+    recall = {}
+    for script in SCRIPTS:
+        mine = [row for row in rows if row["script"] == script and row["label"] != "none"]
+        found = sum(answers[str(row["id"])][0] == row["label"] for row in mine)
+        recall[script] = {"recall": _rounded(found / len(mine) if mine else None), "rows": len(mine)}
+    return {
+        "rows": len(rows), "labels": labels, "recall_by_script": recall, "none_rows": score["none"]["n"],
+        "false_action": _rounded(score["none"]["false_action"]), "false_write": _rounded(score["none"]["false_write"]),
+    }  # fmt: skip
+
+
+def _doubtful(row: Row) -> bool:
+    return str(row["note"]).startswith("ambig")
+
+
+def _rounded(share: float | None) -> float | None:
+    return None if share is None else round(share, 4)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

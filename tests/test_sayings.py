@@ -1,0 +1,110 @@
+"""Many sentences of our own, in both Chinese scripts and English: what each asks of memory.
+
+tests/sayings/*.txt has one on a line: kind|text|content. Kinds: R remember, F forget, V no longer call, S call, B both
+(content of V, then of S), N nothing. Several contents are parted by ;; and one that is pointed at is -.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import opencc
+import pytest
+
+from bot.memory.understand import understand
+from bot.types.memory import Verb
+from tests.hostile import hostile
+
+NAMES = ("小暖", "暖暖", "nuan")
+FOLDER = Path(__file__).parent / "sayings"
+VERBS: dict[str, tuple[Verb, ...]] = {
+    "R": ("remember",), "F": ("forget",), "V": ("nick_revoke",), "S": ("nick_set",), "B": ("nick_revoke", "nick_set"),
+    "N": (),
+}  # fmt: skip
+LATIN = ("en",)
+
+
+@dataclass(frozen=True, slots=True)
+class Saying:
+    kind: str
+    text: str
+    contents: tuple[str | None, ...]
+
+
+def sayings(script: str) -> Iterator[Saying]:
+    for line in (FOLDER / f"{script}.txt").read_text("utf-8").splitlines():
+        if line and not line.startswith("#"):
+            kind, text, *told = line.split("|")
+            contents = told if kind == "B" else told[0].split(";;") if told else []
+            yield Saying(kind, text.replace("\\n", "\n"), tuple(None if each == "-" else each for each in contents))
+
+
+@pytest.mark.parametrize("kind", list(VERBS))
+@pytest.mark.parametrize("script", ["hans", "hant", "en"])
+def test_each_sentence_asks_what_its_writer_meant(script: str, kind: str) -> None:
+    wrong = []
+    for saying in sayings(script):
+        if saying.kind == kind:
+            found = [(each.verb, each.content) for each in understand(saying.text, NAMES).commands]
+            verbs = VERBS[kind] if len(VERBS[kind]) > 1 else VERBS[kind] * len(saying.contents)
+            if found != list(zip(verbs, saying.contents, strict=True)):
+                wrong.append((saying.text, found))
+    assert wrong == []
+
+
+@pytest.mark.parametrize("variant", ["s2t", "s2twp", "s2hk"])
+def test_the_other_chinese_script_asks_the_same_in_its_own_characters(variant: str) -> None:
+    convert, wrong = opencc.OpenCC(variant).convert, []
+    for saying in sayings("hans"):
+        text = convert(saying.text)
+        found = understand(text, (*NAMES, *map(convert, NAMES))).commands
+        same = {each.verb for each in found} == set(VERBS[saying.kind])
+        if not same or any(each.content and each.content not in text for each in found):
+            wrong.append((text, found))
+    assert wrong == []
+
+
+@pytest.mark.parametrize("before", ["小暖，", "@nuan ", "对了，", "ok nuan, "])
+@pytest.mark.parametrize("script", ["hans", "hant", "en"])
+def test_calling_the_bot_first_changes_no_command(script: str, before: str) -> None:
+    lost = []
+    for saying in sayings(script):
+        wanted = set(VERBS[saying.kind])
+        if wanted and not saying.text.startswith(("/", ".", "小暖", "暖暖")):
+            found = {each.verb for each in understand(before + saying.text, NAMES).commands}
+            if found != wanted:
+                lost.append((before + saying.text, found))
+    assert lost == []
+
+
+@pytest.mark.parametrize("script", ["hans", "hant", "en"])
+def test_what_is_quoted_or_reported_writes_nothing(script: str) -> None:
+    heard = []
+    for saying in sayings(script):
+        if "\n" not in saying.text and not set(saying.text) & set('“”「」『』"`《》'):
+            told = (f"他说“{saying.text}”", f"`{saying.text}`", f"> {saying.text}", f"[转发] {saying.text}")
+            heard += [each for each in told if understand(each, NAMES).commands]
+    assert heard == []
+
+
+@pytest.mark.parametrize("script", ["hans", "hant", "en"])
+def test_a_question_after_the_command_stays_to_be_answered(script: str) -> None:
+    question = "What should I cook tonight?" if script in LATIN else "今天吃什么好？"
+    lost = []
+    for saying in sayings(script):
+        if VERBS[saying.kind] and saying.text[-1] not in "?？" and not saying.text.startswith(("/", ".")):
+            ended = saying.text if saying.text[-1] in ".!。！" else saying.text + ("." if script in LATIN else "。")
+            got = understand(f"{ended} {question}", NAMES)
+            whole = "\n" in saying.text or "following" in saying.text or "facts:" in saying.text
+            if not whole and not got.rest.endswith(question):
+                lost.append((ended, got))
+    assert lost == []
+
+
+@pytest.mark.parametrize(
+    "unit", ["记住 ", "把我", "别再", "我的", "call me ", "i'd like you to ", "forget my ", "1. 我 ", "那条", "请你"]
+)
+def test_long_hostile_text_is_read_to_its_end(unit: str) -> None:
+    for lead in ("记住我", "忘掉我", "叫我", "别叫我", "把我", "remember i ", "call me "):
+        text = lead + hostile(unit, 8000)
+        assert len(understand(text, NAMES).rest) <= len(text)
