@@ -13,9 +13,9 @@ from bot.cli.look import Look, View, show_ctx
 from bot.config.settings import Settings
 from bot.errors import ConfigError
 from bot.model.offline import OfflineModel
-from bot.recall.ranking import RANKINGS
 from bot.resources import Prompts, resource_dir
 from bot.types.prompt import Completion, Usage
+from bot.types.recall import MODES
 from tests.conftest import NewWorld
 from tests.e2e import Home, run
 from tests.world import World
@@ -218,7 +218,7 @@ async def test_nobody_elses_memory_is_listed_in_a_dm_or_a_group(world: World) ->
     ):  # fmt: skip
         found = await seen(world, "蓝鲸", person, chat, compare=True, debug=True)
         assert brought(found) == dict.fromkeys(RANKINGS, wanted)
-        assert set(found["debug"]) == set(RANKINGS)
+        assert set(found["debug"]) == set(MODES)
         others = {"甲", "乙", "丙"} - {wanted[0][-1]}
         assert [one for one in others if f"蓝鲸{one}" in json.dumps(found["debug"], ensure_ascii=False)] == []
 
@@ -240,7 +240,7 @@ async def test_it_speaks_the_language_of_the_person(world: World, said: str, tol
 async def test_whatever_is_asked_it_answers(world: World) -> None:
     await world.say("记住我喜欢猫")
     for query in ("？！", "\ud83d", "x" * 9000, "猫" * 9000, 'a" OR b', "\x00猫\x1b[31m"):
-        assert set((await seen(world, query, compare=True, debug=True))["recall"]["rankings"]) == set(RANKINGS)
+        assert set((await seen(world, query, compare=True, debug=True))["recall"]["rankings"]) == set(MODES)
 
 
 @pytest.mark.parametrize(

@@ -1,9 +1,14 @@
-"""What nuan remembers, and for how long: the keys of [memory]."""
+"""What nuan remembers, and how it comes back: the keys of [memory]."""
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from bot.config.section import Section
-from bot.types.memory import Ranking
+from bot.types.recall import Mode, Profile
+
+ALIASES: dict[str, Mode] = {"legacy": "keyword", "multi": "v2", "multisignal": "v2", "rrf": "hybrid"}
+"""Other names of the modes (seed Recall)."""
+
+_PROFILE = "none: as the profile has it"
 
 
 class MemoryLimits(Section):
@@ -12,9 +17,42 @@ class MemoryLimits(Section):
     undo_days: int = Field(
         default=7, ge=0, le=3_650, description="How long something forgotten can be taken back, in days."
     )
-    max_results: int = Field(default=6, ge=1, le=20, description="Memories that one recall brings back, 1 to 20.")
-    ranking: Ranking = Field(
-        default="keyword",
-        description="How a recall orders them: keyword (shared words), v2 (words, age and how often it was told) or "
+    max: int = Field(default=6, ge=1, le=20, description="Findings that one recall brings back, 1 to 20.")
+    mode: Mode = Field(
+        default="v2",
+        description="How a recall orders what it finds: keyword (shared words), v2 (words, age and importance) or "
         "hybrid (these and likeness).",
     )
+    profile: Profile = Field(
+        default="default",
+        description="The numbers of v2: default (age orders, but hides nothing) or seed (the reference's, to compare).",
+    )
+    min_score: float | None = Field(
+        default=None, ge=0, le=1, description=f"What scores less is not brought, 0 to 1; {_PROFILE} (0, seed .30)."
+    )
+    min_relevance: float | None = Field(
+        default=None, ge=0, le=1, description=f"What fits less is not brought, 0 to 1; {_PROFILE} (.06, seed .06)."
+    )
+    half_life_days: float | None = Field(
+        default=None, gt=0, le=36_500, description=f"Age at which newness is one half, in days; {_PROFILE} (14)."
+    )
+    weight_relevance: float | None = Field(
+        default=None, ge=0, le=10, description=f"Weight of how well it fits; {_PROFILE} (.6)."
+    )
+    weight_recency: float | None = Field(
+        default=None, ge=0, le=10, description=f"Weight of how new it is; {_PROFILE} (.2)."
+    )
+    weight_importance: float | None = Field(
+        default=None, ge=0, le=10, description=f"Weight of how often it was told; {_PROFILE} (.2)."
+    )
+    importance_count_saturation: float | None = Field(
+        default=None, gt=0, le=1_000_000, description=f"Times told at which importance is full; {_PROFILE} (20)."
+    )
+    saturation: float | None = Field(
+        default=None, gt=0, le=10_000, description=f"Words' figure at which relevance is .63; {_PROFILE} (6, seed 18)."
+    )
+
+    @field_validator("mode", mode="before")
+    @classmethod
+    def _alias(cls, value: object) -> object:
+        return ALIASES.get(value, value) if isinstance(value, str) else value

@@ -93,7 +93,9 @@ class Tooling:
         outcome = ToolOutcome(f"{rounds}:{call.id}", call.id, answer, tokens)
         if found is None:
             return outcome
-        return replace(outcome, memory=found.memory, told=found.told, quiet=found.quiet)
+        return replace(
+            outcome, memory=found.memory, told=found.told, quiet=found.quiet, lines=found.lines, digests=found.digests
+        )
 
     async def _carried_out(
         self, bench: Bench, tool: Tool, call: ToolCall, text: Sentence

@@ -18,8 +18,8 @@ from bot.text.clean import as_data
 from bot.text.clip import clip
 from bot.text.dates import local_day, relative_day
 from bot.text.estimate import estimate_tokens
-from bot.types.memory import Memory
 from bot.types.prompt import ToolSpec
+from bot.types.recall import Asking, Finding
 from bot.types.tool import Tool, ToolContext
 
 LINE_CHARS = 300
@@ -36,12 +36,13 @@ def make_tools(
     prefix stays smaller.
     """
 
-    async def render(context: ToolContext, found: tuple[Memory, ...]) -> str:
+    async def render(context: ToolContext, found: tuple[Finding, ...]) -> str:
         return await _findings(store, words, context, found)
 
-    async def search(context: ToolContext, query: str, most: int | None) -> tuple[Memory, ...]:
-        found = await recalling.recall(context.audience, context.person_id, query, context.now, most)
-        return tuple(one.memory for one in found.chosen)
+    async def search(context: ToolContext, query: str, most: int | None) -> tuple[Finding, ...]:
+        heard = await store.finding.heard(context.session_id)
+        asking = Asking(context.audience, context.person_id, query, context.now, most, heard=heard)
+        return tuple(one.finding for one in (await recalling.recall(asking)).chosen)
 
     async def saved(context: ToolContext) -> int:
         session = await store.sessions.session(context.session_id)
@@ -79,26 +80,35 @@ def skill_spec(find: Callable[[str], Path]) -> ToolSpec:
     return _spec(find("tools/skill.json"))
 
 
-async def _findings(store: Store, words: Words, context: ToolContext, found: tuple[Memory, ...]) -> str:
+async def _findings(store: Store, words: Words, context: ToolContext, found: tuple[Finding, ...]) -> str:
     text = words.opening(words.script_named(context.script))
     if not found:
         return text("recall_none")
     days, tz = words.days(words.script_named(context.script)), words.tz(words.zone)
     today = local_day(context.now, tz)
-    owners = sorted({memory.owner_id for memory in found if memory.owner_id})
-    names = {number: as_data((await store.people.person(number)).name) for number in owners}
     lines: list[str] = []
     left = RESULT_TOKENS
-    for memory in found:
-        line = text(
-            "known_line" if memory.owner_id else "own_line", id=memory.id, who=names.get(memory.owner_id or 0, ""),
-            text=as_data(clip(memory.text, LINE_CHARS)),
-        ) + text("found_day", day=relative_day(local_day(memory.observed_at, tz), today, days))  # fmt: skip
+    for one in found:
+        line = _told(text, one) + text("found_day", day=relative_day(local_day(one.at, tz), today, days))
         left -= estimate_tokens(line)
         if left < 0 and lines:
             break
         lines.append(line)
     return "\n".join((text("recall_found"), *lines))
+
+
+def _told(text: Callable[..., str], one: Finding) -> str:
+    """One finding as the model reads it: a memory with its number, a summary, or what somebody said with its talk."""
+    said, who = as_data(clip(one.text, LINE_CHARS)), as_data(one.who)
+    match one.kind:
+        case "memory":
+            return text("known_line" if who else "own_line", id=one.ref, who=who, text=said)
+        case "line":
+            line = text("found_line", who=who, text=said) if who else text("found_own", text=said)
+            around = as_data(" / ".join(one.around))
+            return line + text("found_around", text=around) if around else line
+        case _:
+            return text(f"found_{one.kind}", text=said)
 
 
 def _spec(path: Path) -> ToolSpec:

@@ -4,15 +4,15 @@ from collections.abc import Awaitable, Callable
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from bot.types.memory import Memory
 from bot.types.prompt import ToolSpec
+from bot.types.recall import Finding, FindingKind
 from bot.types.tool import Tool, ToolAnswer, ToolContext, ToolRefused, argument_problem
 
 MOST = 20
 """Most results of one call (seed 长记忆: topK 1..20)."""
 
-Search = Callable[[ToolContext, str, int | None], Awaitable[tuple[Memory, ...]]]
-Render = Callable[[ToolContext, tuple[Memory, ...]], Awaitable[str]]
+Search = Callable[[ToolContext, str, int | None], Awaitable[tuple[Finding, ...]]]
+Render = Callable[[ToolContext, tuple[Finding, ...]], Awaitable[str]]
 
 
 class RecallArguments(BaseModel):
@@ -38,6 +38,13 @@ def recall_tool(spec: ToolSpec, search: Search, render: Render) -> Tool:
         if not asked.query.strip():
             raise ToolRefused("recall_empty")
         found = await search(context, asked.query, asked.top_k)
-        return ToolAnswer(await render(context, found), told=tuple(memory.id for memory in found))
+        return ToolAnswer(
+            await render(context, found), told=_refs(found, "memory"), lines=_refs(found, "line"),
+            digests=_refs(found, "digest"),
+        )  # fmt: skip
 
     return Tool(spec, run, reads=True)
+
+
+def _refs(found: tuple[Finding, ...], kind: FindingKind) -> tuple[int, ...]:
+    return tuple(one.ref for one in found if one.kind == kind)

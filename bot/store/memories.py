@@ -3,18 +3,14 @@
 from typing import cast
 
 from bot.store.database import Database
-from bot.store.documents import scopes_of
 from bot.store.keeping import Receipt, answer, remember, undo
-from bot.types.memory import Candidate, Memory, MemoryKind, NewMemory, Slot, Source, Visibility
+from bot.types.memory import Memory, MemoryKind, NewMemory, Slot, Source, Visibility
 from bot.types.people import Audience
 
 COLUMNS = """memory.id, memory.owner_id, memory.chat_id, memory.visibility, memory.kind, memory.text,
     memory.observed_at, memory.created_at, memory.source, memory.slot, memory.asked, memory.importance, memory.emotion,
     memory.emotion_value, memory.stability_days, memory.accessed_at, memory.disabled_at"""
 MEMORY = f"SELECT {COLUMNS} FROM memory "
-
-NOTHING = '""'
-"""A full-text query that nothing matches."""
 
 LAYERS = (
     ("asked = 1 AND slot = ''", 50),
@@ -70,24 +66,6 @@ class Memories:
         rows = await self._database.rows(" UNION ALL ".join(parts), params * len(parts))
         return tuple(memory_of(row) for row in rows)
 
-    async def search(
-        self, audience: Audience, terms: tuple[str, ...], limit: int, newest: int = 0
-    ) -> tuple[Candidate, ...]:  # fmt: skip
-        """What this audience may see: the best matches of any of the terms, best first, then others of the newest."""
-        query = match_query(audience, terms)
-        where, params = visible(audience)
-        matched, recent = await self._database.snapshot(
-            (f"SELECT {COLUMNS}, -bm25(doc_text, 0, 1) AS fit FROM doc_text JOIN doc ON doc.id = doc_text.rowid "
-             "JOIN memory ON memory.id = doc.ref AND doc.kind = 'memory' "
-             f"WHERE doc_text MATCH ? AND disabled_at IS NULL AND {where} "
-             "ORDER BY fit DESC, memory.id DESC LIMIT ?", (query or NOTHING, *params, limit)),
-            (f"{MEMORY} WHERE disabled_at IS NULL AND {where} ORDER BY memory.id DESC LIMIT ?", (*params, newest)),
-        )  # fmt: skip
-        found = tuple(Candidate(memory_of(row[:-1]), float(row[-1])) for row in matched)
-        known = {each.memory.id for each in found}
-        others = (memory_of(row) for row in recent)
-        return (*found, *(Candidate(memory, None) for memory in others if memory.id not in known))
-
     async def experiences_since(self, chat_id: int, since: int) -> int:
         """How many experiences a chat saved since that instant, ms."""
         row = await self._database.row(
@@ -113,12 +91,6 @@ def visible(audience: Audience) -> tuple[str, tuple[object, ...]]:
         own = "(memory.visibility = 'private' AND memory.owner_id = ?)"
         return f"({own} OR {here} OR {public})", (audience.person_ids[0], audience.chat_id, *audience.person_ids)
     return f"({here} OR {public})", (audience.chat_id, *audience.person_ids)
-
-
-def match_query(audience: Audience, terms: tuple[str, ...]) -> str:
-    """A full-text query of quoted words only, narrowed to the rows' possible owners; "" when there is no word."""
-    words = " OR ".join(f'"{term}"' for term in terms if term.isalnum())
-    return f"scope : ({' OR '.join(scopes_of(audience))}) AND terms : ({words})" if words else ""
 
 
 def memory_of(row: tuple[object, ...]) -> Memory:

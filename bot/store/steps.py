@@ -95,6 +95,8 @@ class ToolOutcome:
     tokens: int
     memory: NewMemory | None = None
     told: tuple[int, ...] = ()
+    lines: tuple[int, ...] = ()
+    digests: tuple[int, ...] = ()
     quiet: bool = False
 
 
@@ -230,6 +232,8 @@ def tool_done(db: sqlite3.Connection, turn: Turn, outcome: ToolOutcome, at: int)
     _answers(db, entry_id, turn.id)
     told(db, turn.id, outcome.told)
     _tell(db, entry_id, "memory", outcome.told)
+    _tell(db, entry_id, "digest", outcome.digests)
+    showing(db, entry_id, outcome.lines)
     db.execute("INSERT INTO effect (key, result, at) VALUES (?, ?, ?)", (key, "done", at))
 
 

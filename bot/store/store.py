@@ -19,6 +19,7 @@ from bot.store.deadlines import Deadlines
 from bot.store.digests import Digests
 from bot.store.events import Events
 from bot.store.feedback import Feedback
+from bot.store.finding import Findings
 from bot.store.forgetting import Forget
 from bot.store.heartbeats import Heartbeats
 from bot.store.interrupting import halt_or_interrupt
@@ -59,6 +60,7 @@ class Store:
         self.refusals = Refusals(database)
         self.switches = Switches(database)
         self.memories = Memories(database)
+        self.finding = Findings(database)
         self.forgetting = Forget(database)
         self.unsaying = Unsay(database, self.tombstones)
         self.digests = Digests(database)

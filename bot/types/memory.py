@@ -8,8 +8,6 @@ Visibility = Literal["private", "chat", "public"]
 Slot = Literal["", "address", "no_address"]
 Source = Literal["command", "digest", "tool"]
 Verb = Literal["remember", "forget", "undo", "nick_set", "nick_revoke"]
-Ranking = Literal["keyword", "v2", "hybrid"]
-"""By shared words; by words, age and importance; by those and by likeness (bot/recall/ranking.py)."""
 
 STABILITY_DAYS: dict[MemoryKind, int] = {
     "identity": 999_999,
@@ -46,14 +44,6 @@ class Memory:
     stability_days: float = 90
     accessed_at: int = 0
     disabled_at: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """A memory that a question may mean; `bm25` is the index's own figure, larger is better, None without a match."""
-
-    memory: Memory
-    bm25: float | None
 
 
 @dataclass(frozen=True, slots=True)

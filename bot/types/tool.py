@@ -26,14 +26,16 @@ class ToolContext:
 class ToolAnswer:
     """What the model is told; `memory` is stored in the same commit, its number replaces {id} in the text.
 
-    `told` are the memories that the text tells: when one is forgotten, the log that holds this goes with it. `quiet`
-    ends the turn and every talk of its chat: nobody is in conversation any more until somebody calls.
+    `told` are the memories that the text tells: when one is forgotten, the log that holds this goes with it, as with
+    the `lines` of a transcript and the `digests` of talks (their numbers). `quiet` ends the turn and every talk of its chat: nobody is in conversation any more until somebody calls.
     """
 
     text: str
     memory: NewMemory | None = None
     told: tuple[int, ...] = ()
     quiet: bool = False
+    lines: tuple[int, ...] = ()
+    digests: tuple[int, ...] = ()
 
 
 class ToolRefused(Exception):
