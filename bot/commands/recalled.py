@@ -37,9 +37,7 @@ def trace_report(trace: Trace, text: Callable[..., str]) -> str:
     for one in trace.scored[:TRACED]:
         parts = "  ".join(f"{name} {figure:.4g}" for name, figure in one.parts)
         why = text(f"recalled_cut_{one.cut}") if one.cut else "✓"
-        lines.append(
-            f"  #{one.finding.ref} {one.score:.4f} [{why}] {parts}  {_clipped(one.finding.text, TEXT)}".rstrip()
-        )
+        lines.append(f"  {_number(one)} {one.score:.4f} [{why}] {parts}  {_clipped(one.finding.text, TEXT)}".rstrip())
     rest = Counter(one.cut for one in trace.scored[TRACED:])
     if rest:
         told = ", ".join(f"{text(f'recalled_cut_{cut}') if cut else '✓'} {n}" for cut, n in sorted(rest.items()))
@@ -48,7 +46,13 @@ def trace_report(trace: Trace, text: Callable[..., str]) -> str:
 
 
 def _cell(one: Scored) -> str:
-    return f"#{one.finding.ref} {one.score:.4f} {' '.join(one.finding.text.split())}"
+    return f"{_number(one)} {one.score:.4f} {' '.join(one.finding.text.split())}"
+
+
+def _number(one: Scored) -> str:
+    """#12 is a memory, as everywhere; the others say what they are."""
+    kind = "" if one.finding.kind == "memory" else one.finding.kind
+    return f"{kind}#{one.finding.ref}"
 
 
 def _row(place: str, cells: list[str] | tuple[str, ...]) -> str:

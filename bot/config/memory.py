@@ -40,7 +40,7 @@ class MemoryLimits(Section):
         default=None, ge=0, le=10, description=f"Weight of how well it fits; {_PROFILE} (.6)."
     )
     weight_recency: float | None = Field(
-        default=None, ge=0, le=10, description=f"Weight of how new it is; {_PROFILE} (.2)."
+        default=None, ge=0, le=10, description=f"Weight of how new it is; {_PROFILE} (.3, seed .2)."
     )
     weight_importance: float | None = Field(
         default=None, ge=0, le=10, description=f"Weight of how often it was told; {_PROFILE} (.2)."

@@ -8,7 +8,7 @@ from bot.config.memory import MemoryLimits
 from bot.config.settings import Settings
 from bot.flow.aside import Aside
 from bot.recall.fit import pool
-from bot.recall.question import Question, Talker, question
+from bot.recall.question import Question, Talker, asking_part, question
 from bot.recall.ranking import Like, Task, rank, with_context
 from bot.recall.rules import PROFILES, Rules
 from bot.recall.seeded import raw_score, relevance
@@ -86,7 +86,7 @@ class Recalling:
 
 
 def _question(asking: Asking, talkers: tuple[Talker, ...], zone: str) -> Question:
-    when = spans(asking.text, asking.now, ZoneInfo(zone))
+    when = spans(asking_part(asking.text), asking.now, ZoneInfo(zone))
     return question(asking.text, talkers, asking.own, asking.scene, when)
 
 

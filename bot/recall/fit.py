@@ -21,10 +21,10 @@ PRIOR = 100
 TERMS = 64
 """Terms that score, the rarest; the others change no order (measured: 40 are nearly as good)."""
 
-POOL = 240
+POOL = 160
 """Documents that are looked at closely."""
 
-LIFTING = 60
+LIFTING = 40
 """Lines whose neighbours are looked at as well."""
 
 CLAUSE = 0.5
@@ -36,6 +36,9 @@ LIKE_BEST, NEW_TERMS, FEEDBACK = 5, 12, 0.3
 NEXT, BEFORE, SECOND = 0.3, 0.2, 0.5
 """What a line gets of the fit of the one before it (an answer follows its question), of the one after it, and the share
 of that at the second place."""
+
+SUBSTANCE = 6
+"""Terms that a line needs to be brought for those around it alone: 好的 answers nothing."""
 
 OTHER_TALK = 0.4
 """The share of that between lines of two talks."""
@@ -94,17 +97,21 @@ def fitting(question: Question, matches: Matches, candidates: Sequence[Candidate
     weights = weighed(question, matches)
     average = max(1.0, matches.length / max(1, matches.count))
     terms = {each.finding.doc: frozenset(each.terms) for each in candidates}
-    figures = {each.finding.doc: _bm25(weights, each, terms[each.finding.doc], average) for each in candidates}
+    shares = {each.finding.doc: _shares(weights, each, terms[each.finding.doc], average) for each in candidates}
+    figures = {number: sum(found.values()) for number, found in shares.items()}
     best = max(figures.values(), default=0.0)
     for clause in question.clauses:
-        asked = {term: weight for term, weight in weights.items() if term in clause}
-        _add(figures, {n: _bm25(asked, each, terms[n], average) for n, each in _numbered(candidates)}, CLAUSE * best)
+        answers = {n: sum(found[term] for term in found.keys() & clause) for n, found in shares.items() if found}
+        _add(figures, answers, CLAUSE * best)
     more = _feedback(weights, figures, terms, matches.count)
-    for number, each in _numbered(candidates):
-        figures[number] += _bm25(more, each, terms[number], average)
+    for each in candidates:
+        number = each.finding.doc
+        if figures[number]:  # a new term alone brings nothing: it may be anybody's
+            figures[number] += sum(_shares(more, each, terms[number], average).values())
     figures = _around(figures, candidates)
     top = max(figures.values(), default=0.0)
-    for number, each in _numbered(candidates):
+    for each in candidates:
+        number = each.finding.doc
         if question.named and each.finding.person_id in question.named:
             figures[number] *= 1 + NAMED
         if question.spans and happened(each.finding.at, question.spans):
@@ -117,20 +124,16 @@ def happened(at: int, spans: Iterable[Span]) -> bool:
     return any(start <= at < end for start, end in spans)
 
 
-def _numbered(candidates: Sequence[Candidate]) -> list[tuple[int, Candidate]]:
-    return [(each.finding.doc, each) for each in candidates]
-
-
-def _bm25(weights: Mapping[str, float], each: Candidate, terms: Set[str], average: float) -> float:
+def _shares(weights: Mapping[str, float], each: Candidate, terms: Set[str], average: float) -> dict[str, float]:
+    """What each term of the question gives a document (BM25)."""
     shared = weights.keys() & terms
     if not shared:
-        return 0.0
+        return {}
     length = K1 * (1 - B + B * len(each.terms) / average)
-    total = 0.0
-    for term in shared:
-        times = each.terms.count(term)
-        total += weights[term] * times * (K1 + 1) / (times + length)
-    return total
+    if len(each.terms) == len(terms):
+        return {term: weights[term] * (K1 + 1) / (1 + length) for term in shared}
+    counted = ((term, each.terms.count(term)) for term in shared)
+    return {term: weights[term] * times * (K1 + 1) / (times + length) for term, times in counted}
 
 
 def _add(figures: dict[int, float], more: Mapping[int, float], share: float) -> None:
@@ -151,11 +154,12 @@ def _feedback(
     best = [number for number in sorted(figures, key=lambda number: -figures[number])[:LIKE_BEST] if figures[number]]
     if not best:
         return {}
-    holding = Counter(term for each in terms.values() for term in each)
+    told = {term for number in best for term in terms[number] if len(term) > 1} - weights.keys()
+    holding = Counter(term for each in terms.values() for term in told & each)
     sums: dict[str, float] = {}
     for number in best:
-        for term in terms[number]:
-            if len(term) > 1 and term not in weights and 1 < holding[term] <= max(2, len(terms) // 10):
+        for term in told & terms[number]:
+            if 1 < holding[term] <= max(2, len(terms) // 10):
                 share = figures[number] / figures[best[0]]
                 sums[term] = sums.get(term, 0.0) + share * rarity(holding[term], count)
     new = sorted(sums, key=lambda term: (-sums[term], term))[:NEW_TERMS]
@@ -172,7 +176,8 @@ def _around(figures: Mapping[int, float], candidates: Sequence[Candidate]) -> di
             continue
         for step, share in ((1, NEXT), (2, NEXT * SECOND), (-1, BEFORE), (-2, BEFORE * SECOND)):
             other = places.get((chat, place + step))
-            if other is not None and other.finding.line is not None:
+            says = other is not None and (figures[other.finding.doc] or len(other.terms) >= SUBSTANCE)
+            if other is not None and other.finding.line is not None and says:
                 near = 1.0 if other.finding.line.talk == line.talk else OTHER_TALK
                 lifted[other.finding.doc] += share * near * figure
     return lifted

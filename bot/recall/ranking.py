@@ -169,16 +169,16 @@ def _limited(ordered: Sequence[Scored], task: Task) -> tuple[Scored, ...]:
     brought = 0
     for one in ordered:
         cut = one.cut
-        if not cut and task.mode != "keyword":
+        if not cut and brought >= task.limit:
+            cut = "limit"
+        elif not cut:
             folded = fold(one.finding.text)
             key = (one.finding.person_id, folded)
             twice = one.finding.kind == "line" and any(text in folded for text in kept if len(text) * 2 > len(folded))
             cut = "duplicate" if key in seen or twice else ""
             seen.add(key)
-        if not cut and brought >= task.limit:
-            cut = "limit"
         brought += not cut
-        done.append(replace(one, cut=cut))
+        done.append(replace(one, cut=cut) if cut != one.cut else one)
     return tuple(done)
 
 

@@ -28,7 +28,8 @@ class Rules:
 SEED = Rules(0.30, 0.06, 14, 0.6, 0.2, 0.2, 20, 18)
 """Seed Recall, v2 (checklist C29)."""
 
-DEFAULT = Rules(0.0, 0.06, 14, 0.6, 0.2, 0.2, 20, 6)
-"""As the seed, but no score hides what is old; a saturation of 6 is one rare word of a question found whole."""
+DEFAULT = Rules(0.0, 0.06, 14, 0.6, 0.3, 0.2, 20, 6)
+"""As the seed, but newness counts more, as it only scales what the words say; no score hides what is old; and a
+saturation of 6 is one rare word of a question found whole."""
 
 PROFILES: Mapping[Profile, Rules] = {"default": DEFAULT, "seed": SEED}

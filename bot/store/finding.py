@@ -1,11 +1,13 @@
 """Reading the index: what matches, and the rows behind it. Every read takes an audience and filters in the query."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from bot.store.database import Database, Params
 from bot.store.documents import scopes_of
 from bot.store.memories import COLUMNS, memory_of
+from bot.types.memory import Memory
 from bot.types.recall import Asking, Candidate, Finding, Matches, Place, Posting, Span
 
 AROUND = 2
@@ -14,14 +16,11 @@ AROUND = 2
 MOST_DATED = 120
 """Documents of the times that a question asks about, the newest."""
 
-ROWS = f"""SELECT doc.id, doc.kind, doc.ref, doc.person_id, coalesce(person.name, ''), doc.at, doc.chat_id, doc.place,
-    doc.talk, doc_text.terms, coalesce(memory.text, digest.summary, event.text, ''), {COLUMNS}
+ROWS = """SELECT doc.id, doc.kind, doc.ref, doc.person_id, coalesce(person.name, ''), doc.at, doc.chat_id, doc.place,
+    doc.talk, doc_text.terms, coalesce(event.text, digest.summary, '')
     FROM doc JOIN doc_text ON doc_text.rowid = doc.id LEFT JOIN person ON person.id = doc.person_id
-    LEFT JOIN memory ON doc.kind = 'memory' AND memory.id = doc.ref
     LEFT JOIN digest ON doc.kind = 'digest' AND digest.id = doc.ref
     LEFT JOIN event ON doc.kind = 'line' AND event.id = doc.ref """
-HEAD = 11
-"""Columns of ROWS before those of a memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +38,8 @@ class Findings:
         self._database = database
 
     async def match(self, asking: Asking, terms: Sequence[str], spans: Sequence[Span]) -> Matches:
-        """What the index has of these terms, letters and figures only, and of these times."""
+        """What the index has of these terms and of these times; a term that is not letters and figures has nothing."""
+        terms = [term for term in terms if term.isalnum()]
         scopes = scopes_of(asking.audience)
         marks = _marks(scopes)
         limits, values = _limits(asking)
@@ -75,19 +75,23 @@ class Findings:
         scopes = scopes_of(asking.audience)
         limits, values = _limits(asking)
         may = f"doc.scope IN ({_marks(scopes)}){limits}"
-        near = ", ".join(
-            f"(one.place {sign} {step})" for step in range(1, AROUND + 1) for sign in "-+"
+        around = (
+            "SELECT near.id FROM doc AS one JOIN doc AS near ON near.chat_id = one.chat_id AND near.kind = 'line' "
+            f"AND near.place BETWEEN one.place - {AROUND} AND one.place + {AROUND} "
+            f"WHERE one.kind = 'line' AND one.id IN ({_marks(wanted.lines)})"
+        )
+        rows, memories = await self._database.snapshot(
+            (f"{ROWS}WHERE doc.id IN (SELECT id FROM doc WHERE id IN ({_marks(wanted.docs)}) UNION {around}) AND {may}",
+             (*wanted.docs, *wanted.lines, *scopes, *values)),
+            (f"SELECT {COLUMNS} FROM doc JOIN memory ON memory.id = doc.ref AND disabled_at IS NULL "
+             f"WHERE doc.kind = 'memory' AND doc.id IN ({_marks(wanted.docs)}) AND {may}",
+             (*wanted.docs, *scopes, *values)),
         )  # fmt: skip
-        rows = await self._database.rows(
-            f"{ROWS}WHERE doc.id IN ({_marks(wanted.docs)}) AND {may} UNION {ROWS}JOIN doc AS one ON one.id IN "
-            f"({_marks(wanted.lines)}) AND doc.chat_id = one.chat_id AND doc.kind = 'line' AND doc.place IN ({near}) "
-            f"WHERE {may}",
-            (*wanted.docs, *scopes, *values, *wanted.lines, *scopes, *values),
-        )  # fmt: skip
-        return tuple(_candidate(row) for row in rows)
+        known = {memory.id: memory for memory in map(memory_of, memories)}
+        return tuple(_candidate(row, known) for row in rows if row[1] != "memory" or row[2] in known)
 
     async def heard(self, session_id: int) -> int:
-        """The first message that the running log of a session answers: the model has it and what came after; 0: none."""
+        """The first message that the running log of a session answers: the model has it and what follows; 0: none."""
         row = await self._database.row(
             "SELECT min(event_id) FROM turn JOIN turn_event ON turn_id = turn.id "
             "WHERE epoch_id = (SELECT max(id) FROM epoch WHERE session_id = ?)",
@@ -129,9 +133,9 @@ def _marks(values: Sequence[object]) -> str:
     return ",".join("?" * len(values))
 
 
-def _candidate(row: tuple[object, ...]) -> Candidate:
-    number, kind, ref, person, who, at, chat, place, talk, terms, text = row[:HEAD]
-    memory = memory_of(row[HEAD:]) if kind == "memory" else None
-    line = Place(chat, place, talk) if kind == "line" else None  # type: ignore[arg-type]
-    finding = Finding(number, kind, ref, str(text), person, str(who), at, line, memory)  # type: ignore[arg-type]
-    return Candidate(finding, tuple(str(terms).split()))
+def _candidate(row: tuple[Any, ...], memories: Mapping[int, Memory]) -> Candidate:
+    number, kind, ref, person, who, at, chat, place, talk, terms, text = row
+    memory = memories[ref] if kind == "memory" else None
+    line = Place(chat, place, talk) if kind == "line" else None
+    told = memory.text if memory is not None else text
+    return Candidate(Finding(number, kind, ref, told, person, who, at, line, memory), tuple(terms.split()))

@@ -27,7 +27,8 @@ class ToolAnswer:
     """What the model is told; `memory` is stored in the same commit, its number replaces {id} in the text.
 
     `told` are the memories that the text tells: when one is forgotten, the log that holds this goes with it, as with
-    the `lines` of a transcript and the `digests` of talks (their numbers). `quiet` ends the turn and every talk of its chat: nobody is in conversation any more until somebody calls.
+    the `lines` of a transcript and the `digests` of talks (their numbers). `quiet` ends the turn and every talk of its
+    chat: nobody is in conversation any more until somebody calls.
     """
 
     text: str

@@ -9,11 +9,12 @@ import re
 import sys
 import tempfile
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from time import perf_counter
+from typing import Any
 
 from bot.config.settings import Settings
 from bot.flow.recalling import Recalling
@@ -37,6 +38,8 @@ MORE, LINES = 0.8, 20
 
 UNSCORED = ("adversarial",)
 """Categories that the README scores apart."""
+
+Convert = Callable[[str], str]
 
 _DAY = re.compile(r"(\d{4})[-年](\d{1,2})[-月](\d{1,2})")
 _CLOCK = re.compile(r"(\d{1,2}):(\d{2})")
@@ -104,7 +107,7 @@ def conversations(folder: Path) -> dict[str, list[Line]]:
     return found
 
 
-def _rows(path: Path) -> Iterator[dict[str, str]]:  # type: ignore[type-arg]
+def _rows(path: Path) -> Iterator[dict[str, Any]]:
     with path.open(encoding="utf-8") as file:
         yield from map(json.loads, file)
 
@@ -168,18 +171,20 @@ def _recall(gold: Sequence[str], found: Sequence[str], most: int) -> float:
     return len(set(gold) & set(found[:most])) / len(set(gold))
 
 
-async def ask(recalling: Recalling, row: dict[str, str], of: Known, mode: Mode, convert: object) -> tuple[Trace, float]:
+async def ask(
+    recalling: Recalling, row: dict[str, Any], of: Known, mode: Mode, convert: Convert
+) -> tuple[Trace, float]:
     """One question and the time it took, s."""
     until = of.starts.get(int(row["before_session"])) if "before_session" in row else None
     now = until or (moment(row["asked_at"])[0] if "asked_at" in row else of.end + 86_400_000)
-    text = convert(row["question"])  # type: ignore[operator]
+    text = convert(row["question"])
     asking = Asking(of.audience, 0, text, now, MOST, until=until, mode=mode, zone="UTC")
     began = perf_counter()
     trace = await recalling.recall(asking)
     return trace, perf_counter() - began
 
 
-async def measure(folder: Path, data: Path, settings: Settings, mode: Mode, convert: object) -> dict[str, object]:
+async def measure(folder: Path, data: Path, settings: Settings, mode: Mode, convert: Convert) -> dict[str, object]:
     """Feed, ask and count."""
     convs = conversations(folder)
     world = World(data, settings)
@@ -191,7 +196,8 @@ async def measure(folder: Path, data: Path, settings: Settings, mode: Mode, conv
     fed = perf_counter() - began
     recalling = Recalling(world.store, world.parts.aside, settings)
     there = await known(world, convs)
-    turn, session, categories = Tally(), Tally(), defaultdict(Tally)
+    turn, session = Tally(), Tally()
+    categories: dict[str, Tally] = defaultdict(Tally)
     times: list[float] = []
     for row in _rows(folder / "queries.jsonl"):
         of = there[row["conv"]]
@@ -220,13 +226,14 @@ async def measure(folder: Path, data: Path, settings: Settings, mode: Mode, conv
     }  # fmt: skip
 
 
-def converter(script: str) -> object:
+def converter(script: str) -> Convert:
     """Questions in the other script, as OpenCC writes it."""
     if not script:
         return lambda text: text
     import opencc
 
-    return opencc.OpenCC({"hant": "s2twp", "hans": "t2s"}[script]).convert
+    convert: Convert = opencc.OpenCC({"hant": "s2twp", "hans": "t2s"}[script]).convert
+    return convert
 
 
 def main(arguments: list[str]) -> int:
