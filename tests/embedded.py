@@ -6,10 +6,9 @@ from pathlib import Path
 from typing import cast
 
 from bot.config.settings import Settings
-from bot.flow.dense import Dense
 from bot.rooms import make_recalling
 from bot.types.people import Audience
-from bot.types.recall import Asking
+from bot.types.recall import Asking, Near
 from tests.fakes.embedding_server import FakeEmbeddings, Vectors, meaning_of
 from tests.world import World
 
@@ -21,12 +20,12 @@ Answers = Callable[[list[str]], Vectors]
 class House(World):
     """A World with the dense half of its recall to look at."""
 
-    dense: Dense
+    dense: Near
 
     async def open(self, *, settle: bool = True) -> "House":
         """Start it."""
         await super().open(settle=settle)
-        self.dense = make_recalling(self.parts, self.app._rooms.vectorising._calls, pays=True)._dense
+        self.dense = make_recalling(self.parts, self.app._rooms.vectorising._calls, pays=True)._near
         return self
 
 
@@ -49,7 +48,7 @@ def settings(server: FakeEmbeddings, provider: str = "openai", **tables: object)
     """A configuration with this server."""
     embedding = {"provider": provider, "base_url": server.base_url, "model": "meaning", "price_input": 100.0}
     more = cast("dict[str, object]", tables.pop("embedding", {}))
-    memory = {"ranking": "hybrid", "embedding": {**embedding, **more}}
+    memory = {"mode": "hybrid", "embedding": {**embedding, **more}}
     return Settings.model_validate({"bot": {"timezone": "Asia/Shanghai"}, "memory": memory, **tables})
 
 

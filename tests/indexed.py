@@ -2,7 +2,7 @@
 
 import sqlite3
 
-from bot.text.tokens import index_terms
+from bot.text.terms import search_terms
 
 ACTIVE = "SELECT 'memory', id, visibility, owner_id, chat_id, text FROM memory WHERE disabled_at IS NULL"
 SUMMARIES = "SELECT 'digest', id, 'private', owner_id, chat_id, summary FROM digest WHERE summary <> ''"
@@ -15,10 +15,10 @@ def wrong_index(db: sqlite3.Connection) -> list[object]:
     """What the index has and should not have, or the other way round; nothing, if all is well."""
     db.execute("INSERT INTO doc_text (doc_text) VALUES ('integrity-check')")
     wanted = {
-        (kind, ref, _scope(seen, owner, chat), " ".join(index_terms(text)))
+        (kind, ref, _scope(seen, owner, chat), " ".join(search_terms(text)))
         for sql in (ACTIVE, SUMMARIES, LINES)
         for kind, ref, seen, owner, chat, text in db.execute(sql)
-        if index_terms(text)
+        if search_terms(text)
     }
     rows = "SELECT kind, ref, doc_text.scope, terms FROM doc_text LEFT JOIN doc ON doc.id = doc_text.rowid"
     found = set(db.execute(f"{rows} WHERE kind IS NOT 'note'"))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bot.store.arrival import Accepted, Arrival
+from bot.store.finding import Wanted
 from bot.store.forgetting import Forgetting
 from bot.store.keeping import Receipt
 from bot.store.ledger import Reservation, Settlement
@@ -19,6 +20,7 @@ from bot.types.money import Limits
 from bot.types.outgoing import Draft
 from bot.types.people import Audience
 from bot.types.prompt import Message, Usage
+from bot.types.recall import Asking as Question
 from bot.types.speaking import Action, Decision, Situation, Why
 from tests.indexed import wrong_index
 
@@ -98,6 +100,16 @@ async def bring_back(store: Store, number: int, audience: Audience, where: Where
     person, chat, event = await ids(store, where, at)
     told = await store.memories.undo((number,), person, audience, receipt(event, chat, f"event:{event}"), at)
     return told is not None
+
+
+async def searched(store: Store, audience: Audience, *terms: str, newest: int = 0) -> tuple[Memory, ...]:
+    """The memories with one of these terms that this audience may see, and others of the newest."""
+    asking = Question(audience, 0, "", NOW, kinds=("memory",))
+    matches = await store.finding.match(asking, terms, ())
+    docs = {doc for posting in matches.postings for doc in posting.docs}
+    docs |= set(await store.finding.newest(asking, newest)) if newest else set()
+    found = await store.finding.read(asking, Wanted(tuple(docs), ()))
+    return tuple(each.finding.memory for each in found if each.finding.memory is not None)
 
 
 def room_for(tokens: int = 100, cost: float = 0.0, limits: Limits = FREE) -> Reservation:

@@ -79,7 +79,7 @@ async def test_a_memory_without_a_shared_word_comes_back_by_likeness_alone(
 ) -> None:  # fmt: skip
     async with FakeEmbeddings(PETS) as server:
         given = settings(server)
-        memory = given.memory.model_copy(update={"ranking": ranking})
+        memory = given.memory.model_copy(update={"mode": ranking})
         world = await House(tmp_path, given.model_copy(update={"memory": memory})).open()
         await world.say("记住我的狗叫旺财")
         await world.say("/new")

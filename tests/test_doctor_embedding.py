@@ -34,7 +34,7 @@ async def test_a_server_that_is_away_and_a_provider_that_is_not_set_are_told(tmp
     away = await embedding_findings(given, tmp_path)
     assert [finding.good for finding in away] == [False]
     assert "recalls go by words alone" in told(away)[0]
-    hybrid = Settings.model_validate({"memory": {"ranking": "hybrid"}})
+    hybrid = Settings.model_validate({"memory": {"mode": "hybrid"}})
     assert told(await embedding_findings(hybrid, tmp_path)) == [
         "no provider is set: hybrid goes by words alone, as v2 does"
     ]
@@ -43,7 +43,7 @@ async def test_a_server_that_is_away_and_a_provider_that_is_not_set_are_told(tmp
 
 def test_a_limit_in_money_needs_the_price_of_vectors() -> None:
     embedding = {"provider": "openai", "base_url": "https://api.example.com/v1", "api_key": "k", "model": "mine"}
-    tables = {"memory": {"ranking": "hybrid", "embedding": embedding}, "budget": {"day_money": 1.0}}
+    tables = {"memory": {"mode": "hybrid", "embedding": embedding}, "budget": {"day_money": 1.0}}
     (problem,) = embedding_problems(Settings.model_validate(tables))
     assert "memory.embedding.price_input" in problem
     embedding["base_url"], embedding["model"] = "https://api.openai.com/v1", "text-embedding-3-small"

@@ -103,7 +103,7 @@ async def test_the_four_ways(new_world: NewWorld, inject: str, by_itself: bool, 
 
 
 async def test_lines_keep_to_their_number_and_tokens(new_world: NewWorld) -> None:
-    world = await bare(new_world, max_results=3)
+    world = await bare(new_world, max=3)
     for number in range(8):
         await world.say(f"记住羽毛球拍{number}号放在柜子里")
     await fill(world)

@@ -32,7 +32,7 @@ MODEL = {"base_url": HERE, "name": "a", "price_input": 1, "price_output": 1}
 BASE = {
     "model": MODEL, "fallback": MODEL, "second_fallback": MODEL, "small": MODEL, "bot": {"timezone": "Asia/Shanghai"},
     "media": {"images": "eyes", "voice": "ears"}, "heartbeat": {"on": True}, "persona": "own",
-    "memory": {"ranking": "hybrid", "embedding": {"provider": "openai", "base_url": HERE, "model": "e"}},
+    "memory": {"mode": "hybrid", "embedding": {"provider": "openai", "base_url": HERE, "model": "e"}},
 }  # fmt: skip
 SPECIAL = {
     "persona": "other", "prompts_dir": "{home}/prompts", "bot.timezone": "Europe/Paris", "bot.holidays": "TW",

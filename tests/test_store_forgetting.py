@@ -28,6 +28,7 @@ from tests.storing import (
     receipt,
     reply,
     say,
+    searched,
     sound,
     statement,
     talk,
@@ -71,7 +72,7 @@ async def test_what_was_forgotten_is_found_in_no_table_but_the_row_kept_for_undo
         assert set(holding(tmp_path, CANARY)) <= {"memory.text", "memory.folded"}
         kept = look(tmp_path, "SELECT disabled_reason FROM memory WHERE instr(text, ?) ORDER BY 1", CANARY)
         assert kept == [("asked",), ("derived",), ("derived",)]
-        assert await store.memories.search(audience, (CANARY,), 5) == ()
+        assert await searched(store, audience, CANARY) == ()
         assert await store.memories.owned(memory.owner_id or 0, audience) == ()
         lines = await store.events.between(memory.chat_id, 0, 10**6)
         assert {"在吗", "在呀", "帮我查一下"} <= {line.text for line in lines}
@@ -139,7 +140,7 @@ async def test_undo_brings_the_statement_back_but_not_the_lines(tmp_path: Path) 
         last = await store.undoing.forgotten(memory.owner_id or 0, audience, NOW)
         assert [each.id for each in last] == [memory.id]
         assert await bring_back(store, memory.id, audience)
-        assert [found.memory.id for found in await store.memories.search(audience, (CANARY,), 5)] == [memory.id]
+        assert [found.id for found in await searched(store, audience, CANARY)] == [memory.id]
         assert not await bring_back(store, memory.id, audience)
         assert not any(CANARY in line.text for line in await store.events.between(memory.chat_id, 0, 10**6))
 

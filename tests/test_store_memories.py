@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from bot.store.store import Store, open_store
-from bot.text.tokens import query_terms
+from bot.text.terms import asked_terms
 from bot.types.memory import Memory, MemoryKind, Visibility
 from bot.types.people import Audience
-from tests.storing import NOW, Where, bring_back, drop, ids, keep, look, receipt, say, statement, talk
+from tests.storing import NOW, Where, bring_back, drop, ids, keep, look, receipt, say, searched, statement, talk
 
 ANN, BOB = Where(), Where("bob", "dm-bob")
 ANN_HERE, BOB_HERE = Where("ann", "here", "group"), Where("bob", "here", "group")
@@ -60,8 +60,8 @@ async def test_nobody_sees_what_is_not_for_them_whichever_way_they_look(tmp_path
         for key, audience in (await everybody(store)).items():
             wanted = allowed(key)
             assert {m.text for m in await store.memories.layers(audience)} == wanted, key
-            found = await store.memories.search(audience, ("topic", "ann", "bob", "private"), 99)
-            assert {each.memory.text for each in found} == wanted, key
+            found = await searched(store, audience, "topic", "ann", "bob", "private")
+            assert {each.text for each in found} == wanted, key
             for owner, name in ((1, "ann"), (2, "bob")):
                 owned = {m.text for m in await store.memories.owned(owner, audience)}
                 assert owned == {text for text in wanted if f" {name} " in text.replace("topic", "topic ")}, key
@@ -115,7 +115,7 @@ async def test_told_again_after_forgetting_it_is_a_new_memory(tmp_path: Path) ->
         await drop(store, (await store.memories.owned(person, audience))[0])
         second = await keep(store, "我喜欢猫")
         assert second > first
-        assert [each.memory.id for each in await store.memories.search(audience, ("猫",), 5)] == [second]
+        assert [each.id for each in await searched(store, audience, "猫")] == [second]
 
 
 @pytest.mark.parametrize("again", ["小李", "小王"])
@@ -129,8 +129,8 @@ async def test_a_new_name_replaces_the_old_one_and_a_ban_ends_it(tmp_path: Path,
         assert [(m.text, m.slot) for m in await store.memories.layers(audience)] == [
             ("小狗", "no_address"), (again, "address")
         ]  # fmt: skip
-        found = await store.memories.search(audience, query_terms("小王 小李"), 5)
-        assert {each.memory.text for each in found} == {again, "小狗"}
+        found = await searched(store, audience, *asked_terms("小王 小李"))
+        assert {each.text for each in found} == {again, "小狗"}
         await keep(store, again, slot="no_address")
         assert {(m.text, m.slot) for m in await store.memories.layers(audience)} == {
             ("小狗", "no_address"), (again, "no_address")
@@ -149,9 +149,7 @@ async def test_a_name_that_is_brought_back_replaces_the_one_told_since(tmp_path:
         await keep(store, "小李", slot="address")
         assert await bring_back(store, old, audience)
         assert [m.text for m in await store.memories.layers(audience)] == ["小王"]
-        assert [each.memory.text for each in await store.memories.search(audience, query_terms("小李 小王"), 5)] == [
-            "小王"
-        ]
+        assert [each.text for each in await searched(store, audience, *asked_terms("小李 小王"))] == ["小王"]
 
 
 @pytest.mark.parametrize("question", ["花生過敏", "花生过敏", "花生", "PEANUT", "ｐｅａｎｕｔ"])
@@ -161,10 +159,10 @@ async def test_it_is_found_in_either_script_and_case(tmp_path: Path, question: s
         await keep(store, "我對花生過敏嗎 Peanut")
         await keep(store, "我住在上海")
         person, chat, _ = await ids(store)
-        found = await store.memories.search(Audience(chat, "dm", (person,)), query_terms(question), 9)
+        found = await searched(store, Audience(chat, "dm", (person,)), *asked_terms(question))
         assert found
-        assert "我住在上海" not in [each.memory.text for each in found]
-        assert any("Peanut" in each.memory.text for each in found)
+        assert "我住在上海" not in [each.text for each in found]
+        assert any("Peanut" in each.text for each in found)
 
 
 @pytest.mark.parametrize("term", ['"', "NOT", "a OR b", "*", "(", "owner : p2", "'; DROP", "^", "-", "\x00", ""])
@@ -173,8 +171,8 @@ async def test_no_word_of_a_question_is_an_instruction_to_the_search(tmp_path: P
         await keep(store, "秘密 plain", BOB)
         await keep(store, "公开 plain")
         person, chat, _ = await ids(store)
-        found = await store.memories.search(Audience(chat, "dm", (person,)), (term, "plain"), 9)
-        assert [each.memory.text for each in found] == ["公开 plain"]
+        found = await searched(store, Audience(chat, "dm", (person,)), term, "plain")
+        assert [each.text for each in found] == ["公开 plain"]
 
 
 async def test_layers_are_newest_first_and_what_was_asked_for_is_among_them(tmp_path: Path) -> None:

@@ -26,7 +26,7 @@ ANSWER_S = 10.0
 def make_embedding(settings: Settings) -> EmbeddingMember | None:
     """The configured embedder; None where no recall would use its vectors."""
     server = settings.memory.embedding
-    if settings.memory.ranking != "hybrid" or not server.provider:
+    if settings.memory.mode != "hybrid" or not server.provider:
         return None
     if server.provider == "hash":
         return EmbeddingMember(HashEmbedder(server.dimensions), _free)
@@ -69,7 +69,7 @@ def embedding_problems(settings: Settings) -> tuple[str, ...]:
         ),
         "",
     )
-    used = settings.memory.ranking == "hybrid" and settings.memory.embedding.provider == "openai"
+    used = settings.memory.mode == "hybrid" and settings.memory.embedding.provider == "openai"
     if not limited or not used or is_loopback(embedding_url(settings)) or embedding_rate(settings) is not None:
         return ()
     return (
@@ -85,7 +85,7 @@ def _free(_: int) -> Price:
 async def embedding_findings(settings: Settings, data: Path) -> tuple[Finding, ...]:
     """Whether recalls by likeness work from here, and how much has its vector; asking costs nothing."""
     server, path = settings.memory.embedding, "memory.embedding"
-    if settings.memory.ranking != "hybrid":
+    if settings.memory.mode != "hybrid":
         return (Finding(True, path, "set, but memory.mode is not hybrid"),) if server.provider else ()
     member = make_embedding(settings)
     if member is None:

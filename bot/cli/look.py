@@ -17,11 +17,11 @@ from bot.memory.understand import understand
 from bot.ops.silence import Silence
 from bot.ports import Clock
 from bot.prompt.opening import boot_text
-from bot.recall.ranking import RANKINGS, Trace
 from bot.rooms import Parts, make_planner, make_recalling
 from bot.store.store import Store, open_store
 from bot.text.dates import local_day
 from bot.types.people import Chat, Person
+from bot.types.recall import MODES, Asking, Trace
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,18 +83,19 @@ async def show_ctx(place: Place, view: View, look: Look, clock: Clock | None = N
 
 async def _shown(parts: Parts, planner: Planner, plan: Plan, where: tuple[Chat, Person], look: Look) -> str:
     chat, person = where
-    tz = parts.words.tz(parts.words.zone_of(chat, person))
+    zone = parts.words.zone_of(chat, person)
+    tz = parts.words.tz(zone)
     seen = await inspect(parts.store, planner, plan, chat.id, parts.clock.now(), tz)
     recalling = make_recalling(parts)
     traces: list[Trace] = []
     if look.recalls:
         audience, now = await planner.audience(chat, person), parts.clock.now()
         traces = [
-            await recalling.recall(audience, person.id, look.query, now, look.most, ranking)
-            for ranking in (RANKINGS if look.compare else (recalling.ranking,))
+            await recalling.recall(Asking(audience, person.id, look.query, now, look.most, mode=mode, zone=zone))
+            for mode in (MODES if look.compare else (recalling.mode,))
         ]
     if look.as_json:
-        return ctx_json(seen, (chat, person, look.query), tuple(traces), recalling.ranking, debug=look.debug)
+        return ctx_json(seen, (chat, person, look.query), tuple(traces), recalling.mode, debug=look.debug)
     script = parts.words.script(person)
 
     def text(key: str, **values: object) -> str:
@@ -104,7 +105,7 @@ async def _shown(parts: Parts, planner: Planner, plan: Plan, where: tuple[Chat, 
     if look.debug:
         blocks += ["\n".join(seen.lines)] if seen.lines else []
     if traces:
-        blocks.append(recall_report(tuple(traces), recalling.ranking, text))
+        blocks.append(recall_report(tuple(traces), recalling.mode, text))
     if look.debug:
         blocks += [trace_report(trace, text) for trace in traces]
     return "\n".join(blocks)

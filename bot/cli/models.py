@@ -71,7 +71,7 @@ def crew_key(settings: Settings) -> tuple[object, ...]:
         *others,
         settings.capabilities,
         settings.media.images,
-        settings.memory.ranking,
+        settings.memory.mode,
         settings.memory.embedding,
         settings.budget.currency,
         settings.budget.usd_rate,

@@ -34,7 +34,7 @@ class CtxOptions:
     ] = False
     limit: Annotated[
         int | None,
-        typer.Option("--memory-limit", min=1, max=20, help="Show so many memories; memory.max_results unless given."),
+        typer.Option("--memory-limit", min=1, max=20, help="Show so many memories; memory.max unless given."),
     ] = None
     as_json: Annotated[bool, typer.Option("--json", help="Print everything as one JSON object.")] = False
     raw: Annotated[bool, typer.Option("--raw", help="Print the very body that would be sent, nothing else.")] = False

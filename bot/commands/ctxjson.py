@@ -6,8 +6,8 @@ from dataclasses import asdict
 from bot.commands.ctx import parts_of, rate, total_tokens
 from bot.flow.inspection import Inspection
 from bot.prompt.cache import Step
-from bot.recall.ranking import Scored, Trace
 from bot.types.people import Chat, Person
+from bot.types.recall import Scored, Trace
 
 Json = dict[str, object]
 
@@ -38,11 +38,11 @@ def ctx_json(
     if traces:
         body["recall"] = {
             "configured": configured,
-            "missing": {trace.ranking: trace.missing for trace in traces if trace.missing},
-            "rankings": {trace.ranking: [_scored(one) for one in trace.chosen] for trace in traces},
+            "missing": {trace.mode: trace.missing for trace in traces if trace.missing},
+            "rankings": {trace.mode: [_scored(one) for one in trace.chosen] for trace in traces},
         }
     if traces and debug:
-        body["debug"] = {trace.ranking: _trace(trace) for trace in traces}
+        body["debug"] = {trace.mode: _trace(trace) for trace in traces}
     return json.dumps(body, ensure_ascii=False, indent=1)
 
 
@@ -91,7 +91,13 @@ def _diff(seen: Inspection, *, debug: bool) -> Json | None:
 
 
 def _scored(one: Scored) -> Json:
-    return {"id": one.memory.id, "score": one.score, "parts": dict(one.parts), "text": one.memory.text}
+    return {
+        "kind": one.finding.kind,
+        "id": one.finding.ref,
+        "score": one.score,
+        "parts": dict(one.parts),
+        "text": one.finding.text,
+    }
 
 
 def _trace(trace: Trace) -> Json:

@@ -6,7 +6,7 @@ from itertools import zip_longest
 
 from rich.cells import cell_len, set_cell_size
 
-from bot.recall.ranking import Scored, Trace
+from bot.types.recall import Scored, Trace
 
 COLUMN = 34
 """Cells of one ranking in the table."""
@@ -20,7 +20,7 @@ TEXT = 60
 
 def recall_report(traces: tuple[Trace, ...], configured: str, text: Callable[..., str]) -> str:
     """One column a ranking, best first: number, figure and the beginning of the text; * marks the configured one."""
-    heads = [f"{trace.ranking}{'*' if trace.ranking == configured else ''}" for trace in traces]
+    heads = [f"{trace.mode}{'*' if trace.mode == configured else ''}" for trace in traces]
     cells = [[_cell(one) for one in trace.chosen] or [text("recalled_none")] for trace in traces]
     rows = [_row("", heads), *(_row(str(place), row) for place, row in enumerate(zip_longest(*cells, fillvalue=""), 1))]
     missing = [text(f"recalled_missing_{trace.missing}") for trace in traces if trace.missing]
@@ -31,14 +31,14 @@ def trace_report(trace: Trace, text: Callable[..., str]) -> str:
     """The terms, the cut-offs, the best candidates with what their figure is made of, and why the others were left."""
     limits = "  ".join(f"{name} {figure:g}" for name, figure in trace.thresholds)
     lines = [
-        text("recalled_trace", ranking=trace.ranking, n=len(trace.scored), chosen=len(trace.chosen)),
+        text("recalled_trace", ranking=trace.mode, n=len(trace.scored), chosen=len(trace.chosen)),
         text("recalled_terms", n=len(trace.terms), terms=" ".join(trace.terms) or "–"),
         text("recalled_limits", limits=limits or "–"),
     ]
     for one in trace.scored[:TRACED]:
         parts = "  ".join(f"{name} {figure:.4g}" for name, figure in one.parts)
         why = text(f"recalled_cut_{one.cut}") if one.cut else "✓"
-        lines.append(f"  #{one.memory.id} {one.score:.4f} [{why}] {parts}  {_clipped(one.memory.text, TEXT)}".rstrip())
+        lines.append(f"  {_number(one)} {one.score:.4f} [{why}] {parts}  {_clipped(one.finding.text, TEXT)}".rstrip())
     rest = Counter(one.cut for one in trace.scored[TRACED:])
     if rest:
         told = ", ".join(f"{text(f'recalled_cut_{cut}') if cut else '✓'} {n}" for cut, n in sorted(rest.items()))
@@ -47,7 +47,13 @@ def trace_report(trace: Trace, text: Callable[..., str]) -> str:
 
 
 def _cell(one: Scored) -> str:
-    return f"#{one.memory.id} {one.score:.4f} {' '.join(one.memory.text.split())}"
+    return f"{_number(one)} {one.score:.4f} {' '.join(one.finding.text.split())}"
+
+
+def _number(one: Scored) -> str:
+    """#12 is a memory, as everywhere; the others say what they are."""
+    kind = "" if one.finding.kind == "memory" else one.finding.kind
+    return f"{kind}#{one.finding.ref}"
 
 
 def _row(place: str, cells: list[str] | tuple[str, ...]) -> str:

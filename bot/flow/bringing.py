@@ -17,6 +17,7 @@ from bot.text.script import Script
 from bot.types.brought import Brought
 from bot.types.occasion import Occasion
 from bot.types.people import Audience
+from bot.types.recall import Asking
 from bot.types.session import Mode
 from bot.types.speaking import UNASKED
 
@@ -75,20 +76,24 @@ class Bringing:
         asked = "\n".join(event.text for event in occasion.answering if event.kind == "message")
         if not asked.strip():
             return Recalled()
-        trace = await self._recalling.recall(
-            telling.audience, occasion.person.id, asked, telling.now, CANDIDATES, "v2"
+        asking = Asking(
+            telling.audience, occasion.person.id, asked, telling.now, CANDIDATES, kinds=("memory",), mode="v2"
         )  # fmt: skip
+        trace = await self._recalling.recall(asking)
         found = await self._aside.run(calls_for, trace)
         if not found:
             return Recalled()
-        news = [one for one in found if not tells(said, one.memory.text)]
+        news = [
+            (one, memory)
+            for one in found
+            if (memory := one.finding.memory) is not None and not tells(said, memory.text)
+        ]
         text = self._words.opening(telling.script)
         days, today = self._words.days(telling.script), local_day(telling.now, telling.tz)
         left = self._rules.inject_tokens - estimate_tokens(text("brought"), telling.vocabulary)
         lines: list[str] = []
         brought: list[Brought] = []
-        for one in news[: self._rules.max_results]:
-            memory = one.memory
+        for one, memory in news[: self._rules.max]:
             who = as_data((await self._store.people.person(memory.owner_id)).name) if memory.owner_id else ""
             line = text(
                 "known_line" if who else "own_line", id=memory.id, who=who, text=as_data(clip(memory.text, LINE_CHARS))
@@ -101,7 +106,7 @@ class Bringing:
             brought.append(Brought("auto", f"#{memory.id}", tokens, why(one)))
         if not lines:
             return Recalled()
-        chosen = tuple(one.memory.id for one in news[: len(lines)])
+        chosen = tuple(memory.id for _, memory in news[: len(lines)])
         return Recalled("\n".join((text("brought"), *lines)), chosen, tuple(brought))
 
 

@@ -19,6 +19,7 @@ from bot.store.store import Store
 from bot.types.joining import JOIN, Talk, TalkLine, Verdict
 from bot.types.log import Log
 from bot.types.occasion import Occasion
+from bot.types.recall import Asking
 
 Begin = Callable[[Occasion, asyncio.Event], Awaitable[None]]
 """Runs the turn of an occasion; its model call ends when the event is set."""
@@ -145,15 +146,14 @@ class Joining:
     async def _relevance(self, chat_id: int, standing: Standing) -> float:
         """0 to 1: how well the last lines fit what everybody here may be told, or who nuan is.
 
-        Memories are measured as the ranking v2 does, whichever orders a recall: the others have no scale.
+        Memories are measured as the reference does, whichever mode orders a recall: the others have no scale.
         """
         last = [line for line in standing.lines if line.id > standing.spoke_id and not line.from_bot][-SAID:]
         text = "\n".join(line.text for line in last if not line.forwarded)
         chat, person = await self._store.people.chat(chat_id), await self._store.people.person(last[-1].person_id)
         audience = await self._knowing.planner.audience(chat, person)
         now, recalling = self._clock.now(), self._knowing.recalling
-        trace = await recalling.recall(audience, person.id, text, now, 1, "v2")
-        known = max((dict(one.parts)["relevance"] for one in trace.scored if one.cut != "no_term"), default=0.0)
+        known = await recalling.known(Asking(audience, person.id, text, now))
         return max(known, self._rules.weight_persona * await recalling.shared(text, self._knowing.persona))
 
 

@@ -1,49 +1,112 @@
 """What a recall brings: the store finds what the audience may see, the ranking orders it. The tool and `ctx` use it."""
 
+from collections.abc import Sequence
+from dataclasses import replace
+from zoneinfo import ZoneInfo
+
+from bot.config.memory import MemoryLimits
 from bot.config.settings import Settings
 from bot.flow.aside import Aside
-from bot.flow.dense import Dense
-from bot.recall.fusion import Likeness
-from bot.recall.question import question
-from bot.recall.ranking import LIST, Trace, rank, raw_score, relevance
+from bot.recall.fit import pool
+from bot.recall.question import Question, Talker, asking_part, question
+from bot.recall.ranking import Task, rank, with_context
+from bot.recall.rules import PROFILES, Rules
+from bot.recall.seeded import raw_score, relevance
+from bot.store.finding import Wanted
 from bot.store.store import Store
-from bot.types.memory import Ranking
-from bot.types.people import Audience
-from bot.types.recall import Asking
+from bot.text.spans import spans
+from bot.text.tokens import query_terms
+from bot.types.recall import Asking, Candidate, Likenesses, Matches, Near, Profile, Trace
 
-CANDIDATES = 200
-"""Best matches of the index that a ranking looks at."""
+NEAREST = 60
+"""Documents that likeness may bring."""
 
 
 class Recalling:
     """Answers questions from memory, each for its audience alone."""
 
-    def __init__(self, store: Store, aside: Aside, settings: Settings, dense: Dense) -> None:
+    def __init__(self, store: Store, aside: Aside, settings: Settings, near: Near) -> None:
+        """`near` finds by likeness in the mode hybrid."""
         self._store = store
-        self._dense = dense
         self._aside = aside
+        self._near = near
         self._names = settings.bot.names
-        self.ranking: Ranking = settings.memory.ranking
-        self.most = settings.memory.max_results
+        self._zone = settings.bot.timezone
+        self._memory = settings.memory
+        self.mode = settings.memory.mode
+        self.most = settings.memory.max
 
-    async def recall(
-        self, audience: Audience, person_id: int, text: str, now: int, most: int | None = None,
-        ranking: Ranking | None = None,
-    ) -> Trace:  # fmt: skip
-        """At most `most` memories that this audience may see, for a question of this person; as configured by default.
+    async def recall(self, asking: Asking) -> Trace:
+        """What this audience may see that answers the question best, with how that came about.
 
-        Segmenting and ranking run beside the event loop.
+        Everything that takes time runs beside the event loop.
         """
-        kind = ranking or self.ranking
-        names = () if kind == "keyword" else (*self._names, (await self._store.people.person(person_id)).name)
-        asked = await self._aside.run(question, text, names)
-        likeness = Likeness()
-        if kind == "hybrid":
-            likeness = await self._dense.like(Asking(audience, person_id, text, now, kinds=("memory",)), LIST)
-        found = await self._store.memories.search(audience, asked.terms, CANDIDATES, tuple(likeness.found))
-        return await self._aside.run(rank, kind, asked, found, now, most or self.most, likeness)
+        mode = asking.mode or self.mode
+        asked = await self._asked(asking)
+        finding = self._store.finding
+        like = await self._near.like(asking, NEAREST) if mode == "hybrid" else None
+        near = like.found if like is not None else {}
+        matches = await finding.match(asking, tuple(asked.weights), asked.spans)
+        docs, lines = await self._aside.run(pool, asked, matches, tuple(near))
+        if not docs and mode == "keyword":
+            docs = await finding.newest(asking, asking.most or self.most)
+        candidates = await finding.read(asking, Wanted(docs, lines)) if docs else ()
+        task = self._task(asking, asked)
+        return await self._aside.run(_ranked, task, matches, candidates, like)
+
+    async def known(self, asking: Asking) -> float:
+        """0 to 1: how much of what a text says one memory has in common with it, the best of all."""
+        trace = await self.recall(replace(asking, kinds=("memory",), mode="v2", profile="default", most=1))
+        texts = tuple(one.finding.text for one in trace.scored if one.cut != "no_term")
+        return await self._aside.run(_shared, asking.text, self._names, texts)
 
     async def shared(self, text: str, other: str) -> float:
-        """How much of what a text says is in another one, 0 to 1, as the ranking v2 measures it."""
-        asked = await self._aside.run(question, text, self._names)
-        return relevance(await self._aside.run(raw_score, asked.terms, other))
+        """How much of what a text says is in another one, 0 to 1, as the reference measures it."""
+        return await self._aside.run(_shared, text, self._names, (other,))
+
+    async def _asked(self, asking: Asking) -> Question:
+        people = await self._store.people.names((*asking.audience.person_ids, asking.person_id))
+        talkers = (
+            *(Talker(None, name, True) for name in self._names),
+            *(Talker(number, name, number == asking.person_id) for number, name in people.items()),
+        )
+        return await self._aside.run(_question, asking, talkers, asking.zone or self._zone)
+
+    def _task(self, asking: Asking, asked: Question) -> Task:
+        profile = asking.profile or self._memory.profile
+        return Task(
+            asking.mode or self.mode,
+            profile,
+            rules_of(self._memory, profile),
+            asked,
+            asking.now,
+            asking.most or self.most,
+        )
+
+
+def _question(asking: Asking, talkers: tuple[Talker, ...], zone: str) -> Question:
+    when = spans(asking_part(asking.text), asking.now, ZoneInfo(zone))
+    return question(asking.text, talkers, asking.own, asking.scene, when)
+
+
+def rules_of(settings: MemoryLimits, profile: Profile) -> Rules:
+    """The numbers of a profile, with those that the settings give instead."""
+    given = {
+        "min_score": settings.min_score, "min_relevance": settings.min_relevance,
+        "half_life_days": settings.half_life_days, "relevance": settings.weight_relevance,
+        "recency": settings.weight_recency, "importance": settings.weight_importance,
+        "count_saturation": settings.importance_count_saturation, "saturation": settings.saturation,
+    }  # fmt: skip
+    return replace(PROFILES[profile], **{name: value for name, value in given.items() if value is not None})
+
+
+def _ranked(task: Task, matches: Matches, candidates: Sequence[Candidate], like: Likenesses | None) -> Trace:
+    return with_context(rank(task, matches, candidates, like))
+
+
+def _shared(text: str, names: tuple[str, ...], others: tuple[str, ...]) -> float:
+    rest = text
+    for name in names:
+        rest = rest.replace(name, " ")
+    terms = query_terms(rest) or query_terms(text)
+    return max((relevance(raw_score(terms, other)) for other in others), default=0.0)

@@ -99,7 +99,8 @@ class Tooling:
             return outcome
         return replace(
             outcome, memory=found.memory, told=found.told, quiet=found.quiet, forget=found.forget, lines=found.lines,
-            rest_ms=self._rest_ms, merging=merging({bench.person.id: bench.person.name}, self._words.day),
+            digests=found.digests, rest_ms=self._rest_ms,
+            merging=merging({bench.person.id: bench.person.name}, self._words.day),
         )  # fmt: skip
 
     async def _carried_out(

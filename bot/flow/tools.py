@@ -11,7 +11,7 @@ from bot.flow.asked import asked_tools
 from bot.flow.getting import Notes, calendar, getting
 from bot.flow.looking import RESULT_TOKENS, look_tool
 from bot.flow.media import Media
-from bot.flow.recalling import CANDIDATES, Recalling
+from bot.flow.recalling import Recalling
 from bot.flow.words import Words
 from bot.memory.experience import experience_tool
 from bot.prompt.skills import skill_tool
@@ -22,8 +22,8 @@ from bot.text.clean import as_data
 from bot.text.clip import clip
 from bot.text.dates import local_day, relative_day
 from bot.text.estimate import estimate_tokens
-from bot.types.memory import Memory
 from bot.types.prompt import ToolSpec
+from bot.types.recall import Asking, Finding
 from bot.types.tool import Tool, ToolContext
 
 LINE_CHARS = 300
@@ -40,16 +40,16 @@ def make_tools(
     prefix stays smaller.
     """
 
-    async def render(context: ToolContext, found: tuple[Memory, ...]) -> str:
+    async def render(context: ToolContext, found: tuple[Finding, ...]) -> str:
         return await _findings(store, words, context, found)
 
-    async def search(context: ToolContext, wish: Wish) -> tuple[Memory, ...]:
-        narrow = wish.kinds or wish.since is not None or wish.until is not None
-        found = await recalling.recall(
-            context.audience, context.person_id, wish.query, context.now, CANDIDATES if narrow else wish.most
+    async def search(context: ToolContext, wish: Wish) -> tuple[Finding, ...]:
+        heard = await store.finding.heard(context.session_id)
+        asking = Asking(
+            context.audience, context.person_id, wish.query, context.now, wish.most, kinds=wish.finding_kinds,
+            memory_kinds=wish.memory_kinds, since=wish.since, until=wish.until, heard=heard,
         )  # fmt: skip
-        fit = tuple(one.memory for one in found.chosen if _fits(one.memory, wish))
-        return fit[: wish.most or recalling.most]
+        return tuple(one.finding for one in (await recalling.recall(asking)).chosen)
 
     async def zone(context: ToolContext) -> tzinfo:
         return await calendar(store, words, context)
@@ -103,32 +103,35 @@ def skill_spec(find: Callable[[str], Path]) -> ToolSpec:
     return _spec(find("tools/skill.json"))
 
 
-def _fits(memory: Memory, wish: Wish) -> bool:
-    """Whether it is of a kind that is asked for, and of that time."""
-    kind = not wish.kinds or memory.kind in wish.kinds
-    return kind and (wish.since or 0) <= memory.observed_at < (wish.until or memory.observed_at + 1)
-
-
-async def _findings(store: Store, words: Words, context: ToolContext, found: tuple[Memory, ...]) -> str:
+async def _findings(store: Store, words: Words, context: ToolContext, found: tuple[Finding, ...]) -> str:
     text = words.opening(words.script_named(context.script))
     if not found:
         return text("recall_none")
     days, tz = words.days(words.script_named(context.script)), words.tz(words.zone)
     today = local_day(context.now, tz)
-    owners = sorted({memory.owner_id for memory in found if memory.owner_id})
-    names = {number: as_data((await store.people.person(number)).name) for number in owners}
     lines: list[str] = []
     left = RESULT_TOKENS
-    for memory in found:
-        line = text(
-            "known_line" if memory.owner_id else "own_line", id=memory.id, who=names.get(memory.owner_id or 0, ""),
-            text=as_data(clip(memory.text, LINE_CHARS)),
-        ) + text("found_day", day=relative_day(local_day(memory.observed_at, tz), today, days))  # fmt: skip
+    for one in found:
+        line = _told(text, one) + text("found_day", day=relative_day(local_day(one.at, tz), today, days))
         left -= estimate_tokens(line)
         if left < 0 and lines:
             break
         lines.append(line)
     return "\n".join((text("recall_found"), *lines))
+
+
+def _told(text: Callable[..., str], one: Finding) -> str:
+    """One finding as the model reads it: a memory with its number, a summary, or what somebody said with its talk."""
+    said, who = as_data(clip(one.text, LINE_CHARS)), as_data(one.who)
+    match one.kind:
+        case "memory":
+            return text("known_line" if who else "own_line", id=one.ref, who=who, text=said)
+        case "line":
+            line = text("found_line", who=who, text=said) if who else text("found_own", text=said)
+            around = as_data(" / ".join(one.around))
+            return line + text("found_around", text=around) if around else line
+        case _:
+            return text(f"found_{one.kind}", text=said)
 
 
 def _spec(path: Path) -> ToolSpec:

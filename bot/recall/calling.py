@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable, Mapping
 
-from bot.recall.ranking import Scored, Trace
 from bot.text.echo import COMMON
 from bot.text.tokens import STOP, index_terms, telling
+from bot.types.recall import Scored, Trace
 
 LEAST_SHARE = 0.3
 """What comes holds at least this part of what the message is about, by the weight of its telling words.
@@ -23,7 +23,7 @@ def calls_for(trace: Trace) -> tuple[Scored, ...]:
     whole = sum(about.values())
     found: list[Scored] = []
     for one in trace.chosen:
-        there = set(index_terms(one.memory.text))
+        there = set(index_terms(one.finding.text))
         shared = [weight for term, weight in about.items() if term in there]
         if shared and max(shared) >= LEAST_WORD and sum(shared) >= LEAST_SHARE * whole:
             found.append(one)

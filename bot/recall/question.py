@@ -1,33 +1,112 @@
-"""A question as it is searched with: its text without the names of those who talk, and its terms."""
+"""A question as it is searched with: its terms and what each of them tells, without the names of those who talk."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from bot.text.fold import fold
-from bot.text.tokens import query_terms
+from bot.text.terms import asked_terms
+from bot.types.recall import Span
 
 SHORTEST_NAME = 2
 """A name of one character is a word as well (猫): it stays."""
 
+MOST_TERMS = 200
+"""Terms that are looked up of a very long text: those of its questions first, then its last ones."""
+
+TOLD = 0.8
+"""What a term tells that stands in a statement beside a question: people chat before they ask (measured)."""
+
+BESIDE = 0.2
+"""What a term tells that the person only said before, or that stands in the scene (seed Recall: part of the query)."""
+
+NAMED = 0.25
+"""What the name of somebody present tells: it stands in few of their own lines (measured)."""
+
+_SENTENCE = re.compile(r"[^。！!？?；;\n.…]+[。！!？?；;\n.…]*")
+_ASKS = re.compile(r"[？?][\s)）」』”\"]*$|[吗呢嗎][\s～~。]*$")
+
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is looked for: the text, and its terms with the most telling first, as many as there are."""
+    """What is looked for: its text, its terms with what each tells (0 to 1), and those of each question in it.
+
+    `named` are the persons present whom it names; `spans` the times that it asks about.
+    """
 
     text: str
-    terms: tuple[str, ...]
+    weights: Mapping[str, float]
+    clauses: tuple[frozenset[str], ...] = ()
+    named: frozenset[int] = frozenset()
+    spans: tuple[Span, ...] = ()
 
 
-def question(text: str, names: Sequence[str] = ()) -> Question:
-    """The question, without these names unless nothing else is in it.
+@dataclass(frozen=True, slots=True)
+class Talker:
+    """Somebody in the talk by a name; `asker`: it is nuan or who asks, and the name says nothing then."""
 
-    "小暖，我的猫叫什么" would otherwise find whatever mentions 小暖. It may load a dictionary: call it in a thread.
+    person_id: int | None
+    name: str
+    asker: bool
+
+
+def question(
+    text: str, talkers: Sequence[Talker] = (), own: Sequence[str] = (), scene: str = "", spans: tuple[Span, ...] = ()
+) -> Question:  # fmt: skip
+    """The question, without the names of nuan and the asker unless nothing else is in it.
+
+    "小暖，我的猫叫什么" would otherwise find whatever mentions 小暖.
     """
-    rest = fold(text) if names else text
-    for name in sorted({fold(name).strip() for name in names}, key=lambda name: (-len(name), name)):
-        if len(name) >= SHORTEST_NAME:
-            pattern = re.escape(name)
-            rest = re.sub(rf"(?<![a-z0-9]){pattern}(?![a-z0-9])" if name.isascii() else pattern, " ", rest)
-    terms = query_terms(rest)
-    return Question(rest, terms) if terms else Question(text, query_terms(text))
+    folded = fold(text)
+    named = [each for each in talkers if len(each.name) >= SHORTEST_NAME and _holds(folded, each.name)]
+    rest = _without(folded, (each.name for each in named if each.asker))
+    sentences = [part for part in _SENTENCE.findall(rest) if part.strip()] or [rest]
+    asks = [bool(_ASKS.search(part)) for part in sentences]
+    weights: dict[str, float] = {}
+    clauses: list[frozenset[str]] = []
+    for part, asked in zip(sentences, asks, strict=True):
+        terms = asked_terms(part)
+        share = 1.0 if asked or not any(asks) else TOLD
+        for term, weight in terms.items():
+            weights[term] = max(weights.get(term, 0.0), share * weight)
+        if asked and sum(asks) > 1:
+            clauses.append(frozenset(terms))
+    if not weights:
+        weights = asked_terms(text)
+    for each in named:
+        if not each.asker:
+            weights |= {term: min(weight, NAMED) for term in asked_terms(each.name) if (weight := weights.get(term, 0))}
+    for beside in (*own, scene):
+        for term, weight in asked_terms(beside).items():
+            weights.setdefault(term, BESIDE * weight)
+    people = frozenset(each.person_id for each in named if each.person_id is not None)
+    return Question(text, _most(weights), tuple(clauses), people, spans)
+
+
+def asking_part(text: str) -> str:
+    """The sentences that ask, or the whole when none does: the yesterday of small talk is not what is asked about."""
+    return "".join(part for part in _SENTENCE.findall(text) if _ASKS.search(part)) or text
+
+
+def _most(weights: Mapping[str, float]) -> dict[str, float]:
+    """The most telling terms, at most MOST_TERMS; of equals the last, where people come to the point."""
+    if len(weights) <= MOST_TERMS:
+        return dict(weights)
+    places = {term: place for place, term in enumerate(weights)}
+    best = sorted(weights, key=lambda term: (-weights[term], -places[term]))[:MOST_TERMS]
+    return {term: weights[term] for term in sorted(best, key=places.__getitem__)}
+
+
+def _holds(folded: str, name: str) -> bool:
+    return re.search(_pattern(name), folded) is not None
+
+
+def _without(folded: str, names: Iterable[str]) -> str:
+    for name in sorted(set(names), key=lambda name: (-len(name), name)):
+        folded = re.sub(_pattern(name), " ", folded)
+    return folded
+
+
+def _pattern(name: str) -> str:
+    pattern = re.escape(fold(name).strip())
+    return rf"(?<![a-z0-9]){pattern}(?![a-z0-9])" if name.isascii() else pattern

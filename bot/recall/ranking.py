@@ -1,198 +1,190 @@
-"""Which memories fit a question best: three rankings of what the store let through. Pure; it knows no audience."""
+"""Which findings fit a question best: three modes over the same candidates. Pure; it knows no audience."""
 
-import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
 
-from bot.recall.fusion import Likeness, Missing, fuse, places
+from bot.recall.fit import Fit, fitting
+from bot.recall.fusion import RRF_K, fuse, places
 from bot.recall.question import Question
+from bot.recall.rules import Rules
+from bot.recall.seeded import content, importance, recency, relevance, tokens
 from bot.text.fold import fold
-from bot.text.tokens import index_terms
-from bot.types.memory import Candidate, Memory, Ranking
+from bot.types.recall import Candidate, Cut, Finding, Likenesses, Matches, Mode, Profile, Scored, Trace
 
-RANKINGS: tuple[Ranking, ...] = ("keyword", "v2", "hybrid")
+LIST = 20
+"""Places in the sparse and in the dense list of the profile `seed` (seed Recall, hybrid)."""
 
-TERM_WEIGHT = 4.0
-"""What a shared term counts: a memory is one statement, so each of its terms is a trigger (seed Recall: trigger 4)."""
+SHORT = 40
+"""A line of at most so many characters comes back with those around it."""
 
-LONGEST_TERM = 3.0
-"""A term weighs half its characters, at most this (seed Recall: len/2, up to 3)."""
-
-SATURATION = 18.0
-"""Relevance is 1-e^(-raw/18) (seed Recall, v2)."""
-
-HALF_LIFE_DAYS = 14.0
-"""Age at which recency is one half (seed Recall, v2)."""
-
-RELEVANCE, RECENCY, IMPORTANCE = 0.6, 0.2, 0.2
-"""Weights of the mix (seed Recall, v2)."""
-
-COUNT_SHARE, COUNT_FULL, FEEDBACK_SHARE, NO_FEEDBACK = 0.8, 20, 0.2, 0.5
-"""Importance is 0.8·ln(1+n)/ln(21) of how often it was told, and 0.2 of feedback, 0.5 where there is none (v2)."""
-
-LEAST_RELEVANCE, LEAST_SCORE = 0.06, 0.30
-"""Cut-offs (seed Recall, v2).
-
-Age orders, it does not hide: LEAST_SCORE asks for the score as it was on the first day. In the reference an allergy
-that was told once is found no more after two months (measured: .282 < .30).
-"""
-
-LIST = 50
-"""Places in the dense list (seed Recall, hybrid: 20, in both; of those found by words all have a place)."""
-
-DAY_MS = 86_400_000
-
-NOTHING_ALIKE = Likeness(missing="off")
-
-Cut = Literal["", "no_term", "relevance", "score", "duplicate", "limit"]
-"""Why a candidate is not brought: nothing in common, below a cut-off, told already, too many."""
+AROUND_CHARS = 80
+"""Characters of a line around another."""
 
 
 @dataclass(frozen=True, slots=True)
-class Scored:
-    """A candidate with the figure that orders it and what that is made of; `cut` is "" for what is brought."""
+class Task:
+    """How a question is to be answered; `now` in ms."""
 
-    memory: Memory
-    score: float
-    parts: tuple[tuple[str, float], ...]
-    cut: Cut = ""
+    mode: Mode
+    profile: Profile
+    rules: Rules
+    question: Question
+    now: int
+    limit: int
 
 
-@dataclass(frozen=True, slots=True)
-class Trace:
-    """How a question was answered: its terms, the cut-offs, and every candidate, best first.
+def rank(task: Task, matches: Matches, candidates: Sequence[Candidate], like: Likenesses | None = None) -> Trace:
+    """At most `limit` of the candidates, and why these.
 
-    `missing` says why a hybrid recall went by words alone.
+    Only the mode hybrid looks at `like`; where nothing has a vector, words decide, and the trace says why.
     """
-
-    ranking: Ranking
-    terms: tuple[str, ...]
-    thresholds: tuple[tuple[str, float], ...]
-    scored: tuple[Scored, ...]
-    missing: Missing = ""
-
-    @property
-    def chosen(self) -> tuple[Scored, ...]:
-        """What is brought, best first."""
-        return tuple(one for one in self.scored if not one.cut)
+    fit = fitting(task.question, matches, candidates)
+    scored = _keyword(fit, candidates) if task.mode == "keyword" else _mixed(task, fit, candidates)
+    missing = ""
+    if task.mode == "hybrid" and like is not None:
+        scored, missing = _hybrid(task, scored, like) if like.found else scored, like.missing
+    done = _limited(sorted(scored, key=_place), task)
+    return Trace(task.mode, tuple(fit.weights), _thresholds(task), done, missing, task.question.spans)
 
 
-def rank(
-    ranking: Ranking, question: Question, candidates: Sequence[Candidate], now: int, limit: int,
-    likeness: Likeness = NOTHING_ALIKE,
-) -> Trace:  # fmt: skip
-    """At most `limit` of the candidates, and why these; `now` in ms. Only hybrid looks at `likeness`."""
-    if ranking == "keyword":
-        scored, thresholds = _keyword(candidates)
-    elif ranking == "v2":
-        scored, thresholds = _v2(question, candidates, now)
-    else:
-        scored, thresholds = _hybrid(question, candidates, now, likeness)
-    ordered = sorted(scored, key=_place)
-    limited = tuple(_limited(ordered, limit, distinct=ranking != "keyword"))
-    return Trace(ranking, question.terms, thresholds, limited, likeness.missing if ranking == "hybrid" else "")
+def _thresholds(task: Task) -> tuple[tuple[str, float], ...]:
+    if task.mode == "keyword":
+        return ()
+    return ("relevance", task.rules.min_relevance), ("score", task.rules.min_score)
 
 
-def raw_score(terms: Iterable[str], text: str) -> float:
-    """What a text has of these terms: 4 for each, times half its length up to 3.
-
-    A single character counts only where no longer shared term holds it: 花 says nothing beside 花生.
-    """
-    there = set(index_terms(text))
-    shared = [term for term in dict.fromkeys(terms) if term in there]
-    longer = "\n".join(term for term in shared if len(term) > 1)
-    return sum(
-        TERM_WEIGHT * min(len(term) / 2, LONGEST_TERM) for term in shared if len(term) > 1 or term not in longer
-    )  # fmt: skip
-
-
-def relevance(raw: float) -> float:
-    """0 to 1."""
-    return 1 - math.exp(-raw / SATURATION)
-
-
-def recency(memory: Memory, now: int) -> float:
-    """1 when it is new, told anew or praised, one half 14 days later."""
-    age = max(0, now - max(memory.created_at, memory.updated_at, memory.praised_at)) / DAY_MS
-    return float(0.5 ** (age / HALF_LIFE_DAYS))
-
-
-def importance(memory: Memory) -> float:
-    """0 to 1, by how often it was told and what people thought of the replies that it was told to."""
-    told = min(1.0, math.log(1 + max(memory.importance, 0)) / math.log(1 + COUNT_FULL))
-    liked = NO_FEEDBACK if memory.feedback is None else (memory.feedback + 1) / 2
-    return COUNT_SHARE * told + FEEDBACK_SHARE * liked
-
-
-def _keyword(candidates: Sequence[Candidate]) -> tuple[list[Scored], tuple[tuple[str, float], ...]]:
-    """As the full-text index orders them: BM25, rare terms first."""
+def _keyword(fit: Fit, candidates: Sequence[Candidate]) -> list[Scored]:
+    """By their words alone; when nothing has one of them, the newest (checklist C28)."""
+    figures = fit.figures
+    if not any(figures.values()):
+        newest = max((each.finding.at for each in candidates), default=1) or 1
+        return [Scored(each.finding, each.finding.at / newest, (("recent", 1.0),)) for each in candidates]
     return [
-        Scored(each.memory, 0.0, (), "no_term") if each.bm25 is None
-        else Scored(each.memory, each.bm25, (("bm25", each.bm25),)) for each in candidates
-    ], ()  # fmt: skip
+        Scored(each.finding, figure := figures[each.finding.doc], (("words", figure),), "" if figure else "no_term")
+        for each in candidates
+    ]
 
 
-def _v2(
-    question: Question, candidates: Sequence[Candidate], now: int
-) -> tuple[list[Scored], tuple[tuple[str, float], ...]]:  # fmt: skip
+def _mixed(task: Task, fit: Fit, candidates: Sequence[Candidate]) -> list[Scored]:
     """Words, age and importance."""
+    return [_seeded(task, each) for each in candidates] if task.profile == "seed" else _ours(task, fit, candidates)
+
+
+def _ours(task: Task, fit: Fit, candidates: Sequence[Candidate]) -> list[Scored]:
+    """The mix scales what the words say, so that age orders and hides nothing (in the reference it hides)."""
+    rules = task.rules
+    top = max(fit.figures.values(), default=0.0)
+    sure = relevance(fit.best, rules.saturation)
     scored: list[Scored] = []
     for each in candidates:
-        raw = raw_score(question.terms, each.memory.text)
-        score, parts, cut = _mix(each.memory, relevance(raw), now)
-        scored.append(Scored(each.memory, score, (("raw", raw), *parts), cut if raw else "no_term"))
-    return scored, (("relevance", LEAST_RELEVANCE), ("score", LEAST_SCORE))
+        figure = fit.figures[each.finding.doc]
+        found = sure * figure / top if top else 0.0
+        fresh, told = recency(_used(each.finding), task.now, rules), _told(each.finding, rules)
+        score = found * (rules.relevance + rules.recency * fresh + rules.importance * told)
+        parts = (("words", figure), ("relevance", found), ("recency", fresh), ("importance", told))
+        new = found * (rules.relevance + rules.recency + rules.importance * told)
+        scored.append(Scored(each.finding, score, parts, _cut(figure, found, new, rules)))
+    return scored
 
 
-def _hybrid(
-    question: Question, candidates: Sequence[Candidate], now: int, likeness: Likeness
-) -> tuple[list[Scored], tuple[tuple[str, float], ...]]:  # fmt: skip
-    """What v2 brings and what is alike, fused by their places: what either list alone has found comes, too."""
-    worded, cuts = _v2(question, candidates, now)
-    lexical = places(one.memory.id for one in sorted(worded, key=_place) if not one.cut)
-    number_of = {each.doc: each.memory.id for each in candidates}
-    like = {number_of[doc]: found for doc, found in likeness.found.items() if doc in number_of}
-    dense = {number: place for number, (place, _) in like.items()}
-    fused = fuse([(1.0, lexical), (likeness.weight, dense)])
-    scored: list[Scored] = []
-    for one in worded:
-        number = one.memory.id
-        lists = [
-            (name, float(found[number])) for name, found in (("lexical", lexical), ("dense", dense)) if number in found
-        ]
-        alike = (("cosine", like[number][1]),) if number in like else ()
-        cut: Cut = "" if number in fused else one.cut
-        scored.append(Scored(one.memory, fused.get(number, 0.0), (("v2", one.score), *one.parts, *alike, *lists), cut))
-    return scored, (*cuts, ("weight", likeness.weight))
+def _seeded(task: Task, each: Candidate) -> Scored:
+    """Exactly the reference's formula: the parts are added, and the sum decides whether it is brought."""
+    rules, finding = task.rules, each.finding
+    raw = content(tokens(task.question.text), finding.text)
+    found = relevance(raw, rules.saturation)
+    fresh, told = recency(_used(finding), task.now, rules), importance(_count(finding), _liked(finding), rules)
+    score = rules.relevance * found + rules.recency * fresh + rules.importance * told
+    parts = (("raw", raw), ("relevance", found), ("recency", fresh), ("importance", told))
+    return Scored(finding, score, parts, _cut(raw, found, score, rules))
 
 
-def _mix(memory: Memory, found: float, now: int) -> tuple[float, tuple[tuple[str, float], ...], Cut]:
-    fresh, told = recency(memory, now), importance(memory)
-    score = RELEVANCE * found + RECENCY * fresh + IMPORTANCE * told
-    new = score + RECENCY * (1 - fresh)
-    cut: Cut = "relevance" if found < LEAST_RELEVANCE else "score" if new < LEAST_SCORE else ""
-    return score, (("relevance", found), ("recency", fresh), ("importance", told)), cut
+def _cut(words: float, found: float, score: float, rules: Rules) -> Cut:
+    if not words:
+        return "no_term"
+    return "relevance" if found < rules.min_relevance else "score" if score < rules.min_score else ""
+
+
+def _used(finding: Finding) -> int:
+    """When it was last news: told, told anew or praised; of a line, when it was said."""
+    memory = finding.memory
+    return max(memory.created_at, memory.updated_at, memory.praised_at) if memory is not None else finding.at
+
+
+def _count(finding: Finding) -> int:
+    return finding.memory.importance if finding.memory is not None else 1
+
+
+def _liked(finding: Finding) -> float | None:
+    return finding.memory.feedback if finding.memory is not None else None
+
+
+def _told(finding: Finding, rules: Rules) -> float:
+    """A line weighs nothing by itself; what was kept does."""
+    return importance(_count(finding), _liked(finding), rules) if finding.kind != "line" else 0.0
+
+
+def _hybrid(task: Task, scored: Sequence[Scored], like: Likenesses) -> list[Scored]:
+    """Both lists fused: their places order (in the reference they only broke ties)."""
+    words = sorted((one for one in scored if one.cut != "no_term"), key=_place)
+    lexical = places(one.finding.doc for one in (words[:LIST] if task.profile == "seed" else words))
+    dense = {doc: place for doc, (place, _) in like.found.items() if task.profile != "seed" or place <= LIST}
+    fused = fuse(((1.0, lexical), (like.weight, dense)))
+    done: list[Scored] = []
+    for one in scored:
+        doc = one.finding.doc
+        found = (*((("sparse", float(lexical[doc])),) if doc in lexical else ()),
+                 *((("dense", float(dense[doc])), ("cosine", like.found[doc][1])) if doc in dense else ()))  # fmt: skip
+        alone: Cut = "" if doc in dense else one.cut or ("" if doc in lexical else "beyond")
+        parts = (("mix", one.score), *one.parts, *found)
+        done.append(Scored(one.finding, fused.get(doc, 0.0) * RRF_K, parts, alone))
+    return done
 
 
 def _place(one: Scored) -> tuple[bool, float, float, int]:
-    """What shares nothing comes last; of equals the better by words first, then the newer."""
-    return one.cut == "no_term", -one.score, -dict(one.parts).get("v2", 0.0), -one.memory.id
+    """What shares nothing comes last; of equals the better mix first, then the newer."""
+    return one.cut in ("no_term", "beyond"), -one.score, -dict(one.parts).get("mix", 0.0), -one.finding.doc
 
 
-def _limited(ordered: Iterable[Scored], limit: int, *, distinct: bool) -> list[Scored]:
-    """The same with what is one too many marked; two people who say the same told two things."""
+def _limited(ordered: Sequence[Scored], task: Task) -> tuple[Scored, ...]:
+    """The same with what is told twice and what is one too many marked; two people who say the same told two things.
+
+    A line that only repeats something kept gives its place to it.
+    """
+    kept = {fold(one.finding.text) for one in ordered if one.finding.kind == "memory" and not one.cut}
     seen: set[tuple[int | None, str]] = set()
     done: list[Scored] = []
     brought = 0
     for one in ordered:
         cut = one.cut
-        if not cut and distinct:
-            key = (one.memory.owner_id, fold(one.memory.text))
-            cut = "duplicate" if key in seen else ""
-            seen.add(key)
-        if not cut and brought >= limit:
+        if not cut and brought >= task.limit:
             cut = "limit"
+        elif not cut:
+            folded = fold(one.finding.text)
+            key = (one.finding.person_id, folded)
+            twice = one.finding.kind == "line" and any(text in folded for text in kept if len(text) * 2 > len(folded))
+            cut = "duplicate" if key in seen or twice else ""
+            seen.add(key)
         brought += not cut
-        done.append(replace(one, cut=cut))
-    return done
+        done.append(replace(one, cut=cut) if cut != one.cut else one)
+    return tuple(done)
+
+
+def with_context(trace: Trace) -> Trace:
+    """The same with the lines around each short line that is brought."""
+    places = {(one.finding.line.chat_id, one.finding.line.place): one.finding
+              for one in trace.scored if one.finding.line is not None}  # fmt: skip
+
+    def around(finding: Finding) -> Finding:
+        line = finding.line
+        if line is None or len(finding.text) > SHORT:
+            return finding
+        near = [places.get((line.chat_id, line.place + step)) for step in (-1, 1)]
+        told = tuple(
+            f"{each.who}: {' '.join(each.text.split())[:AROUND_CHARS]}"
+            for each in near
+            if each is not None and each.line is not None and each.line.talk == line.talk
+        )
+        return replace(finding, around=told)
+
+    chosen = (one if one.cut else replace(one, finding=around(one.finding)) for one in trace.scored)
+    return replace(trace, scored=tuple(chosen))

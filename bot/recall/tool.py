@@ -1,14 +1,15 @@
 """The tool memory_recall: the model asks, the audience of its turn decides what may be found."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta, tzinfo
-from typing import Literal
+from typing import Literal, cast
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from bot.types.memory import Memory
+from bot.types.memory import MemoryKind
 from bot.types.prompt import ToolSpec
+from bot.types.recall import KINDS, Finding, FindingKind
 from bot.types.tool import Tool, ToolAnswer, ToolContext, ToolRefused, argument_problem
 
 DAY_CHARS = 10
@@ -19,6 +20,9 @@ MOST = 20
 
 Kind = Literal["identity", "emotion", "knowledge", "event", "experience", "summary", "note", "line"]
 """What may be asked for: the types of memories, summaries of talks, notes, and lines of the transcript."""
+
+OTHERS: Mapping[Kind, FindingKind] = {"summary": "digest", "note": "note", "line": "line"}
+"""What is asked for besides memories, and its kind among findings."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,9 +35,20 @@ class Wish:
     until: int | None = None
     kinds: tuple[Kind, ...] = ()
 
+    @property
+    def memory_kinds(self) -> tuple[MemoryKind, ...]:
+        """The types of memories that are asked for; none means all, where memories are asked for at all."""
+        return tuple(cast("MemoryKind", kind) for kind in self.kinds if kind not in OTHERS)
 
-Search = Callable[[ToolContext, Wish], Awaitable[tuple[Memory, ...]]]
-Render = Callable[[ToolContext, tuple[Memory, ...]], Awaitable[str]]
+    @property
+    def finding_kinds(self) -> tuple[FindingKind, ...]:
+        """The kinds of findings that are asked for."""
+        others = tuple(OTHERS[kind] for kind in self.kinds if kind in OTHERS)
+        return (*(("memory",) if self.memory_kinds else ()), *others) if self.kinds else KINDS
+
+
+Search = Callable[[ToolContext, Wish], Awaitable[tuple[Finding, ...]]]
+Render = Callable[[ToolContext, tuple[Finding, ...]], Awaitable[str]]
 
 
 class RecallArguments(BaseModel):
@@ -67,9 +82,16 @@ def recall_tool(
             raise ToolRefused("tool_bad_arguments", "until <= since")
         wish = Wish(asked.query, asked.top_k, since, until, tuple(dict.fromkeys(asked.kinds or ())))
         found = await search(context, wish)
-        return ToolAnswer(await render(context, found), told=tuple(memory.id for memory in found))
+        return ToolAnswer(
+            await render(context, found), told=_refs(found, "memory"), lines=_refs(found, "line"),
+            digests=_refs(found, "digest"),
+        )  # fmt: skip
 
     return Tool(spec, run, reads=True)
+
+
+def _refs(found: tuple[Finding, ...], kind: FindingKind) -> tuple[int, ...]:
+    return tuple(one.ref for one in found if one.kind == kind)
 
 
 def moment(text: str, tz: tzinfo, *, after: bool = False) -> int:

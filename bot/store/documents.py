@@ -7,7 +7,7 @@ import sqlite3
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from bot.text.tokens import index_terms
+from bot.text.terms import search_terms
 from bot.types.memory import Visibility
 from bot.types.people import Audience
 from bot.types.recall import FindingKind
@@ -23,7 +23,8 @@ class Doc:
     """Something that can come back: its number `ref` among those of its kind, and its text as it is searched.
 
     `scope` is who may see it (`scope_of`), `person_id` whose words or whose memory it is (None: nuan's), `at` when it
-    happened, ms. `talk` is the number of the first line of the same talk, 0 outside of talks.
+    happened, ms. Of a line, `talk` is the number of the first one of the same talk, and `place` counts the lines of
+    its chat.
     """
 
     kind: FindingKind
@@ -34,6 +35,7 @@ class Doc:
     at: int
     text: str
     talk: int = 0
+    place: int = 0
 
 
 def scope_of(visibility: Visibility, owner_id: int | None, chat_id: int) -> str:
@@ -55,12 +57,13 @@ def scopes_of(audience: Audience) -> tuple[str, ...]:
 def put(db: sqlite3.Connection, doc: Doc) -> None:
     """Verb part: write the row of a document, in place of the one it had. Its terms need no dictionary."""
     drop(db, doc.kind, (doc.ref,))
-    terms = index_terms(doc.text)
+    terms = search_terms(doc.text)
     if not terms:
         return
     number = db.execute(
-        "INSERT INTO doc (kind, ref, scope, chat_id, person_id, at, talk, length) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-        (doc.kind, doc.ref, doc.scope, doc.chat_id, doc.person_id, doc.at, doc.talk, len(terms)),
+        "INSERT INTO doc (kind, ref, scope, chat_id, person_id, at, talk, place, length) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (doc.kind, doc.ref, doc.scope, doc.chat_id, doc.person_id, doc.at, doc.talk, doc.place, len(terms)),
     ).lastrowid
     db.execute("INSERT INTO doc_text (rowid, scope, terms) VALUES (?, ?, ?)", (number, doc.scope, " ".join(terms)))
 

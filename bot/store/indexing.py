@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 from bot.store.documents import TALK_MS, Doc, drop, put, scope_of
 from bot.store.embedded import set_aside, take_back
-from bot.text.tokens import TERMS
+from bot.text.terms import TERMS
 
 LINE = """kind IN ('message', 'bot') AND hidden = '' AND off_record = 0 AND label IN ('', 'cut')"""
 """Lines of the transcript that may come back: what people and nuan said. Receipts, commands and what is forgotten,
@@ -50,7 +50,7 @@ def index_lines(db: sqlite3.Connection, numbers: Iterable[int]) -> None:
             drop(db, "line", (number,))
             continue
         chat, person, at, text = row
-        put(db, Doc("line", number, _heard_by(db, chat), chat, person, at, text, _talk(db, chat, number, at)))
+        put(db, Doc("line", number, _heard_by(db, chat), chat, person, at, text, *_where(db, chat, number, at)))
 
 
 def up_to_date(db: sqlite3.Connection) -> None:
@@ -86,10 +86,14 @@ def _heard_by(db: sqlite3.Connection, chat_id: int) -> str:
     return scope_of("private", row[0] if row else None, chat_id)
 
 
-def _talk(db: sqlite3.Connection, chat_id: int, number: int, at: int) -> int:
-    """The talk that a line goes on with, by the line before it; else it begins one."""
-    row = db.execute(
-        "SELECT talk, at FROM doc WHERE chat_id = ? AND kind = 'line' AND ref < ? ORDER BY ref DESC LIMIT 1",
-        (chat_id, number),
+def _where(db: sqlite3.Connection, chat_id: int, number: int, at: int) -> tuple[int, int]:
+    """The talk that a line goes on with, or begins, and its place in the chat; an edited line stays where it was."""
+    row = db.execute("SELECT talk, place FROM doc WHERE kind = 'line' AND ref = ?", (number,)).fetchone()
+    if row is not None:
+        return row[0], row[1]
+    last = db.execute(
+        "SELECT talk, place, at FROM doc WHERE chat_id = ? AND kind = 'line' ORDER BY place DESC LIMIT 1", (chat_id,)
     ).fetchone()
-    return row[0] if row is not None and abs(at - row[1]) <= TALK_MS else number
+    if last is None:
+        return number, 1
+    return (last[0] if abs(at - last[2]) <= TALK_MS else number), last[1] + 1

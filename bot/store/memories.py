@@ -1,17 +1,11 @@
 """Memories: storing, finding and undoing. Every read takes an audience and filters in the query."""
 
-from collections.abc import Sequence
-
 from bot.store.database import Database
-from bot.store.documents import scopes_of
 from bot.store.keeping import Receipt, answer, remember, undo
-from bot.store.rows import COLUMNS, MEMORY, memory_of
-from bot.types.memory import Candidate, Memory, NewMemory
+from bot.store.rows import MEMORY, memory_of
+from bot.types.memory import Memory, NewMemory
 from bot.types.merging import Merging, keep_apart
 from bot.types.people import Audience
-
-NOTHING = '""'
-"""A full-text query that nothing matches."""
 
 LAYERS = (
     ("asked = 1 AND slot = ''", 50),
@@ -66,30 +60,6 @@ class Memories:
         rows = await self._database.rows(" UNION ALL ".join(parts), params * len(parts))
         return tuple(memory_of(row) for row in rows)
 
-    async def search(
-        self, audience: Audience, terms: tuple[str, ...], limit: int, docs: Sequence[int] = ()
-    ) -> tuple[Candidate, ...]:  # fmt: skip
-        """What this audience may see: the best matches of any of the terms, best first, then others of `docs`.
-
-        Those are numbers of documents in the index.
-        """
-        query = match_query(audience, terms)
-        where, params = visible(audience)
-        matched, alike = await self._database.snapshot(
-            (f"SELECT {COLUMNS}, doc.id, -bm25(doc_text, 0, 1) AS fit FROM doc_text "
-             "JOIN doc ON doc.id = doc_text.rowid "
-             "JOIN memory ON memory.id = doc.ref AND doc.kind = 'memory' "
-             f"WHERE doc_text MATCH ? AND disabled_at IS NULL AND {where} "
-             "ORDER BY fit DESC, memory.id DESC LIMIT ?", (query or NOTHING, *params, limit)),
-            (f"SELECT {COLUMNS}, doc.id FROM doc "
-             "JOIN memory ON memory.id = doc.ref AND doc.kind = 'memory' "
-             f"WHERE doc.id IN ({', '.join('?' * len(docs))}) AND disabled_at IS NULL AND {where}", (*docs, *params)),
-        )  # fmt: skip
-        found = tuple(Candidate(memory_of(row[:-2]), float(row[-1]), row[-2]) for row in matched)
-        known = {each.doc for each in found}
-        others = (Candidate(memory_of(row[:-1]), None, row[-1]) for row in alike)
-        return (*found, *(each for each in others if each.doc not in known))
-
     async def experiences_since(self, chat_id: int, since: int) -> int:
         """How many experiences a chat saved since that instant, ms."""
         row = await self._database.row(
@@ -118,9 +88,3 @@ def visible(audience: Audience) -> tuple[str, tuple[object, ...]]:
         own = "(memory.visibility = 'private' AND memory.owner_id = ?)"
         return f"({own} OR {here} OR {public})", (audience.person_ids[0], audience.chat_id, *audience.person_ids)
     return f"({here} OR {public})", (audience.chat_id, *audience.person_ids)
-
-
-def match_query(audience: Audience, terms: tuple[str, ...]) -> str:
-    """A full-text query of quoted words only, narrowed to the rows' possible owners; "" when there is no word."""
-    words = " OR ".join(f'"{term}"' for term in terms if term.isalnum())
-    return f"scope : ({' OR '.join(scopes_of(audience))}) AND terms : ({words})" if words else ""

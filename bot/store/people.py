@@ -1,7 +1,7 @@
 """Persons, accounts, chats and places. Names are display only; platform ids decide who is who."""
 
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import cast
 
 from bot.store.access import Lists
@@ -58,6 +58,12 @@ class People:
         if row is None:
             raise LookupError(f"no person {person_id!r}")
         return person_of(row, self._lists.owners)
+
+    async def names(self, numbers: Sequence[int]) -> dict[int, str]:
+        """The display names of these persons."""
+        marks = ",".join("?" * len(numbers))
+        rows = await self._database.rows(f"SELECT id, name FROM person WHERE id IN ({marks})", numbers)
+        return {int(row[0]): str(row[1]) for row in rows}
 
     async def person_named(self, name: str) -> Person | None:
         """The person with that number or, if it is unique, that display name; None otherwise."""

@@ -228,6 +228,7 @@ def tool_done(db: sqlite3.Connection, turn: Turn, outcome: ToolOutcome, at: int)
     told(db, turn.id, outcome.told, Use(outcome.rest_ms), at)
     note(db, turn.id, (Brought(outcome.name, "", outcome.tokens, " ".join(f"#{each}" for each in outcome.told)),))
     _tell(db, entry_id, "memory", outcome.told)
+    _tell(db, entry_id, "digest", outcome.digests)
     db.execute("INSERT INTO effect (key, result, at) VALUES (?, ?, ?)", (key, "done", at))
 
 

@@ -22,6 +22,7 @@ from bot.store.deadlines import Deadlines
 from bot.store.digests import Digests
 from bot.store.events import Events
 from bot.store.feedback import Feedback, remark
+from bot.store.finding import Findings
 from bot.store.flushes import Flushes
 from bot.store.forgetting import Forget
 from bot.store.heartbeats import Heartbeats
@@ -76,6 +77,7 @@ class Store:
         self.refusals = Refusals(database)
         self.switches = Switches(database)
         self.memories = Memories(database)
+        self.finding = Findings(database)
         self.vectors = Vectors(database)
         self.lives = Lives(database)
         self.merges = Merges(database)

@@ -11,9 +11,6 @@ from typing import Protocol
 from bot.text.fold import fold
 from bot.text.script import ENGLISH
 
-TERMS = 1
-"""Which terms an index holds: one that was written with others is written anew."""
-
 QUERY_CHARS = 8_000
 """A longer question is read up to here: 0.05 s of work, 0.6 s for the worst text."""
 
@@ -47,6 +44,12 @@ class _Cutter(Protocol):
     total: int
 
     def cut_for_search(self, sentence: str) -> Iterator[str]: ...
+
+
+def runs(folded: str) -> list[tuple[str, str]]:
+    """What a folded text consists of, in order: (run of a script without spaces, "") or ("", Latin word or figure)."""
+    found: list[tuple[str, str]] = _RUNS.findall(folded)
+    return found
 
 
 def index_terms(text: str) -> tuple[str, ...]:

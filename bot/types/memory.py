@@ -11,8 +11,6 @@ Verb = Literal["remember", "forget", "undo", "nick_set", "nick_revoke", "clarify
 Scope = Literal["", "all", "aside"]
 """What a wish to forget is about: what it names or points at, everything, or only that a message is not kept."""
 QuestionKind = Literal["what", "name", "which", "clarify"]
-Ranking = Literal["keyword", "v2", "hybrid"]
-"""By shared words; by words, age and importance; by those and by likeness (bot/recall/ranking.py)."""
 
 STABILITY_DAYS: dict[MemoryKind, int] = {
     "identity": 999_999,
@@ -83,18 +81,6 @@ class Memory:
         """What people thought of the replies that it was told to, -1 to 1; None when nobody said (seed Feedback)."""
         counted = self.helpful + self.unhelpful
         return (self.helpful - self.unhelpful) / counted if counted else None
-
-
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """A memory that a question may mean, number `doc` of the index.
-
-    `bm25` is the index's own figure, larger is better, None without a match.
-    """
-
-    memory: Memory
-    bm25: float | None
-    doc: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,9 +1,10 @@
 """What is asked of memory, and what comes back: memories, summaries, notes and lines of the transcript."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, Protocol
 
-from bot.types.memory import Memory
+from bot.types.memory import Memory, MemoryKind
 from bot.types.people import Audience
 
 FindingKind = Literal["memory", "digest", "note", "line"]
@@ -13,6 +14,12 @@ Mode = Literal["keyword", "v2", "hybrid"]
 """By shared words; by words, age and importance; by those and by likeness."""
 MODES: tuple[Mode, ...] = ("keyword", "v2", "hybrid")
 
+Profile = Literal["default", "seed"]
+"""Nuan's way of ranking, or the reference's with its numbers."""
+
+Span = tuple[int, int]
+"""From the first moment, ms, to the first that is not in it any more."""
+
 Cut = Literal["", "no_term", "relevance", "score", "beyond", "duplicate", "limit"]
 """Why something is not brought: nothing in common, below a cut-off, in neither list, told already, too many."""
 
@@ -21,10 +28,10 @@ Cut = Literal["", "no_term", "relevance", "score", "beyond", "duplicate", "limit
 class Asking:
     """A question to memory: who hears the answer, whose question it is, and the text; `now` in ms.
 
-    `most` findings (None: as configured) of these kinds that happened in [since, until), ms. `mode` is None for the
-    configured one. `own` are the person's recent own lines, oldest first, and `scene` is what happens around: they
-    give words that weigh less. Lines of the chat from event `heard` on are left out: the model has them before it
-    (0: none is left out).
+    `most` findings (None: as configured) of these kinds, of memories only of these types (none: all), that happened in [since, until), ms. `mode` and `profile` are
+    None for the configured ones. `own` are the person's recent own lines, oldest first, and `scene` is what happens
+    around: they give words that weigh less. Lines of the chat from event `heard` on are left out: the model has them
+    before it (0: none is left out). `zone` is the asker's time zone, for 昨天 ("": the configured one).
     """
 
     audience: Audience
@@ -33,20 +40,33 @@ class Asking:
     now: int
     most: int | None = None
     kinds: tuple[FindingKind, ...] = KINDS
+    memory_kinds: tuple[MemoryKind, ...] = ()
     since: int | None = None
     until: int | None = None
     mode: Mode | None = None
+    profile: Profile | None = None
     own: tuple[str, ...] = ()
     scene: str = ""
     heard: int = 0
+    zone: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a line stands: its chat, its number among the lines of it, and the first line of its talk."""
+
+    chat_id: int
+    place: int
+    talk: int
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
     """Something that may come back: `doc` is its number in the index, `ref` the one among those of its kind.
 
-    `who` is whose words or memory it is ("" : nuan's own, or nobody's), `person_id` the same as a number; `at` is when
-    it happened, ms. `around` are the lines just before and after a line that is short. `memory` is set for memories.
+    `who` is whose words or memory it is ("": nuan's own, or nobody's), `person_id` the same as a number; `at` is when
+    it happened, ms. `line` is set for lines, `memory` for memories. `around` are the lines just before and after one
+    that is short.
     """
 
     doc: int
@@ -56,8 +76,36 @@ class Finding:
     person_id: int | None
     who: str
     at: int
-    around: tuple[str, ...] = ()
+    line: Place | None = None
     memory: Memory | None = None
+    around: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Posting:
+    """The documents that hold a term, of those that the audience may see."""
+
+    term: str
+    docs: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Matches:
+    """What the index says of a question: the postings of its terms; how many documents the audience may see, and how
+    many terms are in them. `dated` happened when the question asks about."""
+
+    postings: tuple[Posting, ...]
+    count: int
+    length: int
+    dated: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A finding with its terms in the index, as they occur."""
+
+    finding: Finding
+    terms: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,14 +120,42 @@ class Scored:
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """How a question was answered: its terms, the cut-offs, and every candidate, best first."""
+    """How a question was answered: its terms, the rarest first, the cut-offs, and every candidate, best first.
+
+    `missing` says why likeness did not count where it should have, "" otherwise; `spans` are the times it asks about.
+    """
 
     mode: Mode
     terms: tuple[str, ...]
     thresholds: tuple[tuple[str, float], ...]
     scored: tuple[Scored, ...]
+    missing: str = ""
+    spans: tuple[Span, ...] = ()
 
     @property
     def chosen(self) -> tuple[Scored, ...]:
         """What is brought, best first."""
         return tuple(one for one in self.scored if not one.cut)
+
+
+class Likenesses(Protocol):
+    """Documents that are like a question: place, from 1, and cosine, by number; `missing` says why there are none."""
+
+    @property
+    def found(self) -> Mapping[int, tuple[int, float]]: ...
+
+    @property
+    def missing(self) -> str: ...
+
+    @property
+    def weight(self) -> float:
+        """What a place counts beside one among those found by words."""
+        ...
+
+
+class Near(Protocol):
+    """Finds documents by likeness, of what the audience may see."""
+
+    async def like(self, asking: Asking, most: int) -> Likenesses:
+        """At most `most` of them."""
+        ...

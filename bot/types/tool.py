@@ -42,10 +42,10 @@ class Unlearn:
 class ToolAnswer:
     """What the model is told; `memory` is stored in the same commit, its number replaces {id} in the text.
 
-    `told` are the memories that the text tells: when one is forgotten, the log that holds this goes with it, as
-    with the `lines` of a transcript (their numbers). `quiet`
-    ends the turn and every talk of its chat: nobody is in conversation any more until somebody calls. `forget` is
-    carried out in place of a text: its receipt is said at once, and the turn begins anew on a log without it.
+    `told` are the memories that the text tells: when one is forgotten, the log that holds this goes with it, as with
+    the `lines` of a transcript and the `digests` of talks (their numbers). `quiet` ends the turn and every talk of its
+    chat: nobody is in conversation any more until somebody calls. `forget` is carried out in place of a text: its
+    receipt is said at once, and the turn begins anew on a log without it.
     """
 
     text: str
@@ -54,6 +54,7 @@ class ToolAnswer:
     quiet: bool = False
     forget: Unlearn | None = None
     lines: tuple[int, ...] = ()
+    digests: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +76,7 @@ class ToolOutcome:
     quiet: bool = False
     forget: Unlearn | None = None
     lines: tuple[int, ...] = ()
+    digests: tuple[int, ...] = ()
     rest_ms: int = DAY_MS
     merging: Merging = keep_apart
 

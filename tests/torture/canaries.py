@@ -19,9 +19,9 @@ from pathlib import Path
 from bot.cli.house import Place
 from bot.cli.look import Look, View, show_boot, show_ctx
 from bot.config.settings import Settings
-from bot.recall.ranking import RANKINGS
 from bot.resources import Prompts, resource_dir
 from bot.types.prompt import Request
+from bot.types.recall import MODES
 from tests.fakes.model import Answer, calls
 from tests.world import World
 
@@ -76,7 +76,7 @@ class Field:
         allow = {name: {"allow": [f"{name[0]}-{who}" for who in PEOPLE] + [f"group:{g}" for g in GROUPS if g]}
                  for name in PLATFORMS}  # fmt: skip
         settings = Settings.model_validate({
-            "bot": {"timezone": "Asia/Shanghai"}, "memory": {"ranking": ranking}, "budget": {"day_tokens": None},
+            "bot": {"timezone": "Asia/Shanghai"}, "memory": {"mode": ranking}, "budget": {"day_tokens": None},
             "context": {"opening_tokens": 150}, **allow,
         })  # fmt: skip
         self.world = World(folder, settings, PLATFORMS)
@@ -200,7 +200,7 @@ def _place(prompt: str) -> tuple[str, str]:
     return said[1].lower(), said[2] or f"dm {who[1] if who else ''}"
 
 
-async def canaries(folder: Path, recalls: int, seed: int = 1, rankings: tuple[str, ...] = RANKINGS) -> Count:
+async def canaries(folder: Path, recalls: int, seed: int = 1, rankings: tuple[str, ...] = MODES) -> Count:
     """So many askings in all, under these rankings in equal parts."""
     count = Count()
     for ranking in rankings:

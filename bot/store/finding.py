@@ -1,0 +1,151 @@
+"""Reading the index: what matches, and the rows behind it. Every read takes an audience and filters in the query."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from bot.store.database import Database, Params
+from bot.store.documents import scopes_of
+from bot.store.rows import COLUMNS, memory_of
+from bot.types.memory import Memory
+from bot.types.recall import Asking, Candidate, Finding, Matches, Place, Posting, Span
+
+AROUND = 2
+"""Lines before and after one that support it."""
+
+MOST_DATED = 120
+"""Documents of the times that a question asks about, the newest."""
+
+NOTE = """note.path || '#L' || note_chunk.first_line || CASE note_chunk.last_line WHEN note_chunk.first_line THEN ''
+    ELSE '-' || note_chunk.last_line END || ': ' || note_chunk.text"""
+"""A piece of a note as it is cited: notes/2026-05-02.md#L3-9 and what it says."""
+
+ROWS = f"""SELECT doc.id, doc.kind, doc.ref, doc.person_id, coalesce(person.name, ''), doc.at, doc.chat_id, doc.place,
+    doc.talk, doc_text.terms, coalesce(event.text, digest.summary, {NOTE}, '')
+    FROM doc JOIN doc_text ON doc_text.rowid = doc.id LEFT JOIN person ON person.id = doc.person_id
+    LEFT JOIN digest ON doc.kind = 'digest' AND digest.id = doc.ref
+    LEFT JOIN event ON doc.kind = 'line' AND event.id = doc.ref
+    LEFT JOIN note_chunk ON doc.kind = 'note' AND note_chunk.id = doc.ref
+    LEFT JOIN note ON note.id = note_chunk.note_id """
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Documents to read; of `lines` also those around them."""
+
+    docs: tuple[int, ...]
+    lines: tuple[int, ...]
+
+
+class Findings:
+    """What can come back, as an audience may see it."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def match(self, asking: Asking, terms: Sequence[str], spans: Sequence[Span]) -> Matches:
+        """What the index has of these terms and of these times; a term that is not letters and figures has nothing."""
+        terms = [term for term in terms if term.isalnum()]
+        scopes = scopes_of(asking.audience)
+        marks = _marks(scopes)
+        limits, values = _limits(asking)
+        seen = " OR ".join(scopes)
+        each = f"SELECT {{n}}, doc_text.rowid FROM doc_text{' JOIN doc ON doc.id = doc_text.rowid' if limits else ''} "
+        each += f"WHERE doc_text MATCH ?{limits}"
+        found, counted, dated = await self._database.snapshot(
+            (
+                " UNION ALL ".join(each.format(n=number) for number in range(len(terms))) or "SELECT 0, 0 WHERE 0",
+                [value for term in terms for value in (f'scope : ({seen}) AND terms : "{term}"', *values)],
+            ),
+            (f"SELECT count(*), sum(length) FROM doc WHERE scope IN ({marks})", scopes),
+            (
+                " UNION ".join(
+                    f"SELECT * FROM (SELECT id FROM doc WHERE scope IN ({marks}) AND at >= ? AND at < ?{limits} "
+                    "ORDER BY at DESC LIMIT ?)"
+                    for _ in spans
+                ) or "SELECT 0 WHERE 0",
+                [value for span in spans for value in (*scopes, *span, *values, MOST_DATED)],
+            ),
+        )  # fmt: skip
+        postings: list[list[int]] = [[] for _ in terms]
+        for number, doc in found:
+            postings[number].append(doc)
+        count, length = counted[0]
+        return Matches(
+            tuple(Posting(term, tuple(docs)) for term, docs in zip(terms, postings, strict=True)),
+            count, length or 0, tuple(row[0] for row in dated),
+        )  # fmt: skip
+
+    async def read(self, asking: Asking, wanted: Wanted) -> tuple[Candidate, ...]:
+        """The documents of these numbers that the audience may see, and the lines around those of `lines`."""
+        scopes = scopes_of(asking.audience)
+        limits, values = _limits(asking)
+        may = f"doc.scope IN ({_marks(scopes)}){limits}"
+        around = (
+            "SELECT near.id FROM doc AS one JOIN doc AS near ON near.chat_id = one.chat_id AND near.kind = 'line' "
+            f"AND near.place BETWEEN one.place - {AROUND} AND one.place + {AROUND} "
+            f"WHERE one.kind = 'line' AND one.id IN ({_marks(wanted.lines)})"
+        )
+        rows, memories = await self._database.snapshot(
+            (f"{ROWS}WHERE doc.id IN (SELECT id FROM doc WHERE id IN ({_marks(wanted.docs)}) UNION {around}) AND {may}",
+             (*wanted.docs, *wanted.lines, *scopes, *values)),
+            (f"SELECT {COLUMNS} FROM doc JOIN memory ON memory.id = doc.ref AND disabled_at IS NULL "
+             f"WHERE doc.kind = 'memory' AND doc.id IN ({_marks(wanted.docs)}) AND {may}",
+             (*wanted.docs, *scopes, *values)),
+        )  # fmt: skip
+        known = {memory.id: memory for memory in map(memory_of, memories)}
+        return tuple(_candidate(row, known) for row in rows if row[1] != "memory" or row[2] in known)
+
+    async def heard(self, session_id: int) -> int:
+        """The first message that the running log of a session answers: the model has it and what follows; 0: none."""
+        row = await self._database.row(
+            "SELECT min(event_id) FROM turn JOIN turn_event ON turn_id = turn.id "
+            "WHERE epoch_id = (SELECT max(id) FROM epoch WHERE session_id = ?)",
+            (session_id,),
+        )
+        return int(row[0]) if row and row[0] is not None else 0
+
+    async def newest(self, asking: Asking, limit: int) -> tuple[int, ...]:
+        """The documents that happened last, newest first."""
+        scopes = scopes_of(asking.audience)
+        limits, values = _limits(asking)
+        rows = await self._database.rows(
+            f"SELECT id FROM doc WHERE scope IN ({_marks(scopes)}){limits} ORDER BY at DESC, id DESC LIMIT ?",
+            (*scopes, *values, limit),
+        )
+        return tuple(int(row[0]) for row in rows)
+
+
+def _limits(asking: Asking) -> tuple[str, Params]:
+    """What a question leaves out, as conditions on `doc`."""
+    parts: list[str] = []
+    values: list[object] = []
+    if len(asking.kinds) < 4:
+        parts.append(f" AND doc.kind IN ({_marks(asking.kinds)})")
+        values += asking.kinds
+    if asking.memory_kinds:
+        some = f"SELECT id FROM memory WHERE kind IN ({_marks(asking.memory_kinds)})"
+        parts.append(f" AND (doc.kind <> 'memory' OR doc.ref IN ({some}))")
+        values += asking.memory_kinds
+    if asking.since is not None:
+        parts.append(" AND doc.at >= ?")
+        values.append(asking.since)
+    if asking.until is not None:
+        parts.append(" AND doc.at < ?")
+        values.append(asking.until)
+    if asking.heard:
+        parts.append(" AND NOT (doc.kind = 'line' AND doc.chat_id = ? AND doc.ref >= ?)")
+        values += [asking.audience.chat_id, asking.heard]
+    return "".join(parts), values
+
+
+def _marks(values: Sequence[object]) -> str:
+    return ",".join("?" * len(values))
+
+
+def _candidate(row: tuple[Any, ...], memories: Mapping[int, Memory]) -> Candidate:
+    number, kind, ref, person, who, at, chat, place, talk, terms, text = row
+    memory = memories[ref] if kind == "memory" else None
+    line = Place(chat, place, talk) if kind == "line" else None
+    told = memory.text if memory is not None else text
+    return Candidate(Finding(number, kind, ref, told, person, who, at, line, memory), tuple(terms.split()))

@@ -1,0 +1,52 @@
+"""The times that a text is about, as moments in a zone: 昨天, 上周三, 5月2日, last May, two weeks ago. Pure."""
+
+from datetime import UTC, datetime, timedelta, tzinfo
+
+from bot.text import spans_en, spans_zh
+from bot.text.calendar import Days
+from bot.text.dates import local_day
+from bot.text.fold import fold
+
+READ_CHARS = 2_000
+"""A longer text is read at both ends."""
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MS = timedelta(milliseconds=1)
+
+
+def spans(text: str, now: int, tz: tzinfo) -> tuple[tuple[int, int], ...]:
+    """From the first moment, ms, to the first after it, of each time that the text names; `now` in ms.
+
+    A day without a year is the latest one, a weekday alone as well. Times that include another one are left out: 2023
+    beside 3 May 2023.
+    """
+    return tuple(dict.fromkeys(_moments(days, tz) for days in _named(text, now, tz)))
+
+
+def _named(text: str, now: int, tz: tzinfo) -> list[Days]:
+    folded = fold(text if len(text) <= READ_CHARS else f"{text[: READ_CHARS // 2]}\n{text[-READ_CHARS // 2 :]}")
+    today = local_day(now, tz)
+    found = [days for _, _, days in (*spans_zh.times(folded, today), *spans_en.times(folded, today))]
+    return [one for one in found if not any(_holds(one, other) for other in found)]
+
+
+def _holds(one: Days, other: Days) -> bool:
+    """Whether the other is only a part of this one."""
+    return one != other and one.first <= other.first and other.last <= one.last and (
+        (one.first, one.last) != (other.first, other.last) or one.hours == (0, 24)
+    )  # fmt: skip
+
+
+def _moments(days: Days, tz: tzinfo) -> tuple[int, int]:
+    start, end = days.hours
+    return _moment(days, start, tz, after=False), _moment(days, end, tz, after=True)
+
+
+def _moment(days: Days, hour: int, tz: tzinfo, *, after: bool) -> int:
+    one = days.last if after else days.first
+    try:
+        more, hour = divmod(hour, 24)
+        one += timedelta(days=more)
+        return (datetime(one.year, one.month, one.day, hour, tzinfo=tz) - _EPOCH) // _MS
+    except OverflowError:  # the calendar's last day
+        return (datetime(one.year, one.month, one.day, 23, tzinfo=UTC) - _EPOCH) // _MS

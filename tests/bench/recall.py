@@ -1,0 +1,261 @@
+"""`python -m tests.bench.recall DIR`: conversations through the real door into the real store, questions through the
+real recall. One JSON object tells how often what answers a question came back, and how long it took.
+"""
+
+import argparse
+import asyncio
+import json
+import re
+import sys
+import tempfile
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+from bot.config.settings import Settings
+from bot.flow.recalling import Recalling
+from bot.rooms import make_recalling
+from bot.types.event import Incoming, Place, Sender
+from bot.types.people import Audience
+from bot.types.recall import MODES, Asking, Mode, Trace
+from tests.bench.counts import spread
+from tests.world import World
+
+MOST = 10
+"""Places that count."""
+
+LINE_S, SESSION_S = 20, 3_600
+"""Seconds between lines, and at least between sessions, of data that tells only days."""
+
+TOGETHER = 64
+"""Lines that wait for one commit."""
+
+MORE, LINES = 0.8, 20
+"""A session's figure is that of its best line, and of each next one so much less."""
+
+UNSCORED = ("adversarial",)
+"""Categories that the README scores apart."""
+
+Convert = Callable[[str], str]
+
+_DAY = re.compile(r"(\d{4})[-年](\d{1,2})[-月](\d{1,2})")
+_CLOCK = re.compile(r"(\d{1,2}):(\d{2})")
+_SPOKEN = re.compile(r"(\d{1,2}):(\d{2}) (am|pm) on (\d{1,2}) (\w+), (\d{4})")
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line of a conversation, with its moment in ms."""
+
+    turn: str
+    session: str
+    index: int
+    speaker: str
+    text: str
+    at: int
+
+
+@dataclass(slots=True)
+class Tally:
+    """Sums of one kind of questions."""
+
+    count: int = 0
+    sums: dict[str, float] = field(default_factory=lambda: defaultdict(float))
+
+    def add(self, figures: Mapping[str, float]) -> None:
+        """Count one question."""
+        self.count += 1
+        for name, figure in figures.items():
+            self.sums[name] += figure
+
+    def means(self) -> dict[str, float]:
+        """In percent."""
+        return {name: round(100 * total / self.count, 1) for name, total in self.sums.items()}
+
+
+def moment(text: str) -> tuple[int, bool]:
+    """A moment of the data as ms, and whether it tells the hour; UTC."""
+    spoken = _SPOKEN.search(text)
+    if spoken is not None:
+        day = f"{spoken[4]} {spoken[5]} {spoken[6]} {spoken[1]}:{spoken[2]} {spoken[3]}"
+        return _ms(datetime.strptime(day, "%d %B %Y %I:%M %p").replace(tzinfo=UTC)), False
+    found = _DAY.search(text)
+    assert found is not None, text
+    clock = _CLOCK.search(text, found.end())
+    day_ = datetime(int(found[1]), int(found[2]), int(found[3]), 9, tzinfo=UTC)
+    return (_ms(day_.replace(hour=int(clock[1]), minute=int(clock[2]))), True) if clock else (_ms(day_), False)
+
+
+def _ms(when: datetime) -> int:
+    return (when - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(milliseconds=1)
+
+
+def conversations(folder: Path) -> dict[str, list[Line]]:
+    """The lines of each conversation, in their order."""
+    found: dict[str, list[Line]] = defaultdict(list)
+    for row in _rows(folder / "corpus.jsonl"):
+        lines = found[row["conv"]]
+        at, exact = moment(row["time"])
+        if not exact and lines:
+            last = lines[-1]
+            same = last.session == row["session"]
+            at = last.at + LINE_S * 1000 if same else max(at, last.at + SESSION_S * 1000)
+        lines.append(Line(row["turn"], row["session"], row.get("session_index", 0), row["speaker"], row["text"], at))
+    return found
+
+
+def _rows(path: Path) -> Iterator[dict[str, Any]]:
+    with path.open(encoding="utf-8") as file:
+        yield from map(json.loads, file)
+
+
+async def feed(world: World, name: str, lines: Sequence[Line]) -> None:
+    """The conversation as a group's: old lines that nobody answers."""
+    place = Place("console", f"group:{name}", "group", name)
+    for start in range(0, len(lines), TOGETHER):
+        await asyncio.gather(*(
+            world.app.door.accept(
+                Incoming(place, Sender("console", f"{name}:{line.speaker}", line.speaker), "message", line.text,
+                         external_id=f"{name}\t{line.turn}", at=line.at)
+            )
+            for line in lines[start : start + TOGETHER]
+        ))  # fmt: skip
+    await world.app.settled()
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What a conversation became: its chat, who is in it, and each event's line."""
+
+    audience: Audience
+    lines: Mapping[int, Line]
+    starts: Mapping[int, int]
+    end: int
+
+
+async def known(world: World, convs: Mapping[str, Sequence[Line]]) -> dict[str, Known]:
+    """Each conversation as the store has it."""
+    found: dict[str, Known] = {}
+    turns = {f"{name}\t{line.turn}": line for name, lines in convs.items() for line in lines}
+    events: dict[int, dict[int, Line]] = defaultdict(dict)
+    for number, chat, outside in world.rows("SELECT id, chat_id, external_id FROM event WHERE kind = 'message'"):
+        events[int(str(chat))][int(str(number))] = turns[str(outside)]
+    chats = {chat.title: chat for chat in await world.store.people.chats()}
+    for name, lines in convs.items():
+        starts: dict[int, int] = {}
+        for line in lines:
+            starts.setdefault(line.index, line.at)
+        chat = chats[name]
+        end = max(line.at for line in lines)
+        found[name] = Known(await world.store.people.audience(chat), events[chat.id], starts, end)
+    return found
+
+
+def sessions(trace: Trace, of: Known) -> list[str]:
+    """Sessions in the order of the sums of their lines' figures."""
+    figures: dict[str, list[float]] = defaultdict(list)
+    for one in trace.scored:
+        if one.cut not in ("no_term", "beyond") and one.finding.kind == "line":
+            figures[of.lines[one.finding.ref].session].append(one.score)
+    sums = {
+        session: sum(figure * MORE**place for place, figure in enumerate(sorted(found, reverse=True)[:LINES]))
+        for session, found in figures.items()
+    }
+    return sorted(sums, key=lambda session: -sums[session])
+
+
+def _recall(gold: Sequence[str], found: Sequence[str], most: int) -> float:
+    return len(set(gold) & set(found[:most])) / len(set(gold))
+
+
+async def ask(
+    recalling: Recalling, row: dict[str, Any], of: Known, mode: Mode, convert: Convert
+) -> tuple[Trace, float]:
+    """One question and the time it took, s."""
+    until = of.starts.get(int(row["before_session"])) if "before_session" in row else None
+    now = until or (moment(row["asked_at"])[0] if "asked_at" in row else of.end + 86_400_000)
+    text = convert(row["question"])
+    asking = Asking(of.audience, 0, text, now, MOST, until=until, mode=mode, zone="UTC")
+    began = perf_counter()
+    trace = await recalling.recall(asking)
+    return trace, perf_counter() - began
+
+
+async def measure(folder: Path, data: Path, settings: Settings, mode: Mode, convert: Convert) -> dict[str, object]:
+    """Feed, ask and count."""
+    convs = conversations(folder)
+    world = World(data, settings)
+    world.clock = type(world.clock)(max(line.at for lines in convs.values() for line in lines) + 86_400_000)
+    await world.open()
+    began = perf_counter()
+    for name, lines in convs.items():
+        await feed(world, name, lines)
+    fed = perf_counter() - began
+    recalling = make_recalling(world.parts, world.app._rooms.vectorising._calls, pays=True)
+    there = await known(world, convs)
+    turn, session = Tally(), Tally()
+    categories: dict[str, Tally] = defaultdict(Tally)
+    times: list[float] = []
+    for row in _rows(folder / "queries.jsonl"):
+        of = there[row["conv"]]
+        trace, took = await ask(recalling, row, of, mode, convert)
+        times.append(took * 1000)
+        found = [of.lines[one.finding.ref].turn for one in trace.chosen if one.finding.kind == "line"]
+        figures: dict[str, float] = {}
+        if gold := row["gold_turns"]:
+            figures = {"recall@5": _recall(gold, found, 5), "recall@10": _recall(gold, found, 10),
+                       "hit@5": float(bool(_recall(gold, found, 5)))}  # fmt: skip
+        scored = row["category"] not in UNSCORED
+        if figures and scored:
+            turn.add(figures)
+        if gold := row.get("gold_sessions"):
+            ranked = sessions(trace, of)
+            whole = {f"recall@{most}": _recall(gold, ranked, most) for most in (1, 5, 10)}
+            if scored:
+                session.add(whole)
+            figures |= {f"session {name}": figure for name, figure in whole.items()}
+        categories[row["category"]].add(figures)
+    await world.close()
+    return {
+        "turn": turn.means(), "session": session.means(),
+        "by_category": {name: each.means() | {"n": each.count} for name, each in sorted(categories.items())},
+        "ms": spread(times), "mode": mode, "questions": len(times), "fed_seconds": round(fed, 1),
+    }  # fmt: skip
+
+
+def converter(script: str) -> Convert:
+    """Questions in the other script, as OpenCC writes it."""
+    if not script:
+        return lambda text: text
+    import opencc
+
+    convert: Convert = opencc.OpenCC({"hant": "s2twp", "hans": "t2s"}[script]).convert
+    return convert
+
+
+def main(arguments: list[str]) -> int:
+    """Measure one data set and print one line of JSON."""
+    parser = argparse.ArgumentParser(prog="python -m tests.bench.recall", description=__doc__)
+    parser.add_argument("folder", type=Path, nargs="?")
+    parser.add_argument("--mode", choices=MODES, default="v2")
+    parser.add_argument("--profile", choices=("default", "seed"), default="default")
+    parser.add_argument("--script", choices=("", "hans", "hant"), default="", help="ask in this Chinese script")
+    parser.add_argument("--set", nargs="*", default=[], metavar="KEY=NUMBER", help="keys of [memory]")
+    options = parser.parse_args(arguments)
+    memory: dict[str, object] = {"profile": options.profile}
+    memory |= {key: float(value) for key, value in (each.split("=") for each in options.set)}
+    settings = Settings.model_validate({"bot": {"timezone": "UTC"}, "memory": memory})
+    with tempfile.TemporaryDirectory() as data:
+        found = asyncio.run(
+            measure(options.folder, Path(data) / "data", settings, options.mode, converter(options.script))
+        )
+    print(json.dumps(found, ensure_ascii=False))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
