@@ -34,7 +34,7 @@ LINE_S, SESSION_S = 20, 3_600
 TOGETHER = 64
 """Lines that wait for one commit."""
 
-MORE, LINES = 0.8, 20
+MORE, LINES = 0.3, 20
 """A session's figure is that of its best line, and of each next one so much less."""
 
 UNSCORED = ("adversarial",)
