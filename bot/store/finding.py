@@ -45,8 +45,8 @@ class Findings:
         marks = _marks(scopes)
         limits, values = _limits(asking)
         seen = " OR ".join(scopes)
-        each = f"SELECT {{n}}, json_group_array(doc_text.rowid) FROM doc_text{' JOIN doc ON doc.id = doc_text.rowid' if limits else ''} "
-        each += f"WHERE doc_text MATCH ?{limits}"
+        joined = " JOIN doc ON doc.id = doc_text.rowid" if limits else ""
+        each = f"SELECT {{n}}, json_group_array(doc_text.rowid) FROM doc_text{joined} WHERE doc_text MATCH ?{limits}"
         found, counted, dated = await self._database.snapshot(
             (
                 " UNION ALL ".join(each.format(n=number) for number in range(len(terms))) or "SELECT 0, '[]'",

@@ -91,8 +91,10 @@ async def measure(folder: Path, documents: int, people: int) -> dict[str, object
         busy = (process_time() - busy) * 1000 / QUESTIONS
         longest = await watching
     aside.close()
-    return {"documents": documents, "people": people, "ms": spread(times), "cpu_ms": round(busy, 2), "loop_ms": round(longest, 1),
-            "filled_seconds": round(filled, 1)}  # fmt: skip
+    return {
+        "documents": documents, "people": people, "ms": spread(times), "cpu_ms": round(busy, 2),
+        "loop_ms": round(longest, 1), "filled_seconds": round(filled, 1),
+    }  # fmt: skip
 
 
 def main() -> int:
