@@ -13,8 +13,10 @@ from contextlib import closing
 from pathlib import Path
 from time import perf_counter, process_time
 
+from bot.clock import SystemClock
 from bot.config.settings import Settings
 from bot.flow.aside import Aside
+from bot.flow.dense import Dense
 from bot.flow.recalling import Recalling
 from bot.store.documents import Doc, put
 from bot.store.store import DATABASE, open_store
@@ -77,7 +79,9 @@ async def measure(folder: Path, documents: int, people: int) -> dict[str, object
     filled = perf_counter() - began
     aside, times = Aside(), []
     async with await open_store(folder) as store:
-        recalling = Recalling(store, aside, Settings.model_validate({"bot": {"timezone": "Asia/Shanghai"}}))
+        settings = Settings()
+        words_alone = Dense(store, aside, None, SystemClock(), settings.memory.embedding)
+        recalling = Recalling(store, aside, settings, "Asia/Shanghai", words_alone)
         stop, busy = asyncio.Event(), process_time()
         watching = asyncio.create_task(waits(stop))
         for number in range(QUESTIONS):
