@@ -90,7 +90,8 @@ def meet(db: sqlite3.Connection, notes: tuple[CarriedNote, ...], at: int) -> Non
     for note in notes:
         if note.chat and note.owners:
             db.execute(
-                "INSERT INTO member (chat_id, person_id, seen_at) SELECT place.chat_id, person_id, ? FROM place, account "
+                "INSERT INTO member (chat_id, person_id, seen_at) SELECT place.chat_id, person_id, ? "
+                "FROM place, account "
                 "WHERE place.platform || ':' || place.external_id = ? AND account.platform || ':' || "
                 "account.external_id = ? AND NOT EXISTS (SELECT 1 FROM member WHERE chat_id = place.chat_id)",
                 (at, note.chat, note.owners[0]),

@@ -1,4 +1,4 @@
-"""All memories, summaries and notes of a house, or one person's, as an export carries them. It reads; importing.py writes."""
+"""All memories, summaries and notes of a house, or one person's, as an export has them. importing.py writes them."""
 
 import asyncio
 from collections.abc import Mapping
@@ -190,7 +190,9 @@ class Carrying:
         return Whole(number, memory, sources=tuple(Source(*line) for line in lines))
 
     async def bring_in(self, plan: Plan, at: int, forget_until: int | None = None) -> None:
-        """Carry the plan out in one transaction: after a crash all of it is there, or nothing; then the notes are written.
+        """Carry the plan out in one transaction: after a crash all of it is there, or nothing.
+
+        Then its notes are written.
 
         With `forget_until` (ms, when undo ends) what the file holds no more is forgotten, first in the tombstones.
         """

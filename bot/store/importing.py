@@ -101,7 +101,8 @@ def _insert(
     holes = ", ".join("?" * len(values))
     number = db.execute(f"INSERT INTO memory ({', '.join(values)}) VALUES ({holes})", tuple(values.values())).lastrowid
     db.executemany(
-        "INSERT INTO merged (memory_id, at, how, before, before_observed_at, said, kind, source, observed_at, undone_at) "
+        "INSERT INTO merged (memory_id, at, how, before, before_observed_at, said, kind, source, "
+        "observed_at, undone_at) "
         "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, nullif(?, 0))",
         [(number, *astuple(merge)) for merge in memory.merges],
     )

@@ -140,7 +140,7 @@ class Carried:
 class Here:
     """What an import is compared with: all active memories, the last number given, and each person's own chat.
 
-    `whose` tells of every direct chat whose it is, `owners` the accounts of each owner, `files` the names that are taken.
+    `whose` tells whose each direct chat is, `owners` the accounts of each owner, `files` names that are taken.
     """
 
     carried: Carried

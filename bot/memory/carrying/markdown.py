@@ -17,7 +17,8 @@ END = "<!-- end -->"
 HELP = """
 Each line is one memory: its number, the day it is of, its text, and a comment that keeps the rest. Change a text or a
 day, delete a line, or add one (`- text`) under a person and a kind; then `nuan memory import` shows what would change
-and asks. `\\n` is a line break. Conversations are only shown, and a note that was changed is taken\nin beside the one that is there. Keep the last line: it says that nothing was cut off.
+and asks. `\\n` is a line break. Conversations are only shown, and a note that was changed is taken in
+beside the one that is there. Keep the last line: it says that nothing was cut off.
 """
 KINDS: tuple[MemoryKind, ...] = get_args(MemoryKind)
 

@@ -159,7 +159,8 @@ def _memory(reading: _Reading, found: Bullet) -> CarriedMemory:
     kind = cast("MemoryKind", reading.kind)
     values = {
         "chat": reading.chat, "section": "", "slot": "", "asked": False, "importance": 1, "emotion": "",
-        "archived_at": "", "original": "", "merges": [], "more": {}, "emotion_value": 0.0, "access_count": 0, "protected": False,
+        "archived_at": "", "original": "", "merges": [],
+        "more": {}, "emotion_value": 0.0, "access_count": 0, "protected": False,
         "stability_days": float(STABILITY_DAYS[kind]),
         **found.more,
     }  # fmt: skip

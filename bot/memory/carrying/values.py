@@ -145,7 +145,9 @@ def _merges(value: object) -> tuple[CarriedMerge, ...]:
         isinstance(each, dict) and each.keys() == _MERGE.keys() for each in value
     ):
         raise BadValue("should be a list of merges")
-    return tuple(CarriedMerge(**{name: _MERGE[name](each[name]) for name in _MERGE}) for each in value)  # type: ignore[arg-type]
+
+    made = [{name: reader(each[name]) for name, reader in _MERGE.items()} for each in value]
+    return tuple(CarriedMerge(**each) for each in made)  # type: ignore[arg-type]
 
 
 def _events(value: object) -> tuple[int, ...]:
