@@ -3,6 +3,8 @@
 from pathlib import Path
 
 from bot.store.store import Store
+from bot.text.frontmatter import write_front
+from bot.types.note import Front
 from tests.carrying import OWNERS, in_house, nuan, with_notes
 from tests.storing import Where, ids, look
 
@@ -59,3 +61,17 @@ def test_a_note_comes_only_to_those_who_could_read_it(tmp_path: Path) -> None:
     assert not (tmp_path / "two" / "MEMORY.md").exists()
     ((group,),) = look(tmp_path / "two", "SELECT chat_id FROM place WHERE external_id = 'g'")
     assert (tmp_path / "two" / "notes" / GROUPS).read_text("utf-8").startswith(f"---\nchat: {group}\n")
+
+
+def test_the_same_words_for_other_readers_are_another_note(tmp_path: Path) -> None:
+    path = exported(tmp_path)
+
+    async def same_words(store: Store) -> None:
+        _, chat, _ = await ids(store, Where("eve", "dm-eve"))
+        text = "".join(f"{line}\n" for line in (*write_front(Front(chat, "chat")), "- 09:00 Bob: > ok <!-- -->"))
+        assert store.notes.files.create(f"notes/{GROUPS}", f"{text}# 09:00\n- 10:00 nuan: 好\n".encode())
+
+    in_house(tmp_path / "two", same_words)
+    path.write_text(path.read_text("utf-8").replace("> # 09:00\n", ""), "utf-8")
+    assert nuan(tmp_path / "two", "import", str(path), "--yes", **OWNERS).code == 0
+    assert files(tmp_path / "two") == ["2026-06-12-chat-2.md", GROUPS, PRIVATE]
