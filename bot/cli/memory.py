@@ -63,8 +63,8 @@ class ImportOptions:
 def export(options: ExportOptions) -> None:
     """Write what is remembered to files. Example: nuan memory export backup --person telegram:123
 
-    Both formats hold everything, with owners as platform ids; what was forgotten is left out. Works beside a running
-    nuan. Files are for you alone (0600) and never replaced without --force.
+    Both formats hold everything, with owners as platform ids, notes too; what was forgotten is left out. Works beside
+    a running nuan. Files are for you alone (0600) and never replaced without --force.
     """
     from bot.cli.carry import export_memories
 

@@ -93,7 +93,7 @@ class Store:
         self.undoing = Undoing(database)
         self.rewrites = Rewrites(database)
         self.digests = Digests(database)
-        self.carrying = Carrying(database, self.tombstones, shelf)
+        self.carrying = Carrying(database, self.tombstones, shelf, lists)
         self.mending = Mending(database)
         self.people = People(database, lists)
         self.access = Admission(database, lists)
