@@ -81,6 +81,11 @@ def test_vectors_that_hybrid_recall_lacks_are_counted_and_made(tmp_path: Path) -
     assert nuan(tmp_path, "backfill", "--vectors", "--apply", **hybrid).out.endswith("vectors: ✓\n")
     assert look(tmp_path, "SELECT count(*) FROM vector") == documents
     assert len(copies(tmp_path)) == 1
+    spoil(tmp_path, "UPDATE vector SET vector = zeroblob(2048)")
+    anew = ("backfill", "--vectors", "--anew")
+    assert f"vectors: {documents[0][0]} to make" in nuan(tmp_path, *anew, **hybrid).out
+    assert nuan(tmp_path, *anew, "--apply", **hybrid).out.endswith("vectors: ✓\n")
+    assert look(tmp_path, "SELECT count(*) FROM vector WHERE vector <> zeroblob(2048)") == documents
 
 
 def test_what_nobody_can_decide_is_told_and_left(tmp_path: Path) -> None:

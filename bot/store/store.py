@@ -21,7 +21,7 @@ from bot.store.database import Database, open_database
 from bot.store.deadlines import Deadlines
 from bot.store.digests import Digests
 from bot.store.events import Events
-from bot.store.feedback import Feedback, remark
+from bot.store.feedback import remark
 from bot.store.finding import Findings
 from bot.store.flushes import Flushes
 from bot.store.forgetting import Forget
@@ -100,7 +100,6 @@ class Store:
         self.codes = Codes(database, lists, folder)
         self.views = Views(database, self.sessions, lists)
         self.deadlines = Deadlines(database)
-        self.feedback = Feedback(database)
         self.windows = Windows(database)
         self.bursts = Bursts(database)
         self.heartbeats = Heartbeats(database, lists, self.boot)
