@@ -34,7 +34,7 @@ class Unlearning:
         _, account = await self._store.access.answer_to(event)
 
         def say(key: str, number: int) -> str:
-            return self._words.messages.text(key, script, id=number, days=days)
+            return self._words.messages.text(key, script, id=number, list=f"#{memory.id}", days=days)
 
         def buttons(number: int) -> tuple[Button, ...]:
             return (Button(say("button_undo", number), say("say_undo", number), account),) if account else ()
