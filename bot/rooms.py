@@ -145,7 +145,7 @@ def make_planner(
         parts.prompts, persona, settings.bot.names[0], tuple(tool.spec for tool in tools),
         parts.crew.first.model.dialect,
     )  # fmt: skip
-    bringing = Bringing(parts.store, recalling, parts.aside, settings.memory, words)
+    bringing = Bringing(parts.store, recalling, parts.aside, settings.memory, settings.bot.names, words)
     planner = Planner(parts.store, settings, bootstraps, words, parts.crew, bringing)
     return planner, Brain(Caller(parts.crew, media.slots, parts.clock, parts.log), tools)
 

@@ -43,6 +43,9 @@ SUBSTANCE = 6
 OTHER_TALK = 0.4
 """The share of that between lines of two talks."""
 
+BESIDE = 0.5
+"""The most that words around the question add to a document, as a share of what the question's own give it."""
+
 NAMED = 0.5
 """How much more a line counts whose speaker the question names."""
 
@@ -83,11 +86,13 @@ def pool(question: Question, matches: Matches, like: Iterable[int] = ()) -> tupl
     """The documents to look at closely, and those of them whose neighbours too; without their texts."""
     weights = weighed(question, matches)
     sums: dict[int, float] = {}
-    for posting in matches.postings:
+    for posting in sorted(matches.postings, key=lambda posting: posting.term in question.beside):
         weight = weights.get(posting.term)
         if weight is not None:
+            finds = posting.term not in question.beside
             for doc in posting.docs:
-                sums[doc] = sums.get(doc, 0.0) + weight
+                if finds or doc in sums:
+                    sums[doc] = sums.get(doc, 0.0) + weight
     best = sorted(sums, key=lambda doc: (-sums[doc], -doc))[:POOL]
     return tuple(dict.fromkeys((*best, *matches.dated, *like))), tuple(best[:LIFTING])
 
@@ -98,7 +103,7 @@ def fitting(question: Question, matches: Matches, candidates: Sequence[Candidate
     average = max(1.0, matches.length / max(1, matches.count))
     terms = {each.finding.doc: frozenset(each.terms) for each in candidates}
     shares = {each.finding.doc: _shares(weights, each, terms[each.finding.doc], average) for each in candidates}
-    figures = {number: sum(found.values()) for number, found in shares.items()}
+    figures = {number: _figure(found, question.beside) for number, found in shares.items()}
     best = max(figures.values(), default=0.0)
     for clause in question.clauses:
         answers = {n: sum(found[term] for term in found.keys() & clause) for n, found in shares.items() if found}
@@ -134,6 +139,14 @@ def _shares(weights: Mapping[str, float], each: Candidate, terms: Set[str], aver
         return {term: weights[term] * (K1 + 1) / (1 + length) for term in shared}
     counted = ((term, each.terms.count(term)) for term in shared)
     return {term: weights[term] * times * (K1 + 1) / (times + length) for term, times in counted}
+
+
+def _figure(found: Mapping[str, float], beside: Set[str]) -> float:
+    """What the terms give a document together; those around the question at most BESIDE of what its own give."""
+    if not beside:
+        return sum(found.values())
+    own = sum(figure for term, figure in found.items() if term not in beside)
+    return own + min(sum(found.values()) - own, BESIDE * own)
 
 
 def _add(figures: dict[int, float], more: Mapping[int, float], share: float) -> None:

@@ -7,7 +7,9 @@ from typing import Any
 
 from bot.store.database import Database, Params
 from bot.store.documents import scopes_of
+from bot.store.events import EVENT, OWN_LINES, event_of
 from bot.store.rows import COLUMNS, memory_of
+from bot.types.event import Event
 from bot.types.memory import Memory
 from bot.types.recall import Asking, Candidate, Finding, Matches, Place, Posting, Span
 
@@ -95,14 +97,15 @@ class Findings:
         known = {memory.id: memory for memory in map(memory_of, memories)}
         return tuple(_candidate(row, known) for row in rows if row[1] != "memory" or row[2] in known)
 
-    async def heard(self, session_id: int) -> int:
-        """The first message that the running log of a session answers: the model has it and what follows; 0: none."""
-        row = await self._database.row(
-            "SELECT min(event_id) FROM turn JOIN turn_event ON turn_id = turn.id "
-            "WHERE epoch_id = (SELECT max(id) FROM epoch WHERE session_id = ?)",
-            (session_id,),
-        )
-        return int(row[0]) if row and row[0] is not None else 0
+    async def beside(self, session_id: int, chat_id: int, person_id: int) -> tuple[int, tuple[Event, ...]]:
+        """The first message that the running log of a session answers (the model has it and what follows; 0: none), and
+        what the person wrote last in the chat, oldest first."""
+        heard, own = await self._database.snapshot(
+            ("SELECT min(event_id) FROM turn JOIN turn_event ON turn_id = turn.id "
+             "WHERE epoch_id = (SELECT max(id) FROM epoch WHERE session_id = ?)", (session_id,)),
+            (EVENT + OWN_LINES, (chat_id, person_id)),
+        )  # fmt: skip
+        return heard[0][0] or 0, tuple(event_of(row) for row in reversed(own))
 
     async def newest(self, asking: Asking, limit: int) -> tuple[int, ...]:
         """The documents that happened last, newest first."""
