@@ -43,7 +43,7 @@ SPECIAL = {
 GUESSES = (5, 0.5, "b", "http://127.0.0.1:8", ["b"])
 RUNTIME = frozenset(
     ("_left", "_adapters", "_alarm", "_wire", "_store", "_database", "_activity", "_log", "_clock", "store", "clock",
-     "log", "_aside", "aside", "_typists", "inside", "_tasks", "_again", "_watched")
+     "trouble", "log", "_aside", "aside", "_typists", "inside", "_tasks", "_again", "_watched", "_progress")
 )  # fmt: skip
 """What a house that has run has, and a new one has not yet; and what lasts."""
 

@@ -14,6 +14,9 @@ SHORTEST_NAME = 2
 MOST_TERMS = 200
 """Terms that are looked up of a very long text: those of its questions first, then its last ones."""
 
+FEW = 12
+"""With more pairs than this a question needs no single characters: they are in half of all texts, and cost the most."""
+
 TOLD = 0.8
 """What a term tells that stands in a statement beside a question: people chat before they ask (measured)."""
 
@@ -90,6 +93,8 @@ def asking_part(text: str) -> str:
 
 def _most(weights: Mapping[str, float]) -> dict[str, float]:
     """The most telling terms, at most MOST_TERMS; of equals the last, where people come to the point."""
+    if sum(len(term) > 1 for term in weights) > FEW:
+        weights = {term: weight for term, weight in weights.items() if len(term) > 1 or weight >= 1}
     if len(weights) <= MOST_TERMS:
         return dict(weights)
     places = {term: place for place, term in enumerate(weights)}

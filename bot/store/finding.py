@@ -1,5 +1,6 @@
 """Reading the index: what matches, and the rows behind it. Every read takes an audience and filters in the query."""
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -50,11 +51,11 @@ class Findings:
         marks = _marks(scopes)
         limits, values = _limits(asking)
         seen = " OR ".join(scopes)
-        each = f"SELECT {{n}}, doc_text.rowid FROM doc_text{' JOIN doc ON doc.id = doc_text.rowid' if limits else ''} "
-        each += f"WHERE doc_text MATCH ?{limits}"
+        joined = " JOIN doc ON doc.id = doc_text.rowid" if limits else ""
+        each = f"SELECT {{n}}, json_group_array(doc_text.rowid) FROM doc_text{joined} WHERE doc_text MATCH ?{limits}"
         found, counted, dated = await self._database.snapshot(
             (
-                " UNION ALL ".join(each.format(n=number) for number in range(len(terms))) or "SELECT 0, 0 WHERE 0",
+                " UNION ALL ".join(each.format(n=number) for number in range(len(terms))) or "SELECT 0, '[]'",
                 [value for term in terms for value in (f'scope : ({seen}) AND terms : "{term}"', *values)],
             ),
             (f"SELECT count(*), sum(length) FROM doc WHERE scope IN ({marks})", scopes),
@@ -67,12 +68,10 @@ class Findings:
                 [value for span in spans for value in (*scopes, *span, *values, MOST_DATED)],
             ),
         )  # fmt: skip
-        postings: list[list[int]] = [[] for _ in terms]
-        for number, doc in found:
-            postings[number].append(doc)
+        postings = {number: tuple(json.loads(docs)) for number, docs in found}
         count, length = counted[0]
         return Matches(
-            tuple(Posting(term, tuple(docs)) for term, docs in zip(terms, postings, strict=True)),
+            tuple(Posting(term, postings[number]) for number, term in enumerate(terms)),
             count, length or 0, tuple(row[0] for row in dated),
         )  # fmt: skip
 
