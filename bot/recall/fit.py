@@ -132,8 +132,8 @@ def _shares(weights: Mapping[str, float], each: Candidate, terms: Set[str], aver
     length = K1 * (1 - B + B * len(each.terms) / average)
     if len(each.terms) == len(terms):
         return {term: weights[term] * (K1 + 1) / (1 + length) for term in shared}
-    counted = ((term, each.terms.count(term)) for term in shared)
-    return {term: weights[term] * times * (K1 + 1) / (times + length) for term, times in counted}
+    counted = Counter(filter(shared.__contains__, each.terms))
+    return {term: weights[term] * times * (K1 + 1) / (times + length) for term, times in counted.items()}
 
 
 def _add(figures: dict[int, float], more: Mapping[int, float], share: float) -> None:
@@ -155,7 +155,9 @@ def _feedback(
     if not best:
         return {}
     told = {term for number in best for term in terms[number] if len(term) > 1} - weights.keys()
-    holding = Counter(term for each in terms.values() for term in told & each)
+    holding: Counter[str] = Counter()
+    for each in terms.values():
+        holding.update(told & each)
     sums: dict[str, float] = {}
     for number in best:
         for term in told & terms[number]:
