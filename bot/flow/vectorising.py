@@ -104,7 +104,7 @@ class Vectorising:
             self._progress = Progress()
         wanted = await self.lacking() if not (anew and dry_run) else (await self._store.vectors.counts(Space("")))[0]
         made = 0
-        while not dry_run and self._calls is not None and (page := await self._page()):
+        while not dry_run and not self._ended and self._calls is not None and (page := await self._page()):
             made += await self.make(page)
             progress(made)
         return wanted

@@ -16,6 +16,7 @@ from contextlib import closing
 from pathlib import Path
 from time import perf_counter, process_time
 
+from bot.cli.house import loaded_for_good
 from bot.config.settings import Settings
 from bot.rooms import make_recalling
 from bot.store.documents import Doc, put
@@ -111,8 +112,9 @@ async def measure(folder: Path, documents: int, people: int, modes: tuple[Mode, 
     async with Gaps() as gaps:
         await asyncio.sleep(2)
     found["idle_loop_ms"] = gaps.told()
-    for mode in modes:
-        found[mode] = await asked(world, people, mode)
+    with loaded_for_good():  # as `nuan run` does
+        for mode in modes:
+            found[mode] = await asked(world, people, mode)
     await world.close()
     return found
 
