@@ -151,7 +151,11 @@ def _feedback(
 
     A term that every tenth document holds is no name; one that only one document holds leads nowhere.
     """
-    best = [number for number in sorted(figures, key=lambda number: -figures[number])[:LIKE_BEST] if figures[number]]
+    best = [
+        number
+        for number in sorted(figures, key=lambda number: (-figures[number], number))[:LIKE_BEST]
+        if figures[number]
+    ]
     if not best:
         return {}
     told = {term for number in best for term in terms[number] if len(term) > 1} - weights.keys()

@@ -38,6 +38,7 @@ def rank(task: Task, matches: Matches, candidates: Sequence[Candidate], like: Li
 
     Only the mode hybrid looks at `like`; where nothing has a vector, words decide, and the trace says why.
     """
+    candidates = sorted(candidates, key=lambda each: each.finding.doc)  # sums are the same in whatever order they came
     fit = fitting(task.question, matches, candidates)
     scored = _keyword(fit, candidates) if task.mode == "keyword" else _mixed(task, fit, candidates)
     missing = ""

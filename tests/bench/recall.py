@@ -185,7 +185,7 @@ async def ask(
     until = of.starts.get(int(row["before_session"])) if "before_session" in row else None
     now = until or (moment(row["asked_at"])[0] if "asked_at" in row else of.end + 86_400_000)
     text = convert(row["question"])
-    asking = Asking(of.audience, 0, text, now, MOST, until=until, mode=mode, zone="UTC")
+    asking = Asking(of.audience, 0, text, now, MOST, until=until, mode=mode)
     began = perf_counter()
     trace = await recalling.recall(asking)
     return trace, perf_counter() - began
