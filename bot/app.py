@@ -172,7 +172,11 @@ class App:
         self._hint_vectors()
 
     async def _read_notes(self, key: int) -> None:
-        await self._guard(lambda _: self._rooms.notes.look(), key)
+        await self._guard(self._noted, key)
+
+    async def _noted(self, _: int) -> None:
+        if await self._rooms.notes.look():
+            self._hint_vectors()
 
     async def _write_first(self) -> None:
         if (chat_id := await self._rooms.heartbeat.fire()) is not None:

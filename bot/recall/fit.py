@@ -93,7 +93,7 @@ def pool(question: Question, matches: Matches, like: Iterable[int] = ()) -> tupl
             for doc in posting.docs:
                 if finds or doc in sums:
                     sums[doc] = sums.get(doc, 0.0) + weight
-    best = sorted(sums, key=lambda doc: (-sums[doc], -doc))[:POOL]
+    best = [doc for _, doc in sorted(zip(sums.values(), sums, strict=True), reverse=True)[:POOL]]
     return tuple(dict.fromkeys((*best, *matches.dated, *like))), tuple(best[:LIFTING])
 
 
@@ -101,8 +101,8 @@ def fitting(question: Question, matches: Matches, candidates: Sequence[Candidate
     """The figures of all candidates; 0 for what has nothing in common with the question and its times."""
     weights = weighed(question, matches)
     average = max(1.0, matches.length / max(1, matches.count))
-    terms = {each.finding.doc: frozenset(each.terms) for each in candidates}
-    shares = {each.finding.doc: _shares(weights, each, terms[each.finding.doc], average) for each in candidates}
+    terms = {each.finding.doc: each.terms for each in candidates}
+    shares = {each.finding.doc: _shares(weights, each, average) for each in candidates}
     figures = {number: _figure(found, question.beside) for number, found in shares.items()}
     best = max(figures.values(), default=0.0)
     for clause in question.clauses:
@@ -112,7 +112,7 @@ def fitting(question: Question, matches: Matches, candidates: Sequence[Candidate
     for each in candidates:
         number = each.finding.doc
         if figures[number]:  # a new term alone brings nothing: it may be anybody's
-            figures[number] += sum(_shares(more, each, terms[number], average).values())
+            figures[number] += sum(_shares(more, each, average).values())
     figures = _around(figures, candidates)
     top = max(figures.values(), default=0.0)
     for each in candidates:
@@ -129,16 +129,13 @@ def happened(at: int, spans: Iterable[Span]) -> bool:
     return any(start <= at < end for start, end in spans)
 
 
-def _shares(weights: Mapping[str, float], each: Candidate, terms: Set[str], average: float) -> dict[str, float]:
+def _shares(weights: Mapping[str, float], each: Candidate, average: float) -> dict[str, float]:
     """What each term of the question gives a document (BM25)."""
-    shared = weights.keys() & terms
-    if not shared:
-        return {}
+    counted: dict[str, int] = {}
+    for term in filter(weights.__contains__, each.terms):
+        counted[term] = counted.get(term, 0) + 1
     length = K1 * (1 - B + B * len(each.terms) / average)
-    if len(each.terms) == len(terms):
-        return {term: weights[term] * (K1 + 1) / (1 + length) for term in shared}
-    counted = ((term, each.terms.count(term)) for term in shared)
-    return {term: weights[term] * times * (K1 + 1) / (times + length) for term, times in counted}
+    return {term: weights[term] * times * (K1 + 1) / (times + length) for term, times in counted.items()}
 
 
 def _figure(found: Mapping[str, float], beside: Set[str]) -> float:
@@ -158,7 +155,7 @@ def _add(figures: dict[int, float], more: Mapping[int, float], share: float) -> 
 
 
 def _feedback(
-    weights: Mapping[str, float], figures: Mapping[int, float], terms: Mapping[int, frozenset[str]], count: int
+    weights: Mapping[str, float], figures: Mapping[int, float], terms: Mapping[int, Sequence[str]], count: int
 ) -> dict[str, float]:
     """Terms that the best documents share and the question lacks: who is asked about, by their name.
 
@@ -172,10 +169,12 @@ def _feedback(
     if not best:
         return {}
     told = {term for number in best for term in terms[number] if len(term) > 1} - weights.keys()
-    holding = Counter(term for each in terms.values() for term in told & each)
+    holding: Counter[str] = Counter()
+    for each in terms.values():
+        holding.update(told.intersection(each))
     sums: dict[str, float] = {}
     for number in best:
-        for term in told & terms[number]:
+        for term in sorted(told.intersection(terms[number])):
             if 1 < holding[term] <= max(2, len(terms) // 10):
                 share = figures[number] / figures[best[0]]
                 sums[term] = sums.get(term, 0.0) + share * rarity(holding[term], count)

@@ -166,7 +166,7 @@ def _limited(ordered: Sequence[Scored], task: Task) -> tuple[Scored, ...]:
             cut = "duplicate" if key in seen or twice else ""
             seen.add(key)
         brought += not cut
-        done.append(replace(one, cut=cut) if cut != one.cut else one)
+        done.append(Scored(one.finding, one.score, one.parts, cut) if cut != one.cut else one)
     return tuple(done)
 
 

@@ -1,6 +1,7 @@
 """Reading the index: what matches, and the rows behind it. Every read takes an audience and filters in the query."""
 
 import json
+import sqlite3
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -87,15 +88,21 @@ class Findings:
             f"AND near.place BETWEEN one.place - {AROUND} AND one.place + {AROUND} "
             f"WHERE one.kind = 'line' AND one.id IN ({_marks(wanted.lines)})"
         )
-        rows, memories = await self._database.snapshot(
+        documents, memories = (
             (f"{ROWS}WHERE doc.id IN (SELECT id FROM doc WHERE id IN ({_marks(wanted.docs)}) UNION {around}) AND {may}",
              (*wanted.docs, *wanted.lines, *scopes, *values)),
             (f"SELECT {COLUMNS} FROM doc JOIN memory ON memory.id = doc.ref AND disabled_at IS NULL "
              f"WHERE doc.kind = 'memory' AND doc.id IN ({_marks(wanted.docs)}) AND {may}",
              (*wanted.docs, *scopes, *values)),
         )  # fmt: skip
-        known = {memory.id: memory for memory in map(memory_of, memories)}
-        return tuple(_candidate(row, known) for row in rows if row[1] != "memory" or row[2] in known)
+
+        def candidates(db: sqlite3.Connection) -> tuple[Candidate, ...]:
+            rows, kept = db.execute(*documents).fetchall(), db.execute(*memories).fetchall()
+            known = {memory.id: memory for memory in map(memory_of, kept)}
+            return tuple(_candidate(row, known) for row in rows if row[1] != "memory" or row[2] in known)
+
+        # Hundreds of rows become candidates beside the event loop, where they are read.
+        return await self._database.read(candidates)
 
     async def beside(self, session_id: int, chat_id: int, person_id: int) -> tuple[int, tuple[Event, ...]]:
         """The first message that the running log of a session answers (the model has it and what follows; 0: none), and
