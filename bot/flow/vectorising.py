@@ -103,7 +103,7 @@ class Vectorising:
             await self._store.vectors.drop()
             self._progress = Progress()
         made = 0
-        while not self._ended and self._calls is not None and (page := await self._page()):
+        while self._calls is not None and not self._ended and (page := await self._page()):
             made += await self.make(page)
             progress(made)
 
