@@ -136,7 +136,9 @@ def _told(text: Callable[..., str], one: Finding) -> str:
         case "memory":
             return text("known_line" if who else "own_line", id=one.ref, who=who, text=said)
         case "line":
-            line = text("found_line", id=one.ref, who=who, text=said) if who else text("found_own", id=one.ref, text=said)
+            line = (
+                text("found_line", id=one.ref, who=who, text=said) if who else text("found_own", id=one.ref, text=said)
+            )
             around = as_data(" / ".join(one.around))
             return line + text("found_around", text=around) if around else line
         case _:
