@@ -59,7 +59,8 @@ class Bringing:
     """Finds what a turn is told without asking."""
 
     def __init__(
-        self, store: Store, recalling: Recalling, aside: Aside, rules: MemoryLimits, names: tuple[str, ...], words: Words
+        self, store: Store, recalling: Recalling, aside: Aside, rules: MemoryLimits, names: tuple[str, ...],
+        words: Words,
     ) -> None:  # fmt: skip
         """`names` are those that nuan is called by."""
         self._store = store

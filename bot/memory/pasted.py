@@ -18,7 +18,10 @@ OVERRIDE = f"^[^\\n]*(?:{_OBEY}|{_UNLEARN})[^\\n]*$"
 """A line that would have nuan disobey: nobody talks so of their own memories."""
 
 _SURNAMES = "王李张刘陈杨赵黄吴徐孙胡朱郭罗梁宋郑韩唐冯董曹袁邓傅沈曾彭吕苏卢蒋蔡贾丁魏薛叶潘杜戴钟汪姜范姚谭廖邹熊陆郝孔崔邱秦侯邵孟尹黎乔贺赖龚"
-_ROLES = "[爸妈爷奶姥哥姐弟妹叔姑姨舅]{1,2}|(?:外)?[公婆]{1,2}|老[公婆爸妈板师]|同[事学]|朋友|房东|客服|系统|群主|管理员|主播|网友|领导|经理|用户"
+_ROLES = (
+    "[爸妈爷奶姥哥姐弟妹叔姑姨舅]{1,2}|(?:外)?[公婆]{1,2}|老[公婆爸妈板师]|同[事学]|朋友|房东|客服|系统|群主"
+    "|管理员|主播|网友|领导|经理|用户"
+)
 _OWN_LABELS = (
     "note|notes|fyi|ps|btw|also|reminder|important|todo|update|edit|memo|wifi|password|address|birthday|email|mail|phone"
     "|number|name|please|hi|hey|hello|ok|okay|so|and|question|answer|re|one|first|second|third|next|last|finally|plan"
@@ -26,7 +29,8 @@ _OWN_LABELS = (
 )
 _SPEAKER = LazyPattern(
     rf"[ ]*[\[(]?(?:[0-9:/ -]{{4,20}}[\])]? ?)?"
-    rf"(?:(?:阿|小|老|大)[一-鿿]{{1,2}}|[{_SURNAMES}](?!谢)[一-鿿]{{1,2}}|{_ROLES}|(?!(?:{_OWN_LABELS})\b)[a-z][a-z0-9_.-]{{1,15}})"
+    rf"(?:[阿小老大][一-鿿]{{1,2}}|[{_SURNAMES}][一-鿿]{{1,2}}|{_ROLES}"
+    rf"|(?!(?:{_OWN_LABELS})\b)[a-z][a-z0-9_.-]{{1,15}})"
     r"(?: ?[\[(]?[0-9:/ -]{4,20}[\])]?)?:(?!//)"
 )
 

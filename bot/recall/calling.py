@@ -12,8 +12,10 @@ from bot.types.recall import Scored, Trace
 LEAST_SHARE = 0.3
 """What comes holds at least this part of what the message is about, by the weight of its telling words.
 
-Measured on 60 made-up people of 60 messages each: of 300 ordinary messages of others 77 % got a line without this rule
-and 4 % with it; of questions about what was told 40 % get a right line unasked, the others are for memory_recall.
+Measured on 15 people with 60 memories each: of 300 ordinary messages 2 got a line; of 180 questions about what was told
+68 % got a right one unasked, the others are for memory_recall. Half the lines of people who talk about the same things
+(an uncle's birthday) get one. Only memories come so: an opening tells the last summaries already, and what is long
+shares words with any message.
 """
 
 _DATED = re.compile(
