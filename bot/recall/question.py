@@ -87,10 +87,12 @@ def question(
     for each in named:
         if not each.asker:
             weights |= {term: min(weight, NAMED) for term in asked_terms(each.name) if (weight := weights.get(term, 0))}
+    weights = _telling(weights)
     itself = frozenset(weights)
     for beside in (*own, scene):
         for term, weight in asked_terms(beside).items():
-            weights.setdefault(term, BESIDE * weight)
+            if len(term) > 1 or weight >= 1:
+                weights.setdefault(term, BESIDE * weight)
     people = frozenset(each.person_id for each in named if each.person_id is not None)
     says = any(term not in STOP and (term.isascii() or not STOP.issuperset(term)) for term in itself)
     around = frozenset(weights) - itself if says else frozenset()
@@ -108,10 +110,15 @@ def asking_part(text: str) -> str:
     return "".join(part for part in _SENTENCE.findall(text) if _ASKS.search(part)) or text
 
 
+def _telling(weights: dict[str, float]) -> dict[str, float]:
+    """The same without single characters where there are more than FEW pairs."""
+    if sum(len(term) > 1 for term in weights) <= FEW:
+        return weights
+    return {term: weight for term, weight in weights.items() if len(term) > 1 or weight >= 1}
+
+
 def _most(weights: Mapping[str, float]) -> dict[str, float]:
     """The most telling terms, at most MOST_TERMS; of equals the last, where people come to the point."""
-    if sum(len(term) > 1 for term in weights) > FEW:
-        weights = {term: weight for term, weight in weights.items() if len(term) > 1 or weight >= 1}
     if len(weights) <= MOST_TERMS:
         return dict(weights)
     places = {term: place for place, term in enumerate(weights)}
