@@ -11,8 +11,8 @@ _OBEY = (
     "[^。!?\\n]{0,16}(?:指令|指示|命令|规则|设定|提示|要求|限制|instruction|prompt|rule|directive|guideline|command)"
 )
 _UNLEARN = (
-    "(?:忘记|忘掉|forget)[^。!?\\n]{0,8}(?:之前|以前|先前|以上|上面|前面|所有|一切|系统|previous|prior|above|earlier|all|your|system)"
-    "[^。!?\\n]{0,16}(?:指令|指示|提示词|instruction|system prompt)"
+    "(?:忘记|忘掉|forget)[^。!?\\n]{0,8}(?:之前|以前|先前|以上|上面|前面|所有|一切|系统"
+    "|previous|prior|above|earlier|all|your|system)[^。!?\\n]{0,16}(?:指令|指示|提示词|instruction|system prompt)"
 )
 OVERRIDE = f"^[^\\n]*(?:{_OBEY}|{_UNLEARN})[^\\n]*$"
 """A line that would have nuan disobey: nobody talks so of their own memories."""
@@ -23,8 +23,8 @@ _ROLES = (
     "|管理员|主播|网友|领导|经理|用户"
 )
 _OWN_LABELS = (
-    "note|notes|fyi|ps|btw|also|reminder|important|todo|update|edit|memo|wifi|password|address|birthday|email|mail"
-    "|phone|number|name|please|hi|hey|hello|ok|okay|so|and|question|answer|re|one|first|second|third|next|last|finally|plan"
+    "note|notes|fyi|ps|btw|also|reminder|important|todo|update|edit|memo|wifi|password|address|birthday|e?mail|phone"
+    "|number|name|please|hi|hey|hello|ok|okay|so|and|question|answer|re|one|first|second|third|next|last|finally|plan"
     "|fact|facts|remember|forget|save|store|keep|info|news|correction|summary|today|tomorrow|yesterday|https?"
 )
 _SPEAKER = LazyPattern(

@@ -101,7 +101,7 @@ class Field:
 
     def _answer(self, request: Request) -> Answer:
         """Digests repeat what they read; turns use the tools that this step is about."""
-        said = " ".join(CANARY.findall("".join(message.content for message in request.prompt.messages)))
+        said = " ".join(dict.fromkeys(CANARY.findall("".join(each.content for each in request.prompt.messages))))
         if not request.prompt.tools:
             told = {"kind": "event", "text": f"暗号 {said[:60]}"}
             return json.dumps(
