@@ -23,9 +23,9 @@ _ROLES = (
     "|管理员|主播|网友|领导|经理|用户"
 )
 _OWN_LABELS = (
-    "note|notes|fyi|ps|btw|also|reminder|important|todo|update|edit|memo|wifi|password|address|birthday|email|mail|phone"
-    "|number|name|please|hi|hey|hello|ok|okay|so|and|question|answer|re|one|first|second|third|next|last|finally|plan"
-    "|fact|facts|remember|forget|save|store|keep|info|news|correction|summary|today|tomorrow|yesterday|https?"
+    "note|notes|fyi|ps|btw|also|reminder|important|todo|update|edit|memo|wifi|password|address|birthday|email|mail"
+    "|phone|number|name|please|hi|hey|hello|ok|okay|so|and|question|answer|re|one|first|second|third|next|last|finally"
+    "|plan|fact|facts|remember|forget|save|store|keep|info|news|correction|summary|today|tomorrow|yesterday|https?"
 )
 _SPEAKER = LazyPattern(
     rf"[ ]*[\[(]?(?:[0-9:/ -]{{4,20}}[\])]? ?)?"
