@@ -1,17 +1,21 @@
 """One call of a model: at most a few requests within one deadline, each with a reservation of its own."""
 
 import asyncio
+import math
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 
 from bot.errors import ModelError
 from bot.flow.crew import Crew, Failure, Member
 from bot.flow.interruptible import Interruptible
+from bot.money import prices
 from bot.ports import Clock, Model, pause
+from bot.prompt.tokens import message_tokens
 from bot.session.slots import Slots
-from bot.store.ledger import Ledger
+from bot.store.ledger import Ledger, Settlement
+from bot.text.estimate import Vocabulary
 from bot.types.log import Log
-from bot.types.prompt import Completion, Request
+from bot.types.prompt import Completion, Request, Usage
 from bot.types.turn import Call
 
 Reserve = Callable[[Member], Awaitable[Call]]
@@ -99,3 +103,17 @@ class Caller:
         finally:
             if begun:
                 self.crew.failed(member, self._clock.now(), told, probe=probe)
+
+
+async def listen(model: Model, request: Request) -> Completion:
+    """The answer when it is whole: nobody reads along in the background."""
+    return await model.complete(request)
+
+
+def settlement(answered: Answered, estimated: float, vocabulary: Vocabulary, now: int) -> Settlement:
+    """What a call cost; where the server did not say, by the prompt's `estimated` tokens as that model counts them."""
+    answer = answered.completion
+    usage = answer.usage or Usage(
+        math.ceil(estimated), 0, message_tokens(answer.message(), vocabulary), returned=False
+    )  # fmt: skip
+    return Settlement(answered.call.id, usage, prices.cost(usage, answered.member.rate(now)))

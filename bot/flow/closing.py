@@ -8,7 +8,7 @@ from bot.config.settings import Settings
 from bot.errors import ModelError, OverBudget, StoreError
 from bot.flow.aside import Aside
 from bot.flow.background import BackgroundGate
-from bot.flow.calling import Caller
+from bot.flow.calling import Caller, listen, settlement
 from bot.flow.crew import Member
 from bot.flow.plan import Planner
 from bot.flow.talk import talk
@@ -16,8 +16,7 @@ from bot.flow.words import Words
 from bot.memory.digest import DigestLine, Scope, excerpt, needs_model, rule_digest
 from bot.memory.merging import merging
 from bot.memory.parse import parse_digest
-from bot.money import prices
-from bot.ports import Clock, Model
+from bot.ports import Clock
 from bot.prompt.tokens import message_tokens
 from bot.store.digests import Digested
 from bot.store.ledger import Settlement
@@ -25,7 +24,7 @@ from bot.store.store import Store
 from bot.text.script import Script, script_of
 from bot.types.log import Log
 from bot.types.memory import Digest
-from bot.types.prompt import Completion, Message, Prompt, Request, Usage
+from bot.types.prompt import Message, Prompt, Request
 from bot.types.session import Session
 from bot.types.turn import Call
 
@@ -142,7 +141,7 @@ class Closing:
         member = caller.crew.pick(self._clock.now(), small=step != "full")
         try:
             first = member, await reserve(member)
-            answered = await caller.ask(scope.chat_id, self._request(prompt), first, reserve, ledger, _listen)
+            answered = await caller.ask(scope.chat_id, self._request(prompt), first, reserve, ledger, listen)
         except OverBudget as error:
             self._log.warning("over_budget", session=session.number, chat=scope.chat_id, limit=error.limit)
             return await self._by_rule(lines, scope), None
@@ -151,12 +150,10 @@ class Closing:
             if error.fault in ("cut", "invalid", "filtered", "overflow"):
                 return await self._by_rule(lines, scope), None
             raise
-        answer, ratio = answered.completion, await self._planner.ratio(answered.member)
-        output = message_tokens(answer.message(), vocabulary)
-        usage = answer.usage or Usage(math.ceil(estimated * ratio), 0, output, returned=False)
-        cost = prices.cost(usage, answered.member.rate(self._clock.now()))
-        digest = parse_digest(answer.text, lines, scope) or await self._by_rule(lines, scope)
-        return digest, Settlement(answered.call.id, usage, cost)
+        ratio = await self._planner.ratio(answered.member)
+        paid = settlement(answered, estimated * ratio, vocabulary, self._clock.now())
+        digest = parse_digest(answered.completion.text, lines, scope) or await self._by_rule(lines, scope)
+        return digest, paid
 
     async def _give_back(self, session: Session, error: ModelError) -> None:
         """End the reservation of the request that failed last."""
@@ -176,7 +173,3 @@ class Closing:
     def _request(self, prompt: Prompt) -> Request:
         model = self._settings.model
         return Request(prompt, min(OUTPUT_TOKENS, model.max_output_tokens), 0.0, model.deadline_seconds)
-
-
-async def _listen(model: Model, request: Request) -> Completion:
-    return await model.complete(request)

@@ -8,6 +8,7 @@ import math
 from bot.config.settings import Settings
 from bot.errors import ModelError, OverBudget
 from bot.flow.background import BackgroundGate
+from bot.flow.calling import listen, settlement
 from bot.flow.closing import OUTPUT_TOKENS, Summariser
 from bot.flow.crew import Member
 from bot.flow.plan import Planner
@@ -15,8 +16,7 @@ from bot.flow.talk import talk
 from bot.flow.words import Words
 from bot.memory.digest import DigestLine, excerpt
 from bot.memory.notes import kept_lines
-from bot.money import prices
-from bot.ports import Clock, Model
+from bot.ports import Clock
 from bot.prompt.tokens import log_budget, message_tokens
 from bot.store.flushes import FullLog
 from bot.store.ledger import Settlement
@@ -28,7 +28,7 @@ from bot.types.heartbeat import HEARTBEAT
 from bot.types.log import Log
 from bot.types.note import Front, NewNote, Written
 from bot.types.people import Chat
-from bot.types.prompt import Completion, Message, Prompt, Request, Usage
+from bot.types.prompt import Message, Prompt, Request
 from bot.types.turn import Call
 
 ROWS, ROW_CHARS, SHOWN_CHARS = 200, 300, 12_000
@@ -126,14 +126,14 @@ class Flushing:
         model = self._settings.model
         request = Request(prompt, min(OUTPUT_TOKENS, model.max_output_tokens), 0.0, model.deadline_seconds)
         first = caller.crew.pick(self._clock.now(), small=False)
-        answered = await caller.ask(chat.id, request, (first, await reserve(first)), reserve, ledger, _listen)
-        answer, ratio = answered.completion, await self._planner.ratio(answered.member)
-        output = message_tokens(answer.message(), vocabulary)
-        usage = answer.usage or Usage(math.ceil(estimated * ratio), 0, output, returned=False)
-        cost = prices.cost(usage, answered.member.rate(self._clock.now()))
+        answered = await caller.ask(chat.id, request, (first, await reserve(first)), reserve, ledger, listen)
+        ratio = await self._planner.ratio(answered.member)
+        paid = settlement(answered, estimated * ratio, vocabulary, self._clock.now())
         covers = self._store.tombstones.covers
-        kept = tuple(line for line in kept_lines(answer.text, lines) if not covers(line.text.removeprefix("- ")))
-        return kept, Settlement(answered.call.id, usage, cost)
+        kept = tuple(
+            line for line in kept_lines(answered.completion.text, lines) if not covers(line.text.removeprefix("- "))
+        )
+        return kept, paid
 
     def _prompt(self, lines: tuple[DigestLine, ...]) -> Prompt:
         language = script_of(" ".join(line.text for line in lines if not line.is_bot), self._words.language)
@@ -148,7 +148,3 @@ class Flushing:
         front = Front(chat.id, "private" if chat.kind == "dm" else "chat")
         label = clock_label(newest.at, tz)
         return NewNote(front, f"{local_day(newest.at, tz)}", f"## {label}", kept, appends=True)
-
-
-async def _listen(model: Model, request: Request) -> Completion:
-    return await model.complete(request)

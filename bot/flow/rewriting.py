@@ -10,13 +10,12 @@ from dataclasses import dataclass
 from bot.config.settings import Settings
 from bot.errors import ModelError, OverBudget
 from bot.flow.background import BackgroundGate
-from bot.flow.calling import Answered, Caller
+from bot.flow.calling import Caller, listen, settlement
 from bot.flow.crew import Member
 from bot.flow.plan import Planner
 from bot.flow.words import Words
 from bot.memory.rewriting import Verdict, parse_verdict
-from bot.money import prices
-from bot.ports import Clock, Model
+from bot.ports import Clock
 from bot.prompt.tokens import message_tokens
 from bot.store.ledger import Settlement
 from bot.store.questions import Asked
@@ -27,7 +26,7 @@ from bot.text.script import Script
 from bot.types.log import Log
 from bot.types.memory import Memory, Question
 from bot.types.outgoing import Draft
-from bot.types.prompt import Completion, Message, Prompt, Request, Usage
+from bot.types.prompt import Message, Prompt, Request
 from bot.types.turn import Call
 
 MOST_TRIES = 3
@@ -97,7 +96,7 @@ class Rewriting:
         try:
             first = member, await reserve(member)
             request = Request(prompt, most, 0.0, model.deadline_seconds)
-            answered = await caller.ask(memory.chat_id, request, first, reserve, self._store.ledger, _listen)
+            answered = await caller.ask(memory.chat_id, request, first, reserve, self._store.ledger, listen)
         except OverBudget as error:
             self._log.warning("over_budget", memory=memory.id, chat=memory.chat_id, limit=error.limit)
             return Outcome("")
@@ -106,18 +105,13 @@ class Rewriting:
             if reserved:
                 await (ledger.charge if error.billed else ledger.release)(reserved[-1].id, self._clock.now())
             return await self._put_off(waiting, error.fault in FINAL or error.final, error.fault)
-        settlement = await self._settlement(answered, estimated)
+        ratio = await self._planner.ratio(answered.member)
+        paid = settlement(answered, estimated * ratio, vocabulary, self._clock.now())
         verdict = parse_verdict(answered.completion.text)
         if verdict is None:
-            await self._store.ledger.settle(settlement, self._clock.now())
+            await self._store.ledger.settle(paid, self._clock.now())
             return await self._put_off(waiting, False, "invalid")
-        return self._outcome(verdict, memory, settlement, script, waiting.attempts + 1)
-
-    async def _settlement(self, answered: Answered, estimated: int) -> Settlement:
-        answer, ratio = answered.completion, await self._planner.ratio(answered.member)
-        output = message_tokens(answer.message(), self._planner.vocabulary)
-        usage = answer.usage or Usage(math.ceil(estimated * ratio), 0, output, returned=False)
-        return Settlement(answered.call.id, usage, prices.cost(usage, answered.member.rate(self._clock.now())))
+        return self._outcome(verdict, memory, paid, script, waiting.attempts + 1)
 
     async def _put_off(self, waiting: Waiting, final: bool, fault: str) -> Outcome | None:
         memory, tried = waiting.memory, waiting.attempts + 1
@@ -127,7 +121,7 @@ class Rewriting:
         await self._store.rewrites.postpone(memory.id, self._clock.now() + WAIT_MS * 2 ** (tried - 1))
         return None
 
-    def _outcome(self, verdict: Verdict, memory: Memory, settlement: Settlement, script: Script, tried: int) -> Outcome:
+    def _outcome(self, verdict: Verdict, memory: Memory, paid: Settlement, script: Script, tried: int) -> Outcome:
         """What is changed and said: a statement that was forgotten once, or says the same, changes nothing."""
 
         def notice(key: str, **values: object) -> Draft:
@@ -135,17 +129,12 @@ class Rewriting:
 
         original = memory.original or memory.text
         if verdict.kind == "ok":
-            same = fold(verdict.text) == memory.text or self._store.tombstones.covers(verdict.text)
-            if same or fold(verdict.text) == fold(memory.text):
-                return Outcome("", None, settlement)
+            if fold(verdict.text) == fold(memory.text) or self._store.tombstones.covers(verdict.text):
+                return Outcome("", None, paid)
             told = notice("rewritten", text=verdict.text, original=" ".join(original.split()))
-            return Outcome(verdict.text, told, settlement)
+            return Outcome(verdict.text, told, paid)
         if verdict.kind == "clarify" and tried < MOST_TRIES:
             until = self._clock.now() + self._settings.memory.confirm_seconds * 1000
             asked = Asked(Question("clarify", (memory.id,)), until)
-            return Outcome("", notice("rewrite_asks", text=verdict.text), settlement, asked)
-        return Outcome("", notice("rewrite_kept"), settlement)
-
-
-async def _listen(model: Model, request: Request) -> Completion:
-    return await model.complete(request)
+            return Outcome("", notice("rewrite_asks", text=verdict.text), paid, asked)
+        return Outcome("", notice("rewrite_kept"), paid)
