@@ -143,9 +143,10 @@ class Field:
             await self.world.app.settled()
 
     def _path(self, spot: Spot) -> str:
-        """A note of this chat or, as often, any one."""
-        mine = [each for each in self._notes() if self.told[spot.chat] & set(CANARY.findall(each.read_text("utf-8")))]
-        notes = mine if mine and self.chosen.random() < 0.5 else [*self._notes(), self.world.folder / "MEMORY.md"]
+        """A note of this chat or, as often, any one; whoever names one has read its name before."""
+        known = [each for each in self._notes() if not CANARY.search(each.name)]
+        mine = [each for each in known if self.told[spot.chat] & set(CANARY.findall(each.read_text("utf-8")))]
+        notes = mine if mine and self.chosen.random() < 0.5 else [*known, self.world.folder / "MEMORY.md"]
         return str(self.chosen.choice(notes).relative_to(self.world.folder))
 
     def _notes(self) -> list[Path]:
