@@ -119,7 +119,7 @@ def make_recalling(parts: Parts, calls: EmbeddingCalls | None = None, *, pays: b
     """What finds memories; unless it `pays` it asks no server for a vector."""
     rules = parts.settings.memory.embedding
     dense = Dense(parts.store, parts.aside, calls or make_calls(parts), parts.clock, rules, pays=pays)
-    return Recalling(parts.store, parts.aside, parts.settings, dense)
+    return Recalling(parts.store, parts.aside, parts.settings, dense, parts.words.zone)
 
 
 def make_vectorising(parts: Parts, calls: EmbeddingCalls | None) -> Vectorising:

@@ -1,7 +1,6 @@
 """What comes to nuan's mind by itself: memories that a message calls for, appended once to the log that asks."""
 
 from dataclasses import dataclass
-from datetime import tzinfo
 
 from bot.config.memory import MemoryLimits
 from bot.flow.aside import Aside
@@ -33,12 +32,12 @@ CANDIDATES = 20
 
 @dataclass(frozen=True, slots=True)
 class Telling:
-    """To whom lines are told: who may read them, in which script, on which calendar, at what time (ms), and how the
-    model counts tokens."""
+    """To whom lines are told: who may read them, in which script, on which zone's calendar, at what time (ms), and how
+    the model counts tokens."""
 
     audience: Audience
     script: Script
-    tz: tzinfo
+    zone: str
     now: int
     vocabulary: Vocabulary
 
@@ -77,7 +76,8 @@ class Bringing:
         if not asked.strip():
             return Recalled()
         asking = Asking(
-            telling.audience, occasion.person.id, asked, telling.now, CANDIDATES, kinds=("memory",), mode="v2"
+            telling.audience, occasion.person.id, asked, telling.now, CANDIDATES, kinds=("memory",), mode="v2",
+            zone=telling.zone,
         )  # fmt: skip
         trace = await self._recalling.recall(asking)
         found = await self._aside.run(calls_for, trace)
@@ -89,7 +89,8 @@ class Bringing:
             if (memory := one.finding.memory) is not None and not tells(said, memory.text)
         ]
         text = self._words.opening(telling.script)
-        days, today = self._words.days(telling.script), local_day(telling.now, telling.tz)
+        tz = self._words.tz(telling.zone)
+        days, today = self._words.days(telling.script), local_day(telling.now, tz)
         left = self._rules.inject_tokens - estimate_tokens(text("brought"), telling.vocabulary)
         lines: list[str] = []
         brought: list[Brought] = []
@@ -97,7 +98,7 @@ class Bringing:
             who = as_data((await self._store.people.person(memory.owner_id)).name) if memory.owner_id else ""
             line = text(
                 "known_line" if who else "own_line", id=memory.id, who=who, text=as_data(clip(memory.text, LINE_CHARS))
-            ) + text("found_day", day=relative_day(local_day(memory.observed_at, telling.tz), today, days))  # fmt: skip
+            ) + text("found_day", day=relative_day(local_day(memory.observed_at, tz), today, days))  # fmt: skip
             tokens = estimate_tokens(line, telling.vocabulary)
             left -= tokens
             if left < 0:

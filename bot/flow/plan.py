@@ -176,7 +176,7 @@ class Planner:
             return Recalled()
         audience = await self.audience(occasion.chat, occasion.person)
         zone = self._words.zone_of(occasion.chat, occasion.person)
-        telling = Telling(audience, self._words.script(occasion.person), self._words.tz(zone), now, self.vocabulary)
+        telling = Telling(audience, self._words.script(occasion.person), zone, now, self.vocabulary)
         logged = (entry.message.content for entry in epoch.entries) if epoch is not None else ()
         return await self._bringing.lines(occasion, telling, "\n".join((*logged, new)))
 

@@ -25,13 +25,13 @@ NEAREST = 60
 class Recalling:
     """Answers questions from memory, each for its audience alone."""
 
-    def __init__(self, store: Store, aside: Aside, settings: Settings, near: Near) -> None:
-        """`near` finds by likeness in the mode hybrid."""
+    def __init__(self, store: Store, aside: Aside, settings: Settings, near: Near, zone: str) -> None:
+        """`near` finds by likeness in the mode hybrid; `zone` names the house's calendar."""
         self._store = store
         self._aside = aside
         self._near = near
         self._names = settings.bot.names
-        self._zone = settings.bot.timezone
+        self._zone = zone
         self._memory = settings.memory
         self.mode = settings.memory.mode
         self.most = settings.memory.max

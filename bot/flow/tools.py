@@ -8,7 +8,7 @@ from pathlib import Path
 from bot.config.settings import Settings
 from bot.errors import ConfigError
 from bot.flow.asked import asked_tools
-from bot.flow.getting import Notes, calendar, getting
+from bot.flow.getting import Notes, calendar, getting, zone_here
 from bot.flow.looking import RESULT_TOKENS, look_tool
 from bot.flow.media import Media
 from bot.flow.recalling import Recalling
@@ -48,6 +48,7 @@ def make_tools(
         asking = Asking(
             context.audience, context.person_id, wish.query, context.now, wish.most, kinds=wish.finding_kinds,
             memory_kinds=wish.memory_kinds, since=wish.since, until=wish.until, heard=heard,
+            zone=await zone_here(store, words, context),
         )  # fmt: skip
         return tuple(one.finding for one in (await recalling.recall(asking)).chosen)
 

@@ -66,9 +66,10 @@ def forget(db: sqlite3.Connection, forgetting: Forgetting, receipt: Receipt, at:
     before = done_before(db, receipt, at)
     if before is not None:
         return before
-    disable(db, forgetting, receipt.chat_id, at, shelf)
     if forgetting.unwished:
+        # First: what holds again is no copy of what goes, even where it says the same (叫我 and 别叫我).
         restore_replaced(db, forgetting.memories, at)
+    disable(db, forgetting, receipt.chat_id, at, shelf)
     number = forgetting.memories[0].id if forgetting.memories else 0
     undoable = number if forgetting.purge_at is not None else 0
     return confirm(db, receipt, receipt.text(number, len(forgetting.memories) > 1), at, undoable)

@@ -16,10 +16,11 @@ from time import perf_counter, process_time
 from bot.config.settings import Settings
 from bot.flow.aside import Aside
 from bot.flow.recalling import Recalling
+from bot.recall.fusion import Likeness
 from bot.store.documents import Doc, put
 from bot.store.store import DATABASE, open_store
 from bot.types.people import Audience
-from bot.types.recall import Asking
+from bot.types.recall import Asking, Likenesses
 from tests.bench.counts import spread
 
 SIZES = ((3_000, 1), (100_000, 1_000))
@@ -28,6 +29,14 @@ SIZES = ((3_000, 1), (100_000, 1_000))
 QUESTIONS = 300
 HAN = [chr(0x4E00 + 7 * number) for number in range(1_500)]
 NOW = 1_781_226_000_000
+
+
+class Unlike:
+    """Nothing is alike: words alone are measured."""
+
+    async def like(self, asking: Asking, most: int) -> Likenesses:
+        """Nothing."""
+        return Likeness(missing="off")
 
 
 def sentence(chance: random.Random, words: int = 22) -> str:
@@ -77,7 +86,7 @@ async def measure(folder: Path, documents: int, people: int) -> dict[str, object
     filled = perf_counter() - began
     aside, times = Aside(), []
     async with await open_store(folder) as store:
-        recalling = Recalling(store, aside, Settings.model_validate({"bot": {"timezone": "Asia/Shanghai"}}))
+        recalling = Recalling(store, aside, Settings(), Unlike(), "Asia/Shanghai")
         stop, busy = asyncio.Event(), process_time()
         watching = asyncio.create_task(waits(stop))
         for number in range(QUESTIONS):
