@@ -30,13 +30,14 @@ class App:
         store, clock, settings, words, log = parts.store, parts.clock, parts.settings, parts.words, parts.log
         self._store, self._clock, self._aside, self._log = store, clock, parts.aside, log
         self._activity = Activity()
-        self._chats = Lanes("chat", self._answer, self._activity, log)
+        self._working: list[Lanes] = []
+        self._chats = self._lane("chat", self._turns)
+        self._digests = self._lane("digest", self._digest)
+        self._lives = self._lane("life", lambda rooms, _: rooms.tidying.work())
+        self._rewrites = self._lane("rewrite", lambda rooms, memory_id: rooms.rewriting.work(memory_id))
+        self._vectors = self._lane("vectors", lambda rooms, _: rooms.vectorising.work(self._wake_vectors), looks=False)
+        self._notes = self._lane("notes", self._read_notes, looks=False)
         self._sends = Lanes("send", self._send, self._activity, log)
-        self._digests = Lanes("digest", self._digest, self._activity, log)
-        self._vectors = Lanes("vectors", self._embed, self._activity, log)
-        self._notes = Lanes("notes", self._read_notes, self._activity, log)
-        self._lives = Lanes("life", self._live, self._activity, log)
-        self._rewrites = Lanes("rewrite", self._rewrite, self._activity, log)
         self._sending = Sending(store, clock, words, self._sends.wake, self.look, log)
         self._halting = Halting(self._sends.wake, log)
         self._hall = Hall(self._sending, self._halting, Slots(settings.model.slots), self.look_at_notes)
@@ -146,10 +147,7 @@ class App:
         """Finish or park what runs. Nothing is closed: the next start resumes."""
         self._alarms.stop()
         self._rooms.vectorising.end()
-        lanes = (
-            self._alarm_lane, self._chats, self._digests, self._vectors, self._notes, self._lives, self._rewrites
-        )  # fmt: skip
-        await asyncio.gather(*(each.close(GRACE_S) for each in lanes))
+        await asyncio.gather(*(each.close(GRACE_S) for each in (self._alarm_lane, *self._working)))
         self._alarms.stop()
         self._rooms.notes.stop()
         await self._sends.close(SEND_GRACE_S)
@@ -157,22 +155,38 @@ class App:
         await asyncio.to_thread(self._aside.close)
         await self._clear_out()
 
-    async def _answer(self, chat_id: int) -> None:
-        if await self._guard(self._turns, chat_id):
-            self.look()
+    def _lane(self, name: str, work: Callable[[Rooms, int], Awaitable[object]], *, looks: bool = True) -> Lanes:
+        """A lane that works in the rooms of now and then, with `looks`, sees what is due: it sets deadlines."""
 
-    async def _turns(self, chat_id: int) -> None:
-        async with self._inside() as rooms:
-            await rooms.heartbeat.work(chat_id)
-            await rooms.joining.work(chat_id)
-            await rooms.answering.work(chat_id)
-            await rooms.heartbeat.arm(chat_id)
-            if (session_id := await rooms.flushing.due(chat_id)) is not None:
-                self._digests.wake(session_id)
+        async def inside(key: int) -> None:
+            async with self._inside() as rooms:
+                await work(rooms, key)
+
+        async def guarded(key: int) -> None:
+            if await self._guard(inside, key) and looks:
+                self.look()
+
+        self._working.append(Lanes(name, guarded, self._activity, self._log))
+        return self._working[-1]
+
+    async def _turns(self, rooms: Rooms, chat_id: int) -> None:
+        await rooms.heartbeat.work(chat_id)
+        await rooms.joining.work(chat_id)
+        await rooms.answering.work(chat_id)
+        await rooms.heartbeat.arm(chat_id)
+        if (session_id := await rooms.flushing.due(chat_id)) is not None:
+            self._digests.wake(session_id)
         self._hint_vectors()
 
-    async def _read_notes(self, key: int) -> None:
-        await self._guard(lambda _: self._rooms.notes.look(), key)
+    async def _digest(self, rooms: Rooms, session_id: int) -> None:
+        if await rooms.flushing.work(session_id):
+            self.look_at_notes()
+        await rooms.closing.digest(session_id)
+        self._hint_vectors()
+
+    async def _read_notes(self, rooms: Rooms, _: int) -> None:
+        if await rooms.notes.look():
+            self._hint_vectors()
 
     async def _write_first(self) -> None:
         if (chat_id := await self._rooms.heartbeat.fire()) is not None:
@@ -185,45 +199,11 @@ class App:
     async def _send(self, chat_id: int) -> None:
         await self._guard(self._sending.work, chat_id)
 
-    async def _digest(self, session_id: int) -> None:
-        if await self._guard(self._digested, session_id):
-            self.look()
-
-    async def _digested(self, session_id: int) -> None:
-        async with self._inside() as rooms:
-            if await rooms.flushing.work(session_id):
-                self.look_at_notes()
-            await rooms.closing.digest(session_id)
-            self._hint_vectors()
-
-    async def _embed(self, _: int) -> None:
-        await self._guard(self._embedded, 0)
-
-    async def _embedded(self, _: int) -> None:
-        async with self._inside() as rooms:
-            await rooms.vectorising.work(self._wake_vectors)
-
     def _wake_vectors(self) -> None:
         self._vectors.wake(0)
 
     def _hint_vectors(self) -> None:
         self._rooms.vectorising.hint(self._wake_vectors)
-
-    async def _live(self, key: int) -> None:
-        if await self._guard(self._tidied, key):
-            self.look()
-
-    async def _tidied(self, _: int) -> None:
-        async with self._inside() as rooms:
-            await rooms.tidying.work()
-
-    async def _rewrite(self, memory_id: int) -> None:
-        if await self._guard(self._rewritten, memory_id):
-            self.look()
-
-    async def _rewritten(self, memory_id: int) -> None:
-        async with self._inside() as rooms:
-            await rooms.rewriting.work(memory_id)
 
     @asynccontextmanager
     async def _inside(self) -> AsyncIterator[Rooms]:

@@ -119,7 +119,7 @@ def make_recalling(parts: Parts, calls: EmbeddingCalls | None = None, *, pays: b
     """What finds memories; unless it `pays` it asks no server for a vector."""
     rules = parts.settings.memory.embedding
     dense = Dense(parts.store, parts.aside, calls or make_calls(parts), parts.clock, rules, pays=pays)
-    return Recalling(parts.store, parts.aside, parts.settings, dense, parts.words.zone)
+    return Recalling(parts.store, parts.aside, parts.settings, parts.words.zone, dense)
 
 
 def make_vectorising(parts: Parts, calls: EmbeddingCalls | None) -> Vectorising:
@@ -145,7 +145,7 @@ def make_planner(
         parts.prompts, persona, settings.bot.names[0], tuple(tool.spec for tool in tools),
         parts.crew.first.model.dialect,
     )  # fmt: skip
-    bringing = Bringing(parts.store, recalling, parts.aside, settings.memory, words)
+    bringing = Bringing(parts.store, recalling, parts.aside, settings.memory, settings.bot.names, words)
     planner = Planner(parts.store, settings, bootstraps, words, parts.crew, bringing)
     return planner, Brain(Caller(parts.crew, media.slots, parts.clock, parts.log), tools)
 

@@ -11,10 +11,12 @@ from typer.testing import CliRunner
 from bot.cli.main import app
 from bot.store.store import Store, open_store
 from bot.types.memory import MemoryKind, NewMemory
+from bot.types.note import Front, NewNote, Written
 from tests.storing import NOW, Where, ids, keep, talk
 
 ANN, BOB = Where(), Where("bob", "dm-bob")
 GROUP = Where("bob", "g", "group")
+OWNERS = {"NUAN_BOT__OWNERS": '["test:ann", "console:local"]'}
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +61,19 @@ async def fill(store: Store) -> None:
 
 
 def same(text: str) -> str:
-    """An export without what must differ between houses: their name and the time."""
-    return re.sub(r'"(house|exported_at)": "[^"]*"', r'"\1": ""', text)
+    """An export without what must differ between houses: their name, the time and the numbers of their events."""
+    return re.sub(r'"(house|exported_at|events)": "[^"]*"', r'"\1": ""', text)
+
+
+async def with_notes(store: Store) -> None:
+    """A note of Ann's own chat, one of the group and one that the owners keep by hand."""
+    _, chat, event = await ids(store)
+    _, group, _ = await ids(store, GROUP)
+    for front, line in ((Front(chat, "private"), "Ann: 晚安"), (Front(group, "chat"), "Bob: > ok <!-- -->")):
+        lines = (Written(f"- 09:00 {line}", (event,) if front.chat_id == chat else ()), Written("", ()))
+        made = NewNote(front, f"2026-06-12-{front.visibility}", "# 09:00", (*lines, Written("- 10:00 nuan: 好", ())))
+        assert await store.notes.write(made, 9999)
+    assert store.notes.files.create("MEMORY.md", "## Coffee\n\n手冲咖啡\n".encode())
 
 
 async def number_of(store: Store, where: Where) -> int:

@@ -13,7 +13,7 @@ GROUP = "闲聊"
 
 def parts(report: str) -> dict[str, str]:
     """The body of each part of a `.ai ctx` report by its title, without the number in brackets."""
-    found = re.findall(r"(?m)^── (.+?) · (\d+) tok\n((?:(?!── |合计约).*\n?)*)", report)
+    found = re.findall(r"(?m)^── (.+?) · (\d+) tok\n((?:(?!── |合计约|来自记忆).*\n?)*)", report)
     return {re.sub(r"[（(].*", "", title).strip(): body.rstrip("\n") for title, _, body in found}
 
 

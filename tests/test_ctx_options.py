@@ -207,6 +207,15 @@ async def test_more_candidates_than_fit_are_counted(world: World) -> None:
     assert len(brought(await seen(world, "钥匙", compare=True, most=3))["hybrid"]) == 3
 
 
+async def test_what_no_list_of_the_references_hybrid_holds_is_named_as_such(new_world: NewWorld) -> None:
+    loose = {"min_score": 0, "min_relevance": 0}
+    world = await new_world(memory={"mode": "hybrid", "profile": "seed", "embedding": {"provider": "hash"}, **loose})
+    for number in range(24):
+        await world.say(f"记住第{number}把钥匙在抽屉里")
+    await world.wait(20)
+    assert "两张表里都没有" in await shown(world, Look("钥匙", debug=True))
+
+
 async def test_nobody_elses_memory_is_listed_in_a_dm_or_a_group(world: World) -> None:
     await world.say("记住我的密码是蓝鲸甲")
     await world.say("小暖，记住我的暗号是蓝鲸乙", "小王", GROUP)

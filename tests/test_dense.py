@@ -1,15 +1,19 @@
 """Recall by likeness: what it finds, for whom, and what is answered while there are no vectors."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import cast
 
 import pytest
 
+from bot.rooms import make_recalling
 from bot.types.people import Audience
+from bot.types.recall import Asking
 from tests.embedded import PETS, SOON, House, house, likeness, paid, settings, vectors
 from tests.fakes.embedding_server import FakeEmbeddings, Vectors, meaning_of
 from tests.fakes.model import calls, says
+from tests.noting import dm, look, put
 from tests.world import World
 
 
@@ -60,6 +64,40 @@ async def test_the_hash_makes_vectors_without_a_server_and_without_money(tmp_pat
         assert [model for _, model in vectors(world)] == ["hash-512"]
         assert (server.asked.inputs, paid(world)) == ([], [])
         assert await likeness(world, "is she allergic to a peanut?") == ["I have severe allergies to peanuts"]
+
+
+async def test_lines_summaries_and_notes_are_found_by_likeness_too(tmp_path: Path) -> None:
+    async with house(tmp_path, embedding={"least_cosine": 0.9}) as (world, _):
+        await world.say("我的狗叫旺财")
+        await world.wait(3 * 3_600)
+        await world.say("记住我有一只猫")
+        path = put(world, "notes/pets.md", "隔壁的狗也来了\n")
+        await look(world)
+        await world.wait(SOON)
+        asking = Asking(dm(world), 1, "汪星人", world.clock.now(), mode="hybrid")
+
+        async def brought(**limits: object) -> set[str]:
+            recalling = make_recalling(world.parts, world.app._rooms.vectorising._calls, pays=True)
+            trace = await recalling.recall(replace(asking, **limits))  # type: ignore[arg-type]
+            return {one.finding.kind for one in trace.chosen if "狗" in one.finding.text or "猫" in one.finding.text}
+
+        assert await brought() == {"line", "digest", "note"}
+        assert await brought(kinds=("note",)) == {"note"}
+        assert await brought(until=asking.now - 3_600_000) == {"line", "digest"}
+        assert await brought(heard=1) == {"digest", "note"}
+        assert await brought(text="喵", memory_kinds=("event",), kinds=("memory",)) == set()
+        assert await brought(text="喵", memory_kinds=("identity", "knowledge", "emotion"), kinds=("memory",)) == {
+            "memory"
+        }
+        path.write_text("隔壁的猫也来了\n", "utf-8")
+        await look(world)
+        await world.wait(SOON)
+        assert await brought(kinds=("note",)) == set(), "the vector goes with what the note said"
+        assert await brought(text="喵", kinds=("note",)) == {"note"}
+        path.unlink()
+        await look(world)
+        assert await brought(text="喵", kinds=("note",)) == set()
+        assert world.rows("SELECT count(*) FROM vector WHERE doc_id NOT IN (SELECT id FROM doc)") == [(0,)]
 
 
 async def recalled(world: World, query: str) -> str:

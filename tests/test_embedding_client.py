@@ -149,7 +149,7 @@ JSON = st.recursive(
 )
 
 
-@settings(max_examples=30)
+@settings(max_examples=15)
 @given(JSON | st.builds(lambda rows: {"data": [{"index": 0, "embedding": rows}]}, JSON), st.none() | st.integers(1, 3))
 def test_whatever_comes_is_vectors_or_a_model_error(body: object, dimensions: int | None) -> None:
     try:

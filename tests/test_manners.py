@@ -1,6 +1,9 @@
 """Small things that users would notice: scenes, switches, clearing, late replies, long findings."""
 
+from dataclasses import replace
+
 from bot.app import App
+from bot.flow.aside import Aside
 from bot.types.event import Place
 from tests.fakes.model import calls, says
 from tests.world import World
@@ -16,7 +19,7 @@ class Tavern:
 
 async def test_a_plug_in_describes_a_place_once(world: World) -> None:
     await world.app.stop()
-    world.app = App(world.parts, [Tavern()])
+    world.app = App(replace(world.parts, aside=Aside()), [Tavern()])
     await world.app.start([world.talk])
     await world.say("小暖，在吗", "阿红", "酒馆")
     await world.say("小暖，还在吗", "阿红", "酒馆")

@@ -9,12 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from bot.store.carrying import COLUMNS, LEFT_BEHIND
+from bot.store.carriedpeople import COLUMNS
+from bot.store.carrying import LEFT_BEHIND
 from bot.store.digests import Digested
 from bot.store.store import DATABASE, Store, open_store
 from bot.types.memory import Digest
 from bot.types.people import Audience
-from tests.carrying import fill, in_house, note, nuan, same
+from tests.carrying import OWNERS, fill, in_house, note, nuan, same, with_notes
 from tests.storing import NOW, drop, ids, keep, look
 
 
@@ -30,22 +31,50 @@ async def close_talk(store: Store, summary: str) -> None:
     assert await store.digests.store(Digested(session, digest, person, ("Ann",), (event,)), NOW)
 
 
+async def merge_of(store: Store, said: str) -> None:
+    """A merge of something that was forgotten, as a crash could leave it."""
+    await store.carrying._database.write(lambda db: db.execute(
+        "INSERT INTO merged (memory_id, at, how, before, before_observed_at, said, kind, source, observed_at) "
+        "VALUES (1, 5, 'join', 'x', 3, ?, 'event', 'digest', 4)", (said,)
+    ))  # fmt: skip
+
+
 async def filled(store: Store) -> None:
     await fill(store)
     await close_talk(store, "聊了搬家和怕黑")
 
 
+async def lived_in(store: Store) -> None:
+    """With notes, and memories that were merged, rewritten, protected, archived and praised."""
+    await filled(store)
+    await with_notes(store)
+
+    def live(db: sqlite3.Connection) -> None:
+        db.execute("UPDATE memory SET original = ?, protected = 1, importance = 4 WHERE id = 1", ("嗯 花生 " * 80,))
+        db.execute("UPDATE memory SET disabled_at = 5000, disabled_reason = 'archived' WHERE id = 3")
+        db.execute("UPDATE memory SET faded = 0.5, helpful = 3, unhelpful = 1, praised_at = 8, recalled_at = 7, "
+                   "booted_at = 6, decayed_at = 9 WHERE id = 5")  # fmt: skip
+        db.execute("INSERT INTO merged (memory_id, at, how, before, before_observed_at, said, kind, source, "
+                   "observed_at, undone_at) VALUES (4, 5, 'join', '聚餐', 3, '周五', 'event', 'digest', 4, 9), "
+                   "(4, 6, 'join', '周五聚餐', 3, '不要辣', 'event', 'digest', 4, NULL)")  # fmt: skip
+
+    await store.carrying._database.write(live)
+
+
 @pytest.mark.parametrize("name", ["memories.jsonl", "memories.md"])
 def test_an_export_taken_into_an_empty_house_is_exported_again_byte_by_byte(tmp_path: Path, name: str) -> None:
-    in_house(tmp_path / "one", filled)
-    assert nuan(tmp_path / "one", "export", str(tmp_path / "out")).code == 0
-    assert nuan(tmp_path / "two", "import", str(tmp_path / "out" / name), "--yes").code == 0
-    assert nuan(tmp_path / "two", "export", str(tmp_path / "again")).code == 0
+    in_house(tmp_path / "one", lived_in)
+    assert "left out" not in nuan(tmp_path / "one", "export", str(tmp_path / "out"), **OWNERS).out
+    assert nuan(tmp_path / "two", "import", str(tmp_path / "out" / name), "--yes", **OWNERS).code == 0
+    assert nuan(tmp_path / "two", "export", str(tmp_path / "again"), **OWNERS).code == 0
     for file in ("memories.jsonl", "memories.md"):
         first, second = ((tmp_path / folder / file).read_text("utf-8") for folder in ("out", "again"))
         assert same(first) == same(second)
-        assert first.count("聊了搬家和怕黑") == 1
-        assert first.count("下周搬家") == 1
+        assert not [
+            text for text in ("聊了搬家和怕黑", "下周搬家", "不要辣", "手冲咖啡", "晚安") if first.count(text) != 1
+        ]
+    life = "SELECT id, disabled_reason, faded, helpful, praised_at, recalled_at, protected, original FROM memory"
+    assert look(tmp_path / "two", life) == look(tmp_path / "one", life)
 
 
 def test_what_was_forgotten_or_replaced_is_in_no_file(tmp_path: Path) -> None:
@@ -56,12 +85,17 @@ def test_what_was_forgotten_or_replaced_is_in_no_file(tmp_path: Path) -> None:
         gone = (await store.memories.owned(person, Audience(chat, "dm", (person,))))[0]
         await drop(store, gone)
         await keep(store, "安安", slot="address")
+        await with_notes(store)
+        store.tombstones.bury(0, "- 09:00 Ann: 晚安", 1)
+        store.tombstones.bury(gone.id, gone.text, 1)
+        await merge_of(store, gone.text)
 
     in_house(tmp_path, forget)
     said = nuan(tmp_path, "export", str(tmp_path / "out"))
     written = b"".join(path.read_bytes() for path in (tmp_path / "out").iterdir()).decode()
     assert "left out: 2 " in said.out
     assert "4711" not in written
+    assert "晚安" not in written
     assert "小安" not in written
     assert "安安" in written
     assert "4711" not in nuan(tmp_path, "list").out
@@ -71,13 +105,13 @@ def test_what_was_forgotten_or_replaced_is_in_no_file(tmp_path: Path) -> None:
 
 
 def test_one_persons_export_holds_nothing_of_anybody_else(tmp_path: Path) -> None:
-    in_house(tmp_path, filled)
+    in_house(tmp_path, lived_in)
     for whose in ("test:bob", "Bob", "2"):
         out = tmp_path / f"bob-{whose.replace(':', '-')}"
         assert nuan(tmp_path, "export", str(out), "--person", whose).code == 0
         written = "".join(path.read_text("utf-8") for path in out.iterdir())
         assert "爬山" in written
-        assert not [word for word in ("花生", "小安", "搬家", "怕黑", "ann", "Ann") if word in written]
+        assert not [word for word in ("花生", "小安", "搬家", "怕黑", "ann", "Ann", "晚安", "手冲") if word in written]
     assert "花生" not in nuan(tmp_path, "list", "--person", "test:bob").out
     nobody = nuan(tmp_path, "export", str(tmp_path / "x"), "--person", "test:eve")
     assert (nobody.code, nobody.err[:22]) == (1, "nuan: --person: there ")

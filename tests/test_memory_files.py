@@ -8,20 +8,32 @@ from hypothesis import strategies as st
 from bot.memory.carrying.foreign import Imported, parse_foreign
 from bot.memory.carrying.jsonl import parse_jsonl, write_jsonl
 from bot.memory.carrying.lines import numbers_of, ranges
-from bot.memory.carrying.markdown import END, TITLE, write_markdown
+from bot.memory.carrying.markdown import END, NOTES, TITLE, write_markdown
 from bot.memory.carrying.planning import make_plan
 from bot.memory.carrying.reading import parse_markdown
 from bot.text.clean import clean
-from bot.types.carried import Carried, CarriedChat, CarriedMemory, CarriedPerson, CarriedSummary, Here
+from bot.types.carried import (
+    Carried,
+    CarriedChat,
+    CarriedMemory,
+    CarriedMerge,
+    CarriedNote,
+    CarriedPerson,
+    CarriedSummary,
+    Here,
+)
 from tests.storing import NOW
 
 TEXTS = st.text(min_size=1, max_size=60).map(clean).filter(str.strip)
 NASTY = st.sampled_from(
-    ["- #1 2026-01-01 x", "<!-- {} -->", "\\n", "\n\n## a", "a --> b", " x ", "###", "{", END, TITLE]
+    ["- #1 2026-01-01 x", "<!-- {} -->", "\\n", "\n\n## a", "a --> b", " x ", "###", "{", END, TITLE, NOTES]
 )
 TIMES = st.integers(0, 4_000_000_000_000)
 OWNER = CarriedPerson(("discord:2", "telegram:1"), "小 <!-- 王", "zh-Hans", "Asia/Shanghai")
 CHAT = CarriedChat(("telegram:-100", "telegram:-1"), "group", "家")
+
+
+MERGE = CarriedMerge(5, "join", "旧的\n--> <", 6, "新的", "event", "digest", 7, 8)
 
 
 @st.composite
@@ -35,7 +47,8 @@ def memories(draw: st.DrawFn) -> CarriedMemory:
         draw(st.sampled_from([90.0, 14.0, 1.5])), draw(TIMES), draw(TIMES), draw(st.sampled_from(["", "a > b"])),
         draw(st.sampled_from(["", "address"])), draw(st.booleans()), draw(st.integers(0, 99)),
         draw(st.sampled_from(["", "开心", "<x>"])), draw(st.sampled_from([0.0, -0.5])), draw(st.integers(0, 9)),
-        draw(st.booleans()), draw(st.just(0) | TIMES), draw(st.sampled_from([(), (("faded", 0.5), ("helpful", 2))])),
+        draw(st.booleans()), draw(st.just(0) | TIMES), draw(st.just("") | TEXTS),
+        draw(st.sampled_from([(), (MERGE,)])), draw(st.sampled_from([(), (("faded", 0.5), ("helpful", 2))])),
     )  # fmt: skip
 
 
@@ -47,11 +60,15 @@ def exports(draw: st.DrawFn) -> Carried:
         CarriedSummary(number, "", "telegram:-100", text, "model", ("小王",), draw(TIMES), draw(TIMES), draw(TIMES))
         for number, text in enumerate(draw(st.lists(TEXTS | NASTY, max_size=2)), 1)
     )
-    return Carried("ab12", draw(TIMES), (OWNER,), (CHAT,), found, told)
+    notes = tuple(
+        CarriedNote(f"notes/{number}.md", (), "telegram:-100", "chat", (3, 4, 9), text)
+        for number, text in enumerate(draw(st.lists(TEXTS | NASTY, max_size=2)), 1)
+    )
+    return Carried("ab12", draw(TIMES), (OWNER,), (CHAT,), found, told, notes)
 
 
 @given(exports())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 def test_what_is_written_is_read_back(carried: Carried) -> None:
     lines = parse_jsonl("".join(write_jsonl(carried)), "f")
     assert lines.problems == ()
@@ -63,12 +80,14 @@ def test_what_is_written_is_read_back(carried: Carried) -> None:
     found = sorted(read.carried.memories, key=lambda memory: memory.id)
     assert found == list(carried.memories)
     assert read.carried.summaries == carried.summaries
+    assert read.carried.notes == carried.notes
     plan = make_plan(read, Here(carried, len(found)), lambda text: False)
-    assert (plan.changes, plan.forget) == (False, ())
+    assert (plan.count, plan.forget) == (0, ())
 
 
 LINES = st.text(max_size=40) | NASTY | st.sampled_from(
-    ['<!-- {"owner": 3} -->', '## x <!-- {"owner": "telegram:1"} -->', "### event", "- #9 2026-13-40 x", "- y",
+    ['<!-- {"owner": 3} -->', '## x <!-- {"owner": "telegram:1"} -->', "### event", "- #9 2026-13-40 x", "- y", "> z",
+     '### n <!-- {"path": "notes/../x.md", "owners": [], "chat": "", "visibility": "chat", "events": "9-1"} -->',
      '- #1 2026-01-01 x <!-- {"created_at": "9999-99-99T00:00:00Z"} -->', '{"type": "memory", "id": -1}',
      '{"nuan": "memories", "version": 1, "house": "x", "exported_at": "2026-01-01T00:00:00Z", "memories": 1}',
      '<!-- {"nuan": "memories", "version": 1, "house": "x", "exported_at": "2026-01-01T00:00:00Z", "memories": 1, '
@@ -77,7 +96,7 @@ LINES = st.text(max_size=40) | NASTY | st.sampled_from(
 
 
 @given(st.lists(LINES, max_size=8))
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=50, deadline=None)
 def test_no_file_ends_in_a_traceback(lines: list[str]) -> None:
     text = "\n".join(lines)
     for parsed in (

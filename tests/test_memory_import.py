@@ -53,17 +53,22 @@ def test_nothing_is_changed_where_nobody_can_answer(tmp_path: Path) -> None:
         assert look(tmp_path / "two", "SELECT name FROM person") == [("Eve",)]
 
 
-@pytest.mark.parametrize(("answer", "count"), [("y\n", 5), ("\n", 0)])
-def test_it_asks_on_a_terminal(tmp_path: Path, answer: str, count: int) -> None:
+TWICE = "import sys; from bot.cli.main import app; [app(sys.argv[1:], standalone_mode=False) for _ in range(2)]"
+"""One process for two commands: starting it is what such a test costs."""
+
+
+def test_it_asks_on_a_terminal_and_takes_only_a_yes(tmp_path: Path) -> None:
     path = exported(tmp_path)
     ours, theirs = pty.openpty()
-    os.write(ours, answer.encode())
-    command = [sys.executable, "-m", "bot", "memory", "import", str(path), "--data", str(tmp_path / "two")]
+    os.write(ours, b"\ny\n")
+    command = [sys.executable, "-c", TWICE, "memory", "import", str(path), "--data", str(tmp_path / "two")]
     done = subprocess.run(command, stdin=theirs, stdout=subprocess.PIPE, cwd=ROOT, check=True, timeout=60)
     os.close(ours)
     os.close(theirs)
-    assert b"Take in 5? [y/N]" in done.stdout
-    assert len(look(tmp_path / "two", ACTIVE)) == count
+    first, _, second = done.stdout.decode().partition("nothing was changed\n")
+    assert first.endswith("Take in 5? [y/N] ")
+    assert second.endswith("done: 5 taken in\n")
+    assert len(look(tmp_path / "two", ACTIVE)) == 5
     assert sound(tmp_path / "two") == []
 
 

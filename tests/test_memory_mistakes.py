@@ -34,3 +34,26 @@ async def test_the_last_words_of_a_long_memory_find_it(world: World) -> None:
     )
     await world.say("护照呢？")
     assert "护照放在蓝色箱子" in world.turns[-1][-1].content
+
+
+async def test_what_somebody_does_not_like_is_told_with_its_not(world: World) -> None:
+    """There 不 was a word that says nothing, in the index as in the question."""
+    await world.say("在吗")
+    for kept in ("我爱吃香菜饺子", "我妈妈吃香菜", "我不吃香菜", "香菜吃完了要买"):
+        await world.say(f"记住{kept}")
+    world.model.script = lambda request: (
+        says("好")
+        if request.prompt.messages[-1].role == "tool"
+        else calls(("memory_recall", '{"query": "不吃香菜", "top_k": 1, "kinds": ["knowledge"]}'))
+    )
+    await world.say("我有什么忌口？")
+    assert "我不吃香菜" in world.turns[-1][-1].content
+
+
+async def test_a_talk_of_two_lines_leaves_something_for_the_next(world: World) -> None:
+    """There only a talk that had been compacted was kept, and none was that was short."""
+    await world.say("我的快递明天到楼下便利店")
+    await world.say("/new")
+    await world.wait(1)
+    await world.say("下午有什么安排吗")
+    assert "快递明天到" in world.turns[-1][1].content

@@ -5,7 +5,7 @@ import struct
 from collections.abc import Sequence
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.recall.fit import pool
@@ -225,6 +225,7 @@ def test_a_hashed_vector_is_the_same_for_ever() -> None:
         assert make(asked) != make(asked.replace("奶茶", "咖啡"))
 
 
+@settings(max_examples=20)
 @given(st.text(max_size=80), st.sampled_from((None, 16, 64, 100)))
 def test_every_text_has_a_vector_of_length_one(text: str, dimensions: int | None) -> None:
     (vector,) = HashEmbedder(dimensions).vectors([text]).vectors
@@ -232,9 +233,10 @@ def test_every_text_has_a_vector_of_length_one(text: str, dimensions: int | None
 
 
 TEXTS = st.text(max_size=60) | st.text("我对花生过敏喜欢猫的小暖 abc,?", max_size=40)
-KEPT = st.lists(st.tuples(TEXTS, st.integers(-9, 900), st.booleans()), max_size=20)
+KEPT = st.lists(st.tuples(TEXTS, st.integers(-9, 900), st.booleans()), max_size=8)
 
 
+@settings(max_examples=20)
 @given(TEXTS, KEPT, st.integers(1, 20), st.sampled_from(MODES), st.sampled_from(sorted(PROFILES)))
 def test_whatever_is_asked_nothing_else_than_candidates_comes_back(
     text: str, kept: list[tuple[str, int, bool]], limit: int, mode: Mode, profile: Profile

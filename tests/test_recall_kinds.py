@@ -1,6 +1,7 @@
 """What comes back besides memories: summaries of talks, and lines of the transcript, each to its own audience."""
 
 import json
+import re
 from dataclasses import replace
 
 from tests.fakes.model import calls
@@ -37,6 +38,12 @@ async def test_last_nights_story_is_found_by_its_time_and_words(world: World) ->
     await world.say("昨晚那个故事，海獭最后怎么样了？")
     assert "你说：从前有一只海獭" in result(world)
     assert "鲸鱼" in result(world)
+    line = re.search(r"- (@[0-9]+) 你说：从前", result(world))
+    assert line is not None, "a line is cited as memory_get takes it"
+    asked = ("memory_get", json.dumps({"id": line[1]}))
+    world.model.script = lambda request: "嗯" if request.prompt.messages[-1].role == "tool" else calls(asked)
+    await world.say("再看看前后都说了什么")
+    assert "给我讲个睡前故事吧" in result(world)
 
 
 async def test_a_summary_of_a_talk_is_found(world: World) -> None:

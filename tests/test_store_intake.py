@@ -74,13 +74,13 @@ async def test_a_scene_is_a_line_only_when_it_changed(tmp_path: Path) -> None:
 
 async def test_what_does_not_fit_into_the_newest_lines_is_counted(tmp_path: Path) -> None:
     async with await open_store(tmp_path) as store:
-        assert (await store.views.log(1, 3)).news == ()
+        assert (await store.views.log(1, 3, 1)).news == ()
         await talk(store, "你好", "你好呀")
         for number in range(10):
             await say(store, str(number), action="listen", why="listen")
-        log = await store.views.log(1, 3)
+        log = await store.views.log(1, 3, 1)
         assert ([line.text for line in log.news], log.earlier) == (["7", "8", "9"], 7)
-        log = await store.views.log(1, 11)
+        log = await store.views.log(1, 11, 1)
         assert ([line.text for line in log.news], log.earlier) == ([str(number) for number in range(10)], 0)
 
 

@@ -107,7 +107,7 @@ async def test_a_failed_turn_leaves_the_log_as_it_was_and_its_lines_for_the_next
         assert after.entries == (before.entries if before else ())
         assert after.logged_upto == (before.logged_upto if before else 0)
         assert look(tmp_path, "SELECT count(*) FROM outbox WHERE text = '等等'") == [(1,)]
-        lines = (await store.views.log(1, 10)).news
+        lines = (await store.views.log(1, 10, 1)).news
         assert "查一下" in [line.text for line in lines]
         assert (await store.views.waiting(1, NOW)).due == ()
         assert look(tmp_path, "SELECT DISTINCT state FROM call") == [("settled",), ("lost",)]

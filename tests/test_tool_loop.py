@@ -83,11 +83,13 @@ async def test_a_tool_that_needs_no_arguments_is_not_carried_out_with_broken_one
     assert results(world)[0].startswith("参数不对，没有执行")
 
 
-async def test_no_tool_takes_broken_arguments(world: World) -> None:
-    names = ("memory_recall", "save_experience", "stop_listen", "skill")
+@pytest.mark.parametrize(
+    "names", [("memory_recall", "memory_get", "save_experience"), ("remember", "forget", "stop_listen", "skill")]
+)
+async def test_no_tool_takes_broken_arguments(world: World, names: tuple[str, ...]) -> None:
     in_turn(world, [calls(*((name, '{"') for name in names)), "好的"])
     await world.say("小暖，在吗", "阿明", "闲聊")
-    assert [result[:9] for result in results(world)] == ["参数不对，没有执行"] * 4
+    assert [result[:9] for result in results(world)] == ["参数不对，没有执行"] * len(names)
 
 
 async def test_a_tool_that_breaks_takes_neither_the_others_nor_the_turn_along(world: World) -> None:

@@ -18,7 +18,7 @@ from bot.memory.carrying.reading import is_export, parse_markdown
 from bot.memory.carrying.showing import plan_text
 from bot.memory.carrying.values import BadValue, reference, time_text
 from bot.store.store import Store, open_store
-from bot.types.carried import Carried, Here, Parsed, Plan
+from bot.types.carried import Carried, Here, Parsed
 
 Format = Literal["both", "md", "jsonl"]
 NAMES = {"jsonl": "memories.jsonl", "md": "memories.md"}
@@ -50,7 +50,7 @@ async def export_memories(place: Place, path: Path | None, person: str, form: Fo
     if not force:
         for file in files.values():
             refuse_existing(file)
-    async with await open_store(place.data, read_only=True) as store:
+    async with await open_store(place.data, frozenset(place.settings.bot.owners), read_only=True) as store:
         number = await find_person(store, person) if person else None
         export = await store.carrying.export(number, now)
     writers = {"jsonl": write_jsonl, "md": write_markdown}
@@ -58,13 +58,16 @@ async def export_memories(place: Place, path: Path | None, person: str, form: Fo
         write_private(file, writers[end](export.here.carried), force=force)
     carried = export.here.carried
     lines = [
-        f"{len(carried.memories)} memories and {len(carried.summaries)} conversations of {len(carried.people)} people "
+        f"{len(carried.memories)} memories, {len(carried.summaries)} conversations and {len(carried.notes)} notes of "
+        f"{len(carried.people)} people "
         f"are in {' and '.join(str(file) for file in files.values())}"
     ]
     if export.forgotten:
         lines.append(f"left out: {export.forgotten} that were forgotten or replaced")
     if export.astray:
         lines.append(f"left out: {export.astray} of nobody known; `nuan memory backfill` says which")
+    if export.files:
+        lines.append(f"left out: {export.files} notes that are empty, for nobody or cannot be read")
     return "\n".join(lines)
 
 
@@ -86,8 +89,8 @@ async def import_memories(place: Place, taking: Taking, ask: Callable[[str], boo
     NuanError, with nothing changed, for lines that cannot be read, another nuan that runs here, or a question that
     nobody is there to answer.
     """
-    now = SystemClock().now()
-    async with await open_store(place.data, read_only=taking.dry_run) as store:
+    now, owners = SystemClock().now(), frozenset(place.settings.bot.owners)
+    async with await open_store(place.data, owners, read_only=taking.dry_run) as store:
         here = await store.carrying.here()
         parsed = read_files(taking, here, now)
         for problem in parsed.problems:
@@ -100,19 +103,15 @@ async def import_memories(place: Place, taking: Taking, ask: Callable[[str], boo
         if taking.dry_run:
             return
         forget = bool(plan.forget) and _agreed(taking, ask, forget=True, count=len(plan.forget))
-        if not plan.changes and not forget:
+        if not plan.count and not forget:
             print("nothing to change")
             return
-        if plan.changes and not _agreed(taking, ask, forget=False, count=_count(plan)):
+        if plan.count and not _agreed(taking, ask, forget=False, count=plan.count):
             print("nothing was changed")
             return
         until = now + place.settings.memory.undo_days * _DAY_MS
         await store.carrying.bring_in(plan, now, until if forget else None)
-    print(f"done: {_count(plan)} taken in" + (f", {len(plan.forget)} forgotten" if forget else ""))
-
-
-def _count(plan: Plan) -> int:
-    return len(plan.of("new")) + len(plan.of("changed")) + len(plan.summaries)
+    print(f"done: {plan.count} taken in" + (f", {len(plan.forget)} forgotten" if forget else ""))
 
 
 def _agreed(taking: Taking, ask: Callable[[str], bool], *, forget: bool, count: int) -> bool:
@@ -151,7 +150,7 @@ def _said(parsed: Parsed) -> object:
     carried = parsed.carried
     return (
         sorted(carried.memories, key=lambda memory: (memory.id, memory.text)),
-        sorted(carried.summaries, key=lambda each: each.id), carried.house,
+        sorted(carried.summaries, key=lambda each: each.id), carried.notes, carried.house,
     )  # fmt: skip
 
 

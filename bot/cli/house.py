@@ -1,8 +1,11 @@
 """From configuration and folders to the parts of a house, for every command that needs them."""
 
 import asyncio
-from collections.abc import Callable
+import gc
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import TypeVar
 
@@ -100,5 +103,21 @@ def make_parts(place: Place, store: Store, crew: Crew, log: Log, clock: Clock | 
 async def warm_up(crew: Crew) -> None:
     """Load what the first message needs before it comes."""
     await asyncio.to_thread(fold, "暖")
+    if crew.embedding is not None:
+        await asyncio.to_thread(import_module, "numpy")
     if isinstance(crew.first.model, OpenAIModel):
         await crew.first.model.prepare()
+
+
+@contextmanager
+def loaded_for_good() -> Iterator[None]:
+    """What is loaded by now is not looked through for garbage any more, so that no chat waits for that.
+
+    A look through all that a house loads held every thread up for 30 to 120 ms (measured during recalls).
+    """
+    gc.collect()
+    gc.freeze()
+    try:
+        yield
+    finally:
+        gc.unfreeze()

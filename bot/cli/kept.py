@@ -71,10 +71,18 @@ def _lines(whole: Whole) -> list[str]:
         return [f"#{whole.number} belongs to nobody known: `nuan memory backfill` says more"]
     values = to_json(whole.memory)
     lines = [f"#{whole.number} {clean(str(values.pop('text')))}"]
-    lines += [f"  {name}: {value}" for name, value in values.items() if name != "id" and value not in ("", None)]
     lines += [
-        f"  from: {time_text(source.at)} {source.chat} {clean(source.who)}: "
-        f"{' '.join(clean(source.text).split()) or '(not kept)'}"
+        f"  {name}: {value}"
+        for name, value in values.items()
+        if name not in ("id", "merges") and value not in ("", None, {})
+    ]
+    lines += [f"  merged: {time_text(each.at)} {each.how}: {_flat(each.said)}" for each in whole.memory.merges]
+    lines += [
+        f"  from: {time_text(source.at)} {source.chat} {clean(source.who)}: {_flat(source.text) or '(not kept)'}"
         for source in whole.sources
     ]
     return lines if whole.sources else [*lines, "  from: nothing that is still known"]
+
+
+def _flat(text: str) -> str:
+    return " ".join(clean(text).split())

@@ -83,15 +83,14 @@ async def show_ctx(place: Place, view: View, look: Look, clock: Clock | None = N
 
 async def _shown(parts: Parts, planner: Planner, plan: Plan, where: tuple[Chat, Person], look: Look) -> str:
     chat, person = where
-    zone = parts.words.zone_of(chat, person)
-    tz = parts.words.tz(zone)
+    tz = parts.words.tz(parts.words.zone_of(chat, person))
     seen = await inspect(parts.store, planner, plan, chat.id, parts.clock.now(), tz)
     recalling = make_recalling(parts)
     traces: list[Trace] = []
     if look.recalls:
         audience, now = await planner.audience(chat, person), parts.clock.now()
         traces = [
-            await recalling.recall(Asking(audience, person.id, look.query, now, look.most, mode=mode, zone=zone))
+            await recalling.recall(Asking(audience, person.id, look.query, now, look.most, mode=mode))
             for mode in (MODES if look.compare else (recalling.mode,))
         ]
     if look.as_json:

@@ -63,8 +63,8 @@ class ImportOptions:
 def export(options: ExportOptions) -> None:
     """Write what is remembered to files. Example: nuan memory export backup --person telegram:123
 
-    Both formats hold everything, with owners as platform ids; what was forgotten is left out. Works beside a running
-    nuan. Files are for you alone (0600) and never replaced without --force.
+    Both formats hold everything, with owners as platform ids, notes too; what was forgotten is left out. Works beside
+    a running nuan. Files are for you alone (0600) and never replaced without --force.
     """
     from bot.cli.carry import export_memories
 
@@ -119,6 +119,7 @@ def backfill(
     namespaces: Annotated[bool, typer.Option("--namespaces", help="Only owners, chats and visibility.")] = False,
     vectors: Annotated[bool, typer.Option("--vectors", help="Only the vectors of hybrid recall.")] = False,
     text_index: Annotated[bool, typer.Option("--text-index", help="Only the full-text index.")] = False,
+    anew: Annotated[bool, typer.Option("--anew", help="All vectors anew, not only those that are lacking.")] = False,
     apply: Annotated[bool, typer.Option("--apply", help="Put it right, after a backup beside the database.")] = False,
     as_json: JsonOption = False,
     config: ConfigOption = None,
@@ -133,7 +134,7 @@ def backfill(
 
     wanted: dict[Part, bool] = {"namespaces": namespaces, "vectors": vectors, "text-index": text_index}
     parts = frozenset(part for part, chosen in wanted.items() if chosen or not any(wanted.values()))
-    print(run_guarded(mend(find_place(config, data), parts, apply=apply, as_json=as_json)))
+    print(run_guarded(mend(find_place(config, data), parts, apply=apply, as_json=as_json, anew=anew)))
 
 
 @app.command()

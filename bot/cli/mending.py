@@ -41,15 +41,16 @@ class Found:
     copy: Path | None = None
 
 
-async def backfill(place: Place, parts: frozenset[Part], *, apply: bool, as_json: bool) -> str:
+async def backfill(place: Place, parts: frozenset[Part], *, apply: bool, as_json: bool, anew: bool = False) -> str:
     """Say what is wrong; with `apply` put it right, after a backup, and say what is left.
 
-    Without it this works beside a running nuan. A run that was cut off is ended by the next.
+    With `anew` no vector counts as made. Without `apply` this works beside a running nuan. A run that was cut off is
+    ended by the next.
     """
     rows = frozenset(part for part in parts if part != "vectors")
     found = Found((), None)
     async with await open_store(place.data, read_only=not apply) as store:
-        vectors = Vectors(place, store) if "vectors" in parts else None
+        vectors = Vectors(place, store, anew=anew) if "vectors" in parts else None
         try:
             found = Found(await store.mending.find(rows, judge), await vectors.lacking() if vectors else None)
             mendable = tuple(fault for fault in found.faults if fault.mendable)
@@ -78,9 +79,10 @@ async def _mend(store: Store, faults: tuple[Fault, ...], bars: Progress) -> int:
 
 
 class Vectors:
-    """The vectors that recall is lacking, counted and made by the configured server."""
+    """The vectors that recall is lacking, counted and made by the configured server; `anew`: all, once."""
 
-    def __init__(self, place: Place, store: Store) -> None:
+    def __init__(self, place: Place, store: Store, *, anew: bool) -> None:
+        self._anew = anew
         self._crew = make_crew(place.settings, place.prompts.path)
         parts = make_parts(place, store, self._crew, Silence())
         calls = make_calls(parts)
@@ -88,13 +90,13 @@ class Vectors:
 
     async def lacking(self) -> int | None:
         """How many there are to make; None where no recall uses them."""
-        return await self._work.lacking() if self._work is not None else None
+        return await self._work.lacking(anew=self._anew) if self._work is not None else None
 
     async def make(self, bars: Progress) -> None:
         """Make them; ModelError or OverBudget ends it, and what is made stays."""
-        if self._work is not None and (total := await self._work.lacking()):
-            bar = bars.add_task("vectors", total=total)
-            await self._work.make_all(lambda made: bars.update(bar, completed=made))
+        if self._work is not None and (total := await self.lacking()):
+            bar, anew, self._anew = bars.add_task("vectors", total=total), self._anew, False
+            await self._work.make_all(lambda made: bars.update(bar, completed=made), anew=anew)
 
     async def close(self) -> None:
         """Free the connections."""

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from bot.app import App
-from bot.cli.house import Place, make_parts, warm_up
+from bot.cli.house import Place, loaded_for_good, make_parts, warm_up
 from bot.cli.models import make_crew
 from bot.cli.platforms import hold_tokens, make_adapters, secrets
 from bot.cli.reload import LOG_KEYS, PLATFORM_KEYS, Reloader
@@ -42,8 +42,9 @@ async def run(source: Source, place: Place) -> None:
                 try:
                     # Before the first call is reserved: one that a crash cuts off while the library loads is charged.
                     await warm_up(crew)
-                    await app.start(adapters)
-                    await _talk(adapters, app, reloader, stopped)
+                    with loaded_for_good():
+                        await app.start(adapters)
+                        await _talk(adapters, app, reloader, stopped)
                 finally:
                     await app.parts.crew.close()
 

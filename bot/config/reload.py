@@ -12,5 +12,5 @@ class ReloadRules(Section):
         default=2.0,
         ge=0,
         le=3_600,
-        description="How often configuration, persona, prompt files and notes are looked at, in seconds; 0 never looks.",
+        description="How often configuration, persona, prompts and notes are looked at, in seconds; 0 never looks.",
     )

@@ -7,6 +7,7 @@ from bot.flow.aside import Aside
 from bot.flow.recalling import Recalling
 from bot.flow.words import Words
 from bot.recall.calling import calls_for, why
+from bot.recall.question import own_lines
 from bot.store.store import Store
 from bot.text.clean import as_data
 from bot.text.clip import clip
@@ -14,6 +15,7 @@ from bot.text.dates import local_day, relative_day
 from bot.text.estimate import Vocabulary, estimate_tokens
 from bot.text.script import Script
 from bot.types.brought import Brought
+from bot.types.event import Event
 from bot.types.occasion import Occasion
 from bot.types.people import Audience
 from bot.types.recall import Asking
@@ -32,14 +34,16 @@ CANDIDATES = 20
 
 @dataclass(frozen=True, slots=True)
 class Telling:
-    """To whom lines are told: who may read them, in which script, on which zone's calendar, at what time (ms), and how
-    the model counts tokens."""
+    """To whom lines are told: who may read them, in which script, in which time zone, at what time (ms), and how the
+    model counts tokens; what the person wrote last, oldest first, and the scene."""
 
     audience: Audience
     script: Script
     zone: str
     now: int
     vocabulary: Vocabulary
+    own: tuple[Event, ...] = ()
+    scene: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,12 +59,15 @@ class Bringing:
     """Finds what a turn is told without asking."""
 
     def __init__(
-        self, store: Store, recalling: Recalling, aside: Aside, rules: MemoryLimits, words: Words
+        self, store: Store, recalling: Recalling, aside: Aside, rules: MemoryLimits, names: tuple[str, ...],
+        words: Words,
     ) -> None:  # fmt: skip
+        """`names` are those that nuan is called by."""
         self._store = store
         self._recalling = recalling
         self._aside = aside
         self._rules = rules
+        self._names = names
         self._words = words
 
     def wanted(self, occasion: Occasion, mode: Mode) -> bool:
@@ -75,12 +82,13 @@ class Bringing:
         asked = "\n".join(event.text for event in occasion.answering if event.kind == "message")
         if not asked.strip():
             return Recalled()
+        own = own_lines(telling.own, {event.id for event in occasion.answering}, telling.now)
         asking = Asking(
             telling.audience, occasion.person.id, asked, telling.now, CANDIDATES, kinds=("memory",), mode="v2",
-            zone=telling.zone,
+            own=own, scene=telling.scene,
         )  # fmt: skip
         trace = await self._recalling.recall(asking)
-        found = await self._aside.run(calls_for, trace)
+        found = await self._aside.run(calls_for, trace, asked, self._names)
         if not found:
             return Recalled()
         news = [
@@ -89,8 +97,8 @@ class Bringing:
             if (memory := one.finding.memory) is not None and not tells(said, memory.text)
         ]
         text = self._words.opening(telling.script)
-        tz = self._words.tz(telling.zone)
-        days, today = self._words.days(telling.script), local_day(telling.now, tz)
+        days, tz = self._words.days(telling.script), self._words.tz(telling.zone)
+        today = local_day(telling.now, tz)
         left = self._rules.inject_tokens - estimate_tokens(text("brought"), telling.vocabulary)
         lines: list[str] = []
         brought: list[Brought] = []

@@ -18,6 +18,9 @@ from bot.types.recall import Asking
 QUESTIONS = 64
 """Questions whose vectors are kept: a turn may ask the same again."""
 
+MANY = 500
+"""Documents of which those of the types that are asked for are taken: a matrix knows no types of memories."""
+
 MATRICES_BYTES = 64_000_000
 """Memory that vectors may take between two questions."""
 
@@ -60,7 +63,13 @@ class Dense:
         if dimensions not in states:
             return Likeness(missing="none")
         rows = await self._rows(asking.audience, dimensions, states[dimensions])
-        best = await self._aside.run(nearest, asked, rows, asking, self._rules.least_cosine, most)
+        some = bool(asking.memory_kinds)
+        best = await self._aside.run(nearest, asked, rows, asking, self._rules.least_cosine, MANY if some else most)
+        if some:
+            fit = await self._store.vectors.of_kinds(
+                asking.audience, [number for number, _ in best], asking.memory_kinds
+            )
+            best = tuple(each for each in best if each[0] in fit)[:most]
         weight = 1.0 if self._calls.embedder.calls else HASH_WEIGHT
         return Likeness({number: (place, cosine) for place, (number, cosine) in enumerate(best, 1)}, "", weight)
 

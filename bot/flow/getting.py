@@ -75,13 +75,8 @@ def getting(store: Store, words: Words, spec: ToolSpec, notes: Notes) -> Tool:
 
 async def calendar(store: Store, words: Words, context: ToolContext) -> tzinfo:
     """The calendar that counts for the person of a turn where they talk."""
-    return words.tz(await zone_here(store, words, context))
-
-
-async def zone_here(store: Store, words: Words, context: ToolContext) -> str:
-    """The zone of that calendar."""
     chat, person = await store.people.chat(context.audience.chat_id), await store.people.person(context.person_id)
-    return words.zone_of(chat, person)
+    return words.tz(words.zone_of(chat, person))
 
 
 def _ids(events: Iterable[Event]) -> tuple[int, ...]:

@@ -89,8 +89,11 @@ class NoteReading:
             self._alarm.cancel()
             self._alarm = None
 
-    async def look(self) -> None:
-        """Take what has changed and is left alone; at a start everything at once. StoreError: look again later."""
+    async def look(self) -> int:
+        """Take what has changed and is left alone; at a start everything at once. How many files were read.
+
+        StoreError: look again later.
+        """
         listing = await asyncio.to_thread(self._store.notes.files.listing)
         known = {note.path: note for note in await self._store.notes.known()}
         owners = await self._store.notes.owners()
@@ -110,6 +113,7 @@ class NoteReading:
         self.stop()
         if self._watched.waiting:
             self._alarm = self._clock.at(self._clock.now() + QUIET_MS, self._wake)
+        return read
 
     async def read(self, audience: Audience, path: str, first: int = 1, lines: int = 40) -> NotePart | None:
         """Lines of a note, from `first` on; None for every path that this audience may not see, or that is none.

@@ -109,7 +109,7 @@ class Planner:
         Where light is asked for, the log does not go on: a shorter one fits into what is left of a limit.
         """
         chat, store = occasion.chat, self._store
-        log = await store.views.log(chat.id, self._settings.context.bus_max)
+        log = await store.views.log(chat.id, self._settings.context.bus_max, occasion.person.id)
         session, ends = log.session, NOT_LATE
         if session is not None and session.close_at <= now:
             ends = reason_of(session, self._settings.session.idle_seconds * 1000)
@@ -133,7 +133,7 @@ class Planner:
         every = tuple(sorted({e.id: e for e in (*events, *occasion.answering)}.values(), key=lambda event: event.id))
         answered = whole(occasion.answering, self._room(), told.limits.answered, estimate_tokens)
         shown = delta(every, answered, now, frame, told.limits, estimate_tokens, told.earlier)
-        recalled = await self._recalled(occasion, choice.mode, epoch, f"{told.opening}\n{shown.text}", now)
+        recalled = await self._recalled(occasion, choice.mode, epoch, f"{told.opening}\n{shown.text}", log.own, now)
         composed = compose(told.opening, shown.text, recalled.text, self.vocabulary)
         new = NewEpoch(prefix.message, prefix.tools, prefix.signature, reason, choice.mode)
         member = self._crew.pick(now, small=step != "full")
@@ -169,14 +169,15 @@ class Planner:
         return Told(events, limits, 0, self._opening(facts, occasion.person, light), facts)
 
     async def _recalled(
-        self, occasion: Occasion, mode: Mode, epoch: Epoch | None, new: str, now: int
+        self, occasion: Occasion, mode: Mode, epoch: Epoch | None, new: str, own: tuple[Event, ...], now: int
     ) -> Recalled:  # fmt: skip
         """What the messages bring to mind that neither the log nor what is `new` tells yet."""
         if not self._bringing.wanted(occasion, mode):
             return Recalled()
         audience = await self.audience(occasion.chat, occasion.person)
         zone = self._words.zone_of(occasion.chat, occasion.person)
-        telling = Telling(audience, self._words.script(occasion.person), zone, now, self.vocabulary)
+        script, scene = self._words.script(occasion.person), self._seen(occasion.chat).scene
+        telling = Telling(audience, script, zone, now, self.vocabulary, own, scene)
         logged = (entry.message.content for entry in epoch.entries) if epoch is not None else ()
         return await self._bringing.lines(occasion, telling, "\n".join((*logged, new)))
 

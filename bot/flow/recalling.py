@@ -25,8 +25,8 @@ NEAREST = 60
 class Recalling:
     """Answers questions from memory, each for its audience alone."""
 
-    def __init__(self, store: Store, aside: Aside, settings: Settings, near: Near, zone: str) -> None:
-        """`near` finds by likeness in the mode hybrid; `zone` names the house's calendar."""
+    def __init__(self, store: Store, aside: Aside, settings: Settings, zone: str, near: Near) -> None:
+        """`zone` is the house's, by which 昨天 counts in groups; `near` finds by likeness in the mode hybrid."""
         self._store = store
         self._aside = aside
         self._near = near
@@ -65,12 +65,13 @@ class Recalling:
         return await self._aside.run(_shared, text, self._names, (other,))
 
     async def _asked(self, asking: Asking) -> Question:
-        people = await self._store.people.names((*asking.audience.person_ids, asking.person_id))
+        people = await self._store.people.named((*asking.audience.person_ids, asking.person_id))
         talkers = (
             *(Talker(None, name, True) for name in self._names),
-            *(Talker(number, name, number == asking.person_id) for number, name in people.items()),
+            *(Talker(number, name, number == asking.person_id) for number, (name, _) in people.items()),
         )
-        return await self._aside.run(_question, asking, talkers, asking.zone or self._zone)
+        own = people.get(asking.person_id, ("", ""))[1] if asking.audience.kind == "dm" else ""
+        return await self._aside.run(_question, asking, talkers, own or self._zone)
 
     def _task(self, asking: Asking, asked: Question) -> Task:
         profile = asking.profile or self._memory.profile

@@ -6,15 +6,17 @@ from datetime import tzinfo
 from pathlib import Path
 
 from bot.config.settings import Settings
+from bot.context.scene import scene_text
 from bot.errors import ConfigError
 from bot.flow.asked import asked_tools
-from bot.flow.getting import Notes, calendar, getting, zone_here
+from bot.flow.getting import Notes, calendar, getting
 from bot.flow.looking import RESULT_TOKENS, look_tool
 from bot.flow.media import Media
 from bot.flow.recalling import Recalling
 from bot.flow.words import Words
 from bot.memory.experience import experience_tool
 from bot.prompt.skills import skill_tool
+from bot.recall.question import own_lines
 from bot.recall.tool import Wish, recall_tool
 from bot.session.listening import listen_tool
 from bot.store.store import Store
@@ -40,15 +42,20 @@ def make_tools(
     prefix stays smaller.
     """
 
+    def scene(text: str) -> str:
+        return scene_text(text, settings.context.scene.max_chars)
+
     async def render(context: ToolContext, found: tuple[Finding, ...]) -> str:
         return await _findings(store, words, context, found)
 
     async def search(context: ToolContext, wish: Wish) -> tuple[Finding, ...]:
-        heard = await store.finding.heard(context.session_id)
+        chat_id = context.audience.chat_id
+        heard, said = await store.finding.beside(context.session_id, chat_id, context.person_id)
+        chat = await store.people.chat(chat_id)
         asking = Asking(
             context.audience, context.person_id, wish.query, context.now, wish.most, kinds=wish.finding_kinds,
             memory_kinds=wish.memory_kinds, since=wish.since, until=wish.until, heard=heard,
-            zone=await zone_here(store, words, context),
+            own=own_lines(said, (), context.now), scene=scene(chat.scene) if settings.context.scene.include else "",
         )  # fmt: skip
         return tuple(one.finding for one in (await recalling.recall(asking)).chosen)
 
@@ -108,7 +115,7 @@ async def _findings(store: Store, words: Words, context: ToolContext, found: tup
     text = words.opening(words.script_named(context.script))
     if not found:
         return text("recall_none")
-    days, tz = words.days(words.script_named(context.script)), words.tz(words.zone)
+    days, tz = words.days(words.script_named(context.script)), await calendar(store, words, context)
     today = local_day(context.now, tz)
     lines: list[str] = []
     left = RESULT_TOKENS
@@ -122,13 +129,15 @@ async def _findings(store: Store, words: Words, context: ToolContext, found: tup
 
 
 def _told(text: Callable[..., str], one: Finding) -> str:
-    """One finding as the model reads it: a memory with its number, a summary, or what somebody said with its talk."""
+    """One finding as the model reads it, as memory_get takes it: #12, @345, notes/…#L3-9; a summary has its day."""
     said, who = as_data(clip(one.text, LINE_CHARS)), as_data(one.who)
     match one.kind:
         case "memory":
             return text("known_line" if who else "own_line", id=one.ref, who=who, text=said)
         case "line":
-            line = text("found_line", who=who, text=said) if who else text("found_own", text=said)
+            line = (
+                text("found_line", id=one.ref, who=who, text=said) if who else text("found_own", id=one.ref, text=said)
+            )
             around = as_data(" / ".join(one.around))
             return line + text("found_around", text=around) if around else line
         case _:

@@ -34,7 +34,7 @@ class Unlearning:
         _, account = await self._store.access.answer_to(event)
 
         def say(key: str, number: int) -> str:
-            return self._words.messages.text(key, script, id=number, days=days)
+            return self._words.messages.text(key, script, id=number, list=f"#{memory.id}", days=days)
 
         def buttons(number: int) -> tuple[Button, ...]:
             return (Button(say("button_undo", number), say("say_undo", number), account),) if account else ()
@@ -42,7 +42,7 @@ class Unlearning:
         receipt = Receipt(
             event.id, turn.chat_id, f"event:{event.id}:tool:{memory.id}",
             lambda number, _: say("forgot_forever" if forever else "forgot", number), True, unlearn.rest,
-            hide=True, last=not unlearn.rest, buttons=buttons,
+            hide=True, buttons=buttons,
         )  # fmt: skip
         until = None if forever else now + days * DAY_MS
         await self._store.asked.forget(turn, Forgetting((memory,), person.id, until), receipt, now)

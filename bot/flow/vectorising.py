@@ -94,27 +94,25 @@ class Vectorising:
         if done:
             self._log.info("embedded", documents=done, model=self._calls.embedder.name)
 
-    async def make_all(self, progress: Callable[[int], None], *, anew: bool = False, dry_run: bool = False) -> int:
-        """Make every vector that is lacking (`anew`: or not), now; how many there are to make.
+    async def make_all(self, progress: Callable[[int], None], *, anew: bool = False) -> None:
+        """Make every vector that is lacking now; with `anew` those that are there go first.
 
         `progress` is told how many are made, after each page. ModelError and OverBudget end it; what is made stays.
         """
-        if anew and not dry_run:
+        if anew:
             await self._store.vectors.drop()
             self._progress = Progress()
-        wanted = await self.lacking() if not (anew and dry_run) else (await self._store.vectors.counts(Space("")))[0]
         made = 0
-        while not dry_run and self._calls is not None and (page := await self._page()):
+        while self._calls is not None and not self._ended and (page := await self._page()):
             made += await self.make(page)
             progress(made)
-        return wanted
 
-    async def lacking(self) -> int:
-        """How many documents have no vector."""
+    async def lacking(self, *, anew: bool = False) -> int:
+        """How many documents have no vector; with `anew` how many there are."""
         if self._calls is None:
             return 0
         there, having = await self._store.vectors.counts(await self._space())
-        return there - having
+        return there if anew else there - having
 
     async def make(self, page: Sequence[Unembedded]) -> int:
         """The vectors of these documents, batch by batch, each of one chat: on whose account its call goes."""

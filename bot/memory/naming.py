@@ -66,7 +66,6 @@ _ALL_HOLD = LazyPattern(
     "the (?:boss|chief|king|queen|captain|great|man|dude|user|one and only)|my (?:full|first|last|middle"
     "|real) name|your [a-z]+"
 )
-_TYPO_ME = LazyPattern("(?:have|to|want|rather)(?: have)?(?: you)?(?: to)?$")
 
 
 def naming(place: Place) -> tuple[Found, ...]:

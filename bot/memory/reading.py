@@ -8,12 +8,14 @@ from dataclasses import dataclass
 from functools import cache
 
 from bot.memory import patterns as p
+from bot.memory.pasted import OVERRIDE
 from bot.memory.wording.signs import NAME, QUOTED
 from bot.text.fold import fold
 from bot.types.memory import Scope, Verb
 
 _HIDDEN = re.compile(
     r"```(?s:.*?)(?:```|\Z)|`[^`\n]*`|「[^「」\n]*」|『[^『』\n]*』|“[^“”\n]*”|‘[^‘’\n]*’|《[^《》\n]*》"
+    rf"|{OVERRIDE}"
     r"|\"[^\"\n]*\"|^(?:>|[\[【](?:(?:转发|转自|通知|公告|fwd|forwarded|聊天记录))).*$",
     re.MULTILINE,
 )

@@ -9,6 +9,7 @@ from bot.memory import patterns as p
 from bot.memory.dropping import dropping
 from bot.memory.keeping import keeping, opens
 from bot.memory.naming import naming
+from bot.memory.pasted import speaks
 from bot.memory.reading import Found, Place, place_at, shaped
 from bot.text.fold import fold, fold_mapped, unfold
 from bot.types.memory import MemoryCommand, Understanding
@@ -70,11 +71,17 @@ def _read(shape: str) -> list[Found]:
                 break
             hits = _commands(place, loose=match["loose"] is not None)
             tries += bool(hits) or opens(place)
-            if not hits:
+            if not hits or any(_pasted(shape, each) for each in hits):
                 break
             found.extend(hits)
             floor = start = hits[0].end
     return found
+
+
+def _pasted(shape: str, each: Found) -> bool:
+    """Whether somebody else's line gives the order; 阿明：周五到，记住哦 keeps what somebody told of 阿明."""
+    keeps_before = each.content is not None and each.content[0] <= each.start
+    return not keeps_before and speaks(shape, each.start)
 
 
 def _commands(place: Place, loose: bool) -> tuple[Found, ...]:

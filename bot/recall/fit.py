@@ -43,6 +43,9 @@ SUBSTANCE = 6
 OTHER_TALK = 0.4
 """The share of that between lines of two talks."""
 
+BESIDE = 0.5
+"""The most that words around the question add to a document, as a share of what the question's own give it."""
+
 NAMED = 0.5
 """How much more a line counts whose speaker the question names."""
 
@@ -83,12 +86,14 @@ def pool(question: Question, matches: Matches, like: Iterable[int] = ()) -> tupl
     """The documents to look at closely, and those of them whose neighbours too; without their texts."""
     weights = weighed(question, matches)
     sums: dict[int, float] = {}
-    for posting in matches.postings:
+    for posting in sorted(matches.postings, key=lambda posting: posting.term in question.beside):
         weight = weights.get(posting.term)
         if weight is not None:
+            finds = posting.term not in question.beside
             for doc in posting.docs:
-                sums[doc] = sums.get(doc, 0.0) + weight
-    best = sorted(sums, key=lambda doc: (-sums[doc], -doc))[:POOL]
+                if finds or doc in sums:
+                    sums[doc] = sums.get(doc, 0.0) + weight
+    best = [doc for _, doc in sorted(zip(sums.values(), sums, strict=True), reverse=True)[:POOL]]
     return tuple(dict.fromkeys((*best, *matches.dated, *like))), tuple(best[:LIFTING])
 
 
@@ -96,9 +101,9 @@ def fitting(question: Question, matches: Matches, candidates: Sequence[Candidate
     """The figures of all candidates; 0 for what has nothing in common with the question and its times."""
     weights = weighed(question, matches)
     average = max(1.0, matches.length / max(1, matches.count))
-    terms = {each.finding.doc: frozenset(each.terms) for each in candidates}
-    shares = {each.finding.doc: _shares(weights, each, terms[each.finding.doc], average) for each in candidates}
-    figures = {number: sum(found.values()) for number, found in shares.items()}
+    terms = {each.finding.doc: each.terms for each in candidates}
+    shares = {each.finding.doc: _shares(weights, each, average) for each in candidates}
+    figures = {number: _figure(found, question.beside) for number, found in shares.items()}
     best = max(figures.values(), default=0.0)
     for clause in question.clauses:
         answers = {n: sum(found[term] for term in found.keys() & clause) for n, found in shares.items() if found}
@@ -107,7 +112,7 @@ def fitting(question: Question, matches: Matches, candidates: Sequence[Candidate
     for each in candidates:
         number = each.finding.doc
         if figures[number]:  # a new term alone brings nothing: it may be anybody's
-            figures[number] += sum(_shares(more, each, terms[number], average).values())
+            figures[number] += sum(_shares(more, each, average).values())
     figures = _around(figures, candidates)
     top = max(figures.values(), default=0.0)
     for each in candidates:
@@ -124,16 +129,21 @@ def happened(at: int, spans: Iterable[Span]) -> bool:
     return any(start <= at < end for start, end in spans)
 
 
-def _shares(weights: Mapping[str, float], each: Candidate, terms: Set[str], average: float) -> dict[str, float]:
+def _shares(weights: Mapping[str, float], each: Candidate, average: float) -> dict[str, float]:
     """What each term of the question gives a document (BM25)."""
-    shared = weights.keys() & terms
-    if not shared:
-        return {}
+    counted: dict[str, int] = {}
+    for term in filter(weights.__contains__, each.terms):
+        counted[term] = counted.get(term, 0) + 1
     length = K1 * (1 - B + B * len(each.terms) / average)
-    if len(each.terms) == len(terms):
-        return {term: weights[term] * (K1 + 1) / (1 + length) for term in shared}
-    counted = ((term, each.terms.count(term)) for term in shared)
-    return {term: weights[term] * times * (K1 + 1) / (times + length) for term, times in counted}
+    return {term: weights[term] * times * (K1 + 1) / (times + length) for term, times in counted.items()}
+
+
+def _figure(found: Mapping[str, float], beside: Set[str]) -> float:
+    """What the terms give a document together; those around the question at most BESIDE of what its own give."""
+    if not beside:
+        return sum(found.values())
+    own = sum(figure for term, figure in found.items() if term not in beside)
+    return own + min(sum(found.values()) - own, BESIDE * own)
 
 
 def _add(figures: dict[int, float], more: Mapping[int, float], share: float) -> None:
@@ -145,20 +155,26 @@ def _add(figures: dict[int, float], more: Mapping[int, float], share: float) -> 
 
 
 def _feedback(
-    weights: Mapping[str, float], figures: Mapping[int, float], terms: Mapping[int, frozenset[str]], count: int
+    weights: Mapping[str, float], figures: Mapping[int, float], terms: Mapping[int, Sequence[str]], count: int
 ) -> dict[str, float]:
     """Terms that the best documents share and the question lacks: who is asked about, by their name.
 
     A term that every tenth document holds is no name; one that only one document holds leads nowhere.
     """
-    best = [number for number in sorted(figures, key=lambda number: -figures[number])[:LIKE_BEST] if figures[number]]
+    best = [
+        number
+        for number in sorted(figures, key=lambda number: (-figures[number], number))[:LIKE_BEST]
+        if figures[number]
+    ]
     if not best:
         return {}
     told = {term for number in best for term in terms[number] if len(term) > 1} - weights.keys()
-    holding = Counter(term for each in terms.values() for term in told & each)
+    holding: Counter[str] = Counter()
+    for each in terms.values():
+        holding.update(told.intersection(each))
     sums: dict[str, float] = {}
     for number in best:
-        for term in told & terms[number]:
+        for term in sorted(told.intersection(terms[number])):
             if 1 < holding[term] <= max(2, len(terms) // 10):
                 share = figures[number] / figures[best[0]]
                 sums[term] = sums.get(term, 0.0) + share * rarity(holding[term], count)

@@ -36,7 +36,10 @@ class GetArguments(BaseModel):
 
 
 def get_tool(spec: ToolSpec, memory: One, line: One, note: Part) -> Tool:
-    """The tool over a reader of memories (#12), one of lines with their neighbourhood (@345), and one of notes."""
+    """The tool over a reader of memories (#12), one of lines with their neighbourhood (@345), and one of notes.
+
+    What a recall cites (notes/2026-05-02.md#L3-9) is taken as `id`, too.
+    """
 
     async def run(context: ToolContext, arguments: str) -> ToolAnswer:
         try:
@@ -44,6 +47,8 @@ def get_tool(spec: ToolSpec, memory: One, line: One, note: Part) -> Tool:
         except ValidationError as error:
             raise ToolRefused("tool_bad_arguments", argument_problem(error)) from error
         given, path = str(asked.id if asked.id is not None else "").strip(), (asked.path or "").strip()
+        if not path and _CITED.fullmatch(given):
+            given, path = "", given
         if bool(given) == bool(path):
             raise ToolRefused("tool_bad_arguments", "id | path")
         found = await _noted(context, path, asked) if path else await _numbered(context, given)

@@ -1,11 +1,13 @@
 """A question as it is searched with: its terms and what each of them tells, without the names of those who talk."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from bot.text.fold import fold
 from bot.text.terms import asked_terms
+from bot.text.tokens import STOP
+from bot.types.event import Event
 from bot.types.recall import Span
 
 SHORTEST_NAME = 2
@@ -26,6 +28,9 @@ BESIDE = 0.2
 NAMED = 0.25
 """What the name of somebody present tells: it stands in few of their own lines (measured)."""
 
+OWN, OWN_MS = 3, 1_800_000
+"""So many own lines count beside a message, while the talk goes on (the idle time of a session)."""
+
 _SENTENCE = re.compile(r"[^。！!？?；;\n.…]+[。！!？?；;\n.…]*")
 _ASKS = re.compile(r"[？?][\s)）」』”\"]*$|[吗呢嗎][\s～~。]*$")
 
@@ -34,7 +39,9 @@ _ASKS = re.compile(r"[？?][\s)）」』”\"]*$|[吗呢嗎][\s～~。]*$")
 class Question:
     """What is looked for: its text, its terms with what each tells (0 to 1), and those of each question in it.
 
-    `named` are the persons present whom it names; `spans` the times that it asks about.
+    `named` are the persons present whom it names; `spans` the times that it asks about. `beside` are
+    the terms that only stand around it: they order what the question finds and find nothing themselves, unless it has
+    no term of its own (那个呢).
     """
 
     text: str
@@ -42,6 +49,7 @@ class Question:
     clauses: tuple[frozenset[str], ...] = ()
     named: frozenset[int] = frozenset()
     spans: tuple[Span, ...] = ()
+    beside: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,11 +87,22 @@ def question(
     for each in named:
         if not each.asker:
             weights |= {term: min(weight, NAMED) for term in asked_terms(each.name) if (weight := weights.get(term, 0))}
+    weights = _telling(weights)
+    itself = frozenset(weights)
     for beside in (*own, scene):
         for term, weight in asked_terms(beside).items():
-            weights.setdefault(term, BESIDE * weight)
+            if len(term) > 1 or weight >= 1:
+                weights.setdefault(term, BESIDE * weight)
     people = frozenset(each.person_id for each in named if each.person_id is not None)
-    return Question(text, _most(weights), tuple(clauses), people, spans)
+    says = any(term not in STOP and (term.isascii() or not STOP.issuperset(term)) for term in itself)
+    around = frozenset(weights) - itself if says else frozenset()
+    return Question(text, _most(weights), tuple(clauses), people, spans, around)
+
+
+def own_lines(said: Iterable[Event], without: Collection[int], now: int) -> tuple[str, ...]:
+    """Of what a person wrote, oldest first, the newest lines that go with a message of `now`, without these events."""
+    near = [each.text for each in said if each.id not in without and now - each.at <= OWN_MS and each.text.strip()]
+    return tuple(near[-OWN:])
 
 
 def asking_part(text: str) -> str:
@@ -91,10 +110,15 @@ def asking_part(text: str) -> str:
     return "".join(part for part in _SENTENCE.findall(text) if _ASKS.search(part)) or text
 
 
+def _telling(weights: dict[str, float]) -> dict[str, float]:
+    """The same without single characters where there are more than FEW pairs."""
+    if sum(len(term) > 1 for term in weights) <= FEW:
+        return weights
+    return {term: weight for term, weight in weights.items() if len(term) > 1 or weight >= 1}
+
+
 def _most(weights: Mapping[str, float]) -> dict[str, float]:
     """The most telling terms, at most MOST_TERMS; of equals the last, where people come to the point."""
-    if sum(len(term) > 1 for term in weights) > FEW:
-        weights = {term: weight for term, weight in weights.items() if len(term) > 1 or weight >= 1}
     if len(weights) <= MOST_TERMS:
         return dict(weights)
     places = {term: place for place, term in enumerate(weights)}

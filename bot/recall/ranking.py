@@ -38,6 +38,7 @@ def rank(task: Task, matches: Matches, candidates: Sequence[Candidate], like: Li
 
     Only the mode hybrid looks at `like`; where nothing has a vector, words decide, and the trace says why.
     """
+    candidates = sorted(candidates, key=lambda each: each.finding.doc)  # sums are the same in whatever order they came
     fit = fitting(task.question, matches, candidates)
     scored = _keyword(fit, candidates) if task.mode == "keyword" else _mixed(task, fit, candidates)
     missing = ""
@@ -165,7 +166,7 @@ def _limited(ordered: Sequence[Scored], task: Task) -> tuple[Scored, ...]:
             cut = "duplicate" if key in seen or twice else ""
             seen.add(key)
         brought += not cut
-        done.append(replace(one, cut=cut) if cut != one.cut else one)
+        done.append(Scored(one.finding, one.score, one.parts, cut) if cut != one.cut else one)
     return tuple(done)
 
 

@@ -6,6 +6,7 @@ import sqlite3
 TEXTS = {
     "memory": "(SELECT text FROM memory WHERE memory.id = doc.ref)",
     "digest": "(SELECT summary FROM digest WHERE digest.id = doc.ref)",
+    "note": "(SELECT text FROM note_chunk WHERE note_chunk.id = doc.ref)",
     "line": "(SELECT text || coalesce((SELECT ' ' || group_concat(attachment.text, ' ') FROM attachment "
     "WHERE event_id = event.id AND state = 'done'), '') FROM event WHERE event.id = doc.ref AND hidden = '')",
 }

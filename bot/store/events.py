@@ -37,6 +37,11 @@ APART = ("command", "pair", "closed", *HALTS)
 """What is answered without a model; it opens no window."""
 
 VISIBLE = "hidden = '' AND "
+OWN_LINES = (
+    f"WHERE {VISIBLE}kind = 'message' AND forwarded = 0 AND outcome <> 'command' AND person_id = ?2 AND id IN "
+    "(SELECT id FROM event WHERE chat_id = ?1 ORDER BY id DESC LIMIT 60) ORDER BY id DESC LIMIT 8"
+)
+"""What a person wrote last in a chat, of its newest 60 events, without mere commands."""
 NEWS = (
     f"WHERE {VISIBLE}chat_id = ?1 AND state <> 'queued' "
     "AND NOT (kind = 'bot' AND turn_id IS NOT NULL AND label <> 'cut') "

@@ -5,42 +5,15 @@ import re
 import sqlite3
 from dataclasses import dataclass
 
-from bot.store.database import Database
 from bot.store.events import Effect, Happened
 from bot.text.echo import touches
 from bot.types.feedback import CLEAR, REACTIONS, SIGNS, WINDOW_MS, Signal
 from bot.types.memory import BOOTED, MOST_IMPORTANCE, MOST_STABLE, RECALLED
 
-UP, DOWN = tuple(sign for sign in REACTIONS if REACTIONS[sign] > 0), tuple(s for s in REACTIONS if REACTIONS[s] < 0)
-
 VITAL = 1.2
 """What was let fade comes back by this factor when it is recalled (seed Warm Boot)."""
 
 _DRESS = re.compile("[\U0001f3fb-\U0001f3ff\ufe0e\ufe0f]")
-
-
-@dataclass(frozen=True, slots=True)
-class Counts:
-    """How many reactions were for and against the replies that a memory was told to."""
-
-    up: int
-    down: int
-
-
-class Feedback:
-    """Reactions to replies, by the memories behind them."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
-    async def for_memory(self, memory_id: int) -> Counts:
-        """The reactions to all replies that this memory was told to; each person counts once for each emoji."""
-        rows = await self._database.rows(
-            "SELECT sign, count(*) FROM turn_memory JOIN feedback USING (turn_id) WHERE memory_id = ? GROUP BY sign",
-            (memory_id,),
-        )
-        counted = {str(sign): int(count) for sign, count in rows}
-        return Counts(sum(counted.get(sign, 0) for sign in UP), sum(counted.get(sign, 0) for sign in DOWN))
 
 
 def react(db: sqlite3.Connection, happened: Happened) -> Effect:

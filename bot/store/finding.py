@@ -1,13 +1,16 @@
 """Reading the index: what matches, and the rows behind it. Every read takes an audience and filters in the query."""
 
 import json
+import sqlite3
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from bot.store.database import Database, Params
 from bot.store.documents import scopes_of
+from bot.store.events import EVENT, OWN_LINES, event_of
 from bot.store.rows import COLUMNS, memory_of
+from bot.types.event import Event
 from bot.types.memory import Memory
 from bot.types.recall import Asking, Candidate, Finding, Matches, Place, Posting, Span
 
@@ -51,7 +54,8 @@ class Findings:
         marks = _marks(scopes)
         limits, values = _limits(asking)
         seen = " OR ".join(scopes)
-        joined = " JOIN doc ON doc.id = doc_text.rowid" if limits else ""
+        # Never the other way round: SQLite would search the index once for each of the asker's memories.
+        joined = " CROSS JOIN doc ON doc.id = doc_text.rowid" if limits else ""
         each = f"SELECT {{n}}, json_group_array(doc_text.rowid) FROM doc_text{joined} WHERE doc_text MATCH ?{limits}"
         found, counted, dated = await self._database.snapshot(
             (
@@ -85,24 +89,31 @@ class Findings:
             f"AND near.place BETWEEN one.place - {AROUND} AND one.place + {AROUND} "
             f"WHERE one.kind = 'line' AND one.id IN ({_marks(wanted.lines)})"
         )
-        rows, memories = await self._database.snapshot(
+        documents, memories = (
             (f"{ROWS}WHERE doc.id IN (SELECT id FROM doc WHERE id IN ({_marks(wanted.docs)}) UNION {around}) AND {may}",
              (*wanted.docs, *wanted.lines, *scopes, *values)),
             (f"SELECT {COLUMNS} FROM doc JOIN memory ON memory.id = doc.ref AND disabled_at IS NULL "
              f"WHERE doc.kind = 'memory' AND doc.id IN ({_marks(wanted.docs)}) AND {may}",
              (*wanted.docs, *scopes, *values)),
         )  # fmt: skip
-        known = {memory.id: memory for memory in map(memory_of, memories)}
-        return tuple(_candidate(row, known) for row in rows if row[1] != "memory" or row[2] in known)
 
-    async def heard(self, session_id: int) -> int:
-        """The first message that the running log of a session answers: the model has it and what follows; 0: none."""
-        row = await self._database.row(
-            "SELECT min(event_id) FROM turn JOIN turn_event ON turn_id = turn.id "
-            "WHERE epoch_id = (SELECT max(id) FROM epoch WHERE session_id = ?)",
-            (session_id,),
-        )
-        return int(row[0]) if row and row[0] is not None else 0
+        def candidates(db: sqlite3.Connection) -> tuple[Candidate, ...]:
+            rows, kept = db.execute(*documents).fetchall(), db.execute(*memories).fetchall()
+            known = {memory.id: memory for memory in map(memory_of, kept)}
+            return tuple(_candidate(row, known) for row in rows if row[1] != "memory" or row[2] in known)
+
+        # Hundreds of rows become candidates beside the event loop, where they are read.
+        return await self._database.read(candidates)
+
+    async def beside(self, session_id: int, chat_id: int, person_id: int) -> tuple[int, tuple[Event, ...]]:
+        """The first message that the running log of a session answers (the model has it and what follows; 0: none), and
+        what the person wrote last in the chat, oldest first."""
+        heard, own = await self._database.snapshot(
+            ("SELECT min(event_id) FROM turn JOIN turn_event ON turn_id = turn.id "
+             "WHERE epoch_id = (SELECT max(id) FROM epoch WHERE session_id = ?)", (session_id,)),
+            (EVENT + OWN_LINES, (chat_id, person_id)),
+        )  # fmt: skip
+        return heard[0][0] or 0, tuple(event_of(row) for row in reversed(own))
 
     async def newest(self, asking: Asking, limit: int) -> tuple[int, ...]:
         """The documents that happened last, newest first."""

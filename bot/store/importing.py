@@ -2,8 +2,10 @@
 
 import json
 import sqlite3
+from dataclasses import astuple
 from typing import cast
 
+from bot.store.carriednotes import meet
 from bot.store.forgetting import Forgetting, disable
 from bot.store.indexing import index_digest, index_memory
 from bot.store.rows import MEMORY, memory_of
@@ -17,6 +19,7 @@ CHANGED = (
 """What a file may change of a memory, besides its chat."""
 STORED = (
     *CHANGED, "source", "importance", "stability_days", "accessed_at", "access_count", "created_at", "updated_at",
+    "original",
 )  # fmt: skip
 """What is stored of a new one."""
 
@@ -30,6 +33,7 @@ def carry_out(db: sqlite3.Connection, plan: Plan, at: int, forget_until: int | N
     """
     _people(db, plan, at)
     _chats(db, plan, at)
+    meet(db, plan.new_notes, at)
     accounts = _numbers(db, "SELECT platform || ':' || external_id, person_id FROM account")
     places = _numbers(db, "SELECT platform || ':' || external_id, chat_id FROM place")
     more = _others(db)
@@ -96,6 +100,12 @@ def _insert(
         values |= {"disabled_at": memory.archived_at, "disabled_reason": "archived"}
     holes = ", ".join("?" * len(values))
     number = db.execute(f"INSERT INTO memory ({', '.join(values)}) VALUES ({holes})", tuple(values.values())).lastrowid
+    db.executemany(
+        "INSERT INTO merged (memory_id, at, how, before, before_observed_at, said, kind, source, "
+        "observed_at, undone_at) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, nullif(?, 0))",
+        [(number, *astuple(merge)) for merge in memory.merges],
+    )
     index_memory(db, cast("int", number))
 
 

@@ -182,7 +182,7 @@ def done_before(db: sqlite3.Connection, receipt: Receipt, at: int) -> str | None
     if receipt.send and receipt.last and number is not None:
         if db.execute("SELECT 1 FROM outbox WHERE event_id = ?", (number,)).fetchone() is None:
             _send(db, receipt, said, at, (), number)
-        else:
+        elif not receipt.rest:
             finish(db, (receipt.event_id,), "done", "command")
     return text
 
@@ -193,7 +193,8 @@ def _send(
     via = db.execute("SELECT via FROM event WHERE id = ?", (receipt.event_id,)).fetchone()
     draft = Draft(text, "receipt", via=via[0] if via else "", buttons=buttons)
     put(db, receipt.chat_id, draft, at, event_id=line)
-    finish(db, (receipt.event_id,), "done", "command")
+    if not receipt.rest:
+        finish(db, (receipt.event_id,), "done", "command")
 
 
 def answer(db: sqlite3.Connection, receipt: Receipt, at: int) -> str:

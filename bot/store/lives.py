@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import cast
 
 from bot.store.database import Database
+from bot.store.documents import forget_terms
 from bot.store.indexing import index_memory
 from bot.store.memories import visible
 from bot.store.rows import MEMORY, memory_of
@@ -142,7 +143,9 @@ def restore(db: sqlite3.Connection, number: int, at: int) -> bool:
 
 
 def done(db: sqlite3.Connection, merged_before: int, now: int, next_at: int) -> None:
-    """Verb: old merges are settled for good, and the next time is set."""
+    """Verb: old merges are settled for good, the index is one part again (which a search reads three times as fast as
+    many), and the next time is set."""
+    forget_terms(db)
     db.execute(
         "UPDATE memory SET purge_at = ? WHERE disabled_reason = 'merged' AND disabled_at < ?", (now, merged_before)
     )

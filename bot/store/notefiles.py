@@ -8,6 +8,7 @@ import os
 import stat
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from errno import ENOTDIR
 from pathlib import Path
 
 from bot.errors import StoreError
@@ -66,9 +67,9 @@ class NoteFiles:
 
     def create(self, path: str, data: bytes) -> bool:
         """Write a new note, whole or not at all; False when there is a file of that name. StoreError when it fails."""
-        folder, name = self._data / FOLDER, Path(path).name
+        folder, name = (self._data / path).parent, Path(path).name
         try:
-            folder.mkdir(mode=0o700, exist_ok=True)
+            self._folder(Path(path).parent)
             with _beside(folder, data, 0o600) as new:
                 try:
                     os.link(new, folder / name)
@@ -106,6 +107,13 @@ class NoteFiles:
             (self._data / path).unlink(missing_ok=True)
         except OSError as error:
             raise StoreError(f"a note cannot be removed ({error.strerror}): nothing was changed") from error
+
+    def _folder(self, where: Path) -> None:
+        """Make the folders of a note; OSError for one below the folder of notes that is a link."""
+        for part in (*reversed(where.parents[:-1]), where):
+            (self._data / part).mkdir(mode=0o700, exist_ok=True)
+            if part.parts[1:] and (self._data / part).is_symlink():
+                raise NotADirectoryError(ENOTDIR, "a folder is a link")
 
     def _paths(self, refused: dict[str, str]) -> Iterator[str]:
         """The names of what may be a note."""

@@ -59,11 +59,11 @@ class People:
             raise LookupError(f"no person {person_id!r}")
         return person_of(row, self._lists.owners)
 
-    async def names(self, numbers: Sequence[int]) -> dict[int, str]:
-        """The display names of these persons."""
+    async def named(self, numbers: Sequence[int]) -> dict[int, tuple[str, str]]:
+        """The display names of these persons and their time zones ("": none of their own)."""
         marks = ",".join("?" * len(numbers))
-        rows = await self._database.rows(f"SELECT id, name FROM person WHERE id IN ({marks})", numbers)
-        return {int(row[0]): str(row[1]) for row in rows}
+        rows = await self._database.rows(f"SELECT id, name, timezone FROM person WHERE id IN ({marks})", numbers)
+        return {int(row[0]): (str(row[1]), str(row[2])) for row in rows}
 
     async def person_named(self, name: str) -> Person | None:
         """The person with that number or, if it is unique, that display name; None otherwise."""

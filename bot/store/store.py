@@ -21,7 +21,7 @@ from bot.store.database import Database, open_database
 from bot.store.deadlines import Deadlines
 from bot.store.digests import Digests
 from bot.store.events import Events
-from bot.store.feedback import Feedback, remark
+from bot.store.feedback import remark
 from bot.store.finding import Findings
 from bot.store.flushes import Flushes
 from bot.store.forgetting import Forget
@@ -93,14 +93,13 @@ class Store:
         self.undoing = Undoing(database)
         self.rewrites = Rewrites(database)
         self.digests = Digests(database)
-        self.carrying = Carrying(database, self.tombstones, shelf)
+        self.carrying = Carrying(database, self.tombstones, shelf, lists)
         self.mending = Mending(database)
         self.people = People(database, lists)
         self.access = Admission(database, lists)
         self.codes = Codes(database, lists, folder)
         self.views = Views(database, self.sessions, lists)
         self.deadlines = Deadlines(database)
-        self.feedback = Feedback(database)
         self.windows = Windows(database)
         self.bursts = Bursts(database)
         self.heartbeats = Heartbeats(database, lists, self.boot)

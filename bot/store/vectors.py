@@ -9,6 +9,7 @@ from bot.store.documents import scopes_of
 from bot.store.embedded import TEXT, fingerprint
 from bot.store.ledger import Owner, Reservation, Settlement, reserve, settle
 from bot.types.embedding import Unembedded
+from bot.types.memory import MemoryKind
 from bot.types.people import Audience
 from bot.types.turn import Call
 
@@ -107,6 +108,18 @@ class Vectors:
                 (*part, *scopes, space.model, space.dimensions),
             )
         return found
+
+    async def of_kinds(
+        self, audience: Audience, numbers: Sequence[int], kinds: Sequence[MemoryKind]
+    ) -> frozenset[int]:  # fmt: skip
+        """Which of these documents this audience may see that are no memories of other types."""
+        scopes = scopes_of(audience)
+        rows = await self._database.rows(
+            f"SELECT id FROM doc WHERE id IN ({_places(numbers)}) AND scope IN ({_places(scopes)}) AND (kind <> "
+            f"'memory' OR ref IN (SELECT id FROM memory WHERE kind IN ({_places(kinds)})))",
+            (*numbers, *scopes, *kinds),
+        )
+        return frozenset(row[0] for row in rows)
 
     async def put(self, space: Space, new: Sequence[NewVector], settlement: Settlement | None, at: int) -> int:
         """Store them with what they cost, in one commit; how many, since what was forgotten meanwhile gets none."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from bot.store.access import Lists
 from bot.store.database import Database
-from bot.store.events import EVENT, NEWS, event_of
+from bot.store.events import EVENT, NEWS, OWN_LINES, event_of
 from bot.store.people import CHAT, PERSON, chat_of, person_of
 from bot.store.questions import PENDING, question_of
 from bot.store.sessions import ENTRIES, EPOCH, SESSION, Sessions, session_of
@@ -60,13 +60,15 @@ class Waiting:
 class OpenLog:
     """The open session of a chat with its newest epoch, and what happened since that was logged.
 
-    `earlier` counts the events that did not fit into `news`. Without an epoch nothing is news.
+    `earlier` counts the events that did not fit into `news`. Without an epoch nothing is news. `own` is what the person
+    it was read for wrote last, oldest first.
     """
 
     session: Session | None
     epoch: Epoch | None
     news: tuple[Event, ...]
     earlier: int
+    own: tuple[Event, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,20 +106,22 @@ class Views:
             dict(question_of(tuple(row)) for row in asked),
         )
 
-    async def log(self, chat_id: int, limit: int) -> OpenLog:
+    async def log(self, chat_id: int, limit: int, person_id: int) -> OpenLog:
         """What the next turn of a chat appends to: at most the newest `limit` visible events are its news."""
-        sessions, epochs, entries, news, total = await self._database.snapshot(
+        sessions, epochs, entries, news, total, own = await self._database.snapshot(
             (SESSION + f"WHERE id = {OPEN}", (chat_id,)),
             (EPOCH + f"WHERE epoch.id = {NEWEST}", (chat_id,)),
             (ENTRIES + f"WHERE epoch_id = {NEWEST} ORDER BY position", (chat_id,)),
             (EVENT + NEWS + f"AND id > {LOGGED} ORDER BY id DESC LIMIT ?2", (chat_id, limit)),
             (f"SELECT count(*) FROM event {NEWS} AND id > {LOGGED}", (chat_id,)),
+            (EVENT + OWN_LINES, (chat_id, person_id)),
         )
         return OpenLog(
             session_of(sessions[0]) if sessions else None,
             self._sessions.epoch_of(epochs[0], entries) if epochs else None,
             tuple(event_of(row) for row in reversed(news)),
             int(total[0][0]) - len(news),
+            tuple(event_of(row) for row in reversed(own)),
         )
 
     async def past(self, chat_id: int, back: int = 0) -> PastLog | None:

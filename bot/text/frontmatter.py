@@ -56,14 +56,19 @@ def write_front(front: Front) -> list[str]:
 
 
 def events_line(events: tuple[int, ...]) -> str:
-    """The line that names the events: neighbours as a range."""
+    """The line that names the events."""
+    return f"events: {events_text(events)}"
+
+
+def events_text(events: tuple[int, ...]) -> str:
+    """The numbers of events, neighbours as a range: 12-15, 20."""
     runs: list[list[int]] = []
     for number in sorted(set(events)):
         if runs and runs[-1][1] + 1 == number:
             runs[-1][1] = number
         else:
             runs.append([number, number])
-    return "events: " + ", ".join(str(a) if a == b else f"{a}-{b}" for a, b in runs)
+    return ", ".join(str(a) if a == b else f"{a}-{b}" for a, b in runs)
 
 
 def with_events(lines: list[str], events: tuple[int, ...]) -> list[str]:
@@ -86,10 +91,11 @@ def _front(fields: dict[str, str]) -> Front:
         raise NoteRefused("its front matter names no chat by number")
     if fields["visibility"] not in ("private", "chat", "public"):
         raise NoteRefused("its visibility is none of private, chat and public")
-    return Front(int(fields["chat"]), cast("Visibility", fields["visibility"]), _events(fields.get("events", "")))
+    return Front(int(fields["chat"]), cast("Visibility", fields["visibility"]), events_of(fields.get("events", "")))
 
 
-def _events(text: str) -> tuple[int, ...]:
+def events_of(text: str) -> tuple[int, ...]:
+    """The numbers that such a text names, "" for none; NoteRefused for anything else."""
     found: list[int] = []
     for part in filter(None, (part.strip() for part in text.split(","))):
         read = _RANGE.fullmatch(part)

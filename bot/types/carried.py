@@ -8,6 +8,7 @@ from typing import Literal
 
 from bot.types.event import ChatKind
 from bot.types.memory import MemoryKind, Slot, Source, Visibility
+from bot.types.merging import How
 
 Fate = Literal["new", "same", "changed", "refused", "missing"]
 
@@ -30,6 +31,24 @@ class CarriedChat:
     places: tuple[str, ...]
     kind: ChatKind
     title: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CarriedMerge:
+    """What was merged into a memory: what that said `before`, and the statement that came to it; oldest first.
+
+    `undone_at` is 0 unless the merge was taken back.
+    """
+
+    at: int
+    how: How
+    before: str
+    before_observed_at: int
+    said: str
+    kind: MemoryKind
+    source: Source
+    observed_at: int
+    undone_at: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +81,8 @@ class CarriedMemory:
     access_count: int = 0
     protected: bool = False
     archived_at: int = 0
+    original: str = ""
+    merges: tuple[CarriedMerge, ...] = ()
     more: tuple[tuple[str, int | float | str], ...] = ()
 
 
@@ -82,6 +103,22 @@ class CarriedSummary:
 
 
 @dataclass(frozen=True, slots=True)
+class CarriedNote:
+    """A Markdown note without what stands at its top.
+
+    One that nuan made has a chat; `owners` is then whose direct chat that is, or nobody for a chat's note. One kept by
+    hand has no chat and is for the `owners` of the house. `events` are numbers of the house that it comes from.
+    """
+
+    path: str
+    owners: tuple[str, ...]
+    chat: str
+    visibility: Visibility
+    events: tuple[int, ...]
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Carried:
     """One export, or all of a house. `house` tells houses apart, `numbers` are the memories that were exported.
 
@@ -94,17 +131,24 @@ class Carried:
     chats: tuple[CarriedChat, ...] = ()
     memories: tuple[CarriedMemory, ...] = ()
     summaries: tuple[CarriedSummary, ...] = ()
+    notes: tuple[CarriedNote, ...] = ()
     numbers: frozenset[int] = frozenset()
     whole: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Here:
-    """What an import is compared with: all active memories, the last number given, and each person's own chat."""
+    """What an import is compared with: all active memories, the last number given, and each person's own chat.
+
+    `whose` tells whose each direct chat is, `owners` the accounts of each owner, `files` names that are taken.
+    """
 
     carried: Carried
     last: int
     dms: tuple[tuple[str, str], ...] = ()
+    whose: tuple[tuple[str, str], ...] = ()
+    owners: tuple[tuple[str, ...], ...] = ()
+    files: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +181,16 @@ class Item:
 
 
 @dataclass(frozen=True, slots=True)
+class NoteItem:
+    """What an import would do with one note: `note` is as it would be written here, `path` its name in the file."""
+
+    fate: Fate
+    path: str
+    note: CarriedNote
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Plan:
     """What an import would do: first make `people` and `chats`, then each item of another fate than same or refused.
 
@@ -148,12 +202,18 @@ class Plan:
     items: tuple[Item, ...]
     summaries: tuple[CarriedSummary, ...]
     forget: tuple[CarriedMemory, ...] = ()
+    notes: tuple[NoteItem, ...] = ()
 
     def of(self, fate: Fate) -> tuple[Item, ...]:
         """The items of one fate."""
         return tuple(item for item in self.items if item.fate == fate)
 
     @property
-    def changes(self) -> bool:
-        """Whether anything would be written besides what is forgotten."""
-        return bool(self.people or self.chats or self.summaries or self.of("new") or self.of("changed"))
+    def new_notes(self) -> tuple[CarriedNote, ...]:
+        """The notes that would be written."""
+        return tuple(item.note for item in self.notes if item.fate == "new")
+
+    @property
+    def count(self) -> int:
+        """How much would be written besides what is forgotten."""
+        return len(self.of("new")) + len(self.of("changed")) + len(self.summaries) + len(self.new_notes)

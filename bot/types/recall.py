@@ -28,10 +28,10 @@ Cut = Literal["", "no_term", "relevance", "score", "beyond", "duplicate", "limit
 class Asking:
     """A question to memory: who hears the answer, whose question it is, and the text; `now` in ms.
 
-    `most` findings (None: as configured) of these kinds, of memories only of these types (none: all), that happened in [since, until), ms. `mode` and `profile` are
-    None for the configured ones. `own` are the person's recent own lines, oldest first, and `scene` is what happens
-    around: they give words that weigh less. Lines of the chat from event `heard` on are left out: the model has them
-    before it (0: none is left out). `zone` is the asker's time zone, for 昨天 ("": the configured one).
+    `most` findings (None: as configured) of these kinds, of memories only of these types (none: all), that happened in
+    [since, until), ms. `mode` and `profile` are None for the configured ones. `own` are the person's recent own lines,
+    oldest first, and `scene` is what happens around: they give words that weigh less. Lines of the chat from event
+    `heard` on are left out: the model has them before it (0: none is left out).
     """
 
     audience: Audience
@@ -48,7 +48,6 @@ class Asking:
     own: tuple[str, ...] = ()
     scene: str = ""
     heard: int = 0
-    zone: str = ""
 
 
 @dataclass(frozen=True, slots=True)

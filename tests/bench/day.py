@@ -157,7 +157,7 @@ def persona(folder: Path, tokens: int) -> Path:
     """The shipped persona with a longer SOUL.md, so that the whole system message has about `tokens` tokens."""
     made = folder / "persona"
     shutil.copytree(resource_dir("data/persona") / "default", made)
-    others = [PROMPTS.path("ai-system.txt"), *(made / name for name in FULL)]
+    others = [PROMPTS.path("ai-system.txt"), *(made / name for name in FULL if (made / name).exists())]
     room = tokens - sum(estimate_tokens(path.read_text("utf-8")) for path in others)
     times = max(0, room // estimate_tokens(SENTENCE))
     with (made / FULL[1]).open("a", encoding="utf-8") as soul:

@@ -94,10 +94,12 @@ def _ms(when: datetime) -> int:
     return (when - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(milliseconds=1)
 
 
-def conversations(folder: Path) -> dict[str, list[Line]]:
-    """The lines of each conversation, in their order."""
+def conversations(folder: Path, part: int = 0) -> dict[str, list[Line]]:
+    """The lines of each conversation, in their order; of the first `part` conversations (0: of all)."""
     found: dict[str, list[Line]] = defaultdict(list)
     for row in _rows(folder / "corpus.jsonl"):
+        if part and row["conv"] not in found and len(found) == part:
+            continue
         lines = found[row["conv"]]
         at, exact = moment(row["time"])
         if not exact and lines:
@@ -156,11 +158,15 @@ async def known(world: World, convs: Mapping[str, Sequence[Line]]) -> dict[str, 
 
 
 def sessions(trace: Trace, of: Known) -> list[str]:
-    """Sessions in the order of the sums of their lines' figures."""
+    """Sessions in the order of the sums of their lines' figures.
+
+    Fused figures tell places alone, so in hybrid the line at a place counts what the mix gives the best of so many.
+    """
+    lines = [one for one in trace.scored if one.cut not in ("no_term", "beyond") and one.finding.kind == "line"]
+    mixed = sorted((dict(one.parts).get("mix", one.score) for one in lines), reverse=True)
     figures: dict[str, list[float]] = defaultdict(list)
-    for one in trace.scored:
-        if one.cut not in ("no_term", "beyond") and one.finding.kind == "line":
-            figures[of.lines[one.finding.ref].session].append(one.score)
+    for one, figure in zip(sorted(lines, key=lambda one: -one.score), mixed, strict=True):
+        figures[of.lines[one.finding.ref].session].append(figure)
     sums = {
         session: sum(figure * MORE**place for place, figure in enumerate(sorted(found, reverse=True)[:LINES]))
         for session, found in figures.items()
@@ -179,15 +185,17 @@ async def ask(
     until = of.starts.get(int(row["before_session"])) if "before_session" in row else None
     now = until or (moment(row["asked_at"])[0] if "asked_at" in row else of.end + 86_400_000)
     text = convert(row["question"])
-    asking = Asking(of.audience, 0, text, now, MOST, until=until, mode=mode, zone="UTC")
+    asking = Asking(of.audience, 0, text, now, MOST, until=until, mode=mode)
     began = perf_counter()
     trace = await recalling.recall(asking)
     return trace, perf_counter() - began
 
 
-async def measure(folder: Path, data: Path, settings: Settings, mode: Mode, convert: Convert) -> dict[str, object]:
+async def measure(
+    folder: Path, data: Path, settings: Settings, mode: Mode, convert: Convert, part: int = 0
+) -> dict[str, object]:  # fmt: skip
     """Feed, ask and count."""
-    convs = conversations(folder)
+    convs = conversations(folder, part)
     world = World(data, settings)
     world.clock = type(world.clock)(max(line.at for lines in convs.values() for line in lines) + 86_400_000)
     await world.open()
@@ -195,12 +203,13 @@ async def measure(folder: Path, data: Path, settings: Settings, mode: Mode, conv
     for name, lines in convs.items():
         await feed(world, name, lines)
     fed = perf_counter() - began
+    await world.app._rooms.vectorising.make_all(lambda made: None)
     recalling = make_recalling(world.parts, world.app._rooms.vectorising._calls, pays=True)
     there = await known(world, convs)
     turn, session = Tally(), Tally()
     categories: dict[str, Tally] = defaultdict(Tally)
     times: list[float] = []
-    for row in _rows(folder / "queries.jsonl"):
+    for row in (row for row in _rows(folder / "queries.jsonl") if row["conv"] in there):
         of = there[row["conv"]]
         trace, took = await ask(recalling, row, of, mode, convert)
         times.append(took * 1000)
@@ -244,14 +253,19 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--mode", choices=MODES, default="v2")
     parser.add_argument("--profile", choices=("default", "seed"), default="default")
     parser.add_argument("--script", choices=("", "hans", "hant"), default="", help="ask in this Chinese script")
+    parser.add_argument("--part", type=int, default=0, metavar="N", help="only the first N conversations")
     parser.add_argument("--set", nargs="*", default=[], metavar="KEY=NUMBER", help="keys of [memory]")
     options = parser.parse_args(arguments)
-    memory: dict[str, object] = {"profile": options.profile}
+    memory: dict[str, object] = {"profile": options.profile, "mode": options.mode}
+    if options.mode == "hybrid":
+        memory["embedding"] = {"provider": "hash"}
     memory |= {key: float(value) for key, value in (each.split("=") for each in options.set)}
     settings = Settings.model_validate({"bot": {"timezone": "UTC"}, "memory": memory})
     with tempfile.TemporaryDirectory() as data:
         found = asyncio.run(
-            measure(options.folder, Path(data) / "data", settings, options.mode, converter(options.script))
+            measure(
+                options.folder, Path(data) / "data", settings, options.mode, converter(options.script), options.part
+            )
         )
     print(json.dumps(found, ensure_ascii=False))
     return 0

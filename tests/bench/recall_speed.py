@@ -1,8 +1,11 @@
 """`python -m tests.bench.recall_speed`: how long one recall takes in a large store, and how long the loop waits.
 
-3,000 documents of one person; then 100,000 of 1,000 people.
+3,000 documents of one person; then 100,000 of 1,000 people; by words alone and with the hash's vectors. Of the moments
+when the loop did not come round, `wall` also holds what other programs took; `held` is at most the CPU time that nuan
+used meanwhile, in whichever thread.
 """
 
+import argparse
 import asyncio
 import json
 import random
@@ -13,30 +16,25 @@ from contextlib import closing
 from pathlib import Path
 from time import perf_counter, process_time
 
+from bot.cli.house import loaded_for_good
 from bot.config.settings import Settings
-from bot.flow.aside import Aside
-from bot.flow.recalling import Recalling
-from bot.recall.fusion import Likeness
+from bot.rooms import make_recalling
 from bot.store.documents import Doc, put
-from bot.store.store import DATABASE, open_store
+from bot.store.store import DATABASE
 from bot.types.people import Audience
-from bot.types.recall import Asking, Likenesses
+from bot.types.recall import MODES, Asking, Mode
 from tests.bench.counts import spread
+from tests.world import World
 
 SIZES = ((3_000, 1), (100_000, 1_000))
 """Documents and people."""
 
 QUESTIONS = 300
+TICK_S = 0.001
+"""Between two looks at the clock."""
+
 HAN = [chr(0x4E00 + 7 * number) for number in range(1_500)]
 NOW = 1_781_226_000_000
-
-
-class Unlike:
-    """Nothing is alike: words alone are measured."""
-
-    async def like(self, asking: Asking, most: int) -> Likenesses:
-        """Nothing."""
-        return Likeness(missing="off")
 
 
 def sentence(chance: random.Random, words: int = 22) -> str:
@@ -66,53 +64,90 @@ def fill(path: Path, documents: int, people: int) -> None:
         db.commit()
 
 
-async def waits(stop: asyncio.Event) -> float:
-    """The longest that the event loop was not free, ms."""
-    longest = 0.0
-    while not stop.is_set():
-        began = perf_counter()
-        await asyncio.sleep(0.001)
-        longest = max(longest, (perf_counter() - began) * 1000 - 1)
-    return longest
+class Gaps:
+    """Notes how long the event loop does not come round."""
+
+    def __init__(self) -> None:
+        self._wall = self._held = 0.0
+        self._task: asyncio.Task[None] | None = None
+
+    async def _look(self) -> None:
+        while True:
+            wall, busy = perf_counter(), process_time()
+            await asyncio.sleep(TICK_S)
+            gap = perf_counter() - wall - TICK_S
+            self._wall = max(self._wall, gap)
+            self._held = max(self._held, min(gap, process_time() - busy))
+
+    async def __aenter__(self) -> "Gaps":
+        self._task = asyncio.create_task(self._look())
+        await asyncio.sleep(0)
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        assert self._task is not None
+        self._task.cancel()
+        await asyncio.gather(self._task, return_exceptions=True)
+
+    def told(self) -> dict[str, float]:
+        """The longest gaps, ms."""
+        return {"wall": round(self._wall * 1000, 1), "held": round(self._held * 1000, 1)}
 
 
-async def measure(folder: Path, documents: int, people: int) -> dict[str, object]:
-    """Ask one person after the other."""
-    chance = random.Random(11)
-    async with await open_store(folder):
-        pass
+async def measure(folder: Path, documents: int, people: int, modes: tuple[Mode, ...]) -> dict[str, object]:
+    """Ask one person after the other, in each mode."""
+    memory = {"mode": "hybrid", "embedding": {"provider": "hash"}} if "hybrid" in modes else {}
+    settings = Settings.model_validate({"bot": {"timezone": "Asia/Shanghai"}, "memory": memory})
+    world = await World(folder, settings).open()
+    await world.close()
     began = perf_counter()
     await asyncio.to_thread(fill, folder / DATABASE, documents, people)
     filled = perf_counter() - began
-    aside, times = Aside(), []
-    async with await open_store(folder) as store:
-        recalling = Recalling(store, aside, Settings(), Unlike(), "Asia/Shanghai")
-        stop, busy = asyncio.Event(), process_time()
-        watching = asyncio.create_task(waits(stop))
-        for number in range(QUESTIONS):
-            person = chance.randrange(people) + 1
-            asking = Asking(Audience(person, "dm", (person,)), person, sentence(chance, 14), NOW)
-            began = perf_counter()
-            await recalling.recall(asking)
-            if number:  # the first one loads
-                times.append((perf_counter() - began) * 1000)
-        stop.set()
-        busy = (process_time() - busy) * 1000 / QUESTIONS
-        longest = await watching
-    aside.close()
-    return {
-        "documents": documents, "people": people, "ms": spread(times), "cpu_ms": round(busy, 2),
-        "loop_ms": round(longest, 1), "filled_seconds": round(filled, 1),
+    await world.open()
+    async with Gaps() as gaps:
+        await world.app._rooms.vectorising.make_all(lambda made: None)
+    found: dict[str, object] = {
+        "documents": documents, "people": people, "filled_seconds": round(filled, 1), "vectors_loop_ms": gaps.told()
     }  # fmt: skip
+    async with Gaps() as gaps:
+        await asyncio.sleep(2)
+    found["idle_loop_ms"] = gaps.told()
+    with loaded_for_good():  # as `nuan run` does
+        for mode in modes:
+            found[mode] = await asked(world, people, mode)
+    await world.close()
+    return found
 
 
-def main() -> int:
+async def asked(world: World, people: int, mode: Mode) -> dict[str, object]:
+    """How long recalls take in this mode, the first of which loads."""
+    chance = random.Random(11)
+    recalling = make_recalling(world.parts, world.app._rooms.vectorising._calls, pays=True)
+    times: list[float] = []
+    busy: list[float] = []
+    async with Gaps() as gaps:
+        for _ in range(QUESTIONS):
+            person = chance.randrange(people) + 1
+            asking = Asking(Audience(person, "dm", (person,)), person, sentence(chance, 14), NOW, mode=mode)
+            began, used = perf_counter(), process_time()
+            await recalling.recall(asking)
+            times.append((perf_counter() - began) * 1000)
+            busy.append((process_time() - used) * 1000)
+    return {"ms": spread(times[1:]), "cpu_ms": spread(busy[1:]), "first_ms": round(times[0], 1), "loop_ms": gaps.told()}
+
+
+def main(arguments: list[str]) -> int:
     """Print one line of JSON for each size."""
-    for documents, people in SIZES:
+    parser = argparse.ArgumentParser(prog="python -m tests.bench.recall_speed", description=__doc__)
+    parser.add_argument("--modes", nargs="*", choices=MODES, default=["v2", "hybrid"])
+    parser.add_argument("--small", action="store_true", help="only 3,000 documents")
+    options = parser.parse_args(arguments)
+    for documents, people in SIZES[:1] if options.small else SIZES:
         with tempfile.TemporaryDirectory() as folder:
-            print(json.dumps(asyncio.run(measure(Path(folder) / "data", documents, people))), flush=True)
+            found = asyncio.run(measure(Path(folder) / "data", documents, people, tuple(options.modes)))
+        print(json.dumps(found), flush=True)
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

@@ -1,8 +1,10 @@
-"""`python -m tests.torture.canaries [RECALLS]`: six people tell a secret in each of four chats on two platforms.
+"""`python -m tests.torture.canaries [RECALLS]`: six people tell secrets in each of four chats on two platforms.
 
-Then they ask for it in every place and every way: by what comes to mind, by the tools, at a new opening, through
-digests, commands and `nuan ctx`, under each ranking. A secret that reaches a prompt, a reply or a view of a chat where
-it was not told is foreign. It prints one line; exit code 1 when there was one.
+One stands in a line of the transcript, one in a memory, one in what the summary tells and one in the talk's note; the
+operator's own note holds one more. Then they ask for them in every place and every way: by what comes to mind, by the
+tools, at a new opening, through digests, commands and `nuan ctx`, under each ranking. A secret that reaches a prompt, a
+reply or a view of a chat where it was not told is foreign. It prints one line; exit code 1 when there was one, or when
+one kind of secret never came at home.
 """
 
 import asyncio
@@ -30,10 +32,13 @@ PLATFORMS = ("telegram", "discord")
 GROUPS = ("", "东群", "西群", "北群")
 """Chats of a platform: "" is the person's own DM."""
 
-CANARY = re.compile(r"c[0-9]{4}x")
+KINDS = {"l": "line", "m": "memory", "d": "digest", "n": "note", "o": "operator"}
+CANARY = re.compile(r"c[lmdno][0-9]{4}x")
 HERE = re.compile(r"【此处】(\w+) ?(?:私聊|群「(.*?)」)")
 PRESENT = re.compile(r"【在场】([^（，；;\n]+)")
 QUESTION = "小暖，大家的暗号是什么来着"
+SECRET = "跟你说一件除了我们几个以外谁都不知道也谁都不该知道的特别要紧的事情"
+"""Longer than what names a note."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +60,7 @@ class Count:
     """How often each way was asked, what was brought at home, and what came where it was not told."""
 
     asked: Counter[str] = field(default_factory=Counter)
-    own: int = 0
+    home: Counter[str] = field(default_factory=Counter)
     foreign: list[str] = field(default_factory=list)
 
     @property
@@ -63,50 +68,88 @@ class Count:
         """All askings."""
         return sum(self.asked.values())
 
+    @property
+    def missing(self) -> list[str]:
+        """Kinds of secrets that never came where they were told."""
+        return [kind for letter, kind in KINDS.items() if letter != "o" and not self.home[kind]]
+
     def line(self) -> str:
         """One line to print."""
         ways = " ".join(f"{way} {times}" for way, times in sorted(self.asked.items()))
-        return f"recalls {self.recalls} ({ways}), own {self.own}, foreign {len(self.foreign)} {self.foreign[:5]}"
+        home = " ".join(f"{kind} {times}" for kind, times in sorted(self.home.items()))
+        return f"recalls {self.recalls} ({ways}), own {home}, foreign {len(self.foreign)} {self.foreign[:5]}"
 
 
 class Field:
     """One nuan under one ranking, with what was told where."""
 
-    def __init__(self, folder: Path, ranking: str, seed: int, count: Count) -> None:
+    def __init__(self, folder: Path, ranking: str, seed: int, count: Count, people: int = 6, groups: int = 4) -> None:
+        self.people, groups_used = PEOPLE[:people], GROUPS[:groups]
         allow = {name: {"allow": [f"{name[0]}-{who}" for who in PEOPLE] + [f"group:{g}" for g in GROUPS if g]}
                  for name in PLATFORMS}  # fmt: skip
         settings = Settings.model_validate({
             "bot": {"timezone": "Asia/Shanghai"}, "memory": {"mode": ranking}, "budget": {"day_tokens": None},
-            "context": {"opening_tokens": 150}, **allow,
+            "context": {"opening_tokens": 150}, "notes": {"on_new": True}, **allow,
         })  # fmt: skip
         self.world = World(folder, settings, PLATFORMS)
         self.count = count
         self.chosen = random.Random(f"{seed} {ranking}")
-        self.spots = [Spot(who, name, group) for name in PLATFORMS for group in GROUPS for who in PEOPLE]
+        self.spots = [Spot(who, name, group) for name in PLATFORMS for group in groups_used for who in self.people]
         self.told: dict[tuple[str, str], set[str]] = {}
         self.wanted: list[tuple[str, dict[str, object]]] = []
         self.world.model.script = self._answer
 
     def _answer(self, request: Request) -> Answer:
         """Digests repeat what they read; turns use the tools that this step is about."""
-        said = " ".join(CANARY.findall("".join(message.content for message in request.prompt.messages)))
+        said = " ".join(dict.fromkeys(CANARY.findall("".join(each.content for each in request.prompt.messages))))
         if not request.prompt.tools:
             told = {"kind": "event", "text": f"暗号 {said[:60]}"}
             return json.dumps(
-                {"summary": f"聊了暗号 {said[:30]}", "memories": [told] if said else []}, ensure_ascii=False
+                {"summary": f"聊了大家的暗号 {said[:30]}", "memories": [told] if said else []}, ensure_ascii=False
             )
         asked = [] if request.prompt.messages[-1].role == "tool" else self.wanted
         return (
             calls(*((name, json.dumps(given, ensure_ascii=False)) for name, given in asked)) if asked else said or "好"
         )
 
+    def _new(self, letter: str, beside: set[str]) -> str:
+        """A fresh secret of the chat where those others were told; "" where there were none."""
+        chat = next((chat for chat, told in self.told.items() if beside and beside <= told), None)
+        if chat is None:
+            return ""
+        canary = f"c{letter}{sum(map(len, self.told.values())):04}x"
+        self.told[chat].add(canary)
+        return canary
+
     async def tell(self) -> None:
-        """Everybody tells a secret everywhere, half of them to be kept."""
+        """Everybody tells secrets everywhere; then each talk is over, has its summary, and its note one secret more."""
         for number, spot in enumerate(self.spots):
-            canary = f"c{number:04}x"
-            self.told.setdefault(spot.chat, set()).add(canary)
-            keep = "记住" if number % 2 else "跟你说，"
-            await self._say(spot, f"小暖，{keep}{spot.who}的暗号是{canary}")
+            line, memory, told = (f"c{letter}{number:04}x" for letter in "lmd")
+            self.told.setdefault(spot.chat, set()).update((line, memory, told))
+            await self._say(spot, f"小暖，{SECRET}，{spot.who}的暗号是{line}")
+            await self._say(spot, f"小暖，记住{spot.who}的暗号是{memory}")
+            await self._say(spot, f"今天下午我去图书馆借了{told}这本书")
+        for spot in {spot.chat: spot for spot in self.spots}.values():
+            await self._say(spot, "/new")
+            await self.world.wait(1)
+        for path in self._notes():
+            found = set(CANARY.findall(path.read_text("utf-8")))
+            with path.open("a", encoding="utf-8") as note:
+                note.write(f"\n大家的暗号还有{self._new('n', found)}\n")
+        (self.world.folder / "MEMORY.md").write_text("大家的暗号是co0000x\n", "utf-8")
+        for _ in range(2):
+            self.world.app.look_at_notes()
+            await self.world.wait(5)
+            await self.world.app.settled()
+
+    def _path(self, spot: Spot) -> str:
+        """A note of this chat or, as often, any one."""
+        mine = [each for each in self._notes() if self.told[spot.chat] & set(CANARY.findall(each.read_text("utf-8")))]
+        notes = mine if mine and self.chosen.random() < 0.5 else [*self._notes(), self.world.folder / "MEMORY.md"]
+        return str(self.chosen.choice(notes).relative_to(self.world.folder))
+
+    def _notes(self) -> list[Path]:
+        return sorted((self.world.folder / "notes").rglob("*.md"))
 
     async def ask(self, times: int) -> None:
         """So many askings, each way in turn."""
@@ -119,12 +162,17 @@ class Field:
 
     def _ways(self) -> Iterator[str]:
         while True:
-            yield from ("auto", "recall", "get", "line", "write", "boot", "digest", "ctx", "dialog", "forget", "view")
+            yield from ("auto", "recall", "kinds", "get", "line", "note", "write")
+            yield from ("boot", "digest", "ctx", "dialog", "forget", "view")
 
     async def _one(self, way: str, spot: Spot) -> None:
         number = self.chosen.randrange(1, 120)
+        kind = self.chosen.choice(("summary", "note", "line", "event"))
+        path = self._path(spot) if way == "note" else ""
         tools: dict[str, list[tuple[str, dict[str, object]]]] = {
             "recall": [("memory_recall", {"query": f"{self.chosen.choice(PEOPLE)}的暗号", "top_k": 20})],
+            "kinds": [("memory_recall", {"query": "大家的暗号", "top_k": 20, "kinds": [kind]})],
+            "note": [("memory_get", {"path": path})],
             "get": [("memory_get", {"id": f"#{number % 60}"}), ("memory_get", {"path": "MEMORY.md"})],
             "line": [("memory_get", {"id": f"@{number}"})],
             "write": [("forget", {"id": str(number % 60)}), ("save_experience", {"summary": "暗号"})],
@@ -189,7 +237,7 @@ class Field:
     def _seen(self, chat: tuple[str, str], how: str, text: str) -> None:
         found = set(CANARY.findall(text))
         mine = self.told.get(chat, set())
-        self.count.own += len(found & mine)
+        self.count.home.update(KINDS[canary[1]] for canary in found & mine)
         self.count.foreign += [f"{canary} in {how} of {chat}" for canary in sorted(found - mine)]
 
 
@@ -200,11 +248,13 @@ def _place(prompt: str) -> tuple[str, str]:
     return said[1].lower(), said[2] or f"dm {who[1] if who else ''}"
 
 
-async def canaries(folder: Path, recalls: int, seed: int = 1, rankings: tuple[str, ...] = MODES) -> Count:
-    """So many askings in all, under these rankings in equal parts."""
+async def canaries(
+    folder: Path, recalls: int, seed: int = 1, rankings: tuple[str, ...] = MODES, people: int = 6, groups: int = 4
+) -> Count:  # fmt: skip
+    """So many askings in all, under these rankings in equal parts; so many people in so many chats of a platform."""
     count = Count()
     for ranking in rankings:
-        world = Field(folder / ranking, ranking, seed, count)
+        world = Field(folder / ranking, ranking, seed, count, people, groups)
         await world.world.open()
         await world.tell()
         await world.ask(-(-recalls // len(rankings)))
@@ -218,7 +268,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         count = asyncio.run(canaries(Path(folder), recalls), debug=False)
     print(count.line())
-    sys.exit(bool(count.foreign) or not count.own)
+    sys.exit(bool(count.foreign or count.missing))
 
 
 if __name__ == "__main__":

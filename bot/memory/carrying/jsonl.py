@@ -3,11 +3,22 @@
 import json
 from collections.abc import Iterator
 
-from bot.memory.carrying.values import KINDS, VERSION, BadValue, from_json, header_of, object_of, time_text, to_json
+from bot.memory.carrying.values import (
+    KINDS,
+    VERSION,
+    BadValue,
+    count_of,
+    from_json,
+    header_of,
+    object_of,
+    time_text,
+    to_json,
+)
 from bot.types.carried import (
     Carried,
     CarriedChat,
     CarriedMemory,
+    CarriedNote,
     CarriedPerson,
     CarriedSummary,
     Parsed,
@@ -16,11 +27,11 @@ from bot.types.carried import (
 
 
 def write_jsonl(carried: Carried) -> Iterator[str]:
-    """The lines, each with its line end: header, people, chats, memories by number, summaries by number."""
+    """The lines, each with its line end: header, people, chats, memories and summaries by number, notes."""
     yield _line({
         "nuan": "memories", "version": VERSION, "house": carried.house, "exported_at": time_text(carried.exported_at),
         "people": len(carried.people), "chats": len(carried.chats), "memories": len(carried.memories),
-        "summaries": len(carried.summaries),
+        "summaries": len(carried.summaries), "notes": len(carried.notes),
     })  # fmt: skip
     names = {person.accounts[0]: person.name for person in carried.people}
     for person in carried.people:
@@ -31,6 +42,8 @@ def write_jsonl(carried: Carried) -> Iterator[str]:
         yield _line({"type": "memory", **to_json(memory), "owner_name": names.get(memory.owner, "")})
     for summary in carried.summaries:
         yield _line({"type": "summary", **to_json(summary), "owner_name": names.get(summary.owner, "")})
+    for note in carried.notes:
+        yield _line({"type": "note", **to_json(note)})
 
 
 def _line(values: dict[str, object]) -> str:
@@ -41,7 +54,7 @@ def parse_jsonl(text: str, name: str) -> Parsed:
     """What such a file says; lines that cannot be read are problems by `name`:line. Never raises."""
     found: dict[str, list[tuple[object, str]]] = {kind: [] for kind in KINDS}
     problems: list[Problem] = []
-    house, exported_at, count, begun = "", 0, 0, False
+    house, exported_at, count, notes, begun = "", 0, 0, 0, False
     for number, line in enumerate(text.removeprefix("\ufeff").split("\n"), 1):
         where = f"{name}:{number}"
         if not line.strip():
@@ -50,7 +63,7 @@ def parse_jsonl(text: str, name: str) -> Parsed:
             values = object_of(line)
             if not begun:
                 house, exported_at, count = header_of(values)
-                begun = True
+                notes, begun = count_of(values, "notes"), True
                 continue
             kind = values.pop("type", "")
             values.pop("owner_name", "")
@@ -66,6 +79,10 @@ def parse_jsonl(text: str, name: str) -> Parsed:
     memories = [(record, where) for record, where in found["memory"] if isinstance(record, CarriedMemory)]
     if len(memories) != count and not problems:
         problems.append(Problem(f"{name}:1", f"tells of {count} memories, {len(memories)} are there: was it cut off?"))
+    if len(found["note"]) != notes and not problems:
+        problems.append(
+            Problem(f"{name}:1", f"tells of {notes} notes, {len(found['note'])} are there: was it cut off?")
+        )
     return Parsed(
         Carried(
             house, exported_at,
@@ -73,6 +90,7 @@ def parse_jsonl(text: str, name: str) -> Parsed:
             tuple(record for record, _ in found["chat"] if isinstance(record, CarriedChat)),
             tuple(memory for memory, _ in memories),
             tuple(record for record, _ in found["summary"] if isinstance(record, CarriedSummary)),
+            tuple(record for record, _ in found["note"] if isinstance(record, CarriedNote)),
         ),
         tuple(where for _, where in memories), tuple(problems),
     )  # fmt: skip

@@ -7,16 +7,18 @@ from typing import get_args
 
 from bot.memory.carrying.lines import bullet, comment, ranges
 from bot.memory.carrying.values import VERSION, time_text, to_json
-from bot.types.carried import Carried, CarriedChat, CarriedMemory, CarriedPerson, CarriedSummary
+from bot.types.carried import Carried, CarriedChat, CarriedMemory, CarriedNote, CarriedPerson, CarriedSummary
 from bot.types.memory import STABILITY_DAYS, MemoryKind
 
 TITLE = "# nuan memories"
 CONVERSATIONS = "## Conversations"
+NOTES = "## Notes"
 END = "<!-- end -->"
 HELP = """
 Each line is one memory: its number, the day it is of, its text, and a comment that keeps the rest. Change a text or a
 day, delete a line, or add one (`- text`) under a person and a kind; then `nuan memory import` shows what would change
-and asks. `\\n` is a line break. Conversations are only shown. Keep the last line: it says that nothing was cut off.
+and asks. `\\n` is a line break. Conversations are only shown, and a note that was changed is taken in
+beside the one that is there. Keep the last line: it says that nothing was cut off.
 """
 KINDS: tuple[MemoryKind, ...] = get_args(MemoryKind)
 
@@ -43,6 +45,7 @@ def write_markdown(carried: Carried) -> Iterator[str]:
             yield _heading(chats[chat].title, chats[chat].places, {"chat": chat})
         yield from _memories(memories)
     yield from _summaries(carried.summaries, people, chats)
+    yield from _notes(carried.notes)
     yield f"\n{END}\n"
 
 
@@ -70,6 +73,7 @@ def rest_of(memory: CarriedMemory) -> dict[str, object]:
     usual: dict[str, object] = {
         **_DEFAULTS,
         "more": {},
+        "merges": [],
         "archived_at": "",
         "stability_days": float(STABILITY_DAYS[memory.kind]),
     }
@@ -88,3 +92,13 @@ def _summaries(
             told = {"id", "chat", "summary"}
             more = {name: value for name, value in to_json(each).items() if name not in told}
             yield bullet(each.id, each.ended_at, each.summary, more)
+
+
+def _notes(notes: tuple[CarriedNote, ...]) -> Iterator[str]:
+    """Each note as a quotation, so that no line of it reads as one of ours."""
+    if notes:
+        yield f"\n{NOTES}\n"
+    for note in notes:
+        shown = note.path.replace("<", "‹")
+        yield f"\n### {shown} {comment({name: each for name, each in to_json(note).items() if name != 'text'})}\n\n"
+        yield "".join(f"> {line}\n" if line else ">\n" for line in note.text.split("\n"))

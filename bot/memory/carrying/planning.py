@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
+from bot.memory.carrying.notes import plan_notes
 from bot.text.fold import fold
 from bot.types.carried import (
     Carried,
@@ -13,6 +14,7 @@ from bot.types.carried import (
     Fate,
     Here,
     Item,
+    NoteItem,
     Parsed,
     Plan,
 )
@@ -114,13 +116,21 @@ def make_plan(parsed: Parsed, here: Here, forgotten: Callable[[str], bool]) -> P
         elif at_home and 0 < memory.id <= here.last and (itself is None):
             items.append(Item("refused", where, mapped, why="was forgotten or replaced here since"))
         else:
-            items.append(_brought(Item("new", where, mapped), said, slots, seen))
+            items.append(_brought(Item("new", where, _told(mapped, forgotten)), said, slots, seen))
         if items[-1].fate in ("new", "changed"):
             seen.add(_statement(items[-1].memory))
+    summaries = _summaries(file, here, refs, forgotten)
+    notes = plan_notes(file, here, refs.resolve, forgotten)
     return Plan(
-        *_needed(refs, items, summaries := _summaries(file, here, refs, forgotten)), tuple(items), summaries,
-        _taken_out(file, here) if at_home else (),
+        *_needed(refs, items, summaries, notes), tuple(items), summaries, _taken_out(file, here) if at_home else (),
+        notes,
     )  # fmt: skip
+
+
+def _told(memory: CarriedMemory, forgotten: Callable[[str], bool]) -> CarriedMemory:
+    """A memory without what it was made of, as far as that was forgotten."""
+    merges = tuple(merge for merge in memory.merges if not forgotten(merge.before) and not forgotten(merge.said))
+    return replace(memory, merges=merges, original="" if forgotten(memory.original) else memory.original)
 
 
 def _statement(memory: CarriedMemory) -> Key:
@@ -195,12 +205,13 @@ def _summaries(
 
 
 def _needed(
-    refs: _Refs, items: list[Item], summaries: tuple[CarriedSummary, ...]
+    refs: _Refs, items: list[Item], summaries: tuple[CarriedSummary, ...], notes: tuple[NoteItem, ...]
 ) -> tuple[tuple[CarriedPerson, ...], tuple[CarriedChat, ...]]:
     """The people and chats that have to be made for what is brought, and no others."""
     fates: tuple[Fate, ...] = ("new", "changed")
     brought = [(item.memory.owner, item.memory.chat) for item in items if item.fate in fates]
     brought += [(each.owner, each.chat) for each in summaries]
+    brought += [("".join(each.note.owners), each.note.chat) for each in notes if each.fate == "new" and each.note.chat]
     owners, chats = {owner for owner, _ in brought}, {chat for _, chat in brought}
     return (
         tuple(person for account, person in sorted(refs.new_people.items()) if account in owners),

@@ -4,18 +4,28 @@ from dataclasses import dataclass, field, replace
 from typing import cast
 
 from bot.memory.carrying.lines import Bullet, bullet_of, moved, noted, numbers_of
-from bot.memory.carrying.markdown import CONVERSATIONS, END, KINDS, TITLE
+from bot.memory.carrying.markdown import CONVERSATIONS, END, KINDS, NOTES, TITLE
 from bot.memory.carrying.values import BadValue, from_json, header_of, time_text, value_of
 from bot.types.carried import (
     Carried,
     CarriedChat,
     CarriedMemory,
+    CarriedNote,
     CarriedPerson,
     CarriedSummary,
     Parsed,
     Problem,
 )
 from bot.types.memory import STABILITY_DAYS, MemoryKind
+
+
+@dataclass(slots=True)
+class _Note:
+    """A note as far as it was read."""
+
+    where: str
+    values: dict[str, object]
+    lines: list[str] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -33,6 +43,7 @@ class _Reading:
     memories: list[CarriedMemory] = field(default_factory=list)
     lines: list[str] = field(default_factory=list)
     summaries: list[CarriedSummary] = field(default_factory=list)
+    notes: list[_Note] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
 
 
@@ -55,7 +66,10 @@ def parse_markdown(text: str, name: str, now: int) -> Parsed:
             reading.problems.append(Problem(where, str(error)))
     if not reading.begun:
         reading.problems.append(Problem(f"{name}:1", "has no header of a nuan export"))
-    carried = replace(reading.carried, memories=tuple(reading.memories), summaries=tuple(reading.summaries))
+    notes = [read for note in reading.notes if (read := _noted(reading, note)) is not None]
+    carried = replace(
+        reading.carried, memories=tuple(reading.memories), summaries=tuple(reading.summaries), notes=tuple(notes)
+    )
     return Parsed(carried, tuple(reading.lines), tuple(reading.problems))
 
 
@@ -65,6 +79,12 @@ def _line(reading: _Reading, line: str, where: str) -> None:
             reading.carried, reading.begun = _header(line), True
     elif line.strip() == END:
         reading.carried = replace(reading.carried, whole=True)
+    elif line.strip() == NOTES:
+        reading.part, reading.owner, reading.chat, reading.kind = "notes", "", "", ""
+    elif reading.part == "notes" and line.startswith(">") and reading.notes:
+        reading.notes[-1].lines.append(line[1:].removeprefix(" "))
+    elif reading.part == "notes" and line.startswith("### "):
+        reading.notes.append(_Note(where, noted(line)[1]))
     elif line.strip() == CONVERSATIONS:
         reading.part, reading.owner, reading.chat, reading.kind = "summaries", "", "", ""
     elif line.startswith("### ") and reading.part != "summaries":
@@ -110,6 +130,8 @@ def _place(reading: _Reading, line: str) -> None:
 
 def _item(reading: _Reading, line: str, where: str) -> None:
     found = bullet_of(line)
+    if reading.part == "notes":
+        raise BadValue("stands among notes: each line of a note begins with >")
     if found is None or not found.text.strip():
         raise BadValue("is a line without a text")
     if reading.part == "summaries":
@@ -137,7 +159,8 @@ def _memory(reading: _Reading, found: Bullet) -> CarriedMemory:
     kind = cast("MemoryKind", reading.kind)
     values = {
         "chat": reading.chat, "section": "", "slot": "", "asked": False, "importance": 1, "emotion": "",
-        "archived_at": "", "more": {}, "emotion_value": 0.0, "access_count": 0, "protected": False,
+        "archived_at": "", "original": "", "merges": [],
+        "more": {}, "emotion_value": 0.0, "access_count": 0, "protected": False,
         "stability_days": float(STABILITY_DAYS[kind]),
         **found.more,
     }  # fmt: skip
@@ -152,3 +175,11 @@ def _summary(reading: _Reading, found: Bullet) -> CarriedSummary:
     values = {"ended_at": time_text(reading.now), **found.more}
     said = {"id": found.number, "chat": reading.chat, "summary": found.text}
     return cast("CarriedSummary", from_json("summary", {**values, **said}))
+
+
+def _noted(reading: _Reading, note: _Note) -> CarriedNote | None:
+    try:
+        return cast("CarriedNote", from_json("note", {**note.values, "text": "\n".join(note.lines)}))
+    except BadValue as error:
+        reading.problems.append(Problem(note.where, str(error)))
+        return None

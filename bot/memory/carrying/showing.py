@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from bot.types.carried import CarriedMemory, Item, Plan
+from bot.types.carried import CarriedMemory, Item, NoteItem, Plan
 
 SHOWN = 20
 """Most lines of one kind of change; the rest is counted."""
@@ -15,13 +15,15 @@ def plan_text(plan: Plan) -> str:
     counts = {fate: len(plan.of(fate)) for fate in ("new", "same", "changed", "refused")}
     lines = [
         f"{counts['new']} new, {counts['changed']} changed, {counts['same']} the same, {counts['refused']} refused, "
-        f"{len(plan.forget)} not in the file any more, {len(plan.summaries)} conversations new"
+        f"{len(plan.forget)} not in the file any more, {len(plan.summaries)} conversations new, "
+        f"{len(plan.new_notes)} notes new"
     ]
     lines += [f"new person: {', '.join(person.accounts)} {person.name}" for person in plan.people[:SHOWN]]
     lines += [f"new chat: {', '.join(chat.places)} {chat.title}" for chat in plan.chats[:SHOWN]]
     lines += _some([_new(item) for item in plan.of("new")])
     lines += _some([line for item in plan.of("changed") for line in _changed(item)])
     lines += _some([f"refused {item.where}: {item.why}" for item in plan.of("refused")])
+    lines += _some([_noted(item) for item in plan.notes if item.fate != "same"])
     lines += _some([f"not in the file: #{memory.id} {_short(memory)}" for memory in plan.forget])
     return "\n".join(lines)
 
@@ -32,6 +34,14 @@ def _some(lines: list[str]) -> list[str]:
 
 def _new(item: Item) -> str:
     return f"new {item.where}: {item.memory.kind} of {item.memory.owner or item.memory.chat}: {_short(item.memory)}"
+
+
+def _noted(item: NoteItem) -> str:
+    if item.fate == "refused":
+        return f"refused {item.path}: {item.why}"
+    whose = f"of {item.note.chat}" if item.note.chat else "for the owners"
+    beside = "" if item.note.path == item.path else f", in the file {item.path}"
+    return f"new note: {item.note.path} {whose}{beside}"
 
 
 def _changed(item: Item) -> Iterator[str]:

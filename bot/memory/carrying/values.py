@@ -9,15 +9,21 @@ from datetime import UTC, datetime, timedelta
 from typing import get_args
 
 from bot.text.clean import clean, clean_name
-from bot.types.carried import CarriedChat, CarriedMemory, CarriedPerson, CarriedSummary
+from bot.text.frontmatter import events_of, events_text
+from bot.types.carried import CarriedChat, CarriedMemory, CarriedMerge, CarriedNote, CarriedPerson, CarriedSummary
 from bot.types.event import ChatKind
 from bot.types.memory import MemoryKind, Slot, Source, Visibility
+from bot.types.merging import How
+from bot.types.note import CURATED, FOLDER, NoteRefused
 
-Record = CarriedPerson | CarriedChat | CarriedMemory | CarriedSummary
+Record = CarriedPerson | CarriedChat | CarriedMemory | CarriedSummary | CarriedNote
 Reader = Callable[[object], object]
 
 VERSION = 1
 """Of the format, in the first line of a file."""
+
+NOTE_CHARS = 16_384 * 1024
+"""Longest note that a file may bring, in characters: as many as the largest that a setting allows has bytes."""
 
 TEXT_CHARS = 20_000
 """Longest text of a memory that a file may bring, in characters: two long messages."""
@@ -27,6 +33,7 @@ _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,6})?(?:Z|[+-]\d\d:?
 _ACCOUNT = re.compile(r"[a-z][a-z0-9_]{0,31}:[^\x00-\x20\x7f]{1,200}")
 _COLUMN = re.compile("[a-z][a-z_]{0,40}")
 _MOST = 2**53 - 1
+_MAYBE_NEVER = ("archived_at", "undone_at")
 
 
 class BadValue(ValueError):
@@ -133,6 +140,46 @@ def _list(read: Reader, least: int = 0) -> Reader:
     return all_of
 
 
+def _merges(value: object) -> tuple[CarriedMerge, ...]:
+    if not isinstance(value, list) or not all(
+        isinstance(each, dict) and each.keys() == _MERGE.keys() for each in value
+    ):
+        raise BadValue("should be a list of merges")
+
+    made = [{name: reader(each[name]) for name, reader in _MERGE.items()} for each in value]
+    return tuple(CarriedMerge(**each) for each in made)  # type: ignore[arg-type]
+
+
+def _events(value: object) -> tuple[int, ...]:
+    try:
+        return events_of(value) if isinstance(value, str) else _events("?")
+    except NoteRefused:
+        raise BadValue("should be numbers like 12-15, 20") from None
+
+
+def _note_path(value: object) -> str:
+    path = _word(value)
+    parts = path.split("/")
+    hidden = any(not part or part.startswith(".") for part in parts)
+    if path != CURATED and (parts[0] != FOLDER or len(parts) < 2 or hidden or not path.endswith(".md")):
+        raise BadValue("should be a name like notes/2026-05-02.md")
+    if not path.isprintable():
+        raise BadValue("should be printable")
+    return path
+
+
+def _note_text(value: object) -> str:
+    found = clean(value) if isinstance(value, str) else ""
+    if not found.strip() or len(found) > NOTE_CHARS:
+        raise BadValue("should be the text of a note")
+    return found
+
+
+_MERGE: Mapping[str, Reader] = {
+    "at": time_of, "how": _one_of(get_args(How)), "before": _text, "before_observed_at": time_of, "said": _text,
+    "kind": _one_of(get_args(MemoryKind)), "source": _one_of(get_args(Source)), "observed_at": time_of,
+    "undone_at": _archived,
+}  # fmt: skip
 _PERSON: Mapping[str, Reader] = {
     "accounts": _list(reference, 1), "name": lambda value: clean_name(_word(value)), "script": _word,
     "timezone": _word, "is_bot": _flag,
@@ -146,27 +193,36 @@ _MEMORY: Mapping[str, Reader] = {
     "source": _one_of(get_args(Source)), "stability_days": _number(0, 1e9), "accessed_at": time_of,
     "updated_at": time_of, "section": _word, "slot": _one_of(get_args(Slot)), "asked": _flag, "importance": _whole,
     "emotion": _word, "emotion_value": _number(-1e6, 1e6), "access_count": _whole, "protected": _flag,
-    "archived_at": _archived, "more": _more,
+    "archived_at": _archived, "original": _maybe(_text), "merges": _merges, "more": _more,
 }  # fmt: skip
 _SUMMARY: Mapping[str, Reader] = {
     "id": _whole, "owner": _maybe(reference), "chat": reference, "summary": _text, "made_by": _word,
     "names": _list(_word), "started_at": time_of, "ended_at": time_of, "created_at": time_of, "tier": _word,
 }  # fmt: skip
+_NOTE: Mapping[str, Reader] = {
+    "path": _note_path, "owners": _list(reference), "chat": _maybe(reference),
+    "visibility": _one_of(get_args(Visibility)), "events": _events, "text": _note_text,
+}  # fmt: skip
 KINDS: Mapping[str, tuple[type[Record], Mapping[str, Reader]]] = {
     "person": (CarriedPerson, _PERSON), "chat": (CarriedChat, _CHAT),
     "memory": (CarriedMemory, _MEMORY), "summary": (CarriedSummary, _SUMMARY),
+    "note": (CarriedNote, _NOTE),
 }  # fmt: skip
 
 
-def to_json(record: Record) -> dict[str, object]:
+def to_json(record: Record | CarriedMerge) -> dict[str, object]:
     """Every field of a record, times as ISO text."""
     found: dict[str, object] = {}
     for field in fields(record):
         value = getattr(record, field.name)
         if field.name == "more":
             value = dict(value)
-        elif field.name.endswith("_at"):
-            value = "" if field.name == "archived_at" and not value else time_text(value)
+        elif field.name == "merges":
+            value = [to_json(each) for each in value]
+        elif field.name == "events":
+            value = events_text(value)
+        elif field.name == "at" or field.name.endswith("_at"):
+            value = "" if field.name in _MAYBE_NEVER and not value else time_text(value)
         found[field.name] = list(value) if isinstance(value, tuple) else value
     return found
 
@@ -215,3 +271,8 @@ def header_of(values: Mapping[str, object]) -> tuple[str, int, int]:
         return _word(values.get("house")), time_of(values.get("exported_at")), _whole(values.get("memories"))
     except BadValue as error:
         raise BadValue(f"has a header that cannot be read: a field {error}") from None
+
+
+def count_of(values: Mapping[str, object], name: str) -> int:
+    """How many records of a kind a header tells of, 0 where it tells nothing; BadValue when it is no number."""
+    return _whole(values.get(name, 0))
