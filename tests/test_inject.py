@@ -50,6 +50,13 @@ async def test_a_message_brings_what_it_is_about_with_who_and_when(new_world: Ne
     assert brought(world) == ["- #1 小王：我对花生过敏（昨天）"]
 
 
+async def test_it_comes_as_well_where_no_time_zone_is_configured(new_world: NewWorld) -> None:
+    world = await new_world(bot={}, context={"opening_tokens": 100})
+    await fill(world)
+    await world.say("我到底对什么东西过敏来着？")
+    assert brought(world) == ["- #1 小王：我对花生过敏（今天）"]
+
+
 @pytest.mark.parametrize("text", [
     "番茄炒蛋要先炒蛋还是先炒番茄？", "推荐一部适合周末看的轻松电影吧", "今天上班好累，老板又临时加了需求",
     "帮我写一句给同事的生日祝福", "what is the capital of France?",

@@ -67,6 +67,18 @@ async def test_a_private_memory_follows_after_the_link_and_not_before(house: Wor
     assert house.replies[-1].startswith("好，忘掉了 #1")
 
 
+async def test_who_was_asked_back_may_link_and_answers_there(house: World) -> None:
+    await house.say("你好", "阿明", platform="telegram")
+    for fact in ("记住我怕狗", "记住我怕蛇", "忘记关于我的一切"):
+        await house.say(fact, "阿明", platform="discord")
+    code = await link_code(house)
+    await house.say(f".ai link {code}", "阿明", platform="discord")
+    assert house.replies[-1] == "连上啦，两边现在是同一个人，我记得的事都跟着你"
+    await house.say("忘记关于我的一切", "阿明", platform="discord")
+    await house.say("是", "阿明", platform="discord")
+    assert house.rows("SELECT count(*) FROM memory WHERE disabled_at IS NULL") == [(0,)]
+
+
 async def test_who_took_part_on_both_platforms_is_one_person_afterwards(house: World) -> None:
     for platform in ("telegram", "discord"):
         await house.say("你好", "阿明", platform=platform)

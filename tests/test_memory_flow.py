@@ -268,3 +268,13 @@ async def test_a_refusal_without_an_object_is_no_command_to_forget(world: World)
         await world.say(text)
     assert world.rows("SELECT count(*) FROM memory") == [(0,)]
     assert len(world.model.requests) == 7
+
+
+async def test_taking_back_not_to_be_called_so_lets_the_name_hold_again(world: World) -> None:
+    await world.say("叫我阿明")
+    await world.say("别叫我阿明")
+    await world.say("撤销")
+    await world.say("/new")
+    await world.say("你好呀，今天有什么新鲜事？")
+    assert world.rows("SELECT text FROM memory WHERE slot = 'address' AND disabled_at IS NULL") == [("阿明",)]
+    assert "阿明" in world.last_user

@@ -30,6 +30,10 @@ NINE = 1_781_226_000_000
 """Friday 2026-06-12 09:00 in Shanghai (01:00 UTC): an ordinary morning."""
 
 
+MACHINE_ZONE = "Asia/Shanghai"
+"""Where the machine of a World stands, whose zone counts when none is configured."""
+
+
 @dataclass
 class Talk:
     """The adapter of the World: everything that was said, in order."""
@@ -152,7 +156,8 @@ class World(Seen):
         prompts = Prompts(Path(self.settings.prompts_dir) if self.settings.prompts_dir else None)
         messages, openings = catalogues(self.settings.prompts_dir)
         words = Words(
-            messages, openings, self.settings.bot.language, self.settings.bot.timezone, self.settings.bot.holidays,
+            messages, openings, self.settings.bot.language, self.settings.bot.timezone or MACHINE_ZONE,
+            self.settings.bot.holidays,
         )  # fmt: skip
         lists = {"telegram": self.settings.telegram.allow, "discord": self.settings.discord.allow}
         allow = frozenset(f"{platform}:{name}" for platform, names in lists.items() for name in names)

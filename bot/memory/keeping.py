@@ -74,6 +74,10 @@ _WEIGHTY = LazyPattern(
     "[这那]一?(?:个|条|点|句|件)[^,0-9]{0,6}(?:很|太|非常|特别|最)?(?:重要|关键|要紧|有用)|this is (?:very |really |so )?important"
 )
 """这个很重要 tells only that something before it is worth keeping."""
+_ONLY_WEIGHTY = LazyPattern(
+    "[这那]一?(?:个|条|点|句|件|些)?(?:事情?|话|信息)?(?:真的|对我(?:来说)?|也)?(?:很|太|非常|特别|最|挺|十分|超)?(?:重要|关键|要紧|有用)的?"
+)
+"""我对花生过敏，帮我记一下，这很重要: it follows the wish, and what is to be kept stands before it."""
 _FOR_LATER = LazyPattern("for (?:me|later|next time|future|the future)")
 _TO_LISTENER = LazyPattern(r"\b(?:you|your|it's good|these|those)\b")
 _ACKNOWLEDGED = LazyPattern("好|嗯|哦|行|ok|对|是")
@@ -152,7 +156,7 @@ def _remember(place: Place) -> Found | None:
         return Found("remember", place.start, len(shape), (a, len(shape)))
     b, end = extent(shape, a, place.asked)
     body = shape[a:b]
-    if p.DEICTIC.fullmatch(body) or (kind == "strong" and _THIS_NP.fullmatch(body)):
+    if p.DEICTIC.fullmatch(body) or _ONLY_WEIGHTY.fullmatch(body) or (kind == "strong" and _THIS_NP.fullmatch(body)):
         return _this(place, match, body, end)
     if kind == "told" and (_ACKNOWLEDGED.search(place.lead) or _ASKS_MORE.search(shape, b) or "?" in shape[b:]):
         return None

@@ -21,6 +21,7 @@ _TAIL = re.compile(
     r"[\W_]+$|(?:的?(?:这|那)(?:件事|条|个|回事)|的?(?:事情?|记忆|内容|消息)|了|吧|啦|的|呢|啊|哦)$"
     r"|\b(?:thing|fact|stuff|memory|please|anymore|any more|part)$"
 )
+_EDGES = re.compile(r"^[\W_]+|[\W_]+$")
 _LATIN = re.compile(r"[a-z0-9\u00c0-\u024f]+")
 _OTHER = re.compile(r"[^\W_a-z0-9\u00c0-\u024f]+")
 _WEAK = re.compile("[我你您的对了在是吗呢吧啊也都很就还有]")
@@ -38,10 +39,21 @@ def match(content: str, memories: tuple[Memory, ...]) -> tuple[Memory, ...]:
         return ()
     cores = [(memory, _core(memory.text)) for memory in memories]
     same = tuple(memory for memory, core in cores if core == wanted)
-    if same or not features:
+    if same:
         return same
+    if not features:
+        return _as_said(content, memories)
     parts = tuple(memory for memory, core in cores if _holds(core, wanted) or _nearly_all(wanted, core))
     return parts or _most_shared(features, cores)
+
+
+def _as_said(content: str, memories: tuple[Memory, ...]) -> tuple[Memory, ...]:
+    """The memories with these very words: a single character tells only together with what leads to it (我的猫)."""
+    said = _EDGES.sub("", fold(content))
+    bare = _HEAD.sub("", said)
+    if len(said) < 2 or not bare:
+        return ()
+    return tuple(memory for memory in memories if _holds(fold(memory.text), said))
 
 
 def _core(text: str) -> str:

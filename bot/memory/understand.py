@@ -18,6 +18,8 @@ _START = re.compile(r"(?:^|[,。?\n][,。?\n ]*)(?=.)|(?<=[一-鿿])(?P<loose> +
 _SPACED = re.compile("(?:(?<![一-鿿])[一-鿿] ){3}")
 _BETWEEN = re.compile("[一-鿿] [一-鿿]")
 _PAIRS = ("「」", "『』", "“”", '""', "《》", "''", "【】")
+_WANTS_MORE = re.compile(r"(?:[是为為叫吃喝和跟、爱愛]|喜欢|喜歡|\b(?:is|are|likes?|loves?|and|eat|drink|to))[:：]? ?$")
+_PICTURES = re.compile(r" ?[\u2190-\u2bff\ufe0f\u200d\U0001f000-\U0001faff]{1,40}")
 _REACH = 400
 """Characters from a clause's beginning within which its command must have begun; the contents reach 200."""
 _TRIES = 40
@@ -92,10 +94,20 @@ def _commands(place: Place, loose: bool) -> tuple[Found, ...]:
 def _verbatim(text: str, origin: tuple[int, ...], span: tuple[int, int] | None) -> str | None:
     if span is None:
         return None
-    content = unfold(text, origin, *span).strip().rstrip("~～！!。，,、")
+    content = (unfold(text, origin, *span) + _picture(text, origin, span[1])).strip().rstrip("~～！!。，,、")
     if len(content) > 2 and content[0] + content[-1] in _PAIRS:
         content = content[1:-1].strip()
     return content or None
+
+
+def _picture(text: str, origin: tuple[int, ...], end: int) -> str:
+    """The emoji that a content ends with: after 我喜欢 or my favourite is they are what is told, elsewhere a smile."""
+    last = origin[end - 1] if end else 0
+    at = next((index for index in origin[end:] if index > last), len(text))
+    if not _WANTS_MORE.search(text[:at].casefold()):
+        return ""
+    found = _PICTURES.match(text, at)
+    return found[0] if found else ""
 
 
 def _rest(text: str, shape: str, origin: tuple[int, ...], found: list[Found]) -> str:

@@ -53,30 +53,18 @@ class Findings:
         scopes = scopes_of(asking.audience)
         marks = _marks(scopes)
         limits, values = _limits(asking)
-        seen = " OR ".join(scopes)
-        joined = " JOIN doc ON doc.id = doc_text.rowid" if limits else ""
-        each = f"SELECT {{n}}, json_group_array(doc_text.rowid) FROM doc_text{joined} WHERE doc_text MATCH ?{limits}"
-        found, counted, dated = await self._database.snapshot(
-            (
-                " UNION ALL ".join(each.format(n=number) for number in range(len(terms))) or "SELECT 0, '[]'",
-                [value for term in terms for value in (f'scope : ({seen}) AND terms : "{term}"', *values)],
-            ),
-            (f"SELECT count(*), sum(length) FROM doc WHERE scope IN ({marks})", scopes),
-            (
-                " UNION ".join(
-                    f"SELECT * FROM (SELECT id FROM doc WHERE scope IN ({marks}) AND at >= ? AND at < ?{limits} "
-                    "ORDER BY at DESC LIMIT ?)"
-                    for _ in spans
-                ) or "SELECT 0 WHERE 0",
-                [value for span in spans for value in (*scopes, *span, *values, MOST_DATED)],
-            ),
-        )  # fmt: skip
-        postings = {number: tuple(json.loads(docs)) for number, docs in found}
-        count, length = counted[0]
-        return Matches(
-            tuple(Posting(term, postings[number]) for number, term in enumerate(terms)),
-            count, length or 0, tuple(row[0] for row in dated),
-        )  # fmt: skip
+        each = f"SELECT * FROM (SELECT id FROM doc WHERE scope IN ({marks}) AND at >= ? AND at < ?{limits} "
+        times = " UNION ".join(each + "ORDER BY at DESC LIMIT ?)" for _ in spans) or "SELECT 0 WHERE 0"
+
+        def matches(db: sqlite3.Connection) -> Matches:
+            found = _postings(db, asking, terms)
+            count, length = db.execute(
+                f"SELECT count(*), sum(length) FROM doc WHERE scope IN ({marks})", scopes
+            ).fetchone()
+            dated = db.execute(times, [value for span in spans for value in (*scopes, *span, *values, MOST_DATED)])
+            return Matches(found, count, length or 0, tuple(row[0] for row in dated))
+
+        return await self._database.read(matches)
 
     async def read(self, asking: Asking, wanted: Wanted) -> tuple[Candidate, ...]:
         """The documents of these numbers that the audience may see, and the lines around those of `lines`."""
@@ -123,6 +111,31 @@ class Findings:
             (*scopes, *values, limit),
         )
         return tuple(int(row[0]) for row in rows)
+
+
+def _postings(db: sqlite3.Connection, asking: Asking, terms: Sequence[str]) -> tuple[Posting, ...]:
+    """The documents of each term. Only scopes that hold any are searched: most of a group's people have
+    told nothing to everybody, and in most groups nothing is kept."""
+    limits, values = _limits(asking)
+    which = " AND kind <> 'line'" if "line" not in asking.kinds else ""
+    if which:
+        which += f" AND kind IN ({_marks(asking.kinds)})"
+    held = [
+        scope for scope in scopes_of(asking.audience)
+        if db.execute(f"SELECT 1 FROM doc WHERE scope = ?{which} LIMIT 1", (scope, *(asking.kinds if which else ())))
+        .fetchone()
+    ]  # fmt: skip
+    if not held or not terms:
+        return tuple(Posting(term, ()) for term in terms)
+    # Never the other way round: SQLite would search the index once for each of the asker's memories.
+    joined = " CROSS JOIN doc ON doc.id = doc_text.rowid" if limits else ""
+    each = f"SELECT {{n}}, json_group_array(doc_text.rowid) FROM doc_text{joined} WHERE doc_text MATCH ?{limits}"
+    rows = db.execute(
+        " UNION ALL ".join(each.format(n=number) for number in range(len(terms))),
+        [value for term in terms for value in (f'scope : ({" OR ".join(held)}) AND terms : "{term}"', *values)],
+    )
+    found = {number: tuple(json.loads(docs)) for number, docs in rows}
+    return tuple(Posting(term, found[number]) for number, term in enumerate(terms))
 
 
 def _limits(asking: Asking) -> tuple[str, Params]:

@@ -12,18 +12,15 @@ from bot.store.documents import drop, forget_terms
 from bot.store.indexing import index_memory
 from bot.store.keeping import Receipt, confirm, done_before
 from bot.store.merges import drop_merges, scrub_merges
+from bot.store.said import said_in
 from bot.store.sessions import drop_log
 from bot.store.undoing import restore_replaced
 from bot.store.unnoting import Shelf, Unsaid, unnote
-from bot.text.echo import echoes, touches
+from bot.text.echo import Lines, echoes, touches
 from bot.types.memory import Memory
 
-SCRUBBED_LINES = 4_000
-"""How many of a chat's newest lines are searched for echoes; what is older left every prompt long ago."""
-
-SENT_ALONG = """SELECT event.id, attachment.text FROM event JOIN attachment ON event_id = event.id WHERE chat_id = ?
-    AND hidden = '' AND attachment.text <> '' AND person_id = ?"""
-"""What was made of somebody's pictures, voice and files in a chat."""
+Told = dict[tuple[int, ...], Lines]
+"""The lines of some chats."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,9 +63,10 @@ def forget(db: sqlite3.Connection, forgetting: Forgetting, receipt: Receipt, at:
     before = done_before(db, receipt, at)
     if before is not None:
         return before
-    disable(db, forgetting, receipt.chat_id, at, shelf)
     if forgetting.unwished:
+        # First: what holds again is no copy of what goes, even where it says the same (叫我 and 别叫我).
         restore_replaced(db, forgetting.memories, at)
+    disable(db, forgetting, receipt.chat_id, at, shelf)
     number = forgetting.memories[0].id if forgetting.memories else 0
     undoable = number if forgetting.purge_at is not None else 0
     return confirm(db, receipt, receipt.text(number, len(forgetting.memories) > 1), at, undoable)
@@ -77,6 +75,7 @@ def forget(db: sqlite3.Connection, forgetting: Forgetting, receipt: Receipt, at:
 def disable(db: sqlite3.Connection, forgetting: Forgetting, chat_id: int, at: int, shelf: Shelf) -> None:
     """Verb part: rows disabled and derived copies scrubbed, on a word that was said in that chat."""
     purge_at = at if forgetting.purge_at is None else forgetting.purge_at
+    told: Told = {}
     for memory in forgetting.memories:
         db.execute(
             "UPDATE memory SET disabled_at = ?, disabled_reason = 'asked', purge_at = ?, updated_at = ? WHERE id = ?",
@@ -85,25 +84,21 @@ def disable(db: sqlite3.Connection, forgetting: Forgetting, chat_id: int, at: in
         index_memory(db, memory.id)
         db.execute("DELETE FROM rewriting WHERE memory_id = ?", (memory.id,))
         drop_merges(db, memory.id, at, purge_at)
-        _scrub(db, memory, forgetting, chat_id, at, shelf)
+        _scrub(db, memory, forgetting, chat_id, at, shelf, told)
     forget_terms(db)
 
 
-def _scrub(db: sqlite3.Connection, memory: Memory, forgetting: Forgetting, chat_id: int, at: int, shelf: Shelf) -> None:
-    """Everything derived from the same events, and every line that repeats the statement."""
-    chats, person_id = _reach(db, memory, chat_id), forgetting.person_id
-    lines = [
-        row
-        for chat_id in chats
-        for row in db.execute(
-            "SELECT id, text || char(10) || quote FROM event WHERE chat_id = ? AND hidden = '' AND text <> '' "
-            "AND (person_id = ? OR "
-            "person_id IS NULL) ORDER BY id DESC LIMIT ?",
-            (chat_id, person_id, SCRUBBED_LINES),
-        )
-    ]
-    lines += [row for chat_id in chats for row in db.execute(SENT_ALONG, (chat_id, person_id))]
-    hidden = {cast("int", number) for number, text in lines if echoes(memory.text, text)}
+def _scrub(
+    db: sqlite3.Connection, memory: Memory, forgetting: Forgetting, chat_id: int, at: int, shelf: Shelf, told: Told
+) -> None:  # fmt: skip
+    """Everything derived from the same events, and every line that repeats the statement.
+
+    `told` keeps the lines of the same chats for the next memory: who forgets all they told forgets hundreds.
+    """
+    chats = _reach(db, memory, chat_id)
+    if chats not in told:
+        told[chats] = Lines(said_in(db, chats, forgetting.person_id))
+    hidden = told[chats].echoing(memory.text)
     if memory.source != "tool" or memory.asked:
         hidden |= _sources(db, memory.id)
     stale = _stale_epochs(db, memory, hidden, chats)

@@ -273,6 +273,7 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         """CREATE TABLE rewriting (
             memory_id INTEGER PRIMARY KEY, due_at INTEGER, attempts INTEGER NOT NULL DEFAULT 0)""",
     ),
+    ("CREATE INDEX doc_few ON doc (scope, kind) WHERE kind <> 'line'",),
 )
 """Migration n brings a database from user_version n to n + 1; each runs in one transaction."""
 

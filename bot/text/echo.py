@@ -1,7 +1,11 @@
 """Does one text say what another said? Decided by the words they share, not by meaning."""
 
 import re
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
+from itertools import accumulate
 
 from bot.text.fold import fold
 from bot.text.script import ENGLISH
@@ -31,6 +35,39 @@ def echoes(statement: str, line: str) -> bool:
         return False
     there = set(index_terms(line))
     return not codes.isdisjoint(there) or len(telling & there) > enough
+
+
+class Lines:
+    """Numbered texts in which echoes of many statements are looked for; each is folded once."""
+
+    def __init__(self, lines: Iterable[tuple[int, str]]) -> None:
+        self._lines = tuple(lines)
+        folded = [fold(text) for _, text in self._lines]
+        self._starts = tuple(accumulate((len(text) + 1 for text in folded), initial=0))
+        self._all = "\0".join(folded)
+        self._places: dict[str, tuple[int, ...]] = {}
+
+    def echoing(self, statement: str) -> set[int]:
+        """The numbers of those that `echoes` says repeat the statement."""
+        told, telling, codes, enough = _read(statement)
+        if not told:
+            return set()
+        near = {place for part in (told, *codes) for place in self._having(part)}
+        shared = Counter(place for term in telling for place in self._having(term))
+        near |= {place for place, count in shared.items() if count > enough}
+        return {self._lines[place][0] for place in near if echoes(statement, self._lines[place][1])}
+
+    def _having(self, part: str) -> tuple[int, ...]:
+        if part not in self._places:
+            self._places[part] = tuple(self._found(part))
+        return self._places[part]
+
+    def _found(self, part: str) -> Iterator[int]:
+        at = self._all.find(part)
+        while at >= 0:
+            place = bisect_right(self._starts, at) - 1
+            yield place
+            at = self._all.find(part, self._starts[place + 1])
 
 
 def touches(statement: str, line: str) -> bool:
