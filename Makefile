@@ -30,7 +30,7 @@ check:
 	$(BIN)/ruff format --check $(CODE)
 	$(BIN)/ruff check $(CODE)
 	$(BIN)/mypy
-	$(BIN)/pytest -n 4 --dist worksteal --assert=plain || { $(BIN)/pytest --lf --lfnf none; exit 1; }
+	$(BIN)/python -m pytest -p tests.stacks -n 4 --dist worksteal --assert=plain || { $(BIN)/pytest --lf --lfnf none; exit 1; }
 
 format: $(VENV)/.dev
 	$(BIN)/ruff format $(CODE)

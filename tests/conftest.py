@@ -1,7 +1,5 @@
 """What every test may ask for."""
 
-import asyncio.constants
-import linecache
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 
@@ -20,11 +18,6 @@ OpenMedia = Callable[..., Awaitable[MediaWorld]]
 # The same examples every time: a submission must not fail by luck.
 hypothesis.settings.register_profile("nuan", deadline=None, derandomize=True, max_examples=50)
 hypothesis.settings.load_profile("nuan")
-
-# Debug mode notes where every task, callback and future was made. Shorter notes, and no look whether a source file
-# changed since, save a sixth of the suite.
-asyncio.constants.DEBUG_STACK_DEPTH = 2  # type: ignore[misc]
-linecache.checkcache = lambda filename=None: None
 
 
 @pytest.fixture
