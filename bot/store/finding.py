@@ -12,7 +12,7 @@ from bot.store.events import EVENT, OWN_LINES, event_of
 from bot.store.rows import COLUMNS, memory_of
 from bot.types.event import Event
 from bot.types.memory import Memory
-from bot.types.recall import Asking, Candidate, Finding, Matches, Place, Posting, Span
+from bot.types.recall import Asking, Candidate, Finding, Matches, Place, Posting, Span, Talk
 
 AROUND = 2
 """Lines before and after one that support it."""
@@ -23,6 +23,8 @@ MOST_DATED = 120
 NOTE = """note.path || '#L' || note_chunk.first_line || CASE note_chunk.last_line WHEN note_chunk.first_line THEN ''
     ELSE '-' || note_chunk.last_line END || ': ' || note_chunk.text"""
 """A piece of a note as it is cited: notes/2026-05-02.md#L3-9 and what it says."""
+
+TALKS = """SELECT chat_id, talk, min(at), max(at), sum(length), json_group_array(id) FROM doc WHERE kind = 'line'"""
 
 ROWS = f"""SELECT doc.id, doc.kind, doc.ref, doc.person_id, coalesce(person.name, ''), doc.at, doc.chat_id, doc.place,
     doc.talk, doc_text.terms, coalesce(event.text, digest.summary, {NOTE}, '')
@@ -56,7 +58,7 @@ class Findings:
         seen = " OR ".join(scopes)
         joined = " JOIN doc ON doc.id = doc_text.rowid" if limits else ""
         each = f"SELECT {{n}}, json_group_array(doc_text.rowid) FROM doc_text{joined} WHERE doc_text MATCH ?{limits}"
-        found, counted, dated = await self._database.snapshot(
+        found, counted, dated, talks = await self._database.snapshot(
             (
                 " UNION ALL ".join(each.format(n=number) for number in range(len(terms))) or "SELECT 0, '[]'",
                 [value for term in terms for value in (f'scope : ({seen}) AND terms : "{term}"', *values)],
@@ -70,12 +72,14 @@ class Findings:
                 ) or "SELECT 0 WHERE 0",
                 [value for span in spans for value in (*scopes, *span, *values, MOST_DATED)],
             ),
+            (f"{TALKS} AND scope IN ({marks}){limits} GROUP BY chat_id, talk", (*scopes, *values)),
         )  # fmt: skip
         postings = {number: tuple(json.loads(docs)) for number, docs in found}
         count, length = counted[0]
         return Matches(
             tuple(Posting(term, postings[number]) for number, term in enumerate(terms)),
             count, length or 0, tuple(row[0] for row in dated),
+            tuple(Talk(*row[:5], tuple(json.loads(row[5]))) for row in talks),
         )  # fmt: skip
 
     async def read(self, asking: Asking, wanted: Wanted) -> tuple[Candidate, ...]:
