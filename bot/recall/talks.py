@@ -16,8 +16,8 @@ K1, B = 2.5, 0.75
 """BM25 of a whole talk: a word that comes again and again is its subject (Robertson's B)."""
 
 LIKE_BEST, NEW_TERMS, FEEDBACK, SHORTEST, MOST_LINES = 3, 40, 0.5, 3, 3
-"""Talks that give so many new terms, the first of which counts this much (RM3); letters of such a term, of which a pair
-without spaces counts two each; lines of a talk in which a term is counted."""
+"""Talks that give so many new terms, the first of which counts this much for a message (RM3); letters of such a Latin
+term; lines of a talk in which a term is counted."""
 
 MORE, LINES = 0.3, 20
 """A talk's lines count as its best one, and each next one so much less."""
@@ -25,14 +25,14 @@ MORE, LINES = 0.3, 20
 TOGETHER = 0.35
 """What the words of the whole talk count beside its lines; a message twice as much (measured)."""
 
-MESSAGE = 10.0
+MESSAGE = 9.0
 """Words from which a question is more of a message that goes on with a talk, and how soon one becomes the other."""
-STEEP = 3
+STEEP = 5
 
 SIDE = 0.25
 """Terms that tell less do not make a question longer."""
 
-LATELY, WEEK_MS = 1.0, 7 * 86_400_000
+LATELY, HALF_MS = 1.5, 5 * 86_400_000
 """How much more a message's talk of today counts, and in what time that is halved."""
 
 DATED = 3.0
@@ -67,15 +67,15 @@ def talks_of(
         return ()
     talks = {(each.chat_id, each.talk): each for each in matches.talks}
     words = _Words(talks, max(1.0, sum(each.length for each in matches.talks) / len(matches.talks)))
-    whole = _whole(question, matches, candidates, words)
-    lines = _lines(scored)
     message = _message(question)
+    whole = _whole(question, matches, candidates, words, FEEDBACK * message)
+    lines = _lines(scored)
     share = TOGETHER * (1 + message)
     figures: dict[Key, float] = {}
     for key in whole.keys() | (lines.keys() & talks.keys()):
         at = talks[key].at
         figure = share * whole.get(key, 0.0) + (1 - share) * lines.get(key, 0.0)
-        figure *= 1 + LATELY * message * 0.5 ** (max(0, now - at) / WEEK_MS)
+        figure *= 1 + LATELY * message * 0.5 ** (max(0, now - at) / HALF_MS)
         asked = any(talks[key].begun < end and start <= at for start, end in question.spans)
         figures[key] = figure * (1 + DATED * asked)
     best = max(figures.values(), default=0.0) or 1.0
@@ -94,7 +94,7 @@ def _message(question: Question) -> float:
 
 
 def _whole(
-    question: Question, matches: Matches, candidates: Sequence[Candidate], words: _Words
+    question: Question, matches: Matches, candidates: Sequence[Candidate], words: _Words, feedback: float
 ) -> dict[Key, float]:  # fmt: skip
     """The words' figures of whole talks, the best 1. Lines that were looked at tell how often a term is in them."""
     of = {number: key for key, talk in words.talks.items() for number in talk.docs}
@@ -116,7 +116,7 @@ def _whole(
     if not best:
         return {}
     for weight, seen in _new(question, {key: figure / best for key, figure in figures.items()}, candidates, of, words):
-        for key, share in words.shares(weight, seen):
+        for key, share in words.shares(feedback * weight, seen):
             if key in figures:  # a new term alone brings nothing: it may be anybody's
                 figures[key] += share
     best = max(figures.values())
@@ -149,7 +149,7 @@ def _new(
         if len(times) > 1
     }
     ordered = sorted(sums, key=lambda term: (-sums[term], term))[:NEW_TERMS]
-    return [(FEEDBACK * sums[term] / sums[ordered[0]], seen[term]) for term in ordered]
+    return [(sums[term] / sums[ordered[0]], seen[term]) for term in ordered]
 
 
 def _lines(scored: Sequence[Scored]) -> dict[Key, float]:

@@ -79,7 +79,7 @@ class Findings:
         return Matches(
             tuple(Posting(term, postings[number]) for number, term in enumerate(terms)),
             count, length or 0, tuple(row[0] for row in dated),
-            tuple(Talk(*row[:5], tuple(json.loads(row[5]))) for row in talks),
+            tuple(_talk(*row) for row in talks),
         )  # fmt: skip
 
     async def read(self, asking: Asking, wanted: Wanted) -> tuple[Candidate, ...]:
@@ -162,3 +162,7 @@ def _candidate(row: tuple[Any, ...], memories: Mapping[int, Memory]) -> Candidat
     line = Place(chat, place, talk) if kind == "line" else None
     told = memory.text if memory is not None else text
     return Candidate(Finding(number, kind, ref, told, person, who, at, line, memory), tuple(terms.split()))
+
+
+def _talk(chat: int, talk: int, begun: int, at: int, length: int, docs: str) -> Talk:
+    return Talk(chat, talk, begun, at, length, tuple(json.loads(docs)))
