@@ -105,4 +105,5 @@ def _trace(trace: Trace) -> Json:
         "terms": list(trace.terms),
         "thresholds": dict(trace.thresholds),
         "candidates": [{**_scored(one), "cut": one.cut} for one in trace.scored],
+        "talks": [{"chat": each.chat_id, "line": each.talk, "figure": each.figure} for each in trace.talks],
     }

@@ -49,7 +49,7 @@ BESIDE = 0.5
 NAMED = 0.5
 """How much more a line counts whose speaker the question names."""
 
-IN_TALK, TALK_DECAY = 0.7, 0.8
+IN_TALK, TALK_DECAY = 0.5, 0.8
 """How much more a line of the best talk counts; of a talk's lines the best counts whole, each next this share less."""
 
 DATED, DATED_ALONE = 1.0, 0.3

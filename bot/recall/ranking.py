@@ -8,8 +8,9 @@ from bot.recall.fusion import RRF_K, fuse, places
 from bot.recall.question import Question
 from bot.recall.rules import Rules
 from bot.recall.seeded import content, importance, recency, relevance, tokens
+from bot.recall.talks import talks_of
 from bot.text.fold import fold
-from bot.types.recall import Candidate, Cut, Finding, Likenesses, Matches, Mode, Profile, Scored, Trace
+from bot.types.recall import Candidate, Cut, Finding, Likenesses, Matches, Mode, Profile, Scored, TalkFigure, Trace
 
 LIST = 20
 """Places in the sparse and in the dense list of the profile `seed` (seed Recall, hybrid)."""
@@ -19,6 +20,9 @@ SHORT = 40
 
 AROUND_CHARS = 80
 """Characters of a line around another."""
+
+IN_TALK = 0.3
+"""How much more a line of the best talk counts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,11 +45,13 @@ def rank(task: Task, matches: Matches, candidates: Sequence[Candidate], like: Li
     candidates = sorted(candidates, key=lambda each: each.finding.doc)  # sums are the same in whatever order they came
     fit = fitting(task.question, matches, candidates)
     scored = _keyword(fit, candidates) if task.mode == "keyword" else _mixed(task, fit, candidates)
+    talks = talks_of(task.question, task.now, matches, candidates, scored)
+    scored = _in_talks(scored, talks) if task.profile != "seed" else scored
     missing = ""
     if task.mode == "hybrid" and like is not None:
         scored, missing = _hybrid(task, scored, like) if like.found else scored, like.missing
     done = _limited(sorted(scored, key=_place), task)
-    return Trace(task.mode, tuple(fit.weights), _thresholds(task), done, missing, task.question.spans)
+    return Trace(task.mode, tuple(fit.weights), _thresholds(task), done, missing, task.question.spans, talks)
 
 
 def _thresholds(task: Task) -> tuple[tuple[str, float], ...]:
@@ -122,6 +128,18 @@ def _liked(finding: Finding) -> float | None:
 def _told(finding: Finding, rules: Rules) -> float:
     """A line weighs nothing by itself; what was kept does."""
     return importance(_count(finding), _liked(finding), rules) if finding.kind != "line" else 0.0
+
+
+def _in_talks(scored: Sequence[Scored], talks: Sequence[TalkFigure]) -> list[Scored]:
+    """Lines of a talk that is about the question count more."""
+    figures = {(each.chat_id, each.talk): each.figure for each in talks}
+    done: list[Scored] = []
+    for one in scored:
+        line = one.finding.line
+        figure = figures.get((line.chat_id, line.talk), 0.0) if line is not None else 0.0
+        parts = (*one.parts, ("talk", figure)) if figure else one.parts
+        done.append(Scored(one.finding, one.score * (1 + IN_TALK * figure), parts, one.cut) if figure else one)
+    return done
 
 
 def _hybrid(task: Task, scored: Sequence[Scored], like: Likenesses) -> list[Scored]:

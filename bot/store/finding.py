@@ -12,7 +12,7 @@ from bot.store.events import EVENT, OWN_LINES, event_of
 from bot.store.rows import COLUMNS, memory_of
 from bot.types.event import Event
 from bot.types.memory import Memory
-from bot.types.recall import Asking, Candidate, Finding, Matches, Place, Posting, Span
+from bot.types.recall import Asking, Candidate, Finding, Matches, Place, Posting, Span, Talk
 
 AROUND = 2
 """Lines before and after one that support it."""
@@ -23,6 +23,8 @@ MOST_DATED = 120
 NOTE = """note.path || '#L' || note_chunk.first_line || CASE note_chunk.last_line WHEN note_chunk.first_line THEN ''
     ELSE '-' || note_chunk.last_line END || ': ' || note_chunk.text"""
 """A piece of a note as it is cited: notes/2026-05-02.md#L3-9 and what it says."""
+
+TALKS = """SELECT chat_id, talk, min(at), max(at), sum(length), json_group_array(id) FROM doc WHERE kind = 'line'"""
 
 ROWS = f"""SELECT doc.id, doc.kind, doc.ref, doc.person_id, coalesce(person.name, ''), doc.at, doc.chat_id, doc.place,
     doc.talk, doc_text.terms, coalesce(event.text, digest.summary, {NOTE}, '')
@@ -55,6 +57,7 @@ class Findings:
         limits, values = _limits(asking)
         each = f"SELECT * FROM (SELECT id FROM doc WHERE scope IN ({marks}) AND at >= ? AND at < ?{limits} "
         times = " UNION ".join(each + "ORDER BY at DESC LIMIT ?)" for _ in spans) or "SELECT 0 WHERE 0"
+        together = f"{TALKS} AND scope IN ({marks}){limits} GROUP BY chat_id, talk"
 
         def matches(db: sqlite3.Connection) -> Matches:
             found = _postings(db, asking, terms)
@@ -62,7 +65,10 @@ class Findings:
                 f"SELECT count(*), sum(length) FROM doc WHERE scope IN ({marks})", scopes
             ).fetchone()
             dated = db.execute(times, [value for span in spans for value in (*scopes, *span, *values, MOST_DATED)])
-            return Matches(found, count, length or 0, tuple(row[0] for row in dated))
+            talks = db.execute(together, (*scopes, *values)) if "line" in asking.kinds else ()
+            return Matches(
+                found, count, length or 0, tuple(row[0] for row in dated), tuple(_talk(*row) for row in talks)
+            )
 
         return await self._database.read(matches)
 
@@ -171,3 +177,7 @@ def _candidate(row: tuple[Any, ...], memories: Mapping[int, Memory]) -> Candidat
     line = Place(chat, place, talk) if kind == "line" else None
     told = memory.text if memory is not None else text
     return Candidate(Finding(number, kind, ref, told, person, who, at, line, memory), tuple(terms.split()))
+
+
+def _talk(chat: int, talk: int, begun: int, at: int, length: int, docs: str) -> Talk:
+    return Talk(chat, talk, begun, at, length, tuple(json.loads(docs)))

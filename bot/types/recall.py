@@ -89,14 +89,37 @@ class Posting:
 
 
 @dataclass(frozen=True, slots=True)
+class Talk:
+    """Lines of a chat without a long silence between them: when the first and the last were said, ms, how many terms
+    and which documents they are. Only what the audience may see."""
+
+    chat_id: int
+    talk: int
+    begun: int
+    at: int
+    length: int
+    docs: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TalkFigure:
+    """How well a talk fits a question, 0 to 1; `talk` is its first line."""
+
+    chat_id: int
+    talk: int
+    figure: float
+
+
+@dataclass(frozen=True, slots=True)
 class Matches:
     """What the index says of a question: the postings of its terms; how many documents the audience may see, and how
-    many terms are in them. `dated` happened when the question asks about."""
+    many terms are in them. `dated` happened when the question asks about; `talks` are all that it may look at."""
 
     postings: tuple[Posting, ...]
     count: int
     length: int
     dated: tuple[int, ...] = ()
+    talks: tuple[Talk, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +142,7 @@ class Scored:
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """How a question was answered: its terms, the rarest first, the cut-offs, and every candidate, best first.
+    """How a question was answered: its terms, the rarest first, the cut-offs, every candidate and talk, best first.
 
     `missing` says why likeness did not count where it should have, "" otherwise; `spans` are the times it asks about.
     """
@@ -130,6 +153,7 @@ class Trace:
     scored: tuple[Scored, ...]
     missing: str = ""
     spans: tuple[Span, ...] = ()
+    talks: tuple[TalkFigure, ...] = ()
 
     @property
     def chosen(self) -> tuple[Scored, ...]:

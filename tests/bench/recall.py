@@ -18,6 +18,7 @@ from typing import Any
 
 from bot.config.settings import Settings
 from bot.flow.recalling import Recalling
+from bot.recall.question import OWN
 from bot.rooms import make_recalling
 from bot.types.event import Incoming, Place, Sender
 from bot.types.people import Audience
@@ -33,9 +34,6 @@ LINE_S, SESSION_S = 20, 3_600
 
 TOGETHER = 64
 """Lines that wait for one commit."""
-
-MORE, LINES = 0.3, 20
-"""A session's figure is that of its best line, and of each next one so much less."""
 
 UNSCORED = ("adversarial",)
 """Categories that the README scores apart."""
@@ -158,20 +156,18 @@ async def known(world: World, convs: Mapping[str, Sequence[Line]]) -> dict[str, 
 
 
 def sessions(trace: Trace, of: Known) -> list[str]:
-    """Sessions in the order of the sums of their lines' figures.
+    """Sessions in the order of their best talk: what a recall says of talks."""
+    lines = (of.lines[each.talk] for each in trace.talks if each.talk in of.lines)
+    return list(dict.fromkeys(line.session for line in lines))
 
-    Fused figures tell places alone, so in hybrid the line at a place counts what the mix gives the best of so many.
-    """
-    lines = [one for one in trace.scored if one.cut not in ("no_term", "beyond") and one.finding.kind == "line"]
-    mixed = sorted((dict(one.parts).get("mix", one.score) for one in lines), reverse=True)
-    figures: dict[str, list[float]] = defaultdict(list)
-    for one, figure in zip(sorted(lines, key=lambda one: -one.score), mixed, strict=True):
-        figures[of.lines[one.finding.ref].session].append(figure)
-    sums = {
-        session: sum(figure * MORE**place for place, figure in enumerate(sorted(found, reverse=True)[:LINES]))
-        for session, found in figures.items()
-    }
-    return sorted(sums, key=lambda session: -sums[session])
+
+def said(row: Mapping[str, Any], of: Known) -> tuple[str, ...]:
+    """What who asks said before in the talk in which the question is asked (the issue: it is part of the query)."""
+    if "before_session" not in row:
+        return ()
+    there = [line for line in of.lines.values() if line.index == int(row["before_session"])]
+    asked = next((place for place, line in enumerate(there) if line.text == row["question"]), 0)
+    return tuple(line.text for line in there[:asked] if line.speaker == there[asked].speaker)[-OWN:]
 
 
 def _recall(gold: Sequence[str], found: Sequence[str], most: int) -> float:
@@ -185,7 +181,7 @@ async def ask(
     until = of.starts.get(int(row["before_session"])) if "before_session" in row else None
     now = until or (moment(row["asked_at"])[0] if "asked_at" in row else of.end + 86_400_000)
     text = convert(row["question"])
-    asking = Asking(of.audience, 0, text, now, MOST, until=until, mode=mode)
+    asking = Asking(of.audience, 0, text, now, MOST, until=until, mode=mode, own=said(row, of))
     began = perf_counter()
     trace = await recalling.recall(asking)
     return trace, perf_counter() - began
