@@ -55,7 +55,7 @@ class Unremembering:
         )
 
     async def _forget(self, command: MemoryCommand, told: Told) -> str:
-        owned = await self._store.memories.owned(told.person_id, told.audience)
+        owned = await self._store.memories.owned(told.person_id, told.audience, forgotten=command.forever)
         found, sure = await self._meant(command, told, owned)
         if not found:
             return await self._confirming.say("forgot_none", told)

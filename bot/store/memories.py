@@ -68,11 +68,15 @@ class Memories:
         )
         return int(row[0]) if row else 0
 
-    async def owned(self, owner_id: int, audience: Audience) -> tuple[Memory, ...]:
-        """The memories of a person that this audience may see, archived ones too, newest first: what 忘记 may mean."""
+    async def owned(self, owner_id: int, audience: Audience, *, forgotten: bool = False) -> tuple[Memory, ...]:
+        """The memories of a person that this audience may see, archived ones too, newest first: what 忘记 may mean.
+
+        With `forgotten` also those that can still be brought back: what 彻底忘记 may mean.
+        """
         where, params = visible(audience)
+        reasons = "('archived', 'asked')" if forgotten else "('archived')"
         rows = await self._database.rows(
-            MEMORY + "WHERE (disabled_at IS NULL OR disabled_reason = 'archived') AND owner_id = ? "
+            MEMORY + f"WHERE (disabled_at IS NULL OR disabled_reason IN {reasons}) AND owner_id = ? "
             f"AND {where} ORDER BY id DESC",
             (owner_id, *params),
         )
