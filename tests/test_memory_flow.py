@@ -289,3 +289,17 @@ async def test_what_was_forgotten_can_be_forgotten_for_good(world: World, how: s
     assert world.rows("SELECT count(*) FROM memory") == [(0,)]
     await world.say("撤销 #1")
     assert world.rows("SELECT count(*) FROM memory") == [(0,)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "记住：1. 我有1只猫\n2. 我喜欢茶\n3. 我住上海",
+        "記住：- 我有1隻貓\n- 我喜歡茶\n- 我住上海",
+        "记住 1、我有1只猫\n2、我喜欢茶\n3、我住上海",
+    ],
+)
+async def test_a_list_that_begins_in_the_line_of_the_wish_is_kept_whole(world: World, text: str) -> None:
+    await world.say(text)
+    assert len(kept(world)) == 3
+    assert "上海" in kept(world)[2]

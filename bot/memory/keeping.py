@@ -4,7 +4,7 @@ import re
 from typing import cast
 
 from bot.memory import patterns as p
-from bot.memory.listing import items
+from bot.memory.listing import items, list_end
 from bot.memory.patterns import PARTICLE, POLITE
 from bot.memory.reading import Found, Place
 from bot.memory.stated import before, extent
@@ -167,7 +167,8 @@ def _remember(place: Place) -> Found | None:
         or not (firmly or kind == "strong" or _opening(place, body))
     ):
         return None
-    return Found("remember", place.start, end, (a, b))
+    listed = list_end(shape, a)
+    return Found("remember", place.start, max(end, listed), (a, max(b, listed)))
 
 
 def _after(place: Place, at: int) -> bool:

@@ -11,6 +11,7 @@ _MARK = LazyPattern(
     r"(?:(?<=[\n :,;。])|(?<=[^\x00-\x7f])|^)(?:\(?(?P<n>[1-9])[.):、](?!\d) ?|(?P<dash>(?<=\n)[-*•·] |\A[-*•·] )"
     r"|(?P<word>第[一二三四五六七八九](?![天次个名年章节条款季届级周种件位层楼])[,:、]?)|(?P<zh>[一二三四五六七八九])、)"
 )
+_ITEM = LazyPattern(r" *(?:\(?[0-9]{1,2}[.):、](?!\d)|[-*•·] |第[一二三四五六七八九十]|[一二三四五六七八九十]、)")
 _ORDER = "一二三四五六七八九"
 _EDGES = " ,;、。\n"
 
@@ -28,6 +29,16 @@ def items(shape: str, a: int, b: int) -> list[tuple[int, int]]:
     ends = [mark.start() for mark in marks[1:]] + [b - a]
     spans = [_trimmed(shape, a + _begin(mark), a + end) for mark, end in zip(marks, ends, strict=True)]
     return spans if all(end - start > 1 for start, end in spans) else [(a, b)]
+
+
+def list_end(shape: str, at: int) -> int:
+    """Where the lines of a list end whose first item begins at `at`; `at` when there are not two."""
+    end, count = at, 0
+    for line in shape[at:].split("\n"):
+        if not _ITEM.match(line):
+            break
+        end, count = end + len(line) + (count > 0), count + 1
+    return end if count > 1 else at
 
 
 def _begin(mark: re.Match[str]) -> int:
