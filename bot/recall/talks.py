@@ -19,6 +19,9 @@ LIKE_BEST, NEW_TERMS, FEEDBACK, SHORTEST, MOST_LINES = 3, 40, 0.5, 3, 3
 """Talks that give so many new terms, the first of which counts this much for a message (RM3); letters of such a Latin
 term; lines of a talk in which a term is counted."""
 
+LEAST_FEEDBACK = 0.05
+"""Below it new terms change no order, and are not looked for."""
+
 MORE, LINES = 0.3, 20
 """A talk's lines count as its best one, and each next one so much less."""
 
@@ -115,6 +118,8 @@ def _whole(
     best = max(figures.values(), default=0.0)
     if not best:
         return {}
+    if feedback < LEAST_FEEDBACK:
+        return {key: figure / best for key, figure in figures.items()}
     for weight, seen in _new(question, {key: figure / best for key, figure in figures.items()}, candidates, of, words):
         for key, share in words.shares(feedback * weight, seen):
             if key in figures:  # a new term alone brings nothing: it may be anybody's
