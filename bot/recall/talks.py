@@ -111,7 +111,8 @@ def _whole(
                 repeated[term][key] -= 1
     figures: dict[Key, float] = defaultdict(float)
     for posting in matches.postings:
-        times = Counter(of[number] for number in posting.docs if number in of)
+        counted = Counter(map(of.get, posting.docs))
+        times = Counter({key: count for key, count in counted.items() if key is not None})
         times.update(repeated.get(posting.term, {}))
         for key, share in words.shares(question.weights[posting.term], times):
             figures[key] += share
