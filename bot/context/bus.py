@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Literal, Protocol, runtime_checkable
 
+from bot.ports import offers
 from bot.types.event import Event, EventKind
 
 FOLD_MS = 5_000
@@ -131,7 +132,7 @@ def _fold(event: Event) -> _Fold:
 
 def _line(run: list[Event], folds: list[_Fold]) -> Line:
     first = run[0]
-    quote, marks = (first.quote, first.marks) if isinstance(first, Quoting) else ("", "")
+    quote, marks = (first.quote, first.marks) if offers(first, Quoting) else ("", "")
     count = sum(fold.count for fold in folds)
     base, tail = (first.text, "") if len(run) == 1 else _folded(folds, count)
     return Line(

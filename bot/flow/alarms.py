@@ -72,9 +72,11 @@ class Alarms:
         """Hand out what is due, then arm the next alarm."""
         now = self._clock.now()
         try:
-            for kind, number in await self._store.deadlines.due(now):
+            due, upcoming = await self._store.deadlines.look(now)
+            for kind, number in due:
                 await self._one(kind, number, now)
-            upcoming = await self._store.deadlines.next(now)
+            if due:  # what was done may have set other deadlines
+                upcoming = await self._store.deadlines.next(now)
         except StoreError as error:
             self._log.error("store_failed", error=str(error))
             upcoming = now + RETRY_MS

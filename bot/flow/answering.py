@@ -158,7 +158,7 @@ class Answering:
         chat, people, asked = waiting.chat, waiting.people, dict(waiting.asked)
         receipts: list[str] = []
         answering: list[Event] = []
-        batch = await self._limiting.sift(batch, people)
+        batch = await self._limiting.sift(batch, waiting)
         for event in batch:
             question = asked.pop(event.person_id or 0, None)
             done, left = await self._commands(event, chat, people[event.person_id], question)
@@ -172,7 +172,7 @@ class Answering:
         called = [event for event in answering if event.why != "window"] or answering
         caller = next((event for event in reversed(called) if not people[event.person_id].is_bot), called[-1])
         person = people[caller.person_id]
-        pace = await self._limiting.pace(person, batch)
+        pace = self._limiting.pace(person, batch, waiting.limits)
         occasion = Occasion(chat, person, tuple(answering), caller.why, tuple(receipts), pace)
         self._sending.typing(chat, True)
         try:

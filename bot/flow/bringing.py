@@ -88,6 +88,8 @@ class Bringing:
             own=own, scene=telling.scene,
         )  # fmt: skip
         trace = await self._recalling.recall(asking)
+        if not trace.chosen:  # most messages: no thread has to be asked, and no dictionary loaded
+            return Recalled()
         found = await self._aside.run(calls_for, trace, asked, self._names)
         if not found:
             return Recalled()

@@ -3,7 +3,7 @@
 from bot.config.settings import Settings
 from bot.flow.live import Preview
 from bot.flow.sending import Sending
-from bot.ports import Clock, Drafts, Edits, Model, Streams
+from bot.ports import Clock, Drafts, Edits, Model, Streams, offers
 from bot.store.store import Store
 from bot.types.log import Log
 from bot.types.people import Chat
@@ -29,7 +29,7 @@ class Hearing:
     async def listen(self, chat: Chat, turn: Turn, model: Model, request: Request) -> Completion:
         """The completion of a call for that turn; raises as the model does."""
         preview = self._preview(chat, turn)
-        if preview is None or not isinstance(model, Streams):
+        if preview is None or not offers(model, Streams):
             return await model.complete(request)
         try:
             return await model.stream(request, preview.hear)
@@ -38,6 +38,7 @@ class Hearing:
 
     def _preview(self, chat: Chat, turn: Turn) -> Preview | None:
         adapter = self._sending.adapter(chat.platform)
-        if self._paced or chat.platform in self._silent or not isinstance(adapter, Edits | Drafts):
+        shows = offers(adapter, Edits) or offers(adapter, Drafts)
+        if adapter is None or self._paced or chat.platform in self._silent or not shows:
             return None
         return Preview(self._store, self._clock, adapter, chat, turn, self._log)

@@ -135,7 +135,7 @@ class Joining:
             if len(mine) < len(waiting.due) or stop.is_set():
                 outcome = "overtaken"
             elif mine:
-                pace = await self._knowing.limiting.pace(None, mine)
+                pace = self._knowing.limiting.pace(None, mine, waiting.limits)
                 person = waiting.people[mine[0].person_id]
                 await self._begin(Occasion(waiting.chat, person, mine, JOIN, pace=pace), stop)
         except OverLimit as error:

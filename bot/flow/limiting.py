@@ -10,6 +10,7 @@ from bot.ports import Clock
 from bot.store.pace import MINUTE_MS
 from bot.store.store import Store
 from bot.store.switches import Switches
+from bot.store.views import Waiting
 from bot.text.dates import day_start, next_local_time
 from bot.text.script import Script
 from bot.types.event import Event
@@ -25,7 +26,12 @@ OWN = ("cooldown", "person_minute", "person_day")
 
 async def current(switches: Switches, rules: TalkLimits) -> TalkLimits:
     """The limits that hold now: the owner's word comes before the configuration."""
-    return TalkLimits.model_validate({**rules.model_dump(), **await switches.limits()})
+    return holding(rules, await switches.limits())
+
+
+def holding(rules: TalkLimits, said: Mapping[str, str]) -> TalkLimits:
+    """The same when the owner's word is known."""
+    return TalkLimits.model_validate({**rules.model_dump(), **said}) if said else rules
 
 
 class Limiting:
@@ -38,9 +44,12 @@ class Limiting:
         self._words = words
         self._log = log
 
-    async def pace(self, person: Person | None, batch: tuple[Event, ...]) -> Pace:
-        """The limits for an answer to these messages; those of one person are not for owners, nor if nobody asked."""
-        rules, tz = await current(self._store.switches, self._rules), self._words.tz(self._words.zone)
+    def pace(self, person: Person | None, batch: tuple[Event, ...], said: Mapping[str, str]) -> Pace:
+        """The limits for an answer to these messages, when that is the owner's word.
+
+        Those of one person are not for owners, nor if nobody asked.
+        """
+        rules, tz = holding(self._rules, said), self._words.tz(self._words.zone)
         now, first = self._clock.now(), min(event.id for event in batch)
         since, until = day_start(now, tz), next_local_time(now, 0, tz)
         if person is None or person.is_owner:
@@ -50,14 +59,15 @@ class Limiting:
             first, since, until, cooldown, rules.person_minute, rules.person_day, rules.global_minute, rules.global_day
         )
 
-    async def sift(self, batch: tuple[Event, ...], people: Mapping[int | None, Person]) -> tuple[Event, ...]:
+    async def sift(self, batch: tuple[Event, ...], waiting: Waiting) -> tuple[Event, ...]:
         """The part of a batch to answer first: whoever reached their own limit does not hold up the others."""
-        writers = {event.person_id: people[event.person_id] for event in batch}
+        writers = {event.person_id: waiting.people[event.person_id] for event in batch}
         if len(writers) == 1:
             return batch
         over = set()
         for number, person in writers.items():
-            error = await self._store.refusals.over(person.id, await self.pace(person, batch), self._clock.now())
+            pace = self.pace(person, batch, waiting.limits)
+            error = await self._store.refusals.over(person.id, pace, self._clock.now())
             if error is not None and error.limit in OWN:
                 over.add(number)
         return tuple(event for event in batch if event.person_id not in over) or batch

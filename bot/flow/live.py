@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from bot.errors import SendError, StoreError
-from bot.ports import Adapter, Clock, Drafts, Edits, Splits
+from bot.ports import Adapter, Clock, Drafts, Edits, Splits, offers
 from bot.store.store import Store
 from bot.text.markup import preview
 from bot.types.log import Log
@@ -37,7 +37,7 @@ class Preview:
         self._source: Source = str
         self._shown = ""
         self._begun = False
-        self._drafts = isinstance(adapter, Drafts)
+        self._drafts = offers(adapter, Drafts)
         self._task: asyncio.Task[None] | None = None
         self._ended = asyncio.Event()
 
@@ -63,7 +63,7 @@ class Preview:
         try:
             while await self._pause():
                 text = preview("\n".join((*self._turn.receipts, self._source().strip())))
-                part = adapter.parts(text)[0] if isinstance(adapter, Splits) else text
+                part = adapter.parts(text)[0] if offers(adapter, Splits) else text
                 begun = self._drafts or self._begun or len(part) >= LONG_CHARS
                 if part.strip() and part != self._shown and begun:
                     self._shown = part
@@ -81,12 +81,12 @@ class Preview:
             chat.id, self._turn.id, self._clock.now(), text, draft=self._drafts
         )  # fmt: skip
         outgoing = Outgoing(number, chat.id, chat.platform, chat.external_id, text, "reply", preview_id=shown)
-        if self._drafts and isinstance(adapter, Drafts) and await adapter.draft(outgoing):
+        if self._drafts and offers(adapter, Drafts) and await adapter.draft(outgoing):
             return
         self._drafts = False
-        if isinstance(adapter, Edits) and shown:
+        if offers(adapter, Edits) and shown:
             await adapter.show(outgoing)
-        elif isinstance(adapter, Edits):
+        elif offers(adapter, Edits):
             self._shown, self._begun = "", True
             shown = await adapter.show(replace(outgoing, text=PLACEHOLDER))
             await self._store.outbox.shown(number, shown, self._clock.now())
@@ -95,9 +95,9 @@ class Preview:
         """Wait for the platform's interval; False when the reply is finished."""
         adapter = self._adapter
         wait = 0
-        if self._drafts and isinstance(adapter, Drafts):
+        if self._drafts and offers(adapter, Drafts):
             wait = adapter.draft_interval_ms
-        elif isinstance(adapter, Edits):
+        elif offers(adapter, Edits):
             wait = adapter.edit_interval_ms
         due = asyncio.Event()
         alarm = self._clock.at(self._clock.now() + wait, due.set)

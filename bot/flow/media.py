@@ -12,7 +12,7 @@ from bot.config.settings import Settings
 from bot.errors import ModelError, OverBudget, SendError
 from bot.flow.words import Words
 from bot.money import prices
-from bot.ports import Adapter, Clock, Files, Model, Senses
+from bot.ports import Adapter, Clock, Files, Model, Senses, offers
 from bot.session.slots import Slots
 from bot.store.attachments import Fate, Sent
 from bot.store.events import Seen
@@ -184,7 +184,7 @@ class Media:
         adapter = self._adapter(chat.platform)
         if attachment.size > self._most:
             raise NotSeen("too_large")
-        if not isinstance(adapter, Files):
+        if not offers(adapter, Files):
             raise NotSeen("failed")
         try:
             async with asyncio.timeout(FETCH_S):
@@ -203,7 +203,7 @@ class Media:
         model, mime, media = self._eyes.model, picture_mime(picture), self._settings.media
         if not mime:
             raise NotSeen("unreadable")
-        if not isinstance(model, Senses):
+        if not offers(model, Senses):
             raise NotSeen("no_model")
         text = "\n\n".join(part for part in (self._eyes.instructions[asker.script], question) if part)
         cost = _Cost("see", media.images, PICTURE_TOKENS + estimate_tokens(text), media.description_tokens)
@@ -220,7 +220,7 @@ class Media:
 
     async def _hear(self, asker: Asker, attachment: Attachment, sound: bytes) -> tuple[str, Settlement]:
         model, media = self._eyes.model, self._settings.media
-        if not isinstance(model, Senses):
+        if not offers(model, Senses):
             raise NotSeen("no_model")
         prompt = -(-len(sound) // BYTES_PER_TOKEN)
         call = await self._reserve(asker, _Cost("listen", media.voice, prompt, media.file_chars))

@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable
 
 from bot.config.settings import Speak
-from bot.ports import Adapter, Awaits, Clock, Debounces
+from bot.ports import Adapter, Awaits, Clock, Debounces, offers
 from bot.session.bursts import ALONE, DEBOUNCE_MOST_MS, BurstRules
 from bot.session.typists import Typists
 from bot.store.store import Store
@@ -31,8 +31,8 @@ class Pausing:
         """What holds for a message of that platform; unless configured, each platform has a wait of its own."""
         wait, adapter = round(self._rules.debounce_seconds * 1000), self._adapter(platform)
         if "debounce_seconds" not in self._rules.model_fields_set:
-            wait = adapter.debounce_ms if isinstance(adapter, Debounces) else 0
-        gathers = not (isinstance(adapter, Awaits) and adapter.awaits)
+            wait = adapter.debounce_ms if offers(adapter, Debounces) else 0
+        gathers = not (offers(adapter, Awaits) and adapter.awaits)
         return BurstRules(self._rules.busy, wait, self._rules.followup_seconds * 1000, gathers)
 
     @property

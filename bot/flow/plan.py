@@ -1,5 +1,6 @@
 """What the next call of a chat would send, from what is stored. It writes nothing: a turn commits, `ctx` shows it."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from bot.config.settings import Settings
@@ -19,7 +20,7 @@ from bot.prompt.compose import Composed, compose, whole_prompt
 from bot.prompt.opening import opening, present
 from bot.prompt.persona import Bootstraps, Prefix
 from bot.prompt.policy import Choice
-from bot.prompt.tokens import log_tokens, prefix_tokens, prompt_tokens
+from bot.prompt.tokens import prefix_tokens, sizes
 from bot.session.ending import reason as reason_of
 from bot.store.ledger import Reservation
 from bot.store.sessions import NewEpoch
@@ -137,7 +138,7 @@ class Planner:
         composed = compose(told.opening, shown.text, recalled.text, self.vocabulary)
         new = NewEpoch(prefix.message, prefix.tools, prefix.signature, reason, choice.mode)
         member = self._crew.pick(now, small=step != "full")
-        size = await self.size(member, prefix.message, prefix.tools, epoch, composed.tokens)
+        size = self._sized(member, prefix, epoch, composed.tokens, log.ratios)
         asking = self._asking(occasion, session, epoch, composed, now, new, member, size)
         asking = replace(
             asking,
@@ -247,12 +248,17 @@ class Planner:
         return step_of(pressure.share, budget.small_at, budget.light_at, has_small=has_small), pressure
 
     async def size(
-        self, member: Member, prefix: Message, tools: tuple[ToolSpec, ...], epoch: Epoch | None, added: int = 0
-    ) -> tuple[int, int]:
+        self, member: Member, prefix: Message, tools: tuple[ToolSpec, ...], epoch: Epoch
+    ) -> tuple[int, int]:  # fmt: skip
         """Tokens of a prompt as that model counts them, and as a bare estimate makes them."""
         bare = prefix_tokens(prefix, tools, self.vocabulary)
-        tokens = prompt_tokens(epoch, bare, added, await self.ratio(member), member.model.name)
-        return tokens, bare + (log_tokens(epoch) if epoch is not None else 0) + added
+        return sizes(epoch, bare, 0, await self.ratio(member), member.model.name)
+
+    def _sized(
+        self, member: Member, prefix: Prefix, epoch: Epoch | None, added: int, ratios: Mapping[str, float]
+    ) -> tuple[int, int]:
+        name, bare = member.model.name, prefix_tokens(prefix.message, prefix.tools, self.vocabulary)
+        return sizes(epoch, bare, added, ratios.get(name, 1.0), name)
 
     async def ratio(self, member: Member) -> float:
         """How many tokens the model counts for each that we estimate."""

@@ -7,7 +7,7 @@ from functools import partial
 from bot.errors import SendError
 from bot.flow.live import PLACEHOLDER
 from bot.flow.words import Words
-from bot.ports import Adapter, Alarm, Clock, Edits, Splits, Typing
+from bot.ports import Adapter, Alarm, Clock, Edits, Splits, Typing, offers
 from bot.store.store import Store
 from bot.types.log import Log
 from bot.types.outgoing import Draft, Following, Outgoing
@@ -59,7 +59,7 @@ class Sending:
     @property
     def placing(self) -> frozenset[str]:
         """Where a message begins as …, so that one of which nobody knows whether it went out is only that."""
-        edits = ((name, one) for name, one in self._adapters.items() if isinstance(one, Edits))
+        edits = ((name, one) for name, one in self._adapters.items() if offers(one, Edits))
         return frozenset(name for name, adapter in edits if adapter.placeholder)
 
     def adapter(self, platform: str) -> Adapter | None:
@@ -75,14 +75,14 @@ class Sending:
     def drafts(self, chat: Chat, draft: Draft) -> tuple[Draft, ...]:
         """The draft in as many messages as its platform needs; its buttons are under the last."""
         adapter = self._adapters.get(chat.platform)
-        parts: tuple[str, ...] = adapter.parts(draft.text) if isinstance(adapter, Splits) else (draft.text,)
+        parts: tuple[str, ...] = adapter.parts(draft.text) if offers(adapter, Splits) else (draft.text,)
         bare = replace(draft, buttons=())
         return *(replace(bare, text=part) for part in parts[:-1]), replace(draft, text=parts[-1])
 
     def typing(self, chat: Chat, on: bool) -> None:
         """Show or hide that nuan is thinking, where the platform can."""
         adapter = self._adapters.get(chat.platform)
-        if isinstance(adapter, Typing):
+        if offers(adapter, Typing):
             adapter.typing(chat.external_id, on)
 
     def hush(self, chat_id: int) -> None:
@@ -101,7 +101,7 @@ class Sending:
         """Show that the next message of a paced reply is typed, from when it would be; it goes by its deadline."""
         self._look()
         adapter = self._adapters.get(said.platform)
-        if isinstance(adapter, Typing):
+        if offers(adapter, Typing):
             show = partial(adapter.typing, said.external_chat_id)
             alarm = self._clock.at(following.due_at - following.typed_ms, partial(show, True))
             self._typed[said.chat_id] = (alarm, partial(show, False))
@@ -136,10 +136,10 @@ class Sending:
     async def _deliver(self, outgoing: Outgoing) -> tuple[str, ...]:
         adapter = self._adapters[outgoing.platform]
         if outgoing.kind == "withdrawal":
-            if isinstance(adapter, Edits):
+            if offers(adapter, Edits):
                 await adapter.withdraw(outgoing)
             return ()
-        if isinstance(adapter, Edits) and adapter.placeholder and not outgoing.preview_id and not outgoing.only_for:
+        if offers(adapter, Edits) and adapter.placeholder and not outgoing.preview_id and not outgoing.only_for:
             shown = await adapter.show(replace(outgoing, text=PLACEHOLDER))
             if not await self._store.outbox.shown(outgoing.outbox_id, shown, self._clock.now()):
                 return ()

@@ -37,7 +37,7 @@ def prefix_tokens(prefix: Message, tools: tuple[ToolSpec, ...], vocabulary: Voca
 
 def log_tokens(epoch: Epoch) -> int:
     """Estimated tokens of the log after the stable prefix: what the log budget counts."""
-    return sum(entry.tokens for entry in epoch.entries)
+    return sum([entry.tokens for entry in epoch.entries])
 
 
 def log_budget(most: int, window: int, output: int, reserve: int) -> int:
@@ -55,6 +55,12 @@ def prompt_tokens(epoch: Epoch | None, prefix: int, added: int, ratio: float = 1
         new = sum(entry.tokens for entry in epoch.entries[epoch.prompt_entries :]) + added
         return epoch.prompt_tokens + math.ceil(ratio * new)
     return math.ceil(ratio * (prefix + (log_tokens(epoch) if epoch is not None else 0) + added))
+
+
+def sizes(epoch: Epoch | None, prefix: int, added: int, ratio: float, model: str) -> tuple[int, int]:
+    """Tokens of the next prompt as `prompt_tokens` says, and as a bare estimate makes them."""
+    bare = prefix + (log_tokens(epoch) if epoch is not None else 0) + added
+    return prompt_tokens(epoch, prefix, added, ratio, model), bare
 
 
 def credible(usage: Usage, window: int) -> bool:

@@ -78,6 +78,11 @@ class Deadlines:
         """What is to be done by now: its kind, and the number of the chat or session it is about."""
         return tuple((str(row[0]), int(row[1])) for row in await self._database.rows(DUE, (now,)))
 
+    async def look(self, now: int) -> tuple[tuple[tuple[str, int], ...], int | None]:
+        """What `due` and `next` say, in one trip and of one moment."""
+        due, upcoming = await self._database.snapshot((DUE, (now,)), (NEXT, (now,)))
+        return tuple((str(row[0]), int(row[1])) for row in due), upcoming[0][0]
+
     async def waiting(self) -> int | None:
         """When the last line that waits for an answer, or message of a paced reply, is due, ms; None when none is."""
         row = await self._database.row(

@@ -2,11 +2,18 @@
 
 import json
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
-from bot.store.database import Database
+from bot.store.database import Database, Row
 from bot.types.context import ContextWish
 from bot.types.speaking import Mode
+
+LIMITS = "SELECT value FROM meta WHERE key = 'limits'"
+
+
+def limits_of(rows: Sequence[Row]) -> dict[str, str]:
+    """What LIMITS reads, as a value."""
+    return dict(json.loads(rows[0][0])) if rows else {}
 
 
 class Switches:
@@ -34,17 +41,16 @@ class Switches:
 
     async def limits(self) -> dict[str, str]:
         """What the owner said of how often people are answered, by key of the configuration; empty: nothing."""
-        row = await self._database.row("SELECT value FROM meta WHERE key = 'limits'")
-        return dict(json.loads(row[0])) if row is not None else {}
+        return limits_of(await self._database.rows(LIMITS))
 
     async def set_limits(self, words: Mapping[str, str] | None) -> None:
         """Remember the owner's word beside what was said before; None takes all of it back."""
 
         def verb(db: sqlite3.Connection) -> None:
-            row = db.execute("SELECT value FROM meta WHERE key = 'limits'").fetchone()
+            before = limits_of(db.execute(LIMITS).fetchall())
             db.execute("DELETE FROM meta WHERE key = 'limits'")
             if words is not None:
-                said = {**(json.loads(row[0]) if row else {}), **words}
+                said = {**before, **words}
                 db.execute("INSERT INTO meta (key, value) VALUES ('limits', ?)", (json.dumps(said),))
 
         await self._database.write(verb)

@@ -9,6 +9,7 @@ from bot.store.events import EVENT, NEWS, OWN_LINES, event_of
 from bot.store.people import CHAT, PERSON, chat_of, person_of
 from bot.store.questions import PENDING, question_of
 from bot.store.sessions import ENTRIES, EPOCH, SESSION, Sessions, session_of
+from bot.store.switches import LIMITS, limits_of
 from bot.types.event import Event
 from bot.types.memory import Question
 from bot.types.people import Chat, Person
@@ -46,7 +47,7 @@ class Waiting:
     """What in a chat is to be answered by now, in order, with the people who wrote it.
 
     `later` are the numbers of those that are there only because something else is due, `asked` what people of the
-    chat were asked back about memories, by person.
+    chat were asked back about memories, by person; `limits` is the owner's word on how often people are answered.
     """
 
     chat: Chat
@@ -54,6 +55,7 @@ class Waiting:
     people: Mapping[int | None, Person]
     later: frozenset[int] = frozenset()
     asked: Mapping[int, Question] = field(default_factory=dict)
+    limits: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +63,7 @@ class OpenLog:
     """The open session of a chat with its newest epoch, and what happened since that was logged.
 
     `earlier` counts the events that did not fit into `news`. Without an epoch nothing is news. `own` is what the person
-    it was read for wrote last, oldest first.
+    it was read for wrote last, oldest first; `ratios` are the tokens that each model counts for one estimated.
     """
 
     session: Session | None
@@ -69,6 +71,7 @@ class OpenLog:
     news: tuple[Event, ...]
     earlier: int
     own: tuple[Event, ...] = ()
+    ratios: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,12 +92,13 @@ class Views:
 
     async def waiting(self, chat_id: int, now: int) -> Waiting:
         """What in this chat is to be answered by now; LookupError when there is no such chat."""
-        chats, due, people, later, asked = await self._database.snapshot(
+        chats, due, people, later, asked, limits = await self._database.snapshot(
             (CHAT + "WHERE chat.id = ?1", (chat_id,)),
             (EVENT.replace("FROM event", QUEUED) + " ORDER BY id", (chat_id, now)),
             (PERSON + f"WHERE id IN (SELECT person_id {QUEUED})", (chat_id, now)),
             (f"SELECT id {LATER}", (chat_id, now)),
             (PENDING, (chat_id, now)),
+            (LIMITS, ()),
         )
         if not chats:
             raise LookupError(f"no chat {chat_id!r}")
@@ -104,17 +108,19 @@ class Views:
             {int(row[0]): person_of(row, self._lists.owners) for row in people},
             frozenset(int(row[0]) for row in later),
             dict(question_of(tuple(row)) for row in asked),
+            limits_of(limits),
         )
 
     async def log(self, chat_id: int, limit: int, person_id: int) -> OpenLog:
         """What the next turn of a chat appends to: at most the newest `limit` visible events are its news."""
-        sessions, epochs, entries, news, total, own = await self._database.snapshot(
+        sessions, epochs, entries, news, total, own, ratios = await self._database.snapshot(
             (SESSION + f"WHERE id = {OPEN}", (chat_id,)),
             (EPOCH + f"WHERE epoch.id = {NEWEST}", (chat_id,)),
             (ENTRIES + f"WHERE epoch_id = {NEWEST} ORDER BY position", (chat_id,)),
             (EVENT + NEWS + f"AND id > {LOGGED} ORDER BY id DESC LIMIT ?2", (chat_id, limit)),
             (f"SELECT count(*) FROM event {NEWS} AND id > {LOGGED}", (chat_id,)),
             (EVENT + OWN_LINES, (chat_id, person_id)),
+            ("SELECT model, ratio FROM counting", ()),
         )
         return OpenLog(
             session_of(sessions[0]) if sessions else None,
@@ -122,6 +128,7 @@ class Views:
             tuple(event_of(row) for row in reversed(news)),
             int(total[0][0]) - len(news),
             tuple(event_of(row) for row in reversed(own)),
+            {str(model): float(ratio) for model, ratio in ratios},
         )
 
     async def past(self, chat_id: int, back: int = 0) -> PastLog | None:
