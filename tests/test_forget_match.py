@@ -40,6 +40,9 @@ MEANT = """
     moving to Berlin in May → I moved to Berlin in May
     my sister → my sister lives in Oslo|where my sister lives → my sister lives in Oslo
     Oslo → my sister lives in Oslo|that I hate mushrooms → I hate mushrooms|my hate of mushrooms → I hate mushrooms
+    所有关于我女朋友的事 → 我女朋友叫阿珍|一切跟香菜汤有关的 → 我喜欢香菜汤|關於高雄的一切 → 我下個月要搬去高雄
+    everything about Oslo → my sister lives in Oslo|all about my dog → my dog is called Rex
+    everything related to mushrooms → I hate mushrooms
     mushroom → I hate mushrooms|that thing about Rex → my dog is called Rex
 """
 NOTHING = (

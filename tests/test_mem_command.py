@@ -25,6 +25,17 @@ async def test_it_lists_them_and_tells_all_of_one(world: World) -> None:
     assert world.replies[-1].startswith("可以这样说")
 
 
+async def test_a_way_to_address_somebody_is_told_as_one(world: World) -> None:
+    await world.say("别叫我老王，叫我小王")
+    await world.say(".ai mem")
+    assert [line.rsplit(" · ", 1)[1] for line in world.replies[-1].splitlines()] == ["叫你「小王」", "不叫你「老王」"]
+    await world.say(".ai mem #1")
+    assert world.replies[-1].startswith("不叫你「老王」\n身份（P0）")
+    assert "不会变淡" in world.replies[-1]
+    await world.say("忘记关于我的一切")
+    assert world.replies[-1].splitlines()[1:] == ["1. #2 叫你「小王」", "2. #1 不叫你「老王」"]
+
+
 async def test_a_protected_one_outlives_its_time(world: World) -> None:
     await found(world, "去了医院复查", "event")
     await found(world, "参加了公司年会", "event")

@@ -107,3 +107,12 @@ async def test_lines_of_a_note_are_got_by_its_citation_in_the_owners_own_dm(worl
     assert results(world)[-1].splitlines()[2:] == ["第8行：钥匙"]
     await world.say("笔记第二行写了什么", "阿明")
     assert results(world)[-1] == "没有 MEMORY.md，或者这里不能看。"
+
+
+async def test_a_short_line_comes_with_those_beside_it_and_who_said_them(world: World) -> None:
+    await world.say("我今天去看海棠了")
+    await world.say("晚饭吃了馄饨")
+    await world.say("/new")
+    tool_first(world, recall("海棠"))
+    await world.say("我去看什么花来着，查一下海棠")
+    assert "小王说：晚饭吃了馄饨〔前后：你: 好的〕" in results(world)[-1]

@@ -156,7 +156,7 @@ def test_an_answer_is_found_by_the_words_of_its_question() -> None:
     other = [line(number, f"We talked about the weather, day {number}.", talk=5) for number in range(5, 12)]
     found = ranked("what was painted in the workshop", *talk, *other)
     assert ids(found)[:2] == [1, 2]
-    assert found.chosen[1].finding.around == ("人1: What did you paint at the workshop?",)
+    assert found.chosen[1].finding.around == (("人1", "What did you paint at the workshop?"),)
 
 
 def test_who_is_asked_about_comes_first() -> None:

@@ -28,6 +28,7 @@ from bot.rooms import Parts
 from bot.store.store import Store
 from bot.text.catalogue import catalogue
 from bot.text.fold import fold
+from bot.text.tokens import query_terms
 from bot.types.log import Log
 
 T = TypeVar("T")
@@ -102,11 +103,15 @@ def make_parts(place: Place, store: Store, crew: Crew, log: Log, clock: Clock | 
 
 async def warm_up(crew: Crew) -> None:
     """Load what the first message needs before it comes."""
-    await asyncio.to_thread(fold, "暖")
+    await asyncio.to_thread(_segment)  # the tables of the scripts and the dictionary of words: 0.7 s
     if crew.embedding is not None:
         await asyncio.to_thread(import_module, "numpy")
     if isinstance(crew.first.model, OpenAIModel):
         await crew.first.model.prepare()
+
+
+def _segment() -> None:
+    query_terms(fold("暖和"))
 
 
 @contextmanager

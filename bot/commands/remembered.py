@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from datetime import tzinfo
 
+from bot.memory.shown import shown
 from bot.memory.vitality import vitality
 from bot.text.clip import clip
 from bot.text.dates import local_day
@@ -24,14 +25,14 @@ def list_report(memories: Iterable[Memory], now: int, text: Text) -> str:
 def memory_report(memory: Memory, merged: tuple[Merged, ...], now: int, tz: tzinfo, text: Text) -> str:
     """Everything there is to know of one memory, and what became of it."""
     lines = [
-        memory.text,
+        shown(memory, text) if memory.slot else memory.text,
         text(
             "mem_kind", kind=text(f"mem_{memory.kind}"), priority=PRIORITY[memory.kind],
             seen=text(f"mem_seen_{memory.visibility}"), source=text(f"mem_from_{memory.source}"),
             day=local_day(memory.observed_at, tz),
         ),
         text(
-            "mem_life", vitality=f"{vitality(memory, now):.2f}", days=f"{memory.stability_days:.0f}",
+            "mem_life", vitality=f"{vitality(memory, now):.2f}", stable=_stable(memory, text),
             count=memory.importance, recalls=memory.access_count, up=memory.helpful, down=memory.unhelpful,
         ),
     ]  # fmt: skip
@@ -68,9 +69,16 @@ def stats_report(memories: tuple[Memory, ...], archived: int, now: int, text: Te
     )  # fmt: skip
 
 
+def _stable(memory: Memory, text: Text) -> str:
+    """In what time it fades to a third; who somebody is does not."""
+    if memory.stability_days >= STABILITY_DAYS["identity"]:
+        return text("mem_stable_always")
+    return text("mem_stable", days=f"{memory.stability_days:.0f}")
+
+
 def _line(memory: Memory, now: int, text: Text) -> str:
     return text(
         "mem_line", id=memory.id, kind=text(f"mem_{memory.kind}"), vitality=f"{vitality(memory, now):.2f}",
-        count=memory.importance, text=clip(" ".join(memory.text.split()), LINE_CHARS),
+        count=memory.importance, text=clip(shown(memory, text), LINE_CHARS),
         mark="★" if memory.kept else "☆",
     )  # fmt: skip

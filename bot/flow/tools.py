@@ -138,7 +138,10 @@ def _told(text: Callable[..., str], one: Finding) -> str:
             line = (
                 text("found_line", id=one.ref, who=who, text=said) if who else text("found_own", id=one.ref, text=said)
             )
-            around = as_data(" / ".join(one.around))
+            around = " / ".join(
+                text("around_line" if teller else "around_own", who=as_data(teller), text=as_data(words))
+                for teller, words in one.around
+            )
             return line + text("found_around", text=around) if around else line
         case _:
             return text(f"found_{one.kind}", text=said)

@@ -4,6 +4,7 @@ from bot.config.settings import Settings
 from bot.flow.confirming import Confirming, Told
 from bot.flow.words import Words
 from bot.memory.match import match
+from bot.memory.shown import shown
 from bot.ports import Clock
 from bot.store.forgetting import Forgetting
 from bot.store.store import Store
@@ -91,7 +92,7 @@ class Unremembering:
         return await self._confirming.say(key, told, question, list="\n".join(lines))
 
     def _shown(self, memory: Memory, told: Told) -> str:
-        text = " ".join(memory.text.split())
+        text = shown(memory, lambda key, **values: self._confirming.text(key, told, **values))
         if not memory.original:
             return text
         return self._confirming.text("with_original", told, text=text, original=" ".join(memory.original.split()))

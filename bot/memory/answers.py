@@ -18,20 +18,24 @@ MOST_CHARS = 60
 NAME_CHARS = 24
 """Longest name that is taken as one."""
 
-_AROUND = f"(?:[ ,。]|{POLITE}|{GREETING}|{FILLER}|{PARTICLE})*+"
+_PIECE = f"(?>[ ,。]|{POLITE}|{GREETING}|{FILLER}|{PARTICLE})"
+_BEFORE, _AROUND = f"{_PIECE}*?", f"{_PIECE}*+"
+"""A no or a yes may open ordinary talk as well (no, wait): what comes before the answer takes as little as it can."""
 _NO = LazyPattern(
-    f"{_AROUND}(?:算了|取消|不用了?|不要了?|不是|不删了?|不忘了?|别删|没事了?|都不是?|不|no(?:ne)?|nope|cancel|never ?mind|forget it"
-    f"|leave it|neither){_AROUND}"
+    f"(?:{_BEFORE}(?:算了|取消|不用了?|不要了?|不是|不删了?|不忘了?|别删|没事了?|都不是?|不|no(?:ne)?|nope|cancel|never ?mind|forget it"
+    f"|leave it|neither|keep (?:it|them|that|all|both|everything)|(?:都|全)?(?:留着|留下|保留)))+{_AROUND}"
 )
 _ALL = LazyPattern(
-    f"{_AROUND}(?:是的?|对的?|确认|确定|全部|全都?|都(?:是|要|忘掉?|删掉?)?|所有|全(?:部)?(?:忘掉?|删掉?|要)|[一两二三]条?都(?:忘|删)掉?"
-    f"|y|yes|yeah|yep|sure|confirm(?:ed)?|all|all of (?:them|it)|both|everything){_AROUND}"
+    f"{_BEFORE}(?:是的?|对的?|确认|确定|全部|全都?|都(?:是|要|忘掉?|删掉?)?|所有|全(?:部)?(?:忘掉?|删掉?|要)|[一两二三]条?都(?:忘|删)掉?"
+    f"|y|yes|yeah|yep|sure|confirm(?:ed)?|do it|go ahead|all|all of (?:them|it)|both|everything){_AROUND}"
 )
 _CHOSEN = LazyPattern(
-    f"{_AROUND}(?:就|要|忘记?掉?|删掉?|forget|delete|number)*[ ]*"
+    f"{_BEFORE}(?:就|要|忘记?掉?|删掉?|forget|delete|number)*[ ]*"
     "(?P<list>(?:第|no\\.? ?)?#?[0-9]{1,9}(?:[条个号])?(?:(?:[ ,、/和跟与及+&]|and)+(?:第)?#?[0-9]{1,9}(?:[条个号])?)*"
     f"|第?[一二两三四五](?:[条个]))(?:那?[条个])?{_AROUND}"
 )
+_FINE = LazyPattern(f"{_BEFORE}(?:好的?|嗯+|行|可以|没问题|ok|okay|right|correct){_AROUND}")
+"""Agrees where there is one thing to agree to; of several it chooses none."""
 _NUMBER = LazyPattern("(?P<known>#?)(?P<n>[0-9]{1,9})")
 _ORDINAL = {"一": 1, "二": 2, "两": 2, "三": 3, "四": 4, "五": 5}
 
@@ -58,7 +62,7 @@ def answer_to(question: Question, text: str, names: tuple[str, ...] = ()) -> Mem
 
 def _chosen(question: Question, shape: str) -> MemoryCommand | None:
     offered = question.memories
-    if _ALL.fullmatch(shape):
+    if _ALL.fullmatch(shape) or (len(offered) == 1 and _FINE.fullmatch(shape)):
         return MemoryCommand("forget", None, forever=question.forever, chosen=offered)
     match = _CHOSEN.fullmatch(shape)
     if match is None:

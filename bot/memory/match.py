@@ -15,10 +15,13 @@ _ENDING = re.compile(r"(?<=[a-z]{3})(?:ing|ed|es|s|e)$")
 
 _HEAD = re.compile(
     r"[\W_]+|(?:关于|有关|之前|刚才|刚刚|那[条个件]|这[条个件]|说过?的?|记得|我(?:叫|让)你记(?:住|下)?的|我(?!们|国)的?|俺|本人|的(?!士))"
+    r"|(?:everything|anything|all)(?= (?:about|on|of|that|with|related|i|you)\b)"
+    r"|(?:related to|regarding|concerning)\b"
+    r"|(?:所有|一切)(?:关于|有关|跟|和|与)?"
     r"|(?:about|that|this|the|thing|fact|memory|of|how|what|i['’]m|i['’]ve|i|my|me|am|is|it|have)\b"
 )
 _TAIL = re.compile(
-    r"[\W_]+$|(?:的?(?:这|那)(?:件事|条|个|回事)|的?(?:事情?|记忆|内容|消息)|了|吧|啦|的|呢|啊|哦)$"
+    r"[\W_]+$|(?:有关|相关)的?$|的?(?:一切|所有)$|(?:的?(?:这|那)(?:件事|条|个|回事)|的?(?:事情?|记忆|内容|消息)|了|吧|啦|的|呢|啊|哦)$"
     r"|\b(?:thing|fact|stuff|memory|please|anymore|any more|part)$"
 )
 _EDGES = re.compile(r"^[\W_]+|[\W_]+$")

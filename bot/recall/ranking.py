@@ -199,7 +199,7 @@ def with_context(trace: Trace) -> Trace:
             return finding
         near = [places.get((line.chat_id, line.place + step)) for step in (-1, 1)]
         told = tuple(
-            f"{each.who}: {' '.join(each.text.split())[:AROUND_CHARS]}"
+            (each.who, " ".join(each.text.split())[:AROUND_CHARS])
             for each in near
             if each is not None and each.line is not None and each.line.talk == line.talk
         )

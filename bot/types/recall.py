@@ -65,7 +65,7 @@ class Finding:
 
     `who` is whose words or memory it is ("": nuan's own, or nobody's), `person_id` the same as a number; `at` is when
     it happened, ms. `line` is set for lines, `memory` for memories. `around` are the lines just before and after one
-    that is short.
+    that is short: who said it ("": nuan) and what.
     """
 
     doc: int
@@ -77,7 +77,7 @@ class Finding:
     at: int
     line: Place | None = None
     memory: Memory | None = None
-    around: tuple[str, ...] = ()
+    around: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
