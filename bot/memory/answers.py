@@ -4,6 +4,7 @@ Only the next thing the person says can be one; what is none is ordinary talk.
 """
 
 from bot.memory import patterns as p
+from bot.memory.numbers import SEVERAL, listed
 from bot.memory.patterns import FILLER, GREETING, PARTICLE, POLITE
 from bot.memory.reading import shaped
 from bot.memory.wording.signs import NAME
@@ -19,19 +20,36 @@ NAME_CHARS = 24
 """Longest name that is taken as one."""
 
 _AROUND = f"(?:[ ,。]|{POLITE}|{GREETING}|{FILLER}|{PARTICLE})*+"
-_NO = LazyPattern(
-    f"{_AROUND}(?:算了|取消|不用了?|不要了?|不是|不删了?|不忘了?|别删|没事了?|都不是?|不|no(?:ne)?|nope|cancel|never ?mind|forget it"
-    f"|leave it|neither){_AROUND}"
+_BEFORE = f"(?:[ ,。那]|{POLITE}|{GREETING}|{PARTICLE})*+"
+"""Without the fillers: 算了, yes and no are some, and here they are the answer."""
+
+
+def _said(words: str) -> LazyPattern:
+    return LazyPattern(f"(?:{_AROUND}(?:{words}){_AROUND}|{_BEFORE}(?:{words}){_AROUND})")
+
+
+_NO = _said(
+    "算了|没什么|(?:我)?(?:忘|不记得)了|不知道|没想好|(?:下次|以后|回头)?再说|取消|不用了?|不要了?|不是|不删了?|不忘了?|别删|没事了?|都不是?|不"
+    "|no(?:ne)?|nope|cancel|never ?mind|forget it|leave it|neither|nothing|i forg[eo]t|(?:i )?do ?n[o']t know"
+    "|maybe later|later"
 )
-_ALL = LazyPattern(
-    f"{_AROUND}(?:是的?|对的?|确认|确定|全部|全都?|都(?:是|要|忘掉?|删掉?)?|所有|全(?:部)?(?:忘掉?|删掉?|要)|[一两二三]条?都(?:忘|删)掉?"
-    f"|y|yes|yeah|yep|sure|confirm(?:ed)?|all|all of (?:them|it)|both|everything){_AROUND}"
+_LATER = LazyPattern(
+    f"{_AROUND}(?:(?:你|先)?稍?等(?:一?等|一?下|会儿?|我(?:一?下|想想|看看|查查|找找)?)|稍[等候](?:一?下|片刻)?|慢着"
+    "|(?:让?我)?(?:先|再)?(?:想|看|查|找)(?:一?想|一?看|一?下|一?查|一?找)|(?:wait|hold on|hang on|(?:one|a|just a|gimme a) ?(?:sec(?:ond)?|moment|minute|min)"
+    f"|let me (?:think|see|check)|brb|give me (?:a|one) (?:sec(?:ond)?|moment|minute))(?![a-z])){_AROUND}"
+    f"(?:(?:我|让我)?(?:想想|看看|找找|查查)|let me (?:think|see|check)|(?:a|one) (?:sec|second|moment|minute))?{_AROUND}"
+)
+"""What asks for time: the question stays open."""
+_ALL = _said(
+    "是的?|对的?|确认|确定|全部|全都?|都(?:是|要|忘掉?|删掉?)?|所有|全(?:部)?(?:忘掉?|删掉?|要)|[一两二三]条?都(?:忘|删)掉?"
+    "|y|yes|yeah|yep|sure|confirm(?:ed)?|all|all of (?:them|it)|both|everything"
 )
 _CHOSEN = LazyPattern(
     f"{_AROUND}(?:就|要|忘记?掉?|删掉?|forget|delete|number)*[ ]*"
     "(?P<list>(?:第|no\\.? ?)?#?[0-9]{1,9}(?:[条个号])?(?:(?:[ ,、/和跟与及+&]|and)+(?:第)?#?[0-9]{1,9}(?:[条个号])?)*"
     f"|第?[一二两三四五](?:[条个]))(?:那?[条个])?{_AROUND}"
 )
+_SEVERAL = LazyPattern(f"{_AROUND}(?P<numbers>{SEVERAL}){_AROUND}")
 _NUMBER = LazyPattern("(?P<known>#?)(?P<n>[0-9]{1,9})")
 _ORDINAL = {"一": 1, "二": 2, "两": 2, "三": 3, "四": 4, "五": 5}
 
@@ -44,6 +62,8 @@ def answer_to(question: Question, text: str, names: tuple[str, ...] = ()) -> Mem
         return None
     if len(shape) <= MOST_CHARS and _NO.fullmatch(shape):
         return MemoryCommand("let_be", None)
+    if _LATER.fullmatch(shape):
+        return None
     if question.kind == "which":
         return _chosen(question, shape) if len(shape) <= MOST_CHARS else None
     if "?" in shape or p.QUESTION.search(shape) or thin(said):
@@ -53,7 +73,30 @@ def answer_to(question: Question, text: str, names: tuple[str, ...] = ()) -> Mem
         return MemoryCommand("nick_revoke", name) if 0 < len(name) <= NAME_CHARS else None
     if question.kind == "clarify":
         return MemoryCommand("clarify", said, question.memories[0])
+    if question.kind == "drop":
+        return _named(question, said, shape)
     return MemoryCommand("remember", said)
+
+
+def waits(question: Question, text: str, names: tuple[str, ...] = ()) -> bool:
+    """Whether a text that answers nothing leaves the question open: 等一下, let me think, 嗯, a smile."""
+    shape = shaped(fold(text.strip()), names).replace(NAME, " ").strip(" ,")
+    if len(shape) > MOST_CHARS or "?" in shape:
+        return False
+    return _LATER.fullmatch(shape) is not None or (question.kind != "which" and thin(text))
+
+
+def _named(question: Question, said: str, shape: str) -> MemoryCommand | None:
+    """What is to be forgotten: numbers, everything, or words, which are a wish when something fits them."""
+    if _ALL.fullmatch(shape):
+        return MemoryCommand("forget", None, scope="all")
+    several = _SEVERAL.fullmatch(shape)
+    one = _CHOSEN.fullmatch(shape)
+    if numbers := listed(several["numbers"]) if several else ():
+        return MemoryCommand("forget", None, forever=question.forever, chosen=numbers)
+    if one and (number := _NUMBER.search(one["list"])):
+        return MemoryCommand("forget", None, int(number["n"]), question.forever)
+    return MemoryCommand("forget", _bare(said), forever=question.forever, scope="unsure")
 
 
 def _chosen(question: Question, shape: str) -> MemoryCommand | None:

@@ -5,14 +5,19 @@ or follows from the clause before stays with it. Doubt means one.
 """
 
 from bot.memory import patterns as p
+from bot.memory.reading import shaped
 from bot.memory.wording import several as of
 from bot.memory.worth import plain, tells
+from bot.text.fold import fold_mapped, unfold
 from bot.text.lazy import LazyPattern
 
 MOST = 9
 """More facts than that are a document, and stay one memory."""
 _LEAST = 3
 """Characters of the shortest fact (我属兔)."""
+
+_REACH = 600
+"""Characters; what is longer is a document as well."""
 
 _CUT = LazyPattern(
     "(?:(?<![0-9]),|,(?![0-9]{3}))+|、(?=我|(?:生日|电话|血型|住在)) ?|(?<=[一-鿿0-9]) +(?=我|(?:生日|电话|血型|住在))"
@@ -33,7 +38,7 @@ _POSSESSED_EN = LazyPattern(of.POSSESSED_EN)
 def facts(shape: str, a: int, b: int) -> list[tuple[int, int]]:
     """The spans of the facts in `shape[a:b]` in order, or that one span when it tells one, or too many."""
     whole = [(a, b)]
-    if _HARD.search(shape[a:b]) or _WHOLE_ZH.match(shape, a) or _WHOLE_EN.match(shape, a):
+    if b - a > _REACH or _HARD.search(shape[a:b]) or _WHOLE_ZH.match(shape, a) or _WHOLE_EN.match(shape, a):
         return whole
     cuts = list(_CUT.finditer(shape[:b], a))
     spans, latest = [(a, b)], a
@@ -78,3 +83,10 @@ def _stands_en(clause: str, told: str) -> bool:
     if _SUBJECT_EN.match(clause):
         return plain(clause)
     return _DATUM_EN.match(clause) is not None and told.startswith(("i", "we"))
+
+
+def told_in(text: str) -> tuple[str, ...]:
+    """The facts of a text that is all to be kept, verbatim, in order."""
+    folded, origin = fold_mapped(text)
+    spans = facts(shaped(folded, ()), 0, len(folded))
+    return tuple(unfold(text, origin, a, b).strip() for a, b in spans) if len(spans) > 1 else (text,)
