@@ -15,6 +15,7 @@ from bot.memory.understand import understand
 from bot.types.memory import Memory, Question
 from tests.conftest import NewWorld
 from tests.hostile import hostile
+from tests.test_changes import happens
 from tests.world import World
 
 NAMES = ("小暖", "暖暖", "nuan")
@@ -106,7 +107,7 @@ async def test_a_fact_of_yesterday_is_not_what_a_bare_wish_means(world: World) -
     await world.say("我对花生过敏")
     await world.wait(2 * 3600)
     await world.say("记住")
-    assert (world.replies[-1], kept(world)) == (WHAT[0], [])
+    assert world.replies[-1] == WHAT[0]
 
 
 @pytest.mark.parametrize("never", ["算了", "没什么", "算了吧", "never mind", "沒什麼", "我忘了"])
@@ -134,7 +135,7 @@ async def test_what_others_say_meanwhile_ends_no_asking_and_time_does(new_world:
     await world.say("小暖，记住", "阿明", "闲聊")
     await world.say("小暖，今天吃什么？", "阿红", "闲聊")
     await world.say("小暖，我怕狗", "阿明", "闲聊")
-    assert kept(world) == ["小暖，我怕狗"] or kept(world) == ["我怕狗"]
+    assert kept(world) == ["我怕狗"]
     await world.say("记住", "阿明")
     await world.wait(61)
     await world.say("我属兔", "阿明")
@@ -192,7 +193,7 @@ async def test_an_object_alone_is_a_wish_where_something_fits_and_talk_elsewhere
     [
         (("年糕对鸡肉过敏", "年糕的生日是8月1日"), "忘记年糕", "全部"),
         (("my dog is Rex", "my uncle lives near Rex"), "forget Rex", "both"),
-        (("我的生日是5月2日",), "忘記生日", "是"),
+        (("阿寧是我同桌",), "忘記阿寧吧", "是"),
         (("小明是我同桌",), "忘了小明吧", "yes"),
     ],
 )
@@ -289,8 +290,8 @@ async def test_several_facts_of_one_wish_are_several_memories_in_one_reply(
 
 async def test_a_fact_added_by_an_edit_is_not_lost(world: World) -> None:
     await world.say("记住我怕狗", external_id="m1")
-    await world.say("记住我怕狗，我住在上海", external_id="m1", target="m1", label="edit", kind="event")
-    assert kept(world) == ["我怕狗，我住在上海"]
+    await happens(world, "edit", "m1", "记住我怕狗，还有我住在上海。晚安")
+    assert kept(world) == ["我怕狗，还有我住在上海"]
 
 
 PIECES = "我对花生过敏住在上海生日是记住忘记年糕吧请的了,，、。 #3-45和~and Oslo forget remember my i is\n"
@@ -316,7 +317,7 @@ def test_any_text_is_read_and_what_is_found_stands_in_it(text: str) -> None:
 @pytest.mark.parametrize("unit", ["我怕狗，", "#3 ", "#3-", "忘记 ", "请", "and my dog is ", " 吧", "等一下"])
 def test_long_hostile_text_is_read_to_its_end(unit: str) -> None:
     for lead in ("忘记", "记住", "忘记 #1", "remember that I am ", "forget a"):
-        text = lead + hostile(unit, 8000)
+        text = lead + hostile(unit, 2000)
         understand(text, NAMES)
         told_in(text)
         for clipped in (text[:60], text[:80]):

@@ -9,7 +9,7 @@ from bot.memory.patterns import FILLER, GREETING, PARTICLE, POLITE
 from bot.memory.reading import shaped
 from bot.memory.wording.signs import NAME
 from bot.memory.worth import thin
-from bot.text.fold import fold
+from bot.text.fold import fold, fold_mapped, unfold
 from bot.text.lazy import LazyPattern
 from bot.types.memory import MemoryCommand, Question
 
@@ -50,13 +50,14 @@ _CHOSEN = LazyPattern(
     f"|第?[一二两三四五](?:[条个]))(?:那?[条个])?{_AROUND}"
 )
 _SEVERAL = LazyPattern(f"{_AROUND}(?P<numbers>{SEVERAL}){_AROUND}")
+_CALLED = LazyPattern(f"(?:@?{NAME}+[ ,:]*)*")
 _NUMBER = LazyPattern("(?P<known>#?)(?P<n>[0-9]{1,9})")
 _ORDINAL = {"一": 1, "二": 2, "两": 2, "三": 3, "四": 4, "五": 5}
 
 
 def answer_to(question: Question, text: str, names: tuple[str, ...] = ()) -> MemoryCommand | None:
     """What an answer asks to be done; None when the text answers nothing. `names` call the bot."""
-    said = text.strip()
+    said = _uncalled(text.strip(), names)
     shape = shaped(fold(said), names).replace(NAME, " ").strip(" ,")
     if not shape:
         return None
@@ -120,6 +121,14 @@ def _chosen(question: Question, shape: str) -> MemoryCommand | None:
         else:
             return None
     return MemoryCommand("forget", None, forever=question.forever, chosen=tuple(dict.fromkeys(found)))
+
+
+def _uncalled(said: str, names: tuple[str, ...]) -> str:
+    """The text without the bot's name before it."""
+    folded, origin = fold_mapped(said)
+    shape = shaped(folded, names)
+    called = _CALLED.match(shape)
+    return unfold(said, origin, called.end(), len(shape)).strip() if called and called.end() else said
 
 
 def _bare(said: str) -> str:
