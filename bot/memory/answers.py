@@ -29,13 +29,15 @@ def _said(words: str) -> LazyPattern:
 
 
 _NO = _said(
-    "算了|没什么|(?:我)?(?:忘|不记得)了|不知道|没想好|(?:下次|以后|回头)?再说|取消|不用了?|不要了?|不是|不删了?|不忘了?|别删|没事了?|都不是?|不"
+    "算了|没什么|(?:我)?(?:忘|不记得)了|不知道|没想好|(?:下次|以后|回头)?再说|取消|不用了?"
+    "|不要了?|不是|不删了?|不忘了?|别删|没事了?|都不是?|不"
     "|no(?:ne)?|nope|cancel|never ?mind|forget it|leave it|neither|nothing|i forg[eo]t|(?:i )?do ?n[o']t know"
     "|maybe later|later"
 )
 _LATER = LazyPattern(
     f"{_AROUND}(?:(?:你|先)?稍?等(?:一?等|一?下|会儿?|我(?:一?下|想想|看看|查查|找找)?)|稍[等候](?:一?下|片刻)?|慢着"
-    "|(?:让?我)?(?:先|再)?(?:想|看|查|找)(?:一?想|一?看|一?下|一?查|一?找)|(?:wait|hold on|hang on|(?:one|a|just a|gimme a) ?(?:sec(?:ond)?|moment|minute|min)"
+    "|(?:让?我)?(?:先|再)?(?:想|看|查|找)(?:一?想|一?看|一?下|一?查|一?找)|(?:wait|hold on|hang on"
+    "|(?:one|a|just a|gimme a) ?(?:sec(?:ond)?|moment|minute|min)"
     f"|let me (?:think|see|check)|brb|give me (?:a|one) (?:sec(?:ond)?|moment|minute))(?![a-z])){_AROUND}"
     f"(?:(?:我|让我)?(?:想想|看看|找找|查查)|let me (?:think|see|check)|(?:a|one) (?:sec|second|moment|minute))?{_AROUND}"
 )
