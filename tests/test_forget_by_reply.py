@@ -169,12 +169,12 @@ async def test_a_message_that_nuan_never_saw_is_named_as_such(world: World) -> N
     ]  # fmt: skip
 
 
-async def test_without_a_reply_or_forwarded_it_is_talk(world: World) -> None:
+async def test_without_a_reply_it_is_asked_back_and_forwarded_it_is_talk(world: World) -> None:
     await world.say(f"暗号{CANARY}", external_id="m1")
     await world.say("忘记")
     await world.say("忘记", target="m1", forwarded=True)
-    assert world.replies == ["好的"] * 3
-    assert CANARY in later(world, 2)
+    assert world.replies == ["好的", "要我忘掉什么呢？说一下内容或编号，或回「算了」", "好的"]
+    assert CANARY in later(world, 1)
 
 
 async def test_nobody_who_did_not_call_is_answered_in_a_group(world: World) -> None:

@@ -1,6 +1,7 @@
 """What a chat's lane does: take what is due in order, do commands without a model, answer the rest in one turn."""
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Protocol
 
 from bot.errors import OverLimit, StoreError
@@ -23,7 +24,7 @@ from bot.store.store import Store
 from bot.store.views import Waiting
 from bot.types.event import Event
 from bot.types.log import Log
-from bot.types.memory import MemoryCommand, Question
+from bot.types.memory import Memory, MemoryCommand, Question
 from bot.types.occasion import Occasion
 from bot.types.outgoing import Draft
 from bot.types.people import Chat, Person
@@ -196,11 +197,11 @@ class Answering:
 
         Of what was stopped nothing else is left. A message without one may answer the `question` its writer was asked.
         """
-        understood, stopped = await self._remembering.understand(event), event.why in HALTS
-        if question is not None and not understood.commands:
-            understood = self._remembering.answered(question, event) or understood
-            if not understood.commands:
-                await self._store.questions.drop(chat.id, person.id)
+        stopped = event.why in HALTS
+        known = partial(self._known, chat, person)
+        understood, still = await self._remembering.heard(event, question, known)
+        if question is not None and not understood.commands and not still:
+            await self._store.questions.drop(chat.id, person.id)
         if event.forwarded or person.is_bot or not understood.commands:
             if stopped:
                 await self._store.events.finish((event.id,), "done", "stopped")
@@ -225,6 +226,10 @@ class Answering:
         receipts = self._remembering.confirming.joined(done, script)
         return list(receipts), replace(event, text=rest) if forgot else event
 
+    async def _known(self, chat: Chat, person: Person) -> tuple[Memory, ...]:
+        """What is known of a person as far as this chat may see it."""
+        return await self._store.memories.owned(person.id, await self._planner.audience(chat, person))
+
     async def _give_up(self, batch: tuple[Event, ...], chat: Chat) -> None:
         """Tell whoever called; a follow-up nobody asked for is only read."""
         if all(event.why == "window" for event in batch):
@@ -242,4 +247,4 @@ class Answering:
 
 def _hides(command: MemoryCommand) -> bool:
     """Whether a command names what is to be forgotten, so that its message must go as well."""
-    return command.verb == "forget" and command.scope != "aside"
+    return command.verb == "forget" and command.scope not in ("aside", "bare")

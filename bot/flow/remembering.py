@@ -3,22 +3,28 @@
 Forgetting and taking back are in unremembering.py.
 """
 
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+
 from bot.config.settings import Settings
 from bot.flow.aside import Aside
 from bot.flow.confirming import Confirming, Told
 from bot.flow.intake import READ_CHARS
-from bot.flow.unremembering import Unremembering
+from bot.flow.unremembering import JUST_MS, Unremembering
 from bot.flow.words import Words
-from bot.memory.answers import answer_to
+from bot.memory.alone import Alone, alone, wish
+from bot.memory.answers import answer_to, waits
+from bot.memory.bare import bare, states
 from bot.memory.merging import merging
 from bot.memory.ordering import ordered
 from bot.memory.pointing import pointing
+from bot.memory.several import told_in
 from bot.memory.understand import understand
 from bot.memory.worth import thin
 from bot.ports import Clock
 from bot.store.store import Store
 from bot.types.event import Event
-from bot.types.memory import MemoryCommand, MemoryKind, NewMemory, Question, Slot, Understanding
+from bot.types.memory import Memory, MemoryCommand, MemoryKind, NewMemory, Question, Slot, Understanding
 
 LONG_TEXT = 500
 """Characters from which on a message is understood in a thread."""
@@ -47,14 +53,32 @@ class Remembering:
         this = NOTHING_NAMED if order is not None else pointing(text, names)
         if this is not None and not event.forwarded and await self._store.unsaying.is_reply(event.id):
             return Understanding((replied(this),), "")
+        unsaid = bare(text, names) if not event.forwarded else None
+        if unsaid is not None:
+            return Understanding((unsaid,), "")
         # A long text takes long to understand, and the other chats must not wait for it.
         slow = len(text) > LONG_TEXT and not event.forwarded
         return await self._aside.run(understand, text, names) if slow else understand(text, names)
 
-    def answered(self, question: Question, event: Event) -> Understanding | None:
-        """A message read as the answer to what its writer was asked back; None when it is none."""
-        command = answer_to(question, event.text[:READ_CHARS], self._settings.bot.names)
-        return Understanding((command,), "") if command is not None and not event.forwarded else None
+    async def heard(
+        self, event: Event, question: Question | None, known: Callable[[], Awaitable[tuple[Memory, ...]]]
+    ) -> tuple[Understanding, bool]:
+        """What a message asks, also as the answer to what its writer was asked back; and whether that stays asked.
+
+        `known` reads what nuan knows of the writer, which is only asked for where it makes a wish of a few words.
+        """
+        understood, text, names = await self.understand(event), event.text[:READ_CHARS], self._settings.bot.names
+        if understood.commands or event.forwarded:
+            return understood, False
+        command = answer_to(question, text, names) if question is not None else None
+        said = alone(text, names)
+        if command is not None and command.scope == "unsure" and command.content:
+            said = Alone(command.content, False, command.forever)
+        if said is not None:
+            command = wish(said, await known())
+        if command is not None:
+            return Understanding(_each(command), ""), False
+        return understood, question is not None and waits(question, text, names)
 
     async def carry_out(self, told: Told) -> str:
         """Do it and return its receipt, which is stored with it."""
@@ -73,7 +97,9 @@ class Remembering:
 
     async def _remember(self, command: MemoryCommand, told: Told, kind: MemoryKind, slot: Slot) -> str:
         text, sources = command.content or "", tuple[int, ...]((told.event.id,))
-        if command.content is None:
+        if command.scope == "bare":
+            sources, text = await self._just_before(told)
+        elif command.content is None:
             sources, text = await self._before(told)
         if not text:
             return await self.confirming.say("remember_what", told, Question("what"))
@@ -86,7 +112,7 @@ class Remembering:
             kind=kind, text=text, observed_at=told.event.at, source="command", event_ids=sources, slot=slot,
             asked=True,
         )  # fmt: skip
-        said = "remembered_one" if told.several and "\n" not in text else "remembered"
+        said = "remembered_one" if (told.several or command.scope == "bare") and "\n" not in text else "remembered"
         keys = {"": (said, "remembered_again"), "address": ("nick_set", "nick_set"),
                 "no_address": ("nick_revoked", "nick_revoked")}[slot]  # fmt: skip
 
@@ -111,6 +137,21 @@ class Remembering:
             if (kept or not understood.commands) and text and not thin(text):
                 return (event.id, told.event.id), text
         return (told.event.id,), ""
+
+    async def _just_before(self, told: Told) -> tuple[tuple[int, ...], str]:
+        """What a bare 记住 means: the line replied to, or the last one if it told something of its writer just now."""
+        lines, text = await self._store.off_record.replied(told.event.id)
+        if text and not thin(text):
+            return (*lines, told.event.id), text
+        last = next(reversed(await self.mine(told)), None)
+        if (
+            last is None
+            or last.at < told.event.at - JUST_MS
+            or understand(last.text, self._settings.bot.names).commands
+        ):
+            return (told.event.id,), ""
+        text = last.text[:READ_CHARS].strip()
+        return ((last.id, told.event.id), text) if states(text) else ((told.event.id,), "")
 
     async def mine(self, told: Told) -> tuple[Event, ...]:
         """What the same person said there before, in order."""
@@ -142,3 +183,10 @@ class Remembering:
 def replied(command: MemoryCommand) -> MemoryCommand:
     """The same wish, about what the message replies to."""
     return MemoryCommand("forget", None, forever=command.forever, replied=True)
+
+
+def _each(command: MemoryCommand) -> tuple[MemoryCommand, ...]:
+    """An answer that tells several facts is a wish for each."""
+    if command.verb != "remember" or not command.content:
+        return (command,)
+    return tuple(replace(command, content=fact) for fact in told_in(command.content))

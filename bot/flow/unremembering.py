@@ -56,15 +56,18 @@ class Unremembering:
         )
 
     async def _forget(self, command: MemoryCommand, told: Told) -> str:
+        if command.scope == "bare":
+            return await self._confirming.say("forget_what", told, Question("drop", forever=command.forever))
         owned = await self._store.memories.owned(told.person_id, told.audience, forgotten=command.forever)
         found, sure = await self._meant(command, told, owned)
         if not found:
             return await self._confirming.say("forgot_none", told)
-        if len(found) > 1 and not sure:
+        if (len(found) > 1 and not sure) or command.scope == "unsure":
             return await self._which(found, command, told)
         if not sure and command.content is None and command.number is None:
             return await self._which(found, command, told)
-        return await self._disable(found, told.person_id, command.forever, told)
+        missing = tuple(sorted(set(command.chosen) - {memory.id for memory in found}))
+        return await self._disable(found, told.person_id, command.forever, told, missing=missing)
 
     async def _meant(
         self, command: MemoryCommand, told: Told, owned: tuple[Memory, ...]
@@ -98,9 +101,10 @@ class Unremembering:
         return self._confirming.text("with_original", told, text=text, original=" ".join(memory.original.split()))
 
     async def _disable(
-        self, found: tuple[Memory, ...], owner_id: int, forever: bool, told: Told, unwished: bool = False
+        self, found: tuple[Memory, ...], owner_id: int, forever: bool, told: Told, unwished: bool = False,
+        missing: tuple[int, ...] = (),
     ) -> str:  # fmt: skip
-        """Forget these memories of that person; they alone can take it back."""
+        """Forget these memories of that person; they alone can take it back. `missing` are numbers without one."""
         now = self._clock.now()
         self._bury(found, now)
         days = self._settings.memory.undo_days
@@ -111,7 +115,12 @@ class Unremembering:
         key = "forgot_forever" if forever else "unkept" if unwished else "forgot_several" if several else "forgot"
 
         def receipt(number: int, again: bool) -> str:
-            return self._confirming.text(key, told, list=numbers, days=days, id=number)
+            done = self._confirming.text(key, told, list=numbers, days=days, id=number)
+            if not missing:
+                return done
+            more = "…" if len(missing) > SHOWN else ""
+            unknown = " ".join(f"#{number}" for number in missing[:SHOWN]) + more
+            return done + "\n" + self._confirming.text("forgot_missing", told, list=unknown)
 
         button = ("button_undo" if several else "say_undo") if owner_id == told.person_id else ""
         return await self._store.forgetting.forget(forgetting, self._confirming.receipt(told, receipt, button), now)

@@ -4,11 +4,12 @@ Only the next thing the person says can be one; what is none is ordinary talk.
 """
 
 from bot.memory import patterns as p
+from bot.memory.numbers import SEVERAL, listed
 from bot.memory.patterns import FILLER, GREETING, PARTICLE, POLITE
 from bot.memory.reading import shaped
 from bot.memory.wording.signs import NAME
 from bot.memory.worth import thin
-from bot.text.fold import fold
+from bot.text.fold import fold, fold_mapped, unfold
 from bot.text.lazy import LazyPattern
 from bot.types.memory import MemoryCommand, Question
 
@@ -18,16 +19,32 @@ MOST_CHARS = 60
 NAME_CHARS = 24
 """Longest name that is taken as one."""
 
-_PIECE = f"(?>[ ,。]|{POLITE}|{GREETING}|{FILLER}|{PARTICLE})"
+_PIECE = f"(?>[ ,。那]|{POLITE}|{GREETING}|{FILLER}|{PARTICLE})"
 _BEFORE, _AROUND = f"{_PIECE}*?", f"{_PIECE}*+"
 """A no or a yes may open ordinary talk as well (no, wait): what comes before the answer takes as little as it can."""
-_NO = LazyPattern(
-    f"(?:{_BEFORE}(?:算了|取消|不用了?|不要了?|不是|不删了?|不忘了?|别删|没事了?|都不是?|不|no(?:ne)?|nope|cancel|never ?mind|forget it"
-    f"|leave it|neither|keep (?:it|them|that|all|both|everything)|(?:都|全)?(?:留着|留下|保留)))+{_AROUND}"
+
+
+def _said(words: str) -> LazyPattern:
+    return LazyPattern(f"(?:{_BEFORE}(?:{words}))+{_AROUND}")
+
+
+_NO = _said(
+    "算了|没什么|(?:我)?(?:忘|不记得)了|不知道|没想好|(?:下次|以后|回头)?再说|取消|不用了?"
+    "|不要了?|不是|不删了?|不忘了?|别删|没事了?|都不是?|不|(?:都|全)?(?:留着|留下|保留)"
+    "|no(?:ne)?|nope|cancel|never ?mind|forget it|leave it|neither|nothing|i forg[eo]t|(?:i )?do ?n[o']t know"
+    "|maybe later|later|keep (?:it|them|that|all|both|everything)"
 )
-_ALL = LazyPattern(
-    f"{_BEFORE}(?:是的?|对的?|确认|确定|全部|全都?|都(?:是|要|忘掉?|删掉?)?|所有|全(?:部)?(?:忘掉?|删掉?|要)|[一两二三]条?都(?:忘|删)掉?"
-    f"|y|yes|yeah|yep|sure|confirm(?:ed)?|do it|go ahead|all|all of (?:them|it)|both|everything){_AROUND}"
+_LATER = LazyPattern(
+    f"{_AROUND}(?:(?:你|先)?稍?等(?:一?等|一?下|会儿?|我(?:一?下|想想|看看|查查|找找)?)|稍[等候](?:一?下|片刻)?|慢着"
+    "|(?:让?我)?(?:先|再)?(?:想|看|查|找)(?:一?想|一?看|一?下|一?查|一?找)|(?:wait|hold on|hang on"
+    "|(?:one|a|just a|gimme a) ?(?:sec(?:ond)?|moment|minute|min)"
+    f"|let me (?:think|see|check)|brb|give me (?:a|one) (?:sec(?:ond)?|moment|minute))(?![a-z])){_AROUND}"
+    f"(?:(?:我|让我)?(?:想想|看看|找找|查查)|let me (?:think|see|check)|(?:a|one) (?:sec|second|moment|minute))?{_AROUND}"
+)
+"""What asks for time: the question stays open."""
+_ALL = _said(
+    "是的?|对的?|确认|确定|全部|全都?|都(?:是|要|忘掉?|删掉?)?|所有|全(?:部)?(?:忘掉?|删掉?|要)|[一两二三]条?都(?:忘|删)掉?"
+    "|y|yes|yeah|yep|sure|confirm(?:ed)?|do it|go ahead|all|all of (?:them|it)|both|everything"
 )
 _CHOSEN = LazyPattern(
     f"{_BEFORE}(?:就|要|忘记?掉?|删掉?|forget|delete|number)*[ ]*"
@@ -36,18 +53,22 @@ _CHOSEN = LazyPattern(
 )
 _FINE = LazyPattern(f"{_BEFORE}(?:好的?|嗯+|行|可以|没问题|ok|okay|right|correct){_AROUND}")
 """Agrees where there is one thing to agree to; of several it chooses none."""
+_SEVERAL = LazyPattern(f"{_AROUND}(?P<numbers>{SEVERAL}){_AROUND}")
+_CALLED = LazyPattern(f"(?:@?{NAME}+[ ,:]*)*")
 _NUMBER = LazyPattern("(?P<known>#?)(?P<n>[0-9]{1,9})")
 _ORDINAL = {"一": 1, "二": 2, "两": 2, "三": 3, "四": 4, "五": 5}
 
 
 def answer_to(question: Question, text: str, names: tuple[str, ...] = ()) -> MemoryCommand | None:
     """What an answer asks to be done; None when the text answers nothing. `names` call the bot."""
-    said = text.strip()
+    said = _uncalled(text.strip(), names)
     shape = shaped(fold(said), names).replace(NAME, " ").strip(" ,")
     if not shape:
         return None
     if len(shape) <= MOST_CHARS and _NO.fullmatch(shape):
         return MemoryCommand("let_be", None)
+    if _LATER.fullmatch(shape):
+        return None
     if question.kind == "which":
         return _chosen(question, shape) if len(shape) <= MOST_CHARS else None
     if "?" in shape or p.QUESTION.search(shape) or thin(said):
@@ -57,7 +78,30 @@ def answer_to(question: Question, text: str, names: tuple[str, ...] = ()) -> Mem
         return MemoryCommand("nick_revoke", name) if 0 < len(name) <= NAME_CHARS else None
     if question.kind == "clarify":
         return MemoryCommand("clarify", said, question.memories[0])
+    if question.kind == "drop":
+        return _named(question, said, shape)
     return MemoryCommand("remember", said)
+
+
+def waits(question: Question, text: str, names: tuple[str, ...] = ()) -> bool:
+    """Whether a text that answers nothing leaves the question open: 等一下, let me think, 嗯, a smile."""
+    shape = shaped(fold(text.strip()), names).replace(NAME, " ").strip(" ,")
+    if len(shape) > MOST_CHARS or "?" in shape:
+        return False
+    return _LATER.fullmatch(shape) is not None or (question.kind != "which" and thin(text))
+
+
+def _named(question: Question, said: str, shape: str) -> MemoryCommand | None:
+    """What is to be forgotten: numbers, everything, or words, which are a wish when something fits them."""
+    if _ALL.fullmatch(shape):
+        return MemoryCommand("forget", None, scope="all")
+    several = _SEVERAL.fullmatch(shape)
+    one = _CHOSEN.fullmatch(shape)
+    if numbers := listed(several["numbers"]) if several else ():
+        return MemoryCommand("forget", None, forever=question.forever, chosen=numbers)
+    if one and (number := _NUMBER.search(one["list"])):
+        return MemoryCommand("forget", None, int(number["n"]), question.forever)
+    return MemoryCommand("forget", _bare(said), forever=question.forever, scope="unsure")
 
 
 def _chosen(question: Question, shape: str) -> MemoryCommand | None:
@@ -81,6 +125,14 @@ def _chosen(question: Question, shape: str) -> MemoryCommand | None:
         else:
             return None
     return MemoryCommand("forget", None, forever=question.forever, chosen=tuple(dict.fromkeys(found)))
+
+
+def _uncalled(said: str, names: tuple[str, ...]) -> str:
+    """The text without the bot's name before it."""
+    folded, origin = fold_mapped(said)
+    shape = shaped(folded, names)
+    called = _CALLED.match(shape)
+    return unfold(said, origin, called.end(), len(shape)).strip() if called and called.end() else said
 
 
 def _bare(said: str) -> str:

@@ -3,6 +3,7 @@
 import re
 
 from bot.memory import patterns as p
+from bot.memory.numbers import SEVERAL, listed
 from bot.memory.patterns import PARTICLE, POLITE
 from bot.memory.reading import Found, Place
 from bot.memory.wording import chinese as zh
@@ -25,6 +26,11 @@ _NUMBERED = LazyPattern(
     "|(?:删掉|删除|delete|remove|erase)(?= ?(?:#|[0-9]+ ?号|编号|记忆|memory)))"
     "|(?P<undo>撤[销消回]|复原|恢复|还原|undo|restore)) ?"
     rf"(?:编?号码?|number ?|no\.? ?|记忆|memory)? ?#?(?P<number>[0-9]{{1,9}})(?: ?[号条])?(?:的?记忆)?{_AFTER}"
+)
+_SEVERAL = LazyPattern(
+    "[/.]?(?:忘记|忘掉|忘了|forget(?: about)?(?: memory| memories)?"
+    "|(?:删掉|删除|delete|remove|erase)(?= ?(?:#|[0-9]+ ?号|编号|记忆|memor))) ?"
+    rf"(?:记忆|memor(?:y|ies))? ?(?P<numbers>{SEVERAL})(?:[这那]?[两三四五几]条)?(?:的?记忆)?{_AFTER}"
 )
 _FOREVER = LazyPattern("彻底|永久|permanently|for good")
 _FOREVER_DROP = LazyPattern(f"[^{STOP}]{{0,200}}?(?:彻底|永久)[忘删清]")
@@ -88,6 +94,8 @@ def dropping(place: Place) -> tuple[Found, ...]:
 
 
 def _numbered(place: Place) -> Found | None:
+    if (several := _SEVERAL.match(place.shape, place.at)) and (numbers := listed(several["numbers"])):
+        return Found("forget", place.start, several.end(), forever=_forever(place), chosen=numbers)
     if match := _NUMBERED.match(place.shape, place.at):
         verb: Verb = "forget" if match["forget"] else "undo"
         return Found(verb, place.start, match.end(), None, int(match["number"]), _forever(place))
@@ -185,7 +193,8 @@ def _named(place: Place, match: re.Match[str]) -> Found | None:
     ):
         return None
     about = place.shape[match.start() : a].rstrip().endswith(("关于", "有关"))
-    if plain and chinese and not about and not _FORGETTABLE.match(body):
+    named = not chinese and place.shape.startswith("忘", place.at) and not p.MINE.search(body)
+    if plain and not about and (named or (chinese and not _FORGETTABLE.match(body))):
         return None
     if not plain and (_THING.match(body) or _THING_EN.match(body)) and not _STORED.search(match[0]):
         return None

@@ -7,6 +7,7 @@ from bot.memory import patterns as p
 from bot.memory.listing import items, list_end
 from bot.memory.patterns import PARTICLE, POLITE
 from bot.memory.reading import Found, Place
+from bot.memory.several import facts
 from bot.memory.stated import before, extent
 from bot.memory.wording import chinese as zh
 from bot.memory.wording import english as en
@@ -36,7 +37,8 @@ _PUT = (
     "|[保储]存(?:下来|一下|好)?|写下来)"
 )
 _KEEP_THIS = LazyPattern(
-    f"(?:{zh.FOR})?[把将](?P<c>[^{STOP}]{{1,200}}?)(?:这件事情?|这个|这事儿?|这点|的事情?)?(?:都|也|好好|牢牢|全部?|给我|帮我|给)*"
+    f"(?:{zh.FOR})?[把将](?P<c>(?:我[^{STOP}]{{1,60}},(?=我))*[^{STOP}]{{1,200}}?)"
+    f"(?:这件事情?|这个|这事儿?|这点|的事情?)?(?:都|也|好好|牢牢|全部?|给我|帮我|给)*"
     f"{_PUT}(?![了啦])(?:{PARTICLE}|{POLITE})*+(?P<more>:)?(?(more)|(?=[{STOP}]|$))"
 )
 _BELOW = LazyPattern("(?:以下|下面|这|接下来)")
@@ -99,6 +101,8 @@ def keeping(place: Place) -> tuple[Found, ...]:
     if found is None or found.content is None:
         return (found,) if found else ()
     spans = items(place.shape, *found.content)
+    if len(spans) == 1:
+        spans = facts(place.shape, *found.content)
     return tuple(
         Found("remember", found.start if not n else found.end, found.end, span) for n, span in enumerate(spans)
     )

@@ -29,7 +29,8 @@ _ITEM_STOP = re.compile(
 )
 """In an enumeration the dot after a number ends nothing."""
 _SOFT_STOP = re.compile(
-    r"[;~—–☀-➿\U0001F000-\U0001FAFF]|(?<!\d),|,(?!\d{3})|(?<= )-(?= )|、(?=[。,\n]|$)|(?<= )(?:but|so"
+    r"[;☀-➿\U0001F000-\U0001FAFF]|[~—–](?!(?:(?<=#\d.)|(?<=#\d\d.)|(?<=#\d{3}.)|(?<=#\d{4}.))#?\d)"
+    r"|(?<!\d),|,(?!\d{3})|(?<= )-(?= )|、(?=[。,\n]|$)|(?<= )(?:but|so"
     "|and)(?= (?:can you |could you |please |pls |just |you can )*(?:call me|keep (?:that|it) in mind"
     "|remember (?:that|it)(?= ?[,.!?]|$)))"
 )
@@ -46,6 +47,7 @@ class Found:
     number: int | None = None
     forever: bool = False
     scope: Scope = ""
+    chosen: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,9 +41,12 @@ def understand(text: str, names: tuple[str, ...] = ()) -> Understanding:
     if not found:
         return Understanding((), text)
     commands = tuple(
-        MemoryCommand(each.verb, _verbatim(text, origin, each.content), each.number, each.forever, scope=each.scope)
+        MemoryCommand(
+            each.verb, _verbatim(text, origin, each.content), each.number, each.forever,
+            scope=each.scope, chosen=each.chosen,
+        )
         for each in found
-    )
+    )  # fmt: skip
     return Understanding(commands, _rest(text, shape, origin, found))
 
 

@@ -8,9 +8,10 @@ Visibility = Literal["private", "chat", "public"]
 Slot = Literal["", "address", "no_address"]
 Source = Literal["command", "digest", "tool"]
 Verb = Literal["remember", "forget", "undo", "nick_set", "nick_revoke", "clarify", "let_be"]
-Scope = Literal["", "all", "aside"]
-"""What a wish to forget is about: what it names or points at, everything, or only that a message is not kept."""
-QuestionKind = Literal["what", "name", "which", "clarify"]
+Scope = Literal["", "all", "aside", "bare", "unsure"]
+"""What a wish is about: what it names or points at, everything, only that a message is not kept, nothing said, or what
+it seems to name, so that it is asked back."""
+QuestionKind = Literal["what", "name", "which", "clarify", "drop"]
 
 STABILITY_DAYS: dict[MemoryKind, int] = {
     "identity": 999_999,
@@ -107,7 +108,7 @@ class MemoryCommand:
 
     `content` is verbatim, in the person's own script; None when it points elsewhere (那条) or gives a number.
     `forever` asks for 彻底忘记: gone at once, without the days for undo. `replied` means the message replied to.
-    `chosen` are the numbers that answer a question which of several was meant.
+    `chosen` are the numbers of those that are meant: listed, or answering a question which of several was.
     """
 
     verb: Verb
@@ -121,7 +122,7 @@ class MemoryCommand:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What nuan asked a person back: what to keep, which name, which of these memories, or what one of them means.
+    """What nuan asked a person back: what to keep or to forget, which name, which memories, or what one of them means.
 
     `memories` are the numbers that were offered, in the order in which they were shown.
     """

@@ -1,0 +1,123 @@
+"""What wishes that name little ask, sentence by sentence, and several facts in one wish."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.memory.alone import alone, wish
+from bot.memory.answers import answer_to, waits
+from bot.memory.bare import bare
+from bot.memory.numbers import listed
+from bot.memory.several import told_in
+from bot.memory.understand import understand
+from bot.types.memory import Memory, Question, QuestionKind
+from tests.hostile import hostile
+from tests.test_changes import happens
+from tests.world import World
+
+NAMES = ("小暖", "暖暖", "nuan")
+ALONE = [
+    line.split("|")
+    for line in (Path(__file__).parent / "sayings" / "alone.txt").read_text("utf-8").splitlines()
+    if line and not line.startswith("#")
+]
+
+
+def kept(world: World) -> list[str]:
+    return [str(row[0]) for row in world.rows("SELECT text FROM memory WHERE disabled_at IS NULL ORDER BY id")]
+
+
+def known(texts: str) -> tuple[Memory, ...]:
+    return tuple(
+        Memory(number, 1, 1, "private", "knowledge", text, 0, 0, "command")
+        for number, text in enumerate(texts.split(";;"), 1)
+    )
+
+
+@pytest.mark.parametrize("kind", ["W", "M", "N", "L", "D"])
+def test_each_wish_that_names_little_asks_what_its_writer_meant(kind: str) -> None:
+    wrong = []
+    for saying in ALONE:
+        text, commands = saying[1], understand(saying[1], NAMES).commands
+        found: object
+        if saying[0] != kind:
+            continue
+        if kind == "D":
+            said, memories = alone(text, NAMES), known(saying[2])
+            command = wish(said, memories) if said else None
+            found = [memory.text for memory in memories if command and memory.id in command.chosen]
+            right = found == saying[3].replace("-", "").split(";;") or (found == [] and saying[3] == "-")
+            right = right and not commands
+        elif kind == "L":
+            found = [each.chosen for each in commands]
+            right = found == [tuple(map(int, saying[2].split(",")))]
+        else:
+            command = bare(text, NAMES)
+            found = command.verb if command else ""
+            right = found == {"W": "remember", "M": "forget", "N": ""}[kind]
+        if not right:
+            wrong.append((text, found))
+    assert wrong == []
+
+
+@pytest.mark.parametrize(
+    ("text", "facts"),
+    [
+        ("记住我对花生过敏，我住在上海，生日是5月2日", ["我对花生过敏", "我住在上海", "生日是5月2日"]),
+        ("我對蝦過敏，我屬龍，幫我記一下", ["我對蝦過敏", "我屬龍"]),
+        (
+            "remember that I'm allergic to peanuts, I live in Oslo and my birthday is May 2",
+            ["I'm allergic to peanuts", "I live in Oslo", "my birthday is May 2"],
+        ),
+        ("记住我对花生过敏，一点都不能吃", ["我对花生过敏，一点都不能吃"]),
+    ],
+)
+async def test_several_facts_of_one_wish_are_several_memories_in_one_reply(
+    world: World, text: str, facts: list[str]
+) -> None:
+    await world.say(text)
+    assert (kept(world), len(world.replies)) == (facts, 1)
+    await world.say("撤销")
+    assert kept(world) == []
+
+
+async def test_a_fact_added_by_an_edit_is_not_lost(world: World) -> None:
+    await world.say("记住我怕狗", external_id="m1")
+    await happens(world, "edit", "m1", "记住我怕狗，还有我住在上海。晚安")
+    assert kept(world) == ["我怕狗，还有我住在上海"]
+
+
+PIECES = "我对花生过敏住在上海生日是记住忘记年糕吧请的了,，、。 #3-45和~and Oslo forget remember my i is\n"
+
+
+@given(st.text(alphabet=PIECES, max_size=90))
+def test_any_text_is_read_and_what_is_found_stands_in_it(text: str) -> None:
+    for fact in told_in(text):
+        assert fact in text
+    said = alone(text, NAMES)
+    assert said is None or said.content in text
+    bare(text, NAMES)
+    numbers = listed(text)
+    assert len(numbers) == len(set(numbers)) <= 1000
+    for each in understand(text, NAMES).commands:
+        assert all(number > -1 for number in each.chosen)
+    kinds: tuple[QuestionKind, ...] = ("what", "drop", "which")
+    for kind in kinds:
+        question = Question(kind, (1, 2))
+        answer_to(question, text)
+        waits(question, text)
+
+
+@pytest.mark.parametrize("unit", ["我怕狗，", "#3 ", "#3-", "忘记 ", "请", "and my dog is ", " 吧", "等一下"])
+def test_long_hostile_text_is_read_to_its_end(unit: str) -> None:
+    for lead in ("忘记", "记住", "忘记 #1", "remember that I am ", "forget a"):
+        text = lead + hostile(unit, 2000)
+        understand(text, NAMES)
+        told_in(text)
+        for clipped in (text[:60], text[:80]):
+            bare(clipped, NAMES)
+            alone(clipped, NAMES)
+            answer_to(Question("drop"), clipped)
+            waits(Question("what"), clipped)
