@@ -7,10 +7,10 @@ from bot.commands.table import Asked
 from bot.config.settings import Settings
 from bot.flow.plan import Planner
 from bot.flow.words import Words
-from bot.memory.vitality import DAY_MS
 from bot.ports import Clock
 from bot.store.store import Store
 from bot.text.fold import fold
+from bot.types.duration import DAY_MS
 from bot.types.memory import Memory
 from bot.types.people import Audience
 

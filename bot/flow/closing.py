@@ -16,13 +16,14 @@ from bot.store.digests import Digested
 from bot.store.ledger import Reservation, Settlement
 from bot.store.store import Store
 from bot.text.script import script_of
+from bot.types.duration import HOUR_MS
 from bot.types.log import Log
 from bot.types.memory import Digest
 from bot.types.session import Session
 from bot.types.turn import Call
 
 FIRST_WAIT_MS = 30_000
-LONGEST_WAIT_MS = 3_600_000
+LONGEST_WAIT_MS = HOUR_MS
 """Back-off while the model is down: 30 s, doubled each time, at most an hour."""
 
 MOST_TRIES = 12

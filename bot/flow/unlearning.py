@@ -6,13 +6,12 @@ from bot.ports import Clock
 from bot.store.forgetting import Forgetting
 from bot.store.keeping import Receipt
 from bot.store.store import Store
+from bot.types.duration import DAY_MS
 from bot.types.event import Event
 from bot.types.outgoing import Button
 from bot.types.people import Person
 from bot.types.tool import Unlearn
 from bot.types.turn import Turn
-
-DAY_MS = 86_400_000
 
 
 class Unlearning:

@@ -7,15 +7,14 @@ from bot.memory.match import match
 from bot.ports import Clock
 from bot.store.forgetting import Forgetting
 from bot.store.store import Store
+from bot.types.duration import DAY_MS, HOUR_MS
 from bot.types.event import Event
 from bot.types.memory import Memory, MemoryCommand, Question
-
-DAY_MS = 86_400_000
 
 SHOWN = 5
 """How many candidates a question back names."""
 
-JUST_MS = 3_600_000
+JUST_MS = HOUR_MS
 """What 那条 points at was told within an hour; after that it is asked back."""
 
 

@@ -5,12 +5,11 @@ from dataclasses import dataclass
 
 from pydantic import ValidationError
 
+from bot.types.duration import DAY_MS
 from bot.types.memory import Memory, NewMemory
 from bot.types.merging import Merging, keep_apart
 from bot.types.people import Audience
 from bot.types.prompt import ToolSpec
-
-DAY_MS = 86_400_000
 
 
 @dataclass(frozen=True, slots=True)
