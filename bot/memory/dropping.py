@@ -24,7 +24,7 @@ _NUMBERED = LazyPattern(
     "[/.]?(?:(?P<forget>忘记|忘掉|忘了|forget(?: about)?(?: memory)?"
     "|(?:删掉|删除|delete|remove|erase)(?= ?(?:#|[0-9]+ ?号|编号|记忆|memory)))"
     "|(?P<undo>撤[销消回]|复原|恢复|还原|undo|restore)) ?"
-    rf"(?:编?号码?|number ?|no\.? ?|记忆|memory)? ?#?(?P<number>[0-9]{{1,9}})(?: ?[号条])?(?:的?记忆)?{_AFTER}"
+    rf"(?:编?号码?|number ?|no\.? ?|记忆|memory)? ?#?(?P<number>[0-9]{{1,9}})(?: ?[号条])?(?:的?记忆)?(?P<ever> (?:permanently|for good|forever))?{_AFTER}"
 )
 _FOREVER = LazyPattern("彻底|永久|permanently|for good")
 _FOREVER_DROP = LazyPattern(f"[^{STOP}]{{0,200}}?(?:彻底|永久)[忘删清]")
@@ -90,7 +90,8 @@ def dropping(place: Place) -> tuple[Found, ...]:
 def _numbered(place: Place) -> Found | None:
     if match := _NUMBERED.match(place.shape, place.at):
         verb: Verb = "forget" if match["forget"] else "undo"
-        return Found(verb, place.start, match.end(), None, int(match["number"]), _forever(place))
+        forever = match["ever"] is not None or _forever(place)
+        return Found(verb, place.start, match.end(), None, int(match["number"]), forever)
     if match := _UNDO.match(place.shape, place.at):
         alone = p.NOTHING_LEFT.fullmatch(place.shape, 0, place.start) and p.NOTHING_LEFT.fullmatch(
             place.shape, match.end()
