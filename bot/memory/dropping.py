@@ -24,7 +24,8 @@ _NUMBERED = LazyPattern(
     "[/.]?(?:(?P<forget>忘记|忘掉|忘了|forget(?: about)?(?: memory)?"
     "|(?:删掉|删除|delete|remove|erase)(?= ?(?:#|[0-9]+ ?号|编号|记忆|memory)))"
     "|(?P<undo>撤[销消回]|复原|恢复|还原|undo|restore)) ?"
-    rf"(?:编?号码?|number ?|no\.? ?|记忆|memory)? ?#?(?P<number>[0-9]{{1,9}})(?: ?[号条])?(?:的?记忆)?(?P<ever> (?:permanently|for good|forever))?{_AFTER}"
+    rf"(?:编?号码?|number ?|no\.? ?|记忆|memory)? ?#?(?P<number>[0-9]{{1,9}})(?: ?[号条])?(?:的?记忆)?"
+    f"(?P<ever> (?:permanently|for good|forever))?{_AFTER}"
 )
 _FOREVER = LazyPattern("彻底|永久|permanently|for good")
 _FOREVER_DROP = LazyPattern(f"[^{STOP}]{{0,200}}?(?:彻底|永久)[忘删清]")
