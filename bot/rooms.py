@@ -12,7 +12,7 @@ from bot.flow.aside import Aside
 from bot.flow.background import BackgroundGate
 from bot.flow.bringing import Bringing
 from bot.flow.calling import Caller
-from bot.flow.closing import Closing, Summariser
+from bot.flow.closing import Closing
 from bot.flow.crew import Crew
 from bot.flow.dense import Dense
 from bot.flow.embedding import EmbeddingCalls
@@ -29,7 +29,8 @@ from bot.flow.pausing import Pausing
 from bot.flow.plan import Planner
 from bot.flow.recalling import Recalling
 from bot.flow.remembering import Remembering
-from bot.flow.rewriting import Editor, Rewriting
+from bot.flow.rewriting import Rewriting
+from bot.flow.scribe import Scribe
 from bot.flow.sending import Sending
 from bot.flow.tidying import Tidying
 from bot.flow.tools import make_tools
@@ -165,6 +166,12 @@ def make_knowing(parts: Parts, planner: Planner, limiting: Limiting) -> Knowing:
     )  # fmt: skip
 
 
+def make_scribe(parts: Parts, planner: Planner, brain: Brain, folder: str) -> Scribe:
+    """Who writes by the instructions of that folder, after the calls of people."""
+    instructions = read_instructions(parts.prompts, folder)
+    return Scribe(brain.caller.behind(), instructions, planner, parts.store.ledger, parts.clock, parts.settings)
+
+
 def make_rooms(parts: Parts, hall: Hall) -> Rooms:
     """Read the texts and build what works by them; ConfigError when one cannot be read."""
     store, clock, settings, words, log = parts.store, parts.clock, parts.settings, parts.words, parts.log
@@ -187,17 +194,16 @@ def make_rooms(parts: Parts, hall: Hall) -> Rooms:
         store, runner, remembering, planner, clock, words,
         Reach(hall.sending, media, hall.halting, limiting, pausing), log,
     )  # fmt: skip
-    summariser = Summariser(brain.caller.behind(), read_instructions(parts.prompts, "digest"))
-    closing = Closing(store, summariser, planner, clock, settings, words, parts.aside, log)
-    scribe = Summariser(brain.caller.behind(), read_instructions(parts.prompts, "flush"))
-    flushing = Flushing(store, scribe, planner, clock, settings, words, log)
+    closing = Closing(
+        store, make_scribe(parts, planner, brain, "digest"), planner, clock, settings, words, parts.aside, log
+    )
+    flushing = Flushing(store, make_scribe(parts, planner, brain, "flush"), planner, clock, settings, words, log)
     notes = make_notes(parts, hall.read_notes)
     writing = NoteWriting(store, settings, words, log, hall.read_notes)
     answering.employ(CommandDesk(store, planner, clock, settings, words, writing, parts.reload))
     vectorising = make_vectorising(parts, calls)
     tidying = Tidying(store, clock, settings, words, parts.aside, log)
-    editor = Editor(brain.caller.behind(), read_instructions(parts.prompts, "rewrite"))
-    rewriting = Rewriting(store, editor, planner, clock, settings, words, log)
+    rewriting = Rewriting(store, make_scribe(parts, planner, brain, "rewrite"), clock, settings, words, log)
     return Rooms(
         parts, answering, heartbeat, joining, closing, pausing, flushing, notes, vectorising, tidying, rewriting
     )  # fmt: skip

@@ -59,7 +59,7 @@ async def seen(world: World, query: str, person: str = "小王", chat: str = "lo
 
 def brought(found: dict[str, Any]) -> dict[str, list[str]]:
     """The texts of each ranking."""
-    return {name: [one["text"] for one in kept] for name, kept in found["recall"]["rankings"].items()}
+    return {name: [one["text"] for one in kept] for name, kept in found["recall"]["modes"].items()}
 
 
 async def test_the_cache_is_told_as_it_was_and_as_it_could_be(world: World) -> None:
@@ -250,7 +250,7 @@ async def test_it_speaks_the_language_of_the_person(world: World, said: str, tol
 async def test_whatever_is_asked_it_answers(world: World) -> None:
     await world.say("记住我喜欢猫")
     for query in ("？！", "\ud83d", "x" * 9000, "猫" * 9000, 'a" OR b', "\x00猫\x1b[31m"):
-        assert set((await seen(world, query, compare=True, debug=True))["recall"]["rankings"]) == set(MODES)
+        assert set((await seen(world, query, compare=True, debug=True))["recall"]["modes"]) == set(MODES)
 
 
 @pytest.mark.parametrize(

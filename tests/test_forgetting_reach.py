@@ -63,3 +63,18 @@ async def test_a_paraphrase_in_a_digest_is_made_again_without_it(world: World) -
     await world.say("忘记我非常怕狗")
     await world.wait(1)
     assert "犬科" not in str(world.rows("SELECT summary FROM digest"))
+
+
+async def test_who_forgets_very_much_is_told_the_first_numbers_and_how_many_more(world: World) -> None:
+    for number in range(10, 33):
+        await world.say(f"记住第{number}号柜子的密码是{number * 7919}")
+    await world.say("忘记关于我的一切")
+    await world.say("全部")
+    shown = " ".join(f"#{number}" for number in range(23, 3, -1))
+    assert world.replies[-1] == f"好，忘掉了 {shown} 和另外 3 条。7 天内说「撤销」还能找回来"
+    assert world.rows("SELECT count(*) FROM memory WHERE disabled_at IS NULL") == [(0,)]
+    await world.say("撤销")
+    assert len(world.replies[-1].splitlines()) == 21
+    assert world.replies[-1].endswith("……还有 3 条")
+    assert world.rows("SELECT count(*) FROM memory WHERE disabled_at IS NULL") == [(23,)]
+    assert not world.app._store.tombstones.covers("第12号柜子的密码是95028")

@@ -114,6 +114,7 @@ def test_a_wish_to_forget_everything_says_so(text: str) -> None:
         ("小暖，删除 #7 谢谢", MemoryCommand("forget", None, 7)),
         ("彻底忘记 #12", MemoryCommand("forget", None, 12, forever=True)),
         ("徹底刪除 #12", MemoryCommand("forget", None, 12, forever=True)),
+        ("forget #12 for good", MemoryCommand("forget", None, 12, forever=True)),
         ("撤销 #12", MemoryCommand("undo", None, 12)),
         ("撤銷12", MemoryCommand("undo", None, 12)),
         ("復原", MemoryCommand("undo", None)),

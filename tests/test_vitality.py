@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.memory.vitality import DAY_MS, Capacity, count_after, crowded_out, vitality, worn_out
+from bot.memory.vitality import Capacity, count_after, crowded_out, vitality, worn_out
+from bot.types.duration import DAY_MS
 from bot.types.memory import STABILITY_DAYS, Memory, MemoryKind
 
 NOW = 1_781_226_000_000

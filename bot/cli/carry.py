@@ -19,10 +19,10 @@ from bot.memory.carrying.showing import plan_text
 from bot.memory.carrying.values import BadValue, reference, time_text
 from bot.store.store import Store, open_store
 from bot.types.carried import Carried, Here, Parsed
+from bot.types.duration import DAY_MS
 
 Format = Literal["both", "md", "jsonl"]
 NAMES = {"jsonl": "memories.jsonl", "md": "memories.md"}
-_DAY_MS = 86_400_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +109,7 @@ async def import_memories(place: Place, taking: Taking, ask: Callable[[str], boo
         if plan.count and not _agreed(taking, ask, forget=False, count=plan.count):
             print("nothing was changed")
             return
-        until = now + place.settings.memory.undo_days * _DAY_MS
+        until = now + place.settings.memory.undo_days * DAY_MS
         await store.carrying.bring_in(plan, now, until if forget else None)
     print(f"done: {plan.count} taken in" + (f", {len(plan.forget)} forgotten" if forget else ""))
 

@@ -36,7 +36,7 @@ class View:
 class Look:
     """What is looked at: what the person would say, and how much is shown of what follows from it.
 
-    `compare` shows every ranking of memories, `debug` how they were ranked and what differs from the last call, `most`
+    `compare` shows every mode of recall, `debug` how they were ranked and what differs from the last call, `most`
     is how many memories a recall brings (as configured when None). ConfigError when it asks for what cannot be.
     """
 

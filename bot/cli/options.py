@@ -27,7 +27,7 @@ class CtxOptions:
 
     query: Annotated[str, typer.Option("--query", help="What the person would say.")] = ""
     compare: Annotated[
-        bool, typer.Option("--compare", help="Show what each ranking of memories brings, side by side; needs --query.")
+        bool, typer.Option("--compare", help="Show what each mode of recall brings, side by side; needs --query.")
     ] = False
     debug: Annotated[
         bool, typer.Option("--debug", help="Show search terms, scores, thresholds, what was left out; needs --query.")

@@ -15,7 +15,7 @@ Json = dict[str, object]
 def ctx_json(
     seen: Inspection, about: tuple[Chat, Person, str], traces: tuple[Trace, ...], configured: str, *, debug: bool
 ) -> str:  # fmt: skip
-    """The parts, signature, cache figures and the step from the last call; `traces` are the rankings asked for.
+    """The parts, signature, cache figures and the step from the last call; `traces` are the modes of recall asked for.
 
     Tokens are estimates, except those of the ledger. With `debug` the differing item and every candidate, too.
     """
@@ -39,7 +39,7 @@ def ctx_json(
         body["recall"] = {
             "configured": configured,
             "missing": {trace.mode: trace.missing for trace in traces if trace.missing},
-            "rankings": {trace.mode: [_scored(one) for one in trace.chosen] for trace in traces},
+            "modes": {trace.mode: [_scored(one) for one in trace.chosen] for trace in traces},
         }
     if traces and debug:
         body["debug"] = {trace.mode: _trace(trace) for trace in traces}

@@ -1,16 +1,17 @@
 """`.ai mem`: a person's own memories as this chat may see them, with what they may do to each."""
 
 from collections.abc import Callable
+from functools import partial
 
 from bot.commands.remembered import list_report, memory_report, stats_report
 from bot.commands.table import Asked
 from bot.config.settings import Settings
 from bot.flow.plan import Planner
 from bot.flow.words import Words
-from bot.memory.vitality import DAY_MS
 from bot.ports import Clock
 from bot.store.store import Store
 from bot.text.fold import fold
+from bot.types.duration import DAY_MS
 from bot.types.memory import Memory
 from bot.types.people import Audience
 
@@ -58,19 +59,14 @@ class MemCommand:
 
     async def _stats(self, asked: Asked, audience: Audience, owned: tuple[Memory, ...]) -> str:
         active = tuple(memory for memory in owned if memory.disabled_at is None)
-        return stats_report(
-            active, len(owned) - len(active), self._clock.now(),
-            lambda key, **values: self._text(asked, key, **values),
-        )  # fmt: skip
+        return stats_report(active, len(owned) - len(active), self._clock.now(), partial(self._text, asked))
 
     async def _one(self, asked: Asked, memory: Memory | None) -> str:
         if memory is None:
             return self._text(asked, "mem_none")
         merged = await self._store.merges.of(memory)
         tz = self._words.tz(self._words.zone_of(asked.chat, asked.person))
-        return memory_report(
-            memory, merged, self._clock.now(), tz, lambda key, **values: self._text(asked, key, **values)
-        )  # fmt: skip
+        return memory_report(memory, merged, self._clock.now(), tz, partial(self._text, asked))
 
     async def _do(self, asked: Asked, deed: str, memory: Memory | None) -> str:
         lives, now = self._store.lives, self._clock.now()
@@ -94,7 +90,7 @@ class MemCommand:
         return self._text(asked, f"mem_did_{deed}", id=memory.id, other=other, days=days)
 
     def _list(self, asked: Asked, memories: list[Memory]) -> str:
-        lines = list_report(memories[:SHOWN], self._clock.now(), lambda key, **values: self._text(asked, key, **values))
+        lines = list_report(memories[:SHOWN], self._clock.now(), partial(self._text, asked))
         more = len(memories) - SHOWN
         return f"{lines}\n{self._text(asked, 'mem_more', n=more)}" if more > 0 else lines
 

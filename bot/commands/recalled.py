@@ -1,4 +1,4 @@
-"""What a recall would bring, as a table with the rankings side by side, and how each came to it. Pure."""
+"""What a recall would bring, as a table with the modes side by side, and how each came to it. Pure."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -9,17 +9,17 @@ from rich.cells import cell_len, set_cell_size
 from bot.types.recall import Scored, Trace
 
 COLUMN = 34
-"""Cells of one ranking in the table."""
+"""Cells of one mode in the table."""
 
 TRACED = 12
-"""Candidates of a ranking that are shown one by one (seed Recall, scoredTop)."""
+"""Candidates of a mode that are shown one by one (seed Recall, scoredTop)."""
 
 TEXT = 60
 """Cells of a memory's text in the trace."""
 
 
 def recall_report(traces: tuple[Trace, ...], configured: str, text: Callable[..., str]) -> str:
-    """One column a ranking, best first: number, figure and the beginning of the text; * marks the configured one."""
+    """One column a mode, best first: number, figure and the beginning of the text; * marks the configured one."""
     heads = [f"{trace.mode}{'*' if trace.mode == configured else ''}" for trace in traces]
     cells = [[_cell(one) for one in trace.chosen] or [text("recalled_none")] for trace in traces]
     rows = [_row("", heads), *(_row(str(place), row) for place, row in enumerate(zip_longest(*cells, fillvalue=""), 1))]
@@ -31,7 +31,7 @@ def trace_report(trace: Trace, text: Callable[..., str]) -> str:
     """The terms, the cut-offs, the best candidates with what their figure is made of, and why the others were left."""
     limits = "  ".join(f"{name} {figure:g}" for name, figure in trace.thresholds)
     lines = [
-        text("recalled_trace", ranking=trace.mode, n=len(trace.scored), chosen=len(trace.chosen)),
+        text("recalled_trace", mode=trace.mode, n=len(trace.scored), chosen=len(trace.chosen)),
         text("recalled_terms", n=len(trace.terms), terms=" ".join(trace.terms) or "–"),
         text("recalled_limits", limits=limits or "–"),
     ]

@@ -14,9 +14,8 @@ from bot.session.pacing import TOTAL_MS
 from bot.store.deadlines import Farthest, Retention
 from bot.store.store import Store
 from bot.text.dates import next_local_time
+from bot.types.duration import DAY_MS
 from bot.types.log import Log
-
-DAY_MS = 86_400_000
 
 SOON_MS = 10_000
 """Longer than anything a person said waits for its answer, unless follow-ups are configured to wait longer."""

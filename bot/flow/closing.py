@@ -1,35 +1,29 @@
 """Closing a session: open → closing → closed, with exactly one digest, by one small model call or by rule."""
 
-import math
-from collections.abc import Mapping
-from dataclasses import dataclass
-
 from bot.config.settings import Settings
 from bot.errors import ModelError, OverBudget, StoreError
 from bot.flow.aside import Aside
 from bot.flow.background import BackgroundGate
-from bot.flow.calling import Caller, listen, settlement
-from bot.flow.crew import Member
 from bot.flow.plan import Planner
+from bot.flow.scribe import Errand, Scribe
 from bot.flow.talk import talk
 from bot.flow.words import Words
 from bot.memory.digest import DigestLine, Scope, excerpt, needs_model, rule_digest
 from bot.memory.merging import merging
 from bot.memory.parse import parse_digest
 from bot.ports import Clock
-from bot.prompt.tokens import message_tokens
 from bot.store.digests import Digested
-from bot.store.ledger import Settlement
+from bot.store.ledger import Reservation, Settlement
 from bot.store.store import Store
-from bot.text.script import Script, script_of
+from bot.text.script import script_of
+from bot.types.duration import HOUR_MS
 from bot.types.log import Log
 from bot.types.memory import Digest
-from bot.types.prompt import Message, Prompt, Request
 from bot.types.session import Session
 from bot.types.turn import Call
 
 FIRST_WAIT_MS = 30_000
-LONGEST_WAIT_MS = 3_600_000
+LONGEST_WAIT_MS = HOUR_MS
 """Back-off while the model is down: 30 s, doubled each time, at most an hour."""
 
 MOST_TRIES = 12
@@ -39,23 +33,15 @@ OUTPUT_TOKENS = 400
 """Longest digest: summary and eight short statements."""
 
 
-@dataclass(frozen=True, slots=True)
-class Summariser:
-    """Who digests, and what it is told in each language."""
-
-    caller: Caller
-    instructions: Mapping[Script, str]
-
-
 class Closing:
     """Makes and commits digests."""
 
     def __init__(
-        self, store: Store, summariser: Summariser, planner: Planner, clock: Clock, settings: Settings, words: Words,
+        self, store: Store, scribe: Scribe, planner: Planner, clock: Clock, settings: Settings, words: Words,
         aside: Aside, log: Log,
     ) -> None:  # fmt: skip
         self._store = store
-        self._summariser = summariser
+        self._scribe = scribe
         self._planner = planner
         self._clock = clock
         self._settings = settings
@@ -88,7 +74,6 @@ class Closing:
             error = defect if isinstance(defect, ModelError) else ModelError("invalid", type(defect).__name__)
             if error is not defect:
                 self._log.error("digest_failed", chat=chat.id, session=session.number, exc_info=defect)
-                await self._give_back(session, error)
             wait = min(FIRST_WAIT_MS * 2**session.digest_attempts, LONGEST_WAIT_MS)
             await self._store.sessions.postpone_digest(session.id, self._clock.now() + wait)
             self._log.warning(
@@ -122,54 +107,30 @@ class Closing:
     ) -> tuple[Digest, Settlement | None]:
         """The digest, with what it cost when a model made it."""
         enough = session.digest_attempts >= MOST_TRIES
-        able = self._summariser.caller.crew.first.model.digests and await self._gate.allows("digest")
+        able = self._scribe.able and await self._gate.allows("digest")
         if again or enough or not able or not needs_model(lines):
             return await self._by_rule(lines, scope), None
-        prompt = self._prompt(lines)
-        vocabulary = self._planner.vocabulary
-        estimated = sum(message_tokens(message, vocabulary) for message in prompt.messages)
-        caller, ledger = self._summariser.caller, self._store.ledger
 
-        async def reserve(member: Member) -> Call:
+        async def reserve(reservation: Reservation, now: int) -> Call:
             if await self._told(session) != lines:
                 raise ModelError("busy", "what it tells was changed meanwhile", final=True)
-            now, tokens = self._clock.now(), math.ceil(estimated * await self._planner.ratio(member))
-            reservation = self._planner.reservation("digest", member, tokens, now, estimated)
-            return await ledger.reserve(session.id, reservation, now)
+            return await self._store.ledger.reserve(session.id, reservation, now)
 
         step, _ = await self._planner.step(session.chat_id, None, self._clock.now())
-        member = caller.crew.pick(self._clock.now(), small=step != "full")
+        script = script_of(" ".join(line.text for line in lines if not line.is_bot), self._words.language)
+        errand = Errand("digest", scope.chat_id, script, excerpt(lines), OUTPUT_TOKENS, small=step != "full")
         try:
-            first = member, await reserve(member)
-            answered = await caller.ask(scope.chat_id, self._request(prompt), first, reserve, ledger, listen)
+            async with self._scribe.written(errand, reserve) as paper:
+                digest = parse_digest(paper.text, lines, scope) or await self._by_rule(lines, scope)
+                return digest, paper.settlement
         except OverBudget as error:
             self._log.warning("over_budget", session=session.number, chat=scope.chat_id, limit=error.limit)
             return await self._by_rule(lines, scope), None
         except ModelError as error:
-            await self._give_back(session, error)
             if error.fault in ("cut", "invalid", "filtered", "overflow"):
                 return await self._by_rule(lines, scope), None
             raise
-        ratio = await self._planner.ratio(answered.member)
-        paid = settlement(answered, estimated * ratio, vocabulary, self._clock.now())
-        digest = parse_digest(answered.completion.text, lines, scope) or await self._by_rule(lines, scope)
-        return digest, paid
-
-    async def _give_back(self, session: Session, error: ModelError) -> None:
-        """End the reservation of the request that failed last."""
-        ledger = self._store.ledger
-        reserved = await ledger.reserved_call(session.id)
-        if reserved is not None:
-            await (ledger.charge if error.billed else ledger.release)(reserved, self._clock.now())
 
     async def _by_rule(self, lines: tuple[DigestLine, ...], scope: Scope) -> Digest:
         """The deterministic digest, made off the event loop: a busy group's session has thousands of lines."""
         return await self._aside.run(rule_digest, lines, scope)
-
-    def _prompt(self, lines: tuple[DigestLine, ...]) -> Prompt:
-        language = script_of(" ".join(line.text for line in lines if not line.is_bot), self._words.language)
-        return Prompt((), (Message("system", self._summariser.instructions[language]), Message("user", excerpt(lines))))
-
-    def _request(self, prompt: Prompt) -> Request:
-        model = self._settings.model
-        return Request(prompt, min(OUTPUT_TOKENS, model.max_output_tokens), 0.0, model.deadline_seconds)

@@ -10,12 +10,16 @@ from bot.store.questions import Asked
 from bot.store.store import Store
 from bot.text.script import Script
 from bot.types.event import Event
-from bot.types.memory import MemoryCommand, Question
+from bot.types.memory import Memory, MemoryCommand, Question
 from bot.types.outgoing import Button
 from bot.types.people import Audience, Chat
 
 Done = tuple[MemoryCommand, str]
 """A command that was carried out, and its receipt."""
+
+
+NAMED = 20
+"""Memories that one receipt names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +63,12 @@ class Confirming:
     def text(self, key: str, told: Told, **values: object) -> str:
         """A sentence in the person's script."""
         return self._words.messages.text(key, told.script, **values)
+
+    def numbers(self, memories: Sequence[Memory], told: Told) -> str:
+        """The numbers of these memories as a receipt names them: whoever forgets thousands is not told each."""
+        shown = " ".join(f"#{memory.id}" for memory in memories[:NAMED])
+        more = len(memories) - NAMED
+        return self.text("numbers_more", told, list=shown, n=more) if more > 0 else shown
 
     async def say(self, key: str, told: Told, question: Question | None = None, **values: object) -> str:
         """An answer that changes nothing; with a `question` the person's next words may answer it."""

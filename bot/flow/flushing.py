@@ -3,23 +3,20 @@
 Nobody sees anything of it, and whatever goes wrong with it the log closes as it would without.
 """
 
-import math
-
 from bot.config.settings import Settings
 from bot.errors import ModelError, OverBudget
 from bot.flow.background import BackgroundGate
-from bot.flow.calling import listen, settlement
-from bot.flow.closing import OUTPUT_TOKENS, Summariser
-from bot.flow.crew import Member
+from bot.flow.closing import OUTPUT_TOKENS
 from bot.flow.plan import Planner
+from bot.flow.scribe import Errand, Scribe
 from bot.flow.talk import talk
 from bot.flow.words import Words
 from bot.memory.digest import DigestLine, excerpt
 from bot.memory.notes import kept_lines
 from bot.ports import Clock
-from bot.prompt.tokens import log_budget, message_tokens
+from bot.prompt.tokens import log_budget
 from bot.store.flushes import FullLog
-from bot.store.ledger import Settlement
+from bot.store.ledger import Reservation
 from bot.store.store import Store
 from bot.text.dates import clock_label, local_day
 from bot.text.estimate import estimate_tokens
@@ -28,7 +25,6 @@ from bot.types.heartbeat import HEARTBEAT
 from bot.types.log import Log
 from bot.types.note import Front, NewNote, Written
 from bot.types.people import Chat
-from bot.types.prompt import Message, Prompt, Request
 from bot.types.turn import Call
 
 ROWS, ROW_CHARS, SHOWN_CHARS = 200, 300, 12_000
@@ -39,7 +35,7 @@ class Flushing:
     """Flushes logs, each once."""
 
     def __init__(
-        self, store: Store, scribe: Summariser, planner: Planner, clock: Clock, settings: Settings, words: Words,
+        self, store: Store, scribe: Scribe, planner: Planner, clock: Clock, settings: Settings, words: Words,
         log: Log,
     ) -> None:  # fmt: skip
         self._store = store
@@ -62,19 +58,14 @@ class Flushing:
         """Flush the log of a session if it is to be; whether a note came of it."""
         if not self._settings.memory.flush:
             return False
-        calls: list[Call] = []
         try:
             log = await self._store.flushes.log(session_id)
-            return log is not None and self._wants(log) and await self._flush(log, calls)
+            return log is not None and self._wants(log) and await self._flush(log)
         except OverBudget as error:
             self._log.warning("flush_skipped", session=session_id, why=error.limit)
         except Exception as error:  # noqa: BLE001 - a note that fails must not keep a session from its digest
             fault = error.fault if isinstance(error, ModelError) else type(error).__name__
             self._log.warning("flush_failed", session=session_id, fault=fault)
-            if calls:
-                billed = not isinstance(error, ModelError) or error.billed
-                end = self._store.ledger.charge if billed else self._store.ledger.release
-                await end(calls[-1].id, self._clock.now())
         return False
 
     def _wants(self, log: FullLog) -> bool:
@@ -90,55 +81,37 @@ class Flushing:
             limits.log_tokens, model.window_tokens, model.max_output_tokens, limits.reserve_tokens
         )
 
-    async def _flush(self, log: FullLog, calls: list[Call]) -> bool:
+    async def _flush(self, log: FullLog) -> bool:
         session = await self._store.sessions.session(log.session_id)
         chat = await self._store.people.chat(session.chat_id)
         after = max(session.from_event, log.before)
         lines = await talk(self._store, self._settings, chat.id, after, session.upto_event)
         said = sum(estimate_tokens(line.text) for line in lines if not line.is_bot)
         step, _ = await self._planner.step(chat.id, None, self._clock.now())
-        able = self._scribe.caller.crew.first.model.digests and await self._gate.allows("flush")
+        able = self._scribe.able and await self._gate.allows("flush")
         if not said or said < self._part(self._settings.memory.flush_least) or step != "full" or not able:
             return False
         if not await self._store.flushes.begin(log.epoch_id, session.upto_event):
             return False
-        kept, settlement = await self._ask(log, chat, lines, calls)
-        new = await self._note(chat, lines, kept) if kept else None
-        most = self._settings.notes.max_kilobytes * 1024
-        path = await self._store.flushes.store(settlement, new, most, self._clock.now())
+
+        async def reserve(reservation: Reservation, now: int) -> Call:
+            return await self._store.ledger.reserve(log.session_id, reservation, now)
+
+        script = script_of(" ".join(line.text for line in lines if not line.is_bot), self._words.language)
+        shown = excerpt(lines, ROWS, ROW_CHARS, SHOWN_CHARS)
+        errand = Errand("flush", chat.id, script, shown, OUTPUT_TOKENS, small=False)
+        async with self._scribe.written(errand, reserve) as paper:
+            kept = self._kept(paper.text, lines)
+            new = await self._note(chat, lines, kept) if kept else None
+            most = self._settings.notes.max_kilobytes * 1024
+            path = await self._store.flushes.store(paper.settlement, new, most, self._clock.now())
         self._log.info("flushed", chat=chat.id, session=session.number, lines=len(kept) if path else 0)
         return path is not None
 
-    async def _ask(
-        self, log: FullLog, chat: Chat, lines: tuple[DigestLine, ...], calls: list[Call]
-    ) -> tuple[tuple[Written, ...], Settlement]:
-        """What the model keeps of these lines, and what that cost."""
-        prompt, caller, ledger = self._prompt(lines), self._scribe.caller, self._store.ledger
-        vocabulary = self._planner.vocabulary
-        estimated = sum(message_tokens(message, vocabulary) for message in prompt.messages)
-
-        async def reserve(member: Member) -> Call:
-            now, tokens = self._clock.now(), math.ceil(estimated * await self._planner.ratio(member))
-            reservation = self._planner.reservation("flush", member, tokens, now, estimated)
-            calls.append(await ledger.reserve(log.session_id, reservation, now))
-            return calls[-1]
-
-        model = self._settings.model
-        request = Request(prompt, min(OUTPUT_TOKENS, model.max_output_tokens), 0.0, model.deadline_seconds)
-        first = caller.crew.pick(self._clock.now(), small=False)
-        answered = await caller.ask(chat.id, request, (first, await reserve(first)), reserve, ledger, listen)
-        ratio = await self._planner.ratio(answered.member)
-        paid = settlement(answered, estimated * ratio, vocabulary, self._clock.now())
+    def _kept(self, answer: str, lines: tuple[DigestLine, ...]) -> tuple[Written, ...]:
+        """What the model wants in the note, without what was forgotten."""
         covers = self._store.tombstones.covers
-        kept = tuple(
-            line for line in kept_lines(answered.completion.text, lines) if not covers(line.text.removeprefix("- "))
-        )
-        return kept, paid
-
-    def _prompt(self, lines: tuple[DigestLine, ...]) -> Prompt:
-        language = script_of(" ".join(line.text for line in lines if not line.is_bot), self._words.language)
-        shown = excerpt(lines, ROWS, ROW_CHARS, SHOWN_CHARS)
-        return Prompt((), (Message("system", self._scribe.instructions[language]), Message("user", shown)))
+        return tuple(line for line in kept_lines(answer, lines) if not covers(line.text.removeprefix("- ")))
 
     async def _note(self, chat: Chat, lines: tuple[DigestLine, ...], kept: tuple[Written, ...]) -> NewNote:
         """The part of the day's note that these lines become, by the calendar of whoever the chat belongs to."""

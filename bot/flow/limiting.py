@@ -7,12 +7,12 @@ from bot.config.limits import TalkLimits
 from bot.errors import OverLimit
 from bot.flow.words import Words
 from bot.ports import Clock
-from bot.store.pace import MINUTE_MS
 from bot.store.store import Store
 from bot.store.switches import Switches
 from bot.store.views import Waiting
 from bot.text.dates import day_start, next_local_time
 from bot.text.script import Script
+from bot.types.duration import MINUTE_MS
 from bot.types.event import Event
 from bot.types.log import Log
 from bot.types.occasion import Occasion

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
 from bot.flow.media import Asker, Media, NotSeen
 from bot.flow.words import Words
@@ -12,7 +12,7 @@ from bot.text.clean import as_data
 from bot.text.clip import clip
 from bot.text.estimate import estimate_tokens
 from bot.types.prompt import ToolSpec
-from bot.types.tool import Tool, ToolAnswer, ToolContext, ToolRefused, argument_problem
+from bot.types.tool import Tool, ToolAnswer, ToolContext, ToolRefused, read_arguments
 
 RESULT_TOKENS = 300
 """Most of a tool's result that enters the log (ARCHITECTURE §5)."""
@@ -35,10 +35,7 @@ def look_tool(spec: ToolSpec, store: Store, media: Media, words: Words) -> Tool:
     """The tool over the pictures of the chat that a turn belongs to."""
 
     async def run(context: ToolContext, arguments: str) -> ToolAnswer:
-        try:
-            asked = LookArguments.model_validate_json(arguments)
-        except ValidationError as error:
-            raise ToolRefused("tool_bad_arguments", argument_problem(error)) from error
+        asked = read_arguments(LookArguments, arguments)
         question = " ".join(asked.question.split())
         if not question:
             raise ToolRefused("look_empty")

@@ -30,6 +30,7 @@ from bot.store.views import OpenLog
 from bot.text.dates import next_local_time
 from bot.text.estimate import Vocabulary, estimate_tokens, vocabulary_of
 from bot.types.brought import Brought
+from bot.types.duration import HOUR_MS
 from bot.types.event import Event
 from bot.types.heartbeat import HEARTBEAT
 from bot.types.joining import JOIN
@@ -44,7 +45,6 @@ from bot.types.turn import Cause, Turn
 
 NOT_LATE: CloseReason = ""
 
-HOUR_MS = 3_600_000
 
 DIALOGUES = 4
 """Summaries of past talks in an opening (seed AI Chat Pipeline: 4 of the last three days)."""

@@ -3,21 +3,14 @@
 Whatever goes wrong, the sentence stays as it was said.
 """
 
-import math
-from collections.abc import Mapping
-from dataclasses import dataclass
-
 from bot.config.settings import Settings
 from bot.errors import ModelError, OverBudget
 from bot.flow.background import BackgroundGate
-from bot.flow.calling import Caller, listen, settlement
-from bot.flow.crew import Member
-from bot.flow.plan import Planner
+from bot.flow.scribe import Errand, Scribe
 from bot.flow.words import Words
 from bot.memory.rewriting import Verdict, parse_verdict
 from bot.ports import Clock
-from bot.prompt.tokens import message_tokens
-from bot.store.ledger import Settlement
+from bot.store.ledger import Reservation, Settlement
 from bot.store.questions import Asked
 from bot.store.rewrites import Outcome, Waiting
 from bot.store.store import Store
@@ -26,7 +19,6 @@ from bot.text.script import Script
 from bot.types.log import Log
 from bot.types.memory import Memory, Question
 from bot.types.outgoing import Draft
-from bot.types.prompt import Message, Prompt, Request
 from bot.types.turn import Call
 
 MOST_TRIES = 3
@@ -42,23 +34,14 @@ FINAL = ("refused", "filtered", "overflow")
 """Faults that the same request would meet again: 400, 401, 403, 404, a filter, a text too long."""
 
 
-@dataclass(frozen=True, slots=True)
-class Editor:
-    """Who rewrites, and what it is told in each language."""
-
-    caller: Caller
-    instructions: Mapping[Script, str]
-
-
 class Rewriting:
     """Rewrites what waits for it."""
 
     def __init__(
-        self, store: Store, editor: Editor, planner: Planner, clock: Clock, settings: Settings, words: Words, log: Log
-    ) -> None:
+        self, store: Store, scribe: Scribe, clock: Clock, settings: Settings, words: Words, log: Log
+    ) -> None:  # fmt: skip
         self._store = store
-        self._editor = editor
-        self._planner = planner
+        self._scribe = scribe
         self._clock = clock
         self._settings = settings
         self._words = words
@@ -77,41 +60,26 @@ class Rewriting:
 
     async def _asked(self, waiting: Waiting) -> Outcome | None:
         """What the model makes of it; None when it is to be tried again."""
-        memory, reserved = waiting.memory, list[Call]()
+        memory, tried = waiting.memory, waiting.attempts + 1
         person = await self._store.people.person(memory.owner_id or 0)
         script = self._words.script(person)
-        prompt = Prompt((), (Message("system", self._editor.instructions[script]), Message("user", memory.text)))
-        vocabulary, caller = self._planner.vocabulary, self._editor.caller
-        estimated = sum(message_tokens(message, vocabulary) for message in prompt.messages)
 
-        async def reserve(member: Member) -> Call:
-            now, tokens = self._clock.now(), math.ceil(estimated * await self._planner.ratio(member))
-            reservation = self._planner.reservation("rewrite", member, tokens, now, estimated)
-            reserved.append(await self._store.rewrites.reserve(memory, reservation, now))
-            return reserved[-1]
+        async def reserve(reservation: Reservation, now: int) -> Call:
+            return await self._store.rewrites.reserve(memory, reservation, now)
 
-        model = self._settings.model
-        most = min(OUTPUT_TOKENS, model.max_output_tokens)
-        member = caller.crew.pick(self._clock.now(), small=True)
+        errand = Errand("rewrite", memory.chat_id, script, memory.text, OUTPUT_TOKENS, small=True)
         try:
-            first = member, await reserve(member)
-            request = Request(prompt, most, 0.0, model.deadline_seconds)
-            answered = await caller.ask(memory.chat_id, request, first, reserve, self._store.ledger, listen)
+            async with self._scribe.written(errand, reserve) as paper:
+                verdict = parse_verdict(paper.text)
+                if verdict is not None:
+                    return self._outcome(verdict, memory, paper.settlement, script, tried)
+                await self._store.ledger.settle(paper.settlement, self._clock.now())
         except OverBudget as error:
             self._log.warning("over_budget", memory=memory.id, chat=memory.chat_id, limit=error.limit)
             return Outcome("")
         except ModelError as error:
-            ledger = self._store.ledger
-            if reserved:
-                await (ledger.charge if error.billed else ledger.release)(reserved[-1].id, self._clock.now())
             return await self._put_off(waiting, error.fault in FINAL or error.final, error.fault)
-        ratio = await self._planner.ratio(answered.member)
-        paid = settlement(answered, estimated * ratio, vocabulary, self._clock.now())
-        verdict = parse_verdict(answered.completion.text)
-        if verdict is None:
-            await self._store.ledger.settle(paid, self._clock.now())
-            return await self._put_off(waiting, False, "invalid")
-        return self._outcome(verdict, memory, paid, script, waiting.attempts + 1)
+        return await self._put_off(waiting, False, "invalid")
 
     async def _put_off(self, waiting: Waiting, final: bool, fault: str) -> Outcome | None:
         memory, tried = waiting.memory, waiting.attempts + 1

@@ -9,6 +9,7 @@ from bot.flow.live import PLACEHOLDER
 from bot.flow.words import Words
 from bot.ports import Adapter, Alarm, Clock, Edits, Splits, Typing, offers
 from bot.store.store import Store
+from bot.types.duration import HOUR_MS
 from bot.types.log import Log
 from bot.types.outgoing import Draft, Following, Outgoing
 from bot.types.people import Chat
@@ -17,7 +18,7 @@ FIRST_WAIT_MS = 1_000
 LONGEST_WAIT_MS = 180_000
 """Back-off of a message that did not go out (FAULTS D5: 1 s, at most 3 min)."""
 
-MUTED_MS = 3_600_000
+MUTED_MS = HOUR_MS
 """How long nothing is said in a chat that may be read but not written to, before it is tried again."""
 
 

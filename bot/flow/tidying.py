@@ -3,15 +3,14 @@
 from bot.config.settings import Settings
 from bot.flow.aside import Aside
 from bot.flow.words import Words
-from bot.memory.vitality import ARCHIVED, DAY_MS, Capacity, count_after, crowded_out, used_at, vitality, worn_out
+from bot.memory.vitality import ARCHIVED, Capacity, count_after, crowded_out, used_at, vitality, worn_out
 from bot.ports import Clock
 from bot.store.lives import Upkeep
 from bot.store.store import Store
 from bot.text.dates import next_local_time
+from bot.types.duration import DAY_MS, HOUR_MS
 from bot.types.log import Log
 from bot.types.memory import Memory
-
-HOUR_MS = 3_600_000
 
 
 class Tidying:

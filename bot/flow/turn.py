@@ -7,7 +7,7 @@ from bot.errors import ForgottenError, ModelError, OverBudget, StoreError
 from bot.flow.calling import Answered, Caller
 from bot.flow.crew import Member
 from bot.flow.hearing import Hearing
-from bot.flow.plan import HOUR_MS, Plan, Planner
+from bot.flow.plan import Plan, Planner
 from bot.flow.refusing import Refusing
 from bot.flow.sending import Sending
 from bot.flow.toolcalls import cause_of, mine, sound, unanswered
@@ -26,6 +26,7 @@ from bot.store.ledger import Settlement
 from bot.store.refusals import OVER
 from bot.store.store import Store
 from bot.store.turns import Asked, Saying
+from bot.types.duration import HOUR_MS
 from bot.types.log import Log
 from bot.types.occasion import Occasion
 from bot.types.outgoing import Draft

@@ -6,13 +6,12 @@ from bot.ports import Clock
 from bot.store.forgetting import Forgetting
 from bot.store.keeping import Receipt
 from bot.store.store import Store
+from bot.types.duration import DAY_MS
 from bot.types.event import Event
 from bot.types.outgoing import Button
 from bot.types.people import Person
 from bot.types.tool import Unlearn
 from bot.types.turn import Turn
-
-DAY_MS = 86_400_000
 
 
 class Unlearning:
@@ -28,7 +27,7 @@ class Unlearning:
         """Forget it and say so; what is left of the message is answered in a turn of its own. Once for a message."""
         now, memory, days = self._clock.now(), unlearn.memory, self._settings.memory.undo_days
         forever = unlearn.forever or not days
-        self._store.tombstones.bury(memory.id, memory.text, now)
+        self._store.tombstones.bury_all([(memory.id, text) for text in memory.wordings], now)
         script = self._words.script(person)
         event = Event(unlearn.event_id, turn.chat_id, now, "message", person.id, person.name, "")
         _, account = await self._store.access.answer_to(event)

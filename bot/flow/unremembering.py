@@ -1,22 +1,23 @@
 """忘记, 别记这个 and 撤销 carried out without a model; when several fit, what was meant is asked back."""
 
+from collections.abc import Iterable
+
 from bot.config.settings import Settings
-from bot.flow.confirming import Confirming, Told
+from bot.flow.confirming import NAMED, Confirming, Told
 from bot.flow.words import Words
 from bot.memory.match import match
 from bot.memory.shown import shown
 from bot.ports import Clock
 from bot.store.forgetting import Forgetting
 from bot.store.store import Store
+from bot.types.duration import DAY_MS, HOUR_MS
 from bot.types.event import Event
 from bot.types.memory import Memory, MemoryCommand, Question
-
-DAY_MS = 86_400_000
 
 SHOWN = 5
 """How many candidates a question back names."""
 
-JUST_MS = 3_600_000
+JUST_MS = HOUR_MS
 """What 那条 points at was told within an hour; after that it is asked back."""
 
 
@@ -106,11 +107,11 @@ class Unremembering:
     ) -> str:  # fmt: skip
         """Forget these memories of that person; they alone can take it back. `missing` are numbers without one."""
         now = self._clock.now()
-        self._bury(found, now)
+        self._store.tombstones.bury_all(wordings(found), now)
         days = self._settings.memory.undo_days
         forever = forever or not days
         forgetting = Forgetting(found, owner_id, None if forever else now + days * DAY_MS, unwished)
-        numbers = " ".join(f"#{memory.id}" for memory in found)
+        numbers = self._confirming.numbers(found, told)
         several = len(found) > 1
         key = "forgot_forever" if forever else "unkept" if unwished else "forgot_several" if several else "forgot"
 
@@ -143,7 +144,7 @@ class Unremembering:
             return await self._disable(tuple(known), known[0].owner_id or told.person_id, command.forever, told)
         now, days = self._clock.now(), self._settings.memory.undo_days
         kept = bool(what.memories) and bool(days) and not command.forever
-        shown = " ".join(f"#{memory.id}" for memory in what.memories)
+        shown = self._confirming.numbers(what.memories, told)
         own = all(memory.owner_id == told.person_id for memory in what.memories)
 
         def receipt(found: int, again: bool) -> str:
@@ -165,10 +166,11 @@ class Unremembering:
         kept = await self._store.off_record.kept_from(events, told.person_id)
         found = kept or (match(command.content, owned) if command.content else ())
         now, days = self._clock.now(), self._settings.memory.undo_days
-        self._bury(found, now)
+        if found:
+            self._store.tombstones.bury_all(wordings(found), now)
         purge_at = now + days * DAY_MS if days else None
         forgetting = Forgetting(found, told.person_id, purge_at) if found else None
-        numbers = " ".join(f"#{memory.id}" for memory in found)
+        numbers = self._confirming.numbers(found, told)
 
         def receipt(number: int, again: bool) -> str:
             return self._confirming.text("aside_forgot" if again else "aside", told, list=numbers, days=days)
@@ -196,16 +198,18 @@ class Unremembering:
         restored = await self._store.memories.undo(numbers, told.person_id, told.audience, receipt, now)
         if restored is None:
             return await self._confirming.say("undo_none", told)
-        for memory in await self._store.memories.owned(told.person_id, told.audience):
-            if memory.id in numbers:
-                for text in filter(None, (memory.text, memory.original)):
-                    self._store.tombstones.lift(text, now)
+        owned, back = await self._store.memories.owned(told.person_id, told.audience), frozenset(numbers)
+        texts = wordings([memory for memory in owned if memory.id in back])
+        self._store.tombstones.lift_all([text for _, text in texts], now)
         return restored
 
-    def _bury(self, memories: tuple[Memory, ...], now: int) -> None:
-        for memory in memories:
-            for text in filter(None, (memory.text, memory.original)):
-                self._store.tombstones.bury(memory.id, text, now)
-
     def _back(self, numbers: tuple[int, ...], told: Told) -> str:
-        return "\n".join(self._confirming.text("undone", told, id=number) for number in numbers)
+        lines = [self._confirming.text("undone", told, id=number) for number in numbers[:NAMED]]
+        if len(numbers) > NAMED:
+            lines.append(self._confirming.text("forgot_more", told, n=len(numbers) - NAMED))
+        return "\n".join(lines)
+
+
+def wordings(memories: Iterable[Memory]) -> list[tuple[int, str]]:
+    """All that these memories say or said first, each with its number."""
+    return [(memory.id, text) for memory in memories for text in memory.wordings]

@@ -9,13 +9,14 @@ from bot.flow.embedding import EmbeddingCalls
 from bot.ports import Alarm, Clock
 from bot.store.store import Store
 from bot.store.vectors import NewVector, Space
+from bot.types.duration import HOUR_MS
 from bot.types.embedding import Embedded, Unembedded
 from bot.types.log import Log
 
 GATHER_MS = 20_000
 """How long what is new is gathered before one call makes its vectors: a talk has many short lines."""
 
-FIRST_WAIT_MS, LONGEST_WAIT_MS = 30_000, 3_600_000
+FIRST_WAIT_MS, LONGEST_WAIT_MS = 30_000, HOUR_MS
 """Before trying again: 30 s, doubled each time, at most an hour; as digests do."""
 
 PAGE = 256

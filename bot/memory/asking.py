@@ -7,7 +7,7 @@ them write: what is kept stands in those words, and so does the wish.
 from collections.abc import Awaitable, Callable
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
 from bot.memory.match import match
 from bot.memory.wishes import Own, meant
@@ -16,7 +16,7 @@ from bot.text.clip import clip
 from bot.text.fold import fold
 from bot.types.memory import Memory, NewMemory
 from bot.types.prompt import ToolSpec
-from bot.types.tool import Tool, ToolAnswer, ToolContext, ToolRefused, Unlearn, argument_problem
+from bot.types.tool import Tool, ToolAnswer, ToolContext, ToolRefused, Unlearn, read_arguments
 
 SHOWN, SHOWN_CHARS = 5, 80
 """How many memories a refusal names, and characters of each."""
@@ -53,10 +53,7 @@ def remember_tool(
     """
 
     async def run(context: ToolContext, arguments: str) -> ToolAnswer:
-        try:
-            asked = RememberArguments.model_validate_json(arguments)
-        except ValidationError as error:
-            raise ToolRefused("tool_bad_arguments", argument_problem(error)) from error
+        asked = read_arguments(RememberArguments, arguments)
         text = " ".join(clean(asked.text).split())
         if not text:
             raise ToolRefused("remember_empty")
@@ -86,10 +83,7 @@ def forget_tool(
     """The tool; `owned` are the memories of the person that the audience may see, newest first."""
 
     async def run(context: ToolContext, arguments: str) -> ToolAnswer:
-        try:
-            asked = ForgetArguments.model_validate_json(arguments)
-        except ValidationError as error:
-            raise ToolRefused("tool_bad_arguments", argument_problem(error)) from error
+        asked = read_arguments(ForgetArguments, arguments)
         number = str(asked.id if asked.id is not None else "").strip().lstrip("#")
         wanted = (asked.text or "").strip()
         if bool(number) == bool(wanted) or (number and not (number.isascii() and number.isdigit())):

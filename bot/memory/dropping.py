@@ -25,7 +25,8 @@ _NUMBERED = LazyPattern(
     "[/.]?(?:(?P<forget>忘记|忘掉|忘了|forget(?: about)?(?: memory)?"
     "|(?:删掉|删除|delete|remove|erase)(?= ?(?:#|[0-9]+ ?号|编号|记忆|memory)))"
     "|(?P<undo>撤[销消回]|复原|恢复|还原|undo|restore)) ?"
-    rf"(?:编?号码?|number ?|no\.? ?|记忆|memory)? ?#?(?P<number>[0-9]{{1,9}})(?: ?[号条])?(?:的?记忆)?{_AFTER}"
+    rf"(?:编?号码?|number ?|no\.? ?|记忆|memory)? ?#?(?P<number>[0-9]{{1,9}})(?: ?[号条])?(?:的?记忆)?"
+    f"(?P<ever> (?:permanently|for good|forever))?{_AFTER}"
 )
 _SEVERAL = LazyPattern(
     "[/.]?(?:忘记|忘掉|忘了|forget(?: about)?(?: memory| memories)?"
@@ -98,7 +99,8 @@ def _numbered(place: Place) -> Found | None:
         return Found("forget", place.start, several.end(), forever=_forever(place), chosen=numbers)
     if match := _NUMBERED.match(place.shape, place.at):
         verb: Verb = "forget" if match["forget"] else "undo"
-        return Found(verb, place.start, match.end(), None, int(match["number"]), _forever(place))
+        forever = match["ever"] is not None or _forever(place)
+        return Found(verb, place.start, match.end(), None, int(match["number"]), forever)
     if match := _UNDO.match(place.shape, place.at):
         alone = p.NOTHING_LEFT.fullmatch(place.shape, 0, place.start) and p.NOTHING_LEFT.fullmatch(
             place.shape, match.end()

@@ -2,12 +2,12 @@
 
 from collections.abc import Awaitable, Callable
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
 from bot.text.clean import clean
 from bot.types.memory import NewMemory
 from bot.types.prompt import ToolSpec
-from bot.types.tool import Tool, ToolAnswer, ToolContext, ToolRefused, argument_problem
+from bot.types.tool import Tool, ToolAnswer, ToolContext, ToolRefused, read_arguments
 
 
 class ExperienceArguments(BaseModel):
@@ -27,10 +27,7 @@ def experience_tool(
     """
 
     async def run(context: ToolContext, arguments: str) -> ToolAnswer:
-        try:
-            asked = ExperienceArguments.model_validate_json(arguments)
-        except ValidationError as error:
-            raise ToolRefused("tool_bad_arguments", argument_problem(error)) from error
+        asked = read_arguments(ExperienceArguments, arguments)
         text = " ".join(clean(asked.summary).split())
         if not text:
             raise ToolRefused("experience_empty")

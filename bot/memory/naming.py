@@ -55,8 +55,8 @@ _NAME_REFUSED = LazyPattern(r"(?:stop|quit|do ?n[o']t|do not|never) (?:call|refe
 _SOON = 4
 """Characters between a name refused and the one that takes its place."""
 _STATED = LazyPattern("(?<![想要让请望欢])你$|都$|大家$|各位$|^(?:and |so |well |oh )?you$")
-_LASTING = LazyPattern("以?后|开始|from now|今往")
 """你叫我X, 大家都叫我X tell what others say; they ask for nothing."""
+_LASTING = LazyPattern("以?后|开始|from now|今往")
 _NO_NAME = LazyPattern(of_zh.NO_NAME)
 _NO_NAME_MOST = 9
 """Characters of a Chinese name; longer ones are sentences."""

@@ -82,7 +82,10 @@ def _read(shape: str) -> list[Found]:
 
 
 def _pasted(shape: str, each: Found) -> bool:
-    """Whether somebody else's line gives the order; 阿明：周五到，记住哦 keeps what somebody told of 阿明."""
+    """Whether the order is in somebody else's line that was pasted (阿明：记住我周五到).
+
+    In 阿明：周五到，记住哦 it is the writer's own: what stands before it, 阿明's line, is what they want kept.
+    """
     keeps_before = each.content is not None and each.content[0] <= each.start
     return not keeps_before and speaks(shape, each.start)
 

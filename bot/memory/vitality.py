@@ -8,9 +8,8 @@ from dataclasses import dataclass
 
 from bot.text.fold import fold
 from bot.text.tokens import STOP, index_terms
+from bot.types.duration import DAY_MS
 from bot.types.memory import PRIORITY, Memory, MemoryKind
-
-DAY_MS = 86_400_000
 
 FLOORS = (1.0, 0.3, 0.1, 0.0)
 """Below these P0 to P3 do not fall by themselves (seed Warm Boot)."""

@@ -1,18 +1,17 @@
 """A model behind an OpenAI-compatible server. It never retries, logs or counts money."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, TypeVar
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from bot.errors import ModelError
 from bot.model.answer import Answer
 from bot.model.dialect import PLAIN, Dialect
+from bot.model.link import Link, within
 from bot.types.prompt import Completion, Request
 
 if TYPE_CHECKING:
     from bot.model.wire import Wire
-
-T = TypeVar("T")
 
 
 class OpenAIModel:
@@ -43,13 +42,12 @@ class OpenAIModel:
         self._proxy = proxy
         self._speaks = speaks
         self._sees = sees
-        self._loading = asyncio.Lock()
-        self._wire: Wire | None = None
+        self._link = Link(self._load)
         self._only_ends = False
 
     async def prepare(self) -> None:
         """Load the library now, so that the first answer need not wait for it (about 1 s)."""
-        await self._loaded()
+        await self._link.wire()
 
     async def complete(self, request: Request) -> Completion:
         """Answer within `deadline_s` seconds, or raise ModelError; cancelling closes the connection."""
@@ -57,7 +55,7 @@ class OpenAIModel:
 
     async def stream(self, request: Request, hear: Callable[[Callable[[], str]], None]) -> Completion:
         """As `complete`; `hear` gets a function for the text so far, each time there is more of it."""
-        wire = await self._loaded()
+        wire = await self._link.wire()
         taken = frozenset(call.id for message in request.prompt.messages for call in message.tool_calls)
         can, keep = self._speaks.capabilities, self._speaks.keeps_reasoning
         answer = Answer(
@@ -77,35 +75,27 @@ class OpenAIModel:
         self, model: str, picture: bytes, mime: str, question: str, max_tokens: int, deadline_s: float
     ) -> Completion:
         """What another model of the server answers about a picture, cut at `max_tokens`; raises ModelError."""
-        wire, answer = await self._loaded(), Answer(frozenset(), whole=False)
-        await _within(deadline_s, wire.see(model, picture, mime, question, max_tokens, answer))
+        wire, answer = await self._link.wire(), Answer(frozenset(), whole=False)
+        await within(deadline_s, wire.see(model, picture, mime, question, max_tokens, answer))
         return answer.completion()
 
     async def listen(self, model: str, sound: bytes, name: str, deadline_s: float) -> str:
         """What is said in a recording, "" when nothing is; raises ModelError."""
-        wire = await self._loaded()
-        return await _within(deadline_s, wire.listen(model, sound, name))
+        wire = await self._link.wire()
+        return await within(deadline_s, wire.listen(model, sound, name))
 
     async def reach(self, deadline_s: float) -> tuple[str, ...]:
         """The names of the server's models, for nothing; raises ModelError. A server may have no list: none."""
-        wire = await self._loaded()
-        return await _within(deadline_s, wire.names())
+        wire = await self._link.wire()
+        return await within(deadline_s, wire.names())
 
     async def body(self, request: Request) -> bytes:
         """The exact bytes that `complete` would send, made by the same call against a transport that only looks."""
-        return await (await self._loaded()).body(request)
+        return await (await self._link.wire()).body(request)
 
     async def close(self) -> None:
         """Close the connections; a later call opens new ones."""
-        wire, self._wire = self._wire, None
-        if wire is not None:
-            await wire.close()
-
-    async def _loaded(self) -> "Wire":
-        async with self._loading:
-            if self._wire is None:
-                self._wire = await asyncio.to_thread(self._load)
-            return self._wire
+        await self._link.close()
 
     def _load(self) -> "Wire":
         from bot.model.wire import Wire
@@ -114,11 +104,3 @@ class OpenAIModel:
             self._base_url, self._api_key, self.name, stream=self._stream, dialect=self._speaks, seeing=self._sees,
             proxy=self._proxy,
         )  # fmt: skip
-
-
-async def _within(deadline_s: float, call: Awaitable[T]) -> T:
-    try:
-        async with asyncio.timeout(deadline_s):
-            return await call
-    except TimeoutError:
-        raise ModelError("timeout", f"no end after {deadline_s:g} s") from None

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from bot.errors import ModelError
 from bot.model.answer import describe, fault_of, label
 from bot.model.dialect import PLAIN
+from bot.model.link import Link, within
 from bot.types.embedding import Embedded
 
 if TYPE_CHECKING:
@@ -33,38 +34,26 @@ class OpenAIEmbedder:
         self._api_key = api_key
         self._dimensions = dimensions
         self._proxy = proxy
-        self._loading = asyncio.Lock()
-        self._wire: Wire | None = None
+        self._link = Link(self._load)
 
     async def embed(self, texts: Sequence[str], deadline_s: float) -> Embedded:
         """The vectors within `deadline_s` seconds, or ModelError, whatever the server answers."""
-        try:
-            async with asyncio.timeout(deadline_s):
-                wire = await self._loaded()
-                raw = await wire.embed(texts, self._dimensions)
-                return await asyncio.to_thread(read_answer, raw, len(texts), self._dimensions)
-        except TimeoutError:
-            raise ModelError("timeout", f"no vectors after {deadline_s:g} s") from None
+        return await within(deadline_s, self._embed(texts), "no vectors")
 
     async def reach(self, deadline_s: float) -> tuple[str, ...]:
         """The names of the server's models, for nothing; raises ModelError. A server may have no list: none."""
-        try:
-            async with asyncio.timeout(deadline_s):
-                return await (await self._loaded()).names()
-        except TimeoutError:
-            raise ModelError("timeout", f"no end after {deadline_s:g} s") from None
+        return await within(deadline_s, self._names())
 
     async def close(self) -> None:
         """Close the connections; a later call opens new ones."""
-        wire, self._wire = self._wire, None
-        if wire is not None:
-            await wire.close()
+        await self._link.close()
 
-    async def _loaded(self) -> "Wire":
-        async with self._loading:
-            if self._wire is None:
-                self._wire = await asyncio.to_thread(self._load)
-            return self._wire
+    async def _embed(self, texts: Sequence[str]) -> Embedded:
+        raw = await (await self._link.wire()).embed(texts, self._dimensions)
+        return await asyncio.to_thread(read_answer, raw, len(texts), self._dimensions)
+
+    async def _names(self) -> tuple[str, ...]:
+        return await (await self._link.wire()).names()
 
     def _load(self) -> "Wire":
         from bot.model.wire import Wire

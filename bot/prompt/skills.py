@@ -5,13 +5,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
 from bot.errors import ConfigError
 from bot.text.clean import as_data, clean
 from bot.text.clip import clip
 from bot.types.prompt import ToolSpec
-from bot.types.tool import Tool, ToolAnswer, ToolContext, ToolRefused, argument_problem
+from bot.types.tool import Tool, ToolAnswer, ToolContext, ToolRefused, read_arguments
 
 FOLDER = "skills"
 
@@ -83,10 +83,7 @@ def skill_tool(spec: ToolSpec, texts: Mapping[str, str]) -> Tool:
     """The tool skill(name) over the texts by name: no name from the model ever becomes a path."""
 
     async def run(_: ToolContext, arguments: str) -> ToolAnswer:
-        try:
-            asked = SkillArguments.model_validate_json(arguments)
-        except ValidationError as error:
-            raise ToolRefused("tool_bad_arguments", argument_problem(error)) from error
+        asked = read_arguments(SkillArguments, arguments)
         text = texts.get(unicodedata.normalize("NFC", asked.name.strip()))
         if text is None:
             raise ToolRefused("skill_unknown", as_data(clip(asked.name, NAME_CHARS)))

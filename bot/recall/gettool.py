@@ -4,10 +4,10 @@ import re
 from collections.abc import Awaitable, Callable
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
 from bot.types.prompt import ToolSpec
-from bot.types.tool import Tool, ToolAnswer, ToolContext, ToolRefused, argument_problem
+from bot.types.tool import Tool, ToolAnswer, ToolContext, ToolRefused, read_arguments
 
 MOST_LINES = 100
 """Lines of a note that one call reads; the result itself has a bound in tokens."""
@@ -42,10 +42,7 @@ def get_tool(spec: ToolSpec, memory: One, line: One, note: Part) -> Tool:
     """
 
     async def run(context: ToolContext, arguments: str) -> ToolAnswer:
-        try:
-            asked = GetArguments.model_validate_json(arguments)
-        except ValidationError as error:
-            raise ToolRefused("tool_bad_arguments", argument_problem(error)) from error
+        asked = read_arguments(GetArguments, arguments)
         given, path = str(asked.id if asked.id is not None else "").strip(), (asked.path or "").strip()
         if not path and _CITED.fullmatch(given):
             given, path = "", given

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from bot.recall.rules import Rules
 from bot.text.fold import fold
 from bot.text.tokens import STOP, index_terms, runs
+from bot.types.duration import DAY_MS
 
 MOST_TOKENS = 24
 """Tokens of a question, in the order of appearance: what comes later is not looked for."""
@@ -71,4 +72,4 @@ def importance(told: int, feedback: float | None, rules: Rules) -> float:
 
 def recency(at: int, now: int, rules: Rules) -> float:
     """1 when it is new, one half after the half-life."""
-    return float(0.5 ** (max(0, now - at) / 86_400_000 / rules.half_life_days))
+    return float(0.5 ** (max(0, now - at) / DAY_MS / rules.half_life_days))

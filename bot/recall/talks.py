@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from bot.recall.question import Question
+from bot.types.duration import DAY_MS
 from bot.types.recall import Candidate, Matches, Scored, Talk, TalkFigure
 
 K1, B = 2.5, 0.75
@@ -35,7 +36,7 @@ STEEP = 5
 SIDE = 0.25
 """Terms that tell less do not make a question longer."""
 
-LATELY, HALF_MS = 1.5, 5 * 86_400_000
+LATELY, HALF_MS = 1.5, 5 * DAY_MS
 """How much more a message's talk of today counts, and in what time that is halved."""
 
 DATED = 3.0

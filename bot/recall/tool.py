@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta, tzinfo
 from typing import Literal, cast
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
 from bot.types.memory import MemoryKind
 from bot.types.prompt import ToolSpec
 from bot.types.recall import KINDS, Finding, FindingKind
-from bot.types.tool import Tool, ToolAnswer, ToolContext, ToolRefused, argument_problem
+from bot.types.tool import Tool, ToolAnswer, ToolContext, ToolRefused, read_arguments
 
 DAY_CHARS = 10
 """Of 2026-05-02."""
@@ -69,10 +69,7 @@ def recall_tool(
     """The tool over a search that filters by audience, and the words it answers in; `zone` is the person's calendar."""
 
     async def run(context: ToolContext, arguments: str) -> ToolAnswer:
-        try:
-            asked = RecallArguments.model_validate_json(arguments)
-        except ValidationError as error:
-            raise ToolRefused("tool_bad_arguments", argument_problem(error)) from error
+        asked = read_arguments(RecallArguments, arguments)
         if not asked.query.strip():
             raise ToolRefused("recall_empty")
         tz = await zone(context) if asked.since or asked.until else None

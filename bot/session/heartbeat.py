@@ -7,9 +7,8 @@ from bot.config.heartbeat import HeartbeatRules
 from bot.config.joining import JoinRules
 from bot.text.dates import local_day, local_hour, next_local_time
 from bot.text.fold import fold
+from bot.types.duration import HOUR_MS
 from bot.types.heartbeat import Silence
-
-HOUR_MS = 3_600_000
 
 _SKIP = re.compile(
     r"(?:<[^<>]*>|[\W_])*(?:s[ .]?k[ .]?i[ .]?p|跳过)(?:\s*(?:[^\w\s]|_).*|\s+skip.*|\s*)"

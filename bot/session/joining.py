@@ -11,10 +11,8 @@ from bot.config.joining import JoinRules
 from bot.session.heartbeat import is_quiet
 from bot.session.trigger import called_by_name
 from bot.text.dates import local_hour, next_local_time
+from bot.types.duration import HOUR_MS, MINUTE_MS
 from bot.types.joining import Entry, Look, Talk, TalkLine, Verdict
-
-HOUR_MS = 3_600_000
-MINUTE_MS = 60_000
 
 MOST_DOUBLINGS = 20
 """Keeps the figure small; the longest pause is reached long before."""

@@ -2,11 +2,11 @@
 
 import json
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
 from bot.text.clean import clean
 from bot.types.prompt import Message, ToolSpec
-from bot.types.tool import Tool, ToolAnswer, ToolContext, ToolRefused, argument_problem
+from bot.types.tool import Tool, ToolAnswer, ToolContext, ToolRefused, read_arguments
 
 NAME = "stop_listen"
 
@@ -29,10 +29,7 @@ def listen_tool(spec: ToolSpec, done: str) -> Tool:
     """
 
     async def run(context: ToolContext, arguments: str) -> ToolAnswer:
-        try:
-            ListenArguments.model_validate_json(arguments or "{}")
-        except ValidationError as error:
-            raise ToolRefused("tool_bad_arguments", argument_problem(error)) from error
+        read_arguments(ListenArguments, arguments or "{}")
         if context.audience.kind == "dm":
             raise ToolRefused("listen_dm")
         return ToolAnswer(done, quiet=True)

@@ -8,8 +8,9 @@ import sqlite3
 from bot.store.changes import goes_on
 from bot.store.database import Database
 from bot.store.events import EVENT, VISIBLE, event_of
-from bot.store.forgetting import Forgetting, forget, purge
+from bot.store.forgetting import Forgetting, forget, purge_now
 from bot.store.keeping import Receipt
+from bot.store.rows import marks
 from bot.store.unnoting import Shelf
 from bot.store.voiding import fail
 from bot.store.windows import requeue
@@ -26,20 +27,20 @@ class Asked:
 
     async def own(self, event_ids: tuple[int, ...], person_id: int) -> tuple[Event, ...]:
         """Those of these messages that this person wrote, in order: nothing forwarded, and nothing of a bot."""
-        marks = ",".join("?" * len(event_ids)) or "NULL"
         rows = await self._database.rows(
-            f"{EVENT}WHERE {VISIBLE}kind = 'message' AND forwarded = 0 AND person_id = ? AND id IN ({marks}) "
-            "AND NOT EXISTS (SELECT 1 FROM person WHERE person.id = person_id AND is_bot = 1) ORDER BY id",
+            f"{EVENT}WHERE {VISIBLE}kind = 'message' AND forwarded = 0 AND person_id = ? "
+            f"AND id IN ({marks(event_ids)}) AND NOT EXISTS "
+            "(SELECT 1 FROM person WHERE person.id = person_id AND is_bot = 1) ORDER BY id",
             (person_id, *event_ids),
         )
         return tuple(event_of(row) for row in rows)
 
     async def kept(self, event_ids: tuple[int, ...], owner_id: int) -> tuple[tuple[int, str], ...]:
         """Number and text of what this person asked to keep in these messages."""
-        marks = ",".join("?" * len(event_ids)) or "NULL"
         rows = await self._database.rows(
             "SELECT DISTINCT memory.id, text FROM memory JOIN edge ON edge.kind = 'memory' AND derived_id = memory.id "
-            f"WHERE owner_id = ? AND asked = 1 AND disabled_at IS NULL AND event_id IN ({marks}) ORDER BY memory.id",
+            f"WHERE owner_id = ? AND asked = 1 AND disabled_at IS NULL AND event_id IN ({marks(event_ids)}) "
+            "ORDER BY memory.id",
             (owner_id, *event_ids),
         )
         return tuple((int(row[0]), str(row[1])) for row in rows)
@@ -51,8 +52,7 @@ class Asked:
         """
         text = await self._database.write(lambda db: self._forget(db, turn, forgetting, receipt, at))
         if forgetting.purge_at is None:
-            await self._database.write(lambda db: purge(db, at))
-            await self._database.truncate()
+            await purge_now(self._database, at)
         return text
 
     def _forget(

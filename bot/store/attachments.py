@@ -12,6 +12,7 @@ from bot.store.database import Database
 from bot.store.events import mark
 from bot.store.indexing import index_lines
 from bot.store.ledger import Owner, Reservation, Settlement, charge, release, reserve, settle
+from bot.store.rows import marks
 from bot.types.event import Attachment, AttachmentKind
 from bot.types.turn import Call
 
@@ -40,7 +41,7 @@ class Attachments:
     async def waiting(self, event_ids: Sequence[int]) -> tuple[Sent, ...]:
         """What of these events nobody has looked at yet, in order."""
         rows = await self._database.rows(
-            f"{SENT} AND attachment.state = 'new' AND event_id IN ({_places(event_ids)}) ORDER BY event_id, position",
+            f"{SENT} AND attachment.state = 'new' AND event_id IN ({marks(event_ids)}) ORDER BY event_id, position",
             event_ids,
         )
         return tuple(_sent(row) for row in rows)
@@ -49,7 +50,7 @@ class Attachments:
         """What the <ctx> tells of the attachments of these events; an event without any is left out."""
         rows = await self._database.rows(
             "SELECT event_id, position, kind, name, state, text FROM attachment "
-            f"WHERE event_id IN ({_places(event_ids)}) ORDER BY event_id, position",
+            f"WHERE event_id IN ({marks(event_ids)}) ORDER BY event_id, position",
             event_ids,
         )
         found: dict[int, list[str]] = {}
@@ -113,10 +114,6 @@ def _finish(db: sqlite3.Connection, sent: Sent, state: Literal["done", "refused"
     )
     if state == "done":
         index_lines(db, (sent.event_id,))
-
-
-def _places(values: Sequence[int]) -> str:
-    return ", ".join("?" * len(values))
 
 
 def _sent(row: tuple[object, ...]) -> Sent:

@@ -197,9 +197,10 @@ class Carrying:
         With `forget_until` (ms, when undo ends) what the file holds no more is forgotten, first in the tombstones.
         """
         gone = plan.forget if forget_until is not None else ()
-        for memory in gone:
-            for text in filter(None, (memory.text, memory.original)):
-                self._tombstones.bury(memory.id, text, at)
+        if gone:
+            self._tombstones.bury_all(
+                [(each.id, text) for each in gone for text in (each.text, each.original) if text], at
+            )
         await self._database.write(lambda db: carry_out(db, plan, at, forget_until, self._shelf))
         if gone:
             await self._database.truncate()

@@ -20,11 +20,12 @@ from bot.store.quoting import QUOTED
 from bot.store.rows import MEMORY, memory_of
 from bot.store.unnoting import Shelf
 from bot.text.fold import fold
+from bot.types.duration import DAY_MS
 from bot.types.memory import Memory, NewMemory
 from bot.types.speaking import HALTS
 
 UNTOLD = Effect("change")
-KEPT_MS = 7 * 86_400_000
+KEPT_MS = 7 * DAY_MS
 """How long the row of a memory that an edit ended is kept, as after 忘记 (ARCHITECTURE §6)."""
 
 PLATFORM_FACTS = ("delete", "migrate", "gone", "back")

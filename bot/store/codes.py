@@ -17,12 +17,12 @@ from bot.store.events import finish
 from bot.store.merge import busy, merge
 from bot.store.outbox import put
 from bot.text.codes import ALPHABET, LENGTH, code_form
+from bot.types.duration import HOUR_MS
 from bot.types.outgoing import Draft
 
 OWNER_FILE = "owner.code"
 """Written by `nuan init` before there is a database; taken into it, and removed, when nuan next looks for a code."""
 
-HOUR_MS = 3_600_000
 LINK_MS = 600_000
 OWNER_MS = 24 * HOUR_MS
 PENDING = 3

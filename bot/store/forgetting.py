@@ -52,10 +52,14 @@ class Forget:
 
     async def purge(self, now: int) -> int:
         """Delete the rows whose days for undo are over, and every trace of them in the files; how many."""
-        count = await self._database.write(lambda db: purge(db, now))
-        if count:
-            await self._database.truncate()
-        return count
+        return await purge_now(self._database, now)
+
+
+async def purge_now(database: Database, now: int) -> int:
+    """As `Forget.purge`; what was scrubbed besides is gone from the files with it."""
+    count = await database.write(lambda db: purge(db, now))
+    await database.truncate()
+    return count
 
 
 def forget(db: sqlite3.Connection, forgetting: Forgetting, receipt: Receipt, at: int, shelf: Shelf) -> str:

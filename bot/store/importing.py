@@ -8,7 +8,7 @@ from typing import cast
 from bot.store.carriednotes import meet
 from bot.store.forgetting import Forgetting, disable
 from bot.store.indexing import index_digest, index_memory
-from bot.store.rows import MEMORY, memory_of
+from bot.store.rows import MEMORY, marks, memory_of
 from bot.store.unnoting import Shelf
 from bot.text.fold import fold
 from bot.types.carried import CarriedMemory, CarriedSummary, Plan
@@ -98,8 +98,9 @@ def _insert(
     values |= {name: value for name, value in memory.more if more.get(name) == _TYPES[type(value)]}
     if memory.archived_at:
         values |= {"disabled_at": memory.archived_at, "disabled_reason": "archived"}
-    holes = ", ".join("?" * len(values))
-    number = db.execute(f"INSERT INTO memory ({', '.join(values)}) VALUES ({holes})", tuple(values.values())).lastrowid
+    number = db.execute(
+        f"INSERT INTO memory ({', '.join(values)}) VALUES ({marks(values)})", tuple(values.values())
+    ).lastrowid
     db.executemany(
         "INSERT INTO merged (memory_id, at, how, before, before_observed_at, said, kind, source, "
         "observed_at, undone_at) "

@@ -143,14 +143,6 @@ class Ledger:
             lambda db: reserve(db, reservation, at, Owner(session_id=session_id, chat_id=_chat(db, session_id)))
         )
 
-    async def reserved_call(self, session_id: int) -> int | None:
-        """The call in flight that belongs to that session and to no turn: its digest's."""
-        row = await self._database.row(
-            "SELECT id FROM call WHERE session_id = ? AND turn_id IS NULL AND cause = 'digest' AND state = 'reserved'",
-            (session_id,),
-        )
-        return int(row[0]) if row else None
-
     async def settle(self, settlement: Settlement, at: int) -> None:
         """Replace the reservation by what the call cost."""
         await self._database.write(lambda db: settle(db, settlement, at))

@@ -143,8 +143,10 @@ def restore(db: sqlite3.Connection, number: int, at: int) -> bool:
 
 
 def done(db: sqlite3.Connection, merged_before: int, now: int, next_at: int) -> None:
-    """Verb: old merges are settled for good, the index is one part again (which a search reads three times as fast as
-    many), and the next time is set."""
+    """Verb: old merges are settled for good, the index is one part again, and the next time is set.
+
+    One part is searched three times as fast as many; where nothing was written since, making it is free (measured).
+    """
     forget_terms(db)
     db.execute(
         "UPDATE memory SET purge_at = ? WHERE disabled_reason = 'merged' AND disabled_at < ?", (now, merged_before)

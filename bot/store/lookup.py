@@ -7,7 +7,7 @@ from bot.store.database import Database
 from bot.store.documents import scopes_of
 from bot.store.events import EVENT, event_of
 from bot.store.memories import visible
-from bot.store.rows import MEMORY, memory_of
+from bot.store.rows import MEMORY, marks, memory_of
 from bot.types.event import Event
 from bot.types.memory import Memory
 from bot.types.people import Audience
@@ -35,7 +35,7 @@ class Lookup:
     async def sources(self, audience: Audience, memory_id: int) -> tuple[Event, ...]:
         """The lines that a memory was told in, oldest first, as far as this audience may see them."""
         scopes = scopes_of(audience)
-        heard = HEARD.format(scopes=",".join("?" * len(scopes)))
+        heard = HEARD.format(scopes=marks(scopes))
         rows = await self._database.rows(
             f"{EVENT}WHERE id IN (SELECT event_id FROM edge WHERE edge.kind = 'memory' AND derived_id = ?) "
             f"AND id IN ({heard}) AND (SELECT count(*) FROM edge WHERE edge.kind = 'memory' AND derived_id = ?) <= ? "
@@ -47,7 +47,7 @@ class Lookup:
     async def around(self, audience: Audience, number: int, reach: int) -> tuple[Event, ...]:
         """A line and at most `reach` before and after it in its chat, in order; none that this audience may not see."""
         scopes = scopes_of(audience)
-        heard = HEARD.format(scopes=",".join("?" * len(scopes)))
+        heard = HEARD.format(scopes=marks(scopes))
         here = "chat_id = (SELECT chat_id FROM doc WHERE kind = 'line' AND ref = ?1)"
         numbered = heard.replace("?", "{}").format(*(f"?{place}" for place in range(3, 3 + len(scopes))))
         rows = await self._database.rows(

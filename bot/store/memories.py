@@ -2,7 +2,7 @@
 
 from bot.store.database import Database
 from bot.store.keeping import Receipt, answer, remember, undo
-from bot.store.rows import MEMORY, memory_of
+from bot.store.rows import MEMORY, marks, memory_of
 from bot.types.memory import Memory, NewMemory
 from bot.types.merging import Merging, keep_apart
 from bot.types.people import Audience
@@ -85,7 +85,7 @@ class Memories:
 
 def visible(audience: Audience) -> tuple[str, tuple[object, ...]]:
     """The condition of ARCHITECTURE §7 and its parameters: private only in the owner's own DM, chat only there."""
-    people = ",".join("?" * len(audience.person_ids)) or "NULL"
+    people = marks(audience.person_ids)
     public = f"(memory.visibility = 'public' AND (memory.owner_id IN ({people}) OR memory.owner_id IS NULL))"
     here = "(memory.visibility = 'chat' AND memory.chat_id = ?)"
     if audience.kind == "dm" and len(audience.person_ids) == 1:

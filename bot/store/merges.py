@@ -19,10 +19,7 @@ NEAR = 12
 TERMS = 48
 """Terms of a statement that are searched for."""
 
-MERGED = (
-    "SELECT id, memory_id, at, how, before, said, kind, source, observed_at, absorbed, undone_at FROM merged "
-    "WHERE memory_id = ? ORDER BY id DESC"
-)
+MERGED = "SELECT id, at, how, before, said, undone_at FROM merged WHERE memory_id = ? ORDER BY id DESC"
 
 
 class Merges:
@@ -194,10 +191,8 @@ def _events(db: sqlite3.Connection, memory_id: int) -> set[int]:
 
 
 def _merged(row: tuple[Any, ...], event_ids: tuple[int, ...]) -> Merged:
-    number, memory_id, at, how, before, said, kind, source, observed_at, absorbed, undone_at = row
-    return Merged(
-        number, memory_id, at, how, before, said, kind, source, observed_at, absorbed, undone_at, event_ids
-    )  # fmt: skip
+    number, at, how, before, said, undone_at = row
+    return Merged(number, at, how, before, said, undone_at, event_ids)
 
 
 def _put_away(db: sqlite3.Connection, number: int, why: str, at: int) -> None:

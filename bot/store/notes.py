@@ -6,6 +6,7 @@ from bot.store.access import Lists
 from bot.store.database import Database
 from bot.store.notefiles import NoteFiles
 from bot.store.noting import leave, take, write
+from bot.store.rows import marks
 from bot.store.unnoting import Shelf
 from bot.types.note import Known, NewNote, NotePart, Taken
 from bot.types.people import Audience
@@ -77,7 +78,7 @@ class Notes:
 
 def seen_by(audience: Audience) -> tuple[str, tuple[object, ...]]:
     """The condition of ARCHITECTURE §7 for notes: a private one only in its owner's own DM, a chat's only there."""
-    people = ",".join("?" * len(audience.person_ids)) or "NULL"
+    people = marks(audience.person_ids)
     here = "(note.visibility = 'chat' AND note.chat_id = ?)"
     public = f"(note.visibility = 'public' AND note.owner_id IN ({people}))"
     if audience.kind == "dm" and len(audience.person_ids) == 1:

@@ -11,7 +11,7 @@ from bot.store.deleting import lines
 from bot.store.forgetting import Forgetting, disable, undigest
 from bot.store.indexing import index_lines, index_memory
 from bot.store.keeping import Receipt, confirm, done_before
-from bot.store.rows import MEMORY, memory_of
+from bot.store.rows import MEMORY, marks, memory_of
 from bot.store.unnoting import Shelf, Unsaid, unnote
 from bot.types.memory import Memory
 
@@ -29,10 +29,9 @@ class OffRecord:
 
     async def kept_from(self, events: tuple[int, ...], owner_id: int) -> tuple[Memory, ...]:
         """What that person asked to keep in these messages."""
-        marks = ",".join("?" * len(events))
         rows = await self._database.rows(
             f"{MEMORY}WHERE disabled_at IS NULL AND asked = 1 AND owner_id = ? AND memory.id IN "
-            f"(SELECT derived_id FROM edge WHERE kind = 'memory' AND event_id IN ({marks})) ORDER BY id",
+            f"(SELECT derived_id FROM edge WHERE kind = 'memory' AND event_id IN ({marks(events)})) ORDER BY id",
             (owner_id, *events),
         )
         return tuple(memory_of(tuple(row)) for row in rows)

@@ -9,6 +9,7 @@ from bot.errors import StoreError
 from bot.store.cutting import fall_silent
 from bot.store.database import Database
 from bot.store.events import finish
+from bot.store.rows import marks
 from bot.types.outgoing import Button, Draft, Following, Outgoing, OutgoingKind
 
 WAITING = """SELECT outbox.id, outbox.chat_id, place.platform, place.external_id, outbox.text, outbox.kind, preview_id,
@@ -180,13 +181,12 @@ class Outbox:
         have gone out (what one person alone may read is sent whole there, too). Returns both numbers.
         """
         left = "WHERE state = 'sending' AND boot <> ?"
-        marks, places = ", ".join("?" * len(resending)), ", ".join("?" * len(placing))
 
         def verb(db: sqlite3.Connection) -> tuple[int, int]:
             again = db.execute(
                 f"UPDATE outbox SET state = 'pending' {left} AND (preview_id <> '' OR EXISTS (SELECT 1 FROM place "
-                f"WHERE place.chat_id = outbox.chat_id AND current = 1 AND (platform IN ({marks}) "
-                f"OR (only_for = '' AND platform IN ({places})))))",
+                f"WHERE place.chat_id = outbox.chat_id AND current = 1 AND (platform IN ({marks(resending)}) "
+                f"OR (only_for = '' AND platform IN ({marks(placing)})))))",
                 (self._boot, *sorted(resending), *sorted(placing)),
             ).rowcount
             lost = db.execute(f"UPDATE outbox SET state = 'unknown', error = 'crash' {left}", (self._boot,)).rowcount

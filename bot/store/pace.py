@@ -3,9 +3,8 @@
 import sqlite3
 
 from bot.errors import OverLimit
+from bot.types.duration import MINUTE_MS
 from bot.types.pace import Pace
-
-MINUTE_MS = 60_000
 
 COUNTED = """FROM call LEFT JOIN turn ON turn.id = call.turn_id WHERE occasion IS NOT NULL
     AND (call.state <> 'released' OR turn.state NOT IN ('failed', 'void')) """

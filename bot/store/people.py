@@ -7,6 +7,7 @@ from typing import cast
 from bot.store.access import Lists
 from bot.store.cutting import fall_silent
 from bot.store.database import Database
+from bot.store.rows import marks
 from bot.types.event import ChatKind, Place, Sender
 from bot.types.people import Audience, Chat, Person
 from bot.types.speaking import Mode
@@ -61,8 +62,9 @@ class People:
 
     async def named(self, numbers: Sequence[int]) -> dict[int, tuple[str, str]]:
         """The display names of these persons and their time zones ("": none of their own)."""
-        marks = ",".join("?" * len(numbers))
-        rows = await self._database.rows(f"SELECT id, name, timezone FROM person WHERE id IN ({marks})", numbers)
+        rows = await self._database.rows(
+            f"SELECT id, name, timezone FROM person WHERE id IN ({marks(numbers)})", numbers
+        )
         return {int(row[0]): (str(row[1]), str(row[2])) for row in rows}
 
     async def person_named(self, name: str) -> Person | None:

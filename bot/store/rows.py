@@ -1,5 +1,6 @@
-"""A memory as its row. It decides nothing and opens no transaction."""
+"""A memory as its row, and marks for values. It decides nothing and opens no transaction."""
 
+from collections.abc import Sized
 from typing import cast
 
 from bot.types.memory import Memory, MemoryKind, Slot, Source, Visibility
@@ -10,6 +11,11 @@ COLUMNS = """memory.id, memory.owner_id, memory.chat_id, memory.visibility, memo
     memory.updated_at, memory.access_count, memory.faded, memory.helpful, memory.unhelpful, memory.praised_at,
     memory.original"""
 MEMORY = f"SELECT {COLUMNS} FROM memory "
+
+
+def marks(values: Sized) -> str:
+    """A question mark for each value, for IN (…); SQLite takes none, too."""
+    return ", ".join("?" * len(values))
 
 
 def memory_of(row: tuple[object, ...]) -> Memory:

@@ -19,6 +19,7 @@ from bot.store.sessions import NewEpoch, close, open_epoch, open_session, take_p
 from bot.store.voiding import ANSWERS_OFF_RECORD, drop_forgotten, end_turn
 from bot.store.windows import hush, keep_open
 from bot.types.brought import Brought
+from bot.types.duration import DAY_MS
 from bot.types.outgoing import Draft, Outgoing
 from bot.types.prompt import Message
 from bot.types.session import CloseReason, Mode
@@ -28,9 +29,6 @@ from bot.types.turn import Call, Turn, TurnState
 TURN = """SELECT turn.id, turn.chat_id, turn.session_id, epoch_id, turn.number, turn.state, why, person_id, asked_at,
     receipts, session.number, epoch.number, session.opened_at, mode, mode_why FROM turn
     JOIN session ON session.id = turn.session_id JOIN epoch ON epoch.id = turn.epoch_id """
-
-
-DAY_MS = 86_400_000
 
 
 @dataclass(frozen=True, slots=True)

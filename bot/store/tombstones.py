@@ -5,6 +5,7 @@ import hmac
 import json
 import os
 import secrets
+from collections.abc import Iterable
 from pathlib import Path
 
 from bot.errors import StoreError
@@ -34,19 +35,27 @@ class Tombstones:
 
     def bury(self, memory_id: int, text: str, at: int) -> None:
         """Write down that this text was forgotten; durable when it returns. StoreError when the disk refuses."""
+        self.bury_all([(memory_id, text)], at)
+
+    def bury_all(self, texts: Iterable[tuple[int, str]], at: int) -> None:
+        """As `bury`, memory and text; the disk is waited for once, however many they are."""
         if not self._key:
             self._key = _new_key(self._key_path)
-        mac = self._mac(text)
-        self._append({"id": memory_id, "mac": mac, "at": at})
-        self._macs.add(mac)
-        self._numbers[memory_id] = mac
+        macs = [(number, self._mac(text)) for number, text in texts]
+        self._append([{"id": number, "mac": mac, "at": at} for number, mac in macs])
+        self._macs.update(mac for _, mac in macs)
+        self._numbers.update(macs)
 
     def lift(self, text: str, at: int) -> None:
         """It was said anew on purpose: no longer forgotten. StoreError when the disk refuses."""
-        if self.covers(text):
-            mac = self._mac(text)
-            self._append({"mac": mac, "lifted": True, "at": at})
-            self._macs.discard(mac)
+        self.lift_all([text], at)
+
+    def lift_all(self, texts: Iterable[str], at: int) -> None:
+        """As `lift`; the disk is waited for once."""
+        macs = [self._mac(text) for text in texts if self.covers(text)]
+        if macs:
+            self._append([{"mac": mac, "lifted": True, "at": at} for mac in macs])
+            self._macs.difference_update(macs)
 
     def covers(self, text: str) -> bool:
         """True when exactly this text (folded) was forgotten and not told anew."""
@@ -73,12 +82,13 @@ class Tombstones:
     def _mac(self, text: str) -> str:
         return hmac.new(self._key, fold(text).strip().encode("utf-8", "replace"), hashlib.sha256).hexdigest()
 
-    def _append(self, row: dict[str, object]) -> None:
-        line = ("\n" + json.dumps(row) + "\n").encode()  # the first line end closes half a line before it
+    def _append(self, rows: list[dict[str, object]]) -> None:
+        # The first line end closes half a line before it.
+        lines = "".join(("\n", *(f"{json.dumps(row)}\n" for row in rows))).encode()
         try:
             descriptor = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
             try:
-                if os.write(descriptor, line) < len(line):
+                if os.write(descriptor, lines) < len(lines):
                     raise OSError("the disk is full")
                 os.fsync(descriptor)
             finally:

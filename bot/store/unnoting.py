@@ -12,6 +12,7 @@ from datetime import date
 from bot.store.documents import forget_terms
 from bot.store.notefiles import NoteFiles, content_of
 from bot.store.noting import MOST_NUMBERS, abandon, forget_lines, mark, unread
+from bot.store.rows import marks
 from bot.text.echo import echoes
 from bot.text.frontmatter import lines_of, read_front, with_events
 from bot.types.note import FOLDER, NoteRefused
@@ -98,9 +99,8 @@ def _from(db: sqlite3.Connection, events: Iterable[int]) -> dict[int, _Lines]:
 
 def _searched(db: sqlite3.Connection, unsaid: Unsaid) -> list[tuple[int, str, bool]]:
     """The notes that may repeat a statement: of these chats, and of the person whose statement it is."""
-    chats = ",".join("?" * len(unsaid.chats)) or "NULL"
     rows = db.execute(
-        f"SELECT id, path, made FROM note WHERE chat_id IN ({chats}) OR owner_id = ? ORDER BY id",
+        f"SELECT id, path, made FROM note WHERE chat_id IN ({marks(unsaid.chats)}) OR owner_id = ? ORDER BY id",
         (*unsaid.chats, unsaid.owner_id),
     )
     return [(number, path, bool(made)) for number, path, made in rows]

@@ -9,7 +9,7 @@ from typing import cast
 
 from bot.store.database import Database
 from bot.store.deleting import erase, lines
-from bot.store.forgetting import Forgetting, disable, purge
+from bot.store.forgetting import Forgetting, disable, purge_now
 from bot.store.keeping import Receipt, confirm, done_before
 from bot.store.rows import MEMORY, memory_of
 from bot.store.unnoting import Shelf
@@ -62,11 +62,11 @@ class Unsay:
         What was asked to be kept in it can be undone until `purge_at` (ms), with None it is purged now.
         """
         for memory in what.memories:
-            self._shelf.bury(memory.id, memory.text, at)
+            for text in memory.wordings:
+                self._shelf.bury(memory.id, text, at)
         text = await self._database.write(lambda db: self._unsay(db, what, purge_at, receipt, at))
         if purge_at is None:
-            await self._database.write(lambda db: purge(db, at))
-            await self._database.truncate()
+            await purge_now(self._database, at)
         return text
 
     def _unsay(

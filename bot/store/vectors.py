@@ -8,6 +8,7 @@ from bot.store.database import Database
 from bot.store.documents import scopes_of
 from bot.store.embedded import TEXT, fingerprint
 from bot.store.ledger import Owner, Reservation, Settlement, reserve, settle
+from bot.store.rows import marks
 from bot.types.embedding import Unembedded
 from bot.types.memory import MemoryKind
 from bot.types.people import Audience
@@ -79,7 +80,7 @@ class Vectors:
         scopes = scopes_of(audience)
         rows = await self._database.rows(
             f"SELECT dimensions, count(*), max(doc_id), sum(doc_id) FROM {SLIM} "
-            f"WHERE scope IN ({_places(scopes)}) AND model = ? GROUP BY dimensions",
+            f"WHERE scope IN ({marks(scopes)}) AND model = ? GROUP BY dimensions",
             (*scopes, model),
         )
         return {row[0]: (row[1], row[2], row[3]) for row in rows}
@@ -88,7 +89,7 @@ class Vectors:
         """The documents with a vector there that this audience may see, newest first."""
         scopes = scopes_of(audience)
         rows = await self._database.rows(
-            f"SELECT doc_id FROM {SLIM} WHERE scope IN ({_places(scopes)}) "
+            f"SELECT doc_id FROM {SLIM} WHERE scope IN ({marks(scopes)}) "
             "AND model = ? AND dimensions = ? ORDER BY doc_id DESC LIMIT ?",
             (*scopes, space.model, space.dimensions, MOST),
         )
@@ -104,7 +105,7 @@ class Vectors:
             part = numbers[start : start + 500]
             found += await self._database.rows(
                 "SELECT doc_id, kind, ref, chat_id, at, vector FROM doc JOIN vector ON doc_id = doc.id WHERE doc.id IN "
-                f"({_places(part)}) AND scope IN ({_places(scopes)}) AND model = ? AND dimensions = ?",
+                f"({marks(part)}) AND scope IN ({marks(scopes)}) AND model = ? AND dimensions = ?",
                 (*part, *scopes, space.model, space.dimensions),
             )
         return found
@@ -115,8 +116,8 @@ class Vectors:
         """Which of these documents this audience may see that are no memories of other types."""
         scopes = scopes_of(audience)
         rows = await self._database.rows(
-            f"SELECT id FROM doc WHERE id IN ({_places(numbers)}) AND scope IN ({_places(scopes)}) AND (kind <> "
-            f"'memory' OR ref IN (SELECT id FROM memory WHERE kind IN ({_places(kinds)})))",
+            f"SELECT id FROM doc WHERE id IN ({marks(numbers)}) AND scope IN ({marks(scopes)}) AND (kind <> "
+            f"'memory' OR ref IN (SELECT id FROM memory WHERE kind IN ({marks(kinds)})))",
             (*numbers, *scopes, *kinds),
         )
         return frozenset(row[0] for row in rows)
@@ -149,7 +150,3 @@ def put(
         ).rowcount
         for each in new
     )
-
-
-def _places(values: Sequence[object]) -> str:
-    return ", ".join("?" * len(values))

@@ -78,6 +78,11 @@ class Memory:
         return self.asked or self.protected
 
     @property
+    def wordings(self) -> tuple[str, ...]:
+        """What it says, and what the person had said before it was rewritten."""
+        return (self.text, self.original) if self.original else (self.text,)
+
+    @property
     def feedback(self) -> float | None:
         """What people thought of the replies that it was told to, -1 to 1; None when nobody said (seed Feedback)."""
         counted = self.helpful + self.unhelpful

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from bot.types.memory import Memory, MemoryKind, NewMemory, Source
+from bot.types.memory import Memory, NewMemory
 
 How = Literal["evidence", "replace", "append", "join", "timeline", "update", "absorb", "outdo"]
 """Into the older one: nothing new, only proof of it (evidence); its text anew (replace, of an identity), with more
@@ -36,20 +36,12 @@ def keep_apart(new: NewMemory, near: tuple[Memory, ...]) -> tuple[Merge, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Merged:
-    """One merge as it is kept: what the memory said before, and what came to it, from which events, times in ms.
-
-    `absorbed` is the number of the memory that went into it, None for a new statement.
-    """
+    """One merge as it is kept: what the memory said before, and what came to it from which events, times in ms."""
 
     id: int
-    memory_id: int
     at: int
     how: How
     before: str
     said: str
-    kind: MemoryKind
-    source: Source
-    observed_at: int
-    absorbed: int | None
     undone_at: int | None
     event_ids: tuple[int, ...]

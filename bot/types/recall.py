@@ -15,7 +15,7 @@ Mode = Literal["keyword", "v2", "hybrid"]
 MODES: tuple[Mode, ...] = ("keyword", "v2", "hybrid")
 
 Profile = Literal["default", "seed"]
-"""Nuan's way of ranking, or the reference's with its numbers."""
+"""Nuan's numbers for the mode v2, or the reference's."""
 
 Span = tuple[int, int]
 """From the first moment, ms, to the first that is not in it any more."""

@@ -2,15 +2,15 @@
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from typing import TypeVar
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
+from bot.types.duration import DAY_MS
 from bot.types.memory import Memory, NewMemory
 from bot.types.merging import Merging, keep_apart
 from bot.types.people import Audience
 from bot.types.prompt import ToolSpec
-
-DAY_MS = 86_400_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +102,14 @@ class Tool:
     reads: bool = False
 
 
-def argument_problem(error: ValidationError) -> str:
-    """The first thing wrong with a tool's arguments, without repeating them."""
-    first = error.errors(include_url=False, include_input=False, include_context=False)[0]
-    return f"{'.'.join(str(part) for part in first['loc']) or 'arguments'}: {first['msg']}"
+Arguments = TypeVar("Arguments", bound=BaseModel)
+
+
+def read_arguments(shape: type[Arguments], arguments: str) -> Arguments:
+    """A model's arguments, JSON text, as a value; ToolRefused says what is wrong first, without repeating them."""
+    try:
+        return shape.model_validate_json(arguments)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False, include_context=False)[0]
+        problem = f"{'.'.join(str(part) for part in first['loc']) or 'arguments'}: {first['msg']}"
+        raise ToolRefused("tool_bad_arguments", problem) from error
