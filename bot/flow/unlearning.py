@@ -28,7 +28,8 @@ class Unlearning:
         """Forget it and say so; what is left of the message is answered in a turn of its own. Once for a message."""
         now, memory, days = self._clock.now(), unlearn.memory, self._settings.memory.undo_days
         forever = unlearn.forever or not days
-        self._store.tombstones.bury(memory.id, memory.text, now)
+        for text in memory.wordings:
+            self._store.tombstones.bury(memory.id, text, now)
         script = self._words.script(person)
         event = Event(unlearn.event_id, turn.chat_id, now, "message", person.id, person.name, "")
         _, account = await self._store.access.answer_to(event)

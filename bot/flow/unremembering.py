@@ -188,13 +188,13 @@ class Unremembering:
             return await self._confirming.say("undo_none", told)
         for memory in await self._store.memories.owned(told.person_id, told.audience):
             if memory.id in numbers:
-                for text in filter(None, (memory.text, memory.original)):
+                for text in memory.wordings:
                     self._store.tombstones.lift(text, now)
         return restored
 
     def _bury(self, memories: tuple[Memory, ...], now: int) -> None:
         for memory in memories:
-            for text in filter(None, (memory.text, memory.original)):
+            for text in memory.wordings:
                 self._store.tombstones.bury(memory.id, text, now)
 
     def _back(self, numbers: tuple[int, ...], told: Told) -> str:

@@ -146,7 +146,8 @@ def revise(db: sqlite3.Connection, edit_id: int, edited: Edited, revision: Revis
             end(db, number, "edited", at, at + KEPT_MS)
         else:
             db.execute(
-                "UPDATE memory SET text = ?, folded = ?, updated_at = ? WHERE id = ?", (text, fold(text), at, number)
+                "UPDATE memory SET text = ?, folded = ?, original = '', updated_at = ? WHERE id = ?",
+                (text, fold(text), at, number),
             )
             index_memory(db, number)
     if revision.rest is not None:

@@ -116,8 +116,8 @@ def _stop(db: sqlite3.Connection, epochs: set[int], at: int) -> None:
 def _forget(db: sqlite3.Connection, events: set[int], at: int, bury: Bury) -> None:
     """Memories made from these lines go at once and do not come back, unless they were told elsewhere too."""
     for event_id in sorted(events):
-        for number, text, asked in db.execute(
-            "SELECT memory.id, text, asked FROM edge JOIN memory ON memory.id = derived_id WHERE edge.kind = 'memory' "
+        for number, text, original, asked in db.execute(
+            "SELECT memory.id, text, original, asked FROM edge JOIN memory ON memory.id = derived_id WHERE edge.kind = 'memory' "
             "AND event_id = ? AND (disabled_at IS NULL OR disabled_reason <> 'deleted')",
             (event_id,),
         ).fetchall():
@@ -125,7 +125,8 @@ def _forget(db: sqlite3.Connection, events: set[int], at: int, bury: Bury) -> No
             if asked and other:
                 continue
             if not other:
-                bury(number, text, at)
+                for said in filter(None, (original, text)):
+                    bury(number, said, at)
             end(db, number, "deleted", at, at)
             drop_merges(db, number, at, at)
     scrub_merges(db, events)

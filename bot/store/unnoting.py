@@ -38,12 +38,12 @@ class Shelf:
 
 @dataclass(frozen=True, slots=True)
 class Unsaid:
-    """What goes: events with all that was written down of them, and a statement wherever one of these people's notes,
-    or those of these chats, repeats it.
+    """What goes: events with all that was written down of them, and a statement, in each of its wordings, wherever one
+    of these people's notes, or those of these chats, repeats it.
     """
 
     events: frozenset[int]
-    statement: str = ""
+    wordings: tuple[str, ...] = ()
     chats: tuple[int, ...] = ()
     owner_id: int | None = None
 
@@ -65,12 +65,12 @@ def unnote(db: sqlite3.Connection, shelf: Shelf, unsaid: Unsaid, at: int) -> Non
     stays in theirs, but is told no more. StoreError when a file cannot be written.
     """
     affected = _from(db, unsaid.events)
-    if unsaid.statement:
+    if unsaid.wordings:
         for number, path, made in _searched(db, unsaid):
             if made:
                 affected.setdefault(number, _Lines())
             else:
-                _hush(db, shelf, (number, path), unsaid.statement, at)
+                _hush(db, shelf, (number, path), unsaid.wordings, at)
     changed = [_take_out(db, shelf, number, lines, unsaid, at) for number, lines in sorted(affected.items())]
     if any(changed):
         forget_terms(db)
@@ -114,11 +114,11 @@ def _read(shelf: Shelf, path: str) -> list[str] | None:
         return None
 
 
-def _hush(db: sqlite3.Connection, shelf: Shelf, note: tuple[int, str], statement: str, at: int) -> None:
+def _hush(db: sqlite3.Connection, shelf: Shelf, note: tuple[int, str], wordings: tuple[str, ...], at: int) -> None:
     """An owner's own file stays as it is; what it says of that comes back no more, and the operator is told."""
     number, path = note
     lines = _read(shelf, path) or []
-    said = [line for line in lines if line.strip() and echoes(statement, line)]
+    said = [line for line in lines if line.strip() and any(echoes(text, line) for text in wordings)]
     for line in said:
         shelf.bury(0, line, at)
     if said:
@@ -138,8 +138,7 @@ def _take_out(db: sqlite3.Connection, shelf: Shelf, number: int, gone: _Lines, u
     _, top = _top(lines)
     marks = [mark(line) for line in lines]
     edited = [text for told, text in gone.texts.items() if told not in marks and text]
-    if unsaid.statement:
-        edited.append(unsaid.statement)
+    edited += unsaid.wordings
     left, out = gone.marks.copy(), set()
     for place, line in enumerate(lines[top:], top):
         ours = left[marks[place]] > 0
@@ -159,7 +158,7 @@ def _take_out(db: sqlite3.Connection, shelf: Shelf, number: int, gone: _Lines, u
         _unmark(db, number, gone.numbers, {marks[place] for place in out} - gone.marks.keys())
         unread(db, number)
         db.execute("UPDATE note SET path = ? WHERE id = ?", (path, number))
-    if by_echo or len(edited) > bool(unsaid.statement):
+    if by_echo or len(edited) > len(unsaid.wordings):
         shelf.told.append((number, path, len(out), "edited"))
     return True
 

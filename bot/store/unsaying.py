@@ -62,7 +62,8 @@ class Unsay:
         What was asked to be kept in it can be undone until `purge_at` (ms), with None it is purged now.
         """
         for memory in what.memories:
-            self._shelf.bury(memory.id, memory.text, at)
+            for text in memory.wordings:
+                self._shelf.bury(memory.id, text, at)
         text = await self._database.write(lambda db: self._unsay(db, what, purge_at, receipt, at))
         if purge_at is None:
             await self._database.write(lambda db: purge(db, at))

@@ -72,6 +72,11 @@ class Memory:
     original: str = ""
 
     @property
+    def wordings(self) -> tuple[str, ...]:
+        """Its text and, where that is a model's, what was said: whatever is done to one is done to both."""
+        return tuple(dict.fromkeys(filter(None, (self.text, self.original))))
+
+    @property
     def kept(self) -> bool:
         """Whether somebody asked to keep it: no tidying, no limit and no merge may take or change it."""
         return self.asked or self.protected
