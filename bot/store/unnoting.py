@@ -106,7 +106,8 @@ def _searched(db: sqlite3.Connection, unsaid: Unsaid) -> list[tuple[int, str, bo
     return [(number, path, bool(made)) for number, path, made in rows]
 
 
-def _read(shelf: Shelf, path: str) -> list[str] | None:
+def read_note(shelf: Shelf, path: str) -> list[str] | None:
+    """The lines of a note as its file has them now; None when it is none any more."""
     try:
         # Whatever an editor made of it: what is not UTF-8 stays as it is.
         return lines_of(shelf.files.read(path, READ_BYTES)[0].decode("utf-8", "surrogateescape").removeprefix("\ufeff"))
@@ -117,7 +118,7 @@ def _read(shelf: Shelf, path: str) -> list[str] | None:
 def _hush(db: sqlite3.Connection, shelf: Shelf, note: tuple[int, str], wordings: tuple[str, ...], at: int) -> None:
     """An owner's own file stays as it is; what it says of that comes back no more, and the operator is told."""
     number, path = note
-    lines = _read(shelf, path) or []
+    lines = read_note(shelf, path) or []
     said = [line for line in lines if line.strip() and any(echoes(text, line) for text in wordings)]
     for line in said:
         shelf.bury(0, line, at)
@@ -130,7 +131,7 @@ def _hush(db: sqlite3.Connection, shelf: Shelf, note: tuple[int, str], wordings:
 def _take_out(db: sqlite3.Connection, shelf: Shelf, number: int, gone: _Lines, unsaid: Unsaid, at: int) -> bool:
     """Take lines out of one note; whether anything of it changed."""
     path = str(db.execute("SELECT path FROM note WHERE id = ?", (number,)).fetchone()[0])
-    lines = _read(shelf, path)
+    lines = read_note(shelf, path)
     if lines is None:
         unread(db, number)
         forget_lines(db, gone.numbers)
@@ -150,8 +151,8 @@ def _take_out(db: sqlite3.Connection, shelf: Shelf, number: int, gone: _Lines, u
     for place in sorted(out):
         shelf.bury(0, lines[place], at)
     by_echo = sum(marks[place] not in gone.marks for place in out)
-    kept = _without(lines, out, unsaid.events)
-    path = _store(shelf, path, kept, gone.named)
+    kept = without(lines, out, unsaid.events)
+    path = put_back(shelf, path, kept, gone.named)
     if not kept:
         abandon(db, number)
     else:
@@ -177,7 +178,7 @@ def _top(lines: list[str]) -> tuple[tuple[int, ...], int]:
     return (front.events if front is not None else ()), end
 
 
-def _without(lines: list[str], out: set[int], events: frozenset[int]) -> list[str]:
+def without(lines: list[str], out: set[int], events: frozenset[int]) -> list[str]:
     """The note without these lines and events; [] when nothing but headings is left."""
     known, top = _top(lines)
     kept = [line for place, line in enumerate(lines) if place not in out]
@@ -186,8 +187,8 @@ def _without(lines: list[str], out: set[int], events: frozenset[int]) -> list[st
     return with_events(kept, tuple(number for number in known if number not in events)) if top else kept
 
 
-def _store(shelf: Shelf, path: str, lines: list[str], rename: bool) -> str:
-    """Write it, or remove it when nothing is left; a name that told something becomes its day and a number."""
+def put_back(shelf: Shelf, path: str, lines: list[str], rename: bool) -> str:
+    """Put a note back without what is gone; its path. It is removed when nothing is left; with `rename` a name that told something becomes its day and a number."""
     if not lines:
         shelf.files.remove(path)
         return path
