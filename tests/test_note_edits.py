@@ -1,7 +1,7 @@
 """What is edited reads in notes as it does now, and wishes to remember or forget stand in none."""
 
 from tests.conftest import NewWorld
-from tests.noting import dm, found, look, notes, on_disk, put
+from tests.noting import dm, found, look, notes, put
 from tests.test_flush import TALK, asked, opened, talk
 from tests.world import World
 

@@ -64,7 +64,7 @@ def unwished(lines: Sequence[DigestLine], names: Sequence[str]) -> tuple[DigestL
         if len(found) == MESSAGES:
             break
         text = line.text[:READ_CHARS]
-        if line.is_bot or not (wish := ordered(text) is not None) and not (read := understand(text, names)).commands:
+        if line.is_bot or (not (wish := ordered(text) is not None) and not (read := understand(text, names)).commands):
             found.append(line)
         elif not wish and (read.rest.strip() or line.marks):
             found.append(replace(line, text=read.rest))

@@ -117,8 +117,8 @@ def _forget(db: sqlite3.Connection, events: set[int], at: int, bury: Bury) -> No
     """Memories made from these lines go at once and do not come back, unless they were told elsewhere too."""
     for event_id in sorted(events):
         for number, text, original, asked in db.execute(
-            "SELECT memory.id, text, original, asked FROM edge JOIN memory ON memory.id = derived_id WHERE edge.kind = 'memory' "
-            "AND event_id = ? AND (disabled_at IS NULL OR disabled_reason <> 'deleted')",
+            "SELECT memory.id, text, original, asked FROM edge JOIN memory ON memory.id = derived_id "
+            "WHERE edge.kind = 'memory' AND event_id = ? AND (disabled_at IS NULL OR disabled_reason <> 'deleted')",
             (event_id,),
         ).fetchall():
             other = elsewhere(db, number, events)

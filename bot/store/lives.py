@@ -143,8 +143,8 @@ def restore(db: sqlite3.Connection, number: int, at: int) -> bool:
 
 
 def done(db: sqlite3.Connection, merged_before: int, now: int, next_at: int) -> None:
-    """Verb: old merges and names that others took the place of are settled for good, the index is one part again (which a search reads three times as fast as
-    many), and the next time is set."""
+    """Verb: old merges and names that others took the place of are settled for good, the index is one part again
+    (which a search reads three times as fast as many), and the next time is set."""
     forget_terms(db)
     db.execute(
         "UPDATE memory SET purge_at = ? WHERE disabled_reason IN ('merged', 'replaced') AND purge_at IS NULL "

@@ -188,7 +188,10 @@ def without(lines: list[str], out: set[int], events: frozenset[int]) -> list[str
 
 
 def put_back(shelf: Shelf, path: str, lines: list[str], rename: bool) -> str:
-    """Put a note back without what is gone; its path. It is removed when nothing is left; with `rename` a name that told something becomes its day and a number."""
+    """Put a note back without what is gone, or remove it when nothing is left; its path.
+
+    With `rename` a name that told something becomes its day and a number.
+    """
     if not lines:
         shelf.files.remove(path)
         return path
