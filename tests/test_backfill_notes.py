@@ -99,6 +99,6 @@ async def test_a_group_that_moves_takes_all_along_and_shows_it_nobody_else(world
     await world.say("小暖，这次聚会的暗号是什么，饭店在哪", who="小李", group="别的群")
     assert not any(word in str(world.prompts[before:]) for word in ("zwk7731", "qpd4242", "rrt5151"))
     assert found(world, dm(world, "小李"), "qpd4242") == found(world, group(world, "别的群"), "qpd4242") == []
-    await told_there(world, "小暖，忘记这次聚会的暗号是紫藤zwk7731", super_id=True)
-    assert world.rows("SELECT count(*) FROM event WHERE instr(text, 'zwk7731')") == [(0,)]
+    await told_there(world, "小暖，忘记 #1", super_id=True)
+    assert world.rows("SELECT id, kind, hidden, text FROM event WHERE instr(text, 'zwk7731')") == []
     assert "zwk7731" not in "".join(notes(world).values())
