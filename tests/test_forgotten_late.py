@@ -1,18 +1,18 @@
-"""The model answers after the forgetting: nothing that it was told before then comes back by its answer."""
+"""The model answers after the forgetting: nothing that it was told before then comes back by its answer.
+
+Replies are in test_forgotten_calls.py, vectors in test_vectors.py.
+"""
 
 import json
 
 from bot.types.prompt import Request
 from tests.conftest import NewWorld
-from tests.embedded import SOON, house
-from tests.fakes.embedding_server import Vectors
 from tests.fakes.model import Answer
-from tests.noting import look, notes, on_disk
+from tests.noting import notes, on_disk
 from tests.storing import holding
 from tests.test_flush import asked
 from tests.test_note_edits import flush_under_way
 from tests.world import World
-from pathlib import Path
 
 CANARY = "紫藤zwk7731"
 SAID = f"我住在{CANARY}路口那栋楼"
@@ -43,7 +43,12 @@ async def test_a_digest(new_world: NewWorld) -> None:
 
     world.model.script = script
     await world.say(f"记住{SAID}。你知道怎么走吗？")
-    for text in ("从车站出来往左拐", "再走过一座石桥", "看到花店就到了", "楼下有只大橘猫"):
+    for text in (
+        "昨天路上遇到一只特别大的狗，差点吓哭了",
+        "后来邻居把它牵走了，我才敢回家去",
+        "你觉得我应该怎么办才好呢",
+        "我想先从看照片开始慢慢练习",
+    ):
         await world.say(text)
     world.shut()
     await world.app.door.accept(world.message("/new"))
@@ -87,37 +92,3 @@ async def test_what_is_not_to_be_recorded_is_not_kept_by_a_flush_under_way(new_w
     await world.held()
     await world.let_answer()
     assert not (world.folder / "notes").exists() or "杭州" not in str(notes(world))
-
-
-async def test_a_reply(new_world: NewWorld) -> None:
-    world = await new_world()
-    await world.say(f"记住{SAID}")
-    world.model.script = lambda request: f"你住在{CANARY}呀"
-    world.shut()
-    await world.app.door.accept(world.message("我家在哪"))
-    await world.held()
-    world.model.script = lambda request: "好" if CANARY not in str(request.prompt.messages) else f"你住在{CANARY}呀"
-    await forget(world)
-    await world.let_answer()
-    await world.say("/new")
-    await look(world)
-    await world.say("早上好")
-    assert nowhere(world)
-    assert CANARY not in str(world.prompts[-1])
-
-
-async def test_a_vector(tmp_path: Path) -> None:
-    forgotten: list[str] = []
-    worlds: list[World] = []
-
-    def answer(texts: list[str]) -> Vectors:
-        if any(CANARY in text for text in texts) and not forgotten:
-            forgotten.extend(texts)
-            worlds[0].app._loop_forget()  # type: ignore[attr-defined]
-        return Vectors()
-
-    async with house(tmp_path) as (world, server):
-        worlds.append(world)
-        server.hold = True  # type: ignore[attr-defined]
-        await world.say(f"记住{SAID}")
-        await world.wait(SOON)
