@@ -22,7 +22,8 @@ from tests.torture.grounds import FIRST_PERSON, TelegramGround
 from tests.torture.kills import WAITING, echo, end, some, start, until
 
 KEPT, GONE = re.compile(r"记住啦 #(\d+)"), re.compile(r"忘掉了 #(\d+)")
-PEOPLE = 3
+PEOPLE = 8
+"""The program says one message a second in a chat: with few people receipts would wait for that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +69,7 @@ class People:
             else:
                 self.ground.write(who, f"记住我的第{self.written}件事是zq{self.written:05}号")
             self.written += 1
-            await asyncio.sleep(self.chance.uniform(0, 0.15))
+            await asyncio.sleep(self.chance.uniform(0, 0.4))
 
 
 async def remembering(folder: Path, kills: int, seed: int = 1, longest_s: float = 3.0) -> Told:
