@@ -57,7 +57,7 @@ def _slug(text: str, names: Sequence[str]) -> str:
     return (head if whole else words[:SLUG_CHARS]).strip("-")
 
 
-def unwished(lines: Sequence[DigestLine], names: Sequence[str]) -> tuple[DigestLine, ...]:
+def unwished(lines: Sequence[DigestLine], names: tuple[str, ...]) -> tuple[DigestLine, ...]:
     """The newest MESSAGES lines of a talk; of a wish to remember or forget only what else its message says, if that."""
     found: list[DigestLine] = []
     for line in reversed(lines):
