@@ -23,6 +23,7 @@ torture: $(VENV)/.dev
 	$(BIN)/python -m tests.torture limits 0 300
 	$(BIN)/python -m tests.torture.deadlines 20
 	$(BIN)/python -m tests.torture.canaries 1000
+	$(BIN)/python -m tests.torture.remembering 50
 	$(BIN)/python -m tests.torture.memories 500
 
 # Explaining asserts beforehand costs every worker five seconds; so only those that fail run again to be explained.

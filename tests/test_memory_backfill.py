@@ -148,6 +148,16 @@ def test_a_rollback_brings_back_the_rows_and_not_what_was_forgotten_since(tmp_pa
     assert look(tmp_path, "SELECT max(id) FROM memory") == [(8,)]
 
 
+def test_what_two_said_alike_is_the_others_still_after_a_rollback(tmp_path: Path) -> None:
+    in_house(tmp_path, lambda store: keep(store, "门禁码是4711"))
+    in_house(tmp_path, lambda store: keep(store, "门禁码是4711", BOB))
+    spoil(tmp_path, "UPDATE memory SET folded = 'x' WHERE id = 1")
+    assert nuan(tmp_path, "backfill", "--apply").code == 0
+    in_house(tmp_path, forget_4711)
+    assert nuan(tmp_path, "rollback").code == 0
+    assert look(tmp_path, "SELECT id FROM memory WHERE disabled_at IS NULL") == [(2,)]
+
+
 def test_with_the_present_file_damaged_tombstones_are_still_obeyed(tmp_path: Path) -> None:
     in_house(tmp_path, fill)
     in_house(tmp_path, lambda store: keep(store, "门禁码是4711"))

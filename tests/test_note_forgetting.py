@@ -65,10 +65,11 @@ async def test_forgetting_for_good_leaves_nothing_on_disk(world: World) -> None:
 
 
 async def test_forgetting_reaches_a_file_that_was_edited(world: World) -> None:
-    await talked(world, f"记住我住在{CANARY}。知道怎么走吗？", "晚饭吃面")
+    await talked(world, f"我住在{CANARY}，知道怎么走吗？", "晚饭吃面")
+    await world.say(f"记住我住在{CANARY}")
     (name,) = notes(world)
     text = notes(world)[name]
-    put(world, f"notes/{name}", text.replace("小王: 记住我住在", "小王说，她住在") + f"\n搬家：{CANARY}\n我的想法\n")
+    put(world, f"notes/{name}", text.replace("小王: 我住在", "小王说，她住在") + f"\n搬家：{CANARY}\n我的想法\n")
     await world.say(f"忘记我住在{CANARY}")
     (left,) = notes(world).values()
     assert CANARY not in left

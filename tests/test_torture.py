@@ -9,6 +9,7 @@ import pytest
 from tests.torture.deadlines import Times, deadlines
 from tests.torture.grounds import discord
 from tests.torture.kills import Plan
+from tests.torture.remembering import remembering
 
 
 async def test_two_kills_lose_nothing_and_nothing_is_said_twice(tmp_path: Path) -> None:
@@ -21,3 +22,9 @@ async def test_two_kills_lose_nothing_and_nothing_is_said_twice(tmp_path: Path) 
 async def test_what_is_due_while_the_program_is_dead_or_stands_still_fires_once(tmp_path: Path, how: Signals) -> None:
     fired = await deadlines(tmp_path, 2, how, Times(3, 3, 5, 3))
     assert fired.right, fired.line()
+
+
+async def test_kills_in_the_middle_of_memory_commands_lose_nothing_and_bring_nothing_back(tmp_path: Path) -> None:
+    told = await remembering(tmp_path, 3, longest_s=2.0)
+    assert told.kept > 0, told.line()
+    assert (told.lost, told.back, told.wrong) == ((), (), ()), told.line()

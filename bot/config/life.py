@@ -18,7 +18,7 @@ class LifeRules(Section):
         default=90,
         ge=1,
         le=3_650,
-        description="How long archived memories, and what was merged, can be brought back, in days.",
+        description="How long archived memories, and what was merged or replaced, can be brought back, in days.",
     )
     max_emotion: int = Field(default=50, ge=1, le=100_000, description="Most emotions of one person.")
     max_knowledge: int = Field(default=250, ge=1, le=100_000, description="Most facts of one person.")

@@ -182,7 +182,13 @@ class Retention(Section):
     """How long things are kept."""
 
     ids_days: int = Field(default=30, ge=1, le=36_500, description="Platform ids of handled messages, in days.")
-    transcript_days: int = Field(default=90, ge=1, le=36_500, description="What was said, in days.")
+    transcript_days: int = Field(
+        default=90,
+        ge=1,
+        le=36_500,
+        description="What was said, with pictures' descriptions and what replies were told from memory, in days; "
+        "memories, summaries and notes stay until they are forgotten.",
+    )
     log_days: int = Field(
         default=7, ge=1, le=36_500, description="What the model saw, in days after its session was digested."
     )

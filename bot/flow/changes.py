@@ -31,11 +31,12 @@ async def follow(event: Event, store: Store, remembering: Remembering, clock: Cl
     revised = revisions(edited.memories, understood.commands, edited.text)
     # Words to be forgotten must not come back with the message that asked for it.
     forgets = any(command.verb == "forget" for command in understood.commands)
+    told = understood.rest if understood.commands else edited.text
     for _, text in revised:
         if text is not None:
             store.tombstones.lift(text, clock.now())
     await store.changes.revise(
-        event.id, edited, Revision(revised, understood.rest if forgets else None), clock.now()
+        event.id, edited, Revision(revised, told, understood.rest if forgets else None), clock.now()
     )  # fmt: skip
 
 

@@ -84,14 +84,14 @@ class Flushing:
     async def _flush(self, log: FullLog) -> bool:
         session = await self._store.sessions.session(log.session_id)
         chat = await self._store.people.chat(session.chat_id)
-        after = max(session.from_event, log.before)
-        lines = await talk(self._store, self._settings, chat.id, after, session.upto_event)
+        after, upto = max(session.from_event, log.before), session.upto_event
+        lines = await talk(self._store, self._settings, chat.id, after, upto)
         said = sum(estimate_tokens(line.text) for line in lines if not line.is_bot)
         step, _ = await self._planner.step(chat.id, None, self._clock.now())
         able = self._scribe.able and await self._gate.allows("flush")
         if not said or said < self._part(self._settings.memory.flush_least) or step != "full" or not able:
             return False
-        if not await self._store.flushes.begin(log.epoch_id, session.upto_event):
+        if not await self._store.flushes.begin(log.epoch_id, upto):
             return False
 
         async def reserve(reservation: Reservation, now: int) -> Call:
@@ -102,6 +102,11 @@ class Flushing:
         errand = Errand("flush", chat.id, script, shown, OUTPUT_TOKENS, small=False)
         async with self._scribe.written(errand, reserve) as paper:
             kept = self._kept(paper.text, lines)
+            # What somebody edited while the model wrote is not kept as it was.
+            now = await talk(self._store, self._settings, chat.id, after, upto)
+            same = {(line.event_id, line.text) for line in now}
+            there = {line.event_id for line in lines if (line.event_id, line.text) in same}
+            kept = tuple(line for line in kept if there.issuperset(line.event_ids))
             new = await self._note(chat, lines, kept) if kept else None
             most = self._settings.notes.max_kilobytes * 1024
             path = await self._store.flushes.store(paper.settlement, new, most, self._clock.now())

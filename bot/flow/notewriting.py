@@ -4,9 +4,10 @@ from collections.abc import Callable
 
 from bot.config.settings import Settings
 from bot.errors import StoreError
+from bot.flow.aside import Aside
 from bot.flow.talk import talk
 from bot.flow.words import Words
-from bot.memory.notes import MESSAGES, named, talk_lines
+from bot.memory.notes import named, talk_lines, unwished
 from bot.store.store import Store
 from bot.text.dates import clock_label, local_day, time_label
 from bot.types.event import Event
@@ -19,13 +20,14 @@ class NoteWriting:
     """Writes talks down."""
 
     def __init__(
-        self, store: Store, settings: Settings, words: Words, log: Log, written: Callable[[], None]
+        self, store: Store, settings: Settings, words: Words, aside: Aside, log: Log, written: Callable[[], None]
     ) -> None:  # fmt: skip
         """`written` is told of every note, so that it is read."""
         self._told = written
         self._store = store
         self._settings = settings
         self._words = words
+        self._aside = aside
         self._log = log
 
     async def ended(self, event: Event, chat: Chat, person: Person) -> None:
@@ -33,7 +35,8 @@ class NoteWriting:
         session = await self._store.sessions.open_session(chat.id)
         if not self._settings.notes.on_new or session is None:
             return
-        lines = (await talk(self._store, self._settings, chat.id, session.from_event, event.id))[-MESSAGES:]
+        told = await talk(self._store, self._settings, chat.id, session.from_event, event.id)
+        lines = await self._aside.run(unwished, told, self._settings.bot.names)
         said = [line for line in lines if not line.is_bot]
         if not said:
             return

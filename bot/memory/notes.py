@@ -6,10 +6,13 @@ It opens no file and asks no model.
 import re
 import unicodedata
 from collections.abc import Sequence
+from dataclasses import replace
 
 from bot.memory.digest import DigestLine
+from bot.memory.ordering import ordered
 from bot.memory.parse import grounded, harmless
 from bot.memory.telling import one_row
+from bot.memory.understand import understand
 from bot.text.clean import clean, clean_name
 from bot.text.clip import clip
 from bot.text.fold import fold
@@ -19,6 +22,8 @@ MESSAGES = 15
 """The newest messages of a session that `/new` writes down (M15)."""
 SLUG_CHARS = 30
 """Longest slug (M15: 30)."""
+READ_CHARS = 8_000
+"""Characters in which a wish is looked for, as when it arrived."""
 LINE_CHARS = 1_000
 """Characters of one message in a note."""
 KEPT_LINES, KEPT_CHARS = 8, 200
@@ -50,6 +55,20 @@ def _slug(text: str, names: Sequence[str]) -> str:
     head, _, cut = words[: SLUG_CHARS + 1].rpartition("-")
     whole = head and cut.isascii() and len(head) >= _TELLING
     return (head if whole else words[:SLUG_CHARS]).strip("-")
+
+
+def unwished(lines: Sequence[DigestLine], names: tuple[str, ...]) -> tuple[DigestLine, ...]:
+    """The newest MESSAGES lines of a talk; of a wish to remember or forget only what else its message says, if that."""
+    found: list[DigestLine] = []
+    for line in reversed(lines):
+        if len(found) == MESSAGES:
+            break
+        text = line.text[:READ_CHARS]
+        if line.is_bot or (not (wish := ordered(text) is not None) and not (read := understand(text, names)).commands):
+            found.append(line)
+        elif not wish and (read.rest.strip() or line.marks):
+            found.append(replace(line, text=read.rest))
+    return tuple(reversed(found))
 
 
 def talk_lines(lines: Sequence[DigestLine], times: Sequence[str]) -> tuple[Written, ...]:

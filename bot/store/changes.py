@@ -7,6 +7,7 @@ import sqlite3
 from dataclasses import dataclass
 
 from bot.errors import ForgottenError, StoreError
+from bot.store.amending import amend
 from bot.store.copies import parted
 from bot.store.database import Database
 from bot.store.deleting import delete, elsewhere, end
@@ -43,9 +44,13 @@ class Edited:
 
 @dataclass(frozen=True, slots=True)
 class Revision:
-    """What an edit makes of memories: (number, new text, None: ended); `rest` is all that stays of the message."""
+    """What an edit makes of memories: (number, new text, None: ended); `rest` is all that stays of the message.
+
+    `told` is what notes tell of it: no wish to remember or forget.
+    """
 
     memories: tuple[tuple[int, str | None], ...]
+    told: str
     rest: str | None = None
 
 
@@ -63,7 +68,7 @@ class Changes:
             return Effect()
         match label:
             case "edit":
-                return edit(db, happened)
+                return edit(db, happened, self._shelf)
             case "delete":
                 delete(db, happened.chat_id, happened.incoming.target, happened.at, self._shelf)
                 return Effect("change", queued=True)
@@ -100,7 +105,7 @@ class Changes:
 
     async def revise(self, edit_id: int, edited: Edited, revision: Revision, at: int) -> None:
         """Bring memories and message in line with an edit, and take the edit off the queue."""
-        await self._database.write(lambda db: revise(db, edit_id, edited, revision, at))
+        await self._database.write(lambda db: revise(db, edit_id, edited, revision, at, self._shelf))
 
     async def delete_again(self, delete_id: int, at: int) -> None:
         """Take what was made of a deleted message while it was being deleted, and the deletion off the queue."""
@@ -114,7 +119,7 @@ class Changes:
         await self._database.write(verb)
 
 
-def edit(db: sqlite3.Connection, happened: Happened) -> Effect:
+def edit(db: sqlite3.Connection, happened: Happened, shelf: Shelf) -> Effect:
     """Verb part: the message reads anew; the model is told, unless it has not been asked to answer it yet."""
     incoming = happened.incoming
     parted(db, happened.chat_id, happened.person_id, incoming.target, incoming.text)
@@ -127,10 +132,13 @@ def edit(db: sqlite3.Connection, happened: Happened) -> Effect:
         return UNTOLD
     db.execute("UPDATE event SET text = ? WHERE id = ?", (incoming.text, row[0]))
     index_lines(db, (row[0],))
+    amend(db, shelf, row[0], row[2], incoming.text)
     return Effect("change" if row[3] else "", queued=True)
 
 
-def revise(db: sqlite3.Connection, edit_id: int, edited: Edited, revision: Revision, at: int) -> None:
+def revise(
+    db: sqlite3.Connection, edit_id: int, edited: Edited, revision: Revision, at: int, shelf: Shelf
+) -> None:  # fmt: skip
     """Verb: memories of an edited command say what it says now, or end; what it shared with others stays."""
     known = {memory.id: memory for memory in edited.memories}
     for number, text in revision.memories:
@@ -147,9 +155,12 @@ def revise(db: sqlite3.Connection, edit_id: int, edited: Edited, revision: Revis
             end(db, number, "edited", at, at + KEPT_MS)
         else:
             db.execute(
-                "UPDATE memory SET text = ?, folded = ?, updated_at = ? WHERE id = ?", (text, fold(text), at, number)
+                "UPDATE memory SET text = ?, folded = ?, original = '', updated_at = ? WHERE id = ?",
+                (text, fold(text), at, number),
             )
             index_memory(db, number)
+    if revision.told != edited.text:
+        amend(db, shelf, edited.event_id, edited.text, revision.told)
     if revision.rest is not None:
         db.execute("UPDATE event SET text = ? WHERE id = ? AND hidden = ''", (revision.rest, edited.event_id))
         index_lines(db, (edited.event_id,))

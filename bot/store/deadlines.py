@@ -134,7 +134,7 @@ def bring_back(db: sqlite3.Connection, now: int, farthest: Farthest) -> int:
 
 
 def tidy(db: sqlite3.Connection, retention: Retention) -> None:
-    """Verb: delivery ids, old texts, logs of digested sessions; counts stay."""
+    """Verb: delivery ids, old texts and what was made or told with them, logs of digested sessions; counts stay."""
     db.execute(
         "UPDATE event SET delivery_key = NULL, external_id = '' WHERE at < ? AND "
         "(delivery_key IS NOT NULL OR external_id <> '')",
@@ -147,16 +147,28 @@ def tidy(db: sqlite3.Connection, retention: Retention) -> None:
     )
     drop(db, "line", (number for (number,) in gone))
     forget_terms(db)
+    db.execute("DELETE FROM attachment WHERE event_id IN (SELECT id FROM event WHERE hidden = 'old')")
+    _untold(db, retention)
     closed = "SELECT id FROM session WHERE state = 'closed' AND closed_at < ?"
     logs = f"SELECT entry.id FROM entry JOIN epoch ON epoch.id = epoch_id WHERE session_id IN ({closed})"
     db.execute(f"DELETE FROM edge WHERE kind IN ('entry', 'told') AND derived_id IN ({logs})", (retention.logs_before,))
     db.execute(f"DELETE FROM entry WHERE id IN ({logs})", (retention.logs_before,))
     db.execute("DELETE FROM effect WHERE at < ?", (retention.ids_before,))
+    over = "state NOT IN ('pending', 'sending') AND coalesce(sent_at, due_at) < ?"
     db.execute(
-        "DELETE FROM outbox WHERE state NOT IN ('pending', 'sending') AND coalesce(sent_at, due_at) < ?",
+        "DELETE FROM sent WHERE turn_id IS NULL AND (chat_id, external_id) IN (SELECT chat_id, value FROM outbox, "
+        f"json_each(external_ids) WHERE {over})",
         (retention.ids_before,),
     )
+    db.execute(f"DELETE FROM outbox WHERE {over}", (retention.ids_before,))
     db.execute(
         "INSERT INTO meta (key, value) VALUES ('tidy_at', ?1) ON CONFLICT (key) DO UPDATE SET value = ?1",
         (str(retention.next_at),),
     )
+
+
+def _untold(db: sqlite3.Connection, retention: Retention) -> None:
+    """Of old turns nobody knows any more what they were told, under which ids they went, and how they were liked."""
+    turns = "SELECT id FROM turn WHERE asked_at < ? AND state NOT IN ('asked', 'answered')"
+    for table in ("brought", "turn_memory", "feedback", "sent"):
+        db.execute(f"DELETE FROM {table} WHERE turn_id IN ({turns})", (retention.transcript_before,))

@@ -25,7 +25,7 @@ def set_aside(db: sqlite3.Connection) -> None:
     db.execute("DROP TABLE IF EXISTS temp.kept")
     db.execute(
         "CREATE TEMP TABLE kept AS SELECT kind, ref, model, dimensions, fingerprint, vector FROM vector "
-        "JOIN doc ON doc.id = doc_id WHERE kind <> 'note'"
+        "JOIN doc ON doc.id = doc_id"
     )
     db.execute("CREATE INDEX temp.kept_of ON kept (kind, ref)")
 

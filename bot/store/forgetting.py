@@ -102,12 +102,13 @@ def _scrub(
     chats = _reach(db, memory, chat_id)
     if chats not in told:
         told[chats] = Lines(said_in(db, chats, forgetting.person_id))
-    hidden = told[chats].echoing(memory.text)
+    hidden = {number for text in memory.wordings for number in told[chats].echoing(text)}
     if memory.source != "tool" or memory.asked:
         hidden |= _sources(db, memory.id)
     stale = _stale_epochs(db, memory, hidden, chats)
-    hidden |= replies(db, memory.text, hidden, stale)
-    unnote(db, shelf, Unsaid(frozenset(hidden), memory.text, chats, _whose(memory)), at)
+    for text in memory.wordings:
+        hidden |= replies(db, text, hidden, stale)
+    unnote(db, shelf, Unsaid(frozenset(hidden), memory.wordings, chats, _whose(memory)), at)
     hide(db, hidden, "forgotten")
     _derived(db, memory, hidden, at, at if forgetting.purge_at is None else forgetting.purge_at)
     for place in chats:
@@ -134,10 +135,10 @@ def _whose(memory: Memory) -> int | None:
 
 
 def _sources(db: sqlite3.Connection, memory_id: int) -> set[int]:
-    """The very messages that it was told in."""
+    """The very messages that it was told in; also one whose text is gone by its age may stand in a note."""
     rows = db.execute(
         "SELECT event.id FROM edge JOIN event ON event.id = edge.event_id WHERE edge.kind = 'memory' "
-        "AND edge.derived_id = ? AND event.hidden = '' AND event.kind = 'message'",
+        "AND edge.derived_id = ? AND event.hidden IN ('', 'old') AND event.kind = 'message'",
         (memory_id,),
     )
     return {cast("int", row[0]) for row in rows}
@@ -218,7 +219,7 @@ def _stale_epochs(db: sqlite3.Connection, memory: Memory, hidden: set[int], chat
             "JOIN session ON session.id = epoch.session_id WHERE session.chat_id = ?",
             (chat_id,),
         )
-        found |= {cast("int", epoch) for epoch, text in logs if epoch not in found and echoes(memory.text, text)}
+        found |= {cast("int", epoch) for epoch, text in logs if epoch not in found and _repeats(memory, text)}
     for epoch_id in sorted(found):
         db.execute("UPDATE epoch SET stale = 'forgotten' WHERE id = ?", (epoch_id,))
         running = db.execute(
@@ -245,22 +246,27 @@ def _derived(db: sqlite3.Connection, memory: Memory, hidden: set[int], at: int, 
         "SELECT id, session_id, summary FROM digest WHERE owner_id IS ?1 OR chat_id = ?2",
         (memory.owner_id, memory.chat_id),
     ).fetchall():
-        if ("digest", number) in from_it or echoes(memory.text, summary):
+        if ("digest", number) in from_it or _repeats(memory, summary):
             _empty(db, number, session_id, at)
-    for number, text in db.execute(
-        "SELECT id, text FROM memory WHERE id <> ?2 AND ((disabled_at IS NULL AND asked = 0) OR "
+    for number, text, original in db.execute(
+        "SELECT id, text, original FROM memory WHERE id <> ?2 AND ((disabled_at IS NULL AND asked = 0) OR "
         "disabled_reason IN ('replaced', 'merged', 'archived')) AND "
         "(owner_id IS ?1 OR (owner_id IS NULL AND chat_id = ?3))",
         (memory.owner_id, memory.id, memory.chat_id),
     ).fetchall():
-        if ("memory", number) in from_it or echoes(memory.text, text):
+        if ("memory", number) in from_it or _repeats(memory, text) or (original and _repeats(memory, original)):
             db.execute(
                 "UPDATE memory SET disabled_at = ?, disabled_reason = 'derived', purge_at = ? WHERE id = ?",
                 (at, purge_at, number),
             )
             index_memory(db, number)
             drop_merges(db, number, at, purge_at)
-    scrub_merges(db, hidden, (memory.owner_id, memory.chat_id), lambda text: echoes(memory.text, text))
+    scrub_merges(db, hidden, (memory.owner_id, memory.chat_id), lambda text: _repeats(memory, text))
+
+
+def _repeats(memory: Memory, line: str) -> bool:
+    """Whether a line says what it says, in a model's words or in those of whoever told it."""
+    return any(echoes(text, line) for text in memory.wordings)
 
 
 def _unsay(db: sqlite3.Connection, memory: Memory, chat_id: int) -> None:
@@ -268,12 +274,12 @@ def _unsay(db: sqlite3.Connection, memory: Memory, chat_id: int) -> None:
     for number, text in db.execute(
         "SELECT id, text FROM outbox WHERE chat_id = ? AND text <> ''", (chat_id,)
     ).fetchall():
-        if echoes(memory.text, text):
+        if _repeats(memory, text):
             # A preview keeps its row: the message on the screen is still to be edited.
             left = "CASE state WHEN 'preview' THEN state ELSE 'cancelled' END"
             db.execute(f"UPDATE outbox SET text = '', state = {left} WHERE id = ?", (number,))
     for key, text in db.execute("SELECT key, result FROM effect WHERE result NOT IN ('', 'done')").fetchall():
-        if echoes(memory.text, text):
+        if _repeats(memory, text):
             db.execute("UPDATE effect SET result = '' WHERE key = ?", (key,))
 
 

@@ -38,6 +38,20 @@ def index_digest(db: sqlite3.Connection, number: int) -> None:
     put(db, Doc("digest", number, scope_of("private", owner, chat), chat, owner, at, text))
 
 
+def index_note(db: sqlite3.Connection, chunk: int) -> None:
+    """Verb part: the index has this piece of a note as it was read last, or not when it is there no more."""
+    row = db.execute(
+        "SELECT visibility, owner_id, chat_id, at, text FROM note_chunk JOIN note ON note.id = note_id "
+        "WHERE note_chunk.id = ?",
+        (chunk,),
+    ).fetchone()
+    if row is None:
+        drop(db, "note", (chunk,))
+        return
+    seen, owner, chat, at, text = row
+    put(db, Doc("note", chunk, scope_of(seen, owner, chat), chat, owner, at, text))
+
+
 def index_lines(db: sqlite3.Connection, numbers: Iterable[int]) -> None:
     """Verb part: the index has these lines as they are now, or not when they may not come back."""
     for number in sorted(numbers):
@@ -62,15 +76,17 @@ def up_to_date(db: sqlite3.Connection) -> None:
 
 
 def rebuild(db: sqlite3.Connection) -> int:
-    """Verb: the rows of memories, summaries and lines are written anew from their tables; how many there are then."""
+    """Verb: all rows are written anew from the tables of what they are of; how many there are then."""
     set_aside(db)
-    for kind, ref in db.execute("SELECT kind, ref FROM doc WHERE kind <> 'note'").fetchall():
+    for kind, ref in db.execute("SELECT kind, ref FROM doc").fetchall():
         drop(db, kind, (ref,))
     for (number,) in db.execute(f"SELECT id FROM memory WHERE {MEMORY} ORDER BY id").fetchall():
         index_memory(db, number)
     for (number,) in db.execute(f"SELECT id FROM digest WHERE {DIGEST} ORDER BY id").fetchall():
         index_digest(db, number)
     index_lines(db, [number for (number,) in db.execute(f"SELECT id FROM event WHERE {LINE} ORDER BY id").fetchall()])
+    for (number,) in db.execute("SELECT id FROM note_chunk ORDER BY id").fetchall():
+        index_note(db, number)
     take_back(db)
     count: int = db.execute("SELECT count(*) FROM doc").fetchone()[0]
     return count

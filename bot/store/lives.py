@@ -62,7 +62,7 @@ class Lives:
         return row is None or int(row[0]) <= now
 
     async def done(self, merged_before: int, now: int, next_at: int) -> None:
-        """The tidying is done till `next_at`; merges made before `merged_before` (ms) can be undone no more."""
+        """The tidying is done till `next_at`; what was merged or replaced before `merged_before` (ms) goes for good."""
         await self._database.write(lambda db: done(db, merged_before, now, next_at))
 
     async def archived(self, owner_id: int, audience: Audience) -> tuple[Memory, ...]:
@@ -143,13 +143,16 @@ def restore(db: sqlite3.Connection, number: int, at: int) -> bool:
 
 
 def done(db: sqlite3.Connection, merged_before: int, now: int, next_at: int) -> None:
-    """Verb: old merges are settled for good, the index is one part again, and the next time is set.
+    """Verb: old merges and names that others took the place of are settled for good, the index is one part again, and
+    the next time is set.
 
     One part is searched three times as fast as many; where nothing was written since, making it is free (measured).
     """
     forget_terms(db)
     db.execute(
-        "UPDATE memory SET purge_at = ? WHERE disabled_reason = 'merged' AND disabled_at < ?", (now, merged_before)
+        "UPDATE memory SET purge_at = ? WHERE disabled_reason IN ('merged', 'replaced') AND purge_at IS NULL "
+        "AND disabled_at < ?",
+        (now, merged_before),
     )
     old = [cast("int", row[0]) for row in db.execute("SELECT id FROM merged WHERE at < ?", (merged_before,))]
     db.executemany(

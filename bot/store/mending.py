@@ -7,7 +7,7 @@ from functools import partial
 from typing import cast
 
 from bot.store.database import Database
-from bot.store.indexing import index_digest, index_lines, index_memory, rebuild
+from bot.store.indexing import index_digest, index_lines, index_memory, index_note, rebuild
 from bot.text.fold import fold
 from bot.types.mending import Fault, Part, Standing
 
@@ -15,7 +15,7 @@ ASTRAY = """SELECT memory.id, owner_id, person.id IS NOT NULL, memory.chat_id, c
     FROM memory LEFT JOIN person ON person.id = owner_id LEFT JOIN chat ON chat.id = memory.chat_id
     WHERE disabled_at IS NULL AND (? IS NULL OR memory.id = ?) ORDER BY memory.id"""
 ROWS = """SELECT kind, ref, doc.scope, doc_text.scope, chat_id, terms FROM doc LEFT JOIN doc_text
-    ON doc_text.rowid = doc.id WHERE kind <> 'note'"""
+    ON doc_text.rowid = doc.id"""
 ORPHANS = "SELECT rowid FROM doc_text WHERE rowid NOT IN (SELECT id FROM doc)"
 
 Judge = Callable[[Standing], Fault | None]
@@ -123,6 +123,8 @@ def _mend_text(db: sqlite3.Connection, fault: Fault) -> int:
             index_memory(db, fault.number)
         case "digest":
             index_digest(db, fault.number)
+        case "note":
+            index_note(db, fault.number)
         case "line":
             index_lines(db, (fault.number,))
         case "row":

@@ -44,6 +44,12 @@ def _join(db: sqlite3.Connection, other: int, chat_id: int, at: int) -> None:
         "WHERE chat_id = ?1) WHERE chat_id = ?2",
         (chat_id, other),
     )
+    # A line is supported by its neighbours: those of the other come after all of this one's, not between them.
+    db.execute(
+        "UPDATE doc SET place = place + (SELECT coalesce(max(place), 0) FROM doc WHERE chat_id = ?1 AND kind = 'line') "
+        "WHERE chat_id = ?2 AND kind = 'line'",
+        (chat_id, other),
+    )
     for table in MOVED:
         db.execute(f"UPDATE {table} SET chat_id = ? WHERE chat_id = ?", (chat_id, other))
     for table in KEYED:

@@ -214,7 +214,8 @@ def forget_lines(db: sqlite3.Connection, numbers: list[int]) -> None:
 
 
 def _gone(db: sqlite3.Connection, event_id: int) -> bool:
-    return db.execute(f"SELECT 1 FROM event WHERE id = ? AND hidden IN {GONE}", (event_id,)).fetchone() is not None
+    where = f"id = ? AND (hidden IN {GONE} OR off_record)"
+    return db.execute(f"SELECT 1 FROM event WHERE {where}", (event_id,)).fetchone() is not None
 
 
 def _before(files: NoteFiles, path: str, front: Front, most: int) -> list[str] | None:

@@ -39,12 +39,12 @@ class Shelf:
 
 @dataclass(frozen=True, slots=True)
 class Unsaid:
-    """What goes: events with all that was written down of them, and a statement wherever one of these people's notes,
-    or those of these chats, repeats it.
+    """What goes: events with all that was written down of them, and a statement, in each of its wordings, wherever one
+    of these people's notes, or those of these chats, repeats it.
     """
 
     events: frozenset[int]
-    statement: str = ""
+    wordings: tuple[str, ...] = ()
     chats: tuple[int, ...] = ()
     owner_id: int | None = None
 
@@ -66,12 +66,12 @@ def unnote(db: sqlite3.Connection, shelf: Shelf, unsaid: Unsaid, at: int) -> Non
     stays in theirs, but is told no more. StoreError when a file cannot be written.
     """
     affected = _from(db, unsaid.events)
-    if unsaid.statement:
+    if unsaid.wordings:
         for number, path, made in _searched(db, unsaid):
             if made:
                 affected.setdefault(number, _Lines())
             else:
-                _hush(db, shelf, (number, path), unsaid.statement, at)
+                _hush(db, shelf, (number, path), unsaid.wordings, at)
     changed = [_take_out(db, shelf, number, lines, unsaid, at) for number, lines in sorted(affected.items())]
     if any(changed):
         forget_terms(db)
@@ -106,7 +106,8 @@ def _searched(db: sqlite3.Connection, unsaid: Unsaid) -> list[tuple[int, str, bo
     return [(number, path, bool(made)) for number, path, made in rows]
 
 
-def _read(shelf: Shelf, path: str) -> list[str] | None:
+def read_note(shelf: Shelf, path: str) -> list[str] | None:
+    """The lines of a note as its file has them now; None when it is none any more."""
     try:
         # Whatever an editor made of it: what is not UTF-8 stays as it is.
         return lines_of(shelf.files.read(path, READ_BYTES)[0].decode("utf-8", "surrogateescape").removeprefix("\ufeff"))
@@ -114,11 +115,11 @@ def _read(shelf: Shelf, path: str) -> list[str] | None:
         return None
 
 
-def _hush(db: sqlite3.Connection, shelf: Shelf, note: tuple[int, str], statement: str, at: int) -> None:
+def _hush(db: sqlite3.Connection, shelf: Shelf, note: tuple[int, str], wordings: tuple[str, ...], at: int) -> None:
     """An owner's own file stays as it is; what it says of that comes back no more, and the operator is told."""
     number, path = note
-    lines = _read(shelf, path) or []
-    said = [line for line in lines if line.strip() and echoes(statement, line)]
+    lines = read_note(shelf, path) or []
+    said = [line for line in lines if line.strip() and any(echoes(text, line) for text in wordings)]
     for line in said:
         shelf.bury(0, line, at)
     if said:
@@ -130,7 +131,7 @@ def _hush(db: sqlite3.Connection, shelf: Shelf, note: tuple[int, str], statement
 def _take_out(db: sqlite3.Connection, shelf: Shelf, number: int, gone: _Lines, unsaid: Unsaid, at: int) -> bool:
     """Take lines out of one note; whether anything of it changed."""
     path = str(db.execute("SELECT path FROM note WHERE id = ?", (number,)).fetchone()[0])
-    lines = _read(shelf, path)
+    lines = read_note(shelf, path)
     if lines is None:
         unread(db, number)
         forget_lines(db, gone.numbers)
@@ -138,8 +139,7 @@ def _take_out(db: sqlite3.Connection, shelf: Shelf, number: int, gone: _Lines, u
     _, top = _top(lines)
     marks = [mark(line) for line in lines]
     edited = [text for told, text in gone.texts.items() if told not in marks and text]
-    if unsaid.statement:
-        edited.append(unsaid.statement)
+    edited += unsaid.wordings
     left, out = gone.marks.copy(), set()
     for place, line in enumerate(lines[top:], top):
         ours = left[marks[place]] > 0
@@ -151,15 +151,15 @@ def _take_out(db: sqlite3.Connection, shelf: Shelf, number: int, gone: _Lines, u
     for place in sorted(out):
         shelf.bury(0, lines[place], at)
     by_echo = sum(marks[place] not in gone.marks for place in out)
-    kept = _without(lines, out, unsaid.events)
-    path = _store(shelf, path, kept, gone.named)
+    kept = without(lines, out, unsaid.events)
+    path = put_back(shelf, path, kept, gone.named)
     if not kept:
         abandon(db, number)
     else:
         _unmark(db, number, gone.numbers, {marks[place] for place in out} - gone.marks.keys())
         unread(db, number)
         db.execute("UPDATE note SET path = ? WHERE id = ?", (path, number))
-    if by_echo or len(edited) > bool(unsaid.statement):
+    if by_echo or len(edited) > len(unsaid.wordings):
         shelf.told.append((number, path, len(out), "edited"))
     return True
 
@@ -178,7 +178,7 @@ def _top(lines: list[str]) -> tuple[tuple[int, ...], int]:
     return (front.events if front is not None else ()), end
 
 
-def _without(lines: list[str], out: set[int], events: frozenset[int]) -> list[str]:
+def without(lines: list[str], out: set[int], events: frozenset[int]) -> list[str]:
     """The note without these lines and events; [] when nothing but headings is left."""
     known, top = _top(lines)
     kept = [line for place, line in enumerate(lines) if place not in out]
@@ -187,8 +187,11 @@ def _without(lines: list[str], out: set[int], events: frozenset[int]) -> list[st
     return with_events(kept, tuple(number for number in known if number not in events)) if top else kept
 
 
-def _store(shelf: Shelf, path: str, lines: list[str], rename: bool) -> str:
-    """Write it, or remove it when nothing is left; a name that told something becomes its day and a number."""
+def put_back(shelf: Shelf, path: str, lines: list[str], rename: bool) -> str:
+    """Put a note back without what is gone, or remove it when nothing is left; its path.
+
+    With `rename` a name that told something becomes its day and a number.
+    """
     if not lines:
         shelf.files.remove(path)
         return path

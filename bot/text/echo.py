@@ -76,7 +76,7 @@ def touches(statement: str, line: str) -> bool:
     return echoes(statement, line) or not telling.isdisjoint(index_terms(line))
 
 
-@lru_cache(maxsize=1)
+@lru_cache(maxsize=8)
 def _read(statement: str) -> tuple[str, frozenset[str], frozenset[str], float]:
     """Of a statement: the folded text, its telling words, those that are codes, and how many are not yet enough."""
     words = frozenset(term for term in index_terms(statement) if len(term) > 1)

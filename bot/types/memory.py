@@ -73,14 +73,14 @@ class Memory:
     original: str = ""
 
     @property
+    def wordings(self) -> tuple[str, ...]:
+        """Its text and, where that is a model's, what was said: whatever is done to one is done to both."""
+        return tuple(dict.fromkeys(filter(None, (self.text, self.original))))
+
+    @property
     def kept(self) -> bool:
         """Whether somebody asked to keep it: no tidying, no limit and no merge may take or change it."""
         return self.asked or self.protected
-
-    @property
-    def wordings(self) -> tuple[str, ...]:
-        """What it says, and what the person had said before it was rewritten."""
-        return (self.text, self.original) if self.original else (self.text,)
 
     @property
     def feedback(self) -> float | None:

@@ -165,6 +165,7 @@ class Field:
         while True:
             yield from ("auto", "recall", "kinds", "get", "line", "note", "write")
             yield from ("boot", "digest", "ctx", "dialog", "forget", "view")
+            yield from ("mem", "number", "keep")
 
     async def _one(self, way: str, spot: Spot) -> None:
         number = self.chosen.randrange(1, 120)
@@ -176,6 +177,7 @@ class Field:
             "note": [("memory_get", {"path": path})],
             "get": [("memory_get", {"id": f"#{number % 60}"}), ("memory_get", {"path": "MEMORY.md"})],
             "line": [("memory_get", {"id": f"@{number}"})],
+            "keep": [("remember", {"text": "大家的暗号"})],
             "write": [("forget", {"id": str(number % 60)}), ("save_experience", {"summary": "暗号"})],
         }
         self.wanted = tools.get(way, [])
@@ -191,6 +193,10 @@ class Field:
                 await self._say(spot, ".ai dialog")
             case "forget":
                 await self._say(spot, f"忘记{self.chosen.choice(PEOPLE)}的暗号")
+            case "mem":
+                await self._say(spot, ".ai mem 暗号")
+            case "number":
+                await self._say(spot, f".ai mem #{number % 60}")
             case "view":
                 await self._view(spot)
             case _:

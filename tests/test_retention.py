@@ -1,0 +1,114 @@
+"""What is kept ends some day: of every table it is known how, and old talk takes along what was made of it."""
+
+from bot.store.schema import MIGRATIONS
+from bot.types.event import Attachment
+from tests.conftest import NewWorld
+from tests.noting import look, notes
+from tests.world import World
+
+DAY = 86_400
+
+ENDS = {
+    "ids_days": "effect outbox",
+    "transcript_days": "attachment brought turn_memory feedback sent",
+    "log_days": "entry",
+    "memory.life.archive_days": "merged",
+    "with what they belong to": "doc doc_text edge vector note_chunk note_line rewriting",
+    "when they are forgotten, tidied away, or their file goes": "memory digest note",
+    "when they are over": "window code question lately",
+    "one row of each person, chat or model": "person account chat place member counting heartbeat joining rush "
+    "chat_context told",
+    "one row of what the program itself is": "meta prefix",
+    "counts and numbers without text once they are old": "event session participant epoch turn turn_event call",
+}
+"""By which setting, or when, the rows of each table go."""
+
+
+def test_of_every_table_it_is_said_how_its_rows_end() -> None:
+    made = {
+        words[words.index("TABLE") + 1]
+        for migration in MIGRATIONS
+        for words in (statement.split() for statement in migration)
+        if words[0] == "CREATE" and "TABLE" in words
+    }
+    made -= {s.split()[2] for migration in MIGRATIONS for s in migration if s.startswith("DROP TABLE")}
+    assert made == {table for tables in ENDS.values() for table in tables.split()}
+
+
+async def old_talk(new_world: NewWorld) -> World:
+    """A talk, with a picture and something remembered, that is older than what was said is kept."""
+    world = await new_world(retention={"transcript_days": 2, "ids_days": 2, "log_days": 1}, notes={"on_new": True})
+    await world.say("记住我喜欢荷花")
+    picture = (Attachment("file", "h", "荷花.bin", "application/x", 3),)
+    await world.say("你看这个荷花", attachments=picture, external_id="m1")
+    sent = str(world.talk.said[-1].outbox_id)
+    reaction = world.message("👍", target=sent)
+    await world.app.door.accept(type(reaction)(reaction.place, reaction.sender, "event", "👍", "reaction", target=sent))
+    await world.app.settled()
+    await world.say("/new")
+    await look(world)
+    for table in ENDS["transcript_days"].split():
+        assert world.rows(f"SELECT count(*) > 0 FROM {table}") == [(1,)], table
+    await world.wait(5 * DAY)
+    return world
+
+
+async def test_with_the_transcript_goes_all_that_was_made_of_it_and_told_in_it(new_world: NewWorld) -> None:
+    world = await old_talk(new_world)
+    for table in (*ENDS["transcript_days"].split(), *ENDS["ids_days"].split(), "entry"):
+        assert world.rows(f"SELECT count(*) FROM {table}") == [(0,)], table
+    assert world.rows("SELECT text FROM memory WHERE disabled_at IS NULL") == [("我喜欢荷花",)]
+    assert "你看这个荷花" in "".join(notes(world).values()), "notes stay, as memories do"
+    await world.say("在吗")
+    assert world.rows("SELECT count(*) > 0 FROM brought") == [(1,)]
+
+
+async def test_a_turn_that_is_not_over_keeps_what_it_was_told(new_world: NewWorld) -> None:
+    world = await new_world(retention={"transcript_days": 1})
+    await world.say("记住我喜欢荷花")
+    world.shut()
+    await world.app.door.accept(world.message("聊聊荷花吧"))
+    await world.held()
+    told = world.rows("SELECT count(*) FROM brought")
+    await world.store._database.write(lambda db: db.execute("UPDATE turn SET asked_at = 1").rowcount)
+    await world.store._database.write(
+        lambda db: db.execute("UPDATE meta SET value = '0' WHERE key = 'tidy_at'").rowcount
+    )
+    world.app.look()
+    await world.held()
+    assert world.rows("SELECT count(*) FROM brought") == told != [(0,)]
+    await world.let_answer()
+
+
+async def test_what_is_forgotten_later_goes_out_of_the_note_of_an_old_talk_too(new_world: NewWorld) -> None:
+    world = await new_world(retention={"transcript_days": 2}, notes={"on_new": True})
+    world.model.digests = True
+    said = "上周末爬香山的时候把手机摔坏了，真心疼"
+    fact = '{"summary": "聊了周末", "memories": [{"type": "event", "text": "爬香山摔坏手机", "from": [1]}]}'
+    world.model.script = lambda request: "嗯嗯" if request.prompt.tools else fact
+    for text in (said, "后来去修了两次都没修好", "店里说要换整块屏幕", "我想干脆买个新的算了", "你觉得买哪个好呢"):
+        await world.say(text)
+    await world.say("/new")
+    await look(world)
+    ((number,),) = world.rows("SELECT id FROM memory WHERE source = 'digest'")
+    await world.store._database.write(
+        lambda db: (
+            db.execute("UPDATE memory SET text = '手机屏碎', folded = '手机屏碎' WHERE id = ?", (number,)).rowcount
+        )
+    )
+    await world.wait(4 * DAY)
+    assert world.rows("SELECT count(*) FROM event WHERE text <> '' AND kind = 'message'") == [(0,)]
+    assert said in "".join(notes(world).values())
+    await world.say(f"忘记 #{number}")
+    assert said not in "".join(notes(world).values())
+
+
+async def test_a_name_that_another_took_the_place_of_is_gone_after_its_days(new_world: NewWorld) -> None:
+    world = await new_world(memory={"life": {"archive_days": 3}})
+    await world.say("叫我小石榴")
+    await world.say("叫我阿明")
+    assert world.rows("SELECT text, disabled_reason FROM memory ORDER BY id") == [("小石榴", "replaced"), ("阿明", "")]
+    await world.wait(2 * DAY)
+    assert world.rows("SELECT count(*) FROM memory") == [(2,)]
+    await world.wait(3 * DAY)
+    assert world.rows("SELECT text FROM memory") == [("阿明",)]
