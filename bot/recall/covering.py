@@ -5,8 +5,7 @@ After maximal marginal relevance (Carbonell and Goldstein, 1998), by the questio
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from heapq import heapify, heappop, heapreplace
+from heapq import heappop, heapreplace
 
 from bot.recall.question import Question
 from bot.types.recall import Scored
@@ -27,8 +26,7 @@ def covering(
     what is cut stays behind.
     """
     share = 1.0 if question.clauses else ONE
-    worth = [(-one.score, place, 0) for place, one in enumerate(ordered) if not one.cut]
-    heapify(worth)
+    worth = [(-one.score, place, 0) for place, one in enumerate(ordered) if not one.cut]  # ordered: a heap already
     left: dict[str, float] = {}
     taken: dict[int, float] = {}
     # Figures only fall while terms are told, so that an old one that is best when weighed anew is the best of all.
@@ -47,11 +45,13 @@ def covering(
     least = min(taken.values(), default=0.0)
     return [
         *(_as(ordered[place], score) for place, score in taken.items()),
-        *(one if one.cut else _as(one, min(one.score, least)) for n, one in enumerate(ordered) if n not in taken),
+        *(
+            one if one.cut or one.score <= least else _as(one, least)
+            for place, one in enumerate(ordered)
+            if place not in taken
+        ),
     ]
 
 
 def _as(one: Scored, score: float) -> Scored:
-    if score == one.score:
-        return one
-    return replace(one, score=score, parts=(*one.parts, ("new", score / one.score)))
+    return Scored(one.finding, score, (*one.parts, ("new", score / one.score)), one.cut) if score < one.score else one
