@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bot.recall.covering import covering
 from bot.recall.fit import pool
 from bot.recall.fusion import HASH_WEIGHT, Likeness
 from bot.recall.hashing import HashEmbedder, seed_sums, sums
@@ -17,7 +18,7 @@ from bot.recall.rules import PROFILES, SEED
 from bot.recall.seeded import content, importance, raw_score, recency, relevance, tokens
 from bot.text.terms import search_terms
 from bot.types.memory import Memory
-from bot.types.recall import MODES, Candidate, Finding, Matches, Mode, Place, Posting, Profile, Trace
+from bot.types.recall import MODES, Candidate, Finding, Matches, Mode, Place, Posting, Profile, Scored, Trace
 
 NOW = 1_781_226_000_000
 DAY = 86_400_000
@@ -157,6 +158,16 @@ def test_an_answer_is_found_by_the_words_of_its_question() -> None:
     found = ranked("what was painted in the workshop", *talk, *other)
     assert ids(found)[:2] == [1, 2]
     assert found.chosen[1].finding.around == (("人1", "What did you paint at the workshop?"),)
+
+
+@pytest.mark.parametrize(("clauses", "second"), [((), 0.8), ((frozenset("ab"), frozenset("c")), 0.6)])
+def test_what_a_line_tells_the_next_one_need_not_tell_again(clauses: tuple[frozenset[str], ...], second: float) -> None:
+    asked = Question("", dict.fromkeys("abc", 1.0), clauses)
+    shares = {1: {"a": 1.0, "b": 1.0}, 2: {"a": 1.0, "b": 1.0}, 3: {"c": 1.0}}
+    scored = [Scored(line(n, ""), score, ()) for n, score in ((1, 1.0), (2, 0.9), (3, 0.8))]
+    ordered = covering(asked, scored, shares, 3)
+    assert [one.finding.ref for one in ordered] == [1, 3, 2]
+    assert [one.score for one in ordered] == pytest.approx([1.0, 0.8, 0.9 * second])
 
 
 def test_who_is_asked_about_comes_first() -> None:

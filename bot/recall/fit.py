@@ -59,11 +59,15 @@ a word in common."""
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """The terms that count with their weights, the rarest first, and the words' figure of each candidate by number."""
+    """The terms that count with their weights, the rarest first, and the words' figure of each candidate by number.
+
+    `shares` is what each term gives each candidate by itself.
+    """
 
     weights: Mapping[str, float]
     figures: Mapping[int, float]
     best: float
+    shares: Mapping[int, Mapping[str, float]]
 
 
 def weighed(question: Question, matches: Matches) -> dict[str, float]:
@@ -121,7 +125,7 @@ def fitting(question: Question, matches: Matches, candidates: Sequence[Candidate
             figures[number] *= 1 + NAMED
         if question.spans and happened(each.finding.at, question.spans):
             figures[number] = figures[number] * (1 + DATED) + DATED_ALONE * (top or 1.0)
-    return Fit(weights, _in_talks(figures, candidates), best or float(bool(top or question.spans)))
+    return Fit(weights, _in_talks(figures, candidates), best or float(bool(top or question.spans)), shares)
 
 
 def happened(at: int, spans: Iterable[Span]) -> bool:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from bot.recall.covering import covering
 from bot.recall.fit import Fit, fitting
 from bot.recall.fusion import RRF_K, fuse, places
 from bot.recall.question import Question
@@ -47,10 +48,13 @@ def rank(task: Task, matches: Matches, candidates: Sequence[Candidate], like: Li
     scored = _keyword(fit, candidates) if task.mode == "keyword" else _mixed(task, fit, candidates)
     talks = talks_of(task.question, task.now, matches, candidates, scored)
     scored = _in_talks(scored, talks) if task.profile != "seed" else scored
-    missing = ""
-    if task.mode == "hybrid" and like is not None:
-        scored, missing = _hybrid(task, scored, like) if like.found else scored, like.missing
-    done = _limited(sorted(scored, key=_place), task)
+    ordered = sorted(scored, key=_place)
+    if task.profile != "seed":
+        ordered = covering(task.question, ordered, fit.shares, task.limit)
+    missing = like.missing if task.mode == "hybrid" and like is not None else ""
+    if task.mode == "hybrid" and like is not None and like.found:
+        ordered = sorted(_hybrid(task, ordered, like), key=_place)
+    done = _limited(ordered, task)
     return Trace(task.mode, tuple(fit.weights), _thresholds(task), done, missing, task.question.spans, talks)
 
 
@@ -142,14 +146,14 @@ def _in_talks(scored: Sequence[Scored], talks: Sequence[TalkFigure]) -> list[Sco
     return done
 
 
-def _hybrid(task: Task, scored: Sequence[Scored], like: Likenesses) -> list[Scored]:
+def _hybrid(task: Task, ordered: Sequence[Scored], like: Likenesses) -> list[Scored]:
     """Both lists fused: their places order (in the reference they only broke ties)."""
-    words = sorted((one for one in scored if one.cut != "no_term"), key=_place)
+    words = [one for one in ordered if one.cut != "no_term"]
     lexical = places(one.finding.doc for one in (words[:LIST] if task.profile == "seed" else words))
     dense = {doc: place for doc, (place, _) in like.found.items() if task.profile != "seed" or place <= LIST}
     fused = fuse(((1.0, lexical), (like.weight, dense)))
     done: list[Scored] = []
-    for one in scored:
+    for one in ordered:
         doc = one.finding.doc
         found = (*((("sparse", float(lexical[doc])),) if doc in lexical else ()),
                  *((("dense", float(dense[doc])), ("cosine", like.found[doc][1])) if doc in dense else ()))  # fmt: skip

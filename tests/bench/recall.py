@@ -149,7 +149,7 @@ async def known(world: World, convs: Mapping[str, Sequence[Line]]) -> dict[str, 
         starts: dict[int, int] = {}
         for line in lines:
             starts.setdefault(line.index, line.at)
-        chat = chats[name]
+        chat = chats[name.strip()]
         end = max(line.at for line in lines)
         found[name] = Known(await world.store.people.audience(chat), events[chat.id], starts, end)
     return found
