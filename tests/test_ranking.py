@@ -3,6 +3,7 @@
 import math
 import struct
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -168,6 +169,13 @@ def test_what_a_line_tells_the_next_one_need_not_tell_again(clauses: tuple[froze
     ordered = covering(asked, scored, shares, 3)
     assert [one.finding.ref for one in ordered] == [1, 3, 2]
     assert [one.score for one in ordered] == pytest.approx([1.0, 0.8, 0.9 * second])
+    assert [one.finding.ref for one in covering(replace(asked, lists=True), scored, shares, 3)] == [1, 2, 3]
+
+
+@pytest.mark.parametrize("text", ["我看过几个展？", "我去過哪些國家", "How many dogs do I have?", "list my allergies"])
+def test_who_asks_for_all_of_a_kind_is_seen(text: str) -> None:
+    assert question(text).lists
+    assert not question("我几点开会？").lists
 
 
 def test_who_is_asked_about_comes_first() -> None:

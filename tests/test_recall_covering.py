@@ -35,3 +35,10 @@ async def test_of_one_thing_all_is_found(world: World) -> None:
     await told(world, *HIKE, "外婆住在绍兴")
     found = await looked_up(world, "登山节怎么样？", 4)
     assert sum("登山节" in line for line in found) == 4, found
+
+
+async def test_who_asks_for_all_of_a_kind_gets_all_before_what_is_beside(world: World) -> None:
+    fair = ("机器人展", "书展", "车展", "茶博会")
+    await told(world, *(f"今年我去青岛看了{what}" for what in fair), "青岛啤酒是外婆爱喝的", "今年外婆八十岁了")
+    found = await looked_up(world, "今年我去青岛看了哪些展？", 4)
+    assert sum("看了" in line for line in found) == 4, found

@@ -23,8 +23,10 @@ def covering(
     """The same, best first: `most` places are given one after the other, each to what tells most beside those before.
 
     `shares` is what each term of the question gives a document, by its number. The first place is never another's, and
-    what is cut stays behind.
+    what is cut stays behind. Who asks for all of a kind wants lines that are alike: their order stays.
     """
+    if question.lists:
+        return list(ordered)
     share = 1.0 if question.clauses else ONE
     worth = [(-one.score, place, 0) for place, one in enumerate(ordered) if not one.cut]  # ordered: a heap already
     left: dict[str, float] = {}

@@ -32,6 +32,10 @@ OWN, OWN_MS = 3, 1_800_000
 """So many own lines count beside a message, while the talk goes on (the idle time of a session)."""
 
 _SENTENCE = re.compile(r"[^。！!？?；;\n.…]+[。！!？?；;\n.…]*")
+_LISTS = re.compile(
+    "(?:几|多少)[个条次位家种样件天人]|哪些|所有|全部|一共|总共|列出"
+    r"|\bhow many\b|\blist\b|\ball (?:of )?the\b|\bwhich \w+s\b|\bwhat (?:kinds?|types?)\b"
+)
 _ASKS = re.compile(r"[？?][\s)）」』”\"]*$|[吗呢嗎][\s～~。]*$")
 
 
@@ -41,7 +45,7 @@ class Question:
 
     `named` are the persons present whom it names; `spans` the times that it asks about. `beside` are
     the terms that only stand around it: they order what the question finds and find nothing themselves, unless it has
-    no term of its own (那个呢).
+    no term of its own (那个呢). `lists`: it asks for all of a kind (有几个…), whose lines are much alike.
     """
 
     text: str
@@ -50,6 +54,7 @@ class Question:
     named: frozenset[int] = frozenset()
     spans: tuple[Span, ...] = ()
     beside: frozenset[str] = frozenset()
+    lists: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +101,7 @@ def question(
     people = frozenset(each.person_id for each in named if each.person_id is not None)
     says = any(term not in STOP and (term.isascii() or not STOP.issuperset(term)) for term in itself)
     around = frozenset(weights) - itself if says else frozenset()
-    return Question(text, _most(weights), tuple(clauses), people, spans, around)
+    return Question(text, _most(weights), tuple(clauses), people, spans, around, bool(_LISTS.search(rest)))
 
 
 def own_lines(said: Iterable[Event], without: Collection[int], now: int) -> tuple[str, ...]:
