@@ -20,9 +20,9 @@ def extract_stack(f: FrameType | None = None, limit: int | None = None) -> trace
     return noted(frame) if limit is None else _extract(frame, limit)
 
 
-def noted(frame: FrameType | None, limit: int | None = None) -> traceback.StackSummary:
+def noted(f: FrameType | None = None, limit: int | None = None) -> traceback.StackSummary:
     """FRAMES frames from this one outward, the outermost first; their lines are read when somebody prints them."""
-    frame = frame if frame is not None else sys._getframe(1)
+    frame = f if f is not None else sys._getframe(1)
     stack = traceback.StackSummary()
     for _ in range(limit or FRAMES):
         code = frame.f_code
@@ -39,5 +39,5 @@ traceback.extract_stack = extract_stack
 
 from asyncio import constants, format_helpers  # noqa: E402 - they shall find the function above
 
-constants.DEBUG_STACK_DEPTH = FRAMES
+constants.DEBUG_STACK_DEPTH = FRAMES  # type: ignore[misc]  # its types call it final
 format_helpers.extract_stack = noted

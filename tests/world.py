@@ -205,6 +205,7 @@ class World(Seen):
         app._alarms.stop()
         app._rooms.vectorising.end()
         await asyncio.gather(*(lanes.close(0) for lanes in self._lanes(app)))
+        await asyncio.to_thread(app._aside.close)  # no thread outlives its process
         await self.store.close()
         self.away(0)
         self.model.gate = asyncio.Event() if shut else None
