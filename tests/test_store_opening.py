@@ -1,5 +1,6 @@
 """Opening the data folder: an error says what to do and changes nothing; never a silently new database."""
 
+import asyncio
 import os
 import sqlite3
 import subprocess
@@ -32,8 +33,7 @@ asyncio.run(hold())
 async def filled(folder: Path) -> Path:
     """A database with something in it, closed."""
     async with await open_store(folder) as store:
-        for number in range(200):
-            await keep(store, f"第{number}件事 xyzzy")
+        await asyncio.gather(*(keep(store, f"第{number}件事 xyzzy") for number in range(200)))
     return folder / DATABASE
 
 
