@@ -1,5 +1,6 @@
 """What every test may ask for."""
 
+import gc
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 
@@ -18,6 +19,11 @@ OpenMedia = Callable[..., Awaitable[MediaWorld]]
 # The same examples every time: a submission must not fail by luck.
 hypothesis.settings.register_profile("nuan", deadline=None, derandomize=True, max_examples=50)
 hypothesis.settings.load_profile("nuan")
+
+
+def pytest_collection_finish() -> None:
+    """What was loaded and collected stays to the end: no look for garbage goes through all of it again."""
+    gc.freeze()
 
 
 @pytest.fixture

@@ -14,6 +14,7 @@ from bot.resources import resource_dir
 from bot.rooms import allowed
 from bot.store.store import open_store
 from bot.types.reload import Reloaded
+from tests.blank import lay, unsynced
 from tests.fakes.model import ScriptedModel
 from tests.world import Talk, World
 
@@ -75,7 +76,9 @@ class Filed(World):
         place = source.read()
         self.settings = place.settings
         self.reloader = Reloader(source, place, (*LOG_KEYS, *PLATFORM_KEYS), lambda settings, _: self._hire(settings))
+        lay(self.folder)
         self.store = await open_store(self.folder, frozenset(self.settings.bot.owners), allowed(self.settings))
+        unsynced(self.store)
         parts = make_parts(place, self.store, self._crew(), self.log, self.clock)
         self.parts = replace(parts, reload=self.reloader.command)
         self.app = App(self.parts)

@@ -1,5 +1,6 @@
 """Opening the data folder: an error says what to do and changes nothing; never a silently new database."""
 
+import asyncio
 import os
 import sqlite3
 import subprocess
@@ -32,8 +33,7 @@ asyncio.run(hold())
 async def filled(folder: Path) -> Path:
     """A database with something in it, closed."""
     async with await open_store(folder) as store:
-        for number in range(200):
-            await keep(store, f"第{number}件事 xyzzy")
+        await asyncio.gather(*(keep(store, f"第{number}件事 xyzzy") for number in range(200)))
     return folder / DATABASE
 
 
@@ -255,3 +255,8 @@ async def test_older_conversations_know_why_they_began_and_who_took_part(tmp_pat
     await world.open()
     assert [world.rows(sql) for sql in told] == known == [[(1, "name"), (2, "dm")], [(1, 1), (1, 2), (2, 3)]]
     await world.close()
+
+
+async def test_every_commit_waits_for_the_disk(tmp_path: Path) -> None:
+    async with await open_store(tmp_path) as store:
+        assert await store._database.write(lambda db: db.execute("PRAGMA synchronous").fetchone()) == (2,)

@@ -23,6 +23,7 @@ from bot.types.capabilities import Capabilities
 from bot.types.event import Incoming, Place, Sender
 from bot.types.outgoing import Outgoing
 from bot.types.prompt import Message
+from tests.blank import lay, unsynced
 from tests.fakes.clock import SimClock, let_others_run
 from tests.fakes.model import ScriptedModel
 
@@ -161,7 +162,9 @@ class World(Seen):
         )  # fmt: skip
         lists = {"telegram": self.settings.telegram.allow, "discord": self.settings.discord.allow}
         allow = frozenset(f"{platform}:{name}" for platform, names in lists.items() for name in names)
+        lay(self.folder)
         self.store = await open_store(self.folder, frozenset(self.settings.bot.owners), allow)
+        unsynced(self.store)
         parts = Parts(
             self.store, self._crew(), self.clock, self.settings, words, prompts.path,
             resource_dir("data/persona") / self.settings.persona, self.log,
@@ -202,6 +205,7 @@ class World(Seen):
         app._alarms.stop()
         app._rooms.vectorising.end()
         await asyncio.gather(*(lanes.close(0) for lanes in self._lanes(app)))
+        await asyncio.to_thread(app._aside.close)  # no thread outlives its process
         await self.store.close()
         self.away(0)
         self.model.gate = asyncio.Event() if shut else None

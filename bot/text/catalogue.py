@@ -2,6 +2,7 @@
 
 import tomllib
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import cast
 
@@ -52,7 +53,7 @@ def catalogue(find: Callable[[str], Path], folder: str) -> Catalogue:
 
 def _read(path: Path, problems: list[str]) -> Mapping[str, str | tuple[str, ...]]:
     try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
+        content = _parsed(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         problems.append(f"{path}: cannot be read: {error}")
         return {}
@@ -66,3 +67,9 @@ def _read(path: Path, problems: list[str]) -> Mapping[str, str | tuple[str, ...]
             case _:
                 problems.append(f"{path}: {key}: must be a text or a list of texts")
     return messages
+
+
+@lru_cache(maxsize=16)
+def _parsed(text: str) -> Mapping[str, object]:
+    """A start checks every file before it uses it, and a reload does so again: the same text is parsed once."""
+    return tomllib.loads(text)
