@@ -3,10 +3,12 @@
 Every number was measured on conversations in two languages; none is tuned to one of them.
 """
 
+import heapq
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
+from itertools import chain
 
 from bot.recall.question import Question
 from bot.types.recall import Candidate, Matches, Span
@@ -89,11 +91,10 @@ def pool(question: Question, matches: Matches, like: Iterable[int] = ()) -> tupl
     for posting in sorted(matches.postings, key=lambda posting: posting.term in question.beside):
         weight = weights.get(posting.term)
         if weight is not None:
-            finds = posting.term not in question.beside
-            for doc in posting.docs:
-                if finds or doc in sums:
-                    sums[doc] = sums.get(doc, 0.0) + weight
-    best = [doc for _, doc in sorted(zip(sums.values(), sums, strict=True), reverse=True)[:POOL]]
+            beside = posting.term in question.beside
+            for doc in filter(sums.__contains__, posting.docs) if beside else posting.docs:
+                sums[doc] = sums.get(doc, 0.0) + weight
+    best = [doc for _, doc in heapq.nlargest(POOL, zip(sums.values(), sums, strict=True))]
     return tuple(dict.fromkeys((*best, *matches.dated, *like))), tuple(best[:LIFTING])
 
 
@@ -111,7 +112,7 @@ def fitting(question: Question, matches: Matches, candidates: Sequence[Candidate
     more = _feedback(weights, figures, terms, matches.count)
     for each in candidates:
         number = each.finding.doc
-        if figures[number]:  # a new term alone brings nothing: it may be anybody's
+        if more and figures[number]:  # a new term alone brings nothing: it may be anybody's
             figures[number] += sum(_shares(more, each, average).values())
     figures = _around(figures, candidates)
     top = max(figures.values(), default=0.0)
@@ -131,8 +132,11 @@ def happened(at: int, spans: Iterable[Span]) -> bool:
 
 def _shares(weights: Mapping[str, float], each: Candidate, average: float) -> dict[str, float]:
     """What each term of the question gives a document (BM25)."""
+    found = [term for term in each.terms if term in weights]
+    if not found:
+        return {}
     counted: dict[str, int] = {}
-    for term in filter(weights.__contains__, each.terms):
+    for term in found:
         counted[term] = counted.get(term, 0) + 1
     length = K1 * (1 - B + B * len(each.terms) / average)
     return {term: weights[term] * times * (K1 + 1) / (times + length) for term, times in counted.items()}
@@ -169,9 +173,7 @@ def _feedback(
     if not best:
         return {}
     told = {term for number in best for term in terms[number] if len(term) > 1} - weights.keys()
-    holding: Counter[str] = Counter()
-    for each in terms.values():
-        holding.update(told.intersection(each))
+    holding = Counter(chain.from_iterable(map(told.intersection, terms.values())))
     sums: dict[str, float] = {}
     for number in best:
         for term in sorted(told.intersection(terms[number])):
