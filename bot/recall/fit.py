@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from itertools import chain
 
 from bot.recall.question import Question
+from bot.recall.talks import message
 from bot.types.recall import Candidate, Matches, Span
 
 K1, B = 1.2, 0.6
@@ -23,11 +24,9 @@ PRIOR = 100
 TERMS = 64
 """Terms that score, the rarest; the others change no order (measured: 40 are nearly as good)."""
 
-POOL = 160
-"""Documents that are looked at closely."""
-
-LIFTING = 40
-"""Lines whose neighbours are looked at as well."""
+POOL, LIFTING = (80, 160), (25, 40)
+"""Documents that are looked at closely, and lines whose neighbours are as well: for a question of a few words, and for
+a message that goes on with a talk, of which many lines tell a little (measured)."""
 
 CLAUSE = 0.5
 """What each question of several adds to the documents that answer it, as a share of the best fit."""
@@ -85,7 +84,11 @@ def rarity(holding: int, count: int) -> float:
 
 
 def pool(question: Question, matches: Matches, like: Iterable[int] = ()) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """The documents to look at closely, and those of them whose neighbours too; without their texts."""
+    """The documents to look at closely, and those of them whose neighbours too; without their texts.
+
+    As `fitting` would order them by their words if every term stood in a document once; what a message goes on with
+    is told in long lines too.
+    """
     weights = weighed(question, matches)
     sums: dict[int, float] = {}
     for posting in sorted(matches.postings, key=lambda posting: posting.term in question.beside):
@@ -94,8 +97,16 @@ def pool(question: Question, matches: Matches, like: Iterable[int] = ()) -> tupl
             beside = posting.term in question.beside
             for doc in filter(sums.__contains__, posting.docs) if beside else posting.docs:
                 sums[doc] = sums.get(doc, 0.0) + weight
-    best = [doc for _, doc in heapq.nlargest(POOL, zip(sums.values(), sums, strict=True))]
-    return tuple(dict.fromkeys((*best, *matches.dated, *like))), tuple(best[:LIFTING])
+    much = message(question)
+    most, lifting = (round(few + (many - few) * much) for few, many in (POOL, LIFTING))
+    average = max(1.0, matches.length / max(1, matches.count))
+    long = {doc: length for each in matches.talks for doc, length in zip(each.docs, each.lengths, strict=True)}
+    held = B * (1 - much)
+    found = (
+        (figure / (1 + K1 * (1 - held + held * long.get(doc, average) / average)), doc) for doc, figure in sums.items()
+    )
+    best = [doc for _, doc in heapq.nlargest(most, found)]
+    return tuple(dict.fromkeys((*best, *matches.dated, *like))), tuple(best[:lifting])
 
 
 def fitting(question: Question, matches: Matches, candidates: Sequence[Candidate]) -> Fit:

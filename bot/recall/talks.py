@@ -81,19 +81,18 @@ def talks_of(
         [K1 * (1 - B + B * each.length / average) for each in matches.talks],
         {number: place for place, each in enumerate(matches.talks) for number in each.docs},
     )
-    message = _message(question)
+    long = message(question)
     keys = tuple(talks)
     whole = {
-        keys[place]: figure
-        for place, figure in _whole(question, matches, candidates, words, FEEDBACK * message).items()
+        keys[place]: figure for place, figure in _whole(question, matches, candidates, words, FEEDBACK * long).items()
     }
     lines = _lines(scored)
-    share = TOGETHER * (1 + message)
+    share = TOGETHER * (1 + long)
     figures: dict[Key, float] = {}
     for key in whole.keys() | (lines.keys() & talks.keys()):
         at = talks[key].at
         figure = share * whole.get(key, 0.0) + (1 - share) * lines.get(key, 0.0)
-        figure *= 1 + LATELY * message * 0.5 ** (max(0, now - at) / HALF_MS)
+        figure *= 1 + LATELY * long * 0.5 ** (max(0, now - at) / HALF_MS)
         asked = any(talks[key].begun < end and start <= at for start, end in question.spans)
         figures[key] = figure * (1 + DATED * asked)
     best = max(figures.values(), default=0.0) or 1.0
@@ -101,7 +100,7 @@ def talks_of(
     return tuple(TalkFigure(*key, figures[key] / best) for key in ordered)
 
 
-def _message(question: Question) -> float:
+def message(question: Question) -> float:
     """0 to 1: how much this is a message that goes on with a talk; two characters without spaces are a word."""
     words = sum(
         1.0 if term.isascii() else 0.5
@@ -137,7 +136,9 @@ def _whole(
     shares = {place: figure / best for place, figure in figures.items()}
     if feedback < LEAST_FEEDBACK:
         return shares
-    for weight, times_of in _new(question, shares, lines, words):  # a new term alone brings nothing: it may be anybody's
+    for weight, times_of in _new(
+        question, shares, lines, words
+    ):  # a new term alone brings nothing: it may be anybody's
         words.add(figures, feedback * weight, times_of, only=True)
     best = max(figures.values())
     return {place: figure / best for place, figure in figures.items()}

@@ -24,7 +24,8 @@ NOTE = """note.path || '#L' || note_chunk.first_line || CASE note_chunk.last_lin
     ELSE '-' || note_chunk.last_line END || ': ' || note_chunk.text"""
 """A piece of a note as it is cited: notes/2026-05-02.md#L3-9 and what it says."""
 
-TALKS = "SELECT chat_id, talk, min(at), max(at), sum(length), json_group_array(id) FROM doc WHERE kind = 'line'"
+TALKS = """SELECT chat_id, talk, min(at), max(at), json_group_array(id), json_group_array(length) FROM doc
+    WHERE kind = 'line'"""
 
 # The order of these joins is written down: SQLite would rather look at all lines of the house than at those asked for.
 WHAT = """SELECT doc.id, doc.kind, doc.ref, doc.person_id, coalesce(person.name, ''), doc.at, doc.chat_id, doc.place,
@@ -118,10 +119,10 @@ def _talks(db: sqlite3.Connection, asking: Asking) -> tuple[Talk, ...]:
     rows = db.execute(
         f"{TALKS} AND scope IN ({_marks(held)}){limits} GROUP BY chat_id, talk", (*held, *values)
     ).fetchall()
-    docs = json.loads(f"[{','.join(row[-1] for row in rows)}]")  # once: to begin costs as much as to read twenty
+    # Once for all: to begin costs as much as to read twenty.
+    docs, lengths = (json.loads(f"[{','.join(row[column] for row in rows)}]") for column in (4, 5))
     return tuple(
-        Talk(chat, talk, begun, at, length, tuple(some))
-        for (chat, talk, begun, at, length, _), some in zip(rows, docs, strict=True)
+        Talk(*row[:4], sum(long), tuple(some), tuple(long)) for row, some, long in zip(rows, docs, lengths, strict=True)
     )
 
 
