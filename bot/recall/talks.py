@@ -9,6 +9,7 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain, repeat
 from typing import cast
 
 from bot.recall.question import Question
@@ -79,7 +80,7 @@ def talks_of(
     average = max(1.0, sum(each.length for each in matches.talks) / len(matches.talks))
     words = _Words(
         [K1 * (1 - B + B * each.length / average) for each in matches.talks],
-        {number: place for place, each in enumerate(matches.talks) for number in each.docs},
+        dict(chain.from_iterable(zip(each.docs, repeat(place)) for place, each in enumerate(matches.talks))),
     )
     long = message(question)
     keys = tuple(talks)

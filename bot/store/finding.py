@@ -31,7 +31,8 @@ TALKS = """SELECT chat_id, talk, min(at), max(at), json_group_array(id), json_gr
 WHAT = """SELECT doc.id, doc.kind, doc.ref, doc.person_id, coalesce(person.name, ''), doc.at, doc.chat_id, doc.place,
     doc.talk, doc_text.terms"""
 LINES = f"""{WHAT}, event.text FROM doc CROSS JOIN doc_text ON doc_text.rowid = doc.id
-    CROSS JOIN event ON event.id = doc.ref LEFT JOIN person ON person.id = doc.person_id WHERE +doc.kind = 'line' AND """
+    CROSS JOIN event ON event.id = doc.ref LEFT JOIN person ON person.id = doc.person_id
+    WHERE +doc.kind = 'line' AND """
 OTHERS = f"""{WHAT}, coalesce(digest.summary, {NOTE}, '') FROM doc CROSS JOIN doc_text ON doc_text.rowid = doc.id
     LEFT JOIN person ON person.id = doc.person_id
     LEFT JOIN digest ON doc.kind = 'digest' AND digest.id = doc.ref
@@ -122,7 +123,8 @@ def _talks(db: sqlite3.Connection, asking: Asking) -> tuple[Talk, ...]:
     # Once for all: to begin costs as much as to read twenty.
     docs, lengths = (json.loads(f"[{','.join(row[column] for row in rows)}]") for column in (4, 5))
     return tuple(
-        Talk(*row[:4], sum(long), tuple(some), tuple(long)) for row, some, long in zip(rows, docs, lengths, strict=True)
+        Talk(chat, talk, begun, at, sum(long), tuple(some), tuple(long))
+        for (chat, talk, begun, at, _, _), some, long in zip(rows, docs, lengths, strict=True)
     )
 
 
