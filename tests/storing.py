@@ -21,6 +21,7 @@ from bot.types.outgoing import Draft
 from bot.types.people import Audience
 from bot.types.prompt import Message, Usage
 from bot.types.recall import Asking as Question
+from bot.types.recall import Matches
 from bot.types.speaking import Action, Decision, Situation, Why
 from tests.indexed import wrong_index
 
@@ -105,10 +106,12 @@ async def bring_back(store: Store, number: int, audience: Audience, where: Where
 async def searched(store: Store, audience: Audience, *terms: str, newest: int = 0) -> tuple[Memory, ...]:
     """The memories with one of these terms that this audience may see, and others of the newest."""
     asking = Question(audience, 0, "", NOW, kinds=("memory",))
-    matches = await store.finding.match(asking, terms, ())
-    docs = {doc for posting in matches.postings for doc in posting.docs}
-    docs |= set(await store.finding.newest(asking, newest)) if newest else set()
-    found = await store.finding.read(asking, Wanted(tuple(docs), ()))
+    more = await store.finding.newest(asking, newest) if newest else ()
+
+    def choose(matches: Matches) -> Wanted:
+        return Wanted((*more, *(doc for posting in matches.postings for doc in posting.docs)), ())
+
+    _, found = await store.finding.look(asking, terms, (), choose)
     return tuple(each.finding.memory for each in found if each.finding.memory is not None)
 
 

@@ -46,11 +46,12 @@ class Recalling:
         finding = self._store.finding
         like = await self._near.like(asking, NEAREST) if mode == "hybrid" else None
         near = like.found if like is not None else {}
-        matches = await finding.match(asking, tuple(asked.weights), asked.spans)
-        docs, lines = await self._aside.run(pool, asked, matches, tuple(near))
-        if not docs and mode == "keyword":
+        matches, candidates = await finding.look(
+            asking, tuple(asked.weights), asked.spans, lambda matches: Wanted(*pool(asked, matches, near))
+        )
+        if not candidates and mode == "keyword":
             docs = await finding.newest(asking, asking.most or self.most)
-        candidates = await finding.read(asking, Wanted(docs, lines)) if docs else ()
+            candidates = await finding.read(asking, Wanted(docs, ()))
         task = self._task(asking, asked)
         return await self._aside.run(_ranked, task, matches, candidates, like)
 

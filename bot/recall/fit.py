@@ -3,13 +3,16 @@
 Every number was measured on conversations in two languages; none is tuned to one of them.
 """
 
+import heapq
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import chain
 
 from bot.recall.question import Question
-from bot.types.recall import Candidate, Matches, Span
+from bot.recall.talks import message
+from bot.types.recall import Candidate, Matches, Posting, Span
 
 K1, B = 1.2, 0.6
 """BM25: how soon a term that repeats tells no more, and how much a long text is held back (Robertson: 1.2, .75;
@@ -21,11 +24,13 @@ PRIOR = 100
 TERMS = 64
 """Terms that score, the rarest; the others change no order (measured: 40 are nearly as good)."""
 
-POOL = 160
-"""Documents that are looked at closely."""
+LEAST = 0.01
+"""Terms that tell less than this share of the one that tells most change no order, and cost the most (a character that
+stands in nine of ten documents)."""
 
-LIFTING = 40
-"""Lines whose neighbours are looked at as well."""
+POOL, LIFTING = (80, 160), (25, 40)
+"""Documents that are looked at closely, and lines whose neighbours are as well: for a question of a few words, and for
+a message that goes on with a talk, of which many lines tell a little (measured)."""
 
 CLAUSE = 0.5
 """What each question of several adds to the documents that answer it, as a share of the best fit."""
@@ -70,15 +75,22 @@ class Fit:
     shares: Mapping[int, Mapping[str, float]]
 
 
+def telling(question: Question, matches: Matches) -> Matches:
+    """The same without the postings of terms that nearly everything holds, where a term tells LEAST times more."""
+    figures = {posting.term: _weight(question, matches, posting) for posting in matches.postings}
+    least = LEAST * max(figures.values(), default=0.0)
+    return replace(matches, postings=tuple(each for each in matches.postings if figures[each.term] >= least))
+
+
 def weighed(question: Question, matches: Matches) -> dict[str, float]:
     """The question's terms with what each tells among what the audience sees; the rarest TERMS, the rarest first."""
-    figures = {
-        posting.term: question.weights[posting.term] * rarity(len(posting.docs), matches.count)
-        for posting in matches.postings
-        if posting.docs
-    }
+    figures = {each.term: _weight(question, matches, each) for each in matches.postings if each.docs}
     best = sorted(figures, key=lambda term: -figures[term])[:TERMS]
     return {term: figures[term] for term in best}
+
+
+def _weight(question: Question, matches: Matches, posting: Posting) -> float:
+    return question.weights[posting.term] * rarity(len(posting.docs), matches.count) if posting.docs else 0.0
 
 
 def rarity(holding: int, count: int) -> float:
@@ -87,18 +99,36 @@ def rarity(holding: int, count: int) -> float:
 
 
 def pool(question: Question, matches: Matches, like: Iterable[int] = ()) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """The documents to look at closely, and those of them whose neighbours too; without their texts."""
+    """The documents to look at closely, and those of them whose neighbours too; without their texts.
+
+    As `fitting` would order them by their words if every term stood in a document once; what a message goes on with
+    is told in long lines too.
+    """
+    matches = telling(question, matches)
     weights = weighed(question, matches)
     sums: dict[int, float] = {}
     for posting in sorted(matches.postings, key=lambda posting: posting.term in question.beside):
         weight = weights.get(posting.term)
         if weight is not None:
-            finds = posting.term not in question.beside
-            for doc in posting.docs:
-                if finds or doc in sums:
-                    sums[doc] = sums.get(doc, 0.0) + weight
-    best = [doc for _, doc in sorted(zip(sums.values(), sums, strict=True), reverse=True)[:POOL]]
-    return tuple(dict.fromkeys((*best, *matches.dated, *like))), tuple(best[:LIFTING])
+            beside = posting.term in question.beside
+            for doc in filter(sums.__contains__, posting.docs) if beside else posting.docs:
+                sums[doc] = sums.get(doc, 0.0) + weight
+    much = message(question)
+    most, lifting = (round(few + (many - few) * much) for few, many in (POOL, LIFTING))
+    average = max(1.0, matches.length / max(1, matches.count))
+    long = dict(
+        zip(
+            chain.from_iterable(each.docs for each in matches.talks),
+            chain.from_iterable(each.lengths for each in matches.talks),
+            strict=True,
+        )
+    )
+    held = B * (1 - much)
+    found = (
+        (figure / (1 + K1 * (1 - held + held * long.get(doc, average) / average)), doc) for doc, figure in sums.items()
+    )
+    best = [doc for _, doc in heapq.nlargest(most, found)]
+    return tuple(dict.fromkeys((*best, *matches.dated, *like))), tuple(best[:lifting])
 
 
 def fitting(question: Question, matches: Matches, candidates: Sequence[Candidate]) -> Fit:
@@ -115,7 +145,9 @@ def fitting(question: Question, matches: Matches, candidates: Sequence[Candidate
     more = _feedback(weights, figures, terms, matches.count)
     for each in candidates:
         number = each.finding.doc
-        if figures[number]:  # a new term alone brings nothing: it may be anybody's
+        if figures[number] and not more.keys().isdisjoint(
+            each.terms
+        ):  # a new term alone brings nothing: it may be anybody's
             figures[number] += sum(_shares(more, each, average).values())
     figures = _around(figures, candidates)
     top = max(figures.values(), default=0.0)
@@ -135,8 +167,11 @@ def happened(at: int, spans: Iterable[Span]) -> bool:
 
 def _shares(weights: Mapping[str, float], each: Candidate, average: float) -> dict[str, float]:
     """What each term of the question gives a document (BM25)."""
+    found = [term for term in each.terms if term in weights]
+    if not found:
+        return {}
     counted: dict[str, int] = {}
-    for term in filter(weights.__contains__, each.terms):
+    for term in found:
         counted[term] = counted.get(term, 0) + 1
     length = K1 * (1 - B + B * len(each.terms) / average)
     return {term: weights[term] * times * (K1 + 1) / (times + length) for term, times in counted.items()}
@@ -173,9 +208,7 @@ def _feedback(
     if not best:
         return {}
     told = {term for number in best for term in terms[number] if len(term) > 1} - weights.keys()
-    holding: Counter[str] = Counter()
-    for each in terms.values():
-        holding.update(told.intersection(each))
+    holding = Counter(chain.from_iterable(map(told.intersection, terms.values())))
     sums: dict[str, float] = {}
     for number in best:
         for term in sorted(told.intersection(terms[number])):

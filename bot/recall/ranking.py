@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from bot.recall.covering import covering
-from bot.recall.fit import Fit, fitting
+from bot.recall.fit import Fit, fitting, telling
 from bot.recall.fusion import RRF_K, fuse, places
 from bot.recall.question import Question
 from bot.recall.rules import Rules
@@ -44,6 +44,7 @@ def rank(task: Task, matches: Matches, candidates: Sequence[Candidate], like: Li
     Only the mode hybrid looks at `like`; where nothing has a vector, words decide, and the trace says why.
     """
     candidates = sorted(candidates, key=lambda each: each.finding.doc)  # sums are the same in whatever order they came
+    matches = telling(task.question, matches)
     fit = fitting(task.question, matches, candidates)
     scored = _keyword(fit, candidates) if task.mode == "keyword" else _mixed(task, fit, candidates)
     talks = talks_of(task.question, task.now, matches, candidates, scored)

@@ -4,14 +4,17 @@ A question of a few words is answered by a line; a long message goes on with wha
 Numbers were measured on conversations in two languages; none is tuned to one of them.
 """
 
+import heapq
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain, repeat
+from typing import cast
 
 from bot.recall.question import Question
 from bot.types.duration import DAY_MS
-from bot.types.recall import Candidate, Matches, Scored, Talk, TalkFigure
+from bot.types.recall import Candidate, Matches, Scored, TalkFigure
 
 K1, B = 2.5, 0.75
 """BM25 of a whole talk: a word that comes again and again is its subject (Robertson's B)."""
@@ -43,24 +46,29 @@ DATED = 3.0
 """How much more a talk counts that was when the question asks about."""
 
 Key = tuple[int, int]
+Counts = dict[int, int]
+"""How often something is in each talk, by the talk's place among all."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Words:
-    """BM25 over whole talks, and their mean length in terms."""
+    """BM25 over whole talks: how much the length of each holds it back, and which talk each document is of."""
 
-    talks: Mapping[Key, Talk]
-    average: float
+    long: Sequence[float]
+    of: Mapping[int, int]
 
-    def shares(self, weight: float, times: Mapping[Key, int]) -> Iterable[tuple[Key, float]]:
-        """What a term that is so often in these talks gives each."""
+    def add(self, figures: dict[int, float], weight: float, times: Mapping[int, int], *, only: bool = False) -> None:
+        """Add what a term that is so often in these talks gives each; `only` those that have a figure already."""
         rare = weight * self.rarity(len(times))
-        for key, count in times.items():
-            long = K1 * (1 - B + B * self.talks[key].length / self.average)
-            yield key, rare * count * (K1 + 1) / (count + long)
+        for place, count in times.items():
+            share = rare * count * (K1 + 1) / (count + self.long[place])
+            if place in figures:
+                figures[place] += share
+            elif not only:
+                figures[place] = share
 
     def rarity(self, holding: int) -> float:
-        return math.log(1 + (len(self.talks) - holding + 0.5) / (holding + 0.5))
+        return math.log(1 + (len(self.long) - holding + 0.5) / (holding + 0.5))
 
 
 def talks_of(
@@ -70,16 +78,23 @@ def talks_of(
     if not matches.talks:
         return ()
     talks = {(each.chat_id, each.talk): each for each in matches.talks}
-    words = _Words(talks, max(1.0, sum(each.length for each in matches.talks) / len(matches.talks)))
-    message = _message(question)
-    whole = _whole(question, matches, candidates, words, FEEDBACK * message)
+    average = max(1.0, sum(each.length for each in matches.talks) / len(matches.talks))
+    words = _Words(
+        [K1 * (1 - B + B * each.length / average) for each in matches.talks],
+        dict(chain.from_iterable(zip(each.docs, repeat(place)) for place, each in enumerate(matches.talks))),
+    )
+    long = message(question)
+    keys = tuple(talks)
+    whole = {
+        keys[place]: figure for place, figure in _whole(question, matches, candidates, words, FEEDBACK * long).items()
+    }
     lines = _lines(scored)
-    share = TOGETHER * (1 + message)
+    share = TOGETHER * (1 + long)
     figures: dict[Key, float] = {}
     for key in whole.keys() | (lines.keys() & talks.keys()):
         at = talks[key].at
         figure = share * whole.get(key, 0.0) + (1 - share) * lines.get(key, 0.0)
-        figure *= 1 + LATELY * message * 0.5 ** (max(0, now - at) / HALF_MS)
+        figure *= 1 + LATELY * long * 0.5 ** (max(0, now - at) / HALF_MS)
         asked = any(talks[key].begun < end and start <= at for start, end in question.spans)
         figures[key] = figure * (1 + DATED * asked)
     best = max(figures.values(), default=0.0) or 1.0
@@ -87,7 +102,7 @@ def talks_of(
     return tuple(TalkFigure(*key, figures[key] / best) for key in ordered)
 
 
-def _message(question: Question) -> float:
+def message(question: Question) -> float:
     """0 to 1: how much this is a message that goes on with a talk; two characters without spaces are a word."""
     words = sum(
         1.0 if term.isascii() else 0.5
@@ -99,64 +114,57 @@ def _message(question: Question) -> float:
 
 def _whole(
     question: Question, matches: Matches, candidates: Sequence[Candidate], words: _Words, feedback: float
-) -> dict[Key, float]:  # fmt: skip
+) -> dict[int, float]:  # fmt: skip
     """The words' figures of whole talks, the best 1. Lines that were looked at tell how often a term is in them."""
-    of = {number: key for key, talk in words.talks.items() for number in talk.docs}
-    repeated: dict[str, Counter[Key]] = defaultdict(Counter)
-    for each in candidates:
-        key = of.get(each.finding.doc)
-        if key is not None and len(set(each.terms)) < len(each.terms):
-            for term in filter(question.weights.__contains__, each.terms):
-                repeated[term][key] += 1
-            for term in question.weights.keys() & set(each.terms):
-                repeated[term][key] -= 1
-    figures: dict[Key, float] = defaultdict(float)
+    lines = [(place, each.terms) for each in candidates if (place := words.of.get(each.finding.doc)) is not None]
+    again: dict[str, Counts] = defaultdict(dict)
+    asked = question.weights.keys()
+    for place, terms in lines:
+        found = [term for term in terms if term in asked]
+        if len(found) > 1 and len(found) > len(set(found)):
+            for term, count in Counter(found).items():
+                if count > 1:
+                    again[term][place] = again[term].get(place, 0) + count - 1
+    figures: dict[int, float] = {}
     for posting in matches.postings:
-        counted = Counter(map(of.get, posting.docs))
-        times = Counter({key: count for key, count in counted.items() if key is not None})
-        times.update(repeated.get(posting.term, {}))
-        for key, share in words.shares(question.weights[posting.term], times):
-            figures[key] += share
+        times = Counter(map(words.of.get, posting.docs))
+        times.pop(None, 0)  # what is no line
+        for place, count in again.get(posting.term, {}).items():
+            times[place] += count
+        words.add(figures, question.weights[posting.term], cast("Counts", times))
     best = max(figures.values(), default=0.0)
     if not best:
         return {}
+    shares = {place: figure / best for place, figure in figures.items()}
     if feedback < LEAST_FEEDBACK:
-        return {key: figure / best for key, figure in figures.items()}
-    for weight, seen in _new(question, {key: figure / best for key, figure in figures.items()}, candidates, of, words):
-        for key, share in words.shares(feedback * weight, seen):
-            if key in figures:  # a new term alone brings nothing: it may be anybody's
-                figures[key] += share
+        return shares
+    for weight, times_of in _new(
+        question, shares, lines, words
+    ):  # a new term alone brings nothing: it may be anybody's
+        words.add(figures, feedback * weight, times_of, only=True)
     best = max(figures.values())
-    return {key: figure / best for key, figure in figures.items()}
+    return {place: figure / best for place, figure in figures.items()}
 
 
 def _new(
-    question: Question, figures: Mapping[Key, float], candidates: Sequence[Candidate], of: Mapping[int, Key],
-    words: _Words,
-) -> list[tuple[float, Mapping[Key, int]]]:  # fmt: skip
+    question: Question, figures: Mapping[int, float], lines: Sequence[tuple[int, Sequence[str]]], words: _Words
+) -> list[tuple[float, Counts]]:
     """Terms of the best talks that the question lacks, with what each tells and the talks that it is seen in."""
-    best = {key: figures[key] for key in sorted(figures, key=lambda key: (-figures[key], key))[:LIKE_BEST]}
-    told = {
-        term
-        for each in candidates
-        if of.get(each.finding.doc) in best
-        for term in each.terms
-        if len(term) >= (SHORTEST if term.isascii() else 2)
-    } - question.weights.keys()
-    seen: dict[str, Counter[Key]] = defaultdict(Counter)
-    for each in candidates:
-        key = of.get(each.finding.doc)
-        if key is not None:
-            for term in told.intersection(each.terms):
-                seen[term][key] += 1
-    sums = {
-        term: sum(best[key] * min(times[key], MOST_LINES) for key in best.keys() & times.keys())
-        * words.rarity(len(times))
-        for term, times in seen.items()
-        if len(times) > 1
-    }
-    ordered = sorted(sums, key=lambda term: (-sums[term], term))[:NEW_TERMS]
-    return [(sums[term] / sums[ordered[0]], seen[term]) for term in ordered]
+    best = {place: figures[place] for place in sorted(figures, key=lambda place: (-figures[place], place))[:LIKE_BEST]}
+    told = set[str]().union(*(terms for place, terms in lines if place in best))
+    told = {term for term in told if len(term) >= (SHORTEST if term.isascii() else 2)} - question.weights.keys()
+    seen: dict[str, Counts] = {term: {} for term in told}
+    for place, terms in lines:
+        for term in told.intersection(terms):
+            times = seen[term]
+            times[place] = times.get(place, 0) + 1
+    sums: list[tuple[float, str]] = []
+    for term, times in seen.items():
+        if len(times) > 1:
+            sure = sum([figure * min(times.get(place, 0), MOST_LINES) for place, figure in best.items()])
+            sums.append((-sure * words.rarity(len(times)), term))
+    ordered = heapq.nsmallest(NEW_TERMS, sums)
+    return [(figure / ordered[0][0], seen[term]) for figure, term in ordered]
 
 
 def _lines(scored: Sequence[Scored]) -> dict[Key, float]:

@@ -2,7 +2,7 @@
 
 import json
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +12,7 @@ from bot.store.events import EVENT, OWN_LINES, event_of
 from bot.store.rows import COLUMNS, memory_of
 from bot.types.event import Event
 from bot.types.memory import Memory
-from bot.types.recall import Asking, Candidate, Finding, Matches, Place, Posting, Span, Talk
+from bot.types.recall import Asking, Candidate, Finding, FindingKind, Matches, Place, Posting, Span, Talk
 
 AROUND = 2
 """Lines before and after one that support it."""
@@ -24,15 +24,22 @@ NOTE = """note.path || '#L' || note_chunk.first_line || CASE note_chunk.last_lin
     ELSE '-' || note_chunk.last_line END || ': ' || note_chunk.text"""
 """A piece of a note as it is cited: notes/2026-05-02.md#L3-9 and what it says."""
 
-TALKS = """SELECT chat_id, talk, min(at), max(at), sum(length), json_group_array(id) FROM doc WHERE kind = 'line'"""
+TALKS = """SELECT chat_id, talk, min(at), max(at), json_group_array(id), json_group_array(length) FROM doc
+    WHERE kind = 'line'"""
 
-ROWS = f"""SELECT doc.id, doc.kind, doc.ref, doc.person_id, coalesce(person.name, ''), doc.at, doc.chat_id, doc.place,
-    doc.talk, doc_text.terms, coalesce(event.text, digest.summary, {NOTE}, '')
-    FROM doc JOIN doc_text ON doc_text.rowid = doc.id LEFT JOIN person ON person.id = doc.person_id
+# The order of these joins is written down: SQLite would rather look at all lines of the house than at those asked for.
+WHAT = """SELECT doc.id, doc.kind, doc.ref, doc.person_id, coalesce(person.name, ''), doc.at, doc.chat_id, doc.place,
+    doc.talk, doc_text.terms"""
+LINES = f"""{WHAT}, event.text FROM doc CROSS JOIN doc_text ON doc_text.rowid = doc.id
+    CROSS JOIN event ON event.id = doc.ref LEFT JOIN person ON person.id = doc.person_id
+    WHERE +doc.kind = 'line' AND """
+OTHERS = f"""{WHAT}, coalesce(digest.summary, {NOTE}, '') FROM doc CROSS JOIN doc_text ON doc_text.rowid = doc.id
+    LEFT JOIN person ON person.id = doc.person_id
     LEFT JOIN digest ON doc.kind = 'digest' AND digest.id = doc.ref
-    LEFT JOIN event ON doc.kind = 'line' AND event.id = doc.ref
     LEFT JOIN note_chunk ON doc.kind = 'note' AND note_chunk.id = doc.ref
-    LEFT JOIN note ON note.id = note_chunk.note_id """
+    LEFT JOIN note ON note.id = note_chunk.note_id WHERE +doc.kind <> 'line' AND """
+BESIDE = f"""SELECT near.id FROM doc AS one CROSS JOIN doc AS near ON near.chat_id = one.chat_id AND near.kind = 'line'
+    AND near.place BETWEEN one.place - {AROUND} AND one.place + {AROUND} WHERE +one.kind = 'line' AND one.id IN """
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,54 +56,25 @@ class Findings:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def match(self, asking: Asking, terms: Sequence[str], spans: Sequence[Span]) -> Matches:
-        """What the index has of these terms and of these times; a term that is not letters and figures has nothing."""
+    async def look(
+        self, asking: Asking, terms: Sequence[str], spans: Sequence[Span], choose: Callable[[Matches], Wanted]
+    ) -> tuple[Matches, tuple[Candidate, ...]]:
+        """What the index has of these terms and of these times, and of that what `choose` (pure) wants to be read.
+
+        A term that is not letters and figures has nothing. One trip: what was chosen is there when it is read.
+        """
         terms = [term for term in terms if term.isalnum()]
-        scopes = scopes_of(asking.audience)
-        marks = _marks(scopes)
-        limits, values = _limits(asking)
-        each = f"SELECT * FROM (SELECT id FROM doc WHERE scope IN ({marks}) AND at >= ? AND at < ?{limits} "
-        times = " UNION ".join(each + "ORDER BY at DESC LIMIT ?)" for _ in spans) or "SELECT 0 WHERE 0"
-        together = f"{TALKS} AND scope IN ({marks}){limits} GROUP BY chat_id, talk"
 
-        def matches(db: sqlite3.Connection) -> Matches:
-            found = _postings(db, asking, terms)
-            count, length = db.execute(
-                f"SELECT count(*), sum(length) FROM doc WHERE scope IN ({marks})", scopes
-            ).fetchone()
-            dated = db.execute(times, [value for span in spans for value in (*scopes, *span, *values, MOST_DATED)])
-            talks = db.execute(together, (*scopes, *values)) if "line" in asking.kinds else ()
-            return Matches(
-                found, count, length or 0, tuple(row[0] for row in dated), tuple(_talk(*row) for row in talks)
-            )
+        def found(db: sqlite3.Connection) -> tuple[Matches, tuple[Candidate, ...]]:
+            matches = _matches(db, asking, terms, spans)
+            return matches, _candidates(db, asking, choose(matches))
 
-        return await self._database.read(matches)
+        return await self._database.read(found)
 
     async def read(self, asking: Asking, wanted: Wanted) -> tuple[Candidate, ...]:
         """The documents of these numbers that the audience may see, and the lines around those of `lines`."""
-        scopes = scopes_of(asking.audience)
-        limits, values = _limits(asking)
-        may = f"doc.scope IN ({_marks(scopes)}){limits}"
-        around = (
-            "SELECT near.id FROM doc AS one JOIN doc AS near ON near.chat_id = one.chat_id AND near.kind = 'line' "
-            f"AND near.place BETWEEN one.place - {AROUND} AND one.place + {AROUND} "
-            f"WHERE one.kind = 'line' AND one.id IN ({_marks(wanted.lines)})"
-        )
-        documents, memories = (
-            (f"{ROWS}WHERE doc.id IN (SELECT id FROM doc WHERE id IN ({_marks(wanted.docs)}) UNION {around}) AND {may}",
-             (*wanted.docs, *wanted.lines, *scopes, *values)),
-            (f"SELECT {COLUMNS} FROM doc JOIN memory ON memory.id = doc.ref AND disabled_at IS NULL "
-             f"WHERE doc.kind = 'memory' AND doc.id IN ({_marks(wanted.docs)}) AND {may}",
-             (*wanted.docs, *scopes, *values)),
-        )  # fmt: skip
-
-        def candidates(db: sqlite3.Connection) -> tuple[Candidate, ...]:
-            rows, kept = db.execute(*documents).fetchall(), db.execute(*memories).fetchall()
-            known = {memory.id: memory for memory in map(memory_of, kept)}
-            return tuple(_candidate(row, known) for row in rows if row[1] != "memory" or row[2] in known)
-
         # Hundreds of rows become candidates beside the event loop, where they are read.
-        return await self._database.read(candidates)
+        return await self._database.read(lambda db: _candidates(db, asking, wanted))
 
     async def beside(self, session_id: int, chat_id: int, person_id: int) -> tuple[int, tuple[Event, ...]]:
         """The first message that the running log of a session answers (the model has it and what follows; 0: none), and
@@ -119,19 +97,60 @@ class Findings:
         return tuple(int(row[0]) for row in rows)
 
 
+def _matches(db: sqlite3.Connection, asking: Asking, terms: Sequence[str], spans: Sequence[Span]) -> Matches:
+    scopes = scopes_of(asking.audience)
+    marks = _marks(scopes)
+    limits, values = _limits(asking)
+    count, length = db.execute(f"SELECT count(*), sum(length) FROM doc WHERE scope IN ({marks})", scopes).fetchone()
+    each = f"SELECT * FROM (SELECT id FROM doc WHERE scope IN ({marks}) AND at >= ? AND at < ?{limits} "
+    times = " UNION ".join(each + "ORDER BY at DESC LIMIT ?)" for _ in spans)
+    dated = (
+        db.execute(times, [value for span in spans for value in (*scopes, *span, *values, MOST_DATED)]) if spans else ()
+    )
+    found = _postings(db, asking, terms)
+    return Matches(found, count, length or 0, tuple(row[0] for row in dated), _talks(db, asking))
+
+
+def _talks(db: sqlite3.Connection, asking: Asking) -> tuple[Talk, ...]:
+    """All talks of which the audience may see lines. Of one scope, as is nearly always, the index has them in order."""
+    held = _held(db, asking, ("line",)) if "line" in asking.kinds else []
+    if not held:
+        return ()
+    limits, values = _limits(asking)
+    rows = db.execute(
+        f"{TALKS} AND scope IN ({_marks(held)}){limits} GROUP BY chat_id, talk", (*held, *values)
+    ).fetchall()
+    # Once for all: to begin costs as much as to read twenty.
+    docs, lengths = (json.loads(f"[{','.join(row[column] for row in rows)}]") for column in (4, 5))
+    return tuple(
+        Talk(chat, talk, begun, at, sum(long), tuple(some), tuple(long))
+        for (chat, talk, begun, at, _, _), some, long in zip(rows, docs, lengths, strict=True)
+    )
+
+
+def _candidates(db: sqlite3.Connection, asking: Asking, wanted: Wanted) -> tuple[Candidate, ...]:
+    around = db.execute(f"{BESIDE}({_marks(wanted.lines)})", wanted.lines) if wanted.lines else ()
+    docs = tuple({*wanted.docs, *(number for (number,) in around)})
+    if not docs:
+        return ()
+    scopes = scopes_of(asking.audience)
+    limits, values = _limits(asking)
+    may, given = f"doc.id IN ({_marks(docs)}) AND +doc.scope IN ({_marks(scopes)}){limits}", (*docs, *scopes, *values)
+    found = [_candidate(row) for row in db.execute(LINES + may, given)]
+    if len(found) == len(docs):
+        return tuple(found)
+    kept = f"SELECT {COLUMNS} FROM doc CROSS JOIN memory ON memory.id = doc.ref AND disabled_at IS NULL "
+    memories = {row[0]: memory_of(row) for row in db.execute(f"{kept}WHERE +doc.kind = 'memory' AND {may}", given)}
+    others = (row for row in db.execute(OTHERS + may, given) if row[1] != "memory" or row[2] in memories)
+    return (*found, *(_candidate(row, memories.get(row[2]) if row[1] == "memory" else None) for row in others))
+
+
 def _postings(db: sqlite3.Connection, asking: Asking, terms: Sequence[str]) -> tuple[Posting, ...]:
     """The documents of each term. Only scopes that hold any are searched: most of a group's people have
     told nothing to everybody, and in most groups nothing is kept."""
     limits, values = _limits(asking)
-    which = " AND kind <> 'line'" if "line" not in asking.kinds else ""
-    if which:
-        which += f" AND kind IN ({_marks(asking.kinds)})"
-    held = [
-        scope for scope in scopes_of(asking.audience)
-        if db.execute(f"SELECT 1 FROM doc WHERE scope = ?{which} LIMIT 1", (scope, *(asking.kinds if which else ())))
-        .fetchone()
-    ]  # fmt: skip
-    if not held or not terms:
+    held = _held(db, asking, asking.kinds) if terms else []
+    if not held:
         return tuple(Posting(term, ()) for term in terms)
     # Never the other way round: SQLite would search the index once for each of the asker's memories.
     joined = " CROSS JOIN doc ON doc.id = doc_text.rowid" if limits else ""
@@ -144,12 +163,18 @@ def _postings(db: sqlite3.Connection, asking: Asking, terms: Sequence[str]) -> t
     return tuple(Posting(term, found[number]) for number, term in enumerate(terms))
 
 
+def _held(db: sqlite3.Connection, asking: Asking, kinds: Sequence[FindingKind]) -> list[str]:
+    """Of what the audience may see, the scopes that hold anything of these kinds."""
+    any_of = f"SELECT 1 FROM doc WHERE scope = ? AND kind IN ({_marks(kinds)}) LIMIT 1"
+    return [scope for scope in scopes_of(asking.audience) if db.execute(any_of, (scope, *kinds)).fetchone()]
+
+
 def _limits(asking: Asking) -> tuple[str, Params]:
     """What a question leaves out, as conditions on `doc`."""
     parts: list[str] = []
     values: list[object] = []
     if len(asking.kinds) < 4:
-        parts.append(f" AND doc.kind IN ({_marks(asking.kinds)})")
+        parts.append(f" AND +doc.kind IN ({_marks(asking.kinds)})")
         values += asking.kinds
     if asking.memory_kinds:
         some = f"SELECT id FROM memory WHERE kind IN ({_marks(asking.memory_kinds)})"
@@ -171,13 +196,8 @@ def _marks(values: Sequence[object]) -> str:
     return ",".join("?" * len(values))
 
 
-def _candidate(row: tuple[Any, ...], memories: Mapping[int, Memory]) -> Candidate:
+def _candidate(row: tuple[Any, ...], memory: Memory | None = None) -> Candidate:
     number, kind, ref, person, who, at, chat, place, talk, terms, text = row
-    memory = memories[ref] if kind == "memory" else None
     line = Place(chat, place, talk) if kind == "line" else None
     told = memory.text if memory is not None else text
     return Candidate(Finding(number, kind, ref, told, person, who, at, line, memory), tuple(terms.split()))
-
-
-def _talk(chat: int, talk: int, begun: int, at: int, length: int, docs: str) -> Talk:
-    return Talk(chat, talk, begun, at, length, tuple(json.loads(docs)))

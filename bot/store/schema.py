@@ -274,6 +274,7 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             memory_id INTEGER PRIMARY KEY, due_at INTEGER, attempts INTEGER NOT NULL DEFAULT 0)""",
     ),
     ("CREATE INDEX doc_few ON doc (scope, kind) WHERE kind <> 'line'",),
+    ("DROP INDEX doc_few", "CREATE INDEX doc_talk ON doc (scope, kind, chat_id, talk, at, length, ref)"),
 )
 """Migration n brings a database from user_version n to n + 1; each runs in one transaction."""
 

@@ -91,7 +91,7 @@ class Posting:
 @dataclass(frozen=True, slots=True)
 class Talk:
     """Lines of a chat without a long silence between them: when the first and the last were said, ms, how many terms
-    and which documents they are. Only what the audience may see."""
+    and which documents they are, with the terms of each. Only what the audience may see."""
 
     chat_id: int
     talk: int
@@ -99,6 +99,7 @@ class Talk:
     at: int
     length: int
     docs: tuple[int, ...]
+    lengths: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
