@@ -28,9 +28,12 @@ LEAST = 0.01
 """Terms that tell less than this share of the one that tells most change no order, and cost the most (a character that
 stands in nine of ten documents)."""
 
-POOL, LIFTING = (80, 160), (25, 40)
+POOL, LIFTING = (60, 160), (20, 40)
 """Documents that are looked at closely, and lines whose neighbours are as well: for a question of a few words, and for
 a message that goes on with a talk, of which many lines tell a little (measured)."""
+
+LIKELY = 3
+"""Of so many times as many documents, the ones with the most weight, length is looked at as well."""
 
 CLAUSE = 0.5
 """What each question of several adds to the documents that answer it, as a share of the best fit."""
@@ -116,17 +119,11 @@ def pool(question: Question, matches: Matches, like: Iterable[int] = ()) -> tupl
     much = message(question)
     most, lifting = (round(few + (many - few) * much) for few, many in (POOL, LIFTING))
     average = max(1.0, matches.length / max(1, matches.count))
-    long = dict(
-        zip(
-            chain.from_iterable(each.docs for each in matches.talks),
-            chain.from_iterable(each.lengths for each in matches.talks),
-            strict=True,
-        )
-    )
+    likely = heapq.nlargest(LIKELY * most, zip(sums.values(), sums, strict=True))
+    docs = chain.from_iterable(each.docs for each in matches.talks)
+    long = dict(zip(docs, chain.from_iterable(each.lengths for each in matches.talks), strict=True))
     held = B * (1 - much)
-    found = (
-        (figure / (1 + K1 * (1 - held + held * long.get(doc, average) / average)), doc) for doc, figure in sums.items()
-    )
+    found = ((figure / (1 + K1 * (1 - held + held * long.get(doc, average) / average)), doc) for figure, doc in likely)
     best = [doc for _, doc in heapq.nlargest(most, found)]
     return tuple(dict.fromkeys((*best, *matches.dated, *like))), tuple(best[:lifting])
 
