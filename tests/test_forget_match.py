@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.memory.match import match
+from bot.memory.match import match, perhaps
 from bot.types.memory import Memory
 
 KEPT = (
@@ -74,6 +74,16 @@ def test_what_is_meant_is_found_and_nothing_else(content: str, text: str) -> Non
 @pytest.mark.parametrize("content", NOTHING.split("|"))
 def test_nothing_is_guessed_from_a_single_character_or_a_common_word(content: str) -> None:
     assert meant(content, *KEPT) == []
+
+
+@pytest.mark.parametrize("content", ["关于猫的记忆", "猫", "貓的事", "關於貓的一切"])
+def test_what_a_single_character_names_may_be_asked_about(content: str) -> None:
+    assert [found.text for found in perhaps(content, kept(*KEPT))] == ["我的猫叫小白", "我對貓毛過敏"]
+
+
+@pytest.mark.parametrize("content", ["我", "的", "", "?!", "关于我", "x", "海鲜"])
+def test_what_names_nothing_is_not_asked_about(content: str) -> None:
+    assert perhaps(content, kept(*KEPT)) == ()
 
 
 def test_the_same_text_goes_before_a_part_of_it() -> None:

@@ -155,6 +155,15 @@ async def test_forgotten_text_is_in_no_later_request_command_or_reply(world: Wor
     assert "4711" not in "".join(world.replies[replies:])
 
 
+async def test_what_one_character_names_is_asked_about_before_it_goes(world: World) -> None:
+    await world.say("记住我养了一只猫")
+    await world.say("忘掉关于猫的记忆")
+    assert world.replies[-1].endswith("1. #1 我养了一只猫")
+    assert world.rows("SELECT disabled_at FROM memory") == [(None,)]
+    await world.say("是")
+    assert world.replies[-1].startswith("好，忘掉了 #1。")
+
+
 async def test_gone_for_good_is_gone_at_once_and_cannot_be_undone(world: World) -> None:
     await world.say("记住我的门锁密码是紫藤4711")
     await world.say("彻底忘记 #1")

@@ -105,7 +105,7 @@ class Bringing:
         lines: list[str] = []
         brought: list[Brought] = []
         for one, memory in news[: self._rules.max]:
-            who = as_data((await self._store.people.person(memory.owner_id)).name) if memory.owner_id else ""
+            who = as_data((await self._store.people.person(memory.teller_id)).name) if memory.teller_id else ""
             line = text(
                 "known_line" if who else "own_line", id=memory.id, who=who, text=as_data(clip(memory.text, LINE_CHARS))
             ) + text("found_day", day=relative_day(local_day(memory.observed_at, tz), today, days))  # fmt: skip

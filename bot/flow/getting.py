@@ -36,7 +36,7 @@ def getting(store: Store, words: Words, spec: ToolSpec, notes: Notes) -> Tool:
             return None
         script = words.script_named(context.script)
         text, tz = words.opening(script), await calendar(store, words, context)
-        who = as_data((await store.people.person(found.owner_id)).name) if found.owner_id else text("me")
+        who = as_data((await store.people.person(found.teller_id)).name) if found.teller_id else text("me")
         day = relative_day(local_day(found.observed_at, tz), local_day(context.now, tz), words.days(script))
         source = text("get_asked" if found.asked else f"get_{found.source}")
         told = await store.lookup.sources(context.audience, number)

@@ -133,7 +133,8 @@ def _told(text: Callable[..., str], one: Finding) -> str:
     said, who = as_data(clip(one.text, LINE_CHARS)), as_data(one.who)
     match one.kind:
         case "memory":
-            return text("known_line" if who else "own_line", id=one.ref, who=who, text=said)
+            told = who if one.memory is None or one.memory.teller_id else ""
+            return text("known_line" if told else "own_line", id=one.ref, who=told, text=said)
         case "line":
             line = (
                 text("found_line", id=one.ref, who=who, text=said) if who else text("found_own", id=one.ref, text=said)

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from bot.config.settings import Settings
 from bot.flow.confirming import NAMED, Confirming, Told
 from bot.flow.words import Words
-from bot.memory.match import match
+from bot.memory.match import match, perhaps
 from bot.memory.shown import shown
 from bot.ports import Clock
 from bot.store.forgetting import Forgetting
@@ -62,7 +62,8 @@ class Unremembering:
         owned = await self._store.memories.owned(told.person_id, told.audience, forgotten=command.forever)
         found, sure = await self._meant(command, told, owned)
         if not found:
-            return await self._confirming.say("forgot_none", told)
+            asked = perhaps(command.content or "", owned)
+            return await (self._which(asked, command, told) if asked else self._confirming.say("forgot_none", told))
         if (len(found) > 1 and not sure) or command.scope == "unsure":
             return await self._which(found, command, told)
         if not sure and command.content is None and command.number is None:

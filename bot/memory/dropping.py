@@ -6,6 +6,7 @@ from bot.memory import patterns as p
 from bot.memory.numbers import SEVERAL, listed
 from bot.memory.patterns import PARTICLE, POLITE
 from bot.memory.reading import Found, Place
+from bot.memory.stated import before
 from bot.memory.wording import chinese as zh
 from bot.memory.wording import english as en
 from bot.memory.wording import forgetting_en as of_en
@@ -16,7 +17,7 @@ from bot.types.memory import Scope, Verb
 
 _SURE = LazyPattern(
     "[忘删清抹撤销除]|wipe|clear|复原|恢复|还原|去掉|不要了|收回|停止|不想|不希望|no longer|unlearn|取消|作废|[别要用必许好使甭勿准][^,。?\n]{0,40}[记存收留]"
-    "|undo|restore|forget"
+    "|undo|restore|forget|off the record"
     "|memor|remember"
     "|delete|remove|erase|drop|scratch|do ?n[o']t|do not|need to|no need"
 )
@@ -83,6 +84,16 @@ _ASIDE = LazyPattern(
     "|no longer|stop|keep (?:this|that|it) (?:out|away|off))"
 )
 _DROPS = LazyPattern("忘|删|清|抹|除|去掉|撤|作废|取消|收回|forget|forgot|delete|erase")
+_UNSTORED = LazyPattern(
+    "(?:千万|请)*(?:别|不要|勿)(?:再|帮我|给我)?(?:记(?:下来?|录(?:下来)?|住)?|存(?:下来?|起来)?)"
+    f"(?:{PARTICLE})*+{END}|off the record{END}"
+)
+"""我下个月要结婚了，别记哦: what stands before it is not to be kept."""
+_UNSTORED_NEXT = LazyPattern(
+    "(?:[这下]面?(?:一?[句条段]|个)话?)?(?:千万|请)*(?:别|不要|勿)(?:帮我|给我)?(?:记(?:下来?|录(?:下来)?|住)?|存下来?)[啊哦]?"
+    r"[,:] ?(?=我(?!们|发|给|来|有|帮|会|教|再|把|去|这))|off the record[,:] ?(?=(?:i|my)\b)"
+)
+"""别记，我跟老板吵架了: what follows is not to be kept."""
 _TWO = LazyPattern("[^,]*(?:[两三四几]条|[两三四]件事)")
 
 
@@ -121,7 +132,7 @@ def _forget(place: Place) -> Found | None:
     for pattern in _NAMED:
         if match := pattern.match(place.shape, place.at):
             return _named(place, match)
-    return _replaced(place) or _dropped(place)
+    return _replaced(place) or _dropped(place) or _unstored(place)
 
 
 def _pointed(place: Place, match: re.Match[str]) -> Found:
@@ -138,6 +149,15 @@ def _scope(place: Place, match: re.Match[str], named: tuple[int, int] | None) ->
     if named is not None:
         words = place.lead + place.shape[match.start() : named[0]] + place.shape[named[1] : match.end()]
     return "aside" if _ASIDE.search(words) and not _DROPS.search(words) else ""
+
+
+def _unstored(place: Place) -> Found | None:
+    """别记 without an object, right beside what its writer tells of themselves."""
+    told = before(place, strong=False)
+    match = _UNSTORED.match(place.shape, place.at) if told else None
+    if match is None or told is None or not p.MINE.match(place.shape, *told):
+        match = _UNSTORED_NEXT.match(place.shape, place.at)
+    return Found("forget", place.start, match.end(), scope="aside") if match else None
 
 
 def _replaced(place: Place) -> Found | None:

@@ -50,6 +50,14 @@ def match(content: str, memories: tuple[Memory, ...]) -> tuple[Memory, ...]:
     return parts or _most_shared(features, cores)
 
 
+def perhaps(content: str, memories: tuple[Memory, ...]) -> tuple[Memory, ...]:
+    """The memories to ask about where `match` finds none: those with the one character that is named (关于猫的记忆)."""
+    named = _core(content)
+    if len(named) != 1 or not _OTHER.fullmatch(named) or _WEAK.fullmatch(named):
+        return ()
+    return tuple(memory for memory in memories if named in fold(memory.text))
+
+
 def _as_said(content: str, memories: tuple[Memory, ...]) -> tuple[Memory, ...]:
     """The memories with these very words: a single character tells only together with what leads to it (我的猫)."""
     said = _EDGES.sub("", fold(content))

@@ -20,6 +20,10 @@ _BETWEEN = re.compile("[一-鿿] [一-鿿]")
 _PAIRS = ("「」", "『』", "“”", '""', "《》", "''", "【】")
 _WANTS_MORE = re.compile(r"(?:[是为為叫吃喝和跟、爱愛]|喜欢|喜歡|\b(?:is|are|likes?|loves?|and|eat|drink|to))[:：]? ?$")
 _PICTURES = re.compile(r" ?[\u2190-\u2bff\ufe0f\u200d\U0001f000-\U0001faff]{1,40}")
+_DICTATED = re.compile(
+    r"(?P<wish>[^“”「」『』\"\n。?!]{0,30}(?:记[住下着好]|记一下|记下来|remember(?: that)?|(?:note|write) down)[:, ]*)"
+    r"(?P<open>[“「『\"])(?P<fact>[^“”「」『』\"\n?]{3,500})(?P<close>[”」』\"])(?P<end>[。.!~ ]*)"
+)
 _REACH = 400
 """Characters from a clause's beginning within which its command must have begun; the contents reach 200."""
 _TRIES = 40
@@ -36,7 +40,7 @@ def understand(text: str, names: tuple[str, ...] = ()) -> Understanding:
     if not p.HINT.search(quick) or p.ABOUT_WORDS.search(quick):
         return Understanding((), text)
     folded, origin = _closed_up(*fold_mapped(text))
-    shape = shaped(folded, names)
+    shape = shaped(_told_in_quotes(folded), names)
     found = _read(shape)
     if not found:
         return Understanding((), text)
@@ -48,6 +52,14 @@ def understand(text: str, names: tuple[str, ...] = ()) -> Understanding:
         for each in found
     )  # fmt: skip
     return Understanding(commands, _rest(text, shape, origin, found))
+
+
+def _told_in_quotes(folded: str) -> str:
+    """记住“我对芒果过敏” without the marks, when nothing else is said: what is dictated is told like what is not."""
+    match = _DICTATED.fullmatch(folded)
+    if match is None or match["open"] + match["close"] not in _PAIRS or p.HINT.search(match["fact"]):
+        return folded
+    return f"{match['wish']} {match['fact']} {match['end']}"
 
 
 def _closed_up(folded: str, origin: tuple[int, ...]) -> tuple[str, tuple[int, ...]]:

@@ -44,7 +44,7 @@ def sections(facts: OpeningFacts, words: Words, days: DayWords) -> tuple[Section
     def line(key: str, memory: Memory) -> str:
         text = as_data(clip(memory.text, LINE_CHARS))
         return words(
-            key if memory.owner_id else "own_line", id=memory.id, who=who(memory), text=text,
+            key if memory.teller_id else "own_line", id=memory.id, who=who(memory), text=text,
             tag=as_data(memory.emotion) or "…", day=day(memory.observed_at),
         )  # fmt: skip
 

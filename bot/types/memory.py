@@ -78,6 +78,11 @@ class Memory:
         return tuple(dict.fromkeys(filter(None, (self.text, self.original))))
 
     @property
+    def teller_id(self) -> int | None:
+        """Whose words it is: its owner's, but nobody's where it is a conclusion of nuan's own (experience)."""
+        return None if self.kind == "experience" else self.owner_id
+
+    @property
     def kept(self) -> bool:
         """Whether somebody asked to keep it: no tidying, no limit and no merge may take or change it."""
         return self.asked or self.protected
