@@ -85,7 +85,7 @@ class Bringing:
         own = own_lines(telling.own, {event.id for event in occasion.answering}, telling.now)
         asking = Asking(
             telling.audience, occasion.person.id, asked, telling.now, CANDIDATES, kinds=("memory",), mode="v2",
-            own=own, scene=telling.scene,
+            own=own, scene=telling.scene, strict=True,
         )  # fmt: skip
         trace = await self._recalling.recall(asking)
         if not trace.chosen:  # most messages: no thread has to be asked, and no dictionary loaded

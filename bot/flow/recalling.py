@@ -83,6 +83,7 @@ class Recalling:
             asked,
             asking.now,
             asking.most or self.most,
+            asking.strict,
         )
 
 

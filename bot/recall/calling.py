@@ -18,7 +18,7 @@ Measured on 15 people with 60 memories each: of 300 ordinary messages 2 got a li
 shares words with any message.
 """
 
-_DATED = re.compile(
+DATED = re.compile(
     "[今昨明后前当]天|[今昨明当]晚|[今去明前后]年|[上下本这]周|[上下本这]个|个月|[周天][一二三四五六日末]|周末|星期|礼拜|[上下中]午|早上|晚上|几点|时候|日期"
     "|today|tonight|yesterday|tomorrow|week|weekend|month|year|night|morning|evening|afternoon|[a-z]{3,6}day"
 )
@@ -54,4 +54,4 @@ def why(one: Scored) -> str:
 
 def _weights(terms: Iterable[str]) -> Mapping[str, float]:
     words = (term for term in terms if len(term) > 1 and term not in STOP and COMMON.isdisjoint(term))
-    return {stem(term): telling(term) for term in words if not _DATED.fullmatch(term)}
+    return {stem(term): telling(term) for term in words if not DATED.fullmatch(term)}

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from itertools import chain
 
+from bot.recall.kept import unsaid
 from bot.recall.question import Question
 from bot.recall.talks import message
 from bot.types.recall import Candidate, Matches, Posting, Span
@@ -125,7 +126,7 @@ def pool(question: Question, matches: Matches, like: Iterable[int] = ()) -> tupl
     held = B * (1 - much)
     found = ((figure / (1 + K1 * (1 - held + held * long.get(doc, average) / average)), doc) for figure, doc in likely)
     best = [doc for _, doc in heapq.nlargest(most, found)]
-    return tuple(dict.fromkeys((*best, *matches.dated, *like))), tuple(best[:lifting])
+    return tuple(dict.fromkeys((*best, *unsaid(matches, sums), *matches.dated, *like))), tuple(best[:lifting])
 
 
 def fitting(question: Question, matches: Matches, candidates: Sequence[Candidate]) -> Fit:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from bot.recall.covering import covering
 from bot.recall.fit import Fit, fitting, telling
 from bot.recall.fusion import RRF_K, fuse, places
+from bot.recall.kept import with_kept
 from bot.recall.question import Question
 from bot.recall.rules import Rules
 from bot.recall.seeded import content, importance, recency, relevance, tokens
@@ -28,7 +29,7 @@ IN_TALK = 0.3
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """How a question is to be answered; `now` in ms."""
+    """How a question is to be answered; `now` in ms. `strict`: the cut-offs hold for what was kept as well."""
 
     mode: Mode
     profile: Profile
@@ -36,6 +37,7 @@ class Task:
     question: Question
     now: int
     limit: int
+    strict: bool = False
 
 
 def rank(task: Task, matches: Matches, candidates: Sequence[Candidate], like: Likenesses | None = None) -> Trace:
@@ -56,6 +58,8 @@ def rank(task: Task, matches: Matches, candidates: Sequence[Candidate], like: Li
     if task.mode == "hybrid" and like is not None and like.found:
         ordered = sorted(_hybrid(task, ordered, like), key=_place)
     done = _limited(ordered, task)
+    if task.profile != "seed" and not task.strict:
+        done = with_kept(task.question.text, done)
     return Trace(task.mode, tuple(fit.weights), _thresholds(task), done, missing, task.question.spans, talks)
 
 
@@ -95,7 +99,8 @@ def _ours(task: Task, fit: Fit, candidates: Sequence[Candidate]) -> list[Scored]
         score = found * (rules.relevance + rules.recency * fresh + rules.importance * told)
         parts = (("words", figure), ("relevance", found), ("recency", fresh), ("importance", told))
         new = found * (rules.relevance + rules.recency + rules.importance * told)
-        scored.append(Scored(each.finding, score, parts, _cut(figure, found, new, rules)))
+        shown = figure > 0 and _kept(task, each.finding)
+        scored.append(Scored(each.finding, score, parts, "" if shown else _cut(figure, found, new, rules)))
     return scored
 
 
@@ -114,6 +119,11 @@ def _cut(words: float, found: float, score: float, rules: Rules) -> Cut:
     if not words:
         return "no_term"
     return "relevance" if found < rules.min_relevance else "score" if score < rules.min_score else ""
+
+
+def _kept(task: Task, finding: Finding) -> bool:
+    """Whether no cut-off may hide it: what a person stated never disappears because of age or a threshold."""
+    return finding.memory is not None and finding.memory.kept and not task.strict
 
 
 def _used(finding: Finding) -> int:

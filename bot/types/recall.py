@@ -31,7 +31,8 @@ class Asking:
     `most` findings (None: as configured) of these kinds, of memories only of these types (none: all), that happened in
     [since, until), ms. `mode` and `profile` are None for the configured ones. `own` are the person's recent own lines,
     oldest first, and `scene` is what happens around: they give words that weigh less. Lines of the chat from event
-    `heard` on are left out: the model has them before it (0: none is left out).
+    `heard` on are left out: the model has them before it (0: none is left out). `strict`: nobody asked for it, so that
+    even what somebody wanted kept must be above the cut-offs.
     """
 
     audience: Audience
@@ -48,6 +49,7 @@ class Asking:
     own: tuple[str, ...] = ()
     scene: str = ""
     heard: int = 0
+    strict: bool = False
 
 
 @dataclass(frozen=True, slots=True)
