@@ -1,12 +1,12 @@
-"""Reads 忘记 with nothing but an object: 忘记年糕, forget Oslo. Only what nuan knows of it makes a wish of it.
+"""Reads 忘记 with nothing but an object: 忘记年糕, forget Oslo, 把猫忘了. Only what nuan knows of it makes a wish of it.
 
-忘记他 and forget about it are what people say to themselves; where nothing fits, or in doubt, it is talk.
+忘了我的生日 may be a reproach: it is asked back, never done. 忘记他 and forget about it are what people say to themselves; where nothing fits, or in doubt, it is talk.
 """
 
 from dataclasses import dataclass
 
 from bot.memory import patterns as p
-from bot.memory.match import match
+from bot.memory.match import match, perhaps
 from bot.memory.reading import place_at, shaped
 from bot.memory.wording import chinese as zh
 from bot.memory.wording.signs import NAME, QUOTED, STOP
@@ -19,10 +19,14 @@ MOST_CHARS = 80
 
 _CALLED = LazyPattern("[ ,]*(?:@[^ ,。?]+[ ,]+)*")
 _AFTER = f"(?:[ ,。]|@?{NAME}+|{p.PARTICLE}|{p.POLITE}|(?:please|permanently|for good)(?![a-z]))*+"
-_OBJECT = f"(?P<c>(?:[^{STOP}:{NAME}{QUOTED}]|{QUOTED}+){{2,30}}?)"
+_OBJECT = f"(?P<c>(?:[^{STOP}:{NAME}{QUOTED}]|{QUOTED}+){{1,30}}?)"
+_NAMED = f"[^{STOP}:{NAME}{QUOTED}]{{1,30}}?"
 _FORGET = LazyPattern(
     f"(?:忘记|忘掉|忘了(?=[^{STOP}]+吧{_AFTER}$)|forget(?![a-z])(?: about)?)(?:关于|有关)? ?{_OBJECT}{zh.TAIL_OFF}{_AFTER}"
 )
+_REPROACH = LazyPattern(f"忘了(?:我的(?P<mine>{_NAMED})|(?P<of>{_NAMED}(?=的事情?{_AFTER}$))的事情?){_AFTER}")
+_PUT_OFF = LazyPattern(f"把(?:我的)?(?P<it>{_NAMED})(?:的事情?)?给?忘[了掉记]{_AFTER}")
+"""忘了我的生日 and 把猫忘了: what may as well be told."""
 _TELLS = LazyPattern(r"\b(?:i|we|u|you|let|let['’]?s|never|always|to)\b|[你您大各]|都$|就$|再|不|别|想|会")
 """A lead after which forgetting is told and not asked for."""
 _NO_OBJECT = LazyPattern(
@@ -33,6 +37,8 @@ _NO_OBJECT = LazyPattern(
     r"|(?:\S+ ){4,}|.*\b(?:is|are|was|were|me|you|us|it|him|her|them|not|never|ever|will|can|should|hard|easy)\b"
 )
 """What stands there in laments, reports, errands and advice, or is more than a name."""
+_NO_CHARACTER = LazyPattern("[^一-鿿]|[他她它您你我咱俺人事爱恨家本心钱伞门课饭药]")
+"""A single character that names nothing, or what people leave behind."""
 _SOFT = LazyPattern(f"吧|(?:{zh.PERSONAL})$")
 """忘了小明吧 may be meant for oneself, and 忘记生日 for a birthday that was missed: asked back."""
 _FOREVER = LazyPattern("彻底|永久|permanently|for good")
@@ -55,15 +61,16 @@ def alone(text: str, names: tuple[str, ...] = ()) -> Alone | None:
     shape = shaped(folded, names)
     called = _CALLED.match(shape)
     place = place_at(shape, called.end() if called else 0, 0)
-    found = _FORGET.fullmatch(shape, place.at)
+    sure = _FORGET.fullmatch(shape, place.at)
+    found = sure or _REPROACH.fullmatch(shape, place.at) or _PUT_OFF.fullmatch(shape, place.at)
     if found is None or "?" in shape or _TELLS.search(place.lead):
         return None
-    a, b = found.span("c")
+    a, b = found.span(found.lastgroup or 0)
     said = shape[a:b].strip()
-    if len(said) < 2 or _NO_OBJECT.match(said) or p.DEICTIC.fullmatch(said):
+    if (len(said) < 2 and _NO_CHARACTER.match(said)) or _NO_OBJECT.match(said) or p.DEICTIC.fullmatch(said):
         return None
     content = unfold(text, origin, a, b).strip().strip("“”\"'「」『』").strip()
-    soft = _SOFT.search(shape[b:]) is not None or _SOFT.search(said) is not None
+    soft = sure is None or len(said) < 2 or _SOFT.search(shape[b:]) is not None or _SOFT.search(said) is not None
     return Alone(content, soft, _FOREVER.search(shape) is not None) if content else None
 
 
@@ -73,10 +80,10 @@ def wish(said: Alone, known: tuple[Memory, ...]) -> MemoryCommand | None:
     One memory that holds these very words is meant beyond doubt; of anything else it is asked which.
     """
     found = match(said.content, known)
-    if not found:
-        return None
     literal = len(found) == 1 and fold(said.content) in fold(found[0].text)
-    chosen = tuple(memory.id for memory in found)
+    chosen = tuple(memory.id for memory in found or perhaps(said.content, known))
+    if not chosen:
+        return None
     return MemoryCommand(
         "forget", said.content, forever=said.forever, scope="" if literal and not said.soft else "unsure",
         chosen=chosen,

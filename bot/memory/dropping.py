@@ -89,9 +89,20 @@ _UNSTORED = LazyPattern(
     f"(?:{PARTICLE})*+{END}|off the record{END}"
 )
 """我下个月要结婚了，别记哦: what stands before it is not to be kept."""
+_HELPS = "们|发|给|来|有|帮|会|教|再|把|去|这|记|都|已|等|待|一会|回头|讲|写|拍|背|抄|忘|也|晚|自己|先|替|就|能|可|知道"
+"""别记，我发你: what makes notes needless."""
+_STUDIES = LazyPattern("忘|背|笔记|记性|单词|公式|默写|抄|作业|答案|考|拍照|说了好?几遍")
+"""What makes 别记 advice: it is about learning."""
+_NO_MORE = LazyPattern("(?:千万|请|就)*(?:别|不要|不用|勿)(?:再)?记(?:住|下来|着)?了[吧啦哈]*")
+_HELPED = LazyPattern(f"[ ,]*我(?:{_HELPS})")
+_SAYS = LazyPattern(
+    "(?!我(?:想|要|先|再|就|跟你|和你|告诉你)*(?:说|讲))[^,。:]{1,12}"
+    "(?:说|讲|问|喊|回复?|告诉我|[叫让劝要]我)(?:过|道)?(?:[:,]|$)"
+)
+"""我同桌说：别记 is somebody else's."""
 _UNSTORED_NEXT = LazyPattern(
     "(?:[这下]面?(?:一?[句条段]|个)话?)?(?:千万|请)*(?:别|不要|勿)(?:帮我|给我)?(?:记(?:下来?|录(?:下来)?|住)?|存下来?)[啊哦]?"
-    r"[,:] ?(?=我(?!们|发|给|来|有|帮|会|教|再|把|去|这))|off the record[,:] ?(?=(?:i|my)\b)"
+    rf"[,:] ?(?=我(?!{_HELPS}))|off the record[,:] ?(?=(?:i|my)\b)"
 )
 """别记，我跟老板吵架了: what follows is not to be kept."""
 _TWO = LazyPattern("[^,]*(?:[两三四几]条|[两三四]件事)")
@@ -128,7 +139,7 @@ def _forget(place: Place) -> Found | None:
     for pattern in _POINTED:
         match = pattern.match(place.shape, place.at)
         if match and not _question(place, match):
-            return _pointed(place, match)
+            return None if _stop_noting(place, match) else _pointed(place, match)
     for pattern in _NAMED:
         if match := pattern.match(place.shape, place.at):
             return _named(place, match)
@@ -155,9 +166,22 @@ def _unstored(place: Place) -> Found | None:
     """别记 without an object, right beside what its writer tells of themselves."""
     told = before(place, strong=False)
     match = _UNSTORED.match(place.shape, place.at) if told else None
-    if match is None or told is None or not p.MINE.match(place.shape, *told):
+    if match is None or told is None or not p.MINE.match(place.shape, *told) or _others(place.shape[slice(*told)]):
         match = _UNSTORED_NEXT.match(place.shape, place.at)
     return Found("forget", place.start, match.end(), scope="aside") if match else None
+
+
+def _stop_noting(place: Place, match: re.Match[str]) -> bool:
+    """Whether 别记了 is said of notes that somebody takes: 这些单词背不下来，别记了."""
+    if not _NO_MORE.fullmatch(match[0].rstrip(" ,。")):
+        return False
+    told = place.shape[max(place.floor, place.start - 60) : place.start]
+    return bool(_STUDIES.search(told) or _SAYS.match(told) or _HELPED.match(place.shape, match.end()))
+
+
+def _others(told: str) -> bool:
+    """Whether what stands before 别记 is about somebody's words, or about learning."""
+    return _SAYS.match(told) is not None or _STUDIES.search(told) is not None
 
 
 def _replaced(place: Place) -> Found | None:
@@ -197,6 +221,8 @@ def _named(place: Place, match: re.Match[str]) -> Found | None:
     body = place.shape[a:b].strip()
     plain = place.shape.startswith(("忘", "forget", "forgot"), place.at)
     chinese = p.CJK.search(body) is not None
+    if not plain and _SAYS.fullmatch(body):
+        return None
     if not plain and body in _ALL_OF_US and not _question(place, match):
         return Found("forget", place.start, match.end(), forever=_forever(place), scope="all")
     if p.DEICTIC.fullmatch(body):
