@@ -143,6 +143,10 @@ async def test_an_object_alone_is_a_wish_where_something_fits_and_talk_elsewhere
         (("my dog is Rex", "my uncle lives near Rex"), "forget Rex", "both"),
         (("阿寧是我同桌",), "忘記阿寧吧", "是"),
         (("小明是我同桌",), "忘了小明吧", "yes"),
+        (("我的生日是3月4日",), "忘了我的生日", "是"),
+        (("我喜歡喝茶",), "忘記茶", "是"),
+        (("我的猫叫年糕",), "忘记猫的事", "是"),
+        (("我的猫叫年糕", "我对猫毛过敏"), "把猫忘了", "全部"),
     ],
 )
 async def test_several_or_a_doubtful_one_are_asked_about_first(
@@ -155,6 +159,20 @@ async def test_several_or_a_doubtful_one_are_asked_about_first(
     assert kept(world) == list(facts)
     await world.say(yes)
     assert kept(world) == []
+
+
+@pytest.mark.parametrize("line", ["忘了我的生日", "忘记茶", "把猫忘了"])
+async def test_what_may_be_a_reproach_is_talk_where_nothing_fits_and_its_no_leaves_all(world: World, line: str) -> None:
+    await world.say("记住我怕狗")
+    await world.say(line)
+    assert (world.replies[-1], kept(world)) == (TALK, ["我怕狗"])
+    facts = ["我的生日是3月4日", "我喜欢喝茶", "我的猫叫年糕"]
+    for fact in facts:
+        await world.say(f"记住{fact}")
+    await world.say(line)
+    assert "#" in world.replies[-1]
+    await world.say("不是")
+    assert kept(world) == ["我怕狗", *facts]
 
 
 @pytest.mark.parametrize(
