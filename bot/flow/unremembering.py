@@ -80,7 +80,7 @@ class Unremembering:
             return tuple(memory for memory in owned if memory.id == command.number), True
         if command.content:
             return match(command.content, owned), False
-        if command.scope == "all":
+        if command.scope in ("all", "unsure"):
             return owned, False
         just = await self._store.undoing.told(told.person_id, told.audience, self._clock.now() - JUST_MS)
         return (just, len(just) == 1) if just else (owned, False)

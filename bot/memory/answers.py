@@ -4,7 +4,7 @@ Only the next thing the person says can be one; what is none is ordinary talk.
 """
 
 from bot.memory import patterns as p
-from bot.memory.numbers import SEVERAL, listed
+from bot.memory.numbers import SEVERAL, listed, numbered
 from bot.memory.patterns import FILLER, GREETING, PARTICLE, POLITE
 from bot.memory.reading import shaped
 from bot.memory.wording.signs import NAME
@@ -83,6 +83,11 @@ def answer_to(question: Question, text: str, names: tuple[str, ...] = ()) -> Mem
     return MemoryCommand("remember", said)
 
 
+def takes_back(command: MemoryCommand, question: Question) -> bool:
+    """Whether 撤销 is said to a question: what was asked for is not to be done, and nothing before it is meant."""
+    return command.verb == "undo" and command.number is None and question.kind in ("what", "which", "drop")
+
+
 def waits(question: Question, text: str, names: tuple[str, ...] = ()) -> bool:
     """Whether a text that answers nothing leaves the question open: 等一下, let me think, 嗯, a smile."""
     shape = shaped(fold(text.strip()), names).replace(NAME, " ").strip(" ,")
@@ -94,13 +99,15 @@ def waits(question: Question, text: str, names: tuple[str, ...] = ()) -> bool:
 def _named(question: Question, said: str, shape: str) -> MemoryCommand | None:
     """What is to be forgotten: numbers, everything, or words, which are a wish when something fits them."""
     if _ALL.fullmatch(shape):
-        return MemoryCommand("forget", None, scope="all")
+        return MemoryCommand("forget", None, forever=question.forever, scope="all")
     several = _SEVERAL.fullmatch(shape)
     one = _CHOSEN.fullmatch(shape)
     if numbers := listed(several["numbers"]) if several else ():
         return MemoryCommand("forget", None, forever=question.forever, chosen=numbers)
     if one and (number := _NUMBER.search(one["list"])):
         return MemoryCommand("forget", None, int(number["n"]), question.forever)
+    if one and (counted := numbered(one["list"])):
+        return MemoryCommand("forget", None, counted, question.forever, scope="unsure")
     return MemoryCommand("forget", _bare(said), forever=question.forever, scope="unsure")
 
 
