@@ -98,3 +98,27 @@ async def test_a_name_is_still_there_after_any_number_of_undos(world: World) -> 
         await world.wait(5)
         await world.say("撤销")
         assert kept(world) == [left]
+
+
+async def test_all_of_ones_own_is_asked_about_and_long_ones_are_told_in_part(world: World) -> None:
+    for fact in ("我怕狗", "我的阳台上种了" + "绿萝" * 300):
+        await world.say(f"记住{fact}")
+    for wish in ("忘记我的一切", "忘记我所有的事"):
+        await world.say(wish)
+        listed = world.replies[-1].splitlines()[1:]
+        assert [line[:4] for line in listed] == ["1. #", "2. #"]
+        assert max(map(len, listed)) < 140
+        await world.say("算了")
+
+
+async def test_what_follows_a_question_back_is_kept_only_where_it_can_be_a_fact(world: World) -> None:
+    for answer in ("/mem", "```rm -rf```", "你真笨"):
+        await world.say("记住")
+        await world.say(answer)
+        await world.wait(7_200)
+    assert world.rows("SELECT text FROM memory") == []
+    await world.say("我家的猫怕吸尘器")
+    await world.wait(7_200)
+    await world.say("记住")
+    await world.say("刚才那句")
+    assert world.rows("SELECT text FROM memory") == [("我家的猫怕吸尘器",)]

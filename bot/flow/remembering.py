@@ -136,6 +136,8 @@ class Remembering:
         if text and not thin(text):
             return (*lines, told.event.id), text
         for event in reversed(await self.mine(told)):
+            if bare(event.text, self._settings.bot.names):
+                continue
             understood = understand(event.text[:READ_CHARS], self._settings.bot.names)
             kept = next((each.content for each in understood.commands if each.verb == "remember" and each.content), "")
             text = kept or event.text.strip()

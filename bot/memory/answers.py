@@ -55,6 +55,12 @@ _FINE = LazyPattern(f"{_BEFORE}(?:好的?|嗯+|行|可以|没问题|ok|okay|righ
 """Agrees where there is one thing to agree to; of several it chooses none."""
 _SEVERAL = LazyPattern(f"{_AROUND}(?P<numbers>{SEVERAL}){_AROUND}")
 _CALLED = LazyPattern(f"(?:@?{NAME}+[ ,:]*)*")
+_BEFORE_IT = LazyPattern(
+    f"{_AROUND}(?:我?(?:刚才|刚刚|前面|上面)(?:的|说的)?(?:那|这)?(?:一?[句条个段]|些)?(?:话|事)?|上一?[句条个]"
+    f"|(?:that|the) last (?:one|thing|line)|what i (?:just )?said){_AROUND}"
+)
+_NO_FACT = LazyPattern("[/.][A-Za-z]|```|(?:去死|滚|你真|你个|闭嘴|傻)")
+"""A command, code or abuse that comes where a fact was asked for."""
 _NUMBER = LazyPattern("(?P<known>#?)(?P<n>[0-9]{1,9})")
 _ORDINAL = {"一": 1, "二": 2, "两": 2, "三": 3, "四": 4, "五": 5}
 
@@ -80,7 +86,9 @@ def answer_to(question: Question, text: str, names: tuple[str, ...] = ()) -> Mem
         return MemoryCommand("clarify", said, question.memories[0])
     if question.kind == "drop":
         return _named(question, said, shape)
-    return MemoryCommand("remember", said)
+    if _BEFORE_IT.fullmatch(shape):
+        return MemoryCommand("remember", None)
+    return None if _NO_FACT.match(said) else MemoryCommand("remember", said)
 
 
 def takes_back(command: MemoryCommand, question: Question) -> bool:
