@@ -1,5 +1,7 @@
 """Which memory a person means with 忘记 X: the same words in any form, never a guess from a single character."""
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -112,3 +114,10 @@ def test_any_text_is_matched_without_an_error_and_finds_only_given_memories(cont
 def test_a_memorys_own_text_always_finds_it(text: str) -> None:
     memories = kept("别的事情", text)
     assert memories[1] in match(text, memories)
+
+
+@pytest.mark.parametrize("text", ["年糕" + "吧" * 7900, "年糕" + " " * 7900 + "三岁", "年糕" + "的一切" * 2600])
+def test_a_long_memory_is_looked_at_in_a_moment(text: str) -> None:
+    since = time.process_time()
+    assert match("年糕", kept(text))
+    assert time.process_time() - since < 1

@@ -226,9 +226,10 @@ class Answering:
         receipts = self._remembering.confirming.joined(done, script)
         return list(receipts), replace(event, text=rest) if forgot else event
 
-    async def _known(self, chat: Chat, person: Person) -> tuple[Memory, ...]:
-        """What is known of a person as far as this chat may see it."""
-        return await self._store.memories.owned(person.id, await self._planner.audience(chat, person))
+    async def _known(self, chat: Chat, person: Person, forgotten: bool) -> tuple[Memory, ...]:
+        """What is known of a person as far as this chat may see it; with `forgotten` also what can be brought back."""
+        audience = await self._planner.audience(chat, person)
+        return await self._store.memories.owned(person.id, audience, forgotten=forgotten)
 
     async def _give_up(self, batch: tuple[Event, ...], chat: Chat) -> None:
         """Tell whoever called; a follow-up nobody asked for is only read."""

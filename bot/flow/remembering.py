@@ -13,7 +13,7 @@ from bot.flow.intake import READ_CHARS
 from bot.flow.unremembering import JUST_MS, Unremembering
 from bot.flow.words import Words
 from bot.memory.alone import Alone, alone, wish
-from bot.memory.answers import answer_to, waits
+from bot.memory.answers import answer_to, takes_back, waits
 from bot.memory.bare import bare, states
 from bot.memory.merging import merging
 from bot.memory.ordering import ordered
@@ -61,21 +61,26 @@ class Remembering:
         return await self._aside.run(understand, text, names) if slow else understand(text, names)
 
     async def heard(
-        self, event: Event, question: Question | None, known: Callable[[], Awaitable[tuple[Memory, ...]]]
+        self, event: Event, question: Question | None, known: Callable[[bool], Awaitable[tuple[Memory, ...]]]
     ) -> tuple[Understanding, bool]:
         """What a message asks, also as the answer to what its writer was asked back; and whether that stays asked.
 
-        `known` reads what nuan knows of the writer, which is only asked for where it makes a wish of a few words.
+        `known` reads what nuan knows of the writer, which is only asked for where it makes a wish of a few words; given
+        True also what they forgot and can still bring back.
         """
         understood, text, names = await self.understand(event), event.text[:READ_CHARS], self._settings.bot.names
+        command = answer_to(question, text, names) if question is not None and not event.forwarded else None
+        if question is not None and question.kind == "which" and command is not None and _counts(understood):
+            return Understanding((command,), ""), False  # 忘记第二条 is the second of those that were shown
+        if question is not None and any(takes_back(each, question) for each in understood.commands):
+            return Understanding((MemoryCommand("let_be", None),), ""), False
         if understood.commands or event.forwarded:
             return understood, False
-        command = answer_to(question, text, names) if question is not None else None
         said = alone(text, names)
         if command is not None and command.scope == "unsure" and command.content:
             said = Alone(command.content, False, command.forever)
         if said is not None:
-            command = wish(said, await known())
+            command = wish(said, await known(said.forever))
         if command is not None:
             return Understanding(_each(command), ""), False
         return understood, question is not None and waits(question, text, names)
@@ -131,6 +136,8 @@ class Remembering:
         if text and not thin(text):
             return (*lines, told.event.id), text
         for event in reversed(await self.mine(told)):
+            if bare(event.text, self._settings.bot.names):
+                continue
             understood = understand(event.text[:READ_CHARS], self._settings.bot.names)
             kept = next((each.content for each in understood.commands if each.verb == "remember" and each.content), "")
             text = kept or event.text.strip()
@@ -183,6 +190,11 @@ class Remembering:
 def replied(command: MemoryCommand) -> MemoryCommand:
     """The same wish, about what the message replies to."""
     return MemoryCommand("forget", None, forever=command.forever, replied=True)
+
+
+def _counts(understood: Understanding) -> bool:
+    """Whether a message only names places in a list to be forgotten."""
+    return all(each.scope == "unsure" and (each.number or each.chosen) for each in understood.commands)
 
 
 def _each(command: MemoryCommand) -> tuple[MemoryCommand, ...]:

@@ -10,9 +10,13 @@ from bot.memory.shown import shown
 from bot.ports import Clock
 from bot.store.forgetting import Forgetting
 from bot.store.store import Store
+from bot.text.clip import clip
 from bot.types.duration import DAY_MS, HOUR_MS
 from bot.types.event import Event
 from bot.types.memory import Memory, MemoryCommand, Question
+
+LINE_CHARS = 120
+"""Characters of one of them in such a list."""
 
 SHOWN = 5
 """How many candidates a question back names."""
@@ -81,7 +85,7 @@ class Unremembering:
             return tuple(memory for memory in owned if memory.id == command.number), True
         if command.content:
             return match(command.content, owned), False
-        if command.scope == "all":
+        if command.scope in ("all", "unsure"):
             return owned, False
         just = await self._store.undoing.told(told.person_id, told.audience, self._clock.now() - JUST_MS)
         return (just, len(just) == 1) if just else (owned, False)
@@ -97,10 +101,11 @@ class Unremembering:
         return await self._confirming.say(key, told, question, list="\n".join(lines))
 
     def _shown(self, memory: Memory, told: Told) -> str:
-        text = shown(memory, lambda key, **values: self._confirming.text(key, told, **values))
+        text = clip(shown(memory, lambda key, **values: self._confirming.text(key, told, **values)), LINE_CHARS)
         if not memory.original:
             return text
-        return self._confirming.text("with_original", told, text=text, original=" ".join(memory.original.split()))
+        original = clip(" ".join(memory.original.split()), LINE_CHARS)
+        return self._confirming.text("with_original", told, text=text, original=original)
 
     async def _disable(
         self, found: tuple[Memory, ...], owner_id: int, forever: bool, told: Told, unwished: bool = False,

@@ -4,7 +4,7 @@ Only the next thing the person says can be one; what is none is ordinary talk.
 """
 
 from bot.memory import patterns as p
-from bot.memory.numbers import SEVERAL, listed
+from bot.memory.numbers import SEVERAL, listed, numbered
 from bot.memory.patterns import FILLER, GREETING, PARTICLE, POLITE
 from bot.memory.reading import shaped
 from bot.memory.wording.signs import NAME
@@ -55,6 +55,12 @@ _FINE = LazyPattern(f"{_BEFORE}(?:好的?|嗯+|行|可以|没问题|ok|okay|righ
 """Agrees where there is one thing to agree to; of several it chooses none."""
 _SEVERAL = LazyPattern(f"{_AROUND}(?P<numbers>{SEVERAL}){_AROUND}")
 _CALLED = LazyPattern(f"(?:@?{NAME}+[ ,:]*)*")
+_BEFORE_IT = LazyPattern(
+    f"{_AROUND}(?:我?(?:刚才|刚刚|前面|上面)(?:的|说的)?(?:那|这)?(?:一?[句条个段]|些)?(?:话|事)?|上一?[句条个]"
+    f"|(?:that|the) last (?:one|thing|line)|what i (?:just )?said){_AROUND}"
+)
+_NO_FACT = LazyPattern("[/.][A-Za-z]|```|(?:去死|滚|你真|你个|闭嘴|傻)")
+"""A command, code or abuse that comes where a fact was asked for."""
 _NUMBER = LazyPattern("(?P<known>#?)(?P<n>[0-9]{1,9})")
 _ORDINAL = {"一": 1, "二": 2, "两": 2, "三": 3, "四": 4, "五": 5}
 
@@ -80,7 +86,14 @@ def answer_to(question: Question, text: str, names: tuple[str, ...] = ()) -> Mem
         return MemoryCommand("clarify", said, question.memories[0])
     if question.kind == "drop":
         return _named(question, said, shape)
-    return MemoryCommand("remember", said)
+    if _BEFORE_IT.fullmatch(shape):
+        return MemoryCommand("remember", None)
+    return None if _NO_FACT.match(said) else MemoryCommand("remember", said)
+
+
+def takes_back(command: MemoryCommand, question: Question) -> bool:
+    """Whether 撤销 is said to a question: what was asked for is not to be done, and nothing before it is meant."""
+    return command.verb == "undo" and command.number is None and question.kind in ("what", "which", "drop")
 
 
 def waits(question: Question, text: str, names: tuple[str, ...] = ()) -> bool:
@@ -94,13 +107,15 @@ def waits(question: Question, text: str, names: tuple[str, ...] = ()) -> bool:
 def _named(question: Question, said: str, shape: str) -> MemoryCommand | None:
     """What is to be forgotten: numbers, everything, or words, which are a wish when something fits them."""
     if _ALL.fullmatch(shape):
-        return MemoryCommand("forget", None, scope="all")
+        return MemoryCommand("forget", None, forever=question.forever, scope="all")
     several = _SEVERAL.fullmatch(shape)
     one = _CHOSEN.fullmatch(shape)
     if numbers := listed(several["numbers"]) if several else ():
         return MemoryCommand("forget", None, forever=question.forever, chosen=numbers)
     if one and (number := _NUMBER.search(one["list"])):
         return MemoryCommand("forget", None, int(number["n"]), question.forever)
+    if one and (counted := numbered(one["list"])):
+        return MemoryCommand("forget", None, counted, question.forever, scope="unsure")
     return MemoryCommand("forget", _bare(said), forever=question.forever, scope="unsure")
 
 

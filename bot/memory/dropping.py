@@ -1,9 +1,10 @@
 """Reads a wish to forget, not to store, or to undo. It finds no memory: it says what was asked for."""
 
 import re
+from dataclasses import replace
 
 from bot.memory import patterns as p
-from bot.memory.numbers import SEVERAL, listed
+from bot.memory.numbers import SEVERAL, listed, numbered
 from bot.memory.patterns import PARTICLE, POLITE
 from bot.memory.reading import Found, Place
 from bot.memory.stated import before
@@ -37,6 +38,11 @@ _SEVERAL = LazyPattern(
 _FOREVER = LazyPattern("彻底|永久|permanently|for good")
 _FOREVER_DROP = LazyPattern(f"[^{STOP}]{{0,200}}?(?:彻底|永久)[忘删清]")
 _UNDO = LazyPattern(f"[/.]?(?:撤[销消]|复原|undo(?: (?:that|it|this))?)(?:一下)?{_AFTER}")
+
+_ORDINAL = LazyPattern("第[一二三四五六七八九十0-9]+条")
+"""第二条 may be #2 or the second of a list: asked back."""
+_MANY = LazyPattern("[这那][两二三四五几]条")
+"""More than one was pointed at, so that the last alone is not meant."""
 
 _EVERYTHING, _POINTED, _NAMED = (
     tuple(LazyPattern(f"(?:{words})") for words in (*chinese, *english))
@@ -113,12 +119,15 @@ def dropping(place: Place) -> tuple[Found, ...]:
     if not _SURE.search(place.shape, place.start, place.start + 400):
         return ()
     found = _numbered(place) or _forget(place)
+    if found and _MANY.search(place.shape, found.start, found.end) and not (found.content or found.scope):
+        found = replace(found, scope="unsure")
     return _each(place.shape, found) if found else ()
 
 
 def _numbered(place: Place) -> Found | None:
     if (several := _SEVERAL.match(place.shape, place.at)) and (numbers := listed(several["numbers"])):
-        return Found("forget", place.start, several.end(), forever=_forever(place), chosen=numbers)
+        counted: Scope = "unsure" if _ORDINAL.search(several["numbers"]) else ""
+        return Found("forget", place.start, several.end(), None, None, _forever(place), counted, numbers)
     if match := _NUMBERED.match(place.shape, place.at):
         verb: Verb = "forget" if match["forget"] else "undo"
         forever = match["ever"] is not None or _forever(place)
@@ -151,6 +160,8 @@ def _pointed(place: Place, match: re.Match[str]) -> Found:
     told = _TOLD_DROPPED.search(place.shape, max(place.floor, place.start - 120), place.start)
     if told and _DROP_IT.match(place.shape, place.at):
         return Found("forget", told.start("c"), match.end(), told.span("c"), forever=_forever(place))
+    if counted := _ORDINAL.search(match[0]):
+        return Found("forget", place.start, match.end(), None, numbered(counted[0]), _forever(place), "unsure")
     return Found("forget", place.start, match.end(), forever=_forever(place), scope=_scope(place, match, None))
 
 

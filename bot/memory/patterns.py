@@ -45,8 +45,16 @@ NOTHING_LEFT = LazyPattern(
 CLOSING = LazyPattern(
     f"(?:{POLITE}|{PARTICLE}|@?{NAME}+|哈+|就行了?|就好了?|别忘了?|不要忘了?|记住|超开心|可以了?|好了|don't forget)*+"
 )
+THEN = "(?:然后|接着|并且?|同时|再|and then(?![a-z])|then(?![a-z])|and(?![a-z]))"
+"""What joins a wish to the one before it."""
+_DROPPED_NEXT = (
+    "(?=我(?![会把在放跟和说也都还去忘们])|关于|有关|刚才|[这那]条|第[一二三四五六七八九十0-9]+条| ?#?[0-9])"
+)
 CUT = LazyPattern(
-    f"(?:{FILLER} ?|你|请|再|也)*+(?:其他的|不说了|之后|顺便|对了|另外|睡了|拜拜|btw|by the way)"
+    f"顺便|对了|另外|btw|by the way|(?:{FILLER} ?|你|请|再|也)*+(?:其他的|不说了|之后|睡了|拜拜)"
+    f"|(?:{FILLER} ?|{THEN}|请|就|你|也)*+(?:(?:彻底|永久)?(?:忘[记掉]|删[掉除]){_DROPPED_NEXT}"
+    f"|(?:please )?forget (?:that (?:i|my)|about (?:me|my)|my|#)(?![a-z]))"
+    f"|(?:{FILLER}|{THEN}) ?把{_DROPPED_NEXT}[^,]{{1,40}}(?:忘[记掉了]|删[掉除了])"
     "|(?:请|再|然后|麻烦|你)*+(?:帮我|给我|推荐|告诉我|提醒我)|你(?:觉得|说说|看看|知道)|(?:can|could|would) you|tell me"
     "|please (?!note)|忘[记掉] ?#?[0-9]|撤销|(?:以后|你?可以)?(?:别|不要)?再?叫我|and (?:call me|forget)"
 )

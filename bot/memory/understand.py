@@ -4,6 +4,7 @@ It decides by patterns alone, in time linear in the text. It stores nothing and 
 """
 
 import re
+from dataclasses import replace
 
 from bot.memory import patterns as p
 from bot.memory.dropping import dropping
@@ -24,6 +25,7 @@ _DICTATED = re.compile(
     r"(?P<wish>[^“”「」『』\"\n。?!]{0,30}(?:记[住下着好]|记一下|记下来|remember(?: that)?|(?:note|write) down)[:, ]*)"
     r"(?P<open>[“「『\"])(?P<fact>[^“”「」『』\"\n?]{3,500})(?P<close>[”」』\"])(?P<end>[。.!~ ]*)"
 )
+_THEN = re.compile(f"{p.THEN} ?")
 _REACH = 400
 """Characters from a clause's beginning within which its command must have begun; the contents reach 200."""
 _TRIES = 40
@@ -81,7 +83,7 @@ def _read(shape: str) -> list[Found]:
                 ahead = p.HINT.search(shape, start)
             if ahead is None or ahead.start() > start + _REACH:
                 break
-            place = place_at(shape, start, floor)
+            place = _joined(place_at(shape, start, floor)) if found else place_at(shape, start, floor)
             if p.REPORTED.search(shape, max(floor, start - 12), match.start()):
                 break
             hits = _commands(place, loose=match["loose"] is not None)
@@ -91,6 +93,12 @@ def _read(shape: str) -> list[Found]:
             found.extend(hits)
             floor = start = hits[0].end
     return found
+
+
+def _joined(place: Place) -> Place:
+    """The place after 然后 or and, where it goes on right after the wish before."""
+    then = _THEN.match(place.shape, place.at) if place.start - place.floor <= len(", ") else None
+    return replace(place, at=place_at(place.shape, then.end(), place.floor).at) if then else place
 
 
 def _pasted(shape: str, each: Found) -> bool:

@@ -14,8 +14,8 @@ from bot.types.event import Event
 from bot.types.memory import Memory
 from bot.types.recall import Asking, Candidate, Finding, FindingKind, Matches, Place, Posting, Span, Talk
 
-AROUND = 1
-"""Lines before and after one that are looked at with it: what is two lines away is seldom the answer (measured)."""
+AROUND = 2
+"""Lines before and after one that support it: in a direct chat nuan's reply stands between two of a person's."""
 
 MOST_DATED = 120
 """Documents of the times that a question asks about, the newest."""

@@ -76,8 +76,8 @@ def restore_replaced(db: sqlite3.Connection, memories: tuple[Memory, ...], at: i
             continue
         rows = db.execute(
             "SELECT id FROM memory WHERE owner_id IS ? AND slot <> '' AND disabled_reason = 'replaced' "
-            "AND disabled_at = ?",
-            (memory.owner_id, memory.created_at),
+            "AND disabled_at IN (?, ?)",
+            (memory.owner_id, memory.created_at, memory.updated_at),  # when it was said, or brought back
         ).fetchall()
         found += [cast("int", row[0]) for row in rows]
     for number in found:
