@@ -1,6 +1,7 @@
 """Reads 忘记 with nothing but an object: 忘记年糕, forget Oslo, 把猫忘了. Only what nuan knows of it makes a wish of it.
 
-忘了我的生日 may be a reproach: it is asked back, never done. 忘记他 and forget about it are what people say to themselves; where nothing fits, or in doubt, it is talk.
+忘了我的生日 may be a reproach: it is asked back, never done. 忘记他 and forget about it are what people say to
+themselves; where nothing fits, or in doubt, it is talk.
 """
 
 from dataclasses import dataclass
