@@ -53,7 +53,7 @@ def test_one_past_day_is_when_it_happened(text: str, moment: str) -> None:
     "text",
     [
         "我怕狗", "今天早上我跑了步", "明天我要考试", "下周三我去北京", "我每天昨天的事都忘", "我每周三去游泳",
-        "上周我一直在加班", "去年我换了工作", "昨天和前天我都没睡好", "6月20日我要去东京", "周五交报告", "我周三有课",
+        "上周我一直在加班", "去年我换了工作", "昨天和前天我都没睡好", "6月20日我要去东京", "6月20日我就要去东京了", "I will have moved on June 20", "周五交报告", "我周三有课",
         "我生日是5月2日", "两周前我感冒了", "my birthday is May 3", "I will see her on Friday", "I swim every Monday",
         "I fly on June 20", "tomorrow I have an exam", "last week was hard",
     ],
@@ -116,3 +116,12 @@ async def test_the_tool_keeps_the_day_as_well(world: World) -> None:
     await world.say("我昨天去医院拔了智齿，这个你可要好好记在心上，别给我忘咯")
     (at,) = observed(world)
     assert local(at)[:10] < local(world.clock.now())[:10]
+
+
+async def test_an_opening_dates_what_a_talk_told_by_the_day_it_happened(world: World) -> None:
+    await world.say("我昨天去看医生了")
+    await world.say("/new")
+    await world.wait(1)
+    await world.say("在干嘛呢，陪我聊聊最近的事好不好")
+    opening = "\n".join(message.content for message in world.turns[-1])
+    assert "- 小王：我昨天去看医生了（昨天）" in opening
