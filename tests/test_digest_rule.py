@@ -1,11 +1,14 @@
 """The digest without a model: what it keeps of people's own words, and what it must never take for a fact."""
 
+from datetime import UTC
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.memory.digest import DigestLine, Scope, excerpt, needs_model, own_words, rule_digest
 from bot.memory.telling import statements_in
+from bot.text.happened import event_moment
 from bot.types.memory import MemoryKind
 
 DM = Scope(chat_id=7, kind="dm", bot_name="小暖", owner_id=1)
@@ -96,7 +99,8 @@ def cells(table: str) -> list[str]:
 @pytest.mark.parametrize(("kind", "text"), [(kind, text) for kind, table in TOLD.items() for text in cells(table)])
 def test_a_plain_statement_is_kept_in_the_speakers_own_words(kind: MemoryKind, text: str) -> None:
     kept = [memory for memory in rule_digest(talk(text), DM).memories if memory.kind == kind]
-    assert [(m.owner_id, m.visibility, m.observed_at, m.event_ids) for m in kept] == [(1, "private", 1_000, (101,))]
+    at = event_moment(text, 1_000, UTC)
+    assert [(m.owner_id, m.visibility, m.observed_at, m.event_ids) for m in kept] == [(1, "private", at, (101,))]
     assert kept[0].text in text
     assert bool(kept[0].emotion) == (kind == "emotion")
 

@@ -20,7 +20,7 @@ SHOWN = 12
 
 
 class MemCommand:
-    """Shows memories, protects them, lets them fade, archives and restores them, and takes merges back."""
+    """Shows memories, protects and shares them, lets them fade, archives and restores them, and takes merges back."""
 
     def __init__(
         self, store: Store, planner: Planner, clock: Clock, settings: Settings, words: Words, text: Callable[..., str]
@@ -47,7 +47,9 @@ class MemCommand:
             return await self._one(asked, _numbered(owned, number))
         if number is not None and len(words) == 2 and words[0] in DEEDS:
             return await self._do(asked, words[0], _numbered(owned, number))
-        if words and words[0] in DEEDS:
+        if number is not None and len(words) == 2 and words[0] in SHARING:
+            return await self._share(asked, _numbered(owned, number), on=words[0] == "share")
+        if words and words[0] in (*DEEDS, *SHARING):
             return self._text(asked, "mem_words")
         told = " ".join(words)
         found = [m for m in owned if m.disabled_at is None and told in fold(m.text)]
@@ -89,6 +91,17 @@ class MemCommand:
                     return self._text(asked, "mem_not_merged", id=memory.id)
         return self._text(asked, f"mem_did_{deed}", id=memory.id, other=other, days=days)
 
+    async def _share(self, asked: Asked, memory: Memory | None, *, on: bool) -> str:
+        if memory is None or memory.disabled_at is not None:
+            return self._text(asked, "mem_none")
+        sharing, now = self._store.sharing, self._clock.now()
+        if on:
+            done = "mem_did_share" if await sharing.share(memory, now) else "mem_is_shared"
+        else:
+            back = await sharing.unshare(memory, now)
+            done = f"mem_did_unshare_{back}" if back is not None else "mem_not_shared"
+        return self._text(asked, done, id=memory.id)
+
     def _list(self, asked: Asked, memories: list[Memory]) -> str:
         lines = list_report(memories[:SHOWN], self._clock.now(), partial(self._text, asked))
         more = len(memories) - SHOWN
@@ -97,6 +110,9 @@ class MemCommand:
 
 DEEDS = ("protect", "unprotect", "fade", "archive", "restore", "unmerge")
 """What a person may do to a memory of their own: `.ai mem protect #12`."""
+
+SHARING = ("share", "unshare")
+"""Whether it is told wherever its owner speaks: `.ai mem share #12`."""
 
 
 def _number(word: str) -> int | None:

@@ -54,7 +54,8 @@ TABLE = (
     Command("why", "", "anyone"),
     Command(
         "mem",
-        "[words | #N | stats | archived | protect #N | unprotect #N | fade #N | archive #N | restore #N | unmerge #N]",
+        "[words | #N | stats | archived | protect #N | unprotect #N | fade #N | archive #N | restore #N | unmerge #N | "
+        "share #N | unshare #N]",
         "anyone",
         private=True,
         shape="words",

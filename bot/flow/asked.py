@@ -1,5 +1,8 @@
 """The tools remember and forget over the store: what the person of a turn wrote in it, kept, and owns."""
 
+from datetime import tzinfo
+
+from bot.flow.getting import calendar
 from bot.flow.words import Words
 from bot.memory.asking import forget_tool, remember_tool
 from bot.memory.wishes import Own, own
@@ -24,9 +27,12 @@ def asked_tools(
     async def owned(context: ToolContext) -> tuple[Memory, ...]:
         return await store.memories.owned(context.person_id, context.audience)
 
+    async def zone(context: ToolContext) -> tzinfo:
+        return await calendar(store, words, context)
+
     remember, forget = specs
     done = words.openings.text("remember_done", words.language, id="{id}")
     return (
-        remember_tool(remember, said, kept, store.tombstones.lift, done),
+        remember_tool(remember, said, kept, store.tombstones.lift, done, zone),
         forget_tool(forget, said, owned),
     )

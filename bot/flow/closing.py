@@ -64,7 +64,10 @@ class Closing:
         lines = await self._told(session)
         people = {line.person_id: line.name for line in lines if line.person_id is not None}
         owner = next(iter(people), None) if chat.kind == "dm" else None
-        scope = Scope(chat.id, chat.kind, self._settings.bot.names[0], owner)
+        zone = self._words.zone
+        if owner is not None:
+            zone = self._words.zone_of(chat, await self._store.people.person(owner))
+        scope = Scope(chat.id, chat.kind, self._settings.bot.names[0], owner, self._words.tz(zone))
         again = session.state == "closed"
         try:
             digest, settlement = await self._make(session, lines, scope, again)

@@ -4,7 +4,7 @@ Forgetting and taking back are in unremembering.py.
 """
 
 from collections.abc import Awaitable, Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from bot.config.settings import Settings
 from bot.flow.aside import Aside
@@ -23,6 +23,7 @@ from bot.memory.understand import understand
 from bot.memory.worth import thin
 from bot.ports import Clock
 from bot.store.store import Store
+from bot.text.happened import event_moment
 from bot.types.event import Event
 from bot.types.memory import Memory, MemoryCommand, MemoryKind, NewMemory, Question, Slot, Understanding
 
@@ -30,6 +31,15 @@ LONG_TEXT = 500
 """Characters from which on a message is understood in a thread."""
 
 NOTHING_NAMED = MemoryCommand("forget", None)
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A text to keep, the lines that say it, and when they did, ms."""
+
+    event_ids: tuple[int, ...]
+    text: str
+    at: int
 
 
 class Remembering:
@@ -101,24 +111,26 @@ class Remembering:
                 return await self._unremembering.carry_out(command, told)
 
     async def _remember(self, command: MemoryCommand, told: Told, kind: MemoryKind, slot: Slot) -> str:
-        text, sources = command.content or "", tuple[int, ...]((told.event.id,))
+        said = Said((told.event.id,), command.content or "", told.event.at)
         if command.scope == "bare":
-            sources, text = await self._just_before(told)
+            said = await self._just_before(told)
         elif command.content is None:
-            sources, text = await self._before(told)
+            said = await self._before(told)
+        text = said.text
         if not text:
             return await self.confirming.say("remember_what", told, Question("what"))
         if not slot and thin(text):
             return await self.confirming.say("remember_thin", told, Question("what"), text=text)
         now = self._clock.now()
         self._store.tombstones.lift(text, now)
+        at = said.at if slot else event_moment(text, said.at, self._words.tz(await self._zone(told)))
         memory = NewMemory(
             owner_id=told.person_id, chat_id=told.chat.id, visibility="private" if told.chat.kind == "dm" else "chat",
-            kind=kind, text=text, observed_at=told.event.at, source="command", event_ids=sources, slot=slot,
+            kind=kind, text=text, observed_at=at, source="command", event_ids=said.event_ids, slot=slot,
             asked=True,
         )  # fmt: skip
-        said = "remembered_one" if (told.several or command.scope == "bare") and "\n" not in text else "remembered"
-        keys = {"": (said, "remembered_again"), "address": ("nick_set", "nick_set"),
+        one = "remembered_one" if (told.several or command.scope == "bare") and "\n" not in text else "remembered"
+        keys = {"": (one, "remembered_again"), "address": ("nick_set", "nick_set"),
                 "no_address": ("nick_revoked", "nick_revoked")}[slot]  # fmt: skip
 
         def receipt(number: int, again: bool) -> str:
@@ -130,11 +142,15 @@ class Remembering:
             memory, self.confirming.receipt(told, receipt, "say_forget"), now, rule, rewrite=rewrite
         )
 
-    async def _before(self, told: Told) -> tuple[tuple[int, ...], str]:
+    async def _zone(self, told: Told) -> str:
+        """The zone in which a day that they name is meant."""
+        return self._words.zone_of(told.chat, await self._store.people.person(told.person_id))
+
+    async def _before(self, told: Told) -> Said:
         """What 把这个记下来 points at, with the lines it came from: the line replied to, else what they said before."""
-        lines, text = await self._store.off_record.replied(told.event.id)
+        lines, text, at = await self._store.off_record.replied(told.event.id)
         if text and not thin(text):
-            return (*lines, told.event.id), text
+            return Said((*lines, told.event.id), text, at)
         for event in reversed(await self.mine(told)):
             if bare(event.text, self._settings.bot.names):
                 continue
@@ -142,23 +158,23 @@ class Remembering:
             kept = next((each.content for each in understood.commands if each.verb == "remember" and each.content), "")
             text = kept or event.text.strip()
             if (kept or not understood.commands) and text and not thin(text):
-                return (event.id, told.event.id), text
-        return (told.event.id,), ""
+                return Said((event.id, told.event.id), text, event.at)
+        return Said((told.event.id,), "", told.event.at)
 
-    async def _just_before(self, told: Told) -> tuple[tuple[int, ...], str]:
+    async def _just_before(self, told: Told) -> Said:
         """What a bare 记住 means: the line replied to, or the last one if it told something of its writer just now."""
-        lines, text = await self._store.off_record.replied(told.event.id)
+        lines, text, at = await self._store.off_record.replied(told.event.id)
         if text and not thin(text):
-            return (*lines, told.event.id), text
+            return Said((*lines, told.event.id), text, at)
         last = next(reversed(await self.mine(told)), None)
         if (
             last is None
             or last.at < told.event.at - JUST_MS
             or understand(last.text, self._settings.bot.names).commands
         ):
-            return (told.event.id,), ""
+            return Said((told.event.id,), "", told.event.at)
         text = last.text[:READ_CHARS].strip()
-        return ((last.id, told.event.id), text) if states(text) else ((told.event.id,), "")
+        return Said((last.id, told.event.id), text, last.at) if states(text) else Said((told.event.id,), "", last.at)
 
     async def mine(self, told: Told) -> tuple[Event, ...]:
         """What the same person said there before, in order."""

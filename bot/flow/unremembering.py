@@ -162,7 +162,7 @@ class Unremembering:
     async def _set_aside(self, command: MemoryCommand, told: Told) -> str:
         """别记这个: the message it stands in, the one replied to or the one before is kept nowhere."""
         events: tuple[int, ...] = (told.event.id,)
-        replied, _ = await self._store.off_record.replied(told.event.id)
+        replied, *_ = await self._store.off_record.replied(told.event.id)
         if replied:
             events = (*replied, told.event.id)
         elif not told.rest and not command.content and not told.before:

@@ -5,6 +5,7 @@ them write: what is kept stands in those words, and so does the wish.
 """
 
 from collections.abc import Awaitable, Callable
+from datetime import tzinfo
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -14,6 +15,7 @@ from bot.memory.wishes import Own, meant
 from bot.text.clean import as_data, clean
 from bot.text.clip import clip
 from bot.text.fold import fold
+from bot.text.happened import event_moment
 from bot.types.memory import Memory, NewMemory
 from bot.types.prompt import ToolSpec
 from bot.types.tool import Tool, ToolAnswer, ToolContext, ToolRefused, Unlearn, read_arguments
@@ -45,11 +47,12 @@ class ForgetArguments(BaseModel):
 
 def remember_tool(
     spec: ToolSpec, words: Words, kept: Callable[[ToolContext], Awaitable[tuple[tuple[int, str], ...]]],
-    lift: Callable[[str, int], None], done: str,
+    lift: Callable[[str, int], None], done: str, zone: Callable[[ToolContext], Awaitable[tzinfo]],
 ) -> Tool:  # fmt: skip
     """The tool; `kept` is what was asked to be kept in these messages before, `lift` ends a ban on a text.
 
-    `done` is the answer, with {id} for the number of what was stored.
+    `done` is the answer, with {id} for the number of what was stored; `zone` is the person's calendar, by which a day
+    in their words is meant.
     """
 
     async def run(context: ToolContext, arguments: str) -> ToolAnswer:
@@ -67,10 +70,11 @@ def remember_tool(
             if fold(known) in fold(text) or fold(text) in fold(known):
                 raise ToolRefused("remember_known", str(number))
         lift(text, context.now)
+        at = event_moment(text, context.now, await zone(context))
         memory = NewMemory(
             owner_id=context.person_id, chat_id=context.audience.chat_id,
             visibility="private" if context.audience.kind == "dm" else "chat", kind=asked.kind, text=text,
-            observed_at=context.now, source="tool", event_ids=(carrier.event_id,), asked=True,
+            observed_at=at, source="tool", event_ids=(carrier.event_id,), asked=True,
         )  # fmt: skip
         return ToolAnswer(done, memory)
 

@@ -6,6 +6,7 @@ It calls no model and stores nothing.
 import re
 from collections import Counter
 from dataclasses import dataclass
+from datetime import UTC, tzinfo
 
 from bot.memory import statements as s
 from bot.memory.telling import ADDRESSED, SENTENCE, Statement, clauses_of, one_row, statements_in
@@ -14,6 +15,7 @@ from bot.text.clean import clean, clean_name
 from bot.text.clip import ELLIPSIS, clip
 from bot.text.echo import echoes
 from bot.text.fold import fold
+from bot.text.happened import event_moment
 from bot.text.script import Script, script_of
 from bot.text.tokens import STOP, index_terms
 from bot.types.event import ChatKind
@@ -55,12 +57,13 @@ class DigestLine:
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """Whose session it was; `owner_id` is the person of a DM."""
+    """Whose session it was; `owner_id` is the person of a DM, `tz` the zone in which the days they name are meant."""
 
     chat_id: int
     kind: ChatKind
     bot_name: str
     owner_id: int | None
+    tz: tzinfo = UTC
 
 
 Told = tuple[tuple[DigestLine, str], ...]
@@ -131,8 +134,9 @@ def new_memory(statement: Statement, cited: tuple[DigestLine, ...], scope: Scope
         return None
     visibility: Visibility = "private" if scope.kind == "dm" else "chat"
     events = tuple(dict.fromkeys(line.event_id for line in cited))
+    at = event_moment(statement.text, cited[0].at, scope.tz)
     return NewMemory(
-        owner, scope.chat_id, visibility, statement.kind, statement.text, cited[0].at, "digest", events,
+        owner, scope.chat_id, visibility, statement.kind, statement.text, at, "digest", events,
         emotion=statement.emotion, emotion_value=statement.value,
     )  # fmt: skip
 

@@ -76,7 +76,7 @@ def vitality(memory: Memory, now: int) -> float:
 
 def staleness(memory: Memory, now: int) -> float:
     """What the vitality is times because of 正在, 待办 or 刚才 in the text; 1 when nothing of it is stale."""
-    days = (now - memory.observed_at) / DAY_MS
+    days = (now - _told_at(memory)) / DAY_MS
     if days <= min(after for _, after, _ in STALE):
         return 1.0
     text = fold(memory.text)
@@ -137,12 +137,17 @@ def crowded_out(memories: Sequence[Memory], now: int, limits: Capacity) -> tuple
 
 def _burden(memory: Memory, redundancy: float, now: int) -> float:
     """0 to 1; what is nearest to 1 goes first."""
-    age = min(1.0, max(0, now - memory.observed_at) / DAY_MS / OLD_DAYS)
+    age = min(1.0, max(0, now - _told_at(memory)) / DAY_MS / OLD_DAYS)
     disliked = 0.5 if memory.feedback is None else (1 - memory.feedback) / 2
     return (
         VITALITY * (1 - min(1.0, vitality(memory, now))) + REDUNDANCY * redundancy + AGE * age
         + FEEDBACK * disliked + RANK * PRIORITY[memory.kind] / 3
     )  # fmt: skip
+
+
+def _told_at(memory: Memory) -> int:
+    """When it was told; what happened long before is as new as that."""
+    return max(memory.created_at, memory.observed_at)
 
 
 def _redundancies(memories: Sequence[Memory]) -> dict[int, float]:

@@ -13,7 +13,7 @@ from bot.store.indexing import index_memory
 from bot.store.keeping import Receipt, confirm, done_before
 from bot.store.merges import drop_merges, scrub_merges
 from bot.store.said import said_in
-from bot.store.sessions import drop_log
+from bot.store.sessions import end_logs
 from bot.store.undoing import restore_replaced
 from bot.store.unnoting import Shelf, Unsaid, unnote
 from bot.text.echo import Lines, echoes, touches
@@ -208,10 +208,7 @@ def _empty(db: sqlite3.Connection, digest_id: int, session_id: int, at: int) -> 
 
 
 def _stale_epochs(db: sqlite3.Connection, memory: Memory, hidden: set[int], chats: tuple[int, ...]) -> set[int]:
-    """Logs that hold it are never sent again: their entries go now, or when the turn that runs on them ends.
-
-    Returns them.
-    """
+    """Logs that hold it are never sent again. Returns them."""
     found = logs_of(db, hidden)
     for chat_id in chats:
         logs = db.execute(
@@ -220,13 +217,7 @@ def _stale_epochs(db: sqlite3.Connection, memory: Memory, hidden: set[int], chat
             (chat_id,),
         )
         found |= {cast("int", epoch) for epoch, text in logs if epoch not in found and _repeats(memory, text)}
-    for epoch_id in sorted(found):
-        db.execute("UPDATE epoch SET stale = 'forgotten' WHERE id = ?", (epoch_id,))
-        running = db.execute(
-            "SELECT 1 FROM turn WHERE epoch_id = ? AND state IN ('asked', 'answered')", (epoch_id,)
-        ).fetchone()
-        if running is None:
-            drop_log(db, epoch_id)
+    end_logs(db, found)
     return found
 
 

@@ -111,7 +111,7 @@ def _count(db: sqlite3.Connection, number: int, new: NewMemory, at: int) -> None
 
 def _insert(db: sqlite3.Connection, new: NewMemory, folded: str, at: int) -> int:
     if new.slot:
-        _replace(db, Statement(new.owner_id, new.chat_id, new.visibility, new.slot, folded), at)
+        replace_same(db, Statement(new.owner_id, new.chat_id, new.visibility, new.slot, folded), at)
     number = cast(
         "int",
         db.execute(
@@ -126,8 +126,11 @@ def _insert(db: sqlite3.Connection, new: NewMemory, folded: str, at: int) -> int
     return number
 
 
-def _replace(db: sqlite3.Connection, said: Statement, at: int) -> None:
-    """叫我X ends the former name and a ban of X, 别叫我X ends X as the name to use; anything ends its own copy."""
+def replace_same(db: sqlite3.Connection, said: Statement, at: int) -> None:
+    """Verb part: 叫我X ends the former name and a ban of X, 别叫我X ends X as the name to use.
+
+    Anything ends its own copy.
+    """
     ended = {
         "address": "slot = 'address' OR (slot <> '' AND folded = ?)",
         "no_address": "slot <> '' AND folded = ?",
@@ -236,7 +239,7 @@ def _bring_back(db: sqlite3.Connection, number: int, whose: tuple[str, tuple[obj
     ).fetchone()
     if row is None:
         return False
-    _replace(db, Statement(*row), at)
+    replace_same(db, Statement(*row), at)
     db.execute(
         "UPDATE memory SET disabled_at = NULL, disabled_reason = '', purge_at = NULL, updated_at = ? WHERE id = ?",
         (at, number),

@@ -50,11 +50,11 @@ class Memories:
         return await self._database.write(lambda db: answer(db, receipt, at))
 
     async def layers(self, audience: Audience) -> tuple[Memory, ...]:
-        """What an opening may tell this audience, newest first in each layer."""
+        """What an opening may tell this audience, what was told last first in each layer."""
         where, params = visible(audience)
         parts = [
             f"SELECT * FROM ({MEMORY} WHERE disabled_at IS NULL AND {where} AND {layer} "
-            f"ORDER BY observed_at DESC, id DESC LIMIT {limit})"
+            f"ORDER BY max(observed_at, created_at) DESC, observed_at DESC, id DESC LIMIT {limit})"
             for layer, limit in LAYERS
         ]
         rows = await self._database.rows(" UNION ALL ".join(parts), params * len(parts))

@@ -23,8 +23,8 @@ class OffRecord:
         self._database = database
         self._shelf = shelf
 
-    async def replied(self, event_id: int) -> tuple[tuple[int, ...], str]:
-        """The lines that a message replies to, and what is visible of them."""
+    async def replied(self, event_id: int) -> tuple[tuple[int, ...], str, int]:
+        """The lines that a message replies to, what is visible of them, and when that was said, ms."""
         return await self._database.write(lambda db: _replied(db, event_id))
 
     async def kept_from(self, events: tuple[int, ...], owner_id: int) -> tuple[Memory, ...]:
@@ -43,15 +43,16 @@ class OffRecord:
         return await self._database.write(lambda db: _set_aside(db, events, forgetting, receipt, at, self._shelf))
 
 
-def _replied(db: sqlite3.Connection, event_id: int) -> tuple[tuple[int, ...], str]:
+def _replied(db: sqlite3.Connection, event_id: int) -> tuple[tuple[int, ...], str, int]:
     chat_id, target = db.execute("SELECT chat_id, target FROM event WHERE id = ?", (event_id,)).fetchone()
     found = lines(db, chat_id, target)
     shown = [
-        text
+        (text, row[0])
         for number, text in sorted(found.items())
-        if db.execute("SELECT 1 FROM event WHERE id = ? AND hidden = ''", (number,)).fetchone()
+        if (row := db.execute("SELECT at FROM event WHERE id = ? AND hidden = ''", (number,)).fetchone())
     ]
-    return tuple(sorted(found)), shown[-1].strip() if shown else ""
+    text, at = shown[-1] if shown else ("", 0)
+    return tuple(sorted(found)), text.strip(), at
 
 
 def _set_aside(

@@ -193,6 +193,17 @@ def open_epoch(db: sqlite3.Connection, session_id: int, new: NewEpoch, at: int) 
     )
 
 
+def end_logs(db: sqlite3.Connection, epochs: set[int]) -> None:
+    """Verb part: these are never sent again: their entries go now, or when the turn that runs on them ends."""
+    for epoch_id in sorted(epochs):
+        db.execute("UPDATE epoch SET stale = 'forgotten' WHERE id = ?", (epoch_id,))
+        running = db.execute(
+            "SELECT 1 FROM turn WHERE epoch_id = ? AND state IN ('asked', 'answered')", (epoch_id,)
+        ).fetchone()
+        if running is None:
+            drop_log(db, epoch_id)
+
+
 def drop_log(db: sqlite3.Connection, epoch_id: int) -> None:
     """Verb part: the log of an epoch is deleted; its turns keep their numbers."""
     db.execute(

@@ -44,6 +44,7 @@ from bot.store.reasons import Reasons
 from bot.store.refusals import Refusals
 from bot.store.rewrites import Rewrites
 from bot.store.sessions import Sessions
+from bot.store.sharing import Sharing
 from bot.store.switches import Switches
 from bot.store.tombstones import Tombstones
 from bot.store.turns import Saying, Turns
@@ -80,6 +81,7 @@ class Store:
         self.finding = Findings(database)
         self.vectors = Vectors(database)
         self.lives = Lives(database)
+        self.sharing = Sharing(database, shelf)
         self.merges = Merges(database)
         self.asked = Asked(database, shelf)
         self.brought = BroughtRows(database)

@@ -1,0 +1,85 @@
+"""`.ai mem share` and `unshare`: what one person lets everybody hear where they talk, and takes back."""
+
+from tests.world import World
+
+GROUP = "闲聊"
+FACT = "我对花生过敏"
+
+
+def prompt(world: World) -> str:
+    """All that the newest request says."""
+    return "\n".join(message.content for message in world.turns[-1])
+
+
+async def share(world: World) -> None:
+    await world.say(f"记住{FACT}")
+    await world.say(".ai mem share #1")
+
+
+async def test_a_shared_one_is_known_wherever_its_owner_speaks(world: World) -> None:
+    await world.say(f"记住{FACT}")
+    await world.say("小暖，花生酥好吃吗", group=GROUP)
+    assert FACT not in prompt(world)
+    await world.say(".ai mem #1")
+    assert "只有你" in world.replies[-1]
+    await world.say(".ai mem share #1")
+    assert world.replies[-1].startswith("#1 以后你在哪里")
+    await world.say(".ai mem #1")
+    assert "你在哪里都算" in world.replies[-1]
+    await world.say("小暖，我对花生过敏吗", group=GROUP)
+    assert FACT in prompt(world)
+    await world.say(".ai mem share #1")
+    assert world.replies[-1] == "#1 本来就在哪里都算"
+
+
+async def test_where_its_owner_does_not_speak_nobody_hears_it(world: World) -> None:
+    await share(world)
+    await world.say("小王对花生过敏吗", "阿明")
+    assert FACT not in prompt(world)
+    await world.say("小暖，小王对花生过敏吗", "阿明", "别处")
+    assert FACT not in prompt(world)
+    await world.say(".ai mem unshare #1", "阿明")
+    assert world.replies[-1] == "这里没有这条记忆"
+
+
+async def test_what_is_taken_back_is_gone_from_the_next_prompt(world: World) -> None:
+    await share(world)
+    world.model.script = lambda request: "小王对花生过敏，别吃" if request.prompt.tools else "嗯"
+    await world.say("小暖，我对花生过敏吗", group=GROUP)
+    assert FACT in prompt(world)
+    await world.say(".ai mem unshare #1")
+    assert world.replies[-1] == "#1 以后只有你"
+    await world.say("小暖，你好呀，那晚上吃什么好呢", "阿明", GROUP)
+    said = prompt(world)
+    assert f"小王：{FACT}" not in said
+    assert "小王对花生过敏" not in said
+    await world.say("小暖，花生酥我能吃吗", group=GROUP)
+    assert f"小王：{FACT}" not in prompt(world)
+    await world.say("花生酥我能吃吗")
+    assert FACT in prompt(world)
+    await world.say(".ai mem unshare #1")
+    assert world.replies[-1] == "#1 没有分享过"
+
+
+async def test_what_a_group_was_told_goes_back_to_that_group(world: World) -> None:
+    await world.say(f"小暖，记住{FACT}", group=GROUP)
+    await world.say(".ai mem share #1", group=GROUP)
+    await world.say("我对花生过敏吗")
+    assert f"小王：{FACT}" in prompt(world)
+    await world.say(".ai mem unshare #1")
+    assert world.replies[-1] == "#1 以后只在它原来的聊天"
+    await world.say("花生酥我能吃吗")
+    assert f"小王：{FACT}" not in prompt(world)
+    await world.say("小暖，花生酥我能吃吗", group=GROUP)
+    assert FACT in prompt(world)
+
+
+async def test_a_shared_one_takes_the_place_of_the_same_and_is_kept_over_a_restart(world: World) -> None:
+    await share(world)
+    await world.say(f"记住{FACT}")
+    await world.say(".ai mem share #2")
+    assert world.rows("SELECT id, visibility FROM memory WHERE disabled_at IS NULL") == [(2, "public")]
+    assert world.rows("SELECT ref, scope FROM doc WHERE kind = 'memory'") == [(2, "o1")]
+    await world.restart()
+    await world.say("小暖，我对花生过敏吗", group=GROUP)
+    assert FACT in prompt(world)
