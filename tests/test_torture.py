@@ -25,6 +25,6 @@ async def test_what_is_due_while_the_program_is_dead_or_stands_still_fires_once(
 
 
 async def test_kills_in_the_middle_of_memory_commands_lose_nothing_and_bring_nothing_back(tmp_path: Path) -> None:
-    told = await remembering(tmp_path, 3, longest_s=2.0)
-    assert told.kept > 0, told.line()
+    told = await remembering(tmp_path, 2, longest_s=2.0)
+    assert min(told.kept, told.forgotten) > 0, told.line()
     assert (told.lost, told.back, told.wrong) == ((), (), ()), told.line()

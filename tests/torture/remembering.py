@@ -10,6 +10,7 @@ import random
 import re
 import sys
 import tempfile
+from asyncio.subprocess import Process
 from dataclasses import dataclass
 from pathlib import Path
 from signal import SIGKILL, SIGTERM
@@ -21,7 +22,10 @@ from tests.storing import look, sound
 from tests.torture.grounds import FIRST_PERSON, TelegramGround
 from tests.torture.kills import WAITING, echo, end, some, start, until
 
-KEPT, GONE = re.compile(r"记住啦 #(\d+)"), re.compile(r"忘掉了 #(\d+)")
+KEPT, GONE = re.compile(r"记住啦 #(\d+)"), re.compile(r"忘[^#\n]*#(\d+)")
+FORGETTINGS = 2
+"""Kills while everybody has something forgotten: receipts come late, so before them hardly anybody knows a number."""
+
 PEOPLE = 8
 """The program says one message a second in a chat: with few people receipts would wait for that."""
 
@@ -57,6 +61,13 @@ class People:
         """The numbers that such receipts told somebody."""
         return {int(number) for text in self.ground.seen()[who] for number in receipt.findall(text)}
 
+    def forget(self, wished: set[int]) -> None:
+        """Everybody who knows a number of theirs has it forgotten."""
+        for who in range(PEOPLE):
+            for number in sorted(self.numbers(who, KEPT) - wished)[:1]:
+                wished.add(number)
+                self.ground.write(who, f"{self.chance.choice(('忘记', '彻底忘记'))} #{number}")
+
     async def write(self, wished: set[int]) -> None:
         """For ever: somebody has something kept or, of what a receipt named, forgotten."""
         while True:
@@ -91,12 +102,23 @@ async def remembering(folder: Path, kills: int, seed: int = 1, longest_s: float 
         finally:
             writing.cancel()
             await asyncio.wait((writing,))
-        process = await start(home)
-        await until(lambda: bool(some(home, "SELECT 1 FROM event")) and not some(home, WAITING))
-        await asyncio.sleep(1)
-        await until(lambda: not some(home, WAITING))
+        process = await settled(home)
+        for _ in range(FORGETTINGS):
+            people.forget(wished)
+            await asyncio.sleep(people.chance.uniform(0.05, 0.6))
+            await end(process, SIGKILL)
+            process = await settled(home)
         await end(process, SIGTERM)
-        return count(home, people, wished, kills)
+        return count(home, people, wished, kills + FORGETTINGS)
+
+
+async def settled(home: Home) -> Process:
+    """A new life, in which all that was written is answered, and every receipt arrived."""
+    process = await start(home)
+    await until(lambda: bool(some(home, "SELECT 1 FROM event")) and not some(home, WAITING))
+    await asyncio.sleep(1)
+    await until(lambda: not some(home, WAITING))
+    return process
 
 
 def count(home: Home, people: People, wished: set[int], kills: int) -> Told:
@@ -112,12 +134,12 @@ def count(home: Home, people: People, wished: set[int], kills: int) -> Told:
 
 
 def main() -> None:
-    """Exit code 1 when something acknowledged was lost, came back, or is wrong in the file."""
+    """Exit code 1 when something acknowledged was lost or came back, is wrong in the file, or nothing was tried."""
     kills = int(sys.argv[1]) if len(sys.argv) > 1 else 50
     with tempfile.TemporaryDirectory() as folder:
         told = asyncio.run(remembering(Path(folder), kills))
     print(told.line())
-    sys.exit(bool(told.lost or told.back or told.wrong))
+    sys.exit(bool(told.lost or told.back or told.wrong) or not (told.kept and told.forgotten))
 
 
 if __name__ == "__main__":
