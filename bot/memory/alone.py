@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from bot.memory import patterns as p
 from bot.memory.match import match, perhaps
-from bot.memory.reading import place_at, shaped
+from bot.memory.reading import beginning, shaped
 from bot.memory.wording import chinese as zh
 from bot.memory.wording.signs import NAME, QUOTED, STOP
 from bot.text.fold import fold, fold_mapped, unfold
@@ -18,7 +18,6 @@ from bot.types.memory import Memory, MemoryCommand
 MOST_CHARS = 80
 """A name and what is around it."""
 
-_CALLED = LazyPattern("[ ,]*(?:@[^ ,。?]+[ ,]+)*")
 _AFTER = f"(?:[ ,。]|@?{NAME}+|{p.PARTICLE}|{p.POLITE}|(?:please|permanently|for good)(?![a-z]))*+"
 _OBJECT = f"(?P<c>(?:[^{STOP}:{NAME}{QUOTED}]|{QUOTED}+){{1,30}}?)"
 _NAMED = f"[^{STOP}:{NAME}{QUOTED}]{{1,30}}?"
@@ -60,8 +59,7 @@ def alone(text: str, names: tuple[str, ...] = ()) -> Alone | None:
         return None
     folded, origin = fold_mapped(text)
     shape = shaped(folded, names)
-    called = _CALLED.match(shape)
-    place = place_at(shape, called.end() if called else 0, 0)
+    place = beginning(shape)
     sure = _FORGET.fullmatch(shape, place.at)
     found = sure or _REPROACH.fullmatch(shape, place.at) or _PUT_OFF.fullmatch(shape, place.at)
     if found is None or "?" in shape or _TELLS.search(place.lead):

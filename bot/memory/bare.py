@@ -4,7 +4,7 @@ The whole message must be that wish. What tells of noting or forgetting (记住�
 """
 
 from bot.memory import patterns as p
-from bot.memory.reading import place_at, shaped
+from bot.memory.reading import beginning, shaped
 from bot.memory.wording import chinese as zh
 from bot.memory.wording.signs import NAME
 from bot.memory.worth import plain, tells
@@ -15,7 +15,6 @@ from bot.types.memory import MemoryCommand, Verb
 MOST_CHARS = 60
 """Such a wish is short; names and courtesies around it as well."""
 
-_CALLED = LazyPattern("[ ,]*(?:@[^ ,。?]+[ ,]+)*")
 _KEEP = LazyPattern(
     f"(?:{zh.FOR} ?{zh.NOTE}{zh.NOT_NOTED}|{zh.FOR}记(?:录)?|记(?:[住下着牢]|好(?=[吧啊哦哈喔 ,。]|$))(?:来|一下)?{zh.NOT_NOTED}"
     "|记一[下记]|记个事|(?:remember|memori[sz]e|(?:make|take) a note)(?: for me)?(?![a-z]))"
@@ -37,8 +36,7 @@ def bare(text: str, names: tuple[str, ...] = ()) -> MemoryCommand | None:
     if not p.HINT.search(folded):
         return None
     shape = shaped(folded, names)
-    called = _CALLED.match(shape)
-    place = place_at(shape, called.end() if called else 0, 0)
+    place = beginning(shape)
     wishes: tuple[tuple[Verb, LazyPattern], ...] = (("remember", _KEEP), ("forget", _FORGET))
     for verb, pattern in wishes:
         wish = pattern.match(shape, place.at)

@@ -4,7 +4,7 @@ Patterns alone decide, doubt means no: 忘了 and "forget it" are what people an
 """
 
 from bot.memory import patterns as p
-from bot.memory.reading import place_at, shaped
+from bot.memory.reading import beginning, shaped
 from bot.memory.wording.signs import NAME
 from bot.text.fold import fold
 from bot.text.lazy import LazyPattern
@@ -13,7 +13,6 @@ from bot.types.memory import MemoryCommand
 MOST_CHARS = 100
 """A bare wish is short; names and courtesies around it as well."""
 
-_CALLED = LazyPattern("[ ,]*(?:@[^ ,。?]+[ ,]+)*")
 _THIS = (
     "(?:(?:上面|刚才|刚刚)?(?:的)?[这那]一?(?:条|则|个|句|段|件)?(?:消息|信息|讯息|话|内容|记忆|事情?)?"
     "|(?:我)?(?:上面|刚才|刚刚|这里)说的(?:话|这?句|那句)?|它)"
@@ -40,8 +39,7 @@ def pointing(text: str, names: tuple[str, ...] = ()) -> MemoryCommand | None:
     if not p.HINT.search(folded):
         return None
     shape = shaped(folded, names)
-    called = _CALLED.match(shape)
-    place = place_at(shape, called.end() if called else 0, 0)
+    place = beginning(shape)
     wish = _WISH.match(shape, place.at)
     if wish is None:
         return None

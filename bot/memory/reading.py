@@ -35,6 +35,8 @@ _SOFT_STOP = re.compile(
     "|remember (?:that|it)(?= ?[,.!?]|$)))"
 )
 
+_MENTIONED = re.compile("[ ,]*(?:@[^ ,。?]+[ ,]+)*")
+
 
 @dataclass(frozen=True, slots=True)
 class Found:
@@ -90,3 +92,9 @@ def place_at(shape: str, start: int, floor: int) -> Place:
     """The place whose clause starts at `start`; the last command ended at `floor`."""
     lead = p.LEAD.match(shape, start)
     return Place(shape, start, lead.end() if lead else start, floor)
+
+
+def beginning(shape: str) -> Place:
+    """The place where a message begins, after those that it mentions (@nuan)."""
+    mentioned = _MENTIONED.match(shape)
+    return place_at(shape, mentioned.end() if mentioned else 0, 0)

@@ -79,7 +79,7 @@ class Fit:
     shares: Mapping[int, Mapping[str, float]]
 
 
-def telling(question: Question, matches: Matches) -> Matches:
+def without_common(question: Question, matches: Matches) -> Matches:
     """The same without the postings of terms that nearly everything holds, where a term tells LEAST times more."""
     figures = {posting.term: _weight(question, matches, posting) for posting in matches.postings}
     least = LEAST * max(figures.values(), default=0.0)
@@ -108,7 +108,7 @@ def pool(question: Question, matches: Matches, like: Iterable[int] = ()) -> tupl
     As `fitting` would order them by their words if every term stood in a document once; what a message goes on with
     is told in long lines too.
     """
-    matches = telling(question, matches)
+    matches = without_common(question, matches)
     weights = weighed(question, matches)
     sums: dict[int, float] = {}
     for posting in sorted(matches.postings, key=lambda posting: posting.term in question.beside):
@@ -143,9 +143,8 @@ def fitting(question: Question, matches: Matches, candidates: Sequence[Candidate
     more = _feedback(weights, figures, terms, matches.count)
     for each in candidates:
         number = each.finding.doc
-        if figures[number] and not more.keys().isdisjoint(
-            each.terms
-        ):  # a new term alone brings nothing: it may be anybody's
+        # A new term alone brings nothing: it may be anybody's.
+        if figures[number] and not more.keys().isdisjoint(each.terms):
             figures[number] += sum(_shares(more, each, average).values())
     figures = _around(figures, candidates)
     top = max(figures.values(), default=0.0)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from bot.recall.covering import covering
-from bot.recall.fit import Fit, fitting, telling
+from bot.recall.fit import Fit, fitting, without_common
 from bot.recall.fusion import RRF_K, fuse, places
 from bot.recall.kept import with_kept
 from bot.recall.question import Question
@@ -23,7 +23,7 @@ SHORT = 40
 AROUND_CHARS = 80
 """Characters of a line around another."""
 
-IN_TALK = 0.3
+OF_TALK = 0.3
 """How much more a line of the best talk counts."""
 
 
@@ -46,7 +46,7 @@ def rank(task: Task, matches: Matches, candidates: Sequence[Candidate], like: Li
     Only the mode hybrid looks at `like`; where nothing has a vector, words decide, and the trace says why.
     """
     candidates = sorted(candidates, key=lambda each: each.finding.doc)  # sums are the same in whatever order they came
-    matches = telling(task.question, matches)
+    matches = without_common(task.question, matches)
     fit = fitting(task.question, matches, candidates)
     scored = _keyword(fit, candidates) if task.mode == "keyword" else _mixed(task, fit, candidates)
     talks = talks_of(task.question, task.now, matches, candidates, scored)
@@ -153,7 +153,7 @@ def _in_talks(scored: Sequence[Scored], talks: Sequence[TalkFigure]) -> list[Sco
         line = one.finding.line
         figure = figures.get((line.chat_id, line.talk), 0.0) if line is not None else 0.0
         parts = (*one.parts, ("talk", figure)) if figure else one.parts
-        done.append(Scored(one.finding, one.score * (1 + IN_TALK * figure), parts, one.cut) if figure else one)
+        done.append(Scored(one.finding, one.score * (1 + OF_TALK * figure), parts, one.cut) if figure else one)
     return done
 
 

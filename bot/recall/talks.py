@@ -138,9 +138,8 @@ def _whole(
     shares = {place: figure / best for place, figure in figures.items()}
     if feedback < LEAST_FEEDBACK:
         return shares
-    for weight, times_of in _new(
-        question, shares, lines, words
-    ):  # a new term alone brings nothing: it may be anybody's
+    # A new term alone brings nothing: it may be anybody's.
+    for weight, times_of in _new(question, shares, lines, words):
         words.add(figures, feedback * weight, times_of, only=True)
     best = max(figures.values())
     return {place: figure / best for place, figure in figures.items()}
