@@ -13,7 +13,7 @@ from bot.store.carriedpeople import COLUMNS
 from bot.store.carrying import LEFT_BEHIND
 from bot.store.digests import Digested
 from bot.store.store import DATABASE, Store, open_store
-from bot.types.memory import Digest
+from bot.types.digest import Digest
 from bot.types.people import Audience
 from tests.carrying import OWNERS, fill, in_house, note, nuan, same, with_notes
 from tests.storing import NOW, drop, ids, keep, look

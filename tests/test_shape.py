@@ -17,7 +17,7 @@ LINE, FILE_LINES, FUNCTION_LINES, PUBLIC_METHODS, PARAMETERS = 120, 300, 50, 12,
 FLOORS = (
     ("types", "ports", "errors", "config", "resources", "clock"),
     ("text",),
-    ("context", "prompt", "memory", "recall", "model", "money", "session", "store"),
+    ("context", "prompt", "memory", "recall", "people", "model", "money", "session", "store"),
     ("flow",),
     ("commands",),
     ("ops",),

@@ -10,7 +10,8 @@ from bot.store.forgetting import Forgetting
 from bot.store.store import Store, open_store
 from bot.store.tombstones import Tombstones
 from bot.store.turns import ToolOutcome
-from bot.types.memory import Digest, Memory
+from bot.types.digest import Digest
+from bot.types.memory import Memory
 from bot.types.outgoing import Draft
 from bot.types.people import Audience
 from tests.storing import (

@@ -6,7 +6,7 @@ from pathlib import Path
 from bot.store.deadlines import Retention
 from bot.store.digests import Digested
 from bot.store.store import Store, open_store
-from bot.types.memory import Digest
+from bot.types.digest import Digest
 from bot.types.people import Audience
 from tests.storing import DAY, NOW, Where, begin, holding, look, reply, say, statement, talk
 

@@ -16,9 +16,9 @@ from bot.store.digests import Digested
 from bot.store.ledger import Reservation, Settlement
 from bot.store.store import Store
 from bot.text.script import script_of
+from bot.types.digest import Digest
 from bot.types.duration import HOUR_MS
 from bot.types.log import Log
-from bot.types.memory import Digest
 from bot.types.session import Session
 from bot.types.turn import Call
 

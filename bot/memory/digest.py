@@ -18,8 +18,9 @@ from bot.text.fold import fold
 from bot.text.happened import event_moment
 from bot.text.script import Script, script_of
 from bot.text.tokens import STOP, index_terms
+from bot.types.digest import Digest
 from bot.types.event import ChatKind
-from bot.types.memory import Digest, MemoryKind, NewMemory, Visibility
+from bot.types.memory import MemoryKind, NewMemory, Visibility
 
 SUMMARY_CHARS = 40
 """Longest summary (C35: 40 字)."""

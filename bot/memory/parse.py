@@ -26,7 +26,8 @@ from bot.text.clip import clip
 from bot.text.echo import echoes
 from bot.text.fold import fold
 from bot.text.tokens import STOP, index_terms
-from bot.types.memory import Digest, NewMemory
+from bot.types.digest import Digest
+from bot.types.memory import NewMemory
 
 GROUNDED = 0.5
 """Share of a statement's terms that its cited lines must hold; a paraphrase keeps most of them."""

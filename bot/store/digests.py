@@ -4,11 +4,13 @@ import json
 import sqlite3
 from dataclasses import dataclass
 
+from bot.store.commitments import store_commitment
 from bot.store.database import Database
 from bot.store.indexing import index_digest
 from bot.store.keeping import store_memory
 from bot.store.ledger import Settlement, settle
-from bot.types.memory import Dialogue, Digest
+from bot.types.digest import Digest
+from bot.types.memory import Dialogue
 from bot.types.merging import Merging, keep_apart
 from bot.types.people import Audience
 from bot.types.session import Session
@@ -94,4 +96,6 @@ def store(db: sqlite3.Connection, digested: Digested, at: int) -> bool:
         index_digest(db, number)
     for memory in digest.memories:
         store_memory(db, memory, at, digested.merging)
+    for commitment in digest.commitments:
+        store_commitment(db, commitment, at)
     return True

@@ -17,6 +17,7 @@ from bot.store.bursts import Bursts
 from bot.store.carrying import Carrying
 from bot.store.changes import Changes
 from bot.store.codes import Codes
+from bot.store.commitments import Commitments
 from bot.store.database import Database, open_database
 from bot.store.deadlines import Deadlines
 from bot.store.digests import Digests
@@ -95,6 +96,7 @@ class Store:
         self.undoing = Undoing(database)
         self.rewrites = Rewrites(database)
         self.digests = Digests(database)
+        self.commitments = Commitments(database)
         self.carrying = Carrying(database, self.tombstones, shelf, lists)
         self.mending = Mending(database)
         self.people = People(database, lists)

@@ -151,15 +151,6 @@ class Understanding:
 
 
 @dataclass(frozen=True, slots=True)
-class Digest:
-    """What closing a session made: a summary of at most 40 字 and typed memories."""
-
-    summary: str
-    memories: tuple[NewMemory, ...]
-    by: Literal["model", "rule"]
-
-
-@dataclass(frozen=True, slots=True)
 class Dialogue:
     """One stored summary of a closed session, as dialogue memory shows it."""
 

@@ -1,0 +1,45 @@
+"""What a person promised or still has to do."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from bot.types.memory import Visibility
+
+CommitmentState = Literal["pending", "ongoing", "done", "failed"]
+CommitmentSource = Literal["rule", "digest", "tool"]
+"""Who found it: the rule on a message, the digest of a session, or the model by tool."""
+
+OPEN: tuple[CommitmentState, ...] = ("pending", "ongoing")
+
+
+@dataclass(frozen=True, slots=True)
+class NewCommitment:
+    """One promise or open task about to be stored, in the person's own words, with the events it came from.
+
+    `made_at` is when it was said, `due_at` when it should be done, if a time was named; ms since 1970 UTC.
+    """
+
+    owner_id: int
+    chat_id: int
+    visibility: Visibility
+    text: str
+    made_at: int
+    source: CommitmentSource
+    event_ids: tuple[int, ...]
+    due_at: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Commitment:
+    """One stored promise or open task. `id` is the number people see; times are ms since 1970 UTC."""
+
+    id: int
+    owner_id: int
+    chat_id: int
+    visibility: Visibility
+    text: str
+    state: CommitmentState
+    made_at: int
+    due_at: int | None
+    source: CommitmentSource
+    updated_at: int
