@@ -9,6 +9,7 @@ from bot.config.settings import Settings
 from bot.flow.words import Words
 from bot.memory.match import match, perhaps
 from bot.memory.shown import shown
+from bot.memory.understand import understand
 from bot.memory.wishes import own
 from bot.memory.worth import thin
 from bot.ports import Clock
@@ -17,6 +18,7 @@ from bot.store.store import Store
 from bot.text.catalogue import Catalogue
 from bot.text.clean import as_data, clean
 from bot.text.clip import clip
+from bot.text.fold import fold
 from bot.text.happened import event_moment
 from bot.types.agent import AgentReply, AgentWish
 from bot.types.duration import DAY_MS
@@ -53,10 +55,8 @@ class AgentWrites:
             return AgentReply(opening("remember_empty"), wrong=True)
         if thin(text):
             return refuse("thin")
-        if wish.words:
-            said = own(0, wish.words, self._settings.bot.names)
-            if not said.keeps or not said.carries(text):
-                return refuse("not_their_words")
+        if wish.words and not _asked_for(text, wish.words, self._settings.bot.names):
+            return refuse("not_their_words")
         asked = bool(wish.words)
         if self._store.tombstones.covers(text) and not asked:
             return refuse("buried")
@@ -116,6 +116,12 @@ class AgentWrites:
     def _refusing(self, person: Person) -> Callable[..., AgentReply]:
         script = self._words.script(person)
         return lambda key, **values: AgentReply(self._texts.text(key, script, **values), wrong=True)
+
+
+def _asked_for(text: str, words: str, names: tuple[str, ...]) -> bool:
+    """Whether these words ask to keep that text, told of their writer: nothing quoted, reported, asked or denied."""
+    wishes = (each.content for each in understand(words, names).commands if each.verb == "remember" and each.content)
+    return any(fold(text) in fold(content) for content in wishes) and own(0, words, names).carries(text)
 
 
 def _audience(chat: Chat, person: Person) -> Audience:
