@@ -1,29 +1,18 @@
 """Other agents at the memory of a person: who sees what, what they may keep and forget, and who takes it back."""
 
 import asyncio
-import json
-import stat
 import tempfile
 from pathlib import Path
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.cli.agents import Changing, changes_in
 from bot.cli.look import View, show_boot
-from bot.cli.mcp import MISSING, find_seat, require
-from bot.errors import ConfigError, StoreError
-from bot.flow.agents import NAMES, read_texts
-from bot.ops.agentdoor import SOCKET, agent_door, ask_door
-from bot.resources import Prompts
-from bot.store.store import open_store
-from bot.types.agent import AgentReply, AgentWish, Seat
-from tests.agenting import at_table, place_of, reading
+from bot.flow.agents import NAMES
+from tests.agenting import at_table, place_of
 from tests.conftest import NewWorld
-from tests.fakes.clock import let_others_run
 from tests.living import active, found
-from tests.world import Lines, World
+from tests.world import World
 
 
 async def test_an_agent_reads_what_its_person_may_and_a_group_only_what_is_the_groups(world: World) -> None:
@@ -150,32 +139,6 @@ async def test_a_day_has_its_limits(new_world: NewWorld) -> None:
         await agent.ask("remember", text="我喜欢下雨")
 
 
-async def test_without_a_door_a_held_folder_takes_no_change_and_says_so(world: World) -> None:
-    await world.say("记住我对花生过敏")
-    async with reading(world) as agent:
-        assert "数据目录正被占用" in await agent.refused("remember", text="我喜欢拿铁")
-        assert "数据目录正被占用" in await agent.refused("forget", id=1)
-        assert "花生" in await agent.ask("recall", query="花生过敏")
-    assert len(active(world)) == 1
-
-
-async def test_who_stops_waiting_undoes_nothing_and_leaves_no_lock(world: World) -> None:
-    await world.say("你好")
-    await world.close()
-    texts, log = read_texts(Prompts(None).path), Lines()
-    changing = Changing(place_of(world), texts, log, world.clock)
-    wish = AgentWish("remember", Seat(1, 1), "probe", "我喜欢拿铁")
-    waiting = asyncio.create_task(changing.carry_out(wish))
-    await let_others_run()
-    waiting.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await waiting
-    await changing.finish()
-    assert (await changing.carry_out(wish)).text == "已经记着 #1，没有再记。"
-    await world.open()
-    assert active(world) == [("我喜欢拿铁",)]
-
-
 ARGUMENTS = st.dictionaries(
     st.sampled_from(("query", "text", "id", "kind", "words", "limit", "top_k", "since", "kinds", "person_id", "x")),
     st.none() | st.booleans() | st.integers() | st.text(max_size=40) | st.lists(st.text(max_size=5), max_size=3),
@@ -188,7 +151,8 @@ async def test_bad_arguments_are_one_line_and_change_nothing(world: World) -> No
     before = active(world, "id, owner_id, text")
     async with at_table(world) as agent:
         wrong: tuple[tuple[str, dict[str, object]], ...] = (
-            ("boot", {"person": 2}), ("recall", {}), ("recall", {"query": " "}), ("recall", {"query": "x", "top_k": 99}),
+            ("boot", {"person": 2}), ("recall", {}), ("recall", {"query": " "}),
+            ("recall", {"query": "x", "top_k": 99}),
             ("recall", {"query": "x", "since": "soon"}), ("remember", {"text": "我爱吃糖", "person_id": 2}),
             ("remember", {"text": "长" * 501}), ("remember", {"text": " "}), ("remember", {"text": "嗯"}),
             ("remember", {"text": "我爱吃糖", "kind": "experience"}), ("forget", {}), ("forget", {"id": 1, "text": "花生"}),
@@ -223,68 +187,3 @@ async def called(folder: Path, calls: list[tuple[str, dict[str, object]]]) -> No
     assert {owner for _, owner in active(world, "id, owner_id")} - {1} == {2}
     assert world.rows("SELECT count(*) FROM memory WHERE owner_id = 2") == [(1,)]
     await world.close()
-
-
-async def test_the_door_is_its_owners_alone_and_rubbish_does_no_harm(world: World) -> None:
-    await world.say("你好")
-    (world.folder / SOCKET).write_text("left by one that was killed")
-    done: list[AgentWish] = []
-
-    async def carry_out(wish: AgentWish) -> AgentReply:
-        done.append(wish)
-        return AgentReply("好", ids=(7,))
-
-    wish = AgentWish("forget", Seat(1, 1), "probe", "", number=7)
-    async with agent_door(world.folder, carry_out, world.log):
-        assert stat.S_IMODE((world.folder / SOCKET).stat().st_mode) == 0o600
-        for line in (b"\n", b"{}\n", b"\xff\n", b"x" * 200_000 + b"\n", b'{"verb":"drop"}\n', b""):
-            reader, writer = await asyncio.open_unix_connection(world.folder / SOCKET)
-            writer.write(line)
-            writer.write_eof()
-            assert await reader.read() == b""
-            writer.close()
-        idle = await asyncio.open_unix_connection(world.folder / SOCKET)
-        assert await ask_door(world.folder, wish) == AgentReply("好", ids=(7,))
-    idle[1].close()
-    assert done == [wish]
-    assert not (world.folder / SOCKET).exists()
-    assert await ask_door(world.folder, wish) is None
-    assert "花生" not in json.dumps(world.log.lines, default=str)
-
-
-async def test_a_seat_is_somebody_who_takes_part(world: World) -> None:
-    await world.say("你好")
-    await world.say("小暖，你好", "小李", group="饭团")
-    await world.say("小暖，你好", "小张", group="书房")
-    assert await find_seat(world.store, "", "") == Seat(1, 1)
-    assert (await find_seat(world.store, "小李", "饭团")).chat_id == 2
-    for person, chat, told in (("小张", "饭团", "--person"), ("", "饭团组", "--chat"), ("没有这个人", "", "--person")):
-        with pytest.raises(StoreError, match=f"^{told}: give one of: "):
-            await find_seat(world.store, person, chat)
-
-
-async def test_a_seat_that_is_gone_is_told(world: World) -> None:
-    await world.say("你好")
-    changing = Changing(place_of(world), read_texts(Prompts(None).path), world.log, world.clock)
-    reply = await changes_in(world.app)(AgentWish("remember", Seat(99, 1), "probe", "我喜欢拿铁"))
-    assert (reply.wrong, reply.text) == (True, "启动时指定的人或聊天已经不在了。")
-    await changing.finish()
-
-
-def test_without_the_library_the_extra_is_named() -> None:
-    with pytest.raises(ConfigError) as caught:
-        require("no_such_library_anywhere")
-    assert caught.value.problems == (MISSING,)
-    assert "nuan[mcp]" in MISSING
-
-
-def test_broken_texts_are_named(tmp_path: Path) -> None:
-    (tmp_path / "mcp").mkdir()
-    (tmp_path / "mcp" / "recall.json").write_text("{")
-    with pytest.raises(ConfigError, match=r"mcp/recall\.json"):
-        read_texts(Prompts(tmp_path).path)
-
-
-async def test_a_folder_without_memory_is_one_clear_line(tmp_path: Path) -> None:
-    with pytest.raises(StoreError, match="there is no database"):
-        await open_store(tmp_path, read_only=True)

@@ -1,4 +1,4 @@
-"""`nuan mcp`: another agent uses this memory, on behalf of one person in one chat. Standard output is the agent's alone."""
+"""`nuan mcp`: another agent uses this memory, for one person in one chat. Standard output is that agent's alone."""
 
 import asyncio
 import contextlib
@@ -33,6 +33,8 @@ async def serve(place: Place, person: str, chat: str) -> None:
 
     if sys.stdin is None or sys.stdout is None:
         raise NuanError("an agent talks over standard input and output, and one of them is closed")
+    if sys.stdin.isatty():
+        print("nuan: an agent starts this and talks to it; Ctrl-D ends it", file=sys.stderr)
     settings = place.settings
     # Two processes must not rotate one file: the log is the client's to keep.
     logs = Logs(None, settings.log, SystemClock().now, secrets(settings), sys.stderr)

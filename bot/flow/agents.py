@@ -16,6 +16,7 @@ from bot.errors import ConfigError, NuanError
 from bot.flow.getting import calendar
 from bot.flow.plan import Planner
 from bot.flow.recalling import Recalling
+from bot.flow.seats import Sat, sit
 from bot.flow.tools import findings_text, read_spec
 from bot.flow.words import Words
 from bot.ports import Clock
@@ -27,7 +28,6 @@ from bot.text.clean import as_data, clean_name
 from bot.text.dates import local_day, relative_day
 from bot.types.agent import AgentReply, AgentWish, Seat
 from bot.types.log import Log
-from bot.types.people import Chat, Person
 from bot.types.prompt import ToolSpec
 from bot.types.recall import Asking, Finding
 from bot.types.tool import ToolContext, ToolRefused, read_arguments
@@ -72,14 +72,6 @@ class Desk:
     log: Log
 
 
-@dataclass(frozen=True, slots=True)
-class Sat:
-    """Who sits on a seat, as they are now."""
-
-    chat: Chat
-    person: Person
-
-
 class _Nothing(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
@@ -122,9 +114,9 @@ class Agents:
         opening = desk.words.opening(desk.words.language)
         tool = name if name in NAMES else "?"
         try:
-            chat, person = await desk.store.people.chat(seat.chat_id), await desk.store.people.person(seat.person_id)
-            opening = desk.words.opening(desk.words.script(person))
-            reply = await self._answer(name, arguments, clean_name(agent or "mcp")[:AGENT_CHARS], Sat(chat, person))
+            sat = await sit(desk.store, seat)
+            opening = desk.words.opening(desk.words.script(sat.person))
+            reply = await self._answer(name, arguments, clean_name(agent or "mcp")[:AGENT_CHARS], sat)
         except ToolRefused as refused:
             reply = AgentReply(opening(refused.key, problem=as_data(refused.problem)), wrong=True)
         except LookupError:

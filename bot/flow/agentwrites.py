@@ -1,4 +1,4 @@
-"""What another agent may change in a person's memory: keep one fact, forget one memory. It asks nobody and calls no model.
+"""What another agent may change in a person's memory: keep one fact, forget one. It asks nobody and calls no model.
 
 The person, the chat and so the audience come from the seat, never from what the agent says.
 """
@@ -6,6 +6,7 @@ The person, the chat and so the audience come from the seat, never from what the
 from collections.abc import Callable
 
 from bot.config.settings import Settings
+from bot.flow.seats import sit
 from bot.flow.words import Words
 from bot.memory.match import match, perhaps
 from bot.memory.shown import shown
@@ -42,11 +43,10 @@ class AgentWrites:
     async def carry_out(self, wish: AgentWish) -> AgentReply:
         """Do it and say so, or say why not; StoreError when it cannot be stored."""
         try:
-            chat = await self._store.people.chat(wish.seat.chat_id)
-            person = await self._store.people.person(wish.seat.person_id)
+            sat = await sit(self._store, wish.seat)
         except LookupError:
             return AgentReply(self._texts.text("seat_gone", self._words.language), wrong=True)
-        return await (self._remember if wish.verb == "remember" else self._forget)(wish, chat, person)
+        return await (self._remember if wish.verb == "remember" else self._forget)(wish, sat.chat, sat.person)
 
     async def _remember(self, wish: AgentWish, chat: Chat, person: Person) -> AgentReply:
         text, now = " ".join(clean(wish.text).split()), self._clock.now()

@@ -46,7 +46,8 @@ class Logs:
     ) -> None:
         """Open `folder`/nuan.jsonl; `now` gives ms since 1970 UTC, `stream` gets the pretty lines.
 
-        Without a folder there are those alone: for a process beside the one that answers. Raises OSError when the folder or the file cannot be made.
+        Without a folder there are those alone: for a process beside the one that answers. Raises OSError when the
+        folder or the file cannot be made.
         """
         self._file = _opened(folder, options) if folder is not None else None
         self._redactor = Redactor(secrets)

@@ -1,4 +1,4 @@
-"""What other agents keep and forget on a person's behalf, and how much of it they did. It confirms nothing to a chat."""
+"""What other agents keep and forget for a person, and how much of it they did. It confirms nothing to a chat."""
 
 import sqlite3
 

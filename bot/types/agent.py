@@ -35,7 +35,7 @@ class AgentWish:
 
 @dataclass(frozen=True, slots=True)
 class AgentReply:
-    """What an agent is told; `wrong`: nothing of what it asked for was done. `ids` are memories it names, for the log."""
+    """What an agent is told; `wrong`: nothing of what it asked was done. `ids` are the memories meant, for the log."""
 
     text: str
     wrong: bool = False
