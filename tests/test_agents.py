@@ -64,6 +64,7 @@ async def test_only_the_persons_own_words_make_it_asked_for(world: World) -> Non
         assert await agent.ask("remember", text="我对芒果过敏", words="记住我对芒果过敏，拜托了") == "已记住 #1"
         for words in ("我对虾过敏", "他说记住我对虾过敏", "记住我对蟹过敏", "“记住我对虾过敏”", "记住我对虾过敏了吗"):
             assert (await agent.refused("remember", text="我对虾过敏", words=words)).startswith("没有记：words")
+        assert (await agent.refused("remember", text="喜欢猫", words="记住我不喜欢猫")).startswith("没有记：words")
     assert active(world, "text, asked") == [("我对芒果过敏", 1)]
 
 
