@@ -15,6 +15,7 @@ from bot.cli.models import price_problems, seeing_rate, tuned
 from bot.clock import SystemClock
 from bot.config.settings import Settings
 from bot.errors import ConfigError
+from bot.flow.agents import read_texts
 from bot.flow.crew import Crew
 from bot.flow.instructions import read_instructions
 from bot.flow.tools import listen_spec, look_spec, skill_spec, tool_specs
@@ -58,6 +59,7 @@ def text_problems(settings: Settings, data: Path) -> tuple[str, ...]:
 
     own = Path(settings.prompts_dir).expanduser() if settings.prompts_dir else None
     find = Prompts(own).path
+    attempt(lambda: read_texts(find))
     for folder in ("messages", "opening", "offline"):
         attempt(lambda folder=folder: catalogue(find, folder))  # type: ignore[misc]
     for folder in ("digest", "media", "flush", "rewrite"):

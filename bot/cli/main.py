@@ -11,7 +11,7 @@ import typer
 from bot import __version__
 from bot.cli import memory
 from bot.cli.guarding import find_place, guard, run_guarded
-from bot.cli.options import DATA, ChatOption, ConfigOption, CtxOptions, DataOption, PersonOption, takes
+from bot.cli.options import DATA, ChatOption, ConfigOption, CtxOptions, DataOption, OwnChatOption, PersonOption, takes
 
 app = typer.Typer(
     name="nuan", no_args_is_help=True, add_completion=True, pretty_exceptions_enable=False,
@@ -74,6 +74,22 @@ def boot(
     from bot.cli.look import View, show_boot
 
     print(run_guarded(show_boot(find_place(config, data), View(chat, person))))
+
+
+@app.command()
+def mcp(
+    person: PersonOption = "", chat: OwnChatOption = "", config: ConfigOption = None, data: DataOption = DATA
+) -> None:
+    """Let another agent use this memory, over MCP on standard input and output. Example: nuan mcp --person 小王
+
+    Reads beside a running nuan, which then carries out what the agent changes; alone it does so itself. A group's agent
+    sees what that group may see.
+    """
+    # Loading takes a second in which a stop must end well, too; `serve` then listens to it itself.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    from bot.cli.mcp import serve
+
+    run_guarded(serve(find_place(config, data), person, chat))
 
 
 @app.command()

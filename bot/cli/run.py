@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from bot.app import App
+from bot.cli.agents import changes_in
 from bot.cli.house import Place, loaded_for_good, make_parts, warm_up
 from bot.cli.models import make_crew
 from bot.cli.platforms import hold_tokens, make_adapters, secrets
@@ -16,6 +17,7 @@ from bot.cli.reload import LOG_KEYS, PLATFORM_KEYS, Reloader
 from bot.cli.source import Source
 from bot.clock import SystemClock
 from bot.errors import ConfigError, NuanError
+from bot.ops.agentdoor import agent_door
 from bot.ops.logs import Logs
 from bot.ops.supervise import Supervisor
 from bot.ports import Adapter
@@ -44,7 +46,8 @@ async def run(source: Source, place: Place) -> None:
                     await warm_up(crew)
                     with loaded_for_good():
                         await app.start(adapters)
-                        await _talk(adapters, app, reloader, stopped)
+                        async with agent_door(place.data, changes_in(app), logs.log):
+                            await _talk(adapters, app, reloader, stopped)
                 finally:
                     await app.parts.crew.close()
 

@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field, StringConstraints
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
+from bot.config.agents import AgentRules
 from bot.config.background import Background
 from bot.config.budget import Budget
 from bot.config.capabilities import CapabilityRule
@@ -237,6 +238,7 @@ class Settings(BaseSettings):
     media: Media = Media()
     memory: MemoryLimits = MemoryLimits()
     notes: NoteRules = NoteRules()
+    mcp: AgentRules = AgentRules()
     retention: Retention = Retention()
     log: LogFile = LogFile()
     reload: ReloadRules = ReloadRules()

@@ -46,7 +46,7 @@ def make_tools(
         return scene_text(text, settings.context.scene.max_chars)
 
     async def render(context: ToolContext, found: tuple[Finding, ...]) -> str:
-        return await _findings(store, words, context, found)
+        return await findings_text(store, words, context, found)
 
     async def search(context: ToolContext, wish: Wish) -> tuple[Finding, ...]:
         chat_id = context.audience.chat_id
@@ -87,38 +87,41 @@ def tool_specs(find: Callable[[str], Path]) -> tuple[ToolSpec, ...]:
 
 def recall_specs(find: Callable[[str], Path]) -> tuple[ToolSpec, ToolSpec, ToolSpec]:
     """What the model reads of the tools that recall, get and save an experience; ConfigError when a file is broken."""
-    recall, get = _spec(find("tools/memory_recall.json")), _spec(find("tools/memory_get.json"))
-    return recall, get, _spec(find("tools/save_experience.json"))
+    recall, get = read_spec(find("tools/memory_recall.json")), read_spec(find("tools/memory_get.json"))
+    return recall, get, read_spec(find("tools/save_experience.json"))
 
 
 def asked_specs(find: Callable[[str], Path]) -> tuple[ToolSpec, ToolSpec]:
     """What the model reads of the tools that do what a person asks; ConfigError when a file is broken."""
-    return _spec(find("tools/remember.json")), _spec(find("tools/forget.json"))
+    return read_spec(find("tools/remember.json")), read_spec(find("tools/forget.json"))
 
 
 def look_spec(find: Callable[[str], Path]) -> ToolSpec:
     """What the model reads of the tool that sees pictures again; ConfigError when its file is broken."""
-    return _spec(find("tools/look.json"))
+    return read_spec(find("tools/look.json"))
 
 
 def listen_spec(find: Callable[[str], Path]) -> ToolSpec:
     """What the model reads of the tool that ends a talk; ConfigError when its file is broken."""
-    return _spec(find("tools/stop_listen.json"))
+    return read_spec(find("tools/stop_listen.json"))
 
 
 def skill_spec(find: Callable[[str], Path]) -> ToolSpec:
     """What the model reads of the tool that reads a skill; ConfigError when its file is broken."""
-    return _spec(find("tools/skill.json"))
+    return read_spec(find("tools/skill.json"))
 
 
-async def _findings(store: Store, words: Words, context: ToolContext, found: tuple[Finding, ...]) -> str:
+async def findings_text(
+    store: Store, words: Words, context: ToolContext, found: tuple[Finding, ...], room: int = RESULT_TOKENS
+) -> str:  # fmt: skip
+    """These findings, attributed and dated, as many as fit into `room` tokens, the first in any case."""
     text = words.opening(words.script_named(context.script))
     if not found:
         return text("recall_none")
     days, tz = words.days(words.script_named(context.script)), await calendar(store, words, context)
     today = local_day(context.now, tz)
     lines: list[str] = []
-    left = RESULT_TOKENS
+    left = room
     for one in found:
         line = _told(text, one) + text("found_day", day=relative_day(local_day(one.at, tz), today, days))
         left -= estimate_tokens(line)
@@ -148,10 +151,11 @@ def _told(text: Callable[..., str], one: Finding) -> str:
             return text(f"found_{one.kind}", text=said)
 
 
-def _spec(path: Path) -> ToolSpec:
+def read_spec(path: Path) -> ToolSpec:
+    """What a model, or another agent, reads of a tool; ConfigError when the file is broken."""
     try:
         body = json.loads(path.read_text("utf-8"))
         schema = json.dumps(body["parameters"], ensure_ascii=False, separators=(",", ":"))
         return ToolSpec(body["name"], body["description"], schema)
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise ConfigError((f"prompts: tools/{path.name} cannot be used ({error})",)) from error
+        raise ConfigError((f"prompts: {path.parent.name}/{path.name} cannot be used ({error})",)) from error

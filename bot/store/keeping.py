@@ -66,13 +66,8 @@ def store_memory(db: sqlite3.Connection, new: NewMemory, at: int, merging: Mergi
     event tells nothing once more: a digest may find what its message already had kept.
     """
     folded = fold(new.text)
-    same = db.execute(
-        "SELECT id FROM memory WHERE owner_id IS ? AND folded = ? AND visibility = ? AND slot = ? AND "
-        "disabled_at IS NULL AND (visibility <> 'chat' OR chat_id = ?)",
-        (new.owner_id, folded, new.visibility, new.slot, new.chat_id),
-    ).fetchone()
-    if same is not None:
-        number = cast("int", same[0])
+    number = known(db, new)
+    if number is not None:
         _count(db, number, new, at)
         _prove(db, number, new)
         return Stored(number, True)
@@ -86,6 +81,16 @@ def store_memory(db: sqlite3.Connection, new: NewMemory, at: int, merging: Mergi
     for each in found:
         merge(db, number, new, each, at)
     return Stored(number, False)
+
+
+def known(db: sqlite3.Connection, new: NewMemory) -> int | None:
+    """Verb part: the number of the same statement of the same owner in the same place, if it is there."""
+    same = db.execute(
+        "SELECT id FROM memory WHERE owner_id IS ? AND folded = ? AND visibility = ? AND slot = ? AND "
+        "disabled_at IS NULL AND (visibility <> 'chat' OR chat_id = ?)",
+        (new.owner_id, fold(new.text), new.visibility, new.slot, new.chat_id),
+    ).fetchone()
+    return cast("int", same[0]) if same is not None else None
 
 
 def _prove(db: sqlite3.Connection, number: int, new: NewMemory) -> None:
@@ -116,10 +121,11 @@ def _insert(db: sqlite3.Connection, new: NewMemory, folded: str, at: int) -> int
         "int",
         db.execute(
             "INSERT INTO memory (owner_id, chat_id, visibility, kind, slot, text, folded, asked, source, emotion, "
-            "emotion_value, stability_days, accessed_at, observed_at, created_at, updated_at) "
-            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            "emotion_value, stability_days, accessed_at, observed_at, created_at, updated_at, agent) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (new.owner_id, new.chat_id, new.visibility, new.kind, new.slot, new.text, folded, int(new.asked),
-             new.source, new.emotion, new.emotion_value, STABILITY_DAYS[new.kind], at, new.observed_at, at, at),
+             new.source, new.emotion, new.emotion_value, STABILITY_DAYS[new.kind], at, new.observed_at, at, at,
+             new.agent),
         ).lastrowid,
     )  # fmt: skip
     index_memory(db, number)

@@ -10,6 +10,7 @@ from types import TracebackType
 
 from bot.errors import HeldError, StoreError
 from bot.store.access import Admission, Lists
+from bot.store.agents import AgentRows
 from bot.store.asked import Asked
 from bot.store.attachments import Attachments
 from bot.store.brought import BroughtRows
@@ -88,6 +89,7 @@ class Store:
         self.brought = BroughtRows(database)
         self.lookup = Lookup(database)
         self.forgetting = Forget(database, shelf)
+        self.agents = AgentRows(database, shelf)
         self.unsaying = Unsay(database, shelf)
         self.notes = Notes(database, lists, shelf)
         self.flushes = Flushes(database, shelf.files)
