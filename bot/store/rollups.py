@@ -49,33 +49,39 @@ def _absorb(db: sqlite3.Connection, chat_id: int, one: Roll, at: int) -> int:
         row
         for number in one.members
         for row in db.execute(
-            "SELECT id, session_id, started_at, ended_at FROM digest WHERE id = ? AND into_id IS NULL AND chat_id = ? "
-            "AND owner_id IS ?",
+            "SELECT id, session_id FROM digest WHERE id = ? AND into_id IS NULL AND chat_id = ? AND owner_id IS ?",
             (number, chat_id, one.owner_id),
         )
     ]
     if not found:
         return 0
-    row = db.execute(
-        "SELECT id FROM digest WHERE chat_id = ? AND owner_id IS ? AND tier = ? AND until = ? "
-        "AND session_id IS NULL AND into_id IS NULL",
-        (chat_id, one.owner_id, one.tier, one.until),
-    ).fetchone()
-    into = row[0] if row is not None else db.execute(
-        "INSERT INTO digest (chat_id, owner_id, summary, tier, until, made_by, names, started_at, ended_at, created_at) "
-        "VALUES (?, ?, '', ?, ?, 'rule', '[]', ?, ?, ?)",
-        (chat_id, one.owner_id, one.tier, one.until, found[0][2], found[-1][3], at),
-    ).lastrowid  # fmt: skip
+    into = _row(db, chat_id, one, at)
     db.execute("UPDATE digest SET roll_at = ? WHERE id = ?", (one.roll_at, into))
-    for number, session_id, *_ in found:
+    for number, session_id in found:
         drop(db, "digest", (number,))
         if session_id is not None:
             db.execute("UPDATE digest SET into_id = ?, roll_at = NULL WHERE id = ?", (into, number))
             continue
         db.execute("UPDATE digest SET into_id = ?1 WHERE into_id = ?2 OR id = ?2", (into, number))
         db.execute("UPDATE digest SET summary = '', names = '[]', roll_at = NULL WHERE id = ?", (number,))
-    remake(db, cast("int", into))
+    remake(db, into)
     return len(found)
+
+
+def _row(db: sqlite3.Connection, chat_id: int, one: Roll, at: int) -> int:
+    """The row of that stretch, a new one unless a talk that was digested late comes to those of its time."""
+    row = db.execute(
+        "SELECT id FROM digest WHERE chat_id = ? AND owner_id IS ? AND tier = ? AND until = ? "
+        "AND session_id IS NULL AND into_id IS NULL",
+        (chat_id, one.owner_id, one.tier, one.until),
+    ).fetchone() or (
+        db.execute(
+            "INSERT INTO digest (chat_id, owner_id, summary, tier, until, made_by, names, started_at, ended_at, "
+            "created_at) VALUES (?, ?, '', ?, ?, 'rule', '[]', 0, 0, ?)",
+            (chat_id, one.owner_id, one.tier, one.until, at),
+        ).lastrowid,
+    )
+    return cast("int", row[0])
 
 
 def clear(db: sqlite3.Connection, audience: Audience, at: int) -> int:

@@ -61,20 +61,20 @@ def _line(group: list[Dialogue], when: tuple[int, tzinfo], words: Words, days: D
         parts.append(words("talk_more", n=count))
     text = JOINT.join(parts)
     level = _level(group[0], when[0])
-    label = _label(group[0], level, when, days)
-    if count > 1 and level != "raw":
-        label = words("talk_merged", label=label, kind=words(f"talk_{level}"), n=count)
+    if count == 1:
+        label = relative_day(local_day(group[0].ended_at, when[1]), local_day(when[0], when[1]), days)
+    else:
+        label = words("talk_merged", label=_label(group[0], level, when, days), kind=words(f"talk_{level}"), n=count)
     people = _people(group, text, words)
     return TalkLine(f"{label} {people}" if people else label, text)
 
 
 def _label(talk: Dialogue, level: Tier, when: tuple[int, tzinfo], days: DayWords) -> str:
-    """今天, 昨天 14:00, 3天前 2026-06-10, 2026-06-01: when the stretch began, as people say it."""
+    """昨天 14:00, 3天前 2026-06-10, 2026-06-01: when the stretch of several talks began, as people say it."""
     now, tz = when
     today, at = local_day(now, tz), talk.ended_at
-    if level in ("raw", "hour"):
-        day = relative_day(local_day(at, tz), today, days)
-        return day if level == "raw" else f"{day} {time_label(at, tz)[:2]}:00"
+    if level == "hour":
+        return f"{relative_day(local_day(at, tz), today, days)} {time_label(at, tz)[:2]}:00"
     began = local_day(end_of(level, at, tz), tz) - timedelta(days=1 if level == "day" else 7)
     near = relative_day(began, today, days)
     return near if near == began.isoformat() else f"{near} {began.isoformat()}"
