@@ -80,9 +80,9 @@ GOLDEN: dict[Script, list[str]] = {
     ],
     "en": [
         "today|第1次",
-        "yesterday 23:00, this hour (2 talks)|第2次 / 第3次",
-        "2 days ago 2026-06-10, the day (5 talks) 小王, 阿明, 小李 and others, 4 in all|第4次 / 第5次 / 第6次 / 5 in all",
-        "2026-06-01, the week (7 talks)|第8次",
+        "yesterday 23:00 (2 talks of that hour)|第2次 / 第3次",
+        "2 days ago 2026-06-10 (5 talks of that day) 小王, 阿明, 小李 and others, 4 in all|第4次 / 第5次 / 第6次 / 5 in all",
+        "2026-06-01 (7 talks of that week)|第8次",
         "2026-05-29|第9次",
     ],
 }
@@ -99,9 +99,9 @@ def test_talks_are_told_by_themselves_by_hour_by_day_and_by_week(script: Script)
     night = 9 * HOUR_MS + MINUTE_MS  # 23:59
     talks = (
         row(1, MINUTE_MS), row(2, night), row(3, night + 50 * MINUTE_MS),
-        row(4, 26 * HOUR_MS + HOUR_MS * 3, names[:2], "day", 2), row(5, 30 * HOUR_MS, names[2:]),
-        # 02:30 of the 11th belongs to the day that began on the 10th at four.
-        row(6, 31 * HOUR_MS - 30 * MINUTE_MS), row(7, 47 * HOUR_MS),
+        # The small hours of the 11th belong to the day that began on the 10th at four.
+        row(4, 33 * HOUR_MS, names[:2], "day", 2), row(5, 34 * HOUR_MS, names[2:]),
+        row(6, 30 * HOUR_MS), row(7, 47 * HOUR_MS),
         row(8, 8 * DAY_MS, (), "week", 7), row(9, 14 * DAY_MS),
     )  # fmt: skip
     days = DayWords(

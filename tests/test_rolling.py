@@ -63,15 +63,15 @@ async def days(world: World, texts: Iterable[str], step: float = DAY) -> None:
 
 
 async def test_forty_days_in_a_chat_and_a_group_stay_small_and_each_talk_is_told_once(world: World) -> None:
-    for day in range(40):
+    for day in range(0, 40, 2):
         await talk(world, f"我今天{TELLING[day % 7]}了，第{day}天")
-        if day % 2:
+        if day % 4:
             await talk(world, f"我们周末{TELLING[day % 5]}吧，第{day}次", who="阿明", group=GROUP)
-        await world.wait(DAY)
+        await world.wait(2 * DAY)
     sound(world)
     dm = world.rows("SELECT id FROM chat WHERE kind = 'dm'")[0][0]
-    assert tiers(world, f"chat_id = {dm}") == {"day": 3, "week": 5}, "Monday to Wednesday, and the weeks before"
-    assert tiers(world, f"chat_id <> {dm}").keys() == {"day", "week"}
+    assert tiers(world, f"chat_id = {dm}") == {"day": 1, "week": 4}, "Monday, and the weeks before"
+    assert tiers(world, f"chat_id <> {dm}") == {"day": 1, "week": 4}
     oldest = world.rows("SELECT min(ended_at) FROM digest WHERE session_id IS NOT NULL")[0][0]
     assert world.clock.now() - 31 * DAY_MS <= int(str(oldest))
     assert world.rows("SELECT count(*) FROM talker WHERE digest_id NOT IN (SELECT id FROM digest)") == [(0,)]
@@ -88,13 +88,13 @@ async def test_forty_days_in_a_chat_and_a_group_stay_small_and_each_talk_is_told
 
 
 async def test_after_weeks_without_power_everything_is_rolled_up_at_once_and_only_once(world: World) -> None:
-    await days(world, [f"我{what}" for what in TELLING[:4]], 20 * HOUR)
+    await days(world, [f"我{what}" for what in TELLING[:3]], 20 * HOUR)
     assert "day" in tiers(world)
     await world.close()
     world.away(15 * DAY)
     await world.open()
-    assert tiers(world) == {"week": 2}, "Friday to Sunday, and Monday"
-    assert sum(int(str(row[4])) for row in told(world)) == 4
+    assert tiers(world) == {"week": 1}
+    assert sum(int(str(row[4])) for row in told(world)) == 3
     sound(world)
     before = told(world)
     await world.restart()
@@ -156,6 +156,7 @@ async def test_what_is_taken_back_goes_out_of_the_week_and_its_index_and_the_res
     assert "zwk7731" in world.last_user
     match way:
         case "forget":
+            await world.say("记住我的门禁密码是zwk7731")
             await world.say("忘记门禁密码")
         case "aside":
             await world.say("别记这个", target="s1")
