@@ -29,7 +29,7 @@ PROMPTS = Prompts(None).path
 
 def talk(number: int, age: int, *, own: bool = True, **more: object) -> Dialogue:
     at = NOW - age
-    return Dialogue(number, number, 1, f"第{number}次", at - 60_000, at, ("小王",), own=own, **more)  # type: ignore[arg-type]
+    return Dialogue(number, number, 1, f"第{number}次", at - 60_000, at, ("小王",), own=own, **more)
 
 
 @given(st.lists(st.tuples(AGES, st.booleans()), max_size=80))

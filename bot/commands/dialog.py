@@ -81,9 +81,8 @@ class DialogCommand:
 
     async def _with(self, asked: Asked, audience: Audience, name: str) -> str:
         person = await self._store.people.person_named(name)
-        found: tuple[Dialogue, ...] = ()
-        if person is not None:
-            found = await self._store.digests.told(audience, person.id, 0, only=True)
+        talks = await self._store.digests.told(audience, person.id if person is not None else 0, 0)
+        found = tuple(talk for talk in talks if talk.own or name in talk.names)
         return _numbered(self._lines(asked, found)) or self._text(asked, "dialog_none_with", name=name[:32])
 
     def _lines(self, asked: Asked, talks: tuple[Dialogue, ...]) -> tuple[TalkLine, ...]:

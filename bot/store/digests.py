@@ -56,17 +56,13 @@ class Digests:
         )
         return tuple(_dialogue(row) for row in reversed(rows))
 
-    async def told(self, audience: Audience, person_id: int, since: int, *, only: bool = False) -> tuple[Dialogue, ...]:
-        """All summaries of talks since then, ms, that this audience may see, newest first, for that person to hear.
-
-        With `only` those in which that person took part.
-        """
+    async def told(self, audience: Audience, person_id: int, since: int) -> tuple[Dialogue, ...]:
+        """All summaries of talks since then, ms, that this audience may see, newest first; `own` is that person's."""
         whose, params = told_to(audience)
         rows = await self._database.rows(
             f"{TOLD}{whose} AND ended_at >= ? ORDER BY ended_at DESC, id DESC", (person_id, person_id, *params, since)
         )
-        found = (_dialogue(row) for row in rows)
-        return tuple(talk for talk in found if talk.own or not only)
+        return tuple(_dialogue(row) for row in rows)
 
 
 TOLD = """SELECT digest.id, digest.session_id, digest.chat_id, digest.summary, digest.started_at, digest.ended_at,
