@@ -208,7 +208,7 @@ def make_rooms(parts: Parts, hall: Hall) -> Rooms:
     rewriting = Rewriting(store, make_scribe(parts, planner, brain, "rewrite"), clock, settings, words, log)
     return Rooms(
         parts, answering, heartbeat, joining, closing, pausing, flushing, notes, vectorising, tidying, rewriting,
-        Rolling(store, clock, settings, words, log),
+        Rolling(store, clock, settings, words, parts.aside, log),
     )  # fmt: skip
 
 

@@ -27,9 +27,9 @@ AGES = st.integers(-HOUR_MS, 33 * DAY_MS)
 PROMPTS = Prompts(None).path
 
 
-def talk(number: int, age: int, *, own: bool = True, **more: object) -> Dialogue:
+def talk(number: int, age: int, *, own: bool = True) -> Dialogue:
     at = NOW - age
-    return Dialogue(number, number, 1, f"第{number}次", at - 60_000, at, ("小王",), own=own, **more)
+    return Dialogue(number, number, 1, f"第{number}次", at - 60_000, at, ("小王",), own=own)
 
 
 @given(st.lists(st.tuples(AGES, st.booleans()), max_size=80))

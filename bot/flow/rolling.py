@@ -1,6 +1,7 @@
 """The calendar of dialogue memory: what an hour, a day or a week left becomes one row, whenever nuan was away."""
 
 from bot.config.settings import Settings
+from bot.flow.aside import Aside
 from bot.flow.words import Words
 from bot.memory.rolling import plan_rolls
 from bot.ports import Clock
@@ -11,11 +12,14 @@ from bot.types.log import Log
 class Rolling:
     """Rolls up the talks of one chat."""
 
-    def __init__(self, store: Store, clock: Clock, settings: Settings, words: Words, log: Log) -> None:
+    def __init__(
+        self, store: Store, clock: Clock, settings: Settings, words: Words, aside: Aside, log: Log
+    ) -> None:  # fmt: skip
         self._store = store
         self._clock = clock
         self._most = settings.memory.raw_dialogues
         self._words = words
+        self._aside = aside
         self._log = log
 
     async def work(self, chat_id: int) -> None:
@@ -27,7 +31,7 @@ class Rolling:
         zone = self._words.zone
         if owner is not None:
             zone = self._words.zone_of(chat, await self._store.people.person(owner))
-        plan = plan_rolls(rows, now, self._words.tz(zone), self._most)
+        plan = await self._aside.run(plan_rolls, rows, now, self._words.tz(zone), self._most)
         absorbed = await rollups.roll(chat_id, plan, now)
         if absorbed:
             tiers = [roll.tier for roll in plan.rolls]
