@@ -8,6 +8,7 @@ import pytest
 
 from bot.store.backups import backup, roll_back
 from bot.store.digests import Digested
+from bot.store.merge import merge
 from bot.store.schema import MIGRATIONS
 from bot.store.schema_dialogue import DIALOGUE
 from bot.store.store import Store, open_store
@@ -118,3 +119,24 @@ def test_the_talks_of_an_older_nuan_are_kept_with_who_took_part_and_are_due(tmp_
         db.execute("DELETE FROM digest")
         again = "INSERT INTO digest (chat_id, summary, made_by, names, started_at, ended_at, created_at) VALUES "
         assert db.execute(again + "(1, '', '', '', 0, 0, 0)").lastrowid == 6, "no number is given twice"
+
+
+async def test_of_two_accounts_that_become_one_person_each_talk_has_that_one_once(tmp_path: Path) -> None:
+    hall = Where("ann", "hall", "group")
+    async with await open_store(tmp_path) as store:
+        ann = (await talked(store, SAID, hall)).person_ids[0]
+        too = (await ids(store, Where("bob", "hall", "group"), NOW))[0]
+        both = "INSERT INTO talker SELECT digest_id, ? FROM talker WHERE digest_id > 1"
+        await store._database.write(lambda db: db.execute(both, (too,)).rowcount)
+        assert await store._database.write(lambda db: merge(db, ann, too)) == ann
+    assert look(tmp_path, "SELECT digest_id, person_id FROM talker ORDER BY 1") == [(1, ann), (2, ann), (3, ann)]
+    assert sound(tmp_path) == []
+
+
+async def test_an_export_holds_each_talk_by_itself_whatever_it_was_rolled_up_into(tmp_path: Path) -> None:
+    async with await open_store(tmp_path) as store:
+        await talked(store)
+        before = (await store.carrying.here()).carried.summaries
+        await roll_up(store, LATER)
+        assert (await store.carrying.here()).carried.summaries == before
+    assert [each.summary for each in before] == list(SAID)
