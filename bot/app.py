@@ -35,6 +35,7 @@ class App:
         self._digests = self._lane("digest", self._digest)
         self._lives = self._lane("life", lambda rooms, _: rooms.tidying.work())
         self._rewrites = self._lane("rewrite", lambda rooms, memory_id: rooms.rewriting.work(memory_id))
+        self._rolls = self._lane("roll", lambda rooms, chat_id: rooms.rolling.work(chat_id))
         self._vectors = self._lane("vectors", lambda rooms, _: rooms.vectorising.work(self._wake_vectors), looks=False)
         self._notes = self._lane("notes", self._read_notes, looks=False)
         self._sends = Lanes("send", self._send, self._activity, log)
@@ -45,7 +46,7 @@ class App:
         self._left: list[Rooms] = []
         handlers = Handlers(
             self._chats.wake, self._sends.wake, self._digests.wake, self._write_first, self._join, self._lives.wake,
-            self._rewrites.wake,
+            self._rewrites.wake, self._rolls.wake,
         )  # fmt: skip
         self._alarms = Alarms(store, clock, handlers, settings, words.tz(words.zone), self.look, log)
         self._alarm_lane = Lanes("alarm", self._alarms.work, self._activity, log)

@@ -30,6 +30,7 @@ from bot.flow.plan import Planner
 from bot.flow.recalling import Recalling
 from bot.flow.remembering import Remembering
 from bot.flow.rewriting import Rewriting
+from bot.flow.rolling import Rolling
 from bot.flow.scribe import Scribe
 from bot.flow.sending import Sending
 from bot.flow.tidying import Tidying
@@ -97,6 +98,7 @@ class Rooms:
     vectorising: Vectorising
     tidying: Tidying
     rewriting: Rewriting
+    rolling: Rolling
     inside: int = 0
 
 
@@ -205,7 +207,8 @@ def make_rooms(parts: Parts, hall: Hall) -> Rooms:
     tidying = Tidying(store, clock, settings, words, parts.aside, log)
     rewriting = Rewriting(store, make_scribe(parts, planner, brain, "rewrite"), clock, settings, words, log)
     return Rooms(
-        parts, answering, heartbeat, joining, closing, pausing, flushing, notes, vectorising, tidying, rewriting
+        parts, answering, heartbeat, joining, closing, pausing, flushing, notes, vectorising, tidying, rewriting,
+        Rolling(store, clock, settings, words, parts.aside, log),
     )  # fmt: skip
 
 

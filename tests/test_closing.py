@@ -46,7 +46,7 @@ def sessions(world: World) -> list[tuple[object, ...]]:
 
 
 def digests(world: World) -> list[tuple[object, ...]]:
-    return world.rows("SELECT session_id, made_by FROM digest ORDER BY id")
+    return world.rows("SELECT session_id, made_by FROM digest WHERE session_id IS NOT NULL ORDER BY id")
 
 
 def raw_lines(world: World) -> str:

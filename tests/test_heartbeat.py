@@ -89,7 +89,7 @@ async def test_skip_sends_nothing_leaves_nothing_and_is_paid_for(new_world: NewW
     assert world.rows("SELECT count(*) FROM window") == [(0,)]
     assert world.rows("SELECT DISTINCT state, outcome FROM event WHERE label = 'heartbeat'") == [("done", "skip")]
     assert world.rows("SELECT DISTINCT state, error FROM turn WHERE why = 'heartbeat'") == [("void", "skip")]
-    assert world.rows("SELECT count(*) FROM digest WHERE summary <> ''") == [(1,)]
+    assert world.rows("SELECT count(*) FROM digest WHERE summary <> '' AND session_id IS NOT NULL") == [(1,)]
     await world.say("我回来了")
     assert [message.role for message in world.prompts[-1]] == ["system", "user"]
     assert "skip" not in world.last_user

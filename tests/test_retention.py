@@ -13,8 +13,9 @@ ENDS = {
     "transcript_days": "attachment brought turn_memory feedback sent",
     "log_days": "entry",
     "memory.life.archive_days": "merged",
+    "dialogue_days": "digest talker",
     "with what they belong to": "doc doc_text edge vector note_chunk note_line rewriting",
-    "when they are forgotten, tidied away, or their file goes": "memory digest note",
+    "when they are forgotten, tidied away, or their file goes": "memory note",
     "when they are over": "window code question lately",
     "one row of each person, chat or model": "person account chat place member counting heartbeat joining rush "
     "chat_context told",

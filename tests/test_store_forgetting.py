@@ -83,7 +83,9 @@ async def test_what_was_forgotten_is_found_in_no_table_but_the_row_kept_for_undo
 async def test_the_session_of_a_scrubbed_digest_is_to_be_digested_again_once(tmp_path: Path) -> None:
     async with await open_store(tmp_path) as store:
         memory, audience = await told_everywhere(store)
-        assert await store.deadlines.due(NOW + 1) == (("outbox", memory.chat_id), ("tidy", 0), ("life", 0))
+        assert await store.deadlines.due(NOW + 1) == (
+            ("outbox", memory.chat_id), ("roll", memory.chat_id), ("tidy", 0), ("life", 0)
+        )  # fmt: skip
         await drop(store, memory)
         session = await store.sessions.session(1)
         assert ("digest", session.id) in await store.deadlines.due(NOW + 1)

@@ -221,6 +221,7 @@ class World(Seen):
             app._vectors,
             app._lives,
             app._rewrites,
+            app._rolls,
         )
 
     def away(self, seconds: float) -> None:

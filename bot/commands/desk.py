@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from bot.commands.calls import calls_report
 from bot.commands.context import ContextCommand
 from bot.commands.ctx import ctx_report
+from bot.commands.dialog import DialogCommand
 from bot.commands.guests import GuestCommands
 from bot.commands.limit import LimitCommand
 from bot.commands.manners import ModeCommand, WhyCommand
@@ -23,14 +24,11 @@ from bot.flow.words import Words
 from bot.money import prices
 from bot.ports import Clock
 from bot.store.store import Store
-from bot.text.dates import local_day, relative_day
 from bot.types.event import Event
 from bot.types.outgoing import Draft
 from bot.types.people import Chat, Person
 from bot.types.reload import Reload
 from bot.types.session import CloseReason
-
-DIALOGUES_SHOWN = 10
 
 CALLS_SHOWN = 10
 
@@ -56,7 +54,8 @@ class CommandDesk:
         why = WhyCommand(store, clock, words, self._text)
         self._runs: Mapping[str, Callable[[Asked], Awaitable[str]]] = {
             "start": guests.start, "help": self._help, "new": self._new, "clear": self._clear, "ctx": self._ctx,
-            "dialog": self._dialog, "budget": self._budget, "on": self._on, "off": self._off, "link": guests.link,
+            "dialog": DialogCommand(store, planner, clock, settings, words, self._text).run,
+            "budget": self._budget, "on": self._on, "off": self._off, "link": guests.link,
             "calls": self._calls, "limit": limit.run, "context": context.run, "approve": guests.approve,
             "allow": guests.allow, "deny": guests.deny, "reload": ReloadCommand(reload, self._text).run,
             "mode": mode.run, "why": why.run,
@@ -133,17 +132,6 @@ class CommandDesk:
                 return other, " ".join(asked.words[1:])
         words = asked.words[1:] if asked.words[:1] == (asked.person.name,) else asked.words
         return asked.person, " ".join(words)
-
-    async def _dialog(self, asked: Asked) -> str:
-        audience = await self._planner.audience(asked.chat, asked.person)
-        found = await self._store.digests.recent(audience, DIALOGUES_SHOWN)
-        tz = self._words.tz(self._words.zone_of(asked.chat, asked.person))
-        today, days = local_day(self._clock.now(), tz), self._words.days(asked.script)
-        lines = [
-            f"{number}. {relative_day(local_day(talk.ended_at, tz), today, days)} {talk.summary}"
-            for number, talk in enumerate(found, 1)
-        ]
-        return "\n".join(lines) or self._text(asked, "dialog_none")
 
     async def _budget(self, asked: Asked) -> str:
         day, month = prices.periods(self._clock.now(), self._words.tz(self._words.zone))

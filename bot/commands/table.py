@@ -60,7 +60,7 @@ TABLE = (
         private=True,
         shape="words",
     ),
-    Command("dialog", "", "anyone", private=True),
+    Command("dialog", "[full | clear | NAME]", "anyone", private=True, shape="words"),
     Command("budget", "show", "own", private=True),
     Command("calls", "[background on|off]", "owner", private=True, shape="words"),
     Command(

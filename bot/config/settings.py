@@ -188,7 +188,10 @@ class Retention(Section):
         ge=1,
         le=36_500,
         description="What was said, with pictures' descriptions and what replies were told from memory, in days; "
-        "memories, summaries and notes stay until they are forgotten.",
+        "memories and notes stay until they are forgotten.",
+    )
+    dialogue_days: int = Field(
+        default=30, ge=1, le=36_500, description="Summaries of talks, by themselves and rolled up, in days."
     )
     log_days: int = Field(
         default=7, ge=1, le=36_500, description="What the model saw, in days after its session was digested."

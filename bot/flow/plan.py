@@ -12,6 +12,7 @@ from bot.flow.bringing import Bringing, Recalled, Telling, tells
 from bot.flow.choosing import Chooser, why_anew
 from bot.flow.crew import Crew, Member
 from bot.flow.lines import FirstLines
+from bot.flow.pasttalks import past_talks
 from bot.flow.words import Words
 from bot.memory.vitality import vitality
 from bot.money import prices
@@ -44,10 +45,6 @@ from bot.types.speaking import UNASKED
 from bot.types.turn import Cause, Turn
 
 NOT_LATE: CloseReason = ""
-
-
-DIALOGUES = 4
-"""Summaries of past talks in an opening (seed AI Chat Pipeline: 4 of the last three days)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,7 +214,7 @@ class Planner:
             bot_name=settings.bot.names[0], who=self._bootstraps.full.who, owner=settings.bot.owner, zone=zone,
             tz=self._words.tz(zone), now=now, chat=self._seen(chat),
             present=tuple(present), names=names, memories=memories,
-            dialogues=await self._store.digests.recent(audience, DIALOGUES),
+            dialogues=await past_talks(self._store, audience, person.id, now),
             vitality={memory.id: vitality(memory, now) for memory in memories},
         )  # fmt: skip
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from bot.text.clean import as_data
 from bot.text.clip import clip
 from bot.text.dates import DayWords, local_day, relative_day
+from bot.text.pasttalks import talk_lines
 from bot.types.memory import Memory
 from bot.types.opening import OpeningFacts
 
@@ -64,7 +65,8 @@ def sections(facts: OpeningFacts, words: Words, days: DayWords) -> tuple[Section
         Section(
             words("dialogue"),
             tuple(
-                words("dialogue_line", day=day(d.ended_at), text=as_data(d.summary)) for d in reversed(facts.dialogues)
+                words("dialogue_line", day=talk.head, text=talk.text)
+                for talk in talk_lines(facts.dialogues, (facts.now, facts.tz), words, days)
             ),
             0.2,
         ),

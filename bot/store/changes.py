@@ -13,6 +13,7 @@ from bot.store.database import Database
 from bot.store.deleting import delete, elsewhere, end
 from bot.store.events import Effect, Happened, finish
 from bot.store.feedback import react
+from bot.store.forgetting import undigest
 from bot.store.indexing import index_lines, index_memory
 from bot.store.keeping import store_memory
 from bot.store.merges import drop_merges
@@ -133,6 +134,7 @@ def edit(db: sqlite3.Connection, happened: Happened, shelf: Shelf) -> Effect:
     db.execute("UPDATE event SET text = ? WHERE id = ?", (incoming.text, row[0]))
     index_lines(db, (row[0],))
     amend(db, shelf, row[0], row[2], incoming.text)
+    undigest(db, {row[0]}, happened.at)
     return Effect("change" if row[3] else "", queued=True)
 
 

@@ -12,6 +12,7 @@ from bot.store.documents import drop, forget_terms
 from bot.store.indexing import index_memory
 from bot.store.keeping import Receipt, confirm, done_before
 from bot.store.merges import drop_merges, scrub_merges
+from bot.store.rolled import retell
 from bot.store.said import said_in
 from bot.store.sessions import end_logs
 from bot.store.undoing import restore_replaced
@@ -183,7 +184,9 @@ def logs_of(db: sqlite3.Connection, events: set[int]) -> set[int]:
         for number in events
         for row in db.execute(
             "SELECT entry.epoch_id FROM edge JOIN entry ON entry.id = edge.derived_id "
-            "WHERE edge.kind IN ('entry', 'told') AND edge.event_id = ?",
+            "WHERE edge.kind IN ('entry', 'told') AND edge.event_id = ?1 UNION SELECT entry.epoch_id FROM edge "
+            "JOIN edge AS log ON log.kind = 'recount' AND log.event_id = edge.derived_id "
+            "JOIN entry ON entry.id = log.derived_id WHERE edge.kind = 'digest' AND edge.event_id = ?1",
             (number,),
         )
     }
@@ -203,7 +206,7 @@ def undigest(db: sqlite3.Connection, events: set[int], at: int) -> None:
 
 def _empty(db: sqlite3.Connection, digest_id: int, session_id: int, at: int) -> None:
     db.execute("UPDATE digest SET summary = '' WHERE id = ?", (digest_id,))
-    drop(db, "digest", (digest_id,))
+    retell(db, digest_id)
     db.execute("UPDATE session SET digest_due_at = ? WHERE id = ?", (at, session_id))
 
 
@@ -233,12 +236,13 @@ def _derived(db: sqlite3.Connection, memory: Memory, hidden: set[int], at: int, 
             "SELECT kind, derived_id FROM edge WHERE event_id = ? AND kind IN ('digest', 'memory')", (number,)
         )
     }
-    for number, session_id, summary in db.execute(
-        "SELECT id, session_id, summary FROM digest WHERE owner_id IS ?1 OR chat_id = ?2",
-        (memory.owner_id, memory.chat_id),
-    ).fetchall():
+    for number, session_id, summary in _talks(db, memory, "session_id IS NOT NULL"):
         if ("digest", number) in from_it or _repeats(memory, summary):
             _empty(db, number, session_id, at)
+    for number, _, summary in _talks(db, memory, "session_id IS NULL"):
+        if _repeats(memory, summary):  # none of its talks says it, all together do
+            db.execute("UPDATE digest SET summary = '' WHERE id = ?", (number,))
+            drop(db, "digest", (number,))
     for number, text, original in db.execute(
         "SELECT id, text, original FROM memory WHERE id <> ?2 AND ((disabled_at IS NULL AND asked = 0) OR "
         "disabled_reason IN ('replaced', 'merged', 'archived')) AND "
@@ -253,6 +257,13 @@ def _derived(db: sqlite3.Connection, memory: Memory, hidden: set[int], at: int, 
             index_memory(db, number)
             drop_merges(db, number, at, purge_at)
     scrub_merges(db, hidden, (memory.owner_id, memory.chat_id), lambda text: _repeats(memory, text))
+
+
+def _talks(db: sqlite3.Connection, memory: Memory, which: str) -> list[tuple[int, int, str]]:
+    return db.execute(
+        f"SELECT id, session_id, summary FROM digest WHERE (owner_id IS ?1 OR chat_id = ?2) AND {which}",
+        (memory.owner_id, memory.chat_id),
+    ).fetchall()
 
 
 def _repeats(memory: Memory, line: str) -> bool:

@@ -12,7 +12,7 @@ LINE = """kind IN ('message', 'bot') AND hidden = '' AND off_record = 0 AND labe
 deleted, a copy, too old or not to be recorded are none."""
 
 MEMORY = "disabled_at IS NULL"
-DIGEST = "summary <> ''"
+DIGEST = "summary <> '' AND into_id IS NULL"
 
 
 def index_memory(db: sqlite3.Connection, number: int) -> None:

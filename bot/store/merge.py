@@ -70,7 +70,8 @@ def _sets(db: sqlite3.Connection, keep: int, gone: int) -> None:
     db.execute("UPDATE OR IGNORE feedback SET person_id = ? WHERE person_id = ?", (keep, gone))
     db.execute("UPDATE OR IGNORE participant SET person_id = ? WHERE person_id = ?", (keep, gone))
     db.execute("UPDATE OR IGNORE question SET person_id = ? WHERE person_id = ?", (keep, gone))
-    for table in ("feedback", "told", "participant", "question"):
+    db.execute("UPDATE OR IGNORE talker SET person_id = ? WHERE person_id = ?", (keep, gone))
+    for table in ("feedback", "told", "participant", "question", "talker"):
         db.execute(f"DELETE FROM {table} WHERE person_id = ?", (gone,))
 
 

@@ -15,6 +15,7 @@ from bot.store.indexing import index_lines
 from bot.store.keeping import store_memory
 from bot.store.ledger import Owner, Reservation, Settlement, reserve, settle
 from bot.store.outbox import put, take, withdraw
+from bot.store.rolled import TALKS_OF
 from bot.store.sessions import NewEpoch, close, open_epoch, open_session, take_part
 from bot.store.voiding import ANSWERS_OFF_RECORD, drop_forgotten, end_turn
 from bot.store.windows import hush, keep_open
@@ -145,8 +146,7 @@ def ask(db: sqlite3.Connection, asking: Asking, at: int) -> Asked:
     told(db, turn_id, asking.memories, Use(asking.rest_ms, boot=True), at)
     told(db, turn_id, asking.recalled, Use(asking.rest_ms), at)
     note(db, turn_id, asking.brought)
-    _tell(db, entry_id, "memory", (*asking.memories, *asking.recalled))
-    _tell(db, entry_id, "digest", asking.digests)
+    _tell(db, entry_id, (*asking.memories, *asking.recalled), asking.digests)
     db.execute("UPDATE epoch SET logged_upto = max(logged_upto, ?) WHERE id = ?", (asking.logged_upto, epoch_id))
     db.executemany(
         "INSERT INTO turn_event (turn_id, event_id) VALUES (?, ?)", [(turn_id, number) for number in asking.answering]
@@ -225,8 +225,7 @@ def tool_done(db: sqlite3.Connection, turn: Turn, outcome: ToolOutcome, at: int)
     showing(db, entry_id, outcome.lines)
     told(db, turn.id, outcome.told, Use(outcome.rest_ms), at)
     note(db, turn.id, (Brought(outcome.name, "", outcome.tokens, " ".join(f"#{each}" for each in outcome.told)),))
-    _tell(db, entry_id, "memory", outcome.told)
-    _tell(db, entry_id, "digest", outcome.digests)
+    _tell(db, entry_id, outcome.told, outcome.digests)
     db.execute("INSERT INTO effect (key, result, at) VALUES (?, ?, ?)", (key, "done", at))
 
 
@@ -239,11 +238,15 @@ def _answers(db: sqlite3.Connection, entry_id: int, turn_id: int) -> None:
     )
 
 
-def _tell(db: sqlite3.Connection, entry_id: int, kind: str, derived: tuple[int, ...]) -> None:
-    """Verb part: an entry that tells memories or digests comes from the same events as they do."""
-    sql = "SELECT ?, ?, event_id FROM edge WHERE kind = ? AND derived_id = ?"
-    rows = [("entry" if kind == "memory" else "told", entry_id, kind, number) for number in derived]
-    db.executemany(f"INSERT OR IGNORE INTO edge (kind, derived_id, event_id) {sql}", rows)
+def _tell(db: sqlite3.Connection, entry_id: int, memories: tuple[int, ...], digests: tuple[int, ...]) -> None:
+    """Verb part: an entry that tells memories comes from the same events as they do.
+
+    One that tells talks comes from these: a week has many lines, and what is told of it does not grow with them.
+    """
+    into = "INSERT OR IGNORE INTO edge (kind, derived_id, event_id) SELECT"
+    from_memory = f"{into} 'entry', ?, event_id FROM edge WHERE kind = 'memory' AND derived_id = ?"
+    db.executemany(from_memory, [(entry_id, number) for number in memories])
+    db.executemany(f"{into} 'recount', ?1, id FROM digest WHERE {TALKS_OF}", [(entry_id, each) for each in digests])
 
 
 def say(db: sqlite3.Connection, saying: Saying, at: int, boot: str) -> Outgoing | None:

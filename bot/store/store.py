@@ -45,6 +45,7 @@ from bot.store.questions import Questions
 from bot.store.reasons import Reasons
 from bot.store.refusals import Refusals
 from bot.store.rewrites import Rewrites
+from bot.store.rollups import Rollups
 from bot.store.sessions import Sessions
 from bot.store.sharing import Sharing
 from bot.store.switches import Switches
@@ -98,6 +99,7 @@ class Store:
         self.undoing = Undoing(database)
         self.rewrites = Rewrites(database)
         self.digests = Digests(database)
+        self.rollups = Rollups(database)
         self.commitments = Commitments(database)
         self.carrying = Carrying(database, self.tombstones, shelf, lists)
         self.mending = Mending(database)

@@ -12,6 +12,7 @@ RELATIVE_DAYS = 7
 """Older than this a day is shown as a date (seed Warm Boot: N天前 up to 7)."""
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_HOUR_MS = 3_600_000
 _MS = timedelta(milliseconds=1)
 _DAY = timedelta(days=1)
 
@@ -106,6 +107,12 @@ def next_local_time(after_ms: int, hour: int, tz: tzinfo) -> int:
     while (moment := _moment(day, hour, tz)) <= after_ms:
         day += _DAY
     return moment
+
+
+def next_full_hour(after_ms: int, tz: tzinfo) -> int:
+    """The next moment, ms, strictly after `after_ms` when a clock of that zone shows a full hour."""
+    local = _local(after_ms, tz)
+    return after_ms - (local.minute * 60 + local.second) * 1000 - local.microsecond // 1000 + _HOUR_MS
 
 
 @lru_cache(maxsize=64)

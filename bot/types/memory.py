@@ -150,16 +150,3 @@ class Understanding:
 
     commands: tuple[MemoryCommand, ...]
     rest: str
-
-
-@dataclass(frozen=True, slots=True)
-class Dialogue:
-    """One stored summary of a closed session, as dialogue memory shows it."""
-
-    id: int
-    session_id: int
-    chat_id: int
-    summary: str
-    started_at: int
-    ended_at: int
-    names: tuple[str, ...]

@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import tzinfo
 
-from bot.types.memory import Dialogue, Memory
+from bot.types.dialogue import Dialogue
+from bot.types.memory import Memory
 from bot.types.people import Chat, Person
 
 
