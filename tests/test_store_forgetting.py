@@ -92,7 +92,7 @@ async def test_the_session_of_a_scrubbed_digest_is_to_be_digested_again_once(tmp
         again = Digested(session, Digest("聊了天", (), "rule"), memory.owner_id, ("Ann",), ())
         assert await store.digests.store(again, NOW)
         assert not await store.digests.store(again, NOW)
-        assert [d.summary for d in await store.digests.recent(audience, 5)] == ["聊了天"]
+        assert [d.summary for d in await store.digests.told(audience, 1, 0)] == ["聊了天"]
 
 
 async def test_a_digest_made_while_its_lines_were_forgotten_is_not_stored_and_stays_due(tmp_path: Path) -> None:

@@ -83,7 +83,7 @@ async def test_a_talk_that_was_closed_before_it_was_cleared_and_digested_after_t
         assert await store.rollups.clear(audience, NOW + 1) == 0
         session = await store.sessions.session(asked.turn.session_id)
         assert await store.digests.store(Digested(session, Digest("聊了爬山", (), "rule"), None, (), ()), NOW + 2)
-        assert await store.digests.recent(audience, 9) == ()
+        assert await store.digests.told(audience, 1, 0) == ()
 
 
 async def test_who_took_part_in_a_talk_that_was_rolled_up_is_known_and_nobody_else_is_told(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from bot.config.settings import Settings
 from bot.errors import ConfigError, NuanError
 from bot.flow.getting import calendar
+from bot.flow.pasttalks import past_talks
 from bot.flow.plan import Planner
 from bot.flow.recalling import Recalling
 from bot.flow.seats import Sat, sit
@@ -25,7 +26,7 @@ from bot.recall.tool import Wish, recall_tool
 from bot.store.store import Store
 from bot.text.catalogue import Catalogue, catalogue
 from bot.text.clean import as_data, clean_name
-from bot.text.dates import local_day, relative_day
+from bot.text.pasttalks import talk_lines
 from bot.types.agent import AgentReply, AgentWish, Seat
 from bot.types.log import Log
 from bot.types.prompt import ToolSpec
@@ -170,19 +171,13 @@ class Agents:
 
     async def _dialog(self, limit: int, sat: Sat) -> str:
         desk, script = self._desk, self._desk.words.script(sat.person)
-        opening, days = desk.words.opening(script), desk.words.days(script)
-        talks = await desk.store.digests.recent(await desk.planner.audience(sat.chat, sat.person), limit)
+        opening, now = desk.words.opening(script), desk.clock.now()
+        talks = await past_talks(desk.store, await desk.planner.audience(sat.chat, sat.person), sat.person.id, now)
         if not talks:
             return self.texts.sentences.text("dialog_none", script)
-        tz = desk.words.tz(desk.words.zone_of(sat.chat, sat.person))
-        today = local_day(desk.clock.now(), tz)
-        lines = (
-            opening(
-                "dialogue_line", day=relative_day(local_day(talk.ended_at, tz), today, days), text=as_data(talk.summary)
-            )
-            for talk in talks
-        )
-        return "\n".join((opening("get_head"), *lines))
+        when = (now, desk.words.tz(desk.words.zone_of(sat.chat, sat.person)))
+        lines = talk_lines(talks, when, opening, desk.words.days(script))[:limit]
+        return "\n".join((opening("get_head"), *(f"{line.head} {line.text}" for line in lines)))
 
     async def _search(self, context: ToolContext, wish: Wish) -> tuple[Finding, ...]:
         asking = Asking(

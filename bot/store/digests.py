@@ -48,14 +48,6 @@ class Digests:
         """
         return await self._database.write(lambda db: store(db, digested, at))
 
-    async def recent(self, audience: Audience, limit: int) -> tuple[Dialogue, ...]:
-        """The newest summaries that this audience may see, oldest of them first."""
-        whose, params = told_to(audience)
-        rows = await self._database.rows(
-            f"{TOLD}{whose} ORDER BY ended_at DESC, id DESC LIMIT ?", (0, 0, *params, limit)
-        )
-        return tuple(_dialogue(row) for row in reversed(rows))
-
     async def told(self, audience: Audience, person_id: int, since: int) -> tuple[Dialogue, ...]:
         """All summaries of talks since then, ms, that this audience may see, newest first; `own` is that person's."""
         whose, params = told_to(audience)
