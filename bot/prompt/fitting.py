@@ -1,0 +1,106 @@
+"""A warm boot within a number of tokens: what each line takes is measured as the template shows it. Pure."""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from bot.prompt.template import MARK_CLOSE, MARK_OPEN, Lines
+from bot.types.opening import Line, Section
+
+Render = Callable[[Lines, bool], str]
+"""The text of these lines, with the number of each before its own text where that is asked for."""
+
+_MARK = re.compile(f"{MARK_OPEN}([0-9]+){MARK_CLOSE}")
+
+
+def fit(found: tuple[Section, ...], render: Render, limit: int, cost: Callable[[str], int]) -> tuple[Section, ...]:
+    """The sections with as many of their lines as make a text of at most `limit` tokens; whole lines only.
+
+    Each section first takes lines up to its share, the weightiest first; what is left goes to the largest share first:
+    what was told to be kept.
+    """
+    while found:
+        if cost(render(_lines(found), False)) <= limit:
+            return found
+        chosen = _chosen(found, render, limit, cost)
+        kept = _of(found, chosen)
+        if len(kept) == len(found):
+            return _held(found, chosen, render, limit, cost)
+        # Without the headings of those that got no line there is more room for the others.
+        told = {section.name for section in kept} or {section.name for section in found if section is not _least(found)}
+        found = tuple(section for section in found if section.name in told)
+    return ()
+
+
+def _chosen(found: tuple[Section, ...], render: Render, limit: int, cost: Callable[[str], int]) -> list[int]:
+    """The numbers of the lines that there is room for, in the order in which they took it."""
+    fixed, prices = _prices(found, render, cost)
+    left = limit - fixed
+    weights = [line.weight for section in found for line in section.lines]
+    ranked: dict[str, list[int]] = {}
+    number = 0
+    for section in found:
+        ranked[section.name] = sorted(range(number, number + len(section.lines)), key=lambda each: -weights[each])
+        number += len(section.lines)
+    chosen: list[int] = []
+    taken: set[int] = set()
+    by_share = sorted(found, key=lambda section: -section.share)
+    for shared in (True, False):
+        for section in found if shared else by_share:
+            room = min(left, int(limit * section.share)) if shared else left
+            for each in ranked[section.name]:
+                if each not in taken and prices[each] <= room:
+                    room -= prices[each]
+                    left -= prices[each]
+                    taken.add(each)
+                    chosen.append(each)
+    return chosen
+
+
+def _prices(found: tuple[Section, ...], render: Render, cost: Callable[[str], int]) -> tuple[int, list[int]]:
+    """What the text takes without any line, its headings with it, and what each line takes."""
+    prices = [0] * sum(len(section.lines) for section in found)
+    fixed = 0
+    for row in render(_lines(found), True).split("\n"):
+        head, *rest = _MARK.split(row)
+        if not rest:
+            fixed += cost("\n" + head)
+            continue
+        begun = "\n" + head
+        for number, text in zip(rest[::2], rest[1::2], strict=True):
+            prices[int(number)] += cost(begun + text)
+            begun = ""
+    return fixed, prices
+
+
+def _held(
+    found: tuple[Section, ...], chosen: Sequence[int], render: Render, limit: int, cost: Callable[[str], int]
+) -> tuple[Section, ...]:  # fmt: skip
+    """What was chosen, or less of it where a template shows more than it was measured by."""
+    for count in range(len(chosen), 0, -1):
+        kept = _of(found, chosen[:count])
+        if cost(render(_lines(kept), False)) <= limit:
+            return kept
+    return ()
+
+
+def _of(found: tuple[Section, ...], numbers: Sequence[int]) -> tuple[Section, ...]:
+    wanted, number = set(numbers), 0
+    kept: list[Section] = []
+    for section in found:
+        lines: list[Line] = []
+        for line in section.lines:
+            if number in wanted:
+                lines.append(line)
+            number += 1
+        if lines:
+            kept.append(replace(section, lines=tuple(lines)))
+    return tuple(kept)
+
+
+def _least(found: tuple[Section, ...]) -> Section:
+    return min(found, key=lambda section: section.share)
+
+
+def _lines(found: tuple[Section, ...]) -> Lines:
+    return {section.name: section.lines for section in found}
