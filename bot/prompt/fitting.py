@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from bot.prompt.template import MARK_CLOSE, MARK_OPEN, Lines
 from bot.types.opening import Line, Section
@@ -13,48 +13,57 @@ Render = Callable[[Lines, bool], str]
 _MARK = re.compile(f"{MARK_OPEN}([0-9]+){MARK_CLOSE}")
 
 
-def fit(found: tuple[Section, ...], render: Render, limit: int, cost: Callable[[str], int]) -> tuple[Section, ...]:
-    """The sections with as many of their lines as make a text of at most `limit` tokens; whole lines only.
+@dataclass(frozen=True, slots=True)
+class Fitted:
+    """What there was room for, and its text."""
 
-    Each section first takes lines up to its share, the weightiest first; what is left goes to the largest share first:
-    what was told to be kept.
+    sections: tuple[Section, ...]
+    text: str
+
+
+def fit(found: tuple[Section, ...], render: Render, limit: int, cost: Callable[[str], int]) -> Fitted | None:
+    """The sections with as many of their lines as make a text of at most `limit` tokens; None for no line.
+
+    Lines are told whole or not at all. Each section first takes lines up to its share, the weightiest first, and one
+    line even where that is more; what is left goes to the largest share first: what was told to be kept.
     """
     while found:
-        if cost(render(_lines(found), False)) <= limit:
-            return found
-        chosen = _chosen(found, render, limit, cost)
+        fixed, prices = _prices(found, render, cost)
+        chosen = _chosen(found, limit - fixed, limit, prices)
         kept = _of(found, chosen)
         if len(kept) == len(found):
             return _held(found, chosen, render, limit, cost)
         # Without the headings of those that got no line there is more room for the others.
-        told = {section.name for section in kept} or {section.name for section in found if section is not _least(found)}
+        least = min(found, key=lambda section: section.share)
+        told = {section.name for section in kept} or {each.name for each in found if each is not least}
         found = tuple(section for section in found if section.name in told)
-    return ()
+    return None
 
 
-def _chosen(found: tuple[Section, ...], render: Render, limit: int, cost: Callable[[str], int]) -> list[int]:
-    """The numbers of the lines that there is room for, in the order in which they took it."""
-    fixed, prices = _prices(found, render, cost)
-    left = limit - fixed
+def _chosen(found: tuple[Section, ...], left: int, limit: int, prices: Sequence[int]) -> list[int]:
+    """The numbers of the lines that there is room for, in the order in which they took it; `left` is for lines."""
     weights = [line.weight for section in found for line in section.lines]
     ranked: dict[str, list[int]] = {}
     number = 0
     for section in found:
         ranked[section.name] = sorted(range(number, number + len(section.lines)), key=lambda each: -weights[each])
         number += len(section.lines)
-    chosen: list[int] = []
-    taken: set[int] = set()
-    by_share = sorted(found, key=lambda section: -section.share)
+    chosen: dict[int, None] = {}
     for shared in (True, False):
-        for section in found if shared else by_share:
-            room = min(left, int(limit * section.share)) if shared else left
+        for section in sorted(found, key=lambda section: -section.share):
+            least = min(prices[each] for each in ranked[section.name])
+            room = min(left, max(int(limit * section.share), least)) if shared else left
+            floor = 0
             for each in ranked[section.name]:
-                if each not in taken and prices[each] <= room:
+                if each in chosen or int(weights[each]) < floor:
+                    continue
+                if prices[each] > room:
+                    floor = max(floor, int(weights[each]))  # nothing of less weight takes its room
+                else:
                     room -= prices[each]
                     left -= prices[each]
-                    taken.add(each)
-                    chosen.append(each)
-    return chosen
+                    chosen[each] = None
+    return list(chosen)
 
 
 def _prices(found: tuple[Section, ...], render: Render, cost: Callable[[str], int]) -> tuple[int, list[int]]:
@@ -75,13 +84,14 @@ def _prices(found: tuple[Section, ...], render: Render, cost: Callable[[str], in
 
 def _held(
     found: tuple[Section, ...], chosen: Sequence[int], render: Render, limit: int, cost: Callable[[str], int]
-) -> tuple[Section, ...]:  # fmt: skip
+) -> Fitted | None:
     """What was chosen, or less of it where a template shows more than it was measured by."""
     for count in range(len(chosen), 0, -1):
         kept = _of(found, chosen[:count])
-        if cost(render(_lines(kept), False)) <= limit:
-            return kept
-    return ()
+        text = render(_lines(kept), False)
+        if cost(text) <= limit:
+            return Fitted(kept, text)
+    return None
 
 
 def _of(found: tuple[Section, ...], numbers: Sequence[int]) -> tuple[Section, ...]:
@@ -96,10 +106,6 @@ def _of(found: tuple[Section, ...], numbers: Sequence[int]) -> tuple[Section, ..
         if lines:
             kept.append(replace(section, lines=tuple(lines)))
     return tuple(kept)
-
-
-def _least(found: tuple[Section, ...]) -> Section:
-    return min(found, key=lambda section: section.share)
 
 
 def _lines(found: tuple[Section, ...]) -> Lines:

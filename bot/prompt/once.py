@@ -6,7 +6,7 @@ from bot.types.opening import Line, Section
 ORDER = ("tasks", "knowledge", "who", "events", "moods")
 """Whoever tells it first keeps it; summaries of talks are told whatever is in them."""
 
-SHORTEST = 4
+SHORTEST = 3
 """Characters from which a task that is a part of another's words is the same task."""
 
 

@@ -33,10 +33,9 @@ def opening(facts: OpeningFacts, words: Words, days: DayWords, render: Render, l
         return render(facts.bot_name, paused, lines, marked)
 
     told = fit(sections(facts, days), shown, left, cost)
-    if not told:
+    if told is None:
         return Opened(head, paused)
-    boot = clean(shown({section.name: section.lines for section in told}, False))
-    return Opened(f"{head}\n{boot}", paused, told)
+    return Opened(f"{head}\n{clean(told.text)}", paused, told.sections)
 
 
 def present(facts: OpeningFacts, words: Words) -> str:

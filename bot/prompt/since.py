@@ -41,7 +41,7 @@ def since(last: int | None, now: int, tz: tzinfo, words: Words) -> str:
 def _told(unit: str, count: int, words: Words, *, more: bool = False) -> str:
     numbers = words("numbers").split()
     number = numbers[count - 1] if 0 < count <= len(numbers) else str(count)
-    return words(f"since_{unit}_more" if more else f"since_{unit}_one" if count == 1 else f"since_{unit}", n=number)
+    return words(f"since_{unit}{'_more' if more else ''}{'_one' if count == 1 else ''}", n=number)
 
 
 def _months(then: date, today: date) -> int:

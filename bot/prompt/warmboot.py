@@ -33,6 +33,9 @@ SHARES = {"who": 0.14, "moods": 0.08, "events": 0.17, "knowledge": 0.33, "tasks"
 LIVING = ("knowledge", "experience")
 """The kinds that are told while they live."""
 
+KEPT = 2.0
+"""What somebody asked to keep weighs so much; of whole numbers the lesser waits for the greater."""
+
 _SENTENCE = re.compile(r"[。！？!?；;\n]+[”」』\"')）]*|\.(?=\s|$)")
 _CLAUSE = re.compile(r"[，,、：:]")
 
@@ -48,7 +51,7 @@ def sections(facts: OpeningFacts, days: DayWords) -> tuple[Section, ...]:
     rest = [memory for memory in told if not memory.kept]
     tasks, busy = _tasks(facts, teller)
     events = [memory for memory in _kind(rest, "event") if memory.id not in busy]
-    who = (Line(clip(facts.who, LINE_CHARS), weight=2), *_lines(teller, _kind(rest, "identity")[:IDENTITIES]))
+    who = (Line(clip(facts.who, LINE_CHARS)), *_lines(teller, _kind(rest, "identity")[:IDENTITIES]))
     found = (
         Section("who", SHARES["who"], who),
         Section("moods", SHARES["moods"], _lines(teller, _kind(rest, "emotion")[:EMOTIONS])),
@@ -144,5 +147,5 @@ def _latest(memories: Iterable[Memory]) -> list[Memory]:
 def _lines(teller: _Teller, memories: Iterable[Memory]) -> tuple[Line, ...]:
     """What somebody asked to keep weighs more than the rest, whenever it was."""
     vital = teller.facts.vitality
-    weights = ((m, 2.0 if m.kept else vital.get(m.id, 1.0) if m.kind in LIVING else 0.0) for m in memories)
+    weights = ((m, KEPT if m.kept else min(vital.get(m.id, 0.0), 0.99) if m.kind in LIVING else 0.0) for m in memories)
     return tuple(teller.memory(memory, weight) for memory, weight in weights)
