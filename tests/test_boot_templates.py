@@ -61,7 +61,7 @@ def test_the_persona_s_template_goes_before_that_of_the_prompts(tmp_path: Path) 
         return path
 
     found = read_templates(find, persona(tmp_path / "persona", "en", "{{ name }}: {{ knowledge|length }} things"))
-    assert found["zh-Hans"].render("小暖", "", {}) == "prompts 小暖"
+    assert found["zh-Hans"].begin("小暖", "")({}, False) == "prompts 小暖"
     known = facts(memory(1, "喜欢猫"), memory(2, "喜欢狗"))
     assert opened(known, "en", template=found["en"]).text.splitlines()[-1] == "小暖: 2 things"
 

@@ -5,7 +5,7 @@ from zoneinfo import ZoneInfo
 
 from bot.flow.words import Words
 from bot.prompt.opening import opening
-from bot.prompt.template import BootTemplate, Lines, read_templates
+from bot.prompt.template import BootTemplate, read_templates
 from bot.resources import Prompts, resource_dir
 from bot.text.catalogue import catalogue
 from bot.text.script import Script
@@ -60,12 +60,8 @@ def facts(*memories: Memory, talks: tuple[Dialogue, ...] = (), promises: tuple[C
 def opened(known: OpeningFacts, script: Script = "zh-Hans", limit: int = 600,
            template: BootTemplate | None = None) -> Opened:  # fmt: skip
     """The block that these facts make."""
-    chosen = template or TEMPLATES[script]
-
-    def render(name: str, since: str, lines: Lines, marked: bool) -> str:
-        return chosen.render(name, since, lines, marked=marked)
-
-    return opening(known, WORDS.opening(script), WORDS.days(script), render, limit)
+    begin = (template or TEMPLATES[script]).begin
+    return opening(known, WORDS.opening(script), WORDS.days(script), begin, limit)
 
 
 def narrative(known: OpeningFacts, script: Script = "zh-Hans", limit: int = 600) -> str:

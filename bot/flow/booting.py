@@ -8,8 +8,9 @@ from bot.context.scene import scene_text
 from bot.flow.bringing import tells
 from bot.flow.words import Words
 from bot.memory.vitality import vitality
-from bot.prompt.opening import PEOPLE, Render, opening, present
-from bot.prompt.template import BootTemplate, Lines, TemplateFailed, shipped_templates
+from bot.prompt.opening import PEOPLE, opening, present
+from bot.prompt.template import BootTemplate, TemplateFailed, shipped_templates
+from bot.prompt.warmboot import LIVING
 from bot.resources import Prompts
 from bot.store.store import Store
 from bot.text.script import Script
@@ -55,7 +56,7 @@ class Booting:
             present=tuple(found.people[number] for number in audience.person_ids[:PEOPLE]),
             names={number: each.name for number, each in found.people.items()}, memories=found.memories,
             dialogues=await self._store.digests.recent(audience, DIALOGUES),
-            vitality={memory.id: vitality(memory, now) for memory in found.memories},
+            vitality={m.id: vitality(m, now) for m in found.memories if m.kind in LIVING and not m.kept},
             commitments=await self._store.commitments.open(audience, COMMITMENTS), last_at=found.last_at,
         )  # fmt: skip
 
@@ -65,7 +66,7 @@ class Booting:
         script = words.script(person)
 
         def told(templates: Mapping[Script, BootTemplate]) -> Opened:
-            return opening(facts, words.opening(script), words.days(script), _render(templates[script]), limit)
+            return opening(facts, words.opening(script), words.days(script), templates[script].begin, limit)
 
         try:
             opened = told(self._templates)
@@ -106,10 +107,3 @@ def _noted(opened: Opened, facts: OpeningFacts) -> Opened:
     return replace(
         opened, memories=tuple(m.id for m in facts.memories if m.id in lines or tells(opened.text, m.text))
     )  # fmt: skip
-
-
-def _render(template: BootTemplate) -> Render:
-    def render(name: str, since: str, lines: Lines, marked: bool) -> str:
-        return template.render(name, since, lines, marked=marked)
-
-    return render

@@ -2,9 +2,8 @@
 
 from collections.abc import Callable
 
-from bot.prompt.fitting import fit
+from bot.prompt.fitting import Render, fit
 from bot.prompt.since import Words, since
-from bot.prompt.template import Lines
 from bot.prompt.warmboot import sections
 from bot.text.clean import as_data, clean
 from bot.text.dates import DayWords
@@ -13,26 +12,20 @@ from bot.types.memory import Memory
 from bot.types.opening import Opened, OpeningFacts
 from bot.types.people import Person
 
-Render = Callable[[str, str, Lines, bool], str]
-"""The warm boot by its template: whose it is, since when they had not talked, its lines, and whether with marks."""
+Begin = Callable[[str, str], Render]
+"""What renders a warm boot by its template: whose it is, and how long they had not talked, in words."""
 
 PEOPLE = 8
 """How many of those present are named."""
 
 
-def opening(facts: OpeningFacts, words: Words, days: DayWords, render: Render, limit: int) -> Opened:
+def opening(facts: OpeningFacts, words: Words, days: DayWords, begin: Begin, limit: int) -> Opened:
     """The whole block in at most about `limit` tokens; place and people always, memories as many as fit."""
     head = clean("\n".join(_head(facts, words)))
     paused = since(facts.last_at, facts.now, facts.tz, words)
     left = limit - estimate_tokens(head + "\n")
 
-    def cost(text: str) -> int:
-        return estimate_tokens(clean(text))
-
-    def shown(lines: Lines, marked: bool) -> str:
-        return render(facts.bot_name, paused, lines, marked)
-
-    told = fit(sections(facts, days), shown, left, cost)
+    told = fit(sections(facts, days), begin(facts.bot_name, paused), left, estimate_tokens)
     if told is None:
         return Opened(head, paused)
     return Opened(f"{head}\n{clean(told.text)}", paused, told.sections)

@@ -1,7 +1,7 @@
 """Warm boots as templates: one file a language, read and tried before it is used. What people wrote is never code."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from pathlib import Path
 from types import TracebackType
@@ -30,6 +30,9 @@ _UNMARKED = dict.fromkeys((ord(MARK_OPEN), ord(MARK_CLOSE)))
 LONGEST = 20_000
 """Characters of a trial: a template that makes more of eight lines is none."""
 
+SHOWN = ("id", "who", "text", "tag", "value", "day", "due", "over")
+"""What a template may say of a line."""
+
 SAMPLE = Line('喜欢{{ 7*7 }} <茶> & "x"', 12, "小王", "开心", 0.6, "昨天", "明天")
 """What a template is tried with."""
 
@@ -50,33 +53,47 @@ class BootTemplate:
     name: str
     _template: "jinja2.Template"
 
-    def render(self, name: str, since: str, lines: Lines, *, marked: bool = False) -> str:
-        """The text; with `marked` each line's own text begins with its number, counted over all sections.
+    def begin(self, name: str, since: str) -> Callable[[Lines, bool], str]:
+        """What renders lines; where it is told to, each line's own text begins with its number over all sections.
 
-        Raises TemplateFailed whatever is wrong: the template may be an operator's.
+        It raises TemplateFailed whatever is wrong: the template may be an operator's. What it was given it keeps, as it
+        is called several times with the same lines: let it go with the opening.
         """
-        count = 0
+        known: dict[str, Markup] = {}
 
         def plain(text: str) -> Markup:
-            return Markup(as_data(text.translate(_UNMARKED)))  # noqa: S704 - as_data is what escapes in a prompt
+            found = known.get(text)
+            if found is None:
+                found = known[text] = Markup(as_data(text.translate(_UNMARKED)))  # noqa: S704 - as_data escapes
+            return found
 
-        def shown(line: Line) -> Line:
-            nonlocal count
-            texts = {key: plain(value) for key in _TEXTS if (value := getattr(line, key))}
-            if marked:
-                texts["text"] = Markup(f"{MARK_OPEN}{count}{MARK_CLOSE}") + texts.get("text", Markup())  # noqa: S704
-            count += 1
-            return replace(line, **texts)  # type: ignore[arg-type]
+        def render(lines: Lines, marked: bool) -> str:
+            count = 0
+            values: dict[str, list[Shown]] = {section: [] for section in NAMES}
+            for section in NAMES:
+                for line in lines.get(section, ()):
+                    mark = f"{MARK_OPEN}{count}{MARK_CLOSE}" if marked else ""
+                    values[section].append(Shown(line, plain, mark))
+                    count += 1
+            try:
+                text: str = self._template.render(name=plain(name), since=plain(since), **values)
+            except Exception as error:
+                raise TemplateFailed(self.name, _line_of(error.__traceback__), _reason(error)) from error
+            return str(text).strip("\n")
 
-        values = {section: [shown(line) for line in lines.get(section, ())] for section in NAMES}
-        try:
-            text: str = self._template.render(name=plain(name), since=plain(since), **values)
-        except Exception as error:
-            raise TemplateFailed(self.name, _line_of(error.__traceback__), _reason(error)) from error
-        return str(text).strip("\n")
+        return render
 
 
-_TEXTS = tuple(each.name for each in fields(Line) if each.type is str)
+class Shown:
+    """A line as templates see it: all texts escaped for a prompt."""
+
+    __slots__ = SHOWN
+
+    def __init__(self, line: Line, plain: Callable[[str], Markup], mark: str) -> None:
+        self.id, self.value, self.over = line.id, line.value, line.over
+        self.who, self.tag, self.day, self.due = plain(line.who), plain(line.tag), plain(line.day), plain(line.due)
+        text = plain(line.text)
+        self.text = Markup(mark + text) if mark else text  # noqa: S704 - digits between private signs
 
 
 def read_templates(find: Callable[[str], Path], persona: Path) -> dict[Script, BootTemplate]:
@@ -124,7 +141,7 @@ def _compiled(source: str, name: str) -> BootTemplate:
     for since in ("", "隔了三天"):
         full = {section: (SAMPLE, replace(SAMPLE, over=True), bare) for section in NAMES}
         for lines in ({}, full, *({section: full[section]} for section in NAMES)):
-            if len(made.render("小暖", since, lines)) > LONGEST:
+            if len(made.begin("小暖", since)(lines, False)) > LONGEST:
                 raise TemplateFailed(name, 0, f"makes more than {LONGEST} characters of eighteen short lines")
     return made
 
@@ -134,8 +151,16 @@ def _environment() -> "SandboxedEnvironment":
     from jinja2 import StrictUndefined
     from jinja2.sandbox import SandboxedEnvironment
 
+    class Sandbox(SandboxedEnvironment):
+        """A sandbox that does not look long at what it looks at most."""
+
+        def getattr(self, obj: object, attribute: str) -> object:
+            if type(obj) is Shown and attribute in SHOWN:
+                return getattr(obj, attribute)
+            return super().getattr(obj, attribute)
+
     # What people wrote comes in escaped for prompts already; all else that is no text of the template is escaped too.
-    return SandboxedEnvironment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    return Sandbox(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
 
 
 def _line_of(trace: TracebackType | None) -> int:
