@@ -10,6 +10,9 @@ from bot.types.opening import Line, Section
 Render = Callable[[Lines, bool], str]
 """The text of these lines, with the number of each before its own text where that is asked for."""
 
+LEAST = 0.36
+"""Tokens for a byte past the first of a character: a Chinese one of three bytes is .73 (o200k)."""
+
 _MARK = re.compile(f"{MARK_OPEN}([0-9]+){MARK_CLOSE}")
 
 
@@ -27,6 +30,7 @@ def fit(found: tuple[Section, ...], render: Render, limit: int, cost: Callable[[
     Lines are told whole or not at all. Each section first takes lines up to its share, the weightiest first, and one
     line even where that is more; what is left goes to the largest share first: what was told to be kept.
     """
+    found = tuple(_possible(section, limit) for section in found)
     while found:
         fixed, prices = _prices(found, render, cost)
         chosen = _chosen(found, limit - fixed, limit, prices)
@@ -38,6 +42,24 @@ def fit(found: tuple[Section, ...], render: Render, limit: int, cost: Callable[[
         told = {section.name for section in kept} or {each.name for each in found if each is not least}
         found = tuple(section for section in found if section.name in told)
     return None
+
+
+def _possible(section: Section, limit: int) -> Section:
+    """The section without the lines that have no room even if it had all of it: they need not be measured."""
+    ranked = sorted(range(len(section.lines)), key=lambda each: -section.lines[each].weight)
+    total, count = 0.0, 0
+    while count < len(ranked) and (not count or total <= limit):
+        total += _least(section.lines[ranked[count]].text)
+        count += 1
+    if count == len(ranked):
+        return section
+    kept = set(ranked[:count])
+    return replace(section, lines=tuple(line for each, line in enumerate(section.lines) if each in kept))
+
+
+def _least(text: str) -> float:
+    """Tokens that a text takes at least, counted cheaply: more than this is sure."""
+    return 1 + (len(text.encode("utf-8", "replace")) - len(text)) * LEAST
 
 
 def _chosen(found: tuple[Section, ...], left: int, limit: int, prices: Sequence[int]) -> list[int]:

@@ -35,4 +35,4 @@ def _part(mark: tuple[str, str], known: set[tuple[str, str]]) -> bool:
 
 
 def _plain(text: str) -> str:
-    return "".join(char for char in fold(text) if char.isalnum())
+    return "".join(filter(str.isalnum, fold(text)))

@@ -17,11 +17,12 @@ from bot.store.schema_opening import LAYER
 from bot.types.memory import Memory
 from bot.types.people import Audience, Person
 
-LAYERS = (("kept", 50), ("slot", 20), ("identity", 50), ("emotion", 5), ("event", 40), ("living", 60))
+LAYERS = (("kept", 50), ("slot", 20), ("identity", 50), ("emotion", 5), ("event", 24), ("living", 30))
 """What a warm boot may draw from (seed Warm Boot: identity 50, emotion 5). Of the events 7 are told, and those of the
 others that are not done yet; of what lives (knowledge, experience) the 10 with the most vitality."""
 
-LIVING = "kind IN ('knowledge', 'experience') AND faded > .5 AND accessed_at + stability_days * 59887917 >= :now"
+LIVING = """kind IN ('knowledge', 'experience') AND slot = '' AND asked = 0 AND protected = 0 AND faded > .5
+    AND accessed_at + stability_days * 59887917 >= :now"""
 """What may have a vitality above one half, e^(-t/S) alone: t at most S ln 2; 59,887,917 ms are ln 2 days."""
 
 LAST_TALK = """SELECT max(session.last_at) FROM session WHERE session.chat_id = :chat"""
@@ -96,7 +97,7 @@ def _reaches(audience: Audience) -> list[str]:
 def _layer(name: str, limit: int, reaches: list[str], where: str) -> str:
     """One layer: from each way as many as are told, then the first of them all."""
     order = LIVELIEST if name == "living" else NEWEST
-    which = f"{LAYER} IN ('knowledge', 'experience') AND {LIVING}" if name == "living" else f"{LAYER} = '{name}'"
+    which = LIVING if name == "living" else f"{LAYER} = '{name}'"
     found = " UNION ALL ".join(
         f"SELECT id FROM (SELECT id FROM memory WHERE disabled_at IS NULL AND {reach} AND {which} "
         f"ORDER BY {order} LIMIT {limit})"
