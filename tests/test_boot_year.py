@@ -63,11 +63,11 @@ THINGS = [
 
 
 def found(day: int) -> tuple[NewMemory, ...]:
-    """What the digest of a day finds: two events, two facts, a mood, and once a month who somebody is."""
+    """What the digest of a day finds: two events, a fact, a mood, and once a month who somebody is."""
     place, thing = PLACES[day % len(PLACES)], THINGS[day % len(THINGS)]
     texts: list[tuple[str, MemoryKind]] = [
         (f"第{day}天去了{place}", "event"), (f"第{day}天带了{thing}回家", "event"),
-        (f"在{place}第{day}次看到{thing}", "knowledge"), (f"{thing}要{day}块钱", "knowledge"),
+        (f"在{place}第{day}次看到{thing}", "knowledge"),
         (f"第{day}天心情不错", "emotion"),
     ]  # fmt: skip
     texts += [(f"第{day // 30}个外号是{thing}{place}", "identity")] if day % 30 == 0 else []
