@@ -10,6 +10,7 @@ from bot.config.settings import Settings
 from bot.flow.answering import Answering, Reach
 from bot.flow.aside import Aside
 from bot.flow.background import BackgroundGate
+from bot.flow.booting import Booting
 from bot.flow.bringing import Bringing
 from bot.flow.calling import Caller
 from bot.flow.closing import Closing
@@ -34,13 +35,14 @@ from bot.flow.rolling import Rolling
 from bot.flow.scribe import Scribe
 from bot.flow.sending import Sending
 from bot.flow.tidying import Tidying
-from bot.flow.tools import make_tools
+from bot.flow.tools import Remembered, make_tools
 from bot.flow.turn import Brain, TurnRunner
 from bot.flow.vectorising import Vectorising
 from bot.flow.words import Words
 from bot.ports import Adapter, Clock
-from bot.prompt.persona import NAME_MARK, Persona, persona_words, read_bootstraps
+from bot.prompt.persona import NAME_MARK, Persona, persona_words, read_bootstraps, read_who
 from bot.prompt.skills import read_skills
+from bot.prompt.template import read_templates
 from bot.session.activation import SpeakingRules
 from bot.session.slots import Slots
 from bot.store.store import Store
@@ -138,18 +140,20 @@ def make_planner(
     settings, words = parts.settings, parts.words
     media = media or make_media(parts, lambda _: None)
     recalling, skills = make_recalling(parts, calls, pays=pays), read_skills(parts.persona)
+    persona = Persona(parts.persona, skills, settings.heartbeat.on, settings.speak.paced)
+    templates = read_templates(parts.prompts, parts.persona)
+    booting = Booting(parts.store, settings, words, templates, read_who(persona, settings.bot.names[0]), parts.log)
     tools = make_tools(
-        parts.store, words, parts.prompts, recalling, settings, make_notes(parts, lambda: None).read,
-        media if settings.media.images else None,
+        parts.store, words, parts.prompts, Remembered(recalling, make_notes(parts, lambda: None).read, booting),
+        settings, media if settings.media.images else None,
         {skill.name: skill.text.replace(NAME_MARK, settings.bot.names[0]) for skill in skills},
     )  # fmt: skip
-    persona = Persona(parts.persona, skills, settings.heartbeat.on, settings.speak.paced)
     bootstraps = read_bootstraps(
         parts.prompts, persona, settings.bot.names[0], tuple(tool.spec for tool in tools),
         parts.crew.first.model.dialect,
     )  # fmt: skip
     bringing = Bringing(parts.store, recalling, parts.aside, settings.memory, settings.bot.names, words)
-    planner = Planner(parts.store, settings, bootstraps, words, parts.crew, bringing)
+    planner = Planner(parts.store, settings, bootstraps, words, parts.crew, bringing, booting)
     return planner, Brain(Caller(parts.crew, media.slots, parts.clock, parts.log), tools)
 
 

@@ -7,7 +7,8 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.cli.look import View, show_boot
+from bot.cli.boot import show_boot
+from bot.cli.look import View
 from bot.flow.agents import NAMES
 from tests.agenting import at_table, place_of
 from tests.conftest import NewWorld

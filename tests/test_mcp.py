@@ -8,7 +8,8 @@ from mcp import Client, StdioServerParameters, stdio_client
 from mcp.types import Implementation, TextContent
 
 from bot.cli.agents import changes_in
-from bot.cli.look import View, show_boot
+from bot.cli.boot import show_boot
+from bot.cli.look import View
 from bot.ops.agentdoor import agent_door
 from tests.agenting import place_of
 from tests.e2e import Home, Nuan, running

@@ -31,6 +31,7 @@ MAY_KNOW_ADAPTERS = ("app", "cli", "__main__")
 ADAPTERS_MAY_KNOW = ("types", "ports", "errors", "text")
 HEAVY = (
     "openai", "genai_prices", "jieba", "opencc", "holidays", "numpy", "discord", "telegram", "prompt_toolkit", "mcp",
+    "jinja2", "apscheduler",
 )  # fmt: skip
 EDGES = ("bot.model.wire", "bot.cli.mcpwire", "adapters.telegram.", "adapters.discord.")
 """Modules that are heavy themselves: they may import a heavy library at the top, and nobody imports them there."""

@@ -25,6 +25,7 @@ from tests.storing import (
     ids,
     in_files,
     keep,
+    layers,
     look,
     receipt,
     reply,
@@ -205,7 +206,7 @@ async def test_other_people_and_other_things_stay(tmp_path: Path) -> None:
         await drop(store, memory, GROUP)
         lines = {line.text for line in await store.events.between(chat, 0, 10**6)}
         assert {"我喜欢喝茶", "今天喝什么", "i like tea", "咖啡店在哪", "记住 我喜欢喝茶", "记住 我喜欢喝咖啡"} <= lines
-        assert {m.id for m in await store.memories.layers(audience)} == {tea, bobs}
+        assert {m.id for m in await layers(store, audience)} == {tea, bobs}
 
 
 async def test_a_forgotten_name_of_three_letters_does_not_take_every_word_with_it(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from bot.store.digests import Digested
 from bot.store.store import Store, open_store
 from bot.types.digest import Digest
 from bot.types.people import Audience
-from tests.storing import DAY, NOW, Where, begin, holding, look, reply, say, statement, talk
+from tests.storing import DAY, NOW, Where, begin, holding, layers, look, reply, say, statement, talk
 
 ANN = Where()
 
@@ -59,7 +59,7 @@ async def test_of_two_digests_at_once_exactly_one_is_stored_with_its_memories(tm
         assert sorted(await asyncio.gather(*(store.digests.store(one, NOW) for one in made))) == [False, True]
         assert not await store.digests.store(made[0], NOW)
         assert len(await store.digests.told(Audience(1, "dm", (1,)), 1, 0)) == 1
-        assert len(await store.memories.layers(Audience(1, "dm", (1,)))) == 1
+        assert len(await layers(store, Audience(1, "dm", (1,)))) == 1
         assert await store.sessions.undigested(1) == ()
 
 

@@ -18,12 +18,13 @@ from bot.errors import ConfigError
 from bot.flow.agents import read_texts
 from bot.flow.crew import Crew
 from bot.flow.instructions import read_instructions
-from bot.flow.tools import listen_spec, look_spec, skill_spec, tool_specs
+from bot.flow.tools import boot_spec, listen_spec, look_spec, skill_spec, tool_specs
 from bot.flow.words import Words
 from bot.model.client import OpenAIModel
 from bot.ports import Clock
 from bot.prompt.persona import Persona, read_bootstraps
 from bot.prompt.skills import read_skills
+from bot.prompt.template import read_templates
 from bot.resources import Prompts, resource_dir
 from bot.rooms import Parts
 from bot.store.store import Store
@@ -67,11 +68,13 @@ def text_problems(settings: Settings, data: Path) -> tuple[str, ...]:
     attempt(lambda: look_spec(find))
     attempt(lambda: skill_spec(find))
     attempt(lambda: listen_spec(find))
+    attempt(lambda: boot_spec(find))
     tools = attempt(lambda: tool_specs(find)) or ()
     place = attempt(lambda: find_place(settings, data))
     if place is not None:
         skills = attempt(lambda: read_skills(place.persona)) or ()
         persona = Persona(place.persona, skills, settings.heartbeat.on, settings.speak.paced)
+        attempt(lambda: read_templates(find, place.persona))
         attempt(lambda: read_bootstraps(find, persona, settings.bot.names[0], tools, ""))
     return (*problems, *price_problems(settings))
 

@@ -68,12 +68,18 @@ def ctx(options: CtxOptions) -> None:
 
 @app.command()
 def boot(
-    chat: ChatOption = "", person: PersonOption = "", config: ConfigOption = None, data: DataOption = DATA
+    chat: ChatOption = "",
+    person: PersonOption = "",
+    form: Annotated[str, typer.Option("--format", help="narrative (to the letter) or json.")] = "narrative",
+    config: ConfigOption = None,
+    data: DataOption = DATA,
 ) -> None:
-    """Show the warm boot that the next conversation would open with. Example: nuan boot"""
-    from bot.cli.look import View, show_boot
+    """Show the block that the next conversation would open with. Example: nuan boot --person 小王 --format json"""
+    from bot.cli.boot import format_of, show_boot
+    from bot.cli.look import View
 
-    print(run_guarded(show_boot(find_place(config, data), View(chat, person))))
+    wanted = guard(lambda: format_of(form))
+    print(run_guarded(show_boot(find_place(config, data), View(chat, person), wanted)))
 
 
 @app.command()

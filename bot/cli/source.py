@@ -9,7 +9,7 @@ from bot.cli.house import Place, find_place, text_problems
 from bot.config.load import load
 from bot.resources import resource_dir
 
-ENDINGS = (".md", ".txt", ".toml", ".json")
+ENDINGS = (".md", ".txt", ".toml", ".json", ".j2")
 """What a persona and prompts are written in; what editors leave beside them is none of it."""
 
 Stamps = Mapping[Path, tuple[int, int, int]]

@@ -21,7 +21,6 @@ from bot.flow.seats import Sat, sit
 from bot.flow.tools import findings_text, read_spec
 from bot.flow.words import Words
 from bot.ports import Clock
-from bot.prompt.opening import boot_text
 from bot.recall.tool import Wish, recall_tool
 from bot.store.store import Store
 from bot.text.catalogue import Catalogue, catalogue
@@ -162,11 +161,9 @@ class Agents:
         return AgentWish("forget", self._seat, agent, text, number=int(number) if number else None)
 
     async def _boot(self, sat: Sat) -> str:
-        """Exactly what `nuan boot` prints."""
+        """What `nuan boot` prints."""
         desk, script = self._desk, self._desk.words.script(sat.person)
-        facts = await desk.planner.facts(sat.chat, sat.person, desk.clock.now())
-        limit = desk.settings.context.opening_tokens
-        told = boot_text(facts, desk.words.opening(script), desk.words.days(script), limit)
+        told = (await desk.planner.boot(sat.chat, sat.person, desk.clock.now())).text
         return told or self.texts.sentences.text("boot_none", script)
 
     async def _dialog(self, limit: int, sat: Sat) -> str:
@@ -177,7 +174,7 @@ class Agents:
             return self.texts.sentences.text("dialog_none", script)
         when = (now, desk.words.tz(desk.words.zone_of(sat.chat, sat.person)))
         lines = talk_lines(talks, when, opening, desk.words.days(script))[:limit]
-        return "\n".join((opening("get_head"), *(f"{line.head} {line.text}" for line in lines)))
+        return "\n".join((opening("get_head"), *(as_data(f"{line.head} {line.text}") for line in lines)))
 
     async def _search(self, context: ToolContext, wish: Wish) -> tuple[Finding, ...]:
         asking = Asking(

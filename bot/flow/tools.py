@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from datetime import tzinfo
 from pathlib import Path
 
@@ -9,6 +10,7 @@ from bot.config.settings import Settings
 from bot.context.scene import scene_text
 from bot.errors import ConfigError
 from bot.flow.asked import asked_tools
+from bot.flow.booting import Booting, boot_tool
 from bot.flow.getting import Notes, calendar, getting
 from bot.flow.looking import RESULT_TOKENS, look_tool
 from bot.flow.media import Media
@@ -32,9 +34,18 @@ LINE_CHARS = 300
 """Characters of one memory in a result."""
 
 
+@dataclass(frozen=True, slots=True)
+class Remembered:
+    """What tools read of what is remembered: recalls, lines of notes, openings."""
+
+    recalling: Recalling
+    notes: Notes
+    booting: Booting
+
+
 def make_tools(
-    store: Store, words: Words, find: Callable[[str], Path], recalling: Recalling, settings: Settings,
-    notes: Notes, media: Media | None = None, skills: Mapping[str, str] | None = None,
+    store: Store, words: Words, find: Callable[[str], Path], known: Remembered, settings: Settings,
+    media: Media | None = None, skills: Mapping[str, str] | None = None,
 ) -> tuple[Tool, ...]:  # fmt: skip
     """All tools in the order they are sent.
 
@@ -57,7 +68,7 @@ def make_tools(
             memory_kinds=wish.memory_kinds, since=wish.since, until=wish.until, heard=heard,
             own=own_lines(said, (), context.now), scene=scene(chat.scene) if settings.context.scene.include else "",
         )  # fmt: skip
-        return tuple(one.finding for one in (await recalling.recall(asking)).chosen)
+        return tuple(one.finding for one in (await known.recalling.recall(asking)).chosen)
 
     async def zone(context: ToolContext) -> tzinfo:
         return await calendar(store, words, context)
@@ -68,7 +79,10 @@ def make_tools(
 
     done = words.openings.text("experience_saved", words.language, id="{id}")
     recall, get, experience = recall_specs(find)
-    recalls = (recall_tool(recall, search, render, zone), getting(store, words, get, notes))
+    recalls = (
+        recall_tool(recall, search, render, zone), getting(store, words, get, known.notes),
+        boot_tool(boot_spec(find), store, known.booting),
+    )  # fmt: skip
     quiet = words.openings.text("listen_stopped", words.language)
     return (
         *(recalls if settings.memory.inject in ("tool", "both") else ()),
@@ -89,6 +103,11 @@ def recall_specs(find: Callable[[str], Path]) -> tuple[ToolSpec, ToolSpec, ToolS
     """What the model reads of the tools that recall, get and save an experience; ConfigError when a file is broken."""
     recall, get = read_spec(find("tools/memory_recall.json")), read_spec(find("tools/memory_get.json"))
     return recall, get, read_spec(find("tools/save_experience.json"))
+
+
+def boot_spec(find: Callable[[str], Path]) -> ToolSpec:
+    """What the model reads of the tool that tells the opening anew; ConfigError when its file is broken."""
+    return read_spec(find("tools/boot.json"))
 
 
 def asked_specs(find: Callable[[str], Path]) -> tuple[ToolSpec, ToolSpec]:

@@ -4,10 +4,11 @@ from bot.store.firsttables import FIRST
 from bot.store.schema_agents import AGENTS
 from bot.store.schema_dialogue import DIALOGUE
 from bot.store.schema_memory import MEMORY
+from bot.store.schema_opening import OPENING
 from bot.store.schema_people import PEOPLE
 from bot.store.schema_talk import TALK
 
-MIGRATIONS: tuple[tuple[str, ...], ...] = (*FIRST, *TALK, *MEMORY, *PEOPLE, *AGENTS, *DIALOGUE)
+MIGRATIONS: tuple[tuple[str, ...], ...] = (*FIRST, *TALK, *MEMORY, *PEOPLE, *AGENTS, *DIALOGUE, *OPENING)
 """Migration n brings a database from user_version n to n + 1; each runs in one transaction."""
 
 SCHEMA_VERSION = len(MIGRATIONS)

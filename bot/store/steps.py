@@ -36,9 +36,9 @@ TURN = """SELECT turn.id, turn.chat_id, turn.session_id, epoch_id, turn.number, 
 class Asking:
     """Everything the first commit of a turn holds. `session_id` None opens a session, `epoch` begins an epoch.
 
-    `ends` is why a session that is still open, though its time is over, ends with this turn; `memories` and `digests`
-    are those that the opening tells, `recalled` the memories that are told besides, `brought` is noted of both; what
-    is told is strengthened at most once in `rest_ms`.
+    `ends` is why a session that is still open, though its time is over, ends with this turn; `memories`, `digests`
+    and `commitments` are those that the opening tells, `recalled` the memories that are told besides, `brought` is
+    noted of both; what is told is strengthened at most once in `rest_ms`.
     """
 
     chat_id: int
@@ -62,6 +62,7 @@ class Asking:
     recalled: tuple[int, ...] = ()
     brought: tuple[Brought, ...] = ()
     rest_ms: int = DAY_MS
+    commitments: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +147,9 @@ def ask(db: sqlite3.Connection, asking: Asking, at: int) -> Asked:
     told(db, turn_id, asking.memories, Use(asking.rest_ms, boot=True), at)
     told(db, turn_id, asking.recalled, Use(asking.rest_ms), at)
     note(db, turn_id, asking.brought)
-    _tell(db, entry_id, (*asking.memories, *asking.recalled), asking.digests)
+    _tell(db, entry_id, "memory", (*asking.memories, *asking.recalled))
+    _tell(db, entry_id, "digest", asking.digests)
+    _tell(db, entry_id, "commitment", asking.commitments)
     db.execute("UPDATE epoch SET logged_upto = max(logged_upto, ?) WHERE id = ?", (asking.logged_upto, epoch_id))
     db.executemany(
         "INSERT INTO turn_event (turn_id, event_id) VALUES (?, ?)", [(turn_id, number) for number in asking.answering]
@@ -223,9 +226,11 @@ def tool_done(db: sqlite3.Connection, turn: Turn, outcome: ToolOutcome, at: int)
     entry_id = _append(db, turn.id, message, outcome.tokens)
     _answers(db, entry_id, turn.id)
     showing(db, entry_id, outcome.lines)
-    told(db, turn.id, outcome.told, Use(outcome.rest_ms), at)
+    told(db, turn.id, outcome.told, Use(outcome.rest_ms, boot=outcome.opens), at)
     note(db, turn.id, (Brought(outcome.name, "", outcome.tokens, " ".join(f"#{each}" for each in outcome.told)),))
-    _tell(db, entry_id, outcome.told, outcome.digests)
+    _tell(db, entry_id, "memory", outcome.told)
+    _tell(db, entry_id, "digest", outcome.digests)
+    _tell(db, entry_id, "commitment", outcome.commitments)
     db.execute("INSERT INTO effect (key, result, at) VALUES (?, ?, ?)", (key, "done", at))
 
 
@@ -238,15 +243,17 @@ def _answers(db: sqlite3.Connection, entry_id: int, turn_id: int) -> None:
     )
 
 
-def _tell(db: sqlite3.Connection, entry_id: int, memories: tuple[int, ...], digests: tuple[int, ...]) -> None:
-    """Verb part: an entry that tells memories comes from the same events as they do.
+def _tell(db: sqlite3.Connection, entry_id: int, kind: str, derived: tuple[int, ...]) -> None:
+    """Verb part: an entry that tells memories or commitments comes from the same events as they do.
 
     One that tells talks comes from these: a week has many lines, and what is told of it does not grow with them.
     """
     into = "INSERT OR IGNORE INTO edge (kind, derived_id, event_id) SELECT"
-    from_memory = f"{into} 'entry', ?, event_id FROM edge WHERE kind = 'memory' AND derived_id = ?"
-    db.executemany(from_memory, [(entry_id, number) for number in memories])
-    db.executemany(f"{into} 'recount', ?1, id FROM digest WHERE {TALKS_OF}", [(entry_id, each) for each in digests])
+    if kind == "digest":
+        db.executemany(f"{into} 'recount', ?1, id FROM digest WHERE {TALKS_OF}", [(entry_id, each) for each in derived])
+        return
+    rows = [("entry" if kind == "memory" else "told", entry_id, kind, number) for number in derived]
+    db.executemany(f"{into} ?, ?, event_id FROM edge WHERE kind = ? AND derived_id = ?", rows)
 
 
 def say(db: sqlite3.Connection, saying: Saying, at: int, boot: str) -> Outgoing | None:

@@ -39,6 +39,7 @@ from bot.store.merges import Merges
 from bot.store.notefiles import NoteFiles
 from bot.store.notes import Notes
 from bot.store.offrecord import OffRecord
+from bot.store.openings import Openings
 from bot.store.outbox import Outbox
 from bot.store.people import People
 from bot.store.questions import Questions
@@ -81,6 +82,7 @@ class Store:
         self.refusals = Refusals(database)
         self.switches = Switches(database)
         self.memories = Memories(database)
+        self.openings = Openings(database, lists)
         self.finding = Findings(database)
         self.vectors = Vectors(database)
         self.lives = Lives(database)

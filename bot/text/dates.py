@@ -33,12 +33,13 @@ _LANGUAGES: dict[Script, tuple[str, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class DayWords:
-    """The words for near days; `days_ago` holds {n} for the number."""
+    """The words for near days; `days_ago` and `days_ahead` hold {n} for the number. Without the latter it is a date."""
 
     today: str
     yesterday: str
     tomorrow: str
     days_ago: str
+    days_ahead: str = ""
 
 
 def local_day(ms: int, tz: tzinfo) -> date:
@@ -62,7 +63,7 @@ def time_label(ms: int, tz: tzinfo) -> str:
 
 
 def relative_day(day: date, today: date, words: DayWords) -> str:
-    """今天, 昨天, 明天, N天前 up to RELATIVE_DAYS, else YYYY-MM-DD."""
+    """今天, 昨天, 明天, N天前 and N天后 up to RELATIVE_DAYS, else YYYY-MM-DD."""
     age = (today - day).days
     if age == 0:
         return words.today
@@ -72,6 +73,8 @@ def relative_day(day: date, today: date, words: DayWords) -> str:
         return words.tomorrow
     if 1 < age <= RELATIVE_DAYS:
         return words.days_ago.replace("{n}", str(age))
+    if words.days_ahead and -RELATIVE_DAYS <= age < -1:
+        return words.days_ahead.replace("{n}", str(-age))
     return day.isoformat()
 
 

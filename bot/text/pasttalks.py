@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta, tzinfo
 
-from bot.text.clean import as_data
+from bot.text.clean import clean
 from bot.text.clip import clip
 from bot.text.dates import DayWords, local_day, relative_day, time_label
 from bot.text.gist import JOINT
@@ -27,10 +27,12 @@ _LEVELS: tuple[tuple[int, Tier], ...] = ((HOUR_MS, "raw"), (DAY_MS, "hour"), (7 
 
 @dataclass(frozen=True, slots=True)
 class TalkLine:
-    """When and with whom, and what it was about; both may stand in a prompt."""
+    """When and with whom, and what it was about, each one row; `at` is when the newest ended, ms, `talks` the numbers."""
 
     head: str
     text: str
+    at: int
+    talks: tuple[int, ...]
 
 
 def talk_lines(
@@ -56,7 +58,7 @@ def _line(group: list[Dialogue], when: tuple[int, tzinfo], words: Words, days: D
     count = sum(talk.talks for talk in group)
     shown = group[:SUMMARIES]
     chars = ALONE_CHARS if len(group) == 1 else BESIDE_CHARS
-    parts = [as_data(clip(talk.summary, chars)) for talk in shown]
+    parts = [_row(clip(talk.summary, chars)) for talk in shown]
     if len(group) > SUMMARIES:
         parts.append(words("talk_more", n=count))
     text = JOINT.join(parts)
@@ -66,7 +68,8 @@ def _line(group: list[Dialogue], when: tuple[int, tzinfo], words: Words, days: D
     else:
         label = words("talk_merged", label=_label(group[0], level, when, days), kind=words(f"talk_{level}"), n=count)
     people = _people(group, text, words)
-    return TalkLine(f"{label} {people}" if people else label, text)
+    told = tuple(talk.id for talk in group)
+    return TalkLine(f"{label} {people}" if people else label, text, max(talk.ended_at for talk in group), told)
 
 
 def _label(talk: Dialogue, level: Tier, when: tuple[int, tzinfo], days: DayWords) -> str:
@@ -82,8 +85,12 @@ def _label(talk: Dialogue, level: Tier, when: tuple[int, tzinfo], days: DayWords
 
 def _people(group: list[Dialogue], text: str, words: Words) -> str:
     """Who took part, unless the text names them all."""
-    names = [as_data(name) for name in dict.fromkeys(name for talk in group for name in talk.names)]
+    names = [_row(name) for name in dict.fromkeys(name for talk in group for name in talk.names)]
     if all(name in text for name in names):
         return ""
     told = words("talk_joint").join(names[:NAMES])
     return words("talk_people", names=told, n=len(names)) if len(names) > NAMES else told
+
+
+def _row(text: str) -> str:
+    return " ".join(clean(text).split())

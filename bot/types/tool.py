@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import TypeVar
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from bot.types.duration import DAY_MS
 from bot.types.memory import Memory, NewMemory
@@ -43,9 +43,10 @@ class ToolAnswer:
     """What the model is told; `memory` is stored in the same commit, its number replaces {id} in the text.
 
     `told` are the memories that the text tells: when one is forgotten, the log that holds this goes with it, as with
-    the `lines` of a transcript and the `digests` of talks (their numbers). `quiet` ends the turn and every talk of its
-    chat: nobody is in conversation any more until somebody calls. `forget` is carried out in place of a text: its
-    receipt is said at once, and the turn begins anew on a log without it.
+    the `lines` of a transcript, the `digests` of talks and the `commitments` (their numbers); what `opens` is told as
+    an opening tells it, for whoever may speak of it. `quiet` ends the turn and every talk of its chat: nobody is in
+    conversation any more until somebody calls. `forget` is carried out in place of a text: its receipt is said at
+    once, and the turn begins anew on a log without it.
     """
 
     text: str
@@ -55,6 +56,8 @@ class ToolAnswer:
     forget: Unlearn | None = None
     lines: tuple[int, ...] = ()
     digests: tuple[int, ...] = ()
+    commitments: tuple[int, ...] = ()
+    opens: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +80,8 @@ class ToolOutcome:
     forget: Unlearn | None = None
     lines: tuple[int, ...] = ()
     digests: tuple[int, ...] = ()
+    commitments: tuple[int, ...] = ()
+    opens: bool = False
     rest_ms: int = DAY_MS
     merging: Merging = keep_apart
 
@@ -100,6 +105,12 @@ class Tool:
     spec: ToolSpec
     run: Callable[[ToolContext, str], Awaitable[ToolAnswer]]
     reads: bool = False
+
+
+class NoArguments(BaseModel):
+    """What a tool takes that takes nothing."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
 
 
 Arguments = TypeVar("Arguments", bound=BaseModel)
