@@ -43,7 +43,8 @@ _COMMAND = re.compile(r"\s*[./!\\。][^\s./!。]")
 class DigestLine:
     """One line of a session's talk; `number` counts from 1, `at` is ms since 1970 UTC.
 
-    `marks` tells what is known of pictures, voice and files sent along: what was spoken is only there.
+    `marks` tells what is known of pictures, voice and files sent along: what was spoken is only there. What is
+    `forwarded` is somebody else's.
     """
 
     number: int
@@ -54,6 +55,7 @@ class DigestLine:
     at: int
     is_bot: bool
     marks: str = ""
+    forwarded: bool = False
 
 
 @dataclass(frozen=True, slots=True)
