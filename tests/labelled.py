@@ -80,9 +80,15 @@ def _session(rows: list[str]) -> Session:
             person = None if is_bot else people.setdefault(match["who"], len(people) + 1)
             session.lines.append(
                 DigestLine(
-                    number, 100 + number, person, "小暖" if is_bot else match["who"], match["said"],
-                    FRIDAY + number * 60_000, is_bot, forwarded=bool(match["passed"]),
-                )  # fmt: skip
+                    number,
+                    100 + number,
+                    person,
+                    "小暖" if is_bot else match["who"],
+                    match["said"],
+                    FRIDAY + number * 60_000,
+                    is_bot,
+                    forwarded=bool(match["passed"]),
+                )
             )
     return session
 

@@ -3,6 +3,7 @@
 It would rather miss a statement than invent one: whatever smells of doubt, fiction or machines is none.
 """
 
+from bot.memory.turning import CHANGES, EN_TURN, TURN
 from bot.text.lazy import LazyPattern
 
 
@@ -81,7 +82,7 @@ LEAD = LazyPattern(
 # -- time and deeds ----------------------------------------------------------------------------------------------------
 
 _NUMBER = "[0-9一二两三四五六七八九十几]"
-_TIME = (
+TIME = (
     _any(
         "[今昨明前后]天|大[前后]天|今[早晚日]|昨[晚日]|明[早晚日]|[今明去后前]年|(?:上|下|这|本)月(?:初|底|中)?",
         "(?:上|下|这|本){1,2}个?(?:周|星期|礼拜)[一二三四五六日天末]?",
@@ -102,8 +103,8 @@ _DEED = _any(
     "打(?:球|疫苗)|比赛|约(?!等)|相亲|接(?![着下受近])|值班|上[班课]|报名|拔牙|聚[会餐]|健身|游泳|露营|逛|玩",
 )
 _WITH = "(?:们|(?:和|跟)(?:(?![你您他她它])[^,]){1,6}?)?"
-_BETWEEN = "(?:(?!想|觉得|认为|希望|[你您他她它])[^,]){0,12}?"
-_EN_TIME = (
+_BETWEEN = "(?:(?!想|觉得|认为|希望|说|不用|不必|不需要|[你您他她它])[^,]){0,12}?"
+EN_TIME = (
     r"\b"
     + _any(
         r"today|tonight|yesterday|tomorrow|last (?:night|week|weekend|month|year|summer|winter)",
@@ -156,7 +157,7 @@ _ZH_FEEL = f"(?P<tag>{_any(*_MOOD, *(word for word in _LONGEST_FIRST if not word
 _EN_FEEL = f"(?P<tag>{_any(*(word for word in _LONGEST_FIRST if word.isascii()))})"
 _DEGREE = "(?:超级|非常|特别|十分|有点儿?|有些|越来越|快要?|好|很|太|真|超|挺|要)"
 _NOW = _any(
-    _TIME,
+    TIME,
     "最近|现在|目前|这[几两]天|此刻|真的|心里|感[到觉]|觉得|实在"
     "|又|也|一整天|整个人|上班|上课|加班|工作|考试|学习|开会| ",
 )
@@ -166,13 +167,13 @@ _MORE = (
     "|kind of|feeling|too|all|completely) )*"
 )
 _EN_SINCE = (
-    rf"(?: {_EN_TIME}| (?:now|right now|rn|lately|these days|again|at the moment|because .*|after .*|about my .*))*"
+    rf"(?: {EN_TIME}| (?:now|right now|rn|lately|these days|again|at the moment|because .*|after .*|about my .*))*"
 )
 EMOTION = LazyPattern(
     _any(
         f"(?:{_NOW}|,)*+我(?:{_NOW})*+(?:{_DEGREE})*?{_ZH_FEEL}{_ENDED}",
-        f"(?:{_TIME}|最近|这[几两]天)(?:{_NOW})*+(?:{_DEGREE})+?{_ZH_FEEL.replace('tag', 'tag2')}{_ENDED}",
-        rf"(?:{_EN_TIME} )?(?:i(?:['’]m| am)|i feel|i(?:['’]ve| have) been"
+        f"(?:{TIME}|最近|这[几两]天)(?:{_NOW})*+(?:{_DEGREE})+?{_ZH_FEEL.replace('tag', 'tag2')}{_ENDED}",
+        rf"(?:{EN_TIME} )?(?:i(?:['’]m| am)|i feel|i(?:['’]ve| have) been"
         rf"|i felt) {_MORE}{_EN_FEEL.replace('tag', 'tag3')}{_EN_SINCE}\W*$",
     )
 )
@@ -183,10 +184,12 @@ ALONE = LazyPattern(rf"(?:好|太|真|超){_ZH_FEEL}{_ENDED}|(?P<tag2>累|烦|�
 
 EVENT = LazyPattern(
     _any(
-        f"我{_WITH}[也还就都要会得]{{0,2}}(?:打算|准备|计划|已经)?[在从]?{_TIME}{_BETWEEN}{_DEED}",
-        f"{_TIME} ?我{_WITH}{_BETWEEN}{_DEED}",
-        rf"(?=.*{_EN_TIME}){_EN_SELF}{_EN_DEED}",
-        rf"{_EN_TIME} {_EN_SELF}{_EN_DEED}",
+        f"我{_WITH}[也还就都要会得]{{0,2}}(?:打算|准备|计划|已经)?[在从]?{TIME}{_BETWEEN}{_DEED}",
+        f"{TIME} ?我{_WITH}{_BETWEEN}{_DEED}",
+        rf"(?=.*{EN_TIME}){_EN_SELF}{_EN_DEED}",
+        rf"{EN_TIME} {_EN_SELF}{_EN_DEED}",
+        f"我{_WITH}(?:已经|刚刚?|终于|真的|也|又)*{TURN}[了啦](?!吗|没)",
+        rf"i(?:['’]ve| have)? (?:just |finally |recently )*{EN_TURN}\b",
     )
 )
 _OTHERS = "[你您他她它]"
@@ -231,6 +234,7 @@ _EN_KIN = (
 _PLAYED = "(?:piano|guitar|violin|drums|cello|flute|tennis|chess|basketball|football|soccer|badminton)"
 KNOWLEDGE = LazyPattern(
     _any(
+        *CHANGES,
         "我(?:真的|从小|一直|平时|特别|非常|超级?|最|很|也|还|都|比较|就"
         "|挺|不太|不是很|不)*+(?:喜欢|讨厌|热爱|受不了|爱(?=[吃喝看听玩])"
         f"|怕(?=[黑高狗猫蛇虫蜘打鬼冷热辣]))(?!{_OTHERS}|[这那的过上死得了]|看到|别人|被)[^,]{{1,30}}",
