@@ -95,7 +95,9 @@ def _session(rows: list[str]) -> Session:
 
 def score(session: Session, digest: Digest, statements: Score, tasks: Score) -> None:
     """Add what a digest of a session is worth."""
-    kept = [(statements, memory.event_ids, memory.kind, memory.text) for memory in digest.memories]
+    kept: list[tuple[Score, tuple[int, ...], str, str]] = [
+        (statements, memory.event_ids, memory.kind, memory.text) for memory in digest.memories
+    ]
     kept += [(tasks, task.event_ids, "task", task.text) for task in digest.commitments]
     hit: set[Label] = set()
     for tally, events, kind, text in kept:

@@ -22,7 +22,8 @@ _ROLE = LazyPattern(
 )
 _JSON = LazyPattern(
     r"[{\[]\s*[\"'][^\"'\n]{1,40}[\"']\s*:"
-    r"|[\"']?\b(?:summary|memories|memory|type|text|from|tag|commitments?|role|content|arguments|name|tool|function)\b[\"']?"
+    r"|[\"']?\b(?:summary|memories|memory|type|text|from|tag|commitments?|role|content|arguments|name|tool|function)\b"
+    r"[\"']?"
     r"\s*:\s*(?:[\"'\[{]|\d)"
 )
 _POWER = "(?:主人|管理员|拥有者|所有者|老板娘?大人|owner|admin(?:istrator)?|operator|developer|master|root)"

@@ -24,14 +24,20 @@ SHORT_CLAUSE = 6
 
 # -- vocabulary, for folded clauses ------------------------------------------------------------------------------------
 
-_WHEN = f"(?:{s.TIME}(?:之前|以前|前|之内|内|一?早)?|(?:周|月|年|学期)[初中底末]之?(?:前|以前)?|(?:今|明|后)?[早晚]上?|待会儿?|等会儿?|回头|[在到于])"
+_WHEN = (
+    f"(?:{s.TIME}(?:之前|以前|前|之内|内|一?早)?|(?:周|月|年|学期)[初中底末]之?(?:前|以前)?|(?:今|明|后)?[早晚]上?"
+    "|待会儿?|等会儿?|回头|[在到于])"
+)
 _ADVERB = "(?:[还也就再又都一]|现在|今天|最近|真的|其实|已经|刚刚?|赶紧|尽快|马上|一定|之前|以前|前|必须|,| )"
 _DO = (
     "(?:去(?!世|年)|交(?!流|通|往|朋友|给你判断)|写|还(?![是有没要得会])|取(?!决|笑)|买|寄|发(?!现|呆|烧)|续|办|打(?!算|扰)|给|付|缴|准备|提交|完成|做完"
     "|改|带|送|接(?!着|受)|回(?:家|信|复|电|老家|邮件|消息)|订|预约|报名|申请|换|修|洗|收拾|整理|打扫|联系|通知|填|签|搬|找|退"
     "|充|复习|背|[看读学]完|处理|更新|备份|检查|查|拿|跑|把|赶|念|唸|煮|倒垃圾|帮(?!我)|参加|请假|跟|和|向|先|补|存|核对|加班|做(?!梦|人))"
 )
-_HANDOVER = "(?:交(?!流|通|往|朋友)|写完|还(?![是有没要得会])|缴|付|寄|提交|办|续|取(?!决|笑)|准备|完成|改|订|报名|申请|补|做完|填|签|退|送|复习|把|搞定|发(?!现|呆|烧))"
+_HANDOVER = (
+    "(?:交(?!流|通|往|朋友)|写完|还(?![是有没要得会])|缴|付|寄|提交|办|续|取(?!决|笑)|准备|完成|改|订|报名"
+    "|申请|补|做完|填|签|退|送|复习|把|搞定|发(?!现|呆|烧))"
+)
 _NO_TASK = "(?!(?:去)?(?:睡|走|撤|下线|吃饭|上厕所|洗澡|忙)|先?(?:走|撤|睡|下)|和你|跟你|向你|给你(?:说|讲|看)|帮你)"
 _LIST = LazyPattern(
     r"[\W_]*(?:(?:我的)?(?:待办|代办)(?:事项|清单)?|to-?do(?: ?list)?|to do(?=:)|任务清单)(?: ?[:,-] ?| )(?P<task>\S.*)"
@@ -42,11 +48,13 @@ _ZH = LazyPattern(
     "(?:"
     "我(?:已经|又|刚刚?|都|也|还)*答应(?:了|过)?(?![了过]?(?:吗|什么|的))(?=..)"
     "|我(?:向[^,]{1,6})?(?:保证|承诺|发誓)(?:了|过)?(?=...)"
-    f"|(?:{_WHEN}{{1,3}} ?)?我(?:{_WHEN}|{_ADVERB})*(?:必须|务必|一定要|得(?![了到过意知罪奖分出第])|需要|要记得|记得要)(?:{_WHEN}|{_ADVERB})*{_NO_TASK}{_DO}"
+    f"|(?:{_WHEN}{{1,3}} ?)?我(?:{_WHEN}|{_ADVERB})*(?:必须|务必|一定要|得(?![了到过意知罪奖分出第])|需要|要记得|记得要)(?:{_WHEN}|{_ADVERB})*"
+    f"{_NO_TASK}{_DO}"
     f"|(?:{_WHEN}{{1,3}} ?)?我(?:{_WHEN}|{_ADVERB})*要(?:{_WHEN}|{_ADVERB})*{_HANDOVER}(?<=.....)"
     f"|(?:{_WHEN}{{1,3}} ?我|我{_WHEN}{{1,3}})(?:再|就|一定|会|来|去)*{_HANDOVER}(?!了|过|完了)"
     f"|我(?:一定)?会(?:{_WHEN}){{1,3}}(?:{_ADVERB})*{_DO}"
-    f"|我(?:今天|现在|到现在|都|也|这周)*还没有?(?:来得及)?(?:去)?(?:交|写|买|做|付|还|取|订|回(?!过?神|家)|洗|准备|办|续|报名|复习|打扫|收拾|改|发|寄|缴|填|签|退|约|背)"
+    f"|我(?:今天|现在|到现在|都|也|这周)*还没有?(?:来得及)?(?:去)?(?:交|写|买|做|付|还|取|订|回(?!过?神|家)|洗|准备|办|续|报名|复习"
+    "|打扫|收拾|改|发|寄|缴|填|签|退|约|背)"
     ")"
 )
 _NEEDS_TIME = LazyPattern(f"我(?:(?!{_WHEN})[^,]){{0,8}}?(?<!需)要(?!记得)")
@@ -93,6 +101,14 @@ _NOT_OVER = LazyPattern(
     r"还没|没有?(?:交|写|做|买|办)|一半|还差|快[^,]{0,6}了$|就要|\b(?:not|n['’]t|almost|half|nearly|if|when)\b"
 )
 _NOT_OVER_BUT = LazyPattern(r"不用|n['’]?t (?:need|have) to|not need")
+_MINE = LazyPattern(r"我|俺|咱|\b(?:i|my|we|our|i['’](?:ll|ve|m))\b")
+_ELSE = LazyPattern(
+    r"[\W_]*(?:[你您他她它]|(?:我的?)?(?:爸|妈|哥|姐|弟|妹|老板|同事|朋友)"
+    r"|you\b|he\b|she\b|they\b|my (?!\w+ (?:is|are) due))"
+)
+_NO_NEED = LazyPattern(
+    r"不用|不必|不需要|不想|不会|不要|没答应|不[去做交写买办]|n['’]t (?:need|have|want)|\b(?:never|not) \w+|no need"
+)
 _ALL_OVER = re.compile(
     r"(?:我|终于|已经|都|刚|总算|i['’]?m|all|it['’]?s|that['’]?s|finally|just|and|ok|okay|yay|好啦?|耶|,| )*"
     r"(?:搞定|弄好|做完|完成|办好|交完|写完|弄完|忙完|交|办妥|done|finished|did it|sorted)(?:了|啦|咯|喽)?(?:now)?\W*"
@@ -142,6 +158,29 @@ def promises(told: Iterable[tuple[DigestLine, str]]) -> Iterator[tuple[DigestLin
     every.sort(key=lambda task: task.line.number)
     for task in every:
         yield task.line, task.text
+
+
+def is_own_task(sentence: str) -> bool:
+    """Whether a sentence may be a task of whoever says it: of no doubt, not denied, not over, not somebody else's."""
+    folded = fold(sentence).strip()
+    if _listed(sentence) or any(True for _ in _tasks(sentence, "")):
+        return True
+    mine = _MINE.search(folded) and not _ELSE.match(folded)
+    return bool(mine) and not (
+        s.UNSURE.search(folded) or s.QUESTION.search(folded) or _AGAIN.search(folded) or _NO_NEED.search(folded)
+        or _OVER_ZH.search(folded) or _OVER_EN.search(folded)
+    )  # fmt: skip
+
+
+def still_open(text: str, line: DigestLine, told: Iterable[tuple[DigestLine, str]]) -> bool:
+    """Whether the speaker of `line` says nowhere later that the task is done or off."""
+    mine = [_Open(line, text, signs(text))]
+    for other, words in told:
+        if other.person_id == line.person_id and other.number > line.number:
+            for sentence, end in _sentences(words):
+                if "?" not in fold(end) and not any(True for _ in _tasks(sentence, end)):
+                    _settle(mine, fold(sentence).strip())
+    return bool(mine)
 
 
 def signs(text: str) -> frozenset[str]:
