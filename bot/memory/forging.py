@@ -16,7 +16,8 @@ _TAG = LazyPattern(
     r"|<\||\|>|<</?sys>>|\[/?inst\]|&lt;/?[a-z]|\bcdata\b|<!--|-->|^\s*#{1,6} ?(?:system|assistant|instructions?|系统)"
 )
 _ROLE = LazyPattern(
-    r"(?:^|[\n。.!?;,(\[【])[\W_]*(?:the )?(?:system|assistant|developer|user|tool|admin(?:istrator)?|owner|operator|root"
+    r"(?:^|[\n。.!?;,(\[【])[\W_]{0,8}(?:the )?(?:system|assistant|developer|user|tool"
+    r"|admin(?:istrator)?|owner|operator|root"
     r"|系统|助手|助理|管理员|开发者|用户|主人|客服|平台)"
     r"(?: ?(?:message|prompt|note|notice|update|override|提示|消息|通知|指令|指示|公告|更新))?[\]】)]? ?[:>=]"
 )
@@ -37,7 +38,7 @@ _OWNER = LazyPattern(
 _OUTPUT = LazyPattern(
     r"(?:输出|返回|回答|回复|生成|打印|填[入写]|output|return|print|respond|reply|answer|emit)[^\n]{0,24}"
     r"(?:json|summary|memor(?:y|ies)|摘要|总结|记忆|记录|以下|exactly|verbatim)"
-    r"|(?:^|\n)[\W_]*(?:摘要|总结|小结|记忆|会话记录|聊天记录|digest|summary|memor(?:y|ies)|minutes|commitments?)\s*[:=]"
+    r"|(?:^|\n)[\W_]{0,8}(?:摘要|总结|小结|记忆|会话记录|聊天记录|digest|summary|memor(?:y|ies)|minutes|commitments?)\s*[:=]"
     r"|(?:以下|下面|这)是[^\n]{0,8}(?:摘要|总结|记忆|会议?记录)|记录员|书记员|minute[- ]taker|note[- ]taker"
     r"|(?:存|写|加|放|录|添加)(?:入|进|到)?(?:你的?|长期|永久)*(?:记忆|数据库|档案)|(?:长期|永久)记忆"
     r"|\b(?:to|into|in) (?:your |the |its |long[- ]term |permanent )*(?:memory|memories|database|profile)\b"

@@ -6,11 +6,12 @@ The speaker's own words count and nothing else: no quotation, no question, no do
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import tzinfo
 
 from bot.memory import statements as s
 from bot.memory.forging import forged, holds_link
-from bot.memory.minutes import DigestLine, Scope, own_words
-from bot.memory.telling import SENTENCE, clauses_of, one_row
+from bot.memory.minutes import DigestLine, Told
+from bot.memory.telling import SENTENCE, TEXT_CHARS, clauses_of, one_row
 from bot.text.fold import fold
 from bot.text.lazy import LazyPattern
 from bot.text.spans import spans
@@ -23,6 +24,8 @@ FOREIGN_RUN = 4
 SUMMED = 0.5
 """Share of the terms of a summary or a note that people's own words must hold."""
 
+DAYS_CHARS = 600
+"""Characters of a message in which its days are looked for."""
 DAY_CHARS = 24
 """Longest word or date for a day."""
 
@@ -55,7 +58,7 @@ _DENIAL = LazyPattern(
 _FIGURE = re.compile(r"\d+|[一二三四五六七八九十百千万亿两]+(?=[个只岁点号月年日天次元块万亿斤口条套辆])")
 _SCAFFOLD = LazyPattern(
     "聊了|聊到|聊|谈到|谈了|谈|提到|说了|说到|讨论了?|用户|大家|关于|以及|还有|和|最近|今天|分享了?|表示|计划|打算|有点|有些"
-    r"|\b(?:talk(?:ed|s|ing)?|chat(?:ted|s)?|discuss(?:ed|es)?|mention(?:ed|s)?|about|user|users|said|says|shared?|plans?)\b"
+    r"|\b(?:talk(?:ed|s|ing)?|chat(?:ted|s)?|discuss(?:ed|es)?|mention(?:ed|s)?|about|users?|sai?ys?|said|shared?|plans?)\b"
 )
 
 
@@ -73,9 +76,9 @@ def harmless(text: str) -> bool:
     return bool(text) and not (holds_link(text) or _MARKUP.search(fold(text)) or forged(text))
 
 
-def parts(cited: tuple[DigestLine, ...], scope: Scope) -> tuple[Part, ...]:
-    """What the speakers plainly say of themselves in these lines, clause by clause."""
-    return tuple(part for line in cited if not line.is_bot for part in _parts(own_words(line, scope.bot_name)))
+def parts(told: Told) -> tuple[Part, ...]:
+    """What speakers plainly say of themselves in the own words of these lines, clause by clause."""
+    return tuple(part for _, words in told for part in _parts(words))
 
 
 def _parts(words: str) -> Iterator[Part]:
@@ -85,12 +88,13 @@ def _parts(words: str) -> Iterator[Part]:
         for match in SENTENCE.finditer(_QUOTED.sub(" ", row)):
             sentence, asked = match[1], "?" in fold(match[2])
             clauses = clauses_of(sentence)
-            if _FICTION.search(fold(sentence)) or (asked and len(clauses) == 1):
+            if len(sentence) > 2 * TEXT_CHARS or _FICTION.search(fold(sentence)) or (asked and len(clauses) == 1):
                 continue
             for number, clause in enumerate(clauses):
                 folded = fold(clause).strip(" ,")
-                if not (asked and number == len(clauses) - 1) and not s.UNSURE.search(folded):
-                    yield Part(folded, one_row(sentence).strip(" ,，;；"), terms(folded))
+                if not folded or (asked and number == len(clauses) - 1) or s.UNSURE.search(folded):
+                    continue
+                yield Part(folded, one_row(sentence).strip(" ,，;；"), terms(folded))
 
 
 def grounded(text: str, said: tuple[Part, ...], name: str) -> bool:
@@ -138,27 +142,29 @@ def _foreign(claim: str, known: frozenset[str]) -> list[str]:
     return re.findall("[一-鿿]+", "".join(" " if char in known or char in STOP else char for char in claim))
 
 
-def sums_up(summary: str, words: str, names: str) -> bool:
-    """Whether a summary tells of what people themselves said."""
-    there = terms(words)
-    told = terms(_SCAFFOLD.sub(" ", fold(summary))) - (terms(names) - there)
-    heard = fold(words)
+def sums_up(summary: str, told: Told, names: str) -> bool:
+    """Whether a summary tells of what people themselves said, links and quotations apart."""
+    rows = (row for _, words in told for row in words.split("\n") if not _SET_APART.search(row))
+    words = "\n".join(rows)
+    heard = fold(_QUOTED.sub(" ", s.LINK.sub(" ", words)))
+    there = terms(heard)
+    said = terms(_SCAFFOLD.sub(" ", fold(summary))) - (terms(names) - there)
     figures = all(figure in heard for figure in _FIGURE.findall(fold(summary)))
-    return figures and len(told & there) >= SUMMED * len(told)
+    return figures and len(said & there) >= SUMMED * len(said)
 
 
-def named_days(text: str, cited: tuple[DigestLine, ...], scope: Scope) -> bool:
-    """Whether every time that a text names is one that the cited lines name."""
-    at = cited[0].at
-    told = [span for line in cited for span in spans(own_words(line, scope.bot_name), line.at, scope.tz)]
-    return all(any(a < end and start < b for start, end in told) for a, b in spans(text, at, scope.tz))
+def named_days(text: str, told: Told, tz: tzinfo) -> bool:
+    """Whether every time that a text names is one that the own words of the cited lines name."""
+    named = spans(text, told[0][0].at, tz)
+    there = [span for line, words in told for span in spans(words[:DAYS_CHARS], line.at, tz)] if named else []
+    return all(any(a < end and start < b for start, end in there) for a, b in named)
 
 
-def checked_day(day: str, cited: tuple[DigestLine, ...], scope: Scope) -> str:
+def checked_day(day: str, told: Told, tz: tzinfo) -> str:
     """A model's word or date for a day, if it names one that the cited lines name; else ""."""
     day = one_row(day[:DAY_CHARS])
-    one = len(spans(day, cited[0].at, scope.tz)) == 1
-    return day if one and harmless(day) and named_days(day, cited, scope) else ""
+    one = len(spans(day, told[0][0].at, tz)) == 1
+    return day if one and harmless(day) and named_days(day, told, tz) else ""
 
 
 def terms(text: str) -> frozenset[str]:

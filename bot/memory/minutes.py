@@ -141,7 +141,7 @@ def _pasted(row: str) -> bool:
 
 
 def played(lines: tuple[DigestLine, ...]) -> frozenset[int]:
-    """The numbers of lines that belong to a play or a story that people agreed on: nobody speaks of themselves there."""
+    """The numbers of lines that belong to a play or a story: there nobody speaks of themselves."""
     found: set[int] = set()
     left = 0
     for line in lines:

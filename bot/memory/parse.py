@@ -34,11 +34,13 @@ from bot.text.fold import fold
 from bot.text.spans import spans
 from bot.types.commitment import NewCommitment
 from bot.types.digest import Digest
-from bot.types.memory import MemoryKind, NewMemory
+from bot.types.memory import NewMemory
 from bot.types.prompt import Shape
 
 ANSWER_CHARS = 20_000
 """A longer answer is no digest."""
+ITEMS, CITED = 16, 8
+"""How much of each list is read, and how many lines one item may cite."""
 TAG_CHARS = 12
 """Longest word for a feeling."""
 
@@ -149,94 +151,94 @@ class _Reading:
     def __init__(self, lines: tuple[DigestLine, ...], scope: Scope) -> None:
         self._lines, self._scope = lines, scope
         self._gone = forgets(lines)
-        self._told: Told = words_of(lines, scope.bot_name)
+        self._told = words_of(lines, scope.bot_name)
+        # What is played, and what the bot said, cannot be cited.
         play = played(lines)
-        self._by_number = {line.number: line for line in lines if line.number not in play}
+        self._words = {line.number: (line, words) for line, words in self._told if line.number not in play}
 
     def digest(self, found: _Answer) -> Digest:
         """What of an answer is believed."""
         memories: dict[tuple[int | None, str], NewMemory] = {}
-        for item in found.memories:
-            self._add(memories, self._memory(item))
-        for change in found.profile:
-            self._add(memories, self._change(change))
+        told = (
+            *(self._memory(item) for item in found.memories[:ITEMS]),
+            *(self._change(item) for item in found.profile[:ITEMS]),
+        )
+        for memory in told:
+            if memory:
+                memories.setdefault((memory.owner_id, fold(memory.text)), memory)
         tasks: dict[tuple[int, str], NewCommitment] = {}
-        for promised in (*found.commitments, *found.unfinished):
-            task = self._task(promised)
+        for item in (*found.commitments[:ITEMS], *found.unfinished[:ITEMS]):
+            task = self._task(item)
             if task:
                 tasks.setdefault((task.owner_id, fold(task.text)), task)
         kept, open_ = tuple(memories.values())[:MEMORIES], tuple(tasks.values())[:COMMITMENTS]
         summary = self._summary(found.summary) or rule_digest(self._lines, self._scope).summary
         return Digest(summary, kept, "model", open_)
 
-    def _add(self, memories: dict[tuple[int | None, str], NewMemory], memory: NewMemory | None) -> None:
-        if memory:
-            memories.setdefault((memory.owner_id, fold(memory.text)), memory)
-
-    def _cited(self, item: _Cited) -> tuple[DigestLine, ...]:
-        """The lines it cites, if all of them are there and nobody asked later to forget what it says."""
+    def _cited(self, item: _Cited, text: str) -> Told:
+        """The lines it cites with their own words: none unless all are there and carry it, and nobody asked later to
+        forget it."""
         numbers = sorted(set(item.cited))
-        if not numbers or any(number not in self._by_number for number in numbers):
+        if not 0 < len(numbers) <= CITED or any(number not in self._words for number in numbers) or not harmless(text):
             return ()
-        cited = tuple(self._by_number[number] for number in numbers)
-        return () if any(was_forgotten(item.text, line, self._gone) for line in cited) else cited
+        told = tuple(self._words[number] for number in numbers)
+        if any(was_forgotten(text, line, self._gone) for line, _ in told):
+            return ()
+        days = named_days(text, told, self._scope.tz)
+        return told if days and grounded(text, parts(told), told[0][0].name) else ()
 
     def _memory(self, item: _Memory) -> NewMemory | None:
-        cited, text = self._cited(item), clip(one_row(item.text), TEXT_CHARS)
-        if not cited or not harmless(text) or not named_days(text, cited, self._scope):
+        text = clip(one_row(item.text), TEXT_CHARS)
+        told = self._cited(item, text)
+        if not told:
             return None
-        if not grounded(text, parts(cited, self._scope), cited[0].name):
-            return None
-        happened = self._happened(text, item.day, cited)
         if item.type != "emotion":
-            return new_memory(Statement(item.type, text), cited, self._scope, happened)
+            return self._new(Statement(item.type, text), told, item.day)
         tag = one_row(item.tag)
         tag = clip(tag, TAG_CHARS) if harmless(tag) else ""
-        return new_memory(Statement(item.type, text, tag, feeling(tag) or feeling(text)), cited, self._scope, happened)
+        return self._new(Statement(item.type, text, tag, feeling(tag) or feeling(text)), told, item.day)
 
-    def _happened(self, text: str, day: str, cited: tuple[DigestLine, ...]) -> str:
-        """The words by which a statement is dated: its own, or with the day that the model names and the lines too."""
-        if spans(text, cited[0].at, self._scope.tz):
-            return text
-        day = checked_day(day, cited, self._scope)
-        return f"{day} {text}" if day else text
+    def _new(self, statement: Statement, told: Told, day: str) -> NewMemory | None:
+        """The memory, dated by its own words, or with the day that the model names and the lines too."""
+        text, tz = statement.text, self._scope.tz
+        named = "" if spans(text, told[0][0].at, tz) else checked_day(day, told, tz)
+        return new_memory(statement, _lines(told), self._scope, f"{named} {text}" if named else text)
 
-    def _own(self, item: _Cited, cited: tuple[DigestLine, ...]) -> str:
+    def _own(self, text: str, told: Told) -> str:
         """The sentence of the person's own that an item tells, verbatim; "" when none does."""
-        text = clip(one_row(item.text), TEXT_CHARS)
-        said = parts(cited, self._scope)
-        if not harmless(text) or not grounded(text, said, cited[0].name):
-            return ""
-        best = nearest(terms(fold(text)), said)
+        best = nearest(terms(fold(text)), parts(told)) if told else None
         own = clip(best.sentence, TEXT_CHARS) if best else ""
-        return own if own and not any(was_forgotten(own, line, self._gone) for line in cited) else ""
+        return "" if any(was_forgotten(own, line, self._gone) for line, _ in told) else own
 
     def _change(self, item: _Cited) -> NewMemory | None:
         """What changed about somebody, in their own words, so that it meets what was known before."""
-        cited = self._cited(item)
-        own = self._own(item, cited) if cited else ""
+        text = clip(one_row(item.text), TEXT_CHARS)
+        cited = self._cited(item, text)
+        own = self._own(text, cited)
         if not own:
             return None
         told = next((one for one in statements_in(own) if one.kind in ("identity", "knowledge")), None)
-        kind: MemoryKind = told.kind if told else "knowledge"
-        text = told.text if told else own
-        return new_memory(Statement(kind, text), cited, self._scope, self._happened(text, item.day, cited))
+        return self._new(told or Statement("knowledge", own), cited, item.day)
 
     def _task(self, item: _Cited) -> NewCommitment | None:
         """A promise or what is still to do, in the person's own words, unless they said later that it is done."""
-        cited = self._cited(item)
-        own = self._own(item, cited) if cited else ""
-        if not own or not is_own_task(own) or not still_open(own, cited[-1], self._told):
+        text = clip(one_row(item.text), TEXT_CHARS)
+        told = self._cited(item, text)
+        own = self._own(text, told)
+        if not own or not is_own_task(own) or not still_open(own, told[-1][0], self._told):
             return None
-        return new_commitment(own, cited, self._scope, checked_day(item.day, cited, self._scope))
+        return new_commitment(own, _lines(told), self._scope, checked_day(item.day, told, self._scope.tz))
 
     def _summary(self, text: str) -> str:
         """The summary on one line without links and markup; "" when it is not of what people said."""
         plain = one_row(_MARKUP.sub("", LINK.sub("", text)))
-        words = " ".join(words for _, words in self._told)
         names = " ".join(line.name for line in self._lines)
-        if forged(plain) or not sums_up(plain, words, names):
+        if forged(plain) or not sums_up(plain, self._told, names):
             return ""
         if any(echoes(what, plain) or echoes(plain, what) for _, what in self._gone):
             return ""
         return clip(plain, SUMMARY_CHARS)
+
+
+def _lines(told: Told) -> tuple[DigestLine, ...]:
+    return tuple(line for line, _ in told)

@@ -60,11 +60,13 @@ _ZH = LazyPattern(
 _NEEDS_TIME = LazyPattern(f"我(?:(?!{_WHEN})[^,]){{0,8}}?(?<!需)要(?!记得)")
 _TIMED = LazyPattern(_WHEN)
 _EN_DO_NOT = (
-    "(?!(?:be|go to (?:bed|sleep)|sleep|say|admit|know|ask|think|tell you|run|leave|confess|agree|see|wait|stop|wonder|go"
+    "(?!(?:be|go to (?:bed|sleep)|sleep|say|admit|know|ask|think|tell you|run|leave|confess|agree|see|wait|stop|wonder"
+    "|go"
     r"|say|mention|laugh|pee|disagree|hear|believe|understand|rest|eat|relax|vent|talk|chat)\b(?! (?:to )?the | my ))"
 )
 _EN_DEED = (
-    "(?:bring|send|finish|submit|pay|call|e-?mail|return|fix|book|buy|write|pick up|drop off|give|mail|do the|clean|prepare"
+    "(?:bring|send|finish|submit|pay|call|e-?mail|return|fix|book|buy|write|pick up|drop off|give|mail|do the|clean"
+    "|prepare"
     "|help (?!you)|come|take|make|get|wash|cook|bake|pack|print|sign|deliver|hand in|turn in)"
 )
 _EN_DID = (
@@ -74,7 +76,8 @@ _EN_DID = (
 _EN_MY = "(?:report|essay|paper|thesis|homework|assignment|tax(?:es)?|rent|bill|project|application|visa|presentation)"
 _EN = LazyPattern(
     "(?:"
-    rf"i (?:also |still |really |just |definitely )*(?:need to|have to|must|gotta|got to|have got to) {_EN_DO_NOT}[a-z]{{2,}}"
+    rf"i (?:also |still |really |just |definitely )*(?:need to|have to|must|gotta|got to|have got to) "
+    rf"{_EN_DO_NOT}[a-z]{{2,}}"
     rf"|i['’]ve (?:still |also )?got to {_EN_DO_NOT}[a-z]{{2,}}"
     r"|i(?:['’]ve| have)? (?:just |also )?promised? (?:to |(?:my |the )?\w+(?: \w+)? (?:to|that|i)\b|that |i\b)"
     rf"|(?=.*(?:{s.EN_TIME}|\b(?:by|before|until) ))i(?:['’]ll| will) (?:definitely |also |surely )?{_EN_DEED}\b"
@@ -93,8 +96,10 @@ _OVER_ZH = LazyPattern(
     "刚刚?[^,]{0,12}[完好]|过了"
 )
 _OVER_EN = LazyPattern(
-    r"\b(?:done|finished|completed|already|cancel\w*|called off|no longer|(?:do|does|did)n['’]?t (?:need|have) to|no need"
-    r"|(?:just )?(?:sent|paid|submitted|returned|booked|bought|renewed|called|handed|wrote|delivered|ordered|signed|cleaned"
+    r"\b(?:done|finished|completed|already|cancel\w*|called off|no longer|(?:do|does|did)n['’]?t (?:need|have) to"
+    r"|no need"
+    r"|(?:just )?(?:sent|paid|submitted|returned|booked|bought|renewed|called|handed|wrote|delivered|ordered|signed"
+    r"|cleaned"
     r"|fixed|watered|washed|packed|mailed|emailed|replied|picked|took|brought|registered|filed|got|did|made))\b"
 )
 _NOT_OVER = LazyPattern(

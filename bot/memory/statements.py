@@ -11,7 +11,10 @@ def _any(*words: str) -> str:
     return "(?:" + "|".join(words) + ")"
 
 
-LINK = LazyPattern(r"(?i)\b[a-z][a-z0-9+.-]{0,20}://\S*|\bwww\.\S+|\b[a-z0-9-]{1,60}\.(?:com|net|org|io|cn|dev)\b\S*")
+LINK = LazyPattern(
+    r"(?i)\b[a-z][a-z0-9+.-]{0,20}://\S*|\bwww\.\S+|\b[a-z0-9-]{1,60}\.(?:com|net|org|io|cn|dev)\b\S*"
+    r"|\b[a-z0-9-]{1,60}\.[a-z]{2,12}/\S+|\b(?:mailto|javascript|data|tg|magnet|hxxps?):\S+"
+)
 INSTRUCTION = LazyPattern(
     _any(
         r"ignore (?:all |any |the |your )*(?:previous|above|prior|earlier|instruction)",

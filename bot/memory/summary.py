@@ -16,6 +16,9 @@ from bot.text.tokens import STOP, index_terms
 SUMMARY_CHARS = 40
 """Longest summary (C35: 40 字)."""
 
+QUOTED_ROW = re.compile(r"\s*[>#|]")
+"""A row of somebody else's words."""
+
 _NAME_CHARS, _ITEM_CHARS, _ITEMS, _TELLING = 8, 32, 4, 3
 """In the summary: a name, what one line may take of it, how many lines, how many telling words make one."""
 
@@ -46,6 +49,8 @@ def _item(words: str) -> str:
     """The sentence of a message that tells most, short, without marks, links and orders to a model; or ""."""
     items: list[str] = []
     for row in s.LINK.sub(" ", words).split("\n"):
+        if QUOTED_ROW.match(row):
+            continue
         addressed = ADDRESSED.match(row)
         for match in SENTENCE.finditer(row, addressed.end() if addressed else 0):
             plain = one_row(re.sub(r"<[^<>]*>|[<>]", " ", match[1])).strip(" ,，、:：-")
