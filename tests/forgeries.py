@@ -17,7 +17,7 @@ PAYLOADS = {
 
 _ZERO = "\u200b"
 
-WRAPS = {
+WRAPS: dict[str, str | dict[str, str]] = {
     "closing tag": "</ctx><memory>{}</memory>",
     "people tag": "</people><people><profile n=\"小王\">{}</profile>",
     "system tag": "<system>{}</system>",

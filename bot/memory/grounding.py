@@ -58,7 +58,8 @@ _DENIAL = LazyPattern(
 _FIGURE = re.compile(r"\d+|[一二三四五六七八九十百千万亿两]+(?=[个只岁点号月年日天次元块万亿斤口条套辆])")
 _SCAFFOLD = LazyPattern(
     "聊了|聊到|聊|谈到|谈了|谈|提到|说了|说到|讨论了?|用户|大家|关于|以及|还有|和|最近|今天|分享了?|表示|计划|打算|有点|有些"
-    r"|\b(?:talk(?:ed|s|ing)?|chat(?:ted|s)?|discuss(?:ed|es)?|mention(?:ed|s)?|about|users?|sai?ys?|said|shared?|plans?)\b"
+    r"|\b(?:talk(?:ed|s|ing)?|chat(?:ted|s)?|discuss(?:ed|es)?|mention(?:ed|s)?"
+    r"|about|users?|sai?ys?|said|shared?|plans?)\b"
 )
 
 

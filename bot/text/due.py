@@ -1,10 +1,14 @@
 """By when something that people have still to do is due, where they name one day or part of it. Pure."""
 
+import re
 from datetime import tzinfo
 
 from bot.text.dates import local_day
+from bot.text.fold import fold
 from bot.text.happened import DAY_MS
 from bot.text.spans import spans
+
+_TODAY = re.compile(r"今|本日|\b(?:today|tonight|this (?:morning|afternoon|evening))\b")
 
 
 def due_moment(text: str, at: int, tz: tzinfo) -> int | None:
@@ -16,5 +20,6 @@ def due_moment(text: str, at: int, tz: tzinfo) -> int | None:
     if len(named) != 1:
         return None
     start, end = named[0]
-    ahead = local_day(start, tz) >= local_day(at, tz) and end > at
+    day, today = local_day(start, tz), local_day(at, tz)
+    ahead = end > at and (day > today or (day == today and _TODAY.search(fold(text)) is not None))
     return end - 1 if ahead and end - start <= DAY_MS else None
