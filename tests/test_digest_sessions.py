@@ -19,7 +19,8 @@ def test_what_the_rule_keeps_is_right() -> None:
     for name, tally in (("statements", statements), ("tasks", tasks)):
         sys.stdout.write(
             f"{name} of {len(every)} sessions: {tally.right} of {tally.kept} right ({tally.precision:.3f}), "
-            f"{tally.found} of {tally.wanted} found ({tally.recall:.3f}); wrong: {tally.wrong}; missed: {tally.missed}\n"
+            f"{tally.found} of {tally.wanted} found ({tally.recall:.3f}); wrong: {tally.wrong}; "
+            f"missed: {tally.missed}\n"
         )
     assert len(every) >= 60
     assert len({fold(session.name.split("-")[0]) for session in every}) >= 3

@@ -30,7 +30,7 @@ PLAY_LINES = 12
 
 _PLAY = LazyPattern(
     r"扮演|角色|假装(?:你|我|自己|咱)|(?:我们|咱们?|一起)来?演|来演|(?:玩|演)[^,。]{0,4}(?:游戏|戏|剧本)"
-    r"|[编讲](?:一?个|段)故事"
+    r"|[编讲想来](?:一?[个段篇])[^,。]{0,4}故事"
     r"|写(?:一?[个段篇首])?[^,。]{0,6}(?:故事|小说|台词|剧本|对白|歌词|作文)|语c"
     r"|\b(?:pretend|role-?play\w*|act out|in character|once upon a time)\b"
     r"|\b(?:write|tell)(?: me)? (?:us )?an? (?:\w+ )?(?:story|poem|scene|dialogue|song)\b|\blet['’]?s play\b"

@@ -28,7 +28,7 @@ _WHEN = (
     f"(?:{s.TIME}(?:之前|以前|前|之内|内|一?早)?|(?:周|月|年|学期)[初中底末]之?(?:前|以前)?|(?:今|明|后)?[早晚]上?"
     "|待会儿?|等会儿?|回头|[在到于])"
 )
-_ADVERB = "(?:[还也就再又都一]|现在|今天|最近|真的|其实|已经|刚刚?|赶紧|尽快|马上|一定|之前|以前|前|必须|,| )"
+_ADVERB = "(?:[还也就再又都一]|现在|今天|最近|真的|其实|已经|刚刚?|赶紧|尽快|马上|一定|之前|以前|前|必须|早一?点|顺便|抽空|,| )"
 _DO = (
     "(?:去(?!世|年)|交(?!流|通|往|朋友|给你判断)|写|还(?![是有没要得会])|取(?!决|笑)|买|寄|发(?!现|呆|烧)|续|办|打(?!算|扰)|给|付|缴|准备|提交|完成|做完"
     "|改|带|送|接(?!着|受)|回(?:家|信|复|电|老家|邮件|消息)|订|预约|报名|申请|换|修|洗|收拾|整理|打扫|联系|通知|填|签|搬|找|退"
@@ -52,7 +52,7 @@ _ZH = LazyPattern(
     f"{_NO_TASK}{_DO}"
     f"|(?:{_WHEN}{{1,3}} ?)?我(?:{_WHEN}|{_ADVERB})*要(?:{_WHEN}|{_ADVERB})*{_HANDOVER}(?<=.....)"
     f"|(?:{_WHEN}{{1,3}} ?我|我{_WHEN}{{1,3}})(?:再|就|一定|会|来|去)*{_HANDOVER}(?!了|过|完了)"
-    f"|我(?:一定)?会(?:{_WHEN}){{1,3}}(?:{_ADVERB})*{_DO}"
+    f"|我(?:一定)?会(?:{_WHEN}){{1,3}}(?:{_ADVERB})*(?:到(?!处|底)|{_DO})"
     f"|我(?:今天|现在|到现在|都|也|这周)*还没有?(?:来得及)?(?:去)?(?:交|写|买|做|付|还|取|订|回(?!过?神|家)|洗|准备|办|续|报名|复习"
     "|打扫|收拾|改|发|寄|缴|填|签|退|约|背)"
     ")"
@@ -65,7 +65,7 @@ _EN_DO_NOT = (
     r"|say|mention|laugh|pee|disagree|hear|believe|understand|rest|eat|relax|vent|talk|chat)\b(?! (?:to )?the | my ))"
 )
 _EN_DEED = (
-    "(?:bring|send|finish|submit|pay|call|e-?mail|return|fix|book|buy|write|pick up|drop off|give|mail|do the|clean"
+    "(?:bring|send|finish|submit|pay|call|e-?mail|return|fix|book|buy|write|pick (?:[a-z]+ )?up|drop off|give|mail|do the|clean"
     "|prepare"
     "|help (?!you)|come|take|make|get|wash|cook|bake|pack|print|sign|deliver|hand in|turn in)"
 )
@@ -110,6 +110,13 @@ _MINE = LazyPattern(r"我|俺|咱|\b(?:i|my|we|our|i['’](?:ll|ve|m))\b")
 _ELSE = LazyPattern(
     r"[\W_]*(?:[你您他她它]|(?:我的?)?(?:爸|妈|哥|姐|弟|妹|老板|同事|朋友)"
     r"|you\b|he\b|she\b|they\b|my (?!\w+ (?:is|are) due))"
+)
+_DUTY = LazyPattern(
+    r"要|得(?![了到过意])|必须|需要|答应|保证|承诺|会|还没|打算|计划|记得|别忘|该|欠"
+    r"|\b(?:need|have to|must|promise[ds]?|will|gotta|got to|due|plan|owe|going to|haven['’]?t)\b|['’]ll\b"
+)
+_PAST = LazyPattern(
+    r"昨[天晚]|前[天晚]|上(?:周|个?星期|个?礼拜|个?月)|去年|\b(?:yesterday|last (?:week|night|month|year)|ago)\b"
 )
 _NO_NEED = LazyPattern(
     r"不用|不必|不需要|不想|不会|不要|没答应|不[去做交写买办]|n['’]t (?:need|have|want)|\b(?:never|not) \w+|no need"
@@ -170,7 +177,7 @@ def is_own_task(sentence: str) -> bool:
     folded = fold(sentence).strip()
     if _listed(sentence) or any(True for _ in _tasks(sentence, "")):
         return True
-    mine = _MINE.search(folded) and not _ELSE.match(folded)
+    mine = _MINE.search(folded) and _DUTY.search(folded) and not _ELSE.match(folded) and not _PAST.search(folded)
     return bool(mine) and not (
         s.UNSURE.search(folded) or s.QUESTION.search(folded) or _AGAIN.search(folded) or _NO_NEED.search(folded)
         or _OVER_ZH.search(folded) or _OVER_EN.search(folded)

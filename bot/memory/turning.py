@@ -17,7 +17,7 @@ CHANGES = (
 """Changes of where somebody lives or works: knowledge, which takes the place of what was known before."""
 
 TURN = (
-    "(?:分手|离婚|结婚|领证|订婚|毕业|离职|辞职|升职|失业|怀孕|出院|入职|退休|买房|买车"
+    "(?:分手|离婚|结婚|领证|订婚|毕业|离职|辞职|升职|失业|怀孕|出院|发烧|感冒|生病|住院|受伤|入职|退休|买房|买车"
     "|(?:考上|收养|领养)了?[^,吗你您他她]{1,10}?|换了新[^,吗你您他她]{1,6}?)"
 )
 EN_TURN = (
