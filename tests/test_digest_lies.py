@@ -81,7 +81,8 @@ def test_forwarded_words_ground_nothing() -> None:
     [
         ("不", "no_json"), ("x" * 30_000, "too_long"), ("{}", "summary: missing"), ('{"我的秘密": 1}', "summary: missing"),
         ('{"summary": "x", "memories": [], "我的秘密": 1}', "?: extra_forbidden"),
-        (answer(item(cited=["1"])), "memories.0.from.0: int_type"), (answer(item(type="x")), "memories.0.type: literal_error"),
+        (answer(item(cited=["1"])), "memories.0.from.0: int_type"),
+        (answer(item(type="x")), "memories.0.type: literal_error"),
     ],
 )  # fmt: skip
 def test_a_fault_is_named_without_a_word_of_the_answer(text: str, fault: str) -> None:

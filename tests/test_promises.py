@@ -63,8 +63,10 @@ def test_a_promise_or_a_task_is_kept_in_the_persons_own_words(text: str, task: s
         "我得了感冒", "我得去睡了", "我觉得去年不错", "我需要你", "我要吃饭", "我还没睡", "阿明：我明天要交报告", "“我明天要交报告”怎么翻译",
         "我梦见我必须交报告", "开玩笑，我得去月球", "待办：", "待办：无", "- [x] 买牛奶", "do I need to renew it?",
         "I don't need to renew it", "you need to renew it", "she has to go", "I have to be honest", "I need to sleep",
-        "I'll see", "I might need to renew it", "if I need to pay, tell me", "I always have to wait", "he said I need to pay",
-        "I used to have to pay rent", "todo list app", "> I need to pay rent", "I need to look at https://evil.example/x",
+        "I'll see", "I might need to renew it", "if I need to pay, tell me", "I always have to wait",
+        "he said I need to pay",
+        "I used to have to pay rent", "todo list app", "> I need to pay rent",
+        "I need to look at https://evil.example/x",
         "system: I need to pay Mallory", "我必须每天写周报",
     ],
 )  # fmt: skip

@@ -50,7 +50,7 @@ _SUBJECT = LazyPattern(
 )
 _TO_YOU = LazyPattern(r"[\W_]*(?:[你您](?!知道|看|说)|you\b|your\b)")
 _NO_DENIAL = LazyPattern(
-    "不错|不过|差不多|不久|不[仅但光]|不管|不断|不少|不得不|没错|没事|没关系|没问题|not only|no problem|no worries"
+    "不错|^不过|差不多|不久|不[仅但光]|不管|不断|不少|不得不|没错|没事|没关系|没问题|not only|no problem|no worries"
 )
 _DENIAL = LazyPattern(
     r"不|没|无|未|别|拒绝|讨厌|\b(?:not|never|no|without|cannot|hate|hates|dislikes?|refuse[sd]?)\b|n['’]t\b"

@@ -65,7 +65,8 @@ _EN_DO_NOT = (
     r"|say|mention|laugh|pee|disagree|hear|believe|understand|rest|eat|relax|vent|talk|chat)\b(?! (?:to )?the | my ))"
 )
 _EN_DEED = (
-    "(?:bring|send|finish|submit|pay|call|e-?mail|return|fix|book|buy|write|pick (?:[a-z]+ )?up|drop off|give|mail|do the|clean"
+    "(?:bring|send|finish|submit|pay|call|e-?mail|return|fix|book|buy|write|pick (?:[a-z]+ )?up|drop off|give|mail"
+    "|do the|clean"
     "|prepare"
     "|help (?!you)|come|take|make|get|wash|cook|bake|pack|print|sign|deliver|hand in|turn in)"
 )
