@@ -76,7 +76,6 @@ async def serve(
     world = await new_world(**sections)
     async with FakeOpenAI(script, dialect=dialect) as server:
         model = OpenAIModel(server.base_url, "", "fake", speaks=Dialect(Capabilities(json_mode=mode)))
-        world.parts.crew.first.model.digests = True  # type: ignore[misc]
         world.model.digests = True
         world.model.complete = model.complete  # type: ignore[method-assign]
         served = Served(world, server, left)
