@@ -5,6 +5,8 @@ from collections.abc import Mapping
 
 import pytest
 
+from bot.memory.digest import DigestLine, Scope
+from bot.memory.parse import parse_digest
 from bot.model.client import OpenAIModel
 from bot.model.dialect import Dialect
 from bot.types.capabilities import Capabilities, JsonMode
@@ -182,11 +184,24 @@ LIES = {
 
 
 async def test_lies_leave_nothing(new_world: NewWorld) -> None:
-    for name, lie in LIES.items():
-        served = await serve(new_world, lie)
+    for name in ("made up", "another day", "a summary"):
+        served = await serve(new_world, LIES[name])
         assert served.column("SELECT made_by FROM digest") == ["model"], name
         assert served.column("SELECT text FROM memory UNION ALL SELECT text FROM commitment") == [], name
         assert "五百万" not in str(served.column("SELECT summary FROM digest")), name
+
+
+@pytest.mark.parametrize("name", LIES)
+def test_no_lie_is_believed(name: str) -> None:
+    rows = [row for text in TALK for row in ((text, False), ("好的", True))]
+    lines = tuple(
+        DigestLine(number, number, None if is_bot else 1, "小暖" if is_bot else "小王", text, 1_781_226_000_000, is_bot)
+        for number, (text, is_bot) in enumerate(rows, 1)
+    )
+    digest = parse_digest(LIES[name], lines, Scope(7, "dm", "小暖", 1))
+    assert digest is not None
+    assert (digest.memories, digest.commitments) == ((), ())
+    assert "五百万" not in digest.summary
 
 
 async def test_a_day_that_lies_is_left_out(new_world: NewWorld) -> None:
