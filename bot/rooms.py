@@ -16,6 +16,7 @@ from bot.flow.calling import Caller
 from bot.flow.closing import Closing
 from bot.flow.crew import Crew
 from bot.flow.dense import Dense
+from bot.flow.digesting import Digesting, Minuting
 from bot.flow.embedding import EmbeddingCalls
 from bot.flow.flushing import Flushing
 from bot.flow.halting import Halting
@@ -200,9 +201,9 @@ def make_rooms(parts: Parts, hall: Hall) -> Rooms:
         store, runner, remembering, planner, clock, words,
         Reach(hall.sending, media, hall.halting, limiting, pausing), log,
     )  # fmt: skip
-    closing = Closing(
-        store, make_scribe(parts, planner, brain, "digest"), planner, clock, settings, words, parts.aside, log
-    )
+    minuting = Minuting(make_scribe(parts, planner, brain, "digest"), read_instructions(parts.prompts, "mend"))
+    digesting = Digesting(store, minuting, planner, clock, settings, words, parts.aside, log)
+    closing = Closing(store, digesting, clock, settings, words, log)
     flushing = Flushing(store, make_scribe(parts, planner, brain, "flush"), planner, clock, settings, words, log)
     notes = make_notes(parts, hall.read_notes)
     writing = NoteWriting(store, settings, words, parts.aside, log, hall.read_notes)

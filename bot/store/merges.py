@@ -19,6 +19,12 @@ NEAR = 12
 TERMS = 48
 """Terms of a statement that are searched for."""
 
+RELATED = {
+    "搬到": ("住在",), "搬去": ("住在",), "搬来": ("住在",), "搬回": ("住在",), "住在": ("搬到", "搬去"),
+    "moved to": ("live", "living"), "live in": ("moved",),
+}  # fmt: skip
+"""What tells of the same thing in other words: where somebody lives and where they moved."""
+
 MERGED = "SELECT id, at, how, before, said, undone_at FROM merged WHERE memory_id = ? ORDER BY id DESC"
 
 
@@ -50,8 +56,10 @@ def near(db: sqlite3.Connection, new: NewMemory) -> tuple[Memory, ...]:
     One whose merge somebody took back is left alone.
     """
     terms = dict.fromkeys(term for term in index_terms(new.text) if len(term) > 1 and term not in STOP)
-    words = " OR ".join(f'"{term}"' for term in list(terms)[:TERMS])
-    if not words:
+    said = fold(new.text)
+    related = dict.fromkeys(other for word, others in RELATED.items() if word in said for other in others)
+    words = " OR ".join(f'"{term}"' for term in [*related, *terms][:TERMS])
+    if not terms:
         return ()
     key = scope_of(new.visibility, new.owner_id, new.chat_id)
     rows = db.execute(
