@@ -18,7 +18,8 @@ from bot.money import prices
 from bot.money.degrade import Step, cheaper, later, step_of
 from bot.prompt.compose import Composed, compose, whole_prompt
 from bot.prompt.opening import opening, present
-from bot.prompt.persona import Bootstraps, Prefix
+from bot.prompt.persona import Prefix
+from bot.prompt.personas import Personas
 from bot.prompt.policy import Choice
 from bot.prompt.tokens import prefix_tokens, sizes
 from bot.session.ending import reason as reason_of
@@ -91,17 +92,16 @@ class Planner:
     """Composes turns for any chat."""
 
     def __init__(
-        self, store: Store, settings: Settings, bootstraps: Bootstraps, words: Words, crew: Crew, bringing: Bringing
+        self, store: Store, settings: Settings, personas: Personas, words: Words, crew: Crew, bringing: Bringing
     ) -> None:  # fmt: skip
         self._store = store
         self._settings = settings
-        self._bootstraps = bootstraps
-        self.paced = bootstraps.paced
+        self.personas = personas
         self._words = words
         self._crew = crew
         self.vocabulary: Vocabulary = settings.model.vocabulary or vocabulary_of(crew.first.model.name)
         self._lines = FirstLines(store, settings)
-        self._chooser = Chooser(store, settings, bootstraps, crew, self.vocabulary)
+        self._chooser = Chooser(store, settings, personas, crew, self.vocabulary)
         self._bringing = bringing
 
     async def plan(self, occasion: Occasion, now: int, at_least: Step = "full") -> Plan:
@@ -119,7 +119,7 @@ class Planner:
         choice = await self._chooser.choose(occasion, session, log.epoch, now, step)
         if at_least == "light":
             choice = Choice("light", "budget")
-        prefix = self._bootstraps.of(choice.mode)
+        prefix = self.personas.of(chat.persona).of(choice.mode)
         reason = why_anew(session, log.epoch, prefix, choice)
         epoch = None if reason else log.epoch
         first = epoch is None or not epoch.entries
@@ -214,7 +214,7 @@ class Planner:
             names[owner] = (await self._store.people.person(owner)).name
         zone, settings = self._words.zone_of(chat, person), self._settings
         return OpeningFacts(
-            bot_name=settings.bot.names[0], who=self._bootstraps.full.who, owner=settings.bot.owner, zone=zone,
+            bot_name=settings.bot.names[0], who=self.personas.of(chat.persona).full.who, owner=settings.bot.owner, zone=zone,
             tz=self._words.tz(zone), now=now, chat=self._seen(chat),
             present=tuple(present), names=names, memories=memories,
             dialogues=await self._store.digests.recent(audience, DIALOGUES),

@@ -34,12 +34,12 @@ LINE_CHARS = 300
 
 def make_tools(
     store: Store, words: Words, find: Callable[[str], Path], recalling: Recalling, settings: Settings,
-    notes: Notes, media: Media | None = None, skills: Mapping[str, str] | None = None,
+    notes: Notes, media: Media | None = None, skills: Callable[[str], Mapping[str, str]] | None = None,
 ) -> tuple[Tool, ...]:  # fmt: skip
     """All tools in the order they are sent.
 
-    `media` lets the model see pictures again, `skills` are texts by name that it may read: without them the stable
-    prefix stays smaller.
+    `media` lets the model see pictures again, `skills` are texts by name that it may read as the persona
+    chosen in its chat: without them the stable prefix stays smaller.
     """
 
     def scene(text: str) -> str:
@@ -62,6 +62,10 @@ def make_tools(
     async def zone(context: ToolContext) -> tzinfo:
         return await calendar(store, words, context)
 
+    async def texts(context: ToolContext) -> Mapping[str, str]:
+        chat = await store.people.chat(context.audience.chat_id)
+        return skills(chat.persona) if skills is not None else {}
+
     async def saved(context: ToolContext) -> int:
         session = await store.sessions.session(context.session_id)
         return await store.memories.experiences_since(session.chat_id, session.opened_at)
@@ -76,7 +80,7 @@ def make_tools(
         *asked_tools(store, words, asked_specs(find), settings.bot.names),
         listen_tool(listen_spec(find), quiet),
         *((look_tool(look_spec(find), store, media, words),) if media is not None else ()),
-        *((skill_tool(skill_spec(find), skills),) if skills else ()),
+        *((skill_tool(skill_spec(find), texts),) if skills else ()),
     )
 
 

@@ -17,6 +17,7 @@ from bot.store.indexing import index_lines, index_memory
 from bot.store.keeping import store_memory
 from bot.store.merges import drop_merges
 from bot.store.moving import gone, migrate, titled
+from bot.store.promising import reread
 from bot.store.quoting import QUOTED
 from bot.store.rows import MEMORY, memory_of
 from bot.store.unnoting import Shelf
@@ -133,6 +134,7 @@ def edit(db: sqlite3.Connection, happened: Happened, shelf: Shelf) -> Effect:
     db.execute("UPDATE event SET text = ? WHERE id = ?", (incoming.text, row[0]))
     index_lines(db, (row[0],))
     amend(db, shelf, row[0], row[2], incoming.text)
+    reread(db, row[0], incoming.text)
     return Effect("change" if row[3] else "", queued=True)
 
 

@@ -10,6 +10,7 @@ from bot.store.forgetting import hide, logs_of, replies, undigest
 from bot.store.ledger import charge
 from bot.store.merges import drop_merges, scrub_merges
 from bot.store.outbox import withdraw
+from bot.store.promising import unpromise
 from bot.store.sessions import drop_log
 from bot.store.unnoting import Bury, Shelf, Unsaid, unnote
 
@@ -41,6 +42,7 @@ def erase(db: sqlite3.Connection, said: dict[int, str], at: int, shelf: Shelf) -
     hide(db, gone_ids, "deleted")
     finish(db, tuple(sorted(gone_ids)), "done", "deleted")
     undigest(db, gone_ids, at)
+    unpromise(db, gone_ids)
     _forget(db, gone_ids, at, shelf.bury)
     for number in sorted(gone_ids):
         reply = "turn_id = (SELECT turn_id FROM event WHERE id = ?1 AND kind = 'bot')"

@@ -12,6 +12,7 @@ from bot.store.documents import drop, forget_terms
 from bot.store.indexing import index_memory
 from bot.store.keeping import Receipt, confirm, done_before
 from bot.store.merges import drop_merges, scrub_merges
+from bot.store.promising import forget_promises
 from bot.store.said import said_in
 from bot.store.sessions import end_logs
 from bot.store.undoing import restore_replaced
@@ -253,6 +254,7 @@ def _derived(db: sqlite3.Connection, memory: Memory, hidden: set[int], at: int, 
             index_memory(db, number)
             drop_merges(db, number, at, purge_at)
     scrub_merges(db, hidden, (memory.owner_id, memory.chat_id), lambda text: _repeats(memory, text))
+    forget_promises(db, memory.owner_id, memory.chat_id, hidden, lambda text: _repeats(memory, text))
 
 
 def _repeats(memory: Memory, line: str) -> bool:
