@@ -163,7 +163,7 @@ async def test_a_digest_joins_what_the_rule_noted_and_revives_nothing(world: Wor
     await world.say("碗洗好了")
     await world.say("我明天去给外婆打电话", external_id="m9")
     await world.say(".ai promise drop 3")
-    said = [row[0] for row in world.rows("SELECT id FROM event WHERE kind = 'message' ORDER BY id")]
+    said = [int(str(row[0])) for row in world.rows("SELECT id FROM event WHERE kind = 'message' ORDER BY id")]
     before = kept(world, "id, text, state")
     world.store.tombstones.bury(1, "明天去剪头发", world.clock.now())
     await digest(

@@ -74,8 +74,8 @@ def text_problems(settings: Settings, data: Path) -> tuple[str, ...]:
     tools = attempt(lambda: tool_specs(find)) or ()
     place = attempt(lambda: find_place(settings, data))
     if place is not None:
-        for folder in {place.persona, *place.personas.values()}:
-            attempt(lambda folder=folder: _read_persona(settings, folder, find, tools))  # type: ignore[misc]
+        for each in {place.persona, *place.personas.values()}:
+            attempt(lambda each=each: _read_persona(settings, each, find, tools))  # type: ignore[misc]
     return (*problems, *price_problems(settings))
 
 

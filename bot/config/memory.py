@@ -100,8 +100,8 @@ class MemoryLimits(Section):
         default=30,
         ge=1,
         le=3_650,
-        description="After how many days a promise that is due, or has no day, and that nobody spoke of since counts as "
-        "broken; and how long one that ended is kept.",
+        description="After how many days a promise that is due, or has no day, and that nobody spoke of since "
+        "counts as broken; and how long one that ended is kept.",
     )
     life: LifeRules = LifeRules()
 

@@ -214,8 +214,8 @@ class Planner:
             names[owner] = (await self._store.people.person(owner)).name
         zone, settings = self._words.zone_of(chat, person), self._settings
         return OpeningFacts(
-            bot_name=settings.bot.names[0], who=self.personas.of(chat.persona).full.who, owner=settings.bot.owner, zone=zone,
-            tz=self._words.tz(zone), now=now, chat=self._seen(chat),
+            bot_name=settings.bot.names[0], who=self.personas.of(chat.persona).full.who, owner=settings.bot.owner,
+            zone=zone, tz=self._words.tz(zone), now=now, chat=self._seen(chat),
             present=tuple(present), names=names, memories=memories,
             dialogues=await self._store.digests.recent(audience, DIALOGUES),
             vitality={memory.id: vitality(memory, now) for memory in memories},

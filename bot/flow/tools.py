@@ -12,6 +12,7 @@ from bot.flow.asked import asked_tools
 from bot.flow.getting import Notes, calendar, getting
 from bot.flow.looking import RESULT_TOKENS, look_tool
 from bot.flow.media import Media
+from bot.flow.promising import promising_tool
 from bot.flow.recalling import Recalling
 from bot.flow.words import Words
 from bot.memory.experience import experience_tool
@@ -78,6 +79,7 @@ def make_tools(
         *(recalls if settings.memory.inject in ("tool", "both") else ()),
         experience_tool(experience, saved, store.tombstones.covers, done),
         *asked_tools(store, words, asked_specs(find), settings.bot.names),
+        promising_tool(store, words, _spec(find("tools/add_commitment.json")), settings.bot.names),
         listen_tool(listen_spec(find), quiet),
         *((look_tool(look_spec(find), store, media, words),) if media is not None else ()),
         *((skill_tool(skill_spec(find), texts),) if skills else ()),
@@ -86,7 +88,7 @@ def make_tools(
 
 def tool_specs(find: Callable[[str], Path]) -> tuple[ToolSpec, ...]:
     """What the model reads of the tools of memory; ConfigError names a file that is broken."""
-    return (*recall_specs(find), *asked_specs(find))
+    return (*recall_specs(find), *asked_specs(find), _spec(find("tools/add_commitment.json")))
 
 
 def recall_specs(find: Callable[[str], Path]) -> tuple[ToolSpec, ToolSpec, ToolSpec]:

@@ -82,7 +82,7 @@ def _weekday(which: str, name: str, today: date) -> date | None:
 
 
 def _english(name: str, today: date) -> date | None:
-    number = _ENGLISH_DAYS.index(name.split()[-1].removesuffix("day"))
+    number = _ENGLISH_DAYS.index(name.rsplit(maxsplit=1)[-1].removesuffix("day"))
     ahead = (number - today.weekday()) % 7
     return None if name.startswith("next") or not ahead else today + timedelta(days=ahead)
 

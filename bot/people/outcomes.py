@@ -16,7 +16,8 @@ LONGEST = 40
 
 _VETO = re.compile(
     r"没|未|不|别|还要|快要|想|准备|打算|如果|要是|等.{0,8}再|才|[他她]|(?<!给)[你您]|谁|大家|我[妈爸姐哥弟妹]|什么|怎么|昨天的|nothing"
-    r"|\b(?:not|n't|never|if|when|once|will|'ll|going to|gonna|should|want|need|almost|nearly|he|she|they|who|your|you"
+    r"|\b(?:not|n't|never|if|when|once|will|'ll|going to|gonna|should|want|need|almost|nearly|he|she|they|who"
+    r"|your|you"
     r"|is it|are we|have you)\b|n't\b"
 )
 _LEAD = r"(?:(?:好了?|嗯+|哦+|对了|报告|搞定|ok|okay|hey|yes|yeah|yep|all|finally|just|already|update|todo)[ ,:!]+)*"
@@ -33,16 +34,22 @@ _ZH_ONGOING = re.compile(
     rf"|(?:我)?(?P<c>.{{0,20}}?)快{_VERB}?[好完]了|(?:我)?已经开始(?P<d>{_VERB}.*)了?"
 )
 _PAST = (
-    r"sent|paid|brought|called|texted|emailed|returned|finished|submitted|fixed|wrote|written|booked|bought|handled|delivered|helped"
-    r"|checked|reviewed|gave|told|reminded|cleaned|dropped|prepared|uploaded|ordered|cooked|mailed|washed|shared|forwarded|watered"
-    r"|fed|walked|done|did|made|replied|printed|posted|updated|transferred|scheduled|arranged|renewed|picked|completed|turned in"
+    r"sent|paid|brought|called|texted|emailed|returned|finished|submitted|fixed|wrote|written|booked|bought"
+    r"|handled|delivered|helped"
+    r"|checked|reviewed|gave|told|reminded|cleaned|dropped|prepared|uploaded|ordered|cooked|mailed|washed"
+    r"|shared|forwarded|watered"
+    r"|fed|walked|done|did|made|replied|printed|posted|updated|transferred|scheduled|arranged|renewed|picked"
+    r"|completed|turned in"
 )
 _EN_DONE = re.compile(
-    rf"(?:i(?:'ve| have| just| already| finally)*|just|already|finally)? ?(?:just |already |finally )*(?P<what>(?:{_PAST})(?: .*)?)"
-    rf"|(?P<thing>(?:the|my|that|it)(?:[a-z' ]{{1,30}})?)(?: is|'s| are| was| were| has been| got| have been) (?:all |finally |already )*(?:{_PAST})(?: now| already)?"
+    rf"(?:i(?:'ve| have| just| already| finally)*|just|already|finally)? ?(?:just |already "
+    rf"|finally )*(?P<what>(?:{_PAST})(?: .*)?)"
+    rf"|(?P<thing>(?:the|my|that|it)(?:[a-z' ]{{1,30}})?)(?: is|'s| are| was| were| has been| got"
+    rf"| have been) (?:all |finally |already )*(?:{_PAST})(?: now| already)?"
 )
 _EN_ONGOING = re.compile(
-    r"(?:i'?m |i am )?(?:still |already |currently )*working on (?P<a>.+)|i'?m on (?P<b>it)|(?:i'?ve )?(?:just )?started (?P<c>.+)"
+    r"(?:i'?m |i am )?(?:still |already |currently )*working on (?P<a>.+)|i'?m on (?P<b>it)"
+    r"|(?:i'?ve )?(?:just )?started (?P<c>.+)"
     r"|(?:i'?m )?halfway (?:through|done)(?P<d>.*)|almost done(?: with)?(?P<e>.*)"
 )
 _ANY = re.compile(r"[了啦咯在定妥]|收工|done|ing\b|\b(?:" + _PAST + r")\b|halfway|started|on it")

@@ -63,7 +63,8 @@ class Arrival:
     to stop: `receipt` is a sentence by its key in a script, and `spared` tells the waiting texts that are done though
     nothing is answered any more. `pace` sets a decision's deadline by what waits in the chat; `interrupts`: the message
     cuts a turn short that answers its sender, and both are asked `pause_ms` later, ms. `remarks` are what it lets on
-    about the last reply, `promising` what it says of its writer's promises, from the name of their time zone ("": none).
+    about the last reply, `promising` what it says of its writer's promises, given the name of their zone
+    ("": none).
     """
 
     incoming: Incoming

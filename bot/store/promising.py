@@ -9,7 +9,7 @@ from bot.store.commitments import delete, settle, store_commitment, visible_comm
 from bot.text.alike import meant
 from bot.text.fold import fold
 from bot.types.commitment import NewCommitment, Outcome, Promise
-from bot.types.event import ChatKind
+from bot.types.memory import Visibility
 from bot.types.people import Audience, Chat
 
 Covers = Callable[[str], bool]
@@ -37,7 +37,7 @@ def note_promises(db: sqlite3.Connection, accepted: Accepted, arrival: Arrival, 
 
 
 def _new(promise: Promise, owner_id: int, chat: Chat, event_id: int, at: int) -> NewCommitment:
-    seen = "private" if chat.kind == "dm" else "chat"
+    seen: Visibility = "private" if chat.kind == "dm" else "chat"
     return NewCommitment(owner_id, chat.id, seen, promise.text, at, "rule", (event_id,), promise.due_at)
 
 
@@ -60,7 +60,7 @@ def _said(db: sqlite3.Connection, chat_id: int, event_id: int, arrival: Arrival)
 
 
 def _settle(db: sqlite3.Connection, chat: Chat, owner_id: int, outcome: Outcome, at: int) -> None:
-    where, params = visible_commitment(Audience(chat.id, cast("ChatKind", chat.kind), (owner_id,)))
+    where, params = visible_commitment(Audience(chat.id, chat.kind, (owner_id,)))
     rows = db.execute(f"SELECT id, text FROM commitment WHERE ended_at IS NULL AND {where}", params).fetchall()
     number = meant(outcome.about, [(cast("int", row[0]), str(row[1])) for row in rows])
     if number is not None:

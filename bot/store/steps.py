@@ -8,6 +8,8 @@ from typing import cast
 from bot.errors import StoreError
 from bot.store.brought import note
 from bot.store.changes import goes_on, showing, still_there
+from bot.store.commitments import settle as settle_commitment
+from bot.store.commitments import store_commitment
 from bot.store.cutting import give_way
 from bot.store.events import finish
 from bot.store.feedback import Use, told
@@ -35,7 +37,8 @@ TURN = """SELECT turn.id, turn.chat_id, turn.session_id, epoch_id, turn.number, 
 class Asking:
     """Everything the first commit of a turn holds. `session_id` None opens a session, `epoch` begins an epoch.
 
-    `ends` is why a session that is still open, though its time is over, ends with this turn; `memories` and `digests`
+    `ends` is why a session that is still open, though its time is over, ends with this turn; `memories`, `digests`
+    and `commitments`
     are those that the opening tells, `recalled` the memories that are told besides, `brought` is noted of both; what
     is told is strengthened at most once in `rest_ms`.
     """
@@ -57,6 +60,7 @@ class Asking:
     ends: CloseReason = ""
     memories: tuple[int, ...] = ()
     digests: tuple[int, ...] = ()
+    commitments: tuple[int, ...] = ()
     mode_why: str = ""
     recalled: tuple[int, ...] = ()
     brought: tuple[Brought, ...] = ()
@@ -147,6 +151,7 @@ def ask(db: sqlite3.Connection, asking: Asking, at: int) -> Asked:
     note(db, turn_id, asking.brought)
     _tell(db, entry_id, "memory", (*asking.memories, *asking.recalled))
     _tell(db, entry_id, "digest", asking.digests)
+    _tell(db, entry_id, "commitment", asking.commitments)
     db.execute("UPDATE epoch SET logged_upto = max(logged_upto, ?) WHERE id = ?", (asking.logged_upto, epoch_id))
     db.executemany(
         "INSERT INTO turn_event (turn_id, event_id) VALUES (?, ?)", [(turn_id, number) for number in asking.answering]
@@ -217,6 +222,10 @@ def tool_done(db: sqlite3.Connection, turn: Turn, outcome: ToolOutcome, at: int)
                 "JOIN entry ON entry.id = derived_id WHERE edge.kind = 'entry' AND entry.epoch_id = ?",
                 (stored, turn.epoch_id),
             )
+    if outcome.commitment is not None:
+        text = text.replace("{id}", str(store_commitment(db, outcome.commitment, at)))
+    if outcome.settled is not None:
+        settle_commitment(db, outcome.settled.number, turn.person_id, outcome.settled.state, at)
     if outcome.quiet:
         hush(db, turn.chat_id, None, "stopped", at)
     message = Message("tool", text, tool_call_id=outcome.call_id)
@@ -240,7 +249,7 @@ def _answers(db: sqlite3.Connection, entry_id: int, turn_id: int) -> None:
 
 
 def _tell(db: sqlite3.Connection, entry_id: int, kind: str, derived: tuple[int, ...]) -> None:
-    """Verb part: an entry that tells memories or digests comes from the same events as they do."""
+    """Verb part: an entry that tells memories, digests or commitments comes from the same events as they do."""
     sql = "SELECT ?, ?, event_id FROM edge WHERE kind = ? AND derived_id = ?"
     rows = [("entry" if kind == "memory" else "told", entry_id, kind, number) for number in derived]
     db.executemany(f"INSERT OR IGNORE INTO edge (kind, derived_id, event_id) {sql}", rows)

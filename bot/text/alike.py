@@ -22,8 +22,10 @@ MEANT = 0.5
 _FORM = re.compile(
     r"答应|保证|发誓|承诺|[说约讲][好定]|一定|肯定|绝对|记得|记着|不会忘记?|尽快|按时|准时|已经|终于|刚刚|等会儿?|等下|待会儿?|一会儿?|晚点|回头|马上"
     r"|大?后天|[今明昨][天晚早儿日]|(?:这|下)*个?(?:周|星期|礼拜)[一二三四五六日天末]?|早上|上午|中午|下午|晚上|[0-9一二三四五六七八九十]+[点号月日](?:半)?"
-    r"|\b(?:promised?|swear|guarantee|definitely|surely|certainly|remember|forget|sure|won|gonna|going|today|tonight|tomorrow"
-    r"|later|soon|already|just|finally|next|week|month|morning|evening|afternoon|day|after|before|monday|tuesday|wednesday"
+    r"|\b(?:promised?|swear|guarantee|definitely|surely|certainly|remember|forget|sure|won|gonna|going|today"
+    r"|tonight|tomorrow"
+    r"|later|soon|already|just|finally|next|week|month|morning|evening|afternoon|day|after|before|monday"
+    r"|tuesday|wednesday"
     r"|thursday|friday|saturday|sunday|word|agreed|sorry|ok|okay|done|all|now|back|get|got|first|thing)\b"
 )
 _EMPTY = frozenset(
