@@ -74,13 +74,12 @@ def make_tools(
     done = words.openings.text("experience_saved", words.language, id="{id}")
     recall, get, experience = recall_specs(find)
     recalls = (recall_tool(recall, search, render, zone), getting(store, words, get, notes))
-    quiet = words.openings.text("listen_stopped", words.language)
     return (
         *(recalls if settings.memory.inject in ("tool", "both") else ()),
         experience_tool(experience, saved, store.tombstones.covers, done),
         *asked_tools(store, words, asked_specs(find), settings.bot.names),
         promising_tool(store, words, _spec(find("tools/add_commitment.json")), settings.bot.names),
-        listen_tool(listen_spec(find), quiet),
+        listen_tool(listen_spec(find), words.openings.text("listen_stopped", words.language)),
         *((look_tool(look_spec(find), store, media, words),) if media is not None else ()),
         *((skill_tool(skill_spec(find), texts),) if skills else ()),
     )

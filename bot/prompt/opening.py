@@ -1,5 +1,8 @@
 """The opening block: where we are, who is here, and the warm boot. Pure; frozen once it is logged."""
 
+from dataclasses import replace
+
+from bot.prompt.people import people
 from bot.prompt.warmboot import Words, fit, sections
 from bot.text.clean import as_data, clean
 from bot.text.dates import DayWords
@@ -15,8 +18,10 @@ PEOPLE = 8
 def opening(facts: OpeningFacts, words: Words, days: DayWords, limit: int) -> str:
     """The whole block in at most about `limit` tokens; place and people always, memories as many as fit."""
     head = clean("\n".join(_head(facts, words)))
-    boot = boot_text(facts, words, days, limit - estimate_tokens(head))
-    return head + ("\n" + boot if boot else "")
+    known = people(facts, _plain, limit, estimate_tokens)
+    left = limit - estimate_tokens(head) - estimate_tokens(known.text)
+    rest = replace(facts, memories=tuple(each for each in facts.memories if each.id not in known.told))
+    return "\n".join(filter(None, (head, clean(known.text), boot_text(rest, words, days, left))))
 
 
 def present(facts: OpeningFacts, words: Words) -> str:

@@ -3,6 +3,7 @@
 import sqlite3
 from typing import cast
 
+from bot.store.addressing import addresses
 from bot.store.copies import passed_on
 from bot.store.documents import drop, forget_terms
 from bot.store.events import finish
@@ -32,7 +33,7 @@ def delete(db: sqlite3.Connection, chat_id: int, target: str, at: int, shelf: Sh
 def erase(db: sqlite3.Connection, said: dict[int, str], at: int, shelf: Shelf) -> None:
     """Verb part: these lines (id: text) are gone with everything made from them."""
     texts = {text for text in said.values() if text}
-    gone_ids = set(said) | _receipts(db, set(said))
+    gone_ids = set(said) | _receipts(db, set(said)) | addresses(db, said)
     stale = logs_of(db, gone_ids) | _own_logs(db, set(said))
     for text in sorted(texts) if len(said) == 1 else (None,):
         gone_ids |= replies(db, text, set(said), stale)

@@ -94,8 +94,8 @@ class Events:
     def __init__(
         self, database: Database, lists: Lists, change: Change, halt: Halt, remark: Remark, promise: Promise
     ) -> None:  # fmt: skip
-        """`change`, `halt`, `remark` and `promise` carry out, within the commit, what an event other than a message
-        does to older ones, what a command to stop does, what a message lets on about the last reply, and what it promises.
+        """`change`, `halt`, `remark` and `promise` carry out, within the commit, what an event but a message does to
+        older ones, what a command to stop does, what a message lets on about the last reply, and what it promises.
         """
         self._database = database
         self._change = change

@@ -139,7 +139,8 @@ def _sources(db: sqlite3.Connection, memory_id: int) -> set[int]:
     """The very messages that it was told in; also one whose text is gone by its age may stand in a note."""
     rows = db.execute(
         "SELECT event.id FROM edge JOIN event ON event.id = edge.event_id WHERE edge.kind = 'memory' "
-        "AND edge.derived_id = ? AND event.hidden IN ('', 'old') AND event.kind = 'message'",
+        "AND edge.derived_id = ? AND event.hidden IN ('', 'old') "
+        "AND (event.kind = 'message' OR event.label = 'address')",
         (memory_id,),
     )
     return {cast("int", row[0]) for row in rows}

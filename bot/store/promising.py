@@ -11,6 +11,7 @@ from bot.text.fold import fold
 from bot.types.commitment import NewCommitment, Outcome, Promise
 from bot.types.memory import Visibility
 from bot.types.people import Audience, Chat
+from bot.types.tool import ToolOutcome
 
 Covers = Callable[[str], bool]
 
@@ -34,6 +35,15 @@ def note_promises(db: sqlite3.Connection, accepted: Accepted, arrival: Arrival, 
     for promise in promising.made:
         if not covers(promise.text):
             store_commitment(db, _new(promise, event.person_id, chat, said, event.at), at)
+
+
+def promised(db: sqlite3.Connection, outcome: ToolOutcome, owner_id: int, at: int) -> str:
+    """Verb part: store a tool's commitment, or what became of one of that person's; the text with its number."""
+    if outcome.settled is not None:
+        settle(db, outcome.settled.number, owner_id, outcome.settled.state, at)
+    if outcome.commitment is None:
+        return outcome.text
+    return outcome.text.replace("{id}", str(store_commitment(db, outcome.commitment, at)))
 
 
 def _new(promise: Promise, owner_id: int, chat: Chat, event_id: int, at: int) -> NewCommitment:

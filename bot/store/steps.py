@@ -8,8 +8,6 @@ from typing import cast
 from bot.errors import StoreError
 from bot.store.brought import note
 from bot.store.changes import goes_on, showing, still_there
-from bot.store.commitments import settle as settle_commitment
-from bot.store.commitments import store_commitment
 from bot.store.cutting import give_way
 from bot.store.events import finish
 from bot.store.feedback import Use, told
@@ -17,6 +15,7 @@ from bot.store.indexing import index_lines
 from bot.store.keeping import store_memory
 from bot.store.ledger import Owner, Reservation, Settlement, reserve, settle
 from bot.store.outbox import put, take, withdraw
+from bot.store.promising import promised
 from bot.store.sessions import NewEpoch, close, open_epoch, open_session, take_part
 from bot.store.voiding import ANSWERS_OFF_RECORD, drop_forgotten, end_turn
 from bot.store.windows import hush, keep_open
@@ -37,10 +36,9 @@ TURN = """SELECT turn.id, turn.chat_id, turn.session_id, epoch_id, turn.number, 
 class Asking:
     """Everything the first commit of a turn holds. `session_id` None opens a session, `epoch` begins an epoch.
 
-    `ends` is why a session that is still open, though its time is over, ends with this turn; `memories`, `digests`
-    and `commitments`
-    are those that the opening tells, `recalled` the memories that are told besides, `brought` is noted of both; what
-    is told is strengthened at most once in `rest_ms`.
+    `ends` is why a session that is still open, though its time is over, ends with this turn; `memories`, `digests` and
+    `commitments` are those that the opening tells, `recalled` the memories that are told besides, `brought` is noted of
+    both; what is told is strengthened at most once in `rest_ms`.
     """
 
     chat_id: int
@@ -211,7 +209,7 @@ def tool_done(db: sqlite3.Connection, turn: Turn, outcome: ToolOutcome, at: int)
     goes_on(db, turn.id)
     if db.execute("SELECT 1 FROM effect WHERE key = ?", (key,)).fetchone():
         return
-    text = outcome.text
+    text = promised(db, outcome, turn.person_id, at)
     if outcome.memory is not None:
         stored = store_memory(db, outcome.memory, at, outcome.merging).id
         text = text.replace("{id}", str(stored))
@@ -222,10 +220,6 @@ def tool_done(db: sqlite3.Connection, turn: Turn, outcome: ToolOutcome, at: int)
                 "JOIN entry ON entry.id = derived_id WHERE edge.kind = 'entry' AND entry.epoch_id = ?",
                 (stored, turn.epoch_id),
             )
-    if outcome.commitment is not None:
-        text = text.replace("{id}", str(store_commitment(db, outcome.commitment, at)))
-    if outcome.settled is not None:
-        settle_commitment(db, outcome.settled.number, turn.person_id, outcome.settled.state, at)
     if outcome.quiet:
         hush(db, turn.chat_id, None, "stopped", at)
     message = Message("tool", text, tool_call_id=outcome.call_id)
