@@ -52,9 +52,9 @@ async def test_own_words_of_the_turn_are_noted_once(world: World, said: str, tex
         (f"不会吧，谁说{PROMISE}的", {}),
     ],
 )
-async def test_what_the_person_did_not_say_is_not_noted(world: World, said: str, facts: dict[str, object]) -> None:
+async def test_what_the_person_did_not_say_is_not_noted(world: World, said: str, facts: dict[str, bool]) -> None:
     note(world, text=PROMISE)
-    await world.say(said, **facts)
+    await world.say(said, forwarded=facts.get("forwarded", False))
     assert kept(world) == []
 
 

@@ -152,11 +152,12 @@ def promising(text: str) -> bool:
 def promises(words: Words) -> tuple[tuple[str, str], ...]:
     """What the writer promises, in their own words, each with the folded sentence it stands in."""
     found: dict[str, str] = {}
+    doubted = {sentence: _VETO.search(sentence) is not None for sentence in {each.sentence for each in words.clauses}}
     for number, clause in enumerate(words.clauses):
-        if clause.asks or _VETO.search(clause.sentence):
+        if clause.asks or doubted[clause.sentence]:
             continue
-        same = [each if each.sentence == clause.sentence else None for each in words.clauses]
-        before, after = same[number - 1] if number else None, (*same, None)[number + 1]
+        beside = (words.clauses[number - 1] if number else None, *words.clauses[number + 1 : number + 2], None)
+        before, after = (each if each and each.sentence == clause.sentence else None for each in beside[:2])
         span = _span(clause, before, after)
         text = words.written(*span) if span is not None else ""
         if text and len(text) <= LONGEST:

@@ -6,7 +6,7 @@ from typing import cast
 
 from bot.store.arrival import Accepted, Arrival
 from bot.store.commitments import delete, settle, store_commitment, visible_commitment
-from bot.text.alike import meant
+from bot.text.alike import alike, meant
 from bot.text.fold import fold
 from bot.types.commitment import NewCommitment, Outcome, Promise
 from bot.types.memory import Visibility
@@ -131,19 +131,23 @@ def _lines(db: sqlite3.Connection, number: int) -> list[tuple[int, str]]:
 
 
 def join_promises(db: sqlite3.Connection, owner_id: int) -> None:
-    """Verb part: two persons are one; of open promises that say the same in one place one is left, with all edges."""
+    """Verb part: two persons are one; of open promises that say the same in one place the older is left, with the
+    later's day and all edges."""
     rows = db.execute(
-        "SELECT old.id, new.id, new.due_at FROM commitment AS old JOIN commitment AS new ON new.folded = old.folded "
-        "AND new.id > old.id AND new.owner_id = old.owner_id AND new.visibility = old.visibility "
-        "AND (old.visibility <> 'chat' OR new.chat_id = old.chat_id) WHERE old.owner_id = ? AND old.ended_at IS NULL "
-        "AND new.ended_at IS NULL AND old.text <> '' ORDER BY old.id",
+        "SELECT id, text, due_at, CASE visibility WHEN 'chat' THEN chat_id ELSE visibility END FROM commitment "
+        "WHERE owner_id = ? AND ended_at IS NULL ORDER BY made_at, id",
         (owner_id,),
     ).fetchall()
-    for old, new, due_at in rows:
-        db.execute("UPDATE commitment SET due_at = coalesce(?, due_at) WHERE id = ?", (due_at, old))
+    kept: list[tuple[int, str, object]] = []
+    for number, text, due_at, place in rows:
+        same = next((each for each, said, there in kept if there == place and alike(said, text)), None)
+        if same is None:
+            kept.append((number, text, place))
+            continue
+        db.execute("UPDATE commitment SET due_at = coalesce(?, due_at) WHERE id = ?", (due_at, same))
         db.execute(
             "INSERT OR IGNORE INTO edge (kind, derived_id, event_id) SELECT kind, ?, event_id FROM edge "
             "WHERE kind = 'commitment' AND derived_id = ?",
-            (old, new),
+            (same, number),
         )
-        delete(db, [new])
+        delete(db, [number])

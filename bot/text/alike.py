@@ -19,6 +19,9 @@ STEM = 4
 MEANT = 0.5
 """Words mean a promise when so much of them is in it."""
 
+NAMED = 0.8
+"""Words name a promise when so much of them is in it: 修药箱的事 says one thing more."""
+
 _FORM = re.compile(
     r"答应|保证|发誓|承诺|[说约讲][好定]|一定|肯定|绝对|记得|记着|不会忘记?|尽快|按时|准时|已经|终于|刚刚|等会儿?|等下|待会儿?|一会儿?|晚点|回头|马上"
     r"|大?后天|[今明昨][天晚早儿日]|(?:这|下)*个?(?:周|星期|礼拜)[一二三四五六日天末]?|早上|上午|中午|下午|晚上|[0-9一二三四五六七八九十]+[点号月日](?:半)?"
@@ -64,6 +67,13 @@ def meant(about: str, texts: Iterable[tuple[int, str]]) -> int | None:
     }
     most = [number for number, count in fits.items() if count == max(fits.values())]
     return most[0] if len(most) == 1 else None
+
+
+def named(about: str, text: str) -> bool:
+    """Whether words name this promise beyond doubt: nearly all that they say is in it."""
+    words = core(about)
+    shared = words & core(text)
+    return _weight(shared) >= LEAST and len(shared) >= NAMED * len(words)
 
 
 def core(text: str) -> frozenset[str]:
