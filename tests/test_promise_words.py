@@ -22,7 +22,8 @@ PRECISION, RECALL = 0.97, 0.93
 def sayings(name: str) -> list[tuple[str, str, str]]:
     """Label, message, and what is expected of it."""
     lines = (SAYINGS / name).read_text("utf-8").splitlines()
-    return [(*line.split("\t"), "", "")[:3] for line in lines if line and not line.startswith("#")]  # type: ignore[misc]
+    rows = [[*line.split("\t"), "", ""] for line in lines if line and not line.startswith("#")]
+    return [(row[0], row[1], row[2]) for row in rows]
 
 
 def test_what_is_read_as_a_promise_is_one_in_three_scripts() -> None:

@@ -1,21 +1,12 @@
 """What people promise in their own messages is kept, joined, ended and forgotten with them."""
 
-import asyncio
-import tempfile
-from itertools import combinations
-from pathlib import Path
-
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from bot.store.digests import Digested
 from bot.store.merge import merge
-from bot.text.alike import alike
 from bot.types.commitment import NewCommitment
 from bot.types.digest import Digest
 from bot.types.event import Incoming
-from bot.types.people import Audience
 from tests.living import later
 from tests.world import NINE, World
 
@@ -183,65 +174,6 @@ async def test_a_digest_joins_what_the_rule_noted_and_revives_nothing(world: Wor
     assert kept(world, "id, text, state") == before
 
 
-LISTS = {
-    "zh-Hans": ("我明天把报告发给你", "1. 我明天把报告发给你 · 还没做 · 明天", "1. 我明天把报告发给你 · 还没做 · 该在昨天，过了"),
-    "zh-Hant": ("我明天把報告發給你", "1. 我明天把報告發給你 · 還沒做 · 明天", "1. 我明天把報告發給你 · 還沒做 · 該在昨天，過了"),
-    "en": (
-        "I'll send you the file tomorrow", "1. I'll send you the file tomorrow · open · tomorrow",
-        "1. I'll send you the file tomorrow · open · was due yesterday",
-    ),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("script", LISTS)
-async def test_the_list_tells_what_is_open_with_its_day_in_words(world: World, script: str) -> None:
-    said, open_, over = LISTS[script]
-    await world.say(said)
-    await world.say(".ai promise")
-    assert world.replies[-1] == open_
-    await later(world, 2)
-    await world.say(".ai promise")
-    assert world.replies[-1] == over
-
-
-async def test_a_person_settles_their_own_by_number(world: World) -> None:
-    await world.say("我答应妈妈周末回家吃饭")
-    await world.say("我今晚把碗洗好")
-    for words, answer in (
-        ("doing 1", "好，1 在做"), ("done 1", "好，1 做到了"), ("fail #2", "知道了，2 没做到"),
-        ("", "没有你答应过还没做的事"), ("open 1", "好，1 还没做"), ("done 9", "这里没有你这个编号的承诺"),
-        ("done x", "这里没有你这个编号的承诺"),
-    ):  # fmt: skip
-        await world.say(f".ai promise {words}".strip())
-        assert world.replies[-1] == answer
-    await world.say(".ai promise all")
-    assert "2. 我今晚把碗洗好 · 没做到" in world.replies[-1]
-    await world.say(".ai promise drop 2")
-    await world.say(".ai promise all")
-    assert "洗好" not in world.replies[-1]
-    assert world.rows("SELECT count(*) FROM commitment WHERE instr(text || folded, '洗好')") == [(0,)]
-    await world.say(".ai promise nonsense")
-    assert world.replies[-1].startswith("可以这样说：.ai promise")
-
-
-async def test_what_was_promised_in_private_no_group_hears_of(world: World) -> None:
-    await world.say("我明天把离婚协议交给你")
-    await world.say("我明天把蛋糕带给大家", group=GROUP)
-    await world.say(".ai promise", group=GROUP)
-    assert world.replies[-1] == "2. 我明天把蛋糕带给大家 · 还没做 · 明天"
-    await world.say(".ai promise drop 1", group=GROUP)
-    assert world.replies[-1] == "这里没有你这个编号的承诺"
-    await world.say(".ai promise all", "阿明", GROUP)
-    assert world.replies[-1] == "没有你答应过还没做的事"
-    await world.say(".ai promise done 2", "阿明", GROUP)
-    assert kept(world, "state") == [("pending",), ("pending",)]
-    await world.say(".ai promise")
-    assert world.replies[-1] == "1. 我明天把离婚协议交给你 · 还没做 · 明天"
-    group = Audience(2, "group", (1, 2))
-    assert [each.text for each in await world.store.commitments.open(group, 9)] == ["我明天把蛋糕带给大家"]
-    assert await world.store.commitments.open(Audience(2, "group", (2,)), 9) == ()
-
-
 async def test_a_promise_alone_can_be_forgotten(world: World) -> None:
     await world.say("我答应外婆周六去修蓝色药箱")
     await world.say("忘掉我答应外婆周六去修蓝色药箱")
@@ -275,50 +207,3 @@ async def test_a_crash_leaves_a_promise_with_its_message_or_neither(world: World
     await world.crash()
     assert kept(world) == [("我明天把报告发给你",)]
     assert world.rows("SELECT count(*) FROM edge WHERE kind = 'commitment'") == [(1,)]
-
-
-@settings(max_examples=8)
-@given(
-    st.lists(
-        st.tuples(st.sampled_from(("say", "edit", "delete", "done", "aside", "again")), st.integers(0, 3)), max_size=14
-    )
-)
-def test_every_open_promise_stands_in_a_visible_message(steps: list[tuple[str, int]]) -> None:
-    asyncio.run(walk(steps))
-
-
-async def walk(steps: list[tuple[str, int]]) -> None:
-    """People say, edit, delete and set aside promises in any order."""
-    things = ("报告", "照片", "钥匙", "药箱")
-    with tempfile.TemporaryDirectory() as folder:
-        world = await World(Path(folder) / "data").open()
-        try:
-            for number, (step, thing) in enumerate(steps):
-                match step:
-                    case "say" | "again":
-                        await world.say(f"我明天把{things[thing]}带给你", external_id=f"m{thing}-{number}")
-                    case "edit":
-                        await happens(world, "edit", newest(world), f"我后天把{things[thing]}还给你")
-                    case "delete":
-                        await happens(world, "delete", newest(world))
-                    case "done":
-                        await world.say(f"{things[thing]}带给你了")
-                    case _:
-                        await world.say("别记这个")
-            assert world.rows(
-                "SELECT text FROM commitment WHERE text <> '' AND NOT EXISTS (SELECT 1 FROM edge JOIN event "
-                "ON event.id = event_id WHERE edge.kind = 'commitment' AND derived_id = commitment.id "
-                "AND hidden = '' AND off_record = 0)"
-            ) == []  # fmt: skip
-            open_ = [row[0] for row in world.rows("SELECT text FROM commitment WHERE ended_at IS NULL")]
-            assert not any(alike(str(one), str(other)) for one, other in combinations(open_, 2))
-        finally:
-            await world.close()
-
-
-def newest(world: World) -> str:
-    """The platform's id of the newest visible message that promises something."""
-    rows = world.rows(
-        "SELECT external_id FROM event WHERE kind = 'message' AND hidden = '' AND external_id LIKE 'm%' ORDER BY id DESC"
-    )
-    return str(rows[0][0]) if rows else "none"

@@ -23,7 +23,7 @@ from bot.model.client import OpenAIModel
 from bot.ports import Clock
 from bot.prompt.persona import Persona, read_bootstraps
 from bot.prompt.personas import persona_folders
-from bot.prompt.skills import read_skills
+from bot.prompt.skills import Skill, read_skills
 from bot.resources import Prompts, resource_dir
 from bot.rooms import Parts
 from bot.store.store import Store
@@ -74,17 +74,25 @@ def text_problems(settings: Settings, data: Path) -> tuple[str, ...]:
     tools = attempt(lambda: tool_specs(find)) or ()
     place = attempt(lambda: find_place(settings, data))
     if place is not None:
-        for each in {place.persona, *place.personas.values()}:
-            attempt(lambda each=each: _read_persona(settings, each, find, tools))  # type: ignore[misc]
+        for folder in {place.persona, *place.personas.values()}:
+            problems += _persona_problems(settings, folder, find, tools)
     return (*problems, *price_problems(settings))
 
 
-def _read_persona(
+def _persona_problems(
     settings: Settings, folder: Path, find: Callable[[str], Path], tools: tuple[ToolSpec, ...]
-) -> None:  # fmt: skip
-    """ConfigError when it cannot be used."""
-    persona = Persona(folder, read_skills(folder), settings.heartbeat.on, settings.speak.paced)
-    read_bootstraps(find, persona, settings.bot.names[0], tools, "")
+) -> Iterator[str]:  # fmt: skip
+    """What is wrong with the files of one persona and with its skills."""
+    skills: tuple[Skill, ...] = ()
+    try:
+        skills = read_skills(folder)
+    except ConfigError as error:
+        yield from error.problems
+    try:
+        persona = Persona(folder, skills, settings.heartbeat.on, settings.speak.paced)
+        read_bootstraps(find, persona, settings.bot.names[0], tools, "")
+    except ConfigError as error:
+        yield from error.problems
 
 
 def find_place(settings: Settings, data: Path) -> Place:
