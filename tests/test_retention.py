@@ -13,6 +13,7 @@ ENDS = {
     "transcript_days": "attachment brought turn_memory feedback sent",
     "log_days": "entry",
     "memory.life.archive_days": "merged",
+    "memory.commitment_days": "commitment",
     "with what they belong to": "doc doc_text edge vector note_chunk note_line rewriting",
     "when they are forgotten, tidied away, or their file goes": "memory digest note",
     "when they are over": "window code question lately",
