@@ -74,8 +74,8 @@ def text_problems(settings: Settings, data: Path) -> tuple[str, ...]:
     tools = attempt(lambda: tool_specs(find)) or ()
     place = attempt(lambda: find_place(settings, data))
     if place is not None:
-        for folder in {place.persona, *place.personas.values()}:
-            problems += _persona_problems(settings, folder, find, tools)
+        for persona in {place.persona, *place.personas.values()}:
+            problems += _persona_problems(settings, persona, find, tools)
     return (*problems, *price_problems(settings))
 
 
