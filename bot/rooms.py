@@ -1,7 +1,7 @@
 """What a house is built of, and the rooms that work by one configuration. It starts nothing."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from bot.config.settings import Settings
 from bot.flow.answering import Answering, Reach
 from bot.flow.aside import Aside
 from bot.flow.background import BackgroundGate
-from bot.flow.booting import Booting
+from bot.flow.booting import Booting, Wake
 from bot.flow.bringing import Bringing
 from bot.flow.calling import Caller
 from bot.flow.closing import Closing
@@ -41,7 +41,8 @@ from bot.flow.turn import Brain, TurnRunner
 from bot.flow.vectorising import Vectorising
 from bot.flow.words import Words
 from bot.ports import Adapter, Clock
-from bot.prompt.persona import NAME_MARK, Persona, persona_words, read_bootstraps, read_who
+from bot.prompt.persona import NAME_MARK, Persona, read_who
+from bot.prompt.personas import read_personas, words_of
 from bot.prompt.skills import read_skills
 from bot.prompt.template import read_templates
 from bot.session.activation import SpeakingRules
@@ -56,6 +57,7 @@ from bot.types.reload import Reload
 @dataclass(frozen=True, slots=True)
 class Parts:
     """What the house is built of. `prompts` finds a prompt file by name; `seeing` are the prices of looking.
+    `personas` are the folders of all personas by name, `persona` is that of the configured one.
 
     A reload brings others with the same store, clock, log and aside.
     """
@@ -71,6 +73,7 @@ class Parts:
     aside: Aside = field(default_factory=Aside)
     seeing: Rate | None = None
     reload: Reload | None = None
+    personas: Mapping[str, Path] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,22 +143,51 @@ def make_planner(
     """What composing needs, for the running house and for commands that only look."""
     settings, words = parts.settings, parts.words
     media = media or make_media(parts, lambda _: None)
-    recalling, skills = make_recalling(parts, calls, pays=pays), read_skills(parts.persona)
-    persona = Persona(parts.persona, skills, settings.heartbeat.on, settings.speak.paced)
-    templates = read_templates(parts.prompts, parts.persona)
-    booting = Booting(parts.store, settings, words, templates, read_who(persona, settings.bot.names[0]), parts.log)
+    recalling, personas = make_recalling(parts, calls, pays=pays), read_folders(parts)
+    skills, wakes = skills_of(personas, settings), wakes_of(parts, personas)
+    booting = Booting(
+        parts.store, settings, words, lambda name: wakes.get(name, wakes[settings.persona]), parts.log
+    )  # fmt: skip
     tools = make_tools(
         parts.store, words, parts.prompts, Remembered(recalling, make_notes(parts, lambda: None).read, booting),
         settings, media if settings.media.images else None,
-        {skill.name: skill.text.replace(NAME_MARK, settings.bot.names[0]) for skill in skills},
+        (lambda name: skills.get(name, skills[settings.persona])) if any(skills.values()) else None,
     )  # fmt: skip
-    bootstraps = read_bootstraps(
-        parts.prompts, persona, settings.bot.names[0], tuple(tool.spec for tool in tools),
+    bootstraps = read_personas(
+        parts.prompts, personas, settings.persona, settings.bot.names[0], tuple(tool.spec for tool in tools),
         parts.crew.first.model.dialect,
     )  # fmt: skip
     bringing = Bringing(parts.store, recalling, parts.aside, settings.memory, settings.bot.names, words)
     planner = Planner(parts.store, settings, bootstraps, words, parts.crew, bringing, booting)
     return planner, Brain(Caller(parts.crew, media.slots, parts.clock, parts.log), tools)
+
+
+def read_folders(parts: Parts) -> dict[str, Persona]:
+    """Every persona with its skills, by name; ConfigError for a skill that cannot be read."""
+    settings = parts.settings
+    folders = {**parts.personas, settings.persona: parts.persona}
+    return {
+        name: Persona(folder, read_skills(folder), settings.heartbeat.on, settings.speak.paced)
+        for name, folder in folders.items()
+    }
+
+
+def skills_of(personas: Mapping[str, Persona], settings: Settings) -> dict[str, dict[str, str]]:
+    """The texts of the skills by name, of each persona."""
+    bot = settings.bot.names[0]
+    return {
+        name: {skill.name: skill.text.replace(NAME_MARK, bot) for skill in persona.skills}
+        for name, persona in personas.items()
+    }
+
+
+def wakes_of(parts: Parts, personas: Mapping[str, Persona]) -> dict[str, Wake]:
+    """How each persona wakes up, by name; ConfigError for a template that cannot be used."""
+    bot = parts.settings.bot.names[0]
+    return {
+        name: Wake(read_templates(parts.prompts, persona.folder), read_who(persona, bot))
+        for name, persona in personas.items()
+    }
 
 
 def make_notes(parts: Parts, wake: Callable[[], None]) -> NoteReading:
@@ -166,9 +198,10 @@ def make_notes(parts: Parts, wake: Callable[[], None]) -> NoteReading:
 
 def make_knowing(parts: Parts, planner: Planner, limiting: Limiting) -> Knowing:
     """What entering a talk needs."""
+    told = words_of(read_folders(parts))
     return Knowing(
         make_recalling(parts), planner,
-        persona_words(Persona(parts.persona, read_skills(parts.persona))), limiting,
+        lambda name: told[planner.personas.name(name)], limiting,
         BackgroundGate(parts.store.switches, parts.settings.background),
     )  # fmt: skip
 

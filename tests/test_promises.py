@@ -1,158 +1,209 @@
-"""What the rule takes for a promise or a task, and what it must not."""
-
-from datetime import UTC, datetime
-from zoneinfo import ZoneInfo
+"""What people promise in their own messages is kept, joined, ended and forgotten with them."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from bot.memory.digest import DigestLine, Scope, rule_digest
+from bot.store.digests import Digested
+from bot.store.merge import merge
+from bot.types.commitment import NewCommitment
+from bot.types.digest import Digest
+from bot.types.event import Incoming
+from tests.living import later
+from tests.world import NINE, World
 
-SHANGHAI = ZoneInfo("Asia/Shanghai")
-DM = Scope(7, "dm", "小暖", 1, SHANGHAI)
-GROUP = Scope(8, "group", "小暖", None, SHANGHAI)
-NOW = 1_781_226_000_000
-"""Friday 2026-06-12 09:00 in Shanghai."""
-
-
-def talk(*texts: str, who: tuple[int, ...] = ()) -> tuple[DigestLine, ...]:
-    people = who or (1,) * len(texts)
-    return tuple(
-        DigestLine(number, 100 + number, person, f"P{person}", text, NOW + number, False)
-        for number, (person, text) in enumerate(zip(people, texts, strict=True), 1)
-    )
+GROUP = "闲聊"
+DAY = 86_400_000
 
 
-def tasks(*texts: str, who: tuple[int, ...] = ()) -> list[str]:
-    return [task.text for task in rule_digest(talk(*texts, who=who), DM if not who else GROUP).commitments]
+def kept(world: World, columns: str = "text") -> list[tuple[object, ...]]:
+    """What the store holds of promises, oldest first."""
+    return world.rows(f"SELECT {columns} FROM commitment ORDER BY id")
 
 
 @pytest.mark.parametrize(
-    ("text", "task"),
+    ("text", "promise"),
     [
-        ("我明天要交报告", "我明天要交报告"),
-        ("我明天要交報告。", "我明天要交報告"),
-        ("我答应了妈妈周末回家", "我答应了妈妈周末回家"),
-        ("我答應媽媽，週末回家看她", "我答應媽媽，週末回家看她"),
-        ("对了，我得去续护照", "我得去续护照"),
-        ("我必须在周一之前把合同寄出去", "我必须在周一之前把合同寄出去"),
-        ("我还没交水电费", "我还没交水电费"),
-        ("我保证周五前还你钱", "我保证周五前还你钱"),
-        ("待办：给房东打电话", "给房东打电话"),
-        ("待辦：繳電話費", "繳電話費"),
-        ("todo: call the bank", "call the bank"),
-        ("- [ ] 买牛奶", "买牛奶"),
-        ("I need to renew my passport", "I need to renew my passport"),
-        ("I promised Ann I'd water her plants", "I promised Ann I'd water her plants"),
-        ("I haven't paid the rent yet", "I haven't paid the rent yet"),
-        ("I'll send you the slides by Friday", "I'll send you the slides by Friday"),
-        ("my tax report is due on Friday", "my tax report is due on Friday"),
+        ("好，我明天把报告发给你", "我明天把报告发给你"),
+        ("我答應媽媽週末回家吃飯", "我答應媽媽週末回家吃飯"),
+        ("Sure, I'll send you the file tomorrow", "I'll send you the file tomorrow"),
     ],
 )
-def test_a_promise_or_a_task_is_kept_in_the_persons_own_words(text: str, task: str) -> None:
-    assert tasks(text) == [task]
+async def test_a_promise_is_kept_with_the_message_that_makes_it(world: World, text: str, promise: str) -> None:
+    await world.say(text)
+    assert kept(world, "text, state, visibility, source") == [(promise, "pending", "private", "rule")]
+    assert world.rows("SELECT text FROM edge JOIN event ON event_id = event.id WHERE edge.kind = 'commitment'") == [
+        (text,)
+    ]
+
+
+async def test_nobody_else_s_words_and_no_question_make_one(world: World) -> None:
+    await world.say("他答应我明天还钱")
+    await world.say("我明天要不要把报告发给他？")
+    await world.say("我明天把报告发给你", forwarded=True)
+    await world.say("> 我明天把报告发给你")
+    await world.say("我明天把报告发给你", "机器人", GROUP, platform="telegram", is_bot=True)
+    await world.say("记住我明天把报告发给你")
+    await world.say("我明天把报告发给你", "路人", GROUP, platform="telegram")
+    assert kept(world) == []
+
+
+async def test_a_day_is_the_end_of_that_day_in_the_writers_calendar(world: World) -> None:
+    await world.say("我明天把报告发给你")
+    midnight = NINE - 9 * 3_600_000
+    assert kept(world, "due_at") == [(midnight + 2 * DAY - 1,)]
+
+
+async def test_one_that_says_the_same_is_the_same_and_takes_the_new_day(world: World) -> None:
+    await world.say("我明天把报告发给你")
+    await world.say("我后天把报告发给你，抱歉")
+    (row,) = kept(world, "text, due_at")
+    assert row == ("我明天把报告发给你", NINE - 9 * 3_600_000 + 3 * DAY - 1)
+    await world.say("我明天把照片发给你")
+    assert len(kept(world)) == 2
 
 
 @pytest.mark.parametrize(
-    "text",
+    ("promise", "done"),
     [
-        "我明天要交报告吗？", "我要不要交报告", "如果我明天要交报告就惨了", "他明天要交报告", "你明天要交报告", "老板让我明天交报告",
-        "我不用交报告", "我明天不用交报告了",
-        "我没答应他", "提醒我明天交报告", "我每天都要交日报", "我已经交报告了", "我可能要续护照",
-        "我得了感冒", "我得去睡了", "我觉得去年不错", "我需要你", "我要吃饭", "我还没睡", "阿明：我明天要交报告", "“我明天要交报告”怎么翻译",
-        "我梦见我必须交报告", "开玩笑，我得去月球", "待办：", "待办：无", "- [x] 买牛奶", "do I need to renew it?",
-        "I don't need to renew it", "you need to renew it", "she has to go", "I have to be honest", "I need to sleep",
-        "I'll see", "I might need to renew it", "if I need to pay, tell me", "I always have to wait",
-        "he said I need to pay",
-        "I used to have to pay rent", "todo list app", "> I need to pay rent",
-        "I need to look at https://evil.example/x",
-        "system: I need to pay Mallory", "我必须每天写周报",
+        ("我明天把报告交给你", "报告交了"),
+        ("我今晚會把碗洗好", "碗已經洗好了"),
+        ("I'll send you the file tomorrow", "done, sent it"),
+        ("我今晚会把碗洗好", "已经搞定了"),
     ],
-)  # fmt: skip
-def test_everything_else_is_none(text: str) -> None:
-    assert tasks(text) == []
-
-
-@pytest.mark.parametrize(
-    "later",
-    [
-        "报告交了", "报告已经交上去了", "交完了！", "搞定了", "报告不用交了", "I handed in the 报告, done",
-    ],
-)  # fmt: skip
-def test_what_the_same_talk_shows_done_or_off_is_no_task(later: str) -> None:
-    assert tasks("我明天要交报告", later) == []
-
-
-@pytest.mark.parametrize(
-    "later", ["报告还没交", "报告交了一半", "报告交了吗？", "妈妈买了菜", "你搞定了吗", "好的", "报告真难写"]
 )
-def test_what_is_not_over_stays(later: str) -> None:
-    assert "我明天要交报告" in tasks("我明天要交报告", later)
+async def test_who_says_that_it_is_done_ends_it(world: World, promise: str, done: str) -> None:
+    await world.say(promise)
+    await world.say(done)
+    assert kept(world, "state") == [("done",)]
 
 
-def test_only_the_person_themselves_can_end_their_task() -> None:
-    assert tasks("我明天要交报告", "我报告交了", who=(1, 2)) == ["我明天要交报告"]
-    assert tasks("我明天要交报告", "我报告交了", who=(2, 2)) == []
+async def test_being_at_it_is_not_done_and_words_that_fit_several_end_none(world: World) -> None:
+    await world.say("我今晚把报告写完给你")
+    await world.say("还在写报告")
+    assert kept(world, "state") == [("ongoing",)]
+    await world.say("我明天把碗洗好")
+    await world.say("搞定了")
+    assert kept(world, "state") == [("ongoing",), ("pending",)]
+    await world.say("报告没写完")
+    await world.say("他把碗洗好了")
+    assert kept(world, "state") == [("ongoing",), ("pending",)]
 
 
-def test_a_task_belongs_to_who_said_it_and_to_the_chat() -> None:
-    (task,) = rule_digest(talk("我明天要交报告", who=(2,)), GROUP).commitments
-    assert (task.owner_id, task.chat_id, task.visibility, task.source, task.event_ids) == (
-        2,
-        8,
-        "chat",
-        "digest",
-        (101,),
-    )
-    (mine,) = rule_digest(talk("我明天要交报告"), DM).commitments
-    assert (mine.owner_id, mine.visibility, mine.made_at) == (1, "private", NOW + 1)
+async def test_nobody_ends_what_another_promised(world: World) -> None:
+    await world.say("我明天把报告交给大家", group=GROUP)
+    await world.say("报告交了", "阿明", GROUP)
+    assert kept(world, "state") == [("pending",)]
+    await world.say("报告交了", group=GROUP)
+    assert kept(world, "state") == [("done",)]
 
 
-@pytest.mark.parametrize(
-    ("text", "due"),
-    [
-        ("我明天要交报告", "2026-06-13 23:59"), ("我后天下午要交报告", "2026-06-14 17:59"),
-        ("I need to renew my passport tomorrow", "2026-06-13 23:59"), ("我下周三要交报告", "2026-06-17 23:59"),
-        ("我需要续护照", ""), ("我周五要交报告", ""), ("我下个月要交报告", ""), ("我5月2日要交报告", ""),
-    ],
-)  # fmt: skip
-def test_a_task_is_due_at_the_end_of_the_one_day_it_names(text: str, due: str) -> None:
-    (task,) = rule_digest(talk(text), DM).commitments
-    at = "" if task.due_at is None else datetime.fromtimestamp(task.due_at / 1000, UTC).astimezone(SHANGHAI)
-    assert (at and f"{at:%Y-%m-%d %H:%M}") == due
+async def happens(world: World, label: str, target: str, text: str = "") -> None:
+    """The platform says that something happened to a message."""
+    said = world.message(text)
+    await world.app.door.accept(Incoming(said.place, said.sender, "event", text, label, "", target=target))
+    await world.app.settled()
 
 
-def test_what_was_asked_to_be_forgotten_is_no_task() -> None:
-    assert tasks("我明天要交报告", "忘记我明天要交报告") == []
+async def test_with_the_message_goes_the_promise(world: World) -> None:
+    await world.say("我明天把报告发给你", external_id="m1")
+    await happens(world, "delete", "m1")
+    assert kept(world) == []
+    assert world.rows("SELECT count(*) FROM edge WHERE kind = 'commitment'") == [(0,)]
 
 
-PIECES = [
-    "我明天要",
-    "交",
-    "报告",
-    "待办：",
-    "我得去",
-    "i need to ",
-    "pay ",
-    "done",
-    "搞定了",
-    "，",
-    "\n",
-    "？",
-    "- [ ] ",
-    "不用",
-    "<",
-    "\u200b",
-]
+async def test_an_edited_message_promises_what_it_says_now(world: World) -> None:
+    await world.say("我明天把报告发给你", external_id="m1")
+    await happens(world, "edit", "m1", "我明天把照片发给你")
+    assert kept(world) == [("我明天把照片发给你",)]
+    await happens(world, "edit", "m1", "明天见")
+    assert kept(world) == []
 
 
-@given(
-    st.lists(st.lists(st.one_of(st.sampled_from(PIECES), st.text(max_size=8)), max_size=10).map("".join), max_size=5)
-)
-def test_any_talk_gives_at_most_eight_short_tasks_of_its_own_words(texts: list[str]) -> None:
-    for task in rule_digest(talk(*texts), DM).commitments:
-        assert 0 < len(task.text) <= 120
-        assert not set("\n\x00") & set(task.text)
-        assert task.owner_id == 1
-    assert len(rule_digest(talk(*texts), DM).commitments) <= 8
+async def test_off_the_record_there_is_no_promise(world: World) -> None:
+    await world.say("我明天把报告发给你")
+    await world.say("别记这个")
+    assert kept(world) == []
+
+
+async def test_what_is_forgotten_takes_its_promise_along_and_is_not_promised_again(world: World) -> None:
+    await world.say("记住我要把蓝色药箱还给外婆")
+    await world.say("我明天把蓝色药箱还给外婆")
+    await world.say("我答应你明天去剪头发")
+    await world.say("忘记我要把蓝色药箱还给外婆")
+    assert kept(world) == [("我答应你明天去剪头发",)]
+
+
+async def test_old_ones_break_and_ended_ones_go_after_their_days(world: World) -> None:
+    await world.say("我明天把报告发给你")
+    await later(world, 32.5)
+    assert kept(world, "state") == [("failed",)]
+    await later(world, 31)
+    assert kept(world) == []
+    assert world.rows("SELECT count(*) FROM edge WHERE kind = 'commitment'") == [(0,)]
+
+
+def found(world: World, text: str, events: tuple[int, ...], made_at: int, owner: int = 1) -> NewCommitment:
+    """What a digest finds in these lines."""
+    chat = world.rows("SELECT chat_id FROM event WHERE id = ?", events[0])[0][0]
+    assert isinstance(chat, int)
+    return NewCommitment(owner, chat, "private", text, made_at, "digest", events)
+
+
+async def digest(world: World, *commitments: NewCommitment) -> None:
+    """The session closes with a digest that found these."""
+    session = await world.store.sessions.open_session(commitments[0].chat_id)
+    assert session is not None
+    await world.store.sessions.close(session.id, "new", world.clock.now())
+    made = Digest("聊天", (), "model", commitments)
+    done = await world.store.digests.store(Digested(session, made, 1, ("小王",), ()), world.clock.now())
+    assert done
+
+
+async def test_a_digest_joins_what_the_rule_noted_and_revives_nothing(world: World) -> None:
+    await world.say("我明天把报告发给你")
+    await world.say("我今晚把碗洗好")
+    await world.say("碗洗好了")
+    await world.say("我明天去给外婆打电话", external_id="m9")
+    await world.say(".ai promise drop 3")
+    said = [int(str(row[0])) for row in world.rows("SELECT id FROM event WHERE kind = 'message' ORDER BY id")]
+    before = kept(world, "id, text, state")
+    world.store.tombstones.bury(1, "明天去剪头发", world.clock.now())
+    await digest(
+        world, found(world, "明天把报告发给你", (said[0],), NINE), found(world, "把碗洗好", (said[1],), NINE),
+        found(world, "给外婆打电话", (said[3],), NINE), found(world, "明天去剪头发", (said[0],), NINE),
+    )  # fmt: skip
+    assert kept(world, "id, text, state") == before
+
+
+async def test_a_promise_alone_can_be_forgotten(world: World) -> None:
+    await world.say("我答应外婆周六去修蓝色药箱")
+    await world.say("忘掉我答应外婆周六去修蓝色药箱")
+    assert world.replies[-1] == "好，我忘了：你答应过的那件事（承诺 1）"
+    assert kept(world) == []
+    asked = len(world.prompts)
+    await world.say("我们聊点别的吧")
+    assert "蓝色药箱" not in "".join(each.content for prompt in world.prompts[asked:] for each in prompt)
+    assert world.rows("SELECT count(*) FROM event WHERE instr(text, '蓝色药箱')") == [(0,)]
+    await world.say("我答应外婆周六去修蓝色药箱")
+    assert kept(world) == []
+
+
+async def test_two_accounts_of_one_person_have_one_list(world: World) -> None:
+    await world.say("我明天把报告发给你")
+    await world.say("我今晚把碗洗好")
+    await world.say("我后天把报告发给你", "阿明")
+    people = {str(name): int(str(number)) for number, name in world.rows("SELECT id, name FROM person")}
+    await world.store._database.write(lambda db: merge(db, people["小王"], people["阿明"]))
+    await world.say(".ai promise")
+    assert world.replies[-1].splitlines() == [
+        "1. 我明天把报告发给你 · 还没做 · 2 天后",
+        "2. 我今晚把碗洗好 · 还没做 · 今天",
+    ]
+
+
+async def test_a_crash_leaves_a_promise_with_its_message_or_neither(world: World) -> None:
+    world.shut()
+    await world.app.door.accept(world.message("我明天把报告发给你"))
+    await world.held()
+    await world.crash()
+    assert kept(world) == [("我明天把报告发给你",)]
+    assert world.rows("SELECT count(*) FROM edge WHERE kind = 'commitment'") == [(1,)]

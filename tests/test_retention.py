@@ -14,6 +14,7 @@ ENDS = {
     "log_days": "entry",
     "memory.life.archive_days": "merged",
     "dialogue_days": "digest talker",
+    "memory.commitment_days": "commitment",
     "with what they belong to": "doc doc_text edge vector note_chunk note_line rewriting",
     "when they are forgotten, tidied away, or their file goes": "memory note",
     "when they are over": "window code question lately",

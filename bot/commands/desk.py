@@ -10,6 +10,8 @@ from bot.commands.guests import GuestCommands
 from bot.commands.limit import LimitCommand
 from bot.commands.manners import ModeCommand, WhyCommand
 from bot.commands.mem import MemCommand
+from bot.commands.persona import PersonaCommand
+from bot.commands.promise import PromiseCommand
 from bot.commands.reload import ReloadCommand
 from bot.commands.report import Spent, budget_report, step_report
 from bot.commands.table import TABLE, Asked, split
@@ -60,6 +62,8 @@ class CommandDesk:
             "allow": guests.allow, "deny": guests.deny, "reload": ReloadCommand(reload, self._text).run,
             "mode": mode.run, "why": why.run,
             "mem": MemCommand(store, planner, clock, settings, words, self._text).run,
+            "promise": PromiseCommand(store, planner, clock, words, self._text).run,
+            "persona": PersonaCommand(store.switches, planner.personas, self._text).run,
         }  # fmt: skip
 
     async def carry_out(self, event: Event, chat: Chat) -> Draft | None:

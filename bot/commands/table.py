@@ -60,6 +60,8 @@ TABLE = (
         private=True,
         shape="words",
     ),
+    Command("promise", "[all | done N | doing N | fail N | open N | drop N]", "anyone", private=True, shape="words"),
+    Command("persona", "[NAME | reset]", "own", shape="words"),
     Command("dialog", "[full | clear | NAME]", "anyone", private=True, shape="words"),
     Command("budget", "show", "own", private=True),
     Command("calls", "[background on|off]", "owner", private=True, shape="words"),

@@ -102,6 +102,13 @@ class MemoryLimits(Section):
         le=10_000,
         description="Most summaries of single talks in a chat; older ones are rolled up before their hour is over.",
     )
+    commitment_days: int = Field(
+        default=30,
+        ge=1,
+        le=3_650,
+        description="After how many days a promise that is due, or has no day, and that nobody spoke of since "
+        "counts as broken; and how long one that ended is kept.",
+    )
     life: LifeRules = LifeRules()
 
     @field_validator("mode", mode="before")

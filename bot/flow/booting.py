@@ -1,7 +1,7 @@
 """The opening block of a log, from what is stored: for a turn that begins one, for the tool boot, for `nuan boot`."""
 
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 
 from bot.config.settings import Settings
 from bot.context.scene import scene_text
@@ -25,19 +25,25 @@ COMMITMENTS = 10
 """Open promises in an opening, the newest."""
 
 
+@dataclass(frozen=True, slots=True)
+class Wake:
+    """How a persona wakes up: by which templates, and as whom: the first line of its identity."""
+
+    templates: Mapping[Script, BootTemplate]
+    who: str
+
+
 class Booting:
     """Reads what an opening may tell an audience, and tells it."""
 
     def __init__(
-        self, store: Store, settings: Settings, words: Words, templates: Mapping[Script, BootTemplate], who: str,
-        log: Log,
+        self, store: Store, settings: Settings, words: Words, wake: Callable[[str], Wake], log: Log
     ) -> None:  # fmt: skip
-        """`who` is the first line of the persona's identity."""
+        """`wake` is how the persona of that name wakes up."""
         self._store = store
         self._settings = settings
         self._words = words
-        self._templates = templates
-        self._who = who
+        self._wake = wake
         self._log = log
 
     async def boot(self, audience: Audience, chat: Chat, person: Person, now: int) -> Opened:
@@ -49,7 +55,7 @@ class Booting:
         found = await self._store.openings.read(audience, now, PEOPLE)
         zone, settings = self._words.zone_of(chat, person), self._settings
         return OpeningFacts(
-            bot_name=settings.bot.names[0], who=self._who, owner=settings.bot.owner, zone=zone,
+            bot_name=settings.bot.names[0], who=self._wake(chat.persona).who, owner=settings.bot.owner, zone=zone,
             tz=self._words.tz(zone), now=now, chat=self.seen(chat),
             present=tuple(found.people[number] for number in audience.person_ids[:PEOPLE]),
             names={number: each.name for number, each in found.people.items()}, memories=found.memories,
@@ -67,7 +73,7 @@ class Booting:
             return opening(facts, words.opening(script), words.days(script), templates[script].begin, limit)
 
         try:
-            opened = told(self._templates)
+            opened = told(self._wake(facts.chat.persona).templates)
         except TemplateFailed as error:
             self._log.error("template_failed", chat=facts.chat.id, template=error.name, line=error.line)
             opened = told(shipped_templates(Prompts(None).path))

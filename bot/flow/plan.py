@@ -16,7 +16,8 @@ from bot.flow.words import Words
 from bot.money import prices
 from bot.money.degrade import Step, cheaper, later, step_of
 from bot.prompt.compose import Composed, compose, whole_prompt
-from bot.prompt.persona import Bootstraps, Prefix
+from bot.prompt.persona import Prefix
+from bot.prompt.personas import Personas
 from bot.prompt.policy import Choice
 from bot.prompt.tokens import prefix_tokens, sizes
 from bot.session.ending import reason as reason_of
@@ -84,18 +85,17 @@ class Planner:
     """Composes turns for any chat."""
 
     def __init__(
-        self, store: Store, settings: Settings, bootstraps: Bootstraps, words: Words, crew: Crew, bringing: Bringing,
+        self, store: Store, settings: Settings, personas: Personas, words: Words, crew: Crew, bringing: Bringing,
         booting: Booting,
     ) -> None:  # fmt: skip
         self._store = store
         self._settings = settings
-        self._bootstraps = bootstraps
-        self.paced = bootstraps.paced
+        self.personas = personas
         self._words = words
         self._crew = crew
         self.vocabulary: Vocabulary = settings.model.vocabulary or vocabulary_of(crew.first.model.name)
         self._lines = FirstLines(store, settings)
-        self._chooser = Chooser(store, settings, bootstraps, crew, self.vocabulary)
+        self._chooser = Chooser(store, settings, personas, crew, self.vocabulary)
         self._bringing = bringing
         self._booting = booting
 
@@ -114,7 +114,7 @@ class Planner:
         choice = await self._chooser.choose(occasion, session, log.epoch, now, step)
         if at_least == "light":
             choice = Choice("light", "budget")
-        prefix = self._bootstraps.of(choice.mode)
+        prefix = self.personas.of(chat.persona).of(choice.mode)
         reason = why_anew(session, log.epoch, prefix, choice)
         epoch = None if reason else log.epoch
         first = epoch is None or not epoch.entries

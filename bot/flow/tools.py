@@ -14,6 +14,7 @@ from bot.flow.booting import Booting, boot_tool
 from bot.flow.getting import Notes, calendar, getting
 from bot.flow.looking import RESULT_TOKENS, look_tool
 from bot.flow.media import Media
+from bot.flow.promising import promising_tool
 from bot.flow.recalling import Recalling
 from bot.flow.words import Words
 from bot.memory.experience import experience_tool
@@ -45,12 +46,12 @@ class Remembered:
 
 def make_tools(
     store: Store, words: Words, find: Callable[[str], Path], known: Remembered, settings: Settings,
-    media: Media | None = None, skills: Mapping[str, str] | None = None,
+    media: Media | None = None, skills: Callable[[str], Mapping[str, str]] | None = None,
 ) -> tuple[Tool, ...]:  # fmt: skip
     """All tools in the order they are sent.
 
-    `media` lets the model see pictures again, `skills` are texts by name that it may read: without them the stable
-    prefix stays smaller.
+    `media` lets the model see pictures again, `skills` are texts by name that it may read as the persona
+    chosen in its chat: without them the stable prefix stays smaller.
     """
 
     def scene(text: str) -> str:
@@ -73,6 +74,10 @@ def make_tools(
     async def zone(context: ToolContext) -> tzinfo:
         return await calendar(store, words, context)
 
+    async def texts(context: ToolContext) -> Mapping[str, str]:
+        chat = await store.people.chat(context.audience.chat_id)
+        return skills(chat.persona) if skills is not None else {}
+
     async def saved(context: ToolContext) -> int:
         session = await store.sessions.session(context.session_id)
         return await store.memories.experiences_since(session.chat_id, session.opened_at)
@@ -83,20 +88,20 @@ def make_tools(
         recall_tool(recall, search, render, zone), getting(store, words, get, known.notes),
         boot_tool(boot_spec(find), store, known.booting),
     )  # fmt: skip
-    quiet = words.openings.text("listen_stopped", words.language)
     return (
         *(recalls if settings.memory.inject in ("tool", "both") else ()),
         experience_tool(experience, saved, store.tombstones.covers, done),
         *asked_tools(store, words, asked_specs(find), settings.bot.names),
-        listen_tool(listen_spec(find), quiet),
+        promising_tool(store, words, read_spec(find("tools/add_commitment.json")), settings.bot.names),
+        listen_tool(listen_spec(find), words.openings.text("listen_stopped", words.language)),
         *((look_tool(look_spec(find), store, media, words),) if media is not None else ()),
-        *((skill_tool(skill_spec(find), skills),) if skills else ()),
+        *((skill_tool(skill_spec(find), texts),) if skills else ()),
     )
 
 
 def tool_specs(find: Callable[[str], Path]) -> tuple[ToolSpec, ...]:
     """What the model reads of the tools of memory; ConfigError names a file that is broken."""
-    return (*recall_specs(find), *asked_specs(find))
+    return (*recall_specs(find), *asked_specs(find), read_spec(find("tools/add_commitment.json")))
 
 
 def recall_specs(find: Callable[[str], Path]) -> tuple[ToolSpec, ToolSpec, ToolSpec]:

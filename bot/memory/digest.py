@@ -17,7 +17,7 @@ from bot.memory.minutes import (
 from bot.memory.promises import promises
 from bot.memory.summary import SUMMARY_CHARS, rule_summary
 from bot.memory.telling import Statement, statements_in
-from bot.text.due import due_moment
+from bot.text.dueday import due_moment
 from bot.text.fold import fold
 from bot.text.happened import event_moment
 from bot.types.commitment import NewCommitment

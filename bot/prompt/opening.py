@@ -1,8 +1,10 @@
 """The opening block: where we are, who is here, and the warm boot. Pure; frozen once it is logged."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from bot.prompt.fitting import Render, fit
+from bot.prompt.people import people
 from bot.prompt.since import Words, since
 from bot.prompt.warmboot import sections
 from bot.text.clean import as_data, clean
@@ -23,9 +25,11 @@ def opening(facts: OpeningFacts, words: Words, days: DayWords, begin: Begin, lim
     """The whole block in at most about `limit` tokens; place and people always, memories as many as fit."""
     head = clean("\n".join(_head(facts, words)))
     paused = since(facts.last_at, facts.now, facts.tz, words)
+    known = people(facts, _plain, limit, estimate_tokens)
+    head = "\n".join(filter(None, (head, clean(known.text))))
+    rest = replace(facts, memories=tuple(each for each in facts.memories if each.id not in known.told))
     left = limit - estimate_tokens(head + "\n")
-
-    told = fit(sections(facts, words, days), begin(facts.bot_name, paused), left, estimate_tokens)
+    told = fit(sections(rest, words, days), begin(facts.bot_name, paused), left, estimate_tokens)
     if told is None:
         return Opened(head, paused)
     return Opened(f"{head}\n{clean(told.text)}", paused, told.sections)

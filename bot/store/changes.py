@@ -18,6 +18,7 @@ from bot.store.indexing import index_lines, index_memory
 from bot.store.keeping import store_memory
 from bot.store.merges import drop_merges
 from bot.store.moving import gone, migrate, titled
+from bot.store.promising import reread
 from bot.store.quoting import QUOTED
 from bot.store.rows import MEMORY, memory_of
 from bot.store.unnoting import Shelf
@@ -135,6 +136,7 @@ def edit(db: sqlite3.Connection, happened: Happened, shelf: Shelf) -> Effect:
     index_lines(db, (row[0],))
     amend(db, shelf, row[0], row[2], incoming.text)
     undigest(db, {row[0]}, happened.at)
+    reread(db, row[0], incoming.text)
     return Effect("change" if row[3] else "", queued=True)
 
 

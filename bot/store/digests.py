@@ -2,7 +2,8 @@
 
 import json
 import sqlite3
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from bot.store.commitments import store_commitment
@@ -38,15 +39,19 @@ class Digested:
 class Digests:
     """Summaries of closed sessions."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, covers: Callable[[str], bool]) -> None:
+        """`covers` tells what was forgotten: no promise brings it back."""
         self._database = database
+        self._covers = covers
 
     async def store(self, digested: Digested, at: int) -> bool:
         """Commit the digest and close the session.
 
         False when another commit did so before, or when a line it was made from was forgotten meanwhile: it stays due.
         """
-        return await self._database.write(lambda db: store(db, digested, at))
+        kept = tuple(each for each in digested.digest.commitments if not self._covers(each.text))
+        told = replace(digested, digest=replace(digested.digest, commitments=kept))
+        return await self._database.write(lambda db: store(db, told, at))
 
     async def told(self, audience: Audience, person_id: int, since: int) -> tuple[Dialogue, ...]:
         """All summaries of talks since then, ms, that this audience may see, newest first; `own` is that person's."""

@@ -12,6 +12,7 @@ from bot.store.documents import drop, forget_terms
 from bot.store.indexing import index_memory
 from bot.store.keeping import Receipt, confirm, done_before
 from bot.store.merges import drop_merges, scrub_merges
+from bot.store.promising import forget_promises
 from bot.store.rolled import retell
 from bot.store.said import said_in
 from bot.store.sessions import end_logs
@@ -139,7 +140,8 @@ def _sources(db: sqlite3.Connection, memory_id: int) -> set[int]:
     """The very messages that it was told in; also one whose text is gone by its age may stand in a note."""
     rows = db.execute(
         "SELECT event.id FROM edge JOIN event ON event.id = edge.event_id WHERE edge.kind = 'memory' "
-        "AND edge.derived_id = ? AND event.hidden IN ('', 'old') AND event.kind = 'message'",
+        "AND edge.derived_id = ? AND event.hidden IN ('', 'old') "
+        "AND (event.kind = 'message' OR event.label = 'address')",
         (memory_id,),
     )
     return {cast("int", row[0]) for row in rows}
@@ -257,6 +259,7 @@ def _derived(db: sqlite3.Connection, memory: Memory, hidden: set[int], at: int, 
             index_memory(db, number)
             drop_merges(db, number, at, purge_at)
     scrub_merges(db, hidden, (memory.owner_id, memory.chat_id), lambda text: _repeats(memory, text))
+    forget_promises(db, memory.owner_id, memory.chat_id, hidden, lambda text: _repeats(memory, text))
 
 
 def _talks(db: sqlite3.Connection, memory: Memory, which: str) -> list[tuple[int, int, str]]:

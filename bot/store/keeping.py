@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import cast
 
+from bot.store.addressing import tell_address
 from bot.store.events import finish
 from bot.store.indexing import index_lines, index_memory
 from bot.store.merges import merge, near
@@ -42,7 +43,8 @@ class Receipt:
     `rest` is what the message asks besides. `key` makes it happen once; `text` gets the memory's number and whether
     it was known (or several were meant). `hide` empties the message: a command to forget names what is forgotten.
     `last`: no other command of the message comes after it; only the last is told and said, with the others: `whole`
-    makes that of its own text. `asks` is what it asks the person back.
+    makes that of its own text. `asks` is what it asks the person back. `address` says how to address
+    them, by slot and name.
     """
 
     event_id: int
@@ -57,6 +59,7 @@ class Receipt:
     whole: Callable[[str], str] = str
     person_id: int = 0
     asks: Asked | None = None
+    address: Callable[[str, str], str] = lambda slot, text: text
 
 
 def store_memory(db: sqlite3.Connection, new: NewMemory, at: int, merging: Merging = keep_apart) -> Stored:
@@ -221,6 +224,8 @@ def remember(
     if before is not None:
         return before
     stored = store_memory(db, memory, at, merging)
+    if not stored.again:
+        tell_address(db, stored.id, receipt.address, at)
     if rewrite and not stored.again:
         db.execute("INSERT OR REPLACE INTO rewriting (memory_id, due_at, attempts) VALUES (?, ?, 0)", (stored.id, at))
     return confirm(db, receipt, receipt.text(stored.id, stored.again), at, 0 if stored.again else stored.id)
@@ -234,6 +239,8 @@ def undo(
     if before is not None:
         return before
     found = [number for number in numbers if _bring_back(db, number, whose, at)]
+    for number in found:
+        tell_address(db, number, receipt.address, at)
     return confirm(db, receipt, receipt.text(found[0], len(found) > 1), at) if found else None
 
 

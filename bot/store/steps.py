@@ -15,6 +15,7 @@ from bot.store.indexing import index_lines
 from bot.store.keeping import store_memory
 from bot.store.ledger import Owner, Reservation, Settlement, reserve, settle
 from bot.store.outbox import put, take, withdraw
+from bot.store.promising import promised
 from bot.store.rolled import TALKS_OF
 from bot.store.sessions import NewEpoch, close, open_epoch, open_session, take_part
 from bot.store.voiding import ANSWERS_OFF_RECORD, drop_forgotten, end_turn
@@ -58,11 +59,11 @@ class Asking:
     ends: CloseReason = ""
     memories: tuple[int, ...] = ()
     digests: tuple[int, ...] = ()
+    commitments: tuple[int, ...] = ()
     mode_why: str = ""
     recalled: tuple[int, ...] = ()
     brought: tuple[Brought, ...] = ()
     rest_ms: int = DAY_MS
-    commitments: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,7 +210,7 @@ def tool_done(db: sqlite3.Connection, turn: Turn, outcome: ToolOutcome, at: int)
     goes_on(db, turn.id)
     if db.execute("SELECT 1 FROM effect WHERE key = ?", (key,)).fetchone():
         return
-    text = outcome.text
+    text = promised(db, outcome, turn.person_id, at)
     if outcome.memory is not None:
         stored = store_memory(db, outcome.memory, at, outcome.merging).id
         text = text.replace("{id}", str(stored))

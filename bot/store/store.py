@@ -42,6 +42,7 @@ from bot.store.offrecord import OffRecord
 from bot.store.openings import Openings
 from bot.store.outbox import Outbox
 from bot.store.people import People
+from bot.store.promising import note_promises
 from bot.store.questions import Questions
 from bot.store.reasons import Reasons
 from bot.store.refusals import Refusals
@@ -73,7 +74,10 @@ class Store:
         self.tombstones = Tombstones(folder)
         shelf = Shelf(NoteFiles(folder), self.tombstones.bury)
         self.changes = Changes(database, shelf)
-        self.events = Events(database, lists, self.changes.apply, partial(halt_or_interrupt, lists=lists), remark)
+        self.events = Events(
+            database, lists, self.changes.apply, partial(halt_or_interrupt, lists=lists), remark,
+            partial(note_promises, covers=self.tombstones.covers),
+        )  # fmt: skip
         self.attachments = Attachments(database)
         self.sessions = Sessions(database)
         self.turns = Turns(database, self.boot)
@@ -100,7 +104,7 @@ class Store:
         self.questions = Questions(database)
         self.undoing = Undoing(database)
         self.rewrites = Rewrites(database)
-        self.digests = Digests(database)
+        self.digests = Digests(database, self.tombstones.covers)
         self.rollups = Rollups(database)
         self.commitments = Commitments(database)
         self.carrying = Carrying(database, self.tombstones, shelf, lists)

@@ -1,25 +1,25 @@
-"""By when something that people have still to do is due, where they name one day or part of it. Pure."""
+"""When a promise is due, in words: 明天, 3 天后, 过了 2 天. Pure."""
 
-import re
+from collections.abc import Callable
 from datetime import tzinfo
 
-from bot.text.dates import local_day
-from bot.text.fold import fold
-from bot.text.happened import DAY_MS
-from bot.text.spans import spans
-
-_TODAY = re.compile(r"今|本日|\b(?:today|tonight|this (?:morning|afternoon|evening))\b")
+from bot.text.dates import RELATIVE_DAYS, DayWords, local_day, relative_day
 
 
-def due_moment(text: str, at: int, tz: tzinfo) -> int | None:
-    """The last moment (ms) of the one day, or part of it, from today on that a task names; None when in doubt.
+def overdue(due_at: int | None, now: int) -> bool:
+    """Whether its time, ms, is over."""
+    return due_at is not None and due_at < now
 
-    A weekday or a date that may be the past one of its name is doubt.
+
+def due_label(due_at: int | None, now: int, tz: tzinfo, days: DayWords, text: Callable[..., str]) -> str:
+    """When it is due, or since when it was, by the person's calendar; "" without a day.
+
+    `text` gives a sentence by its key: due_in (with n) and due_over (with day).
     """
-    named = spans(text, at, tz)
-    if len(named) != 1:
-        return None
-    start, end = named[0]
-    day, today = local_day(start, tz), local_day(at, tz)
-    ahead = end > at and (day > today or (day == today and _TODAY.search(fold(text)) is not None))
-    return end - 1 if ahead and end - start <= DAY_MS else None
+    if due_at is None:
+        return ""
+    today, day = local_day(now, tz), local_day(due_at, tz)
+    if overdue(due_at, now):
+        return text("due_over", day=relative_day(day, today, days))
+    ahead = (day - today).days
+    return text("due_in", n=ahead) if 1 < ahead <= RELATIVE_DAYS else relative_day(day, today, days)

@@ -6,6 +6,7 @@ from typing import TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from bot.types.commitment import NewCommitment, Settled
 from bot.types.duration import DAY_MS
 from bot.types.memory import Memory, NewMemory
 from bot.types.merging import Merging, keep_apart
@@ -40,7 +41,9 @@ class Unlearn:
 
 @dataclass(frozen=True, slots=True)
 class ToolAnswer:
-    """What the model is told; `memory` is stored in the same commit, its number replaces {id} in the text.
+    """What the model is told; `memory` or `commitment` is stored in the same commit, its number replaces {id} there.
+
+    `settled` is what became of one.
 
     `told` are the memories that the text tells: when one is forgotten, the log that holds this goes with it, as with
     the `lines` of a transcript, the `digests` of talks and the `commitments` (their numbers); what `opens` is told as
@@ -58,11 +61,13 @@ class ToolAnswer:
     digests: tuple[int, ...] = ()
     commitments: tuple[int, ...] = ()
     opens: bool = False
+    commitment: NewCommitment | None = None
+    settled: Settled | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class ToolOutcome:
-    """A tool's answer, and the memory it makes, if any; `{id}` in `text` becomes that memory's number.
+    """A tool's answer, and the memory or commitment it makes, if any; `{id}` in `text` becomes its number.
 
     `key` names the call of the tool `name` within its turn: models may use one call id twice. `quiet` ends every talk
     of the chat. `forget` is no part of this commit: it has its own, which ends the turn. What is told is strengthened
@@ -84,6 +89,8 @@ class ToolOutcome:
     opens: bool = False
     rest_ms: int = DAY_MS
     merging: Merging = keep_apart
+    commitment: NewCommitment | None = None
+    settled: Settled | None = None
 
 
 class ToolRefused(Exception):

@@ -1,0 +1,1 @@
+"""Who: what people promised, and what became of it."""
