@@ -1,0 +1,1 @@
+"""Who somebody is to nuan, and what they asked of her. Pure."""
