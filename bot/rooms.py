@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from bot.commands.desk import CommandDesk
+from bot.commands.desk import CommandDesk, Errands
 from bot.config.settings import Settings
 from bot.flow.answering import Answering, Reach
 from bot.flow.aside import Aside
@@ -29,6 +29,7 @@ from bot.flow.pausing import Pausing
 from bot.flow.plan import Planner
 from bot.flow.recalling import Recalling
 from bot.flow.remembering import Remembering
+from bot.flow.reminding import Reminding
 from bot.flow.rewriting import Rewriting
 from bot.flow.scribe import Scribe
 from bot.flow.sending import Sending
@@ -97,6 +98,7 @@ class Rooms:
     vectorising: Vectorising
     tidying: Tidying
     rewriting: Rewriting
+    reminding: Reminding
     inside: int = 0
 
 
@@ -138,6 +140,7 @@ def make_planner(
     recalling, skills = make_recalling(parts, calls, pays=pays), read_skills(parts.persona)
     tools = make_tools(
         parts.store, words, parts.prompts, recalling, settings, make_notes(parts, lambda: None).read,
+        Reminding(parts.store, parts.clock, settings, words, parts.log),
         media if settings.media.images else None,
         {skill.name: skill.text.replace(NAME_MARK, settings.bot.names[0]) for skill in skills},
     )  # fmt: skip
@@ -188,11 +191,12 @@ def make_rooms(parts: Parts, hall: Hall) -> Rooms:
     limiting = Limiting(store, clock, settings.limits, words, log)
     knowing = make_knowing(parts, planner, limiting)
     joining = Joining(store, clock, settings.speak, words, knowing, begin, log)
+    reminding = Reminding(store, clock, settings, words, log)
     remembering = Remembering(store, clock, settings, words, parts.aside)
     pausing = Pausing(store, clock, settings.speak, remembering.understand, hall.sending.adapter)
     answering = Answering(
         store, runner, remembering, planner, clock, words,
-        Reach(hall.sending, media, hall.halting, limiting, pausing), log,
+        Reach(hall.sending, media, hall.halting, limiting, pausing, reminding), log,
     )  # fmt: skip
     closing = Closing(
         store, make_scribe(parts, planner, brain, "digest"), planner, clock, settings, words, parts.aside, log
@@ -200,12 +204,13 @@ def make_rooms(parts: Parts, hall: Hall) -> Rooms:
     flushing = Flushing(store, make_scribe(parts, planner, brain, "flush"), planner, clock, settings, words, log)
     notes = make_notes(parts, hall.read_notes)
     writing = NoteWriting(store, settings, words, parts.aside, log, hall.read_notes)
-    answering.employ(CommandDesk(store, planner, clock, settings, words, writing, parts.reload))
+    answering.employ(CommandDesk(store, planner, clock, settings, words, Errands(writing, reminding, parts.reload)))
     vectorising = make_vectorising(parts, calls)
     tidying = Tidying(store, clock, settings, words, parts.aside, log)
     rewriting = Rewriting(store, make_scribe(parts, planner, brain, "rewrite"), clock, settings, words, log)
     return Rooms(
-        parts, answering, heartbeat, joining, closing, pausing, flushing, notes, vectorising, tidying, rewriting
+        parts, answering, heartbeat, joining, closing, pausing, flushing, notes, vectorising, tidying, rewriting,
+        reminding,
     )  # fmt: skip
 
 

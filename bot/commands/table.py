@@ -60,6 +60,8 @@ TABLE = (
         private=True,
         shape="words",
     ),
+    Command("remind", "[when what | list | cancel N | cancel all]", "anyone", private=True, shape="words"),
+    Command("tz", "[city or zone | reset]", "anyone", shape="words"),
     Command("dialog", "", "anyone", private=True),
     Command("budget", "show", "own", private=True),
     Command("calls", "[background on|off]", "owner", private=True, shape="words"),

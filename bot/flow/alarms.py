@@ -29,7 +29,7 @@ class Handlers:
     """Whom to wake for what: a chat to answer or to send to, a session to digest.
 
     `first` lets nuan write first, `join` look at a talk, `life` age the memories, `rewrite` put one into a clean
-    statement.
+    statement, `remind` say what people wanted to be reminded of (the chats where something is to be sent).
     """
 
     chat: Callable[[int], None]
@@ -39,6 +39,7 @@ class Handlers:
     join: Callable[[int], None]
     life: Callable[[int], None]
     rewrite: Callable[[int], None]
+    remind: Callable[[], Awaitable[tuple[int, ...]]]
 
 
 class Alarms:
@@ -117,6 +118,9 @@ class Alarms:
                 self._handlers.life(number)
             case "rewrite":
                 self._handlers.rewrite(number)
+            case "reminder":
+                for chat_id in await self._handlers.remind():
+                    self._handlers.send(chat_id)
             case "purge":
                 count = await self._store.forgetting.purge(now)
                 self._log.info("purged", memories=count)

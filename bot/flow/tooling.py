@@ -99,7 +99,7 @@ class Tooling:
             return outcome
         return replace(
             outcome, memory=found.memory, told=found.told, quiet=found.quiet, forget=found.forget, lines=found.lines,
-            digests=found.digests, rest_ms=self._rest_ms,
+            digests=found.digests, remind=found.remind, unremind=found.unremind, rest_ms=self._rest_ms,
             merging=merging({bench.person.id: bench.person.name}, self._words.day),
         )  # fmt: skip
 

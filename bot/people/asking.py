@@ -10,16 +10,21 @@ from typing import Literal
 from bot.text.clean import clean
 from bot.text.clip import clip
 from bot.text.fold import fold, fold_mapped, unfold
+from bot.text.lazy import LazyPattern
 from bot.text.when.found import TAKEN, Parts
 from bot.text.when.meaning import Manner, parts_folded
-from bot.text.lazy import LazyPattern
 
 READ_CHARS = 400
 """A longer message is talk, not a plain request; the model may still set a reminder on it."""
 
+ANSWER_CHARS = 60
+"""A longer message is no answer to a question for a time."""
+
 TASK_CHARS = 200
 """What is kept of what to remind of."""
 
+ALL = "*"
+_ABOUT = LazyPattern("提醒|闹钟|闹铃|[叫喊]我|叫醒|通知我|remind|wake|alarm|ping me|nudge me")
 _QUOTED = re.compile('“[^”]*”|「[^」]*」|『[^』]*』|"[^"]*"|`[^`]*`|《[^》]*》|^>.*$', re.MULTILINE)
 _CLAUSE_END = "，。！？；,!?;\n"
 _ZH = LazyPattern(
@@ -39,7 +44,9 @@ _FILL_EN = (
     r"please|pls|plz|can you|could you|would you|will you|hey|hi|hello|ok(?:ay)?|and|then|also|so|just|i need you to|"
     r"i want you to|i'd like you to|don't forget to|make sure (?:to|you)|at|on|to|by|for|the|thanks"
 )
-_NOT_ZH = re.compile(r"(?:不用|不要|不必|别|甭|无需|不需要|用不着|不许|没必要|没|不会|不该|为什么|为何|怎么|干嘛|是不是|有没有|会不会|会|总是?|谢谢)$")
+_NOT_ZH = re.compile(
+    r"(?:不用|不要|不必|别|甭|无需|不需要|用不着|不许|没必要|没|不会|不该|为什么|为何|怎么|干嘛|是不是|有没有|会不会|会|总是?|谢谢)$"
+)
 _NO_ZH = re.compile(r"(?:不用|不要|不必|别|甭|无需|不需要|用不着)(?:再)?$")
 _NO_EN = re.compile(r"(?:don't|dont|do not|never|no need to|you needn't|stop|stop to|no longer)$")
 _ASKS_ZH = re.compile(r"什么|谁|哪[个里儿些]|为啥|咋|怎么|多少")
@@ -62,12 +69,18 @@ _TAIL_EN = r"(?:please|pls|thanks|thank you|ok|okay|\bat|\bon|\bin|\bby|\bfor|\s
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """A wish of a message. set: `task` is what to remind of, `parts` the time. cancel: `task` says which reminder."""
+    """A wish of a message.
+
+    set: `task` is what to remind of, `parts` the time, `said` the words for it. cancel: `task` says which reminder, ALL
+    means every one; without `named` (别提醒我了) it may be about something else.
+    """
 
     verb: Literal["set", "cancel"]
     task: str
     parts: Parts = Parts()
     manner: Manner = Manner()
+    said: str = ""
+    named: bool = True
 
 
 def asked(text: str, names: tuple[str, ...] = ()) -> Wish | None:
@@ -76,6 +89,8 @@ def asked(text: str, names: tuple[str, ...] = ()) -> Wish | None:
         return None
     text = clean(text)
     folded, origin = fold_mapped(text)
+    if not _ABOUT.search(folded):
+        return None
     folded = _QUOTED.sub(lambda found: "\x01" * len(found[0]), folded)
     for name in sorted((fold(name) for name in names if name), key=len, reverse=True):
         folded = folded.replace(name, " " * len(name))
@@ -88,6 +103,12 @@ def asked(text: str, names: tuple[str, ...] = ()) -> Wish | None:
     first = found[0]
     parts = parts_folded(folded)
     return _wish(text, folded, origin, first, parts, len(found) > 1)
+
+
+def said_of(text: str, folded: str, origin: tuple[int, ...], parts: Parts) -> str:
+    """The person's own words for the time."""
+    taken = "".join(TAKEN if char != TAKEN else "x" for char in _blanked(folded, parts))
+    return _without(text, taken, origin, ())
 
 
 def task_of(words: str) -> tuple[str, Parts]:
@@ -103,12 +124,17 @@ def _cancelled(folded: str) -> Wish | None:
     for pattern in (_CANCEL_ZH, _CANCEL_EN):
         if match := pattern.match(bare):
             words = " ".join(word for word in match.groups() if word).strip()
-            return Wish("cancel", words)
+            everything = re.search(r"全部|所有|\ball\b", bare) or re.search(r"reminders(?: please)?$", bare)
+            return Wish("cancel", ALL if everything else words)
     for pattern, no in ((_ZH, _NO_ZH), (_EN, _NO_EN)):
         match = next(iter(pattern.finditer(folded)), None)
         if match is not None and match["me"] and no.search(folded[: match.start()].strip(" \x00")):
-            rest = re.sub(r"^(?:\s|about|of|to|了)+|(?:了|吧|啦|anymore|again|any more|please|[。.!！~\s])+$", "", folded[match.end() :])
-            return Wish("cancel", rest)
+            rest = re.sub(
+                r"^(?:\s|about|of|to|了)+|(?:了|吧|啦|anymore|again|any more|please|[。.!！~\s])+$",
+                "",
+                folded[match.end() :],
+            )
+            return Wish("cancel", rest, named=False)
     return None
 
 
@@ -124,13 +150,15 @@ def _wish(
         return None
     if not english and _NOT_ZH.search(re.sub("\x00| ", "", before).removesuffix("再")) and not _reminded(before):
         return None
-    if trigger["call"] and (not timed or folded[: trigger.start()].find("\x00") < 0 and not parts.spans):
+    if trigger["call"] and (not timed or (folded[: trigger.start()].find("\x00") < 0 and not parts.spans)):
         return None
     residue = _residue(before, english)
-    own = re.match("我|i\\b", residue) is not None and not after and timed and not english
+    own = residue.startswith("我") and not _trimmed(after) and timed and not english
     if residue and not own:
         return None
-    if re.match("[了过的]", folded[trigger.end() :]) or (english and _AFTER_EN.match(after) and not (timed and after.startswith("of"))):
+    if re.match("[了过的]", folded[trigger.end() :]) or (
+        english and _AFTER_EN.match(after) and not (timed and after.startswith("of"))
+    ):
         return None
     if _ASKS_ZH.search(after) and (not timed or parts.doubt == "past"):
         return None
@@ -143,7 +171,8 @@ def _wish(
         cut = ((trigger.start(), len(folded)),) if own or not residue else ()
         rest = re.sub(f"^(?:{_FILL_ZH})+", "", _trimmed(_without(text, blanked, origin, cut)))
         own_words = _trimmed(re.sub("^我(?:要|得|还)?|(?:记得|请|麻烦|帮我)$", "", rest))
-    return Wish("set", own_words, parts, Manner(wakes=bool(trigger["wake"]) or "alarm" in trigger[0] or "闹" in trigger[0]))
+    wakes = bool(trigger["wake"]) or "alarm" in trigger[0] or "闹" in trigger[0]
+    return Wish("set", own_words, parts, Manner(wakes=wakes), said_of(text, folded, origin, parts))
 
 
 def _reminded(before: str) -> bool:
@@ -199,3 +228,56 @@ def _trimmed(task: str) -> str:
         for pattern in (_LEAD_ZH, _LEAD_EN, _TAIL_ZH, _TAIL_EN):
             task = re.sub(pattern, "", task, flags=re.IGNORECASE)
     return clip(task, TASK_CHARS)
+
+
+_DISMISS = LazyPattern(
+    r"\s*(?:算了|不用了?|不要了?|不必了?|没事了?|取消|别提醒我?了?|never ?mind|forget it|no|nope|cancel|no thanks?)(?:吧|啦|谢谢|[。.!！~\s])*"
+)
+_WHENEVER = LazyPattern(
+    r"\s*(?:随便|都行|都可以|什么时候都行|你定|你看着办|看着办|无所谓|随你|any ?time|whenever|you choose|up to you|doesn't matter)"
+    r"(?:吧|啦|[。.!！~\s])*"
+)
+_FILL_ANSWER = LazyPattern(
+    r"好的?|那就|那|就|吧|是|嗯|对|的|呢|啊|哦|在|要|早点|\b(?:ok|okay|at|on|in|the|please|then|let's say|say|make it|by|around|yes|um)\b"
+    r"|[\s，,。.!！?？~～、:]"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What an answer to a question says: `parts` of a time, that any time will do, or that it is not wanted any more."""
+
+    parts: Parts = Parts()
+    whenever: bool = False
+    dismissed: bool = False
+    said: str = ""
+
+
+def replied(text: str, names: tuple[str, ...] = ()) -> Reply | None:
+    """What a message says to the question for a time; None when it speaks of something else."""
+    if not text.strip() or len(text) > ANSWER_CHARS:
+        return None
+    folded, origin = fold_mapped(text)
+    for name in (fold(name) for name in names if name):
+        folded = folded.replace(name, " " * len(name))
+    if _DISMISS.fullmatch(folded.strip(" ,，")):
+        return Reply(dismissed=True)
+    if _WHENEVER.fullmatch(folded.strip(" ,，")):
+        return Reply(whenever=True)
+    bare = folded.strip(" 。.!！~吧")
+    if re.fullmatch(r"\d{1,2}", bare):
+        return Reply(parts_folded(f"{bare}点"), said=f"{bare}点")
+    parts = parts_folded(folded)
+    if not parts.spans and re.search(r"\d|[一二三四五六七八九十两半]|minute|hour|an? ", bare):
+        later = parts_folded(f"{bare}后") if not bare.isascii() else parts_folded(f"in {bare}")
+        if later.delay is not None and _plain(f"{bare}后" if not bare.isascii() else f"in {bare}", later):
+            return Reply(later, said=f"{bare}后" if not bare.isascii() else f"in {bare}")
+    if parts.empty or not _plain(folded, parts):
+        return None
+    return Reply(parts, said=said_of(text, folded, origin, parts))
+
+
+def _plain(folded: str, parts: Parts) -> bool:
+    """Whether a text is nothing but a time, and courtesy."""
+    left = _FILL_ANSWER.sub("", _blanked(folded, parts).replace(TAKEN, " "))
+    return not left.strip()

@@ -8,7 +8,7 @@ from bot.store.noting import abandon
 
 REPOINTED = (
     "account SET person_id", "event SET person_id", "turn SET person_id", "call SET person_id", "digest SET owner_id",
-    "code SET person_id", "memory SET owner_id", "doc SET person_id",
+    "code SET person_id", "memory SET owner_id", "doc SET person_id", "reminder SET person_id",
 )  # fmt: skip
 """Columns that only have to name the other person; a place in a set (member, window, feedback) may be taken."""
 
@@ -70,7 +70,8 @@ def _sets(db: sqlite3.Connection, keep: int, gone: int) -> None:
     db.execute("UPDATE OR IGNORE feedback SET person_id = ? WHERE person_id = ?", (keep, gone))
     db.execute("UPDATE OR IGNORE participant SET person_id = ? WHERE person_id = ?", (keep, gone))
     db.execute("UPDATE OR IGNORE question SET person_id = ? WHERE person_id = ?", (keep, gone))
-    for table in ("feedback", "told", "participant", "question"):
+    db.execute("UPDATE OR IGNORE reminder_question SET person_id = ? WHERE person_id = ?", (keep, gone))
+    for table in ("feedback", "told", "participant", "question", "reminder_question"):
         db.execute(f"DELETE FROM {table} WHERE person_id = ?", (gone,))
 
 

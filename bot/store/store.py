@@ -43,6 +43,7 @@ from bot.store.people import People
 from bot.store.questions import Questions
 from bot.store.reasons import Reasons
 from bot.store.refusals import Refusals
+from bot.store.reminders import Reminders
 from bot.store.rewrites import Rewrites
 from bot.store.sessions import Sessions
 from bot.store.sharing import Sharing
@@ -97,6 +98,7 @@ class Store:
         self.rewrites = Rewrites(database)
         self.digests = Digests(database)
         self.commitments = Commitments(database)
+        self.reminders = Reminders(database, lists)
         self.carrying = Carrying(database, self.tombstones, shelf, lists)
         self.mending = Mending(database)
         self.people = People(database, lists)

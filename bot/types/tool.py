@@ -11,6 +11,7 @@ from bot.types.memory import Memory, NewMemory
 from bot.types.merging import Merging, keep_apart
 from bot.types.people import Audience
 from bot.types.prompt import ToolSpec
+from bot.types.reminder import NewReminder
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +46,8 @@ class ToolAnswer:
     `told` are the memories that the text tells: when one is forgotten, the log that holds this goes with it, as with
     the `lines` of a transcript and the `digests` of talks (their numbers). `quiet` ends the turn and every talk of its
     chat: nobody is in conversation any more until somebody calls. `forget` is carried out in place of a text: its
-    receipt is said at once, and the turn begins anew on a log without it.
+    receipt is said at once, and the turn begins anew on a log without it. `remind` is set in the same commit, its
+    number replaces {id}, and the `unremind` reminders end in it.
     """
 
     text: str
@@ -55,6 +57,8 @@ class ToolAnswer:
     forget: Unlearn | None = None
     lines: tuple[int, ...] = ()
     digests: tuple[int, ...] = ()
+    remind: NewReminder | None = None
+    unremind: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +83,8 @@ class ToolOutcome:
     digests: tuple[int, ...] = ()
     rest_ms: int = DAY_MS
     merging: Merging = keep_apart
+    remind: NewReminder | None = None
+    unremind: tuple[int, ...] = ()
 
 
 class ToolRefused(Exception):

@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 
+from bot.text.lazy import LazyPattern
 from bot.text.when.found import TAKEN, Clock, Day, Delay, Every, Half, Reading
 from bot.text.when.numbers import ZH, count_zh
 from bot.types.duration import HOUR_MS, MINUTE_MS
@@ -12,59 +13,62 @@ WEEKDAYS = {char: number for number, char in enumerate("一二三四五六日")}
 NAMES = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 _WEEK = "(?:周|星期|礼拜)"
 _FEASTS = {"元旦": (1, 1), "情人节": (2, 14), "国庆节": (10, 1), "平安夜": (12, 24), "圣诞节": (12, 25)}
-_HALVES: tuple[tuple[str, Half], ...] = (
-    ("凌晨|半夜|深夜|午夜", "dawn"), ("清晨|清早|一大早|早晨|早上|上午|早间|今早|早", "morning"),
-    ("中午|正午|晌午", "noon"), ("下午|午后", "afternoon"), ("傍晚|黄昏", "dusk"), ("晚上|晚间|夜里|夜晚|晚|夜", "night"),
+_AFTER_HALF = "(?!餐|饭|安|会|些|已|就|晨|点|恋|期|市|宵|车|班|景)"
+_HALVES: tuple[tuple[LazyPattern, Half], ...] = tuple(
+    (LazyPattern(f"(?:{words}){_AFTER_HALF}"), half) for words, half in (
+        ("凌晨|半夜|深夜|午夜", "dawn"), ("清晨|清早|一大早|早晨|早上|上午|早间|今早|早", "morning"),
+        ("中午|正午|晌午", "noon"), ("下午|午后", "afternoon"), ("傍晚|黄昏", "dusk"),
+        ("晚上|晚间|夜里|夜晚|晚|夜", "night"),
+    )
 )  # fmt: skip
-_HALF = "|".join(words for words, _ in _HALVES)
 
-_VAGUE = re.compile(
+_VAGUE = LazyPattern(
     r"等?(?:待|一)会儿?|等会儿?|过(?:一)?会儿?|过一阵子?|过阵子|(?<![今明后当])晚一?点儿?(?![半钟整\d])|早一点(?!钟)|回头|改天|有空|到时候?|"
     r"到点|(?:再?过)?(?:好)?几个?(?:分钟|小时|钟头|天|周|星期|月)(?:以后|之后|后)?|半天(?:以后|之后|后)|"
     r"农历|阴历|旧历|正月(?:初?[一二三四五六七八九十]{1,3})?|腊月|初[一二三四五六七八九十]|春节|过年|除夕|元宵|清明|端午|七夕|中秋|重阳|冬至|"
     r"(?:这个?|下个?)?月初|年[初底]|(?:下班|上班|放学|饭后|睡前)(?=以?后|之后|时|的时候|了|前|就|再|提醒|叫)"
 )
-_OVER = re.compile(r"昨[天日晚早]|前[天晚](?!后)|上+个?(?:周|星期|礼拜|月)[一二三四五六日天]?|去年|刚才|刚刚")
-_UNIT = (
-    rf"(?:\d+(?:\.\d+)?|{ZH}|半)个?半?(?:小时|钟头|分钟|分|秒钟|秒|刻钟|天|日|周|星期|礼拜|(?<=个)月|年)半?"
-)
-_ONE_UNIT = re.compile(
+_OVER = LazyPattern(r"昨[天日晚早]|前[天晚](?!后)|上+个?(?:周|星期|礼拜|月)[一二三四五六日天]?|去年|刚才|刚刚")
+_UNIT = rf"(?:\d+(?:\.\d+)?|{ZH}|半)个?半?(?:小时|钟头|分钟|分|秒钟|秒|刻钟|天|日|周|星期|礼拜|(?<=个)月|年)半?"
+_ONE_UNIT = LazyPattern(
     rf"(?P<n>\d+(?:\.\d+)?|半|{ZH})个?(?P<half>半)?(?P<unit>小时|钟头|分钟|分|秒钟|秒|刻钟|天|日|周|星期|礼拜|月|年)(?P<more>半)?"
 )
-_DELAY = re.compile(
+_DELAY = LazyPattern(
     rf"(?:再?过|再等|再)(?P<a>(?:{_UNIT})(?:零|又)?(?:{_UNIT})*)(?:以后|之后|过后|后)?|"
     rf"(?P<b>(?:{_UNIT})(?:零|又)?(?:{_UNIT})*)(?:以后|之后|过后|后)(?!天)"
 )
-_LEAD = re.compile(rf"提前(?P<a>{_UNIT})?|早(?P<b>{_UNIT})")
+_LEAD = LazyPattern(rf"提前(?P<a>{_UNIT})?|早(?P<b>{_UNIT})")
 _MS = {"小时": HOUR_MS, "钟头": HOUR_MS, "分钟": MINUTE_MS, "分": MINUTE_MS, "秒": 1000, "秒钟": 1000,
        "刻钟": 15 * MINUTE_MS}  # fmt: skip
 
 _EACH = r"每(?:一?个|逢)?"
 _LISTED = rf"[一二三四五六日天](?:(?P<to>[到至-])|[、,和及与])?(?:{_WEEK}?[一二三四五六日天][、,和及与]?)*"
-_EVERY_WEEK = re.compile(rf"(?:{_EACH}){_WEEK}(?P<days>{_LISTED})")
-_EVERY_WORKDAY = re.compile(rf"(?:{_EACH})?(?:工作日|上班日)")
-_EVERY_WEEKEND = re.compile(rf"{_EACH}周末")
-_EVERY_HOUR = re.compile(r"每隔?(?:一|1)?个?(?:小时|钟头)|每隔?60分钟")
-_EVERY_MONTH = re.compile(rf"{_EACH}月(?:的)?(?:(?P<n>{ZH})[号日]|(?P<last>最后一天|底|末))")
-_EVERY_YEAR = re.compile(rf"{_EACH}年(?:的)?(?P<m>{ZH})月(?P<d>{ZH})[号日]?")
-_EVERY_DAY = re.compile(rf"{_EACH}(?:天|日)|天天|每(?=[早晚])|每天")
-_EVERY_OTHER = re.compile(rf"每隔?.{{0,4}}?(?:秒|分|刻|时|天|日|周|星期|礼拜|月|年)钟?|隔[天日周]|{_EACH}(?:周|星期|礼拜|月|年)")
-_BOUNDED = re.compile(r"从.{0,8}?(?:开始|起)|直到|为止|连续|接下来")
+_EVERY_WEEK = LazyPattern(rf"(?:{_EACH}){_WEEK}(?P<days>{_LISTED})")
+_EVERY_WORKDAY = LazyPattern(rf"(?:{_EACH})?(?:工作日|上班日)")
+_EVERY_WEEKEND = LazyPattern(rf"{_EACH}周末")
+_EVERY_HOUR = LazyPattern(r"每隔?(?:一|1)?个?(?:小时|钟头)|每隔?60分钟")
+_EVERY_MONTH = LazyPattern(rf"{_EACH}月(?:的)?(?:(?P<n>{ZH})[号日]|(?P<last>最后一天|底|末))")
+_EVERY_YEAR = LazyPattern(rf"{_EACH}年(?:的)?(?P<m>{ZH})月(?P<d>{ZH})[号日]?")
+_EVERY_DAY = LazyPattern(rf"{_EACH}(?:天|日)|天天|每(?=[早晚])|每天")
+_EVERY_OTHER = LazyPattern(
+    rf"每隔?.{{0,4}}?(?:秒|分|刻|时|天|日|周|星期|礼拜|月|年)钟?|隔[天日周]|{_EACH}(?:周|星期|礼拜|月|年)"
+)
+_BOUNDED = LazyPattern(r"从.{0,8}?(?:开始|起)|直到|为止|连续|接下来")
 
-_NEAR = re.compile(r"(?P<near>大后|后|明|今)(?:天|日(?!期|子|常|记)|儿(?!子|童)|(?=[早晚]))")
+_NEAR = LazyPattern(r"(?P<near>大后|后|明|今)(?:天|日(?!期|子|常|记)|儿(?!子|童)|(?=[早晚]))")
 _NEARS = {"今": 0, "明": 1, "后": 2, "大后": 3}
-_WEEKDAY = re.compile(rf"(?P<steps>这个?|本|下+个?)?{_WEEK}(?P<day>[一二三四五六日天])(?![期个])")
-_WEEKEND = re.compile(rf"(?:这个?|本|下+个?)?{_WEEK}(?:末|六日)")
-_WEEKS = re.compile(rf"(?:这个?|本|下+个?){_WEEK}")
-_FULL = re.compile(r"(?<!\d)(?P<y>\d{4})[-/.年](?P<m>\d{1,2})[-/.月](?P<d>\d{1,2})[日号]?(?!\d)")
-_DATE = re.compile(rf"(?P<year>今年|明年|后年|\d{{4}}年)?的?(?P<m>{ZH})月(?:份)?(?P<d>{ZH})[日号]?(?!点|时|:)")
-_SLASH = re.compile(r"(?<![\d/:.])(?P<m>\d{1,2})/(?P<d>\d{1,2})(?![\d/])")
-_DOTTED = re.compile(r"(?<![\d.])\d{1,2}\.\d{1,2}(?!\d|\.|\s?(?:小时|个|元|块|分|am|pm|a\.|p\.|hours?|h\b))")
-_MONTH_DAY = re.compile(rf"(?P<steps>这个?|本|下+个?)月的?(?P<n>{ZH})[号日]")
-_MONTH_END = re.compile(r"(?P<steps>这个?|本|下+个?)?月的?(?:底|末|最后一天)")
-_MONTHS = re.compile(r"下+个?月|这个月|本月|明年|后年")
-_NUMBER = re.compile(rf"(?P<n>{ZH})号(?!线|楼|院|店|码|公|文|门|桌|房|机|柜|馆|选|球|车|电|令)")
-_FEAST = re.compile("(?P<feast>" + "|".join(_FEASTS) + "|圣诞(?!老|树|礼|卡|歌))")
+_WEEKDAY = LazyPattern(rf"(?P<steps>这个?|本|下+个?)?{_WEEK}(?P<day>[一二三四五六日天])(?![期个])")
+_WEEKEND = LazyPattern(rf"(?:这个?|本|下+个?)?{_WEEK}(?:末|六日)")
+_WEEKS = LazyPattern(rf"(?:这个?|本|下+个?){_WEEK}")
+_FULL = LazyPattern(r"(?<!\d)(?P<y>\d{4})[-/.年](?P<m>\d{1,2})[-/.月](?P<d>\d{1,2})[日号]?(?!\d)")
+_DATE = LazyPattern(rf"(?P<year>今年|明年|后年|\d{{4}}年)?的?(?P<m>{ZH})月(?:份)?(?P<d>{ZH})[日号]?(?!点|时|:)")
+_SLASH = LazyPattern(r"(?<![\d/:.])(?P<m>\d{1,2})/(?P<d>\d{1,2})(?![\d/])")
+_DOTTED = LazyPattern(r"(?<![\d.])\d{1,2}\.\d{1,2}(?!\d|\.|\s?(?:小时|个|元|块|分|am|pm|a\.|p\.|hours?|h\b))")
+_MONTH_DAY = LazyPattern(rf"(?P<steps>这个?|本|下+个?)月的?(?P<n>{ZH})[号日]")
+_MONTH_END = LazyPattern(r"(?P<steps>这个?|本|下+个?)?月的?(?:底|末|最后一天)")
+_MONTHS = LazyPattern(r"下+个?月|这个月|本月|明年|后年")
+_NUMBER = LazyPattern(rf"(?P<n>{ZH})号(?!线|楼|院|店|码|公|文|门|桌|房|机|柜|馆|选|球|车|电|令)")
+_FEAST = LazyPattern("(?P<feast>" + "|".join(_FEASTS) + "|圣诞(?!老|树|礼|卡|歌))")
 
 _HOUR = r"(?P<h>\d{1,2}|[零〇一二三四五六七八九十两]{1,3})"
 _LESS = r"(?:差(?P<less>一刻|\d{1,2}|[一二三四五六七八九十]{1,3})分?钟?)?"
@@ -75,12 +79,10 @@ _MINUTE = (
 )
 _LITTLE = rf"(?!(?<=[快慢多少好大小有])一点)(?!(?<=[^{TAKEN}]早)一点)(?!(?<=[^{TAKEN}上]晚)一点)"
 """一点 is "a little" after these."""
-_CLOCK = re.compile(
-    rf"{_LESS}(?<!\d){_LITTLE}{_HOUR}(?:点|时(?!候|间|差|光|常|段))(?:钟|整)?{_MINUTE}"
-)
-_COLON = re.compile(r"(?<![\d:./-])(?P<h>\d{1,2}):(?P<m>\d{2})(?::\d{2})?(?![\d:])(?!\s*(?:am|pm|a\.m|p\.m))")
-_OR = re.compile(rf"{TAKEN}(?:或者?|还是|到|至|-|~){TAKEN}")
-_BEFORE = re.compile(rf"{TAKEN}\s*(?:以前|之前|前)")
+_CLOCK = LazyPattern(rf"{_LESS}(?<!\d){_LITTLE}{_HOUR}(?:点|时(?!候|间|差|光|常|段))(?:钟|整)?{_MINUTE}")
+_COLON = LazyPattern(r"(?<![\d:./-])(?P<h>\d{1,2}):(?P<m>\d{2})(?::\d{2})?(?![\d:])(?!\s*(?:am|pm|a\.m|p\.m))")
+_OR = LazyPattern(rf"{TAKEN}(?:或者?|还是|到|至|-|~){TAKEN}")
+_BEFORE = LazyPattern(rf"{TAKEN}\s*(?:以前|之前|前)")
 
 
 def read(reading: Reading) -> None:
@@ -174,7 +176,7 @@ def _delay(body: str) -> Delay | None:
 
 
 def _days(reading: Reading) -> None:
-    def each(pattern: re.Pattern[str], day: Callable[[re.Match[str]], Day]) -> None:
+    def each(pattern: LazyPattern, day: Callable[[re.Match[str]], Day]) -> None:
         for match in reading.take(pattern):
             reading.name_day(day(match))
 
@@ -236,6 +238,6 @@ def _clocks(reading: Reading) -> None:
         if less:
             hour, minute = (hour - 1) or 12, 60 - (15 if less == "一刻" else count_zh(less))
         reading.name_clock(Clock(hour, minute, whole=match["h"].startswith("0") and len(match["h"]) == 2))
-    for words, half in _HALVES:
-        if reading.take(rf"(?:{words})(?!餐|饭|安|会|些|已|就|晨|点|恋|期|市|宵|车|班|景)"):
+    for pattern, half in _HALVES:
+        if reading.take(pattern):
             reading.halves.append(half)

@@ -3,6 +3,7 @@
 import re
 from dataclasses import replace
 
+from bot.text.lazy import LazyPattern
 from bot.text.when.found import TAKEN, Clock, Day, Delay, Every, Half, Reading
 from bot.text.when.numbers import EN, EN_HOUR, count_en
 from bot.types.duration import HOUR_MS, MINUTE_MS
@@ -18,86 +19,87 @@ _FEASTS = {"new year's eve": (12, 31), "new years eve": (12, 31), "new year's da
            "christmas eve": (12, 24), "xmas eve": (12, 24), "christmas day": (12, 25), "christmas": (12, 25),
            "xmas": (12, 25), "halloween": (10, 31), "valentine's day": (2, 14), "valentines day": (2, 14)}  # fmt: skip
 
-_VAGUE = re.compile(
+_VAGUE = LazyPattern(
     r"\b(?:in a (?:while|bit|moment|few|couple)\b(?: of)?(?: more)?(?: (?:minutes|hours|days|weeks|mins))?"
     r"|in (?:some|several|a few|a couple of) (?:minutes|hours|days|weeks|time)|sometime|some day|someday|eventually|soon"
     r"|(?<!hours )(?<!minutes )(?<!days )(?<!weeks )(?<!hour )(?<!minute )(?<!mins )(?<!week )(?<!day )later"
     r"|after (?:work|school|lunch|dinner|breakfast)|thanksgiving|easter|lunar|chinese new year|end of (?:the )?(?:month|"
     r"year|week|day)|(?:this|next|the|on) weekend|(?:half|fortnightly))\b(?! (?:past|an? |hour))"
 )
-_OVER = re.compile(r"\b(?:yesterday|last (?:night|week|month|year|" + _WD + r")|ago)\b")
+_OVER = LazyPattern(r"\b(?:yesterday|last (?:night|week|month|year|" + _WD + r")|ago)\b")
 _UNIT = r"(?:hours?|hrs?|minutes?|mins?|seconds?|secs?|days?|weeks?|fortnights?|months?|years?)"
 _BODY = rf"(?:half an hour|an? half[- ]hour|{EN}\s?(?:more )?{_UNIT}(?: and a half)?(?:,? (?:and )?{EN} {_UNIT})*)"
-_ONE = re.compile(rf"(?P<n>{EN})\s?(?:more )?(?P<unit>{_UNIT})(?P<half> and a half)?")
-_DELAY = re.compile(rf"\b(?:in|after) (?P<a>{_BODY})(?: time)?\b|\b(?P<b>{_BODY}) (?:from now|later)\b")
-_LEAD = re.compile(rf"\b(?P<a>{_BODY}) (?:before|ahead of|prior to|early|in advance)\b")
+_ONE = LazyPattern(rf"(?P<n>{EN})\s?(?:more )?(?P<unit>{_UNIT})(?P<half> and a half)?")
+_DELAY = LazyPattern(rf"\b(?:in|after) (?P<a>{_BODY})(?: time)?\b|\b(?P<b>{_BODY}) (?:from now|later)\b")
+_LEAD = LazyPattern(rf"\b(?P<a>{_BODY}) (?:before|ahead of|prior to|early|in advance)\b")
 _MS = {"h": HOUR_MS, "mi": MINUTE_MS, "s": 1000}
 
 _EACH = "(?:every|each)"
-_EVERY_OTHER = re.compile(
+_EVERY_OTHER = LazyPattern(
     rf"\b{_EACH} (?:other|second|third|few|couple|{EN}) ?(?:{_UNIT}|{_WD}s?)?\b|\b{_EACH} (?:minute|second|quarter)\b"
     r"|\bfortnightly\b|\bbi-?weekly\b"
 )
-_EVERY_WEEK = re.compile(
+_EVERY_WEEK = LazyPattern(
     rf"\b(?:{_EACH} (?P<a>{_WD}(?:(?:,| and|, and|/| &) (?:{_EACH} )?{_WD})*)|(?:on )?(?P<b>(?:mon|tues|wednes|thurs|fri"
     rf"|satur|sun)days(?:(?: and|,) (?:mon|tues|wednes|thurs|fri|satur|sun)days)*))\b"
 )
-_EVERY_WORKDAY = re.compile(rf"\b(?:{_EACH} (?:weekday|workday|work day|working day)|(?:on )?(?:weekdays|workdays))\b")
-_EVERY_WEEKEND = re.compile(rf"\b(?:{_EACH} weekend|(?:on|at) weekends)\b")
-_EVERY_LAST = re.compile(
+_EVERY_WORKDAY = LazyPattern(rf"\b(?:{_EACH} (?:weekday|workday|work day|working day)|(?:on )?(?:weekdays|workdays))\b")
+_EVERY_WEEKEND = LazyPattern(rf"\b(?:{_EACH} weekend|(?:on|at) weekends)\b")
+_EVERY_LAST = LazyPattern(
     rf"\b(?:on )?(?:the )?last day of (?:{_EACH}) month\b|\b{_EACH} last day of the month\b"
     rf"|\b{_EACH} month on the last day\b"
 )
-_EVERY_MONTH = re.compile(
+_EVERY_MONTH = LazyPattern(
     rf"\b(?:{_EACH} month on the (?P<a>\d{{1,2}})(?:st|nd|rd|th)?|(?:on )?the (?P<b>\d{{1,2}})(?:st|nd|rd|th) of "
     rf"{_EACH} month|monthly on the (?P<c>\d{{1,2}})(?:st|nd|rd|th)?)\b"
 )
-_EVERY_YEAR = re.compile(
+_EVERY_YEAR = LazyPattern(
     rf"\b(?:{_EACH} year on |{_EACH} |yearly on |annually on )(?P<mon>{_MON}) (?P<d>\d{{1,2}})(?:st|nd|rd|th)?\b"
 )
-_EVERY_DAY = re.compile(rf"\b(?:{_EACH} ?day|daily|{_EACH} (?P<half>morning|afternoon|evening|night))\b")
-_EVERY_HOUR = re.compile(rf"\b(?:{_EACH} hour|hourly)\b")
-_NO_DAY = re.compile(rf"\b(?:weekly|monthly|yearly|annually|{_EACH} (?:week|month|year))\b")
-_BOUNDED = re.compile(r"\b(?:until|till|starting|beginning|for the next|for \d+ (?:days|weeks))\b")
+_EVERY_DAY = LazyPattern(rf"\b(?:{_EACH} ?day|daily|{_EACH} (?P<half>morning|afternoon|evening|night))\b")
+_EVERY_HOUR = LazyPattern(rf"\b(?:{_EACH} hour|hourly)\b")
+_NO_DAY = LazyPattern(rf"\b(?:weekly|monthly|yearly|annually|{_EACH} (?:week|month|year))\b")
+_BOUNDED = LazyPattern(r"\b(?:until|till|starting|beginning|for the next|for \d+ (?:days|weeks))\b")
 
-_NEAR = re.compile(
+_NEAR = LazyPattern(
     r"\b(?:the )?(?P<after>day after tomorrow)\b|\b(?P<tomorrow>tomorrow|tmrw?|tmw|tomorow|2morrow)\b"
     r"|\b(?P<tonight>tonight)\b|\b(?P<today>today|this (?=morning|afternoon|evening))\b"
 )
-_WEEKDAY = re.compile(rf"\b(?:on )?(?:(?P<which>this|next|coming|this coming) )?(?P<day>{_WD})(?P<week> week)?\b(?!')")
-_ATTRIBUTE = re.compile(rf"\b(?:the|my|our|your|his|her|their|a) {_WD}\b(?! of)")
-_WEEKS = re.compile(r"\b(?:next|this) (?:week|month|year)\b")
-_ISO = re.compile(r"(?<!\d)(?P<y>\d{4})[-/](?P<m>\d{1,2})[-/](?P<d>\d{1,2})(?!\d)")
-_SLASH = re.compile(r"(?<![\d/:.])(?:on )?(?P<a>\d{1,2})/(?P<b>\d{1,2})(?:/(?P<y>\d{4}))?(?![\d/])")
-_MONTH_DAY = re.compile(
+_WEEKDAY = LazyPattern(rf"\b(?:on )?(?:(?P<which>this|next|coming|this coming) )?(?P<day>{_WD})(?P<week> week)?\b(?!')")
+_ATTRIBUTE = LazyPattern(rf"\b(?:the|my|our|your|his|her|their|a) {_WD}\b(?! of)")
+_WEEKS = LazyPattern(r"\b(?:next|this) (?:week|month|year)\b")
+_ISO = LazyPattern(r"(?<!\d)(?P<y>\d{4})[-/](?P<m>\d{1,2})[-/](?P<d>\d{1,2})(?!\d)")
+_SLASH = LazyPattern(r"(?<![\d/:.])(?:on )?(?P<a>\d{1,2})/(?P<b>\d{1,2})(?:/(?P<y>\d{4}))?(?![\d/])")
+_MONTH_DAY = LazyPattern(
     rf"\b(?:on )?(?:(?P<mon>{_MON}) (?:the )?(?P<d>\d{{1,2}})(?:st|nd|rd|th)?(?!\d|:| ?[ap]\.?m)"
     rf"|(?:the )?(?P<d2>\d{{1,2}})(?:st|nd|rd|th)?(?: of)? (?P<mon2>{_MON}))(?:,? (?P<y>\d{{4}}))?\b"
 )
-_LAST = re.compile(r"\b(?:on )?the last day of (?P<next>the|this|next) month\b")
-_NUMBER = re.compile(r"\b(?:on )?the (?P<n>\d{1,2})(?:st|nd|rd|th)\b")
-_FEAST = re.compile(r"\b(?:on )?(?P<feast>" + "|".join(_FEASTS) + r")\b")
+_LAST = LazyPattern(r"\b(?:on )?the last day of (?P<next>the|this|next) month\b")
+_NUMBER = LazyPattern(r"\b(?:on )?the (?P<n>\d{1,2})(?:st|nd|rd|th)\b")
+_FEAST = LazyPattern(r"\b(?:on )?(?P<feast>" + "|".join(_FEASTS) + r")\b")
 
 _AMPM = r"\s?(?P<ap>[ap])\.?m\b\.?"
-_WITH = re.compile(rf"(?:\b(?:at|@|for|around|about) ?)?(?<![\d:])(?P<h>\d{{1,2}})(?:[:.](?P<m>\d{{2}}))?{_AMPM}")
-_HALF_PAST = re.compile(
+_WITH = LazyPattern(rf"(?:\b(?:at|@|for|around|about) ?)?(?<![\d:])(?P<h>\d{{1,2}})(?:[:.](?P<m>\d{{2}}))?{_AMPM}")
+_HALF_PAST = LazyPattern(
     rf"(?:\bat )?\b(?P<what>half|(?:a )?quarter|\d{{1,2}}|five|ten|twenty(?:[- ]five)?)(?: minutes?)? "
     rf"(?P<way>past|after|to|till|of) (?P<h>\d{{1,2}}|{EN_HOUR})\b(?:{_AMPM})?"
 )
-_WORD = re.compile(
+_WORD = LazyPattern(
     rf"\b(?:at|for|around|by) (?P<h>{EN_HOUR})(?: (?P<m>o'clock|thirty|fifteen|forty[- ]five|ten|twenty))?"
     rf"(?:{_AMPM})?\b|\b(?P<h2>{EN_HOUR}) o'clock(?:{_AMPM})?"
     .replace("(?P<ap>", "(?:", 1).replace("(?P<ap>", "(?P<ap2>", 1)
 )  # fmt: skip
-_OCLOCK = re.compile(r"\b(?:at )?(?P<h>\d{1,2}) ?o'?clock\b")
-_COLON = re.compile(r"(?:\b(?:at|@|for|around) )?(?<![\d:./-])(?P<h>\d{1,2}):(?P<m>\d{2})(?![\d:])")
-_AT = re.compile(r"(?:\b(?:at|around)|@) ?(?P<h>\d{1,2})(?![\d:./%]|\s?(?:st|nd|rd|th|people|euros?|dollars?)\b)")
-_NAMED = re.compile(r"\b(?:at |by )?(?P<name>noon|midday|midnight|noontime)\b")
-_HALVES: tuple[tuple[str, Half], ...] = (
-    (r"\b(?:in the )?morning\b", "morning"), (r"\b(?:in the )?afternoon\b", "afternoon"),
-    (r"\b(?:in the )?evening\b", "pm"), (r"\b(?:(?:at |in the )?night|tonight)\b", "night"),
+_OCLOCK = LazyPattern(r"\b(?:at )?(?P<h>\d{1,2}) ?o'?clock\b")
+_COLON = LazyPattern(r"(?:\b(?:at|@|for|around) )?(?<![\d:./-])(?P<h>\d{1,2}):(?P<m>\d{2})(?![\d:])")
+_AT = LazyPattern(r"(?:\b(?:at|around)|@) ?(?P<h>\d{1,2})(?![\d:./%]|\s?(?:st|nd|rd|th|people|euros?|dollars?)\b)")
+_NAMED = LazyPattern(r"\b(?:at |by )?(?P<name>noon|midday|midnight|noontime)\b")
+_HALVES: tuple[tuple[LazyPattern, Half], ...] = (
+    (LazyPattern(r"\b(?:in the )?morning\b"), "morning"), (LazyPattern(r"\b(?:in the )?afternoon\b"), "afternoon"),
+    (LazyPattern(r"\b(?:in the )?evening\b"), "pm"), (LazyPattern(r"\b(?:(?:at |in the )?night|tonight)\b"), "night"),
+    (LazyPattern(r"^ *a\.?m\.? *$"), "am"), (LazyPattern(r"^ *p\.?m\.? *$"), "pm"),
 )  # fmt: skip
-_OR = re.compile(r"\b\d{1,2} or (?=\d)|\bbetween\b|" + TAKEN + r" (?:or|to|-|until|till) " + TAKEN)
-_BEFORE = re.compile(r"\b(?:before|by|until|till|no later than) " + TAKEN)
+_OR = LazyPattern(r"\b\d{1,2} or (?=\d)|\bbetween\b|" + TAKEN + r" (?:or|to|-|until|till) " + TAKEN)
+_BEFORE = LazyPattern(r"\b(?:before|by|until|till|no later than) " + TAKEN)
 
 
 def read(reading: Reading) -> None:

@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
+from bot.text.lazy import LazyPattern
 from bot.types.when import Missing
 
 TAKEN = "\x00"
@@ -88,9 +89,9 @@ class Reading:
     days: set[Day] = field(default_factory=set)
     halves: list[Half] = field(default_factory=list)
 
-    def take(self, pattern: str | re.Pattern[str]) -> list[re.Match[str]]:
+    def take(self, pattern: LazyPattern) -> list[re.Match[str]]:
         """Every match, blanked out; where each stands is a span of the time."""
-        found = [match for match in re.finditer(pattern, self.text) if match[0]]
+        found = [match for match in pattern.finditer(self.text) if match[0]]
         for match in found:
             self.text = self.text[: match.start()] + TAKEN * len(match[0]) + self.text[match.end() :]
         self.parts = replace(self.parts, spans=(*self.parts.spans, *(match.span() for match in found)))

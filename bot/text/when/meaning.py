@@ -25,9 +25,9 @@ JUST_MS = 15 * MINUTE_MS
 """A time of day that was over no longer ago may be a slip: it is asked, not put off to the next day."""
 
 _HOURS: dict[Half, tuple[range, range]] = {
-    "dawn": (range(0, 7), range(0)), "morning": (range(0, 13), range(0)), "noon": (range(11, 15), range(1, 4)),
+    "dawn": (range(7), range(0)), "morning": (range(13), range(0)), "noon": (range(11, 15), range(1, 4)),
     "afternoon": (range(12, 20), range(1, 12)), "dusk": (range(16, 21), range(4, 9)),
-    "night": (range(17, 24), range(5, 12)), "am": (range(0, 12), range(0)), "pm": (range(12, 24), range(1, 12)),
+    "night": (range(17, 24), range(5, 12)), "am": (range(12), range(0)), "pm": (range(12, 24), range(1, 12)),
 }  # fmt: skip
 """Of each part of the day the hours that are meant as said, and those that mean twelve hours later."""
 
@@ -68,7 +68,7 @@ def joined(before: Parts, answer: Parts) -> Parts:
         None if delay and not answer.day else answer.day or before.day,
         None if delay and not answer.clock else answer.clock or before.clock,
         answer.half or ("" if answer.clock and (answer.clock.whole or answer.clock.hour > 12) else before.half),
-        delay or (None if answer.day or answer.clock else before.delay), answer.every or before.every,
+        delay or (None if answer.day or answer.clock else before.delay), answer.every or (None if before.doubt == "rule" else before.every),
         answer.lead or before.lead, answer.doubt, answer.tonight or (before.tonight and not answer.day),
     )  # fmt: skip
 
