@@ -23,6 +23,7 @@ ANSWER_CHARS = 60
 TASK_CHARS = 200
 """What is kept of what to remind of."""
 
+NOTHING, PLAIN = Parts(), Manner()
 ALL = "*"
 _ABOUT = LazyPattern("提醒|闹钟|闹铃|[叫喊]我|叫醒|通知我|remind|wake|alarm|ping me|nudge me")
 _QUOTED = re.compile('“[^”]*”|「[^」]*」|『[^』]*』|"[^"]*"|`[^`]*`|《[^》]*》|^>.*$', re.MULTILINE)
@@ -30,7 +31,7 @@ _CLAUSE_END = "，。！？；,!?;\n"
 _ZH = LazyPattern(
     r"(?P<me>提醒(?:一下|下)?我(?!们)|通知我(?!们))|(?P<wake>叫醒我|(?:叫|喊)我(?:起床|起来|起身|醒))"
     r"|(?P<call>(?:叫|喊)我(?=一声|一下|[。，,！!]|$|[去出吃关开喝上看睡收下]))"
-    r"|(?P<set>(?:设|(?<![一确决肯必否])定|订|建|加|弄)(?:置|定)?(?:一?个|一条|一下)?[^，。,！!？?]{0,16}?(?:提醒(?![我他她你您]|一下)|闹钟|闹铃))"
+    r"|(?P<set>(?:设|(?<![一确决肯必否])定|订|建|加|弄)(?!了|好|过|的)(?:置|定)?(?:一?个|一条|一下)?[^，。,！!？?]{0,16}?(?:提醒(?![我他她你您]|一下)|闹钟|闹铃))"
 )
 _EN = LazyPattern(
     r"\b(?:(?P<me>remind me)|(?P<wake>wake me(?: up)?)|(?P<set>(?:set|create|add)(?: me)?(?: up)? (?:a |an |the |another )?"
@@ -38,7 +39,7 @@ _EN = LazyPattern(
 )
 _FILL_ZH = (
     r"别忘了?|不要忘了?|请|麻烦|劳烦|拜托|帮我|帮忙|给我|替我|记得|记住|一定|务必|要|到时候?|到点|的时候|时候|你|可不可以|能不能|可以|能|再|就|"
-    r"然后|还有|对了|那么|那|在|于|大概|大约|左右|准时|喂|嗨|嘿|哈喽|如果|要是|万一|我?(?:忘了|忘记了?|没记住)(?:的话)?|一下|下|的|从|等|于"
+    r"然后|还有|对了|那么|那|在|于|大概|大约|左右|准时|喂|嗨|嘿|哈喽|如果|要是|万一|(?:如果|要是|万一)?我(?:忘了|忘记了?|没记住)(?:的话)?|一下|下|的|从|等|于"
 )
 _FILL_EN = (
     r"please|pls|plz|can you|could you|would you|will you|hey|hi|hello|ok(?:ay)?|and|then|also|so|just|i need you to|"
@@ -50,7 +51,9 @@ _NOT_ZH = re.compile(
 _NO_ZH = re.compile(r"(?:不用|不要|不必|别|甭|无需|不需要|用不着)(?:再)?$")
 _NO_EN = re.compile(r"(?:don't|dont|do not|never|no need to|you needn't|stop|stop to|no longer)$")
 _ASKS_ZH = re.compile(r"什么|谁|哪[个里儿些]|为啥|咋|怎么|多少")
-_AFTER_EN = re.compile(r"(?:what|who|whom|where|when|how|why|which|whether|of)\b")
+_AFTER_EN = re.compile(
+    r"(?:what|who|whom|where|when(?! (?:i|we|you|the|it|he|she|they|my)\b)|how|why|which|whether|of)\b"
+)
 _JOINS = re.compile(f"{TAKEN}(?:或者?|还是|和|跟|与|及|到|至|之前|以前|前|or|and|to|-|~)(?={TAKEN}|$|\\s*$)")
 _CANCEL_ZH = re.compile(
     r"^(?:取消|删掉|删除|删了|去掉|关掉|关了)(?:一下)?(?:那个|这个|我的|刚才的|刚才那个|那条|这条|第)?(?P<a>.{0,60}?)(?:的)?(?:提醒|闹钟|闹铃)(?:吧|了|一下)?$"
@@ -61,8 +64,8 @@ _CANCEL_EN = re.compile(
     r"^(?:please )?(?:cancel|delete|remove|drop|turn off) (?:(?:that|this|the|my|all(?: of)?(?: my)?) )*(?P<a>.{0,60}?) ?"
     r"(?:reminders?|alarms?)(?: (?:for|about|to|of|on))?(?P<b>.{0,60})$"
 )
-_LEAD_ZH = r"^(?:一下|一声|一次|下|的是|的|去|要|说|得|我|：|:|，|,|、|\s)+"
-_TAIL_ZH = r"(?:吧|啊|哦|喔|呀|哈|呢|好吗|好不好|可以吗|行吗|吗|嘛|谢谢|多谢|的时候|前|\s|[。，,！!？?~～.])+$"
+_LEAD_ZH = r"^(?:一下|一声|一次|下(?![午个周班次星礼月载单雨楼车])|的是|的|：|:|，|,|、|\s)+"
+_TAIL_ZH = r"(?:吧|啊|哦|喔|呀|哈|呢|好吗|好不好|可以吗|行吗|吗|嘛|谢谢|多谢|\s|[。，,！!？?~～.])+$"
 _LEAD_EN = r"^(?:up|to|about|that|for|of|with|and|an?|：|:|,|-|\s)+\b"
 _TAIL_EN = r"(?:please|pls|thanks|thank you|ok|okay|\bat|\bon|\bin|\bby|\bfor|\s|[.,!?~])+$"
 
@@ -77,8 +80,8 @@ class Wish:
 
     verb: Literal["set", "cancel"]
     task: str
-    parts: Parts = Parts()
-    manner: Manner = Manner()
+    parts: Parts = NOTHING
+    manner: Manner = PLAIN
     said: str = ""
     named: bool = True
 
@@ -126,8 +129,8 @@ def _cancelled(folded: str) -> Wish | None:
             words = " ".join(word for word in match.groups() if word).strip()
             everything = re.search(r"全部|所有|\ball\b", bare) or re.search(r"reminders(?: please)?$", bare)
             return Wish("cancel", ALL if everything else words)
-    for pattern, no in ((_ZH, _NO_ZH), (_EN, _NO_EN)):
-        match = next(iter(pattern.finditer(folded)), None)
+    for trigger, no in ((_ZH, _NO_ZH), (_EN, _NO_EN)):
+        match = next(iter(trigger.finditer(folded)), None)
         if match is not None and match["me"] and no.search(folded[: match.start()].strip(" \x00")):
             rest = re.sub(
                 r"^(?:\s|about|of|to|了)+|(?:了|吧|啦|anymore|again|any more|please|[。.!！~\s])+$",
@@ -153,7 +156,9 @@ def _wish(
     if trigger["call"] and (not timed or (folded[: trigger.start()].find("\x00") < 0 and not parts.spans)):
         return None
     residue = _residue(before, english)
-    own = residue.startswith("我") and not _trimmed(after) and timed and not english
+    if trigger["set"]:
+        residue = re.sub("^(?:我?想要?|我要|我需要|i want to|i need to|i'd like to|let's)$", "", residue)
+    own = residue.startswith("我") and not _trimmed(after) and timed and not english and not trigger["set"]
     if residue and not own:
         return None
     if re.match("[了过的]", folded[trigger.end() :]) or (
@@ -167,6 +172,8 @@ def _wish(
     if more or _both_sides(parts, trigger):
         parts = _doubted(parts)
     own_words = _trimmed(_without(text, blanked, origin, ((0, trigger.end()),)))
+    if not timed and not own_words and folded.strip(" ?？").endswith("吗"):
+        return None
     if not own_words:
         cut = ((trigger.start(), len(folded)),) if own or not residue else ()
         rest = re.sub(f"^(?:{_FILL_ZH})+", "", _trimmed(_without(text, blanked, origin, cut)))
@@ -247,7 +254,7 @@ _FILL_ANSWER = LazyPattern(
 class Reply:
     """What an answer to a question says: `parts` of a time, that any time will do, or that it is not wanted any more."""
 
-    parts: Parts = Parts()
+    parts: Parts = NOTHING
     whenever: bool = False
     dismissed: bool = False
     said: str = ""

@@ -14,21 +14,25 @@ NAMES = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 _WEEK = "(?:周|星期|礼拜)"
 _FEASTS = {"元旦": (1, 1), "情人节": (2, 14), "国庆节": (10, 1), "平安夜": (12, 24), "圣诞节": (12, 25)}
 _AFTER_HALF = "(?!餐|饭|安|会|些|已|就|晨|点|恋|期|市|宵|车|班|景)"
-_HALVES: tuple[tuple[LazyPattern, Half], ...] = tuple(
-    (LazyPattern(f"(?:{words}){_AFTER_HALF}"), half) for words, half in (
-        ("凌晨|半夜|深夜|午夜", "dawn"), ("清晨|清早|一大早|早晨|早上|上午|早间|今早|早", "morning"),
-        ("中午|正午|晌午", "noon"), ("下午|午后", "afternoon"), ("傍晚|黄昏", "dusk"),
-        ("晚上|晚间|夜里|夜晚|晚|夜", "night"),
-    )
+_HALF_WORDS: tuple[tuple[str, Half], ...] = (
+    ("凌晨|半夜|深夜|午夜", "dawn"), ("清晨|清早|一大?早|早晨|早上|上午|早间|今早|早", "morning"),
+    ("中午|正午|晌午", "noon"), ("下午|午后", "afternoon"), ("傍晚|黄昏", "dusk"),
+    ("晚上|晚间|夜里|夜晚|晚|夜", "night"),
 )  # fmt: skip
+_HALVES = tuple((LazyPattern(f"(?:{words}){_AFTER_HALF}"), half) for words, half in _HALF_WORDS)
 
 _VAGUE = LazyPattern(
-    r"等?(?:待|一)会儿?|等会儿?|过(?:一)?会儿?|过一阵子?|过阵子|(?<![今明后当])晚一?点儿?(?![半钟整\d])|早一点(?!钟)|回头|改天|有空|到时候?|"
+    r"等?(?:待|一)会儿?|等会儿?|过(?:一)?会儿?|过一阵子?|过阵子|(?<![今明后当])晚一?点儿?(?![半钟整\d])|早一点(?!钟)|晚些(?:时候)?|吃完饭|回头|改天|有空|到时候?|"
     r"到点|(?:再?过)?(?:好)?几个?(?:分钟|小时|钟头|天|周|星期|月)(?:以后|之后|后)?|半天(?:以后|之后|后)|"
     r"农历|阴历|旧历|正月(?:初?[一二三四五六七八九十]{1,3})?|腊月|初[一二三四五六七八九十]|春节|过年|除夕|元宵|清明|端午|七夕|中秋|重阳|冬至|"
-    r"(?:这个?|下个?)?月初|年[初底]|(?:下班|上班|放学|饭后|睡前)(?=以?后|之后|时|的时候|了|前|就|再|提醒|叫)"
+    r"(?:这个?|下个?)?月[初中](?!旬)|[上中下]旬|年[初底]|[^\s,，。]{1,6}?(?<!提)前(?:半|\d+|[一二三四五十两]+)个?(?:小时|钟头|分钟|刻钟|天)|"
+    r"(?:下班|上班|放学|下课|吃完饭?|饭|睡觉?|到家|回家|起床|开会)(?:了|以后|之后|后|的?时候?|以前|之前|前)"
 )
-_OVER = LazyPattern(r"昨[天日晚早]|前[天晚](?!后)|上+个?(?:周|星期|礼拜|月)[一二三四五六日天]?|去年|刚才|刚刚")
+_OVER = LazyPattern(
+    r"昨[天日晚早]|前[天晚](?!后)|上+个?(?:周|星期|礼拜|月)[一二三四五六日天]?|去年|刚才|刚刚|"
+    + ZH
+    + r"(?:个小时|小时|分钟|天|周|个月|年)[以之]?前(?!提|叫)"
+)
 _UNIT = rf"(?:\d+(?:\.\d+)?|{ZH}|半)个?半?(?:小时|钟头|分钟|分|秒钟|秒|刻钟|天|日|周|星期|礼拜|(?<=个)月|年)半?"
 _ONE_UNIT = LazyPattern(
     rf"(?P<n>\d+(?:\.\d+)?|半|{ZH})个?(?P<half>半)?(?P<unit>小时|钟头|分钟|分|秒钟|秒|刻钟|天|日|周|星期|礼拜|月|年)(?P<more>半)?"
@@ -37,6 +41,9 @@ _DELAY = LazyPattern(
     rf"(?:再?过|再等|再)(?P<a>(?:{_UNIT})(?:零|又)?(?:{_UNIT})*)(?:以后|之后|过后|后)?|"
     rf"(?P<b>(?:{_UNIT})(?:零|又)?(?:{_UNIT})*)(?:以后|之后|过后|后)(?!天)"
 )
+_LENGTH = LazyPattern(rf"(?:\d+|半|{ZH})个?半?(?:小时|钟头|分钟|刻钟)")
+"""How long, without a word that says from when."""
+_STRAY = LazyPattern("每(?!日|一?[个件次份页步句]|[样种])|隔(?=[一二三两\\d])")
 _LEAD = LazyPattern(rf"提前(?P<a>{_UNIT})?|早(?P<b>{_UNIT})")
 _MS = {"小时": HOUR_MS, "钟头": HOUR_MS, "分钟": MINUTE_MS, "分": MINUTE_MS, "秒": 1000, "秒钟": 1000,
        "刻钟": 15 * MINUTE_MS}  # fmt: skip
@@ -49,9 +56,9 @@ _EVERY_WEEKEND = LazyPattern(rf"{_EACH}周末")
 _EVERY_HOUR = LazyPattern(r"每隔?(?:一|1)?个?(?:小时|钟头)|每隔?60分钟")
 _EVERY_MONTH = LazyPattern(rf"{_EACH}月(?:的)?(?:(?P<n>{ZH})[号日]|(?P<last>最后一天|底|末))")
 _EVERY_YEAR = LazyPattern(rf"{_EACH}年(?:的)?(?P<m>{ZH})月(?P<d>{ZH})[号日]?")
-_EVERY_DAY = LazyPattern(rf"{_EACH}(?:天|日)|天天|每(?=[早晚])|每天")
+_EVERY_DAY = LazyPattern(rf"{_EACH}天|每日(?!一|任|签|报|新|必|打|例|计|总)|天天|每(?=[早晚])")
 _EVERY_OTHER = LazyPattern(
-    rf"每隔?.{{0,4}}?(?:秒|分|刻|时|天|日|周|星期|礼拜|月|年)钟?|隔[天日周]|{_EACH}(?:周|星期|礼拜|月|年)"
+    rf"每(?!日(?:一|任|签|报|新|必|打|例|计|总))隔?.{{0,4}}?(?:秒|分|刻|时|天|日|周|星期|礼拜|月|年)钟?|隔[天日周]|{_EACH}(?:周|星期|礼拜|月|年)"
 )
 _BOUNDED = LazyPattern(r"从.{0,8}?(?:开始|起)|直到|为止|连续|接下来")
 
@@ -74,7 +81,7 @@ _HOUR = r"(?P<h>\d{1,2}|[零〇一二三四五六七八九十两]{1,3})"
 _LESS = r"(?:差(?P<less>一刻|\d{1,2}|[一二三四五六七八九十]{1,3})分?钟?)?"
 _MINUTE = (
     r"(?:(?P<half>半)|(?P<quarter>[一二三123])刻|差(?P<less2>一刻|\d{1,2}|[一二三四五六七八九十]{1,3})分?|"
-    r"(?:过)?(?P<m>\d{1,2}(?=分)|\d{2}(?!\d)|[二三四五]?十[一二三四五六七八九]?|[零〇][一二三四五六七八九]|[一二三四五六七八九](?=分))"
+    r"(?:过)?(?P<m>\d{1,2}(?=分)|\d{2}(?!\d)|[二三四五六七八九]?十[一二三四五六七八九]?|[零〇][一二三四五六七八九]|[一二三四五六七八九](?=分))"
     r"(?:分(?!钟[后以之]))?(?!个|人|块|元))?"
 )
 _LITTLE = rf"(?!(?<=[快慢多少好大小有])一点)(?!(?<=[^{TAKEN}]早)一点)(?!(?<=[^{TAKEN}上]晚)一点)"
@@ -92,6 +99,11 @@ def read(reading: Reading) -> None:
     _durations(reading)
     _days(reading)
     _clocks(reading)
+    parts = reading.parts
+    if not (parts.day or parts.clock or parts.delay or parts.every or reading.halves) and reading.take(_LENGTH):
+        reading.doubt("vague")
+    if _STRAY.search(reading.text) and not parts.every:
+        reading.doubt("rule")
     if _BEFORE.search(reading.text):
         reading.doubt("before")
     if _OR.search(reading.text):

@@ -51,7 +51,8 @@ _EVERY_LAST = LazyPattern(
 )
 _EVERY_MONTH = LazyPattern(
     rf"\b(?:{_EACH} month on the (?P<a>\d{{1,2}})(?:st|nd|rd|th)?|(?:on )?the (?P<b>\d{{1,2}})(?:st|nd|rd|th) of "
-    rf"{_EACH} month|monthly on the (?P<c>\d{{1,2}})(?:st|nd|rd|th)?)\b"
+    rf"{_EACH} month|monthly on the (?P<c>\d{{1,2}})(?:st|nd|rd|th)?"
+    rf"|{_EACH} (?P<e>\d{{1,2}})(?:st|nd|rd|th) of the month)\b"
 )
 _EVERY_YEAR = LazyPattern(
     rf"\b(?:{_EACH} year on |{_EACH} |yearly on |annually on )(?P<mon>{_MON}) (?P<d>\d{{1,2}})(?:st|nd|rd|th)?\b"
@@ -139,7 +140,7 @@ def _every(reading: Reading) -> None:
     if reading.take(_EVERY_LAST):
         set_every(Every("last"))
     for match in reading.take(_EVERY_MONTH):
-        set_every(Every(str(int(match["a"] or match["b"] or match["c"]))))
+        set_every(Every(str(int(match["a"] or match["b"] or match["c"] or match["e"]))))
     for match in reading.take(_EVERY_YEAR):
         set_every(Every(str(int(match["d"])), str(_month(match["mon"]))))
     if reading.take(_EVERY_WORKDAY):
@@ -155,6 +156,8 @@ def _every(reading: Reading) -> None:
             reading.halves.append(_half_of(match["half"]))
     if reading.take(_NO_DAY):
         reading.doubt("day")
+    if re.search(rf"\b{_EACH}\b(?! (?:one|of|other|time))", reading.text):
+        reading.doubt("rule")
     if reading.parts.every is not None and _BOUNDED.search(reading.text):
         reading.doubt("rule")
 

@@ -32,8 +32,7 @@ def next_of(rule: str, after: int, tz: tzinfo) -> int | None:
     trigger = CronTrigger(minute=minute, hour=hour, day=day, month=month, day_of_week=weekdays, timezone=tz)
     start = local(after, tz) + timedelta(microseconds=1)
     for _ in range(LOOKED_AT):
-        # APScheduler 3.11 types neither its arguments nor what it returns.
-        found: datetime | None = trigger.get_next_fire_time(None, start)  # type: ignore[no-untyped-call]
+        found: datetime | None = trigger.get_next_fire_time(None, start)
         if found is None:
             return None
         again = hour != "*" and found.fold and ms_of(found) != ms_of(found.replace(fold=0))
