@@ -30,11 +30,12 @@ from bot.flow.plan import Planner
 from bot.flow.recalling import Recalling
 from bot.flow.remembering import Remembering
 from bot.flow.reminding import Reminding
+from bot.flow.remindtools import remind_tools
 from bot.flow.rewriting import Rewriting
 from bot.flow.scribe import Scribe
 from bot.flow.sending import Sending
 from bot.flow.tidying import Tidying
-from bot.flow.tools import make_tools
+from bot.flow.tools import make_tools, remind_specs
 from bot.flow.turn import Brain, TurnRunner
 from bot.flow.vectorising import Vectorising
 from bot.flow.words import Words
@@ -140,10 +141,11 @@ def make_planner(
     recalling, skills = make_recalling(parts, calls, pays=pays), read_skills(parts.persona)
     tools = make_tools(
         parts.store, words, parts.prompts, recalling, settings, make_notes(parts, lambda: None).read,
-        Reminding(parts.store, parts.clock, settings, words, parts.log),
         media if settings.media.images else None,
         {skill.name: skill.text.replace(NAME_MARK, settings.bot.names[0]) for skill in skills},
     )  # fmt: skip
+    reminding = Reminding(parts.store, parts.clock, settings, words, parts.log)
+    tools += remind_tools(parts.store, words, reminding, remind_specs(parts.prompts))
     persona = Persona(parts.persona, skills, settings.heartbeat.on, settings.speak.paced)
     bootstraps = read_bootstraps(
         parts.prompts, persona, settings.bot.names[0], tuple(tool.spec for tool in tools),

@@ -213,7 +213,8 @@ async def test_forgetting_takes_the_reminder_along(world: World) -> None:
     await world.say(".ai remind 15:00 我要去医院复查")
     await world.say("忘记我要去医院复查")
     await world.wait(DAY)
-    assert world.replies[2:] == ["x"], world.rows("SELECT * FROM reminder")
+    assert world.replies[2:] == ["好，忘掉了 #1。7 天内说「撤销 #1」还能找回来"]
+    assert world.rows("SELECT text, outcome FROM reminder") == [("", "forgotten")]
 
 
 async def test_where_nuan_is_switched_off_nothing_is_said(world: World) -> None:
@@ -235,7 +236,7 @@ async def test_a_denied_person_hears_nothing_any_more(new_world: NewWorld) -> No
     assert len(world.replies) == 1
     await world.say(".ai deny telegram:7")
     await world.wait(DAY)
-    assert not any("提醒你：开会" == text for text in world.replies)
+    assert not any(text == "提醒你：开会" for text in world.replies)
     assert world.rows("SELECT outcome FROM reminder") == [("unsaid",)]
 
 

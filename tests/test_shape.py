@@ -29,18 +29,8 @@ FLOORS = (
 FLOOR = {room: number for number, rooms in enumerate(FLOORS) for room in rooms}
 MAY_KNOW_ADAPTERS = ("app", "cli", "__main__")
 ADAPTERS_MAY_KNOW = ("types", "ports", "errors", "text")
-HEAVY = (
-    "openai",
-    "apscheduler",
-    "genai_prices",
-    "jieba",
-    "opencc",
-    "holidays",
-    "numpy",
-    "discord",
-    "telegram",
-    "prompt_toolkit",
-)
+HEAVY = ("openai", "genai_prices", "jieba", "opencc", "holidays", "numpy", "discord", "telegram", "prompt_toolkit",
+         "apscheduler")  # fmt: skip
 EDGES = ("bot.model.wire", "adapters.telegram.", "adapters.discord.")
 """Modules that are heavy themselves: they may import a heavy library at the top, and nobody imports them there."""
 CLOCK = re.compile(

@@ -1,6 +1,7 @@
-"""Times ahead: what people write, in three scripts, becomes an instant, a rule or a question, and never a wrong guess."""
+"""Times ahead: what people write, in three scripts, becomes an instant, a rule or a question, never a guess."""
 
 from datetime import datetime
+from itertools import pairwise
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 
 from bot.config.remind import RemindRules
 from bot.people.asking import asked, replied, task_of
-from bot.people.reminding import commitment_instant, spoken_at
+from bot.people.reminding import due_of, spoken_at
 from bot.text.when.meaning import joined, meaning, moment_of, parts_of
 from bot.text.when.rules import local, ms_of, next_of
 from bot.text.zones import zone_named, zone_near
@@ -21,7 +22,8 @@ NAMES = ("小暖", "nuan")
 SHANGHAI, NEW_YORK = ZoneInfo("Asia/Shanghai"), ZoneInfo("America/New_York")
 PIECES = st.sampled_from(
     ["明天", "下周一", "8点", "半", "早上", "晚上", "12月24日", "2月30日", "每天", "每周一", "提醒我", "开会", "半小时后", "25:61",
-     "tomorrow", "at 8", "pm", "every", "Monday", "remind me", "in 3 days", "0", "99999999999", "点", "月", "号", "\x00", "，", " "]
+     "tomorrow", "at 8", "pm", "every", "Monday", "remind me",
+     "in 3 days", "0", "99999999999", "点", "月", "号", "\x00", "，", " "]
 )  # fmt: skip
 TEXTS = st.one_of(st.text(max_size=40), st.lists(PIECES, max_size=7).map("".join))
 
@@ -94,7 +96,7 @@ def test_what_comes_back_daily_comes_once_a_day_whatever_the_clocks_do(minute: i
         assert found > at
         at = found
         days.append(local(at, NEW_YORK).date())
-    assert [(after - before).days for before, after in zip(days, days[1:], strict=False)] == [1, 1, 1, 1]
+    assert [(after - before).days for before, after in pairwise(days)] == [1, 1, 1, 1]
 
 
 def test_an_hour_that_comes_twice_is_said_once_and_one_left_out_an_hour_later() -> None:
@@ -108,17 +110,23 @@ def test_an_hour_that_comes_twice_is_said_once_and_one_left_out_an_hour_later() 
 
 
 @pytest.mark.parametrize(
-    ("hour", "timed", "said"), [(23, False, "2026-11-19 08:00"), (23, True, "2026-11-18 23:00"), (21, False, "2026-11-18 21:00")]
+    ("hour", "timed", "said"), [(23, False, "2026-11-19 08:00"),
+                               (23, True, "2026-11-18 23:00"), (21, False, "2026-11-18 21:00")]
 )  # fmt: skip
 def test_only_what_names_no_time_waits_for_the_morning(hour: int, timed: bool, said: str) -> None:
     found = Instant(ms_of(datetime(2026, 11, 18, hour, tzinfo=SHANGHAI)), timed)
     assert shown(spoken_at(found, RemindRules(), SHANGHAI), SHANGHAI) == said
 
 
-def test_a_promise_for_a_day_is_due_at_the_hour_of_the_house() -> None:
-    noon = ms_of(datetime(2026, 11, 18, 12, tzinfo=SHANGHAI))
-    assert commitment_instant(Instant(noon, timed=True), SHANGHAI, 9) == noon
-    assert shown(commitment_instant(Instant(noon, timed=False), SHANGHAI, 9) or 0, SHANGHAI) == "2026-11-19 09:00"
+@pytest.mark.parametrize(
+    ("said", "due"),
+    [("我明天要交报告", "2026-11-19 09:00"), ("周五下午三点我去复诊", "2026-11-20 15:00"),
+     ("I will send it on Friday", "2026-11-20 09:00"),
+     ("以后再说", ""), ("我每天跑步", ""), ("明天8点交", ""), ("昨天交了", "")],
+)  # fmt: skip
+def test_a_promise_is_due_when_it_says_or_at_the_hour_of_the_house(said: str, due: str) -> None:
+    at = due_of(said, datetime(2026, 11, 18, 10, tzinfo=SHANGHAI), 9)
+    assert (shown(at, SHANGHAI) if at is not None else "") == due
 
 
 @pytest.mark.parametrize(

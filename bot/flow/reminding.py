@@ -112,7 +112,8 @@ class Reminding:
     async def listed(self, at: Request) -> str:
         """Their open reminders, one a line."""
         lines = [
-            f"#{each.id} {self._when(at, each)}{self._text(at.script, 'remind_of', task=each.text) if each.text else ''}"
+            f"#{each.id} {self._when(at, each)}"
+            + (self._text(at.script, "remind_of", task=each.text) if each.text else "")
             for each in await self.mine(at)
         ]
         if len(lines) > SHOWN:

@@ -18,7 +18,7 @@ from bot.text.clean import as_data, clean
 from bot.text.clip import clip
 from bot.text.fold import fold
 from bot.types.prompt import ToolSpec
-from bot.types.reminder import NewReminder
+from bot.types.reminder import NewReminder, Reminder
 from bot.types.tool import Tool, ToolAnswer, ToolContext, ToolRefused, read_arguments
 
 _WANTS = re.compile(
@@ -89,13 +89,19 @@ def remind_tools(
         mine = await reminding.mine(at)
         found = meant(wanted, mine, wanted) if wanted != "*" else ()
         if len(found) != 1:
-            script = words.script_named(context.script)
-            listed = "; ".join(
-                f"#{each.id} {as_data(clip(each.text, 40))} "
-                f"{when_label(words, each.due_at, at.now, at.tz, script)}" for each in (found or mine)[:5]
-            )  # fmt: skip
-            raise ToolRefused("remind_which", listed or "-")
+            raise ToolRefused("remind_which", _listed(words, at, found or mine))
         text = words.openings.text("remind_ended", words.script_named(context.script), id=found[0].id)
         return ToolAnswer(text, unremind=(found[0].id,))
 
     return Tool(specs[0], remind), Tool(specs[1], cancel)
+
+
+def _listed(words: Words, at: Request, found: tuple[Reminder, ...]) -> str:
+    """A few reminders as a refusal names them."""
+    return (
+        "; ".join(
+            f"#{each.id} {as_data(clip(each.text, 40))} {when_label(words, each.due_at, at.now, at.tz, at.script)}"
+            for each in found[:5]
+        )
+        or "-"
+    )

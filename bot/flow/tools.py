@@ -13,8 +13,6 @@ from bot.flow.getting import Notes, calendar, getting
 from bot.flow.looking import RESULT_TOKENS, look_tool
 from bot.flow.media import Media
 from bot.flow.recalling import Recalling
-from bot.flow.reminding import Reminding
-from bot.flow.remindtools import remind_tools
 from bot.flow.words import Words
 from bot.memory.experience import experience_tool
 from bot.prompt.skills import skill_tool
@@ -36,7 +34,7 @@ LINE_CHARS = 300
 
 def make_tools(
     store: Store, words: Words, find: Callable[[str], Path], recalling: Recalling, settings: Settings,
-    notes: Notes, reminding: Reminding, media: Media | None = None, skills: Mapping[str, str] | None = None,
+    notes: Notes, media: Media | None = None, skills: Mapping[str, str] | None = None,
 ) -> tuple[Tool, ...]:  # fmt: skip
     """All tools in the order they are sent.
 
@@ -76,7 +74,6 @@ def make_tools(
         *(recalls if settings.memory.inject in ("tool", "both") else ()),
         experience_tool(experience, saved, store.tombstones.covers, done),
         *asked_tools(store, words, asked_specs(find), settings.bot.names),
-        *remind_tools(store, words, reminding, remind_specs(find)),
         listen_tool(listen_spec(find), quiet),
         *((look_tool(look_spec(find), store, media, words),) if media is not None else ()),
         *((skill_tool(skill_spec(find), skills),) if skills else ()),

@@ -31,14 +31,17 @@ _CLAUSE_END = "，。！？；,!?;\n"
 _ZH = LazyPattern(
     r"(?P<me>提醒(?:一下|下)?我(?!们)|通知我(?!们))|(?P<wake>叫醒我|(?:叫|喊)我(?:起床|起来|起身|醒))"
     r"|(?P<call>(?:叫|喊)我(?=一声|一下|[。，,！!]|$|[去出吃关开喝上看睡收下]))"
-    r"|(?P<set>(?:设|(?<![一确决肯必否])定|订|建|加|弄)(?!了|好|过|的)(?:置|定)?(?:一?个|一条|一下)?[^，。,！!？?]{0,16}?(?:提醒(?![我他她你您]|一下)|闹钟|闹铃))"
+    r"|(?P<set>(?:设|(?<![一确决肯必否])定|订|建|加|弄)(?!了|好|过|的)(?:置|定)?(?:一?个|一条|一下)?[^，。,！!？?]{0,16}?"
+    r"(?:提醒(?![我他她你您]|一下)|闹钟|闹铃))"
 )
 _EN = LazyPattern(
-    r"\b(?:(?P<me>remind me)|(?P<wake>wake me(?: up)?)|(?P<set>(?:set|create|add)(?: me)?(?: up)? (?:a |an |the |another )?"
+    r"\b(?:(?P<me>remind me)|(?P<wake>wake me(?: up)?)|"
+    r"(?P<set>(?:set|create|add)(?: me)?(?: up)? (?:a |an |the |another )?"
     r"(?:reminder|alarm))|(?P<call>(?:ping|nudge) me))\b"
 )
 _FILL_ZH = (
-    r"别忘了?|不要忘了?|请|麻烦|劳烦|拜托|帮我|帮忙|给我|替我|记得|记住|一定|务必|要|到时候?|到点|的时候|时候|你|可不可以|能不能|可以|能|再|就|"
+    r"别忘了?|不要忘了?|请|麻烦|劳烦|拜托|帮我|帮忙|给我|替我|"
+    r"记得|记住|一定|务必|要|到时候?|到点|的时候|时候|你|可不可以|能不能|可以|能|再|就|"
     r"然后|还有|对了|那么|那|在|于|大概|大约|左右|准时|喂|嗨|嘿|哈喽|如果|要是|万一|(?:如果|要是|万一)?我(?:忘了|忘记了?|没记住)(?:的话)?|一下|下|的|从|等|于"
 )
 _FILL_EN = (
@@ -46,7 +49,7 @@ _FILL_EN = (
     r"i want you to|i'd like you to|don't forget to|make sure (?:to|you)|at|on|to|by|for|the|thanks"
 )
 _NOT_ZH = re.compile(
-    r"(?:不用|不要|不必|别|甭|无需|不需要|用不着|不许|没必要|没|不会|不该|为什么|为何|怎么|干嘛|是不是|有没有|会不会|会|总是?|谢谢)$"
+    r"(?:不用|不要|不必|别|甭|无需|不需要|用不着|不许|没必要|没|不会|不该|为什么|为何|怎么|干嘛|是不是|有没有|会不会|(?<![开聚约宴机舞晚年班社])会|总是?|谢谢)$"
 )
 _NO_ZH = re.compile(r"(?:不用|不要|不必|别|甭|无需|不需要|用不着)(?:再)?$")
 _NO_EN = re.compile(r"(?:don't|dont|do not|never|no need to|you needn't|stop|stop to|no longer)$")
@@ -61,7 +64,8 @@ _CANCEL_ZH = re.compile(
     r"|^(?:取消|删掉|删除|关掉)(?:提醒|闹钟)(?P<c>.{0,60})$"
 )
 _CANCEL_EN = re.compile(
-    r"^(?:please )?(?:cancel|delete|remove|drop|turn off) (?:(?:that|this|the|my|all(?: of)?(?: my)?) )*(?P<a>.{0,60}?) ?"
+    r"^(?:please )?(?:cancel|delete|remove|drop|turn off) (?:(?:that|this|the|my|all(?: of)?(?: my)?) )*"
+    r"(?P<a>.{0,60}?) ?"
     r"(?:reminders?|alarms?)(?: (?:for|about|to|of|on))?(?P<b>.{0,60})$"
 )
 _LEAD_ZH = r"^(?:一下|一声|一次|下(?![午个周班次星礼月载单雨楼车])|的是|的|：|:|，|,|、|\s)+"
@@ -177,7 +181,7 @@ def _wish(
     if not own_words:
         cut = ((trigger.start(), len(folded)),) if own or not residue else ()
         rest = re.sub(f"^(?:{_FILL_ZH})+", "", _trimmed(_without(text, blanked, origin, cut)))
-        own_words = _trimmed(re.sub("^我(?:要|得|还)?|(?:记得|请|麻烦|帮我)$", "", rest))
+        own_words = _trimmed(re.sub(r"^我\s*(?:要|得|还)?\s*|(?:记得|请|麻烦|帮我)$", "", rest))
     wakes = bool(trigger["wake"]) or "alarm" in trigger[0] or "闹" in trigger[0]
     return Wish("set", own_words, parts, Manner(wakes=wakes), said_of(text, folded, origin, parts))
 
@@ -252,7 +256,7 @@ _FILL_ANSWER = LazyPattern(
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What an answer to a question says: `parts` of a time, that any time will do, or that it is not wanted any more."""
+    """What an answer to a question says: `parts` of a time, that any will do, or that it is not wanted any more."""
 
     parts: Parts = NOTHING
     whenever: bool = False

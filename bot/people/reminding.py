@@ -2,14 +2,17 @@
 
 import re
 from collections.abc import Sequence
-from datetime import tzinfo
+from dataclasses import replace
+from datetime import datetime, tzinfo
 
 from bot.config.remind import RemindRules
 from bot.people.asking import ALL
 from bot.text.dates import local_hour, next_local_time
 from bot.text.fold import fold
+from bot.text.when.found import Clock
+from bot.text.when.meaning import meaning, parts_of
 from bot.types.reminder import Reminder
-from bot.types.when import Instant
+from bot.types.when import Instant, Unclear
 
 _NUMBER = re.compile(r"#? ?(\d{1,9})(?!\d|[点时日号月年:])")
 _NOISE = re.compile(r"\b(?:the|my|a|an|about|to|for|of|that)\b|[的了那个这]|\W")
@@ -27,12 +30,16 @@ def is_quiet(hour: int, rules: RemindRules) -> bool:
     return start <= hour < end if start <= end else hour >= start or hour < end
 
 
-def commitment_instant(found: Instant, tz: tzinfo, hour: int) -> int | None:
-    """When to remind of a promise that names this time, ms: then, or at `hour` of its day; None when that is over."""
-    if found.timed:
-        return found.at
-    at = next_local_time(found.at - 1, hour, tz)
-    return at if at >= found.at else None
+def due_of(text: str, now: datetime, hour: int) -> int | None:
+    """When what a statement names is due, ms; a day without a time of day at `hour`. None where that is not certain.
+
+    `now` is aware, in the person's zone; what comes back has no one due time.
+    """
+    parts = parts_of(text)
+    found = meaning(parts, now)
+    if isinstance(found, Unclear) and found.what == "time" and not parts.half:
+        found = meaning(replace(parts, clock=Clock(hour, whole=True)), now)
+    return found.at if isinstance(found, Instant) else None
 
 
 def meant(words: str, reminders: Sequence[Reminder], task: str) -> tuple[Reminder, ...]:

@@ -6,8 +6,8 @@ from typing import Literal
 Missing = Literal["time", "half", "day", "past", "none_such", "several", "rule", "vague", "before", "change"]
 """What is unclear.
 
-No time of day; morning or evening; which day; it is over; no such day or hour; more than one time; a rule that cannot be
-kept; no time one can count from; how long before; an hour that a change of clocks leaves out or repeats.
+No time of day; morning or evening; which day; it is over; no such day or hour; more than one time; a rule that
+cannot be kept; no time to count from; how long before; an hour that a change of clocks leaves out or repeats.
 """
 
 

@@ -21,9 +21,11 @@ _FEASTS = {"new year's eve": (12, 31), "new years eve": (12, 31), "new year's da
 
 _VAGUE = LazyPattern(
     r"\b(?:in a (?:while|bit|moment|few|couple)\b(?: of)?(?: more)?(?: (?:minutes|hours|days|weeks|mins))?"
-    r"|in (?:some|several|a few|a couple of) (?:minutes|hours|days|weeks|time)|sometime|some day|someday|eventually|soon"
+    r"|in (?:some|several|a few|a couple of) (?:minutes|hours|days|weeks|time)|sometime|some day|someday"
+    r"|eventually|soon"
     r"|(?<!hours )(?<!minutes )(?<!days )(?<!weeks )(?<!hour )(?<!minute )(?<!mins )(?<!week )(?<!day )later"
-    r"|after (?:work|school|lunch|dinner|breakfast)|thanksgiving|easter|lunar|chinese new year|end of (?:the )?(?:month|"
+    r"|after (?:work|school|lunch|dinner|breakfast)|thanksgiving|easter|lunar|chinese new year|"
+    r"end of (?:the )?(?:month|"
     r"year|week|day)|(?:this|next|the|on) weekend|(?:half|fortnightly))\b(?! (?:past|an? |hour))"
 )
 _OVER = LazyPattern(r"\b(?:yesterday|last (?:night|week|month|year|" + _WD + r")|ago)\b")
@@ -40,7 +42,8 @@ _EVERY_OTHER = LazyPattern(
     r"|\bfortnightly\b|\bbi-?weekly\b"
 )
 _EVERY_WEEK = LazyPattern(
-    rf"\b(?:{_EACH} (?P<a>{_WD}(?:(?:,| and|, and|/| &) (?:{_EACH} )?{_WD})*)|(?:on )?(?P<b>(?:mon|tues|wednes|thurs|fri"
+    rf"\b(?:{_EACH} (?P<a>{_WD}(?:(?:,| and|, and|/| &) (?:{_EACH} )?{_WD})*)|"
+    rf"(?:on )?(?P<b>(?:mon|tues|wednes|thurs|fri"
     rf"|satur|sun)days(?:(?: and|,) (?:mon|tues|wednes|thurs|fri|satur|sun)days)*))\b"
 )
 _EVERY_WORKDAY = LazyPattern(rf"\b(?:{_EACH} (?:weekday|workday|work day|working day)|(?:on )?(?:weekdays|workdays))\b")

@@ -63,12 +63,12 @@ def parts_folded(folded: str) -> Parts:
 
 def joined(before: Parts, answer: Parts) -> Parts:
     """What was said before, with what an answer adds or puts in its place."""
-    delay = answer.delay
+    delay, every = answer.delay, None if before.doubt == "rule" else before.every
     return Parts(
         None if delay and not answer.day else answer.day or before.day,
         None if delay and not answer.clock else answer.clock or before.clock,
         answer.half or ("" if answer.clock and (answer.clock.whole or answer.clock.hour > 12) else before.half),
-        delay or (None if answer.day or answer.clock else before.delay), answer.every or (None if before.doubt == "rule" else before.every),
+        delay or (None if answer.day or answer.clock else before.delay), answer.every or every,
         answer.lead or before.lead, answer.doubt, answer.tonight or (before.tonight and not answer.day),
     )  # fmt: skip
 
