@@ -22,7 +22,7 @@ _CITIES = {
     "Europe/Rome": "罗马 意大利 米兰 milan italy", "Europe/Amsterdam": "阿姆斯特丹 荷兰", "Europe/Zurich": "苏黎世 瑞士 geneva",
     "Europe/Vienna": "维也纳 奥地利", "Europe/Stockholm": "斯德哥尔摩 瑞典", "Europe/Moscow": "莫斯科",
     "Europe/Istanbul": "伊斯坦布尔", "Europe/Lisbon": "里斯本", "Europe/Dublin": "都柏林 爱尔兰",
-    "America/New_York": "纽约 波士顿 华盛顿 nyc boston washington eastern est edt", 
+    "America/New_York": "纽约 波士顿 华盛顿 nyc boston washington eastern est edt",
     "America/Chicago": "芝加哥 休斯顿 houston central",
     "America/Denver": "丹佛 mountain", "America/Los_Angeles":
         "洛杉矶 旧金山 西雅图 加州 la sf seattle pacific pst pdt california",
