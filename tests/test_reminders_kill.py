@@ -1,4 +1,4 @@
-"""kill -9 at any moment: a reminder that was set is kept, one that was said is said once, one that ended stays ended."""
+"""kill -9 at any moment: what was set is kept, what was said is said once, what ended stays ended."""
 
 import random
 from pathlib import Path
@@ -16,7 +16,7 @@ def test_after_kills_every_reminder_was_said_once_or_still_waits(tmp_path: Path)
         assert sound(tmp_path) == []
     rows = look(tmp_path, "SELECT id, rule, outcome, ended_at IS NULL FROM reminder")
     by_number = {row[0]: row for row in rows}
-    told = [row[0] for row in look(tmp_path, "SELECT text FROM outbox WHERE kind = 'notice'")]
+    told = [str(row[0]) for row in look(tmp_path, "SELECT text FROM outbox WHERE kind = 'notice'")]
     assert len(told) == len(set(told)), "each time of each reminder is said once"
     once = [text.split("@")[0] for text in told if not by_number[int(text.split("@")[0])][1]]
     assert len(once) == len(set(once))

@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.config.remind import RemindRules
-from bot.people.asking import asked, replied, task_of
+from bot.people.asking import asked, task_of
 from bot.people.reminding import due_of, spoken_at
+from bot.people.replying import replied
 from bot.text.when.meaning import joined, meaning, moment_of, parts_of
 from bot.text.when.rules import local, ms_of, next_of
 from bot.text.zones import zone_named, zone_near

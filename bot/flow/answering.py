@@ -166,14 +166,21 @@ class Answering:
         answering: list[Event] = []
         batch = await self._limiting.sift(batch, waiting)
         for event in batch:
-            if event.why not in HALTS and await self._reminding.heard(event, chat, people[event.person_id]):
-                continue
             question = asked.pop(event.person_id or 0, None)
+            if event.why not in HALTS:
+                heard = await self._reminding.heard(event, chat, people[event.person_id])
+                if heard.done:
+                    continue
+                if heard.rest:
+                    receipts.append(heard.receipt)
+                    event = replace(event, text=heard.rest)
             done, left = await self._commands(event, chat, people[event.person_id], question)
             receipts += done
             if left is not None:
                 answering.append(left)
         if not answering:
+            if receipts:  # what they came with was done without an answer
+                await self._store.refusals.confirm(chat.id, batch[0].id, "\n".join(receipts), self._clock.now())
             return
         if len(answering) < len(batch):
             return  # what a command made forgotten may be among the rest, which is read anew

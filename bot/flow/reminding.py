@@ -2,14 +2,15 @@
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from datetime import tzinfo
+from dataclasses import replace
 
 from bot.config.settings import Settings
+from bot.flow.requests import NOT_HEARD, Heard, Request
 from bot.flow.timewords import late_label, rule_label, when_label
 from bot.flow.words import Words
-from bot.people.asking import Reply, Wish, asked, replied, task_of
+from bot.people.asking import Wish, asked, task_of
 from bot.people.reminding import meant, spoken_at
+from bot.people.replying import Reply, replied
 from bot.ports import Clock
 from bot.store.reminding import Answer
 from bot.store.store import Store
@@ -32,18 +33,6 @@ SHOWN = 20
 _EVERYONE = re.compile(r"@(?=everyone|here|all\b|channel)", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
-    """Whose wish it is, where, and which zone's clock they mean; `event_id` is the message that tells it."""
-
-    chat: Chat
-    person: Person
-    event_id: int
-    now: int
-    tz: tzinfo
-    script: Script
-
-
 class Reminding:
     """What chat lanes, commands and the alarm do about reminders."""
 
@@ -61,44 +50,36 @@ class Reminding:
         zone = self._words.tz(person.timezone or self._words.zone)
         return Request(chat, person, event_id, self._clock.now(), zone, self._words.script(person))
 
-    async def heard(self, event: Event, chat: Chat, person: Person) -> bool:
-        """Do what a message asks of reminders, or answers about one; whether that was all of it."""
+    async def heard(self, event: Event, chat: Chat, person: Person) -> Heard:
+        """Do what a message asks of reminders, or answers about one."""
         if event.kind != "message" or event.forwarded or person.is_bot:
-            return False
+            return NOT_HEARD
         if self._asking is None:
             self._asking = set(await self._store.questions())
         at, wish = self.request(chat, person, event.id), asked(event.text, self._names)
+        # Counted from when it was written: whoever reads it twice finds the same moment.
+        at = replace(at, now=max(event.at, at.now - self._rules.ask_seconds * 1000))
+        if wish is not None and wish.rest:
+            return await self._besides(at, wish)
         if wish is not None:
-            return await self._wished(at, wish)
+            return Heard(await self._wished(at, wish))
         if (chat.id, person.id) not in self._asking:
-            return False
+            return NOT_HEARD
         self._asking.discard((chat.id, person.id))
         waiting = await self._store.question(chat.id, person.id, at.now)
         reply = replied(event.text, self._names) if waiting is not None else None
         if waiting is None or reply is None:
             await self._store.ask(chat.id, person.id, None, 0)
-            return False
-        return await self._answered(at, waiting, reply)
+            return NOT_HEARD
+        return Heard(await self._answered(at, waiting, reply))
 
     async def added(self, at: Request, words: str) -> str:
         """Set what the words of a command name (明天8点 开会), or ask back; what is said to it."""
         wish = asked(words, self._names)
-        if wish is not None and wish.verb == "set":
-            task, parts, said = wish.task, wish.parts, wish.said
-        else:
+        if wish is None or wish.verb != "set":
             task, parts = task_of(words)
-            said = words
-        waiting = Waiting(task, (said,), False, True, at.now, at.event_id)
-        found = self._resolved(at, parts, Manner(plain=True))
-        if isinstance(found, NewReminder):
-            new = replace(found, text=task)
-            if await self._full(at):
-                return self._text(at.script, "remind_full", n=self._rules.most_open)
-            number = await self._store.set(new, None, at.now)
-            self._log.info("reminder_set", reminder=number, chat=at.chat.id, by="command")
-            return self.confirmation(at, new, number)
-        await self._leave(at, waiting)
-        return self._question(at, found, said)
+            wish = Wish("set", task, parts, said=words)
+        return await self._plain(at, replace(wish, manner=Manner(plain=True)), "command")
 
     def resolve(self, at: Request, words: str, task: str) -> NewReminder | str:
         """The reminder that words for a time make, or the question they leave: what the tool of the model asks for."""
@@ -157,6 +138,24 @@ class Reminding:
         rule = rule_label(self._words, new.rule, at.script) if new.rule else ""
         key = "remind_set" + ("_rule" if rule else "") + ("" if new.text else "_bare")
         return self._text(at.script, key, when=when, rule=rule, task=new.text, id=number)
+
+    async def _besides(self, at: Request, wish: Wish) -> Heard:
+        """Of a message that says more: what is said of the reminder is told with the answer to the rest."""
+        return Heard(False, await self._plain(at, wish, "words"), wish.rest)
+
+    async def _plain(self, at: Request, wish: Wish, by: str) -> str:
+        """Set it, or leave the question open; what is said to it. Doing it twice sets it once."""
+        found = self._resolved(at, wish.parts, wish.manner)
+        if isinstance(found, NewReminder):
+            if await self._full(at):
+                return self._text(at.script, "remind_full", n=self._rules.most_open)
+            new = replace(found, text=wish.task)
+            number = await self._store.set(new, None, at.now)
+            self._log.info("reminder_set", reminder=number, chat=at.chat.id, by=by)
+            return self.confirmation(at, new, number)
+        manner = wish.manner
+        await self._leave(at, Waiting(wish.task, (wish.said,), manner.wakes, manner.plain, at.now, at.event_id))
+        return self._question(at, found, wish.said)
 
     async def _wished(self, at: Request, wish: Wish) -> bool:
         if wish.verb == "cancel":

@@ -8,7 +8,8 @@ from dataclasses import replace
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from bot.flow.reminding import Reminding, Request
+from bot.flow.reminding import Reminding
+from bot.flow.requests import Request
 from bot.flow.timewords import when_label
 from bot.flow.words import Words
 from bot.people.asking import TASK_CHARS

@@ -17,8 +17,8 @@ from bot.text.when.meaning import Manner, parts_folded
 READ_CHARS = 400
 """A longer message is talk, not a plain request; the model may still set a reminder on it."""
 
-ANSWER_CHARS = 60
-"""A longer message is no answer to a question for a time."""
+SMALL = 3
+"""Characters besides a request that ask for no answer of their own (谢啦)."""
 
 TASK_CHARS = 200
 """What is kept of what to remind of."""
@@ -78,7 +78,8 @@ _TAIL_EN = r"(?:please|pls|thanks|thank you|ok|okay|\bat|\bon|\bin|\bby|\bfor|\s
 class Wish:
     """A wish of a message.
 
-    set: `task` is what to remind of, `parts` the time, `said` the words for it. cancel: `task` says which reminder, ALL
+    set: `task` is what to remind of, `parts` the time, `said` the words for it, `rest` what the message says besides.
+    cancel: `task` says which reminder, ALL
     means every one; without `named` (别提醒我了) it may be about something else.
     """
 
@@ -88,6 +89,7 @@ class Wish:
     manner: Manner = PLAIN
     said: str = ""
     named: bool = True
+    rest: str = ""
 
 
 def asked(text: str, names: tuple[str, ...] = ()) -> Wish | None:
@@ -114,7 +116,7 @@ def asked(text: str, names: tuple[str, ...] = ()) -> Wish | None:
 
 def said_of(text: str, folded: str, origin: tuple[int, ...], parts: Parts) -> str:
     """The person's own words for the time."""
-    taken = "".join(TAKEN if char != TAKEN else "x" for char in _blanked(folded, parts))
+    taken = "".join(TAKEN if char != TAKEN else "x" for char in blanked_of(folded, parts))
     return _without(text, taken, origin, ())
 
 
@@ -122,7 +124,7 @@ def task_of(words: str) -> tuple[str, Parts]:
     """Of the words of a command (明天8点 开会): what to remind of, and what they say of the time."""
     folded, origin = fold_mapped(clean(words)[:READ_CHARS])
     parts = parts_folded(folded)
-    return _trimmed(_without(clean(words), _blanked(folded, parts), origin, ())), parts
+    return _trimmed(_without(clean(words), blanked_of(folded, parts), origin, ())), parts
 
 
 def _cancelled(folded: str) -> Wish | None:
@@ -148,7 +150,7 @@ def _cancelled(folded: str) -> Wish | None:
 def _wish(
     text: str, folded: str, origin: tuple[int, ...], trigger: re.Match[str], parts: Parts, more: bool
 ) -> Wish | None:  # fmt: skip
-    blanked = _blanked(folded, parts)
+    blanked = blanked_of(folded, parts)
     start = max((blanked.rfind(sign, 0, trigger.start()) for sign in _CLAUSE_END), default=-1) + 1
     before, after = blanked[start : trigger.start()], blanked[trigger.end() :].strip(" \x00")
     timed = bool(parts.spans)
@@ -175,15 +177,34 @@ def _wish(
         return None
     if more or _both_sides(parts, trigger):
         parts = _doubted(parts)
-    own_words = _trimmed(_without(text, blanked, origin, ((0, trigger.end()),)))
+    begin, stop = _besides(blanked, start, trigger)
+    own_words = _trimmed(_without(text, blanked, origin, ((0, trigger.end()), (stop, len(folded)))))
+    rest = unfold(text, origin, stop, len(folded)).strip() if stop < len(folded) else ""
+    if own_words and begin:
+        rest = "\n".join(filter(None, (unfold(text, origin, 0, begin).strip(" ,，"), rest.strip("。！？!?；; \n"))))
     if not timed and not own_words and folded.strip(" ?？").endswith("吗"):
         return None
     if not own_words:
         cut = ((trigger.start(), len(folded)),) if own or not residue else ()
-        rest = re.sub(f"^(?:{_FILL_ZH})+", "", _trimmed(_without(text, blanked, origin, cut)))
-        own_words = _trimmed(re.sub(r"^我\s*(?:要|得|还)?\s*|(?:记得|请|麻烦|帮我)$", "", rest))
+        cut = (*cut, (stop, len(folded)))
+        told = re.sub(f"^(?:{_FILL_ZH})+", "", _trimmed(_without(text, blanked, origin, cut)))
+        own_words = _trimmed(re.sub(r"^我\s*(?:要|得|还)?\s*|(?:记得|请|麻烦|帮我)$", "", told))
     wakes = bool(trigger["wake"]) or "alarm" in trigger[0] or "闹" in trigger[0]
-    return Wish("set", own_words, parts, Manner(wakes=wakes), said_of(text, folded, origin, parts))
+    return Wish("set", own_words, parts, Manner(wakes=wakes), said_of(text, folded, origin, parts), rest=rest)
+
+
+def _besides(blanked: str, start: int, trigger: re.Match[str]) -> tuple[int, int]:
+    """Where the request begins and ends in a message that says more: before it no time may stand, nor after it."""
+    begin = start if TAKEN not in blanked[:start] and len(_core_of(blanked[:start])) > SMALL else 0
+    ends = [found for sign in "。！？!?\n；;" if (found := blanked.find(sign, trigger.end())) >= 0]
+    stop = min(ends, default=len(blanked))
+    more = blanked[stop:]
+    return begin, stop if TAKEN not in more and len(_core_of(more)) > SMALL else len(blanked)
+
+
+def _core_of(words: str) -> str:
+    """Words without courtesy and signs."""
+    return re.sub(rf"{_FILL_ZH}|\b(?:{_FILL_EN})\b|谢谢|多谢|好的?|[\W_]", "", words.replace("\x01", "x"))
 
 
 def _reminded(before: str) -> bool:
@@ -203,7 +224,7 @@ def _doubted(parts: Parts) -> Parts:
     return replace(parts, doubt=parts.doubt or "several")
 
 
-def _blanked(folded: str, parts: Parts) -> str:
+def blanked_of(folded: str, parts: Parts) -> str:
     chars = list(folded)
     for begin, end in parts.spans:
         chars[begin:end] = TAKEN * (end - begin)
@@ -239,56 +260,3 @@ def _trimmed(task: str) -> str:
         for pattern in (_LEAD_ZH, _LEAD_EN, _TAIL_ZH, _TAIL_EN):
             task = re.sub(pattern, "", task, flags=re.IGNORECASE)
     return clip(task, TASK_CHARS)
-
-
-_DISMISS = LazyPattern(
-    r"\s*(?:算了|不用了?|不要了?|不必了?|没事了?|取消|别提醒我?了?|never ?mind|forget it|no|nope|cancel|no thanks?)(?:吧|啦|谢谢|[。.!！~\s])*"
-)
-_WHENEVER = LazyPattern(
-    r"\s*(?:随便|都行|都可以|什么时候都行|你定|你看着办|看着办|无所谓|随你|any ?time|whenever|you choose|up to you|doesn't matter)"
-    r"(?:吧|啦|[。.!！~\s])*"
-)
-_FILL_ANSWER = LazyPattern(
-    r"好的?|那就|那|就|吧|是|嗯|对|的|呢|啊|哦|在|要|早点|\b(?:ok|okay|at|on|in|the|please|then|let's say|say|make it|by|around|yes|um)\b"
-    r"|[\s，,。.!！?？~～、:]"
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Reply:
-    """What an answer to a question says: `parts` of a time, that any will do, or that it is not wanted any more."""
-
-    parts: Parts = NOTHING
-    whenever: bool = False
-    dismissed: bool = False
-    said: str = ""
-
-
-def replied(text: str, names: tuple[str, ...] = ()) -> Reply | None:
-    """What a message says to the question for a time; None when it speaks of something else."""
-    if not text.strip() or len(text) > ANSWER_CHARS:
-        return None
-    folded, origin = fold_mapped(text)
-    for name in (fold(name) for name in names if name):
-        folded = folded.replace(name, " " * len(name))
-    if _DISMISS.fullmatch(folded.strip(" ,，")):
-        return Reply(dismissed=True)
-    if _WHENEVER.fullmatch(folded.strip(" ,，")):
-        return Reply(whenever=True)
-    bare = folded.strip(" 。.!！~吧")
-    if re.fullmatch(r"\d{1,2}", bare):
-        return Reply(parts_folded(f"{bare}点"), said=f"{bare}点")
-    parts = parts_folded(folded)
-    if not parts.spans and re.search(r"\d|[一二三四五六七八九十两半]|minute|hour|an? ", bare):
-        later = parts_folded(f"{bare}后") if not bare.isascii() else parts_folded(f"in {bare}")
-        if later.delay is not None and _plain(f"{bare}后" if not bare.isascii() else f"in {bare}", later):
-            return Reply(later, said=f"{bare}后" if not bare.isascii() else f"in {bare}")
-    if parts.empty or not _plain(folded, parts):
-        return None
-    return Reply(parts, said=said_of(text, folded, origin, parts))
-
-
-def _plain(folded: str, parts: Parts) -> bool:
-    """Whether a text is nothing but a time, and courtesy."""
-    left = _FILL_ANSWER.sub("", _blanked(folded, parts).replace(TAKEN, " "))
-    return not left.strip()
