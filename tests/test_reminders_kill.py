@@ -6,7 +6,7 @@ from pathlib import Path
 from tests.kill import Line, kill
 from tests.storing import look, sound
 
-KILLS = 4
+KILLS = 2
 
 
 def test_after_kills_every_reminder_was_said_once_or_still_waits(tmp_path: Path) -> None:

@@ -27,6 +27,7 @@ NOTHING, PLAIN = Parts(), Manner()
 ALL = "*"
 _ABOUT = LazyPattern("提醒|闹钟|闹铃|[叫喊]我|叫醒|通知我|remind|wake|alarm|ping me|nudge me")
 _QUOTED = re.compile('“[^”]*”|「[^」]*」|『[^』]*』|"[^"]*"|`[^`]*`|《[^》]*》|^>.*$', re.MULTILINE)
+_STOPS = "。！？!?\n；;"
 _CLAUSE_END = "，。！？；,!?;\n"
 _ZH = LazyPattern(
     r"(?P<me>提醒(?:一下|下)?我(?!们)|通知我(?!们))|(?P<wake>叫醒我|(?:叫|喊)我(?:起床|起来|起身|醒))"
@@ -110,7 +111,7 @@ def asked(text: str, names: tuple[str, ...] = ()) -> Wish | None:
     if not found:
         return None
     first = found[0]
-    parts = parts_folded(folded)
+    parts = _parts(folded, first)
     return _wish(text, folded, origin, first, parts, len(found) > 1)
 
 
@@ -125,6 +126,16 @@ def task_of(words: str) -> tuple[str, Parts]:
     folded, origin = fold_mapped(clean(words)[:READ_CHARS])
     parts = parts_folded(folded)
     return _trimmed(_without(clean(words), blanked_of(folded, parts), origin, ())), parts
+
+
+def _parts(folded: str, trigger: re.Match[str]) -> Parts:
+    """The time of a request: of its own sentence, where that names a day or a rule; else of the whole message."""
+    begin = max((folded.rfind(sign, 0, trigger.start()) for sign in _STOPS), default=-1) + 1
+    ends = [found for sign in _STOPS if (found := folded.find(sign, trigger.end())) >= 0]
+    stop = min(ends, default=len(folded))
+    own = parts_folded(" " * begin + folded[begin:stop] + " " * (len(folded) - stop))
+    complete = own.doubt is None and (own.every or own.delay or (own.day and own.clock))
+    return own if complete else parts_folded(folded)
 
 
 def _cancelled(folded: str) -> Wish | None:
@@ -196,7 +207,7 @@ def _wish(
 def _besides(blanked: str, start: int, trigger: re.Match[str]) -> tuple[int, int]:
     """Where the request begins and ends in a message that says more: before it no time may stand, nor after it."""
     begin = start if TAKEN not in blanked[:start] and len(_core_of(blanked[:start])) > SMALL else 0
-    ends = [found for sign in "。！？!?\n；;" if (found := blanked.find(sign, trigger.end())) >= 0]
+    ends = [found for sign in _STOPS if (found := blanked.find(sign, trigger.end())) >= 0]
     stop = min(ends, default=len(blanked))
     more = blanked[stop:]
     return begin, stop if TAKEN not in more and len(_core_of(more)) > SMALL else len(blanked)

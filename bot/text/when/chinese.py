@@ -56,7 +56,9 @@ _EVERY_WEEKEND = LazyPattern(rf"{_EACH}周末")
 _EVERY_HOUR = LazyPattern(r"每隔?(?:一|1)?个?(?:小时|钟头)|每隔?60分钟")
 _EVERY_MONTH = LazyPattern(rf"{_EACH}月(?:的)?(?:(?P<n>{ZH})[号日]|(?P<last>最后一天|底|末))")
 _EVERY_YEAR = LazyPattern(rf"{_EACH}年(?:的)?(?P<m>{ZH})月(?P<d>{ZH})[号日]?")
-_EVERY_DAY = LazyPattern(rf"{_EACH}天|每日(?!一|任|签|报|新|必|打|例|计|总)|(?<![今明后昨前整成全白])天天(?!气)|每(?=[早晚])")
+_EVERY_DAY = LazyPattern(
+    rf"{_EACH}天|每日(?!一|任|签|报|新|必|打|例|计|总)|(?<![今明后昨前整成全白])天天(?!气)|每(?=[早晚])"
+)
 _EVERY_OTHER = LazyPattern(
     rf"每(?!日(?:一|任|签|报|新|必|打|例|计|总))隔?.{{0,4}}?(?:秒|分|刻|时|天|日|周|星期|礼拜|月|年)钟?|隔[天日周]|{_EACH}(?:周|星期|礼拜|月|年)"
 )
