@@ -46,7 +46,7 @@ class App:
         self._left: list[Rooms] = []
         handlers = Handlers(
             self._chats.wake, self._sends.wake, self._digests.wake, self._write_first, self._join, self._lives.wake,
-            self._rewrites.wake, self._rolls.wake,
+            self._rewrites.wake, self._rolls.wake, self._remind,
         )  # fmt: skip
         self._alarms = Alarms(store, clock, handlers, settings, words.tz(words.zone), self.look, log)
         self._alarm_lane = Lanes("alarm", self._alarms.work, self._activity, log)
@@ -192,6 +192,9 @@ class App:
     async def _write_first(self) -> None:
         if (chat_id := await self._rooms.heartbeat.fire()) is not None:
             self._chats.wake(chat_id)
+
+    async def _remind(self) -> tuple[int, ...]:
+        return await self._rooms.reminding.fire()
 
     def _join(self, chat_id: int) -> None:
         self._rooms.joining.fire(chat_id)

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from bot.commands.desk import CommandDesk
+from bot.commands.desk import CommandDesk, Errands
 from bot.config.settings import Settings
 from bot.flow.answering import Answering, Reach
 from bot.flow.aside import Aside
@@ -31,12 +31,14 @@ from bot.flow.pausing import Pausing
 from bot.flow.plan import Planner
 from bot.flow.recalling import Recalling
 from bot.flow.remembering import Remembering
+from bot.flow.reminding import Reminding
+from bot.flow.remindtools import remind_tools
 from bot.flow.rewriting import Rewriting
 from bot.flow.rolling import Rolling
 from bot.flow.scribe import Scribe
 from bot.flow.sending import Sending
 from bot.flow.tidying import Tidying
-from bot.flow.tools import Remembered, make_tools
+from bot.flow.tools import Remembered, make_tools, remind_specs
 from bot.flow.turn import Brain, TurnRunner
 from bot.flow.vectorising import Vectorising
 from bot.flow.words import Words
@@ -105,6 +107,7 @@ class Rooms:
     tidying: Tidying
     rewriting: Rewriting
     rolling: Rolling
+    reminding: Reminding
     inside: int = 0
 
 
@@ -153,6 +156,8 @@ def make_planner(
         settings, media if settings.media.images else None,
         (lambda name: skills.get(name, skills[settings.persona])) if any(skills.values()) else None,
     )  # fmt: skip
+    reminding = Reminding(parts.store, parts.clock, settings, words, parts.log)
+    tools += remind_tools(parts.store, words, reminding, remind_specs(parts.prompts))
     bootstraps = read_personas(
         parts.prompts, personas, settings.persona, settings.bot.names[0], tuple(tool.spec for tool in tools),
         parts.crew.first.model.dialect,
@@ -228,11 +233,12 @@ def make_rooms(parts: Parts, hall: Hall) -> Rooms:
     limiting = Limiting(store, clock, settings.limits, words, log)
     knowing = make_knowing(parts, planner, limiting)
     joining = Joining(store, clock, settings.speak, words, knowing, begin, log)
+    reminding = Reminding(store, clock, settings, words, log)
     remembering = Remembering(store, clock, settings, words, parts.aside)
     pausing = Pausing(store, clock, settings.speak, remembering.understand, hall.sending.adapter)
     answering = Answering(
         store, runner, remembering, planner, clock, words,
-        Reach(hall.sending, media, hall.halting, limiting, pausing), log,
+        Reach(hall.sending, media, hall.halting, limiting, pausing, reminding), log,
     )  # fmt: skip
     minuting = Minuting(make_scribe(parts, planner, brain, "digest"), read_instructions(parts.prompts, "mend"))
     digesting = Digesting(store, minuting, planner, clock, settings, words, parts.aside, log)
@@ -240,13 +246,14 @@ def make_rooms(parts: Parts, hall: Hall) -> Rooms:
     flushing = Flushing(store, make_scribe(parts, planner, brain, "flush"), planner, clock, settings, words, log)
     notes = make_notes(parts, hall.read_notes)
     writing = NoteWriting(store, settings, words, parts.aside, log, hall.read_notes)
-    answering.employ(CommandDesk(store, planner, clock, settings, words, writing, parts.reload))
+    answering.employ(CommandDesk(store, planner, clock, settings, words, Errands(writing, reminding, parts.reload)))
     vectorising = make_vectorising(parts, calls)
     tidying = Tidying(store, clock, settings, words, parts.aside, log)
     rewriting = Rewriting(store, make_scribe(parts, planner, brain, "rewrite"), clock, settings, words, log)
     return Rooms(
         parts, answering, heartbeat, joining, closing, pausing, flushing, notes, vectorising, tidying, rewriting,
         Rolling(store, clock, settings, words, parts.aside, log),
+        reminding,
     )  # fmt: skip
 
 

@@ -1,6 +1,7 @@
 """Carries out dot-commands from the table. Every answer goes back to the chat it was asked in."""
 
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
 
 from bot.commands.calls import calls_report
 from bot.commands.context import ContextCommand
@@ -13,6 +14,7 @@ from bot.commands.mem import MemCommand
 from bot.commands.persona import PersonaCommand
 from bot.commands.promise import PromiseCommand
 from bot.commands.reload import ReloadCommand
+from bot.commands.remind import RemindCommand, ZoneCommand
 from bot.commands.report import Spent, budget_report, step_report
 from bot.commands.table import TABLE, Asked, split
 from bot.config.settings import Settings
@@ -22,6 +24,7 @@ from bot.flow.imagine import imagine
 from bot.flow.inspection import inspect
 from bot.flow.notewriting import NoteWriting
 from bot.flow.plan import Planner
+from bot.flow.reminding import Reminding
 from bot.flow.words import Words
 from bot.money import prices
 from bot.ports import Clock
@@ -35,15 +38,22 @@ from bot.types.session import CloseReason
 CALLS_SHOWN = 10
 
 
+@dataclass(frozen=True, slots=True)
+class Errands:
+    """Who does what commands ask for beyond a look: ends notes, reminds, reads the configuration anew."""
+
+    notes: NoteWriting
+    reminding: Reminding
+    reload: Reload | None = None
+
+
 class CommandDesk:
     """The commands of this house."""
 
     def __init__(
-        self, store: Store, planner: Planner, clock: Clock, settings: Settings, words: Words, notes: NoteWriting,
-        reload: Reload | None = None,
+        self, store: Store, planner: Planner, clock: Clock, settings: Settings, words: Words, errands: Errands
     ) -> None:  # fmt: skip
-        """`reload` reads the configuration anew, where it comes from files."""
-        self._notes = notes
+        self._notes = errands.notes
         self._store = store
         self._planner = planner
         self._clock = clock
@@ -59,7 +69,8 @@ class CommandDesk:
             "dialog": DialogCommand(store, planner, clock, settings, words, self._text).run,
             "budget": self._budget, "on": self._on, "off": self._off, "link": guests.link,
             "calls": self._calls, "limit": limit.run, "context": context.run, "approve": guests.approve,
-            "allow": guests.allow, "deny": guests.deny, "reload": ReloadCommand(reload, self._text).run,
+            "allow": guests.allow, "deny": guests.deny, "reload": ReloadCommand(errands.reload, self._text).run,
+            "remind": RemindCommand(errands.reminding).run, "tz": ZoneCommand(store, clock, words, self._text).run,
             "mode": mode.run, "why": why.run,
             "mem": MemCommand(store, planner, clock, settings, words, self._text).run,
             "promise": PromiseCommand(store, planner, clock, words, self._text).run,

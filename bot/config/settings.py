@@ -19,6 +19,7 @@ from bot.config.model import Fallback, ModelServer, SecondFallback, Small
 from bot.config.notes import NoteRules
 from bot.config.platforms import Discord, Telegram
 from bot.config.reload import ReloadRules
+from bot.config.remind import RemindRules
 from bot.config.section import Section
 from bot.types.session import LightPolicy
 from bot.types.speaking import Busy, Mode
@@ -232,6 +233,7 @@ class Settings(BaseSettings):
     speak: Speak = Speak()
     limits: TalkLimits = TalkLimits()
     heartbeat: HeartbeatRules = HeartbeatRules()
+    remind: RemindRules = RemindRules()
     telegram: Telegram = Telegram()
     discord: Discord = Discord()
     session: SessionLimits = SessionLimits()

@@ -29,7 +29,8 @@ class Handlers:
     """Whom to wake for what: a chat to answer or to send to, a session to digest.
 
     `first` lets nuan write first, `join` look at a talk, `life` age the memories, `rewrite` put one into a clean
-    statement, `roll` roll up the talks of a chat.
+    statement, `roll` roll up the talks of a chat, `remind` say what people wanted to be reminded of (the chats where
+    something is to be sent).
     """
 
     chat: Callable[[int], None]
@@ -40,6 +41,7 @@ class Handlers:
     life: Callable[[int], None]
     rewrite: Callable[[int], None]
     roll: Callable[[int], None]
+    remind: Callable[[], Awaitable[tuple[int, ...]]]
 
 
 class Alarms:
@@ -120,6 +122,9 @@ class Alarms:
                 self._handlers.rewrite(number)
             case "roll":
                 self._handlers.roll(number)
+            case "reminder":
+                for chat_id in await self._handlers.remind():
+                    self._handlers.send(chat_id)
             case "purge":
                 count = await self._store.forgetting.purge(now)
                 self._log.info("purged", memories=count)

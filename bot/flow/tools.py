@@ -120,6 +120,11 @@ def asked_specs(find: Callable[[str], Path]) -> tuple[ToolSpec, ToolSpec]:
     return read_spec(find("tools/remember.json")), read_spec(find("tools/forget.json"))
 
 
+def remind_specs(find: Callable[[str], Path]) -> tuple[ToolSpec, ToolSpec]:
+    """What the model reads of the tools for reminders; ConfigError when a file is broken."""
+    return read_spec(find("tools/remind.json")), read_spec(find("tools/cancel_reminder.json"))
+
+
 def look_spec(find: Callable[[str], Path]) -> ToolSpec:
     """What the model reads of the tool that sees pictures again; ConfigError when its file is broken."""
     return read_spec(find("tools/look.json"))

@@ -1,1 +1,1 @@
-"""Who: what people promised, and what became of it."""
+"""Who somebody is to nuan, what they promised, and what they asked of her. Pure."""

@@ -20,6 +20,7 @@ from bot.store.merges import drop_merges
 from bot.store.moving import gone, migrate, titled
 from bot.store.promising import reread
 from bot.store.quoting import QUOTED
+from bot.store.reminding import drop_reminders
 from bot.store.rows import MEMORY, memory_of
 from bot.store.unnoting import Shelf
 from bot.text.fold import fold
@@ -134,6 +135,7 @@ def edit(db: sqlite3.Connection, happened: Happened, shelf: Shelf) -> Effect:
         return UNTOLD
     db.execute("UPDATE event SET text = ? WHERE id = ?", (incoming.text, row[0]))
     index_lines(db, (row[0],))
+    drop_reminders(db, (row[0],), "edited", at=happened.at)
     amend(db, shelf, row[0], row[2], incoming.text)
     undigest(db, {row[0]}, happened.at)
     reread(db, row[0], incoming.text)

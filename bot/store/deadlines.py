@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from bot.store.database import Database
 from bot.store.documents import drop, forget_terms
 from bot.store.heartbeats import FREE_AT
+from bot.store.reminding import tidy_reminders
 from bot.store.rolled import drop_old
 from bot.store.windows import end_windows
 
@@ -19,6 +20,7 @@ NEXT = f"""SELECT min(due) FROM (
     UNION ALL SELECT min(purge_at) FROM memory WHERE purge_at > ?1
     UNION ALL SELECT min(due_at) FROM rewriting WHERE due_at > ?1
     UNION ALL SELECT min(roll_at) FROM digest WHERE roll_at > ?1
+    UNION ALL SELECT min(due_at) FROM reminder WHERE ended_at IS NULL AND due_at > ?1
     UNION ALL SELECT min(max(due_at, {FREE_AT})) FROM heartbeat WHERE max(due_at, {FREE_AT}) > ?1
     UNION ALL SELECT CAST(value AS INTEGER) FROM meta WHERE key IN ('tidy_at', 'life_at')
         AND CAST(value AS INTEGER) > ?1)"""
@@ -37,6 +39,7 @@ DUE = f"""SELECT 'event' AS kind, chat_id FROM event INDEXED BY event_queue
     UNION ALL SELECT 'join', chat_id FROM joining WHERE due_at <= ?1
     UNION ALL SELECT 'rewrite', memory_id FROM rewriting WHERE due_at <= ?1
     UNION ALL SELECT 'roll', chat_id FROM digest WHERE roll_at <= ?1 GROUP BY chat_id
+    UNION ALL SELECT 'reminder', 0 WHERE EXISTS (SELECT 1 FROM reminder WHERE ended_at IS NULL AND due_at <= ?1)
     UNION ALL SELECT 'purge', 0 WHERE EXISTS (SELECT 1 FROM memory WHERE purge_at <= ?1)
     UNION ALL SELECT 'tidy', 0
         WHERE coalesce((SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'tidy_at'), 0) <= ?1
@@ -169,6 +172,7 @@ def tidy(db: sqlite3.Connection, retention: Retention) -> None:
         (retention.ids_before,),
     )
     db.execute(f"DELETE FROM outbox WHERE {over}", (retention.ids_before,))
+    tidy_reminders(db, retention.ids_before, retention.ids_before)
     db.execute(
         "INSERT INTO meta (key, value) VALUES ('tidy_at', ?1) ON CONFLICT (key) DO UPDATE SET value = ?1",
         (str(retention.next_at),),

@@ -13,6 +13,7 @@ from bot.store.indexing import index_memory
 from bot.store.keeping import Receipt, confirm, done_before
 from bot.store.merges import drop_merges, scrub_merges
 from bot.store.promising import forget_promises
+from bot.store.reminding import drop_reminders, forget_reminders, reminded
 from bot.store.rolled import retell
 from bot.store.said import said_in
 from bot.store.sessions import end_logs
@@ -107,11 +108,14 @@ def _scrub(
     hidden = {number for text in memory.wordings for number in told[chats].echoing(text)}
     if memory.source != "tool" or memory.asked:
         hidden |= _sources(db, memory.id)
+    hidden |= reminded(db, hidden)
     stale = _stale_epochs(db, memory, hidden, chats)
     for text in memory.wordings:
         hidden |= replies(db, text, hidden, stale)
     unnote(db, shelf, Unsaid(frozenset(hidden), memory.wordings, chats, _whose(memory)), at)
     hide(db, hidden, "forgotten")
+    drop_reminders(db, hidden, "forgotten", at)
+    forget_reminders(db, memory.owner_id, lambda text: _repeats(memory, text), at)
     _derived(db, memory, hidden, at, at if forgetting.purge_at is None else forgetting.purge_at)
     for place in chats:
         _unsay(db, memory, place)

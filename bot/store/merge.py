@@ -10,6 +10,7 @@ from bot.store.promising import join_promises
 REPOINTED = (
     "account SET person_id", "event SET person_id", "turn SET person_id", "call SET person_id", "digest SET owner_id",
     "code SET person_id", "memory SET owner_id", "doc SET person_id", "commitment SET owner_id",
+    "reminder SET person_id",
 )  # fmt: skip
 """Columns that only have to name the other person; a place in a set (member, window, feedback) may be taken."""
 
@@ -73,7 +74,8 @@ def _sets(db: sqlite3.Connection, keep: int, gone: int) -> None:
     db.execute("UPDATE OR IGNORE participant SET person_id = ? WHERE person_id = ?", (keep, gone))
     db.execute("UPDATE OR IGNORE question SET person_id = ? WHERE person_id = ?", (keep, gone))
     db.execute("UPDATE OR IGNORE talker SET person_id = ? WHERE person_id = ?", (keep, gone))
-    for table in ("feedback", "told", "participant", "question", "talker"):
+    db.execute("UPDATE OR IGNORE reminder_question SET person_id = ? WHERE person_id = ?", (keep, gone))
+    for table in ("feedback", "told", "participant", "question", "talker", "reminder_question"):
         db.execute(f"DELETE FROM {table} WHERE person_id = ?", (gone,))
 
 

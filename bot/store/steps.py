@@ -16,6 +16,7 @@ from bot.store.keeping import store_memory
 from bot.store.ledger import Owner, Reservation, Settlement, reserve, settle
 from bot.store.outbox import put, take, withdraw
 from bot.store.promising import promised
+from bot.store.reminding import end, store_reminder
 from bot.store.rolled import TALKS_OF
 from bot.store.sessions import NewEpoch, close, open_epoch, open_session, take_part
 from bot.store.voiding import ANSWERS_OFF_RECORD, drop_forgotten, end_turn
@@ -221,6 +222,9 @@ def tool_done(db: sqlite3.Connection, turn: Turn, outcome: ToolOutcome, at: int)
                 "JOIN entry ON entry.id = derived_id WHERE edge.kind = 'entry' AND entry.epoch_id = ?",
                 (stored, turn.epoch_id),
             )
+    if outcome.remind is not None:
+        text = text.replace("{id}", str(store_reminder(db, outcome.remind, at)))
+    end(db, outcome.unremind, "cancelled", at)
     if outcome.quiet:
         hush(db, turn.chat_id, None, "stopped", at)
     message = Message("tool", text, tool_call_id=outcome.call_id)

@@ -46,6 +46,7 @@ from bot.store.promising import note_promises
 from bot.store.questions import Questions
 from bot.store.reasons import Reasons
 from bot.store.refusals import Refusals
+from bot.store.reminders import Reminders
 from bot.store.rewrites import Rewrites
 from bot.store.rollups import Rollups
 from bot.store.sessions import Sessions
@@ -107,6 +108,7 @@ class Store:
         self.digests = Digests(database, self.tombstones.covers)
         self.rollups = Rollups(database)
         self.commitments = Commitments(database)
+        self.reminders = Reminders(database, lists)
         self.carrying = Carrying(database, self.tombstones, shelf, lists)
         self.mending = Mending(database)
         self.people = People(database, lists)

@@ -12,6 +12,7 @@ from bot.types.memory import Memory, NewMemory
 from bot.types.merging import Merging, keep_apart
 from bot.types.people import Audience
 from bot.types.prompt import ToolSpec
+from bot.types.reminder import NewReminder
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +50,8 @@ class ToolAnswer:
     the `lines` of a transcript, the `digests` of talks and the `commitments` (their numbers); what `opens` is told as
     an opening tells it, for whoever may speak of it. `quiet` ends the turn and every talk of its chat: nobody is in
     conversation any more until somebody calls. `forget` is carried out in place of a text: its receipt is said at
-    once, and the turn begins anew on a log without it.
+    once, and the turn begins anew on a log without it. `remind` is set in the same commit, its number replaces {id},
+    and the `unremind` reminders end in it.
     """
 
     text: str
@@ -63,6 +65,8 @@ class ToolAnswer:
     opens: bool = False
     commitment: NewCommitment | None = None
     settled: Settled | None = None
+    remind: NewReminder | None = None
+    unremind: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +95,8 @@ class ToolOutcome:
     merging: Merging = keep_apart
     commitment: NewCommitment | None = None
     settled: Settled | None = None
+    remind: NewReminder | None = None
+    unremind: tuple[int, ...] = ()
 
 
 class ToolRefused(Exception):
