@@ -31,6 +31,7 @@ from bot.flow.recalling import Recalling
 from bot.flow.remembering import Remembering
 from bot.flow.rewriting import Rewriting
 from bot.flow.scribe import Scribe
+from bot.flow.sectioning import Sectioning
 from bot.flow.sending import Sending
 from bot.flow.tidying import Tidying
 from bot.flow.tools import make_tools
@@ -146,8 +147,9 @@ def make_planner(
         parts.prompts, persona, settings.bot.names[0], tuple(tool.spec for tool in tools),
         parts.crew.first.model.dialect,
     )  # fmt: skip
-    bringing = Bringing(parts.store, recalling, parts.aside, settings.memory, settings.bot.names, words)
-    planner = Planner(parts.store, settings, bootstraps, words, parts.crew, bringing)
+    sectioning = Sectioning(parts.store, settings.sections)
+    bringing = Bringing(parts.store, recalling, parts.aside, settings.memory, settings.bot.names, words, sectioning)
+    planner = Planner(parts.store, settings, bootstraps, words, parts.crew, bringing, sectioning)
     return planner, Brain(Caller(parts.crew, media.slots, parts.clock, parts.log), tools)
 
 

@@ -19,6 +19,7 @@ from bot.config.notes import NoteRules
 from bot.config.platforms import Discord, Telegram
 from bot.config.reload import ReloadRules
 from bot.config.section import Section
+from bot.config.sections import SectionRules
 from bot.types.session import LightPolicy
 from bot.types.speaking import Busy, Mode
 
@@ -236,6 +237,7 @@ class Settings(BaseSettings):
     input: Input = Input()
     media: Media = Media()
     memory: MemoryLimits = MemoryLimits()
+    sections: SectionRules = SectionRules()
     notes: NoteRules = NoteRules()
     retention: Retention = Retention()
     log: LogFile = LogFile()

@@ -12,6 +12,7 @@ from bot.flow.bringing import Bringing, Recalled, Telling, tells
 from bot.flow.choosing import Chooser, why_anew
 from bot.flow.crew import Crew, Member
 from bot.flow.lines import FirstLines
+from bot.flow.sectioning import Sectioning
 from bot.flow.words import Words
 from bot.memory.vitality import vitality
 from bot.money import prices
@@ -91,7 +92,8 @@ class Planner:
     """Composes turns for any chat."""
 
     def __init__(
-        self, store: Store, settings: Settings, bootstraps: Bootstraps, words: Words, crew: Crew, bringing: Bringing
+        self, store: Store, settings: Settings, bootstraps: Bootstraps, words: Words, crew: Crew, bringing: Bringing,
+        sectioning: Sectioning,
     ) -> None:  # fmt: skip
         self._store = store
         self._settings = settings
@@ -103,6 +105,7 @@ class Planner:
         self._lines = FirstLines(store, settings)
         self._chooser = Chooser(store, settings, bootstraps, crew, self.vocabulary)
         self._bringing = bringing
+        self._sectioning = sectioning
 
     async def plan(self, occasion: Occasion, now: int, at_least: Step = "full") -> Plan:
         """Compose the turn that answers these messages now, doing without what `at_least` does without.
@@ -145,8 +148,9 @@ class Planner:
             shown=tuple(number for line in shown.lines for number in line.event_ids),
             logged_upto=upto,
             ends=ends,
-            memories=tuple(m.id for m in facts.memories if tells(told.opening, m.text)) if facts else (),
+            memories=facts.told(lambda text: tells(told.opening, text)) if facts else (),
             recalled=recalled.memories,
+            round=recalled.round,
             brought=(*self._opened(told.opening), *recalled.brought),
             digests=tuple(talk.id for talk in facts.dialogues) if facts else (),
             mode_why=choice.why,
@@ -219,6 +223,7 @@ class Planner:
             present=tuple(present), names=names, memories=memories,
             dialogues=await self._store.digests.recent(audience, DIALOGUES),
             vitality={memory.id: vitality(memory, now) for memory in memories},
+            topic=await self._sectioning.topic(audience, person.id, now),
         )  # fmt: skip
 
     def _seen(self, chat: Chat) -> Chat:

@@ -1,5 +1,6 @@
 """The opening block: where we are, who is here, and the warm boot. Pure; frozen once it is logged."""
 
+from bot.prompt.topic import topic_line
 from bot.prompt.warmboot import Words, fit, sections
 from bot.text.clean import as_data, clean
 from bot.text.dates import DayWords
@@ -39,7 +40,8 @@ def _head(facts: OpeningFacts, words: Words) -> list[str]:
         lines[0] += words("owner", owner=as_data(facts.owner))
     if facts.chat.scene:
         lines.append(words("scene", scene=as_data(facts.chat.scene)))
-    return lines + _here(facts, words)
+    about = [topic_line(facts.topic, words)] if facts.topic is not None else []
+    return lines + _here(facts, words) + about
 
 
 def _here(facts: OpeningFacts, words: Words) -> list[str]:

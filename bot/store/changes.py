@@ -19,6 +19,7 @@ from bot.store.merges import drop_merges
 from bot.store.moving import gone, migrate, titled
 from bot.store.quoting import QUOTED
 from bot.store.rows import MEMORY, memory_of
+from bot.store.sorting import sort_memory
 from bot.store.unnoting import Shelf
 from bot.text.fold import fold
 from bot.types.duration import DAY_MS
@@ -158,6 +159,7 @@ def revise(
                 "UPDATE memory SET text = ?, folded = ?, original = '', updated_at = ? WHERE id = ?",
                 (text, fold(text), at, number),
             )
+            sort_memory(db, number)
             index_memory(db, number)
     if revision.told != edited.text:
         amend(db, shelf, edited.event_id, edited.text, revision.told)

@@ -6,7 +6,7 @@ from typing import cast
 from bot.store.documents import rescope
 from bot.store.events import Happened
 
-MOVED = ("event", "turn", "call", "outbox", "memory", "digest", "code", "doc", "note")
+MOVED = ("event", "turn", "call", "outbox", "memory", "digest", "code", "doc", "note", "section_round")
 KEYED = ("member", "window", "sent", "question")
 """Tables in which a chat and something else make the key: what both chats have is kept once."""
 

@@ -3,9 +3,10 @@
 from bot.store.firsttables import FIRST
 from bot.store.schema_memory import MEMORY
 from bot.store.schema_people import PEOPLE
+from bot.store.schema_sections import SECTIONS
 from bot.store.schema_talk import TALK
 
-MIGRATIONS: tuple[tuple[str, ...], ...] = (*FIRST, *TALK, *MEMORY, *PEOPLE)
+MIGRATIONS: tuple[tuple[str, ...], ...] = (*FIRST, *TALK, *MEMORY, *PEOPLE, *SECTIONS)
 """Migration n brings a database from user_version n to n + 1; each runs in one transaction."""
 
 SCHEMA_VERSION = len(MIGRATIONS)

@@ -16,12 +16,14 @@ from bot.store.keeping import store_memory
 from bot.store.ledger import Owner, Reservation, Settlement, reserve, settle
 from bot.store.outbox import put, take, withdraw
 from bot.store.sessions import NewEpoch, close, open_epoch, open_session, take_part
+from bot.store.sorting import note_round
 from bot.store.voiding import ANSWERS_OFF_RECORD, drop_forgotten, end_turn
 from bot.store.windows import hush, keep_open
 from bot.types.brought import Brought
 from bot.types.duration import DAY_MS
 from bot.types.outgoing import Draft, Outgoing
 from bot.types.prompt import Message
+from bot.types.sections import Round
 from bot.types.session import CloseReason, Mode
 from bot.types.tool import ToolOutcome
 from bot.types.turn import Call, Turn, TurnState
@@ -37,7 +39,7 @@ class Asking:
 
     `ends` is why a session that is still open, though its time is over, ends with this turn; `memories` and `digests`
     are those that the opening tells, `recalled` the memories that are told besides, `brought` is noted of both; what
-    is told is strengthened at most once in `rest_ms`.
+    is told is strengthened at most once in `rest_ms`. `round` is what its own recall found in which section.
     """
 
     chat_id: int
@@ -61,6 +63,7 @@ class Asking:
     recalled: tuple[int, ...] = ()
     brought: tuple[Brought, ...] = ()
     rest_ms: int = DAY_MS
+    round: Round | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +148,7 @@ def ask(db: sqlite3.Connection, asking: Asking, at: int) -> Asked:
     told(db, turn_id, asking.memories, Use(asking.rest_ms, boot=True), at)
     told(db, turn_id, asking.recalled, Use(asking.rest_ms), at)
     note(db, turn_id, asking.brought)
+    note_round(db, turn_id, asking.round, at)
     _tell(db, entry_id, "memory", (*asking.memories, *asking.recalled))
     _tell(db, entry_id, "digest", asking.digests)
     db.execute("UPDATE epoch SET logged_upto = max(logged_upto, ?) WHERE id = ?", (asking.logged_upto, epoch_id))

@@ -44,6 +44,7 @@ from bot.store.questions import Questions
 from bot.store.reasons import Reasons
 from bot.store.refusals import Refusals
 from bot.store.rewrites import Rewrites
+from bot.store.sections import SectionRounds
 from bot.store.sessions import Sessions
 from bot.store.sharing import Sharing
 from bot.store.switches import Switches
@@ -109,6 +110,7 @@ class Store:
         self.heartbeats = Heartbeats(database, lists, self.boot)
         self.joins = Joins(database, lists, self.boot)
         self.reasons = Reasons(database)
+        self.sections = SectionRounds(database)
         self._database = database
         self._lists = lists
         self._lock = lock

@@ -71,6 +71,7 @@ class Memory:
     unhelpful: int = 0
     praised_at: int = 0
     original: str = ""
+    section: str = ""
 
     @property
     def wordings(self) -> tuple[str, ...]:

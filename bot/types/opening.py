@@ -1,11 +1,12 @@
 """What an opening block is made of."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import tzinfo
 
 from bot.types.memory import Dialogue, Memory
 from bot.types.people import Chat, Person
+from bot.types.sections import TopicLine
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,7 +14,7 @@ class OpeningFacts:
     """Everything a session's opening may tell its audience; `names` are display names by person number.
 
     `memories` were already filtered by audience in the query, `vitality` is theirs by number; `zone` is the
-    name of the time zone `tz`.
+    name of the time zone `tz`. `topic` is what the last talk stayed with.
     """
 
     bot_name: str
@@ -28,3 +29,10 @@ class OpeningFacts:
     memories: tuple[Memory, ...]
     dialogues: tuple[Dialogue, ...]
     vitality: Mapping[int, float] = field(default_factory=dict)
+    topic: TopicLine | None = None
+
+    def told(self, tells: Callable[[str], bool]) -> tuple[int, ...]:
+        """The memories that an opening made of this tells."""
+        also = self.topic
+        about = (also.memory_id,) if also is not None and tells(also.text) else ()
+        return tuple(dict.fromkeys((*(memory.id for memory in self.memories if tells(memory.text)), *about)))
