@@ -149,7 +149,7 @@ def make_planner(
     )  # fmt: skip
     sectioning = Sectioning(parts.store, settings.sections)
     bringing = Bringing(parts.store, recalling, parts.aside, settings.memory, settings.bot.names, words, sectioning)
-    planner = Planner(parts.store, settings, bootstraps, words, parts.crew, bringing, sectioning)
+    planner = Planner(parts.store, settings, bootstraps, words, parts.crew, bringing)
     return planner, Brain(Caller(parts.crew, media.slots, parts.clock, parts.log), tools)
 
 

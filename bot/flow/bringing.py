@@ -73,7 +73,7 @@ class Bringing:
         self._rules = rules
         self._names = names
         self._words = words
-        self._sectioning = sectioning
+        self.sectioning = sectioning
 
     def wanted(self, occasion: Occasion, mode: Mode) -> bool:
         """Whether this turn may be told something: never small talk, nor where nobody called."""
@@ -92,18 +92,21 @@ class Bringing:
             telling.audience, occasion.person.id, asked, telling.now, CANDIDATES, kinds=("memory",), mode="v2",
             own=own, scene=telling.scene, strict=True,
         )  # fmt: skip
-        narrowing = await self._sectioning.narrow(telling.audience.chat_id, occasion.person.id, asked, telling.now)
-        trace, narrowing = await self.found(asking, narrowing)
-        # Nothing for most messages: no thread has to be asked, and no dictionary loaded.
-        found = await self._aside.run(calls_for, trace, asked, self._names) if trace.chosen else ()
-        return replace(await self._told(telling, said, found), round=narrowing.round(found[: self._rules.max]))
+        narrowing = await self.sectioning.narrow(telling.audience.chat_id, occasion.person.id, asked, telling.now)
+        _, found, narrowing = await self.found(asking, narrowing)
+        return replace(await self._told(telling, said, found), round=narrowing.round(found))
 
-    async def found(self, asking: Asking, narrowing: Narrowing) -> tuple[Trace, Narrowing]:
-        """What is found first where the talk stays, and everywhere when that is not enough; where it was found."""
+    async def found(self, asking: Asking, narrowing: Narrowing) -> tuple[Trace, tuple[Scored, ...], Narrowing]:
+        """What the message calls for, first where the talk stays, and everywhere when that is not enough.
+
+        It comes with all that was found, and with where that was.
+        """
         trace = await self._recalling.recall(replace(asking, sections=narrowing.searched))
-        if narrowing.searched and len(trace.chosen) < self._rules.max:
-            return await self._recalling.recall(asking), narrowing.widened()
-        return trace, narrowing
+        # Nothing for most messages: no thread has to be asked, and no dictionary loaded.
+        found = await self._aside.run(calls_for, trace, asking.text, self._names) if trace.chosen else ()
+        if narrowing.searched and (len(trace.chosen) < self._rules.max or not found):
+            return await self.found(asking, narrowing.widened())
+        return trace, found, narrowing
 
     async def _told(self, telling: Telling, said: str, found: tuple[Scored, ...]) -> Recalled:
         """As many of these as there is room for."""

@@ -12,7 +12,6 @@ from bot.flow.bringing import Bringing, Recalled, Telling, tells
 from bot.flow.choosing import Chooser, why_anew
 from bot.flow.crew import Crew, Member
 from bot.flow.lines import FirstLines
-from bot.flow.sectioning import Sectioning
 from bot.flow.words import Words
 from bot.memory.vitality import vitality
 from bot.money import prices
@@ -45,7 +44,6 @@ from bot.types.speaking import UNASKED
 from bot.types.turn import Cause, Turn
 
 NOT_LATE: CloseReason = ""
-
 
 DIALOGUES = 4
 """Summaries of past talks in an opening (seed AI Chat Pipeline: 4 of the last three days)."""
@@ -92,8 +90,7 @@ class Planner:
     """Composes turns for any chat."""
 
     def __init__(
-        self, store: Store, settings: Settings, bootstraps: Bootstraps, words: Words, crew: Crew, bringing: Bringing,
-        sectioning: Sectioning,
+        self, store: Store, settings: Settings, bootstraps: Bootstraps, words: Words, crew: Crew, bringing: Bringing
     ) -> None:  # fmt: skip
         self._store = store
         self._settings = settings
@@ -105,7 +102,6 @@ class Planner:
         self._lines = FirstLines(store, settings)
         self._chooser = Chooser(store, settings, bootstraps, crew, self.vocabulary)
         self._bringing = bringing
-        self._sectioning = sectioning
 
     async def plan(self, occasion: Occasion, now: int, at_least: Step = "full") -> Plan:
         """Compose the turn that answers these messages now, doing without what `at_least` does without.
@@ -154,7 +150,6 @@ class Planner:
             brought=(*self._opened(told.opening), *recalled.brought),
             digests=tuple(talk.id for talk in facts.dialogues) if facts else (),
             mode_why=choice.why,
-            rest_ms=self._settings.memory.life.interval_hours * HOUR_MS,
         )
         prompt = whole_prompt(prefix.message, prefix.tools, epoch, (composed.message,))
         return Plan(asking, prompt, composed, epoch, prefix, choice, member, step)
@@ -223,7 +218,7 @@ class Planner:
             present=tuple(present), names=names, memories=memories,
             dialogues=await self._store.digests.recent(audience, DIALOGUES),
             vitality={memory.id: vitality(memory, now) for memory in memories},
-            topic=await self._sectioning.topic(audience, person.id, now),
+            topic=await self._bringing.sectioning.topic(audience, person.id, now),
         )  # fmt: skip
 
     def _seen(self, chat: Chat) -> Chat:
@@ -301,4 +296,5 @@ class Planner:
             person_id=occasion.person.id, receipts=occasion.receipts,
             close_at=self.close_at(session.opened_at if session else now, occasion.chat, occasion.person, now),
             reservation=replace(self.reservation(cause, member, tokens, now, estimated), pace=occasion.pace),
+            rest_ms=self._settings.memory.life.interval_hours * HOUR_MS,
         )  # fmt: skip

@@ -1,6 +1,6 @@
-"""Which sections a turn's own recall searches first, and what a talk stays with: the rounds of one person in one chat."""
+"""Which sections a turn's own recall searches first, and what a person's talk in a chat stays with."""
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from bot.config.sections import SectionRules
@@ -10,6 +10,9 @@ from bot.text.sections import registry
 from bot.types.people import Audience
 from bot.types.recall import Scored
 from bot.types.sections import Round, TopicLine
+
+ALIKE = 0.85
+"""What fits a message nearly as well as the best is what it is about as well; the rest only shares words with it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,11 +27,11 @@ class Narrowing:
         """The same for all sections."""
         return replace(self, searched=())
 
-    def round(self, found: Iterable[Scored]) -> Round | None:
+    def round(self, found: Sequence[Scored]) -> Round | None:
         """What the search proved, of what the message calls for; None where nobody counts."""
         if self.off:
             return None
-        memories = (one.finding.memory for one in found)
+        memories = (one.finding.memory for one in found if one.score >= ALIKE * found[0].score)
         hits = ((each.section, each.id, each.kept) for each in memories if each is not None)
         return round_of(hits, self.searched, self.named)
 

@@ -9,15 +9,13 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import takewhile
 
 from bot.types.duration import DAY_MS
-from bot.types.sections import Proportion, Round, Topic
+from bot.types.sections import Advice, Proportion, Round, Standing, Topic
 
 HELD = 2
 """Narrowed rounds in a row that may prove nothing; the next one searches everything."""
 
 FRESH_MS = 7 * DAY_MS
 """Older rounds belong to another talk: neither do they narrow, nor make a topic."""
-
-LABELS = ("dominant", "also", "low", "none")
 
 
 def counted(rounds: Iterable[Round]) -> tuple[Round, ...]:
@@ -84,9 +82,19 @@ def topic(rounds: Sequence[Round], rules: Proportion) -> Topic | None:
     return Topic(leading, last.hits[leading], last.turn_id, last.at)
 
 
-def label(key: str, parts: Mapping[str, float], leading: str, rules: Proportion) -> str:
-    """How much a section is looked for: one of LABELS."""
-    share = parts.get(key, 0.0)
+def advice(rounds: Sequence[Round], sizes: Mapping[str, int], rules: Proportion) -> tuple[Advice, ...]:
+    """What there is to say of each section that holds something (seed: suggestions only), the largest share first."""
+    parts, leading = shares(rounds, rules.window), dominant(rounds, rules)
+    since = misses(rounds, sizes)
+    found = (
+        Advice(key, share := parts.get(key, 0.0), count, since[key], _standing(key, share, leading, rules),
+               since[key] >= rules.misses)
+        for key, count in sizes.items() if count
+    )  # fmt: skip
+    return tuple(sorted(found, key=lambda each: (-each.share, each.misses, each.key)))
+
+
+def _standing(key: str, share: float, leading: str, rules: Proportion) -> Standing:
     if key == leading:
         return "dominant"
     return "none" if not share else "low" if share < rules.low else "also"

@@ -19,8 +19,8 @@ DIGEST = "summary <> ''"
 def index_memory(db: sqlite3.Connection, number: int) -> None:
     """Verb part: the index has this memory as it is now, or not when it is over."""
     row = db.execute(
-        f"SELECT owner_id, chat_id, visibility, text, observed_at, CASE WHEN {KEPT} THEN '' ELSE section END FROM memory "
-        f"WHERE id = ? AND {MEMORY}",
+        f"SELECT owner_id, chat_id, visibility, text, observed_at, CASE WHEN {KEPT} THEN '' ELSE section END "
+        f"FROM memory WHERE id = ? AND {MEMORY}",
         (number,),
     ).fetchone()
     if row is None:

@@ -78,3 +78,21 @@ class Sighted:
     name: str
     rounds: tuple[Round, ...]
     sizes: Mapping[str, int]
+
+
+Standing = Literal["dominant", "also", "low", "none"]
+
+
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """A section that holds something: its share of the hits, how many memories it holds, and the rounds without a hit.
+
+    `merge`: so many that it might be merged into another.
+    """
+
+    key: str
+    share: float
+    memories: int
+    misses: int
+    standing: Standing
+    merge: bool
