@@ -13,6 +13,7 @@ from bot.config.sections import SectionRules
 from bot.errors import NuanError
 from bot.flow.sectioning import Sectioning
 from bot.memory.carrying.values import time_text
+from bot.ports import Clock
 from bot.prompt.topic import TEXT_CHARS, section_name
 from bot.recall.indexstate import Name, index_state, topic_file
 from bot.recall.sections import FRESH_MS, advice, chosen, shares
@@ -36,9 +37,9 @@ class Shown:
     topic: TopicLine | None
 
 
-async def show_sections(place: Place, export: Path | None, *, as_json: bool) -> str:
+async def show_sections(place: Place, export: Path | None, clock: Clock | None = None, *, as_json: bool) -> str:
     """The advice list, beside a running nuan; with `export` the states are written into that folder instead."""
-    rules, now = place.settings.sections, SystemClock().now()
+    rules, now = place.settings.sections, (clock or SystemClock()).now()
     async with await open_store(place.data, read_only=True) as store:
         shown = [await _shown(store, rules, each, now) for each in await store.sections.all()]
     words = make_words(place).opening(place.settings.bot.language)

@@ -59,12 +59,17 @@ class Registry:
 
 
 def registry(own: Iterable[SectionWords]) -> Registry:
-    """The shipped sections with an operator's: one of the same key replaces its words, one without words is off."""
-    found = {each.key: each for each in SHIPPED}
-    for each in own:
-        key = next((key for key in found if key.casefold() == each.key.casefold()), each.key)
-        found[key] = SectionWords(key, each.words)
-    return Registry(tuple(each for each in found.values() if each.words))
+    """An operator's sections, then the shipped: one of the same key replaces its words, one without words is off."""
+    shipped = frozenset(each.key for each in SHIPPED)
+    # Of two that fit a text alike the operator's is meant.
+    found = {each.key: each for each in (_shipped_key(each, shipped) for each in own)}
+    rest = (each for each in SHIPPED if each.key not in found)
+    return Registry(tuple(each for each in (*found.values(), *rest) if each.words))
+
+
+def _shipped_key(own: SectionWords, shipped: frozenset[str]) -> SectionWords:
+    key = own.key.casefold()
+    return SectionWords(key, own.words) if key in shipped else own
 
 
 def read_registry(text: str | None) -> Registry:
