@@ -7,11 +7,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.config.settings import Settings
+from bot.recall.fit import weighed
+from bot.recall.question import Question
 from bot.recall.sections import HELD, advice, chosen, counted, dominant, misses, round_of, shares, topic
 from bot.store.sections import rounds_of
 from bot.text.sections import Registry, read_registry, registry
 from bot.text.sectionwords import SHIPPED
 from bot.types.memory import MemoryKind
+from bot.types.recall import Matches, Posting
 from bot.types.sections import Proportion, Round, SectionWords, WindowSize
 
 RULES = Proportion()
@@ -127,6 +130,13 @@ def test_what_dominates_for_two_or_three_turns_is_the_topic_until_it_changes() -
     assert topic(rounds, Proportion(stable=3)) is None
     assert topic(turns(*["todo"] * 5), Proportion(stable=3)) is not None
     assert topic((*rounds, *turns("work", "work")), RULES) is None, "the talk went on to something else"
+
+
+def test_a_word_that_others_hold_as_well_tells_no_more_for_a_narrow_search() -> None:
+    asked = Question("?", {"周三": 1.0, "药": 1.0})
+    everywhere = Matches((Posting("周三", tuple(range(90))), Posting("药", (1, 2))), 100, 1000)
+    narrowed = Matches((Posting("周三", (1,), 90), Posting("药", (), 2)), 100, 1000)
+    assert weighed(asked, narrowed) == weighed(asked, everywhere)
 
 
 hits = st.dictionaries(st.sampled_from(KEYS), st.integers(1, 99), max_size=4)

@@ -7,6 +7,8 @@ from pathlib import Path
 
 from bot.store.finding import RARE, Wanted
 from bot.store.keeping import store_memory
+from bot.store.merge import merge
+from bot.store.moving import _join
 from bot.store.sorting import KEPT_ROUNDS, note_round
 from bot.store.store import DATABASE, Store, open_store
 from bot.text.sections import registry
@@ -144,6 +146,11 @@ async def test_rounds_are_of_one_person_in_one_chat(new_world: NewWorld) -> None
     await world.say("青霉素我能用吗", "小李")
     hits = world.rows("SELECT chat_id, person_id, hits FROM section_round WHERE hits <> '{}'")
     assert len(hits) == 1, "the memory is the owner's own, in the chat it was told in"
+    places = world.rows("SELECT DISTINCT chat_id, person_id FROM section_round")
+    assert len(places) == 3
+    for chat, person in places:
+        own = await world.store.sections.rounds(int(str(chat)), int(str(person)), 0)
+        assert [bool(each.hits) for each in own] == [(chat, person) == hits[0][:2]]
 
 
 async def test_what_becomes_kept_is_searched_always_and_a_new_text_stands_in_a_new_section(tmp_path: Path) -> None:
@@ -206,3 +213,17 @@ async def test_damaged_rows_are_passed_over(new_world: NewWorld) -> None:
         await world.say("青霉素我能用吗")
         rows = world.rows("SELECT hits FROM section_round ORDER BY turn_id DESC LIMIT 1")
         assert rows == [('{"health": 1}',)]
+
+
+async def test_rounds_follow_their_chat_and_their_person(new_world: NewWorld) -> None:
+    world = await new_world()
+    await told(world, "我青霉素过敏")
+    await world.say("青霉素我能用吗")
+    await world.say("在吗", "小李")
+    [(mine,)] = world.rows("SELECT DISTINCT person_id FROM section_round WHERE hits <> '{}'")
+    [(other,)] = world.rows("SELECT DISTINCT person_id FROM section_round WHERE hits = '{}'")
+    keep_ = await world.store._database.write(lambda db: merge(db, int(str(mine)), int(str(other))))
+    assert world.rows("SELECT DISTINCT person_id FROM section_round") == [(keep_,)]
+    chats = [int(str(row[0])) for row in world.rows("SELECT id FROM chat ORDER BY id")]
+    await world.store._database.write(lambda db: _join(db, chats[1], chats[0], NOW))
+    assert world.rows("SELECT DISTINCT chat_id FROM section_round") == [(chats[0],)]

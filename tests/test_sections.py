@@ -96,7 +96,7 @@ async def test_a_turn_that_failed_found_nothing(new_world: NewWorld) -> None:
     world = await small(new_world)
     await told(world, *(fact for fact, _ in PILLS))
     before = len(searched(world))
-    world.model.script = lambda request: RuntimeError("broken")  # type: ignore[assignment, return-value]
+    world.model.script = lambda request: RuntimeError("broken")
     await world.say(PILLS[0][1])
     [(chat, person)] = world.rows("SELECT DISTINCT chat_id, person_id FROM section_round")
     assert len(searched(world)) == before + 1
