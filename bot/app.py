@@ -15,6 +15,7 @@ from bot.rooms import Hall, Parts, Rooms, allowed, make_rooms, rules_of
 from bot.session.lanes import Activity, Lanes, Work
 from bot.session.slots import Slots
 from bot.store.arrival import Accepted
+from bot.text.sections import registry
 
 GRACE_S = 4.0
 """How long a stop waits for running turns and digests; what is not done by then is taken up at the next start."""
@@ -81,6 +82,7 @@ class App:
         rooms.pausing.succeed(old.pausing.typists)
         rooms.notes.succeed(old.notes.retire())
         try:
+            await self._store.sections.register(registry(settings.sections.own))
             rooms.joining.succeed(*old.joining.under_way)
             await rooms.heartbeat.succeed(*old.heartbeat.under_way)
         except StoreError as error:
@@ -94,6 +96,7 @@ class App:
         """Take up what an earlier process left, then begin."""
         for adapter in adapters:
             self._sending.connect(adapter)
+        await self._store.sections.register(registry(self.parts.settings.sections.own))
         resent, unknown = await self._store.outbox.recover(self._sending.resending, self._sending.placing)
         lost = await self._store.turns.lost_calls(self._clock.now())
         await self._alarms.take_up()

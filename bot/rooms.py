@@ -36,6 +36,7 @@ from bot.flow.remindtools import remind_tools
 from bot.flow.rewriting import Rewriting
 from bot.flow.rolling import Rolling
 from bot.flow.scribe import Scribe
+from bot.flow.sectioning import Sectioning
 from bot.flow.sending import Sending
 from bot.flow.tidying import Tidying
 from bot.flow.tools import Remembered, make_tools, remind_specs
@@ -148,8 +149,9 @@ def make_planner(
     media = media or make_media(parts, lambda _: None)
     recalling, personas = make_recalling(parts, calls, pays=pays), read_folders(parts)
     skills, wakes = skills_of(personas, settings), wakes_of(parts, personas)
+    sectioning = Sectioning(parts.store, settings.sections)
     booting = Booting(
-        parts.store, settings, words, lambda name: wakes.get(name, wakes[settings.persona]), parts.log
+        parts.store, settings, words, lambda name: wakes.get(name, wakes[settings.persona]), sectioning, parts.log
     )  # fmt: skip
     tools = make_tools(
         parts.store, words, parts.prompts, Remembered(recalling, make_notes(parts, lambda: None).read, booting),
@@ -162,7 +164,7 @@ def make_planner(
         parts.prompts, personas, settings.persona, settings.bot.names[0], tuple(tool.spec for tool in tools),
         parts.crew.first.model.dialect,
     )  # fmt: skip
-    bringing = Bringing(parts.store, recalling, parts.aside, settings.memory, settings.bot.names, words)
+    bringing = Bringing(parts.store, recalling, parts.aside, settings.memory, settings.bot.names, words, sectioning)
     planner = Planner(parts.store, settings, bootstraps, words, parts.crew, bringing, booting)
     return planner, Brain(Caller(parts.crew, media.slots, parts.clock, parts.log), tools)
 

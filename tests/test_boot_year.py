@@ -3,9 +3,11 @@
 from dataclasses import replace
 from pathlib import Path
 
+from bot.config.sections import SectionRules
 from bot.config.settings import Settings
 from bot.flow.aside import Aside
 from bot.flow.booting import Booting, Wake
+from bot.flow.sectioning import Sectioning
 from bot.flow.tidying import Tidying
 from bot.ops.silence import Silence
 from bot.store.deadlines import Retention
@@ -100,7 +102,14 @@ async def year(folder: Path) -> tuple[list[Opened], list[int]]:
     counts: list[int] = []
     async with await open_store(folder) as store:
         unsynced(store)
-        booting = Booting(store, settings, WORDS, lambda _: Wake(TEMPLATES, "小暖，记得住事的伙伴。"), Silence())
+        booting = Booting(
+            store,
+            settings,
+            WORDS,
+            lambda _: Wake(TEMPLATES, "小暖，记得住事的伙伴。"),
+            Sectioning(store, SectionRules()),
+            Silence(),
+        )
         tidying = Tidying(store, clock, settings, WORDS, aside, Silence())
         await keep(store, "我对花生严重过敏")
         for day in range(1, DAYS + 1):

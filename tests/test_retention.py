@@ -10,7 +10,7 @@ DAY = 86_400
 
 ENDS = {
     "ids_days": "reminder effect outbox",
-    "transcript_days": "attachment brought turn_memory feedback sent",
+    "transcript_days": "attachment brought turn_memory feedback sent section_round",
     "log_days": "entry",
     "memory.life.archive_days": "merged",
     "dialogue_days": "digest talker",

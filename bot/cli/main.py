@@ -111,6 +111,21 @@ def usage(
 
 
 @app.command()
+def sections(
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for programs.")] = False,
+    export: Annotated[
+        Path | None, typer.Option("--export", help="Write index_state.json and MEMORY_TOPIC.md into this folder.")
+    ] = None,
+    config: ConfigOption = None,
+    data: DataOption = DATA,
+) -> None:
+    """Show which sections of memory talks stay with, and which are never hit. Example: nuan sections --export states"""
+    from bot.cli.sections import show_sections
+
+    print(run_guarded(show_sections(find_place(config, data), export, as_json=as_json)))
+
+
+@app.command()
 def init(config: ConfigOption = None) -> None:
     """Write nuan.toml: look for a local model server, otherwise ask. The key goes to .env."""
     from bot.cli.init import init as write

@@ -21,6 +21,7 @@ from bot.config.platforms import Discord, Telegram
 from bot.config.reload import ReloadRules
 from bot.config.remind import RemindRules
 from bot.config.section import Section
+from bot.config.sections import SectionRules
 from bot.types.session import LightPolicy
 from bot.types.speaking import Busy, Mode
 
@@ -242,6 +243,7 @@ class Settings(BaseSettings):
     input: Input = Input()
     media: Media = Media()
     memory: MemoryLimits = MemoryLimits()
+    sections: SectionRules = SectionRules()
     notes: NoteRules = NoteRules()
     mcp: AgentRules = AgentRules()
     retention: Retention = Retention()

@@ -7,6 +7,7 @@ from bot.config.settings import Settings
 from bot.context.scene import scene_text
 from bot.flow.bringing import tells
 from bot.flow.pasttalks import past_talks
+from bot.flow.sectioning import Sectioning
 from bot.flow.words import Words
 from bot.memory.vitality import vitality
 from bot.prompt.opening import PEOPLE, opening, present
@@ -37,13 +38,15 @@ class Booting:
     """Reads what an opening may tell an audience, and tells it."""
 
     def __init__(
-        self, store: Store, settings: Settings, words: Words, wake: Callable[[str], Wake], log: Log
+        self, store: Store, settings: Settings, words: Words, wake: Callable[[str], Wake],
+        sectioning: Sectioning, log: Log,
     ) -> None:  # fmt: skip
         """`wake` is how the persona of that name wakes up."""
         self._store = store
         self._settings = settings
         self._words = words
         self._wake = wake
+        self._sectioning = sectioning
         self._log = log
 
     async def boot(self, audience: Audience, chat: Chat, person: Person, now: int) -> Opened:
@@ -62,6 +65,7 @@ class Booting:
             dialogues=await past_talks(self._store, audience, person.id, now),
             vitality={m.id: vitality(m, now) for m in found.memories if m.kind in LIVING and not m.kept},
             commitments=await self._store.commitments.open(audience, COMMITMENTS), last_at=found.last_at,
+            topic=await self._sectioning.topic(audience, person.id, now),
         )  # fmt: skip
 
     def opening(self, facts: OpeningFacts, person: Person) -> Opened:
@@ -108,6 +112,7 @@ def boot_tool(spec: ToolSpec, store: Store, booting: Booting) -> Tool:
 def _noted(opened: Opened, facts: OpeningFacts) -> Opened:
     """The block with the memories that it tells, each whose words are in it, whichever line they stand in."""
     lines = frozenset(opened.told("memory"))
-    return replace(
-        opened, memories=tuple(m.id for m in facts.memories if m.id in lines or tells(opened.text, m.text))
-    )  # fmt: skip
+    told = [m.id for m in facts.memories if m.id in lines or tells(opened.text, m.text)]
+    if facts.topic is not None and tells(opened.text, facts.topic.text):
+        told.append(facts.topic.memory_id)
+    return replace(opened, memories=tuple(dict.fromkeys(told)))

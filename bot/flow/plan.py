@@ -141,11 +141,11 @@ class Planner:
             ends=ends,
             memories=opened.memories,
             recalled=recalled.memories,
+            round=recalled.round,
             brought=(*self._opened(opened.text), *recalled.brought),
             digests=opened.told("dialogue"),
             commitments=opened.told("commitment"),
             mode_why=choice.why,
-            rest_ms=self._settings.memory.life.interval_hours * HOUR_MS,
         )
         prompt = whole_prompt(prefix.message, prefix.tools, epoch, (composed.message,))
         return Plan(asking, prompt, composed, epoch, prefix, choice, member, step)
@@ -265,4 +265,5 @@ class Planner:
             person_id=occasion.person.id, receipts=occasion.receipts,
             close_at=self.close_at(session.opened_at if session else now, occasion.chat, occasion.person, now),
             reservation=replace(self.reservation(cause, member, tokens, now, estimated), pace=occasion.pace),
+            rest_ms=self._settings.memory.life.interval_hours * HOUR_MS,
         )  # fmt: skip

@@ -6,6 +6,7 @@ from dataclasses import replace
 from bot.prompt.fitting import Render, fit
 from bot.prompt.people import people
 from bot.prompt.since import Words, since
+from bot.prompt.topic import topic_line
 from bot.prompt.warmboot import sections
 from bot.text.clean import as_data, clean
 from bot.text.dates import DayWords
@@ -49,7 +50,8 @@ def _head(facts: OpeningFacts, words: Words) -> list[str]:
         lines[0] += words("owner", owner=as_data(facts.owner))
     if facts.chat.scene:
         lines.append(words("scene", scene=as_data(facts.chat.scene)))
-    return lines + _here(facts, words)
+    about = [topic_line(facts.topic, words)] if facts.topic is not None else []
+    return lines + _here(facts, words) + about
 
 
 def _here(facts: OpeningFacts, words: Words) -> list[str]:

@@ -22,6 +22,7 @@ from bot.store.promising import reread
 from bot.store.quoting import QUOTED
 from bot.store.reminding import drop_reminders
 from bot.store.rows import MEMORY, memory_of
+from bot.store.sorting import sort_memory
 from bot.store.unnoting import Shelf
 from bot.text.fold import fold
 from bot.types.duration import DAY_MS
@@ -164,6 +165,7 @@ def revise(
                 "UPDATE memory SET text = ?, folded = ?, original = '', updated_at = ? WHERE id = ?",
                 (text, fold(text), at, number),
             )
+            sort_memory(db, number)
             index_memory(db, number)
     if revision.told != edited.text:
         amend(db, shelf, edited.event_id, edited.text, revision.told)

@@ -182,5 +182,5 @@ def tidy(db: sqlite3.Connection, retention: Retention) -> None:
 def _untold(db: sqlite3.Connection, retention: Retention) -> None:
     """Of old turns nobody knows any more what they were told, under which ids they went, and how they were liked."""
     turns = "SELECT id FROM turn WHERE asked_at < ? AND state NOT IN ('asked', 'answered')"
-    for table in ("brought", "turn_memory", "feedback", "sent"):
+    for table in ("brought", "turn_memory", "feedback", "sent", "section_round"):
         db.execute(f"DELETE FROM {table} WHERE turn_id IN ({turns})", (retention.transcript_before,))

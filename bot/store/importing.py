@@ -9,6 +9,7 @@ from bot.store.carriednotes import meet
 from bot.store.forgetting import Forgetting, disable
 from bot.store.indexing import index_digest, index_memory
 from bot.store.rows import MEMORY, marks, memory_of
+from bot.store.sorting import sort_memory
 from bot.store.unnoting import Shelf
 from bot.text.fold import fold
 from bot.types.carried import CarriedMemory, CarriedSummary, Plan
@@ -108,6 +109,8 @@ def _insert(
         "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, nullif(?, 0))",
         [(number, *astuple(merge)) for merge in memory.merges],
     )
+    if not memory.section:
+        sort_memory(db, cast("int", number))
     index_memory(db, cast("int", number))
 
 

@@ -11,6 +11,7 @@ from bot.store.indexing import index_lines, index_memory
 from bot.store.merges import merge, near
 from bot.store.outbox import put
 from bot.store.questions import Asked, ask
+from bot.store.sorting import sort_memory
 from bot.text.fold import fold
 from bot.types.memory import MOST_IMPORTANCE, STABILITY_DAYS, NewMemory, Slot, Visibility
 from bot.types.merging import INTO_OLDER, Merging, keep_apart
@@ -131,6 +132,7 @@ def _insert(db: sqlite3.Connection, new: NewMemory, folded: str, at: int) -> int
              new.agent),
         ).lastrowid,
     )  # fmt: skip
+    sort_memory(db, number)
     index_memory(db, number)
     return number
 

@@ -10,7 +10,7 @@ from bot.store.promising import join_promises
 REPOINTED = (
     "account SET person_id", "event SET person_id", "turn SET person_id", "call SET person_id", "digest SET owner_id",
     "code SET person_id", "memory SET owner_id", "doc SET person_id", "commitment SET owner_id",
-    "reminder SET person_id",
+    "reminder SET person_id", "section_round SET person_id",
 )  # fmt: skip
 """Columns that only have to name the other person; a place in a set (member, window, feedback) may be taken."""
 

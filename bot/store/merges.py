@@ -8,6 +8,7 @@ from bot.store.database import Database
 from bot.store.documents import scope_of
 from bot.store.indexing import index_memory
 from bot.store.rows import MEMORY, memory_of
+from bot.store.sorting import sort_memory
 from bot.text.fold import fold
 from bot.text.tokens import STOP, index_terms
 from bot.types.memory import MOST_IMPORTANCE, STABILITY_DAYS, Memory, NewMemory
@@ -149,6 +150,7 @@ def undo(db: sqlite3.Connection, memory_id: int, at: int) -> int | None:
         "INSERT OR IGNORE INTO edge (kind, derived_id, event_id) VALUES ('memory', ?, ?)",
         [(other, event) for event in events],
     )
+    sort_memory(db, other)
     index_memory(db, other)
     return other
 
@@ -213,4 +215,5 @@ def _say(db: sqlite3.Connection, number: int, text: str, observed_at: int, at: i
         "UPDATE memory SET text = ?, folded = ?, observed_at = ?, updated_at = ? WHERE id = ?",
         (text, fold(text), observed_at, at, number),
     )
+    sort_memory(db, number)
     index_memory(db, number)

@@ -19,12 +19,14 @@ from bot.store.promising import promised
 from bot.store.reminding import end, store_reminder
 from bot.store.rolled import TALKS_OF
 from bot.store.sessions import NewEpoch, close, open_epoch, open_session, take_part
+from bot.store.sorting import note_round
 from bot.store.voiding import ANSWERS_OFF_RECORD, drop_forgotten, end_turn
 from bot.store.windows import hush, keep_open
 from bot.types.brought import Brought
 from bot.types.duration import DAY_MS
 from bot.types.outgoing import Draft, Outgoing
 from bot.types.prompt import Message
+from bot.types.sections import Round
 from bot.types.session import CloseReason, Mode
 from bot.types.tool import ToolOutcome
 from bot.types.turn import Call, Turn, TurnState
@@ -40,7 +42,8 @@ class Asking:
 
     `ends` is why a session that is still open, though its time is over, ends with this turn; `memories`, `digests`
     and `commitments` are those that the opening tells, `recalled` the memories that are told besides, `brought` is
-    noted of both; what is told is strengthened at most once in `rest_ms`.
+    noted of both; what is told is strengthened at most once in `rest_ms`. `round` is what its own recall found in
+    which section.
     """
 
     chat_id: int
@@ -65,6 +68,7 @@ class Asking:
     recalled: tuple[int, ...] = ()
     brought: tuple[Brought, ...] = ()
     rest_ms: int = DAY_MS
+    round: Round | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +153,7 @@ def ask(db: sqlite3.Connection, asking: Asking, at: int) -> Asked:
     told(db, turn_id, asking.memories, Use(asking.rest_ms, boot=True), at)
     told(db, turn_id, asking.recalled, Use(asking.rest_ms), at)
     note(db, turn_id, asking.brought)
+    note_round(db, turn_id, asking.round, at)
     _tell(db, entry_id, "memory", (*asking.memories, *asking.recalled))
     _tell(db, entry_id, "digest", asking.digests)
     _tell(db, entry_id, "commitment", asking.commitments)

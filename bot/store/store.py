@@ -49,6 +49,7 @@ from bot.store.refusals import Refusals
 from bot.store.reminders import Reminders
 from bot.store.rewrites import Rewrites
 from bot.store.rollups import Rollups
+from bot.store.sections import SectionRounds
 from bot.store.sessions import Sessions
 from bot.store.sharing import Sharing
 from bot.store.switches import Switches
@@ -121,6 +122,7 @@ class Store:
         self.heartbeats = Heartbeats(database, lists, self.boot)
         self.joins = Joins(database, lists, self.boot)
         self.reasons = Reasons(database)
+        self.sections = SectionRounds(database)
         self._database = database
         self._lists = lists
         self._lock = lock

@@ -72,6 +72,7 @@ class Memory:
     praised_at: int = 0
     original: str = ""
     agent: str = ""
+    section: str = ""
 
     @property
     def wordings(self) -> tuple[str, ...]:

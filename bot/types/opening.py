@@ -9,6 +9,7 @@ from bot.types.commitment import Commitment
 from bot.types.dialogue import Dialogue
 from bot.types.memory import Memory
 from bot.types.people import Chat, Person
+from bot.types.sections import TopicLine
 
 SectionName = Literal["who", "moods", "events", "knowledge", "tasks", "talks"]
 """The parts of a warm boot; templates know them by these names."""
@@ -19,7 +20,8 @@ class OpeningFacts:
     """Everything a session's opening may tell its audience; `names` are display names by person number.
 
     `memories`, `dialogues` and `commitments` were already filtered by audience in the query, `vitality` is that of the
-    memories by number; `zone` is the name of the time zone `tz`. `last_at` is when they last talked, ms.
+    memories by number; `zone` is the name of the time zone `tz`. `last_at` is when they last talked, ms; `topic` is
+    what the last talk stayed with.
     """
 
     bot_name: str
@@ -36,6 +38,7 @@ class OpeningFacts:
     vitality: Mapping[int, float] = field(default_factory=dict)
     commitments: tuple[Commitment, ...] = ()
     last_at: int | None = None
+    topic: TopicLine | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,8 +13,10 @@ from pathlib import Path
 from statistics import median
 from time import process_time
 
+from bot.config.sections import SectionRules
 from bot.config.settings import Settings
 from bot.flow.booting import Booting, Wake
+from bot.flow.sectioning import Sectioning
 from bot.ops.silence import Silence
 from bot.store.store import DATABASE, Store, open_store
 from bot.text.estimate import estimate_tokens
@@ -54,7 +56,14 @@ def fill(folder: Path, asked: float) -> None:
 
 async def measured(store: Store, audience: Audience) -> tuple[float, float, int]:
     """Median and least CPU time of one opening, in ms, and its tokens."""
-    booting = Booting(store, Settings(), WORDS, lambda _: Wake(TEMPLATES, "小暖，记得住事的伙伴。"), Silence())
+    booting = Booting(
+        store,
+        Settings(),
+        WORDS,
+        lambda _: Wake(TEMPLATES, "小暖，记得住事的伙伴。"),
+        Sectioning(store, SectionRules()),
+        Silence(),
+    )
     chat, person = await store.people.chat(audience.chat_id), await store.people.person(1)
     block = await booting.boot(audience, chat, person, NOW)
     times: list[float] = []
