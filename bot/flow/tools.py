@@ -1,7 +1,7 @@
 """The tools a turn may use, made from their rooms and the store. A tool's text is in prompts/tools."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from datetime import tzinfo
 from pathlib import Path
@@ -31,6 +31,9 @@ from bot.types.prompt import ToolSpec
 from bot.types.recall import Asking, Finding
 from bot.types.tool import Tool, ToolContext
 
+Search = Callable[[ToolContext, Wish], Awaitable[tuple[Finding, ...]]]
+"""What the tool that recalls searches with."""
+
 LINE_CHARS = 300
 """Characters of one memory in a result."""
 
@@ -54,22 +57,8 @@ def make_tools(
     chosen in its chat: without them the stable prefix stays smaller.
     """
 
-    def scene(text: str) -> str:
-        return scene_text(text, settings.context.scene.max_chars)
-
     async def render(context: ToolContext, found: tuple[Finding, ...]) -> str:
         return await findings_text(store, words, context, found)
-
-    async def search(context: ToolContext, wish: Wish) -> tuple[Finding, ...]:
-        chat_id = context.audience.chat_id
-        heard, said = await store.finding.beside(context.session_id, chat_id, context.person_id)
-        chat = await store.people.chat(chat_id)
-        asking = Asking(
-            context.audience, context.person_id, wish.query, context.now, wish.most, kinds=wish.finding_kinds,
-            memory_kinds=wish.memory_kinds, since=wish.since, until=wish.until, heard=heard,
-            own=own_lines(said, (), context.now), scene=scene(chat.scene) if settings.context.scene.include else "",
-        )  # fmt: skip
-        return tuple(one.finding for one in (await known.recalling.recall(asking)).chosen)
 
     async def zone(context: ToolContext) -> tzinfo:
         return await calendar(store, words, context)
@@ -85,7 +74,8 @@ def make_tools(
     done = words.openings.text("experience_saved", words.language, id="{id}")
     recall, get, experience = recall_specs(find)
     recalls = (
-        recall_tool(recall, search, render, zone), getting(store, words, get, known.notes),
+        recall_tool(recall, searching(store, known.recalling, settings), render, zone),
+        getting(store, words, get, known.notes),
         boot_tool(boot_spec(find), store, known.booting),
     )  # fmt: skip
     return (
@@ -97,6 +87,25 @@ def make_tools(
         *((look_tool(look_spec(find), store, media, words),) if media is not None else ()),
         *((skill_tool(skill_spec(find), texts),) if skills else ()),
     )
+
+
+def searching(store: Store, recalling: Recalling, settings: Settings) -> Search:
+    """What the tool that recalls searches with: the wish, and what was just said there."""
+    scene = settings.context.scene
+
+    async def search(context: ToolContext, wish: Wish) -> tuple[Finding, ...]:
+        chat_id = context.audience.chat_id
+        heard, said = await store.finding.beside(context.session_id, chat_id, context.person_id)
+        chat = await store.people.chat(chat_id)
+        asking = Asking(
+            context.audience, context.person_id, wish.query, context.now, wish.most, kinds=wish.finding_kinds,
+            memory_kinds=wish.memory_kinds, since=wish.since, until=wish.until, heard=heard,
+            own=own_lines(said, (), context.now),
+            scene=scene_text(chat.scene, scene.max_chars) if scene.include else "",
+        )  # fmt: skip
+        return tuple(one.finding for one in (await recalling.recall(asking)).chosen)
+
+    return search
 
 
 def tool_specs(find: Callable[[str], Path]) -> tuple[ToolSpec, ...]:

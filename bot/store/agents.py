@@ -3,8 +3,9 @@
 import sqlite3
 
 from bot.store.database import Database
-from bot.store.forgetting import Forgetting, disable, purge_now
+from bot.store.forgetting import Forgetting, disable
 from bot.store.keeping import Stored, known, store_memory
+from bot.store.purging import purge_now
 from bot.store.unnoting import Shelf
 from bot.types.memory import NewMemory
 

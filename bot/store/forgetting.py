@@ -13,6 +13,7 @@ from bot.store.indexing import index_memory
 from bot.store.keeping import Receipt, confirm, done_before
 from bot.store.merges import drop_merges, scrub_merges
 from bot.store.promising import forget_promises
+from bot.store.purging import purge_now
 from bot.store.reminding import drop_reminders, forget_reminders, reminded
 from bot.store.rolled import retell
 from bot.store.said import said_in
@@ -56,13 +57,6 @@ class Forget:
     async def purge(self, now: int) -> int:
         """Delete the rows whose days for undo are over, and every trace of them in the files; how many."""
         return await purge_now(self._database, now)
-
-
-async def purge_now(database: Database, now: int) -> int:
-    """As `Forget.purge`; what was scrubbed besides is gone from the files with it."""
-    count = await database.write(lambda db: purge(db, now))
-    await database.truncate()
-    return count
 
 
 def forget(db: sqlite3.Connection, forgetting: Forgetting, receipt: Receipt, at: int, shelf: Shelf) -> str:
@@ -290,16 +284,3 @@ def _unsay(db: sqlite3.Connection, memory: Memory, chat_id: int) -> None:
     for key, text in db.execute("SELECT key, result FROM effect WHERE result NOT IN ('', 'done')").fetchall():
         if _repeats(memory, text):
             db.execute("UPDATE effect SET result = '' WHERE key = ?", (key,))
-
-
-def purge(db: sqlite3.Connection, now: int) -> int:
-    """Verb: rows whose time is over are deleted, and the full-text index keeps nothing of them."""
-    gone = [cast("int", row[0]) for row in db.execute("SELECT id FROM memory WHERE purge_at <= ?", (now,))]
-    for number in gone:
-        drop_merges(db, number, now, now)
-        db.execute("DELETE FROM edge WHERE kind = 'memory' AND derived_id = ?", (number,))
-        db.execute("DELETE FROM turn_memory WHERE memory_id = ?", (number,))
-        db.execute("DELETE FROM memory WHERE id = ?", (number,))
-    if gone:
-        forget_terms(db)
-    return len(gone)

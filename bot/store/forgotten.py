@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from typing import cast
 
 from bot.errors import StoreError
-from bot.store.forgetting import Forgetting, disable, hide, logs_of, purge, undigest
+from bot.store.forgetting import Forgetting, disable, hide, logs_of, undigest
 from bot.store.indexing import index_memory
+from bot.store.purging import purge
 from bot.store.rolled import retell
 from bot.store.rows import MEMORY, memory_of
 from bot.store.sessions import drop_log

@@ -87,8 +87,24 @@ class Store:
         self.ledger = Ledger(database)
         self.refusals = Refusals(database)
         self.switches = Switches(database)
+        self.people = People(database, lists)
+        self.access = Admission(database, lists)
+        self.codes = Codes(database, lists, folder)
+        self.views = Views(database, self.sessions, lists)
+        self.deadlines = Deadlines(database)
+        self.windows = Windows(database)
+        self.bursts = Bursts(database)
+        self.heartbeats = Heartbeats(database, lists, self.boot)
+        self.joins = Joins(database, lists, self.boot)
+        self.reasons = Reasons(database)
+        self._database = database
+        self._lists = lists
+        self._lock = lock
+        self._remember(database, shelf)
+
+    def _remember(self, database: Database, shelf: Shelf) -> None:
+        """The nouns of what lasts."""
         self.memories = Memories(database)
-        self.openings = Openings(database, lists)
         self.finding = Findings(database)
         self.vectors = Vectors(database)
         self.lives = Lives(database)
@@ -100,7 +116,7 @@ class Store:
         self.forgetting = Forget(database, shelf)
         self.agents = AgentRows(database, shelf)
         self.unsaying = Unsay(database, shelf)
-        self.notes = Notes(database, lists, shelf)
+        self.notes = Notes(database, self._lists, shelf)
         self.flushes = Flushes(database, shelf.files)
         self.off_record = OffRecord(database, shelf)
         self.questions = Questions(database)
@@ -109,23 +125,11 @@ class Store:
         self.digests = Digests(database, self.tombstones.covers)
         self.rollups = Rollups(database)
         self.commitments = Commitments(database)
-        self.reminders = Reminders(database, lists)
-        self.carrying = Carrying(database, self.tombstones, shelf, lists)
+        self.reminders = Reminders(database, self._lists)
+        self.carrying = Carrying(database, self.tombstones, shelf, self._lists)
         self.mending = Mending(database)
-        self.people = People(database, lists)
-        self.access = Admission(database, lists)
-        self.codes = Codes(database, lists, folder)
-        self.views = Views(database, self.sessions, lists)
-        self.deadlines = Deadlines(database)
-        self.windows = Windows(database)
-        self.bursts = Bursts(database)
-        self.heartbeats = Heartbeats(database, lists, self.boot)
-        self.joins = Joins(database, lists, self.boot)
-        self.reasons = Reasons(database)
+        self.openings = Openings(database, self._lists)
         self.sections = SectionRounds(database)
-        self._database = database
-        self._lists = lists
-        self._lock = lock
 
     def admit_by(self, owners: frozenset[str], allow: frozenset[str]) -> None:
         """From now on these are the owners' accounts, and the ids that need no approval."""

@@ -27,7 +27,7 @@ _LEVELS: tuple[tuple[int, Tier], ...] = ((HOUR_MS, "raw"), (DAY_MS, "hour"), (7 
 
 @dataclass(frozen=True, slots=True)
 class TalkLine:
-    """When and with whom, and what it was about, each one row; `at` is when the newest ended, ms, `talks` the numbers."""
+    """When and with whom, and what it was about; `at` is when the newest of the `talks` (numbers) ended, ms."""
 
     head: str
     text: str
