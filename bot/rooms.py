@@ -153,13 +153,13 @@ def make_planner(
     booting = Booting(
         parts.store, settings, words, lambda name: wakes.get(name, wakes[settings.persona]), sectioning, parts.log
     )  # fmt: skip
+    reminding = Reminding(parts.store, parts.clock, settings, words, parts.log)
     tools = make_tools(
         parts.store, words, parts.prompts, Remembered(recalling, make_notes(parts, lambda: None).read, booting),
-        settings, media if settings.media.images else None,
+        settings, remind_tools(parts.store, words, reminding, remind_specs(parts.prompts)),
+        media if settings.media.images else None,
         (lambda name: skills.get(name, skills[settings.persona])) if any(skills.values()) else None,
     )  # fmt: skip
-    reminding = Reminding(parts.store, parts.clock, settings, words, parts.log)
-    tools += remind_tools(parts.store, words, reminding, remind_specs(parts.prompts))
     bootstraps = read_personas(
         parts.prompts, personas, settings.persona, settings.bot.names[0], tuple(tool.spec for tool in tools),
         parts.crew.first.model.dialect,

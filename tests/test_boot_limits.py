@@ -24,7 +24,7 @@ def told(draw: st.DrawFn) -> OpeningFacts:
                asked=draw(st.booleans()), emotion=draw(st.sampled_from(("", "开心", "<b>"))))
         for number in range(1, count + 1)
     ]  # fmt: skip
-    talks = tuple(talk(n, draw(TEXT), NOW - (9 - n) * DAY) for n in range(draw(st.integers(0, 4))))
+    talks = tuple(talk(n, draw(TEXT), NOW - (n + 5) * DAY) for n in range(draw(st.integers(0, 4))))
     due = st.none() | days.map(lambda day: NOW - day * DAY)
     promises = tuple(promise(n, draw(TEXT), NOW - draw(days) * DAY, draw(due)) for n in range(draw(st.integers(0, 4))))
     last = draw(st.none() | st.integers(0, 4_000).map(lambda days: NOW - days * DAY))

@@ -27,8 +27,8 @@ GOLDEN: dict[Script, str] = {
 - 小王：给奶奶打电话（3天前说的，4天后到期）
 - 小王：待办：整理照片（昨天说的）
 ## 对话记忆
-- 3天前：聊了旅行
-- 5天前：聊了天气""",
+- 3天前 小王：聊了旅行
+- 5天前 小王：聊了天气""",
     "zh-Hant": """\
 # 小暖的回憶
 隔了三天沒聊。
@@ -50,8 +50,8 @@ GOLDEN: dict[Script, str] = {
 - 小王：给奶奶打电话（3天前說的，4天後到期）
 - 小王：待办：整理照片（昨天說的）
 ## 對話記憶
-- 3天前：聊了旅行
-- 5天前：聊了天气""",
+- 3天前 小王：聊了旅行
+- 5天前 小王：聊了天气""",
     "en": """\
 # What 小暖 remembers
 Three days since the last talk.
@@ -73,8 +73,8 @@ Three days since the last talk.
 - 小王: 给奶奶打电话 (said 3 days ago, due in 4 days)
 - 小王: 待办：整理照片 (said yesterday)
 ## Earlier talks
-- 3 days ago: 聊了旅行
-- 5 days ago: 聊了天气""",
+- 3 days ago 小王: 聊了旅行
+- 5 days ago 小王: 聊了天气""",
 }
 
 EVENING = facts(
@@ -87,7 +87,7 @@ EVENING = facts(
     memory(7, "对花生过敏", "knowledge", NOW - 365 * DAY, asked=True),
     memory(8, "喜欢喝乌龙茶", "knowledge", NOW - 2 * DAY),
     memory(9, "待办：整理照片", "event", NOW - DAY),
-    talks=(talk(1, "聊了天气", NOW - 5 * DAY), talk(2, "聊了旅行", NOW - 3 * DAY)),
+    talks=(talk(2, "聊了旅行", NOW - 3 * DAY), talk(1, "聊了天气", NOW - 5 * DAY)),
     promises=(
         promise(1, "给奶奶打电话", NOW - 3 * DAY, NOW + 4 * DAY),
         promise(2, "还书给图书馆", NOW - 2 * DAY, NOW - DAY),

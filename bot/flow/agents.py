@@ -174,7 +174,12 @@ class Agents:
             return self.texts.sentences.text("dialog_none", script)
         when = (now, desk.words.tz(desk.words.zone_of(sat.chat, sat.person)))
         lines = talk_lines(talks, when, opening, desk.words.days(script))[:limit]
-        return "\n".join((opening("get_head"), *(as_data(f"{line.head} {line.text}") for line in lines)))
+        return "\n".join(
+            (
+                opening("get_head"),
+                *(opening("talk_line", day=as_data(line.head), text=as_data(line.text)) for line in lines),
+            )
+        )
 
     async def _search(self, context: ToolContext, wish: Wish) -> tuple[Finding, ...]:
         asking = Asking(

@@ -49,12 +49,12 @@ class Remembered:
 
 def make_tools(
     store: Store, words: Words, find: Callable[[str], Path], known: Remembered, settings: Settings,
-    media: Media | None = None, skills: Callable[[str], Mapping[str, str]] | None = None,
+    reminds: tuple[Tool, ...], media: Media | None = None, skills: Callable[[str], Mapping[str, str]] | None = None,
 ) -> tuple[Tool, ...]:  # fmt: skip
     """All tools in the order they are sent.
 
-    `media` lets the model see pictures again, `skills` are texts by name that it may read as the persona
-    chosen in its chat: without them the stable prefix stays smaller.
+    `reminds` are those of reminders; `media` lets the model see pictures again, `skills` are texts by name that it may
+    read as the persona chosen in its chat: without them the stable prefix stays smaller.
     """
 
     async def render(context: ToolContext, found: tuple[Finding, ...]) -> str:
@@ -83,6 +83,7 @@ def make_tools(
         experience_tool(experience, saved, store.tombstones.covers, done),
         *asked_tools(store, words, asked_specs(find), settings.bot.names),
         promising_tool(store, words, read_spec(find("tools/add_commitment.json")), settings.bot.names),
+        *reminds,
         listen_tool(listen_spec(find), words.openings.text("listen_stopped", words.language)),
         *((look_tool(look_spec(find), store, media, words),) if media is not None else ()),
         *((skill_tool(skill_spec(find), texts),) if skills else ()),

@@ -56,6 +56,12 @@ _DENIAL = LazyPattern(
     r"不|没|无|未|别|拒绝|讨厌|\b(?:not|never|no|without|cannot|hate|hates|dislikes?|refuse[sd]?)\b|n['’]t\b"
 )
 _FIGURE = re.compile(r"\d+|[一二三四五六七八九十百千万亿两]+(?=[个只岁点号月年日天次元块万亿斤口条套辆])")
+_REPORTS = LazyPattern(
+    "(?:聊|谈|说|提|讲|讨论|问|抱怨|分享|倾诉)(?:了|到|起|过)"
+    r"|\b(?:talked|spoke|chatted|asked|told|complained|shared|discussed|mentioned)\b"
+)
+"""Says of a talk what it was about, where other words may stand than were said."""
+_LATIN = re.compile(r"[a-z]{3,}")
 _SCAFFOLD = LazyPattern(
     "聊了|聊到|聊|谈到|谈了|谈|提到|说了|说到|讨论了?|用户|大家|关于|以及|还有|和|最近|今天|分享了?|表示|计划|打算|有点|有些"
     r"|\b(?:talk(?:ed|s|ing)?|chat(?:ted|s)?|discuss(?:ed|es)?|mention(?:ed|s)?"
@@ -144,14 +150,24 @@ def _foreign(claim: str, known: frozenset[str]) -> list[str]:
 
 
 def sums_up(summary: str, told: Told, names: str) -> bool:
-    """Whether a summary tells of what people themselves said, links and quotations apart."""
+    """Whether a summary tells of what people themselves said, links and quotations apart.
+
+    One that says what somebody who was there talked about may paraphrase, but names no figure and no foreign word that
+    nobody said.
+    """
     rows = (row for _, words in told for row in words.split("\n") if not _SET_APART.search(row))
     words = "\n".join(rows)
     heard = fold(_QUOTED.sub(" ", s.LINK.sub(" ", words)))
     there = terms(heard)
     said = terms(_SCAFFOLD.sub(" ", fold(summary))) - (terms(names) - there)
     figures = all(figure in heard for figure in _FIGURE.findall(fold(summary)))
-    return figures and len(said & there) >= SUMMED * len(said)
+    return figures and (len(said & there) >= SUMMED * len(said) or _reports(fold(summary), heard, fold(names)))
+
+
+def _reports(summary: str, heard: str, names: str) -> bool:
+    rest = _SCAFFOLD.sub(" ", summary)
+    named = any(name in summary for name in names.split())
+    return named and bool(_REPORTS.search(summary)) and all(word in heard + names for word in _LATIN.findall(rest))
 
 
 def named_days(text: str, told: Told, tz: tzinfo) -> bool:

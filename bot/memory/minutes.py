@@ -30,11 +30,12 @@ PLAY_LINES = 12
 
 _PLAY = LazyPattern(
     r"扮演|角色|假装(?:你|我|自己|咱)|(?:我们|咱们?|一起)来?演|来演|(?:玩|演)[^,。]{0,4}(?:游戏|戏|剧本)"
-    r"|[编讲想来](?:一?[个段篇])[^,。]{0,4}故事"
-    r"|写(?:一?[个段篇首])?[^,。]{0,6}(?:故事|小说|台词|剧本|对白|歌词|作文)|语c"
+    r"|[编讲想来](?:一?[个段篇])[^,。]{0,4}故事|语c"
     r"|\b(?:pretend|role-?play\w*|act out|in character|once upon a time)\b"
-    r"|\b(?:write|tell)(?: me)? (?:us )?an? (?:\w+ )?(?:story|poem|scene|dialogue|song)\b|\blet['’]?s play\b"
+    r"|\b(?:i['’]?ll|let me) tell (?:you )?an? (?:\w+ )?story\b|\blet['’]?s play\b"
 )
+_TOLD_TO_ME = LazyPattern("(?:给|跟|为|对)(?:我们?|咱们?|大家)(?:再)?[编讲想说][^,。]{0,8}故事")
+"""Who asks for a story tells none."""
 _PLAY_OVER = LazyPattern(
     r"演完|不演了|不玩了|玩够|说正经|说真的|认真的?说|言归正传|出戏|(?:结束|停止)(?:表演|扮演|游戏|故事)"
     r"|\b(?:stop (?:playing|pretending|it)|out of character|ooc|seriously|end of (?:the )?(?:scene|story|play))\b"
@@ -148,7 +149,7 @@ def played(lines: tuple[DigestLine, ...]) -> frozenset[int]:
         folded = fold(line.text[:MESSAGE_CHARS])
         if left and _PLAY_OVER.search(folded):
             left = 0
-        elif not line.is_bot and _PLAY.search(folded):
+        elif not line.is_bot and _PLAY.search(folded) and not _TOLD_TO_ME.search(folded):
             left = PLAY_LINES
         if left:
             found.add(line.number)

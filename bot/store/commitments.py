@@ -78,12 +78,14 @@ def store_commitment(db: sqlite3.Connection, new: NewCommitment, at: int) -> int
     if same is not None:
         number = cast("int", same[0])
         text = new.text if core(new.text) > core(str(same[1])) else str(same[1])
+        # Spoken of when it was said: a digest may read it much later.
         db.execute(
-            "UPDATE commitment SET text = ?, folded = ?, due_at = coalesce(?, due_at), updated_at = ? WHERE id = ?",
-            (text, fold(text), new.due_at, at, number),
+            "UPDATE commitment SET text = ?, folded = ?, due_at = coalesce(?, due_at), "
+            "updated_at = max(updated_at, ?) WHERE id = ?",
+            (text, fold(text), new.due_at, new.made_at, number),
         )
     else:
-        number = _insert(db, new, at)
+        number = _insert(db, new)
         _make_room(db, [row for row in known if row[4] is None], at)
     db.executemany(
         "INSERT OR IGNORE INTO edge (kind, derived_id, event_id) VALUES ('commitment', ?, ?)",
@@ -118,14 +120,14 @@ def _is_over(db: sqlite3.Connection, row: tuple[object, ...], new: NewCommitment
     return found.fetchone() is not None
 
 
-def _insert(db: sqlite3.Connection, new: NewCommitment, at: int) -> int:
+def _insert(db: sqlite3.Connection, new: NewCommitment) -> int:
     return cast(
         "int",
         db.execute(
             "INSERT INTO commitment (owner_id, chat_id, visibility, text, folded, due_at, source, made_at, updated_at) "
             "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (new.owner_id, new.chat_id, new.visibility, new.text, fold(new.text), new.due_at, new.source, new.made_at,
-             at),
+             new.made_at),
         ).lastrowid,
     )  # fmt: skip
 
