@@ -19,6 +19,7 @@ from bot.config.notes import NoteRules
 from bot.config.platforms import Discord, Telegram
 from bot.config.reload import ReloadRules
 from bot.config.section import Section
+from bot.config.web import WebPage
 from bot.types.session import LightPolicy
 from bot.types.speaking import Busy, Mode
 
@@ -240,6 +241,7 @@ class Settings(BaseSettings):
     retention: Retention = Retention()
     log: LogFile = LogFile()
     reload: ReloadRules = ReloadRules()
+    web: WebPage = WebPage()
 
     @classmethod
     def settings_customise_sources(

@@ -13,6 +13,7 @@ from bot.store.access import Admission, Lists
 from bot.store.asked import Asked
 from bot.store.attachments import Attachments
 from bot.store.brought import BroughtRows
+from bot.store.browsing import Browsing
 from bot.store.bursts import Bursts
 from bot.store.carrying import Carrying
 from bot.store.changes import Changes
@@ -26,6 +27,7 @@ from bot.store.feedback import remark
 from bot.store.finding import Findings
 from bot.store.flushes import Flushes
 from bot.store.forgetting import Forget
+from bot.store.handling import Handling
 from bot.store.heartbeats import Heartbeats
 from bot.store.interrupting import halt_or_interrupt
 from bot.store.joins import Joins
@@ -43,6 +45,7 @@ from bot.store.people import People
 from bot.store.questions import Questions
 from bot.store.reasons import Reasons
 from bot.store.refusals import Refusals
+from bot.store.residents import Residents
 from bot.store.rewrites import Rewrites
 from bot.store.sessions import Sessions
 from bot.store.sharing import Sharing
@@ -54,6 +57,7 @@ from bot.store.unnoting import Shelf
 from bot.store.unsaying import Unsay
 from bot.store.vectors import Vectors
 from bot.store.views import Views
+from bot.store.watching import Watching
 from bot.store.windows import Windows
 from bot.types.heartbeat import HEARTBEAT
 from bot.types.joining import JOIN
@@ -109,6 +113,10 @@ class Store:
         self.heartbeats = Heartbeats(database, lists, self.boot)
         self.joins = Joins(database, lists, self.boot)
         self.reasons = Reasons(database)
+        self.browsing = Browsing(database)
+        self.handling = Handling(database, self.tombstones, shelf)
+        self.watching = Watching(database)
+        self.residents = Residents(database, lists)
         self._database = database
         self._lists = lists
         self._lock = lock
