@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import quote, urlencode, urlsplit
 
 from starlette.types import ASGIApp, Message, Scope
 
@@ -80,7 +80,7 @@ class Visitor:
         scope: Scope = {
             "type": "http", "asgi": {"version": "3.0", "spec_version": "2.3"}, "http_version": "1.1",
             "method": method, "scheme": "http", "path": parts.path, "raw_path": parts.path.encode(),
-            "query_string": parts.query.encode(), "root_path": "",
+            "query_string": quote(parts.query, "=&%+").encode(), "root_path": "",
             "headers": [(name.encode(), value.encode()) for name, value in headers.items()],
             "client": (self.address, 50_000), "server": ("127.0.0.1", 8390),
         }  # fmt: skip
