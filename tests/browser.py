@@ -93,7 +93,13 @@ class Tab:
     async def dark(self, on: bool) -> None:
         """The machine's preference."""
         value = "dark" if on else "light"
-        await self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": value}])
+        await self.call(
+            "Emulation.setEmulatedMedia",
+            features=[
+                {"name": "prefers-color-scheme", "value": value},
+                {"name": "prefers-reduced-motion", "value": "reduce"},
+            ],
+        )
 
     async def close(self) -> None:
         """Leave it."""

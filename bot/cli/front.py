@@ -44,7 +44,7 @@ class Front:
     async def served(self, parts: Callable[[], Parts], log: Log) -> AsyncIterator[None]:
         """The page is answered by the house as it is at each request, and the terminal is told where."""
         async with self._page.served(lambda: self._house(parts()), log):
-            print(self._page.greeting, file=sys.stderr)
+            print(self._page.greeting(sys.stdout.isatty()), flush=True)
             yield
 
     def _house(self, parts: Parts) -> "House":

@@ -1,7 +1,6 @@
 """`nuan web`: the web page with a house of its own, or beside a nuan that answers, to read only."""
 
 import asyncio
-import sys
 
 from bot.cli.front import front_of
 from bot.cli.house import Place, make_parts
@@ -31,7 +30,7 @@ async def look(source: Source, place: Place) -> None:
             parts = make_parts(place, store, crew, Silence(), clock)
             try:
                 async with front.served(lambda: parts, Silence()):
-                    print("nuan: another nuan answers from this folder, so this page only reads", file=sys.stderr)
+                    print("nuan: another nuan answers from this folder, so this page only reads", flush=True)
                     await stopped.wait()
             finally:
                 await crew.close()

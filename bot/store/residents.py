@@ -95,4 +95,7 @@ class Residents:
             "AND (?2 = 0 OR ended_at < ?2) ORDER BY ended_at DESC, digest.id DESC LIMIT ?3",
             (chat_id, before, limit),
         )
-        return tuple(Told(*row[:6], tuple(json.loads(str(row[6]))), *row[7:]) for row in rows)
+        return tuple(
+            Told(number, chat, label, tier, summary, made_by, tuple(json.loads(names)), started, ended)
+            for number, chat, label, tier, summary, made_by, names, started, ended in rows
+        )

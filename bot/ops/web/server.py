@@ -43,13 +43,12 @@ class Page:
         name = f"[{host}]" if ":" in host else host
         self.address = f"http://{name}:{port}/"
 
-    @property
-    def greeting(self) -> str:
-        """What the terminal is told: where the page is and, once, the token."""
+    def greeting(self, terminal: bool) -> str:
+        """Where the page is; the token once, when it is new and a person reads this in a `terminal`, not a journal."""
         where = f"nuan: the web page is at {self.address}"
-        if self.fresh:
+        if self.fresh and terminal:
             return f"{where}\nnuan: its token is {self.token} (kept in {TOKEN_FILE} in the data folder)"
-        return f"{where} (token: {TOKEN_FILE} in the data folder)"
+        return f"{where} (its token: {TOKEN_FILE} in the data folder)"
 
     @contextlib.asynccontextmanager
     async def served(self, house: Callable[[], House], log: Log) -> AsyncIterator[None]:
