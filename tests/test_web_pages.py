@@ -84,6 +84,14 @@ async def test_what_was_forgotten_is_on_no_page(world: World) -> None:
         assert "已经忘记" in (await page.visitor.get("/memories/1?lang=zh-Hans")).plain
 
 
+async def test_what_is_not_to_be_recorded_is_not_told_to_the_operator_either(world: World) -> None:
+    await world.say("我偷偷攒了三万块")
+    await world.say("别记这个")
+    async with webbed(world) as page:
+        for path in ("/live", "/live/rows", "/turns"):
+            assert "三万块" not in (await page.visitor.get(path)).plain, path
+
+
 @pytest.mark.parametrize("lang", SCRIPTS)
 async def test_whatever_people_write_stays_text(world: World, lang: str) -> None:
     await world.say(f"记住{HOSTILE}")

@@ -93,8 +93,9 @@ async def _bubbles(ask: Ask) -> list[Bubble]:
     events = await store.watching.happened(0, SHOWN, here.id) if here is not None else ()
     said = [Bubble(each.kind == "bot", each.at, each.text) for each in reversed(events)
             if each.kind in ("message", "bot") and each.text]  # fmt: skip
-    since = said[0].at if said else 0
-    asides = [Bubble(True, at, text, aside=True) for at, text in box.asides() if at >= since]
+    since, forgot = said[0].at if said else 0, store.tombstones.buried_at
+    # An answer to a command may name what was forgotten after it.
+    asides = [Bubble(True, at, text, aside=True) for at, text in box.asides() if at >= since and at > forgot]
     return sorted((*said, *asides), key=lambda bubble: bubble.at)
 
 

@@ -24,7 +24,7 @@
         { ...axis, incrs: [1, 2, 5, 10, 20, 50, 100], values: (_, at) => at.map((x) => figures.labels[x] ?? "") },
         { ...axis, size: 70 },
       ],
-      series: [{ label: "", value: (_, x) => (x == null ? "" : figures.labels[x]) }, ...lines],
+      series: [{ label: box.dataset.label, value: (_, x) => (x == null ? "" : figures.labels[x]) }, ...lines],
     };
     box.replaceChildren();
     return new uPlot(options, [days, ...names.map((name) => figures.series[name])], box);
