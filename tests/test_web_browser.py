@@ -22,7 +22,8 @@ CONTRAST = """
 (() => {
   const parse = (text) => { const n = text.match(/[\\d.]+/g).map(Number); return n.length < 4 ? [...n, 1] : n; };
   const over = (top, under) => top.slice(0, 3).map((v, i) => v * top[3] + under[i] * (1 - top[3]));
-  const light = (c) => { const [r, g, b] = c.map((v) => { v /= 255; return v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4; }); return 0.2126 * r + 0.7152 * g + 0.0722 * b; };
+  const part = (v) => (v / 255 <= 0.03928 ? v / 255 / 12.92 : ((v / 255 + 0.055) / 1.055) ** 2.4);
+  const light = ([r, g, b]) => 0.2126 * part(r) + 0.7152 * part(g) + 0.0722 * part(b);
   const back = (node) => {
     const layers = [];
     for (let at = node; at; at = at.parentElement) layers.push(parse(getComputedStyle(at).backgroundColor));
@@ -37,7 +38,7 @@ CONTRAST = """
     const ink = over(parse(getComputedStyle(node).color), under);
     const [high, low] = [light(ink), light(under)].sort((a, b) => b - a);
     const ratio = (high + 0.05) / (low + 0.05);
-    if (ratio < 4.5) faint.push(`${node.tagName} ${node.className} ${ratio.toFixed(2)} ${walker.currentNode.data.trim().slice(0, 20)}`);
+    if (ratio < 4.5) faint.push(`${node.tagName} ${node.className} ${ratio.toFixed(2)} ${walker.currentNode.data}`);
   }
   return faint;
 })()
@@ -144,7 +145,10 @@ async def searches_and_edits_by_keyboard(tab: Tab, address: str, world: World) -
 async def draws_the_plots(tab: Tab, address: str) -> None:
     await tab.go(f"{address}usage")
     await tab.until("document.querySelectorAll('.plot canvas').length === 4")
-    drawn = "[...document.querySelectorAll('.plot canvas')].every((c) => c.getContext('2d').getImageData(0, 0, c.width, c.height).data.some((v) => v))"
+    drawn = (
+        "[...document.querySelectorAll('.plot canvas')].every((c) => "
+        "c.getContext('2d').getImageData(0, 0, c.width, c.height).data.some((v) => v))"
+    )
     assert await tab.run(drawn)
 
 

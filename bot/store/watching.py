@@ -12,12 +12,12 @@ from bot.types.prompt import Message, ToolSpec
 
 TEXT = "CASE WHEN hidden = '' AND off_record = 0 THEN event.text ELSE '' END"
 
-_HAPPENED = f"""SELECT event.id, event.chat_id, {CHAT_LABEL}, at, event.kind, coalesce(nullif(event.name, ''),
-    person.name, ''), {TEXT}, label, state, why, outcome, hidden, turn_id FROM event JOIN chat ON chat.id = event.chat_id
-    LEFT JOIN person ON person.id = event.person_id """
+_HAPPENED = f"""SELECT event.id, event.chat_id, {CHAT_LABEL}, at, event.kind,
+    coalesce(nullif(event.name, ''), person.name, ''), {TEXT}, label, state, why, outcome, hidden, turn_id
+    FROM event JOIN chat ON chat.id = event.chat_id LEFT JOIN person ON person.id = event.person_id """
 
-_TAKEN = f"""SELECT turn.id, turn.chat_id, {CHAT_LABEL}, session.number, epoch.number, turn.number, turn.state, turn.why,
-    turn.mode_why, epoch.mode, epoch.reason, asked_at, said_at, coalesce(person.name, ''), turn.error,
+_TAKEN = f"""SELECT turn.id, turn.chat_id, {CHAT_LABEL}, session.number, epoch.number, turn.number, turn.state,
+    turn.why, turn.mode_why, epoch.mode, epoch.reason, asked_at, said_at, coalesce(person.name, ''), turn.error,
     (SELECT count(*) FROM call WHERE turn_id = turn.id),
     (SELECT coalesce(sum(prompt_tokens), 0) FROM call WHERE turn_id = turn.id),
     (SELECT coalesce(sum(cached_tokens), 0) FROM call WHERE turn_id = turn.id),

@@ -50,7 +50,9 @@ async def _plots(ask: Ask) -> dict[str, Plot]:
     by_part = {name: _sum(used, at, days, count) for name, count in parts.items()}
     return {
         "day": {"labels": labels, "series": by_part},
-        "money": {"labels": labels, "series": {house.settings.budget.currency: _sum(used, at, days, lambda u: u.money)}},
+        "money": {
+            "labels": labels, "series": {house.settings.budget.currency: _sum(used, at, days, lambda u: u.money)}
+        },
         "chat": {
             "labels": labels, "series": _grouped(used, at, days, lambda u: chats.get(u.chat_id, f"#{u.chat_id}"), rest)
         },
