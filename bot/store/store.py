@@ -118,8 +118,7 @@ class Store:
         self.watching = Watching(database)
         self.residents = Residents(database, lists)
         self._database = database
-        self._lists = lists
-        self._lock = lock
+        self._lists, self._lock = lists, lock
 
     def admit_by(self, owners: frozenset[str], allow: frozenset[str]) -> None:
         """From now on these are the owners' accounts, and the ids that need no approval."""
