@@ -5,6 +5,8 @@ import stat
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from bot.errors import StoreError
 from bot.ops.web.gate import ADDRESSES, LOGINS, TRIES, Gate, Login, open_token
@@ -129,3 +131,28 @@ async def test_a_stream_ends_when_its_login_does(world: World) -> None:
         await page.visitor.send("/logout")
         await world.wait(16)
         assert (await asyncio.wait_for(streaming, 5)).text == ": here\n\n" * 2
+
+
+async def test_no_form_however_odd_gets_in_or_fails(world: World) -> None:
+    bodies: list[bytes] = []
+
+    @settings(max_examples=40)
+    @given(st.binary(max_size=200) | st.text(max_size=80).map(lambda text: f"token={text}".encode("utf-8", "replace")))
+    def collect(body: bytes) -> None:
+        bodies.append(body)
+
+    collect()
+    async with webbed(world) as page:
+        for number, body in enumerate(bodies):
+            page.stranger.address = f"10.1.0.{number}"
+            assert (await page.stranger.ask("POST", "/login", body, {})).status in (400, 401)
+    assert world.log.named("web_failed") == []
+
+
+async def test_a_page_that_cannot_be_made_says_so_in_a_line_and_the_log_says_why(tmp_path: Path) -> None:
+    world = await World(tmp_path / "data").open()
+    async with webbed(world) as page:
+        await world.close()
+        answer = await page.visitor.get("/memories")
+    assert (answer.status, "原因在日志里" in answer.plain, "Traceback" in answer.text) == (503, True, False)
+    assert world.log.named("web_failed")[0]["path"] == "/memories"

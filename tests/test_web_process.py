@@ -79,10 +79,14 @@ def test_the_token_is_told_once_and_only_to_a_terminal(tmp_path: Path) -> None:
     with opened(WebPage(port=0), tmp_path) as again:
         assert again.token == page.token
         assert again.token not in again.greeting(terminal=True)
+        assert "network" not in again.greeting(terminal=True)
+    with opened(WebPage(host="0.0.0.0", port=0), tmp_path) as wide:
+        assert "others on the network can reach that address" in wide.greeting(terminal=False)
 
 
 async def test_an_address_that_is_not_there_is_told_in_one_line(tmp_path: Path) -> None:
-    home = Home(tmp_path, {"WEB__HOST": "no such host", "WEB__PORT": "0"})
-    ran = await run(home, "web")
-    assert (ran.code, ran.err.count("\n")) == (2, 1)
-    assert "web.host" in ran.err
+    home = Home(tmp_path, {"WEB__HOST": "no such host", "WEB__PORT": "0", "WEB__ON": "true"})
+    for command in ("web", "run"):
+        ran = await run(home, command)
+        assert (ran.code, ran.err.count("\n")) == (2, 1), command
+        assert "web.host" in ran.err

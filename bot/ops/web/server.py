@@ -46,6 +46,8 @@ class Page:
     def greeting(self, terminal: bool) -> str:
         """Where the page is; the token once, when it is new and a person reads this in a `terminal`, not a journal."""
         where = f"nuan: the web page is at {self.address}"
+        if not self.local:
+            where += "\nnuan: others on the network can reach that address, and what is shown travels unencrypted"
         if self.fresh and terminal:
             return f"{where}\nnuan: its token is {self.token} (kept in {TOKEN_FILE} in the data folder)"
         return f"{where} (its token: {TOKEN_FILE} in the data folder)"
@@ -57,7 +59,7 @@ class Page:
         site = Site(house, Gate(self.token, house().clock), log, hosts)
         config = uvicorn.Config(
             site.app(), log_config=None, access_log=False, lifespan="off", server_header=False, proxy_headers=False,
-            ws="none", timeout_graceful_shutdown=GRACE_S, limit_concurrency=100, h11_max_incomplete_event_size=32_000,
+            ws="none", log_level="critical", timeout_graceful_shutdown=GRACE_S, limit_concurrency=100, h11_max_incomplete_event_size=32_000,
         )  # fmt: skip
         server = _Server(config)
         serving = asyncio.create_task(server.serve(sockets=[self._listener]), name="web")

@@ -62,7 +62,7 @@ class Site:
         routes += [Route(path, self._guarded(handler), methods=["GET"]) for path, handler in shown.items()]
         deeds = {**keepsakes.DEEDS, **chat.DEEDS}
         routes += [Route(path, self._guarded(handler), methods=["POST"]) for path, handler in deeds.items()]
-        handlers = {HTTPException: self._failed, NuanError: self._failed, Exception: self._failed}
+        handlers = {HTTPException: self._failed}
         inner = Starlette(routes=routes, exception_handlers=handlers)
         return _Shell(inner, self._hosts)
 
@@ -92,7 +92,12 @@ class Site:
         changes = request.method == "POST" and request.url.path != "/login"
         if changes and (ask.login is None or not is_from(ask.login, form.get("csrf", ""))):
             raise HTTPException(403)
-        response = await handler(ask)
+        try:
+            response = await handler(ask)
+        except HTTPException:
+            raise
+        except Exception as error:  # noqa: BLE001 - whatever fails, a browser gets a line and the log its cause
+            response = await self._failed(request, error)
         if "lang" in request.query_params:
             response.set_cookie(LANGUAGE, ask.script, max_age=YEAR_S, httponly=True, samesite="strict")
         return response
@@ -171,8 +176,9 @@ class _Shell:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(raw=message.setdefault("headers", []))
                 for name, value in HEADERS.items():
-                    if not (name == "cache-control" and scope["path"].startswith("/static/")):
-                        headers[name] = value
+                    headers[name] = value
+                if scope["path"].startswith("/static/"):
+                    headers["cache-control"] = "no-cache"  # asked for again, so that an update is seen
             await send(message)
 
         if self._hosts and Request(scope).url.hostname not in self._hosts:

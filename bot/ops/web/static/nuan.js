@@ -34,7 +34,7 @@
     const boxes = [...document.querySelectorAll("[data-plot]")];
     if (!boxes.length) return;
     const answer = await fetch(`/usage.json?days=${boxes[0].dataset.days}`);
-    if (!answer.ok) return;
+    if (!answer.ok || answer.redirected) return;
     const figures = await answer.json();
     const drawn = boxes.map((box) => plot(box, figures[box.dataset.plot]));
     addEventListener("resize", () => drawn.forEach((one, at) => one.setSize({ width: Math.max(280, boxes[at].clientWidth), height: 240 })));
