@@ -58,8 +58,9 @@ class Page:
         hosts = LOCAL if self.local else frozenset[str]()
         site = Site(house, Gate(self.token, house().clock), log, hosts)
         config = uvicorn.Config(
-            site.app(), log_config=None, access_log=False, lifespan="off", server_header=False, proxy_headers=False,
-            ws="none", log_level="critical", timeout_graceful_shutdown=GRACE_S, limit_concurrency=100, h11_max_incomplete_event_size=32_000,
+            site.app(), log_config=None, access_log=False, lifespan="off", server_header=False,
+            proxy_headers=False, ws="none", log_level="critical", timeout_graceful_shutdown=GRACE_S,
+            limit_concurrency=100, h11_max_incomplete_event_size=32_000,
         )  # fmt: skip
         server = _Server(config)
         serving = asyncio.create_task(server.serve(sockets=[self._listener]), name="web")
