@@ -186,6 +186,13 @@ async def test_settings_show_the_place_of_each_value_and_no_secret(
     assert "canary" not in text
 
 
+async def test_the_persona_is_there_to_be_read(world: World) -> None:
+    async with webbed(world) as page:
+        text = (await page.visitor.get("/persona")).plain
+    assert all(name in text for name in ("default", "SOUL.md", "skills/comfort.md"))
+    assert (resource_dir("data/persona") / "default" / "SOUL.md").read_text("utf-8").strip() in text
+
+
 async def test_a_line_of_the_chat_box_is_answered_and_both_are_there(world: World) -> None:
     async with webbed(world) as page:
         world.model.script = lambda request: "在呀"

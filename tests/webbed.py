@@ -120,7 +120,7 @@ class Webbed:
         prompts = Prompts(Path(world.settings.prompts_dir) if world.settings.prompts_dir else None)
         house = House(
             world.store, world.clock, world.settings, world.parts.words, catalogue(prompts.path, "web"), prompts.path,
-            world.parts.persona, lambda: self.shown, self.box,
+            {"default": world.parts.persona}, lambda: self.shown, self.box,
         )  # fmt: skip
         hosts = frozenset(("127.0.0.1", "localhost"))
         self.site = Site(lambda: house, Gate(TOKEN, world.clock), world.log, hosts)

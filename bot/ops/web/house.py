@@ -1,6 +1,6 @@
 """What the pages see of the house, and one request with it. It answers none."""
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
 from pathlib import Path
@@ -45,7 +45,10 @@ class ChatBox(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class House:
-    """What the pages are made of. Without a `box` another nuan answers from this folder: there is only reading."""
+    """What the pages are made of; `personas` are folders by name, the configured one first.
+
+    Without a `box` another nuan answers from this folder: there is only reading.
+    """
 
     store: Store
     clock: Clock
@@ -53,7 +56,7 @@ class House:
     words: Words
     pages: Catalogue
     find: Callable[[str], Path]
-    persona: Path
+    personas: Mapping[str, Path]
     shown: Callable[[], tuple[Setting, ...]]
     box: ChatBox | None
 

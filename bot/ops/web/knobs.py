@@ -16,9 +16,10 @@ MOST_CHARS = 100_000
 
 
 async def persona(ask: Ask) -> Response:
-    """The files of the persona."""
-    files = await asyncio.to_thread(_files, ask.house.persona)
-    return page(ask, "persona.html", {"name": ask.house.persona.name, "files": files})
+    """The files of each persona, the configured one first."""
+    folders = ask.house.personas.items()
+    found = [(name, await asyncio.to_thread(_files, folder)) for name, folder in folders]
+    return page(ask, "persona.html", {"personas": found})
 
 
 async def settings(ask: Ask) -> Response:
