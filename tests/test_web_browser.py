@@ -1,5 +1,6 @@
 """The web page in a real browser: by keyboard alone, legible, streaming, and asking nobody but nuan."""
 
+import asyncio
 import json
 from pathlib import Path
 from typing import cast
@@ -8,7 +9,7 @@ import pytest
 
 from bot.config.web import WebPage
 from bot.ops.web.server import opened
-from tests.browser import Tab, browser, find_chromium
+from tests.browser import PATIENCE_S, Tab, browser, find_chromium
 from tests.fakes.clock import let_others_run
 from tests.fakes.platform import StreamingModel
 from tests.webbed import Webbed
@@ -97,8 +98,9 @@ async def talks_by_keyboard_and_sees_the_reply_grow(
     await tab.press("Enter")
     await tab.until("document.getElementById('lines').textContent.includes('今天怎么样')")
     await tab.until("document.getElementById('line').value === ''")
-    while not model.writing:
-        await let_others_run()
+    async with asyncio.timeout(PATIENCE_S):
+        while not model.writing:
+            await let_others_run()
     model.write("我很好，")
     await world.clock.advance(200, let_others_run)
     await tab.until("document.getElementById('draft').textContent.includes('我很好')")

@@ -8,6 +8,7 @@ from adapters.web import ASIDES, PLACE, WAITING, WebAdapter
 from bot.errors import PlatformError
 from bot.ports import Drafts, Typing, offers
 from bot.types.outgoing import Outgoing
+from tests.e2e import PATIENCE_S
 from tests.fakes.clock import SimClock, let_others_run
 from tests.fakes.platform import StreamingModel
 from tests.webbed import webbed
@@ -32,12 +33,13 @@ async def test_a_reply_is_seen_while_it_grows_and_then_is_a_line(world: World) -
         listening = asyncio.create_task(heard(page.box, signs))
         await let_others_run()
         await page.visitor.send("/chat", text="你好呀")
-        while not model.writing:
-            await let_others_run()
-        model.write("我在")
-        await world.clock.advance(200, let_others_run)
-        while ("draft", "我在") not in signs:
-            await let_others_run()
+        async with asyncio.timeout(PATIENCE_S):
+            while not model.writing:
+                await let_others_run()
+            model.write("我在")
+            await world.clock.advance(200, let_others_run)
+            while ("draft", "我在") not in signs:
+                await let_others_run()
         model.write("，怎么啦")
         model.finish()
         await world.app.settled()
@@ -85,6 +87,13 @@ async def test_an_answer_that_names_what_was_forgotten_is_not_shown_any_more(wor
         assert "我怕狗" in (await page.visitor.get("/chat")).plain
         await world.say(words)
         assert "怕狗" not in (await page.visitor.get("/chat")).plain
+
+
+async def test_the_longest_message_there_may_be_gets_in_whole(world: World) -> None:
+    async with webbed(world) as page:
+        await page.visitor.send("/chat", text="长" * 8_000)
+        await world.app.settled()
+    assert world.rows("SELECT length(text) FROM event WHERE kind = 'message'") == [(8_000,)]
 
 
 async def test_names_without_a_letter_and_control_signs_do_not_get_in(world: World) -> None:

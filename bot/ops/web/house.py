@@ -19,8 +19,8 @@ from bot.store.store import Store
 from bot.text.catalogue import Catalogue
 from bot.text.script import SCRIPTS, Script
 
-MOST_BYTES = 64_000
-"""Largest form, in bytes."""
+MOST_BYTES, MOST_LOGIN_BYTES = 1_000_000, 4_000
+"""Largest form, in bytes: the longest message that can be configured has nine bytes a character; and of a stranger."""
 
 LANGUAGE = "nuan_lang"
 
@@ -116,12 +116,12 @@ def language_of(request: Request, default: Script) -> Script:
     return next((script for name in wanted for script in SCRIPTS if script == name), default)
 
 
-async def form_of(request: Request) -> dict[str, str]:
-    """The fields of a form; HTTPException 413 when it is too large, 400 when it is none."""
+async def form_of(request: Request, most: int = MOST_BYTES) -> dict[str, str]:
+    """The fields of a form; HTTPException 413 when it has more than `most` bytes, 400 when it is none."""
     body = b""
     async for piece in request.stream():
         body += piece
-        if len(body) > MOST_BYTES:
+        if len(body) > most:
             raise HTTPException(413)
     try:
         return dict(parse_qsl(body.decode("utf-8"), keep_blank_values=True, max_num_fields=50))

@@ -30,6 +30,6 @@ def page(ask: Ask, template: str, values: Mapping[str, object] | None = None, st
         "t": ask.t, "when": ask.when, "lang": ask.script, "languages": [(name, NAMES[name]) for name in SCRIPTS],
         "here": here, "nav": NAV if ask.login is not None else (), "csrf": ask.login.csrf if ask.login else "",
         "writes": ask.house.box is not None, "bot": ask.house.settings.bot.names[0],
-        "done": ask.word("done", 32), "path": ask.request.url.path,
+        "done": ask.word("done", 32),
     }  # fmt: skip
     return HTMLResponse(PAGES.get_template(template).render({**common, **(values or {})}), status)

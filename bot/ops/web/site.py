@@ -14,7 +14,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from bot.errors import NuanError
 from bot.ops.web import chat, keepsakes, knobs, people, turns, usage
 from bot.ops.web.gate import Gate, Refused, is_from
-from bot.ops.web.house import LANGUAGE, Ask, House, form_of, language_of
+from bot.ops.web.house import LANGUAGE, MOST_BYTES, MOST_LOGIN_BYTES, Ask, House, form_of, language_of
 from bot.ops.web.rendering import STATIC, page
 from bot.types.log import Log
 
@@ -87,9 +87,11 @@ class Site:
         return endpoint
 
     async def _answer(self, request: Request, handler: Handler) -> Response:
-        form = await form_of(request) if request.method == "POST" else {}
+        entering = request.url.path == "/login"
+        most = MOST_LOGIN_BYTES if entering else MOST_BYTES
+        form = await form_of(request, most) if request.method == "POST" else {}
         ask = self._ask(request, form)
-        changes = request.method == "POST" and request.url.path != "/login"
+        changes = request.method == "POST" and not entering
         if changes and (ask.login is None or not is_from(ask.login, form.get("csrf", ""))):
             raise HTTPException(403)
         try:
