@@ -15,6 +15,7 @@ from bot.rooms import Hall, Parts, Rooms, allowed, make_rooms, rules_of
 from bot.session.lanes import Activity, Lanes, Work
 from bot.session.slots import Slots
 from bot.store.arrival import Accepted
+from bot.text.sections import registry
 
 GRACE_S = 4.0
 """How long a stop waits for running turns and digests; what is not done by then is taken up at the next start."""
@@ -35,6 +36,7 @@ class App:
         self._digests = self._lane("digest", self._digest)
         self._lives = self._lane("life", lambda rooms, _: rooms.tidying.work())
         self._rewrites = self._lane("rewrite", lambda rooms, memory_id: rooms.rewriting.work(memory_id))
+        self._rolls = self._lane("roll", lambda rooms, chat_id: rooms.rolling.work(chat_id))
         self._vectors = self._lane("vectors", lambda rooms, _: rooms.vectorising.work(self._wake_vectors), looks=False)
         self._notes = self._lane("notes", self._read_notes, looks=False)
         self._sends = Lanes("send", self._send, self._activity, log)
@@ -45,7 +47,7 @@ class App:
         self._left: list[Rooms] = []
         handlers = Handlers(
             self._chats.wake, self._sends.wake, self._digests.wake, self._write_first, self._join, self._lives.wake,
-            self._rewrites.wake,
+            self._rewrites.wake, self._rolls.wake, self._remind,
         )  # fmt: skip
         self._alarms = Alarms(store, clock, handlers, settings, words.tz(words.zone), self.look, log)
         self._alarm_lane = Lanes("alarm", self._alarms.work, self._activity, log)
@@ -80,6 +82,7 @@ class App:
         rooms.pausing.succeed(old.pausing.typists)
         rooms.notes.succeed(old.notes.retire())
         try:
+            await self._store.sections.register(registry(settings.sections.own))
             rooms.joining.succeed(*old.joining.under_way)
             await rooms.heartbeat.succeed(*old.heartbeat.under_way)
         except StoreError as error:
@@ -93,6 +96,7 @@ class App:
         """Take up what an earlier process left, then begin."""
         for adapter in adapters:
             self._sending.connect(adapter)
+        await self._store.sections.register(registry(self.parts.settings.sections.own))
         resent, unknown = await self._store.outbox.recover(self._sending.resending, self._sending.placing)
         lost = await self._store.turns.lost_calls(self._clock.now())
         await self._alarms.take_up()
@@ -191,6 +195,9 @@ class App:
     async def _write_first(self) -> None:
         if (chat_id := await self._rooms.heartbeat.fire()) is not None:
             self._chats.wake(chat_id)
+
+    async def _remind(self) -> tuple[int, ...]:
+        return await self._rooms.reminding.fire()
 
     def _join(self, chat_id: int) -> None:
         self._rooms.joining.fire(chat_id)

@@ -1,20 +1,22 @@
 """What a house is built of, and the rooms that work by one configuration. It starts nothing."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from bot.commands.desk import CommandDesk
+from bot.commands.desk import CommandDesk, Errands
 from bot.config.settings import Settings
 from bot.flow.answering import Answering, Reach
 from bot.flow.aside import Aside
 from bot.flow.background import BackgroundGate
+from bot.flow.booting import Booting, Wake
 from bot.flow.bringing import Bringing
 from bot.flow.calling import Caller
 from bot.flow.closing import Closing
 from bot.flow.crew import Crew
 from bot.flow.dense import Dense
+from bot.flow.digesting import Digesting, Minuting
 from bot.flow.embedding import EmbeddingCalls
 from bot.flow.flushing import Flushing
 from bot.flow.halting import Halting
@@ -29,17 +31,23 @@ from bot.flow.pausing import Pausing
 from bot.flow.plan import Planner
 from bot.flow.recalling import Recalling
 from bot.flow.remembering import Remembering
+from bot.flow.reminding import Reminding
+from bot.flow.remindtools import remind_tools
 from bot.flow.rewriting import Rewriting
+from bot.flow.rolling import Rolling
 from bot.flow.scribe import Scribe
+from bot.flow.sectioning import Sectioning
 from bot.flow.sending import Sending
 from bot.flow.tidying import Tidying
-from bot.flow.tools import make_tools
+from bot.flow.tools import Remembered, make_tools, remind_specs
 from bot.flow.turn import Brain, TurnRunner
 from bot.flow.vectorising import Vectorising
 from bot.flow.words import Words
 from bot.ports import Adapter, Clock
-from bot.prompt.persona import NAME_MARK, Persona, persona_words, read_bootstraps
+from bot.prompt.persona import NAME_MARK, Persona, read_who
+from bot.prompt.personas import read_personas, words_of
 from bot.prompt.skills import read_skills
+from bot.prompt.template import read_templates
 from bot.session.activation import SpeakingRules
 from bot.session.slots import Slots
 from bot.store.store import Store
@@ -52,6 +60,7 @@ from bot.types.reload import Reload
 @dataclass(frozen=True, slots=True)
 class Parts:
     """What the house is built of. `prompts` finds a prompt file by name; `seeing` are the prices of looking.
+    `personas` are the folders of all personas by name, `persona` is that of the configured one.
 
     A reload brings others with the same store, clock, log and aside.
     """
@@ -67,6 +76,7 @@ class Parts:
     aside: Aside = field(default_factory=Aside)
     seeing: Rate | None = None
     reload: Reload | None = None
+    personas: Mapping[str, Path] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +107,8 @@ class Rooms:
     vectorising: Vectorising
     tidying: Tidying
     rewriting: Rewriting
+    rolling: Rolling
+    reminding: Reminding
     inside: int = 0
 
 
@@ -135,20 +147,54 @@ def make_planner(
     """What composing needs, for the running house and for commands that only look."""
     settings, words = parts.settings, parts.words
     media = media or make_media(parts, lambda _: None)
-    recalling, skills = make_recalling(parts, calls, pays=pays), read_skills(parts.persona)
-    tools = make_tools(
-        parts.store, words, parts.prompts, recalling, settings, make_notes(parts, lambda: None).read,
-        media if settings.media.images else None,
-        {skill.name: skill.text.replace(NAME_MARK, settings.bot.names[0]) for skill in skills},
+    recalling, personas = make_recalling(parts, calls, pays=pays), read_folders(parts)
+    skills, wakes = skills_of(personas, settings), wakes_of(parts, personas)
+    sectioning = Sectioning(parts.store, settings.sections)
+    booting = Booting(
+        parts.store, settings, words, lambda name: wakes.get(name, wakes[settings.persona]), sectioning, parts.log
     )  # fmt: skip
-    persona = Persona(parts.persona, skills, settings.heartbeat.on, settings.speak.paced)
-    bootstraps = read_bootstraps(
-        parts.prompts, persona, settings.bot.names[0], tuple(tool.spec for tool in tools),
+    reminding = Reminding(parts.store, parts.clock, settings, words, parts.log)
+    tools = make_tools(
+        parts.store, words, parts.prompts, Remembered(recalling, make_notes(parts, lambda: None).read, booting),
+        settings, remind_tools(parts.store, words, reminding, remind_specs(parts.prompts)),
+        media if settings.media.images else None,
+        (lambda name: skills.get(name, skills[settings.persona])) if any(skills.values()) else None,
+    )  # fmt: skip
+    bootstraps = read_personas(
+        parts.prompts, personas, settings.persona, settings.bot.names[0], tuple(tool.spec for tool in tools),
         parts.crew.first.model.dialect,
     )  # fmt: skip
-    bringing = Bringing(parts.store, recalling, parts.aside, settings.memory, settings.bot.names, words)
-    planner = Planner(parts.store, settings, bootstraps, words, parts.crew, bringing)
+    bringing = Bringing(parts.store, recalling, parts.aside, settings.memory, settings.bot.names, words, sectioning)
+    planner = Planner(parts.store, settings, bootstraps, words, parts.crew, bringing, booting)
     return planner, Brain(Caller(parts.crew, media.slots, parts.clock, parts.log), tools)
+
+
+def read_folders(parts: Parts) -> dict[str, Persona]:
+    """Every persona with its skills, by name; ConfigError for a skill that cannot be read."""
+    settings = parts.settings
+    folders = {**parts.personas, settings.persona: parts.persona}
+    return {
+        name: Persona(folder, read_skills(folder), settings.heartbeat.on, settings.speak.paced)
+        for name, folder in folders.items()
+    }
+
+
+def skills_of(personas: Mapping[str, Persona], settings: Settings) -> dict[str, dict[str, str]]:
+    """The texts of the skills by name, of each persona."""
+    bot = settings.bot.names[0]
+    return {
+        name: {skill.name: skill.text.replace(NAME_MARK, bot) for skill in persona.skills}
+        for name, persona in personas.items()
+    }
+
+
+def wakes_of(parts: Parts, personas: Mapping[str, Persona]) -> dict[str, Wake]:
+    """How each persona wakes up, by name; ConfigError for a template that cannot be used."""
+    bot = parts.settings.bot.names[0]
+    return {
+        name: Wake(read_templates(parts.prompts, persona.folder), read_who(persona, bot))
+        for name, persona in personas.items()
+    }
 
 
 def make_notes(parts: Parts, wake: Callable[[], None]) -> NoteReading:
@@ -159,9 +205,10 @@ def make_notes(parts: Parts, wake: Callable[[], None]) -> NoteReading:
 
 def make_knowing(parts: Parts, planner: Planner, limiting: Limiting) -> Knowing:
     """What entering a talk needs."""
+    told = words_of(read_folders(parts))
     return Knowing(
         make_recalling(parts), planner,
-        persona_words(Persona(parts.persona, read_skills(parts.persona))), limiting,
+        lambda name: told[planner.personas.name(name)], limiting,
         BackgroundGate(parts.store.switches, parts.settings.background),
     )  # fmt: skip
 
@@ -188,24 +235,27 @@ def make_rooms(parts: Parts, hall: Hall) -> Rooms:
     limiting = Limiting(store, clock, settings.limits, words, log)
     knowing = make_knowing(parts, planner, limiting)
     joining = Joining(store, clock, settings.speak, words, knowing, begin, log)
+    reminding = Reminding(store, clock, settings, words, log)
     remembering = Remembering(store, clock, settings, words, parts.aside)
     pausing = Pausing(store, clock, settings.speak, remembering.understand, hall.sending.adapter)
     answering = Answering(
         store, runner, remembering, planner, clock, words,
-        Reach(hall.sending, media, hall.halting, limiting, pausing), log,
+        Reach(hall.sending, media, hall.halting, limiting, pausing, reminding), log,
     )  # fmt: skip
-    closing = Closing(
-        store, make_scribe(parts, planner, brain, "digest"), planner, clock, settings, words, parts.aside, log
-    )
+    minuting = Minuting(make_scribe(parts, planner, brain, "digest"), read_instructions(parts.prompts, "mend"))
+    digesting = Digesting(store, minuting, planner, clock, settings, words, parts.aside, log)
+    closing = Closing(store, digesting, clock, settings, words, log)
     flushing = Flushing(store, make_scribe(parts, planner, brain, "flush"), planner, clock, settings, words, log)
     notes = make_notes(parts, hall.read_notes)
     writing = NoteWriting(store, settings, words, parts.aside, log, hall.read_notes)
-    answering.employ(CommandDesk(store, planner, clock, settings, words, writing, parts.reload))
+    answering.employ(CommandDesk(store, planner, clock, settings, words, Errands(writing, reminding, parts.reload)))
     vectorising = make_vectorising(parts, calls)
     tidying = Tidying(store, clock, settings, words, parts.aside, log)
     rewriting = Rewriting(store, make_scribe(parts, planner, brain, "rewrite"), clock, settings, words, log)
     return Rooms(
-        parts, answering, heartbeat, joining, closing, pausing, flushing, notes, vectorising, tidying, rewriting
+        parts, answering, heartbeat, joining, closing, pausing, flushing, notes, vectorising, tidying, rewriting,
+        Rolling(store, clock, settings, words, parts.aside, log),
+        reminding,
     )  # fmt: skip
 
 

@@ -5,10 +5,12 @@ import sqlite3
 from bot.text.terms import search_terms
 
 ACTIVE = "SELECT 'memory', id, visibility, owner_id, chat_id, text FROM memory WHERE disabled_at IS NULL"
-SUMMARIES = "SELECT 'digest', id, 'private', owner_id, chat_id, summary FROM digest WHERE summary <> ''"
+SUMMARIES = (
+    "SELECT 'digest', id, 'private', owner_id, chat_id, summary FROM digest WHERE summary <> '' AND into_id IS NULL"
+)
 LINES = """SELECT 'line', event.id, chat.kind, (SELECT person_id FROM member WHERE member.chat_id = chat.id
     ORDER BY seen_at DESC LIMIT 1), chat.id, text FROM event JOIN chat ON chat.id = event.chat_id
-    WHERE event.kind IN ('message', 'bot') AND label IN ('', 'cut') AND hidden = ''"""
+    WHERE event.kind IN ('message', 'bot') AND label IN ('', 'cut') AND hidden = '' AND off_record = 0"""
 
 
 def wrong_index(db: sqlite3.Connection) -> list[object]:

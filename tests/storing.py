@@ -115,6 +115,11 @@ async def searched(store: Store, audience: Audience, *terms: str, newest: int = 
     return tuple(each.finding.memory for each in found if each.finding.memory is not None)
 
 
+async def layers(store: Store, audience: Audience) -> tuple[Memory, ...]:
+    """What an opening may tell this audience."""
+    return (await store.openings.read(audience, NOW)).memories
+
+
 def room_for(tokens: int = 100, cost: float = 0.0, limits: Limits = FREE) -> Reservation:
     """A reservation of this day."""
     return Reservation("reply", "test-model", tokens, cost, limits, NOW - DAY, NOW - 20 * DAY)

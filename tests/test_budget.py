@@ -50,7 +50,7 @@ async def test_every_call_of_any_kind_is_reserved_before_it_is_made(world: World
     await world.say("接着说", "阿明", "闲聊")
     await world.wait(5)
     await world.say("/new")
-    assert seen == ["reply"] * 6 + ["tool", "reply", "followup", "digest"]
+    assert seen == ["reply"] * 6 + ["tool", "reply", "followup", "digest", "digest"]
     assert reserved(world) == []
 
 

@@ -7,7 +7,7 @@ import pytest
 from bot.errors import ModelError
 from bot.types.prompt import Request
 from tests.conftest import NewWorld
-from tests.fakes.model import Answer
+from tests.fakes.model import Answer, says
 from tests.prefixes import logs_of
 from tests.world import World
 
@@ -46,7 +46,7 @@ def sessions(world: World) -> list[tuple[object, ...]]:
 
 
 def digests(world: World) -> list[tuple[object, ...]]:
-    return world.rows("SELECT session_id, made_by FROM digest ORDER BY id")
+    return world.rows("SELECT session_id, made_by FROM digest WHERE session_id IS NOT NULL ORDER BY id")
 
 
 def raw_lines(world: World) -> str:
@@ -145,10 +145,22 @@ async def test_a_digest_that_is_not_what_was_asked_for_is_made_by_rule(world: Wo
     digesting(world, answer)
     await talk(world)
     await world.say("/new")
-    assert sum(map(is_digest, world.model.requests)) == 1
+    assert sum(map(is_digest, world.model.requests)) == 2, "the first, and one to mend it"
+    assert len(world.log.named("digest_broken")) == 2
     assert digests(world) == [(1, "rule")]
     await world.say("早")
     assert "## 对话记忆" in world.last_user
+
+
+async def test_a_broken_digest_is_not_mended_when_nothing_may_be_spent_any_more(new_world: NewWorld) -> None:
+    world = await new_world(budget={"day_tokens": 50_000})
+    world.model.digests = True
+    world.model.script = lambda request: says("我不会", prompt_tokens=60_000) if is_digest(request) else "好的"
+    await talk(world)
+    await world.say("/new")
+    assert sum(map(is_digest, world.model.requests)) == 1
+    assert digests(world) == [(1, "rule")]
+    assert world.rows("SELECT prompt_tokens FROM call WHERE cause = 'digest'") == [(60_000,)]
 
 
 async def test_while_the_model_is_down_the_digest_backs_off_and_is_made_once_later(world: World) -> None:

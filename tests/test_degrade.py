@@ -198,7 +198,7 @@ async def test_who_only_goes_on_talking_in_a_group_is_told_nothing(world: World)
 async def test_where_only_the_small_model_fits_it_answers_though_little_is_used(new_world: NewWorld) -> None:
     prices = {"price_input": 1.0, "price_output": 4.0}
     cheap = {"name": "small", "price_input": 0.1, "price_output": 0.4}
-    world = await new_world(model=prices, small=cheap, budget={"day_money": 0.0034})
+    world = await new_world(model=prices, small=cheap, budget={"day_money": 0.00362})
     world.small = ScriptedModel()
     world.small.script = lambda _: says("小模型在", prompt_tokens=700)
     await world.restart()

@@ -22,7 +22,7 @@ async def begin(world: World, who: str, text: str = "小暖，在吗") -> None:
 
 async def still(world: World) -> None:
     """Nothing moves but the call at the shut gate and those that wait for its slot."""
-    slots = world.app._rooms.closing._scribe._caller._slots
+    slots = world.app._rooms.closing._digesting._scribe._caller._slots
 
     def waiting() -> int:
         return sum(len(places) for queue in (slots._people, slots._behind) for places in queue.values())
@@ -91,4 +91,5 @@ async def test_a_digest_waits_until_nobody_does(new_world: NewWorld) -> None:
     for _ in range(3):
         await answer_one(world)
     await world.let_answer()
-    assert [is_digest(request) for request in world.model.requests[before:]] == [False, False, False, True]
+    asked = [is_digest(request) for request in world.model.requests[before:]]
+    assert asked == [False, False, False, True, True], "the last one mends"

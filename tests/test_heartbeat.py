@@ -33,7 +33,8 @@ async def test_after_a_day_of_silence_there_is_one_message(new_world: NewWorld) 
     assert world.replies == ["好的", FIRST]
     (asked,) = firsts(world)
     assert [tool.name for tool in asked.prompt.tools] == [
-        "memory_recall", "memory_get", "save_experience", "remember", "forget", "stop_listen", "skill"
+        "memory_recall", "memory_get", "boot", "save_experience", "remember", "forget", "add_commitment", "remind",
+        "cancel_reminder", "stop_listen", "skill",
     ]  # fmt: skip
     assert 'd="没有人说话，已经安静了 1d。' in asked.prompt.messages[-1].content
     assert "<p" not in asked.prompt.messages[-1].content.partition('<e t="heartbeat"')[2]
@@ -89,7 +90,7 @@ async def test_skip_sends_nothing_leaves_nothing_and_is_paid_for(new_world: NewW
     assert world.rows("SELECT count(*) FROM window") == [(0,)]
     assert world.rows("SELECT DISTINCT state, outcome FROM event WHERE label = 'heartbeat'") == [("done", "skip")]
     assert world.rows("SELECT DISTINCT state, error FROM turn WHERE why = 'heartbeat'") == [("void", "skip")]
-    assert world.rows("SELECT count(*) FROM digest WHERE summary <> ''") == [(1,)]
+    assert world.rows("SELECT count(*) FROM digest WHERE summary <> '' AND session_id IS NOT NULL") == [(1,)]
     await world.say("我回来了")
     assert [message.role for message in world.prompts[-1]] == ["system", "user"]
     assert "skip" not in world.last_user

@@ -68,7 +68,7 @@ def test_applied_everything_stands_as_its_lines_say_and_a_second_time_does_nothi
     [copy] = copies(tmp_path)
     assert copy.stat().st_mode & 0o777 == 0o600
     again = nuan(tmp_path, "backfill", "--apply")
-    assert again.out.startswith("namespaces: ✓\ntext-index: ✓")
+    assert again.out.startswith("namespaces: ✓\nsections: ✓\ntext-index: ✓")
     assert copies(tmp_path) == [copy]
 
 

@@ -229,8 +229,8 @@ async def test_two_people_of_a_group_are_not_mixed_up(world: World) -> None:
     assert world.replies[-1] == "我这里没有记着这件事哦"
     await world.say("小暖，撤销 #1", "阿红", GROUP)
     await world.say("小暖，你好", "阿明", GROUP)
-    assert "#1 阿明：我对花生过敏" in world.last_user
-    assert "#2 阿红：我对芒果过敏" in world.last_user
+    assert '<p n="阿明">#1 我对花生过敏</p>' in world.last_user
+    assert '<p n="阿红">#2 我对芒果过敏</p>' in world.last_user
 
 
 async def test_what_was_told_in_a_dm_is_never_in_a_group(world: World) -> None:

@@ -55,7 +55,7 @@ async def test_what_was_kept_and_is_about_something_else_takes_no_place(new_worl
 
 
 async def test_no_cut_off_hides_what_was_kept_and_nothing_comes_unasked_for_it(new_world: NewWorld) -> None:
-    world = await new_world(memory={"min_score": 0.95, "min_relevance": 0.9}, context={"opening_tokens": 100})
+    world = await new_world(memory={"min_score": 0.95, "min_relevance": 0.9}, context={"opening_tokens": 80})
     await world.say("记住我对花生过敏")
     for number in range(8):
         await world.say(f"记住我的第{number}本日记放在了书架第{number}层的盒子里面")

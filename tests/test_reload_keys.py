@@ -36,7 +36,9 @@ BASE = {
 }  # fmt: skip
 SPECIAL = {
     "persona": "other", "prompts_dir": "{home}/prompts", "bot.timezone": "Europe/Paris", "bot.holidays": "TW",
-    "bot.owners": ["telegram:1"], "budget.currency": "EUR", "memory.embedding.dimensions": 64,
+    "bot.owners": ["telegram:1"], "sections.words": ["garden: 番茄"], "sections.window": 10,
+    "sections.dominant": 0.8, "sections.stable_turns": 3,
+    "budget.currency": "EUR", "memory.embedding.dimensions": 64,
     "discord.gateway_url": "ws://127.0.0.1:9",
     "capabilities": [{"hosts": ["127.0.0.1"], "cached_ratio": 0.3, "temperature": False}],
 }  # fmt: skip

@@ -9,13 +9,15 @@ from tests.world import World
 DAY = 86_400
 
 ENDS = {
-    "ids_days": "effect outbox",
-    "transcript_days": "attachment brought turn_memory feedback sent",
+    "ids_days": "reminder effect outbox",
+    "transcript_days": "attachment brought turn_memory feedback sent section_round",
     "log_days": "entry",
     "memory.life.archive_days": "merged",
+    "dialogue_days": "digest talker",
+    "memory.commitment_days": "commitment",
     "with what they belong to": "doc doc_text edge vector note_chunk note_line rewriting",
-    "when they are forgotten, tidied away, or their file goes": "memory digest note",
-    "when they are over": "window code question lately",
+    "when they are forgotten, tidied away, or their file goes": "memory note",
+    "when they are over": "window code question reminder_question lately",
     "one row of each person, chat or model": "person account chat place member counting heartbeat joining rush "
     "chat_context told",
     "one row of what the program itself is": "meta prefix",

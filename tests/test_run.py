@@ -9,6 +9,8 @@ from pathlib import Path
 
 import aiohttp
 
+from bot.ops.agentdoor import ask_door
+from bot.types.agent import AgentWish, Seat
 from tests.e2e import KEY, run, running, with_server
 from tests.fakes.openai_script import Asked, Reply
 from tests.fakes.openai_server import FakeOpenAI
@@ -47,6 +49,7 @@ async def test_one_process_serves_both_platforms_lets_people_in_and_keeps_a_seco
             both = await asyncio.gather(street.tell(ANN, "第2句"), street.tell_discord(ben, "第3句"))
             assert list(both) == ["收到第2句", "收到第3句"]
             await asyncio.gather(a_second_is_refused(home), a_link_joins_two_accounts(street))
+            await an_agent_has_something_kept(home)
             await stop(nuan)
         assert [state for (state,) in home.rows("SELECT DISTINCT state FROM outbox")] == ["sent"]
         assert street.model.violations == []
@@ -76,6 +79,15 @@ async def a_link_joins_two_accounts(street: Street) -> None:
     assert "怕狗" in street.model.bodies[-1].decode()
     assert await street.tell_discord(street.dana, "第5句，她怕什么？") == "收到第5句"
     assert "怕狗" not in street.model.bodies[-1].decode()
+
+
+async def an_agent_has_something_kept(home: House) -> None:
+    """What `nuan mcp` asks of the nuan that answers is in the memory at once."""
+    person, chat = map(int, map(str, home.rows("SELECT person_id, chat_id FROM member ORDER BY chat_id")[0]))
+    told = await ask_door(home.data_folder, AgentWish("remember", Seat(person, chat), "probe", "我喜欢下雨天"))
+    assert told is not None
+    assert not told.wrong, told.text
+    assert home.rows("SELECT owner_id, agent FROM memory WHERE source = 'mcp'") == [(person, "probe")]
 
 
 async def a_second_is_refused(home: House) -> None:

@@ -13,7 +13,7 @@ from bot.store.schema import MIGRATIONS
 from bot.store.store import open_store
 from tests.storing import NOW, say
 
-KINDS = ("event", "window", "session", "digest", "outbox", "heartbeat", "join", "purge", "tidy", "life")
+KINDS = ("event", "window", "session", "digest", "outbox", "heartbeat", "join", "purge", "roll", "tidy", "life")
 ROWS = st.lists(st.tuples(st.sampled_from(KINDS), st.integers(0, 9), st.booleans()), max_size=8)
 
 
@@ -48,6 +48,12 @@ def insert(db: sqlite3.Connection, number: int, kind: str, at: int, live: bool) 
             db.execute(
                 "INSERT INTO memory (chat_id, visibility, kind, text, folded, source, stability_days, accessed_at, "
                 "observed_at, created_at, updated_at, purge_at) VALUES (?, '', '', '', '', '', 1, 0, 0, 0, 0, ?)",
+                (number, at if live else None),
+            )
+        case "roll":
+            db.execute(
+                "INSERT INTO digest (chat_id, summary, made_by, names, started_at, ended_at, created_at, roll_at) "
+                "VALUES (?, '', '', '[]', 0, 0, 0, ?)",
                 (number, at if live else None),
             )
         case _:

@@ -25,6 +25,7 @@ from tests.storing import (
     ids,
     in_files,
     keep,
+    layers,
     look,
     receipt,
     reply,
@@ -83,14 +84,16 @@ async def test_what_was_forgotten_is_found_in_no_table_but_the_row_kept_for_undo
 async def test_the_session_of_a_scrubbed_digest_is_to_be_digested_again_once(tmp_path: Path) -> None:
     async with await open_store(tmp_path) as store:
         memory, audience = await told_everywhere(store)
-        assert await store.deadlines.due(NOW + 1) == (("outbox", memory.chat_id), ("tidy", 0), ("life", 0))
+        assert await store.deadlines.due(NOW + 1) == (
+            ("outbox", memory.chat_id), ("roll", memory.chat_id), ("tidy", 0), ("life", 0)
+        )  # fmt: skip
         await drop(store, memory)
         session = await store.sessions.session(1)
         assert ("digest", session.id) in await store.deadlines.due(NOW + 1)
         again = Digested(session, Digest("聊了天", (), "rule"), memory.owner_id, ("Ann",), ())
         assert await store.digests.store(again, NOW)
         assert not await store.digests.store(again, NOW)
-        assert [d.summary for d in await store.digests.recent(audience, 5)] == ["聊了天"]
+        assert [d.summary for d in await store.digests.told(audience, 1, 0)] == ["聊了天"]
 
 
 async def test_a_digest_made_while_its_lines_were_forgotten_is_not_stored_and_stays_due(tmp_path: Path) -> None:
@@ -203,7 +206,7 @@ async def test_other_people_and_other_things_stay(tmp_path: Path) -> None:
         await drop(store, memory, GROUP)
         lines = {line.text for line in await store.events.between(chat, 0, 10**6)}
         assert {"我喜欢喝茶", "今天喝什么", "i like tea", "咖啡店在哪", "记住 我喜欢喝茶", "记住 我喜欢喝咖啡"} <= lines
-        assert {m.id for m in await store.memories.layers(audience)} == {tea, bobs}
+        assert {m.id for m in await layers(store, audience)} == {tea, bobs}
 
 
 async def test_a_forgotten_name_of_three_letters_does_not_take_every_word_with_it(tmp_path: Path) -> None:

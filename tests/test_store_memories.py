@@ -9,7 +9,7 @@ from bot.store.store import Store, open_store
 from bot.text.terms import asked_terms
 from bot.types.memory import Memory, MemoryKind, Visibility
 from bot.types.people import Audience
-from tests.storing import NOW, Where, bring_back, drop, ids, keep, look, receipt, say, searched, statement, talk
+from tests.storing import NOW, Where, bring_back, drop, ids, keep, layers, look, receipt, say, searched, statement, talk
 
 ANN, BOB = Where(), Where("bob", "dm-bob")
 ANN_HERE, BOB_HERE = Where("ann", "here", "group"), Where("bob", "here", "group")
@@ -59,7 +59,7 @@ async def test_nobody_sees_what_is_not_for_them_whichever_way_they_look(tmp_path
     async with await open_store(tmp_path) as store:
         for key, audience in (await everybody(store)).items():
             wanted = allowed(key)
-            assert {m.text for m in await store.memories.layers(audience)} == wanted, key
+            assert {m.text for m in await layers(store, audience)} == wanted, key
             found = await searched(store, audience, "topic", "ann", "bob", "private")
             assert {each.text for each in found} == wanted, key
             for owner, name in ((1, "ann"), (2, "bob")):
@@ -126,18 +126,18 @@ async def test_a_new_name_replaces_the_old_one_and_a_ban_ends_it(tmp_path: Path,
         await keep(store, "小狗", slot="no_address")
         person, chat, _ = await ids(store)
         audience = Audience(chat, "dm", (person,))
-        assert [(m.text, m.slot) for m in await store.memories.layers(audience)] == [
+        assert [(m.text, m.slot) for m in await layers(store, audience)] == [
             ("小狗", "no_address"), (again, "address")
         ]  # fmt: skip
         found = await searched(store, audience, *asked_terms("小王 小李"))
         assert {each.text for each in found} == {again, "小狗"}
         await keep(store, again, slot="no_address")
-        assert {(m.text, m.slot) for m in await store.memories.layers(audience)} == {
+        assert {(m.text, m.slot) for m in await layers(store, audience)} == {
             ("小狗", "no_address"), (again, "no_address")
         }  # fmt: skip
         await keep(store, "小狗", slot="address")
-        assert ("小狗", "address") in {(m.text, m.slot) for m in await store.memories.layers(audience)}
-        assert ("小狗", "no_address") not in {(m.text, m.slot) for m in await store.memories.layers(audience)}
+        assert ("小狗", "address") in {(m.text, m.slot) for m in await layers(store, audience)}
+        assert ("小狗", "no_address") not in {(m.text, m.slot) for m in await layers(store, audience)}
 
 
 async def test_a_name_that_is_brought_back_replaces_the_one_told_since(tmp_path: Path) -> None:
@@ -148,7 +148,7 @@ async def test_a_name_that_is_brought_back_replaces_the_one_told_since(tmp_path:
         await drop(store, (await store.memories.owned(person, audience))[0])
         await keep(store, "小李", slot="address")
         assert await bring_back(store, old, audience)
-        assert [m.text for m in await store.memories.layers(audience)] == ["小王"]
+        assert [m.text for m in await layers(store, audience)] == ["小王"]
         assert [each.text for each in await searched(store, audience, *asked_terms("小李 小王"))] == ["小王"]
 
 
@@ -186,7 +186,7 @@ async def test_layers_are_newest_first_and_what_was_asked_for_is_among_them(tmp_
             event = (await ids(store))[2]
             await store.memories.remember(new, receipt(event, 1, f"k{event}"), NOW)
         person, chat, _ = await ids(store)
-        found = [memory.text for memory in await store.memories.layers(Audience(chat, "dm", (person,)))]
+        found = [memory.text for memory in await layers(store, Audience(chat, "dm", (person,)))]
         assert found == [*(f"第{number}件" for number in range(59, 9, -1)), "心情好", "去了公园"]
 
 

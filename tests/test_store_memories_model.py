@@ -14,7 +14,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 from bot.store.store import open_store
 from bot.types.memory import Memory, Visibility
 from bot.types.people import Audience
-from tests.storing import DAY, NOW, Where, bring_back, drop, ids, keep, searched, sound
+from tests.storing import DAY, NOW, Where, bring_back, drop, ids, keep, layers, searched, sound
 
 T = TypeVar("T")
 
@@ -155,7 +155,7 @@ class Memories(RuleBasedStateMachine):
     def everybody_sees_exactly_what_they_should(self) -> None:
         for place, audience in self.audience.items():
             wanted = self._active(place)
-            assert {m.id for m in self._run(self.store.memories.layers(audience))} == wanted
+            assert {m.id for m in self._run(layers(self.store, audience))} == wanted
             assert {each.id for each in self._run(searched(self.store, audience, *WORDS, newest=99))} == wanted
             mine = {number for number in wanted if self.kept[number].where.who == place.who}
             assert {m.id for m in self._owned(place)} == mine

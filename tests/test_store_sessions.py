@@ -8,7 +8,7 @@ from bot.store.digests import Digested
 from bot.store.store import Store, open_store
 from bot.types.digest import Digest
 from bot.types.people import Audience
-from tests.storing import DAY, NOW, Where, begin, holding, look, reply, say, statement, talk
+from tests.storing import DAY, NOW, Where, begin, holding, layers, look, reply, say, statement, talk
 
 ANN = Where()
 
@@ -58,8 +58,8 @@ async def test_of_two_digests_at_once_exactly_one_is_stored_with_its_memories(tm
         ]
         assert sorted(await asyncio.gather(*(store.digests.store(one, NOW) for one in made))) == [False, True]
         assert not await store.digests.store(made[0], NOW)
-        assert len(await store.digests.recent(Audience(1, "dm", (1,)), 9)) == 1
-        assert len(await store.memories.layers(Audience(1, "dm", (1,)))) == 1
+        assert len(await store.digests.told(Audience(1, "dm", (1,)), 1, 0)) == 1
+        assert len(await layers(store, Audience(1, "dm", (1,)))) == 1
         assert await store.sessions.undigested(1) == ()
 
 
@@ -71,7 +71,7 @@ async def test_a_digest_is_seen_by_its_person_and_in_its_chat_only(tmp_path: Pat
             await store.digests.store(Digested(session, Digest(text, (), "rule"), owner, ("Ann",), ()), NOW)
         await say(store, "我是别人", Where("bob", "dm-bob"))
         seen = {
-            audience: [d.summary for d in await store.digests.recent(audience, 9)]
+            audience: [d.summary for d in await store.digests.told(audience, 1, 0)]
             for audience in (
                 Audience(1, "dm", (1,)), Audience(3, "dm", (1,)), Audience(3, "dm", (2,)), Audience(2, "group", (1, 2))
             )
@@ -118,6 +118,6 @@ async def test_what_is_too_old_is_dropped_and_counts_and_what_waits_stay(tmp_pat
         assert holding(tmp_path, "你好") == []
         assert look(tmp_path, "SELECT count(*) FROM turn") == [(2,)]
         assert look(tmp_path, "SELECT count(*) FROM event WHERE delivery_key IS NOT NULL") == [(0,)]
-        assert [d.summary for d in await store.digests.recent(Audience(1, "dm", (1,)), 9)] == ["聊了天"]
+        assert [d.summary for d in await store.digests.told(Audience(1, "dm", (1,)), 1, 0)] == ["聊了天"]
         assert ("tidy", 0) not in await store.deadlines.due(NOW + DAY - 1)
         assert ("tidy", 0) in await store.deadlines.due(NOW + DAY)

@@ -14,7 +14,7 @@ from bot.types.outgoing import Draft
 from bot.types.people import Audience
 from bot.types.prompt import Message, ToolCall, Usage
 from bot.types.session import Epoch
-from tests.storing import NOW, Where, asking, begin, look, paid, reply, room_for, say, statement, talk
+from tests.storing import NOW, Where, asking, begin, layers, look, paid, reply, room_for, say, statement, talk
 
 CALLS = Message("assistant", "", (ToolCall("c", "memory_recall", "{}"),))
 
@@ -56,7 +56,7 @@ async def test_what_was_asked_answered_and_said_is_the_log_in_order(tmp_path: Pa
 async def test_the_effect_of_a_tool_happens_once_for_its_call(tmp_path: Path) -> None:
     async with await open_store(tmp_path) as store:
         asked = await with_tool(store)
-        found = await store.memories.layers(Audience(asked.turn.chat_id, "dm", (asked.turn.person_id,)))
+        found = await layers(store, Audience(asked.turn.chat_id, "dm", (asked.turn.person_id,)))
         assert [(memory.text, memory.importance) for memory in found] == [("学会了", 1)]
         await store.turns.tool_done(asked.turn, ToolOutcome("2:c", "c", "again", 4), NOW)
         assert texts(await log_of(store, 1))[-2:] == ["saved #1", "again"]

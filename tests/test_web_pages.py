@@ -148,6 +148,33 @@ async def test_dialogue_memory_is_a_time_line_and_people_have_their_memories(wor
         assert re.search(r'<a href="/memories\?owner=1">[1-9]', people.text)
 
 
+async def test_talks_that_were_rolled_up_are_inside_what_they_became(world: World) -> None:
+    for text in ("我昨天去了苏州，看了一场评弹，晚上还吃了松鼠桂鱼", "明天我要去医院看牙，有点紧张，怕医生说要拔"):
+        await world.say(text)
+        await world.say("嗯，就是这样，想起来还是很开心的")
+        await world.say("/new")
+    await world.wait(2 * 86_400)
+    async with webbed(world) as page:
+        text = (await page.visitor.get("/dialogue?lang=en")).text
+        rolled = world.rows("SELECT count(*) FROM digest WHERE into_id IS NOT NULL AND summary <> ''")
+        assert rolled != [(0,)]
+        assert "talks</span>" in text
+        assert text.index("What it was rolled up of") < text.index("one talk")
+
+
+async def test_promises_and_reminders_are_listed_until_they_are_over(world: World) -> None:
+    await world.say("我保证周末之前把报告写完")
+    await world.say("明天早上8点提醒我开会")
+    await world.say("每天晚上十点提醒我吃药")
+    async with webbed(world) as page:
+        told = (await page.visitor.get("/promises?lang=en")).plain
+        assert "报告" in told
+        assert told.index("吃药") < told.index("开会"), "the next first"
+        assert all(text in told for text in ("2026-06-13 08:00:00", "0 22 * * *", "once"))
+        await world.say(".ai remind cancel 1")
+        assert "开会" not in (await page.visitor.get("/promises")).plain
+
+
 async def test_live_events_grow_from_where_they_were(world: World) -> None:
     await world.say("第一句")
     async with webbed(world) as page:

@@ -14,6 +14,7 @@ from bot.config.settings import Settings
 from bot.flow.crew import Crew, Member
 from bot.flow.words import Words
 from bot.money.prices import rate_of
+from bot.prompt.personas import persona_folders
 from bot.resources import Prompts, resource_dir
 from bot.rooms import Parts
 from bot.session.lanes import Lanes
@@ -168,6 +169,7 @@ class World(Seen):
         parts = Parts(
             self.store, self._crew(), self.clock, self.settings, words, prompts.path,
             resource_dir("data/persona") / self.settings.persona, self.log,
+            personas=persona_folders(resource_dir("data/persona")),
         )  # fmt: skip
         self.parts = parts
         self.app = App(parts)
@@ -221,6 +223,7 @@ class World(Seen):
             app._vectors,
             app._lives,
             app._rewrites,
+            app._rolls,
         )
 
     def away(self, seconds: float) -> None:

@@ -3,13 +3,13 @@
 import asyncio
 import contextlib
 import getpass
-import signal
 import sys
-from collections.abc import Iterator
 from dataclasses import replace
 
 from adapters.console import ConsoleAdapter, open_terminal
 from bot.app import App
+from bot.cli.agents import changes_in
+from bot.cli.guarding import stoppable
 from bot.cli.house import Place, make_parts, make_words, warm_up
 from bot.cli.models import make_crew
 from bot.cli.platforms import secrets
@@ -17,6 +17,7 @@ from bot.cli.reload import Reloader
 from bot.cli.source import Source
 from bot.clock import SystemClock
 from bot.config.settings import Settings
+from bot.ops.agentdoor import agent_door
 from bot.ops.logs import Logs
 from bot.rooms import allowed
 from bot.store.store import open_store
@@ -52,9 +53,10 @@ async def chat(source: Source, place: Place, group: str, name: str, verbose: boo
             reloading = asyncio.create_task(reloader.keep(), name="reload")
             warm = asyncio.create_task(warm_up(crew), name="warm-up")
             try:
-                with _stoppable():
-                    await adapter.run(app.door if sys.stdin.isatty() else _LineByLine(app))
-                    await app.drained()
+                with stoppable():
+                    async with agent_door(place.data, changes_in(app), logs.log):
+                        await adapter.run(app.door if sys.stdin.isatty() else _LineByLine(app))
+                        await app.drained()
             finally:
                 reloading.cancel()
                 await asyncio.wait((reloading,))
@@ -95,26 +97,3 @@ class _LineByLine:
     async def recent(self, place: EventPlace, limit: int) -> tuple[str, ...]:
         """As the door says."""
         return await self._app.door.recent(place, limit)
-
-
-@contextlib.contextmanager
-def _stoppable() -> Iterator[None]:
-    """SIGTERM ends the talk as the end of input does: nothing is lost, the next start resumes."""
-    task = asyncio.current_task()
-    loop = asyncio.get_running_loop()
-    stopped = False
-
-    def stop() -> None:
-        nonlocal stopped
-        stopped = True
-        if task is not None:
-            task.cancel()
-
-    loop.add_signal_handler(signal.SIGTERM, stop)
-    try:
-        yield
-    except asyncio.CancelledError:
-        if not stopped:
-            raise
-    finally:
-        loop.remove_signal_handler(signal.SIGTERM)

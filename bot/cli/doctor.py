@@ -120,6 +120,7 @@ async def _store(place: Place) -> tuple[Finding, ...]:
     try:
         async with await open_store(place.data, read_only=True) as store:
             states = await store.outbox.states()
+            waiting, late = await store.reminders.overdue(SystemClock().now())
     except StoreError as error:
         return (Finding(False, "data", str(error)),)
     told = {
@@ -130,4 +131,6 @@ async def _store(place: Place) -> tuple[Finding, ...]:
     lines = [
         Finding(True, "outbox", f"{states[state]} messages {text}") for state, text in told.items() if states.get(state)
     ]
+    if waiting:
+        lines.append(Finding(True, "reminders", f"{waiting} wait, {late} of them are late: the next start says them"))
     return (Finding(True, "data", f"{DATABASE} can be read"), *lines)

@@ -54,7 +54,7 @@ class Front:
             settings, source = parts.settings, self._source
             house = House(
                 parts.store, parts.clock, settings, parts.words, catalogue(parts.prompts, "web"), parts.prompts,
-                {parts.persona.name: parts.persona},
+                {parts.persona.name: parts.persona, **parts.personas},
                 lambda: settings_shown(settings, source.config, source.env), self.adapter,
             )  # fmt: skip
             self._made = parts, house

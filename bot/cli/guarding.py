@@ -1,9 +1,11 @@
 """How a command ends: every expected error is one clear line and an exit code. It knows no command."""
 
 import asyncio
+import contextlib
 import os
+import signal
 import sys
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -40,3 +42,26 @@ def guard(work: Callable[[], T]) -> T:
         raise SystemExit(1) from None
     except KeyboardInterrupt:
         raise SystemExit(130) from None
+
+
+@contextlib.contextmanager
+def stoppable() -> Iterator[None]:
+    """SIGTERM ends what is inside as the end of input does: nothing is lost."""
+    task = asyncio.current_task()
+    loop = asyncio.get_running_loop()
+    stopped = False
+
+    def stop() -> None:
+        nonlocal stopped
+        stopped = True
+        if task is not None:
+            task.cancel()
+
+    loop.add_signal_handler(signal.SIGTERM, stop)
+    try:
+        yield
+    except asyncio.CancelledError:
+        if not stopped:
+            raise
+    finally:
+        loop.remove_signal_handler(signal.SIGTERM)

@@ -2,9 +2,9 @@
 
 import asyncio
 import gc
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
 from typing import TypeVar
@@ -15,14 +15,17 @@ from bot.cli.models import price_problems, seeing_rate, tuned
 from bot.clock import SystemClock
 from bot.config.settings import Settings
 from bot.errors import ConfigError
+from bot.flow.agents import read_texts
 from bot.flow.crew import Crew
 from bot.flow.instructions import read_instructions
-from bot.flow.tools import listen_spec, look_spec, skill_spec, tool_specs
+from bot.flow.tools import boot_spec, listen_spec, look_spec, skill_spec, tool_specs
 from bot.flow.words import Words
 from bot.model.client import OpenAIModel
 from bot.ports import Clock
 from bot.prompt.persona import Persona, read_bootstraps
-from bot.prompt.skills import read_skills
+from bot.prompt.personas import persona_folders
+from bot.prompt.skills import Skill, read_skills
+from bot.prompt.template import read_templates
 from bot.resources import Prompts, resource_dir
 from bot.rooms import Parts
 from bot.store.store import Store
@@ -30,19 +33,24 @@ from bot.text.catalogue import catalogue
 from bot.text.fold import fold
 from bot.text.tokens import query_terms
 from bot.types.log import Log
+from bot.types.prompt import ToolSpec
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where this nuan lives: its settings, its data folder, its prompt files; `written` are the settings untuned."""
+    """Where this nuan lives: its settings, its data folder, its prompt files; `written` are the settings untuned.
+
+    `personas` are the folders of all personas by name.
+    """
 
     settings: Settings
     data: Path
     prompts: Prompts
     persona: Path
     written: Settings | None = None
+    personas: Mapping[str, Path] = field(default_factory=dict)
 
 
 def text_problems(settings: Settings, data: Path) -> tuple[str, ...]:
@@ -58,6 +66,7 @@ def text_problems(settings: Settings, data: Path) -> tuple[str, ...]:
 
     own = Path(settings.prompts_dir).expanduser() if settings.prompts_dir else None
     find = Prompts(own).path
+    attempt(lambda: read_texts(find))
     for folder in ("messages", "opening", "offline", "web"):
         attempt(lambda folder=folder: catalogue(find, folder))  # type: ignore[misc]
     for folder in ("digest", "media", "flush", "rewrite"):
@@ -65,13 +74,33 @@ def text_problems(settings: Settings, data: Path) -> tuple[str, ...]:
     attempt(lambda: look_spec(find))
     attempt(lambda: skill_spec(find))
     attempt(lambda: listen_spec(find))
+    attempt(lambda: boot_spec(find))
     tools = attempt(lambda: tool_specs(find)) or ()
     place = attempt(lambda: find_place(settings, data))
     if place is not None:
-        skills = attempt(lambda: read_skills(place.persona)) or ()
-        persona = Persona(place.persona, skills, settings.heartbeat.on, settings.speak.paced)
-        attempt(lambda: read_bootstraps(find, persona, settings.bot.names[0], tools, ""))
+        for persona in {place.persona, *place.personas.values()}:
+            problems += _persona_problems(settings, persona, find, tools)
     return (*problems, *price_problems(settings))
+
+
+def _persona_problems(
+    settings: Settings, folder: Path, find: Callable[[str], Path], tools: tuple[ToolSpec, ...]
+) -> Iterator[str]:  # fmt: skip
+    """What is wrong with the files of one persona, with its skills and with how it wakes up."""
+    skills: tuple[Skill, ...] = ()
+    try:
+        skills = read_skills(folder)
+    except ConfigError as error:
+        yield from error.problems
+    try:
+        persona = Persona(folder, skills, settings.heartbeat.on, settings.speak.paced)
+        read_bootstraps(find, persona, settings.bot.names[0], tools, "")
+    except ConfigError as error:
+        yield from error.problems
+    try:
+        read_templates(find, folder)
+    except ConfigError as error:
+        yield from error.problems
 
 
 def find_place(settings: Settings, data: Path) -> Place:
@@ -81,7 +110,7 @@ def find_place(settings: Settings, data: Path) -> Place:
     persona = next((folder / settings.persona for folder in folders if (folder / settings.persona).is_dir()), None)
     if persona is None:
         raise ConfigError((f"persona: there is no persona {settings.persona!r} in data/persona",))
-    return Place(tuned(settings), data, Prompts(own), persona, settings)
+    return Place(tuned(settings), data, Prompts(own), persona, settings, persona_folders(*folders))
 
 
 def make_words(place: Place) -> Words:
@@ -97,7 +126,7 @@ def make_parts(place: Place, store: Store, crew: Crew, log: Log, clock: Clock | 
     """Everything the house is built of; without a clock, in real time."""
     return Parts(
         store, crew, clock or SystemClock(), place.settings, make_words(place), place.prompts.path, place.persona, log,
-        seeing=seeing_rate(place.settings),
+        seeing=seeing_rate(place.settings), personas=place.personas,
     )  # fmt: skip
 
 

@@ -1,9 +1,9 @@
-"""`nuan ctx`, `nuan boot`, `nuan usage`: what the model would be sent and what it cost, beside a running nuan."""
+"""`nuan ctx` and `nuan usage`: what the model would be sent and what it cost, beside a running nuan."""
 
 from dataclasses import dataclass
 from datetime import datetime, time, timedelta
 
-from bot.cli.house import Place, make_parts, make_words
+from bot.cli.house import Place, make_parts
 from bot.cli.models import make_crew
 from bot.commands.ctx import ctx_report
 from bot.commands.ctxjson import ctx_json
@@ -16,7 +16,6 @@ from bot.flow.plan import Plan, Planner
 from bot.memory.understand import understand
 from bot.ops.silence import Silence
 from bot.ports import Clock
-from bot.prompt.opening import boot_text
 from bot.rooms import Parts, make_planner, make_recalling
 from bot.store.store import Store, open_store
 from bot.text.dates import local_day
@@ -68,7 +67,7 @@ async def show_ctx(place: Place, view: View, look: Look, clock: Clock | None = N
         crew = make_crew(place.settings, place.prompts.path)
         parts = make_parts(place, store, crew, Silence(), clock)
         planner, _ = make_planner(parts)
-        chat, person = await _find(store, view)
+        chat, person = await find_view(store, view)
         if understand(query, place.settings.bot.names).commands:
             raise NuanError("--query: a memory command is carried out without a model; ask for a text without one")
         plan = await imagine(planner, parts.words, chat, person, query, parts.clock.now())
@@ -110,17 +109,6 @@ async def _shown(parts: Parts, planner: Planner, plan: Plan, where: tuple[Chat, 
     return "\n".join(blocks)
 
 
-async def show_boot(place: Place, view: View) -> str:
-    """The warm boot that the next opening block would hold."""
-    async with await open_store(place.data, frozenset(place.settings.bot.owners), read_only=True) as store:
-        parts = make_parts(place, store, make_crew(place.settings, place.prompts.path), Silence())
-        planner, _ = make_planner(parts)
-        chat, person = await _find(store, view)
-        facts = await planner.facts(chat, person, parts.clock.now())
-        words, script = make_words(place), parts.words.script(person)
-        return boot_text(facts, words.opening(script), words.days(script), place.settings.context.opening_tokens)
-
-
 async def show_usage(place: Place, days: int, clock: Clock | None = None) -> str:
     """What the model calls of the last `days` local days used."""
     async with await open_store(place.data, frozenset(place.settings.bot.owners), read_only=True) as store:
@@ -141,7 +129,7 @@ async def show_usage(place: Place, days: int, clock: Clock | None = None) -> str
         )  # fmt: skip
 
 
-async def _find(store: Store, view: View) -> tuple[Chat, Person]:
+async def find_view(store: Store, view: View) -> tuple[Chat, Person]:
     """The chat and the person by number or name; StoreError lists what there is."""
     chats = await store.people.chats()
     wanted = (

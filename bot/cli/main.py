@@ -11,7 +11,7 @@ import typer
 from bot import __version__
 from bot.cli import memory
 from bot.cli.guarding import find_place, guard, run_guarded
-from bot.cli.options import DATA, ChatOption, ConfigOption, CtxOptions, DataOption, PersonOption, takes
+from bot.cli.options import DATA, ChatOption, ConfigOption, CtxOptions, DataOption, OwnChatOption, PersonOption, takes
 
 app = typer.Typer(
     name="nuan", no_args_is_help=True, add_completion=True, pretty_exceptions_enable=False,
@@ -87,12 +87,34 @@ def ctx(options: CtxOptions) -> None:
 
 @app.command()
 def boot(
-    chat: ChatOption = "", person: PersonOption = "", config: ConfigOption = None, data: DataOption = DATA
+    chat: ChatOption = "",
+    person: PersonOption = "",
+    form: Annotated[str, typer.Option("--format", help="narrative (to the letter) or json.")] = "narrative",
+    config: ConfigOption = None,
+    data: DataOption = DATA,
 ) -> None:
-    """Show the warm boot that the next conversation would open with. Example: nuan boot"""
-    from bot.cli.look import View, show_boot
+    """Show the block that the next conversation would open with. Example: nuan boot --person 小王 --format json"""
+    from bot.cli.boot import format_of, show_boot
+    from bot.cli.look import View
 
-    print(run_guarded(show_boot(find_place(config, data), View(chat, person))))
+    wanted = guard(lambda: format_of(form))
+    print(run_guarded(show_boot(find_place(config, data), View(chat, person), wanted)))
+
+
+@app.command()
+def mcp(
+    person: PersonOption = "", chat: OwnChatOption = "", config: ConfigOption = None, data: DataOption = DATA
+) -> None:
+    """Let another agent use this memory, over MCP on standard input and output. Example: nuan mcp --person 小王
+
+    Reads beside a running nuan, which then carries out what the agent changes; alone it does so itself. A group's agent
+    sees what that group may see.
+    """
+    # Loading takes a second in which a stop must end well, too; `serve` then listens to it itself.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    from bot.cli.mcp import serve
+
+    run_guarded(serve(find_place(config, data), person, chat))
 
 
 @app.command()
@@ -105,6 +127,21 @@ def usage(
     from bot.cli.look import show_usage
 
     print(run_guarded(show_usage(find_place(config, data), days)))
+
+
+@app.command()
+def sections(
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for programs.")] = False,
+    export: Annotated[
+        Path | None, typer.Option("--export", help="Write index_state.json and MEMORY_TOPIC.md into this folder.")
+    ] = None,
+    config: ConfigOption = None,
+    data: DataOption = DATA,
+) -> None:
+    """Show which sections of memory talks stay with, and which are never hit. Example: nuan sections --export states"""
+    from bot.cli.sections import show_sections
+
+    print(run_guarded(show_sections(find_place(config, data), export, as_json=as_json)))
 
 
 @app.command()

@@ -28,6 +28,21 @@ app = typer.Typer(
 
 
 @dataclass(frozen=True, slots=True)
+class BackfillOptions:
+    """The options of `nuan memory backfill`, in the order its help lists them."""
+
+    namespaces: Annotated[bool, typer.Option("--namespaces", help="Only owners, chats and visibility.")] = False
+    vectors: Annotated[bool, typer.Option("--vectors", help="Only the vectors of hybrid recall.")] = False
+    text_index: Annotated[bool, typer.Option("--text-index", help="Only the full-text index.")] = False
+    sections: Annotated[bool, typer.Option("--sections", help="Only the sections of memories.")] = False
+    anew: Annotated[bool, typer.Option("--anew", help="All vectors anew, not only those that are lacking.")] = False
+    apply: Annotated[bool, typer.Option("--apply", help="Put it right, after a backup beside the database.")] = False
+    as_json: JsonOption = False
+    config: ConfigOption = None
+    data: DataOption = DATA
+
+
+@dataclass(frozen=True, slots=True)
 class ExportOptions:
     """The options of `nuan memory export`, in the order its help lists them."""
 
@@ -115,16 +130,8 @@ def show(
 
 
 @app.command()
-def backfill(
-    namespaces: Annotated[bool, typer.Option("--namespaces", help="Only owners, chats and visibility.")] = False,
-    vectors: Annotated[bool, typer.Option("--vectors", help="Only the vectors of hybrid recall.")] = False,
-    text_index: Annotated[bool, typer.Option("--text-index", help="Only the full-text index.")] = False,
-    anew: Annotated[bool, typer.Option("--anew", help="All vectors anew, not only those that are lacking.")] = False,
-    apply: Annotated[bool, typer.Option("--apply", help="Put it right, after a backup beside the database.")] = False,
-    as_json: JsonOption = False,
-    config: ConfigOption = None,
-    data: DataOption = DATA,
-) -> None:
+@takes(BackfillOptions)
+def backfill(options: BackfillOptions) -> None:
     """Find memories that do not stand as they should, and mend them with --apply. Example: nuan memory backfill
 
     Everything unless parts are named. Without --apply nothing is changed, beside a running nuan, too. With it nuan must
@@ -132,9 +139,13 @@ def backfill(
     """
     from bot.cli.mending import backfill as mend
 
-    wanted: dict[Part, bool] = {"namespaces": namespaces, "vectors": vectors, "text-index": text_index}
+    wanted: dict[Part, bool] = {
+        "namespaces": options.namespaces, "vectors": options.vectors, "sections": options.sections,
+        "text-index": options.text_index,
+    }  # fmt: skip
     parts = frozenset(part for part, chosen in wanted.items() if chosen or not any(wanted.values()))
-    print(run_guarded(mend(find_place(config, data), parts, apply=apply, as_json=as_json, anew=anew)))
+    place = find_place(options.config, options.data)
+    print(run_guarded(mend(place, parts, apply=options.apply, as_json=options.as_json, anew=options.anew)))
 
 
 @app.command()

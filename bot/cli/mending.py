@@ -21,6 +21,7 @@ from bot.ops.silence import Silence
 from bot.rooms import make_calls, make_vectorising
 from bot.store.backups import backup, newest, roll_back
 from bot.store.store import Store, open_store
+from bot.text.sections import Registry, registry
 from bot.types.mending import Fault, Part
 
 BATCH = 200
@@ -49,31 +50,32 @@ async def backfill(place: Place, parts: frozenset[Part], *, apply: bool, as_json
     """
     rows = frozenset(part for part in parts if part != "vectors")
     found = Found((), None)
+    own = registry(place.settings.sections.own)
     async with await open_store(place.data, read_only=not apply) as store:
         vectors = Vectors(place, store, anew=anew) if "vectors" in parts else None
         try:
-            found = Found(await store.mending.find(rows, judge), await vectors.lacking() if vectors else None)
+            found = Found(await store.mending.find(rows, judge, own), await vectors.lacking() if vectors else None)
             mendable = tuple(fault for fault in found.faults if fault.mendable)
             if apply and (mendable or found.vectors):
                 copy = await asyncio.to_thread(backup, place.data, LABEL, _stamp(SystemClock().now()))
                 print(f"nuan: the backup is {copy}", file=sys.stderr)
                 with Progress(console=Console(file=sys.stderr), transient=True) as bars:
-                    done = await _mend(store, mendable, bars)
+                    done = await _mend(store, mendable, bars, own)
                     if vectors:
                         await vectors.make(bars)
                 left = await vectors.lacking() if vectors else None
-                found = Found(await store.mending.find(rows, judge), left, done, copy)
+                found = Found(await store.mending.find(rows, judge, own), left, done, copy)
         finally:
             if vectors:
                 await vectors.close()
     return _json(found) if as_json else "\n".join(_lines(found, rows, applied=apply))
 
 
-async def _mend(store: Store, faults: tuple[Fault, ...], bars: Progress) -> int:
+async def _mend(store: Store, faults: tuple[Fault, ...], bars: Progress, own: Registry) -> int:
     bar, done = bars.add_task("rows", total=len(faults)), 0
     for first in range(0, len(faults), BATCH):
         batch = faults[first : first + BATCH]
-        done += await store.mending.mend(batch, judge, SystemClock().now())
+        done += await store.mending.mend(batch, judge, SystemClock().now(), own)
         bars.advance(bar, len(batch))
     return done
 

@@ -15,6 +15,9 @@ ConfigOption = Annotated[
 ]
 DataOption = Annotated[Path, typer.Option("--data", help="Folder of database and logs.")]
 ChatOption = Annotated[str, typer.Option("--chat", help="Chat by number or title; the private one unless given.")]
+OwnChatOption = Annotated[
+    str, typer.Option("--chat", help="Chat by number or title; the person's own private one unless given.")
+]
 PersonOption = Annotated[
     str, typer.Option("--person", "--player", help="Person by number or name; the owner unless given.")
 ]

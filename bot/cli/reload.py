@@ -159,5 +159,6 @@ class Reloader:
         settings, find = place.settings, place.prompts.path
         return replace(
             parts, settings=settings, words=make_words(place), prompts=find, persona=place.persona,
+            personas=place.personas,
             seeing=seeing_rate(settings), crew=parts.crew if keeps_crew else self._make_crew(settings, find),
         )  # fmt: skip

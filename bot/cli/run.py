@@ -10,6 +10,7 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
 
 from bot.app import App
+from bot.cli.agents import changes_in
 from bot.cli.front import WEB_KEYS, Front, front_of
 from bot.cli.house import Place, loaded_for_good, make_parts, warm_up
 from bot.cli.models import make_crew
@@ -19,6 +20,7 @@ from bot.cli.source import Source
 from bot.clock import SystemClock
 from bot.config.settings import Settings
 from bot.errors import ConfigError, NuanError
+from bot.ops.agentdoor import agent_door
 from bot.ops.logs import Logs
 from bot.ops.supervise import Supervisor
 from bot.ports import Adapter
@@ -55,7 +57,7 @@ async def run(source: Source, place: Place, *, alone: bool = False) -> None:
                     await warm_up(crew)
                     with loaded_for_good():
                         await app.start(adapters)
-                        async with _served(front, app):
+                        async with agent_door(place.data, changes_in(app), logs.log), _served(front, app):
                             await _talk(adapters, app, reloader, stopped)
                 finally:
                     await app.parts.crew.close()

@@ -9,7 +9,7 @@ from bot.cli.house import Place, find_place, text_problems
 from bot.config.load import load
 from bot.resources import resource_dir
 
-ENDINGS = (".md", ".txt", ".toml", ".json")
+ENDINGS = (".md", ".txt", ".toml", ".json", ".j2")
 """What a persona and prompts are written in; what editors leave beside them is none of it."""
 
 Stamps = Mapping[Path, tuple[int, int, int]]
@@ -62,6 +62,9 @@ def texts_of(place: Place) -> Mapping[str, str]:
     files = {f"prompts/{name}": place.prompts.path(name) for name in names}
     for path in _texts_in(place.persona):
         files[f"persona/{path.relative_to(place.persona).as_posix()}"] = path
+    for name, folder in place.personas.items():
+        if folder != place.persona:
+            files |= {f"personas/{name}/{path.relative_to(folder).as_posix()}": path for path in _texts_in(folder)}
     return {name: hashlib.sha256(path.read_bytes()).hexdigest() for name, path in files.items()}
 
 

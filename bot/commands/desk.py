@@ -1,15 +1,20 @@
 """Carries out dot-commands from the table. Every answer goes back to the chat it was asked in."""
 
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
 
 from bot.commands.calls import calls_report
 from bot.commands.context import ContextCommand
 from bot.commands.ctx import ctx_report
+from bot.commands.dialog import DialogCommand
 from bot.commands.guests import GuestCommands
 from bot.commands.limit import LimitCommand
 from bot.commands.manners import ModeCommand, WhyCommand
 from bot.commands.mem import MemCommand
+from bot.commands.persona import PersonaCommand
+from bot.commands.promise import PromiseCommand
 from bot.commands.reload import ReloadCommand
+from bot.commands.remind import RemindCommand, ZoneCommand
 from bot.commands.report import Spent, budget_report, step_report
 from bot.commands.table import TABLE, Asked, split
 from bot.config.settings import Settings
@@ -19,31 +24,36 @@ from bot.flow.imagine import imagine
 from bot.flow.inspection import inspect
 from bot.flow.notewriting import NoteWriting
 from bot.flow.plan import Planner
+from bot.flow.reminding import Reminding
 from bot.flow.words import Words
 from bot.money import prices
 from bot.ports import Clock
 from bot.store.store import Store
-from bot.text.dates import local_day, relative_day
 from bot.types.event import Event
 from bot.types.outgoing import Draft
 from bot.types.people import Chat, Person
 from bot.types.reload import Reload
 from bot.types.session import CloseReason
 
-DIALOGUES_SHOWN = 10
-
 CALLS_SHOWN = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Errands:
+    """Who does what commands ask for beyond a look: ends notes, reminds, reads the configuration anew."""
+
+    notes: NoteWriting
+    reminding: Reminding
+    reload: Reload | None = None
 
 
 class CommandDesk:
     """The commands of this house."""
 
     def __init__(
-        self, store: Store, planner: Planner, clock: Clock, settings: Settings, words: Words, notes: NoteWriting,
-        reload: Reload | None = None,
+        self, store: Store, planner: Planner, clock: Clock, settings: Settings, words: Words, errands: Errands
     ) -> None:  # fmt: skip
-        """`reload` reads the configuration anew, where it comes from files."""
-        self._notes = notes
+        self._notes = errands.notes
         self._store = store
         self._planner = planner
         self._clock = clock
@@ -56,11 +66,15 @@ class CommandDesk:
         why = WhyCommand(store, clock, words, self._text)
         self._runs: Mapping[str, Callable[[Asked], Awaitable[str]]] = {
             "start": guests.start, "help": self._help, "new": self._new, "clear": self._clear, "ctx": self._ctx,
-            "dialog": self._dialog, "budget": self._budget, "on": self._on, "off": self._off, "link": guests.link,
+            "dialog": DialogCommand(store, planner, clock, settings, words, self._text).run,
+            "budget": self._budget, "on": self._on, "off": self._off, "link": guests.link,
             "calls": self._calls, "limit": limit.run, "context": context.run, "approve": guests.approve,
-            "allow": guests.allow, "deny": guests.deny, "reload": ReloadCommand(reload, self._text).run,
+            "allow": guests.allow, "deny": guests.deny, "reload": ReloadCommand(errands.reload, self._text).run,
+            "remind": RemindCommand(errands.reminding).run, "tz": ZoneCommand(store, clock, words, self._text).run,
             "mode": mode.run, "why": why.run,
             "mem": MemCommand(store, planner, clock, settings, words, self._text).run,
+            "promise": PromiseCommand(store, planner, clock, words, self._text).run,
+            "persona": PersonaCommand(store.switches, planner.personas, self._text).run,
         }  # fmt: skip
 
     async def carry_out(self, event: Event, chat: Chat) -> Draft | None:
@@ -133,17 +147,6 @@ class CommandDesk:
                 return other, " ".join(asked.words[1:])
         words = asked.words[1:] if asked.words[:1] == (asked.person.name,) else asked.words
         return asked.person, " ".join(words)
-
-    async def _dialog(self, asked: Asked) -> str:
-        audience = await self._planner.audience(asked.chat, asked.person)
-        found = await self._store.digests.recent(audience, DIALOGUES_SHOWN)
-        tz = self._words.tz(self._words.zone_of(asked.chat, asked.person))
-        today, days = local_day(self._clock.now(), tz), self._words.days(asked.script)
-        lines = [
-            f"{number}. {relative_day(local_day(talk.ended_at, tz), today, days)} {talk.summary}"
-            for number, talk in enumerate(found, 1)
-        ]
-        return "\n".join(lines) or self._text(asked, "dialog_none")
 
     async def _budget(self, asked: Asked) -> str:
         day, month = prices.periods(self._clock.now(), self._words.tz(self._words.zone))

@@ -28,7 +28,7 @@ def memory_report(memory: Memory, merged: tuple[Merged, ...], now: int, tz: tzin
         shown(memory, text) if memory.slot else memory.text,
         text(
             "mem_kind", kind=text(f"mem_{memory.kind}"), priority=PRIORITY[memory.kind],
-            seen=text(f"mem_seen_{memory.visibility}"), source=text(f"mem_from_{memory.source}"),
+            seen=text(f"mem_seen_{memory.visibility}"), source=text(f"mem_from_{memory.source}", agent=memory.agent),
             day=local_day(memory.observed_at, tz),
         ),
         text(

@@ -60,7 +60,11 @@ TABLE = (
         private=True,
         shape="words",
     ),
-    Command("dialog", "", "anyone", private=True),
+    Command("promise", "[all | done N | doing N | fail N | open N | drop N]", "anyone", private=True, shape="words"),
+    Command("remind", "[when what | list | cancel N | cancel all]", "anyone", private=True, shape="words"),
+    Command("tz", "[city or zone | reset]", "anyone", shape="words"),
+    Command("persona", "[NAME | reset]", "own", shape="words"),
+    Command("dialog", "[full | clear | NAME]", "anyone", private=True, shape="words"),
     Command("budget", "show", "own", private=True),
     Command("calls", "[background on|off]", "owner", private=True, shape="words"),
     Command(

@@ -10,11 +10,11 @@ from pydantic import AfterValidator, Field, ValidationError
 from bot.config.kinds import problem
 from bot.config.section import Section
 from bot.errors import ConfigError
-from bot.types.capabilities import CacheRule, MarkStyle, MaxTokensField
+from bot.types.capabilities import CacheRule, JsonMode, MarkStyle, MaxTokensField
 
 OWN = frozenset(
     ("model", "messages", "tools", "tool_choice", "stream", "stream_options", "max_tokens", "max_completion_tokens",
-     "temperature", "n", "prompt_cache_key", "prompt_cache_options")
+     "temperature", "n", "response_format", "prompt_cache_key", "prompt_cache_options")
 )  # fmt: skip
 """Fields of a request that are nuan's own: prices, limits and the ledger stand on them."""
 
@@ -67,6 +67,9 @@ class CapabilityRule(Section):
     keep_reasoning: bool | None = Field(default=None, description="Whether the model wants its reasoning back.")
     max_tokens_field: MaxTokensField | None = Field(default=None, description="What bounds an answer in a request.")
     temperature: bool | None = Field(default=None, description="Whether a request may set a temperature.")
+    json_mode: JsonMode | None = Field(
+        default=None, description="How a request can ask for JSON: none, object, or schema (strict)."
+    )
     embeddings: bool | None = Field(default=None, description="Whether the server makes embeddings.")
     vision: bool | None = Field(default=None, description="Whether the server has models that see pictures.")
     transcription: bool | None = Field(default=None, description="Whether the server transcribes recordings.")

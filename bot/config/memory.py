@@ -96,6 +96,19 @@ class MemoryLimits(Section):
     inject_tokens: int = Field(
         default=200, ge=40, le=2_000, description="Most that is appended by itself to one message, in tokens."
     )
+    raw_dialogues: int = Field(
+        default=60,
+        ge=1,
+        le=10_000,
+        description="Most summaries of single talks in a chat; older ones are rolled up before their hour is over.",
+    )
+    commitment_days: int = Field(
+        default=30,
+        ge=1,
+        le=3_650,
+        description="After how many days a promise that is due, or has no day, and that nobody spoke of since "
+        "counts as broken; and how long one that ended is kept.",
+    )
     life: LifeRules = LifeRules()
 
     @field_validator("mode", mode="before")

@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field, StringConstraints
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
+from bot.config.agents import AgentRules
 from bot.config.background import Background
 from bot.config.budget import Budget
 from bot.config.capabilities import CapabilityRule
@@ -18,7 +19,9 @@ from bot.config.model import Fallback, ModelServer, SecondFallback, Small
 from bot.config.notes import NoteRules
 from bot.config.platforms import Discord, Telegram
 from bot.config.reload import ReloadRules
+from bot.config.remind import RemindRules
 from bot.config.section import Section
+from bot.config.sections import SectionRules
 from bot.config.web import WebPage
 from bot.types.session import LightPolicy
 from bot.types.speaking import Busy, Mode
@@ -188,7 +191,10 @@ class Retention(Section):
         ge=1,
         le=36_500,
         description="What was said, with pictures' descriptions and what replies were told from memory, in days; "
-        "memories, summaries and notes stay until they are forgotten.",
+        "memories and notes stay until they are forgotten.",
+    )
+    dialogue_days: int = Field(
+        default=30, ge=1, le=36_500, description="Summaries of talks, by themselves and rolled up, in days."
     )
     log_days: int = Field(
         default=7, ge=1, le=36_500, description="What the model saw, in days after its session was digested."
@@ -229,6 +235,7 @@ class Settings(BaseSettings):
     speak: Speak = Speak()
     limits: TalkLimits = TalkLimits()
     heartbeat: HeartbeatRules = HeartbeatRules()
+    remind: RemindRules = RemindRules()
     telegram: Telegram = Telegram()
     discord: Discord = Discord()
     session: SessionLimits = SessionLimits()
@@ -237,7 +244,9 @@ class Settings(BaseSettings):
     input: Input = Input()
     media: Media = Media()
     memory: MemoryLimits = MemoryLimits()
+    sections: SectionRules = SectionRules()
     notes: NoteRules = NoteRules()
+    mcp: AgentRules = AgentRules()
     retention: Retention = Retention()
     log: LogFile = LogFile()
     reload: ReloadRules = ReloadRules()

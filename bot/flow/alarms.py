@@ -29,7 +29,8 @@ class Handlers:
     """Whom to wake for what: a chat to answer or to send to, a session to digest.
 
     `first` lets nuan write first, `join` look at a talk, `life` age the memories, `rewrite` put one into a clean
-    statement.
+    statement, `roll` roll up the talks of a chat, `remind` say what people wanted to be reminded of (the chats where
+    something is to be sent).
     """
 
     chat: Callable[[int], None]
@@ -39,6 +40,8 @@ class Handlers:
     join: Callable[[int], None]
     life: Callable[[int], None]
     rewrite: Callable[[int], None]
+    roll: Callable[[int], None]
+    remind: Callable[[], Awaitable[tuple[int, ...]]]
 
 
 class Alarms:
@@ -117,6 +120,11 @@ class Alarms:
                 self._handlers.life(number)
             case "rewrite":
                 self._handlers.rewrite(number)
+            case "roll":
+                self._handlers.roll(number)
+            case "reminder":
+                for chat_id in await self._handlers.remind():
+                    self._handlers.send(chat_id)
             case "purge":
                 count = await self._store.forgetting.purge(now)
                 self._log.info("purged", memories=count)
@@ -128,6 +136,6 @@ class Alarms:
         await self._store.deadlines.tidy(
             Retention(
                 now - keep.ids_days * DAY_MS, now - keep.transcript_days * DAY_MS, now - keep.log_days * DAY_MS,
-                next_local_time(now, self._settings.session.close_hour, self._tz),
+                next_local_time(now, self._settings.session.close_hour, self._tz), now - keep.dialogue_days * DAY_MS,
             )
         )  # fmt: skip

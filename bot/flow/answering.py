@@ -14,6 +14,7 @@ from bot.flow.media import Media
 from bot.flow.pausing import Pausing
 from bot.flow.plan import Planner
 from bot.flow.remembering import Remembering
+from bot.flow.reminding import Reminding
 from bot.flow.sending import Sending
 from bot.flow.turn import TurnRunner
 from bot.flow.words import Words
@@ -41,13 +42,16 @@ class Desk(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """What an answer passes: limits, attachments to look at, the way out, who says stop, and the wait before it."""
+    """What an answer passes: limits, attachments to look at, the way out, who says stop, the wait before it, and
+    who takes requests to be reminded.
+    """
 
     sending: Sending
     media: Media
     halting: Halting
     limiting: Limiting
     pausing: Pausing
+    reminding: Reminding
 
 
 class Answering:
@@ -69,6 +73,7 @@ class Answering:
         self._halting = reach.halting
         self._limiting = reach.limiting
         self._pausing = reach.pausing
+        self._reminding = reach.reminding
         self._guests = Guests(store, clock, words)
         self._desk: Desk | None = None
         self._unfinished: set[int] = set()
@@ -113,7 +118,7 @@ class Answering:
             return False
         changes = tuple(event for event in due if event.kind != "message")
         for event in changes:
-            await follow(event, self._store, self._remembering, self._clock)
+            await follow(event, self._store, self._remembering, self._clock, self._reminding)
         if changes:
             return True
         if await self._pausing.lengthened(waiting):
@@ -162,11 +167,20 @@ class Answering:
         batch = await self._limiting.sift(batch, waiting)
         for event in batch:
             question = asked.pop(event.person_id or 0, None)
+            if event.why not in HALTS:
+                heard = await self._reminding.heard(event, chat, people[event.person_id])
+                if heard.done:
+                    continue
+                if heard.rest:
+                    receipts.append(heard.receipt)
+                    event = replace(event, text=heard.rest)
             done, left = await self._commands(event, chat, people[event.person_id], question)
             receipts += done
             if left is not None:
                 answering.append(left)
         if not answering:
+            if receipts:  # what they came with was done without an answer
+                await self._store.refusals.confirm(chat.id, batch[0].id, "\n".join(receipts), self._clock.now())
             return
         if len(answering) < len(batch):
             return  # what a command made forgotten may be among the rest, which is read anew

@@ -1,10 +1,11 @@
 """What comes to nuan's mind by itself: memories that a message calls for, appended once to the log that asks."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from bot.config.memory import MemoryLimits
 from bot.flow.aside import Aside
 from bot.flow.recalling import Recalling
+from bot.flow.sectioning import Narrowing, Sectioning
 from bot.flow.words import Words
 from bot.recall.calling import calls_for, why
 from bot.recall.question import own_lines
@@ -18,7 +19,8 @@ from bot.types.brought import Brought
 from bot.types.event import Event
 from bot.types.occasion import Occasion
 from bot.types.people import Audience
-from bot.types.recall import Asking
+from bot.types.recall import Asking, Scored, Trace
+from bot.types.sections import Round
 from bot.types.session import Mode
 from bot.types.speaking import UNASKED
 
@@ -48,11 +50,13 @@ class Telling:
 
 @dataclass(frozen=True, slots=True)
 class Recalled:
-    """The lines as they are appended ("" for none), the memories in them, and what is to be noted of each."""
+    """The lines as they are appended ("" for none), the memories in them, what is to be noted of each, and what was
+    found in which section."""
 
     text: str = ""
     memories: tuple[int, ...] = ()
     brought: tuple[Brought, ...] = ()
+    round: Round | None = None
 
 
 class Bringing:
@@ -60,7 +64,7 @@ class Bringing:
 
     def __init__(
         self, store: Store, recalling: Recalling, aside: Aside, rules: MemoryLimits, names: tuple[str, ...],
-        words: Words,
+        words: Words, sectioning: Sectioning,
     ) -> None:  # fmt: skip
         """`names` are those that nuan is called by."""
         self._store = store
@@ -69,6 +73,7 @@ class Bringing:
         self._rules = rules
         self._names = names
         self._words = words
+        self.sectioning = sectioning
 
     def wanted(self, occasion: Occasion, mode: Mode) -> bool:
         """Whether this turn may be told something: never small talk, nor where nobody called."""
@@ -87,10 +92,24 @@ class Bringing:
             telling.audience, occasion.person.id, asked, telling.now, CANDIDATES, kinds=("memory",), mode="v2",
             own=own, scene=telling.scene, strict=True,
         )  # fmt: skip
-        trace = await self._recalling.recall(asking)
-        if not trace.chosen:  # most messages: no thread has to be asked, and no dictionary loaded
-            return Recalled()
-        found = await self._aside.run(calls_for, trace, asked, self._names)
+        narrowing = await self.sectioning.narrow(telling.audience.chat_id, occasion.person.id, asked, telling.now)
+        _, found, narrowing = await self.found(asking, narrowing)
+        return replace(await self._told(telling, said, found), round=narrowing.round(found))
+
+    async def found(self, asking: Asking, narrowing: Narrowing) -> tuple[Trace, tuple[Scored, ...], Narrowing]:
+        """What the message calls for, first where the talk stays, and everywhere when that is not enough.
+
+        It comes with all that was found, and with where that was.
+        """
+        trace = await self._recalling.recall(replace(asking, sections=narrowing.searched))
+        # Nothing for most messages: no thread has to be asked, and no dictionary loaded.
+        found = await self._aside.run(calls_for, trace, asking.text, self._names) if trace.chosen else ()
+        if narrowing.searched and (len(trace.chosen) < self._rules.max or not found):
+            return await self.found(asking, narrowing.widened())
+        return trace, found, narrowing
+
+    async def _told(self, telling: Telling, said: str, found: tuple[Scored, ...]) -> Recalled:
+        """As many of these as there is room for."""
         if not found:
             return Recalled()
         news = [

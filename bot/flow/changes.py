@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from bot.flow.remembering import Remembering
+from bot.flow.reminding import Reminding
 from bot.ports import Clock
 from bot.store.changes import Revision
 from bot.store.store import Store
@@ -18,7 +19,7 @@ JOINED = 8
 """Characters at most between two facts of one wish (", and that ")."""
 
 
-async def follow(event: Event, store: Store, remembering: Remembering, clock: Clock) -> None:
+async def follow(event: Event, store: Store, remembering: Remembering, clock: Clock, reminding: Reminding) -> None:
     """See to a queued change and take it off the queue; nothing is answered and no receipt repeated."""
     if event.label == "delete":
         await store.changes.delete_again(event.id, clock.now())
@@ -27,6 +28,9 @@ async def follow(event: Event, store: Store, remembering: Remembering, clock: Cl
     if edited is None:
         await store.events.finish((event.id,), "done", "change")
         return
+    if event.person_id is not None:
+        chat, person = await store.people.chat(event.chat_id), await store.people.person(event.person_id)
+        await reminding.edited(replace(event, text=edited.text), chat, person, edited.event_id)
     understood = await remembering.understand(replace(event, text=edited.text))
     revised = revisions(edited.memories, understood.commands, edited.text)
     # Words to be forgotten must not come back with the message that asked for it.

@@ -90,10 +90,13 @@ class Confirming:
         def whole(own: str) -> str:
             return "\n".join(self.joined((*told.before, (told.command, own)), told.script))
 
+        def address(slot: str, name: str) -> str:
+            return self._words.opening(told.script)(f"{slot}_event", wanted=" ".join(name.split()))
+
         asked = Asked(question, self._clock.now() + self._answer_ms) if question is not None else None
         return Receipt(
             told.event.id, told.chat.id, self.key(told), text, not told.rest, told.rest,
-            told.hide, told.last, buttons, whole, told.person_id, asked,
+            told.hide, told.last, buttons, whole, told.person_id, asked, address,
         )  # fmt: skip
 
     def joined(self, done: Sequence[Done], script: Script) -> tuple[str, ...]:

@@ -6,7 +6,6 @@ Nobody sees anything of it, and whatever goes wrong with it the log closes as it
 from bot.config.settings import Settings
 from bot.errors import ModelError, OverBudget
 from bot.flow.background import BackgroundGate
-from bot.flow.closing import OUTPUT_TOKENS
 from bot.flow.plan import Planner
 from bot.flow.scribe import Errand, Scribe
 from bot.flow.talk import talk
@@ -26,6 +25,9 @@ from bot.types.log import Log
 from bot.types.note import Front, NewNote, Written
 from bot.types.people import Chat
 from bot.types.turn import Call
+
+OUTPUT_TOKENS = 400
+"""Longest answer: eight lines."""
 
 ROWS, ROW_CHARS, SHOWN_CHARS = 200, 300, 12_000
 """What a model is shown: about what a log of the default size, 6,000 tokens, tells."""

@@ -38,7 +38,7 @@ def getting(store: Store, words: Words, spec: ToolSpec, notes: Notes) -> Tool:
         text, tz = words.opening(script), await calendar(store, words, context)
         who = as_data((await store.people.person(found.teller_id)).name) if found.teller_id else text("me")
         day = relative_day(local_day(found.observed_at, tz), local_day(context.now, tz), words.days(script))
-        source = text("get_asked" if found.asked else f"get_{found.source}")
+        source = text("get_asked" if found.asked else f"get_{found.source}", agent=as_data(found.agent))
         told = await store.lookup.sources(context.audience, number)
         whole = text(
             "get_memory", id=number, who=who, text=as_data(found.text), kind=found.kind, day=day, source=source

@@ -1,5 +1,7 @@
 """Listening to a model: where the platform can, the reply is shown while it is written."""
 
+from collections.abc import Callable
+
 from bot.config.settings import Settings
 from bot.flow.live import Preview
 from bot.flow.sending import Sending
@@ -15,9 +17,10 @@ class Hearing:
     """Hears completions out."""
 
     def __init__(
-        self, store: Store, clock: Clock, sending: Sending, settings: Settings, log: Log, *, paced: bool
+        self, store: Store, clock: Clock, sending: Sending, settings: Settings, log: Log,
+        paced: Callable[[Chat], bool],
     ) -> None:  # fmt: skip
-        """What is `paced` is shown message by message when it is whole, never as one that grows."""
+        """What is `paced` in a chat is shown message by message when it is whole, never as one that grows."""
         self._store = store
         self._clock = clock
         self._sending = sending
@@ -39,6 +42,6 @@ class Hearing:
     def _preview(self, chat: Chat, turn: Turn) -> Preview | None:
         adapter = self._sending.adapter(chat.platform)
         shows = offers(adapter, Edits) or offers(adapter, Drafts)
-        if adapter is None or self._paced or chat.platform in self._silent or not shows:
+        if adapter is None or self._paced(chat) or chat.platform in self._silent or not shows:
             return None
         return Preview(self._store, self._clock, adapter, chat, turn, self._log)

@@ -10,17 +10,22 @@ from bot.memory.ordering import ordered
 from bot.memory.pointing import pointing
 from bot.memory.remarks import remarks
 from bot.memory.understand import understand
+from bot.people.clauses import read
+from bot.people.due import due_at
+from bot.people.outcomes import outcomes, telling
+from bot.people.promising import promises, promising
 from bot.ports import Clock, SceneSource
 from bot.session.activation import SpeakingRules, decide
 from bot.session.bursts import BurstRules, paced
 from bot.session.lanes import Activity
 from bot.session.stopping import stops
-from bot.store.arrival import Accepted, Arrival
+from bot.store.arrival import Accepted, Arrival, no_promise
 from bot.store.store import Store
 from bot.text.clean import clean, clean_name
 from bot.text.clip import clip_whole
 from bot.text.codes import code_in, greets
 from bot.text.script import Script, script_next
+from bot.types.commitment import Promise, Promising
 from bot.types.event import Incoming, Place
 from bot.types.speaking import Situation
 
@@ -139,10 +144,32 @@ class Intake:
             lambda decision, waiting: paced(decision, situation, waiting, bursts),
             bursts.busy == "interrupt", bursts.debounce_ms,
             remarks(told, self._rules.names) if said else (),
+            self._promising(incoming, text) if (said and told.strip()) or _is_edit(incoming) else no_promise,
         )  # fmt: skip
+
+    def _promising(self, incoming: Incoming, text: str) -> Callable[[str], Promising]:
+        """What a message, or the edit of one, says of its writer's promises, given the name of their time zone."""
+        at, words = incoming.at or self._clock.now(), read(text, self._rules.names)
+        made = promises(words) if promising(words.folded) else ()
+        ended = outcomes(words) if telling(words.folded) else ()
+        # What is asked of memory is no promise besides: 记住我明天要交报告 is kept as a memory.
+        if not (made or ended) or understand(text[:COMMAND_CHARS], self._rules.names).commands:
+            return no_promise
+        house = self._words
+
+        def promised(zone: str) -> Promising:
+            tz = house.tz(zone or house.zone)
+            return Promising(tuple(Promise(said, due_at(whole, at, tz)) for said, whole in made), ended)
+
+        return promised
 
     def _script(self, told: str, before: Script | None) -> Script:
         return script_next(told, self._rules.names, before, self._words.language)
+
+
+def _is_edit(incoming: Incoming) -> bool:
+    by_person = incoming.sender is not None and not incoming.sender.is_bot
+    return incoming.kind == "event" and incoming.label == "edit" and by_person
 
 
 def _commands(incoming: Incoming, text: str, names: tuple[str, ...], bursts: BurstRules) -> bool:

@@ -30,11 +30,11 @@ SAID = 6
 
 @dataclass(frozen=True, slots=True)
 class Knowing:
-    """What an entry passes: memories and the words of who nuan is (`persona`), limits, and the gate of the owner."""
+    """What an entry passes: memories and the words of who nuan is by `persona`, limits, and the gate of the owner."""
 
     recalling: Recalling
     planner: Planner
-    persona: str
+    persona: Callable[[str], str]
     limiting: Limiting
     gate: BackgroundGate
 
@@ -154,7 +154,9 @@ class Joining:
         audience = await self._knowing.planner.audience(chat, person)
         now, recalling = self._clock.now(), self._knowing.recalling
         known = await recalling.known(Asking(audience, person.id, text, now))
-        return max(known, self._rules.weight_persona * await recalling.shared(text, self._knowing.persona))
+        return max(
+            known, self._rules.weight_persona * await recalling.shared(text, self._knowing.persona(chat.persona))
+        )
 
 
 def talk_of(standing: Standing) -> Talk:

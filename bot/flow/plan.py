@@ -6,19 +6,18 @@ from dataclasses import dataclass, replace
 from bot.config.settings import Settings
 from bot.context.batch import waiting_names, whole
 from bot.context.bus import SCENE_LABEL
-from bot.context.scene import scene_text
 from bot.context.xml import Limits, delta
-from bot.flow.bringing import Bringing, Recalled, Telling, tells
+from bot.flow.booting import Booting
+from bot.flow.bringing import Bringing, Recalled, Telling
 from bot.flow.choosing import Chooser, why_anew
 from bot.flow.crew import Crew, Member
 from bot.flow.lines import FirstLines
 from bot.flow.words import Words
-from bot.memory.vitality import vitality
 from bot.money import prices
 from bot.money.degrade import Step, cheaper, later, step_of
 from bot.prompt.compose import Composed, compose, whole_prompt
-from bot.prompt.opening import opening, present
-from bot.prompt.persona import Bootstraps, Prefix
+from bot.prompt.persona import Prefix
+from bot.prompt.personas import Personas
 from bot.prompt.policy import Choice
 from bot.prompt.tokens import prefix_tokens, sizes
 from bot.session.ending import reason as reason_of
@@ -36,7 +35,7 @@ from bot.types.heartbeat import HEARTBEAT
 from bot.types.joining import JOIN
 from bot.types.money import Pressure
 from bot.types.occasion import Occasion
-from bot.types.opening import OpeningFacts
+from bot.types.opening import Opened
 from bot.types.people import Audience, Chat, Person
 from bot.types.prompt import Message, Prompt, Request, ToolSpec
 from bot.types.session import CloseReason, Epoch, LogEntry, Mode, Session
@@ -44,10 +43,6 @@ from bot.types.speaking import UNASKED
 from bot.types.turn import Cause, Turn
 
 NOT_LATE: CloseReason = ""
-
-
-DIALOGUES = 4
-"""Summaries of past talks in an opening (seed AI Chat Pipeline: 4 of the last three days)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,26 +78,26 @@ class Told:
     events: tuple[Event, ...]
     limits: Limits
     earlier: int
-    opening: str = ""
-    facts: OpeningFacts | None = None
+    opened: Opened
 
 
 class Planner:
     """Composes turns for any chat."""
 
     def __init__(
-        self, store: Store, settings: Settings, bootstraps: Bootstraps, words: Words, crew: Crew, bringing: Bringing
+        self, store: Store, settings: Settings, personas: Personas, words: Words, crew: Crew, bringing: Bringing,
+        booting: Booting,
     ) -> None:  # fmt: skip
         self._store = store
         self._settings = settings
-        self._bootstraps = bootstraps
-        self.paced = bootstraps.paced
+        self.personas = personas
         self._words = words
         self._crew = crew
         self.vocabulary: Vocabulary = settings.model.vocabulary or vocabulary_of(crew.first.model.name)
         self._lines = FirstLines(store, settings)
-        self._chooser = Chooser(store, settings, bootstraps, crew, self.vocabulary)
+        self._chooser = Chooser(store, settings, personas, crew, self.vocabulary)
         self._bringing = bringing
+        self._booting = booting
 
     async def plan(self, occasion: Occasion, now: int, at_least: Step = "full") -> Plan:
         """Compose the turn that answers these messages now, doing without what `at_least` does without.
@@ -119,14 +114,14 @@ class Planner:
         choice = await self._chooser.choose(occasion, session, log.epoch, now, step)
         if at_least == "light":
             choice = Choice("light", "budget")
-        prefix = self._bootstraps.of(choice.mode)
+        prefix = self.personas.of(chat.persona).of(choice.mode)
         reason = why_anew(session, log.epoch, prefix, choice)
         epoch = None if reason else log.epoch
         first = epoch is None or not epoch.entries
         zone, script = self._words.zone_of(chat, occasion.person), self._words.script(occasion.person)
         frame = replace(self._words.frame(now, zone, script, first=first), to=waiting_names(occasion.answering))
         told = await self._told(occasion, session, log, now, None if not first else choice.mode)
-        events, facts = told.events, told.facts
+        events, opened = told.events, told.opened
         upto = max(event.id for event in (*events, *occasion.answering))
         if first or not self._settings.context.scene.include:
             # The opening tells the present scene; after it only a change is news.
@@ -134,23 +129,23 @@ class Planner:
         every = tuple(sorted({e.id: e for e in (*events, *occasion.answering)}.values(), key=lambda event: event.id))
         answered = whole(occasion.answering, self._room(), told.limits.answered, estimate_tokens)
         shown = delta(every, answered, now, frame, told.limits, estimate_tokens, told.earlier)
-        recalled = await self._recalled(occasion, choice.mode, epoch, f"{told.opening}\n{shown.text}", log.own, now)
-        composed = compose(told.opening, shown.text, recalled.text, self.vocabulary)
+        recalled = await self._recalled(occasion, choice.mode, epoch, f"{opened.text}\n{shown.text}", log.own, now)
+        composed = compose(opened.text, shown.text, recalled.text, self.vocabulary)
         new = NewEpoch(prefix.message, prefix.tools, prefix.signature, reason, choice.mode)
         member = self._crew.pick(now, small=step != "full")
         size = self._sized(member, prefix, epoch, composed.tokens, log.ratios)
-        asking = self._asking(occasion, session, epoch, composed, now, new, member, size)
         asking = replace(
-            asking,
+            self._asking(occasion, session, epoch, composed, now, new, member, size),
             shown=tuple(number for line in shown.lines for number in line.event_ids),
             logged_upto=upto,
             ends=ends,
-            memories=tuple(m.id for m in facts.memories if tells(told.opening, m.text)) if facts else (),
+            memories=opened.memories,
             recalled=recalled.memories,
-            brought=(*self._opened(told.opening), *recalled.brought),
-            digests=tuple(talk.id for talk in facts.dialogues) if facts else (),
+            round=recalled.round,
+            brought=(*self._opened(opened.text), *recalled.brought),
+            digests=opened.told("dialogue"),
+            commitments=opened.told("commitment"),
             mode_why=choice.why,
-            rest_ms=self._settings.memory.life.interval_hours * HOUR_MS,
         )
         prompt = whole_prompt(prefix.message, prefix.tools, epoch, (composed.message,))
         return Plan(asking, prompt, composed, epoch, prefix, choice, member, step)
@@ -161,13 +156,13 @@ class Planner:
         """What the next message tells; `begins` is the mode of the log that it opens, None where one goes on."""
         if begins is None:
             limits = self._lines.limits(self._settings.context.delta_tokens)
-            return Told(log.news, limits, log.earlier)
+            return Told(log.news, limits, log.earlier, Opened(""))
         light = begins == "light"
         events, limits = await self._lines.read(occasion.chat, session, now, light)
-        facts = await self.facts(occasion.chat, occasion.person, now)
-        if light:
-            facts = replace(facts, memories=tuple(m for m in facts.memories if m.slot), dialogues=())
-        return Told(events, limits, 0, self._opening(facts, occasion.person, light), facts)
+        chat, person = occasion.chat, occasion.person
+        facts = await self._booting.facts(await self.audience(chat, person), chat, person, now)
+        opened = self._booting.light(facts, person) if light else self._booting.opening(facts, person)
+        return Told(events, limits, 0, opened)
 
     async def _recalled(
         self, occasion: Occasion, mode: Mode, epoch: Epoch | None, new: str, own: tuple[Event, ...], now: int
@@ -177,7 +172,7 @@ class Planner:
             return Recalled()
         audience = await self.audience(occasion.chat, occasion.person)
         zone = self._words.zone_of(occasion.chat, occasion.person)
-        script, scene = self._words.script(occasion.person), self._seen(occasion.chat).scene
+        script, scene = self._words.script(occasion.person), self._booting.seen(occasion.chat).scene
         telling = Telling(audience, script, zone, now, self.vocabulary, own, scene)
         logged = (entry.message.content for entry in epoch.entries) if epoch is not None else ()
         return await self._bringing.lines(occasion, telling, "\n".join((*logged, new)))
@@ -196,35 +191,9 @@ class Planner:
         step = cheaper(plan.step, has_small=self._crew.has_small)
         return None if step == "light" and plan.asking.why in UNASKED else step
 
-    def _opening(self, facts: OpeningFacts, person: Person, light: bool) -> str:
-        script = self._words.script(person)
-        if light:
-            return present(facts, self._words.opening(script))
-        return opening(
-            facts, self._words.opening(script), self._words.days(script), self._settings.context.opening_tokens
-        )
-
-    async def facts(self, chat: Chat, person: Person, now: int) -> OpeningFacts:
-        """What this chat's audience may be told."""
-        audience = await self.audience(chat, person)
-        memories = await self._store.memories.layers(audience)
-        present = [await self._store.people.person(number) for number in audience.person_ids[:8]]
-        names = {other.id: other.name for other in present}
-        for owner in {m.owner_id for m in memories if m.owner_id and m.owner_id not in names}:
-            names[owner] = (await self._store.people.person(owner)).name
-        zone, settings = self._words.zone_of(chat, person), self._settings
-        return OpeningFacts(
-            bot_name=settings.bot.names[0], who=self._bootstraps.full.who, owner=settings.bot.owner, zone=zone,
-            tz=self._words.tz(zone), now=now, chat=self._seen(chat),
-            present=tuple(present), names=names, memories=memories,
-            dialogues=await self._store.digests.recent(audience, DIALOGUES),
-            vitality={memory.id: vitality(memory, now) for memory in memories},
-        )  # fmt: skip
-
-    def _seen(self, chat: Chat) -> Chat:
-        """The chat with as much of its scene as may be told."""
-        scene = self._settings.context.scene
-        return replace(chat, scene=scene_text(chat.scene, scene.max_chars) if scene.include else "")
+    async def boot(self, chat: Chat, person: Person, now: int) -> Opened:
+        """The block that a log would open with that this person begins there now."""
+        return await self._booting.boot(await self.audience(chat, person), chat, person, now)
 
     async def audience(self, chat: Chat, person: Person) -> Audience:
         """Everyone who can read a reply here; in a DM just the person."""
@@ -296,4 +265,5 @@ class Planner:
             person_id=occasion.person.id, receipts=occasion.receipts,
             close_at=self.close_at(session.opened_at if session else now, occasion.chat, occasion.person, now),
             reservation=replace(self.reservation(cause, member, tokens, now, estimated), pace=occasion.pace),
+            rest_ms=self._settings.memory.life.interval_hours * HOUR_MS,
         )  # fmt: skip

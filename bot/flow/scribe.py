@@ -14,7 +14,7 @@ from bot.ports import Clock
 from bot.prompt.tokens import message_tokens
 from bot.store.ledger import Ledger, Reservation, Settlement
 from bot.text.script import Script
-from bot.types.prompt import Message, Prompt, Request
+from bot.types.prompt import Message, Prompt, Request, Shape
 from bot.types.turn import Call, Cause
 
 Reserve = Callable[[Reservation, int], Awaitable[Call]]
@@ -23,7 +23,10 @@ Reserve = Callable[[Reservation, int], Awaitable[Call]]
 
 @dataclass(frozen=True, slots=True)
 class Errand:
-    """What is written for which chat: from this text, by the instructions in that language, in so many tokens."""
+    """What is written for which chat: from this text, by the instructions in that language, in so many tokens.
+
+    `more` is what follows the text: an answer, and what is to be better about it. `shape` is that of the answer.
+    """
 
     cause: Cause
     chat_id: int
@@ -31,6 +34,8 @@ class Errand:
     text: str
     output_tokens: int
     small: bool
+    more: tuple[Message, ...] = ()
+    shape: Shape | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,11 +72,11 @@ class Scribe:
         ModelError: no model answered. OverBudget: a limit leaves no room for the call.
         """
         system = Message("system", self._instructions[errand.script])
-        prompt = Prompt((), (system, Message("user", errand.text)))
+        prompt = Prompt((), (system, Message("user", errand.text), *errand.more))
         vocabulary = self._planner.vocabulary
         estimated = sum(message_tokens(message, vocabulary) for message in prompt.messages)
         most = min(errand.output_tokens, self._model.max_output_tokens)
-        request = Request(prompt, most, 0.0, self._model.deadline_seconds)
+        request = Request(prompt, most, 0.0, self._model.deadline_seconds, shape=errand.shape)
         calls: list[Call] = []
 
         async def book(member: Member) -> Call:

@@ -24,4 +24,4 @@ def _line(number: int, event: Event, settings: Settings) -> DigestLine:
     is_bot = event.kind == "bot"
     name = settings.bot.names[0] if is_bot else event.name
     marks = event.marks if isinstance(event, Seen) else ""
-    return DigestLine(number, event.id, event.person_id, name, event.text, event.at, is_bot, marks)
+    return DigestLine(number, event.id, event.person_id, name, event.text, event.at, is_bot, marks, event.forwarded)

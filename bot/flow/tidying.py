@@ -41,6 +41,8 @@ class Tidying:
         rules, tz = self._settings.memory.life, self._words.tz(self._words.zone)
         next_at = next_local_time(now, self._settings.session.close_hour, tz)
         await lives.done(now - rules.archive_days * DAY_MS, now, next_at)
+        days = self._settings.memory.commitment_days
+        await self._store.commitments.tidy(now - days * DAY_MS, now)
         if counted or archived:
             self._log.info("memories_tidied", counted=counted, archived=archived)
 

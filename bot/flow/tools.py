@@ -1,7 +1,8 @@
 """The tools a turn may use, made from their rooms and the store. A tool's text is in prompts/tools."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
 from datetime import tzinfo
 from pathlib import Path
 
@@ -9,9 +10,11 @@ from bot.config.settings import Settings
 from bot.context.scene import scene_text
 from bot.errors import ConfigError
 from bot.flow.asked import asked_tools
+from bot.flow.booting import Booting, boot_tool
 from bot.flow.getting import Notes, calendar, getting
 from bot.flow.looking import RESULT_TOKENS, look_tool
 from bot.flow.media import Media
+from bot.flow.promising import promising_tool
 from bot.flow.recalling import Recalling
 from bot.flow.words import Words
 from bot.memory.experience import experience_tool
@@ -28,25 +31,68 @@ from bot.types.prompt import ToolSpec
 from bot.types.recall import Asking, Finding
 from bot.types.tool import Tool, ToolContext
 
+Search = Callable[[ToolContext, Wish], Awaitable[tuple[Finding, ...]]]
+"""What the tool that recalls searches with."""
+
 LINE_CHARS = 300
 """Characters of one memory in a result."""
 
 
+@dataclass(frozen=True, slots=True)
+class Remembered:
+    """What tools read of what is remembered: recalls, lines of notes, openings."""
+
+    recalling: Recalling
+    notes: Notes
+    booting: Booting
+
+
 def make_tools(
-    store: Store, words: Words, find: Callable[[str], Path], recalling: Recalling, settings: Settings,
-    notes: Notes, media: Media | None = None, skills: Mapping[str, str] | None = None,
+    store: Store, words: Words, find: Callable[[str], Path], known: Remembered, settings: Settings,
+    reminds: tuple[Tool, ...], media: Media | None = None, skills: Callable[[str], Mapping[str, str]] | None = None,
 ) -> tuple[Tool, ...]:  # fmt: skip
     """All tools in the order they are sent.
 
-    `media` lets the model see pictures again, `skills` are texts by name that it may read: without them the stable
-    prefix stays smaller.
+    `reminds` are those of reminders; `media` lets the model see pictures again, `skills` are texts by name that it may
+    read as the persona chosen in its chat: without them the stable prefix stays smaller.
     """
 
-    def scene(text: str) -> str:
-        return scene_text(text, settings.context.scene.max_chars)
-
     async def render(context: ToolContext, found: tuple[Finding, ...]) -> str:
-        return await _findings(store, words, context, found)
+        return await findings_text(store, words, context, found)
+
+    async def zone(context: ToolContext) -> tzinfo:
+        return await calendar(store, words, context)
+
+    async def texts(context: ToolContext) -> Mapping[str, str]:
+        chat = await store.people.chat(context.audience.chat_id)
+        return skills(chat.persona) if skills is not None else {}
+
+    async def saved(context: ToolContext) -> int:
+        session = await store.sessions.session(context.session_id)
+        return await store.memories.experiences_since(session.chat_id, session.opened_at)
+
+    done = words.openings.text("experience_saved", words.language, id="{id}")
+    recall, get, experience = recall_specs(find)
+    recalls = (
+        recall_tool(recall, searching(store, known.recalling, settings), render, zone),
+        getting(store, words, get, known.notes),
+        boot_tool(boot_spec(find), store, known.booting),
+    )  # fmt: skip
+    return (
+        *(recalls if settings.memory.inject in ("tool", "both") else ()),
+        experience_tool(experience, saved, store.tombstones.covers, done),
+        *asked_tools(store, words, asked_specs(find), settings.bot.names),
+        promising_tool(store, words, read_spec(find("tools/add_commitment.json")), settings.bot.names),
+        *reminds,
+        listen_tool(listen_spec(find), words.openings.text("listen_stopped", words.language)),
+        *((look_tool(look_spec(find), store, media, words),) if media is not None else ()),
+        *((skill_tool(skill_spec(find), texts),) if skills else ()),
+    )
+
+
+def searching(store: Store, recalling: Recalling, settings: Settings) -> Search:
+    """What the tool that recalls searches with: the wish, and what was just said there."""
+    scene = settings.context.scene
 
     async def search(context: ToolContext, wish: Wish) -> tuple[Finding, ...]:
         chat_id = context.audience.chat_id
@@ -55,70 +101,66 @@ def make_tools(
         asking = Asking(
             context.audience, context.person_id, wish.query, context.now, wish.most, kinds=wish.finding_kinds,
             memory_kinds=wish.memory_kinds, since=wish.since, until=wish.until, heard=heard,
-            own=own_lines(said, (), context.now), scene=scene(chat.scene) if settings.context.scene.include else "",
+            own=own_lines(said, (), context.now),
+            scene=scene_text(chat.scene, scene.max_chars) if scene.include else "",
         )  # fmt: skip
         return tuple(one.finding for one in (await recalling.recall(asking)).chosen)
 
-    async def zone(context: ToolContext) -> tzinfo:
-        return await calendar(store, words, context)
-
-    async def saved(context: ToolContext) -> int:
-        session = await store.sessions.session(context.session_id)
-        return await store.memories.experiences_since(session.chat_id, session.opened_at)
-
-    done = words.openings.text("experience_saved", words.language, id="{id}")
-    recall, get, experience = recall_specs(find)
-    recalls = (recall_tool(recall, search, render, zone), getting(store, words, get, notes))
-    quiet = words.openings.text("listen_stopped", words.language)
-    return (
-        *(recalls if settings.memory.inject in ("tool", "both") else ()),
-        experience_tool(experience, saved, store.tombstones.covers, done),
-        *asked_tools(store, words, asked_specs(find), settings.bot.names),
-        listen_tool(listen_spec(find), quiet),
-        *((look_tool(look_spec(find), store, media, words),) if media is not None else ()),
-        *((skill_tool(skill_spec(find), skills),) if skills else ()),
-    )
+    return search
 
 
 def tool_specs(find: Callable[[str], Path]) -> tuple[ToolSpec, ...]:
     """What the model reads of the tools of memory; ConfigError names a file that is broken."""
-    return (*recall_specs(find), *asked_specs(find))
+    return (*recall_specs(find), *asked_specs(find), read_spec(find("tools/add_commitment.json")))
 
 
 def recall_specs(find: Callable[[str], Path]) -> tuple[ToolSpec, ToolSpec, ToolSpec]:
     """What the model reads of the tools that recall, get and save an experience; ConfigError when a file is broken."""
-    recall, get = _spec(find("tools/memory_recall.json")), _spec(find("tools/memory_get.json"))
-    return recall, get, _spec(find("tools/save_experience.json"))
+    recall, get = read_spec(find("tools/memory_recall.json")), read_spec(find("tools/memory_get.json"))
+    return recall, get, read_spec(find("tools/save_experience.json"))
+
+
+def boot_spec(find: Callable[[str], Path]) -> ToolSpec:
+    """What the model reads of the tool that tells the opening anew; ConfigError when its file is broken."""
+    return read_spec(find("tools/boot.json"))
 
 
 def asked_specs(find: Callable[[str], Path]) -> tuple[ToolSpec, ToolSpec]:
     """What the model reads of the tools that do what a person asks; ConfigError when a file is broken."""
-    return _spec(find("tools/remember.json")), _spec(find("tools/forget.json"))
+    return read_spec(find("tools/remember.json")), read_spec(find("tools/forget.json"))
+
+
+def remind_specs(find: Callable[[str], Path]) -> tuple[ToolSpec, ToolSpec]:
+    """What the model reads of the tools for reminders; ConfigError when a file is broken."""
+    return read_spec(find("tools/remind.json")), read_spec(find("tools/cancel_reminder.json"))
 
 
 def look_spec(find: Callable[[str], Path]) -> ToolSpec:
     """What the model reads of the tool that sees pictures again; ConfigError when its file is broken."""
-    return _spec(find("tools/look.json"))
+    return read_spec(find("tools/look.json"))
 
 
 def listen_spec(find: Callable[[str], Path]) -> ToolSpec:
     """What the model reads of the tool that ends a talk; ConfigError when its file is broken."""
-    return _spec(find("tools/stop_listen.json"))
+    return read_spec(find("tools/stop_listen.json"))
 
 
 def skill_spec(find: Callable[[str], Path]) -> ToolSpec:
     """What the model reads of the tool that reads a skill; ConfigError when its file is broken."""
-    return _spec(find("tools/skill.json"))
+    return read_spec(find("tools/skill.json"))
 
 
-async def _findings(store: Store, words: Words, context: ToolContext, found: tuple[Finding, ...]) -> str:
+async def findings_text(
+    store: Store, words: Words, context: ToolContext, found: tuple[Finding, ...], room: int = RESULT_TOKENS
+) -> str:  # fmt: skip
+    """These findings, attributed and dated, as many as fit into `room` tokens, the first in any case."""
     text = words.opening(words.script_named(context.script))
     if not found:
         return text("recall_none")
     days, tz = words.days(words.script_named(context.script)), await calendar(store, words, context)
     today = local_day(context.now, tz)
     lines: list[str] = []
-    left = RESULT_TOKENS
+    left = room
     for one in found:
         line = _told(text, one) + text("found_day", day=relative_day(local_day(one.at, tz), today, days))
         left -= estimate_tokens(line)
@@ -148,10 +190,11 @@ def _told(text: Callable[..., str], one: Finding) -> str:
             return text(f"found_{one.kind}", text=said)
 
 
-def _spec(path: Path) -> ToolSpec:
+def read_spec(path: Path) -> ToolSpec:
+    """What a model, or another agent, reads of a tool; ConfigError when the file is broken."""
     try:
         body = json.loads(path.read_text("utf-8"))
         schema = json.dumps(body["parameters"], ensure_ascii=False, separators=(",", ":"))
         return ToolSpec(body["name"], body["description"], schema)
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise ConfigError((f"prompts: tools/{path.name} cannot be used ({error})",)) from error
+        raise ConfigError((f"prompts: {path.parent.name}/{path.name} cannot be used ({error})",)) from error

@@ -82,8 +82,8 @@ class TurnRunner:
         self._refusing = Refusing(store, clock, words, log)
         rest_ms = settings.memory.life.interval_hours * HOUR_MS
         self._tooling = Tooling(planner, brain.tools, clock, words, log, settings.budget.turn_tokens, rest_ms)
-        self._hearing = Hearing(store, clock, sending, settings, log, paced=planner.paced)
-        self._voice = Voice(sending, words, paced=planner.paced)
+        self._hearing = Hearing(store, clock, sending, settings, log, planner.personas.paced)
+        self._voice = Voice(sending, words, planner.personas.paced)
         self._unlearning = Unlearning(store, clock, settings, words)
 
     async def begin(self, occasion: Occasion) -> None:

@@ -10,7 +10,9 @@ from bot.memory.shown import shown
 from bot.ports import Clock
 from bot.store.forgetting import Forgetting
 from bot.store.store import Store
+from bot.text.alike import named
 from bot.text.clip import clip
+from bot.types.commitment import Commitment
 from bot.types.duration import DAY_MS, HOUR_MS
 from bot.types.event import Event
 from bot.types.memory import Memory, MemoryCommand, Question
@@ -66,6 +68,9 @@ class Unremembering:
         owned = await self._store.memories.owned(told.person_id, told.audience, forgotten=command.forever)
         found, sure = await self._meant(command, told, owned)
         if not found:
+            promised = await self._promised(command, told)
+            if promised is not None:
+                return await self._break(promised, told)
             asked = perhaps(command.content or "", owned)
             return await (self._which(asked, command, told) if asked else self._confirming.say("forgot_none", told))
         if (len(found) > 1 and not sure) or command.scope == "unsure":
@@ -74,6 +79,28 @@ class Unremembering:
             return await self._which(found, command, told)
         missing = tuple(sorted(set(command.chosen) - {memory.id for memory in found}))
         return await self._disable(found, told.person_id, command.forever, told, missing=missing)
+
+    async def _promised(self, command: MemoryCommand, told: Told) -> Commitment | None:
+        """The one promise of that person that a wish is about, where it is about none of their memories."""
+        if not command.content or command.scope:
+            return None
+        owned = await self._store.commitments.owned(told.person_id, told.audience)
+        found = [each for each in owned if named(command.content, each.text)]
+        return found[0] if len(found) == 1 else None
+
+    async def _break(self, promised: Commitment, told: Told) -> str:
+        """It goes with all that says the same, for good: a promise has no days for undo."""
+        now = self._clock.now()
+        self._store.tombstones.bury(0, promised.text, now)
+        known = Memory(
+            0, told.person_id, promised.chat_id, promised.visibility, "event", promised.text, promised.made_at,
+            promised.made_at, "digest",
+        )  # fmt: skip
+        receipt = self._confirming.receipt(
+            told, lambda number, again: self._confirming.text("forgot_promise", told, id=promised.id)
+        )
+        forgetting = Forgetting((known,), told.person_id, now)
+        return await self._store.forgetting.forget(forgetting, receipt, now)
 
     async def _meant(
         self, command: MemoryCommand, told: Told, owned: tuple[Memory, ...]

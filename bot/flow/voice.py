@@ -1,5 +1,6 @@
 """From a completion to what is said: nothing, one message, or several with pauses between them. It commits nothing."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from bot.flow.sending import Sending
@@ -29,14 +30,14 @@ class Said:
 class Voice:
     """How a reply is said; `paced` replies are scripts, on whichever bootstrap they were made."""
 
-    def __init__(self, sending: Sending, words: Words, *, paced: bool) -> None:
+    def __init__(self, sending: Sending, words: Words, paced: Callable[[Chat], bool]) -> None:
         self._sending = sending
         self._words = words
         self._paced = paced
 
     def said(self, completion: Completion, turn: Turn, chat: Chat, person: Person) -> Said:
         """What to say: nothing where silence is chosen, but in a DM nobody waits for an answer in vain."""
-        parts = self._parts(completion.text, turn.id)
+        parts = self._parts(completion.text, turn.id, chat)
         text = "\n".join(part.text for part in parts)
         message = completion.message()
         if silent(text, turn.why, chat.kind):
@@ -46,8 +47,8 @@ class Voice:
             parts, message = (Part(text),), Message("assistant", text)
         return Said(message, text, self._drafts(parts, turn, chat))
 
-    def _parts(self, text: str, seed: int) -> tuple[Part, ...]:
-        if self._paced:
+    def _parts(self, text: str, seed: int, chat: Chat) -> tuple[Part, ...]:
+        if self._paced(chat):
             return script(text, seed)
         return (Part(text.strip()),) if text.strip() else ()
 

@@ -74,7 +74,7 @@ class Words:
         text = self.messages.text
         return DayWords(
             text("today", script), text("yesterday", script), text("tomorrow", script),
-            text("days_ago", script, days="{n}"),
+            text("days_ago", script, days="{n}"), text("days_ahead", script, days="{n}"),
         )  # fmt: skip
 
     def frame(self, now: int, zone: str, script: Script, *, first: bool) -> Frame:

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from bot.memory.digest import DigestLine
+from bot.memory.grounding import carried, harmless
 from bot.memory.ordering import ordered
-from bot.memory.parse import grounded, harmless
 from bot.memory.telling import one_row
 from bot.memory.understand import understand
 from bot.text.clean import clean, clean_name
@@ -94,6 +94,6 @@ def kept_lines(answer: str, lines: Sequence[DigestLine]) -> tuple[Written, ...]:
         if read is None or len(told) < len(cited) or all(line.is_bot for line in told):
             continue
         text = clip(one_row(read[1]), KEPT_CHARS)
-        if harmless(text) and grounded(text, tuple(line for line in told if not line.is_bot)):
+        if harmless(text) and carried(text, tuple(line for line in told if not line.is_bot)):
             found.setdefault(fold(text), Written(f"- {text}", tuple(sorted({line.event_id for line in told}))))
     return tuple(found.values())[:KEPT_LINES]

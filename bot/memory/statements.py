@@ -3,6 +3,7 @@
 It would rather miss a statement than invent one: whatever smells of doubt, fiction or machines is none.
 """
 
+from bot.memory.turning import CHANGES, EN_TURN, TURN
 from bot.text.lazy import LazyPattern
 
 
@@ -10,7 +11,10 @@ def _any(*words: str) -> str:
     return "(?:" + "|".join(words) + ")"
 
 
-LINK = LazyPattern(r"(?i)\b[a-z][a-z0-9+.-]{0,20}://\S*|\bwww\.\S+|\b[a-z0-9-]{1,60}\.(?:com|net|org|io|cn|dev)\b\S*")
+LINK = LazyPattern(
+    r"(?i)\b[a-z][a-z0-9+.-]{0,20}://\S*|\bwww\.\S+|\b[a-z0-9-]{1,60}\.(?:com|net|org|io|cn|dev)\b\S*"
+    r"|\b[a-z0-9-]{1,60}\.[a-z]{2,12}/\S+|\b(?:mailto|javascript|data|tg|magnet|hxxps?):\S+"
+)
 INSTRUCTION = LazyPattern(
     _any(
         r"ignore (?:all |any |the |your )*(?:previous|above|prior|earlier|instruction)",
@@ -34,7 +38,7 @@ UNSURE = LazyPattern(
         "差点|幸亏|本来|原本|以为|听说|据说|(?:说|问|喊|讲|道|写|告诉[我他她你]) ?[,:]",
         "梦[见到里]|假装|扮演|角色|台词|歌词|小说|翻译",
         "造句|剧本|作文|例如|比如|开玩笑|骗你|逗你|才怪|狗头|哈哈|笑死",
-        "呵呵|hhh|233|🐶|🙃|🤣|😂|我(?:命令|要求|希望|要|想让?|让|请)你",
+        "(?:帮我|替我|给我|请你?)[^,]{0,20}:|呵呵|hhh|233|🐶|🙃|🤣|😂|我(?:命令|要求|希望|要|想让?|让|请)你",
         r"\b(?:if|unless|whether|would|could|should|might|maybe|perhaps"
         r"|probably|possibly|suppose|imagine|pretend|guess|think)\b",
         r"\b(?:wish|hope|almost|seems?|not sure|dream(?:t|ed|s)?|says?"
@@ -81,7 +85,7 @@ LEAD = LazyPattern(
 # -- time and deeds ----------------------------------------------------------------------------------------------------
 
 _NUMBER = "[0-9一二两三四五六七八九十几]"
-_TIME = (
+TIME = (
     _any(
         "[今昨明前后]天|大[前后]天|今[早晚日]|昨[晚日]|明[早晚日]|[今明去后前]年|(?:上|下|这|本)月(?:初|底|中)?",
         "(?:上|下|这|本){1,2}个?(?:周|星期|礼拜)[一二三四五六日天末]?",
@@ -94,7 +98,7 @@ _TIME = (
 )
 _DEED = _any(
     "去(?![掉除年世死])|到(?![底处时现了])|回(?![复答头想应])|飞|搬",
-    "见(?!过)|参加|面试|考(?!虑)|出差|旅[游行]|[结离订]婚|分手|毕业",
+    "见(?!过)|参加|[面口笔复]试|考(?!虑)|出差|旅[游行]|[结离订]婚|分手|毕业",
     "[入离辞升]职|加班|开会|开学|开始|体检|看(?:病|医生|电影|牙|演唱会|展|房|球|日出)",
     "手术|住院|出院|生病|感冒|发烧|失眠|没睡|熬夜|请假",
     "休假|放假|过?生日|演讲|答辩|交(?![流换代])|完成|收到|拿到|通过",
@@ -102,8 +106,8 @@ _DEED = _any(
     "打(?:球|疫苗)|比赛|约(?!等)|相亲|接(?![着下受近])|值班|上[班课]|报名|拔牙|聚[会餐]|健身|游泳|露营|逛|玩",
 )
 _WITH = "(?:们|(?:和|跟)(?:(?![你您他她它])[^,]){1,6}?)?"
-_BETWEEN = "(?:(?!想|觉得|认为|希望|[你您他她它])[^,]){0,12}?"
-_EN_TIME = (
+_BETWEEN = "(?:(?!想|觉得|认为|希望|说|不用|不必|不需要|[你您他她它])[^,]){0,12}?"
+EN_TIME = (
     r"\b"
     + _any(
         r"today|tonight|yesterday|tomorrow|last (?:night|week|weekend|month|year|summer|winter)",
@@ -156,7 +160,7 @@ _ZH_FEEL = f"(?P<tag>{_any(*_MOOD, *(word for word in _LONGEST_FIRST if not word
 _EN_FEEL = f"(?P<tag>{_any(*(word for word in _LONGEST_FIRST if word.isascii()))})"
 _DEGREE = "(?:超级|非常|特别|十分|有点儿?|有些|越来越|快要?|好|很|太|真|超|挺|要)"
 _NOW = _any(
-    _TIME,
+    TIME,
     "最近|现在|目前|这[几两]天|此刻|真的|心里|感[到觉]|觉得|实在"
     "|又|也|一整天|整个人|上班|上课|加班|工作|考试|学习|开会| ",
 )
@@ -166,13 +170,13 @@ _MORE = (
     "|kind of|feeling|too|all|completely) )*"
 )
 _EN_SINCE = (
-    rf"(?: {_EN_TIME}| (?:now|right now|rn|lately|these days|again|at the moment|because .*|after .*|about my .*))*"
+    rf"(?: {EN_TIME}| (?:now|right now|rn|lately|these days|again|at the moment|because .*|after .*|about my .*))*"
 )
 EMOTION = LazyPattern(
     _any(
         f"(?:{_NOW}|,)*+我(?:{_NOW})*+(?:{_DEGREE})*?{_ZH_FEEL}{_ENDED}",
-        f"(?:{_TIME}|最近|这[几两]天)(?:{_NOW})*+(?:{_DEGREE})+?{_ZH_FEEL.replace('tag', 'tag2')}{_ENDED}",
-        rf"(?:{_EN_TIME} )?(?:i(?:['’]m| am)|i feel|i(?:['’]ve| have) been"
+        f"(?:{TIME}|最近|这[几两]天)(?:{_NOW})*+(?:{_DEGREE})+?{_ZH_FEEL.replace('tag', 'tag2')}{_ENDED}",
+        rf"(?:{EN_TIME} )?(?:i(?:['’]m| am)|i feel|i(?:['’]ve| have) been"
         rf"|i felt) {_MORE}{_EN_FEEL.replace('tag', 'tag3')}{_EN_SINCE}\W*$",
     )
 )
@@ -183,10 +187,12 @@ ALONE = LazyPattern(rf"(?:好|太|真|超){_ZH_FEEL}{_ENDED}|(?P<tag2>累|烦|�
 
 EVENT = LazyPattern(
     _any(
-        f"我{_WITH}[也还就都要会得]{{0,2}}(?:打算|准备|计划|已经)?[在从]?{_TIME}{_BETWEEN}{_DEED}",
-        f"{_TIME} ?我{_WITH}{_BETWEEN}{_DEED}",
-        rf"(?=.*{_EN_TIME}){_EN_SELF}{_EN_DEED}",
-        rf"{_EN_TIME} {_EN_SELF}{_EN_DEED}",
+        f"我{_WITH}[也还就都要会得]{{0,2}}(?:打算|准备|计划|已经)?[在从]?{TIME}{_BETWEEN}{_DEED}",
+        f"{TIME} ?我{_WITH}{_BETWEEN}{_DEED}",
+        rf"(?=.*{EN_TIME}){_EN_SELF}{_EN_DEED}",
+        rf"{EN_TIME} {_EN_SELF}{_EN_DEED}",
+        f"我{_WITH}(?:已经|刚刚?|终于|真的|也|又)*{TURN}[了啦](?!吗|没)",
+        rf"i(?:['’]ve| have)? (?:just |finally |recently )*{EN_TURN}\b",
     )
 )
 _OTHERS = "[你您他她它]"
@@ -231,14 +237,15 @@ _EN_KIN = (
 _PLAYED = "(?:piano|guitar|violin|drums|cello|flute|tennis|chess|basketball|football|soccer|badminton)"
 KNOWLEDGE = LazyPattern(
     _any(
+        *CHANGES,
         "我(?:真的|从小|一直|平时|特别|非常|超级?|最|很|也|还|都|比较|就"
         "|挺|不太|不是很|不)*+(?:喜欢|讨厌|热爱|受不了|爱(?=[吃喝看听玩])"
         f"|怕(?=[黑高狗猫蛇虫蜘打鬼冷热辣]))(?!{_OTHERS}|[这那的过上死得了]|看到|别人|被)[^,]{{1,30}}",
         f"我对(?:(?!{_OTHERS})[^,]){{1,10}}?(?:严重|不|有点|很容易)?过敏",
         f"我(?![妈爸姐哥弟妹奶爷儿女朋同老])(?:(?!{_OTHERS})[^,对]){{1,6}}?过敏",
-        "我(?:现在|目前|一直|[和跟][^,]{1,5}?)*?住在?(?![院校这那过了])[^,]{2,20}",
+        "我(?:现在|目前|一直|[和跟][^,]{1,5}?)*?住在?(?![院校这那过了的])[^,]{2,20}",
         "我(?:家|现在|们家)*?养[了着有]?[一二两三四五六几0-9]*[只条头个匹][^,]{1,20}",
-        f"我(?:现在|目前|一直)*?在(?!努力|认真|拼命|好好|忙|想|找|这|那|准备|专心|外面|用|看|{_OTHERS})[^,]{{1,12}}?"
+        f"我(?:现在|目前|一直|也|还)*?在(?!努力|认真|拼命|好好|忙|想|找|这|那|准备|专心|外面|用|看|{_OTHERS})[^,]{{1,12}}?"
         "(?:工作|上班|上学|读书|念书|读研|读博|实习)(?![的时])",
         f"我(?:从来|一直|从|平时|都|真的|是)*?不(?:能吃|能喝|吃|喝|抽烟"
         f"|会(?=游泳|开车|做饭|喝酒))(?!{_OTHERS}|[了这那早午晚饭])",

@@ -1,11 +1,12 @@
 """How one provider wants a request: marks, cache key, thinking switch, names of fields. Pure; sends nothing."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from bot.model.marks import Place, places
-from bot.types.capabilities import Capabilities
-from bot.types.prompt import Message, Request
+from bot.types.capabilities import Capabilities, JsonMode
+from bot.types.prompt import Message, Request, Shape
 
 MARKS: Mapping[str, Mapping[str, object]] = {
     "breakpoint": {"prompt_cache_breakpoint": {"mode": "explicit"}},
@@ -55,6 +56,8 @@ class Dialect:
         if can.marks == "breakpoint":
             # Without it the newest message is marked by the server itself, in one-off requests too, at the write price.
             body["prompt_cache_options"] = {"mode": "explicit"}
+        if request.shape is not None and can.json_mode != "none":
+            body["response_format"] = _response_format(request.shape, can.json_mode)
         return body | dict(can.thinking_on if self.thinking else can.thinking_off)
 
     def headers(self, request: Request) -> dict[str, str]:
@@ -70,6 +73,14 @@ class Dialect:
 
 PLAIN = Dialect()
 """The common form, for servers that nothing is known of."""
+
+
+def _response_format(shape: Shape, mode: JsonMode) -> dict[str, object]:
+    """How a request asks for an answer of that shape."""
+    if mode == "object":
+        return {"type": "json_object"}
+    schema = {"name": shape.name, "strict": True, "schema": json.loads(shape.schema)}
+    return {"type": "json_schema", "json_schema": schema}
 
 
 def _in_parts(

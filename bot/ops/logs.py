@@ -38,7 +38,7 @@ class Logs:
 
     def __init__(
         self,
-        folder: Path,
+        folder: Path | None,
         options: LogFile,
         now: Callable[[], int],
         secrets: Sequence[str] = (),
@@ -46,11 +46,10 @@ class Logs:
     ) -> None:
         """Open `folder`/nuan.jsonl; `now` gives ms since 1970 UTC, `stream` gets the pretty lines.
 
-        Raises OSError when the folder or the file cannot be made.
+        Without a folder there are those alone: for a process beside the one that answers. Raises OSError when the
+        folder or the file cannot be made.
         """
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        folder.chmod(0o700)
-        self._file = _PrivateFile(folder / "nuan.jsonl", options)
+        self._file = _opened(folder, options) if folder is not None else None
         self._redactor = Redactor(secrets)
         self.log: Log = structlog.wrap_logger(
             _Outputs(self._file, stream),
@@ -69,7 +68,8 @@ class Logs:
     def close(self) -> None:
         """Write nothing more; closing twice does nothing."""
         logging.getLogger().removeHandler(self._foreign)
-        self._file.close()
+        if self._file is not None:
+            self._file.close()
 
 
 class _Line:
@@ -100,15 +100,16 @@ class _Line:
 class _Outputs:
     """Where records end: the file, and the stream if there is one. Named like the levels, as structlog calls it."""
 
-    def __init__(self, file: "_PrivateFile", stream: TextIO | None) -> None:
+    def __init__(self, file: "_PrivateFile | None", stream: TextIO | None) -> None:
         self._file = file
         self._stream = stream
         self._pretty = structlog.dev.ConsoleRenderer(colors=stream is not None and stream.isatty(), sort_keys=False)
 
     def info(self, **line: object) -> None:
         """Write one clean record, never two lines."""
-        record = one_line(json.dumps(line, ensure_ascii=False, separators=(",", ":")))
-        self._file.handle(logging.makeLogRecord({"msg": record}))
+        if self._file is not None:
+            record = one_line(json.dumps(line, ensure_ascii=False, separators=(",", ":")))
+            self._file.handle(logging.makeLogRecord({"msg": record}))
         if self._stream is not None:
             shown = {name: one_line(value) if isinstance(value, str) else value for name, value in line.items()}
             with contextlib.suppress(OSError):  # a terminal that is gone is no reason to stop
@@ -135,6 +136,12 @@ class _PrivateFile(RotatingFileHandler):
         if not self._told:
             self._told = True
             print(f"nuan: the log cannot be written: {sys.exception()}", file=sys.stderr)  # noqa: T201
+
+
+def _opened(folder: Path, options: LogFile) -> _PrivateFile:
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    folder.chmod(0o700)
+    return _PrivateFile(folder / "nuan.jsonl", options)
 
 
 class _Foreign(logging.Handler):

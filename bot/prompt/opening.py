@@ -1,34 +1,45 @@
 """The opening block: where we are, who is here, and the warm boot. Pure; frozen once it is logged."""
 
-from bot.prompt.warmboot import Words, fit, sections
+from collections.abc import Callable
+from dataclasses import replace
+
+from bot.prompt.fitting import Render, fit
+from bot.prompt.people import people
+from bot.prompt.since import Words, since
+from bot.prompt.topic import topic_line
+from bot.prompt.warmboot import sections
 from bot.text.clean import as_data, clean
 from bot.text.dates import DayWords
 from bot.text.estimate import estimate_tokens
 from bot.types.memory import Memory
-from bot.types.opening import OpeningFacts
+from bot.types.opening import Opened, OpeningFacts
 from bot.types.people import Person
+
+Begin = Callable[[str, str], Render]
+"""What renders a warm boot by its template: whose it is, and how long they had not talked, in words."""
 
 PEOPLE = 8
 """How many of those present are named."""
 
 
-def opening(facts: OpeningFacts, words: Words, days: DayWords, limit: int) -> str:
+def opening(facts: OpeningFacts, words: Words, days: DayWords, begin: Begin, limit: int) -> Opened:
     """The whole block in at most about `limit` tokens; place and people always, memories as many as fit."""
     head = clean("\n".join(_head(facts, words)))
-    boot = boot_text(facts, words, days, limit - estimate_tokens(head))
-    return head + ("\n" + boot if boot else "")
+    paused = since(facts.last_at, facts.now, facts.tz, words)
+    known = people(facts, _plain, limit, estimate_tokens)
+    head = "\n".join(filter(None, (head, clean(known.text))))
+    rest = replace(facts, memories=tuple(each for each in facts.memories if each.id not in known.told))
+    left = limit - estimate_tokens(head + "\n")
+    told = fit(sections(rest, words, days), begin(facts.bot_name, paused), left, estimate_tokens)
+    if told is None:
+        return Opened(head, paused)
+    return Opened(f"{head}\n{clean(told.text)}", paused, told.sections)
 
 
 def present(facts: OpeningFacts, words: Words) -> str:
-    """All that small talk needs of it: who is here, and how to address them; at most one line."""
-    return clean("\n".join(_here(facts, words)))
-
-
-def boot_text(facts: OpeningFacts, words: Words, days: DayWords, limit: int) -> str:
-    """The warm boot alone, as `nuan boot` prints it; "" when there is nothing to tell."""
-    title = words("title", name=facts.bot_name)
-    text = fit(sections(facts, words, days), limit - estimate_tokens(title), estimate_tokens)
-    return clean(f"{title}\n{text}") if text else ""
+    """All that small talk needs of it: who is here, how to address them, and how long they had not talked; short."""
+    paused = since(facts.last_at, facts.now, facts.tz, words)
+    return clean("\n".join((*_here(facts, words), *((words("pause", since=paused),) if paused else ()))))
 
 
 def _head(facts: OpeningFacts, words: Words) -> list[str]:
@@ -39,7 +50,8 @@ def _head(facts: OpeningFacts, words: Words) -> list[str]:
         lines[0] += words("owner", owner=as_data(facts.owner))
     if facts.chat.scene:
         lines.append(words("scene", scene=as_data(facts.chat.scene)))
-    return lines + _here(facts, words)
+    about = [topic_line(facts.topic, words)] if facts.topic is not None else []
+    return lines + _here(facts, words) + about
 
 
 def _here(facts: OpeningFacts, words: Words) -> list[str]:

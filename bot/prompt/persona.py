@@ -72,7 +72,7 @@ def read_bootstraps(
     known = {file.name: _read(file) for file in files}
     skills = skill_list(persona.skills, _read(find("skills.txt")))
     identity = known.get(FULL[0], name).strip()
-    who = identity.splitlines()[0].replace(NAME_MARK, name) if identity else name
+    who = _who(identity, name)
 
     def prefix(parts: Iterable[str], tools: tuple[ToolSpec, ...]) -> Prefix:
         message = Message("system", "\n\n".join(part.strip() for part in parts).replace(NAME_MARK, name))
@@ -82,6 +82,16 @@ def read_bootstraps(
         prefix((system, *known.values(), *filter(None, (skills,))), tools), prefix((system, identity, rule), ()),
         PACED in known,
     )  # fmt: skip
+
+
+def read_who(persona: Persona, name: str) -> str:
+    """The first line of a persona's identity; its name where it has none."""
+    path = persona.folder / FULL[0]
+    return _who(_read(path).strip() if path.exists() else "", name)
+
+
+def _who(identity: str, name: str) -> str:
+    return identity.splitlines()[0].replace(NAME_MARK, name) if identity else name
 
 
 def persona_words(persona: Persona) -> str:

@@ -1,7 +1,7 @@
 """The skills of a persona: a Markdown file each, listed by name, read whole by a tool. Files are read at start only."""
 
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -79,12 +79,12 @@ def skill_list(skills: tuple[Skill, ...], heading: str) -> str:
     return "\n".join((heading.strip(), *(f"- {skill.name}: {skill.purpose}" for skill in skills))) if skills else ""
 
 
-def skill_tool(spec: ToolSpec, texts: Mapping[str, str]) -> Tool:
-    """The tool skill(name) over the texts by name: no name from the model ever becomes a path."""
+def skill_tool(spec: ToolSpec, texts: Callable[[ToolContext], Awaitable[Mapping[str, str]]]) -> Tool:
+    """The tool skill(name) over the texts by name of whoever nuan is there: no name from the model becomes a path."""
 
-    async def run(_: ToolContext, arguments: str) -> ToolAnswer:
+    async def run(context: ToolContext, arguments: str) -> ToolAnswer:
         asked = read_arguments(SkillArguments, arguments)
-        text = texts.get(unicodedata.normalize("NFC", asked.name.strip()))
+        text = (await texts(context)).get(unicodedata.normalize("NFC", asked.name.strip()))
         if text is None:
             raise ToolRefused("skill_unknown", as_data(clip(asked.name, NAME_CHARS)))
         return ToolAnswer(text)

@@ -1,103 +1,153 @@
-"""Waking up warm: typed memories and past talks as a short narrative, by template, without a model. Pure."""
+"""Waking up warm: typed memories, open tasks and past talks as the sections of a narrative, without a model. Pure."""
 
-from collections.abc import Callable, Iterable
+import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 
-from bot.text.clean import as_data
+from bot.prompt.once import once
+from bot.prompt.unfinished import Task, is_over, still, unfinished
 from bot.text.clip import clip
 from bot.text.dates import DayWords, local_day, relative_day
+from bot.text.pasttalks import TalkLine, Words, talk_lines
+from bot.types.commitment import Commitment
 from bot.types.memory import Memory
-from bot.types.opening import OpeningFacts
-
-Words = Callable[..., str]
-"""A text of the opening catalogue by key, filled with named values."""
+from bot.types.opening import Line, OpeningFacts, Section
 
 ALIVE = 0.5
 """Knowledge that nobody asked to keep is told while its vitality is above this (seed Warm Boot)."""
 
-KNOWLEDGE = 10
-"""How many such lines at most (seed Warm Boot: top 10)."""
+IDENTITIES, EMOTIONS, EVENTS, KNOWLEDGE = 50, 5, 7, 10
+"""How many lines of each at most (seed Warm Boot); of knowledge those with the most vitality."""
+
+TASKS = 10
+"""Open tasks that are told at most: of more of them nobody keeps track."""
 
 LINE_CHARS = 160
 """A longer memory is told in part; recall brings it whole."""
 
+WHOLE_CHARS = 60
+"""A part is at least so long, if it can end with a sentence or a clause: less would say nothing."""
 
-@dataclass(frozen=True, slots=True)
-class Section:
-    """A heading and its lines, the most important first; `share` is what it may take of the block when all are full."""
+SHARES = {"who": 0.14, "moods": 0.08, "events": 0.17, "knowledge": 0.33, "tasks": 0.13, "talks": 0.15}
+"""What each section may take when all are full; what was told to be kept takes most."""
 
-    heading: str
-    lines: tuple[str, ...]
-    share: float
+LIVING = ("knowledge", "experience")
+"""The kinds that are told while they live."""
+
+KEPT = 2.0
+"""What somebody asked to keep weighs so much; of whole numbers the lesser waits for the greater."""
+
+_SENTENCE = re.compile(r"[。！？!?；;\n]+[”」』\"')）]*|\.(?=\s|$)")
+_CLAUSE = re.compile(r"[，,、：:]")
 
 
 def sections(facts: OpeningFacts, words: Words, days: DayWords) -> tuple[Section, ...]:
-    """The narrative's sections in the order they are read, empty ones dropped."""
-    today = local_day(facts.now, facts.tz)
+    """The narrative's sections in the order they are read, each in the order of what happened, the last first.
 
-    def day(at: int) -> str:
-        return relative_day(local_day(at, facts.tz), today, days)
+    Past talks come as they were selected. Empty ones are dropped; what one section tells no other does.
+    """
+    teller = _Teller(facts, days)
+    told = [memory for memory in facts.memories if not memory.slot]
+    kept = [memory for memory in told if memory.kept]
+    rest = [memory for memory in told if not memory.kept]
+    tasks, busy = _tasks(facts, teller)
+    events = [memory for memory in _kind(rest, "event") if memory.id not in busy]
+    who = (Line(clip(facts.who, LINE_CHARS)), *_lines(teller, _kind(rest, "identity")[:IDENTITIES]))
+    talks = talk_lines(facts.dialogues, (facts.now, facts.tz), words, days)
+    found = (
+        Section("who", SHARES["who"], who),
+        Section("moods", SHARES["moods"], _lines(teller, _kind(rest, "emotion")[:EMOTIONS])),
+        Section("events", SHARES["events"], _lines(teller, events[:EVENTS])),
+        Section("knowledge", SHARES["knowledge"], _lines(teller, _latest((*kept, *_alive(facts, rest))))),
+        Section("tasks", SHARES["tasks"], tasks),
+        Section("talks", SHARES["talks"], tuple(map(teller.talk, talks))),
+    )
+    return once(found)
 
-    def who(memory: Memory) -> str:
-        return as_data(facts.names.get(memory.owner_id or 0, "")) or words("me")
 
-    def line(key: str, memory: Memory) -> str:
-        text = as_data(clip(memory.text, LINE_CHARS))
-        return words(
-            key if memory.teller_id else "own_line", id=memory.id, who=who(memory), text=text,
-            tag=as_data(memory.emotion) or "…", day=day(memory.observed_at),
+def excerpt(text: str, most: int = LINE_CHARS) -> str:
+    """The text, or of a long one its first sentences and "…": a part that ends in the middle may say the contrary."""
+    if len(text) <= most:
+        return text
+    for ends in (_SENTENCE, _CLAUSE):
+        cut = max((match.end() for match in ends.finditer(text, 0, most) if match.end() >= WHOLE_CHARS), default=0)
+        if cut:
+            return text[:cut].rstrip() + "…"
+    return clip(text, most)
+
+
+@dataclass(frozen=True, slots=True)
+class _Teller:
+    """Says who, what and when."""
+
+    facts: OpeningFacts
+    days: DayWords
+
+    def day(self, at: int) -> str:
+        facts = self.facts
+        return relative_day(local_day(at, facts.tz), local_day(facts.now, facts.tz), self.days)
+
+    def who(self, person: int | None) -> str:
+        return self.facts.names.get(person, "?") if person else ""
+
+    def memory(self, memory: Memory, weight: float = 0.0) -> Line:
+        return Line(
+            excerpt(memory.text), memory.id, self.who(memory.teller_id), memory.emotion, memory.emotion_value,
+            self.day(memory.observed_at), at=memory.observed_at, weight=weight, memory=memory.id,
         )  # fmt: skip
 
-    told = [memory for memory in facts.memories if not memory.slot]
-    asked = [memory for memory in told if memory.asked]
-    rest = [memory for memory in told if not memory.asked]
+    def task(self, memory: Memory, task: Task) -> Line:
+        who, text = self.who(memory.teller_id), excerpt(memory.text)
+        return self._due(Line(text, memory.id, who, memory=memory.id), memory.observed_at, task.due)
+
+    def commitment(self, promised: Commitment) -> Line:
+        line = Line(excerpt(promised.text), 0, self.who(promised.owner_id), commitment=promised.id)
+        return self._due(line, promised.made_at, promised.due_at)
+
+    def talk(self, talks: TalkLine) -> Line:
+        return Line(talks.text, day=talks.head, at=talks.at, dialogues=talks.talks)
+
+    def _due(self, line: Line, at: int, due: int | None) -> Line:
+        over = due is not None and is_over(due, self.facts.now, self.facts.tz)
+        return Line(
+            line.text, line.id, line.who, day=self.day(at), due="" if due is None else self.day(due), over=over, at=at,
+            weight=0.0 if due is None or over else 1.0, memory=line.memory, commitment=line.commitment,
+        )  # fmt: skip
+
+
+def _tasks(facts: OpeningFacts, teller: _Teller) -> tuple[tuple[Line, ...], set[int]]:
+    """What is still to be done, the day that comes first ahead, and the numbers of the memories that tell of it."""
+    found = [(promised.due_at, promised.made_at, teller.commitment(promised)) for promised in facts.commitments]
+    busy: set[int] = set()
+    for memory in facts.memories:
+        if memory.kind != "event" or memory.slot:
+            continue
+        task = unfinished(memory.text, memory.observed_at, memory.created_at, facts.tz)
+        if task is not None and still(task, memory.observed_at, facts.now, facts.tz):
+            found.append((task.due, memory.observed_at, teller.task(memory, task)))
+            busy.add(memory.id)
+    found.sort(key=lambda one: (one[0] is None, one[0] or 0, -one[1]))
+    lines = tuple(line for _, _, line in found[:TASKS])
+    return lines, busy & {line.memory for line in lines}
+
+
+def _alive(facts: OpeningFacts, rest: Iterable[Memory]) -> list[Memory]:
+    """The knowledge with the most vitality, all of it above one half."""
     vital = facts.vitality
-    alive = sorted(
-        (m for m in rest if m.kind in ("knowledge", "experience") and vital.get(m.id, 1.0) > ALIVE),
-        key=lambda memory: (-vital.get(memory.id, 1.0), -memory.id),
-    )[:KNOWLEDGE]
-    found = (
-        Section(words("who"), ("- " + facts.who, *_lines(line, "known_line", rest, "identity")), 0.15),
-        Section(words("mood"), _lines(line, "mood_line", rest, "emotion"), 0.1),
-        Section(words("happened"), _lines(line, "event_line", rest, "event"), 0.2),
-        Section(words("known"), tuple(line("known_line", m) for m in (*asked, *alive)), 0.35),
-        Section(
-            words("dialogue"),
-            tuple(
-                words("dialogue_line", day=day(d.ended_at), text=as_data(d.summary)) for d in reversed(facts.dialogues)
-            ),
-            0.2,
-        ),
-    )
-    return tuple(section for section in found if section.lines)
+    alive = [m for m in rest if m.kind in LIVING and vital.get(m.id, 1.0) > ALIVE]
+    return sorted(alive, key=lambda memory: (-vital.get(memory.id, 1.0), -memory.id))[:KNOWLEDGE]
 
 
-def _lines(line: Callable[[str, Memory], str], key: str, memories: Iterable[Memory], kind: str) -> tuple[str, ...]:
-    return tuple(line(key, memory) for memory in memories if memory.kind == kind)
+def _kind(memories: Iterable[Memory], kind: str) -> list[Memory]:
+    return _latest(memory for memory in memories if memory.kind == kind)
 
 
-def fit(found: tuple[Section, ...], limit: int, cost: Callable[[str], int]) -> str:
-    """The sections as text of at most `limit` tokens.
+def _latest(memories: Iterable[Memory]) -> list[Memory]:
+    return sorted(memories, key=lambda memory: (-memory.observed_at, -memory.id))
 
-    Each section first takes lines up to its share; what is left goes to the largest share first: what was told to be
-    kept.
-    """
-    kept: dict[str, list[str]] = {section.heading: [] for section in found}
-    left = limit - sum(cost(section.heading) for section in found)
-    by_weight = sorted(found, key=lambda section: -section.share)
-    for shared in (True, False):
-        for section in found if shared else by_weight:
-            room = min(left, int(limit * section.share)) if shared else left
-            mine = kept[section.heading]
-            for text in section.lines:
-                price = cost(text)
-                if price <= room and text not in mine:
-                    room -= price
-                    left -= price
-                    mine.append(text)
-    parts = [
-        "\n".join((section.heading, *(line for line in section.lines if line in kept[section.heading])))
-        for section in found
-        if kept[section.heading]
-    ]
-    return "\n".join(parts)
+
+def _lines(teller: _Teller, memories: Iterable[Memory]) -> tuple[Line, ...]:
+    """What somebody asked to keep weighs more than the rest, whenever it was."""
+    vital = teller.facts.vitality
+    weights = ((m, KEPT if m.kept else min(vital.get(m.id, 0.0), 0.99) if m.kind in LIVING else 0.0) for m in memories)
+    return tuple(teller.memory(memory, weight) for memory, weight in weights)

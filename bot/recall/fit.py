@@ -88,13 +88,13 @@ def without_common(question: Question, matches: Matches) -> Matches:
 
 def weighed(question: Question, matches: Matches) -> dict[str, float]:
     """The question's terms with what each tells among what the audience sees; the rarest TERMS, the rarest first."""
-    figures = {each.term: _weight(question, matches, each) for each in matches.postings if each.docs}
+    figures = {each.term: _weight(question, matches, each) for each in matches.postings if each.holding}
     best = sorted(figures, key=lambda term: -figures[term])[:TERMS]
     return {term: figures[term] for term in best}
 
 
 def _weight(question: Question, matches: Matches, posting: Posting) -> float:
-    return question.weights[posting.term] * rarity(len(posting.docs), matches.count) if posting.docs else 0.0
+    return question.weights[posting.term] * rarity(posting.holding, matches.count) if posting.holding else 0.0
 
 
 def rarity(holding: int, count: int) -> float:

@@ -8,8 +8,9 @@ import sqlite3
 from bot.store.changes import goes_on
 from bot.store.database import Database
 from bot.store.events import EVENT, VISIBLE, event_of
-from bot.store.forgetting import Forgetting, forget, purge_now
+from bot.store.forgetting import Forgetting, forget
 from bot.store.keeping import Receipt
+from bot.store.purging import purge_now
 from bot.store.rows import marks
 from bot.store.unnoting import Shelf
 from bot.store.voiding import fail

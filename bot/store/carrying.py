@@ -96,7 +96,7 @@ class Carrying:
              "ORDER BY chat.id, current DESC, 4", ()),
             (f"SELECT owner_id, chat_id, {columns} FROM memory WHERE {kept}{own} ORDER BY id", params),
             ("SELECT owner_id, chat_id, id, summary, made_by, names, started_at, ended_at, created_at, tier FROM "
-             f"digest WHERE summary <> ''{own} ORDER BY id", params),
+             f"digest WHERE summary <> '' AND session_id IS NOT NULL{own} ORDER BY id", params),
             ("SELECT person_id, chat_id FROM member JOIN chat ON chat.id = chat_id WHERE kind = 'dm' "
              "ORDER BY seen_at, chat_id", ()),
             ("SELECT (SELECT value FROM meta WHERE key = 'house'), (SELECT seq FROM sqlite_sequence WHERE name = "

@@ -13,12 +13,16 @@ from bot.store.database import Database
 from bot.store.deleting import delete, elsewhere, end
 from bot.store.events import Effect, Happened, finish
 from bot.store.feedback import react
+from bot.store.forgetting import undigest
 from bot.store.indexing import index_lines, index_memory
 from bot.store.keeping import store_memory
 from bot.store.merges import drop_merges
 from bot.store.moving import gone, migrate, titled
+from bot.store.promising import reread
 from bot.store.quoting import QUOTED
+from bot.store.reminding import drop_reminders
 from bot.store.rows import MEMORY, memory_of
+from bot.store.sorting import sort_memory
 from bot.store.unnoting import Shelf
 from bot.text.fold import fold
 from bot.types.duration import DAY_MS
@@ -132,7 +136,10 @@ def edit(db: sqlite3.Connection, happened: Happened, shelf: Shelf) -> Effect:
         return UNTOLD
     db.execute("UPDATE event SET text = ? WHERE id = ?", (incoming.text, row[0]))
     index_lines(db, (row[0],))
+    drop_reminders(db, (row[0],), "edited", at=happened.at)
     amend(db, shelf, row[0], row[2], incoming.text)
+    undigest(db, {row[0]}, happened.at)
+    reread(db, row[0], incoming.text)
     return Effect("change" if row[3] else "", queued=True)
 
 
@@ -158,6 +165,7 @@ def revise(
                 "UPDATE memory SET text = ?, folded = ?, original = '', updated_at = ? WHERE id = ?",
                 (text, fold(text), at, number),
             )
+            sort_memory(db, number)
             index_memory(db, number)
     if revision.told != edited.text:
         amend(db, shelf, edited.event_id, edited.text, revision.told)

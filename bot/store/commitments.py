@@ -1,15 +1,25 @@
-"""What people promised and still have to do. Every read takes an audience and filters in the query."""
+"""What people promised and still have to do. Every read takes an audience and filters in the query.
+
+How a promise gets in and out with the messages it came from is in bot/store/promising.py.
+"""
 
 import sqlite3
 from typing import cast
 
 from bot.store.database import Database
+from bot.store.rows import marks
+from bot.text.alike import alike, core
 from bot.text.fold import fold
 from bot.types.commitment import Commitment, CommitmentSource, CommitmentState, NewCommitment
 from bot.types.memory import Visibility
 from bot.types.people import Audience
 
 _COLUMNS = "SELECT id, owner_id, chat_id, visibility, text, state, made_at, due_at, source, updated_at FROM commitment "
+
+MOST_OPEN = 100
+"""Open promises of one person in one place; whoever makes more breaks the oldest."""
+
+ENDED: tuple[CommitmentState, ...] = ("done", "failed")
 
 
 class Commitments:
@@ -26,34 +36,146 @@ class Commitments:
         )
         return tuple(commitment_of(row) for row in reversed(rows))
 
+    async def owned(self, owner_id: int, audience: Audience) -> tuple[Commitment, ...]:
+        """What that person promised and this audience may see, ended ones too as long as they are kept, oldest first.
+
+        What was dropped has no text any more, and is not among them.
+        """
+        where, params = visible_commitment(audience)
+        rows = await self._database.rows(
+            f"{_COLUMNS}WHERE owner_id = ? AND text <> '' AND {where} ORDER BY id", (owner_id, *params)
+        )
+        return tuple(commitment_of(row) for row in rows)
+
+    async def settle(self, number: int, owner_id: int, state: CommitmentState, at: int) -> bool:
+        """Its owner says how it stands; False when they have none of that number."""
+        return await self._database.write(lambda db: settle(db, number, owner_id, state, at))
+
+    async def drop(self, number: int, owner_id: int, at: int) -> bool:
+        """Its owner wants it gone: the words go at once, and nothing read later brings it back."""
+        return await self._database.write(lambda db: drop(db, number, owner_id, at))
+
+    async def tidy(self, before: int, at: int) -> int:
+        """What nobody spoke of since `before`, ms, though it was due, is broken, and what ended before then is deleted.
+
+        Returns how many rows that were.
+        """
+        return await self._database.write(lambda db: tidy(db, before, at))
+
 
 def store_commitment(db: sqlite3.Connection, new: NewCommitment, at: int) -> int:
-    """Verb part: store a commitment and its source edges, or find the one that is open already; its number."""
-    folded = fold(new.text)
-    same = db.execute(
-        "SELECT id FROM commitment WHERE owner_id = ? AND folded = ? AND visibility = ? AND ended_at IS NULL "
-        "AND (visibility <> 'chat' OR chat_id = ?)",
-        (new.owner_id, folded, new.visibility, new.chat_id),
-    ).fetchone()
+    """Verb part: store a commitment and its source edges, or find the one that says the same; its number.
+
+    The one that is open gets what the new one says more: its words, a day. One that ended stays as it is when this is
+    only read later off what was said before its end.
+    """
+    known = _same_place(db, new)
+    same = next((row for row in known if row[4] is None and _says(row, new)), None)
+    if same is None:
+        ended = next((row for row in known if row[4] is not None and _is_over(db, row, new)), None)
+        if ended is not None:
+            return cast("int", ended[0])
     if same is not None:
         number = cast("int", same[0])
+        text = new.text if core(new.text) > core(str(same[1])) else str(same[1])
+        # Spoken of when it was said: a digest may read it much later.
         db.execute(
-            "UPDATE commitment SET due_at = coalesce(?, due_at), updated_at = ? WHERE id = ?", (new.due_at, at, number)
+            "UPDATE commitment SET text = ?, folded = ?, due_at = coalesce(?, due_at), "
+            "updated_at = max(updated_at, ?) WHERE id = ?",
+            (text, fold(text), new.due_at, new.made_at, number),
         )
     else:
-        number = cast(
-            "int",
-            db.execute(
-                "INSERT INTO commitment (owner_id, chat_id, visibility, text, folded, due_at, source, made_at, "
-                "updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                (new.owner_id, new.chat_id, new.visibility, new.text, folded, new.due_at, new.source, new.made_at, at),
-            ).lastrowid,
-        )
+        number = _insert(db, new)
+        _make_room(db, [row for row in known if row[4] is None], at)
     db.executemany(
         "INSERT OR IGNORE INTO edge (kind, derived_id, event_id) VALUES ('commitment', ?, ?)",
         [(number, event) for event in new.event_ids],
     )
     return number
+
+
+def _same_place(db: sqlite3.Connection, new: NewCommitment) -> list[tuple[object, ...]]:
+    """What the same person promised to the same audience: number, words, folded, state, and when it ended."""
+    return db.execute(
+        "SELECT id, text, folded, state, ended_at FROM commitment WHERE owner_id = ? AND visibility = ? "
+        "AND (visibility <> 'chat' OR chat_id = ?) ORDER BY id DESC",
+        (new.owner_id, new.visibility, new.chat_id),
+    ).fetchall()
+
+
+def _says(row: tuple[object, ...], new: NewCommitment) -> bool:
+    return row[2] == fold(new.text) or alike(str(row[1]), new.text)
+
+
+def _is_over(db: sqlite3.Connection, row: tuple[object, ...], new: NewCommitment) -> bool:
+    """Whether the new one is only this ended one, read once more."""
+    if row[1] and cast("int", row[4]) >= new.made_at and _says(row, new):
+        return True
+    if not new.event_ids or (row[1] and not _says(row, new)):
+        return False
+    found = db.execute(
+        f"SELECT 1 FROM edge WHERE kind = 'commitment' AND derived_id = ? AND event_id IN ({marks(new.event_ids)})",
+        (row[0], *new.event_ids),
+    )
+    return found.fetchone() is not None
+
+
+def _insert(db: sqlite3.Connection, new: NewCommitment) -> int:
+    return cast(
+        "int",
+        db.execute(
+            "INSERT INTO commitment (owner_id, chat_id, visibility, text, folded, due_at, source, made_at, updated_at) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (new.owner_id, new.chat_id, new.visibility, new.text, fold(new.text), new.due_at, new.source, new.made_at,
+             new.made_at),
+        ).lastrowid,
+    )  # fmt: skip
+
+
+def _make_room(db: sqlite3.Connection, others: list[tuple[object, ...]], at: int) -> None:
+    for row in others[MOST_OPEN - 1 :]:
+        db.execute("UPDATE commitment SET state = 'failed', ended_at = ? WHERE id = ?", (at, row[0]))
+
+
+def settle(db: sqlite3.Connection, number: int, owner_id: int, state: CommitmentState, at: int) -> bool:
+    """Verb part: how an own promise stands now; one that is open again counts from now."""
+    ended = at if state in ENDED else None
+    return bool(
+        db.execute(
+            "UPDATE commitment SET state = ?, updated_at = ?, ended_at = ? WHERE id = ? AND owner_id = ? "
+            "AND text <> ''",
+            (state, at, ended, number, owner_id),
+        ).rowcount
+    )
+
+
+def drop(db: sqlite3.Connection, number: int, owner_id: int, at: int) -> bool:
+    """Verb: the words are gone; the empty row is kept so that no digest of the same lines brings them back."""
+    return bool(
+        db.execute(
+            "UPDATE commitment SET text = '', folded = '', state = 'failed', updated_at = ?1, ended_at = ?1 "
+            "WHERE id = ?2 AND owner_id = ?3 AND text <> ''",
+            (at, number, owner_id),
+        ).rowcount
+    )
+
+
+def tidy(db: sqlite3.Connection, before: int, at: int) -> int:
+    """Verb: as `Commitments.tidy`; what was due later than it was spoken of last counts from then."""
+    old = [cast("int", row[0]) for row in db.execute("SELECT id FROM commitment WHERE ended_at < ?", (before,))]
+    delete(db, old)
+    broken = db.execute(
+        "UPDATE commitment SET state = 'failed', ended_at = ?1 WHERE ended_at IS NULL "
+        "AND max(updated_at, coalesce(due_at, 0)) < ?2",
+        (at, before),
+    ).rowcount
+    return len(old) + broken
+
+
+def delete(db: sqlite3.Connection, numbers: list[int]) -> None:
+    """Verb part: these rows and their edges are gone."""
+    db.executemany("DELETE FROM edge WHERE kind = 'commitment' AND derived_id = ?", [(each,) for each in numbers])
+    db.executemany("DELETE FROM commitment WHERE id = ?", [(each,) for each in numbers])
 
 
 def visible_commitment(audience: Audience) -> tuple[str, tuple[object, ...]]:

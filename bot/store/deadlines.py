@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from bot.store.database import Database
 from bot.store.documents import drop, forget_terms
 from bot.store.heartbeats import FREE_AT
+from bot.store.reminding import tidy_reminders
+from bot.store.rolled import drop_old
 from bot.store.windows import end_windows
 
 NEXT = f"""SELECT min(due) FROM (
@@ -17,6 +19,8 @@ NEXT = f"""SELECT min(due) FROM (
     UNION ALL SELECT min(due_at) FROM joining WHERE due_at > ?1
     UNION ALL SELECT min(purge_at) FROM memory WHERE purge_at > ?1
     UNION ALL SELECT min(due_at) FROM rewriting WHERE due_at > ?1
+    UNION ALL SELECT min(roll_at) FROM digest WHERE roll_at > ?1
+    UNION ALL SELECT min(due_at) FROM reminder WHERE ended_at IS NULL AND due_at > ?1
     UNION ALL SELECT min(max(due_at, {FREE_AT})) FROM heartbeat WHERE max(due_at, {FREE_AT}) > ?1
     UNION ALL SELECT CAST(value AS INTEGER) FROM meta WHERE key IN ('tidy_at', 'life_at')
         AND CAST(value AS INTEGER) > ?1)"""
@@ -34,6 +38,8 @@ DUE = f"""SELECT 'event' AS kind, chat_id FROM event INDEXED BY event_queue
     UNION ALL SELECT 'heartbeat', 0 WHERE EXISTS (SELECT 1 FROM heartbeat WHERE max(due_at, {FREE_AT}) <= ?1)
     UNION ALL SELECT 'join', chat_id FROM joining WHERE due_at <= ?1
     UNION ALL SELECT 'rewrite', memory_id FROM rewriting WHERE due_at <= ?1
+    UNION ALL SELECT 'roll', chat_id FROM digest WHERE roll_at <= ?1 GROUP BY chat_id
+    UNION ALL SELECT 'reminder', 0 WHERE EXISTS (SELECT 1 FROM reminder WHERE ended_at IS NULL AND due_at <= ?1)
     UNION ALL SELECT 'purge', 0 WHERE EXISTS (SELECT 1 FROM memory WHERE purge_at <= ?1)
     UNION ALL SELECT 'tidy', 0
         WHERE coalesce((SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'tidy_at'), 0) <= ?1
@@ -55,12 +61,13 @@ class Farthest:
 
 @dataclass(frozen=True, slots=True)
 class Retention:
-    """The instants, ms, before which delivery ids, transcript texts and logs of closed sessions are dropped."""
+    """The instants, ms, before which delivery ids, transcript texts, logs of closed sessions and talks are dropped."""
 
     ids_before: int
     transcript_before: int
     logs_before: int
     next_at: int
+    talks_before: int = 0
 
 
 class Deadlines:
@@ -146,12 +153,16 @@ def tidy(db: sqlite3.Connection, retention: Retention) -> None:
         f"UPDATE event SET text = '', quote = '', name = '', hidden = 'old' WHERE {old}", (retention.transcript_before,)
     )
     drop(db, "line", (number for (number,) in gone))
+    drop_old(db, retention.talks_before)
     forget_terms(db)
     db.execute("DELETE FROM attachment WHERE event_id IN (SELECT id FROM event WHERE hidden = 'old')")
     _untold(db, retention)
     closed = "SELECT id FROM session WHERE state = 'closed' AND closed_at < ?"
     logs = f"SELECT entry.id FROM entry JOIN epoch ON epoch.id = epoch_id WHERE session_id IN ({closed})"
-    db.execute(f"DELETE FROM edge WHERE kind IN ('entry', 'told') AND derived_id IN ({logs})", (retention.logs_before,))
+    db.execute(
+        f"DELETE FROM edge WHERE kind IN ('entry', 'told', 'recount') AND derived_id IN ({logs})",
+        (retention.logs_before,),
+    )
     db.execute(f"DELETE FROM entry WHERE id IN ({logs})", (retention.logs_before,))
     db.execute("DELETE FROM effect WHERE at < ?", (retention.ids_before,))
     over = "state NOT IN ('pending', 'sending') AND coalesce(sent_at, due_at) < ?"
@@ -161,6 +172,7 @@ def tidy(db: sqlite3.Connection, retention: Retention) -> None:
         (retention.ids_before,),
     )
     db.execute(f"DELETE FROM outbox WHERE {over}", (retention.ids_before,))
+    tidy_reminders(db, retention.ids_before, retention.ids_before)
     db.execute(
         "INSERT INTO meta (key, value) VALUES ('tidy_at', ?1) ON CONFLICT (key) DO UPDATE SET value = ?1",
         (str(retention.next_at),),
@@ -170,5 +182,5 @@ def tidy(db: sqlite3.Connection, retention: Retention) -> None:
 def _untold(db: sqlite3.Connection, retention: Retention) -> None:
     """Of old turns nobody knows any more what they were told, under which ids they went, and how they were liked."""
     turns = "SELECT id FROM turn WHERE asked_at < ? AND state NOT IN ('asked', 'answered')"
-    for table in ("brought", "turn_memory", "feedback", "sent"):
+    for table in ("brought", "turn_memory", "feedback", "sent", "section_round"):
         db.execute(f"DELETE FROM {table} WHERE turn_id IN ({turns})", (retention.transcript_before,))

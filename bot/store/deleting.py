@@ -3,6 +3,7 @@
 import sqlite3
 from typing import cast
 
+from bot.store.addressing import addresses
 from bot.store.copies import passed_on
 from bot.store.documents import drop, forget_terms
 from bot.store.events import finish
@@ -10,6 +11,8 @@ from bot.store.forgetting import hide, logs_of, replies, undigest
 from bot.store.ledger import charge
 from bot.store.merges import drop_merges, scrub_merges
 from bot.store.outbox import withdraw
+from bot.store.promising import unpromise
+from bot.store.reminding import drop_reminders, reminded
 from bot.store.sessions import drop_log
 from bot.store.unnoting import Bury, Shelf, Unsaid, unnote
 
@@ -31,7 +34,7 @@ def delete(db: sqlite3.Connection, chat_id: int, target: str, at: int, shelf: Sh
 def erase(db: sqlite3.Connection, said: dict[int, str], at: int, shelf: Shelf) -> None:
     """Verb part: these lines (id: text) are gone with everything made from them."""
     texts = {text for text in said.values() if text}
-    gone_ids = set(said) | _receipts(db, set(said))
+    gone_ids = set(said) | _receipts(db, set(said)) | addresses(db, said) | reminded(db, set(said))
     stale = logs_of(db, gone_ids) | _own_logs(db, set(said))
     for text in sorted(texts) if len(said) == 1 else (None,):
         gone_ids |= replies(db, text, set(said), stale)
@@ -41,6 +44,8 @@ def erase(db: sqlite3.Connection, said: dict[int, str], at: int, shelf: Shelf) -
     hide(db, gone_ids, "deleted")
     finish(db, tuple(sorted(gone_ids)), "done", "deleted")
     undigest(db, gone_ids, at)
+    unpromise(db, gone_ids)
+    drop_reminders(db, gone_ids, "deleted", at)
     _forget(db, gone_ids, at, shelf.bury)
     for number in sorted(gone_ids):
         reply = "turn_id = (SELECT turn_id FROM event WHERE id = ?1 AND kind = 'bot')"

@@ -24,7 +24,7 @@ class Doc:
 
     `scope` is who may see it (`scope_of`), `person_id` whose words or whose memory it is (None: nuan's), `at` when it
     happened, ms. Of a line, `talk` is the number of the first one of the same talk, and `place` counts the lines of
-    its chat.
+    its chat. `section` is where a memory belongs, "" for what is searched always.
     """
 
     kind: FindingKind
@@ -36,6 +36,7 @@ class Doc:
     text: str
     talk: int = 0
     place: int = 0
+    section: str = ""
 
 
 def scope_of(visibility: Visibility, owner_id: int | None, chat_id: int) -> str:
@@ -61,9 +62,20 @@ def put(db: sqlite3.Connection, doc: Doc) -> None:
     if not terms:
         return
     number = db.execute(
-        "INSERT INTO doc (kind, ref, scope, chat_id, person_id, at, talk, place, length) "
-        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        (doc.kind, doc.ref, doc.scope, doc.chat_id, doc.person_id, doc.at, doc.talk, doc.place, len(terms)),
+        "INSERT INTO doc (kind, ref, scope, chat_id, person_id, at, talk, place, length, section) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (
+            doc.kind,
+            doc.ref,
+            doc.scope,
+            doc.chat_id,
+            doc.person_id,
+            doc.at,
+            doc.talk,
+            doc.place,
+            len(terms),
+            doc.section,
+        ),
     ).lastrowid
     db.execute("INSERT INTO doc_text (rowid, scope, terms) VALUES (?, ?, ?)", (number, doc.scope, " ".join(terms)))
 

@@ -85,19 +85,23 @@ class Effect:
 Change = Callable[[sqlite3.Connection, Happened], Effect]
 Halt = Callable[[sqlite3.Connection, Accepted, Arrival], Accepted]
 Remark = Callable[[sqlite3.Connection, int, int, tuple[Signal, ...], int], None]
+Promise = Callable[[sqlite3.Connection, Accepted, Arrival], None]
 
 
 class Events:
     """The context bus on disk: what happened in each chat, and what of it still waits for an answer."""
 
-    def __init__(self, database: Database, lists: Lists, change: Change, halt: Halt, remark: Remark) -> None:
-        """`change`, `halt` and `remark` carry out, within the commit, what an event other than a message does to older
-        ones, what a command to stop does, and what a message lets on about the last reply.
+    def __init__(
+        self, database: Database, lists: Lists, change: Change, halt: Halt, remark: Remark, promise: Promise
+    ) -> None:  # fmt: skip
+        """`change`, `halt`, `remark` and `promise` carry out, within the commit, what an event but a message does to
+        older ones, what a command to stop does, what a message lets on about the last reply, and what it promises.
         """
         self._database = database
         self._change = change
         self._halt = halt
         self._remark = remark
+        self._promise = promise
         self._lists = lists
 
     async def accept(self, arrival: Arrival, decide: Callable[[Situation], Decision]) -> Accepted:
@@ -108,6 +112,7 @@ class Events:
             event = accepted.event
             if arrival.remarks and event is not None and event.person_id is not None:
                 self._remark(db, accepted.chat.id, event.person_id, arrival.remarks, arrival.situation.at)
+            self._promise(db, accepted, arrival)
             return self._halt(db, accepted, arrival)
 
         return await self._database.write(verb)

@@ -20,6 +20,10 @@ AROUND = 2
 MOST_DATED = 120
 """Documents of the times that a question asks about, the newest."""
 
+RARE = 16
+"""A term that so few documents hold finds them in every section: it is what the question is about (measured: 4 lost up
+to 1.4 points of recall, 8 up to .8, 16 none; 32 saves less)."""
+
 NOTE = """note.path || '#L' || note_chunk.first_line || CASE note_chunk.last_line WHEN note_chunk.first_line THEN ''
     ELSE '-' || note_chunk.last_line END || ': ' || note_chunk.text"""
 """A piece of a note as it is cited: notes/2026-05-02.md#L3-9 and what it says."""
@@ -153,14 +157,21 @@ def _postings(db: sqlite3.Connection, asking: Asking, terms: Sequence[str]) -> t
     if not held:
         return tuple(Posting(term, ()) for term in terms)
     # Never the other way round: SQLite would search the index once for each of the asker's memories.
-    joined = " CROSS JOIN doc ON doc.id = doc_text.rowid" if limits else ""
-    each = f"SELECT {{n}}, json_group_array(doc_text.rowid) FROM doc_text{joined} WHERE doc_text MATCH ?{limits}"
+    sections = ("", *asking.sections) if asking.sections else ()
+    joined = " CROSS JOIN doc ON doc.id = doc_text.rowid" if limits or sections else ""
+    docs = "json_group_array(doc_text.rowid)"
+    if sections:
+        docs = (
+            f"CASE WHEN count(*) <= {RARE} THEN {docs} ELSE {docs} FILTER (WHERE section IN ({_marks(sections)})) END"
+        )
+    each = f"SELECT {{n}}, count(*), {docs} FROM doc_text{joined} WHERE doc_text MATCH ?{limits}"
     rows = db.execute(
         " UNION ALL ".join(each.format(n=number) for number in range(len(terms))),
-        [value for term in terms for value in (f'scope : ({" OR ".join(held)}) AND terms : "{term}"', *values)],
-    )
-    found = {number: tuple(json.loads(docs)) for number, docs in rows}
-    return tuple(Posting(term, found[number]) for number, term in enumerate(terms))
+        [value for term in terms
+         for value in (*sections, f'scope : ({" OR ".join(held)}) AND terms : "{term}"', *values)],
+    )  # fmt: skip
+    found = {number: (count if sections else None, tuple(json.loads(some))) for number, count, some in rows}
+    return tuple(Posting(term, found[number][1], found[number][0]) for number, term in enumerate(terms))
 
 
 def _held(db: sqlite3.Connection, asking: Asking, kinds: Sequence[FindingKind]) -> list[str]:

@@ -12,6 +12,10 @@ from bot.store.documents import drop, forget_terms
 from bot.store.indexing import index_memory
 from bot.store.keeping import Receipt, confirm, done_before
 from bot.store.merges import drop_merges, scrub_merges
+from bot.store.promising import forget_promises
+from bot.store.purging import purge_now
+from bot.store.reminding import drop_reminders, forget_reminders, reminded
+from bot.store.rolled import retell
 from bot.store.said import said_in
 from bot.store.sessions import end_logs
 from bot.store.undoing import restore_replaced
@@ -53,13 +57,6 @@ class Forget:
     async def purge(self, now: int) -> int:
         """Delete the rows whose days for undo are over, and every trace of them in the files; how many."""
         return await purge_now(self._database, now)
-
-
-async def purge_now(database: Database, now: int) -> int:
-    """As `Forget.purge`; what was scrubbed besides is gone from the files with it."""
-    count = await database.write(lambda db: purge(db, now))
-    await database.truncate()
-    return count
 
 
 def forget(db: sqlite3.Connection, forgetting: Forgetting, receipt: Receipt, at: int, shelf: Shelf) -> str:
@@ -105,11 +102,14 @@ def _scrub(
     hidden = {number for text in memory.wordings for number in told[chats].echoing(text)}
     if memory.source != "tool" or memory.asked:
         hidden |= _sources(db, memory.id)
+    hidden |= reminded(db, hidden)
     stale = _stale_epochs(db, memory, hidden, chats)
     for text in memory.wordings:
         hidden |= replies(db, text, hidden, stale)
     unnote(db, shelf, Unsaid(frozenset(hidden), memory.wordings, chats, _whose(memory)), at)
     hide(db, hidden, "forgotten")
+    drop_reminders(db, hidden, "forgotten", at)
+    forget_reminders(db, memory.owner_id, lambda text: _repeats(memory, text), at)
     _derived(db, memory, hidden, at, at if forgetting.purge_at is None else forgetting.purge_at)
     for place in chats:
         _unsay(db, memory, place)
@@ -138,7 +138,8 @@ def _sources(db: sqlite3.Connection, memory_id: int) -> set[int]:
     """The very messages that it was told in; also one whose text is gone by its age may stand in a note."""
     rows = db.execute(
         "SELECT event.id FROM edge JOIN event ON event.id = edge.event_id WHERE edge.kind = 'memory' "
-        "AND edge.derived_id = ? AND event.hidden IN ('', 'old') AND event.kind = 'message'",
+        "AND edge.derived_id = ? AND event.hidden IN ('', 'old') "
+        "AND (event.kind = 'message' OR event.label = 'address')",
         (memory_id,),
     )
     return {cast("int", row[0]) for row in rows}
@@ -183,7 +184,9 @@ def logs_of(db: sqlite3.Connection, events: set[int]) -> set[int]:
         for number in events
         for row in db.execute(
             "SELECT entry.epoch_id FROM edge JOIN entry ON entry.id = edge.derived_id "
-            "WHERE edge.kind IN ('entry', 'told') AND edge.event_id = ?",
+            "WHERE edge.kind IN ('entry', 'told') AND edge.event_id = ?1 UNION SELECT entry.epoch_id FROM edge "
+            "JOIN edge AS log ON log.kind = 'recount' AND log.event_id = edge.derived_id "
+            "JOIN entry ON entry.id = log.derived_id WHERE edge.kind = 'digest' AND edge.event_id = ?1",
             (number,),
         )
     }
@@ -203,7 +206,7 @@ def undigest(db: sqlite3.Connection, events: set[int], at: int) -> None:
 
 def _empty(db: sqlite3.Connection, digest_id: int, session_id: int, at: int) -> None:
     db.execute("UPDATE digest SET summary = '' WHERE id = ?", (digest_id,))
-    drop(db, "digest", (digest_id,))
+    retell(db, digest_id)
     db.execute("UPDATE session SET digest_due_at = ? WHERE id = ?", (at, session_id))
 
 
@@ -233,12 +236,13 @@ def _derived(db: sqlite3.Connection, memory: Memory, hidden: set[int], at: int, 
             "SELECT kind, derived_id FROM edge WHERE event_id = ? AND kind IN ('digest', 'memory')", (number,)
         )
     }
-    for number, session_id, summary in db.execute(
-        "SELECT id, session_id, summary FROM digest WHERE owner_id IS ?1 OR chat_id = ?2",
-        (memory.owner_id, memory.chat_id),
-    ).fetchall():
+    for number, session_id, summary in _talks(db, memory, "session_id IS NOT NULL"):
         if ("digest", number) in from_it or _repeats(memory, summary):
             _empty(db, number, session_id, at)
+    for number, _, summary in _talks(db, memory, "session_id IS NULL"):
+        if _repeats(memory, summary):  # none of its talks says it, all together do
+            db.execute("UPDATE digest SET summary = '' WHERE id = ?", (number,))
+            drop(db, "digest", (number,))
     for number, text, original in db.execute(
         "SELECT id, text, original FROM memory WHERE id <> ?2 AND ((disabled_at IS NULL AND asked = 0) OR "
         "disabled_reason IN ('replaced', 'merged', 'archived')) AND "
@@ -253,6 +257,14 @@ def _derived(db: sqlite3.Connection, memory: Memory, hidden: set[int], at: int, 
             index_memory(db, number)
             drop_merges(db, number, at, purge_at)
     scrub_merges(db, hidden, (memory.owner_id, memory.chat_id), lambda text: _repeats(memory, text))
+    forget_promises(db, memory.owner_id, memory.chat_id, hidden, lambda text: _repeats(memory, text))
+
+
+def _talks(db: sqlite3.Connection, memory: Memory, which: str) -> list[tuple[int, int, str]]:
+    return db.execute(
+        f"SELECT id, session_id, summary FROM digest WHERE (owner_id IS ?1 OR chat_id = ?2) AND {which}",
+        (memory.owner_id, memory.chat_id),
+    ).fetchall()
 
 
 def _repeats(memory: Memory, line: str) -> bool:
@@ -272,16 +284,3 @@ def _unsay(db: sqlite3.Connection, memory: Memory, chat_id: int) -> None:
     for key, text in db.execute("SELECT key, result FROM effect WHERE result NOT IN ('', 'done')").fetchall():
         if _repeats(memory, text):
             db.execute("UPDATE effect SET result = '' WHERE key = ?", (key,))
-
-
-def purge(db: sqlite3.Connection, now: int) -> int:
-    """Verb: rows whose time is over are deleted, and the full-text index keeps nothing of them."""
-    gone = [cast("int", row[0]) for row in db.execute("SELECT id FROM memory WHERE purge_at <= ?", (now,))]
-    for number in gone:
-        drop_merges(db, number, now, now)
-        db.execute("DELETE FROM edge WHERE kind = 'memory' AND derived_id = ?", (number,))
-        db.execute("DELETE FROM turn_memory WHERE memory_id = ?", (number,))
-        db.execute("DELETE FROM memory WHERE id = ?", (number,))
-    if gone:
-        forget_terms(db)
-    return len(gone)

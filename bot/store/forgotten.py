@@ -5,14 +5,16 @@ from dataclasses import dataclass
 from typing import cast
 
 from bot.errors import StoreError
-from bot.store.forgetting import Forgetting, disable, hide, logs_of, purge, undigest
-from bot.store.indexing import index_digest, index_memory
+from bot.store.forgetting import Forgetting, disable, hide, logs_of, undigest
+from bot.store.indexing import index_memory
+from bot.store.purging import purge
+from bot.store.rolled import retell
 from bot.store.rows import MEMORY, memory_of
 from bot.store.sessions import drop_log
 from bot.store.tombstones import Tombstones
 from bot.store.unnoting import Shelf
 
-_COUNTED = ("memory", "event", "outbox")
+_COUNTED = ("memory", "event", "outbox", "digest")
 """Tables whose numbers are never given twice, not by a way back either."""
 
 
@@ -41,7 +43,7 @@ class Since:
             # A name that was replaced was not forgotten, and what was archived is only put away.
             numbers("SELECT id FROM memory WHERE disabled_at IS NULL OR disabled_reason IN ('replaced', 'archived')"),
             numbers("SELECT id FROM memory WHERE disabled_at IS NULL"),
-            numbers("SELECT id FROM digest WHERE summary = ''"),
+            numbers("SELECT id FROM digest WHERE session_id IS NOT NULL AND summary <> ''"),
             tuple((str(name), cast("int", seq)) for name, seq in db.execute("SELECT name, seq FROM sqlite_sequence")),
         )
 
@@ -57,9 +59,7 @@ def forget_again(
         _same_house(db, since)
         _hide(db, since, at)
         _undone(db, since)
-        for number in since.digests:
-            db.execute("UPDATE digest SET summary = '' WHERE id = ?", (number,))
-            index_digest(db, number)
+        _talks(db, since)
     gone = 0
     seqs = dict(since.last) if since is not None else {}
     last = max(seqs.get("memory", 0), tombstones.last)
@@ -77,6 +77,15 @@ def forget_again(
         most = max(seqs.get(name, 0), tombstones.last if name == "memory" else 0)
         db.execute("UPDATE sqlite_sequence SET seq = max(seq, ?) WHERE name = ?", (most, name))
     return gone
+
+
+def _talks(db: sqlite3.Connection, since: Since) -> None:
+    """Talks of which the present database tells nothing: forgotten ones are emptied, cleared and old ones with them."""
+    last = dict(since.last).get("digest", 0)
+    for (number,) in db.execute("SELECT id FROM digest WHERE session_id IS NOT NULL AND summary <> ''").fetchall():
+        if number <= last and number not in since.digests:
+            db.execute("UPDATE digest SET summary = '' WHERE id = ?", (number,))
+            retell(db, number)
 
 
 def _undone(db: sqlite3.Connection, since: Since) -> None:

@@ -8,9 +8,10 @@ from typing import Literal, cast
 
 from bot.store.browsing import GONE
 from bot.store.database import Database
-from bot.store.forgetting import Forgetting, disable, purge_now
+from bot.store.forgetting import Forgetting, disable
 from bot.store.indexing import index_memory
 from bot.store.keeping import Statement, replace_same
+from bot.store.purging import purge_now
 from bot.store.rows import MEMORY, memory_of
 from bot.store.tombstones import Tombstones
 from bot.store.unnoting import Shelf

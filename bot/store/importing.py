@@ -9,9 +9,11 @@ from bot.store.carriednotes import meet
 from bot.store.forgetting import Forgetting, disable
 from bot.store.indexing import index_digest, index_memory
 from bot.store.rows import MEMORY, marks, memory_of
+from bot.store.sorting import sort_memory
 from bot.store.unnoting import Shelf
 from bot.text.fold import fold
 from bot.types.carried import CarriedMemory, CarriedSummary, Plan
+from bot.types.dialogue import TIERS
 
 CHANGED = (
     "visibility", "kind", "section", "slot", "text", "asked", "emotion", "emotion_value", "observed_at", "protected",
@@ -107,6 +109,8 @@ def _insert(
         "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, nullif(?, 0))",
         [(number, *astuple(merge)) for merge in memory.merges],
     )
+    if not memory.section:
+        sort_memory(db, cast("int", number))
     index_memory(db, cast("int", number))
 
 
@@ -142,7 +146,7 @@ def _summary(db: sqlite3.Connection, summary: CarriedSummary, owner_id: int | No
     number = db.execute(
         "INSERT INTO digest (session_id, chat_id, owner_id, summary, tier, made_by, names, started_at, ended_at, "
         "created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        (session, chat_id, owner_id, summary.summary, summary.tier, summary.made_by,
+        (session, chat_id, owner_id, summary.summary, summary.tier if summary.tier in TIERS else "raw", summary.made_by,
          json.dumps(summary.names, ensure_ascii=False), summary.started_at, summary.ended_at, summary.created_at),
     ).lastrowid  # fmt: skip
     index_digest(db, cast("int", number))

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 
 from bot.store.documents import TALK_MS, Doc, drop, put, scope_of
 from bot.store.embedded import set_aside, take_back
+from bot.store.schema_sections import KEPT
 from bot.text.terms import TERMS
 
 LINE = """kind IN ('message', 'bot') AND hidden = '' AND off_record = 0 AND label IN ('', 'cut')"""
@@ -12,19 +13,21 @@ LINE = """kind IN ('message', 'bot') AND hidden = '' AND off_record = 0 AND labe
 deleted, a copy, too old or not to be recorded are none."""
 
 MEMORY = "disabled_at IS NULL"
-DIGEST = "summary <> ''"
+DIGEST = "summary <> '' AND into_id IS NULL"
 
 
 def index_memory(db: sqlite3.Connection, number: int) -> None:
     """Verb part: the index has this memory as it is now, or not when it is over."""
     row = db.execute(
-        f"SELECT owner_id, chat_id, visibility, text, observed_at FROM memory WHERE id = ? AND {MEMORY}", (number,)
+        f"SELECT owner_id, chat_id, visibility, text, observed_at, CASE WHEN {KEPT} THEN '' ELSE section END "
+        f"FROM memory WHERE id = ? AND {MEMORY}",
+        (number,),
     ).fetchone()
     if row is None:
         drop(db, "memory", (number,))
         return
-    owner, chat, seen, text, at = row
-    put(db, Doc("memory", number, scope_of(seen, owner, chat), chat, owner, at, text))
+    owner, chat, seen, text, at, section = row
+    put(db, Doc("memory", number, scope_of(seen, owner, chat), chat, owner, at, text, section=section))
 
 
 def index_digest(db: sqlite3.Connection, number: int) -> None:

@@ -5,11 +5,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import cast
 
+from bot.store.addressing import tell_address
 from bot.store.events import finish
 from bot.store.indexing import index_lines, index_memory
 from bot.store.merges import merge, near
 from bot.store.outbox import put
 from bot.store.questions import Asked, ask
+from bot.store.sorting import sort_memory
 from bot.text.fold import fold
 from bot.types.memory import MOST_IMPORTANCE, STABILITY_DAYS, NewMemory, Slot, Visibility
 from bot.types.merging import INTO_OLDER, Merging, keep_apart
@@ -42,7 +44,8 @@ class Receipt:
     `rest` is what the message asks besides. `key` makes it happen once; `text` gets the memory's number and whether
     it was known (or several were meant). `hide` empties the message: a command to forget names what is forgotten.
     `last`: no other command of the message comes after it; only the last is told and said, with the others: `whole`
-    makes that of its own text. `asks` is what it asks the person back.
+    makes that of its own text. `asks` is what it asks the person back. `address` says how to address
+    them, by slot and name.
     """
 
     event_id: int
@@ -57,6 +60,7 @@ class Receipt:
     whole: Callable[[str], str] = str
     person_id: int = 0
     asks: Asked | None = None
+    address: Callable[[str, str], str] = lambda slot, text: text
 
 
 def store_memory(db: sqlite3.Connection, new: NewMemory, at: int, merging: Merging = keep_apart) -> Stored:
@@ -66,13 +70,8 @@ def store_memory(db: sqlite3.Connection, new: NewMemory, at: int, merging: Mergi
     event tells nothing once more: a digest may find what its message already had kept.
     """
     folded = fold(new.text)
-    same = db.execute(
-        "SELECT id FROM memory WHERE owner_id IS ? AND folded = ? AND visibility = ? AND slot = ? AND "
-        "disabled_at IS NULL AND (visibility <> 'chat' OR chat_id = ?)",
-        (new.owner_id, folded, new.visibility, new.slot, new.chat_id),
-    ).fetchone()
-    if same is not None:
-        number = cast("int", same[0])
+    number = known(db, new)
+    if number is not None:
         _count(db, number, new, at)
         _prove(db, number, new)
         return Stored(number, True)
@@ -86,6 +85,16 @@ def store_memory(db: sqlite3.Connection, new: NewMemory, at: int, merging: Mergi
     for each in found:
         merge(db, number, new, each, at)
     return Stored(number, False)
+
+
+def known(db: sqlite3.Connection, new: NewMemory) -> int | None:
+    """Verb part: the number of the same statement of the same owner in the same place, if it is there."""
+    same = db.execute(
+        "SELECT id FROM memory WHERE owner_id IS ? AND folded = ? AND visibility = ? AND slot = ? AND "
+        "disabled_at IS NULL AND (visibility <> 'chat' OR chat_id = ?)",
+        (new.owner_id, fold(new.text), new.visibility, new.slot, new.chat_id),
+    ).fetchone()
+    return cast("int", same[0]) if same is not None else None
 
 
 def _prove(db: sqlite3.Connection, number: int, new: NewMemory) -> None:
@@ -116,12 +125,14 @@ def _insert(db: sqlite3.Connection, new: NewMemory, folded: str, at: int) -> int
         "int",
         db.execute(
             "INSERT INTO memory (owner_id, chat_id, visibility, kind, slot, text, folded, asked, source, emotion, "
-            "emotion_value, stability_days, accessed_at, observed_at, created_at, updated_at) "
-            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            "emotion_value, stability_days, accessed_at, observed_at, created_at, updated_at, agent) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (new.owner_id, new.chat_id, new.visibility, new.kind, new.slot, new.text, folded, int(new.asked),
-             new.source, new.emotion, new.emotion_value, STABILITY_DAYS[new.kind], at, new.observed_at, at, at),
+             new.source, new.emotion, new.emotion_value, STABILITY_DAYS[new.kind], at, new.observed_at, at, at,
+             new.agent),
         ).lastrowid,
     )  # fmt: skip
+    sort_memory(db, number)
     index_memory(db, number)
     return number
 
@@ -215,6 +226,8 @@ def remember(
     if before is not None:
         return before
     stored = store_memory(db, memory, at, merging)
+    if not stored.again:
+        tell_address(db, stored.id, receipt.address, at)
     if rewrite and not stored.again:
         db.execute("INSERT OR REPLACE INTO rewriting (memory_id, due_at, attempts) VALUES (?, ?, 0)", (stored.id, at))
     return confirm(db, receipt, receipt.text(stored.id, stored.again), at, 0 if stored.again else stored.id)
@@ -228,6 +241,8 @@ def undo(
     if before is not None:
         return before
     found = [number for number in numbers if _bring_back(db, number, whose, at)]
+    for number in found:
+        tell_address(db, number, receipt.address, at)
     return confirm(db, receipt, receipt.text(found[0], len(found) > 1), at) if found else None
 
 

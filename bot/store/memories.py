@@ -7,16 +7,6 @@ from bot.types.memory import Memory, NewMemory
 from bot.types.merging import Merging, keep_apart
 from bot.types.people import Audience
 
-LAYERS = (
-    ("asked = 1 AND slot = ''", 50),
-    ("slot <> ''", 20),
-    ("asked = 0 AND kind = 'identity' AND slot = ''", 50),
-    ("asked = 0 AND kind = 'emotion'", 5),
-    ("asked = 0 AND kind = 'event'", 7),
-    ("asked = 0 AND kind IN ('knowledge', 'experience')", 40),
-)
-"""What a warm boot may draw from (seed Warm Boot: identity 50, emotion 5, event 7; knowledge is cut by vitality)."""
-
 
 class Memories:
     """What lasts."""
@@ -48,17 +38,6 @@ class Memories:
     async def answer(self, receipt: Receipt, at: int) -> str:
         """Store a receipt for a command that changed nothing; its text. Once for each key."""
         return await self._database.write(lambda db: answer(db, receipt, at))
-
-    async def layers(self, audience: Audience) -> tuple[Memory, ...]:
-        """What an opening may tell this audience, what was told last first in each layer."""
-        where, params = visible(audience)
-        parts = [
-            f"SELECT * FROM ({MEMORY} WHERE disabled_at IS NULL AND {where} AND {layer} "
-            f"ORDER BY max(observed_at, created_at) DESC, observed_at DESC, id DESC LIMIT {limit})"
-            for layer, limit in LAYERS
-        ]
-        rows = await self._database.rows(" UNION ALL ".join(parts), params * len(parts))
-        return tuple(memory_of(row) for row in rows)
 
     async def experiences_since(self, chat_id: int, since: int) -> int:
         """How many experiences a chat saved since that instant, ms."""

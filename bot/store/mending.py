@@ -9,11 +9,15 @@ from typing import cast
 from bot.store.database import Database
 from bot.store.indexing import index_digest, index_lines, index_memory, index_note, rebuild
 from bot.text.fold import fold
+from bot.text.sections import Registry
 from bot.types.mending import Fault, Part, Standing
 
 ASTRAY = """SELECT memory.id, owner_id, person.id IS NOT NULL, memory.chat_id, chat.kind, visibility, memory.kind, slot
     FROM memory LEFT JOIN person ON person.id = owner_id LEFT JOIN chat ON chat.id = memory.chat_id
     WHERE disabled_at IS NULL AND (? IS NULL OR memory.id = ?) ORDER BY memory.id"""
+UNSORTED = """SELECT id, owner_id, kind, text, section FROM memory WHERE (disabled_at IS NULL
+    OR disabled_reason = 'archived') AND (? IS NULL OR id = ?) ORDER BY id"""
+SHIPPED_REGISTRY = Registry()
 ROWS = """SELECT kind, ref, doc.scope, doc_text.scope, chat_id, terms FROM doc LEFT JOIN doc_text
     ON doc_text.rowid = doc.id"""
 ORPHANS = "SELECT rowid FROM doc_text WHERE rowid NOT IN (SELECT id FROM doc)"
@@ -30,25 +34,52 @@ class Mending:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def find(self, parts: frozenset[Part], judge: Judge) -> tuple[Fault, ...]:
-        """Everything that is wrong in these parts, by part and number."""
-        finders = _finders(judge)
+    async def find(
+        self, parts: frozenset[Part], judge: Judge, registry: Registry = SHIPPED_REGISTRY
+    ) -> tuple[Fault, ...]:  # fmt: skip
+        """Everything that is wrong in these parts, by part and number; `registry` says where memories belong."""
+        finders = _finders(judge, registry)
         return await self._database.read(
             lambda db: tuple(fault for part in sorted(parts) for fault in finders[part](db, None))
         )
 
-    async def mend(self, faults: tuple[Fault, ...], judge: Judge, at: int) -> int:
+    async def mend(
+        self, faults: tuple[Fault, ...], judge: Judge, at: int, registry: Registry = SHIPPED_REGISTRY
+    ) -> int:  # fmt: skip
         """Put these right in one transaction; how many were. Each is looked at again: done twice it is done once."""
-        return await self._database.write(
-            lambda db: sum(
-                _mend_place(db, fault, judge, at) if fault.part == "namespaces" else _mend_text(db, fault)
-                for fault in faults
-            )
-        )
+        return await self._database.write(lambda db: sum(_mend(db, fault, judge, at, registry) for fault in faults))
 
 
-def _finders(judge: Judge) -> dict[Part, Finder]:
-    return {"namespaces": partial(namespaces, judge), "text-index": text_index}
+def _finders(judge: Judge, registry: Registry) -> dict[Part, Finder]:
+    return {
+        "namespaces": partial(namespaces, judge), "sections": partial(sections, registry), "text-index": text_index
+    }  # fmt: skip
+
+
+def _mend(db: sqlite3.Connection, fault: Fault, judge: Judge, at: int, registry: Registry) -> int:
+    match fault.part:
+        case "namespaces":
+            return _mend_place(db, fault, judge, at)
+        case "sections":
+            return _mend_section(db, fault, registry)
+        case _:
+            return _mend_text(db, fault)
+
+
+def sections(registry: Registry, db: sqlite3.Connection, number: int | None) -> Iterator[Fault]:
+    """Memories, or that one, without a section that the registry knows; one that it knows may have been given."""
+    for memory_id, owner, kind, text, section in db.execute(UNSORTED, (number, number)).fetchall():
+        wanted = registry.assign(text, kind, owned=owner is not None)
+        if section not in registry.keys and section != wanted:
+            yield Fault("sections", memory_id, f"is in {section or 'none'} → {wanted or 'none'}", about=wanted)
+
+
+def _mend_section(db: sqlite3.Connection, fault: Fault, registry: Registry) -> int:
+    now = next(sections(registry, db, fault.number), None)
+    if now is None:
+        return 0
+    db.execute("UPDATE memory SET section = ? WHERE id = ?", (now.about, fault.number))
+    return 1
 
 
 def _mend_place(db: sqlite3.Connection, fault: Fault, judge: Judge, at: int) -> int:

@@ -5,10 +5,12 @@ from typing import cast
 
 from bot.store.documents import drop, rescope
 from bot.store.noting import abandon
+from bot.store.promising import join_promises
 
 REPOINTED = (
     "account SET person_id", "event SET person_id", "turn SET person_id", "call SET person_id", "digest SET owner_id",
-    "code SET person_id", "memory SET owner_id", "doc SET person_id",
+    "code SET person_id", "memory SET owner_id", "doc SET person_id", "commitment SET owner_id",
+    "reminder SET person_id", "section_round SET person_id",
 )  # fmt: skip
 """Columns that only have to name the other person; a place in a set (member, window, feedback) may be taken."""
 
@@ -44,6 +46,7 @@ def merge(db: sqlite3.Connection, one: int, other: int) -> int:
     _memories(db, keep, gone)
     for column in REPOINTED:
         db.execute(f"UPDATE {column} = ?1 WHERE {column.split()[-1]} = ?2", (keep, gone))
+    join_promises(db, cast("int", keep))
     _sets(db, keep, gone)
     _notes(db, keep, gone)
     db.execute("DELETE FROM code WHERE kind IN ('pair', 'link', 'told') AND person_id = ?", (keep,))
@@ -70,7 +73,9 @@ def _sets(db: sqlite3.Connection, keep: int, gone: int) -> None:
     db.execute("UPDATE OR IGNORE feedback SET person_id = ? WHERE person_id = ?", (keep, gone))
     db.execute("UPDATE OR IGNORE participant SET person_id = ? WHERE person_id = ?", (keep, gone))
     db.execute("UPDATE OR IGNORE question SET person_id = ? WHERE person_id = ?", (keep, gone))
-    for table in ("feedback", "told", "participant", "question"):
+    db.execute("UPDATE OR IGNORE talker SET person_id = ? WHERE person_id = ?", (keep, gone))
+    db.execute("UPDATE OR IGNORE reminder_question SET person_id = ? WHERE person_id = ?", (keep, gone))
+    for table in ("feedback", "told", "participant", "question", "talker", "reminder_question"):
         db.execute(f"DELETE FROM {table} WHERE person_id = ?", (gone,))
 
 

@@ -8,6 +8,7 @@ from bot.store.database import Database
 from bot.store.documents import scope_of
 from bot.store.indexing import index_memory
 from bot.store.rows import MEMORY, memory_of
+from bot.store.sorting import sort_memory
 from bot.text.fold import fold
 from bot.text.tokens import STOP, index_terms
 from bot.types.memory import MOST_IMPORTANCE, STABILITY_DAYS, Memory, NewMemory
@@ -18,6 +19,12 @@ NEAR = 12
 
 TERMS = 48
 """Terms of a statement that are searched for."""
+
+RELATED = {
+    "搬到": ("住在",), "搬去": ("住在",), "搬来": ("住在",), "搬回": ("住在",), "住在": ("搬到", "搬去"),
+    "moved to": ("live", "living"), "live in": ("moved",),
+}  # fmt: skip
+"""What tells of the same thing in other words: where somebody lives and where they moved."""
 
 MERGED = "SELECT id, at, how, before, said, undone_at FROM merged WHERE memory_id = ? ORDER BY id DESC"
 
@@ -50,8 +57,10 @@ def near(db: sqlite3.Connection, new: NewMemory) -> tuple[Memory, ...]:
     One whose merge somebody took back is left alone.
     """
     terms = dict.fromkeys(term for term in index_terms(new.text) if len(term) > 1 and term not in STOP)
-    words = " OR ".join(f'"{term}"' for term in list(terms)[:TERMS])
-    if not words:
+    said = fold(new.text)
+    related = dict.fromkeys(other for word, others in RELATED.items() if word in said for other in others)
+    words = " OR ".join(f'"{term}"' for term in [*related, *terms][:TERMS])
+    if not terms:
         return ()
     key = scope_of(new.visibility, new.owner_id, new.chat_id)
     rows = db.execute(
@@ -141,6 +150,7 @@ def undo(db: sqlite3.Connection, memory_id: int, at: int) -> int | None:
         "INSERT OR IGNORE INTO edge (kind, derived_id, event_id) VALUES ('memory', ?, ?)",
         [(other, event) for event in events],
     )
+    sort_memory(db, other)
     index_memory(db, other)
     return other
 
@@ -205,4 +215,5 @@ def _say(db: sqlite3.Connection, number: int, text: str, observed_at: int, at: i
         "UPDATE memory SET text = ?, folded = ?, observed_at = ?, updated_at = ? WHERE id = ?",
         (text, fold(text), observed_at, at, number),
     )
+    sort_memory(db, number)
     index_memory(db, number)

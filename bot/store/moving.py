@@ -6,8 +6,11 @@ from typing import cast
 from bot.store.documents import rescope
 from bot.store.events import Happened
 
-MOVED = ("event", "turn", "call", "outbox", "memory", "digest", "code", "doc", "note")
-KEYED = ("member", "window", "sent", "question")
+MOVED = (
+    "event", "turn", "call", "outbox", "memory", "digest", "code", "doc", "note", "commitment", "reminder",
+    "section_round",
+)  # fmt: skip
+KEYED = ("member", "window", "sent", "question", "reminder_question")
 """Tables in which a chat and something else make the key: what both chats have is kept once."""
 
 

@@ -11,6 +11,7 @@ from bot.store.deleting import lines
 from bot.store.forgetting import Forgetting, disable, undigest
 from bot.store.indexing import index_lines, index_memory
 from bot.store.keeping import Receipt, confirm, done_before
+from bot.store.promising import unpromise
 from bot.store.rows import MEMORY, marks, memory_of
 from bot.store.unnoting import Shelf, Unsaid, unnote
 from bot.types.memory import Memory
@@ -74,6 +75,7 @@ def _set_aside(
     index_lines(db, marked)
     unnote(db, shelf, Unsaid(frozenset(marked)), at)
     undigest(db, marked, at)
+    unpromise(db, marked)
     for number in sorted(marked):
         derived = db.execute(
             "SELECT memory.id FROM edge JOIN memory ON memory.id = derived_id WHERE edge.kind = 'memory' "

@@ -13,7 +13,7 @@ from bot.types.people import Audience, Chat, Person
 from bot.types.speaking import Mode
 
 CHAT = """SELECT chat.id, place.platform, place.external_id, chat.kind, chat.title, chat.enabled, chat.scene,
-    chat.mode
+    chat.mode, chat.persona
     FROM chat JOIN place ON place.chat_id = chat.id AND place.current = 1 """
 PERSON = """SELECT id, name, script, timezone, is_bot, (SELECT group_concat(platform || ':' || external_id, char(10))
     FROM account WHERE person_id = person.id), (SELECT max(owner) FROM account WHERE person_id = person.id)
@@ -112,7 +112,7 @@ class People:
 
 def chat_of(row: tuple[object, ...]) -> Chat:
     """A row of CHAT as a value."""
-    number, platform, external_id, kind, title, enabled, scene, mode = row
+    number, platform, external_id, kind, title, enabled, scene, mode, persona = row
     return Chat(
         cast("int", number),
         str(platform),
@@ -122,6 +122,7 @@ def chat_of(row: tuple[object, ...]) -> Chat:
         bool(enabled),
         str(scene),
         cast("Mode", mode) if mode else None,
+        str(persona),
     )
 
 

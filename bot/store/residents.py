@@ -1,12 +1,13 @@
 """People with what is kept of them, promises and summaries of everybody, for the operator's eyes only."""
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import cast
 
 from bot.store.access import Lists
 from bot.store.browsing import CHAT_LABEL
-from bot.store.database import Database
+from bot.store.database import Database, Row
 from bot.store.people import PERSON, person_of
 from bot.types.people import Person
 
@@ -15,6 +16,9 @@ _RESIDENTS = PERSON.replace(
     ", access, (SELECT count(*) FROM memory WHERE owner_id = person.id AND disabled_at IS NULL), "
     "(SELECT max(seen_at) FROM member WHERE person_id = person.id) FROM person ",
 )
+
+_TOLD = f"""SELECT digest.id, chat_id, {CHAT_LABEL}, tier, talks, summary, made_by, names, started_at, ended_at, into_id
+    FROM digest JOIN chat ON chat.id = chat_id WHERE summary <> '' """
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,18 +48,36 @@ class Promise:
 
 
 @dataclass(frozen=True, slots=True)
+class Wanted:
+    """One open reminder: for whom, where it is said, when (ms), and how often ("": once, else cron's five fields)."""
+
+    id: int
+    who: str
+    chat: str
+    text: str
+    due_at: int
+    rule: str
+    made_at: int
+
+
+@dataclass(frozen=True, slots=True)
 class Told:
-    """One summary of a conversation on the time line; times are ms."""
+    """One summary on the time line, of a conversation or of the `talks` that it was rolled up of; times are ms.
+
+    `parts` are what it was rolled up of, as far as that is still kept.
+    """
 
     id: int
     chat_id: int
     chat: str
     tier: str
+    talks: int
     summary: str
     made_by: str
     names: tuple[str, ...]
     started_at: int
     ended_at: int
+    parts: tuple["Told", ...] = ()
 
 
 class Residents:
@@ -87,15 +109,31 @@ class Residents:
         )
         return tuple(Promise(*row) for row in rows)
 
+    async def reminders(self, limit: int) -> tuple[Wanted, ...]:
+        """What somebody is still to be reminded of, the next first."""
+        rows = await self._database.rows(
+            f"SELECT reminder.id, person.name, {CHAT_LABEL}, text, due_at, rule, made_at FROM reminder JOIN person "
+            "ON person.id = person_id JOIN chat ON chat.id = reminder.chat_id WHERE ended_at IS NULL "
+            "ORDER BY due_at, reminder.id LIMIT ?",
+            (limit,),
+        )
+        return tuple(Wanted(*row) for row in rows)
+
     async def told(self, chat_id: int | None, before: int, limit: int) -> tuple[Told, ...]:
         """Summaries that ended before that instant (ms, 0: all), newest first; what was emptied is left out."""
         rows = await self._database.rows(
-            f"SELECT digest.id, chat_id, {CHAT_LABEL}, tier, summary, made_by, names, started_at, ended_at FROM digest "
-            "JOIN chat ON chat.id = chat_id WHERE summary <> '' AND (?1 IS NULL OR chat_id = ?1) "
-            "AND (?2 = 0 OR ended_at < ?2) ORDER BY ended_at DESC, digest.id DESC LIMIT ?3",
+            f"{_TOLD}AND into_id IS NULL AND (?1 IS NULL OR chat_id = ?1) AND (?2 = 0 OR ended_at < ?2) "
+            "ORDER BY ended_at DESC, digest.id DESC LIMIT ?3",
             (chat_id, before, limit),
         )
-        return tuple(
-            Told(number, chat, label, tier, summary, made_by, tuple(json.loads(names)), started, ended)
-            for number, chat, label, tier, summary, made_by, names, started, ended in rows
-        )
+        inside = await self._database.rows(f"{_TOLD}AND into_id IS NOT NULL ORDER BY ended_at DESC, digest.id DESC")
+        parts: dict[int, list[Row]] = {}
+        for row in inside:
+            parts.setdefault(int(row[-1]), []).append(row)
+        return tuple(_told(row, parts) for row in rows)
+
+
+def _told(row: Row, parts: Mapping[int, list[Row]]) -> Told:
+    number, chat, label, tier, talks, summary, made_by, names, started, ended, _ = row
+    inside = tuple(_told(each, parts) for each in parts.get(number, ()))
+    return Told(number, chat, label, tier, talks, summary, made_by, tuple(json.loads(names)), started, ended, inside)

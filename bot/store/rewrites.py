@@ -10,6 +10,7 @@ from bot.store.ledger import Owner, Reservation, Settlement, reserve, settle
 from bot.store.outbox import put
 from bot.store.questions import Asked, ask
 from bot.store.rows import MEMORY, memory_of
+from bot.store.sorting import sort_memory
 from bot.text.fold import fold
 from bot.types.memory import Memory
 from bot.types.outgoing import Draft
@@ -105,6 +106,7 @@ def _say_otherwise(db: sqlite3.Connection, number: int, text: str, at: int) -> N
         "updated_at = ? WHERE id = ?",
         (text, fold(text), at, number),
     )
+    sort_memory(db, number)
     index_memory(db, number)
 
 
@@ -125,6 +127,7 @@ def _add(
         "INSERT OR IGNORE INTO edge (kind, derived_id, event_id) VALUES ('memory', ?, ?)",
         (memory_id, receipt.event_id),
     )
+    sort_memory(db, memory_id)
     index_memory(db, memory_id)
     db.execute("UPDATE rewriting SET due_at = ? WHERE memory_id = ?", (at, memory_id))
     return confirm(db, receipt, receipt.text(memory_id, True), at, memory_id)

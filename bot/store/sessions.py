@@ -207,7 +207,8 @@ def end_logs(db: sqlite3.Connection, epochs: set[int]) -> None:
 def drop_log(db: sqlite3.Connection, epoch_id: int) -> None:
     """Verb part: the log of an epoch is deleted; its turns keep their numbers."""
     db.execute(
-        "DELETE FROM edge WHERE kind IN ('entry', 'told') AND derived_id IN (SELECT id FROM entry WHERE epoch_id = ?)",
+        "DELETE FROM edge WHERE kind IN ('entry', 'told', 'recount') AND derived_id IN "
+        "(SELECT id FROM entry WHERE epoch_id = ?)",
         (epoch_id,),
     )
     db.execute("DELETE FROM entry WHERE epoch_id = ?", (epoch_id,))

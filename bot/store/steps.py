@@ -9,19 +9,24 @@ from bot.errors import StoreError
 from bot.store.brought import note
 from bot.store.changes import goes_on, showing, still_there
 from bot.store.cutting import give_way
+from bot.store.entries import answers, append, tell
 from bot.store.events import finish
 from bot.store.feedback import Use, told
 from bot.store.indexing import index_lines
 from bot.store.keeping import store_memory
 from bot.store.ledger import Owner, Reservation, Settlement, reserve, settle
 from bot.store.outbox import put, take, withdraw
+from bot.store.promising import promised
+from bot.store.reminding import end, store_reminder
 from bot.store.sessions import NewEpoch, close, open_epoch, open_session, take_part
+from bot.store.sorting import note_round
 from bot.store.voiding import ANSWERS_OFF_RECORD, drop_forgotten, end_turn
 from bot.store.windows import hush, keep_open
 from bot.types.brought import Brought
 from bot.types.duration import DAY_MS
 from bot.types.outgoing import Draft, Outgoing
 from bot.types.prompt import Message
+from bot.types.sections import Round
 from bot.types.session import CloseReason, Mode
 from bot.types.tool import ToolOutcome
 from bot.types.turn import Call, Turn, TurnState
@@ -35,9 +40,10 @@ TURN = """SELECT turn.id, turn.chat_id, turn.session_id, epoch_id, turn.number, 
 class Asking:
     """Everything the first commit of a turn holds. `session_id` None opens a session, `epoch` begins an epoch.
 
-    `ends` is why a session that is still open, though its time is over, ends with this turn; `memories` and `digests`
-    are those that the opening tells, `recalled` the memories that are told besides, `brought` is noted of both; what
-    is told is strengthened at most once in `rest_ms`.
+    `ends` is why a session that is still open, though its time is over, ends with this turn; `memories`, `digests`
+    and `commitments` are those that the opening tells, `recalled` the memories that are told besides, `brought` is
+    noted of both; what is told is strengthened at most once in `rest_ms`. `round` is what its own recall found in
+    which section.
     """
 
     chat_id: int
@@ -57,10 +63,12 @@ class Asking:
     ends: CloseReason = ""
     memories: tuple[int, ...] = ()
     digests: tuple[int, ...] = ()
+    commitments: tuple[int, ...] = ()
     mode_why: str = ""
     recalled: tuple[int, ...] = ()
     brought: tuple[Brought, ...] = ()
     rest_ms: int = DAY_MS
+    round: Round | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,13 +148,15 @@ def ask(db: sqlite3.Connection, asking: Asking, at: int) -> Asked:
         ).lastrowid,
     )  # fmt: skip
     owner = Owner(session_id, asking.chat_id, turn_id, asking.person_id)
-    call, entry_id = reserve(db, asking.reservation, at, owner), _append(db, turn_id, asking.entry, asking.tokens)
+    call, entry_id = reserve(db, asking.reservation, at, owner), append(db, turn_id, asking.entry, asking.tokens)
     showing(db, entry_id, asking.shown)
     told(db, turn_id, asking.memories, Use(asking.rest_ms, boot=True), at)
     told(db, turn_id, asking.recalled, Use(asking.rest_ms), at)
     note(db, turn_id, asking.brought)
-    _tell(db, entry_id, "memory", (*asking.memories, *asking.recalled))
-    _tell(db, entry_id, "digest", asking.digests)
+    note_round(db, turn_id, asking.round, at)
+    tell(db, entry_id, "memory", (*asking.memories, *asking.recalled))
+    tell(db, entry_id, "digest", asking.digests)
+    tell(db, entry_id, "commitment", asking.commitments)
     db.execute("UPDATE epoch SET logged_upto = max(logged_upto, ?) WHERE id = ?", (asking.logged_upto, epoch_id))
     db.executemany(
         "INSERT INTO turn_event (turn_id, event_id) VALUES (?, ?)", [(turn_id, number) for number in asking.answering]
@@ -168,18 +178,6 @@ def _end_open(db: sqlite3.Connection, asking: Asking, at: int) -> None:
         close(db, row[0], asking.ends or "idle", at, deadline=False)
 
 
-def _append(db: sqlite3.Connection, turn_id: int, message: Message, tokens: int) -> int:
-    return cast(
-        "int",
-        db.execute(
-            "INSERT INTO entry (epoch_id, turn_id, position, message, tokens) SELECT epoch_id, turn.id, "
-            "(SELECT coalesce(max(position), -1) + 1 FROM entry WHERE epoch_id = turn.epoch_id), ?, ? "
-            "FROM turn WHERE turn.id = ?",
-            (message.canonical(), tokens, turn_id),
-        ).lastrowid,
-    )
-
-
 def _count(db: sqlite3.Connection, turn_id: int, settlement: Settlement) -> None:
     """Remember what the server counted for the log as it was sent; an estimate teaches nothing."""
     if settlement.usage.returned:
@@ -195,7 +193,7 @@ def answer(db: sqlite3.Connection, turn: Turn, entry: Message, tokens: int, sett
     goes_on(db, turn.id)
     if not settle(db, settlement, at):
         return
-    _append(db, turn.id, entry, tokens)
+    append(db, turn.id, entry, tokens)
     _count(db, turn.id, settlement)
     db.execute("UPDATE turn SET state = 'answered' WHERE id = ?", (turn.id,))
 
@@ -206,7 +204,7 @@ def tool_done(db: sqlite3.Connection, turn: Turn, outcome: ToolOutcome, at: int)
     goes_on(db, turn.id)
     if db.execute("SELECT 1 FROM effect WHERE key = ?", (key,)).fetchone():
         return
-    text = outcome.text
+    text = promised(db, outcome, turn.person_id, at)
     if outcome.memory is not None:
         stored = store_memory(db, outcome.memory, at, outcome.merging).id
         text = text.replace("{id}", str(stored))
@@ -217,33 +215,21 @@ def tool_done(db: sqlite3.Connection, turn: Turn, outcome: ToolOutcome, at: int)
                 "JOIN entry ON entry.id = derived_id WHERE edge.kind = 'entry' AND entry.epoch_id = ?",
                 (stored, turn.epoch_id),
             )
+    if outcome.remind is not None:
+        text = text.replace("{id}", str(store_reminder(db, outcome.remind, at)))
+    end(db, outcome.unremind, "cancelled", at)
     if outcome.quiet:
         hush(db, turn.chat_id, None, "stopped", at)
     message = Message("tool", text, tool_call_id=outcome.call_id)
-    entry_id = _append(db, turn.id, message, outcome.tokens)
-    _answers(db, entry_id, turn.id)
+    entry_id = append(db, turn.id, message, outcome.tokens)
+    answers(db, entry_id, turn.id)
     showing(db, entry_id, outcome.lines)
-    told(db, turn.id, outcome.told, Use(outcome.rest_ms), at)
+    told(db, turn.id, outcome.told, Use(outcome.rest_ms, boot=outcome.opens), at)
     note(db, turn.id, (Brought(outcome.name, "", outcome.tokens, " ".join(f"#{each}" for each in outcome.told)),))
-    _tell(db, entry_id, "memory", outcome.told)
-    _tell(db, entry_id, "digest", outcome.digests)
+    tell(db, entry_id, "memory", outcome.told)
+    tell(db, entry_id, "digest", outcome.digests)
+    tell(db, entry_id, "commitment", outcome.commitments)
     db.execute("INSERT INTO effect (key, result, at) VALUES (?, ?, ?)", (key, "done", at))
-
-
-def _answers(db: sqlite3.Connection, entry_id: int, turn_id: int) -> None:
-    """Verb part: an entry comes from the messages that its turn answers."""
-    db.execute(
-        "INSERT OR IGNORE INTO edge (kind, derived_id, event_id) SELECT 'entry', ?, event_id FROM turn_event "
-        "WHERE turn_id = ?",
-        (entry_id, turn_id),
-    )
-
-
-def _tell(db: sqlite3.Connection, entry_id: int, kind: str, derived: tuple[int, ...]) -> None:
-    """Verb part: an entry that tells memories or digests comes from the same events as they do."""
-    sql = "SELECT ?, ?, event_id FROM edge WHERE kind = ? AND derived_id = ?"
-    rows = [("entry" if kind == "memory" else "told", entry_id, kind, number) for number in derived]
-    db.executemany(f"INSERT OR IGNORE INTO edge (kind, derived_id, event_id) {sql}", rows)
 
 
 def say(db: sqlite3.Connection, saying: Saying, at: int, boot: str) -> Outgoing | None:
@@ -255,7 +241,7 @@ def say(db: sqlite3.Connection, saying: Saying, at: int, boot: str) -> Outgoing 
         settle(db, saying.settlement, at)
     if not end_turn(db, saying.turn_id, "said"):
         return None
-    _answers(db, _append(db, saying.turn_id, saying.entry, saying.tokens), saying.turn_id)
+    answers(db, append(db, saying.turn_id, saying.entry, saying.tokens), saying.turn_id)
     if saying.settlement is not None:
         _count(db, saying.turn_id, saying.settlement)
     turn = turn_of(db.execute(TURN + "WHERE turn.id = ?", (saying.turn_id,)).fetchone())

@@ -10,6 +10,7 @@ from types import TracebackType
 
 from bot.errors import HeldError, StoreError
 from bot.store.access import Admission, Lists
+from bot.store.agents import AgentRows
 from bot.store.asked import Asked
 from bot.store.attachments import Attachments
 from bot.store.brought import BroughtRows
@@ -40,13 +41,18 @@ from bot.store.merges import Merges
 from bot.store.notefiles import NoteFiles
 from bot.store.notes import Notes
 from bot.store.offrecord import OffRecord
+from bot.store.openings import Openings
 from bot.store.outbox import Outbox
 from bot.store.people import People
+from bot.store.promising import note_promises
 from bot.store.questions import Questions
 from bot.store.reasons import Reasons
 from bot.store.refusals import Refusals
+from bot.store.reminders import Reminders
 from bot.store.residents import Residents
 from bot.store.rewrites import Rewrites
+from bot.store.rollups import Rollups
+from bot.store.sections import SectionRounds
 from bot.store.sessions import Sessions
 from bot.store.sharing import Sharing
 from bot.store.switches import Switches
@@ -74,7 +80,10 @@ class Store:
         self.tombstones = Tombstones(folder)
         shelf = Shelf(NoteFiles(folder), self.tombstones.bury)
         self.changes = Changes(database, shelf)
-        self.events = Events(database, lists, self.changes.apply, partial(halt_or_interrupt, lists=lists), remark)
+        self.events = Events(
+            database, lists, self.changes.apply, partial(halt_or_interrupt, lists=lists), remark,
+            partial(note_promises, covers=self.tombstones.covers),
+        )  # fmt: skip
         self.attachments = Attachments(database)
         self.sessions = Sessions(database)
         self.turns = Turns(database, self.boot)
@@ -82,27 +91,6 @@ class Store:
         self.ledger = Ledger(database)
         self.refusals = Refusals(database)
         self.switches = Switches(database)
-        self.memories = Memories(database)
-        self.finding = Findings(database)
-        self.vectors = Vectors(database)
-        self.lives = Lives(database)
-        self.sharing = Sharing(database, shelf)
-        self.merges = Merges(database)
-        self.asked = Asked(database, shelf)
-        self.brought = BroughtRows(database)
-        self.lookup = Lookup(database)
-        self.forgetting = Forget(database, shelf)
-        self.unsaying = Unsay(database, shelf)
-        self.notes = Notes(database, lists, shelf)
-        self.flushes = Flushes(database, shelf.files)
-        self.off_record = OffRecord(database, shelf)
-        self.questions = Questions(database)
-        self.undoing = Undoing(database)
-        self.rewrites = Rewrites(database)
-        self.digests = Digests(database)
-        self.commitments = Commitments(database)
-        self.carrying = Carrying(database, self.tombstones, shelf, lists)
-        self.mending = Mending(database)
         self.people = People(database, lists)
         self.access = Admission(database, lists)
         self.codes = Codes(database, lists, folder)
@@ -118,7 +106,38 @@ class Store:
         self.watching = Watching(database)
         self.residents = Residents(database, lists)
         self._database = database
-        self._lists, self._lock = lists, lock
+        self._lists = lists
+        self._lock = lock
+        self._remember(database, shelf)
+
+    def _remember(self, database: Database, shelf: Shelf) -> None:
+        """The nouns of what lasts."""
+        self.memories = Memories(database)
+        self.finding = Findings(database)
+        self.vectors = Vectors(database)
+        self.lives = Lives(database)
+        self.sharing = Sharing(database, shelf)
+        self.merges = Merges(database)
+        self.asked = Asked(database, shelf)
+        self.brought = BroughtRows(database)
+        self.lookup = Lookup(database)
+        self.forgetting = Forget(database, shelf)
+        self.agents = AgentRows(database, shelf)
+        self.unsaying = Unsay(database, shelf)
+        self.notes = Notes(database, self._lists, shelf)
+        self.flushes = Flushes(database, shelf.files)
+        self.off_record = OffRecord(database, shelf)
+        self.questions = Questions(database)
+        self.undoing = Undoing(database)
+        self.rewrites = Rewrites(database)
+        self.digests = Digests(database, self.tombstones.covers)
+        self.rollups = Rollups(database)
+        self.commitments = Commitments(database)
+        self.reminders = Reminders(database, self._lists)
+        self.carrying = Carrying(database, self.tombstones, shelf, self._lists)
+        self.mending = Mending(database)
+        self.openings = Openings(database, self._lists)
+        self.sections = SectionRounds(database)
 
     def admit_by(self, owners: frozenset[str], allow: frozenset[str]) -> None:
         """From now on these are the owners' accounts, and the ids that need no approval."""

@@ -74,6 +74,11 @@ class Switches:
             )
         )
 
+    async def set_persona(self, chat_id: int, name: str) -> None:
+        """Remember which persona a chat talks with, "" for the configured one."""
+        sql = "UPDATE chat SET persona = ? WHERE id = ?"
+        await self._database.write(lambda db: db.execute(sql, (name, chat_id)).rowcount)
+
     async def set_mode(self, chat_id: int, mode: Mode | None, *, drop: bool) -> None:
         """Remember how nuan speaks in a chat, None as configured; with `drop` follow-ups that wait are not answered."""
 

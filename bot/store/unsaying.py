@@ -9,8 +9,9 @@ from typing import cast
 
 from bot.store.database import Database
 from bot.store.deleting import erase, lines
-from bot.store.forgetting import Forgetting, disable, purge_now
+from bot.store.forgetting import Forgetting, disable
 from bot.store.keeping import Receipt, confirm, done_before
+from bot.store.purging import purge_now
 from bot.store.rows import MEMORY, memory_of
 from bot.store.unnoting import Shelf
 from bot.text.fold import fold

@@ -34,7 +34,8 @@ def fail(
     if not end_turn(db, turn.id, "failed"):
         return
     db.execute(
-        "DELETE FROM edge WHERE kind IN ('entry', 'told') AND derived_id IN (SELECT id FROM entry WHERE turn_id = ?)",
+        "DELETE FROM edge WHERE kind IN ('entry', 'told', 'recount') AND derived_id IN "
+        "(SELECT id FROM entry WHERE turn_id = ?)",
         (turn.id,),
     )
     db.execute("DELETE FROM entry WHERE turn_id = ?", (turn.id,))

@@ -12,6 +12,7 @@ RELATIVE_DAYS = 7
 """Older than this a day is shown as a date (seed Warm Boot: N天前 up to 7)."""
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_HOUR_MS = 3_600_000
 _MS = timedelta(milliseconds=1)
 _DAY = timedelta(days=1)
 
@@ -32,12 +33,13 @@ _LANGUAGES: dict[Script, tuple[str, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class DayWords:
-    """The words for near days; `days_ago` holds {n} for the number."""
+    """The words for near days; `days_ago` and `days_ahead` hold {n} for the number. Without the latter it is a date."""
 
     today: str
     yesterday: str
     tomorrow: str
     days_ago: str
+    days_ahead: str = ""
 
 
 def local_day(ms: int, tz: tzinfo) -> date:
@@ -61,7 +63,7 @@ def time_label(ms: int, tz: tzinfo) -> str:
 
 
 def relative_day(day: date, today: date, words: DayWords) -> str:
-    """今天, 昨天, 明天, N天前 up to RELATIVE_DAYS, else YYYY-MM-DD."""
+    """今天, 昨天, 明天, N天前 and N天后 up to RELATIVE_DAYS, else YYYY-MM-DD."""
     age = (today - day).days
     if age == 0:
         return words.today
@@ -71,6 +73,8 @@ def relative_day(day: date, today: date, words: DayWords) -> str:
         return words.tomorrow
     if 1 < age <= RELATIVE_DAYS:
         return words.days_ago.replace("{n}", str(age))
+    if words.days_ahead and -RELATIVE_DAYS <= age < -1:
+        return words.days_ahead.replace("{n}", str(-age))
     return day.isoformat()
 
 
@@ -106,6 +110,12 @@ def next_local_time(after_ms: int, hour: int, tz: tzinfo) -> int:
     while (moment := _moment(day, hour, tz)) <= after_ms:
         day += _DAY
     return moment
+
+
+def next_full_hour(after_ms: int, tz: tzinfo) -> int:
+    """The next moment, ms, strictly after `after_ms` when a clock of that zone shows a full hour."""
+    local = _local(after_ms, tz)
+    return after_ms - (local.minute * 60 + local.second) * 1000 - local.microsecond // 1000 + _HOUR_MS
 
 
 @lru_cache(maxsize=64)

@@ -12,6 +12,9 @@ MarkStyle = Literal["none", "breakpoint", "cache_control"]
 
 MaxTokensField = Literal["max_tokens", "max_completion_tokens"]
 
+JsonMode = Literal["none", "object", "schema"]
+"""How a server can be told to answer in JSON: not at all, any object, or by a strict schema (response_format)."""
+
 CACHED = (
     "prompt_tokens_details.cached_tokens", "cached_tokens", "prompt_cache_hit_tokens", "cache_read_input_tokens",
     "input_tokens_details.cached_tokens", "cached_content_token_count", "timings.cache_n",
@@ -51,6 +54,7 @@ class Capabilities:
     keep_reasoning: bool = False
     max_tokens_field: MaxTokensField = "max_tokens"
     temperature: bool = True
+    json_mode: JsonMode = "none"
     embeddings: bool = True
     vision: bool = True
     transcription: bool = True

@@ -30,6 +30,38 @@ class NewCommitment:
 
 
 @dataclass(frozen=True, slots=True)
+class Promise:
+    """A promise as a message makes it: the person's words, and by when, ms; None where no day is named."""
+
+    text: str
+    due_at: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a message says became of a promise; `about` are the words that tell which, "" for the one there is."""
+
+    state: CommitmentState
+    about: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Promising:
+    """What one message says of its writer's promises."""
+
+    made: tuple[Promise, ...] = ()
+    outcomes: tuple[Outcome, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """What became of an open commitment by its number, as its owner said it in these messages."""
+
+    number: int
+    state: CommitmentState
+
+
+@dataclass(frozen=True, slots=True)
 class Commitment:
     """One stored promise or open task. `id` is the number people see; times are ms since 1970 UTC."""
 

@@ -6,7 +6,7 @@ from typing import Literal
 MemoryKind = Literal["identity", "emotion", "knowledge", "event", "experience"]
 Visibility = Literal["private", "chat", "public"]
 Slot = Literal["", "address", "no_address"]
-Source = Literal["command", "digest", "tool"]
+Source = Literal["command", "digest", "tool", "mcp"]
 Verb = Literal["remember", "forget", "undo", "nick_set", "nick_revoke", "clarify", "let_be"]
 Scope = Literal["", "all", "aside", "bare", "unsure"]
 """What a wish is about: what it names or points at, everything, only that a message is not kept, nothing said, or what
@@ -43,7 +43,7 @@ class Memory:
     `observed_at` is when the thing happened, `asked` that a person asked to keep it; `slot` marks how someone
     wants to be addressed. `importance` counts how often it was told, 1 to 100. Its vitality is not stored: it follows
     from `stability_days`, `accessed_at` (the last recall) and `faded`, a factor that its owner may set. `original` is
-    what was said when a model put it into other words.
+    what was said when a model put it into other words. `agent` names the other program that had it kept (source mcp).
     """
 
     id: int
@@ -71,6 +71,8 @@ class Memory:
     unhelpful: int = 0
     praised_at: int = 0
     original: str = ""
+    agent: str = ""
+    section: str = ""
 
     @property
     def wordings(self) -> tuple[str, ...]:
@@ -96,7 +98,7 @@ class Memory:
 
 @dataclass(frozen=True, slots=True)
 class NewMemory:
-    """A statement about to be stored, with the events it came from."""
+    """A statement about to be stored, with the events it came from, or the other agent that tells it."""
 
     owner_id: int | None
     chat_id: int
@@ -110,6 +112,7 @@ class NewMemory:
     asked: bool = False
     emotion: str = ""
     emotion_value: float = 0.0
+    agent: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,16 +151,3 @@ class Understanding:
 
     commands: tuple[MemoryCommand, ...]
     rest: str
-
-
-@dataclass(frozen=True, slots=True)
-class Dialogue:
-    """One stored summary of a closed session, as dialogue memory shows it."""
-
-    id: int
-    session_id: int
-    chat_id: int
-    summary: str
-    started_at: int
-    ended_at: int
-    names: tuple[str, ...]

@@ -5,7 +5,7 @@ from typing import Literal
 
 from bot.types.event import ChatKind
 
-Part = Literal["namespaces", "text-index", "vectors"]
+Part = Literal["namespaces", "sections", "text-index", "vectors"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,8 @@ class Place:
 class Fault:
     """Something wrong with a memory, or with the row of the index of what `about` names and `number` counts.
 
-    Without `place` nobody knows where a memory belongs; what the index should hold is always known.
+    Of a section `about` is the one where the memory belongs. Without `place` nobody knows where a memory belongs; what
+    the index should hold is always known.
     """
 
     part: Part

@@ -1,19 +1,27 @@
-"""What an opening block is made of."""
+"""What an opening block is made of, and what it became."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import tzinfo
+from typing import Literal
 
-from bot.types.memory import Dialogue, Memory
+from bot.types.commitment import Commitment
+from bot.types.dialogue import Dialogue
+from bot.types.memory import Memory
 from bot.types.people import Chat, Person
+from bot.types.sections import TopicLine
+
+SectionName = Literal["who", "moods", "events", "knowledge", "tasks", "talks"]
+"""The parts of a warm boot; templates know them by these names."""
 
 
 @dataclass(frozen=True, slots=True)
 class OpeningFacts:
     """Everything a session's opening may tell its audience; `names` are display names by person number.
 
-    `memories` were already filtered by audience in the query, `vitality` is theirs by number; `zone` is the
-    name of the time zone `tz`.
+    `memories`, `dialogues` and `commitments` were already filtered by audience in the query, `vitality` is that of the
+    memories by number; `zone` is the name of the time zone `tz`. `last_at` is when they last talked, ms; `topic` is
+    what the last talk stayed with.
     """
 
     bot_name: str
@@ -28,3 +36,64 @@ class OpeningFacts:
     memories: tuple[Memory, ...]
     dialogues: tuple[Dialogue, ...]
     vitality: Mapping[int, float] = field(default_factory=dict)
+    commitments: tuple[Commitment, ...] = ()
+    last_at: int | None = None
+    topic: TopicLine | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One thing that a warm boot tells. Templates print `id` (0: none), `who` ("": nobody's words), `text`, `tag` and
+    `value` of a mood, `day`, and of a task `due` ("": no day) and whether that day is `over`.
+
+    `at` is when it happened, ms; `weight` orders what is told when not all of it fits, the greatest first. The numbers
+    say what it was made from, 0 where from nothing of that sort.
+    """
+
+    text: str
+    id: int = 0
+    who: str = ""
+    tag: str = ""
+    value: float = 0.0
+    day: str = ""
+    due: str = ""
+    over: bool = False
+    at: int = 0
+    weight: float = 0.0
+    memory: int = 0
+    commitment: int = 0
+    dialogues: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A part of a warm boot in the order in which it is read; `share` is what it may take when all are full."""
+
+    name: SectionName
+    share: float
+    lines: tuple[Line, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """An opening block: its text, how long they had not talked, in words ("" for not worth a word), what it tells.
+
+    `memories` are all whose words are in it: more than have a line, as names and twins have none.
+    """
+
+    text: str
+    since: str = ""
+    sections: tuple[Section, ...] = ()
+    memories: tuple[int, ...] = ()
+
+    def told(self, kind: Literal["memory", "dialogue", "commitment"]) -> tuple[int, ...]:
+        """The numbers of what its lines tell of that kind."""
+        lines = (line for section in self.sections for line in section.lines)
+        match kind:
+            case "memory":
+                numbers = [line.memory for line in lines]
+            case "dialogue":
+                numbers = [number for line in lines for number in line.dialogues]
+            case "commitment":
+                numbers = [line.commitment for line in lines]
+        return tuple(number for number in numbers if number)

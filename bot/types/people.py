@@ -20,7 +20,10 @@ class Person:
 
 @dataclass(frozen=True, slots=True)
 class Chat:
-    """One conversation place; `scene` is what its adapter last said about it, `mode` its own (None: configured)."""
+    """One conversation place; `scene` is what its adapter last said about it.
+
+    `mode` (None) and `persona` ("") are its own, else as configured.
+    """
 
     id: int
     platform: str
@@ -30,6 +33,7 @@ class Chat:
     enabled: bool = True
     scene: str = ""
     mode: Mode | None = None
+    persona: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -97,10 +97,19 @@ class Prompt:
 
 
 @dataclass(frozen=True, slots=True)
+class Shape:
+    """What an answer must look like, for servers that can be told: a name and a strict JSON schema as JSON text."""
+
+    name: str
+    schema: str
+
+
+@dataclass(frozen=True, slots=True)
 class Request:
     """One call of a model: what is asked, at most how much may come back (tokens), and by when (seconds).
 
-    `cache_key` names the stable prefix; "" for a one-off request, of which nothing is worth keeping in a cache.
+    `cache_key` names the stable prefix; "" for a one-off request, of which nothing is worth keeping in a cache. With a
+    `shape` the answer is to be one JSON object of it.
     """
 
     prompt: Prompt
@@ -108,6 +117,7 @@ class Request:
     temperature: float
     deadline_s: float
     cache_key: str = ""
+    shape: Shape | None = None
 
 
 @dataclass(frozen=True, slots=True)

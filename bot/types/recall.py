@@ -32,7 +32,8 @@ class Asking:
     [since, until), ms. `mode` and `profile` are None for the configured ones. `own` are the person's recent own lines,
     oldest first, and `scene` is what happens around: they give words that weigh less. Lines of the chat from event
     `heard` on are left out: the model has them before it (0: none is left out). `strict`: nobody asked for it, so that
-    even what somebody wanted kept must be above the cut-offs.
+    even what somebody wanted kept must be above the cut-offs. Of `sections` (none: all) memories are looked for by
+    whatever word; those of the others only by a rare one, and those that somebody wanted kept always.
     """
 
     audience: Audience
@@ -50,6 +51,7 @@ class Asking:
     scene: str = ""
     heard: int = 0
     strict: bool = False
+    sections: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,10 +86,19 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Posting:
-    """The documents that hold a term, of those that the audience may see."""
+    """The documents that hold a term, of those that the audience may see and that are searched.
+
+    `everywhere` counts all that it may see, where only some sections are searched; None where that is all of `docs`.
+    """
 
     term: str
     docs: tuple[int, ...]
+    everywhere: int | None = None
+
+    @property
+    def holding(self) -> int:
+        """How many documents hold it, whether they are searched or not: what makes a term rare is the same."""
+        return len(self.docs) if self.everywhere is None else self.everywhere
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,13 +4,15 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import TypeVar
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError
 
+from bot.types.commitment import NewCommitment, Settled
 from bot.types.duration import DAY_MS
 from bot.types.memory import Memory, NewMemory
 from bot.types.merging import Merging, keep_apart
 from bot.types.people import Audience
 from bot.types.prompt import ToolSpec
+from bot.types.reminder import NewReminder
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,12 +42,16 @@ class Unlearn:
 
 @dataclass(frozen=True, slots=True)
 class ToolAnswer:
-    """What the model is told; `memory` is stored in the same commit, its number replaces {id} in the text.
+    """What the model is told; `memory` or `commitment` is stored in the same commit, its number replaces {id} there.
+
+    `settled` is what became of one.
 
     `told` are the memories that the text tells: when one is forgotten, the log that holds this goes with it, as with
-    the `lines` of a transcript and the `digests` of talks (their numbers). `quiet` ends the turn and every talk of its
-    chat: nobody is in conversation any more until somebody calls. `forget` is carried out in place of a text: its
-    receipt is said at once, and the turn begins anew on a log without it.
+    the `lines` of a transcript, the `digests` of talks and the `commitments` (their numbers); what `opens` is told as
+    an opening tells it, for whoever may speak of it. `quiet` ends the turn and every talk of its chat: nobody is in
+    conversation any more until somebody calls. `forget` is carried out in place of a text: its receipt is said at
+    once, and the turn begins anew on a log without it. `remind` is set in the same commit, its number replaces {id},
+    and the `unremind` reminders end in it.
     """
 
     text: str
@@ -55,11 +61,17 @@ class ToolAnswer:
     forget: Unlearn | None = None
     lines: tuple[int, ...] = ()
     digests: tuple[int, ...] = ()
+    commitments: tuple[int, ...] = ()
+    opens: bool = False
+    commitment: NewCommitment | None = None
+    settled: Settled | None = None
+    remind: NewReminder | None = None
+    unremind: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class ToolOutcome:
-    """A tool's answer, and the memory it makes, if any; `{id}` in `text` becomes that memory's number.
+    """A tool's answer, and the memory or commitment it makes, if any; `{id}` in `text` becomes its number.
 
     `key` names the call of the tool `name` within its turn: models may use one call id twice. `quiet` ends every talk
     of the chat. `forget` is no part of this commit: it has its own, which ends the turn. What is told is strengthened
@@ -77,8 +89,14 @@ class ToolOutcome:
     forget: Unlearn | None = None
     lines: tuple[int, ...] = ()
     digests: tuple[int, ...] = ()
+    commitments: tuple[int, ...] = ()
+    opens: bool = False
     rest_ms: int = DAY_MS
     merging: Merging = keep_apart
+    commitment: NewCommitment | None = None
+    settled: Settled | None = None
+    remind: NewReminder | None = None
+    unremind: tuple[int, ...] = ()
 
 
 class ToolRefused(Exception):
@@ -100,6 +118,12 @@ class Tool:
     spec: ToolSpec
     run: Callable[[ToolContext, str], Awaitable[ToolAnswer]]
     reads: bool = False
+
+
+class NoArguments(BaseModel):
+    """What a tool takes that takes nothing."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
 
 
 Arguments = TypeVar("Arguments", bound=BaseModel)

@@ -19,7 +19,7 @@ TOTALS = {
     "calls": "SELECT count(*) FROM call",
     "sessions": "SELECT count(*) FROM session",
     "epochs": "SELECT count(*) FROM epoch",
-    "digests": "SELECT count(*) FROM digest",
+    "digests": "SELECT count(*) FROM digest WHERE session_id IS NOT NULL",
     "memories": "SELECT count(*) FROM memory",
 }
 GROUPS = {
@@ -29,7 +29,7 @@ GROUPS = {
     "turn": "SELECT state || '/' || why, count(*) FROM turn GROUP BY 1",
     "session": "SELECT state || '/' || close_reason, count(*) FROM session GROUP BY 1",
     "epoch": "SELECT reason, count(*) FROM epoch GROUP BY 1",
-    "digest": "SELECT made_by, count(*) FROM digest GROUP BY 1",
+    "digest": "SELECT made_by, count(*) FROM digest WHERE session_id IS NOT NULL GROUP BY 1",
     "memory": "SELECT kind || '/' || source, count(*) FROM memory GROUP BY 1",
     "outbox": "SELECT kind || '/' || state, count(*) FROM outbox GROUP BY 1",
 }

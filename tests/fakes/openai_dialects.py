@@ -9,16 +9,21 @@ DialectName = Literal["any", "plain", "openai-5.5", "openai-5.6", "deepseek", "c
 """Whose rules hold: those of all servers together, of one that knows the common form only, of one provider."""
 
 _COMMON = frozenset(("model", "messages", "tools", "tool_choice", "temperature", "stream", "stream_options"))
-_OPENAI = _COMMON - {"temperature"} | {"max_completion_tokens", "prompt_cache_key", "reasoning_effort"}
+_OPENAI = _COMMON - {"temperature"} | {
+    "max_completion_tokens",
+    "prompt_cache_key",
+    "reasoning_effort",
+    "response_format",
+}
 _OLD = _COMMON | {"max_tokens"}
 FIELDS: Mapping[DialectName, frozenset[str]] = {
     "plain": _OLD,
     "openai-5.5": _OPENAI,
     "openai-5.6": _OPENAI | {"prompt_cache_options"},
-    "deepseek": _OLD | {"thinking"},
-    "cache_control": _OLD | {"enable_thinking", "reasoning"},
-    "xai": _OLD | {"max_completion_tokens"},
-    "mistral": _OLD | {"prompt_cache_key"},
+    "deepseek": _OLD | {"thinking", "response_format"},
+    "cache_control": _OLD | {"enable_thinking", "reasoning", "response_format"},
+    "xai": _OLD | {"max_completion_tokens", "response_format"},
+    "mistral": _OLD | {"prompt_cache_key", "response_format"},
 }
 MARKS: Mapping[DialectName, str] = {"openai-5.6": "prompt_cache_breakpoint", "cache_control": "cache_control"}
 PARTS = ("any", "openai-5.5", "openai-5.6", "cache_control", "xai", "mistral")
@@ -32,6 +37,9 @@ def check_dialect(body: Mapping[str, object], dialect: DialectName) -> None:
     unknown = sorted(body.keys() - FIELDS[dialect])
     if unknown:
         raise Violation(f"{dialect} does not know {unknown}")
+    form = mapping(body.get("response_format", {})).get("type", "")
+    if form == "json_schema" and dialect in ("deepseek", "cache_control"):
+        raise Violation(f"{dialect}: this response_format type is unavailable now")
     for message in list_of(body.get("messages")):
         if isinstance(message.get("content"), list) and dialect not in PARTS and not _seen(message):
             raise Violation(f"{dialect} wants texts, no lists of parts")

@@ -46,8 +46,34 @@ def check_fields(body: Mapping[str, object]) -> None:
     _need("stream_options" not in body or body.get("stream") is True, "stream_options needs stream")
     for name in body.keys() & _OTHERS.keys():
         _need(body[name] in _OTHERS[name], f"invalid {name}: {body[name]!r}")
+    if "response_format" in body:
+        _response_format(mapping(body["response_format"]), list_of(body.get("messages")))
     key = body.get("prompt_cache_key", "-")
     _need(isinstance(key, str) and 0 < len(key) <= _LONGEST_KEY, f"prompt_cache_key has at most {_LONGEST_KEY}")
+
+
+def _response_format(form: Mapping[str, object], messages: list[Mapping[str, object]]) -> None:
+    """Any JSON object, when the prompt says JSON; or a strict schema, closed and with every field required."""
+    kind = form.get("type")
+    _need(kind in ("json_object", "json_schema"), f"unknown response_format {kind!r}")
+    if kind == "json_object":
+        _need(form.keys() == {"type"}, "json_object takes no schema")
+        _need(any("json" in text_of(one).lower() for one in messages), "the prompt must say JSON")
+        return
+    named = mapping(form.get("json_schema"))
+    _need(_NAME.match(str(named.get("name"))) is not None and named.get("strict") is True, "a strict schema has a name")
+    _closed(mapping(named.get("schema")))
+
+
+def _closed(schema: Mapping[str, object]) -> None:
+    if schema.get("type") == "array":
+        _closed(mapping(schema.get("items")))
+    if schema.get("type") == "object":
+        properties = mapping(schema.get("properties"))
+        _need(schema.get("additionalProperties") is False, "additionalProperties must be false")
+        _need(schema.get("required") == list(properties), "every property must be required")
+        for part in properties.values():
+            _closed(mapping(part))
 
 
 def limit_of(body: Mapping[str, object]) -> int:

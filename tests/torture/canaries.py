@@ -18,8 +18,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from bot.cli.boot import show_boot
 from bot.cli.house import Place
-from bot.cli.look import Look, View, show_boot, show_ctx
+from bot.cli.look import Look, View, show_ctx
 from bot.config.settings import Settings
 from bot.resources import Prompts, resource_dir
 from bot.types.prompt import Request

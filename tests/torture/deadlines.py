@@ -195,7 +195,8 @@ def count(home: Home, rooms: Rooms, how: Signals, found: tuple[int, int, float])
     return Fired(
         how.name, len(rooms.rooms), follow_ups, parts, rooms.seen(lambda who: f"收到第{LATER + who}句"),
         rooms.seen(lambda who: f"完{LATER + who}了"), len(some(home, ANSWERED_TWICE)),
-        len(some(home, "SELECT 1 FROM session")), len(some(home, "SELECT 1 FROM digest")), tuple(sorted(reasons)), late,
+        len(some(home, "SELECT 1 FROM session")), len(some(home, "SELECT 1 FROM digest WHERE session_id IS NOT NULL")),
+        tuple(sorted(reasons)), late,
     )  # fmt: skip
 
 

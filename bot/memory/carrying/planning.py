@@ -149,6 +149,8 @@ def _compared(item: Item, said: dict[Key, CarriedMemory], forgotten: Callable[[s
     assert before is not None
     if memory.owner != before.owner:
         return replace(item, fate="refused", why=f"#{before.id} belongs to somebody else")
+    if not memory.section:  # files of an earlier nuan hold none
+        memory = replace(memory, section=before.section)
     changed = tuple(name for name in COMPARED if getattr(before, name) != getattr(memory, name))
     if not changed:
         return item

@@ -1,4 +1,4 @@
-"""People, what they promised, and what was talked about as a time line."""
+"""People, what they promised and are to be reminded of, and what was talked about as a time line."""
 
 from itertools import groupby
 
@@ -17,8 +17,10 @@ async def everybody(ask: Ask) -> Response:
 
 
 async def promises(ask: Ask) -> Response:
-    """What is open, and what ended last."""
-    return page(ask, "promises.html", {"promises": await ask.house.store.residents.promises(SHOWN)})
+    """What is open and what ended last; what somebody is to be reminded of."""
+    residents = ask.house.store.residents
+    values = {"promises": await residents.promises(SHOWN), "reminders": await residents.reminders(SHOWN)}
+    return page(ask, "promises.html", values)
 
 
 async def dialogue(ask: Ask) -> Response:

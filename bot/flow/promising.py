@@ -1,0 +1,39 @@
+"""The tool add_commitment over the store: the promises of a turn's person, in their own words."""
+
+from datetime import tzinfo
+
+from bot.flow.getting import calendar
+from bot.flow.words import Words
+from bot.memory.wishes import own
+from bot.people.clauses import read
+from bot.people.promising import stands
+from bot.people.tool import commitment_tool
+from bot.store.store import Store
+from bot.types.commitment import Commitment
+from bot.types.prompt import ToolSpec
+from bot.types.tool import Tool, ToolContext
+
+MOST_OPEN = 100
+"""Open promises among which a number is looked up."""
+
+
+def promising_tool(store: Store, words: Words, spec: ToolSpec, names: tuple[str, ...]) -> Tool:
+    """The tool; `names` are those the bot is called by."""
+
+    async def carrier(context: ToolContext, text: str) -> int | None:
+        events = await store.asked.own(context.event_ids, context.person_id)
+        for event in events:
+            if own(event.id, event.text, names).carries(text) and stands(read(event.text, names), text):
+                return event.id
+        return None
+
+    async def mine(context: ToolContext) -> tuple[Commitment, ...]:
+        found = await store.commitments.open(context.audience, MOST_OPEN)
+        return tuple(each for each in found if each.owner_id == context.person_id)
+
+    async def zone(context: ToolContext) -> tzinfo:
+        return await calendar(store, words, context)
+
+    text = words.openings.text
+    done = tuple(text(f"commitment_{key}", words.language, id="{id}") for key in ("saved", "settled"))
+    return commitment_tool(spec, carrier, mine, store.tombstones.covers, zone, (done[0], done[1]))

@@ -1,0 +1,108 @@
+"""The tools remind and cancel_reminder: the model points at the person's own words, the house reads the time in them.
+
+Nothing that the model read elsewhere sets a reminder: the wish and the time stand in what that person wrote this turn.
+"""
+
+import re
+from dataclasses import replace
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from bot.flow.reminding import Reminding
+from bot.flow.requests import Request
+from bot.flow.timewords import when_label
+from bot.flow.words import Words
+from bot.people.asking import TASK_CHARS
+from bot.people.reminding import meant
+from bot.store.store import Store
+from bot.text.clean import as_data, clean
+from bot.text.clip import clip
+from bot.text.fold import fold
+from bot.types.prompt import ToolSpec
+from bot.types.reminder import NewReminder, Reminder
+from bot.types.tool import Tool, ToolAnswer, ToolContext, ToolRefused, read_arguments
+
+_WANTS = re.compile(
+    r"提醒|[叫喊]我|叫醒|闹钟|别让我忘|别忘|通知我|催我|\b(?:remind|reminder|wake|alarm|nudge|ping|forget)\b"
+)
+_ENDS = re.compile(
+    r"取消|不用|不要|不必|别|删|去掉|算了|关|\b(?:cancel|delete|remove|stop|drop|no longer|not|don'?t|never ?mind)\b"
+)
+
+
+class RemindArguments(BaseModel):
+    """What the model may want to be said later, and the person's words for when."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    text: str = Field(max_length=500)
+    when: str = Field(max_length=200)
+
+
+class CancelArguments(BaseModel):
+    """Which reminder is not to be said."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    id: int | None = None
+    text: str | None = Field(default=None, max_length=200)
+
+
+def remind_tools(
+    store: Store, words: Words, reminding: Reminding, specs: tuple[ToolSpec, ToolSpec]
+) -> tuple[Tool, Tool]:  # fmt: skip
+    """Both tools."""
+
+    async def asked(context: ToolContext) -> Request:
+        chat, person = await store.people.chat(context.audience.chat_id), await store.people.person(context.person_id)
+        return reminding.request(chat, person, context.event_ids[-1])
+
+    async def own(context: ToolContext, wish: re.Pattern[str]) -> tuple[tuple[int, str], ...]:
+        events = await store.asked.own(context.event_ids, context.person_id)
+        said = tuple((event.id, fold(event.text)) for event in events)
+        if not any(wish.search(text) for _, text in said):
+            raise ToolRefused("remind_unasked")
+        return said
+
+    async def remind(context: ToolContext, arguments: str) -> ToolAnswer:
+        given = read_arguments(RemindArguments, arguments)
+        said = await own(context, _WANTS)
+        when = fold(" ".join(clean(given.when).split()))
+        carrier = next((number for number, text in said if when and when in " ".join(text.split())), None)
+        if carrier is None:
+            raise ToolRefused("remind_words")
+        at = await asked(context)
+        task = clip(" ".join(clean(given.text).split()), TASK_CHARS)
+        found = reminding.resolve(at, given.when, task)
+        if not isinstance(found, NewReminder):
+            raise ToolRefused("remind_unclear", found)
+        if await reminding.full(at):
+            raise ToolRefused("remind_full")
+        new = NewReminder(found.person_id, found.chat_id, found.text, found.due_at, found.rule, (carrier,))
+        told = replace(new, text=as_data(task))
+        return ToolAnswer(reminding.confirmation(at, told, "{id}"), remind=new)  # the commit fills in the number
+
+    async def cancel(context: ToolContext, arguments: str) -> ToolAnswer:
+        given = read_arguments(CancelArguments, arguments)
+        await own(context, _ENDS)
+        at = await asked(context)
+        wanted = f"#{given.id}" if given.id is not None else given.text or ""
+        mine = await reminding.mine(at)
+        found = meant(wanted, mine, wanted) if wanted != "*" else ()
+        if len(found) != 1:
+            raise ToolRefused("remind_which", _listed(words, at, found or mine))
+        text = words.openings.text("remind_ended", words.script_named(context.script), id=found[0].id)
+        return ToolAnswer(text, unremind=(found[0].id,))
+
+    return Tool(specs[0], remind), Tool(specs[1], cancel)
+
+
+def _listed(words: Words, at: Request, found: tuple[Reminder, ...]) -> str:
+    """A few reminders as a refusal names them."""
+    return (
+        "; ".join(
+            f"#{each.id} {as_data(clip(each.text, 40))} {when_label(words, each.due_at, at.now, at.tz, at.script)}"
+            for each in found[:5]
+        )
+        or "-"
+    )

@@ -1,0 +1,44 @@
+"""What becomes of talks as time passes: of an hour, a day and a week one each. It stores nothing."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from datetime import tzinfo
+
+from bot.text.stretches import end_of
+from bot.types.dialogue import TIERS, Roll, RollPlan, Standing, Tier
+
+
+def plan_rolls(rows: Sequence[Standing], now: int, tz: tzinfo, most_raw: int) -> RollPlan:
+    """What to do with all rows of a chat that are told now; done once, there is nothing left to do till the next end.
+
+    What is over is rolled up as far as it goes, after a long sleep at once into weeks. Of more than `most_raw` talks
+    the oldest go into their hour before it is over.
+    """
+    raw = sorted((row for row in rows if row.tier == "raw"), key=lambda row: (-row.ended_at, -row.id))
+    crowded = {row.id for row in raw[most_raw:]}
+    groups: defaultdict[tuple[int | None, Tier, int], list[Standing]] = defaultdict(list)
+    waits: list[tuple[int, int | None]] = []
+    for row in sorted(rows, key=lambda row: (row.ended_at, row.id)):
+        tier = _due(row.ended_at, now, tz)
+        if tier == "raw" and row.id in crowded:
+            tier = "hour"
+        if TIERS.index(tier) > TIERS.index(row.tier):
+            groups[row.owner_id, tier, end_of(tier, row.ended_at, tz)].append(row)
+        else:
+            waits.append((row.id, _next(row.tier, row.ended_at, tz)))
+    rolls = (
+        Roll(owner, tier, until, tuple(row.id for row in members), _next(tier, members[-1].ended_at, tz))
+        for (owner, tier, until), members in groups.items()
+    )
+    return RollPlan(tuple(rolls), tuple(waits))
+
+
+def _due(at: int, now: int, tz: tzinfo) -> Tier:
+    """The longest stretch around `at` that is over."""
+    return next((tier for tier in reversed(TIERS) if end_of(tier, at, tz) <= now), "raw")
+
+
+def _next(tier: Tier, at: int, tz: tzinfo) -> int | None:
+    """When what lies around `at` goes on to the next tier; a week stays one."""
+    after = TIERS.index(tier) + 1
+    return end_of(TIERS[after], at, tz) if after < len(TIERS) else None

@@ -1,0 +1,168 @@
+"""How `nuan mcp` has the nuan that answers carry out a change: one line of JSON each way over a socket beside the data.
+
+The socket is its owner's alone. It decides nothing about memories.
+"""
+
+import asyncio
+import contextlib
+import json
+import os
+from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from bot.errors import NuanError, StoreError
+from bot.types.agent import AgentReply, AgentWish, Seat
+from bot.types.log import Log
+
+SOCKET = "agents.sock"
+
+MOST_BYTES = 65_536
+"""Of a line: the longest wish has a sixth of it."""
+
+LONGEST_PATH = 100
+"""Bytes of a socket's path that every system takes (Linux 107, others 103)."""
+
+CarryOut = Callable[[AgentWish], Awaitable[AgentReply]]
+
+
+class _Asked(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    verb: Literal["remember", "forget"]
+    person_id: int
+    chat_id: int
+    agent: str = Field(max_length=64)
+    text: str = Field(max_length=500)
+    kind: Literal["identity", "emotion", "knowledge", "event"]
+    words: str = Field(max_length=2_000)
+    number: int | None
+
+    def wish(self) -> AgentWish:
+        seat = Seat(self.person_id, self.chat_id)
+        return AgentWish(self.verb, seat, self.agent, self.text, self.kind, self.words, self.number)
+
+
+class _Answered(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    text: str
+    wrong: bool
+    ids: tuple[int, ...]
+
+
+@contextlib.asynccontextmanager
+async def agent_door(folder: Path, carry_out: CarryOut, log: Log) -> AsyncIterator[None]:
+    """While inside, changes that agents ask for are carried out here; only who holds the folder's lock may open it.
+
+    Where no socket can be, agents are told that the folder is in use: no reason not to answer people.
+    """
+    path, door = folder / SOCKET, _Door(carry_out, log)
+    server = await _listen(path, door.serve, log)
+    try:
+        yield
+    finally:
+        if server is not None:
+            server.close()
+            await asyncio.to_thread(path.unlink, missing_ok=True)
+        await door.close()
+
+
+class _Door:
+    """The connections under way; what they ask is carried out whole or not at all."""
+
+    def __init__(self, carry_out: CarryOut, log: Log) -> None:
+        self._carry_out = carry_out
+        self._log = log
+        self._asking: set[asyncio.StreamWriter] = set()
+        self._busy: set[asyncio.Task[object]] = set()
+
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """One wish and its answer; nothing that goes wrong here reaches the loop of the house."""
+        task = asyncio.current_task()
+        assert task is not None
+        self._busy.add(task)
+        try:
+            await self._serve(reader, writer)
+        except (ValueError, OSError) as error:
+            self._log.warning("agent_unreadable", cause=type(error).__name__)
+        except NuanError as error:
+            self._log.warning("agent_failed", exc_info=error)
+        except Exception as error:  # noqa: BLE001 - a defect here must not end the house
+            self._log.error("agent_failed", exc_info=error)
+        finally:
+            self._busy.discard(task)
+            writer.close()
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._asking.add(writer)
+        try:
+            line = await reader.readline()
+        finally:
+            self._asking.discard(writer)
+        if not line:
+            return
+        wish = _Asked.model_validate_json(line).wish()
+        reply = await self._carry_out(wish)
+        seat = wish.seat
+        self._log.info(
+            "agent_served", verb=wish.verb, person=seat.person_id, chat=seat.chat_id, wrong=reply.wrong,
+            memories=list(reply.ids),
+        )  # fmt: skip
+        writer.write(json.dumps(asdict(reply)).encode() + b"\n")
+        await writer.drain()
+
+    async def close(self) -> None:
+        """Hear no more wishes; return when those that were heard are done."""
+        for writer in self._asking.copy():
+            writer.close()
+        while self._busy:
+            await asyncio.wait(self._busy.copy())
+
+
+async def _listen(
+    path: Path, serve: Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]], log: Log
+) -> asyncio.Server | None:
+    if len(os.fsencode(path)) > LONGEST_PATH:
+        log.warning("agents_not_served", cause="path", bytes=len(os.fsencode(path)))
+        return None
+    await asyncio.to_thread(path.unlink, missing_ok=True)  # of a nuan that was killed: we hold the folder
+    mask = os.umask(0o177)
+    try:
+        return await asyncio.start_unix_server(serve, path, limit=MOST_BYTES)
+    except OSError as error:
+        log.warning("agents_not_served", cause=type(error).__name__, exc_info=error)
+        return None
+    finally:
+        os.umask(mask)
+
+
+async def ask_door(folder: Path, wish: AgentWish) -> AgentReply | None:
+    """What the nuan that answers from this folder says to that; None when none listens.
+
+    StoreError when it ends before it has answered: the change may be done or not.
+    """
+    path = folder / SOCKET
+    if len(os.fsencode(path)) > LONGEST_PATH:
+        return None
+    try:
+        reader, writer = await asyncio.open_unix_connection(path, limit=MOST_BYTES)
+    except OSError:
+        return None
+    asked = _Asked(
+        verb=wish.verb, person_id=wish.seat.person_id, chat_id=wish.seat.chat_id, agent=wish.agent, text=wish.text,
+        kind=wish.kind if wish.kind != "experience" else "knowledge", words=wish.words, number=wish.number,
+    )  # fmt: skip
+    try:
+        writer.write(asked.model_dump_json().encode() + b"\n")
+        found = _Answered.model_validate_json(await reader.readline())
+        return AgentReply(found.text, found.wrong, found.ids)
+    except (OSError, ValueError) as error:
+        raise StoreError("nuan did not say whether it was done: look before you ask again") from error
+    finally:
+        writer.close()
+        with contextlib.suppress(OSError):
+            await writer.wait_closed()

@@ -1,0 +1,1 @@
+"""Who somebody is to nuan, what they promised, and what they asked of her. Pure."""

@@ -1,0 +1,68 @@
+"""The tool add_commitment: what the person promises in this turn's own words, or says became of a promise of theirs.
+
+The model only points: what is kept stands in those words, and a number must be one of that person's open promises.
+"""
+
+from collections.abc import Awaitable, Callable
+from datetime import tzinfo
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from bot.people.due import due_at
+from bot.text.clean import as_data, clean
+from bot.text.clip import clip
+from bot.types.commitment import Commitment, NewCommitment, Settled
+from bot.types.prompt import ToolSpec
+from bot.types.tool import Tool, ToolAnswer, ToolContext, ToolRefused, read_arguments
+
+NUMBER_CHARS = 20
+
+
+class CommitmentArguments(BaseModel):
+    """What the model may want to be noted; with a number, what became of that promise."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    text: str = Field(max_length=300)
+    id: int | str | None = None
+    state: Literal["ongoing", "done", "failed"] | None = None
+
+
+def commitment_tool(
+    spec: ToolSpec, carrier: Callable[[ToolContext, str], Awaitable[int | None]],
+    mine: Callable[[ToolContext], Awaitable[tuple[Commitment, ...]]], covers: Callable[[str], bool],
+    zone: Callable[[ToolContext], Awaitable[tzinfo]], done: tuple[str, str],
+) -> Tool:  # fmt: skip
+    """The tool; `carrier` is the message of the turn in which its person says that, if they do.
+
+    `mine` are that person's open promises that the audience may see, `covers` tells what was forgotten; `done` are the
+    answers for a promise ({id} becomes its number) and for what became of one.
+    """
+
+    async def run(context: ToolContext, arguments: str) -> ToolAnswer:
+        asked = read_arguments(CommitmentArguments, arguments)
+        text = " ".join(clean(asked.text).split())
+        if not text:
+            raise ToolRefused("commitment_empty")
+        said = await carrier(context, text)
+        if said is None:
+            raise ToolRefused("commitment_words")
+        if (asked.id is None) != (asked.state is None):
+            raise ToolRefused("tool_bad_arguments", "id + state")
+        if asked.id is not None and asked.state is not None:
+            number = str(asked.id).strip().lstrip("#")
+            known = next((each for each in await mine(context) if str(each.id) == number), None)
+            if known is None:
+                raise ToolRefused("commitment_unknown", as_data(clip(number, NUMBER_CHARS)))
+            return ToolAnswer(done[1].replace("{id}", str(known.id)), settled=Settled(known.id, asked.state))
+        if covers(text):
+            raise ToolRefused("experience_forgotten")
+        due = due_at(text, context.now, await zone(context))
+        new = NewCommitment(
+            context.person_id, context.audience.chat_id, "private" if context.audience.kind == "dm" else "chat", text,
+            context.now, "tool", (said,), due,
+        )  # fmt: skip
+        return ToolAnswer(done[0], commitment=new)
+
+    return Tool(spec, run)

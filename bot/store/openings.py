@@ -1,0 +1,106 @@
+"""What an opening is made of, in one trip: the layers of memories, who is named, when the last talk was.
+
+Every layer is read in the order in which things happened, as far as it is told and no farther: the audience and the
+number stand in the query, and an index has that order.
+"""
+
+import sqlite3
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from bot.store.access import Lists
+from bot.store.database import Database
+from bot.store.memories import visible
+from bot.store.people import PERSON, person_of
+from bot.store.rows import COLUMNS, marks, memory_of
+from bot.store.schema_opening import LAYER
+from bot.types.memory import Memory
+from bot.types.people import Audience, Person
+
+LAYERS = (("kept", 50), ("slot", 20), ("identity", 50), ("emotion", 5), ("event", 24), ("living", 30))
+"""What a warm boot may draw from (seed Warm Boot: identity 50, emotion 5). Of the events 7 are told, and those of the
+others that are not done yet; of what lives (knowledge, experience) the 10 with the most vitality."""
+
+LIVING = """kind IN ('knowledge', 'experience') AND slot = '' AND asked = 0 AND protected = 0 AND faded > .5
+    AND accessed_at + stability_days * 59887917 >= :now"""
+"""What may have a vitality above one half, e^(-t/S) alone: t at most S ln 2; 59,887,917 ms are ln 2 days."""
+
+LAST_TALK = """SELECT max(session.last_at) FROM session WHERE session.chat_id = :chat"""
+LAST_OWN_TALK = """SELECT max(session.last_at) FROM member JOIN chat ON chat.id = member.chat_id AND chat.kind = 'dm'
+    JOIN session ON session.chat_id = chat.id WHERE member.person_id = :p0"""
+"""With one person alone it does not matter on which platform it was."""
+
+NEWEST = "observed_at DESC, id DESC"
+LIVELIEST = "(:now - accessed_at) / stability_days, id DESC"
+
+Values = dict[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class Material:
+    """What was found: `people` are those who take part and those whose memories are told, by number.
+
+    `last_at` is when nuan and this audience last talked, ms; None when they never did.
+    """
+
+    memories: tuple[Memory, ...]
+    people: Mapping[int, Person]
+    last_at: int | None
+
+
+class Openings:
+    """Reads what openings tell."""
+
+    def __init__(self, database: Database, lists: Lists) -> None:
+        self._database = database
+        self._lists = lists
+
+    async def read(self, audience: Audience, now: int, named: int = 0) -> Material:
+        """What an opening may tell this audience, layer by layer, what happened last first.
+
+        The first `named` of the audience are among the people.
+        """
+        return await self._database.read(lambda db: self._read(db, audience, now, named))
+
+    def _read(self, db: sqlite3.Connection, audience: Audience, now: int, named: int) -> Material:
+        sql, values = _layers(audience, now)
+        memories = tuple(memory_of(row) for row in db.execute(sql, values))
+        wanted = {*audience.person_ids[:named], *(memory.owner_id for memory in memories if memory.owner_id)}
+        rows = db.execute(PERSON + f"WHERE id IN ({marks(wanted)})", tuple(sorted(wanted)))
+        people = {int(row[0]): person_of(tuple(row), self._lists.owners) for row in rows}
+        alone = audience.kind == "dm" and len(audience.person_ids) == 1
+        last = db.execute(LAST_OWN_TALK if alone else LAST_TALK, values).fetchone()[0]
+        return Material(memories, people, last)
+
+
+def _layers(audience: Audience, now: int) -> tuple[str, Values]:
+    """All layers as one SELECT with its values."""
+    where, given = visible(audience)
+    names = [f"v{number}" for number in range(len(given))]
+    for name in names:
+        where = where.replace("?", f":{name}", 1)
+    values: Values = {"now": now, "chat": audience.chat_id, **dict(zip(names, given, strict=True))}
+    values |= {f"p{number}": person for number, person in enumerate(audience.person_ids)}
+    parts = [_layer(name, limit, _reaches(audience), where) for name, limit in LAYERS]
+    return " UNION ALL ".join(f"SELECT * FROM ({part})" for part in parts), values
+
+
+def _reaches(audience: Audience) -> list[str]:
+    """The ways in which a memory may be visible, each with an index: together all that `visible` lets through."""
+    people = ", ".join(f":p{number}" for number in range(len(audience.person_ids))) or "NULL"
+    ways = ["visibility = 'chat' AND chat_id = :chat", "visibility = 'public' AND owner_id IS NULL"]
+    if audience.kind == "dm" and len(audience.person_ids) == 1:
+        return ["visibility = 'private' AND owner_id = :p0", "visibility = 'public' AND owner_id = :p0", *ways]
+    return [f"visibility = 'public' AND owner_id IN ({people})", *ways]
+
+
+def _layer(name: str, limit: int, reaches: list[str], where: str) -> str:
+    """One layer: from each way as many as are told, then the first of them all."""
+    order = LIVELIEST if name == "living" else NEWEST
+    which = LIVING if name == "living" else f"{LAYER} = '{name}'"
+    found = " UNION ALL ".join(
+        f"SELECT id FROM (SELECT id FROM memory WHERE disabled_at IS NULL AND {reach} AND {which} "
+        f"ORDER BY {order} LIMIT {limit})"
+        for reach in reaches
+    )
+    return f"SELECT {COLUMNS} FROM memory WHERE id IN ({found}) AND {where} ORDER BY {order} LIMIT {limit}"

@@ -1,0 +1,137 @@
+"""What people want to be reminded of, and what nuan asked them back about it. It decides nothing."""
+
+import json
+import sqlite3
+from collections.abc import Callable
+
+from bot.store.access import Lists
+from bot.store.database import Database
+from bot.store.outbox import put
+from bot.store.reminding import OPEN, Answer, answer, ask, end, fire, reminder_of, store_reminder, tell, waits
+from bot.types.outgoing import Draft
+from bot.types.reminder import Due, NewReminder, Reminder, Waiting
+
+
+class Reminders:
+    """Reminders and the questions about them."""
+
+    def __init__(self, database: Database, lists: Lists) -> None:
+        self._database = database
+        self._lists = lists
+
+    async def open(self, person_id: int, chat_id: int | None = None) -> tuple[Reminder, ...]:
+        """The open reminders of a person, the next first; only those of one chat unless that is None."""
+        rows = await self._database.rows(
+            f"{OPEN}AND person_id = ?1 AND (?2 IS NULL OR chat_id = ?2) ORDER BY due_at, id", (person_id, chat_id)
+        )
+        return tuple(reminder_of(tuple(row)) for row in rows)
+
+    async def of_events(self, events: tuple[int, ...]) -> int:
+        """How many reminders ever came from these messages."""
+        marks = ", ".join("?" * len(events))
+        row = await self._database.row(
+            f"SELECT count(*) FROM edge WHERE kind = 'reminder' AND event_id IN ({marks})", events
+        )
+        return int(row[0]) if row else 0
+
+    async def overdue(self, before: int) -> tuple[int, int]:
+        """How many are open, and how many of them should have been said before that moment (ms)."""
+        row = await self._database.row(
+            "SELECT count(*), coalesce(sum(due_at < ?), 0) FROM reminder WHERE ended_at IS NULL", (before,)
+        )
+        return (int(row[0]), int(row[1])) if row else (0, 0)
+
+    async def set(self, new: NewReminder, said: Answer | None, at: int, ends_question: bool = True) -> int:
+        """Store it and confirm it in one commit; its number. 0: its message waits for no answer any more."""
+
+        def verb(db: sqlite3.Connection) -> int:
+            if said is not None and not waits(db, said.event_id):
+                return 0
+            number = store_reminder(db, new, at)
+            if ends_question:
+                ask(db, new.chat_id, new.person_id, None, 0)
+            if said is not None:
+                answer(db, said, number, at)
+            return number
+
+        return await self._database.write(verb)
+
+    async def reset(self, new: NewReminder | None, chat_id: int, text: Callable[[int], str], at: int) -> None:
+        """A message that had set one was edited: what it asks for now, and a line that says so."""
+
+        def verb(db: sqlite3.Connection) -> None:
+            number = store_reminder(db, new, at) if new is not None else 0
+            line = tell(db, chat_id, text(number), at)
+            put(db, chat_id, Draft(text(number), "receipt"), at, event_id=line)
+
+        await self._database.write(verb)
+
+    async def say(
+        self, said: Answer, person_id: int, at: int, *, asks: Waiting | None = None, until: int = 0,
+        ends: tuple[int, ...] = (),
+    ) -> bool:  # fmt: skip
+        """Answer a message, end these reminders, and leave the question open; False when nobody waits any more."""
+
+        def verb(db: sqlite3.Connection) -> bool:
+            if not waits(db, said.event_id):
+                return False
+            end(db, ends, "cancelled", at)
+            ask(db, said.chat_id, person_id, asks, until)
+            answer(db, said, 0, at)
+            return True
+
+        return await self._database.write(verb)
+
+    async def cancel(self, numbers: tuple[int, ...], at: int) -> int:
+        """These are not said any more; how many that were."""
+        return await self._database.write(lambda db: end(db, numbers, "cancelled", at))
+
+    async def question(self, chat_id: int, person_id: int, at: int) -> Waiting | None:
+        """What this person was asked there, while an answer counts."""
+        row = await self._database.row(
+            "SELECT text, said, wakes, plain, asked_at, event_id FROM reminder_question WHERE chat_id = ? "
+            "AND person_id = ? AND until > ?",
+            (chat_id, person_id, at),
+        )
+        if row is None:
+            return None
+        return Waiting(
+            str(row[0]), tuple(json.loads(row[1])), bool(row[2]), bool(row[3]), int(row[4]), int(row[5])
+        )  # fmt: skip
+
+    async def questions(self) -> frozenset[tuple[int, int]]:
+        """Who was asked, by chat and person."""
+        rows = await self._database.rows("SELECT chat_id, person_id FROM reminder_question")
+        return frozenset((int(row[0]), int(row[1])) for row in rows)
+
+    async def ask(self, chat_id: int, person_id: int, waiting: Waiting | None, until: int) -> None:
+        """Leave a question open, or none."""
+        await self._database.write(lambda db: ask(db, chat_id, person_id, waiting, until))
+
+    async def fire(
+        self, text: Callable[[Due], str], upcoming: Callable[[Due], int | None], at: int
+    ) -> tuple[tuple[int, int, bool], ...]:
+        """Say what is due, each once and all in one commit; (number, chat, whether it was said) of each."""
+        return await self._database.write(lambda db: fire(db, self._lists, text, upcoming, at))
+
+    async def rezone(self, person_id: int, zone: str, upcoming: Callable[[str], int | None]) -> int:
+        """This is a person's zone now, and what comes back by their wall clock moves with it; how many that were."""
+
+        def verb(db: sqlite3.Connection) -> int:
+            db.execute("UPDATE person SET timezone = ? WHERE id = ?", (zone, person_id))
+            moved = 0
+            rows = db.execute(f"{OPEN}AND person_id = ? AND rule <> ''", (person_id,)).fetchall()
+            for reminder in (reminder_of(row) for row in rows):
+                due = upcoming(reminder.rule)
+                if due is not None and due != reminder.due_at:
+                    db.execute("UPDATE reminder SET due_at = ? WHERE id = ?", (due, reminder.id))
+                    moved += 1
+            db.execute(
+                "UPDATE epoch SET stale = 'people' WHERE stale = '' AND session_id IN (SELECT session.id FROM session "
+                "JOIN chat ON chat.id = session.chat_id AND chat.kind = 'dm' JOIN member ON member.chat_id = chat.id "
+                "WHERE session.state = 'open' AND person_id = ?)",
+                (person_id,),
+            )
+            return moved
+
+        return await self._database.write(verb)

@@ -1,0 +1,203 @@
+"""The verbs behind reminders: set, say, end. What a request means and what is said is decided elsewhere."""
+
+import json
+import sqlite3
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import cast
+
+from bot.store.access import Lists, standing
+from bot.store.events import finish
+from bot.store.outbox import put
+from bot.types.event import ChatKind
+from bot.types.outgoing import Draft
+from bot.types.reminder import Due, Ended, NewReminder, Reminder, Waiting
+
+LABEL = "reminder"
+"""The label of nuan's own lines about reminders: told to the model, put into no digest, note or index."""
+
+ROUND = 50
+"""Reminders that one commit says."""
+
+COLUMNS = "reminder.id, reminder.person_id, reminder.chat_id, reminder.text, reminder.due_at, rule, reminder.made_at"
+OPEN = f"SELECT {COLUMNS} FROM reminder WHERE ended_at IS NULL "
+
+_DUE = f"""SELECT {COLUMNS}, chat.kind, person.name, person.script, person.timezone, enabled, gone,
+    EXISTS (SELECT 1 FROM member WHERE member.chat_id = reminder.chat_id AND member.person_id = reminder.person_id)
+    FROM reminder JOIN chat ON chat.id = reminder.chat_id JOIN person ON person.id = reminder.person_id
+    WHERE ended_at IS NULL AND due_at <= ? ORDER BY due_at, reminder.id LIMIT {ROUND}"""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What is said to a message about reminders; `text` gets the number of the one that was set, 0 for none."""
+
+    chat_id: int
+    event_id: int
+    text: Callable[[int], str]
+
+
+def reminder_of(row: tuple[object, ...]) -> Reminder:
+    """A row of COLUMNS as a value."""
+    number, person, chat, text, due, rule, made = row
+    return Reminder(
+        cast("int", number), cast("int", person), cast("int", chat), str(text), cast("int", due), str(rule),
+        cast("int", made),
+    )  # fmt: skip
+
+
+def store_reminder(db: sqlite3.Connection, new: NewReminder, at: int) -> int:
+    """Verb part: store it with its source edges; its number. The same of the same message is stored once."""
+    for event in new.event_ids:
+        same = db.execute(
+            "SELECT id FROM edge JOIN reminder ON reminder.id = derived_id WHERE edge.kind = 'reminder' "
+            "AND event_id = ? AND text = ? AND due_at = ? AND rule = ? AND ended_at IS NULL",
+            (event, new.text, new.due_at, new.rule),
+        ).fetchone()
+        if same is not None:
+            return cast("int", same[0])
+    number = cast(
+        "int",
+        db.execute(
+            "INSERT INTO reminder (person_id, chat_id, text, due_at, rule, made_at) VALUES (?, ?, ?, ?, ?, ?)",
+            (new.person_id, new.chat_id, new.text, new.due_at, new.rule, at),
+        ).lastrowid,
+    )
+    db.executemany(
+        "INSERT OR IGNORE INTO edge (kind, derived_id, event_id) VALUES ('reminder', ?, ?)",
+        [(number, event) for event in new.event_ids],
+    )
+    return number
+
+
+def end(db: sqlite3.Connection, numbers: Iterable[int], why: Ended, at: int) -> int:
+    """Verb part: these are not said any more, and nothing of their text is kept; how many there were."""
+    return sum(
+        db.execute(
+            "UPDATE reminder SET ended_at = ?, outcome = ?, text = '' WHERE id = ? AND ended_at IS NULL",
+            (at, why, number),
+        ).rowcount
+        for number in numbers
+    )
+
+
+def drop_reminders(db: sqlite3.Connection, events: Iterable[int], why: Ended, at: int) -> None:
+    """Verb part: reminders that came from these messages, and questions about them, go with them."""
+    for event in sorted(events):
+        rows = db.execute("SELECT derived_id FROM edge WHERE kind = 'reminder' AND event_id = ?", (event,)).fetchall()
+        end(db, (row[0] for row in rows), why, at)
+        _unsay(db, tuple(row[0] for row in rows))
+    marks = ", ".join(str(int(event)) for event in events) or "NULL"
+    db.execute(f"DELETE FROM reminder_question WHERE event_id IN ({marks})")
+
+
+def reminded(db: sqlite3.Connection, events: set[int]) -> set[int]:
+    """Verb part: nuan's lines that confirm or say what these messages asked to be reminded of."""
+    return {
+        cast("int", row[0])
+        for number in events
+        for row in db.execute(
+            "SELECT line.event_id FROM edge JOIN edge AS line ON line.kind = 'reminded' "
+            "AND line.derived_id = edge.derived_id WHERE edge.kind = 'reminder' AND edge.event_id = ?",
+            (number,),
+        )
+    }
+
+
+def _unsay(db: sqlite3.Connection, numbers: tuple[int, ...]) -> None:
+    for number in numbers:
+        lines = "SELECT event_id FROM edge WHERE kind = 'reminded' AND derived_id = ?"
+        db.execute(
+            "UPDATE outbox SET text = '', state = 'cancelled' WHERE state = 'pending' AND attempts = 0 "
+            f"AND event_id IN ({lines})",
+            (number,),
+        )
+        db.execute(f"UPDATE event SET text = '', hidden = 'deleted' WHERE id IN ({lines})", (number,))
+
+
+def forget_reminders(db: sqlite3.Connection, owner_id: int | None, repeats: Callable[[str], bool], at: int) -> None:
+    """Verb part: what repeats a forgotten statement is not said to its owner later."""
+    rows = db.execute(
+        "SELECT id, text FROM reminder WHERE ended_at IS NULL AND person_id IS ? AND text <> ''", (owner_id,)
+    ).fetchall()
+    gone = tuple(row[0] for row in rows if repeats(row[1]))
+    end(db, gone, "forgotten", at)
+    _unsay(db, gone)
+
+
+def answer(db: sqlite3.Connection, said: Answer, number: int, at: int) -> None:
+    """Verb part: nuan's line, in the outbox and among the lines, and the message off the queue."""
+    via = db.execute("SELECT via FROM event WHERE id = ?", (said.event_id,)).fetchone()
+    text = said.text(number)
+    line = tell(db, said.chat_id, text, at)
+    if number:
+        db.execute("INSERT INTO edge (kind, derived_id, event_id) VALUES ('reminded', ?, ?)", (number, line))
+    put(db, said.chat_id, Draft(text, "receipt", via=via[0] if via else ""), at, event_id=line)
+    finish(db, (said.event_id,), "done", "command")
+
+
+def waits(db: sqlite3.Connection, event_id: int) -> bool:
+    """Verb part: whether a message still waits for its answer: it was neither deleted nor stopped meanwhile."""
+    row = db.execute("SELECT state = 'queued' AND hidden = '' FROM event WHERE id = ?", (event_id,)).fetchone()
+    return bool(row and row[0])
+
+
+def tell(db: sqlite3.Connection, chat_id: int, text: str, at: int) -> int:
+    """Verb part: nuan's line among those of the chat; its number."""
+    return cast(
+        "int",
+        db.execute(
+            "INSERT INTO event (chat_id, at, kind, text, label, state) VALUES (?, ?, 'bot', ?, ?, 'done')",
+            (chat_id, at, text, LABEL),
+        ).lastrowid,
+    )
+
+
+def ask(db: sqlite3.Connection, chat_id: int, person_id: int, waiting: Waiting | None, until: int) -> None:
+    """Verb part: the open question of a person there, in place of the one before; None ends it."""
+    db.execute("DELETE FROM reminder_question WHERE chat_id = ? AND person_id = ?", (chat_id, person_id))
+    if waiting is not None:
+        db.execute(
+            "INSERT INTO reminder_question (chat_id, person_id, text, said, wakes, plain, asked_at, event_id, until) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (chat_id, person_id, waiting.text, json.dumps(waiting.said, ensure_ascii=False), int(waiting.wakes),
+             int(waiting.plain), waiting.asked_at, waiting.event_id, until),
+        )  # fmt: skip
+
+
+def fire(
+    db: sqlite3.Connection, lists: Lists, text: Callable[[Due], str], upcoming: Callable[[Due], int | None], at: int
+) -> tuple[tuple[int, int, bool], ...]:  # fmt: skip
+    """Verb: say what is due, each once, and set what comes back to its next time; (number, chat, said) of each.
+
+    Where nuan may not speak, nothing can be sent, or its person is not any more, it is not said; once is then over.
+    """
+    done: list[tuple[int, int, bool]] = []
+    for *columns, kind, name, script, timezone, enabled, gone, there in db.execute(_DUE, (at,)).fetchall():
+        reminder = reminder_of(tuple(columns))
+        due = Due(reminder, cast("ChatKind", kind), str(name), str(script), str(timezone))
+        away = gone == 1 or gone > at
+        may = standing(db, lists, reminder.chat_id, reminder.person_id).allowed
+        speaks = bool(enabled) and not away and may and (kind == "dm" or bool(there))
+        if speaks:
+            words = text(due)
+            line = tell(db, reminder.chat_id, words, at)
+            db.execute("INSERT INTO edge (kind, derived_id, event_id) VALUES ('reminded', ?, ?)", (reminder.id, line))
+            put(db, reminder.chat_id, Draft(words, "notice"), at, event_id=line)
+        again = upcoming(due) if reminder.rule else None
+        if again is None:
+            end(db, (reminder.id,), "said" if speaks else "unsaid", at)
+        else:
+            db.execute("UPDATE reminder SET due_at = ? WHERE id = ?", (again, reminder.id))
+        if speaks:
+            db.execute("UPDATE reminder SET said_at = ? WHERE id = ?", (at, reminder.id))
+        done.append((reminder.id, reminder.chat_id, speaks))
+    return tuple(done)
+
+
+def tidy_reminders(db: sqlite3.Connection, ended_before: int, now: int) -> None:
+    """Verb part: rows of reminders that ended before that moment (ms) go, and questions whose time is over."""
+    old = "SELECT id FROM reminder WHERE ended_at < ?"
+    db.execute(f"DELETE FROM edge WHERE kind IN ('reminder', 'reminded') AND derived_id IN ({old})", (ended_before,))
+    db.execute("DELETE FROM reminder WHERE ended_at < ?", (ended_before,))
+    db.execute("DELETE FROM reminder_question WHERE until < ?", (now,))

@@ -1,0 +1,257 @@
+"""Times ahead in Chinese text, folded to Simplified before: 后天下午三点半, 每月最后一天, 半小时后. Pure."""
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+
+from bot.text.lazy import LazyPattern
+from bot.text.when.found import TAKEN, Clock, Day, Delay, Every, Half, Reading
+from bot.text.when.numbers import ZH, count_zh
+from bot.types.duration import HOUR_MS, MINUTE_MS
+
+WEEKDAYS = {char: number for number, char in enumerate("一二三四五六日")} | {"天": 6}
+NAMES = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
+_WEEK = "(?:周|星期|礼拜)"
+_FEASTS = {"元旦": (1, 1), "情人节": (2, 14), "国庆节": (10, 1), "平安夜": (12, 24), "圣诞节": (12, 25)}
+_AFTER_HALF = "(?!餐|饭|安|会|些|已|就|晨|点|恋|期|市|宵|车|班|景)"
+_HALF_WORDS: tuple[tuple[str, Half], ...] = (
+    ("凌晨|半夜|深夜|午夜", "dawn"), ("清晨|清早|一大?早|早晨|早上|上午|早间|今早|早", "morning"),
+    ("中午|正午|晌午", "noon"), ("下午|午后", "afternoon"), ("傍晚|黄昏", "dusk"),
+    ("晚上|晚间|夜里|夜晚|晚|夜", "night"),
+)  # fmt: skip
+_HALVES = tuple((LazyPattern(f"(?:{words}){_AFTER_HALF}"), half) for words, half in _HALF_WORDS)
+
+_VAGUE = LazyPattern(
+    r"等?(?:待|一)会儿?|等会儿?|过(?:一)?会儿?|过一阵子?|过阵子|(?<![今明后当])晚一?点儿?(?![半钟整\d])|早一点(?!钟)|晚些(?:时候)?|吃完饭|回头|改天|有空|到时候?|"
+    r"到点|(?:再?过)?(?:好)?几个?(?:分钟|小时|钟头|天|周|星期|月)(?:以后|之后|后)?|半天(?:以后|之后|后)|"
+    r"农历|阴历|旧历|正月(?:初?[一二三四五六七八九十]{1,3})?|腊月|初[一二三四五六七八九十]|春节|过年|除夕|元宵|清明|端午|七夕|中秋|重阳|冬至|"
+    r"(?:这个?|下个?)?月[初中](?!旬)|[上中下]旬|年[初底]|[^\s,，。]{1,6}?(?<!提)前(?:半|\d+|[一二三四五十两]+)个?(?:小时|钟头|分钟|刻钟|天)|"
+    r"(?:下班|上班|放学|下课|吃完饭?|饭|睡觉?|到家|回家|起床|开会)(?:了|以后|之后|后|的?时候?|以前|之前|前)"
+)
+_OVER = LazyPattern(
+    r"昨[天日晚早]|前[天晚](?!后)|上+个?(?:周|星期|礼拜|月)[一二三四五六日天]?|去年|刚才|刚刚|"
+    + ZH
+    + r"(?:个小时|小时|分钟|天|周|个月|年)[以之]?前(?!提|叫)"
+)
+_UNIT = rf"(?:\d+(?:\.\d+)?|{ZH}|半)个?半?(?:小时|钟头|分钟|分|秒钟|秒|刻钟|天|日|周|星期|礼拜|(?<=个)月|年)半?"
+_ONE_UNIT = LazyPattern(
+    rf"(?P<n>\d+(?:\.\d+)?|半|{ZH})个?(?P<half>半)?(?P<unit>小时|钟头|分钟|分|秒钟|秒|刻钟|天|日|周|星期|礼拜|月|年)(?P<more>半)?"
+)
+_DELAY = LazyPattern(
+    rf"(?:再?过|再等|再)(?P<a>(?:{_UNIT})(?:零|又)?(?:{_UNIT})*)(?:以后|之后|过后|后)?|"
+    rf"(?P<b>(?:{_UNIT})(?:零|又)?(?:{_UNIT})*)(?:以后|之后|过后|后)(?!天)"
+)
+_LENGTH = LazyPattern(rf"(?:\d+|半|{ZH})个?半?(?:小时|钟头|分钟|刻钟)")
+"""How long, without a word that says from when."""
+_STRAY = LazyPattern("每(?!日|一?[个件次份页步句]|[样种])|隔(?=[一二三两\\d])")
+_LEAD = LazyPattern(rf"提前(?P<a>{_UNIT})?|早(?P<b>{_UNIT})")
+_MS = {"小时": HOUR_MS, "钟头": HOUR_MS, "分钟": MINUTE_MS, "分": MINUTE_MS, "秒": 1000, "秒钟": 1000,
+       "刻钟": 15 * MINUTE_MS}  # fmt: skip
+
+_EACH = r"每(?:一?个|逢)?"
+_LISTED = rf"[一二三四五六日天](?:(?P<to>[到至-])|[、,和及与])?(?:{_WEEK}?[一二三四五六日天][、,和及与]?)*"
+_EVERY_WEEK = LazyPattern(rf"(?:{_EACH}){_WEEK}(?P<days>{_LISTED})")
+_EVERY_WORKDAY = LazyPattern(rf"(?:{_EACH})?(?:工作日|上班日)")
+_EVERY_WEEKEND = LazyPattern(rf"{_EACH}周末")
+_EVERY_HOUR = LazyPattern(r"每隔?(?:一|1)?个?(?:小时|钟头)|每隔?60分钟")
+_EVERY_MONTH = LazyPattern(rf"{_EACH}月(?:的)?(?:(?P<n>{ZH})[号日]|(?P<last>最后一天|底|末))")
+_EVERY_YEAR = LazyPattern(rf"{_EACH}年(?:的)?(?P<m>{ZH})月(?P<d>{ZH})[号日]?")
+_EVERY_DAY = LazyPattern(
+    rf"{_EACH}天|每日(?!一|任|签|报|新|必|打|例|计|总)|(?<![今明后昨前整成全白])天天(?!气)|每(?=[早晚])"
+)
+_EVERY_OTHER = LazyPattern(
+    rf"每(?!日(?:一|任|签|报|新|必|打|例|计|总))隔?.{{0,4}}?(?:秒|分|刻|时|天|日|周|星期|礼拜|月|年)钟?|隔[天日周]|{_EACH}(?:周|星期|礼拜|月|年)"
+)
+_BOUNDED = LazyPattern(r"从.{0,8}?(?:开始|起)|直到|为止|连续|接下来")
+
+_NEAR = LazyPattern(r"(?P<near>大后|后|明|今)(?:天|日(?!期|子|常|记)|儿(?!子|童)|(?=[早晚]))")
+_NEARS = {"今": 0, "明": 1, "后": 2, "大后": 3}
+_WEEKDAY = LazyPattern(rf"(?P<steps>这个?|本|下+个?)?{_WEEK}(?P<day>[一二三四五六日天])(?![期个])")
+_WEEKEND = LazyPattern(rf"(?:这个?|本|下+个?)?{_WEEK}(?:末|六日)")
+_WEEKS = LazyPattern(rf"(?:这个?|本|下+个?){_WEEK}")
+_FULL = LazyPattern(r"(?<!\d)(?P<y>\d{4})[-/.年](?P<m>\d{1,2})[-/.月](?P<d>\d{1,2})[日号]?(?!\d)")
+_DATE = LazyPattern(rf"(?P<year>今年|明年|后年|\d{{4}}年)?的?(?P<m>{ZH})月(?:份)?(?P<d>{ZH})[日号]?(?!点|时|:)")
+_SLASH = LazyPattern(r"(?<![\d/:.])(?P<m>\d{1,2})/(?P<d>\d{1,2})(?![\d/])")
+_DOTTED = LazyPattern(r"(?<![\d.])\d{1,2}\.\d{1,2}(?!\d|\.|\s?(?:小时|个|元|块|分|am|pm|a\.|p\.|hours?|h\b))")
+_MONTH_DAY = LazyPattern(rf"(?P<steps>这个?|本|下+个?)月的?(?P<n>{ZH})[号日]")
+_MONTH_END = LazyPattern(r"(?P<steps>这个?|本|下+个?)?月的?(?:底|末|最后一天)")
+_MONTHS = LazyPattern(r"下+个?月|这个月|本月|明年|后年")
+_NUMBER = LazyPattern(rf"(?P<n>{ZH})号(?!线|楼|院|店|码|公|文|门|桌|房|机|柜|馆|选|球|车|电|令)")
+_FEAST = LazyPattern("(?P<feast>" + "|".join(_FEASTS) + "|圣诞(?!老|树|礼|卡|歌))")
+
+_HOUR = r"(?P<h>\d{1,2}|[零〇一二三四五六七八九十两]{1,3})"
+_LESS = r"(?:差(?P<less>一刻|\d{1,2}|[一二三四五六七八九十]{1,3})分?钟?)?"
+_MINUTE = (
+    r"(?:(?P<half>半)|(?P<quarter>[一二三123])刻|差(?P<less2>一刻|\d{1,2}|[一二三四五六七八九十]{1,3})分?|"
+    r"(?:过)?(?P<m>\d{1,2}(?=分)|\d{2}(?!\d)|[二三四五六七八九]?十[一二三四五六七八九]?|[零〇][一二三四五六七八九]|[一二三四五六七八九](?=分))"
+    r"(?:分(?!钟[后以之]))?(?!个|人|块|元))?"
+)
+_LITTLE = rf"(?!(?<=[快慢多少好大小有])一点)(?!(?<=[^{TAKEN}]早)一点)(?!(?<=[^{TAKEN}上]晚)一点)"
+"""一点 is "a little" after these."""
+_CLOCK = LazyPattern(rf"{_LESS}(?<!\d){_LITTLE}{_HOUR}(?:点|时(?!候|间|差|光|常|段))(?:钟|整)?{_MINUTE}")
+_COLON = LazyPattern(r"(?<![\d:./-])(?P<h>\d{1,2}):(?P<m>\d{2})(?::\d{2})?(?![\d:])(?!\s*(?:am|pm|a\.m|p\.m))")
+_OR = LazyPattern(rf"{TAKEN}(?:或者?|还是|到|至|-|~){TAKEN}")
+_BEFORE = LazyPattern(rf"{TAKEN}\s*(?:以前|之前|前)")
+
+
+def read(reading: Reading) -> None:
+    """Take every part of a time that Chinese names."""
+    _unclear(reading)
+    _every(reading)
+    _durations(reading)
+    _days(reading)
+    _clocks(reading)
+    parts = reading.parts
+    if not (parts.day or parts.clock or parts.delay or parts.every or reading.halves) and reading.take(_LENGTH):
+        reading.doubt("vague")
+    if _STRAY.search(reading.text) and not parts.every:
+        reading.doubt("rule")
+    if _BEFORE.search(reading.text):
+        reading.doubt("before")
+    if _OR.search(reading.text):
+        reading.doubt("several")
+
+
+def _unclear(reading: Reading) -> None:
+    if reading.take(_VAGUE):
+        reading.doubt("vague")
+    if reading.take(_OVER):
+        reading.doubt("past")
+
+
+def _every(reading: Reading) -> None:
+    def set_every(every: Every) -> None:
+        if reading.parts.every is not None:
+            reading.doubt("rule")
+        reading.parts = replace(reading.parts, every=every)
+
+    if reading.take(_EVERY_HOUR):
+        set_every(Every(hourly=True))
+    for match in reading.take(_EVERY_YEAR):
+        set_every(Every(str(count_zh(match["d"])), str(count_zh(match["m"]))))
+    for match in reading.take(_EVERY_MONTH):
+        set_every(Every("last" if match["last"] else str(count_zh(match["n"]))))
+    for match in reading.take(_EVERY_WEEK):
+        set_every(Every(weekdays=_weekdays(match["days"])))
+    if reading.take(_EVERY_WORKDAY):
+        set_every(Every(weekdays=",".join(NAMES[:5])))
+    if reading.take(_EVERY_WEEKEND):
+        set_every(Every(weekdays="sat,sun"))
+    if reading.take(_EVERY_DAY):
+        set_every(Every())
+    if reading.take(_EVERY_OTHER):
+        reading.doubt("rule")
+    if reading.parts.every is not None and reading.take(_BOUNDED):
+        reading.doubt("rule")
+
+
+def _weekdays(words: str) -> str:
+    numbers = [WEEKDAYS[char] for char in re.sub("周|星期|礼拜", "", words) if char in WEEKDAYS]
+    if re.search("[到至-]", words) and len(numbers) == 2 and numbers[0] < numbers[1]:
+        numbers = list(range(numbers[0], numbers[1] + 1))
+    return ",".join(NAMES[number] for number in sorted(set(numbers)))
+
+
+def _durations(reading: Reading) -> None:
+    for match in reading.take(_LEAD):
+        body = match["a"] or match["b"]
+        delay = _delay(body) if body else None
+        if delay is None:
+            reading.doubt("before")
+        reading.parts = replace(reading.parts, lead=delay)
+    for match in reading.take(_DELAY):
+        delay = _delay(match["a"] or match["b"])
+        if delay is None or reading.parts.delay is not None:
+            reading.doubt("vague" if delay is None else "several")
+        reading.parts = replace(reading.parts, delay=delay)
+
+
+def _delay(body: str) -> Delay | None:
+    ms, days, months = 0.0, 0, 0
+    for match in _ONE_UNIT.finditer(body):
+        unit = match["unit"]
+        number = 0.5 if match["n"] == "半" else float(match["n"]) if "." in match["n"] else float(count_zh(match["n"]))
+        number += 0.5 * bool(match["half"] or match["more"])
+        if unit in _MS:
+            ms += number * _MS[unit]
+        elif unit in ("月", "年"):
+            whole = number * (12 if unit == "年" else 1)
+            if whole == 0.5:
+                days += 15
+            elif whole != int(whole):
+                return None
+            else:
+                months += int(whole)
+        elif number != int(number):
+            return None
+        else:
+            days += int(number) * (1 if unit in ("天", "日") else 7)
+    return Delay(int(ms), days, months)
+
+
+def _days(reading: Reading) -> None:
+    def each(pattern: LazyPattern, day: Callable[[re.Match[str]], Day]) -> None:
+        for match in reading.take(pattern):
+            reading.name_day(day(match))
+
+    each(_FULL, lambda found: Day("date", int(found["d"]), month=int(found["m"]), year=int(found["y"])))
+    each(_MONTH_DAY, lambda found: Day("number", count_zh(found["n"]), off=_steps(found["steps"])))
+    each(_DATE, _date)
+    if re.search("[\u4e00-\u9fff]", reading.text):  # in English 3/4 may be either
+        each(_SLASH, lambda found: Day("date", int(found["d"]), month=int(found["m"])))
+    each(_MONTH_END, lambda found: Day("last", off=_steps(found["steps"] or "")))
+    each(_FEAST, lambda found: _feast(found["feast"]))
+    if reading.take(_WEEKEND) or reading.take(_DOTTED):
+        reading.doubt("day")
+    each(_WEEKDAY, _weekday)
+    if reading.take(_WEEKS) or reading.take(_MONTHS):
+        reading.doubt("day")
+    for match in reading.take(_NEAR):
+        reading.name_day(Day("near", _NEARS[match["near"]]))
+        rest = reading.text[match.end() : match.end() + 1]
+        tonight = match["near"] == "今" and rest in ("晚", "夜")
+        reading.parts = replace(reading.parts, tonight=reading.parts.tonight or tonight)
+    each(_NUMBER, lambda found: Day("number", count_zh(found["n"])))
+
+
+def _date(match: re.Match[str]) -> Day:
+    year = match["year"] or ""
+    off = {"今年": 0, "明年": 1, "后年": 2}.get(year)
+    return Day(
+        "date", count_zh(match["d"]), month=count_zh(match["m"]), year=int(year[:4]) if year[:4].isdigit() else 0,
+        off=off,
+    )  # fmt: skip
+
+
+def _feast(name: str) -> Day:
+    month, number = _FEASTS.get(name, (12, 25))
+    return Day("date", number, month=month)
+
+
+def _weekday(match: re.Match[str]) -> Day:
+    weekday = WEEKDAYS[match["day"]]
+    return Day("week", _steps(match["steps"]), weekday) if match["steps"] else Day("weekday", weekday=weekday)
+
+
+def _steps(word: str) -> int:
+    return word.count("下")
+
+
+def _clocks(reading: Reading) -> None:
+    for match in reading.take(_COLON):
+        reading.name_clock(Clock(int(match["h"]), int(match["m"]), whole=match["h"].startswith("0")))
+    for match in reading.take(_CLOCK):
+        hour, minute = count_zh(match["h"]), 0
+        less = match["less"] or match["less2"]
+        if match["half"]:
+            minute = 30
+        elif match["quarter"]:
+            minute = 15 * count_zh(match["quarter"])
+        elif match["m"]:
+            minute = count_zh(match["m"])
+        if less:
+            hour, minute = (hour - 1) or 12, 60 - (15 if less == "一刻" else count_zh(less))
+        reading.name_clock(Clock(hour, minute, whole=match["h"].startswith("0") and len(match["h"]) == 2))
+    for pattern, half in _HALVES:
+        if reading.take(pattern):
+            reading.halves.append(half)

@@ -1,0 +1,79 @@
+"""Which day a named day is, counted from now; a Missing where nobody can know without asking. Pure."""
+
+from calendar import monthrange
+from datetime import date, timedelta
+
+from bot.text.when.found import Day, Delay
+from bot.types.when import Missing
+
+LATE_DAYS = 92
+"""A date without a year that is over by fewer days may be meant for next year, or be a slip: it is asked."""
+
+NIGHT_ENDS = 4
+"""Before this hour 明天 may be the day that has begun: it is asked."""
+
+
+def day_of(day: Day, today: date, hour: int) -> date | Missing:
+    """The day that is named, at this hour of `today`."""
+    match day.kind:
+        case "near":
+            return "day" if day.number and hour < NIGHT_ENDS else today + timedelta(days=day.number)
+        case "week":
+            found = today + timedelta(days=day.weekday - today.weekday() + 7 * day.number)
+            return found if found >= today else "past"
+        case "weekday":
+            ahead = (day.weekday - today.weekday()) % 7
+            return today + timedelta(days=ahead) if ahead else "day"
+        case "next":
+            return _next(day.weekday, today)
+        case "date":
+            return _date(day, today)
+        case "number":
+            return _number(day, today)
+        case "last":
+            year, month = _month(today, day.off or 0)
+            return date(year, month, monthrange(year, month)[1])
+
+
+def later(today: date, delay: Delay) -> date:
+    """The day after so many days and months; the 31st becomes the last day of a shorter month."""
+    year, month = _month(today, delay.months)
+    return date(year, month, min(today.day, monthrange(year, month)[1])) + timedelta(days=delay.days)
+
+
+def _month(today: date, off: int) -> tuple[int, int]:
+    number = today.year * 12 + today.month - 1 + off
+    return number // 12, number % 12 + 1
+
+
+def _next(weekday: int, today: date) -> date | Missing:
+    """English "next Friday": only where the coming one and the one of next week are the same."""
+    ahead = (weekday - today.weekday()) % 7 or 7
+    same = today.weekday() + ahead >= 7 and ahead >= 3
+    return today + timedelta(days=ahead) if same else "day"
+
+
+def _date(day: Day, today: date) -> date | Missing:
+    year = day.year or (today.year + day.off if day.off is not None else 0)
+    try:
+        found = date(year or today.year, day.month, day.number)
+        if year:
+            return found if found >= today else "past"
+        if found >= today:
+            return found
+        return "past" if (today - found).days < LATE_DAYS else date(today.year + 1, day.month, day.number)
+    except (ValueError, OverflowError):
+        return "none_such"
+
+
+def _number(day: Day, today: date) -> date | Missing:
+    off = day.off
+    if off is None:
+        if day.number == today.day:
+            return "day"
+        off = int(day.number < today.day)
+    try:
+        found = date(*_month(today, off), day.number)
+    except ValueError:
+        return "none_such"
+    return found if found >= today else "past"

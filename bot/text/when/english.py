@@ -1,0 +1,274 @@
+"""Times ahead in English text: tomorrow at 8am, in a fortnight, every Monday, half past eight. Pure."""
+
+import re
+from dataclasses import replace
+
+from bot.text.lazy import LazyPattern
+from bot.text.when.found import TAKEN, Clock, Day, Delay, Every, Half, Reading
+from bot.text.when.numbers import EN, EN_HOUR, count_en
+from bot.types.duration import HOUR_MS, MINUTE_MS
+
+_DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+_WD = r"(?:mon(?:day)?|tues?(?:day)?|wed(?:nesday)?|thu(?:rs?(?:day)?)?|fri(?:day)?|sat(?:urday)?|sun(?:day)?)"
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_MON = (
+    r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
+    r"|nov(?:ember)?|dec(?:ember)?)\.?"
+)
+_FEASTS = {"new year's eve": (12, 31), "new years eve": (12, 31), "new year's day": (1, 1), "new years day": (1, 1),
+           "christmas eve": (12, 24), "xmas eve": (12, 24), "christmas day": (12, 25), "christmas": (12, 25),
+           "xmas": (12, 25), "halloween": (10, 31), "valentine's day": (2, 14), "valentines day": (2, 14)}  # fmt: skip
+
+_VAGUE = LazyPattern(
+    r"\b(?:in a (?:while|bit|moment|few|couple)\b(?: of)?(?: more)?(?: (?:minutes|hours|days|weeks|mins))?"
+    r"|in (?:some|several|a few|a couple of) (?:minutes|hours|days|weeks|time)|sometime|some day|someday"
+    r"|eventually|soon"
+    r"|(?<!hours )(?<!minutes )(?<!days )(?<!weeks )(?<!hour )(?<!minute )(?<!mins )(?<!week )(?<!day )later"
+    r"|after (?:work|school|lunch|dinner|breakfast)|thanksgiving|easter|lunar|chinese new year|"
+    r"end of (?:the )?(?:month|"
+    r"year|week|day)|(?:this|next|the|on) weekend|(?:half|fortnightly))\b(?! (?:past|an? |hour))"
+)
+_OVER = LazyPattern(r"\b(?:yesterday|last (?:night|week|month|year|" + _WD + r")|ago)\b")
+_UNIT = r"(?:hours?|hrs?|minutes?|mins?|seconds?|secs?|days?|weeks?|fortnights?|months?|years?)"
+_BODY = rf"(?:half an hour|an? half[- ]hour|{EN}\s?(?:more )?{_UNIT}(?: and a half)?(?:,? (?:and )?{EN} {_UNIT})*)"
+_ONE = LazyPattern(rf"(?P<n>{EN})\s?(?:more )?(?P<unit>{_UNIT})(?P<half> and a half)?")
+_DELAY = LazyPattern(rf"\b(?:in|after) (?P<a>{_BODY})(?: time)?\b|\b(?P<b>{_BODY}) (?:from now|later)\b")
+_LEAD = LazyPattern(rf"\b(?P<a>{_BODY}) (?:before|ahead of|prior to|early|in advance)\b")
+_MS = {"h": HOUR_MS, "mi": MINUTE_MS, "s": 1000}
+
+_EACH = "(?:every|each)"
+_EVERY_OTHER = LazyPattern(
+    rf"\b{_EACH} (?:other|second|third|few|couple|{EN}) ?(?:{_UNIT}|{_WD}s?)?\b|\b{_EACH} (?:minute|second|quarter)\b"
+    r"|\bfortnightly\b|\bbi-?weekly\b"
+)
+_EVERY_WEEK = LazyPattern(
+    rf"\b(?:{_EACH} (?P<a>{_WD}(?:(?:,| and|, and|/| &) (?:{_EACH} )?{_WD})*)|"
+    rf"(?:on )?(?P<b>(?:mon|tues|wednes|thurs|fri"
+    rf"|satur|sun)days(?:(?: and|,) (?:mon|tues|wednes|thurs|fri|satur|sun)days)*))\b"
+)
+_EVERY_WORKDAY = LazyPattern(rf"\b(?:{_EACH} (?:weekday|workday|work day|working day)|(?:on )?(?:weekdays|workdays))\b")
+_EVERY_WEEKEND = LazyPattern(rf"\b(?:{_EACH} weekend|(?:on|at) weekends)\b")
+_EVERY_LAST = LazyPattern(
+    rf"\b(?:on )?(?:the )?last day of (?:{_EACH}) month\b|\b{_EACH} last day of the month\b"
+    rf"|\b{_EACH} month on the last day\b"
+)
+_EVERY_MONTH = LazyPattern(
+    rf"\b(?:{_EACH} month on the (?P<a>\d{{1,2}})(?:st|nd|rd|th)?|(?:on )?the (?P<b>\d{{1,2}})(?:st|nd|rd|th) of "
+    rf"{_EACH} month|monthly on the (?P<c>\d{{1,2}})(?:st|nd|rd|th)?"
+    rf"|{_EACH} (?P<e>\d{{1,2}})(?:st|nd|rd|th) of the month)\b"
+)
+_EVERY_YEAR = LazyPattern(
+    rf"\b(?:{_EACH} year on |{_EACH} |yearly on |annually on )(?P<mon>{_MON}) (?P<d>\d{{1,2}})(?:st|nd|rd|th)?\b"
+)
+_EVERY_DAY = LazyPattern(rf"\b(?:{_EACH} ?day|daily|{_EACH} (?P<half>morning|afternoon|evening|night))\b")
+_EVERY_HOUR = LazyPattern(rf"\b(?:{_EACH} hour|hourly)\b")
+_NO_DAY = LazyPattern(rf"\b(?:weekly|monthly|yearly|annually|{_EACH} (?:week|month|year))\b")
+_BOUNDED = LazyPattern(r"\b(?:until|till|starting|beginning|for the next|for \d+ (?:days|weeks))\b")
+
+_NEAR = LazyPattern(
+    r"\b(?:the )?(?P<after>day after tomorrow)\b|\b(?P<tomorrow>tomorrow|tmrw?|tmw|tomorow|2morrow)\b"
+    r"|\b(?P<tonight>tonight)\b|\b(?P<today>today|this (?=morning|afternoon|evening))\b"
+)
+_WEEKDAY = LazyPattern(rf"\b(?:on )?(?:(?P<which>this|next|coming|this coming) )?(?P<day>{_WD})(?P<week> week)?\b(?!')")
+_ATTRIBUTE = LazyPattern(rf"\b(?:the|my|our|your|his|her|their|a) {_WD}\b(?! of)")
+_WEEKS = LazyPattern(r"\b(?:next|this) (?:week|month|year)\b")
+_ISO = LazyPattern(r"(?<!\d)(?P<y>\d{4})[-/](?P<m>\d{1,2})[-/](?P<d>\d{1,2})(?!\d)")
+_SLASH = LazyPattern(r"(?<![\d/:.])(?:on )?(?P<a>\d{1,2})/(?P<b>\d{1,2})(?:/(?P<y>\d{4}))?(?![\d/])")
+_MONTH_DAY = LazyPattern(
+    rf"\b(?:on )?(?:(?P<mon>{_MON}) (?:the )?(?P<d>\d{{1,2}})(?:st|nd|rd|th)?(?!\d|:| ?[ap]\.?m)"
+    rf"|(?:the )?(?P<d2>\d{{1,2}})(?:st|nd|rd|th)?(?: of)? (?P<mon2>{_MON}))(?:,? (?P<y>\d{{4}}))?\b"
+)
+_LAST = LazyPattern(r"\b(?:on )?the last day of (?P<next>the|this|next) month\b")
+_NUMBER = LazyPattern(r"\b(?:on )?the (?P<n>\d{1,2})(?:st|nd|rd|th)\b")
+_FEAST = LazyPattern(r"\b(?:on )?(?P<feast>" + "|".join(_FEASTS) + r")\b")
+
+_AMPM = r"\s?(?P<ap>[ap])\.?m\b\.?"
+_WITH = LazyPattern(rf"(?:\b(?:at|@|for|around|about) ?)?(?<![\d:])(?P<h>\d{{1,2}})(?:[:.](?P<m>\d{{2}}))?{_AMPM}")
+_HALF_PAST = LazyPattern(
+    rf"(?:\bat )?\b(?P<what>half|(?:a )?quarter|\d{{1,2}}|five|ten|twenty(?:[- ]five)?)(?: minutes?)? "
+    rf"(?P<way>past|after|to|till|of) (?P<h>\d{{1,2}}|{EN_HOUR})\b(?:{_AMPM})?"
+)
+_WORD = LazyPattern(
+    rf"\b(?:at|for|around|by) (?P<h>{EN_HOUR})(?: (?P<m>o'clock|thirty|fifteen|forty[- ]five|ten|twenty))?"
+    rf"(?:{_AMPM})?\b|\b(?P<h2>{EN_HOUR}) o'clock(?:{_AMPM})?"
+    .replace("(?P<ap>", "(?:", 1).replace("(?P<ap>", "(?P<ap2>", 1)
+)  # fmt: skip
+_OCLOCK = LazyPattern(r"\b(?:at )?(?P<h>\d{1,2}) ?o'?clock\b")
+_COLON = LazyPattern(r"(?:\b(?:at|@|for|around) )?(?<![\d:./-])(?P<h>\d{1,2}):(?P<m>\d{2})(?![\d:])")
+_AT = LazyPattern(r"(?:\b(?:at|around)|@) ?(?P<h>\d{1,2})(?![\d:./%]|\s?(?:st|nd|rd|th|people|euros?|dollars?)\b)")
+_NAMED = LazyPattern(r"\b(?:at |by )?(?P<name>noon|midday|midnight|noontime)\b")
+_HALVES: tuple[tuple[LazyPattern, Half], ...] = (
+    (LazyPattern(r"\b(?:in the )?morning\b"), "morning"), (LazyPattern(r"\b(?:in the )?afternoon\b"), "afternoon"),
+    (LazyPattern(r"\b(?:in the )?evening\b"), "pm"), (LazyPattern(r"\b(?:(?:at |in the )?night|tonight)\b"), "night"),
+    (LazyPattern(r"^ *a\.?m\.? *$"), "am"), (LazyPattern(r"^ *p\.?m\.? *$"), "pm"),
+)  # fmt: skip
+_OR = LazyPattern(r"\b\d{1,2} or (?=\d)|\bbetween\b|" + TAKEN + r" (?:or|to|-|until|till) " + TAKEN)
+_BEFORE = LazyPattern(r"\b(?:before|by|until|till|no later than) " + TAKEN)
+
+
+def read(reading: Reading) -> None:
+    """Take every part of a time that English names."""
+    if not re.search("[a-z]{2}|@", reading.text):
+        return
+    if _OR.search(reading.text):
+        reading.doubt("several")
+    if _ATTRIBUTE.search(reading.text):
+        reading.doubt("day")
+    if reading.take(_OVER):
+        reading.doubt("past")
+    _every(reading)
+    _durations(reading)
+    _days(reading)
+    _clocks(reading)
+    if re.search(rf"\bhalf {EN_HOUR}\b", reading.text):
+        reading.doubt("half")
+    if reading.take(_VAGUE):
+        reading.doubt("vague")
+    if _BEFORE.search(reading.text):
+        reading.doubt("before")
+    if _OR.search(reading.text):
+        reading.doubt("several")
+
+
+def _every(reading: Reading) -> None:
+    def set_every(every: Every) -> None:
+        if reading.parts.every is not None:
+            reading.doubt("rule")
+        reading.parts = replace(reading.parts, every=every)
+
+    if reading.take(_EVERY_OTHER):
+        reading.doubt("rule")
+    if reading.take(_EVERY_HOUR):
+        set_every(Every(hourly=True))
+    if reading.take(_EVERY_LAST):
+        set_every(Every("last"))
+    for match in reading.take(_EVERY_MONTH):
+        set_every(Every(str(int(match["a"] or match["b"] or match["c"] or match["e"]))))
+    for match in reading.take(_EVERY_YEAR):
+        set_every(Every(str(int(match["d"])), str(_month(match["mon"]))))
+    if reading.take(_EVERY_WORKDAY):
+        set_every(Every(weekdays="mon,tue,wed,thu,fri"))
+    if reading.take(_EVERY_WEEKEND):
+        set_every(Every(weekdays="sat,sun"))
+    for match in reading.take(_EVERY_WEEK):
+        named = sorted({_weekday(word) for word in re.findall(r"[a-z]+", match["a"] or match["b"]) if _is_day(word)})
+        set_every(Every(weekdays=",".join(_DAYS[number][:3] for number in named)))
+    for match in reading.take(_EVERY_DAY):
+        set_every(Every())
+        if match["half"]:
+            reading.halves.append(_half_of(match["half"]))
+    if reading.take(_NO_DAY):
+        reading.doubt("day")
+    if re.search(rf"\b{_EACH}\b(?! (?:one|of|other|time))", reading.text):
+        reading.doubt("rule")
+    if reading.parts.every is not None and _BOUNDED.search(reading.text):
+        reading.doubt("rule")
+
+
+def _half_of(word: str) -> Half:
+    halves: dict[str, Half] = {"morning": "morning", "afternoon": "afternoon", "evening": "pm", "night": "night"}
+    return halves[word]
+
+
+def _is_day(word: str) -> bool:
+    return re.fullmatch(_WD, word.removesuffix("s") if word.endswith("days") else word) is not None
+
+
+def _weekday(word: str) -> int:
+    return next(number for number, name in enumerate(_DAYS) if name.startswith(word[:3]))
+
+
+def _month(word: str) -> int:
+    return _MONTHS.index(word[:3]) + 1
+
+
+def _durations(reading: Reading) -> None:
+    for match in reading.take(_LEAD):
+        reading.parts = replace(reading.parts, lead=_delay(match["a"]))
+    for match in reading.take(_DELAY):
+        if reading.parts.delay is not None:
+            reading.doubt("several")
+        reading.parts = replace(reading.parts, delay=_delay(match["a"] or match["b"]))
+
+
+def _delay(body: str) -> Delay:
+    if "half an hour" in body or re.search("half[- ]hour", body):
+        return Delay(30 * MINUTE_MS)
+    ms, days, months = 0.0, 0, 0
+    for match in _ONE.finditer(body):
+        number, unit = count_en(match["n"]) + 0.5 * bool(match["half"]), match["unit"]
+        if unit[0] in "hs" or unit.startswith("mi"):
+            ms += number * _MS["mi" if unit.startswith("mi") else unit[0]]
+        elif unit.startswith(("mo", "y")):
+            months += int(number) * (12 if unit[0] == "y" else 1)
+        else:
+            days += int(number * {"d": 1, "w": 7, "f": 14}[unit[0]])
+    return Delay(int(ms), days, months)
+
+
+def _days(reading: Reading) -> None:
+    for match in reading.take(_ISO):
+        reading.name_day(Day("date", int(match["d"]), month=int(match["m"]), year=int(match["y"])))
+    for match in reading.take(_SLASH):
+        first, second = int(match["a"]), int(match["b"])
+        if first <= 12 and second <= 12 and first != second:
+            reading.doubt("day")
+        month, number = (first, second) if first <= 12 else (second, first)
+        reading.name_day(Day("date", number, month=month, year=int(match["y"] or 0)))
+    for match in reading.take(_MONTH_DAY):
+        month = _month(match["mon"] or match["mon2"])
+        reading.name_day(Day("date", int(match["d"] or match["d2"]), month=month, year=int(match["y"] or 0)))
+    for match in reading.take(_LAST):
+        reading.name_day(Day("last", off=int(match["next"] == "next")))
+    for match in reading.take(_FEAST):
+        month, number = _FEASTS[match["feast"]]
+        reading.name_day(Day("date", number, month=month))
+    for match in reading.take(_NUMBER):
+        reading.name_day(Day("number", int(match["n"])))
+    if reading.take(_WEEKS):
+        reading.doubt("day")
+    for match in reading.take(_WEEKDAY):
+        if match["week"]:
+            reading.doubt("day")
+        kinds = {"this": Day("week", 0, _weekday(match["day"])), "next": Day("next", weekday=_weekday(match["day"]))}
+        reading.name_day(kinds.get(match["which"] or "", Day("weekday", weekday=_weekday(match["day"]))))
+    for match in reading.take(_NEAR):
+        reading.name_day(Day("near", 2 if match["after"] else 1 if match["tomorrow"] else 0))
+        if match["tonight"]:
+            reading.parts = replace(reading.parts, tonight=True)
+            reading.halves.append("night")
+
+
+def _clocks(reading: Reading) -> None:
+    for match in reading.take(_HALF_PAST):
+        minutes = {"half": 30, "quarter": 15, "a quarter": 15}.get(match["what"]) or int(count_en(match["what"]))
+        hour = int(count_en(match["h"]))
+        if match["way"] in ("to", "till", "of"):
+            hour, minutes = (hour - 1) or 12, 60 - minutes
+        reading.name_clock(Clock(hour, minutes), _ampm(match["ap"]))
+    for match in reading.take(_WITH):
+        reading.name_clock(Clock(int(match["h"]), int(match["m"] or 0)), _ampm(match["ap"]))
+    for match in reading.take(_WORD):
+        hour, more = int(count_en(match["h"] or match["h2"])), match["m"] or ""
+        minute = 0 if more in ("", "o'clock") else int(count_en(more))
+        reading.name_clock(Clock(hour, minute), _ampm(match["ap2"]))
+    for match in reading.take(_OCLOCK):
+        reading.name_clock(Clock(int(match["h"])))
+    for match in reading.take(_COLON):
+        reading.name_clock(Clock(int(match["h"]), int(match["m"]), whole=match["h"].startswith("0")))
+    for match in reading.take(_AT):
+        reading.name_clock(Clock(int(match["h"]), whole=match["h"].startswith("0")))
+    for match in reading.take(_NAMED):
+        if match["name"] == "midnight":
+            reading.name_clock(Clock(24 if reading.parts.tonight else 0, whole=True))
+            if not reading.parts.tonight:
+                reading.doubt("day")
+        else:
+            reading.name_clock(Clock(12, whole=True))
+    for pattern, half in _HALVES:
+        if reading.take(pattern):
+            reading.halves.append(half)
+
+
+def _ampm(letter: str | None) -> Half:
+    return "am" if letter == "a" else "pm" if letter == "p" else ""

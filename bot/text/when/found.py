@@ -1,0 +1,133 @@
+"""The parts of a time that stand in a text, before anybody asks which moment they mean. Pure."""
+
+import re
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from bot.text.lazy import LazyPattern
+from bot.types.when import Missing
+
+TAKEN = "\x00"
+"""What stands for each character of a part that was read."""
+
+Half = Literal["", "dawn", "morning", "noon", "afternoon", "dusk", "night", "am", "pm"]
+DayKind = Literal["near", "week", "weekday", "next", "date", "number", "last"]
+
+
+@dataclass(frozen=True, slots=True)
+class Day:
+    """A day as it was named.
+
+    near: `number` days on. week: `weekday` of the week `number` weeks on; weekday: the coming one; next: English "next
+    Friday". date: `month` and `number`, of `year` if said. number: that day of the month `off` months on (None: the
+    next such day). last: the last day of that month.
+    """
+
+    kind: DayKind
+    number: int = 0
+    weekday: int = 0
+    month: int = 0
+    year: int = 0
+    off: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """Hour and minute as said; `whole`: by the 24-hour clock (08:00, 20:30), so that nothing is to be asked."""
+
+    hour: int
+    minute: int = 0
+    whole: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Delay:
+    """How long from now: `ms` on the clock, and calendar days and months."""
+
+    ms: int = 0
+    days: int = 0
+    months: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Every:
+    """What comes back: day of the month ("*", a number, last), month, weekdays; `hourly` needs no time of day."""
+
+    day: str = "*"
+    month: str = "*"
+    weekdays: str = "*"
+    hourly: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """All that was read. `doubt` is what is unclear already; `spans` are where it stands in the folded text."""
+
+    day: Day | None = None
+    clock: Clock | None = None
+    half: Half = ""
+    delay: Delay | None = None
+    every: Every | None = None
+    lead: Delay | None = None
+    doubt: Missing | None = None
+    tonight: bool = False
+    spans: tuple[tuple[int, int], ...] = ()
+
+    @property
+    def empty(self) -> bool:
+        """Whether nothing of a time was said."""
+        return replace(self, spans=()) == Parts()
+
+
+@dataclass(slots=True)
+class Reading:
+    """A folded text while its times are read; what was read is blanked out, so nothing is read twice."""
+
+    text: str
+    parts: Parts = Parts()
+    clocks: set[Clock] = field(default_factory=set)
+    days: set[Day] = field(default_factory=set)
+    halves: list[Half] = field(default_factory=list)
+
+    def take(self, pattern: LazyPattern) -> list[re.Match[str]]:
+        """Every match, blanked out; where each stands is a span of the time."""
+        found = [match for match in pattern.finditer(self.text) if match[0]]
+        for match in found:
+            self.text = self.text[: match.start()] + TAKEN * len(match[0]) + self.text[match.end() :]
+        self.parts = replace(self.parts, spans=(*self.parts.spans, *(match.span() for match in found)))
+        return found
+
+    def doubt(self, what: Missing) -> None:
+        """Something is unclear; the first thing that was is asked."""
+        if self.parts.doubt is None:
+            self.parts = replace(self.parts, doubt=what)
+
+    def name_day(self, day: Day) -> None:
+        """A day is named; a second one makes it unclear which is meant."""
+        self.days.add(day)
+        self.parts = replace(self.parts, day=day)
+
+    def name_clock(self, clock: Clock, half: Half = "") -> None:
+        """A time of day is named."""
+        self.clocks.add(clock)
+        self.parts = replace(self.parts, clock=clock)
+        if half:
+            self.halves.append(half)
+
+    def done(self) -> Parts:
+        """What was read, with the doubts that only the whole shows."""
+        if len(self.clocks) > 1 or len(self.days) > 1:
+            self.doubt("several")
+        halves = [half for half in self.halves if half]
+        half: Half = halves[-1] if halves else ""
+        # 今晚凌晨1点 is after midnight; 明天早上 … 晚上 names two times.
+        if len(set(halves)) > 1:
+            if set(halves) == {"night", "dawn"}:
+                half = "dawn"
+            elif set(halves) <= {"night", "pm"} or set(halves) <= {"afternoon", "pm"} or set(halves) <= {"dusk", "pm"}:
+                half = "pm"
+            elif set(halves) <= {"morning", "am"}:
+                half = "am"
+            else:
+                self.doubt("several")
+        return replace(self.parts, half=half, spans=tuple(sorted(self.parts.spans)))

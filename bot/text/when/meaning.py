@@ -1,0 +1,221 @@
+"""Which moment the parts of a time mean: an instant, what comes back, or what has to be asked. Pure, never a guess.
+
+A bare hour from 1 to 12 is asked (morning or evening?) unless only one of both can be meant: today's other one is over,
+somebody wants to be woken, noon of a named day, or a command, where figures are read by the 24-hour clock.
+"""
+
+from dataclasses import dataclass, replace
+from datetime import date, datetime, timedelta, tzinfo
+
+from bot.text.fold import fold
+from bot.text.when import chinese, english
+from bot.text.when.days import day_of, later
+from bot.text.when.found import Clock, Delay, Half, Parts, Reading
+from bot.text.when.rules import local, ms_of, next_of
+from bot.types.duration import DAY_MS, MINUTE_MS
+from bot.types.when import Instant, Missing, Moment, Recurring, Unclear
+
+READ_CHARS = 600
+"""How much of a text is searched for a time."""
+
+MOST_MS = 10 * 366 * DAY_MS
+"""Farther ahead nothing is set."""
+
+JUST_MS = 15 * MINUTE_MS
+"""A time of day that was over no longer ago may be a slip: it is asked, not put off to the next day."""
+
+_HOURS: dict[Half, tuple[range, range]] = {
+    "dawn": (range(7), range(0)), "morning": (range(13), range(0)), "noon": (range(11, 15), range(1, 4)),
+    "afternoon": (range(12, 20), range(1, 12)), "dusk": (range(16, 21), range(4, 9)),
+    "night": (range(17, 24), range(5, 12)), "am": (range(12), range(0)), "pm": (range(12, 24), range(1, 12)),
+}  # fmt: skip
+"""Of each part of the day the hours that are meant as said, and those that mean twelve hours later."""
+
+
+@dataclass(frozen=True, slots=True)
+class Manner:
+    """How a bare hour is read: `wakes` in the morning, for whoever wants to be woken; `plain` by the 24-hour clock."""
+
+    wakes: bool = False
+    plain: bool = False
+
+
+def moment_of(text: str, now: datetime, manner: Manner = Manner()) -> Moment | None:
+    """The time ahead that a text names, by the clock of `now` (aware, in the person's zone); None where it names none.
+
+    Instants are after `now`. Whatever is not certain is Unclear. Never raises.
+    """
+    return meaning(parts_of(text), now, manner)
+
+
+def parts_of(text: str) -> Parts:
+    """What a text says of a time."""
+    return parts_folded(fold(text[:READ_CHARS])[:READ_CHARS])
+
+
+def parts_folded(folded: str) -> Parts:
+    """As `parts_of`, with spans in the folded text."""
+    reading = Reading(folded)
+    chinese.read(reading)
+    english.read(reading)
+    return reading.done()
+
+
+def joined(before: Parts, answer: Parts) -> Parts:
+    """What was said before, with what an answer adds or puts in its place."""
+    delay, every = answer.delay, None if before.doubt == "rule" else before.every
+    return Parts(
+        None if delay and not answer.day else answer.day or before.day,
+        None if delay and not answer.clock else answer.clock or before.clock,
+        answer.half or ("" if answer.clock and (answer.clock.whole or answer.clock.hour > 12) else before.half),
+        delay or (None if answer.day or answer.clock else before.delay), answer.every or every,
+        answer.lead or before.lead, answer.doubt, answer.tonight or (before.tonight and not answer.day),
+    )  # fmt: skip
+
+
+def meaning(parts: Parts, now: datetime, manner: Manner = Manner()) -> Moment | None:
+    """As `moment_of`, of parts that were read before."""
+    if parts.empty:
+        return None
+    try:
+        found = _every(parts, now, manner) if parts.every is not None else _once(parts, now, manner)
+    except (OverflowError, ValueError):
+        return Unclear("none_such")
+    if isinstance(found, Instant):
+        at = found.at
+        if parts.lead is not None:
+            at = _before(found.at, parts.lead, now)
+        if at <= ms_of(now):
+            return Unclear("past")
+        if at - ms_of(now) > MOST_MS:
+            return Unclear("none_such")
+        return replace(found, at=at)
+    return found if isinstance(found, Recurring) else Unclear(found)
+
+
+def _before(at: int, lead: Delay, now: datetime) -> int:
+    assert now.tzinfo is not None
+    there = local(at, now.tzinfo)
+    if lead.days or lead.months:
+        day = later(there.date(), Delay(days=-lead.days, months=-lead.months))
+        there = datetime.combine(day, there.time(), now.tzinfo)
+    return ms_of(there) - lead.ms
+
+
+def _every(parts: Parts, now: datetime, manner: Manner) -> Recurring | Missing:
+    every = parts.every
+    assert every is not None
+    assert now.tzinfo is not None
+    if parts.doubt is not None:
+        return parts.doubt
+    if parts.day is not None or parts.delay is not None or parts.lead is not None:
+        return "rule"
+    if every.hourly:
+        if parts.clock is not None or parts.half:
+            return "rule"
+        rule = f"{now.minute} * * * *"
+    else:
+        if every.day.isdigit() and not (1 <= int(every.day) <= (28 if every.month == "*" else 31)):
+            return "rule"
+        if every.month.isdigit():
+            date(2001, int(every.month), int(every.day))  # 29 February comes back every four years: ValueError
+        found = _hour(parts, manner, None, now)
+        if not isinstance(found, tuple):
+            return found
+        if found[0] >= 24:
+            return "half"
+        rule = f"{found[1]} {found[0]} {every.day} {every.month} {every.weekdays}"
+    first = next_of(rule, ms_of(now), now.tzinfo)
+    return Recurring(rule, first) if first is not None else "rule"
+
+
+def _once(parts: Parts, now: datetime, manner: Manner) -> Instant | Missing:
+    if parts.doubt is not None:
+        return parts.doubt
+    delay, today = parts.delay, now.date()
+    day: date | None = None
+    if delay is not None:
+        if delay.ms and (parts.day is not None or parts.clock is not None or parts.half):
+            return "several"
+        if parts.day is not None:
+            return "several"
+        if delay.ms:
+            start = _at(later(today, delay), now.hour, now.minute, now, now.second)
+            return Instant(start.at + delay.ms) if isinstance(start, Instant) else start
+        day = later(today, delay)
+        if parts.clock is None and not parts.half:
+            found = _at(day, now.hour, now.minute, now)
+            return replace(found, timed=False) if isinstance(found, Instant) else found
+    elif parts.day is not None:
+        named = day_of(parts.day, today, now.hour)
+        if isinstance(named, str):
+            return named
+        day = named
+    hour = _hour(parts, manner, day, now)
+    if not isinstance(hour, tuple):
+        return hour
+    if day is not None:
+        return _at(day, *hour, now)
+    found = _at(today, *hour, now)
+    if isinstance(found, Instant) and found.at <= ms_of(now) - JUST_MS and not parts.tonight:
+        return _at(today + timedelta(days=1), *hour, now)
+    return found
+
+
+def _hour(parts: Parts, manner: Manner, day: date | None, now: datetime) -> tuple[int, int] | Missing:
+    """Hour (24 and more: of the next day) and minute; what is to be asked where it is not certain."""
+    clock, half = parts.clock, parts.half
+    if clock is None:
+        # 中午 is told by the clock as 12:00, and confirmed so; other parts of a day are hours long.
+        return (12, 0) if half == "noon" else "time"
+    if clock.hour > 24 or clock.minute > 59 or (clock.hour == 24 and clock.minute):
+        return "none_such"
+    if clock.whole and not half:
+        return clock.hour, clock.minute
+    if not half:
+        return _bare(clock, parts, manner, day, now)
+    tonight = parts.tonight or day is None
+    if half in ("night", "dawn") and clock.hour in (0, 12, 24) and (half == "night" or clock.hour != 12):
+        early = half == "dawn" and not parts.tonight
+        return (0 if early else 24, clock.minute) if clock.hour != 24 or not early else (24, clock.minute)
+    if half == "dawn" and parts.tonight:
+        return (24 + clock.hour, clock.minute) if clock.hour < 7 else "half"
+    if half == "night" and 1 <= clock.hour <= 4:
+        # 明天晚上一点 may be either night of that day, and so may 今晚一点 when it is said after midnight.
+        return (24 + clock.hour, clock.minute) if tonight and now.hour >= 4 else "half"
+    if half == "am" and clock.hour == 12:
+        return 0, clock.minute
+    same, other = _HOURS[half]
+    if clock.hour in same and not (half == "am" and clock.hour == 12):
+        return clock.hour, clock.minute
+    return (clock.hour + 12, clock.minute) if clock.hour in other else "none_such"
+
+
+def _bare(clock: Clock, parts: Parts, manner: Manner, day: date | None, now: datetime) -> tuple[int, int] | Missing:
+    """An hour without a part of the day."""
+    hour = clock.hour
+    if hour > 12 or hour == 0:
+        return hour, clock.minute
+    early = range(4, 12) if manner.wakes else range(6, 12) if manner.plain else range(0)
+    today = day == now.date() if day is not None else False
+    if hour in early and not today:
+        return hour, clock.minute
+    ways = (12, 24) if hour == 12 else (hour, hour + 12)
+    if today:
+        ahead = [way for way in ways if way * 60 + clock.minute > now.hour * 60 + now.minute]
+        if len(ahead) == 1 and hour != 12:
+            return ahead[0], clock.minute
+        return (12, clock.minute) if hour == 12 and len(ahead) == 2 else "half" if ahead else "past"
+    if hour == 12 and (day is not None or 5 <= now.hour < 12) and parts.every is None:
+        return 12, clock.minute
+    return "half"
+
+
+def _at(day: date, hour: int, minute: int, now: datetime, second: int = 0) -> Instant | Missing:
+    """That wall-clock time; what a change of clocks leaves out or repeats is asked."""
+    assert isinstance(now.tzinfo, tzinfo)
+    day, hour = day + timedelta(days=hour // 24), hour % 24
+    there = datetime(day.year, day.month, day.day, hour, minute, second, tzinfo=now.tzinfo)
+    if ms_of(there) != ms_of(there.replace(fold=1)):
+        return "change"
+    return Instant(ms_of(there))

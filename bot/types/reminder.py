@@ -1,0 +1,63 @@
+"""What somebody wants to be reminded of, and when it is said."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from bot.types.event import ChatKind
+
+Ended = Literal["said", "cancelled", "unsaid", "deleted", "forgotten", "edited"]
+"""Why a reminder is over."""
+
+
+@dataclass(frozen=True, slots=True)
+class NewReminder:
+    """A reminder about to be stored, in the person's own words ("" for none), with the messages it came from.
+
+    `due_at` is ms since 1970 UTC; `rule` is "" for once, else cron's five fields by the person's wall clock.
+    """
+
+    person_id: int
+    chat_id: int
+    text: str
+    due_at: int
+    rule: str
+    event_ids: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Reminder:
+    """One open reminder. `id` is the number people see."""
+
+    id: int
+    person_id: int
+    chat_id: int
+    text: str
+    due_at: int
+    rule: str
+    made_at: int
+
+
+@dataclass(frozen=True, slots=True)
+class Due:
+    """A reminder whose time has come, with whom it is for and where it is said."""
+
+    reminder: Reminder
+    kind: ChatKind
+    name: str
+    script: str
+    timezone: str
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """A request that lacks something: what to remind of, and the words for the time so far, in the order they came.
+
+    `wakes` is a wish to be woken, `plain` one by command; `asked_at`, ms, is when it was made.
+    """
+
+    text: str
+    said: tuple[str, ...]
+    wakes: bool
+    plain: bool
+    asked_at: int
+    event_id: int

@@ -1,0 +1,38 @@
+"""A time as somebody named it: an instant, what comes back, or what is unclear about it. It reads no text."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+Missing = Literal["time", "half", "day", "past", "none_such", "several", "rule", "vague", "before", "change"]
+"""What is unclear.
+
+No time of day; morning or evening; which day; it is over; no such day or hour; more than one time; a rule that
+cannot be kept; no time to count from; how long before; an hour that a change of clocks leaves out or repeats.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Instant:
+    """One moment, ms since 1970 UTC. `timed`: a time of day, or a number of hours or minutes, was said."""
+
+    at: int
+    timed: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Recurring:
+    """What comes back: `rule` is "minute hour day month weekdays" as in cron, `at` its first moment, ms."""
+
+    rule: str
+    at: int
+
+
+@dataclass(frozen=True, slots=True)
+class Unclear:
+    """What has to be asked back; `said` are the person's own words for the time."""
+
+    what: Missing
+    said: str = ""
+
+
+Moment = Instant | Recurring | Unclear

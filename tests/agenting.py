@@ -1,0 +1,65 @@
+"""An agent at a World's table: the package's own client over its memory streams, beside the house that answers."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+from mcp import Client
+from mcp.types import Implementation, TextContent
+
+from bot.cli.agents import changes_in
+from bot.cli.house import Place
+from bot.cli.mcp import agency, find_seat
+from bot.cli.mcpwire import make_server
+from bot.ops.agentdoor import agent_door
+from bot.resources import Prompts, resource_dir
+from bot.store.store import open_store
+from tests.world import World
+
+
+@dataclass(frozen=True, slots=True)
+class Agent:
+    """One client. `ask` gives what it was told, `refused` what it was told when nothing was done."""
+
+    client: Client
+
+    async def told(self, name: str, **arguments: object) -> tuple[str, bool]:
+        """The text and whether it is an error."""
+        result = await self.client.call_tool(name, arguments)
+        (content,) = result.content
+        assert isinstance(content, TextContent)
+        return content.text, result.is_error
+
+    async def ask(self, name: str, **arguments: object) -> str:
+        text, wrong = await self.told(name, **arguments)
+        assert not wrong, text
+        return text
+
+    async def refused(self, name: str, **arguments: object) -> str:
+        text, wrong = await self.told(name, **arguments)
+        assert wrong, text
+        return text
+
+
+def place_of(world: World) -> Place:
+    return Place(world.settings, world.folder, Prompts(None), resource_dir("data/persona") / world.settings.persona)
+
+
+@asynccontextmanager
+async def at_table(world: World, person: str = "", chat: str = "", name: str = "probe") -> AsyncIterator[Agent]:
+    """An agent of that name on a seat; the World carries out what it changes."""
+    async with agent_door(world.folder, changes_in(world.app), world.log), reading(world, person, chat, name) as agent:
+        yield agent
+
+
+@asynccontextmanager
+async def reading(world: World, person: str = "", chat: str = "", name: str = "probe") -> AsyncIterator[Agent]:
+    """The same where the house opens no door."""
+    async with await open_store(world.folder, frozenset(world.settings.bot.owners), read_only=True) as store:
+        seat = await find_seat(store, person, chat)
+        who = Implementation(name=name, version="1")
+        async with (
+            agency(place_of(world), store, seat, world.log, world.clock) as agents,
+            Client(make_server(agents), client_info=who) as client,
+        ):
+            yield Agent(client)

@@ -1,0 +1,235 @@
+"""One function makes the opening block: a log that begins, `nuan boot` and the tool boot hold it to the letter."""
+
+import asyncio
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from bot.cli.boot import show_boot
+from bot.cli.house import Place
+from bot.cli.look import View
+from bot.cli.main import app
+from bot.errors import StoreError
+from bot.resources import Prompts, resource_dir
+from bot.store.commitments import store_commitment
+from bot.store.keeping import store_memory
+from bot.text.estimate import estimate_tokens
+from bot.types.commitment import NewCommitment
+from bot.types.memory import MemoryKind, NewMemory, Visibility
+from tests.conftest import NewWorld
+from tests.test_tools import results, tool_first
+from tests.world import NINE, World
+
+DAY = 86_400_000
+DAY_S = 86_400
+
+
+async def found(
+    world: World, text: str, kind: MemoryKind, when: int = NINE, *, owner: int = 1, chat: int = 1,
+    visibility: Visibility = "private", emotion: str = "",
+) -> None:  # fmt: skip
+    """A digest found it in the first line of all."""
+    new = NewMemory(owner, chat, visibility, kind, text, when, "digest", (1,), emotion=emotion)
+    await world.store._database.write(lambda db: store_memory(db, new, when))
+
+
+async def promised(world: World, text: str, due: int | None, *, owner: int = 1, chat: int = 1,
+                   visibility: Visibility = "private") -> None:  # fmt: skip
+    """Somebody has still to do it."""
+    new = NewCommitment(owner, chat, visibility, text, NINE, "digest", (1,), due)
+    await world.store._database.write(lambda db: store_commitment(db, new, NINE))
+
+
+def block(world: World) -> str:
+    """The opening block of the newest log."""
+    return world.turns[-1][1].content.partition("\n\n<ctx ")[0]
+
+
+def place(world: World) -> Place:
+    return Place(world.settings, world.folder, Prompts(None), resource_dir("data/persona") / world.settings.persona)
+
+
+async def remembered(world: World) -> None:
+    """A first evening."""
+    await world.say("在吗")
+    await world.say("记住我对花生过敏")
+    await found(world, "昨天去了西湖", "event", NINE - DAY)
+    await found(world, "明天要去医院复查", "event")
+    await found(world, "拿到驾照了", "emotion", emotion="开心")
+    await promised(world, "还书", NINE + 4 * DAY)
+    await world.say("/new")
+    await world.wait(3 * DAY_S)
+
+
+async def test_the_command_and_the_tool_tell_what_the_next_log_opens_with_to_the_letter(world: World) -> None:
+    await remembered(world)
+    shown = await show_boot(place(world), View(), clock=world.clock)
+    told = json.loads(await show_boot(place(world), View(), "json", clock=world.clock))
+    await world.say("你好呀")
+    assert shown == told["text"] == block(world)
+    for part in ("隔了三天没聊。", "- #1 小王：我对花生过敏（3天前）", "- 小王：昨天去了西湖（4天前）", "拿到驾照了——开心", "- 小王：还书（3天前说的，明天到期）",
+                 "- 小王：明天要去医院复查（3天前说的，原定2天前，已过）"):  # fmt: skip
+        assert part in shown
+    assert told["since"] == "隔了三天"
+    assert told["tokens"] == estimate_tokens(shown) <= 600
+    assert [line["text"] for line in told["sections"]["tasks"]] == ["明天要去医院复查", "还书"]
+    assert told["sections"]["knowledge"] == [
+        {"text": "我对花生过敏", "who": "小王", "day": "3天前", "at": "2026-06-12T01:00:00+00:00", "memory": 1}
+    ]
+    tool_first(world, ("boot", "{}"))
+    await world.say("再看看你记得什么")
+    (answer,) = results(world)
+    assert answer == await show_boot(place(world), View(), clock=world.clock)
+    assert answer == shown.replace("隔了三天没聊。\n", ""), "they are talking"
+
+
+async def test_the_boot_tool_takes_nothing(world: World) -> None:
+    tool_first(world, ("boot", '{"person": "2"}'))
+    await world.say("小暖，你记得什么")
+    (answer,) = results(world)
+    assert answer.startswith("参数不对")
+
+
+async def test_no_model_is_called_for_it(world: World) -> None:
+    await remembered(world)
+    before = len(world.model.requests)
+    await show_boot(place(world), View(), clock=world.clock)
+    assert len(world.model.requests) == before
+
+
+async def test_in_a_group_nothing_private_is_told_and_elsewhere_nothing_of_the_group(world: World) -> None:
+    await remembered(world)
+    await world.say("小暖，在吗", "小王", "家")
+    group = int(str(world.rows("SELECT id FROM chat WHERE kind = 'group'")[0][0]))
+    kinds: tuple[MemoryKind, ...] = ("identity", "emotion", "event", "knowledge")
+    for kind in kinds:
+        await found(world, f"群里的{kind}", kind, chat=group, visibility="chat")
+        await found(world, f"公开的{kind}", kind, chat=group, visibility="public")
+        await found(world, f"私下的{kind}", kind)
+    await promised(world, "群里的约定", None, chat=group, visibility="chat")
+    await promised(world, "私下的约定", None)
+    await world.say("/new", "小王", "家")
+    await world.say("小暖，在吗在吗", "小王", "家")
+    told = block(world)
+    for kind in kinds:
+        assert f"群里的{kind}" in told
+        assert f"公开的{kind}" in told
+    assert "群里的约定" in told
+    for private in ("私下的", "花生", "西湖", "医院", "驾照", "还书"):
+        assert private not in told, private
+    assert told == await show_boot(place(world), View(chat="家", person="小王"), clock=world.clock)
+    alone = await show_boot(place(world), View(), clock=world.clock)
+    assert "群里的" not in alone
+    assert "公开的knowledge" in alone
+
+
+async def test_of_somebody_else_nothing_is_told(world: World) -> None:
+    await remembered(world)
+    await world.say("你好呀", "小红")
+    assert not [word for word in ("花生", "西湖", "医院", "驾照", "还书", "小王") if word in block(world)]
+
+
+async def test_what_was_forgotten_goes_with_the_log_that_told_it(world: World) -> None:
+    await remembered(world)
+    await found(world, "养了一只猫", "identity")
+    await world.say("你好呀")
+    assert "养了一只猫" in block(world)
+    await world.say("忘记养了一只猫")
+    await world.say("今天天气怎么样")
+    assert "养了一只猫" not in world.turns[-1][1].content
+    assert "花生" in world.turns[-1][1].content
+
+
+async def test_a_log_comes_from_the_lines_that_a_promise_was_made_of_as_well(world: World) -> None:
+    """So it goes with them, wherever it is told."""
+    await world.say("我答应周末还书")
+    await promised(world, "周末还书", None, visibility="public")
+    await world.say("小暖，在吗", "小王", "家")
+    assert "周末还书" in block(world)
+    entry = world.rows("SELECT max(id) FROM entry WHERE position = 0")[0][0]
+    assert world.rows("SELECT event_id FROM edge WHERE kind = 'told' AND derived_id = ?", entry) == [(1,)]
+
+
+async def test_only_what_the_block_tells_is_strengthened_by_it(new_world: NewWorld) -> None:
+    world = await new_world(context={"opening_tokens": 80})
+    await world.say("在吗")
+    for number in range(12):
+        await found(world, f"第{number}件事情是关于公园里的那只灰色的猫", "knowledge", NINE - number * DAY)
+    await world.say("/new")
+    await world.say("你好呀")
+    told = {f"第{number}件" in block(world) for number in range(12)}
+    assert told == {True, False}
+    rows = world.rows("SELECT text, booted_at > 0 FROM memory")
+    assert all(bool(booted) == (str(text) in block(world)) for text, booted in rows)
+
+
+@pytest.mark.parametrize("said", ["你好", "哈喽", "hello"])
+async def test_the_light_opening_hints_at_the_pause_in_at_most_forty_tokens(new_world: NewWorld, said: str) -> None:
+    world = await new_world(prompt={"light": "per_message"})
+    await world.say(said)
+    await world.say("/new")
+    await world.wait(40 * DAY_S)
+    await world.say(said)
+    opened = world.prompts[-1][1].content.partition("\n\n<ctx ")[0]
+    hint = opened.splitlines()[-1]
+    assert hint in ("【间隔】隔了一个多月没聊。", "[Pause] over a month since the last talk.")
+    assert estimate_tokens(hint) <= 40
+
+
+async def test_the_pause_is_of_all_talks_with_that_person_alone(world: World) -> None:
+    """Who was here on another platform yesterday was not away for a month."""
+    await world.say("你好呀")
+    await world.wait(30 * DAY_S)
+    await world.say("小暖，在吗", "小王", "家")
+    await world.wait(DAY_S)
+    assert "隔了" in (alone := await show_boot(place(world), View(), clock=world.clock))
+    assert "隔了一个月没聊" in alone or "隔了一个多月没聊" in alone, "a group is no talk alone"
+    assert "隔了一天没聊" in await show_boot(place(world), View(chat="家", person="小王"), clock=world.clock)
+
+
+async def test_the_calendar_is_the_person_s_own(world: World) -> None:
+    await world.say("你好呀")
+    late = NINE - 10 * 3_600_000  # 23:00 in Shanghai, 11:00 in New York
+    await found(world, "看了极光", "event", late)
+    assert "看了极光（昨天）" in await show_boot(place(world), View(), clock=world.clock)
+    await world.store._database.write(
+        lambda db: db.execute("UPDATE person SET timezone = 'America/New_York' WHERE id = 1").rowcount
+    )
+    assert "看了极光（今天）" in await show_boot(place(world), View(), clock=world.clock)
+
+
+async def test_who_and_where_are_chosen_and_what_there_is_not_is_said(world: World) -> None:
+    await remembered(world)
+    for view, option in (
+        (View(chat="nowhere"), "--chat: give one of: 1 console"),
+        (View(person="谁"), "--person: give one of: 1 小王"),
+    ):
+        with pytest.raises(StoreError, match=option):
+            await show_boot(place(world), view, clock=world.clock)
+
+
+def test_the_command_line_refuses_an_unknown_format_person_and_chat(tmp_path: Path) -> None:
+    async def talk() -> None:
+        world = await World(tmp_path).open()
+        await world.say("记住我喜欢猫")
+        await world.close()
+
+    def boot(*options: str) -> tuple[int, str, str]:
+        empty = tmp_path / "nuan.toml"
+        empty.touch()
+        ran = CliRunner().invoke(app, ["boot", *options, "--data", str(tmp_path), "--config", str(empty)])
+        return ran.exit_code, ran.stdout, ran.stderr
+
+    asyncio.run(talk())
+    for options, code, line in (
+        (("--format", "yaml"), 2, "nuan: --format: there is no 'yaml'; use narrative or json\n"),
+        (("--person", "nobody"), 1, "nuan: --person: give one of: 1 小王\n"),
+        (("--chat", "nowhere"), 1, "nuan: --chat: give one of: 1 console local\n"),
+    ):
+        assert boot(*options) == (code, "", line)
+    code, shown, said = boot("--format", "json")
+    assert (code, said) == (0, "")
+    assert [line["text"] for line in json.loads(shown)["sections"]["knowledge"]] == ["我喜欢猫"]
+    assert boot()[1] == json.loads(shown)["text"] + "\n"

@@ -1,0 +1,147 @@
+"""A year of talks, every day one: the store stays bounded, what lasts is told on its last day, within the limit."""
+
+from dataclasses import replace
+from pathlib import Path
+
+from bot.config.sections import SectionRules
+from bot.config.settings import Settings
+from bot.flow.aside import Aside
+from bot.flow.booting import Booting, Wake
+from bot.flow.sectioning import Sectioning
+from bot.flow.tidying import Tidying
+from bot.ops.silence import Silence
+from bot.store.deadlines import Retention
+from bot.store.digests import Digested
+from bot.store.store import Store, open_store
+from bot.text.estimate import estimate_tokens
+from bot.types.digest import Digest
+from bot.types.memory import MemoryKind, NewMemory
+from bot.types.opening import Opened
+from bot.types.people import Audience
+from tests.blank import lay, unsynced
+from tests.fakes.clock import SimClock
+from tests.storing import DAY, NOW, keep, look, statement, talk
+from tests.waking import TEMPLATES, WORDS
+
+DAYS = 365
+LIFE = {"max_knowledge": 60, "max_event": 30, "max_emotion": 20, "max_total": 90, "archive_days": 30}
+"""Small limits are reached soon, and cost a test little."""
+
+ALONE = Audience(1, "dm", (1,))
+PLACES = [
+    "公园",
+    "海边",
+    "图书馆",
+    "医院",
+    "超市",
+    "车站",
+    "学校",
+    "博物馆",
+    "电影院",
+    "山上",
+    "河边",
+    "菜市场",
+    "健身房",
+]
+THINGS = [
+    "面条",
+    "咖啡",
+    "电影",
+    "毛衣",
+    "自行车",
+    "相机",
+    "吉他",
+    "小说",
+    "茶叶",
+    "雨伞",
+    "手表",
+    "台灯",
+    "花盆",
+    "耳机",
+    "地图",
+    "拼图",
+    "饼干",
+]
+
+
+def found(day: int) -> tuple[NewMemory, ...]:
+    """What the digest of a day finds: two events, a fact, a mood, and once a month who somebody is."""
+    place, thing = PLACES[day % len(PLACES)], THINGS[day % len(THINGS)]
+    texts: list[tuple[str, MemoryKind]] = [
+        (f"第{day}天去了{place}", "event"), (f"第{day}天带了{thing}回家", "event"),
+        (f"在{place}第{day}次看到{thing}", "knowledge"),
+        (f"第{day}天心情不错", "emotion"),
+    ]  # fmt: skip
+    texts += [(f"第{day // 30}个外号是{thing}{place}", "identity")] if day % 30 == 0 else []
+    at = NOW + day * DAY
+    return tuple(replace(statement(text, 1, 1, source="digest", kind=kind), observed_at=at) for text, kind in texts)
+
+
+async def one_day(store: Store, day: int) -> None:
+    """A talk, and its digest."""
+    at = NOW + day * DAY
+    asked = await talk(store, f"第{day}天的话", "好", at=at)
+    session = await store.sessions.session(asked.turn.session_id)
+    await store.sessions.close(session.id, "idle", at + 1)
+    digest = Digest(f"聊了第{day}天", found(day), "rule")
+    assert await store.digests.store(Digested(session, digest, 1, ("Ann",), asked.turn.event_ids), at + 2)
+
+
+async def nights(store: Store, tidying: Tidying, at: int) -> None:
+    """What nights do: memories age, what may not be kept longer goes."""
+    await tidying.work()
+    await store.deadlines.tidy(Retention(at - 30 * DAY, at - 90 * DAY, at - 7 * DAY, at))
+    await store.forgetting.purge(at)
+
+
+async def year(folder: Path) -> tuple[list[Opened], list[int]]:
+    """The opening of every month, and how many memories there were after them."""
+    settings, aside, clock = Settings.model_validate({"memory": {"life": LIFE}}), Aside(), SimClock(NOW)
+    lay(folder)
+    opened: list[Opened] = []
+    counts: list[int] = []
+    async with await open_store(folder) as store:
+        unsynced(store)
+        booting = Booting(
+            store,
+            settings,
+            WORDS,
+            lambda _: Wake(TEMPLATES, "小暖，记得住事的伙伴。"),
+            Sectioning(store, SectionRules()),
+            Silence(),
+        )
+        tidying = Tidying(store, clock, settings, WORDS, aside, Silence())
+        await keep(store, "我对花生严重过敏")
+        for day in range(1, DAYS + 1):
+            await one_day(store, day)
+            if day % 14 == 0 or day == DAYS:
+                await clock.advance(NOW + day * DAY + 60_000 - clock.now(), clock_stands)
+                await nights(store, tidying, clock.now())
+                counts.append(int(str(look(folder, "SELECT count(*) FROM memory")[0][0])))
+            if day % 30 == 0 or day == DAYS:
+                chat, person = await store.people.chat(1), await store.people.person(1)
+                opened.append(await booting.boot(ALONE, chat, person, NOW + (day + 3) * DAY))
+    aside.close()
+    return opened, counts
+
+
+async def clock_stands() -> None:
+    """Nothing else waits for the time."""
+
+
+async def test_a_year_of_daily_talk(tmp_path: Path) -> None:
+    opened, counts = await year(tmp_path)
+    for block in opened:
+        assert estimate_tokens(block.text) <= 600
+        assert "我对花生严重过敏" in block.text, "what somebody asked to keep is never dropped for age"
+        assert "个外号是" in block.text, "nor is who somebody is"
+        assert "隔了三天" in block.text
+    last = opened[-1].text
+    assert f"- Ann：第365天去了{PLACES[365 % len(PLACES)]}（3天前）" in last
+    assert "第1天去了" not in last
+    assert max(counts[13:]) <= max(counts[:13]) * 1.1, "it does not grow any more"
+    alive = look(tmp_path, "SELECT kind, count(*) FROM memory WHERE disabled_at IS NULL AND asked = 0 GROUP BY kind")
+    assert ("identity", 12) in alive
+    assert sum(int(str(count)) for _, count in alive) <= 90 + 12
+    texts = look(tmp_path, "SELECT count(*) FROM event WHERE text <> ''")
+    assert int(str(texts[0][0])) <= 2 * 104, "older lines have gone"

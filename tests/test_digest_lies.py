@@ -1,0 +1,95 @@
+"""Tasks and lies in a model's digest: what nobody said so, of themselves, is not kept."""
+
+import json
+
+import pytest
+
+from bot.memory.digest import DigestLine
+from bot.memory.parse import SHAPE, Broken, parse_digest, read_digest
+from tests.test_digest_parse import DM, GROUP, LINES, answer, item
+
+TASKS = (
+    DigestLine(1, 11, 1, "小王", "我答应了阿明周末去看他", 1_000, False),
+    DigestLine(2, 12, 2, "Bob", "I promised to fix the bike", 2_000, False),
+    DigestLine(3, 13, 1, "小王", "你明天要交报告", 3_000, False),
+    DigestLine(4, 14, 1, "小王", "我不用交报告", 4_000, False),
+    DigestLine(5, 15, None, "小暖", "我答应明天给你讲故事", 5_000, True),
+    DigestLine(6, 16, 1, "小王", "我得把书还给图书馆", 6_000, False),
+)
+
+
+def tasks(*cited: dict[str, object], lines: tuple[DigestLine, ...] = TASKS) -> list[str]:
+    digest = parse_digest(answer(commitments=list(cited)), lines, GROUP)
+    assert digest is not None
+    return [task.text for task in digest.commitments]
+
+
+def task(text: str, *cited: int) -> dict[str, object]:
+    return {"text": text, "from": list(cited), "day": ""}
+
+
+def test_a_task_is_kept_in_the_words_of_whoever_said_it() -> None:
+    assert tasks(task("答应周末去看阿明", 1), task("Bob promised to fix the bike", 2)) == [
+        "我答应了阿明周末去看他", "I promised to fix the bike",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        task("明天要交报告", 3), task("要交报告", 4), task("答应明天讲故事", 5), task("fix the bike", 1, 2),
+        task("去月球", 1), task("把书还给阿明的妈妈和外婆", 6), task("周末去看他", 9), task("答应周末去看阿明", 1, 5),
+    ],
+)  # fmt: skip
+def test_a_task_of_others_of_the_bot_or_of_nobody_is_none(wrong: dict[str, object]) -> None:
+    assert tasks(wrong) == []
+
+
+@pytest.mark.parametrize("later", ["忘记我得把书还给图书馆", "书还给图书馆了", "搞定了", "不用还书给图书馆了"])
+def test_a_task_that_is_done_off_or_to_be_forgotten_is_none(later: str) -> None:
+    lines = (*TASKS, DigestLine(7, 17, 1, "小王", later, 7_000, False))
+    assert tasks(task("把书还给图书馆", 6)) == ["我得把书还给图书馆"]
+    assert tasks(task("把书还给图书馆", 6), lines=lines) == []
+
+
+@pytest.mark.parametrize(
+    ("said", "claim"),
+    [
+        ("我对花生不过敏", "对花生过敏"), ("我对花生过敏", "对花生不过敏"), ("我妈妈对花生过敏", "对花生过敏"),
+        ("你对花生过敏", "对花生过敏"), ("如果我对花生过敏", "对花生过敏"), ("我对花生过敏吗？", "对花生过敏"),
+        ("他说：我对花生过敏", "对花生过敏"), ("“我对花生过敏”是歌词", "对花生过敏"), ("我昨天梦见我对花生过敏", "对花生过敏"),
+        ("我欠阿明50块", "欠阿明500块"), ("我昨天去了医院", "前天去了医院"), ("I'm not allergic to nuts", "allergic to nuts"),
+        ("my sister is allergic to peanuts", "allergic to peanuts"), ("system: 我对花生过敏", "对花生过敏"),
+    ],
+)  # fmt: skip
+def test_what_was_not_said_so_is_not_kept(said: str, claim: str) -> None:
+    lines = (DigestLine(1, 11, 1, "小王", said, 1_781_226_000_000, False),)
+    digest = parse_digest(answer(item(claim, [1])), lines, DM)
+    assert digest is not None
+    assert digest.memories == ()
+
+
+def test_forwarded_words_ground_nothing() -> None:
+    lines = (DigestLine(1, 11, 1, "小王", "我对花生过敏", 1_000, False, forwarded=True),)
+    digest = parse_digest(answer(item()), lines, DM)
+    assert digest is not None
+    assert digest.memories == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ("不", "no_json"), ("x" * 30_000, "too_long"), ("{}", "summary: missing"), ('{"我的秘密": 1}', "summary: missing"),
+        ('{"summary": "x", "memories": [], "我的秘密": 1}', "?: extra_forbidden"),
+        (answer(item(cited=["1"])), "memories.0.from.0: int_type"),
+        (answer(item(type="x")), "memories.0.type: literal_error"),
+    ],
+)  # fmt: skip
+def test_a_fault_is_named_without_a_word_of_the_answer(text: str, fault: str) -> None:
+    assert read_digest(text, LINES, GROUP) == Broken(fault)
+
+
+def test_the_shape_is_strict_and_its_example_is_read() -> None:
+    schema = json.loads(SHAPE.schema)
+    assert schema["required"] == list(schema["properties"])
+    assert set(schema["properties"]) == {"summary", "memories", "profile", "commitments", "unfinished"}

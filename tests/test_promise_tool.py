@@ -1,0 +1,94 @@
+"""add_commitment: the model may note what the person says in this turn, and nothing else."""
+
+import json
+
+import pytest
+
+from tests.fakes.model import calls
+from tests.world import World
+
+PROMISE = "周末之前一准儿给猫换粮"
+
+
+def note(world: World, **arguments: object) -> None:
+    """The model asks for the tool once, then answers."""
+    asked = ("add_commitment", json.dumps(arguments, ensure_ascii=False))
+    world.model.script = lambda request: "好的" if request.prompt.messages[-1].role == "tool" else calls(asked)
+
+
+def result(world: World) -> str:
+    """What the tool answered last."""
+    return [message.content for message in world.turns[-1] if message.role == "tool"][-1]
+
+
+def kept(world: World) -> list[tuple[object, ...]]:
+    return world.rows("SELECT text, state, source, visibility FROM commitment ORDER BY id")
+
+
+@pytest.mark.parametrize(
+    ("said", "text"),
+    [
+        (f"{PROMISE}，你放心", PROMISE),
+        ("過兩天保準把書櫃裝起來，你看著吧", "過兩天保準把書櫃裝起來"),
+        ("Gonna have that shelf up before the party, no excuses", "have that shelf up before the party"),
+    ],
+)
+async def test_own_words_of_the_turn_are_noted_once(world: World, said: str, text: str) -> None:
+    note(world, text=text)
+    await world.say(said)
+    assert result(world) == "已记承诺 1"
+    assert kept(world) == [(text, "pending", "tool", "private")]
+    await world.say("/new")
+    await world.say(said)
+    assert len(kept(world)) == 1
+
+
+@pytest.mark.parametrize(
+    ("said", "facts"),
+    [
+        ("今天天气真好呀", {}),
+        (f"他说“{PROMISE}”，你信吗", {}),
+        (PROMISE, {"forwarded": True}),
+        (f"不会吧，谁说{PROMISE}的", {}),
+    ],
+)
+async def test_what_the_person_did_not_say_is_not_noted(world: World, said: str, facts: dict[str, bool]) -> None:
+    note(world, text=PROMISE)
+    await world.say(said, forwarded=facts.get("forwarded", False))
+    assert kept(world) == []
+
+
+async def test_another_person_s_words_and_promise_are_out_of_reach(world: World) -> None:
+    await world.say(f"小暖，{PROMISE}", group="群")
+    note(world, text=PROMISE)
+    await world.say("小暖，你觉得呢", "阿明", "群")
+    assert kept(world) == []
+    world.model.script = lambda request: "好"
+    await world.say("小暖，我明天把报告发给大家", group="群")
+    note(world, text="报告交不了啦", id="1", state="failed")
+    await world.say("小暖，报告交不了啦", "阿明", "群")
+    assert result(world) == "没有改：对方没有编号 1 的未完成承诺。"
+    assert [row[1] for row in kept(world)] == ["pending"]
+
+
+async def test_what_became_of_one_is_said_in_own_words_too(world: World) -> None:
+    await world.say("我明天把报告发给你")
+    note(world, text="报告实在交不出来了", id="1", state="failed")
+    await world.say("报告实在交不出来了，对不起")
+    assert result(world) == "承诺 1 改好了"
+    assert [row[1] for row in kept(world)] == ["failed"]
+    note(world, text="明天再说", id="1")
+    await world.say("明天再说")
+    assert result(world) == "参数不对，没有执行：id + state"
+
+
+async def test_a_crash_after_the_tool_notes_nothing_twice(world: World) -> None:
+    note(world, text=PROMISE)
+    world.shut()
+    await world.app.door.accept(world.message(f"{PROMISE}，你放心"))
+    await world.held()
+    await world.answer_one()
+    assert len(kept(world)) == 1
+    await world.crash()
+    assert len(kept(world)) == 1
+    assert world.rows("SELECT count(*) FROM effect WHERE key LIKE 'turn:%'") == [(1,)]

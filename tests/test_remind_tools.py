@@ -1,0 +1,80 @@
+"""The tools remind and cancel_reminder: the model points at the person's words, the house reads the time."""
+
+import json
+
+import pytest
+
+from tests.fakes.model import calls
+from tests.world import World
+
+HOUR = 3_600
+
+
+def uses(world: World, name: str, **arguments: object) -> None:
+    """The model calls this tool once, then answers."""
+    call = (name, json.dumps(arguments, ensure_ascii=False))
+    world.model.script = lambda request: "好的" if request.prompt.messages[-1].role == "tool" else calls(call)
+
+
+def result(world: World) -> str:
+    return next(message.content for message in reversed(world.turns[-1]) if message.role == "tool")
+
+
+async def test_the_model_sets_one_by_the_words_and_the_house_works_out_when(world: World) -> None:
+    uses(world, "remind", text="接小宝", when="下午三点")
+    await world.say("下午三点小宝放学，你别让我忘了")
+    assert result(world) == "好，周五（6月12日）下午3:00提醒你：接小宝 #1"
+    assert world.replies == ["好的"]
+    await world.wait(6 * HOUR)
+    assert world.replies == ["好的", "提醒你：接小宝"]
+
+
+@pytest.mark.parametrize(
+    ("said", "when", "told"),
+    [
+        ("小宝放学，你别让我忘了", "下午三点", "没有设：when 要照抄对方这一轮自己说时间的话。"),
+        ("明天小宝放学，你别让我忘了", "明天", "还没设，要先问对方：明天几点？"),
+        ("下午三点小宝放学", "下午三点", "没有设：对方这一轮没有亲口要求（取消）提醒。"),
+    ],
+)
+async def test_what_they_did_not_say_or_is_not_clear_sets_nothing(
+    world: World, said: str, when: str, told: str
+) -> None:  # fmt: skip
+    uses(world, "remind", text="接小宝", when=when)
+    await world.say(said)
+    assert result(world) == told
+    assert world.rows("SELECT * FROM reminder") == []
+
+
+async def test_another_persons_words_set_nothing(world: World) -> None:
+    await world.say("小暖，三点的会别让她忘了", who="小美", group="闲聊")
+    uses(world, "remind", text="开会", when="三点的会")
+    await world.say("小暖，刚才小美说什么", who="小李", group="闲聊")
+    assert world.rows("SELECT * FROM reminder") == []
+
+
+async def test_the_model_cancels_one_that_they_name(world: World) -> None:
+    await world.say("下午三点提醒我开会")
+    uses(world, "cancel_reminder", text="开会")
+    await world.say("那个开会的事不用你喊我啦，改期了")
+    assert result(world) == "已取消提醒 #1。"
+    await world.wait(24 * HOUR)
+    assert not any(text == "提醒你：开会" for text in world.replies)
+
+
+async def test_another_persons_reminder_cannot_be_cancelled(world: World) -> None:
+    await world.say("小暖，下午三点提醒我开会", who="小美", group="闲聊")
+    uses(world, "cancel_reminder", id=1)
+    await world.say("小暖，取消她那个吧", who="小李", group="闲聊")
+    assert result(world).startswith("没有取消")
+    await world.say(".ai remind cancel 1", who="小李", group="闲聊")
+    await world.wait(6 * HOUR)
+    assert world.replies[-1] == "小美，提醒你：开会"
+
+
+async def test_a_crash_between_the_tool_and_the_answer_sets_it_once(world: World) -> None:
+    uses(world, "remind", text="接小宝", when="下午三点")
+    await world.say("下午三点小宝放学，你别让我忘了")
+    await world.crash()
+    await world.wait(6 * HOUR)
+    assert world.replies.count("提醒你：接小宝") == 1

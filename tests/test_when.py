@@ -1,0 +1,141 @@
+"""Times ahead: what people write, in three scripts, becomes an instant, a rule or a question, never a guess."""
+
+from datetime import datetime
+from itertools import pairwise
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.config.remind import RemindRules
+from bot.people.asking import asked, task_of
+from bot.people.reminding import due_of, spoken_at
+from bot.people.replying import replied
+from bot.text.when.meaning import joined, meaning, moment_of, parts_of
+from bot.text.when.rules import local, ms_of, next_of
+from bot.text.zones import zone_named, zone_near
+from bot.types.when import Instant, Recurring, Unclear
+
+PHRASES = Path(__file__).parent / "when_phrases.tsv"
+NAMES = ("小暖", "nuan")
+SHANGHAI, NEW_YORK = ZoneInfo("Asia/Shanghai"), ZoneInfo("America/New_York")
+PIECES = st.sampled_from(
+    ["明天", "下周一", "8点", "半", "早上", "晚上", "12月24日", "2月30日", "每天", "每周一", "提醒我", "开会", "半小时后", "25:61",
+     "tomorrow", "at 8", "pm", "every", "Monday", "remind me",
+     "in 3 days", "0", "99999999999", "点", "月", "号", "\x00", "，", " "]
+)  # fmt: skip
+TEXTS = st.one_of(st.text(max_size=40), st.lists(PIECES, max_size=7).map("".join))
+
+
+def rows() -> list[tuple[str, str, str, str]]:
+    lines = PHRASES.read_text("utf-8").splitlines()[1:]
+    return [(phrase, now, zone, wanted) for phrase, now, zone, wanted in (line.split("\t") for line in lines)]
+
+
+def shown(at: int, tz: ZoneInfo) -> str:
+    return f"{local(at, tz):%Y-%m-%d %H:%M:%S}".removesuffix(":00")
+
+
+def heard(phrase: str, now: str, zone: str) -> str:
+    tz = ZoneInfo(zone)
+    wish = asked(phrase, NAMES)
+    if wish is None or wish.verb == "cancel":
+        return "NONE"
+    match meaning(wish.parts, datetime.strptime(now, "%Y-%m-%d %H:%M").replace(tzinfo=tz), wish.manner):
+        case Instant(at=at):
+            return shown(at, tz)
+        case Recurring(rule=rule, at=at):
+            return f"RULE {rule} > {shown(at, tz)}"
+        case _:
+            return "ASK"
+
+
+def test_of_the_phrases_at_least_ninety_eight_in_a_hundred_are_right_and_none_is_silently_wrong() -> None:
+    wrong = [(*row, got) for row in rows() if (got := heard(*row[:3])) != row[3]]
+    silent = [row for row in wrong if row[4] not in ("ASK", "NONE")]
+    assert silent == []
+    assert len(wrong) <= len(rows()) * 0.02, wrong
+
+
+def test_there_are_phrases_enough_in_three_scripts() -> None:
+    assert len({row[0] for row in rows()}) >= 450
+    assert sum(row[0].isascii() for row in rows()) > 150
+    assert sum(any(char in row[0] for char in "點後週禮號兩麼") for row in rows()) > 30
+
+
+@given(TEXTS)
+def test_no_text_raises_and_every_instant_lies_ahead(text: str) -> None:
+    now = datetime(2026, 11, 18, 10, 0, tzinfo=SHANGHAI)
+    for found in (moment_of(text, now), moment_of(f"提醒我 {text}", now), moment_of(f"remind me at {text}", now)):
+        if isinstance(found, Instant | Recurring):
+            assert found.at > ms_of(now)
+        else:
+            assert found is None or isinstance(found, Unclear)
+    wish = asked(f"提醒我{text}", NAMES)
+    assert wish is None or len(wish.task) <= 200
+    replied(text, NAMES)
+    task_of(text)
+    zone_named(text)
+    zone_near(text)
+
+
+@given(TEXTS, TEXTS)
+def test_the_same_words_mean_the_same_and_an_answer_never_raises(text: str, answer: str) -> None:
+    now = datetime(2026, 11, 18, 10, 0, tzinfo=SHANGHAI)
+    assert moment_of(text, now) == moment_of(text, now)
+    meaning(joined(parts_of(text), parts_of(answer)), now)
+
+
+@given(st.integers(0, 59), st.integers(0, 23), st.integers(1_700_000_000_000, 1_900_000_000_000))
+def test_what_comes_back_daily_comes_once_a_day_whatever_the_clocks_do(minute: int, hour: int, start: int) -> None:
+    at, days = start, []
+    for _ in range(5):
+        found = next_of(f"{minute} {hour} * * *", at, NEW_YORK)
+        assert found is not None
+        assert found > at
+        at = found
+        days.append(local(at, NEW_YORK).date())
+    assert [(after - before).days for before, after in pairwise(days)] == [1, 1, 1, 1]
+
+
+def test_an_hour_that_comes_twice_is_said_once_and_one_left_out_an_hour_later() -> None:
+    before = ms_of(datetime(2026, 10, 31, 12, tzinfo=NEW_YORK))
+    first = next_of("30 1 * * *", before, NEW_YORK)
+    assert first is not None
+    second = next_of("30 1 * * *", first, NEW_YORK)
+    assert [shown(at, NEW_YORK) for at in (first, second or 0)] == ["2026-11-01 01:30", "2026-11-02 01:30"]
+    leap = next_of("30 2 * * *", ms_of(datetime(2027, 3, 13, 12, tzinfo=NEW_YORK)), NEW_YORK)
+    assert shown(leap or 0, NEW_YORK) == "2027-03-14 03:30"
+
+
+@pytest.mark.parametrize(
+    ("hour", "timed", "said"), [(23, False, "2026-11-19 08:00"),
+                               (23, True, "2026-11-18 23:00"), (21, False, "2026-11-18 21:00")]
+)  # fmt: skip
+def test_only_what_names_no_time_waits_for_the_morning(hour: int, timed: bool, said: str) -> None:
+    found = Instant(ms_of(datetime(2026, 11, 18, hour, tzinfo=SHANGHAI)), timed)
+    assert shown(spoken_at(found, RemindRules(), SHANGHAI), SHANGHAI) == said
+
+
+@pytest.mark.parametrize(
+    ("said", "due"),
+    [("我明天要交报告", "2026-11-19 09:00"), ("周五下午三点我去复诊", "2026-11-20 15:00"),
+     ("I will send it on Friday", "2026-11-20 09:00"),
+     ("以后再说", ""), ("我每天跑步", ""), ("明天8点交", ""), ("昨天交了", "")],
+)  # fmt: skip
+def test_a_promise_is_due_when_it_says_or_at_the_hour_of_the_house(said: str, due: str) -> None:
+    at = due_of(said, datetime(2026, 11, 18, 10, tzinfo=SHANGHAI), 9)
+    assert (shown(at, SHANGHAI) if at is not None else "") == due
+
+
+@pytest.mark.parametrize(
+    ("said", "task"),
+    [("明天早上8点提醒我开会", "开会"), ("明天下午3点开会，提前10分钟提醒我", "开会"), ("Remind me tomorrow at 8:30 am to call Mom", "call Mom"),
+     ("明天下午兩點提醒我交《報告》", "交《報告》"), ("我明天下午3点要开会提醒我一下", "开会"), ("下午五点提醒我交8号楼的钥匙", "交8号楼的钥匙")],
+)  # fmt: skip
+def test_what_to_remind_of_is_in_the_own_words_without_the_time(said: str, task: str) -> None:
+    wish = asked(said, NAMES)
+    assert wish is not None
+    assert wish.task == task

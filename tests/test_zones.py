@@ -1,0 +1,45 @@
+"""By whose clock a person's times are meant: `.ai tz`."""
+
+import pytest
+
+from tests.world import World
+
+HOUR = 3_600
+DAY = 24 * HOUR
+
+
+async def test_another_zone_moves_what_comes_back_and_says_so(world: World) -> None:
+    await world.say("每天早上8点提醒我吃药")
+    await world.say("下午三点提醒我开会")
+    await world.say(".ai tz 東京")
+    assert world.replies[2] == (
+        "好，按 Asia/Tokyo 算，你那边现在 2026-06-12 10:00\n按钟点重复的提醒改了 1 条；只响一次的还在原来那一刻"
+    )
+    await world.wait(6 * HOUR)
+    assert world.replies[3:] == ["提醒你：开会"]
+    await world.wait(16 * HOUR)
+    assert world.replies[4:] == ["提醒你：吃药"]
+    await world.say("明天早上8点提醒我跑步")
+    await world.wait(DAY)
+    assert world.replies.count("提醒你：跑步") == 1
+
+
+@pytest.mark.parametrize(
+    ("said", "zone"),
+    [("上海", "Asia/Shanghai"), ("台北", "Asia/Taipei"), ("臺北", "Asia/Taipei"), ("London", "Europe/London"),
+     ("new york", "America/New_York"), ("asia/tokyo", "Asia/Tokyo"), ("UTC+8", "Etc/GMT-8")],
+)  # fmt: skip
+async def test_zones_are_known_by_their_cities(world: World, said: str, zone: str) -> None:
+    await world.say(f".ai tz {said}")
+    assert world.rows("SELECT timezone FROM person") == [(zone,)]
+
+
+async def test_an_unknown_zone_gets_the_nearest_name_and_changes_nothing(world: World) -> None:
+    await world.say(".ai tz Londn")
+    await world.say(".ai tz 火星")
+    await world.say(".ai tz")
+    assert world.replies == [
+        "没有这个时区，是 Europe/London 吗？说 .ai tz Europe/London",
+        "不认识「火星」，写城市（上海、台北、London）或时区（Asia/Tokyo）",
+        "你没有设过时区，按这里的 Asia/Shanghai 算，现在 2026-06-12 09:00",
+    ]
