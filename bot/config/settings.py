@@ -22,6 +22,7 @@ from bot.config.reload import ReloadRules
 from bot.config.remind import RemindRules
 from bot.config.section import Section
 from bot.config.sections import SectionRules
+from bot.config.web import WebPage
 from bot.types.session import LightPolicy
 from bot.types.speaking import Busy, Mode
 
@@ -249,6 +250,7 @@ class Settings(BaseSettings):
     retention: Retention = Retention()
     log: LogFile = LogFile()
     reload: ReloadRules = ReloadRules()
+    web: WebPage = WebPage()
 
     @classmethod
     def settings_customise_sources(
