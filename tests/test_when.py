@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from bot.config.remind import RemindRules
 from bot.people.asking import asked, task_of
-from bot.people.reminding import nudging, spoken_at
+from bot.people.reminding import nudging, promised_task, spoken_at
 from bot.people.replying import replied
 from bot.text.due import due_in, nudged
 from bot.text.when.meaning import joined, meaning, moment_of, parts_of
@@ -74,10 +74,13 @@ def test_no_text_raises_and_every_instant_lies_ahead(text: str) -> None:
             assert found.at > ms_of(now)
         else:
             assert found is None or isinstance(found, Unclear)
+    due = due_in(text, ms_of(now), SHANGHAI)
+    assert due is None or due.at > ms_of(now)
     wish = asked(f"提醒我{text}", NAMES)
     assert wish is None or len(wish.task) <= 200
     replied(text, NAMES)
     task_of(text)
+    assert promised_task(text) or not text
     zone_named(text)
     zone_near(text)
 
@@ -131,6 +134,16 @@ def test_of_a_promise_one_is_reminded_when_it_says_or_at_the_hour_of_the_house(s
     found = due_in(said, ms_of(datetime(2026, 11, 18, 10, tzinfo=SHANGHAI)), SHANGHAI)
     nudge = nudged(found, nudging(RemindRules()), SHANGHAI)
     assert (shown(nudge.at, SHANGHAI) if nudge is not None else "") == due
+
+
+@pytest.mark.parametrize(
+    ("said", "task"),
+    [("我明天把报告发给你", "把报告发给你"), ("我必须在周一之前把合同寄出去", "把合同寄出去"), ("我今晚會把碗洗好", "把碗洗好"), ("我三天内还你", "还你"),
+     ("我明天还要开会", "开会"), ("I need to renew my passport tomorrow", "renew my passport"), ("给房东打电话", "给房东打电话"),
+     ("說好週六一起吃飯", "一起吃飯"), ("I’m going to call Mom at 5pm tomorrow", "call Mom"), ("明天", "明天")],
+)  # fmt: skip
+def test_a_promise_is_told_without_who_makes_it_and_when(said: str, task: str) -> None:
+    assert promised_task(said) == task
 
 
 @pytest.mark.parametrize(("hour", "said"), [(7, "08:00"), (10, "10:00"), (23, "08:00")])

@@ -45,6 +45,6 @@ class RemindRules(Section):
         default=9,
         ge=0,
         le=23,
-        description="Local hour of the person at which nuan reminds of a promise that names a day and no time, 0 to 23; "
-        "in the quiet hours it waits for their end.",
+        description="Local hour of the person at which nuan reminds of a promise that names a day and no time, 0 to "
+        "23; in the quiet hours it waits for their end.",
     )

@@ -16,8 +16,8 @@ _NUMBER = re.compile(r"#? ?(\d{1,9})(?!\d|[点时日号月年:])")
 _LEAD = re.compile(
     r"^(?:那|好的?|嗯|对了|對了|其实|其實|[，, ])*(?:[我咱]们?|[我咱]們)?(?:自己)?(?:答应(?:过|了)?你|答應(?:過|了)?你|[说說约約][好定]了?|就|也|都"
     r"|[还還](?=[要得会會])|[会會](?![议議])|要|得|必须|必須|需要|一定|肯定|保证|保證|打算|[，, ])*"
-    r"|^(?:(?:ok(?:ay)?|well|sure|and|but)[, ]+)*i(?:['’]ll| will|['’]m going to| am going to|['’]m gonna| need to| have to"
-    r"|['’]ve got to| must| shall| promise (?:to|(?:you )?i['’]ll))\b",
+    r"|^(?:(?:ok(?:ay)?|well|sure|and|but)[, ]+)*i(?:['’]ll| will|['’]m going to| am going to|['’]m gonna| need to"
+    r"| have to|['’]ve got to| must| shall| promise (?:to|(?:you )?i['’]ll))\b",
     re.IGNORECASE,
 )
 """Who is to do it, which the one who hears it knows."""

@@ -37,7 +37,7 @@ def commitment_tool(
     """The tool; `carrier` is the message of the turn in which its person says that, if they do.
 
     `mine` are that person's open promises that the audience may see, `covers` tells what was forgotten; `done` are the
-    answers for a promise ({id} becomes its number) and for what became of one. `nudging` is how they are reminded of it.
+    answers for a promise ({id} becomes its number) and for what became of one. `nudging` is how they are reminded.
     """
 
     async def run(context: ToolContext, arguments: str) -> ToolAnswer:
