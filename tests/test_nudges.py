@@ -66,7 +66,7 @@ async def test_a_promise_is_noted_silently_and_said_once_at_its_time(
 )
 async def test_without_an_hour_ahead_or_one_day_nothing_is_set(world: World, said: str) -> None:
     await world.say(said)
-    assert waiting(world) == []
+    assert world.rows("SELECT * FROM reminder") == []
 
 
 async def test_what_only_the_digest_finds_is_reminded_of_too(world: World) -> None:
@@ -116,13 +116,19 @@ async def test_it_ends_with_its_message_and_follows_an_edit(world: World) -> Non
 @pytest.mark.parametrize("how", ["delete", "forget"])
 async def test_what_was_said_of_a_promise_goes_with_its_words(world: World, how: str) -> None:
     await world.say("我明天把蓝色药箱还给外婆", external_id="m1")
+    await world.say("/new")
     await world.wait(DAY)
     assert world.replies[-1] == "你说过今天要：把蓝色药箱还给外婆"
+    await world.say("好，知道了")
+    assert "蓝色药箱" in world.sent
     if how == "delete":
         await happens(world, "delete", "m1")
     else:
         await world.say("忘掉我明天把蓝色药箱还给外婆", external_id="m2")
         await happens(world, "delete", "m2")
+    asked = len(world.prompts)
+    await world.say("聊点别的吧")
+    assert "蓝色药箱" not in "".join(each.content for prompt in world.prompts[asked:] for each in prompt)
     for table in ("event", "reminder", "outbox", "commitment"):
         assert world.rows(f"SELECT * FROM {table} WHERE text LIKE '%蓝色药箱%'") == []
 
@@ -168,6 +174,7 @@ async def test_the_list_shows_it_as_such_and_cancelling_it_leaves_the_promise(wo
     [
         ("我明天早上8点把报告发给你，明天早上8点提醒我发报告", ["提醒你：发报告"]),
         ("我明天把报告发给你，明天早上8点提醒我一下", ["提醒你：把报告发给你"]),
+        ("我后天要交报告。明天早上8点提醒我交报告", ["提醒你：交报告"]),
         ("我明天把报告发给你。明天早上8点提醒我去超市", ["提醒你：去超市", "你说过今天要：把报告发给你"]),
     ],
 )
@@ -175,7 +182,7 @@ async def test_who_asks_for_the_same_in_the_message_is_reminded_once(world: Worl
     await world.say(said)
     await world.say("/new")
     before = len(world.replies)
-    await world.wait(2 * DAY)
+    await world.wait(3 * DAY)
     assert world.replies[before:] == heard
 
 
@@ -210,6 +217,13 @@ async def test_in_a_group_it_is_said_there_by_name_and_a_private_one_only_in_pri
     assert sorted((each.external_chat_id, each.text) for each in world.talk.said[before:]) == [
         ("group:闲聊", "小美，你说过今天要：把报告交给大家"), ("local", "你说过今天要：把报告发给你"),
     ]  # fmt: skip
+
+
+async def test_what_nobody_said_to_nuan_is_said_on_time_too(world: World) -> None:
+    await world.say("我今天下午三点把报告发给大家", "小美", "闲聊")
+    assert world.talk.said == []
+    await world.wait(6 * HOUR)
+    assert [each.text for each in world.talk.said] == ["小美，你说过今天要：把报告发给大家"]
 
 
 async def test_after_an_absence_it_says_that_it_is_late_and_not_that_it_is_today(world: World) -> None:
