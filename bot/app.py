@@ -10,6 +10,7 @@ from bot.flow.alarms import RETRY_MS, Alarms, Handlers
 from bot.flow.halting import Halting
 from bot.flow.intake import Beside, Intake
 from bot.flow.sending import Sending
+from bot.people.reminding import nudging
 from bot.ports import Adapter, SceneSource
 from bot.rooms import Hall, Parts, Rooms, allowed, make_rooms, rules_of
 from bot.session.lanes import Activity, Lanes, Work
@@ -53,7 +54,7 @@ class App:
         self._alarm_lane = Lanes("alarm", self._alarms.work, self._activity, log)
         self.door = Intake(
             store, clock, rules_of(settings), is_command, words, self._arrived, self._activity,
-            Beside(self._rooms.pausing, tuple(scenes)),
+            Beside(self._rooms.pausing, tuple(scenes), nudging(settings.remind)),
         )  # fmt: skip
 
     @property
@@ -76,7 +77,7 @@ class App:
         self._hall.slots.resize(settings.model.slots)
         self._sending.speak(words)
         self._alarms.obey(settings, tz)
-        self.door.obey(rules, words, rooms.pausing)
+        self.door.obey(rules, words, Beside(rooms.pausing, nudging=nudging(settings.remind)))
         self._store.admit_by(frozenset(settings.bot.owners), allowed(settings))
         rooms.answering.succeed(old.answering.retire())
         rooms.pausing.succeed(old.pausing.typists)

@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.people.clauses import READ_CHARS, read
-from bot.people.due import due_at
 from bot.people.outcomes import outcomes
 from bot.people.promising import promises
 from bot.text.alike import alike, meant
+from bot.text.due import due_in
 
 NAMES = ("小暖", "nuan")
 SAYINGS = Path(__file__).parent / "sayings"
@@ -50,7 +50,7 @@ def test_no_text_breaks_a_reader_and_what_is_kept_was_said(text: str) -> None:
     for made, _ in promises(words):
         assert made in text
     outcomes(words)
-    due_at(text, 0, UTC)
+    due_in(text, 0, UTC)
 
 
 @pytest.mark.parametrize(
@@ -72,30 +72,48 @@ FRIDAY = datetime(2026, 6, 12, 9, tzinfo=ZoneInfo("Asia/Shanghai"))
 DAYS = [
     ("我今晚发你", "2026-06-12"), ("我明天把報告發給你", "2026-06-13"), ("我后天还你", "2026-06-14"), ("大后天给你", "2026-06-15"),
     ("三天后还你", "2026-06-15"), ("我周日陪你", "2026-06-14"), ("我周五交", ""), ("这周五交", "2026-06-12"), ("下周三給你", "2026-06-17"),
-    ("下下周一", "2026-06-22"), ("月底前交", "2026-06-30"), ("20号之前", "2026-06-20"), ("6月5日还", "2027-06-05"), ("31号给你", ""),
+    ("下下周一", "2026-06-22"), ("月底前交", "2026-06-30"), ("20号之前", "2026-06-20"), ("6月5日还", ""), ("31号给你", ""),
     ("I'll do it tomorrow", "2026-06-13"), ("the day after tomorrow", "2026-06-14"), ("by Monday", "2026-06-15"),
-    ("next Monday", ""), ("next week", ""), ("in 3 days", "2026-06-15"), ("明天或者后天", ""), ("下周", ""), ("以后", ""),
-    ("昨天", ""), ("tonight", "2026-06-12"), ("周末", "2026-06-14"), ("明年", ""),
+    ("next Monday", "2026-06-15"), ("next week", ""), ("in 3 days", "2026-06-15"), ("明天或者后天", ""),
+    ("下周", ""), ("以后", ""), ("昨天", ""), ("tonight", "2026-06-12"), ("周末", "2026-06-14"), ("明年", ""),
+    ("this weekend", "2026-06-14"), ("within 3 days", "2026-06-15"), ("三天之内", "2026-06-15"), ("next Saturday", ""),
+    ("昨天说好明天去", "2026-06-13"), ("昨天下午三点说好明天去", "2026-06-13"), ("每天", ""), ("明天8点", ""), ("后天下午", "2026-06-14"),
+    ("明天之前或者后天之前", ""), ("提前一天", ""), ("明天下班后給你", "2026-06-13"), ("tomorrow after work", "2026-06-13"),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("text", "day"), DAYS)
 def test_a_day_is_found_or_none(text: str, day: str) -> None:
     zone = ZoneInfo("Asia/Shanghai")
-    due = due_at(text, int(FRIDAY.timestamp() * 1000), zone)
-    told = datetime.fromtimestamp((due + 1) / 1000, zone) if due is not None else None
+    due = due_in(text, int(FRIDAY.timestamp() * 1000), zone)
+    told = datetime.fromtimestamp((due.at + 1) / 1000, zone) if due is not None else None
     assert (told is None) == (not day)
     if told is not None and due is not None:
+        assert not due.timed
         assert (told.hour, told.minute) == (0, 0)
-        assert datetime.fromtimestamp(due / 1000, zone).date().isoformat() == day
+        assert datetime.fromtimestamp(due.at / 1000, zone).date().isoformat() == day
+
+
+@pytest.mark.parametrize(
+    ("text", "when"),
+    [("明天下午三点前发你", "2026-06-13T15:00"), ("I'll send it by 5pm tomorrow", "2026-06-13T17:00"),
+     ("半小时后打给你", "2026-06-12T09:30"), ("明天中午請你吃飯", "2026-06-13T12:00"),
+     ("in two hours", "2026-06-12T11:00")],
+)  # fmt: skip
+def test_a_time_of_day_is_due_then(text: str, when: str) -> None:
+    zone = ZoneInfo("Asia/Shanghai")
+    due = due_in(text, int(FRIDAY.timestamp() * 1000), zone)
+    assert due is not None
+    assert due.timed
+    assert datetime.fromtimestamp(due.at / 1000, zone).isoformat()[:16] == when
 
 
 def test_a_day_that_a_clock_change_shortens_still_ends_at_midnight() -> None:
     zone = ZoneInfo("Europe/Berlin")
     at = datetime(2026, 3, 28, 12, tzinfo=zone)
-    due = due_at("I'll do it tomorrow", int(at.timestamp() * 1000), zone)
+    due = due_in("I'll do it tomorrow", int(at.timestamp() * 1000), zone)
     assert due is not None
-    assert datetime.fromtimestamp((due + 1) / 1000, zone) == datetime(2026, 3, 30, tzinfo=zone)
+    assert datetime.fromtimestamp((due.at + 1) / 1000, zone) == datetime(2026, 3, 30, tzinfo=zone)
 
 
 @pytest.mark.parametrize(

@@ -1,10 +1,12 @@
 """What people promise in their own messages is kept, joined, ended and forgotten with them."""
 
+from dataclasses import replace
+
 import pytest
 
 from bot.store.digests import Digested
 from bot.store.merge import merge
-from bot.types.commitment import NewCommitment
+from bot.types.commitment import NewCommitment, Nudge
 from bot.types.digest import Digest
 from bot.types.event import Incoming
 from tests.living import later
@@ -172,6 +174,16 @@ async def test_a_digest_joins_what_the_rule_noted_and_revives_nothing(world: Wor
         found(world, "给外婆打电话", (said[3],), NINE), found(world, "明天去剪头发", (said[0],), NINE),
     )  # fmt: skip
     assert kept(world, "id, text, state") == before
+
+
+async def test_a_day_that_a_digest_reads_otherwise_off_the_same_line_moves_nothing(world: World) -> None:
+    await world.say("我明天把报告发给你")
+    event = int(str(world.rows("SELECT id FROM event WHERE kind = 'message'")[0][0]))
+    before = kept(world, "due_at"), world.rows("SELECT due_at FROM reminder")
+    later_on = NINE + 3 * DAY
+    again = found(world, "我明天把报告发给你", (event,), NINE)
+    await digest(world, replace(again, due_at=later_on, nudge=Nudge(later_on, 50)))
+    assert (kept(world, "due_at"), world.rows("SELECT due_at FROM reminder")) == before
 
 
 async def test_a_promise_alone_can_be_forgotten(world: World) -> None:

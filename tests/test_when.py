@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from bot.config.remind import RemindRules
 from bot.people.asking import asked, task_of
-from bot.people.reminding import due_of, spoken_at
+from bot.people.reminding import nudging, promised_task, spoken_at
 from bot.people.replying import replied
+from bot.text.due import due_in, nudged
 from bot.text.when.meaning import joined, meaning, moment_of, parts_of
 from bot.text.when.rules import local, ms_of, next_of
 from bot.text.zones import zone_named, zone_near
@@ -73,10 +74,13 @@ def test_no_text_raises_and_every_instant_lies_ahead(text: str) -> None:
             assert found.at > ms_of(now)
         else:
             assert found is None or isinstance(found, Unclear)
+    due = due_in(text, ms_of(now), SHANGHAI)
+    assert due is None or due.at > ms_of(now)
     wish = asked(f"提醒我{text}", NAMES)
     assert wish is None or len(wish.task) <= 200
     replied(text, NAMES)
     task_of(text)
+    assert promised_task(text) or not text
     zone_named(text)
     zone_near(text)
 
@@ -122,12 +126,49 @@ def test_only_what_names_no_time_waits_for_the_morning(hour: int, timed: bool, s
 @pytest.mark.parametrize(
     ("said", "due"),
     [("我明天要交报告", "2026-11-19 09:00"), ("周五下午三点我去复诊", "2026-11-20 15:00"),
-     ("I will send it on Friday", "2026-11-20 09:00"),
+     ("I will send it on Friday", "2026-11-20 09:00"), ("明天下班后交", "2026-11-19 09:00"),
+     ("两小时内发你", "2026-11-18 12:00"), ("明天凌晨去接你", ""),
      ("以后再说", ""), ("我每天跑步", ""), ("明天8点交", ""), ("昨天交了", "")],
 )  # fmt: skip
-def test_a_promise_is_due_when_it_says_or_at_the_hour_of_the_house(said: str, due: str) -> None:
-    at = due_of(said, datetime(2026, 11, 18, 10, tzinfo=SHANGHAI), 9)
-    assert (shown(at, SHANGHAI) if at is not None else "") == due
+def test_of_a_promise_one_is_reminded_when_it_says_or_at_the_hour_of_the_house(said: str, due: str) -> None:
+    found = due_in(said, ms_of(datetime(2026, 11, 18, 10, tzinfo=SHANGHAI)), SHANGHAI)
+    nudge = nudged(found, nudging(RemindRules()), SHANGHAI)
+    assert (shown(nudge.at, SHANGHAI) if nudge is not None else "") == due
+
+
+@pytest.mark.parametrize(
+    ("said", "task"),
+    [("我明天把报告发给你", "把报告发给你"), ("我必须在周一之前把合同寄出去", "把合同寄出去"), ("我今晚會把碗洗好", "把碗洗好"), ("我三天内还你", "还你"),
+     ("我明天还要开会", "开会"), ("I need to renew my passport tomorrow", "renew my passport"), ("给房东打电话", "给房东打电话"),
+     ("說好週六一起吃飯", "一起吃飯"), ("I’m going to call Mom at 5pm tomorrow", "call Mom"), ("明天", "明天")],
+)  # fmt: skip
+def test_a_promise_is_told_without_who_makes_it_and_when(said: str, task: str) -> None:
+    assert promised_task(said) == task
+
+
+@pytest.mark.parametrize(("hour", "said"), [(7, "08:00"), (10, "10:00"), (23, "08:00")])
+def test_the_hour_for_promises_keeps_the_quiet_hours(hour: int, said: str) -> None:
+    due = Instant(ms_of(datetime(2026, 11, 19, 23, 59, tzinfo=SHANGHAI)), timed=False)
+    nudge = nudged(due, nudging(RemindRules(commitment_hour=hour)), SHANGHAI)
+    assert nudge is not None
+    assert shown(nudge.at, SHANGHAI) == f"2026-11-19 {said}"
+    assert nudged(due, nudging(RemindRules(commitments=False)), SHANGHAI) is None
+
+
+@pytest.mark.parametrize(
+    ("day", "zone", "said"),
+    [("2026-03-29", "Europe/Berlin", "2026-03-29 09:00"), ("2026-10-25", "Europe/Berlin", "2026-10-25 09:00"),
+     ("2026-09-06", "America/Santiago", "2026-09-06 09:00")],
+)  # fmt: skip
+def test_on_a_day_when_the_clocks_change_it_is_still_the_hour_of_the_wall_clock(day: str, zone: str, said: str) -> None:
+    tz = ZoneInfo(zone)
+    found = due_in(day, ms_of(datetime.fromisoformat(day).replace(tzinfo=tz)) - 3 * 86_400_000, tz)
+    assert found is not None
+    assert not found.timed
+    assert (shown(found.at, tz), shown(found.at + 1, tz)[11:]) == (f"{day} 23:59:59", "00:00")
+    nudge = nudged(found, nudging(RemindRules()), tz)
+    assert nudge is not None
+    assert shown(nudge.at, tz) == said
 
 
 @pytest.mark.parametrize(

@@ -37,3 +37,14 @@ class RemindRules(Section):
         le=23,
         description="Local hour at which they end, 0 to 23; the same as remind.quiet_from means no quiet hours.",
     )
+    commitments: bool = Field(
+        default=True,
+        description="Whether nuan reminds people of what they promised, or have still to do, on its day.",
+    )
+    commitment_hour: int = Field(
+        default=9,
+        ge=0,
+        le=23,
+        description="Local hour of the person at which nuan reminds of a promise that names a day and no time, 0 to "
+        "23; in the quiet hours it waits for their end.",
+    )

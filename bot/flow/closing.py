@@ -1,11 +1,15 @@
 """Closing a session: open → closing → closed, with exactly one digest."""
 
+from collections.abc import Iterable
+from datetime import tzinfo
+
 from bot.config.settings import Settings
 from bot.errors import ModelError, StoreError
 from bot.flow.digesting import Digesting
 from bot.flow.words import Words
 from bot.memory.digest import Scope
 from bot.memory.merging import merging
+from bot.people.reminding import nudging
 from bot.ports import Clock
 from bot.store.digests import Digested
 from bot.store.store import Store
@@ -48,7 +52,10 @@ class Closing:
         zone = self._words.zone
         if owner is not None:
             zone = self._words.zone_of(chat, await self._store.people.person(owner))
-        scope = Scope(chat.id, chat.kind, self._settings.bot.names[0], owner, self._words.tz(zone))
+        scope = Scope(
+            chat.id, chat.kind, self._settings.bot.names[0], owner, self._words.tz(zone),
+            await self._zones(people), nudging(self._settings.remind),
+        )  # fmt: skip
         again = session.state == "closed"
         try:
             digest, settlement = await self._digesting.make(session, lines, scope, again)
@@ -76,6 +83,11 @@ class Closing:
                 "digest", chat=chat.id, session=session.number, reason=session.close_reason, by=kept.by,
                 lines=len(lines), memories=len(kept.memories), commitments=len(kept.commitments),
             )  # fmt: skip
+
+    async def _zones(self, people: Iterable[int]) -> dict[int, tzinfo]:
+        """By whose calendar each of these people promises: their own where they set one."""
+        known = [await self._store.people.person(number) for number in people]
+        return {person.id: self._words.tz(person.timezone) for person in known if person.timezone}
 
     def _allowed(self, digest: Digest) -> Digest:
         """The digest without what was forgotten for good."""

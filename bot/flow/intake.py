@@ -11,7 +11,6 @@ from bot.memory.pointing import pointing
 from bot.memory.remarks import remarks
 from bot.memory.understand import understand
 from bot.people.clauses import read
-from bot.people.due import due_at
 from bot.people.outcomes import outcomes, telling
 from bot.people.promising import promises, promising
 from bot.ports import Clock, SceneSource
@@ -24,8 +23,9 @@ from bot.store.store import Store
 from bot.text.clean import clean, clean_name
 from bot.text.clip import clip_whole
 from bot.text.codes import code_in, greets
+from bot.text.due import due_in, nudged
 from bot.text.script import Script, script_next
-from bot.types.commitment import Promise, Promising
+from bot.types.commitment import Nudging, Promise, Promising
 from bot.types.event import Incoming, Place
 from bot.types.speaking import Situation
 
@@ -44,10 +44,14 @@ MOST_CHARS = 100_000
 
 @dataclass(frozen=True, slots=True)
 class Beside:
-    """What is asked beside the message: how long one waits for the next, and who describes its place."""
+    """What is asked beside the message: how long one waits for the next, and who describes its place.
+
+    `nudging` is how people are reminded of what they promise in it.
+    """
 
     pausing: Pausing
     scenes: tuple[SceneSource, ...] = ()
+    nudging: Nudging | None = None
 
 
 class Intake:
@@ -67,10 +71,11 @@ class Intake:
         self._activity = activity
         self._scenes = beside.scenes
         self._pausing = beside.pausing
+        self._nudging = beside.nudging
 
-    def obey(self, rules: SpeakingRules, words: Words, pausing: Pausing) -> None:
-        """Decide by these from now on; what is stored was decided."""
-        self._rules, self._words, self._pausing = rules, words, pausing
+    def obey(self, rules: SpeakingRules, words: Words, beside: Beside) -> None:
+        """Decide by these from now on; what is stored was decided, and who describes places stays."""
+        self._rules, self._words, self._pausing, self._nudging = rules, words, beside.pausing, beside.nudging
 
     async def accept(self, incoming: Incoming) -> bool:
         """Commit it; True when it is stored, also if it was stored before. StoreError when it cannot be."""
@@ -155,11 +160,14 @@ class Intake:
         # What is asked of memory is no promise besides: 记住我明天要交报告 is kept as a memory.
         if not (made or ended) or understand(text[:COMMAND_CHARS], self._rules.names).commands:
             return no_promise
-        house = self._words
+        house, nudging = self._words, self._nudging
 
         def promised(zone: str) -> Promising:
             tz = house.tz(zone or house.zone)
-            return Promising(tuple(Promise(said, due_at(whole, at, tz)) for said, whole in made), ended)
+            found = ((said, due_in(whole, at, tz)) for said, whole in made)
+            return Promising(
+                tuple(Promise(said, due.at if due else None, nudged(due, nudging, tz)) for said, due in found), ended
+            )
 
         return promised
 

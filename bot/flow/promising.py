@@ -2,14 +2,13 @@
 
 from datetime import tzinfo
 
-from bot.flow.getting import calendar
 from bot.flow.words import Words
 from bot.memory.wishes import own
 from bot.people.clauses import read
 from bot.people.promising import stands
 from bot.people.tool import commitment_tool
 from bot.store.store import Store
-from bot.types.commitment import Commitment
+from bot.types.commitment import Commitment, Nudging
 from bot.types.prompt import ToolSpec
 from bot.types.tool import Tool, ToolContext
 
@@ -17,8 +16,10 @@ MOST_OPEN = 100
 """Open promises among which a number is looked up."""
 
 
-def promising_tool(store: Store, words: Words, spec: ToolSpec, names: tuple[str, ...]) -> Tool:
-    """The tool; `names` are those the bot is called by."""
+def promising_tool(
+    store: Store, words: Words, spec: ToolSpec, names: tuple[str, ...], nudging: Nudging | None
+) -> Tool:  # fmt: skip
+    """The tool; `names` are those the bot is called by, `nudging` is how people are reminded of what they promise."""
 
     async def carrier(context: ToolContext, text: str) -> int | None:
         events = await store.asked.own(context.event_ids, context.person_id)
@@ -32,8 +33,9 @@ def promising_tool(store: Store, words: Words, spec: ToolSpec, names: tuple[str,
         return tuple(each for each in found if each.owner_id == context.person_id)
 
     async def zone(context: ToolContext) -> tzinfo:
-        return await calendar(store, words, context)
+        person = await store.people.person(context.person_id)
+        return words.tz(person.timezone or words.zone)
 
     text = words.openings.text
     done = tuple(text(f"commitment_{key}", words.language, id="{id}") for key in ("saved", "settled"))
-    return commitment_tool(spec, carrier, mine, store.tombstones.covers, zone, (done[0], done[1]))
+    return commitment_tool(spec, carrier, mine, store.tombstones.covers, zone, (done[0], done[1]), nudging)

@@ -1,12 +1,12 @@
 """Reminders: a plain request is understood without a model, confirmed in the commit that sets it, and said on time."""
 
-import re
 from collections.abc import Callable
 from dataclasses import replace
 
 from bot.config.settings import Settings
+from bot.flow.remindwords import about, spoken
 from bot.flow.requests import NOT_HEARD, Heard, Request
-from bot.flow.timewords import late_label, rule_label, when_label
+from bot.flow.timewords import rule_label, when_label
 from bot.flow.words import Words
 from bot.people.asking import Wish, asked, task_of
 from bot.people.reminding import meant, spoken_at
@@ -14,7 +14,6 @@ from bot.people.replying import Reply, replied
 from bot.ports import Clock
 from bot.store.reminding import Answer
 from bot.store.store import Store
-from bot.text.clean import clean_name
 from bot.text.script import Script
 from bot.text.when.found import Clock as TimeOfDay
 from bot.text.when.found import Parts
@@ -29,8 +28,6 @@ from bot.types.when import Instant, Moment, Recurring, Unclear
 
 SHOWN = 20
 """Reminders that one list names."""
-
-_EVERYONE = re.compile(r"@(?=everyone|here|all\b|channel)", re.IGNORECASE)
 
 
 class Reminding:
@@ -93,8 +90,7 @@ class Reminding:
     async def listed(self, at: Request) -> str:
         """Their open reminders, one a line."""
         lines = [
-            f"#{each.id} {self._when(at, each)}"
-            + (self._text(at.script, "remind_of", task=each.text) if each.text else "")
+            f"#{each.id} {self._when(at, each)}" + (about(self._words, each, at.script) if each.text else "")
             for each in await self.mine(at)
         ]
         if len(lines) > SHOWN:
@@ -259,16 +255,7 @@ class Reminding:
         return when_label(self._words, reminder.due_at, at.now, at.tz, at.script)
 
     def _spoken(self, due: Due) -> str:
-        """What is said when the time has come; in a group to its person by name."""
-        script, task = self._words.script_named(due.script), due.reminder.text
-        late = self._clock.now() - due.reminder.due_at
-        key = "remind_now" + ("" if task else "_bare")
-        text = self._text(script, key, task=task)
-        if late > self._rules.late_minutes * MINUTE_MS:
-            text = self._text(script, "remind_late", late=late_label(self._words, late, script), text=text)
-        if due.kind == "group":
-            text = self._text(script, "remind_to", name=clean_name(due.name), text=text)
-        return _EVERYONE.sub("＠", text)
+        return spoken(self._words, due, self._clock.now(), self._rules.late_minutes * MINUTE_MS)
 
     def _upcoming(self, due: Due) -> int | None:
         zone = self._words.tz(due.timezone or self._words.zone)

@@ -18,6 +18,7 @@ from bot.flow.promising import promising_tool
 from bot.flow.recalling import Recalling
 from bot.flow.words import Words
 from bot.memory.experience import experience_tool
+from bot.people.reminding import nudging
 from bot.prompt.skills import skill_tool
 from bot.recall.question import own_lines
 from bot.recall.tool import Wish, recall_tool
@@ -82,7 +83,9 @@ def make_tools(
         *(recalls if settings.memory.inject in ("tool", "both") else ()),
         experience_tool(experience, saved, store.tombstones.covers, done),
         *asked_tools(store, words, asked_specs(find), settings.bot.names),
-        promising_tool(store, words, read_spec(find("tools/add_commitment.json")), settings.bot.names),
+        promising_tool(
+            store, words, read_spec(find("tools/add_commitment.json")), settings.bot.names, nudging(settings.remind)
+        ),
         *reminds,
         listen_tool(listen_spec(find), words.openings.text("listen_stopped", words.language)),
         *((look_tool(look_spec(find), store, media, words),) if media is not None else ()),

@@ -17,7 +17,7 @@ from bot.memory.minutes import (
 from bot.memory.promises import promises
 from bot.memory.summary import SUMMARY_CHARS, rule_summary
 from bot.memory.telling import Statement, statements_in
-from bot.text.dueday import due_moment
+from bot.text.due import due_in, nudged
 from bot.text.fold import fold
 from bot.text.happened import event_moment
 from bot.types.commitment import NewCommitment
@@ -73,8 +73,12 @@ def new_commitment(text: str, cited: tuple[DigestLine, ...], scope: Scope, day: 
     visibility: Visibility = "private" if scope.kind == "dm" else "chat"
     events = tuple(dict.fromkeys(line.event_id for line in cited))
     at = cited[0].at
-    due = due_moment(text, at, scope.tz) or (due_moment(day, at, scope.tz) if day else None)
-    return NewCommitment(owner, scope.chat_id, visibility, text, at, "digest", events, due)
+    tz = scope.zones.get(owner, scope.tz)
+    due = due_in(text, at, tz) or (due_in(day, at, tz) if day else None)
+    nudge = nudged(due, scope.nudging, tz)
+    return NewCommitment(
+        owner, scope.chat_id, visibility, text, at, "digest", events, due.at if due else None, nudge
+    )  # fmt: skip
 
 
 def speaker(cited: tuple[DigestLine, ...]) -> int | None:

@@ -4,7 +4,8 @@ It calls no model and stores nothing.
 """
 
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import UTC, tzinfo
 
 from bot.memory.forging import forged
@@ -16,6 +17,7 @@ from bot.text.clip import clip
 from bot.text.echo import echoes
 from bot.text.fold import fold
 from bot.text.lazy import LazyPattern
+from bot.types.commitment import Nudging
 from bot.types.event import ChatKind
 
 EXCERPT_LINES, LINE_CHARS, EXCERPT_CHARS = 48, 100, 3_200
@@ -66,13 +68,18 @@ class DigestLine:
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """Whose session it was; `owner_id` is the person of a DM, `tz` the zone in which the days they name are meant."""
+    """Whose session it was; `owner_id` is the person of a DM, `tz` the zone in which the days they name are meant.
+
+    In promises days are meant in the `zones` of their persons, where these set one; `nudging` is how they are reminded.
+    """
 
     chat_id: int
     kind: ChatKind
     bot_name: str
     owner_id: int | None
     tz: tzinfo = UTC
+    zones: Mapping[int, tzinfo] = field(default_factory=dict)
+    nudging: Nudging | None = None
 
 
 Told = tuple[tuple[DigestLine, str], ...]

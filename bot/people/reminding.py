@@ -2,19 +2,30 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
-from datetime import datetime, tzinfo
+from datetime import tzinfo
 
 from bot.config.remind import RemindRules
-from bot.people.asking import ALL
+from bot.people.asking import ALL, task_of
 from bot.text.dates import local_hour, next_local_time
 from bot.text.fold import fold
-from bot.text.when.found import Clock
-from bot.text.when.meaning import meaning, parts_of
+from bot.types.commitment import Nudging
 from bot.types.reminder import Reminder
-from bot.types.when import Instant, Unclear
+from bot.types.when import Instant
 
 _NUMBER = re.compile(r"#? ?(\d{1,9})(?!\d|[点时日号月年:])")
+_LEAD = re.compile(
+    r"^(?:那|好的?|嗯|对了|對了|其实|其實|[，, ])*(?:[我咱]们?|[我咱]們)?(?:自己)?(?:答应(?:过|了)?你|答應(?:過|了)?你|[说說约約][好定]了?|就|也|都"
+    r"|[还還](?=[要得会會])|[会會](?![议議])|要|得|必须|必須|需要|一定|肯定|保证|保證|打算|[，, ])*"
+    r"|^(?:(?:ok(?:ay)?|well|sure|and|but)[, ]+)*i(?:['’]ll| will|['’]m going to| am going to|['’]m gonna| need to"
+    r"| have to|['’]ve got to| must| shall| promise (?:to|(?:you )?i['’]ll))\b",
+    re.IGNORECASE,
+)
+"""Who is to do it, which the one who hears it knows."""
+_BY = re.compile(
+    r"(?<=[周週期拜月号號日天底末午点點半钟鐘一二三四五六七八九十])(?:[之以]?前)(?=\S)|[在于於](?=[今明后後下本这這大周週星礼禮\d]|月底)"
+)
+_IN = re.compile(r"(?<=[天周週月时時钟鐘])(?:[之以]?[内內])")
+_GAP = re.compile(r"(?<=[㐀-鿿]) +(?=[㐀-鿿])")
 _NOISE = re.compile(r"\b(?:the|my|a|an|about|to|for|of|that)\b|[的了那个这]|\W")
 
 
@@ -30,16 +41,19 @@ def is_quiet(hour: int, rules: RemindRules) -> bool:
     return start <= hour < end if start <= end else hour >= start or hour < end
 
 
-def due_of(text: str, now: datetime, hour: int) -> int | None:
-    """When what a statement names is due, ms; a day without a time of day at `hour`. None where that is not certain.
+def nudging(rules: RemindRules) -> Nudging | None:
+    """How people are reminded of what they promised, outside the quiet hours; None: not at all."""
+    hour = rules.commitment_hour
+    if not rules.commitments:
+        return None
+    return Nudging(rules.quiet_until if is_quiet(hour, rules) else hour, rules.most_open)
 
-    `now` is aware, in the person's zone; what comes back has no one due time.
-    """
-    parts = parts_of(text)
-    found = meaning(parts, now)
-    if isinstance(found, Unclear) and found.what == "time" and not parts.half:
-        found = meaning(replace(parts, clock=Clock(hour, whole=True)), now)
-    return found.at if isinstance(found, Instant) else None
+
+def promised_task(text: str) -> str:
+    """What a promise is of, in its own words without who it is by and when."""
+    plain = _IN.sub("后", _BY.sub("", text)).replace("今晚会", "今天会").replace("今晚會", "今天會")
+    task = _LEAD.sub("", _GAP.sub("", task_of(plain)[0])).strip(" ,，、")
+    return task or text
 
 
 def meant(words: str, reminders: Sequence[Reminder], task: str) -> tuple[Reminder, ...]:

@@ -9,10 +9,10 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from bot.people.due import due_at
 from bot.text.clean import as_data, clean
 from bot.text.clip import clip
-from bot.types.commitment import Commitment, NewCommitment, Settled
+from bot.text.due import due_in, nudged
+from bot.types.commitment import Commitment, NewCommitment, Nudging, Settled
 from bot.types.prompt import ToolSpec
 from bot.types.tool import Tool, ToolAnswer, ToolContext, ToolRefused, read_arguments
 
@@ -32,12 +32,12 @@ class CommitmentArguments(BaseModel):
 def commitment_tool(
     spec: ToolSpec, carrier: Callable[[ToolContext, str], Awaitable[int | None]],
     mine: Callable[[ToolContext], Awaitable[tuple[Commitment, ...]]], covers: Callable[[str], bool],
-    zone: Callable[[ToolContext], Awaitable[tzinfo]], done: tuple[str, str],
+    zone: Callable[[ToolContext], Awaitable[tzinfo]], done: tuple[str, str], nudging: Nudging | None = None,
 ) -> Tool:  # fmt: skip
     """The tool; `carrier` is the message of the turn in which its person says that, if they do.
 
     `mine` are that person's open promises that the audience may see, `covers` tells what was forgotten; `done` are the
-    answers for a promise ({id} becomes its number) and for what became of one.
+    answers for a promise ({id} becomes its number) and for what became of one. `nudging` is how they are reminded.
     """
 
     async def run(context: ToolContext, arguments: str) -> ToolAnswer:
@@ -58,10 +58,11 @@ def commitment_tool(
             return ToolAnswer(done[1].replace("{id}", str(known.id)), settled=Settled(known.id, asked.state))
         if covers(text):
             raise ToolRefused("experience_forgotten")
-        due = due_at(text, context.now, await zone(context))
+        tz = await zone(context)
+        due = due_in(text, context.now, tz)
         new = NewCommitment(
             context.person_id, context.audience.chat_id, "private" if context.audience.kind == "dm" else "chat", text,
-            context.now, "tool", (said,), due,
+            context.now, "tool", (said,), due.at if due else None, nudged(due, nudging, tz),
         )  # fmt: skip
         return ToolAnswer(done[0], commitment=new)
 

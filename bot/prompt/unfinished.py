@@ -2,11 +2,11 @@
 
 import re
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta, tzinfo
+from datetime import tzinfo
 
 from bot.text.dates import local_day
+from bot.text.due import due_in
 from bot.text.fold import fold
-from bot.text.spans import spans
 from bot.types.duration import DAY_MS
 
 STALE_DAYS = 14
@@ -37,8 +37,6 @@ _CLOSED = re.compile(
     r"|\b(?:don'?t|didn'?t|doesn'?t|do not|no longer|no) (?:need|have)\b|\bno need\b|\bcancell?ed\b|\bcalled off\b"
     r"|\b(?:already|finally) (?:did|done|finished|bought|sent|paid|handed|submitted)\b|\b(?:used|had|needed) to\b"
 )
-_BACK = re.compile(r"昨|前[天日晚]|上+个?(?:周|星期|礼拜|月)|去年|以前|\b(?:yesterday|last|ago)\b")
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,15 +49,15 @@ class Task:
 def unfinished(text: str, at: int, created: int, tz: tzinfo) -> Task | None:
     """The task that a text tells, None for none; `at` is when it happened or will happen, `created` when it was stored.
 
-    Both are ms. Days in it count from when it was said; of a day that comes again the next one is meant.
+    Both are ms. Days in it count from when it was said; one day is its day, or none.
     """
     folded = fold(text[:READ_CHARS])
     if not _OPEN.search(folded) or _CLOSED.search(folded):
         return None
     if local_day(at, tz) > local_day(created, tz):
         return Task(at)  # whoever stored it knew its day
-    ahead = [end - 1 for start, end in spans(text[:READ_CHARS], at, tz) for end in _next(start, end, at, folded, tz)]
-    return Task(min(ahead, default=None))
+    due = due_in(text[:READ_CHARS], at, tz)
+    return Task(due.at if due else None)
 
 
 def still(task: Task, at: int, now: int, tz: tzinfo) -> bool:
@@ -72,21 +70,3 @@ def still(task: Task, at: int, now: int, tz: tzinfo) -> bool:
 def is_over(due: int, now: int, tz: tzinfo) -> bool:
     """Whether the local day of that moment has passed."""
     return local_day(due, tz) < local_day(now, tz)
-
-
-def _next(start: int, end: int, at: int, folded: str, tz: tzinfo) -> tuple[int, ...]:
-    """The end of a time in a text, if it does not lie before what tells it; weekdays and dates alone are the next."""
-    said, last = local_day(at, tz), local_day(end - 1, tz)
-    if last >= said:
-        return (end,)
-    back = (said - last).days
-    if _BACK.search(folded) or end - start > 2 * DAY_MS:
-        return ()
-    if back < 7:
-        later = last + timedelta(days=7)
-    elif back < 366 and (last.month, last.day) != (2, 29):
-        later = last.replace(year=last.year + 1)
-    else:
-        return ()
-    noon = datetime(later.year, later.month, later.day, 12, tzinfo=tz)
-    return (round((noon - _EPOCH) / timedelta(milliseconds=1)) + 1,)

@@ -7,6 +7,7 @@ import sqlite3
 from typing import cast
 
 from bot.store.database import Database
+from bot.store.nudging import nudge
 from bot.store.rows import marks
 from bot.text.alike import alike, core
 from bot.text.fold import fold
@@ -66,8 +67,9 @@ class Commitments:
 def store_commitment(db: sqlite3.Connection, new: NewCommitment, at: int) -> int:
     """Verb part: store a commitment and its source edges, or find the one that says the same; its number.
 
-    The one that is open gets what the new one says more: its words, a day. One that ended stays as it is when this is
-    only read later off what was said before its end.
+    The one that is open gets what the new one says more: its words, a day; another day moves the reminder of it. One
+    that ended stays as it is when this is only read later off what was said before its end, and a day stays as it was
+    read first.
     """
     known = _same_place(db, new)
     same = next((row for row in known if row[4] is None and _says(row, new)), None)
@@ -78,14 +80,20 @@ def store_commitment(db: sqlite3.Connection, new: NewCommitment, at: int) -> int
     if same is not None:
         number = cast("int", same[0])
         text = new.text if core(new.text) > core(str(same[1])) else str(same[1])
+        due = cast("int | None", same[5])
+        moves = new.due_at not in (None, due) and (
+            due is None or new.source != "digest" or not _known_lines(db, number, new)
+        )
         # Spoken of when it was said: a digest may read it much later.
         db.execute(
-            "UPDATE commitment SET text = ?, folded = ?, due_at = coalesce(?, due_at), "
-            "updated_at = max(updated_at, ?) WHERE id = ?",
-            (text, fold(text), new.due_at, new.made_at, number),
+            "UPDATE commitment SET text = ?, folded = ?, due_at = ?, updated_at = max(updated_at, ?) WHERE id = ?",
+            (text, fold(text), new.due_at if moves else due, new.made_at, number),
         )
+        if moves:
+            nudge(db, number, new, at)
     else:
         number = _insert(db, new)
+        nudge(db, number, new, at)
         _make_room(db, [row for row in known if row[4] is None], at)
     db.executemany(
         "INSERT OR IGNORE INTO edge (kind, derived_id, event_id) VALUES ('commitment', ?, ?)",
@@ -95,9 +103,9 @@ def store_commitment(db: sqlite3.Connection, new: NewCommitment, at: int) -> int
 
 
 def _same_place(db: sqlite3.Connection, new: NewCommitment) -> list[tuple[object, ...]]:
-    """What the same person promised to the same audience: number, words, folded, state, and when it ended."""
+    """What the same person promised to the same audience: number, words, folded, state, when it ended, and its day."""
     return db.execute(
-        "SELECT id, text, folded, state, ended_at FROM commitment WHERE owner_id = ? AND visibility = ? "
+        "SELECT id, text, folded, state, ended_at, due_at FROM commitment WHERE owner_id = ? AND visibility = ? "
         "AND (visibility <> 'chat' OR chat_id = ?) ORDER BY id DESC",
         (new.owner_id, new.visibility, new.chat_id),
     ).fetchall()
@@ -105,6 +113,12 @@ def _same_place(db: sqlite3.Connection, new: NewCommitment) -> list[tuple[object
 
 def _says(row: tuple[object, ...], new: NewCommitment) -> bool:
     return row[2] == fold(new.text) or alike(str(row[1]), new.text)
+
+
+def _known_lines(db: sqlite3.Connection, number: int, new: NewCommitment) -> bool:
+    """Whether the new one is only read off the same lines once more."""
+    rows = db.execute("SELECT event_id FROM edge WHERE kind = 'commitment' AND derived_id = ?", (number,))
+    return {row[0] for row in rows} >= set(new.event_ids)
 
 
 def _is_over(db: sqlite3.Connection, row: tuple[object, ...], new: NewCommitment) -> bool:

@@ -85,7 +85,7 @@ class Effect:
 Change = Callable[[sqlite3.Connection, Happened], Effect]
 Halt = Callable[[sqlite3.Connection, Accepted, Arrival], Accepted]
 Remark = Callable[[sqlite3.Connection, int, int, tuple[Signal, ...], int], None]
-Promise = Callable[[sqlite3.Connection, Accepted, Arrival], None]
+Promise = Callable[[sqlite3.Connection, Accepted, Arrival], bool]
 
 
 class Events:
@@ -112,8 +112,8 @@ class Events:
             event = accepted.event
             if arrival.remarks and event is not None and event.person_id is not None:
                 self._remark(db, accepted.chat.id, event.person_id, arrival.remarks, arrival.situation.at)
-            self._promise(db, accepted, arrival)
-            return self._halt(db, accepted, arrival)
+            promised = self._promise(db, accepted, arrival)
+            return self._halt(db, replace(accepted, armed=accepted.armed or promised), arrival)
 
         return await self._database.write(verb)
 

@@ -6,6 +6,7 @@ from typing import cast
 
 from bot.store.arrival import Accepted, Arrival
 from bot.store.commitments import delete, settle, store_commitment, visible_commitment
+from bot.store.nudging import handed, take_back
 from bot.text.alike import alike, meant
 from bot.text.fold import fold
 from bot.types.commitment import NewCommitment, Outcome, Promise
@@ -16,25 +17,28 @@ from bot.types.tool import ToolOutcome
 Covers = Callable[[str], bool]
 
 
-def note_promises(db: sqlite3.Connection, accepted: Accepted, arrival: Arrival, covers: Covers) -> None:
+def note_promises(db: sqlite3.Connection, accepted: Accepted, arrival: Arrival, covers: Covers) -> bool:
     """Verb part: what a message, or the edit of one, says of its writer's promises, with the message itself.
+
+    Returns whether something is promised with a day: there may be a nearer deadline now.
 
     `covers` tells what was forgotten: that is not noted again.
     """
     event, chat = accepted.event, accepted.chat
     if event is None or event.person_id is None:
-        return
+        return False
     said = _said(db, chat.id, event.id, arrival)
     if said is None:
-        return
+        return False
     zone = db.execute("SELECT timezone FROM person WHERE id = ?", (event.person_id,)).fetchone()[0]
-    promising = arrival.promising(str(zone) if chat.kind == "dm" else "")
+    promising = arrival.promising(str(zone))
     at = arrival.situation.at
     for outcome in promising.outcomes if said == event.id else ():
         _settle(db, chat, event.person_id, outcome, at)
     for promise in promising.made:
         if not covers(promise.text):
             store_commitment(db, _new(promise, event.person_id, chat, said, event.at), at)
+    return any(promise.nudge for promise in promising.made)
 
 
 def promised(db: sqlite3.Connection, outcome: ToolOutcome, owner_id: int, at: int) -> str:
@@ -48,7 +52,7 @@ def promised(db: sqlite3.Connection, outcome: ToolOutcome, owner_id: int, at: in
 
 def _new(promise: Promise, owner_id: int, chat: Chat, event_id: int, at: int) -> NewCommitment:
     seen: Visibility = "private" if chat.kind == "dm" else "chat"
-    return NewCommitment(owner_id, chat.id, seen, promise.text, at, "rule", (event_id,), promise.due_at)
+    return NewCommitment(owner_id, chat.id, seen, promise.text, at, "rule", (event_id,), promise.due_at, promise.nudge)
 
 
 def _said(db: sqlite3.Connection, chat_id: int, event_id: int, arrival: Arrival) -> int | None:
@@ -95,7 +99,12 @@ def unpromise(db: sqlite3.Connection, events: Iterable[int]) -> None:
                     "DELETE FROM edge WHERE kind = 'commitment' AND derived_id = ? AND event_id = ?", (number, event_id)
                 )
             else:
-                delete(db, [number])
+                _undo(db, [number])
+
+
+def _undo(db: sqlite3.Connection, numbers: list[int]) -> None:
+    take_back(db, numbers)
+    delete(db, numbers)
 
 
 def reread(db: sqlite3.Connection, event_id: int, text: str) -> None:
@@ -118,7 +127,7 @@ def forget_promises(
         "SELECT id, text FROM commitment WHERE text <> '' AND (owner_id IS ?1 OR (?1 IS NULL AND chat_id = ?2))",
         (owner_id, chat_id),
     ).fetchall()
-    delete(db, [cast("int", number) for number, text in rows if repeats(str(text))])
+    _undo(db, [cast("int", number) for number, text in rows if repeats(str(text))])
 
 
 def _lines(db: sqlite3.Connection, number: int) -> list[tuple[int, str]]:
@@ -144,7 +153,9 @@ def join_promises(db: sqlite3.Connection, owner_id: int) -> None:
         if same is None:
             kept.append((number, text, place))
             continue
-        db.execute("UPDATE commitment SET due_at = coalesce(?, due_at) WHERE id = ?", (due_at, same))
+        if due_at is not None:
+            db.execute("UPDATE commitment SET due_at = ? WHERE id = ?", (due_at, same))
+            handed(db, same, number)
         db.execute(
             "INSERT OR IGNORE INTO edge (kind, derived_id, event_id) SELECT kind, ?, event_id FROM edge "
             "WHERE kind = 'commitment' AND derived_id = ?",

@@ -9,6 +9,7 @@ from typing import cast
 from bot.store.access import Lists, standing
 from bot.store.events import finish
 from bot.store.outbox import put
+from bot.text.alike import alike, core
 from bot.types.event import ChatKind
 from bot.types.outgoing import Draft
 from bot.types.reminder import Due, Ended, NewReminder, Reminder, Waiting
@@ -19,7 +20,11 @@ LABEL = "reminder"
 ROUND = 50
 """Reminders that one commit says."""
 
-COLUMNS = "reminder.id, reminder.person_id, reminder.chat_id, reminder.text, reminder.due_at, rule, reminder.made_at"
+TEXT = "coalesce((SELECT commitment.text FROM commitment WHERE commitment.id = commitment_id), reminder.text)"
+"""What a reminder is of; one of a promise holds none of its words."""
+
+COLUMNS = f"""reminder.id, reminder.person_id, reminder.chat_id, {TEXT}, reminder.due_at, rule, reminder.made_at,
+    coalesce(commitment_id, 0)"""
 OPEN = f"SELECT {COLUMNS} FROM reminder WHERE ended_at IS NULL "
 
 _DUE = f"""SELECT {COLUMNS}, chat.kind, person.name, person.script, person.timezone, enabled, gone,
@@ -39,10 +44,10 @@ class Answer:
 
 def reminder_of(row: tuple[object, ...]) -> Reminder:
     """A row of COLUMNS as a value."""
-    number, person, chat, text, due, rule, made = row
+    number, person, chat, text, due, rule, made, promise = row
     return Reminder(
         cast("int", number), cast("int", person), cast("int", chat), str(text), cast("int", due), str(rule),
-        cast("int", made),
+        cast("int", made), cast("int", promise),
     )  # fmt: skip
 
 
@@ -67,7 +72,25 @@ def store_reminder(db: sqlite3.Connection, new: NewReminder, at: int) -> int:
         "INSERT OR IGNORE INTO edge (kind, derived_id, event_id) VALUES ('reminder', ?, ?)",
         [(number, event) for event in new.event_ids],
     )
+    _instead(db, new, at)
     return number
+
+
+def _instead(db: sqlite3.Connection, new: NewReminder, at: int) -> None:
+    """Verb part: whoever asks to be reminded of what the same message promises is reminded once, as they asked."""
+    for event in new.event_ids:
+        rows = db.execute(
+            "SELECT reminder.id, commitment.text FROM edge JOIN commitment ON commitment.id = edge.derived_id "
+            "JOIN reminder ON reminder.commitment_id = commitment.id AND reminder.ended_at IS NULL "
+            "WHERE edge.kind = 'commitment' AND edge.event_id = ? AND reminder.person_id = ?",
+            (event, new.person_id),
+        ).fetchall()
+        end(db, (number for number, text in rows if same_thing(new.text, str(text))), "asked", at)
+
+
+def same_thing(asked: str, promised: str) -> bool:
+    """Verb part: whether a reminder, bare or of these words, is one of that promise."""
+    return not core(asked) or alike(asked, promised)
 
 
 def end(db: sqlite3.Connection, numbers: Iterable[int], why: Ended, at: int) -> int:
@@ -86,25 +109,29 @@ def drop_reminders(db: sqlite3.Connection, events: Iterable[int], why: Ended, at
     for event in sorted(events):
         rows = db.execute("SELECT derived_id FROM edge WHERE kind = 'reminder' AND event_id = ?", (event,)).fetchall()
         end(db, (row[0] for row in rows), why, at)
-        _unsay(db, tuple(row[0] for row in rows))
+        unsay(db, tuple(row[0] for row in rows))
     marks = ", ".join(str(int(event)) for event in events) or "NULL"
     db.execute(f"DELETE FROM reminder_question WHERE event_id IN ({marks})")
 
 
 def reminded(db: sqlite3.Connection, events: set[int]) -> set[int]:
-    """Verb part: nuan's lines that confirm or say what these messages asked to be reminded of."""
+    """Verb part: nuan's lines that confirm or say what these messages asked to be reminded of, or promised."""
     return {
         cast("int", row[0])
         for number in events
         for row in db.execute(
             "SELECT line.event_id FROM edge JOIN edge AS line ON line.kind = 'reminded' "
-            "AND line.derived_id = edge.derived_id WHERE edge.kind = 'reminder' AND edge.event_id = ?",
+            "AND line.derived_id = edge.derived_id WHERE edge.kind = 'reminder' AND edge.event_id = ?1 "
+            "UNION SELECT line.event_id FROM edge JOIN reminder ON commitment_id = edge.derived_id "
+            "JOIN edge AS line ON line.kind = 'reminded' AND line.derived_id = reminder.id "
+            "WHERE edge.kind = 'commitment' AND edge.event_id = ?1",
             (number,),
         )
     }
 
 
-def _unsay(db: sqlite3.Connection, numbers: tuple[int, ...]) -> None:
+def unsay(db: sqlite3.Connection, numbers: tuple[int, ...]) -> None:
+    """Verb part: nuan's lines about these reminders are told no more; what waits to be sent is not."""
     for number in numbers:
         lines = "SELECT event_id FROM edge WHERE kind = 'reminded' AND derived_id = ?"
         db.execute(
@@ -122,7 +149,7 @@ def forget_reminders(db: sqlite3.Connection, owner_id: int | None, repeats: Call
     ).fetchall()
     gone = tuple(row[0] for row in rows if repeats(row[1]))
     end(db, gone, "forgotten", at)
-    _unsay(db, gone)
+    unsay(db, gone)
 
 
 def answer(db: sqlite3.Connection, said: Answer, number: int, at: int) -> None:

@@ -13,10 +13,30 @@ OPEN: tuple[CommitmentState, ...] = ("pending", "ongoing")
 
 
 @dataclass(frozen=True, slots=True)
+class Nudging:
+    """How people are reminded of what they promised: on a day without a time at that local `hour`, 0-23.
+
+    Whoever has `most_open` open reminders gets none.
+    """
+
+    hour: int
+    most_open: int
+
+
+@dataclass(frozen=True, slots=True)
+class Nudge:
+    """When its person is to be reminded of a promise, ms since 1970 UTC, unless so many reminders are open."""
+
+    at: int
+    most_open: int
+
+
+@dataclass(frozen=True, slots=True)
 class NewCommitment:
     """One promise or open task about to be stored, in the person's own words, with the events it came from.
 
-    `made_at` is when it was said, `due_at` when it should be done, if a time was named; ms since 1970 UTC.
+    `made_at` is when it was said, `due_at` when it should be done, if a time was named; ms since 1970 UTC. `nudge` is
+    when its person is reminded of it, if that lies ahead.
     """
 
     owner_id: int
@@ -27,6 +47,7 @@ class NewCommitment:
     source: CommitmentSource
     event_ids: tuple[int, ...]
     due_at: int | None = None
+    nudge: Nudge | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +56,7 @@ class Promise:
 
     text: str
     due_at: int | None = None
+    nudge: Nudge | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,8 +5,8 @@ from typing import Literal
 
 from bot.types.event import ChatKind
 
-Ended = Literal["said", "cancelled", "unsaid", "deleted", "forgotten", "edited"]
-"""Why a reminder is over."""
+Ended = Literal["said", "cancelled", "unsaid", "deleted", "forgotten", "edited", "settled", "asked"]
+"""Why a reminder is over; settled: the promise it is of ended, asked: its person asked for one of the same."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class NewReminder:
 
 @dataclass(frozen=True, slots=True)
 class Reminder:
-    """One open reminder. `id` is the number people see."""
+    """One open reminder. `id` is the number people see, `promise` that of the promise it is of, 0 for none."""
 
     id: int
     person_id: int
@@ -35,6 +35,7 @@ class Reminder:
     due_at: int
     rule: str
     made_at: int
+    promise: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -61,7 +61,9 @@ class Every:
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """All that was read. `doubt` is what is unclear already; `spans` are where it stands in the folded text."""
+    """All that was read. `doubt` is what is unclear already (`doubts`: everything that is, as far as it was read);
+    `spans` are where it stands in the folded text.
+    """
 
     day: Day | None = None
     clock: Clock | None = None
@@ -72,6 +74,7 @@ class Parts:
     doubt: Missing | None = None
     tonight: bool = False
     spans: tuple[tuple[int, int], ...] = ()
+    doubts: frozenset[Missing] = frozenset()
 
     @property
     def empty(self) -> bool:
@@ -99,8 +102,8 @@ class Reading:
 
     def doubt(self, what: Missing) -> None:
         """Something is unclear; the first thing that was is asked."""
-        if self.parts.doubt is None:
-            self.parts = replace(self.parts, doubt=what)
+        parts = self.parts
+        self.parts = replace(parts, doubt=parts.doubt or what, doubts=parts.doubts | {what})
 
     def name_day(self, day: Day) -> None:
         """A day is named; a second one makes it unclear which is meant."""

@@ -1,0 +1,56 @@
+"""Verb parts behind reminders of promises: set and moved with the promise, one of the same thing is enough.
+
+What ends with the promise ends by triggers (bot/store/schema_nudges.py); its words are read off it (reminding.TEXT).
+"""
+
+import sqlite3
+from collections.abc import Iterable
+from typing import cast
+
+from bot.store.reminding import same_thing, unsay
+from bot.types.commitment import NewCommitment
+
+
+def nudge(db: sqlite3.Connection, number: int, new: NewCommitment, at: int) -> None:
+    """Verb part: a promise has another day: its person is reminded then, in the chat where they named it, or not at
+    all where that is over, where they asked for that themselves, or have reminders enough.
+    """
+    db.execute("DELETE FROM reminder WHERE commitment_id = ? AND ended_at IS NULL", (number,))
+    wanted = new.nudge
+    if wanted is None or wanted.at <= at or _asked(db, new):
+        return
+    (waiting,) = db.execute(
+        "SELECT count(*) FROM reminder WHERE ended_at IS NULL AND person_id = ?", (new.owner_id,)
+    ).fetchone()
+    if waiting < wanted.most_open:
+        db.execute(
+            "INSERT INTO reminder (person_id, chat_id, text, due_at, made_at, commitment_id) "
+            "VALUES (?, ?, '', ?, ?, ?)",
+            (new.owner_id, new.chat_id, wanted.at, at, number),
+        )
+
+
+def handed(db: sqlite3.Connection, kept: int, gone: int) -> None:
+    """Verb part: two promises are one: the later one's day counts, and so does when its person is reminded of it."""
+    db.execute("DELETE FROM reminder WHERE commitment_id = ? AND ended_at IS NULL", (kept,))
+    db.execute("UPDATE reminder SET commitment_id = ? WHERE commitment_id = ?", (kept, gone))
+
+
+def take_back(db: sqlite3.Connection, commitments: Iterable[int]) -> None:
+    """Verb part: these promises were never made: what nuan said of them is not told any more, nor sent again."""
+    for number in commitments:
+        rows = db.execute("SELECT id FROM reminder WHERE commitment_id = ?", (number,)).fetchall()
+        unsay(db, tuple(cast("int", row[0]) for row in rows))
+
+
+def _asked(db: sqlite3.Connection, new: NewCommitment) -> bool:
+    """Whether one of its messages asked to be reminded of it."""
+    return any(
+        same_thing(str(text), new.text)
+        for event in new.event_ids
+        for (text,) in db.execute(
+            "SELECT text FROM edge JOIN reminder ON reminder.id = derived_id WHERE edge.kind = 'reminder' "
+            "AND event_id = ? AND ended_at IS NULL",
+            (event,),
+        )
+    )
