@@ -210,6 +210,19 @@ async def test_who_and_where_are_chosen_and_what_there_is_not_is_said(world: Wor
             await show_boot(place(world), view, clock=world.clock)
 
 
+async def test_among_several_private_chats_a_person_has_their_own_and_who_has_none_is_seen_in_their_group(
+    world: World,
+) -> None:
+    await remembered(world)
+    await world.say("记住我喜欢猫", "阿明")
+    await world.say("小暖，记住我喜欢狗", "小李", group="家")
+    told = {who: await show_boot(place(world), View(person=who), clock=world.clock) for who in ("", "阿明", "小李")}
+    assert "我对花生过敏" in told[""]
+    assert "我喜欢猫" in told["阿明"]
+    assert "我喜欢狗" in told["小李"]
+    assert "我对花生过敏" not in told["阿明"] + told["小李"]
+
+
 def test_the_command_line_refuses_an_unknown_format_person_and_chat(tmp_path: Path) -> None:
     async def talk() -> None:
         world = await World(tmp_path).open()

@@ -161,6 +161,18 @@ def test_the_summary_tells_the_peoples_own_lines_in_forty_characters() -> None:
     assert rule_digest(lines, DM).summary == "小王：我下周五要去杭州出差；今天上班好累"
 
 
+@pytest.mark.parametrize("ask", ["明天早上八点提醒我开会", "明早七點叫我起床", "remind me to call mom in two hours"])
+def test_what_a_reminder_says_is_in_a_summary_only_where_nothing_else_was_said(ask: str) -> None:
+    said = rule_digest(talk("我昨天拔了智齿", ask), DM).summary
+    assert said in ("小王：我昨天拔了智齿", "小王: 我昨天拔了智齿")
+    assert rule_digest(talk(ask), DM).summary.startswith("小王")
+
+
+def test_an_english_summary_is_cut_behind_a_whole_word() -> None:
+    said = rule_digest(talk("I have to hand in my extraordinary dissertation draft next week"), DM).summary
+    assert said == "小王: I have to hand in my…"
+
+
 @pytest.mark.parametrize(
     "text", ["你好", "在吗", "嗯嗯", "谢谢你", "hello", "thanks!", "晚安", "/new", ".ai help", "我去睡了，拜拜"]
 )

@@ -162,6 +162,18 @@ async def test_the_answer_quotes_what_the_tool_found() -> None:
     assert "资料" not in text
 
 
+async def test_what_the_opening_tells_of_it_stands_first() -> None:
+    opening = "【此處】終端私聊。\n# 小暖的回憶\n## 還沒做完的事\n- 阿明：下週五要交杭州的報告（昨天說的）\n\n"
+    before = (user("早安", opening=opening), Message("assistant", "早。"))
+    text = await recalled("以下是检索到的记忆：\n- 阿明：怕冷（今天）", "我什么时候要交杭州的报告？", *before)
+    assert text.splitlines()[1:] == ["阿明：下週五要交杭州的報告（昨天說的）", "阿明：怕冷（今天）"]
+
+
+async def test_a_line_that_tells_no_script_is_answered_in_that_of_the_opening() -> None:
+    text = (await ask(user("早安", opening="【此處】終端私聊。時區 Asia/Taipei。\n\n"))).text
+    assert text.startswith("我是 nuan 內建")
+
+
 async def test_nothing_found_is_said_as_it_is() -> None:
     assert "没有找到" in await recalled("没有找到相关的记忆。")
 

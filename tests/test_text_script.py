@@ -48,6 +48,11 @@ def test_a_name_that_calls_and_one_latin_word_tell_nothing(text: str, before: Sc
     assert script_next(text, ("小暖", "nuan"), before, "zh-Hans") == script
 
 
+@pytest.mark.parametrize("before", SCRIPTS)
+def test_a_command_after_the_name_tells_nothing(before: Script) -> None:
+    assert script_next("小暖 .ai tz Tokyo", ("小暖", "nuan"), before, "zh-Hans") == before
+
+
 @pytest.mark.parametrize("text", ["", "😀", "12:30", "？！", "https://example.com/a", "\ud800", "привет"])
 def test_text_without_letters_we_know_keeps_the_script_known_before(text: str) -> None:
     assert [script_of(text, fallback) for fallback in SCRIPTS] == list(SCRIPTS)

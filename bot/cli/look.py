@@ -135,7 +135,7 @@ async def find_view(store: Store, view: View) -> tuple[Chat, Person]:
     wanted = (
         [chat for chat in chats if view.chat in (str(chat.id), chat.title, chat.external_id)]
         if view.chat
-        else [chat for chat in chats if chat.kind == "dm"] or list(chats)
+        else await _chats_of(store, view.person, chats)
     )
     if len(wanted) != 1:
         known = ", ".join(f"{chat.id} {chat.platform} {chat.title or chat.external_id}" for chat in chats)
@@ -150,3 +150,16 @@ async def find_view(store: Store, view: View) -> tuple[Chat, Person]:
     if len(named) != 1:
         raise StoreError(f"--person: give one of: {', '.join(f'{p.id} {p.name}' for p in people) or 'nobody yet'}")
     return chat, named[0]
+
+
+async def _chats_of(store: Store, person: str, chats: tuple[Chat, ...]) -> list[Chat]:
+    """Where that person, or the owner, is looked at when no chat is given: in private, else where they are."""
+    private = [chat for chat in chats if chat.kind == "dm"] or list(chats)
+    if len(private) == 1 and not person:
+        return private
+    theirs: list[Chat] = []
+    for chat in chats:
+        there = [await store.people.person(number) for number in (await store.people.audience(chat)).person_ids]
+        if any(person in (str(each.id), each.name) if person else each.is_owner for each in there):
+            theirs.append(chat)
+    return [chat for chat in theirs if chat.kind == "dm"] or theirs or private

@@ -13,6 +13,7 @@ from bot.flow.limiting import Limiting
 from bot.flow.media import Media
 from bot.flow.pausing import Pausing
 from bot.flow.plan import Planner
+from bot.flow.planned import Known, known
 from bot.flow.remembering import Remembering
 from bot.flow.reminding import Reminding
 from bot.flow.sending import Sending
@@ -25,7 +26,7 @@ from bot.store.store import Store
 from bot.store.views import Waiting
 from bot.types.event import Event
 from bot.types.log import Log
-from bot.types.memory import Memory, MemoryCommand, Question
+from bot.types.memory import MemoryCommand, Question
 from bot.types.occasion import Occasion
 from bot.types.outgoing import Draft
 from bot.types.people import Chat, Person
@@ -212,8 +213,8 @@ class Answering:
         Of what was stopped nothing else is left. A message without one may answer the `question` its writer was asked.
         """
         stopped = event.why in HALTS
-        known = partial(self._known, chat, person)
-        understood, still = await self._remembering.heard(event, question, known)
+        reads = partial(self._known, chat, person)
+        understood, still = await self._remembering.heard(event, question, reads)
         if question is not None and not understood.commands and not still:
             await self._store.questions.drop(chat.id, person.id)
         if event.forwarded or person.is_bot or not understood.commands:
@@ -240,10 +241,8 @@ class Answering:
         receipts = self._remembering.confirming.joined(done, script)
         return list(receipts), replace(event, text=rest) if forgot else event
 
-    async def _known(self, chat: Chat, person: Person, forgotten: bool) -> tuple[Memory, ...]:
-        """What is known of a person as far as this chat may see it; with `forgotten` also what can be brought back."""
-        audience = await self._planner.audience(chat, person)
-        return await self._store.memories.owned(person.id, audience, forgotten=forgotten)
+    async def _known(self, chat: Chat, person: Person, forgotten: bool) -> Known:
+        return await known(self._store, person.id, await self._planner.audience(chat, person), forgotten)
 
     async def _give_up(self, batch: tuple[Event, ...], chat: Chat) -> None:
         """Tell whoever called; a follow-up nobody asked for is only read."""

@@ -10,6 +10,7 @@ from bot.config.settings import Settings
 from bot.flow.aside import Aside
 from bot.flow.confirming import Confirming, Told
 from bot.flow.intake import READ_CHARS
+from bot.flow.planned import Known
 from bot.flow.unremembering import JUST_MS, Unremembering
 from bot.flow.words import Words
 from bot.memory.alone import Alone, alone, wish
@@ -25,7 +26,7 @@ from bot.ports import Clock
 from bot.store.store import Store
 from bot.text.happened import event_moment
 from bot.types.event import Event
-from bot.types.memory import Memory, MemoryCommand, MemoryKind, NewMemory, Question, Slot, Understanding
+from bot.types.memory import MemoryCommand, MemoryKind, NewMemory, Question, Slot, Understanding
 
 LONG_TEXT = 500
 """Characters from which on a message is understood in a thread."""
@@ -71,7 +72,7 @@ class Remembering:
         return await self._aside.run(understand, text, names) if slow else understand(text, names)
 
     async def heard(
-        self, event: Event, question: Question | None, known: Callable[[bool], Awaitable[tuple[Memory, ...]]]
+        self, event: Event, question: Question | None, known: Callable[[bool], Awaitable[Known]]
     ) -> tuple[Understanding, bool]:
         """What a message asks, also as the answer to what its writer was asked back; and whether that stays asked.
 
@@ -90,7 +91,7 @@ class Remembering:
         if command is not None and command.scope == "unsure" and command.content:
             said = Alone(command.content, False, command.forever)
         if said is not None:
-            command = wish(said, await known(said.forever))
+            command = wish(said, *await known(said.forever))
         if command is not None:
             return Understanding(_each(command), ""), False
         return understood, question is not None and waits(question, text, names)

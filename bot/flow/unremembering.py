@@ -4,15 +4,14 @@ from collections.abc import Iterable
 
 from bot.config.settings import Settings
 from bot.flow.confirming import NAMED, Confirming, Told
+from bot.flow.planned import PlanKind, Planned, meant
 from bot.flow.words import Words
 from bot.memory.match import match, perhaps
 from bot.memory.shown import shown
 from bot.ports import Clock
 from bot.store.forgetting import Forgetting
 from bot.store.store import Store
-from bot.text.alike import named
 from bot.text.clip import clip
-from bot.types.commitment import Commitment
 from bot.types.duration import DAY_MS, HOUR_MS
 from bot.types.event import Event
 from bot.types.memory import Memory, MemoryCommand, Question
@@ -25,6 +24,10 @@ SHOWN = 5
 
 JUST_MS = HOUR_MS
 """What 那条 points at was told within an hour; after that it is asked back."""
+
+
+_GONE: dict[PlanKind, str] = {"promise": "forgot_promise", "reminder": "forgot_reminder"}
+_LINES: dict[PlanKind, str] = {"promise": "forgot_promise_line", "reminder": "forgot_reminder_line"}
 
 
 class Unremembering:
@@ -68,9 +71,9 @@ class Unremembering:
         owned = await self._store.memories.owned(told.person_id, told.audience, forgotten=command.forever)
         found, sure = await self._meant(command, told, owned)
         if not found:
-            promised = await self._promised(command, told)
-            if promised is not None:
-                return await self._break(promised, told)
+            plans = await self._planned(command, told)
+            if plans:
+                return await self._unplan(plans, told)
             asked = perhaps(command.content or "", owned)
             return await (self._which(asked, command, told) if asked else self._confirming.say("forgot_none", told))
         if (len(found) > 1 and not sure) or command.scope == "unsure":
@@ -80,26 +83,27 @@ class Unremembering:
         missing = tuple(sorted(set(command.chosen) - {memory.id for memory in found}))
         return await self._disable(found, told.person_id, command.forever, told, missing=missing)
 
-    async def _promised(self, command: MemoryCommand, told: Told) -> Commitment | None:
-        """The one promise of that person that a wish is about, where it is about none of their memories."""
+    async def _planned(self, command: MemoryCommand, told: Told) -> tuple[Planned, ...]:
+        """The promises and reminders of that person that a wish is about, where it is about none of their memories."""
         if not command.content or command.scope:
-            return None
-        owned = await self._store.commitments.owned(told.person_id, told.audience)
-        found = [each for each in owned if named(command.content, each.text)]
-        return found[0] if len(found) == 1 else None
+            return ()
+        return await meant(self._store, told.person_id, told.audience, command.content)
 
-    async def _break(self, promised: Commitment, told: Told) -> str:
-        """It goes with all that says the same, for good: a promise has no days for undo."""
-        now = self._clock.now()
-        self._store.tombstones.bury(0, promised.text, now)
-        known = Memory(
-            0, told.person_id, promised.chat_id, promised.visibility, "event", promised.text, promised.made_at,
-            promised.made_at, "digest",
-        )  # fmt: skip
+    async def _unplan(self, plans: tuple[Planned, ...], told: Told) -> str:
+        """It goes with all that says the same, for good: a promise has no days for undo. Of several it asks which."""
+        now, one = self._clock.now(), plans[0]
+        if len(plans) > 1:
+            lines = [
+                self._confirming.text(_LINES[each.kind], told, id=each.number,
+                                      text=clip(each.told.text, LINE_CHARS))
+                for each in plans[:SHOWN]
+            ]  # fmt: skip
+            return await self._confirming.say("forgot_plans", told, list="\n".join(lines))
+        self._store.tombstones.bury(0, one.told.text, now)
         receipt = self._confirming.receipt(
-            told, lambda number, again: self._confirming.text("forgot_promise", told, id=promised.id)
+            told, lambda number, again: self._confirming.text(_GONE[one.kind], told, id=one.number)
         )
-        forgetting = Forgetting((known,), told.person_id, now)
+        forgetting = Forgetting((one.told,), told.person_id, now)
         return await self._store.forgetting.forget(forgetting, receipt, now)
 
     async def _meant(

@@ -7,7 +7,7 @@ themselves; where nothing fits, or in doubt, it is talk.
 from dataclasses import dataclass
 
 from bot.memory import patterns as p
-from bot.memory.match import match, perhaps
+from bot.memory.match import match, perhaps, tells
 from bot.memory.reading import beginning, shaped
 from bot.memory.wording import chinese as zh
 from bot.memory.wording.signs import NAME, QUOTED, STOP
@@ -73,16 +73,18 @@ def alone(text: str, names: tuple[str, ...] = ()) -> Alone | None:
     return Alone(content, soft, _FOREVER.search(shape) is not None) if content else None
 
 
-def wish(said: Alone, known: tuple[Memory, ...]) -> MemoryCommand | None:
+def wish(said: Alone, known: tuple[Memory, ...], plans: tuple[str, ...] = ()) -> MemoryCommand | None:
     """The wish that it is, given what is known of its writer; None when nothing fits, so that it is talk.
 
-    One memory that holds these very words is meant beyond doubt; of anything else it is asked which.
+    One memory that holds these very words is meant beyond doubt; of anything else it is asked which. Where no memory
+    fits, their promises and reminders (`plans`) may, unless it might as well be meant for themselves.
     """
     found = match(said.content, known)
     literal = len(found) == 1 and fold(said.content) in fold(found[0].text)
     chosen = tuple(memory.id for memory in found or perhaps(said.content, known))
     if not chosen:
-        return None
+        planned = not said.soft and any(tells(said.content, plan) for plan in plans)
+        return MemoryCommand("forget", said.content, forever=said.forever) if planned else None
     return MemoryCommand(
         "forget", said.content, forever=said.forever, scope="" if literal and not said.soft else "unsure",
         chosen=chosen,

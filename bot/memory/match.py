@@ -2,6 +2,7 @@
 
 import re
 
+from bot.text.alike import named
 from bot.text.fold import fold
 from bot.text.script import ENGLISH
 from bot.types.memory import Memory
@@ -54,10 +55,16 @@ def match(content: str, memories: tuple[Memory, ...]) -> tuple[Memory, ...]:
 
 def perhaps(content: str, memories: tuple[Memory, ...]) -> tuple[Memory, ...]:
     """The memories to ask about where `match` finds none: those with the one character that is named (关于猫的记忆)."""
-    named = _core(content)
-    if len(named) != 1 or not _OTHER.fullmatch(named) or _WEAK.fullmatch(named):
+    word = _core(content)
+    if len(word) != 1 or not _OTHER.fullmatch(word) or _WEAK.fullmatch(word):
         return ()
-    return tuple(memory for memory in memories if named in fold(memory.text))
+    return tuple(memory for memory in memories if word in fold(memory.text))
+
+
+def tells(content: str, text: str) -> bool:
+    """Whether a promise or a reminder is what `content` names: its very words, or nearly all that they say."""
+    wanted = _core(content)
+    return bool(_features(wanted)) and (_holds(fold(text), wanted) or named(content, text))
 
 
 def _as_said(content: str, memories: tuple[Memory, ...]) -> tuple[Memory, ...]:

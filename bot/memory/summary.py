@@ -23,6 +23,15 @@ _NAME_CHARS, _ITEM_CHARS, _ITEMS, _TELLING = 8, 32, 4, 3
 """In the summary: a name, what one line may take of it, how many lines, how many telling words make one."""
 
 
+_REMIND = re.compile(
+    r"(?<!谢谢你)(?:提醒|通知)(?:一下|下)?我|(?:叫|喊)我起|叫醒我|\b(?:remind|wake|ping|nudge) (?:me|us)\b"
+)
+"""What nuan was asked to say later: a reminder says it, the summary only where nothing else was said."""
+
+_WORD_CHARS = 12
+"""So much is given up at most to cut behind a whole Latin word."""
+
+
 def rule_summary(told: Told, gone: Told, memorable: set[int]) -> str:
     """The most telling lines, in the order they were said, as many as fit."""
     ranked: dict[tuple[int | None, str], tuple[int, DigestLine, str]] = {}
@@ -33,6 +42,8 @@ def rule_summary(told: Told, gone: Told, memorable: set[int]) -> str:
             cut = item.endswith(ELLIPSIS)
             score = 100 * (line.event_id in memorable) + min(_weight(item), 10) - 5 * asks - 3 * cut
             ranked.setdefault((line.person_id, fold(item)), (score, line, item))
+    said = {key: entry for key, entry in ranked.items() if not _REMIND.search(key[1])}
+    ranked = said or ranked
     best = sorted(ranked.values(), key=lambda entry: (-entry[0], -entry[1].number))
     if not best:
         return ""
@@ -42,7 +53,16 @@ def rule_summary(told: Told, gone: Told, memorable: set[int]) -> str:
         wider = sorted([*chosen, (line, item)], key=lambda entry: entry[0].number)
         if not chosen or (len(chosen) < _ITEMS and len(_written(wider, script)) <= SUMMARY_CHARS):
             chosen = wider
-    return clip(_written(chosen, script), SUMMARY_CHARS)
+    return _cut(_written(chosen, script), SUMMARY_CHARS)
+
+
+def _cut(text: str, most: int) -> str:
+    """Clipped, and Latin words not in their middle."""
+    short = clip(text, most)
+    if len(text) <= most or not (text[most - 2 : most].isascii() and text[most - 2 : most].isalnum()):
+        return short
+    whole = short.rfind(" ", most - 1 - _WORD_CHARS)
+    return short if whole < 0 else short[:whole].rstrip(" ,;:") + ELLIPSIS
 
 
 def _item(words: str) -> str:
@@ -56,7 +76,7 @@ def _item(words: str) -> str:
             plain = one_row(re.sub(r"<[^<>]*>|[<>]", " ", match[1])).strip(" ,，、:：-")
             folded = fold(plain)
             if folded and not s.SMALL_TALK.match(folded) and not s.INSTRUCTION.search(folded):
-                items.append(clip(_short(plain), _ITEM_CHARS))
+                items.append(_cut(_short(plain), _ITEM_CHARS))
     telling = (item for item in items if _weight(item) >= _TELLING)
     return next(telling, items[0] if items else "")
 

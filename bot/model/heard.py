@@ -18,6 +18,7 @@ _HEADINGS = {
     "happened": re.compile("发生|happened"),
     "known": re.compile("知识|know"),
     "talked": re.compile("对话|talk"),
+    "tasks": re.compile("没做完|to do"),
 }
 _NUMBER = re.compile(r"\A#\d+\s+")
 _ASKING = re.compile(
@@ -61,7 +62,7 @@ class Heard:
     """A request as the offline model sees it; texts are unescaped.
 
     `said` is what the last speaker said at the end, `earlier` all other people's lines, oldest first; `happened`,
-    `known` and `talked` are the lines of the warm boot; `results` is None until a tool has answered `said`.
+    `known`, `talked` and `tasks` are the lines of the warm boot; `results` is None until a tool has answered `said`.
     """
 
     said: str
@@ -71,6 +72,7 @@ class Heard:
     happened: tuple[str, ...]
     known: tuple[str, ...]
     talked: tuple[str, ...]
+    tasks: tuple[str, ...]
     results: tuple[str, ...] | None
     first: bool
     calls: int
@@ -85,7 +87,7 @@ def hear(prompt: Prompt) -> Heard:
     tail = [line for line in lines if line[0] == lines[-1][0]] if lines else [("", False, unframed)]
     earlier = [unescape(text) for user in users[:-1] for _, _, text in _LINE.findall(user)]
     earlier += [text for name, _, text in lines if name != tail[0][0]]
-    script: Script = "zh-Hans"
+    script = _opened_in(users[0] if users else "")
     for text in (*earlier[-20:], *(text for _, _, text in tail)):
         script = script_of(text, script)
     told = _sections(users[0] if users else "")
@@ -97,6 +99,7 @@ def hear(prompt: Prompt) -> Heard:
         happened=told["happened"],
         known=told["known"],
         talked=told["talked"],
+        tasks=told["tasks"],
         results=_results(prompt.messages),
         first=not any(message.role == "assistant" and message.content for message in prompt.messages),
         calls=sum(len(message.tool_calls) for message in prompt.messages),
@@ -144,6 +147,13 @@ def _terms(text: str) -> set[str]:
 def _new(content: str) -> str:
     """What came with the last <ctx>, after what nuan said there; people's words are escaped and forge nothing."""
     return content[max(content.rfind("<ctx "), content.rfind("\n<b>"), content.rfind("\n<b "), 0) :]
+
+
+def _opened_in(content: str) -> Script:
+    """The script of the opening block, in which nuan speaks with them until a line says more."""
+    block, framed, _ = content.partition("<ctx ")
+    first = block.split("\n", 1)[0]
+    return script_of(first, "zh-Hans") if framed and first.startswith(("【", "[")) else "zh-Hans"
 
 
 def _sections(content: str) -> dict[str, tuple[str, ...]]:

@@ -62,8 +62,11 @@ class OfflineModel:
     def _recalled(self, heard: Heard) -> str:
         """What the tool found, else what was said in this very log, else that nothing is known."""
         if heard.results:
-            return self._say("found", heard, lines=_quote(heard.results[:FOUND], "\n"))
-        told = (*heard.talked, *heard.happened, *heard.known, *heard.earlier)
+            # What the opening tells is not brought again, so it is looked through first.
+            opened = nearest(heard.said, (*heard.tasks, *heard.happened, *heard.known))
+            found = tuple(dict.fromkeys(filter(None, (opened, *heard.results))))
+            return self._say("found", heard, lines=_quote(found[:FOUND], "\n"))
+        told = (*heard.talked, *heard.tasks, *heard.happened, *heard.known, *heard.earlier)
         line = nearest(heard.said, told)
         return self._say("said", heard, line=clip(line, QUOTE_CHARS)) if line else self._say("nothing", heard)
 

@@ -26,6 +26,7 @@ _TRADITIONAL_TOO = "後於徵菸麽妳"
 """Traditional, though GB 2312 holds them or OpenCC leaves them alone."""
 _SIMPLIFIED_TOO = "么听"
 """Simplified, though the frequent half of Big5 holds them (as rare words)."""
+_COMMAND = re.compile(r"[\s,，:：]*\.ai\b")
 _WORDS_PER_CHAR = 3
 _BIG5_FREQUENT = range(0xA440, 0xC67F)
 
@@ -53,11 +54,14 @@ def script_of(text: str, fallback: Script) -> Script:
 def script_next(text: str, names: tuple[str, ...], before: Script | None, default: Script) -> Script:
     """The script of a message of somebody who wrote `before` last; what calls nuan by one of `names` tells nothing.
 
+    Nor does a command after the name: its words are English in every language.
     One Latin word (ok, stop, LRU) does not turn a writer of Chinese into one of English.
     """
     said = text
     for name in names:
         said = said.replace(name, " ")
+    if _COMMAND.match(said):
+        return before or default
     if before not in (None, "en") and not _CHAR.search(said) and len(_WORD.findall(said)) <= 1:
         return before or default
     return script_of(said, before or default)
