@@ -9,6 +9,7 @@ from bot.errors import StoreError
 from bot.flow.alarms import RETRY_MS, Alarms, Handlers
 from bot.flow.halting import Halting
 from bot.flow.intake import Beside, Intake
+from bot.flow.recurring import bring_back
 from bot.flow.sending import Sending
 from bot.people.reminding import nudging
 from bot.ports import Adapter, SceneSource
@@ -101,6 +102,7 @@ class App:
         resent, unknown = await self._store.outbox.recover(self._sending.resending, self._sending.placing)
         lost = await self._store.turns.lost_calls(self._clock.now())
         await self._alarms.take_up()
+        await bring_back(self._store.deadlines, self.parts.clock, self.parts.words, self._log)
         await self._rooms.heartbeat.start()
         await self._rooms.joining.start()
         running = await self._store.turns.running()

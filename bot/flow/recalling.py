@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from zoneinfo import ZoneInfo
+from datetime import tzinfo
 
 from bot.config.memory import MemoryLimits
 from bot.config.settings import Settings
@@ -16,6 +16,7 @@ from bot.store.finding import Wanted
 from bot.store.store import Store
 from bot.text.spans import spans
 from bot.text.tokens import query_terms
+from bot.text.zones import zone_or
 from bot.types.recall import Asking, Candidate, Likenesses, Matches, Near, Profile, Trace
 
 NEAREST = 60
@@ -72,7 +73,7 @@ class Recalling:
             *(Talker(number, name, number == asking.person_id) for number, (name, _) in people.items()),
         )
         own = people.get(asking.person_id, ("", ""))[1] if asking.audience.kind == "dm" else ""
-        return await self._aside.run(_question, asking, talkers, own or self._zone)
+        return await self._aside.run(_question, asking, talkers, zone_or(own or self._zone, self._zone))
 
     def _task(self, asking: Asking, asked: Question) -> Task:
         profile = asking.profile or self._memory.profile
@@ -87,8 +88,8 @@ class Recalling:
         )
 
 
-def _question(asking: Asking, talkers: tuple[Talker, ...], zone: str) -> Question:
-    when = spans(asking_part(asking.text), asking.now, ZoneInfo(zone))
+def _question(asking: Asking, talkers: tuple[Talker, ...], tz: tzinfo) -> Question:
+    when = spans(asking_part(asking.text), asking.now, tz)
     return question(asking.text, talkers, asking.own, asking.scene, when)
 
 

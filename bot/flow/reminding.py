@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from bot.config.settings import Settings
+from bot.flow.recurring import next_time
 from bot.flow.remindwords import about, spoken
 from bot.flow.requests import NOT_HEARD, Heard, Request
 from bot.flow.timewords import rule_label, when_label
@@ -18,7 +19,7 @@ from bot.text.script import Script
 from bot.text.when.found import Clock as TimeOfDay
 from bot.text.when.found import Parts
 from bot.text.when.meaning import Manner, joined, meaning, parts_of
-from bot.text.when.rules import local, next_of
+from bot.text.when.rules import local
 from bot.types.duration import MINUTE_MS
 from bot.types.event import Event
 from bot.types.log import Log
@@ -258,8 +259,8 @@ class Reminding:
         return spoken(self._words, due, self._clock.now(), self._rules.late_minutes * MINUTE_MS)
 
     def _upcoming(self, due: Due) -> int | None:
-        zone = self._words.tz(due.timezone or self._words.zone)
-        return next_of(due.reminder.rule, max(self._clock.now(), due.reminder.due_at), zone)
+        after = max(self._clock.now(), due.reminder.due_at)
+        return next_time(due.reminder, due.timezone, after, self._words, self._log)
 
     async def _full(self, at: Request) -> bool:
         return len(await self._store.open(at.person.id)) >= self._rules.most_open

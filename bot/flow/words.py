@@ -4,12 +4,12 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import tzinfo
-from zoneinfo import ZoneInfo
 
 from bot.context.xml import Frame
 from bot.text.catalogue import Catalogue
 from bot.text.dates import DayWords, clock_label, holiday_name, local_day
 from bot.text.script import SCRIPTS, Script
+from bot.text.zones import zone_or
 from bot.types.people import Chat, Person
 
 KEEPS = ("remembered", "remembered_one", "remembered_again", "nick_set", "nick_revoked", "nick_changed", "undone")
@@ -58,8 +58,8 @@ class Words:
         return (person.timezone if chat.kind == "dm" else "") or self.zone
 
     def tz(self, zone: str) -> tzinfo:
-        """The zone of that name."""
-        return ZoneInfo(zone)
+        """The zone of that name; the house's for one that this machine's tables do not know (any more)."""
+        return zone_or(zone, self.zone)
 
     def day(self, at: int) -> str:
         """The day of a moment, ms, as YYYY-MM-DD in the house's zone."""

@@ -74,7 +74,8 @@ def store_commitment(db: sqlite3.Connection, new: NewCommitment, at: int) -> int
     known = _same_place(db, new)
     same = next((row for row in known if row[4] is None and _says(row, new)), None)
     if same is None:
-        ended = next((row for row in known if row[4] is not None and _is_over(db, row, new)), None)
+        read = _read_off(db, new)
+        ended = next((row for row in known if row[4] is not None and _is_over(row, new, read)), None)
         if ended is not None:
             return cast("int", ended[0])
     if same is not None:
@@ -121,17 +122,20 @@ def _known_lines(db: sqlite3.Connection, number: int, new: NewCommitment) -> boo
     return {row[0] for row in rows} >= set(new.event_ids)
 
 
-def _is_over(db: sqlite3.Connection, row: tuple[object, ...], new: NewCommitment) -> bool:
-    """Whether the new one is only this ended one, read once more."""
-    if row[1] and cast("int", row[4]) >= new.made_at and _says(row, new):
-        return True
-    if not new.event_ids or (row[1] and not _says(row, new)):
+def _is_over(row: tuple[object, ...], new: NewCommitment, read: set[int]) -> bool:
+    """Whether the new one is only this ended one, read once more; words are compared last: there may be hundreds."""
+    late = bool(row[1]) and cast("int", row[4]) >= new.made_at
+    if not late and row[0] not in read:
         return False
+    return (row[0] in read and not row[1]) or _says(row, new)
+
+
+def _read_off(db: sqlite3.Connection, new: NewCommitment) -> set[int]:
+    """The commitments that were read off the same messages."""
     found = db.execute(
-        f"SELECT 1 FROM edge WHERE kind = 'commitment' AND derived_id = ? AND event_id IN ({marks(new.event_ids)})",
-        (row[0], *new.event_ids),
+        f"SELECT derived_id FROM edge WHERE kind = 'commitment' AND event_id IN ({marks(new.event_ids)})", new.event_ids
     )
-    return found.fetchone() is not None
+    return {cast("int", row[0]) for row in found}
 
 
 def _insert(db: sqlite3.Connection, new: NewCommitment) -> int:

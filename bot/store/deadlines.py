@@ -1,14 +1,16 @@
 """When the next thing is due, over all tables, and the daily tidying of what may not be kept longer."""
 
 import sqlite3
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from bot.store.database import Database
 from bot.store.documents import drop, forget_terms
 from bot.store.heartbeats import FREE_AT
-from bot.store.reminding import tidy_reminders
+from bot.store.reminding import reminders_back, tidy_reminders
 from bot.store.rolled import drop_old
 from bot.store.windows import end_windows
+from bot.types.reminder import Reminder
 
 NEXT = f"""SELECT min(due) FROM (
     SELECT min(due_at) AS due FROM event INDEXED BY event_queue WHERE state = 'queued' AND due_at > ?1
@@ -109,6 +111,10 @@ class Deadlines:
         Returns how many deadlines that were.
         """
         return await self._database.write(lambda db: bring_back(db, now, farthest))
+
+    async def recurring_back(self, upcoming: Callable[[Reminder, str], int | None], said_after: int) -> int:
+        """What comes back and was last said after that moment (ms) is due at its next time; how many that were."""
+        return await self._database.write(lambda db: reminders_back(db, upcoming, said_after))
 
     async def end_windows(self, now: int) -> int:
         """Remove the activation windows that are over, and the follow-ups put back within them; how many windows."""

@@ -222,6 +222,23 @@ def fire(
     return tuple(done)
 
 
+def reminders_back(db: sqlite3.Connection, upcoming: Callable[[Reminder, str], int | None], said_after: int) -> int:
+    """Verb: what comes back and was last said after that moment (ms) is due at its next time; how many that were."""
+    changed = 0
+    rows = db.execute(
+        f"SELECT {COLUMNS}, timezone FROM reminder JOIN person ON person.id = person_id "
+        "WHERE ended_at IS NULL AND rule <> '' AND said_at > ?",
+        (said_after,),
+    ).fetchall()
+    for *columns, zone in rows:
+        reminder = reminder_of(tuple(columns))
+        due = upcoming(reminder, str(zone))
+        if due is not None and due < reminder.due_at:
+            db.execute("UPDATE reminder SET due_at = ?, said_at = NULL WHERE id = ?", (due, reminder.id))
+            changed += 1
+    return changed
+
+
 def tidy_reminders(db: sqlite3.Connection, ended_before: int, now: int) -> None:
     """Verb part: rows of reminders that ended before that moment (ms) go, and questions whose time is over."""
     old = "SELECT id FROM reminder WHERE ended_at < ?"

@@ -12,11 +12,14 @@ SENT_ALONG = """SELECT event.id, attachment.text FROM event JOIN attachment ON e
 
 
 def said_in(db: sqlite3.Connection, chats: tuple[int, ...], person_id: int) -> Iterator[tuple[int, str]]:
-    """Verb part: what that person, or nuan, said in these chats, with what was made of their pictures and files."""
+    """Verb part: what that person, or nuan, said in these chats, with what was made of their pictures and files.
+
+    Commands are told nobody, but what one says (`.ai remind …`) is stored like any line.
+    """
     for chat_id in chats:
         yield from db.execute(
-            "SELECT id, text || char(10) || quote FROM event WHERE chat_id = ? AND hidden = '' AND text <> '' "
-            "AND (person_id = ? OR person_id IS NULL) ORDER BY id DESC LIMIT ?",
+            "SELECT id, text || char(10) || quote FROM event WHERE chat_id = ? AND hidden IN ('', 'command') "
+            "AND text <> '' AND (person_id = ? OR person_id IS NULL) ORDER BY id DESC LIMIT ?",
             (chat_id, person_id, SCRUBBED_LINES),
         )
         yield from db.execute(SENT_ALONG, (chat_id, person_id))

@@ -3,7 +3,7 @@
 import difflib
 import re
 from functools import cache
-from zoneinfo import available_timezones
+from zoneinfo import ZoneInfo, available_timezones
 
 from bot.text.fold import fold
 
@@ -32,6 +32,14 @@ _CITIES = {
     "Africa/Johannesburg": "约翰内斯堡 南非", "UTC": "utc 世界时 z zulu",
 }  # fmt: skip
 _OFFSET = re.compile(r"(?:utc|gmt)? ?([+-])(\d{1,2})(?::?00)?")
+
+
+def zone_or(name: str, other: str) -> ZoneInfo:
+    """The zone of that name, or the other where this machine's tables do not know it: a stored name outlives them."""
+    try:
+        return ZoneInfo(name)
+    except (LookupError, ValueError, OSError):
+        return ZoneInfo(other)
 
 
 def zone_named(words: str) -> str | None:
