@@ -32,21 +32,28 @@ INSTRUCTION = LazyPattern(
 UNSURE = LazyPattern(
     _any(
         "如果|假如|假设|要是|倘若|万一|的话|除非|也许|或许|可能|大概|好像",
-        "似乎|说不定|恐怕|估计|应该|不确定|不知道|不一定|不记得|还没想好",
-        "没决定|犹豫|是不是|要不要|能不能|会不会|有没有|还是.*(?:好|呢)$",
-        "怎么|什么|为何|哪[里儿个些]|谁|多少|几[点号]|[吗嘛]$|咋|难道",
+        "似乎|说不定|恐怕|估计|应该|不一定|还没想好|谁[说讲知]|我猜|凭什么|什么时候",
+        "没决定|犹豫|是不是|对不对|还是.*(?:好|呢)$|吗$|难道",
         "差点|幸亏|本来|原本|以为|听说|据说|(?:说|问|喊|讲|道|写|告诉[我他她你]) ?[,:]",
         "梦[见到里]|假装|扮演|角色|台词|歌词|小说|翻译",
         "造句|剧本|作文|例如|比如|开玩笑|骗你|逗你|才怪|狗头|哈哈|笑死",
+        "[可真]真(?:是|行|会|棒|不错)|真是太(?:幸运|好|棒)|我谢谢|想得美|我就(?!是|喜|住|在|读|姓|叫|一个|两|有)|^那?我(?:肯定|一定|绝对)[会要就]|才有鬼|做梦",
         "(?:帮我|替我|给我|请你?)[^,]{0,20}:|呵呵|hhh|233|🐶|🙃|🤣|😂|我(?:命令|要求|希望|要|想让?|让|请)你",
-        r"\b(?:if|unless|whether|would|could|should|might|maybe|perhaps"
+        r"\b(?:if|unless|would|might|maybe|perhaps"
         r"|probably|possibly|suppose|imagine|pretend|guess|think)\b",
         r"\b(?:wish|hope|almost|seems?|not sure|dream(?:t|ed|s)?|says?"
         r"|said|told|asked|quote|translate|lyrics|kidding|joking)\b",
-        r"\b(?:jk|lol|lmao|rofl|ha(?:ha)+|heh|supposed|used to|what|why|how come)\b|['’]d\b",
+        r"\b(?:yay|lucky me|just my luck|yeah,? right|as if|love (?:it )?(?:when|how|that)|oh (?:great|joy|wonderful|perfect)"
+        r"|just (?:great|perfect|what i needed)|thanks a lot|obviously|any day now|a million|in another life)\b",
+        r"\b(?:jk|lol|lmao|rofl|ha(?:ha)+|heh|supposed|used to)\b|['’]d\b",
     )
 )
 """Questions, conditions, doubt, reports, fiction and jokes."""
+ASKING = LazyPattern(
+    "不确定|不知道|不记得|要不要|能不能|会不会|有没有|怎么|什么|为何|哪[里儿个些]|谁|多少|几[点号]|咋"
+    r"|\b(?:whether|could|should|what|why|how come)\b"
+)
+"""Part of a sentence that asks or does not know: the other parts may tell."""
 QUOTING = LazyPattern('["“”„«»「」『』`<>{}|=\\\\【】]|^[>#$]')
 MACHINES = LazyPattern(
     r"\b"
@@ -65,9 +72,16 @@ MACHINES = LazyPattern(
     + r"\b"
 )
 """English talk about machines is about the machine, whoever says I."""
+UNLUCKY = LazyPattern(
+    "加班|迟到|丢|坏了|掉|摔|堵[车在]|被[骂偷扣罚裁]|倒霉|下雨|停[电水]|吐|生病|考砸|挂科|又[要得]|周一上班|早起|开会|排队|通宵|涨价|进水"
+    r"|\b(?:again|broken?|lost|late|crash\w*|delay\w*|cancell?ed|flat tire|mondays?|overtime|traffic|dead|stuck|taxes"
+    r"|ignored|yelled|waiting|3 ?am|4 ?am|5 ?am|alarm|meetings?)\b"
+)
+PLEASED = LazyPattern(r"喜欢|热?爱|享受|\bi (?:\w+ )?(?:love|like|enjoy|adore)\b")
+"""What nobody is glad of, and words of being glad: together they are irony more often than not."""
 TAGGED_ON = LazyPattern(
     "(?:那?你呢|你(?:有|喜欢|也|能推荐|觉得有什么)|有什么(?:推荐|建议)"
-    "|(?:what|how) about you|(?:and )?you$|do you|any |can you rec)"
+    "|(?:what|how) about you|(?:and )?you$|do you|any |can you rec|remember$|you know$)"
 )
 """A question that only follows a statement and leaves it standing: 我喜欢跑步,你呢"""
 SECOND_PERSON = LazyPattern(r"[你您]|\b(?:you|your|u)\b")
@@ -144,20 +158,25 @@ FEELINGS: dict[str, float] = {
     "生气": -0.6, "愤怒": -0.8, "委屈": -0.6, "失望": -0.6, "无聊": -0.3, "不开心": -0.6, "不高兴": -0.6, "不爽": -0.5,
     "压力": -0.5, "不好": -0.6, "糟": -0.6, "气": -0.5, "急": -0.4,
     "开心": 0.7, "高兴": 0.7, "快乐": 0.7, "兴奋": 0.7, "激动": 0.6, "幸福": 0.9, "满足": 0.6, "感动": 0.7,
+    "怕": -0.5, "慌": -0.5, "后悔": -0.6, "心疼": -0.5, "羡慕": 0.2, "想哭": -0.7, "尴尬": -0.4, "迷茫": -0.5, "无助": -0.7,
+    "心酸": -0.6, "内疚": -0.6, "愧疚": -0.6, "自卑": -0.6, "不安": -0.5, "想家": -0.5, "舍不得": -0.3, "睡不着": -0.4, "吓": -0.5, "愁": -0.5,
     "轻松": 0.5, "放松": 0.5, "期待": 0.5, "骄傲": 0.7, "自豪": 0.7, "欣慰": 0.6, "心情": 0.6,
     "happy": 0.7, "excited": 0.7, "thrilled": 0.8, "proud": 0.7, "grateful": 0.7, "relieved": 0.5, "delighted": 0.8,
     "unhappy": -0.6, "sad": -0.7, "tired": -0.5, "exhausted": -0.6, "anxious": -0.6, "nervous": -0.4, "stressed": -0.6,
     "worried": -0.5, "upset": -0.6, "angry": -0.7, "furious": -0.8, "depressed": -0.8, "lonely": -0.6, "scared": -0.6,
     "heartbroken": -0.9, "frustrated": -0.5, "bored": -0.3, "overwhelmed": -0.6, "miserable": -0.8,
     "disappointed": -0.6, "devastated": -0.9, "burned out": -0.7, "burnt out": -0.7, "homesick": -0.5, "hopeless": -0.9,
+    "terrified": -0.8, "ashamed": -0.7, "embarrassed": -0.5, "jealous": -0.5, "guilty": -0.6, "hopeful": 0.5, "worn out": -0.5,
+    "drained": -0.6, "stoked": 0.7, "bummed": -0.5, "gutted": -0.7, "annoyed": -0.5, "better": 0.4, "terrible": -0.7, "awful": -0.7,
+    "ecstatic": 0.9, "so done": -0.5, "miss": -0.4, "cried": -0.6, "down": -0.5,
 }  # fmt: skip
 """How a feeling's word weighs, -1 (worst) to 1 (best). A scale of our own: the sign matters, the strength is rough."""
 
-_PART = ("压力", "不好", "糟", "气", "急", "心情")
+_PART = ("压力", "不好", "糟", "气", "急", "吓", "愁", "心情", "miss", "cried", "down")
 _MOOD = ("压力(?:好|很|太|特别|有点)?大", "心情(?:很|特别|有点|真)?(?:不好|低落|糟糕?)", "心情(?:很|特别|真|超)?好")
 _LONGEST_FIRST = sorted((word for word in FEELINGS if word not in _PART), key=len, reverse=True)
-_ZH_FEEL = f"(?P<tag>{_any(*_MOOD, *(word for word in _LONGEST_FIRST if not word.isascii()))})"
-_EN_FEEL = f"(?P<tag>{_any(*(word for word in _LONGEST_FIRST if word.isascii()))})"
+ZH_FEEL = f"(?P<tag>{_any(*_MOOD, *(word for word in _LONGEST_FIRST if not word.isascii()))})"
+EN_FEEL = f"(?P<tag>{_any(*(word for word in _LONGEST_FIRST if word.isascii()))})"
 _DEGREE = "(?:超级|非常|特别|十分|有点儿?|有些|越来越|快要?|好|很|太|真|超|挺|要)"
 _NOW = _any(
     TIME,
@@ -174,13 +193,13 @@ _EN_SINCE = (
 )
 EMOTION = LazyPattern(
     _any(
-        f"(?:{_NOW}|,)*+我(?:{_NOW})*+(?:{_DEGREE})*?{_ZH_FEEL}{_ENDED}",
-        f"(?:{TIME}|最近|这[几两]天)(?:{_NOW})*+(?:{_DEGREE})+?{_ZH_FEEL.replace('tag', 'tag2')}{_ENDED}",
+        f"(?:{_NOW}|,)*+我(?:{_NOW})*+(?:{_DEGREE})*?{ZH_FEEL}{_ENDED}",
+        f"(?:{TIME}|最近|这[几两]天)(?:{_NOW})*+(?:{_DEGREE})+?{ZH_FEEL.replace('tag', 'tag2')}{_ENDED}",
         rf"(?:{EN_TIME} )?(?:i(?:['’]m| am)|i feel|i(?:['’]ve| have) been"
-        rf"|i felt) {_MORE}{_EN_FEEL.replace('tag', 'tag3')}{_EN_SINCE}\W*$",
+        rf"|i felt) {_MORE}{EN_FEEL.replace('tag', 'tag3')}{_EN_SINCE}\W*$",
     )
 )
-ALONE = LazyPattern(rf"(?:好|太|真|超){_ZH_FEEL}{_ENDED}|(?P<tag2>累|烦|气|急)死(?:我)?了[啊呀呜]*[\W_]*$")
+ALONE = LazyPattern(rf"(?:好|太|真|超){ZH_FEEL}{_ENDED}|(?P<tag2>累|烦|气|急)死(?:我)?了[啊呀呜]*[\W_]*$")
 """A sentence of nothing but a feeling is the speaker's own: 好累啊, 烦死了."""
 
 # -- events, facts, oneself --------------------------------------------------------------------------------------------
