@@ -68,7 +68,7 @@ _ILL = (
     r"|an? \w+ allergy|a fear of \w+|a mortgage|a driver['’]?s licen[sc]e|a stutter)"
 )
 _DOES = (
-    r"(?:study|studied|teach|speak (?!of|from|up|to|with)|play|run (?!late|out|away|into|it)|own|drive|commute|collect"
+    r"(?:study|studied|teach|share|rent|manage|sell|design|tutor|foster|snore|blush|sleepwalk|babysit|breed|brew|speak (?!of|from|up|to|with)|play|run (?!late|out|away|into|it)|own|drive|commute|collect"
     r"|coach|volunteer|practi[cs]e|train|garden|bake|paint|knit|sew|sing|dance|swim|climb|surf|ski|cycle|bike|hike|jog"
     r"|meditate|journal|fish|hunt|sail|box|row|write (?:poetry|songs|novels|stories|for)|read (?:a lot|mostly|before)"
     r"|cook (?:for|a lot|every|most)|walk (?:to|my|the dog)|sleep (?:with|on|badly|terribly|like)|wake up|get up"
@@ -184,6 +184,12 @@ OPEN_EVENT = LazyPattern(
         rf"(?:i|we)(?:['’]ve| have)? {_A}(?!{_IDLE_PAST})(?:[a-z]{{2,}}ed|{_IRREGULAR}) (?!{_THING}|(?:up|out|off|on|down|in|back) {_THING})"
         r"(?:[a-z0-9'’-]+ )+?[a-z0-9'’-]{2,}",
         rf"(?:{_AM}|we(?:['’]re| are)) {_A}(?!{_IDLE_ING}){_GOING} (?!{_THING}|to you)(?:[a-z0-9'’-]+ )*[a-z0-9'’-]{{3,}}",
+        rf"{_AM} {_A}(?:stuck (?:at|in|on) (?:home|bed|the hospital)|(?:home|sick|recovering|quarantined|off work|out of town|laid up|in bed"
+        r"|in (?:the )?hospital|down|on (?:vacation|holiday|leave|crutches)) (?:with (?!you)|from|until|for|in|at)).+",
+        rf"my (?:mom|mum|dad|mother|father|boss|husband|wife|girlfriend|boyfriend|partner|sister|brother|friends?|landlord|company|manager)"
+        rf" {_A}(?:gave|got|bought|surprised|took|invited|fired|promoted|dumped|left|proposed to|offered|lent|kicked) me(?! (?:that|this|the (?:look|finger)|a (?:look|hint)|to)\b).*",
+        rf"my (?:{_BODY}|cholesterol|blood pressure|throat|stomach|eyes?|teeth|skin|sugar)(?: (?:really|still|also))?(?: (?:hurts?|aches?|itch(?:es)?|is|are|has been|have been)|['’]s)"
+        r" ?(?!you|that|it|like)[^?]*",
         rf"(?:{_HAVE}|we have) (?:an? |my |our |the |two |three )?(?:[a-z-]+ ){{0,2}}?(?:wedding|party|exams?|meeting|appointment|interview"
         r"|flight|game|concert|date|funeral|class|practice|rehearsal|recital|shift|trip|surgery|deadline|dentist|visitors|guests"
         r"|finals|midterms|jury duty|(?:mon|tues|wednes|thurs|fri|satur|sun)days? off)\b",
@@ -197,9 +203,14 @@ OPEN_KNOWLEDGE = LazyPattern(
         rf"|in the (?:mornings?|evenings?)|at night|on weekends|for a living|since)\b)(?!(?!her \w){_THING})\w+",
         rf"(?:{_HAVE}|we {_A}have) (?!to\b|got\b|{_IDLE_HAD})(?:(?:an?|no|two|three|four|my|our|only) )?(?:[a-z0-9-]+ ){{0,3}}?(?!{_IDLE_HAD})[a-z-]{{4,}}"
         r"(?=$|[ ,](?!to\b|about|for you))",
+        rf"i(?:['’]ve| have) (?:always|never) (?!{_IDLE_PAST})[a-z]{{3,}} (?!{_THING}|(?:so|this) )\w+|i(?:['’]ve| have) {_A}had (?:an? )?bad \w+",
+        rf"i(?:['’]ve| have) {_A}been to (?!you|bed|hell|the (?:toilet|bathroom)|there)\w+",
+        rf"i {_A}[a-z]{{3,}} (?:easily|slowly|badly|poorly|too much)\W*$",
+        rf"i {_A}(?:don['’]?t|never|no longer) (?:really )?(?:speak|watch|own|play|wear|celebrate|trust|read|travel|sleep|work|have)"
+        rf" (?!{_THING}|to\b|{_IDLE_HAD}|(?:well|much|enough|right|out)\b)\w+",
         rf"{_AM} {_A}(?:\d+ (?:weeks|months) pregnant|tone[- ]deaf|[a-z]+phobic|[a-z]+holic|[a-z-]+ intolerant|clumsy|shy|tall|short"
         rf"|gluten[- ]free|terrible with \w+|a (?:terrible|bad|good|decent|great|horrible) \w+er)\b",
-        rf"i (?:can|can['’]?t) (?:only )?(?:play|speak|cook|drive|swim|ski|sing|dance|read|ride|knit|bake|juggle|whistle)"
+        rf"i can['’]?t (?:play|speak|cook|drive|swim|ski|sing|dance|read|ride|knit|bake|juggle|whistle)"
         rf" ?(?!{_THING})[a-z ]{{0,24}}$|i {_A}sing (?:alto|soprano|tenor|bass|in)\b",
     )
 )

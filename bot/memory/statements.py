@@ -33,7 +33,7 @@ UNSURE = LazyPattern(
     _any(
         "如果|假如|假设|要是|倘若|万一|的话|除非|也许|或许|可能|大概|好像",
         "似乎|说不定|恐怕|估计|应该|不一定|还没想好|谁[说讲知]|我猜|凭什么|什么时候",
-        "没决定|犹豫|是不是|对不对|还是.*(?:好|呢)$|吗$|难道",
+        "没决定|犹豫|是不是|对不对|还是.*(?:好|呢)$|(?<!好)吗$|难道",
         "差点|幸亏|本来|原本|以为|听说|据说|(?:说|问|喊|讲|道|写|告诉[我他她你]) ?[,:]",
         "梦[见到里]|假装|扮演|角色|台词|歌词|小说|翻译",
         "造句|剧本|作文|例如|比如|开玩笑|骗你|逗你|才怪|狗头|哈哈|笑死",
@@ -84,13 +84,15 @@ TAGGED_ON = LazyPattern(
     "|(?:what|how) about you|(?:and )?you$|do you|any |can you rec|remember$|you know$)"
 )
 """A question that only follows a statement and leaves it standing: 我喜欢跑步,你呢"""
+NO_QUESTION = LazyPattern("(?:好吗|好不好|好嘛)$")
+"""我才三十五好吗 asks nothing."""
 SECOND_PERSON = LazyPattern(r"[你您]|\b(?:you|your|u)\b")
 LEAD = LazyPattern(
     r"(?:[\W_]|"
     + _any(
         "对了|其实|话说|不过|而且|因为|所以|但是?|告诉你|跟你说|还有|另外",
-        "顺便|说真的|老实说|你好|大家好|嗯+|哦+|唉+|哎呀?|啊+|呜+|诶",
-        r"(?:and|but|so|because|well|oh|hi|hey|hello|btw|also|actually"
+        "顺便|说真的|老实说|说正事|你好|大家好|嗯+|哦+|唉+|哎呀?|啊+|呜+|诶|欸|然后|那|可是|反正|总之|好吧|哇|呃+|额+|唔|齁|讲真|真的|有啦|没有?啦|还好|算了",
+        r"(?:and|but|so|because|well|oh|hi|hey|hello|btw|also|actually|anyway|then|plus|tbh|honestly|seriously|omg|man|dude|yep|nope|nah|true|fyi|at least"
         r"|honestly|yes|yeah|no|ugh|sorry|ok|okay|by the way)\b",
     )
     + ")*+"

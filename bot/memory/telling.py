@@ -84,7 +84,7 @@ def _sentences(words: str) -> Iterator[tuple[str, str]]:
 
 def _read(sentence: str, end: str) -> Iterator[Statement]:
     folded = fold(sentence).strip()
-    asked = "?" in fold(end)
+    asked = "?" in fold(end) and not s.NO_QUESTION.search(folded)
     clauses = clauses_of(_SPACED.sub(",", sentence))
     if asked and len(clauses) > 1 and s.TAGGED_ON.match(fold(clauses[-1]).strip(" ,")):
         clauses, asked = clauses[:-1], False
