@@ -75,7 +75,9 @@ _DOES = (
     r"|go to (?:the gym|church|school|uni|college|yoga|therapy|bed)|eat (?:mostly|only|meat|fish|a lot)|drink (?:only|a lot"
     r"|tea|coffee|decaf)|wear (?:glasses|contacts|hearing)|take (?:insulin|pills|medication|meds|the (?:bus|train|subway)))"
 )
-_SPAN = r"(?:since|for (?:about |almost |over |nearly )?(?:\d+|a|one|two|three|four|five|six|seven|eight|nine|ten|years))"
+_SPAN = (
+    r"(?:since|for (?:about |almost |over |nearly )?(?:\d+|a|one|two|three|four|five|six|seven|eight|nine|ten|years))"
+)
 KNOWLEDGE = LazyPattern(
     _any(
         rf"{_AM} {_A}{_LASTING}(?:\W*$|,| (?:and|so|but|now|for|with|since|to)\b)",
@@ -154,14 +156,17 @@ _IDLE_HAD = (
     r"|thoughts?|life|crush|words|memory|sense|clues|energy|nothing|something|everything|anything|enough|been|headache|look|chance|good|bad"
     r"|nice|great|rest|trouble|issue|luck|mercy|opinions?|access|error|version|same|your|this|that|these|those|zero|idea)\b"
 )
-_TIMED = rf"(?=.*(?:{s.EN_TIME}|\b(?:this|last|on|in) (?:weekend|week|morning|afternoon|evening|monday|may|june|july)\b))"
+_NUM = r"(?:\d+|an?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|twenty|thirty|forty|many|several)"
+_TIMED = (
+    rf"(?=.*(?:{s.EN_TIME}|\b(?:this|last|on|in) (?:weekend|week|morning|afternoon|evening|monday|may|june|july)\b))"
+)
 EVENT = LazyPattern(
     _any(
         rf"{_TIMED}(?:{s.EN_TIME},? )?(?:i|we) {_A}{_PAST}(?! (?:it|that|this|you|to (?:think|say|know))\b) \w+",
         rf"{_TIMED}(?:{s.EN_TIME},? )?(?:{_AM}|we(?:['’]re| are)) {_A}{_GOING}\b",
         rf"{_TIMED}(?:{s.EN_TIME},? )?(?:i|we) {_A}(?:start|leave|fly|have|see|meet|move|graduate|turn|get|go|finish|compete|retire)"
         rf" (?!to\b|no\b|{_THING})\w+",
-        rf"i(?:['’]ve| have)? {_A}(?:got|bought|won|adopted|found|lost|landed|received|caught|had)"
+        rf"i(?:['’]ve| have)? (?!always|never){_A}(?:got|bought|won|adopted|found|lost|landed|received|caught|had)"
         rf" (?:a |an |my |the |into |two |new |covid|tickets|food)?(?:[a-z'’-]+ ){{0,2}}?{_PRIZE}\b(?! (?:of|for you))",
         rf"i(?:['’]ve| have)? {_A}(?:lost|broke|dropped|crashed|forgot) my (?:\w+ )?(?:phone|wallet|keys?|passport|glasses|job"
         rf"|laptop|car|bike|purse|bag|ring|luggage|{_BODY})\b",
@@ -174,15 +179,16 @@ EVENT = LazyPattern(
         rf"(?:{_AM}|we(?:['’]re| are)) {_A}(?:planning (?:to|on|a)|moving (?:to|in|out|into)|getting (?:married|divorced|a)"
         rf"|expecting (?:a|our|my|twins)|having (?:a baby|surgery)|flying to|travel+ing to|due in)\b(?! (?:it|that|this)\b)[^?]*",
         rf"(?:i|we)(?:['’]ve| have)? {_A}(?:decided to|plan to|plan on|are planning to) (?!{_THING}|not|be\b|go with)\w+",
-        rf"(?:my|our) (?:\w+ )?(?:mom|mum|dad|mother|father|grandma|grandpa|grandmother|grandfather|brother|sister|uncle|aunt"
-        rf"|cousin|dog|cat|best friend|wife|husband|son|daughter) (?:just )?(?:died|passed away|was diagnosed|is in (?:the )?hospital"
-        rf"|had (?:a|her|his) (?:stroke|heart attack|surgery|baby))\b[^?]*",
+        r"(?:my|our) (?:\w+ )?(?:mom|mum|dad|mother|father|grandma|grandpa|grandmother|grandfather|brother|sister|uncle|aunt"
+        r"|cousin|dog|cat|best friend|wife|husband|son|daughter) (?:just )?(?:died|passed away|was diagnosed|is in (?:the )?hospital"
+        r"|had (?:a|her|his) (?:stroke|heart attack|surgery|baby))\b[^?]*",
     )
 )
 OPEN_EVENT = LazyPattern(
     _any(
         rf"(?:i|we)(?:['’]ve| have)? {_A}(?!{_IDLE_PAST})(?:[a-z]{{2,}}ed|{_IRREGULAR}) (?!{_THING}|(?:up|out|off|on|down|in|back) {_THING})"
         r"(?:[a-z0-9'’-]+ )+?[a-z0-9'’-]{2,}",
+        rf"(?:{_AM}|we(?:['’]re| are)) {_A}(?!{_IDLE_ING}){_GOING} (?:him|her|them) (?=.*\b(?:at|on|tomorrow|tonight|this|next|from)\b)\w+",
         rf"(?:{_AM}|we(?:['’]re| are)) {_A}(?!{_IDLE_ING}){_GOING} (?!{_THING}|to you)(?:[a-z0-9'’-]+ )*[a-z0-9'’-]{{3,}}",
         rf"{_AM} {_A}(?:stuck (?:at|in|on) (?:home|bed|the hospital)|(?:home|sick|recovering|quarantined|off work|out of town|laid up|in bed"
         r"|in (?:the )?hospital|down|on (?:vacation|holiday|leave|crutches)) (?:with (?!you)|from|until|for|in|at)).+",
@@ -198,6 +204,12 @@ OPEN_EVENT = LazyPattern(
 """Deeds of any kind, with what they were done to."""
 OPEN_KNOWLEDGE = LazyPattern(
     _any(
+        rf"(?:i|we)(?:['’]ve| have) (?:been|lived|worked|known) [^?]{{0,30}}?\b{_NUM} (?:years|months|decades)\b",
+        rf"{_AM} {_NUM} (?:years|months|weeks|days) (?:sober|clean|pregnant|old|married|in|into|post|cancer)\b.*",
+        rf"(?:i|we) haven['’]?t [^?]{{3,40}} (?:since|in (?:years|months|weeks|{_NUM}))\b.*",
+        r"i get (?:[a-z]+sick|migraines|hives|nosebleeds|stage fright|sunburned|dizzy|panic attacks|seizures)\b.*",
+        rf"i {_A}(?!{_IDLE_NOW})[a-z]{{3,}} (?!{_THING})(?:[a-z]+ )?[a-z]{{3,}}s(?=\W*$| (?:so|and|but|for|in|at|with|on|though|too|now)\b)",
+        rf"i was an? [^?]{{3,30}} for {_NUM} years\b.*|we {_A}have (?:a |an |two |three |four )?(?:[a-z-]+ ){{0,2}}?{_KIN}\b",
         rf"(?:i|we)(?:['’]ve| have) {_A}(?!{_IDLE_PAST})[a-z]{{2,}} .{{0,40}}\bsince\b",
         rf"(?:i|we) {_A}(?!{_IDLE_NOW})[a-z]{{3,}} (?=.*\b(?:every|each|once a|twice a|times a|on (?:mon|tues|wednes|thurs|fri|satur|sun)days"
         rf"|in the (?:mornings?|evenings?)|at night|on weekends|for a living|since)\b)(?!(?!her \w){_THING})\w+",
@@ -221,7 +233,7 @@ EMOTION = LazyPattern(
         r"|kind of|quite|just|super|extremely|absolutely|totally|honestly|still|also|too|incredibly|feeling|more|all) )*"
         rf"{s.EN_FEEL}(?! (?:to|you|with you|of you|that you|by)\b)(?: (?:about|for|because|since|after|that|of|over|at|with"
         r"|today|tonight|now|right|lately|again|all|these|this|though|and|but|so|tbh|anymore|already|before|when)\b.*)?\W*$",
-        rf"i (?:really |still |just |do |already )*(?P<tag2>miss) (?!(?:you|it|this|that|the (?:bus|train|point|call))\b)\w+.{{0,30}}$",
+        r"i (?:really |still |just |do |already )*(?P<tag2>miss) (?!(?:you|it|this|that|the (?:bus|train|point|call))\b)\w+.{0,30}$",
         r"i (?:just |actually |really )*(?P<tag3>cried)\b(?! laughing).{0,30}$",
     )
 )

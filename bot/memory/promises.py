@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from bot.memory import doubting
 from bot.memory import statements as s
 from bot.memory.minutes import DigestLine
 from bot.memory.telling import ADDRESSED, SENTENCE, TEXT_CHARS, clauses_of, one_row
@@ -186,7 +187,7 @@ def is_own_task(sentence: str) -> bool:
         return True
     mine = _MINE.search(folded) and _DUTY.search(folded) and not _ELSE.match(folded) and not _PAST.search(folded)
     return bool(mine) and not (
-        s.UNSURE.search(folded) or s.ASKING.search(folded) or s.QUESTION.search(folded) or _AGAIN.search(folded) or _NO_NEED.search(folded)
+        s.UNSURE.search(folded) or doubting.ASKING.search(folded) or s.QUESTION.search(folded) or _AGAIN.search(folded) or _NO_NEED.search(folded)
         or _OVER_ZH.search(folded) or _OVER_EN.search(folded)
     )  # fmt: skip
 
@@ -218,7 +219,7 @@ def signs(text: str) -> frozenset[str]:
 def _settle(mine: list[_Open], said: str) -> None:
     """End what a person's later words say is done or off."""
     over = _OVER_ZH.search(said) or _OVER_EN.search(said)
-    if not mine or not over or s.UNSURE.search(said) or s.ASKING.search(said) or s.QUESTION.search(said):
+    if not mine or not over or s.UNSURE.search(said) or doubting.ASKING.search(said) or s.QUESTION.search(said):
         return
     if _ALL_OVER.fullmatch(said):
         mine.pop()
@@ -262,7 +263,7 @@ def _tasks(sentence: str, end: str) -> Iterator[str]:
     if "?" in fold(end) or len(folded) > 2 * TEXT_CHARS or _AGAIN.search(folded):
         return
     plain = _CONDITIONAL.sub(" ", folded) if "promise" in folded else folded
-    if s.UNSURE.search(plain) or s.ASKING.search(plain) or s.INSTRUCTION.search(folded):
+    if s.UNSURE.search(plain) or doubting.ASKING.search(plain) or s.INSTRUCTION.search(folded):
         return
     clauses = clauses_of(sentence)
     for number, clause in enumerate(clauses):

@@ -49,11 +49,6 @@ UNSURE = LazyPattern(
     )
 )
 """Questions, conditions, doubt, reports, fiction and jokes."""
-ASKING = LazyPattern(
-    "不确定|不知道|不记得|要不要|能不能|会不会|有没有|怎么|什么|为何|哪[里儿个些]|谁|多少|几[点号]|咋"
-    r"|\b(?:whether|could|should|what|why|how come)\b"
-)
-"""Part of a sentence that asks or does not know: the other parts may tell."""
 QUOTING = LazyPattern('["“”„«»「」『』`<>{}|=\\\\【】]|^[>#$]')
 MACHINES = LazyPattern(
     r"\b"
@@ -72,20 +67,11 @@ MACHINES = LazyPattern(
     + r"\b"
 )
 """English talk about machines is about the machine, whoever says I."""
-UNLUCKY = LazyPattern(
-    "加班|迟到|丢|坏了|掉|摔|堵[车在]|被[骂偷扣罚裁]|倒霉|下雨|停[电水]|吐|生病|考砸|挂科|又[要得]|周一上班|早起|开会|排队|通宵|涨价|进水"
-    r"|\b(?:again|broken?|lost|late|crash\w*|delay\w*|cancell?ed|flat tire|mondays?|overtime|traffic|dead|stuck|taxes"
-    r"|ignored|yelled|waiting|3 ?am|4 ?am|5 ?am|alarm|meetings?)\b"
-)
-PLEASED = LazyPattern(r"喜欢|热?爱|享受|\bi (?:\w+ )?(?:love|like|enjoy|adore)\b")
-"""What nobody is glad of, and words of being glad: together they are irony more often than not."""
 TAGGED_ON = LazyPattern(
     "(?:那?你呢|你(?:有|喜欢|也|能推荐|觉得有什么)|有什么(?:推荐|建议)"
     "|(?:what|how) about you|(?:and )?you$|do you|any |can you rec|remember$|you know$)"
 )
 """A question that only follows a statement and leaves it standing: 我喜欢跑步,你呢"""
-NO_QUESTION = LazyPattern("(?:好吗|好不好|好嘛)$")
-"""我才三十五好吗 asks nothing."""
 SECOND_PERSON = LazyPattern(r"[你您]|\b(?:you|your|u)\b")
 LEAD = LazyPattern(
     r"(?:[\W_]|"
@@ -201,7 +187,9 @@ EMOTION = LazyPattern(
         rf"|i felt) {_MORE}{EN_FEEL.replace('tag', 'tag3')}{_EN_SINCE}\W*$",
     )
 )
-ALONE = LazyPattern(rf"(?:好|太|真|超){ZH_FEEL}{_ENDED}|(?P<tag2>累|烦|气|急)死(?:我)?了[啊呀呜]*[\W_]*$")
+ALONE = LazyPattern(
+    rf"(?:好|太|真|超){ZH_FEEL}{_ENDED}|(?P<tag2>累|烦|气|急|愁|吓|紧张|难受|郁闷|无聊|开心|心疼)死(?:我)?了[啊呀呜]*[\W_]*$"
+)
 """A sentence of nothing but a feeling is the speaker's own: 好累啊, 烦死了."""
 
 # -- events, facts, oneself --------------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
-from bot.memory import owning_en, owning_zh
+from bot.memory import doubting, owning_en, owning_zh
 from bot.memory import statements as s
 from bot.text.clean import clean
 from bot.text.clip import clip
@@ -32,6 +32,7 @@ _KINDS: tuple[tuple[MemoryKind, LazyPattern], ...] = (
     ("knowledge", owning_en.KNOWLEDGE),
     ("knowledge", owning_en.OPEN_KNOWLEDGE),
     ("event", owning_en.OPEN_EVENT),
+    ("event", owning_zh.OPEN_EVENT),
     ("emotion", s.ALONE),
     ("emotion", owning_zh.ALONE),
 )
@@ -84,7 +85,7 @@ def _sentences(words: str) -> Iterator[tuple[str, str]]:
 
 def _read(sentence: str, end: str) -> Iterator[Statement]:
     folded = fold(sentence).strip()
-    asked = "?" in fold(end) and not s.NO_QUESTION.search(folded)
+    asked = "?" in fold(end) and not doubting.NO_QUESTION.search(folded)
     clauses = clauses_of(_SPACED.sub(",", sentence))
     if asked and len(clauses) > 1 and s.TAGGED_ON.match(fold(clauses[-1]).strip(" ,")):
         clauses, asked = clauses[:-1], False
@@ -93,10 +94,10 @@ def _read(sentence: str, end: str) -> Iterator[Statement]:
         return
     if s.UNSURE.search(folded) or s.INSTRUCTION.search(folded):
         return
-    machines, unlucky = s.MACHINES.search(folded) is not None, s.UNLUCKY.search(folded) is not None
+    machines, unlucky = s.MACHINES.search(folded) is not None, doubting.UNLUCKY.search(folded) is not None
     pending: Statement | None = None
     for number, clause in enumerate(clauses):
-        asking = s.ASKING.search(fold(clause)) is not None
+        asking = doubting.ASKING.search(fold(clause)) is not None
         found = None if asking else _statement(clause, alone=not number)
         if found and ((machines and found.kind != "identity") or (unlucky and _pleased(found))):
             continue
@@ -115,7 +116,7 @@ def _read(sentence: str, end: str) -> Iterator[Statement]:
 
 def _pleased(found: Statement) -> bool:
     """Whether it says that its speaker likes something: beside misfortune that is hardly meant."""
-    return found.value > 0 or s.PLEASED.search(fold(found.text)) is not None
+    return found.value > 0 or doubting.PLEASED.search(fold(found.text)) is not None
 
 
 def clauses_of(sentence: str) -> list[str]:
