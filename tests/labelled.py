@@ -17,7 +17,7 @@ _LINE = re.compile(r"(?P<who>[^:]{1,20}?)(?P<passed>>>)?: (?P<said>.*)")
 
 @dataclass(frozen=True)
 class Label:
-    """Words of a line that are to be kept, as a memory of such a kind (a/b: either) or as a "task"; else they may be."""
+    """Words of a line that are to be kept, as a memory of that kind (a/b: of either) or a "task"; else they may be."""
 
     event_id: int
     kind: str

@@ -75,7 +75,11 @@ TALK_EN = ("work has been crazy, my boss piles it on", "might go hiking on satur
     ("talk", "summary", "accepted"),
     [
         (TALK, "小王聊了工作压力和周末计划", True), (TALK, "小王抱怨了工作，聊到周末的打算", True), (TALK, "小王提到压力大，想去爬山", True),
-        (TALK_EN, "小王 talked about work stress and weekend plans", True), (TALK_EN, "小王 complained about work and mentioned hiking", True),
+        (TALK_EN, "小王 talked about work stress and weekend plans", True),
+        (TALK_EN, "小王 complained about work and mentioned hiking", True),
+        (TALK_EN, "小王 talked about Jessica", False),
+        (TALK_EN, "小王 said she lives in a castle and owes money", False),
+        (TALK_EN, "小王 talked about 300 dollars", False),
         (TALK, "小王聊了欠下的5万元", False), (TALK, "小王聊了和Jessica的约会", False), (TALK, "小王对花生过敏", False),
         (TALK, "小王住在上海，是医生", False), (TALK, "小王聊了工作，密码是8812", False), (TALK, "老李聊了工作压力", False),
     ],

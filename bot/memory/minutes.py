@@ -31,10 +31,12 @@ PLAY_LINES = 12
 _PLAY = LazyPattern(
     r"(?:你|我|来|一起|请)[^,。]{0,6}扮演|角色扮演|(?:^|[,。!?~ ]|我们|咱们?|来|你)假装(?:你|我|自己|咱)|(?:我们|咱们?|一起)来?演|来演"
     r"|(?:来|一起|我们|咱们?|陪我|[跟和]我)(?![^,。]*(?:昨|每|常|了|过))[^,。]{0,3}(?:玩|演)[^,。]{0,6}(?:游戏|戏|剧本)|语c"
-    r"|\b(?:role-?play\w*|act out|in character|once upon a time)\b|(?:^|let['’]?s|please|can you|you|[,.!]|now) ?pretend\b"
-    r"|\b(?:i['’]?ll|i will|let me|i want to|i['’]?m going to) (?:tell|write) (?:you )?an? (?:\w+ )?story\b|\blet['’]?s play\b"
+    r"|\b(?:role-?play\w*|act out|in character|once upon a time)\b|(?:^|let['’]?s|please|can you|you|[,.!]"
+    r"|now) ?pretend\b"
+    r"|\b(?:i['’]?ll|i will|let me|i want to|i['’]?m going to) (?:tell|write) (?:you )?an? (?:\w+ )?story\b"
+    r"|\blet['’]?s play\b"
     r"|(?<![给跟为对帮替陪])我(?:们|来|想|要|先|再|给(?:你|大家)|[跟和]你|也|会|一起|,)*[编讲说写]一?[个段篇][^,。]{0,6}故事"
-    r"|(?:一起|咱们?|来|轮流)[编讲写说玩][^,。]{0,6}故事|故事接龙|故事[^。]{0,12}我(?:是|当|演|扮)"
+    r"|(?:一起|咱们?|(?<!你)来|轮流)[编讲写说玩][^,。]{0,6}故事|故事接龙|故事[^。]{0,12}我(?:是|当|演|扮)"
 )
 """A play, or a story of somebody's own; who asks for a story tells none."""
 _PLAY_OVER = LazyPattern(
@@ -49,7 +51,8 @@ _HANDED = LazyPattern(
 """Somebody asks for work on a text that the next line of theirs brings."""
 _TAKEN_BACK = LazyPattern(
     r"(?:[\W_]|哈|嘿|啊|呃|哎呀?|不是|其实|好啦|刚才|我)*+(?:开个?玩笑(?!了)|骗[你到]|逗你|假的|(?:说|打|发|写)错|不是真的|[瞎乱]说的|编的|发错)"
-    r"|\W*(?:(?:ha)+|lol|ok|no|sorry|oops|nah|i['’]?m|just|i was|but)*(?:\W|\b(?:i['’]?m|just|i was|only)\b)*\b(?:kidding|joking|jk|wrong (?:chat|person|window|group)|scratch that"
+    r"|\W*(?:(?:ha)+|lol|ok|no|sorry|oops|nah|i['’]?m|just|i was|but)*(?:\W|\b(?:i['’]?m|just|i was"
+    r"|only)\b)*\b(?:kidding|joking|jk|wrong (?:chat|person|window|group)|scratch that"
     r"|i made that up|that was a joke|not really|typo)\b"
 )
 """Somebody takes back what they said last."""

@@ -187,7 +187,8 @@ def is_own_task(sentence: str) -> bool:
         return True
     mine = _MINE.search(folded) and _DUTY.search(folded) and not _ELSE.match(folded) and not _PAST.search(folded)
     return bool(mine) and not (
-        s.UNSURE.search(folded) or doubting.ASKING.search(folded) or s.QUESTION.search(folded) or _AGAIN.search(folded) or _NO_NEED.search(folded)
+        s.UNSURE.search(folded) or doubting.ASKING.search(folded)
+        or s.QUESTION.search(folded) or _AGAIN.search(folded) or _NO_NEED.search(folded)
         or _OVER_ZH.search(folded) or _OVER_EN.search(folded)
     )  # fmt: skip
 
