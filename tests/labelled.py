@@ -17,7 +17,7 @@ _LINE = re.compile(r"(?P<who>[^:]{1,20}?)(?P<passed>>>)?: (?P<said>.*)")
 
 @dataclass(frozen=True)
 class Label:
-    """Words of a line that are to be kept, as a memory of that kind or as a "task"; else they may be."""
+    """Words of a line that are to be kept, as a memory of that kind (a/b: of either) or a "task"; else they may be."""
 
     event_id: int
     kind: str
@@ -101,7 +101,7 @@ def score(session: Session, digest: Digest, statements: Score, tasks: Score) -> 
     kept += [(tasks, task.event_ids, "task", task.text) for task in digest.commitments]
     hit: set[Label] = set()
     for tally, events, kind, text in kept:
-        same = [label for label in session.labels if label.event_id in events and label.kind == kind]
+        same = [label for label in session.labels if label.event_id in events and kind in label.kind.split("/")]
         fits = [label for label in same if _fits(label.words, text)]
         hit.update(fits)
         tally.kept += 1

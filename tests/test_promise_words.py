@@ -37,6 +37,13 @@ def test_what_is_read_as_a_promise_is_one_in_three_scripts() -> None:
     assert [(text, made) for _, text, want, made in right if made[0][0] != want] == []
 
 
+def test_promises_in_ordinary_messages_are_read_as_such() -> None:
+    labelled = [(label, text, promises(read(text, NAMES))) for label, text, _ in sayings("fresh_promises.tsv")]
+    assert [text for label, text, made in labelled if label == "N" and made] == []
+    assert sum(label == "P" and bool(made) for label, _, made in labelled) >= 0.95 * 40
+    assert len(labelled) == 120
+
+
 def test_what_is_read_as_an_outcome_is_one() -> None:
     for label, text, about in sayings("outcomes.tsv"):
         found = outcomes(read(text, NAMES))

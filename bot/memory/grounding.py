@@ -61,6 +61,13 @@ _REPORTS = LazyPattern(
     r"|\b(?:talked|spoke|chatted|asked|told|complained|shared|discussed|mentioned)\b"
 )
 """Says of a talk what it was about, where other words may stand than were said."""
+_ABOUT = LazyPattern(r"\b(?:talked|spoke|chatted|complained|asked|told \w+) about\b|\b(?:discussed|mentioned|shared)\b")
+_CLAIMS = LazyPattern(
+    r"\b(?:is|was|are|were|has|had|will|lives?|lived|works?|worked|owes?|wants?|owns?|killed|stole)\b(?! (?:stress"
+    r"|plans))"
+)
+"""An English report may name what it was about in words that nobody said, but tell nothing of it."""
+_PROPER = re.compile(r"\b[A-Z]\w*")
 _LATIN = re.compile(r"[a-z]{3,}")
 _SCAFFOLD = LazyPattern(
     "聊了|聊到|聊|谈到|谈了|谈|提到|说了|说到|讨论了?|用户|大家|关于|以及|还有|和|最近|今天|分享了?|表示|计划|打算|有点|有些"
@@ -161,13 +168,18 @@ def sums_up(summary: str, told: Told, names: str) -> bool:
     there = terms(heard)
     said = terms(_SCAFFOLD.sub(" ", fold(summary))) - (terms(names) - there)
     figures = all(figure in heard for figure in _FIGURE.findall(fold(summary)))
-    return figures and (len(said & there) >= SUMMED * len(said) or _reports(fold(summary), heard, fold(names)))
+    return figures and (len(said & there) >= SUMMED * len(said) or _reports(summary, heard, fold(names)))
 
 
-def _reports(summary: str, heard: str, names: str) -> bool:
-    rest = _SCAFFOLD.sub(" ", summary)
+def _reports(written: str, heard: str, names: str) -> bool:
+    summary = fold(written)
+    strange = {word for word in _LATIN.findall(_SCAFFOLD.sub(" ", summary)) if word not in heard + names}
+    if strange and (_CLAIMS.search(summary) or not _ABOUT.search(summary)):
+        return False
     named = any(name in summary for name in names.split())
-    return named and bool(_REPORTS.search(summary)) and all(word in heard + names for word in _LATIN.findall(rest))
+    return (
+        named and bool(_REPORTS.search(summary)) and not any(fold(word) in strange for word in _PROPER.findall(written))
+    )
 
 
 def named_days(text: str, told: Told, tz: tzinfo) -> bool:

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from bot.memory import doubting
 from bot.memory import statements as s
 from bot.memory.minutes import DigestLine
 from bot.memory.telling import ADDRESSED, SENTENCE, TEXT_CHARS, clauses_of, one_row
@@ -50,8 +51,10 @@ _ZH = LazyPattern(
     "|我(?:向[^,]{1,6})?(?:保证|承诺|发誓)(?:了|过)?(?=...)"
     f"|(?:{_WHEN}{{1,3}} ?)?我(?:{_WHEN}|{_ADVERB})*(?:必须|务必|一定要|得(?![了到过意知罪奖分出第])|需要|要记得|记得要)(?:{_WHEN}|{_ADVERB})*"
     f"{_NO_TASK}{_DO}"
+    f"|{_WHEN}{{1,2}} ?(?:还|又|也|就)*(?:得|(?<=[还又])要)(?![了到过意知罪奖分出第]){_NO_TASK}(?:{_DO}|陪(?!你)|上[课班]|开会|见)(?!.*[喔哦呀吧哈啊]$)"
     f"|(?:{_WHEN}{{1,3}} ?)?我(?:{_WHEN}|{_ADVERB})*要(?:{_WHEN}|{_ADVERB})*{_HANDOVER}(?<=.....)"
     f"|(?:{_WHEN}{{1,3}} ?我|我{_WHEN}{{1,3}})(?:再|就|一定|会|来|去)*{_HANDOVER}(?!了|过|完了)"
+    "|我(?:来)?负责(?!任)[^,你]{2,10}$"
     f"|我(?:一定)?会(?:{_WHEN}){{1,3}}(?:{_ADVERB})*(?:到(?!处|底)|{_DO})"
     f"|我(?:今天|现在|到现在|都|也|这周)*还没有?(?:来得及)?(?:去)?(?:交|写|买|做|付|还|取|订|回(?!过?神|家)|洗|准备|办|续|报名|复习"
     "|打扫|收拾|改|发|寄|缴|填|签|退|约|背)"
@@ -62,7 +65,8 @@ _TIMED = LazyPattern(_WHEN)
 _EN_DO_NOT = (
     "(?!(?:be|go to (?:bed|sleep)|sleep|say|admit|know|ask|think|tell you|run|leave|confess|agree|see|wait|stop|wonder"
     "|go"
-    r"|say|mention|laugh|pee|disagree|hear|believe|understand|rest|eat|relax|vent|talk|chat)\b(?! (?:to )?the | my ))"
+    r"|say|mention|laugh|pee|disagree|hear|believe|understand|rest|eat|relax|vent|talk|chat)\b"
+    r"(?! (?:to |with )?(?:the|my|our) ))"
 )
 _EN_DEED = (
     "(?:bring|send|finish|submit|pay|call|e-?mail|return|fix|book|buy|write|pick (?:[a-z]+ )?up|drop off|give|mail"
@@ -78,7 +82,10 @@ _EN_MY = "(?:report|essay|paper|thesis|homework|assignment|tax(?:es)?|rent|bill|
 _EN = LazyPattern(
     "(?:"
     rf"i (?:also |still |really |just |definitely )*(?:need to|have to|must|gotta|got to|have got to) "
-    rf"{_EN_DO_NOT}[a-z]{{2,}}"
+    rf"(?:remember to )?{_EN_DO_NOT}[a-z]{{2,}}"
+    rf"|(?:(?:also|still|just) )*(?:need to|have to|must|gotta|got to) (?:remember to )?{_EN_DO_NOT}{_EN_DEED}\b"
+    r"|i(?:['’]ll| will) (?:bring|bake|cook|host|order|pay for|pick up|handle|book|reserve|make"
+    r" (?!it|sure|do\b|a (?:note|mess|fool|difference|deal|call)|you|fun|sense|up)) ?(?!it|that|this|them|you)\w{3,}"
     rf"|i['’]ve (?:still |also )?got to {_EN_DO_NOT}[a-z]{{2,}}"
     r"|i(?:['’]ve| have)? (?:just |also )?promised? (?:to |(?:my |the )?\w+(?: \w+)? (?:to|that|i)\b|that |i\b)"
     rf"|(?=.*(?:{s.EN_TIME}|\b(?:by|before|until) ))i(?:['’]ll| will) (?:definitely |also |surely )?{_EN_DEED}\b"
@@ -180,7 +187,8 @@ def is_own_task(sentence: str) -> bool:
         return True
     mine = _MINE.search(folded) and _DUTY.search(folded) and not _ELSE.match(folded) and not _PAST.search(folded)
     return bool(mine) and not (
-        s.UNSURE.search(folded) or s.QUESTION.search(folded) or _AGAIN.search(folded) or _NO_NEED.search(folded)
+        s.UNSURE.search(folded) or doubting.ASKING.search(folded)
+        or s.QUESTION.search(folded) or _AGAIN.search(folded) or _NO_NEED.search(folded)
         or _OVER_ZH.search(folded) or _OVER_EN.search(folded)
     )  # fmt: skip
 
@@ -212,7 +220,7 @@ def signs(text: str) -> frozenset[str]:
 def _settle(mine: list[_Open], said: str) -> None:
     """End what a person's later words say is done or off."""
     over = _OVER_ZH.search(said) or _OVER_EN.search(said)
-    if not mine or not over or s.UNSURE.search(said) or s.QUESTION.search(said):
+    if not mine or not over or s.UNSURE.search(said) or doubting.ASKING.search(said) or s.QUESTION.search(said):
         return
     if _ALL_OVER.fullmatch(said):
         mine.pop()
@@ -256,7 +264,7 @@ def _tasks(sentence: str, end: str) -> Iterator[str]:
     if "?" in fold(end) or len(folded) > 2 * TEXT_CHARS or _AGAIN.search(folded):
         return
     plain = _CONDITIONAL.sub(" ", folded) if "promise" in folded else folded
-    if s.UNSURE.search(plain) or s.INSTRUCTION.search(folded):
+    if s.UNSURE.search(plain) or doubting.ASKING.search(plain) or s.INSTRUCTION.search(folded):
         return
     clauses = clauses_of(sentence)
     for number, clause in enumerate(clauses):

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
+from bot.memory import doubting, owning_en, owning_zh
 from bot.memory import statements as s
 from bot.text.clean import clean
 from bot.text.clip import clip
@@ -21,10 +22,24 @@ _KINDS: tuple[tuple[MemoryKind, LazyPattern], ...] = (
     ("knowledge", s.KNOWLEDGE),
     ("emotion", s.EMOTION),
     ("event", s.EVENT),
+    ("identity", owning_zh.IDENTITY),
+    ("identity", owning_en.IDENTITY),
+    ("emotion", owning_zh.EMOTION),
+    ("emotion", owning_en.EMOTION),
+    ("event", owning_zh.EVENT),
+    ("event", owning_en.EVENT),
+    ("knowledge", owning_zh.KNOWLEDGE),
+    ("knowledge", owning_en.KNOWLEDGE),
+    ("knowledge", owning_en.OPEN_KNOWLEDGE),
+    ("event", owning_en.OPEN_EVENT),
+    ("event", owning_zh.OPEN_EVENT),
     ("emotion", s.ALONE),
+    ("emotion", owning_zh.ALONE),
 )
 SENTENCE = re.compile(r"((?:[^。！？!?\n；;….]|\.(?!\s|$))+)([。！？!?；;….]*)")
 _CLAUSE_END = re.compile(r"(?<!\d)[,，]|[,，](?!\d)| (?=(?:and|but|so) (?:i|my)\b)", re.IGNORECASE)
+_SPACED = re.compile(r"(?<=[一-鿿]{4}) (?=[一-鿿])")
+"""A space that stands for a comma."""
 ADDRESSED = re.compile(r"[^\s:：,，]{1,30}[:：] ")
 
 
@@ -70,29 +85,38 @@ def _sentences(words: str) -> Iterator[tuple[str, str]]:
 
 def _read(sentence: str, end: str) -> Iterator[Statement]:
     folded = fold(sentence).strip()
-    asked = "?" in fold(end)
-    clauses = clauses_of(sentence)
+    asked = "?" in fold(end) and not doubting.NO_QUESTION.search(folded)
+    clauses = clauses_of(_SPACED.sub(",", sentence))
     if asked and len(clauses) > 1 and s.TAGGED_ON.match(fold(clauses[-1]).strip(" ,")):
         clauses, asked = clauses[:-1], False
         folded = fold("".join(clauses)).strip(" ,")
     if asked or len(folded) > 2 * TEXT_CHARS:
         return
-    if s.UNSURE.search(folded) or s.INSTRUCTION.search(folded) or s.MACHINES.search(folded):
+    if s.UNSURE.search(folded) or s.INSTRUCTION.search(folded):
         return
+    machines, unlucky = s.MACHINES.search(folded) is not None, doubting.UNLUCKY.search(folded) is not None
     pending: Statement | None = None
-    for clause in clauses:
-        found = _statement(clause, alone=len(clauses) == 1)
+    for number, clause in enumerate(clauses):
+        asking = doubting.ASKING.search(fold(clause)) is not None
+        found = None if asking else _statement(clause, alone=not number)
+        if found and ((machines and found.kind != "identity") or (unlucky and _pleased(found))):
+            continue
         if found:
             if pending:
                 yield _finished(pending)
             pending = found
-        elif pending and s.SECOND_PERSON.search(fold(clause)):
+        elif pending and (asking or s.SECOND_PERSON.search(fold(clause))):
             yield _finished(pending)
             pending = None
         elif pending:
             pending = Statement(pending.kind, pending.text + clause, pending.emotion, pending.value)
     if pending:
         yield _finished(pending)
+
+
+def _pleased(found: Statement) -> bool:
+    """Whether it says that its speaker likes something: beside misfortune that is hardly meant."""
+    return found.value > 0 or doubting.PLEASED.search(fold(found.text)) is not None
 
 
 def clauses_of(sentence: str) -> list[str]:
@@ -106,7 +130,7 @@ def _statement(clause: str, alone: bool) -> Statement | None:
     folded, origin = fold_mapped(clause)
     lead = s.LEAD.match(folded)
     start = lead.end() if lead else 0
-    for kind, pattern in _KINDS if alone else _KINDS[:-1]:
+    for kind, pattern in _KINDS if alone else _KINDS[:-2]:
         match = pattern.match(folded, start)
         if not match:
             continue
