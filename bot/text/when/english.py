@@ -9,7 +9,7 @@ from bot.text.when.numbers import EN, EN_HOUR, count_en
 from bot.types.duration import HOUR_MS, MINUTE_MS
 
 _DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-_WD = r"(?:mon(?:day)?|tues?(?:day)?|wed(?:nesday)?|thu(?:rs?(?:day)?)?|fri(?:day)?|sat(?:urday)?|sun(?:day)?)"
+WD = r"(?:mon(?:day)?|tues?(?:day)?|wed(?:nesday)?|thu(?:rs?(?:day)?)?|fri(?:day)?|sat(?:urday)?|sun(?:day)?)"
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _MON = (
     r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
@@ -20,7 +20,7 @@ _FEASTS = {"new year's eve": (12, 31), "new years eve": (12, 31), "new year's da
            "xmas": (12, 25), "halloween": (10, 31), "valentine's day": (2, 14), "valentines day": (2, 14)}  # fmt: skip
 
 _VAGUE = LazyPattern(
-    r"\b(?:in a (?:while|bit|moment|few|couple)\b(?: of)?(?: more)?(?: (?:minutes|hours|days|weeks|mins))?"
+    r"(?a)\b(?:in a (?:while|bit|moment|few|couple)\b(?: of)?(?: more)?(?: (?:minutes|hours|days|weeks|mins))?"
     r"|in (?:some|several|a few|a couple of) (?:minutes|hours|days|weeks|time)|sometime|some day|someday"
     r"|eventually|soon"
     r"|(?<!hours )(?<!minutes )(?<!days )(?<!weeks )(?<!hour )(?<!minute )(?<!mins )(?<!week )(?<!day )later"
@@ -28,82 +28,93 @@ _VAGUE = LazyPattern(
     r"end of (?:the )?(?:month|"
     r"year|week|day)|(?:this|next|the|on) weekend|(?:half|fortnightly))\b(?! (?:past|an? |hour))"
 )
-_OVER = LazyPattern(r"\b(?:yesterday|last (?:night|week|month|year|" + _WD + r")|ago)\b")
+_OVER = LazyPattern(r"(?a)\b(?:yesterday|last (?:night|week|month|year|" + WD + r")|ago)\b")
 _UNIT = r"(?:hours?|hrs?|minutes?|mins?|seconds?|secs?|days?|weeks?|fortnights?|months?|years?)"
 _BODY = rf"(?:half an hour|an? half[- ]hour|{EN}\s?(?:more )?{_UNIT}(?: and a half)?(?:,? (?:and )?{EN} {_UNIT})*)"
-_ONE = LazyPattern(rf"(?P<n>{EN})\s?(?:more )?(?P<unit>{_UNIT})(?P<half> and a half)?")
-_DELAY = LazyPattern(rf"\b(?:in|after) (?P<a>{_BODY})(?: time)?\b|\b(?P<b>{_BODY}) (?:from now|later)\b")
-_LEAD = LazyPattern(rf"\b(?P<a>{_BODY}) (?:before|ahead of|prior to|early|in advance)\b")
+_ONE = LazyPattern(rf"(?a)(?P<n>{EN})\s?(?:more )?(?P<unit>{_UNIT})(?P<half> and a half)?")
+_DELAY = LazyPattern(rf"(?a)\b(?:in|after) (?P<a>{_BODY})(?: time)?\b|\b(?P<b>{_BODY}) (?:from now|later)\b")
+_LEAD = LazyPattern(rf"(?a)\b(?P<a>{_BODY}) (?:before|ahead of|prior to|early|in advance)\b")
 _MS = {"h": HOUR_MS, "mi": MINUTE_MS, "s": 1000}
 
 _EACH = "(?:every|each)"
 _EVERY_OTHER = LazyPattern(
-    rf"\b{_EACH} (?:other|second|third|few|couple|{EN}) ?(?:{_UNIT}|{_WD}s?)?\b|\b{_EACH} (?:minute|second|quarter)\b"
+    rf"(?a)\b{_EACH} (?:other|second|third|few|couple|{EN}) ?(?:{_UNIT}|{WD}s?)?\b|\b{_EACH} (?:minute|second|quarter)\b"
     r"|\bfortnightly\b|\bbi-?weekly\b"
 )
 _EVERY_WEEK = LazyPattern(
-    rf"\b(?:{_EACH} (?P<a>{_WD}(?:(?:,| and|, and|/| &) (?:{_EACH} )?{_WD})*)|"
+    rf"(?a)\b(?:{_EACH} (?P<a>{WD}(?:(?:,| and|, and|/| &) (?:{_EACH} )?{WD})*)|"
     rf"(?:on )?(?P<b>(?:mon|tues|wednes|thurs|fri"
     rf"|satur|sun)days(?:(?: and|,) (?:mon|tues|wednes|thurs|fri|satur|sun)days)*))\b"
 )
-_EVERY_WORKDAY = LazyPattern(rf"\b(?:{_EACH} (?:weekday|workday|work day|working day)|(?:on )?(?:weekdays|workdays))\b")
-_EVERY_WEEKEND = LazyPattern(rf"\b(?:{_EACH} weekend|(?:on|at) weekends)\b")
+_EVERY_WORKDAY = LazyPattern(
+    rf"(?a)\b(?:{_EACH} (?:weekday|workday|work day|working day)|(?:on )?(?:weekdays|workdays))\b"
+)
+_EVERY_WEEKEND = LazyPattern(rf"(?a)\b(?:{_EACH} weekend|(?:on|at) weekends)\b")
 _EVERY_LAST = LazyPattern(
-    rf"\b(?:on )?(?:the )?last day of (?:{_EACH}) month\b|\b{_EACH} last day of the month\b"
+    rf"(?a)\b(?:on )?(?:the )?last day of (?:{_EACH}) month\b|\b{_EACH} last day of the month\b"
     rf"|\b{_EACH} month on the last day\b"
 )
 _EVERY_MONTH = LazyPattern(
-    rf"\b(?:{_EACH} month on the (?P<a>\d{{1,2}})(?:st|nd|rd|th)?|(?:on )?the (?P<b>\d{{1,2}})(?:st|nd|rd|th) of "
+    rf"(?a)\b(?:{_EACH} month on the (?P<a>\d{{1,2}})(?:st|nd|rd|th)?|(?:on )?the (?P<b>\d{{1,2}})(?:st|nd|rd|th) of "
     rf"{_EACH} month|monthly on the (?P<c>\d{{1,2}})(?:st|nd|rd|th)?"
     rf"|{_EACH} (?P<e>\d{{1,2}})(?:st|nd|rd|th) of the month)\b"
 )
 _EVERY_YEAR = LazyPattern(
-    rf"\b(?:{_EACH} year on |{_EACH} |yearly on |annually on )(?P<mon>{_MON}) (?P<d>\d{{1,2}})(?:st|nd|rd|th)?\b"
+    rf"(?a)\b(?:{_EACH} year on |{_EACH} |yearly on |annually on )(?P<mon>{_MON}) (?P<d>\d{{1,2}})(?:st|nd|rd|th)?\b"
 )
-_EVERY_DAY = LazyPattern(rf"\b(?:{_EACH} ?day|daily|{_EACH} (?P<half>morning|afternoon|evening|night))\b")
-_EVERY_HOUR = LazyPattern(rf"\b(?:{_EACH} hour|hourly)\b")
-_NO_DAY = LazyPattern(rf"\b(?:weekly|monthly|yearly|annually|{_EACH} (?:week|month|year))\b")
-_BOUNDED = LazyPattern(r"\b(?:until|till|starting|beginning|for the next|for \d+ (?:days|weeks))\b")
+_EVERY_DAY = LazyPattern(rf"(?a)\b(?:{_EACH} ?day|daily|{_EACH} (?P<half>morning|afternoon|evening|night))\b")
+_EVERY_HOUR = LazyPattern(rf"(?a)\b(?:{_EACH} hour|hourly)\b")
+_NO_DAY = LazyPattern(rf"(?a)\b(?:weekly|monthly|yearly|annually|{_EACH} (?:week|month|year))\b")
+_BOUNDED = LazyPattern(r"(?a)\b(?:until|till|starting|beginning|for the next|for \d+ (?:days|weeks))\b")
 
 _NEAR = LazyPattern(
-    r"\b(?:the )?(?P<after>day after tomorrow)\b|\b(?P<tomorrow>tomorrow|tmrw?|tmw|tomorow|2morrow)\b"
+    r"(?a)\b(?:the )?(?P<after>day after tomorrow)\b|\b(?P<tomorrow>tomorrow|tmrw?|tmw|tomorow|2morrow)\b"
     r"|\b(?P<tonight>tonight)\b|\b(?P<today>today|this (?=morning|afternoon|evening))\b"
 )
-_WEEKDAY = LazyPattern(rf"\b(?:on )?(?:(?P<which>this|next|coming|this coming) )?(?P<day>{_WD})(?P<week> week)?\b(?!')")
-_ATTRIBUTE = LazyPattern(rf"\b(?:the|my|our|your|his|her|their|a) {_WD}\b(?! of)")
-_WEEKS = LazyPattern(r"\b(?:next|this) (?:week|month|year)\b")
-_ISO = LazyPattern(r"(?<!\d)(?P<y>\d{4})[-/](?P<m>\d{1,2})[-/](?P<d>\d{1,2})(?!\d)")
-_SLASH = LazyPattern(r"(?<![\d/:.])(?:on )?(?P<a>\d{1,2})/(?P<b>\d{1,2})(?:/(?P<y>\d{4}))?(?![\d/])")
+_WEEKDAY = LazyPattern(
+    rf"(?a)\b(?:on )?(?:(?P<which>this|next|coming|this coming) )?(?P<day>{WD})(?P<week> week)?\b(?!')"
+)
+_ATTRIBUTE = LazyPattern(rf"(?a)\b(?:the|my|our|your|his|her|their|a) {WD}\b(?! of)")
+_WEEKS = LazyPattern(r"(?a)\b(?:next|this) (?:week|month|year)\b")
+_ISO = LazyPattern(r"(?a)(?<!\d)(?P<y>\d{4})[-/](?P<m>\d{1,2})[-/](?P<d>\d{1,2})(?!\d)")
+_SLASH = LazyPattern(r"(?a)(?<![\d/:.])(?:on )?(?P<a>\d{1,2})/(?P<b>\d{1,2})(?:/(?P<y>\d{4}))?(?![\d/])")
 _MONTH_DAY = LazyPattern(
-    rf"\b(?:on )?(?:(?P<mon>{_MON}) (?:the )?(?P<d>\d{{1,2}})(?:st|nd|rd|th)?(?!\d|:| ?[ap]\.?m)"
+    rf"(?a)\b(?:on )?(?:(?P<mon>{_MON}) (?:the )?(?P<d>\d{{1,2}})(?:st|nd|rd|th)?(?!\d|:| ?[ap]\.?m)"
     rf"|(?:the )?(?P<d2>\d{{1,2}})(?:st|nd|rd|th)?(?: of)? (?P<mon2>{_MON}))(?:,? (?P<y>\d{{4}}))?\b"
 )
-_LAST = LazyPattern(r"\b(?:on )?the last day of (?P<next>the|this|next) month\b")
-_NUMBER = LazyPattern(r"\b(?:on )?the (?P<n>\d{1,2})(?:st|nd|rd|th)\b")
-_FEAST = LazyPattern(r"\b(?:on )?(?P<feast>" + "|".join(_FEASTS) + r")\b")
+_LAST = LazyPattern(r"(?a)\b(?:on )?the last day of (?P<next>the|this|next) month\b")
+_NUMBER = LazyPattern(r"(?a)\b(?:on )?the (?P<n>\d{1,2})(?:st|nd|rd|th)\b")
+_FROM = LazyPattern(
+    rf"(?a)\b(?P<n>{EN}) (?P<unit>days?|weeks?|fortnights?) (?:from|after) (?:(?P<near>today|tomorrow)"
+    rf"|(?:on )?(?:(?P<which>this|next|coming|this coming) )?(?P<day>{WD}))\b"
+)
+"""A week from Friday."""
+_AFTER = LazyPattern(r"(?a)\b(?:on )?the day (?P<way>after|before) (?P<feast>" + "|".join(_FEASTS) + r")\b")
+_SAME = LazyPattern(r"(?a)\b(?:at )?(?:this|the same|same) time (?P<day>tomorrow|next week)\b")
+_FEAST = LazyPattern(r"(?a)\b(?:on )?(?P<feast>" + "|".join(_FEASTS) + r")\b")
 
 _AMPM = r"\s?(?P<ap>[ap])\.?m\b\.?"
-_WITH = LazyPattern(rf"(?:\b(?:at|@|for|around|about) ?)?(?<![\d:])(?P<h>\d{{1,2}})(?:[:.](?P<m>\d{{2}}))?{_AMPM}")
+_WITH = LazyPattern(rf"(?a)(?:\b(?:at|@|for|around|about) ?)?(?<![\d:])(?P<h>\d{{1,2}})(?:[:.](?P<m>\d{{2}}))?{_AMPM}")
 _HALF_PAST = LazyPattern(
-    rf"(?:\bat )?\b(?P<what>half|(?:a )?quarter|\d{{1,2}}|five|ten|twenty(?:[- ]five)?)(?: minutes?)? "
+    rf"(?a)(?:\bat )?\b(?P<what>half|(?:a )?quarter|\d{{1,2}}|five|ten|twenty(?:[- ]five)?)(?: minutes?)? "
     rf"(?P<way>past|after|to|till|of) (?P<h>\d{{1,2}}|{EN_HOUR})\b(?:{_AMPM})?"
 )
 _WORD = LazyPattern(
-    rf"\b(?:at|for|around|by) (?P<h>{EN_HOUR})(?: (?P<m>o'clock|thirty|fifteen|forty[- ]five|ten|twenty))?"
+    rf"(?a)\b(?:at|for|around|by) (?P<h>{EN_HOUR})(?: (?P<m>o'clock|thirty|fifteen|forty[- ]five|ten|twenty))?"
     rf"(?:{_AMPM})?\b|\b(?P<h2>{EN_HOUR}) o'clock(?:{_AMPM})?"
     .replace("(?P<ap>", "(?:", 1).replace("(?P<ap>", "(?P<ap2>", 1)
 )  # fmt: skip
-_OCLOCK = LazyPattern(r"\b(?:at )?(?P<h>\d{1,2}) ?o'?clock\b")
-_COLON = LazyPattern(r"(?:\b(?:at|@|for|around) )?(?<![\d:./-])(?P<h>\d{1,2}):(?P<m>\d{2})(?![\d:])")
-_AT = LazyPattern(r"(?:\b(?:at|around)|@) ?(?P<h>\d{1,2})(?![\d:./%]|\s?(?:st|nd|rd|th|people|euros?|dollars?)\b)")
-_NAMED = LazyPattern(r"\b(?:at |by )?(?P<name>noon|midday|midnight|noontime)\b")
+_OCLOCK = LazyPattern(r"(?a)\b(?:at )?(?P<h>\d{1,2}) ?o'?clock\b")
+_COLON = LazyPattern(r"(?a)(?:\b(?:at|@|for|around) )?(?<![\d:./-])(?P<h>\d{1,2}):(?P<m>\d{2})(?![\d:])")
+_AT = LazyPattern(r"(?a)(?:\b(?:at|around)|@) ?(?P<h>\d{1,2})(?![\d:./%]|\s?(?:st|nd|rd|th|people|euros?|dollars?)\b)")
+_NAMED = LazyPattern(r"(?a)\b(?:at |by )?(?P<name>noon|midday|midnight|noontime)\b")
 _HALVES: tuple[tuple[LazyPattern, Half], ...] = (
-    (LazyPattern(r"\b(?:in the )?morning\b"), "morning"), (LazyPattern(r"\b(?:in the )?afternoon\b"), "afternoon"),
-    (LazyPattern(r"\b(?:in the )?evening\b"), "pm"), (LazyPattern(r"\b(?:(?:at |in the )?night|tonight)\b"), "night"),
-    (LazyPattern(r"^ *a\.?m\.? *$"), "am"), (LazyPattern(r"^ *p\.?m\.? *$"), "pm"),
+    (LazyPattern(r"(?a)\b(?:in the )?morning\b"), "morning"), (LazyPattern(r"(?a)\b(?:in the )?afternoon\b"), "afternoon"),
+    (LazyPattern(r"(?a)\b(?:in the )?evening\b"), "pm"), (LazyPattern(r"(?a)\b(?:(?:at |in the )?night|tonight)\b"), "night"),
+    (LazyPattern(r"(?a)^ *a\.?m\.? *$"), "am"), (LazyPattern(r"(?a)^ *p\.?m\.? *$"), "pm"),
 )  # fmt: skip
-_OR = LazyPattern(r"\b\d{1,2} or (?=\d)|\bbetween\b|" + TAKEN + r" (?:or|to|-|until|till) " + TAKEN)
-_BEFORE = LazyPattern(r"\b(?:before|by|until|till|no later than) " + TAKEN)
+_OR = LazyPattern(r"(?a)\b\d{1,2} or (?=\d)|\bbetween\b|" + TAKEN + r" (?:or|to|-|until|till) " + TAKEN)
+_BEFORE = LazyPattern(r"(?a)\b(?:before|by|until|till|no later than) " + TAKEN)
 
 
 def read(reading: Reading) -> None:
@@ -117,6 +128,7 @@ def read(reading: Reading) -> None:
     if reading.take(_OVER):
         reading.doubt("past")
     _every(reading)
+    _counted(reading)
     _durations(reading)
     _days(reading)
     _clocks(reading)
@@ -171,7 +183,7 @@ def _half_of(word: str) -> Half:
 
 
 def _is_day(word: str) -> bool:
-    return re.fullmatch(_WD, word.removesuffix("s") if word.endswith("days") else word) is not None
+    return re.fullmatch(WD, word.removesuffix("s") if word.endswith("days") else word) is not None
 
 
 def _weekday(word: str) -> int:
@@ -185,6 +197,8 @@ def _month(word: str) -> int:
 def _durations(reading: Reading) -> None:
     for match in reading.take(_LEAD):
         reading.parts = replace(reading.parts, lead=_delay(match["a"]))
+    for match in reading.take(_SAME):
+        reading.parts = replace(reading.parts, delay=Delay(days=1 if match["day"] == "tomorrow" else 7))
     for match in reading.take(_DELAY):
         if reading.parts.delay is not None:
             reading.doubt("several")
@@ -222,7 +236,7 @@ def _days(reading: Reading) -> None:
         reading.name_day(Day("last", off=int(match["next"] == "next")))
     for match in reading.take(_FEAST):
         month, number = _FEASTS[match["feast"]]
-        reading.name_day(Day("date", number, month=month))
+        reading.name_day(Day("feast", number, month=month))
     for match in reading.take(_NUMBER):
         reading.name_day(Day("number", int(match["n"])))
     if reading.take(_WEEKS):
@@ -239,6 +253,21 @@ def _days(reading: Reading) -> None:
             reading.halves.append("night")
 
 
+def _counted(reading: Reading) -> None:
+    """Days that are counted from another one."""
+    for match in reading.take(_FROM):
+        plus = int(count_en(match["n"]) * {"d": 1, "w": 7, "f": 14}[match["unit"][0]])
+        if match["near"]:
+            reading.name_day(Day("near", plus + (match["near"] == "tomorrow")))
+            continue
+        weekday = _weekday(match["day"])
+        base = Day("next", weekday=weekday) if match["which"] == "next" else Day("weekday", weekday=weekday)
+        reading.name_day(replace(base, plus=plus))
+    for match in reading.take(_AFTER):
+        month, number = _FEASTS[match["feast"]]
+        reading.name_day(Day("feast", number, month=month, plus=1 if match["way"] == "after" else -1))
+
+
 def _clocks(reading: Reading) -> None:
     for match in reading.take(_HALF_PAST):
         minutes = {"half": 30, "quarter": 15, "a quarter": 15}.get(match["what"]) or int(count_en(match["what"]))
@@ -247,6 +276,8 @@ def _clocks(reading: Reading) -> None:
             hour, minutes = (hour - 1) or 12, 60 - minutes
         reading.name_clock(Clock(hour, minutes), _ampm(match["ap"]))
     for match in reading.take(_WITH):
+        if int(match["h"]) > 12:
+            reading.doubt("none_such")
         reading.name_clock(Clock(int(match["h"]), int(match["m"] or 0)), _ampm(match["ap"]))
     for match in reading.take(_WORD):
         hour, more = int(count_en(match["h"] or match["h2"])), match["m"] or ""
