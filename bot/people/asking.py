@@ -56,8 +56,10 @@ _NOT_ZH = re.compile(
 )
 _NO_ZH = re.compile(r"(?:不用|不要|不必|别|甭|无需|不需要|用不着)(?:再)?$")
 _NO_EN = re.compile(r"(?:don't|dont|do not|never|no need to|you needn't|stop|stop to|no longer)$")
+_VERB = re.compile("的|[开去交打吃看上接取拿买做考面还跟参起出坐赶缴领约拜复回寄]")
+_TIME_EN = re.compile(r"\b(?:weeks?|months?|years?|days?|next|after|before|last|first|second|third|half|quarter|other|eve|of|or|\d+)\b")
 _TIMELIKE = re.compile(
-    r"(?:[0-9零一二三四五六七八九十两半点时分秒刻钟周月年天日号早中晚午上下前后内外间之过到起第个末底初旬约近许多几来整期历节都]|星期|礼拜|左右|随便|可以|什么|[ap]m)+"
+    r"(?:[0-9零一二三四五六七八九十两半点时分秒刻钟周月年天日号早中晚午上下前后内外间之过到起第个末底初旬约近许多几来整期历节都季度未接最民国]|星期|礼拜|左右|随便|可以|什么|[ap]m)+"
 )
 """What belongs to a time that was not understood as a whole: it is asked, not passed over."""
 _TOLD = re.compile("[说讲]|告诉|答应|表示|(?<![开聚约宴机舞晚年班社体])会[在于]?$")
@@ -67,6 +69,7 @@ _AFTER_EN = re.compile(
     r"(?:again )?(?:what|who|whom|where|when(?! (?:i|we|you|the|it|he|she|they|my)\b)|how|why|which|whether|of)\b"
 )
 _JOINS = re.compile(f"{TAKEN}(?:或者?|还是|和|跟|与|及|到|至|之前|以前|之间|前|or|and|to|-|~)(?={TAKEN}|$|\\s*$)")
+
 _CANCEL_ZH = re.compile(
     r"^(?:取消|删掉|删除|删了|去掉|关掉|关了)(?:一下)?(?:那个|这个|我的|刚才的|刚才那个|那条|这条|第)?(?P<a>.{0,60}?)(?:的)?(?:提醒|闹钟|闹铃)(?:吧|了|一下)?$"
     r"|^把?(?P<b>.{0,60}?)(?:的)?(?:提醒|闹钟|闹铃)(?:给?我?)?(?:取消|删掉|删除|删了|去掉|关掉|关了)(?:掉)?(?:吧|了|一下)?$"
@@ -122,7 +125,8 @@ def asked(text: str, names: tuple[str, ...] = ()) -> Wish | None:
         kept = _parts(folded[:why], first)
         if _complete(kept) or (kept.clock and kept.doubt is None):
             text, folded, origin, parts = unfold(text, origin, 0, why), folded[:why], origin[:why], kept
-    return _wish(text, folded, origin, first, parts, len(found) > 1)
+    more = [each for each in found[1:] if not each["set"]]
+    return _wish(text, folded, origin, first, parts, bool(more))
 
 
 def _unaddressed(text: str, names: tuple[str, ...]) -> str:
@@ -206,14 +210,7 @@ def _wish(
     residue = _residue(before, english)
     if trigger["set"]:
         residue = re.sub("^(?:我?想要?|我要|我需要|i want to|i need to|i'd like to|let's)$", "", residue)
-    own = (
-        residue.startswith("我")
-        and not _TOLD.search(residue)
-        and not trimmed(after)
-        and timed
-        and not english
-        and not trigger["set"]
-    )
+    own = _own(residue, trimmed(after)) and timed and not english and not trigger["set"]
     if residue and not own:
         if english or not timed or not _TIMELIKE.fullmatch(residue):
             return None
@@ -228,7 +225,7 @@ def _wish(
         return None
     if not timed and re.search("吗[?？]?$|\\?$", folded.strip()) and re.search("会|will|would|do ", before):
         return None
-    if more or _both_sides(parts, folded, trigger):
+    if more or _both_sides(parts, folded, trigger) or (english and _loose(blanked[trigger.end() :])):
         parts = _doubted(parts)
     begin, stop = _besides(blanked, start, trigger)
     own_words = trimmed(without(text, blanked, origin, ((0, trigger.end()), (stop, len(folded)))))
@@ -244,6 +241,17 @@ def _wish(
         own_words = trimmed(re.sub(r"^我\s*(?:要|得|还)?\s*|(?:记得|请|麻烦|帮我)$", "", told))
     wakes = bool(trigger["wake"]) or "alarm" in trigger[0] or "闹" in trigger[0]
     return Wish("set", own_words, parts, Manner(wakes=wakes), said_of(text, folded, origin, parts), rest=rest)
+
+
+def _own(residue: str, after: str) -> bool:
+    """我明天下午三点要开会提醒我一下 says the task first; 老板明天会提醒我 tells of somebody else."""
+    return not after and not _TOLD.search(residue) and (residue.startswith("我") or _VERB.match(residue) is not None)
+
+
+def _loose(after: str) -> bool:
+    """Whether words of time were left over in what leads to the task: the week after next on Monday at 9am."""
+    head = re.split(r"\b(?:to|about|that|for)\b", after, maxsplit=1)[0]
+    return _TIME_EN.search(head[: max(head.rfind(TAKEN), 0)].replace(TAKEN, " ")) is not None
 
 
 def _besides(blanked: str, start: int, trigger: re.Match[str]) -> tuple[int, int]:
@@ -266,7 +274,7 @@ def _reminded(before: str) -> bool:
 
 def _both_sides(parts: Parts, folded: str, trigger: re.Match[str]) -> bool:
     """周五提醒我准备下午三点的会 names two times: one of the reminder, one of what it is about."""
-    if trigger["set"]:
+    if trigger["set"] or parts.lead:
         return False
     joined: list[tuple[int, int]] = []
     for begin, end in parts.spans:

@@ -46,7 +46,7 @@ _VAGUE = LazyPattern(
     r"到点|(?:再?过)?(?:好)?几个?(?:分钟|小时|钟头|天|周|星期|月)(?:以后|之后|后)?|半天(?:以后|之后|后)|"
     r"感恩节|母亲节|父亲节|教师节|复活节|农历|阴历|旧历|正月(?:初?[一二三四五六七八九十]{1,3})?|腊月|初[一二三四五六七八九十]|春节|过年|(?:清明|冬至|夏至)节?|(?:\d+|半|[一二三四五六七八九十两]+)个?(?:小时|钟头|分钟|天|周|星期|月)[之以]?内|"
     r"(?:这个?|下个?)?月[初中](?!旬)|[上中下]旬|年[初底]|[^\s,，。]{1,6}?(?<!提)前(?:半|\d+|[一二三四五十两]+)个?(?:小时|钟头|分钟|刻钟|天)|"
-    r"(?:下班|上班|放学|下课|吃完饭?|饭|睡觉?|到家|回家|起床|开会)(?:了|以后|之后|后|的?时候?|以前|之前|前)"
+    r"(?:下班|放学|下课|到家|回家)(?=提醒|[叫喊]我)|(?:下班|上班|放学|下课|吃完饭?|饭|睡觉?|到家|回家|起床|开会)(?:了|以后|之后|后|的?时候?|以前|之前|前)"
 )
 _OVER = LazyPattern(
     r"昨[天日晚早]|前[天晚](?!后)|上+个?(?:周|星期|礼拜|月)[一二三四五六日天]?|去年|刚才|刚刚|"
@@ -98,7 +98,7 @@ _WEEKEND = LazyPattern(rf"(?:这个?|本|下+个?)?{_WEEK}(?:末|六日)")
 _WEEKS = LazyPattern(rf"(?:这个?|本|下+个?){_WEEK}")
 _FULL = LazyPattern(r"(?<!\d)(?P<y>\d{4})[-/.年](?P<m>\d{1,2})[-/.月](?P<d>\d{1,2})(?:[日号]|(?!\d))")
 _DATE = LazyPattern(
-    rf"(?:国历|阳历|公历|新历)?(?P<year>今年|明年|后年|\d{{4}}年)?的?(?P<m>{ZH})月(?:份)?(?P<d>{ZH})[日号]?(?!点|时|:)"
+    rf"(?:国历|阳历|公历|新历)?(?P<year>今年|明年|后年|民国\d{{2,3}}年|\d{{4}}年)?的?(?P<m>{ZH})月(?:份)?(?P<d>{ZH})[日号]?(?!点|时|:)"
 )
 _SLASH = LazyPattern(r"(?<![\d/:.])(?P<m>\d{1,2})/(?P<d>\d{1,2})(?![\d/])")
 _DOTTED = LazyPattern(r"(?<![\d.])\d{1,2}\.\d{1,2}(?!\d|\.|\s?(?:小时|个|元|块|分|am|pm|a\.|p\.|hours?|h\b))")
@@ -125,8 +125,14 @@ _OR = LazyPattern(rf"{TAKEN}\s?(?:或者?|还是|到|至|-|~|不对|不是|改�
 _BEFORE = LazyPattern(rf"(?<={TAKEN})\s*(?:以前|之前|前(?![台面门后往天妻男女]))")
 
 
+_ODD = LazyPattern(rf"(?<!周)(?<!期)(?<!拜)[一二三四五六七八九两][一二三四五六七八九](?=[点个天日分刻周月年小号星礼])")
+"""三四点, 两三天."""
+
+
 def read(reading: Reading) -> None:
     """Take every part of a time that Chinese names."""
+    if _ODD.search(reading.text):
+        reading.doubt("vague")
     read_lunar(reading)
     _unclear(reading)
     _every(reading)
@@ -252,7 +258,7 @@ def _date(match: re.Match[str]) -> Day:
     year = match["year"] or ""
     off = {"今年": 0, "明年": 1, "后年": 2}.get(year)
     return Day(
-        "date", count_zh(match["d"]), month=count_zh(match["m"]), year=int(year[:4]) if year[:4].isdigit() else 0,
+        "date", count_zh(match["d"]), month=count_zh(match["m"]), year=int(year[:4]) if year[:4].isdigit() else 1911 + int(year[2:-1]) if year[:2] == "民国" else 0,
         off=off,
     )  # fmt: skip
 

@@ -4,21 +4,16 @@ import re
 from dataclasses import replace
 
 from bot.text.lazy import LazyPattern
+from bot.text.when.counted import DAYS, FEASTS, WD, read_counted, weekday_of
 from bot.text.when.found import TAKEN, Clock, Day, Delay, Every, Half, Reading
 from bot.text.when.numbers import EN, EN_HOUR, count_en
 from bot.types.duration import HOUR_MS, MINUTE_MS
 
-_DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-WD = r"(?:mon(?:day)?|tues?(?:day)?|wed(?:nesday)?|thu(?:rs?(?:day)?)?|fri(?:day)?|sat(?:urday)?|sun(?:day)?)"
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _MON = (
     r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
     r"|nov(?:ember)?|dec(?:ember)?)\.?"
 )
-_FEASTS = {"new year's eve": (12, 31), "new years eve": (12, 31), "new year's day": (1, 1), "new years day": (1, 1),
-           "christmas eve": (12, 24), "xmas eve": (12, 24), "christmas day": (12, 25), "christmas": (12, 25),
-           "xmas": (12, 25), "halloween": (10, 31), "valentine's day": (2, 14), "valentines day": (2, 14)}  # fmt: skip
-
 _VAGUE = LazyPattern(
     r"(?a)\b(?:in a (?:while|bit|moment|few|couple)\b(?: of)?(?: more)?(?: (?:minutes|hours|days|weeks|mins))?"
     r"|in (?:some|several|a few|a couple of) (?:minutes|hours|days|weeks|time)|sometime|some day|someday"
@@ -33,6 +28,8 @@ _UNIT = r"(?:hours?|hrs?|minutes?|mins?|seconds?|secs?|days?|weeks?|fortnights?|
 _BODY = rf"(?:half an hour|an? half[- ]hour|{EN}\s?(?:more )?{_UNIT}(?: and a half)?(?:,? (?:and )?{EN} {_UNIT})*)"
 _ONE = LazyPattern(rf"(?a)(?P<n>{EN})\s?(?:more )?(?P<unit>{_UNIT})(?P<half> and a half)?")
 _DELAY = LazyPattern(rf"(?a)\b(?:in|after) (?P<a>{_BODY})(?: time)?\b|\b(?P<b>{_BODY}) (?:from now|later)\b")
+_SHORT = LazyPattern(r"(?a)\bin (?:(?P<h>\d{1,2}) ?h(?:rs?)?(?: ?(?P<m>\d{1,3}) ?m(?:in)?)?|(?P<m2>\d{1,3}) ?m)\b")
+"""In 1h30m."""
 _LEAD = LazyPattern(rf"(?a)\b(?P<a>{_BODY}) (?:before|ahead of|prior to|early|in advance)\b")
 _MS = {"h": HOUR_MS, "mi": MINUTE_MS, "s": 1000}
 
@@ -84,14 +81,7 @@ _MONTH_DAY = LazyPattern(
 )
 _LAST = LazyPattern(r"(?a)\b(?:on )?the last day of (?P<next>the|this|next) month\b")
 _NUMBER = LazyPattern(r"(?a)\b(?:on )?the (?P<n>\d{1,2})(?:st|nd|rd|th)\b")
-_FROM = LazyPattern(
-    rf"(?a)\b(?P<n>{EN}) (?P<unit>days?|weeks?|fortnights?) (?:from|after) (?:(?P<near>today|tomorrow)"
-    rf"|(?:on )?(?:(?P<which>this|next|coming|this coming) )?(?P<day>{WD}))\b"
-)
-"""A week from Friday."""
-_AFTER = LazyPattern(r"(?a)\b(?:on )?the day (?P<way>after|before) (?P<feast>" + "|".join(_FEASTS) + r")\b")
-_SAME = LazyPattern(r"(?a)\b(?:at )?(?:this|the same|same) time (?P<day>tomorrow|next week)\b")
-_FEAST = LazyPattern(r"(?a)\b(?:on )?(?P<feast>" + "|".join(_FEASTS) + r")\b")
+_FEAST = LazyPattern(r"(?a)\b(?:on )?(?P<feast>" + "|".join(FEASTS) + r")\b")
 
 _AMPM = r"\s?(?P<ap>[ap])\.?m\b\.?"
 _WITH = LazyPattern(rf"(?a)(?:\b(?:at|@|for|around|about) ?)?(?<![\d:])(?P<h>\d{{1,2}})(?:[:.](?P<m>\d{{2}}))?{_AMPM}")
@@ -128,7 +118,7 @@ def read(reading: Reading) -> None:
     if reading.take(_OVER):
         reading.doubt("past")
     _every(reading)
-    _counted(reading)
+    read_counted(reading)
     _durations(reading)
     _days(reading)
     _clocks(reading)
@@ -163,8 +153,8 @@ def _every(reading: Reading) -> None:
     if reading.take(_EVERY_WEEKEND):
         set_every(Every(weekdays="sat,sun"))
     for match in reading.take(_EVERY_WEEK):
-        named = sorted({_weekday(word) for word in re.findall(r"[a-z]+", match["a"] or match["b"]) if _is_day(word)})
-        set_every(Every(weekdays=",".join(_DAYS[number][:3] for number in named)))
+        named = sorted({weekday_of(word) for word in re.findall(r"[a-z]+", match["a"] or match["b"]) if _is_day(word)})
+        set_every(Every(weekdays=",".join(DAYS[number][:3] for number in named)))
     for match in reading.take(_EVERY_DAY):
         set_every(Every())
         if match["half"]:
@@ -186,10 +176,6 @@ def _is_day(word: str) -> bool:
     return re.fullmatch(WD, word.removesuffix("s") if word.endswith("days") else word) is not None
 
 
-def _weekday(word: str) -> int:
-    return next(number for number, name in enumerate(_DAYS) if name.startswith(word[:3]))
-
-
 def _month(word: str) -> int:
     return _MONTHS.index(word[:3]) + 1
 
@@ -197,27 +183,33 @@ def _month(word: str) -> int:
 def _durations(reading: Reading) -> None:
     for match in reading.take(_LEAD):
         reading.parts = replace(reading.parts, lead=_delay(match["a"]))
-    for match in reading.take(_SAME):
-        reading.parts = replace(reading.parts, delay=Delay(days=1 if match["day"] == "tomorrow" else 7))
+        if reading.parts.lead is None:
+            reading.doubt("before")
+    for match in reading.take(_SHORT):
+        minutes = int(match["h"] or 0) * 60 + int(match["m"] or match["m2"] or 0)
+        reading.parts = replace(reading.parts, delay=Delay(minutes * MINUTE_MS))
     for match in reading.take(_DELAY):
         if reading.parts.delay is not None:
             reading.doubt("several")
-        reading.parts = replace(reading.parts, delay=_delay(match["a"] or match["b"]))
+        delay = _delay(match["a"] or match["b"])
+        if delay is None:
+            reading.doubt("vague")
+        reading.parts = replace(reading.parts, delay=delay)
 
 
-def _delay(body: str) -> Delay:
+def _delay(body: str) -> Delay | None:
     if "half an hour" in body or re.search("half[- ]hour", body):
         return Delay(30 * MINUTE_MS)
-    ms, days, months = 0.0, 0, 0
+    ms, days, months = 0.0, 0.0, 0.0
     for match in _ONE.finditer(body):
         number, unit = count_en(match["n"]) + 0.5 * bool(match["half"]), match["unit"]
         if unit[0] in "hs" or unit.startswith("mi"):
             ms += number * _MS["mi" if unit.startswith("mi") else unit[0]]
         elif unit.startswith(("mo", "y")):
-            months += int(number) * (12 if unit[0] == "y" else 1)
+            months += number * (12 if unit[0] == "y" else 1)
         else:
-            days += int(number * {"d": 1, "w": 7, "f": 14}[unit[0]])
-    return Delay(int(ms), days, months)
+            days += number * {"d": 1, "w": 7, "f": 14}[unit[0]]
+    return Delay(int(ms), int(days), int(months)) if days == int(days) and months == int(months) else None
 
 
 def _days(reading: Reading) -> None:
@@ -235,7 +227,7 @@ def _days(reading: Reading) -> None:
     for match in reading.take(_LAST):
         reading.name_day(Day("last", off=int(match["next"] == "next")))
     for match in reading.take(_FEAST):
-        month, number = _FEASTS[match["feast"]]
+        month, number = FEASTS[match["feast"]]
         reading.name_day(Day("feast", number, month=month))
     for match in reading.take(_NUMBER):
         reading.name_day(Day("number", int(match["n"])))
@@ -244,28 +236,13 @@ def _days(reading: Reading) -> None:
     for match in reading.take(_WEEKDAY):
         if match["week"]:
             reading.doubt("day")
-        kinds = {"this": Day("week", 0, _weekday(match["day"])), "next": Day("next", weekday=_weekday(match["day"]))}
-        reading.name_day(kinds.get(match["which"] or "", Day("weekday", weekday=_weekday(match["day"]))))
+        kinds = {"this": Day("week", 0, weekday_of(match["day"])), "next": Day("next", weekday=weekday_of(match["day"]))}
+        reading.name_day(kinds.get(match["which"] or "", Day("weekday", weekday=weekday_of(match["day"]))))
     for match in reading.take(_NEAR):
         reading.name_day(Day("near", 2 if match["after"] else 1 if match["tomorrow"] else 0))
         if match["tonight"]:
             reading.parts = replace(reading.parts, tonight=True)
             reading.halves.append("night")
-
-
-def _counted(reading: Reading) -> None:
-    """Days that are counted from another one."""
-    for match in reading.take(_FROM):
-        plus = int(count_en(match["n"]) * {"d": 1, "w": 7, "f": 14}[match["unit"][0]])
-        if match["near"]:
-            reading.name_day(Day("near", plus + (match["near"] == "tomorrow")))
-            continue
-        weekday = _weekday(match["day"])
-        base = Day("next", weekday=weekday) if match["which"] == "next" else Day("weekday", weekday=weekday)
-        reading.name_day(replace(base, plus=plus))
-    for match in reading.take(_AFTER):
-        month, number = _FEASTS[match["feast"]]
-        reading.name_day(Day("feast", number, month=month, plus=1 if match["way"] == "after" else -1))
 
 
 def _clocks(reading: Reading) -> None:

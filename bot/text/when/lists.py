@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from bot.text.lazy import LazyPattern
 from bot.text.when import chinese, english
+from bot.text.when.counted import WD
 from bot.text.when.found import TAKEN, Every, Reading
 from bot.text.when.numbers import EN, ZH, count_en, count_zh
 
@@ -38,15 +39,15 @@ _DAYS_EN = LazyPattern(
     rf"(?a)\b(?:every|each) (?:(?P<other>other|second|2nd)|(?P<third>third|3rd)|(?P<n>{EN})) days?\b"
 )
 _WEEKS_EN = LazyPattern(
-    rf"(?a)\b(?:every|each) (?:(?:(?P<other>other|second|2nd)|(?P<third>third|3rd)|(?P<n>{EN})) weeks?,?(?: on)?(?: a)? (?P<day>{english.WD})s?"
-    rf"|(?P<other2>other|second|2nd) (?P<day2>{english.WD})s?)\b"
+    rf"(?a)\b(?:every|each) (?:(?:(?P<other>other|second|2nd)|(?P<third>third|3rd)|(?P<n>{EN})) weeks?,?(?: on)?(?: a)? (?P<day>{WD})s?"
+    rf"|(?P<other2>other|second|2nd) (?P<day2>{WD})s?)\b"
 )
 LOOSE = LazyPattern(
-    rf"(?:从|自|除了?|不是|并非|第[一二三四五六七八九十\d]+个?|闰)\s?{TAKEN}"
+    rf"(?:从|自(?!己)|(?<=\d)年|除了?|不是|并非|第[一二三四五六七八九十\d]+个?|闰)\s?{TAKEN}"
     rf"|{TAKEN}\s?(?:的?前(?:一[天晚日]|夕)|的?(?:第二|次|隔|后一)[天日]|后的|开始|起(?![床来身飞夜立])|为止|除外|以外|之间|期间"
     rf"|[以之]内|内(?![容衣部存科心人裤]))"
     rf"|(?a:\b(?:after|before|from|since|past|following|but|except|not|weeks?|days?|hours?|minutes?|mins?|months?|years?|second"
-    rf"|third|fourth|first|last|other|half|quarter|til|than) {TAKEN}|{TAKEN} ?(?:ish\b|-?ish\b|or so\b|ago\b|and a half\b"
+    rf"|third|fourth|first|last|next|of|other|half|quarter|til|than) {TAKEN}|{TAKEN} ?(?:ish\b|-?ish\b|or so\b|ago\b|and a half\b"
     rf"|weeks?\b|before\b|after\b|after next\b|through\b|(?:-|–|to|til|till|until) \d))"
 )
 """What stands right beside a time and may change it: nobody has understood it, so it is asked."""

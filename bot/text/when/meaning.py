@@ -198,6 +198,8 @@ def _hour(parts: Parts, manner: Manner, day: date | None, now: datetime) -> tupl
     if not half:
         return _bare(clock, parts, manner, day, now)
     tonight = parts.tonight or day is None
+    if half == "dawn" and clock.hour == 12 and day is None:
+        return 0, clock.minute
     if half in ("night", "dawn") and clock.hour in (0, 12, 24) and (half == "night" or clock.hour != 12):
         early = half == "dawn" and not parts.tonight
         return (0 if early else 24, clock.minute) if clock.hour != 24 or not early else (24, clock.minute)
