@@ -7,10 +7,33 @@ import re
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from bot.people.wording import blanked_of, reason_at, said_of, trimmed, without
+from bot.people.askwords import (
+    ABOUT,
+    AFTER_EN,
+    ASKS_ZH,
+    CANCEL_EN,
+    CANCEL_ZH,
+    CLAUSE_END,
+    DONE,
+    EN,
+    FILL_EN,
+    FILL_ZH,
+    FRAME,
+    JOINS,
+    NO_EN,
+    NO_ZH,
+    NOT_ZH,
+    QUOTED,
+    STOPS,
+    TIME_EN,
+    TIMELIKE,
+    TOLD,
+    VERB,
+    ZH,
+)
+from bot.people.wording import bared, blanked_of, reason_at, said_of, trimmed, without
 from bot.text.clean import clean
 from bot.text.fold import fold, fold_mapped, unfold
-from bot.text.lazy import LazyPattern
 from bot.text.when.found import TAKEN, Parts
 from bot.text.when.meaning import Manner, parts_folded
 from bot.text.when.spacing import squeezed
@@ -23,63 +46,6 @@ SMALL = 3
 
 NOTHING, PLAIN = Parts(), Manner()
 ALL = "*"
-_ABOUT = LazyPattern("提醒|闹钟|闹铃|[叫喊]我|叫醒|通知我|remind|wake|alarm|ping me|nudge me|let me forget")
-_QUOTED = re.compile('“[^”]*”|「[^」]*」|『[^』]*』|"[^"]*"|`[^`]*`|《[^》]*》|^>.*$', re.MULTILINE)
-_STOPS = re.compile(r"[。！？!?\n；;]|(?<![ap]\.m)(?<!jan|feb|mar|apr|jun|jul|aug|sep|oct|nov|dec)\.(?=\s)")
-_CLAUSE_END = re.compile(
-    r"[，。！？；,!?;\n…~～]|\.{2,}|(?<![ap]\.m)(?<!jan|feb|mar|apr|jun|jul|aug|sep|oct|nov|dec)\.(?=\s)"
-)
-_ZH = LazyPattern(
-    r"(?P<me>(?:提醒|remind|remind me ?)(?:一下|下)?我(?!们)|通知我(?!们))|(?P<wake>叫醒我|(?:叫|喊)我(?:起床|起来|起身|醒))"
-    r"|(?P<call>(?:叫|喊)我(?=一声|一下|[。，,！!]|$|[去出吃关开喝上看睡收下交写打做拿取带接送买洗发回走]))"
-    r"|(?P<set>(?:设|(?<![一确决肯必否])定|订|建|加|弄)(?!了|好|过|的)(?:置|定)?(?:一?个|一条|一下)?[^，。,！!？?]{0,16}?"
-    r"(?:提醒(?![我他她你您]|一下)|闹钟|闹铃))"
-)
-_EN = LazyPattern(
-    r"(?a)\b(?:(?P<me>remind me|(?:would |do )?(?:you )?mind reminding me|(?:don't|dont|do not) let me forget)|(?P<wake>wake me(?: up)?)|"
-    r"(?P<set>(?:set|create|add|schedule|make|give|i need|i want|i'd like|can i (?:get|have))(?: me)?(?: up)? (?:a |an |the |another )(?:quick )?"
-    r"(?:reminder|alarm))|(?P<call>(?:ping|nudge) me))\b"
-)
-_FILL_ZH = (
-    r"别忘了?|不要忘了?|请|麻烦|劳烦|拜托|帮我|帮忙|给我|替我|"
-    r"等?到(?![家站了])|记得|记住|一定|务必|要|到时候?|到点|的时候|时候|你|可不可以|能不能|可以|能|再|就|"
-    r"然后|还有|对了|那么|那|在|于|大概|大约|左右|准时|喂|嗨|嘿|哈喽|如果|要是|万一|我?(?:要|想|需要|希望|想要|想让|想请|想麻烦)你|(?:如果|要是|万一)?我(?:忘了|忘记了?|没记住)(?:的话)?|一下|下|的|从|等|于"
-)
-_FILL_EN = (
-    r"please|pls|plz|can (?:yo)?u|could (?:yo)?u|would (?:yo)?u|will (?:yo)?u|hey|hi|hello|yo|ok(?:ay)?|and|then|also|so|just|i need you to|btw|oh|ah|ugh|um|uh|hmm|well"
-    r"|anyway|actually|by the way|quick(?:ly)?|one more thing|do me a favou?r|be a dear|maybe|kindly|if (?:yo)?u could|if (?:yo)?u can"
-    r"|(?:i(?:'d| would)|it(?:'d| would)) (?:love it|be great|be nice|be awesome|appreciate it|like it)|"
-    r"i want you to|i'd like you to|don't forget to|make sure (?:to|you)|at|on|to|by|for|the|thanks"
-)
-_NOT_ZH = re.compile(
-    r"(?:不用|不要|不必|别|甭|无需|不需要|用不着|不许|没必要|没|不会|不该|为什么|为何|怎么|干嘛|是不是|有没有|会不会|(?<![开聚约宴机舞晚年班社])会|总是?|谢谢)$"
-)
-_NO_ZH = re.compile(r"(?:不用|不要|不必|别|甭|无需|不需要|用不着)(?:再)?$")
-_NO_EN = re.compile(r"(?:don't|dont|do not|never|no need to|you needn't|stop|stop to|no longer)$")
-_VERB = re.compile("的|[开去交打吃看上接取拿买做考面还跟参起出坐赶缴领约拜复回寄]")
-_TIME_EN = re.compile(r"\b(?:weeks?|months?|years?|days?|next|after|before|last|first|second|third|half|quarter|other|eve|of|or|\d+)\b")
-_TIMELIKE = re.compile(
-    r"(?:[0-9零一二三四五六七八九十两半点时分秒刻钟周月年天日号早中晚午上下前后内外间之过到起第个末底初旬约近许多几来整期历节都季度未接最民国]|星期|礼拜|左右|随便|可以|什么|[ap]m)+"
-)
-"""What belongs to a time that was not understood as a whole: it is asked, not passed over."""
-_TOLD = re.compile("[说讲]|告诉|答应|表示|(?<![开聚约宴机舞晚年班社体])会[在于]?$")
-_DONE = re.compile("(?:了吗|了没有?|过吗|了么|了嘛)[?？。!\\s]*$")
-_ASKS_ZH = re.compile(r"什么|谁|哪[个里儿些]|为啥|咋|怎么|多少")
-_AFTER_EN = re.compile(
-    r"(?:again )?(?:what|who|whom|where|when(?! (?:i|we|you|the|it|he|she|they|my)\b)|how|why|which|whether|of)\b"
-)
-_JOINS = re.compile(f"{TAKEN}(?:或者?|还是|和|跟|与|及|到|至|之前|以前|之间|前|or|and|to|-|~)(?={TAKEN}|$|\\s*$)")
-
-_CANCEL_ZH = re.compile(
-    r"^(?:取消|删掉|删除|删了|去掉|关掉|关了)(?:一下)?(?:那个|这个|我的|刚才的|刚才那个|那条|这条|第)?(?P<a>.{0,60}?)(?:的)?(?:提醒|闹钟|闹铃)(?:吧|了|一下)?$"
-    r"|^把?(?P<b>.{0,60}?)(?:的)?(?:提醒|闹钟|闹铃)(?:给?我?)?(?:取消|删掉|删除|删了|去掉|关掉|关了)(?:掉)?(?:吧|了|一下)?$"
-    r"|^(?:取消|删掉|删除|关掉)(?:提醒|闹钟)(?P<c>.{0,60})$"
-)
-_CANCEL_EN = re.compile(
-    r"^(?:please )?(?:cancel|delete|remove|drop|turn off) (?:(?:that|this|the|my|all(?: of)?(?: my)?) )*"
-    r"(?P<a>.{0,60}?) ?"
-    r"(?:reminders?|alarms?)(?: (?:for|about|to|of|on))?(?P<b>.{0,60})$"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,15 +73,15 @@ def asked(text: str, names: tuple[str, ...] = ()) -> Wish | None:
     text = _unaddressed(clean(text), names)
     folded, origin = fold_mapped(text)
     folded, origin = squeezed(folded, origin)
-    if not _ABOUT.search(folded):
+    if not ABOUT.search(folded):
         return None
-    folded = _QUOTED.sub(lambda found: "\x01" * len(found[0]), folded)
+    folded = QUOTED.sub(lambda found: "\x01" * len(found[0]), folded)
     for name in sorted((fold(name) for name in names if name), key=len, reverse=True):
         folded = folded.replace(name, " " * len(name))
     cancel = _cancelled(folded)
     if cancel is not None:
         return cancel
-    found = [*_ZH.finditer(folded), *_EN.finditer(folded)]
+    found = [*ZH.finditer(folded), *EN.finditer(folded)]
     if not found:
         return None
     first = found[0]
@@ -132,7 +98,7 @@ def asked(text: str, names: tuple[str, ...] = ()) -> Wish | None:
 def _unaddressed(text: str, names: tuple[str, ...]) -> str:
     """The text without the name that it is addressed to."""
     for name in (re.escape(name) for name in names if name):
-        text = re.sub(rf"(?i)^\s*@?{name}(?![a-z0-9])[\s,，:：!！~～、。]*", "", text)
+        text = re.sub(rf"(?i)^(?:\s*@?{name}(?![a-z0-9])[\s,，:：!！~～、。]*)+", "", text)
         text = re.sub(rf"(?i)[\s,，]+@?{name}[\s.!?。！？~～]*$", "", text)
     return text
 
@@ -146,11 +112,11 @@ def task_of(words: str) -> tuple[str, Parts]:
 
 def _parts(folded: str, trigger: re.Match[str]) -> Parts:
     """The time of a request: of its own sentence, where that names a day or a rule; else of the whole message."""
-    begin, stop = _start(_STOPS, folded, trigger), _stop(_STOPS, folded, trigger)
+    begin, stop = _start(STOPS, folded, trigger), _stop(STOPS, folded, trigger)
     own = parts_folded(" " * begin + folded[begin:stop] + " " * (len(folded) - stop))
     if _complete(own):
         return own
-    clause = _start(_CLAUSE_END, folded, trigger)
+    clause = _start(CLAUSE_END, folded, trigger)
     before = folded[begin:clause]
     if clause > begin and (parts_folded(before).doubt in ("past", "vague") or re.match("我|(?a:i )", before.strip())):
         # 我周五要交报告，周四晚上八点提醒我: what is told before is another time.
@@ -174,14 +140,14 @@ def _stop(ends: re.Pattern[str], folded: str, trigger: re.Match[str]) -> int:
 
 
 def _cancelled(folded: str) -> Wish | None:
-    plain = re.sub(rf"^(?:\s|[，,。!！])*(?:{_FILL_ZH}|please |hey |ok )*(?:\s|[，,])*", "", folded).strip()
+    plain = re.sub(rf"^(?:\s|[，,。!！])*(?:{FILL_ZH}|please |hey |ok )*(?:\s|[，,])*", "", folded).strip()
     bare = plain.rstrip("。.!！~～ ").strip()
-    for pattern in (_CANCEL_ZH, _CANCEL_EN):
+    for pattern in (CANCEL_ZH, CANCEL_EN):
         if match := pattern.match(bare):
             words = " ".join(word for word in match.groups() if word).strip()
             everything = re.search(r"全部|所有|\ball\b", bare) or re.search(r"reminders(?: please)?$", bare)
             return Wish("cancel", ALL if everything else words)
-    for trigger, no in ((_ZH, _NO_ZH), (_EN, _NO_EN)):
+    for trigger, no in ((ZH, NO_ZH), (EN, NO_EN)):
         match = next(iter(trigger.finditer(folded)), None)
         if match is not None and match["me"] and no.search(folded[: match.start()].strip(" \x00")):
             rest = re.sub(
@@ -197,13 +163,13 @@ def _wish(
     text: str, folded: str, origin: tuple[int, ...], trigger: re.Match[str], parts: Parts, more: bool
 ) -> Wish | None:  # fmt: skip
     blanked = blanked_of(folded, parts)
-    start = _start(_CLAUSE_END, blanked, trigger)
+    start = _start(CLAUSE_END, blanked, trigger)
     before, after = blanked[start : trigger.start()], blanked[trigger.end() :].strip(" \x00")
     timed = bool(parts.spans)
     english = trigger.re is not None and trigger[0].isascii()
     if "\x01" in folded and "\x01" in before:
         return None
-    if not english and _NOT_ZH.search(re.sub("\x00| ", "", before).removesuffix("再")) and not _reminded(before):
+    if not english and NOT_ZH.search(re.sub("\x00| ", "", before).removesuffix("再")) and not _reminded(before):
         return None
     if trigger["call"] and (not timed or (folded[: trigger.start()].find("\x00") < 0 and not parts.spans)):
         return None
@@ -212,16 +178,16 @@ def _wish(
         residue = re.sub("^(?:我?想要?|我要|我需要|i want to|i need to|i'd like to|let's)$", "", residue)
     own = _own(residue, trimmed(after)) and timed and not english and not trigger["set"]
     if residue and not own:
-        if english or not timed or not _TIMELIKE.fullmatch(residue):
+        if english or not timed or not TIMELIKE.fullmatch(residue):
             return None
         parts = replace(parts, doubt=parts.doubt or "vague")
     if re.match("[了过的]", folded[trigger.end() :]) or (
-        english and _AFTER_EN.match(after) and not (timed and after.startswith("of"))
+        english and AFTER_EN.match(after) and not (timed and after.startswith("of"))
     ):
         return None
-    if _ASKS_ZH.search(after) and (not timed or parts.doubt == "past"):
+    if ASKS_ZH.search(after) and (not timed or parts.doubt == "past"):
         return None
-    if parts.doubt == "past" and _DONE.search(folded):
+    if parts.doubt == "past" and DONE.search(folded):
         return None
     if not timed and re.search("吗[?？]?$|\\?$", folded.strip()) and re.search("会|will|would|do ", before):
         return None
@@ -237,34 +203,33 @@ def _wish(
     if not own_words:
         cut = ((trigger.start(), len(folded)),) if own or not residue else ()
         cut = (*cut, (stop, len(folded)))
-        told = re.sub(f"^(?:{_FILL_ZH})+", "", trimmed(without(text, blanked, origin, cut)))
-        own_words = trimmed(re.sub(r"^我\s*(?:要|得|还)?\s*|(?:记得|请|麻烦|帮我)$", "", told))
+        own_words = trimmed(bared(trimmed(without(text, blanked, origin, cut)), FRAME))
     wakes = bool(trigger["wake"]) or "alarm" in trigger[0] or "闹" in trigger[0]
     return Wish("set", own_words, parts, Manner(wakes=wakes), said_of(text, folded, origin, parts), rest=rest)
 
 
 def _own(residue: str, after: str) -> bool:
     """我明天下午三点要开会提醒我一下 says the task first; 老板明天会提醒我 tells of somebody else."""
-    return not after and not _TOLD.search(residue) and (residue.startswith("我") or _VERB.match(residue) is not None)
+    return not after and not TOLD.search(residue) and (VERB.match(residue) is not None)
 
 
 def _loose(after: str) -> bool:
     """Whether words of time were left over in what leads to the task: the week after next on Monday at 9am."""
     head = re.split(r"\b(?:to|about|that|for)\b", after, maxsplit=1)[0]
-    return _TIME_EN.search(head[: max(head.rfind(TAKEN), 0)].replace(TAKEN, " ")) is not None
+    return TIME_EN.search(head[: max(head.rfind(TAKEN), 0)].replace(TAKEN, " ")) is not None
 
 
 def _besides(blanked: str, start: int, trigger: re.Match[str]) -> tuple[int, int]:
     """Where the request begins and ends in a message that says more: before it no time may stand, nor after it."""
     begin = start if TAKEN not in blanked[:start] and len(_core_of(blanked[:start])) > SMALL else 0
-    stop = _stop(_STOPS, blanked, trigger)
+    stop = _stop(STOPS, blanked, trigger)
     more = blanked[stop:]
     return begin, stop if TAKEN not in more and len(_core_of(more)) > SMALL else len(blanked)
 
 
 def _core_of(words: str) -> str:
     """Words without courtesy and signs."""
-    return re.sub(rf"{_FILL_ZH}|\b(?:{_FILL_EN})\b|谢谢|多谢|好的?|[\W_]", "", words.replace("\x01", "x"))
+    return re.sub(rf"{FILL_ZH}|\b(?:{FILL_EN})\b|谢谢|多谢|好的?|[\W_]", "", words.replace("\x01", "x"))
 
 
 def _reminded(before: str) -> bool:
@@ -294,8 +259,8 @@ def _doubted(parts: Parts) -> Parts:
 
 def _residue(before: str, english: bool) -> str:
     """What stands before the trigger in its clause that is neither a time nor courtesy."""
-    plain = _JOINS.sub(TAKEN, before).replace(TAKEN, " ").replace("\x01", "x")
-    fill = rf"\b(?:{_FILL_EN})\b" if english else _FILL_ZH
+    plain = JOINS.sub(TAKEN, before).replace(TAKEN, " ").replace("\x01", "x")
+    fill = rf"\b(?:{FILL_EN})\b" if english else FILL_ZH
     return re.sub(rf"{fill}|[\s、:：@~\-—…]+", "", plain).strip() if not english else re.sub(
         rf"{fill}|[\s:@~\-—…]+", " ", plain
     ).strip()  # fmt: skip

@@ -18,7 +18,8 @@ _LEAD = LazyPattern(
 _TAIL = LazyPattern(
     r"(?:吧|啊|哦|喔|呀|哈+|呢|啦|咯|喽|啰|噢|哟|欸|诶|好吗|好不好|好嘛|可以吗|行吗|行不行|可不可以|吗|嘛"
     r"|(?:谢谢|多谢|感谢|谢)(?:你|您|啦|了|宝贝?|亲|哦|喔|哈)*|拜托(?:你|您)?(?:了|啦)?|感恩|辛苦(?:你|您)?(?:了|啦)?|麻烦(?:你|您)?(?:了|啦)|么么哒|爱你"
-    r"|(?a:\b(?:please|pls|plz|thanks(?: a lot| so much)?|thank (?:you|u)(?: so much)?|thx|ty|ok|okay|lol|haha|will you|would you|can you"
+    r"|(?a:\b(?:please|pls|plz|thanks(?: a lot| so much)?|thank (?:you|u)(?: so much)?|thx|ty|ok|okay|"
+    r"lol|haha|will you|would you|can you"
     r"|alright|at|on|in|by|for)\b)|\s|[。,!?~.、…\U0001f300-\U0001faff\u2600-\u27bf])+$"
 )
 _REASON = LazyPattern(
@@ -56,7 +57,7 @@ def without(text: str, blanked: str, origin: tuple[int, ...], cut: tuple[tuple[i
             if begin < index:
                 pieces.append(unfold(text, origin, begin, index))
             begin = index + 1
-    return re.sub(r"\s+", " ", " ".join(pieces)).strip()
+    return re.sub(r"\s+(?=[,.!?，。！？])", "", re.sub(r"\s+", " ", " ".join(pieces))).strip()
 
 
 def trimmed(task: str) -> str:
@@ -69,3 +70,18 @@ def trimmed(task: str) -> str:
         begin, end = lead.end() if lead else 0, tail.start() if tail else len(folded)
         task = unfold(task, origin, begin, end) if begin < end else ""
     return clip(task, TASK_CHARS)
+
+
+def bared(task: str, frame: re.Pattern[str]) -> str:
+    """Words without what matches a frame of folded text, once at either end."""
+    for _ in range(2):
+        folded, origin = fold_mapped(task)
+        found = frame.search(folded)
+        if found is None:
+            break
+        task = (
+            unfold(task, origin, found.end(), len(folded))
+            if found.start() == 0
+            else unfold(task, origin, 0, found.start())
+        )
+    return task

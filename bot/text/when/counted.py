@@ -41,5 +41,3 @@ def read_counted(reading: Reading) -> None:
 def weekday_of(word: str) -> int:
     """Monday is 0."""
     return next(number for number, name in enumerate(DAYS) if name.startswith(word[:3]))
-
-

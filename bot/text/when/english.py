@@ -25,9 +25,15 @@ _VAGUE = LazyPattern(
 )
 _OVER = LazyPattern(r"(?a)\b(?:yesterday|last (?:night|week|month|year|" + WD + r")|ago)\b")
 _UNIT = r"(?:hours?|hrs?|minutes?|mins?|seconds?|secs?|days?|weeks?|fortnights?|months?|years?)"
-_BODY = rf"(?:half an hour|an? half[- ]hour|{EN}\s?(?:more )?{_UNIT}(?: and a half)?(?:,? (?:and )?{EN} {_UNIT})*)"
-_ONE = LazyPattern(rf"(?a)(?P<n>{EN})\s?(?:more )?(?P<unit>{_UNIT})(?P<half> and a half)?")
-_DELAY = LazyPattern(rf"(?a)\b(?:in|after) (?P<a>{_BODY})(?: time)?\b|\b(?P<b>{_BODY}) (?:from now|later)\b")
+_BODY = (
+    rf"(?:half an hour|an? half[- ]hour|"
+    rf"{EN}(?: and a half)?\s?(?:more )?{_UNIT}(?: and a half)?(?:,? (?:and )?{EN} {_UNIT})*)"
+)
+_ONE = LazyPattern(rf"(?a)(?P<n>{EN})(?P<mid> and a half)?\s?(?:more )?(?P<unit>{_UNIT})(?P<half> and a half)?")
+_DELAY = LazyPattern(
+    rf"(?a)\b(?:in|after) (?:about |around |roughly |approximately |like |another |exactly |"
+    rf"just )?(?P<a>{_BODY})(?: time)?\b|\b(?P<b>{_BODY}) (?:from now|later)\b"
+)
 _SHORT = LazyPattern(r"(?a)\bin (?:(?P<h>\d{1,2}) ?h(?:rs?)?(?: ?(?P<m>\d{1,3}) ?m(?:in)?)?|(?P<m2>\d{1,3}) ?m)\b")
 """In 1h30m."""
 _LEAD = LazyPattern(rf"(?a)\b(?P<a>{_BODY}) (?:before|ahead of|prior to|early|in advance)\b")
@@ -35,7 +41,8 @@ _MS = {"h": HOUR_MS, "mi": MINUTE_MS, "s": 1000}
 
 _EACH = "(?:every|each)"
 _EVERY_OTHER = LazyPattern(
-    rf"(?a)\b{_EACH} (?:other|second|third|few|couple|{EN}) ?(?:{_UNIT}|{WD}s?)?\b|\b{_EACH} (?:minute|second|quarter)\b"
+    rf"(?a)\b{_EACH} (?:other|second|third|few|couple|{EN}) ?(?:{_UNIT}|{WD}s?)?\b|\b{_EACH} (?:minute|"
+    rf"second|quarter)\b"
     r"|\bfortnightly\b|\bbi-?weekly\b"
 )
 _EVERY_WEEK = LazyPattern(
@@ -99,8 +106,10 @@ _COLON = LazyPattern(r"(?a)(?:\b(?:at|@|for|around) )?(?<![\d:./-])(?P<h>\d{1,2}
 _AT = LazyPattern(r"(?a)(?:\b(?:at|around)|@) ?(?P<h>\d{1,2})(?![\d:./%]|\s?(?:st|nd|rd|th|people|euros?|dollars?)\b)")
 _NAMED = LazyPattern(r"(?a)\b(?:at |by )?(?P<name>noon|midday|midnight|noontime)\b")
 _HALVES: tuple[tuple[LazyPattern, Half], ...] = (
-    (LazyPattern(r"(?a)\b(?:in the )?morning\b"), "morning"), (LazyPattern(r"(?a)\b(?:in the )?afternoon\b"), "afternoon"),
-    (LazyPattern(r"(?a)\b(?:in the )?evening\b"), "pm"), (LazyPattern(r"(?a)\b(?:(?:at |in the )?night|tonight)\b"), "night"),
+    (LazyPattern(r"(?a)\b(?:in the )?morning\b"), "morning"),
+    (LazyPattern(r"(?a)\b(?:in the )?afternoon\b"), "afternoon"),
+    (LazyPattern(r"(?a)\b(?:in the )?evening\b"), "pm"),
+    (LazyPattern(r"(?a)\b(?:(?:at |in the )?night|tonight)\b"), "night"),
     (LazyPattern(r"(?a)^ *a\.?m\.? *$"), "am"), (LazyPattern(r"(?a)^ *p\.?m\.? *$"), "pm"),
 )  # fmt: skip
 _OR = LazyPattern(r"(?a)\b\d{1,2} or (?=\d)|\bbetween\b|" + TAKEN + r" (?:or|to|-|until|till) " + TAKEN)
@@ -198,11 +207,11 @@ def _durations(reading: Reading) -> None:
 
 
 def _delay(body: str) -> Delay | None:
-    if "half an hour" in body or re.search("half[- ]hour", body):
+    if re.fullmatch("half an hour|an? half[- ]hours?", body):
         return Delay(30 * MINUTE_MS)
     ms, days, months = 0.0, 0.0, 0.0
     for match in _ONE.finditer(body):
-        number, unit = count_en(match["n"]) + 0.5 * bool(match["half"]), match["unit"]
+        number, unit = count_en(match["n"]) + 0.5 * bool(match["half"] or match["mid"]), match["unit"]
         if unit[0] in "hs" or unit.startswith("mi"):
             ms += number * _MS["mi" if unit.startswith("mi") else unit[0]]
         elif unit.startswith(("mo", "y")):
@@ -236,7 +245,10 @@ def _days(reading: Reading) -> None:
     for match in reading.take(_WEEKDAY):
         if match["week"]:
             reading.doubt("day")
-        kinds = {"this": Day("week", 0, weekday_of(match["day"])), "next": Day("next", weekday=weekday_of(match["day"]))}
+        kinds = {
+            "this": Day("week", 0, weekday_of(match["day"])),
+            "next": Day("next", weekday=weekday_of(match["day"])),
+        }
         reading.name_day(kinds.get(match["which"] or "", Day("weekday", weekday=weekday_of(match["day"]))))
     for match in reading.take(_NEAR):
         reading.name_day(Day("near", 2 if match["after"] else 1 if match["tomorrow"] else 0))

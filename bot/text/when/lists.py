@@ -19,7 +19,9 @@ _BOTH_ZH = LazyPattern(
     rf"早(?:上)?(?:和|、)?晚(?:上)?(?:各?一?次)?的?(?P<clock>{chinese.BARE_CLOCK}|\d{{1,2}}:\d{{2}}(?!\d))"
 )
 _CLOCK_EN = (
-    r"(?:(?:at )?(?:noon|midday)|(?:at )?\d{1,2}(?:[:.]\d{2})?(?:\s?[ap]\.?m\b\.?| in the (?:morning|afternoon|evening)"
+    r"(?:(?:every|each) day |(?:(?:every|each) )?(?:morning|afternoon|evening|"
+    r"night) )?(?:(?:at )?(?:noon|midday)|(?:at )?\d{1,2}(?:[:.]\d{2})?(?:\s?[ap]\.?m\b\.?|"
+    r" in the (?:morning|afternoon|evening)"
     r"| at night)|(?:at )?\d{1,2}:\d{2}(?![:\d]))"
 )
 _LIST_EN = LazyPattern(rf"(?a)(?<![\w:.]){_CLOCK_EN}(?:(?:,? and|,| &|,? then) (?:again )?{_CLOCK_EN})+")
@@ -28,7 +30,8 @@ _EVERY_EN = LazyPattern(
     r"(?a)\b(?:every|each|daily|(?:twice|(?:two|three|four|\d) times|thrice) (?:a|per) day|weekdays)\b"
 )
 _TIMES_EN = LazyPattern(
-    r"(?a)\b(?:(?P<two>twice)|(?P<n>two|three|four|\d) times|(?P<three>thrice)) (?:a|per|every|each) day\b|\btwice daily\b"
+    r"(?a)\b(?:(?P<two>twice)|(?P<n>two|three|four|\d) times|(?P<three>thrice)) (?:a|per|every|"
+    r"each) day\b|\btwice daily\b"
 )
 _TIMES_ZH = LazyPattern(rf"(?:每天|每日|一天|一日)(?P<n>{ZH})[次遍]")
 _DAYS_ZH = LazyPattern(rf"(?P<other>每隔[一1]?[天日])|每(?P<n>{ZH})[天日](?![一二三四五六七八九十\d])")
@@ -39,16 +42,20 @@ _DAYS_EN = LazyPattern(
     rf"(?a)\b(?:every|each) (?:(?P<other>other|second|2nd)|(?P<third>third|3rd)|(?P<n>{EN})) days?\b"
 )
 _WEEKS_EN = LazyPattern(
-    rf"(?a)\b(?:every|each) (?:(?:(?P<other>other|second|2nd)|(?P<third>third|3rd)|(?P<n>{EN})) weeks?,?(?: on)?(?: a)? (?P<day>{WD})s?"
+    rf"(?a)\b(?:every|each) (?:(?:(?P<other>other|second|2nd)|(?P<third>third|3rd)|"
+    rf"(?P<n>{EN})) weeks?,?(?: on)?(?: a)? (?P<day>{WD})s?"
     rf"|(?P<other2>other|second|2nd) (?P<day2>{WD})s?)\b"
 )
 LOOSE = LazyPattern(
     rf"(?:从|自(?!己)|(?<=\d)年|除了?|不是|并非|第[一二三四五六七八九十\d]+个?|闰)\s?{TAKEN}"
     rf"|{TAKEN}\s?(?:的?前(?:一[天晚日]|夕)|的?(?:第二|次|隔|后一)[天日]|后的|开始|起(?![床来身飞夜立])|为止|除外|以外|之间|期间"
     rf"|[以之]内|内(?![容衣部存科心人裤]))"
-    rf"|(?a:\b(?:after|before|from|since|past|following|but|except|not|weeks?|days?|hours?|minutes?|mins?|months?|years?|second"
-    rf"|third|fourth|first|last|next|of|other|half|quarter|til|than) {TAKEN}|{TAKEN} ?(?:ish\b|-?ish\b|or so\b|ago\b|and a half\b"
-    rf"|weeks?\b|before\b|after\b|after next\b|through\b|(?:-|–|to|til|till|until) \d))"
+    rf"|(?a:\b(?:after|before|from|since|past|following|but|except|not|weeks?|days?|hours?|minutes?|"
+    rf"mins?|months?|years?|second"
+    rf"|third|fourth|first|last|next|of|other|half|quarter|til|than) {TAKEN}|{TAKEN} ?(?:ish\b|-?ish\b|"
+    rf"or so\b|ago\b|and a half\b"
+    rf"|weeks?\b|before\b|after\b|after next\b|through\b|(?:-|–|to|til|till|until) \d)|(?:\d|"
+    rf"\b{EN}) ?(?:to|-|–|til|till|until|or|and) {TAKEN})"
 )
 """What stands right beside a time and may change it: nobody has understood it, so it is asked."""
 
@@ -64,6 +71,8 @@ def read_lists(reading: Reading) -> None:
     for match in reading.take(_LIST_ZH):
         _name(reading, re.split("[、,]|和|及|与|跟|还有|以及", match[0]))
     for match in reading.take(_LIST_EN):
+        if "every" in match[0] or "each" in match[0]:
+            reading.parts = replace(reading.parts, every=reading.parts.every or Every())
         _name(reading, re.split(r",? and |, | & |,? then ", match[0]))
     for match in [*reading.take(_TIMES_EN), *reading.take(_TIMES_ZH)]:
         word = match.groupdict().get("n") or ""
@@ -77,7 +86,7 @@ def read_lists(reading: Reading) -> None:
 def _name(reading: Reading, words: list[str]) -> None:
     pieces = []
     for word in words:
-        piece = Reading(word.replace("again ", "").strip())
+        piece = Reading(re.sub(r"\b(?:again|every|each|day) ", "", word).strip())
         chinese.read(piece)
         english.read(piece)
         pieces.append(piece)

@@ -1,10 +1,6 @@
 """When what comes back is due next: APScheduler's cron trigger in the person's zone, once for every wall-clock time.
 
-A time that summer time leaves out is kept by the offset before the leap (RFC 5545: 2:30 becomes 3:30); one that comes
-twice counts the first time.
-
-A rule is "minute hour day month weekdays" as in cron. Several times of a day are several such rules with "|" between;
-a sixth word, "14@2026-11-20", keeps only every so many days, counted from that day of the person's calendar.
+What a change of clocks leaves out is kept an hour later (RFC 5545), what comes twice counts once.
 """
 
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
@@ -33,7 +29,8 @@ def stepped(rule: str, days: int, since: date) -> str:
 def next_of(rule: str, after: int, tz: tzinfo) -> int | None:
     """The first moment, ms, strictly after `after`, at which a rule ("30 8 * * mon") is due; None: never again.
 
-    ValueError for what is no rule.
+    Several times of a day are rules with "|" between; a sixth word, "14@2026-11-20", keeps only every so many days,
+    counted from that day of the person's calendar. ValueError for what is no rule.
     """
     found = [_next(each, after, tz) for each in rule.split(SEVERAL)]
     return min((at for at in found if at is not None), default=None)
