@@ -87,6 +87,10 @@ _MONTH_DAY = LazyPattern(
     rf"|(?:the )?(?P<d2>\d{{1,2}})(?:st|nd|rd|th)?(?: of)? (?P<mon2>{_MON}))(?:,? (?P<y>\d{{4}}))?\b"
 )
 _LAST = LazyPattern(r"(?a)\b(?:on )?the last day of (?P<next>the|this|next) month\b")
+_NEXT_MONTH = LazyPattern(
+    r"(?a)\bnext month,? on the (?P<a>\d{1,2})(?:st|nd|rd|th)\b|\b(?:on )?the (?P<b>\d{1,2})(?:st|nd|rd|"
+    r"th) of next month\b"
+)
 _NUMBER = LazyPattern(r"(?a)\b(?:on )?the (?P<n>\d{1,2})(?:st|nd|rd|th)\b")
 _FEAST = LazyPattern(r"(?a)\b(?:on )?(?P<feast>" + "|".join(FEASTS) + r")\b")
 
@@ -238,6 +242,8 @@ def _days(reading: Reading) -> None:
     for match in reading.take(_FEAST):
         month, number = FEASTS[match["feast"]]
         reading.name_day(Day("feast", number, month=month))
+    for match in reading.take(_NEXT_MONTH):
+        reading.name_day(Day("number", int(match["a"] or match["b"]), off=1))
     for match in reading.take(_NUMBER):
         reading.name_day(Day("number", int(match["n"])))
     if reading.take(_WEEKS):
