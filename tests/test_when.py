@@ -1,6 +1,6 @@
 """Times ahead: what people write, in three scripts, becomes an instant, a rule or a question, never a guess."""
 
-from datetime import datetime
+from datetime import date, datetime
 from itertools import pairwise
 from pathlib import Path
 from zoneinfo import ZoneInfo
@@ -14,8 +14,9 @@ from bot.people.asking import asked, task_of
 from bot.people.reminding import nudging, promised_task, spoken_at
 from bot.people.replying import replied
 from bot.text.due import due_in, nudged
+from bot.text.when.lunar import lunar_day
 from bot.text.when.meaning import joined, meaning, moment_of, parts_of
-from bot.text.when.rules import local, ms_of, next_of
+from bot.text.when.rules import local, ms_of, next_of, stepped
 from bot.text.zones import zone_named, zone_near
 from bot.types.when import Instant, Recurring, Unclear
 
@@ -180,3 +181,31 @@ def test_what_to_remind_of_is_in_the_own_words_without_the_time(said: str, task:
     wish = asked(said, NAMES)
     assert wish is not None
     assert wish.task == task
+
+
+@given(st.integers(2, 40), st.integers(0, 59), st.integers(0, 23), st.integers(1_700_000_000_000, 1_900_000_000_000))
+def test_what_comes_every_few_days_keeps_its_distance_whatever_the_clocks_do(
+    days: int, minute: int, hour: int, start: int
+) -> None:
+    rule = stepped(f"{minute} {hour} * * *", days, local(start, NEW_YORK).date())
+    at, found = start, []
+    for _ in range(4):
+        at = next_of(rule, at, NEW_YORK) or 0
+        found.append(local(at, NEW_YORK).date())
+    assert [(after - before).days for before, after in pairwise(found)] == [days] * 3
+
+
+@given(st.dates(date(2026, 3, 1), date(2055, 12, 31)), st.integers(1, 12), st.integers(0, 29))
+def test_a_day_of_the_chinese_calendar_lies_ahead_within_thirteen_months(today: date, month: int, day: int) -> None:
+    found = lunar_day(month, day, today)
+    assert found is not None
+    assert 0 <= (found - today).days < 400
+
+
+@pytest.mark.parametrize(
+    ("month", "day", "year", "falls"),
+    [(1, 1, 2026, "2026-02-17"), (1, 1, 2027, "2027-02-06"), (8, 15, 2028, "2028-10-03"), (6, 1, 2028, "2028-07-22"),
+     (12, 0, 2030, "2030-02-02"), (1, 1, 2050, "2050-01-23")],
+)  # fmt: skip
+def test_the_chinese_calendar_is_the_one_on_the_wall(month: int, day: int, year: int, falls: str) -> None:
+    assert str(lunar_day(month, day, date(year, 1, 1))) == falls

@@ -12,8 +12,8 @@ from bot.flow.reminding import Reminding
 from bot.flow.requests import Request
 from bot.flow.timewords import when_label
 from bot.flow.words import Words
-from bot.people.asking import TASK_CHARS
 from bot.people.reminding import meant
+from bot.people.wording import TASK_CHARS
 from bot.store.store import Store
 from bot.text.clean import as_data, clean
 from bot.text.clip import clip

@@ -4,7 +4,7 @@ from datetime import datetime, tzinfo
 
 from bot.flow.words import Words
 from bot.text.script import Script
-from bot.text.when.rules import local
+from bot.text.when.rules import SEVERAL, local, step_of
 from bot.types.duration import DAY_MS, HOUR_MS, MINUTE_MS
 
 _NAMES = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
@@ -30,11 +30,18 @@ def clock_words(words: Words, hour: int, minute: int, script: Script) -> str:
 
 def rule_label(words: Words, rule: str, script: Script) -> str:
     """What comes back, in words."""
-    minute, hour, day, month, weekdays = rule.split(" ")
+    minute, hour, day, month, weekdays = rule.split(SEVERAL, maxsplit=1)[0].split(" ")[:5]
+    step, since = step_of(rule)
     text = words.messages.text
     if hour == "*":
         return text("rule_hourly", script, minute=f"{int(minute):02d}")
-    time = clock_words(words, int(hour), int(minute), script)
+    times = (each.split(" ")[:2] for each in rule.split(SEVERAL))
+    time = text("when_and", script).join(clock_words(words, int(at[1]), int(at[0]), script) for at in times)
+    if step and weekdays != "*":
+        name = words.messages.words("when_weekdays", script)[since.weekday()]
+        return text("rule_weeks", script, n=step // 7, days=name, time=time)
+    if step:
+        return text("rule_days", script, n=step, time=time)
     if month != "*":
         there = datetime(2000, int(month), 1)  # noqa: DTZ001 - only its month is named
         return text("rule_yearly", script, month=_month(words, there, script), day=day, time=time)

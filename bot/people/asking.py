@@ -7,12 +7,36 @@ import re
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from bot.people.askwords import (
+    ABOUT,
+    AFTER_EN,
+    ASKS_ZH,
+    CANCEL_EN,
+    CANCEL_ZH,
+    CLAUSE_END,
+    DONE,
+    EN,
+    FILL_EN,
+    FILL_ZH,
+    FRAME,
+    JOINS,
+    NO_EN,
+    NO_ZH,
+    NOT_ZH,
+    QUOTED,
+    STOPS,
+    TIME_EN,
+    TIMELIKE,
+    TOLD,
+    VERB,
+    ZH,
+)
+from bot.people.wording import bared, blanked_of, reason_at, said_of, trimmed, without
 from bot.text.clean import clean
-from bot.text.clip import clip
 from bot.text.fold import fold, fold_mapped, unfold
-from bot.text.lazy import LazyPattern
 from bot.text.when.found import TAKEN, Parts
 from bot.text.when.meaning import Manner, parts_folded
+from bot.text.when.spacing import squeezed
 
 READ_CHARS = 400
 """A longer message is talk, not a plain request; the model may still set a reminder on it."""
@@ -20,59 +44,8 @@ READ_CHARS = 400
 SMALL = 3
 """Characters besides a request that ask for no answer of their own (谢啦)."""
 
-TASK_CHARS = 200
-"""What is kept of what to remind of."""
-
 NOTHING, PLAIN = Parts(), Manner()
 ALL = "*"
-_ABOUT = LazyPattern("提醒|闹钟|闹铃|[叫喊]我|叫醒|通知我|remind|wake|alarm|ping me|nudge me")
-_QUOTED = re.compile('“[^”]*”|「[^」]*」|『[^』]*』|"[^"]*"|`[^`]*`|《[^》]*》|^>.*$', re.MULTILINE)
-_STOPS = "。！？!?\n；;"
-_CLAUSE_END = "，。！？；,!?;\n"
-_ZH = LazyPattern(
-    r"(?P<me>提醒(?:一下|下)?我(?!们)|通知我(?!们))|(?P<wake>叫醒我|(?:叫|喊)我(?:起床|起来|起身|醒))"
-    r"|(?P<call>(?:叫|喊)我(?=一声|一下|[。，,！!]|$|[去出吃关开喝上看睡收下]))"
-    r"|(?P<set>(?:设|(?<![一确决肯必否])定|订|建|加|弄)(?!了|好|过|的)(?:置|定)?(?:一?个|一条|一下)?[^，。,！!？?]{0,16}?"
-    r"(?:提醒(?![我他她你您]|一下)|闹钟|闹铃))"
-)
-_EN = LazyPattern(
-    r"\b(?:(?P<me>remind me)|(?P<wake>wake me(?: up)?)|"
-    r"(?P<set>(?:set|create|add)(?: me)?(?: up)? (?:a |an |the |another )?"
-    r"(?:reminder|alarm))|(?P<call>(?:ping|nudge) me))\b"
-)
-_FILL_ZH = (
-    r"别忘了?|不要忘了?|请|麻烦|劳烦|拜托|帮我|帮忙|给我|替我|"
-    r"记得|记住|一定|务必|要|到时候?|到点|的时候|时候|你|可不可以|能不能|可以|能|再|就|"
-    r"然后|还有|对了|那么|那|在|于|大概|大约|左右|准时|喂|嗨|嘿|哈喽|如果|要是|万一|(?:如果|要是|万一)?我(?:忘了|忘记了?|没记住)(?:的话)?|一下|下|的|从|等|于"
-)
-_FILL_EN = (
-    r"please|pls|plz|can you|could you|would you|will you|hey|hi|hello|ok(?:ay)?|and|then|also|so|just|i need you to|"
-    r"i want you to|i'd like you to|don't forget to|make sure (?:to|you)|at|on|to|by|for|the|thanks"
-)
-_NOT_ZH = re.compile(
-    r"(?:不用|不要|不必|别|甭|无需|不需要|用不着|不许|没必要|没|不会|不该|为什么|为何|怎么|干嘛|是不是|有没有|会不会|(?<![开聚约宴机舞晚年班社])会|总是?|谢谢)$"
-)
-_NO_ZH = re.compile(r"(?:不用|不要|不必|别|甭|无需|不需要|用不着)(?:再)?$")
-_NO_EN = re.compile(r"(?:don't|dont|do not|never|no need to|you needn't|stop|stop to|no longer)$")
-_ASKS_ZH = re.compile(r"什么|谁|哪[个里儿些]|为啥|咋|怎么|多少")
-_AFTER_EN = re.compile(
-    r"(?:what|who|whom|where|when(?! (?:i|we|you|the|it|he|she|they|my)\b)|how|why|which|whether|of)\b"
-)
-_JOINS = re.compile(f"{TAKEN}(?:或者?|还是|和|跟|与|及|到|至|之前|以前|前|or|and|to|-|~)(?={TAKEN}|$|\\s*$)")
-_CANCEL_ZH = re.compile(
-    r"^(?:取消|删掉|删除|删了|去掉|关掉|关了)(?:一下)?(?:那个|这个|我的|刚才的|刚才那个|那条|这条|第)?(?P<a>.{0,60}?)(?:的)?(?:提醒|闹钟|闹铃)(?:吧|了|一下)?$"
-    r"|^把?(?P<b>.{0,60}?)(?:的)?(?:提醒|闹钟|闹铃)(?:给?我?)?(?:取消|删掉|删除|删了|去掉|关掉|关了)(?:掉)?(?:吧|了|一下)?$"
-    r"|^(?:取消|删掉|删除|关掉)(?:提醒|闹钟)(?P<c>.{0,60})$"
-)
-_CANCEL_EN = re.compile(
-    r"^(?:please )?(?:cancel|delete|remove|drop|turn off) (?:(?:that|this|the|my|all(?: of)?(?: my)?) )*"
-    r"(?P<a>.{0,60}?) ?"
-    r"(?:reminders?|alarms?)(?: (?:for|about|to|of|on))?(?P<b>.{0,60})$"
-)
-_LEAD_ZH = r"^(?:一下|一声|一次|下(?![午个周班次星礼月载单雨楼车])|的是|的|：|:|，|,|、|\s)+"
-_TAIL_ZH = r"(?:吧|啊|哦|喔|呀|哈|呢|好吗|好不好|可以吗|行吗|吗|嘛|谢谢|多谢|\s|[。，,！!？?~～.])+$"
-_LEAD_EN = r"^(?:up|to|about|that|for|of|with|and|an?|：|:|,|-|\s)+\b"
-_TAIL_EN = r"(?:please|pls|thanks|thank you|ok|okay|\bat|\bon|\bin|\bby|\bfor|\s|[.,!?~])+$"
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,56 +70,84 @@ def asked(text: str, names: tuple[str, ...] = ()) -> Wish | None:
     """What a message asks of reminders; None for all other talk. Never raises."""
     if not text.strip() or len(text) > READ_CHARS:
         return None
-    text = clean(text)
+    text = _unaddressed(clean(text), names)
     folded, origin = fold_mapped(text)
-    if not _ABOUT.search(folded):
+    folded, origin = squeezed(folded, origin)
+    if not ABOUT.search(folded):
         return None
-    folded = _QUOTED.sub(lambda found: "\x01" * len(found[0]), folded)
+    folded = QUOTED.sub(lambda found: "\x01" * len(found[0]), folded)
     for name in sorted((fold(name) for name in names if name), key=len, reverse=True):
         folded = folded.replace(name, " " * len(name))
     cancel = _cancelled(folded)
     if cancel is not None:
         return cancel
-    found = [*_ZH.finditer(folded), *_EN.finditer(folded)]
+    found = [*ZH.finditer(folded), *EN.finditer(folded)]
     if not found:
         return None
     first = found[0]
     parts = _parts(folded, first)
-    return _wish(text, folded, origin, first, parts, len(found) > 1)
+    why = reason_at(folded, first.end())
+    if why is not None and len(found) == 1:
+        kept = _parts(folded[:why], first)
+        if _complete(kept) or (kept.clock and kept.doubt is None):
+            text, folded, origin, parts = unfold(text, origin, 0, why), folded[:why], origin[:why], kept
+    more = [each for each in found[1:] if not each["set"]]
+    return _wish(text, folded, origin, first, parts, bool(more))
 
 
-def said_of(text: str, folded: str, origin: tuple[int, ...], parts: Parts) -> str:
-    """The person's own words for the time."""
-    taken = "".join(TAKEN if char != TAKEN else "x" for char in blanked_of(folded, parts))
-    return _without(text, taken, origin, ())
+def _unaddressed(text: str, names: tuple[str, ...]) -> str:
+    """The text without the name that it is addressed to."""
+    for name in (re.escape(name) for name in names if name):
+        text = re.sub(rf"(?i)^(?:\s*@?{name}(?![a-z0-9])[\s,，:：!！~～、。]*)+", "", text)
+        text = re.sub(rf"(?i)[\s,，]+@?{name}[\s.!?。！？~～]*$", "", text)
+    return text
 
 
 def task_of(words: str) -> tuple[str, Parts]:
     """Of the words of a command (明天8点 开会): what to remind of, and what they say of the time."""
     folded, origin = fold_mapped(clean(words)[:READ_CHARS])
     parts = parts_folded(folded)
-    return _trimmed(_without(clean(words), blanked_of(folded, parts), origin, ())), parts
+    return trimmed(without(clean(words), blanked_of(folded, parts), origin, ())), parts
 
 
 def _parts(folded: str, trigger: re.Match[str]) -> Parts:
     """The time of a request: of its own sentence, where that names a day or a rule; else of the whole message."""
-    begin = max((folded.rfind(sign, 0, trigger.start()) for sign in _STOPS), default=-1) + 1
-    ends = [found for sign in _STOPS if (found := folded.find(sign, trigger.end())) >= 0]
-    stop = min(ends, default=len(folded))
+    begin, stop = _start(STOPS, folded, trigger), _stop(STOPS, folded, trigger)
     own = parts_folded(" " * begin + folded[begin:stop] + " " * (len(folded) - stop))
-    complete = own.doubt is None and (own.every or own.delay or (own.day and own.clock))
-    return own if complete else parts_folded(folded)
+    if _complete(own):
+        return own
+    clause = _start(CLAUSE_END, folded, trigger)
+    before = folded[begin:clause]
+    if clause > begin and (parts_folded(before).doubt in ("past", "vague") or re.match("我|(?a:i )", before.strip())):
+        # 我周五要交报告，周四晚上八点提醒我: what is told before is another time.
+        narrow = parts_folded(" " * clause + folded[clause:stop] + " " * (len(folded) - stop))
+        if _complete(narrow) and not (parts_folded(before).clock and not narrow.day):
+            return narrow
+    return parts_folded(folded)
+
+
+def _complete(parts: Parts) -> bool:
+    return parts.doubt is None and bool(parts.every or parts.delay or (parts.day and parts.clock))
+
+
+def _start(ends: re.Pattern[str], folded: str, trigger: re.Match[str]) -> int:
+    return max((found.end() for found in ends.finditer(folded, 0, trigger.start())), default=0)
+
+
+def _stop(ends: re.Pattern[str], folded: str, trigger: re.Match[str]) -> int:
+    found = ends.search(folded, trigger.end())
+    return found.start() if found else len(folded)
 
 
 def _cancelled(folded: str) -> Wish | None:
-    plain = re.sub(rf"^(?:\s|[，,。!！])*(?:{_FILL_ZH}|please |hey |ok )*(?:\s|[，,])*", "", folded).strip()
+    plain = re.sub(rf"^(?:\s|[，,。!！])*(?:{FILL_ZH}|please |hey |ok )*(?:\s|[，,])*", "", folded).strip()
     bare = plain.rstrip("。.!！~～ ").strip()
-    for pattern in (_CANCEL_ZH, _CANCEL_EN):
+    for pattern in (CANCEL_ZH, CANCEL_EN):
         if match := pattern.match(bare):
             words = " ".join(word for word in match.groups() if word).strip()
             everything = re.search(r"全部|所有|\ball\b", bare) or re.search(r"reminders(?: please)?$", bare)
             return Wish("cancel", ALL if everything else words)
-    for trigger, no in ((_ZH, _NO_ZH), (_EN, _NO_EN)):
+    for trigger, no in ((ZH, NO_ZH), (EN, NO_EN)):
         match = next(iter(trigger.finditer(folded)), None)
         if match is not None and match["me"] and no.search(folded[: match.start()].strip(" \x00")):
             rest = re.sub(
@@ -162,34 +163,38 @@ def _wish(
     text: str, folded: str, origin: tuple[int, ...], trigger: re.Match[str], parts: Parts, more: bool
 ) -> Wish | None:  # fmt: skip
     blanked = blanked_of(folded, parts)
-    start = max((blanked.rfind(sign, 0, trigger.start()) for sign in _CLAUSE_END), default=-1) + 1
+    start = _start(CLAUSE_END, blanked, trigger)
     before, after = blanked[start : trigger.start()], blanked[trigger.end() :].strip(" \x00")
     timed = bool(parts.spans)
     english = trigger.re is not None and trigger[0].isascii()
     if "\x01" in folded and "\x01" in before:
         return None
-    if not english and _NOT_ZH.search(re.sub("\x00| ", "", before).removesuffix("再")) and not _reminded(before):
+    if not english and NOT_ZH.search(re.sub("\x00| ", "", before).removesuffix("再")) and not _reminded(before):
         return None
     if trigger["call"] and (not timed or (folded[: trigger.start()].find("\x00") < 0 and not parts.spans)):
         return None
     residue = _residue(before, english)
     if trigger["set"]:
         residue = re.sub("^(?:我?想要?|我要|我需要|i want to|i need to|i'd like to|let's)$", "", residue)
-    own = residue.startswith("我") and not _trimmed(after) and timed and not english and not trigger["set"]
+    own = _own(residue, trimmed(after)) and timed and not english and not trigger["set"]
     if residue and not own:
-        return None
+        if english or not timed or not TIMELIKE.fullmatch(residue):
+            return None
+        parts = replace(parts, doubt=parts.doubt or "vague")
     if re.match("[了过的]", folded[trigger.end() :]) or (
-        english and _AFTER_EN.match(after) and not (timed and after.startswith("of"))
+        english and AFTER_EN.match(after) and not (timed and after.startswith("of"))
     ):
         return None
-    if _ASKS_ZH.search(after) and (not timed or parts.doubt == "past"):
+    if ASKS_ZH.search(after) and (not timed or parts.doubt == "past"):
+        return None
+    if parts.doubt == "past" and DONE.search(folded):
         return None
     if not timed and re.search("吗[?？]?$|\\?$", folded.strip()) and re.search("会|will|would|do ", before):
         return None
-    if more or _both_sides(parts, trigger):
+    if more or _both_sides(parts, folded, trigger) or (english and _loose(blanked[trigger.end() :])):
         parts = _doubted(parts)
     begin, stop = _besides(blanked, start, trigger)
-    own_words = _trimmed(_without(text, blanked, origin, ((0, trigger.end()), (stop, len(folded)))))
+    own_words = trimmed(without(text, blanked, origin, ((0, trigger.end()), (stop, len(folded)))))
     rest = unfold(text, origin, stop, len(folded)).strip() if stop < len(folded) else ""
     if own_words and begin:
         rest = "\n".join(filter(None, (unfold(text, origin, 0, begin).strip(" ,，"), rest.strip("。！？!?；; \n"))))
@@ -198,24 +203,33 @@ def _wish(
     if not own_words:
         cut = ((trigger.start(), len(folded)),) if own or not residue else ()
         cut = (*cut, (stop, len(folded)))
-        told = re.sub(f"^(?:{_FILL_ZH})+", "", _trimmed(_without(text, blanked, origin, cut)))
-        own_words = _trimmed(re.sub(r"^我\s*(?:要|得|还)?\s*|(?:记得|请|麻烦|帮我)$", "", told))
+        own_words = trimmed(bared(trimmed(without(text, blanked, origin, cut)), FRAME))
     wakes = bool(trigger["wake"]) or "alarm" in trigger[0] or "闹" in trigger[0]
     return Wish("set", own_words, parts, Manner(wakes=wakes), said_of(text, folded, origin, parts), rest=rest)
+
+
+def _own(residue: str, after: str) -> bool:
+    """我明天下午三点要开会提醒我一下 says the task first; 老板明天会提醒我 tells of somebody else."""
+    return not after and not TOLD.search(residue) and (VERB.match(residue) is not None)
+
+
+def _loose(after: str) -> bool:
+    """Whether words of time were left over in what leads to the task: the week after next on Monday at 9am."""
+    head = re.split(r"\b(?:to|about|that|for)\b", after, maxsplit=1)[0]
+    return TIME_EN.search(head[: max(head.rfind(TAKEN), 0)].replace(TAKEN, " ")) is not None
 
 
 def _besides(blanked: str, start: int, trigger: re.Match[str]) -> tuple[int, int]:
     """Where the request begins and ends in a message that says more: before it no time may stand, nor after it."""
     begin = start if TAKEN not in blanked[:start] and len(_core_of(blanked[:start])) > SMALL else 0
-    ends = [found for sign in _STOPS if (found := blanked.find(sign, trigger.end())) >= 0]
-    stop = min(ends, default=len(blanked))
+    stop = _stop(STOPS, blanked, trigger)
     more = blanked[stop:]
     return begin, stop if TAKEN not in more and len(_core_of(more)) > SMALL else len(blanked)
 
 
 def _core_of(words: str) -> str:
     """Words without courtesy and signs."""
-    return re.sub(rf"{_FILL_ZH}|\b(?:{_FILL_EN})\b|谢谢|多谢|好的?|[\W_]", "", words.replace("\x01", "x"))
+    return re.sub(rf"{FILL_ZH}|\b(?:{FILL_EN})\b|谢谢|多谢|好的?|[\W_]", "", words.replace("\x01", "x"))
 
 
 def _reminded(before: str) -> bool:
@@ -223,51 +237,30 @@ def _reminded(before: str) -> bool:
     return re.search("(?:别|不要)忘了?$", before.strip(" \x00")) is not None
 
 
-def _both_sides(parts: Parts, trigger: re.Match[str]) -> bool:
+def _both_sides(parts: Parts, folded: str, trigger: re.Match[str]) -> bool:
     """周五提醒我准备下午三点的会 names two times: one of the reminder, one of what it is about."""
-    if trigger["set"]:
+    if trigger["set"] or parts.lead:
         return False
-    left = any(end <= trigger.start() for _, end in parts.spans)
-    return left and any(begin > trigger.end() + 1 for begin, _ in parts.spans)
+    joined: list[tuple[int, int]] = []
+    for begin, end in parts.spans:
+        if joined and begin <= joined[-1][1]:
+            joined[-1] = (joined[-1][0], end)
+        else:
+            joined.append((begin, end))
+    left = any(end <= trigger.start() for _, end in joined)
+    right = [(begin, end) for begin, end in joined if begin >= trigger.end()]
+    # 后天提醒我下午三点开会 is one time in two places; 提醒我下午三点的会 is about another one.
+    return left and any(begin > trigger.end() + 1 or folded[end : end + 1] == "的" for begin, end in right)
 
 
 def _doubted(parts: Parts) -> Parts:
     return replace(parts, doubt=parts.doubt or "several")
 
 
-def blanked_of(folded: str, parts: Parts) -> str:
-    chars = list(folded)
-    for begin, end in parts.spans:
-        chars[begin:end] = TAKEN * (end - begin)
-    return "".join(chars)
-
-
 def _residue(before: str, english: bool) -> str:
     """What stands before the trigger in its clause that is neither a time nor courtesy."""
-    plain = _JOINS.sub(TAKEN, before).replace(TAKEN, " ").replace("\x01", "x")
-    fill = rf"\b(?:{_FILL_EN})\b" if english else _FILL_ZH
+    plain = JOINS.sub(TAKEN, before).replace(TAKEN, " ").replace("\x01", "x")
+    fill = rf"\b(?:{FILL_EN})\b" if english else FILL_ZH
     return re.sub(rf"{fill}|[\s、:：@~\-—…]+", "", plain).strip() if not english else re.sub(
         rf"{fill}|[\s:@~\-—…]+", " ", plain
     ).strip()  # fmt: skip
-
-
-def _without(text: str, blanked: str, origin: tuple[int, ...], cut: tuple[tuple[int, int], ...]) -> str:
-    """The text without its times and without the parts that are cut out, each left out as one space."""
-    keep = [char != TAKEN and not any(begin <= index < end for begin, end in cut) for index, char in enumerate(blanked)]
-    pieces: list[str] = []
-    begin = 0
-    for index in range(len(keep) + 1):
-        if index == len(keep) or not keep[index]:
-            if begin < index:
-                pieces.append(unfold(text, origin, begin, index))
-            begin = index + 1
-    return re.sub(r"\s+", " ", " ".join(pieces)).strip()
-
-
-def _trimmed(task: str) -> str:
-    before = None
-    while before != task:
-        before = task
-        for pattern in (_LEAD_ZH, _LEAD_EN, _TAIL_ZH, _TAIL_EN):
-            task = re.sub(pattern, "", task, flags=re.IGNORECASE)
-    return clip(task, TASK_CHARS)

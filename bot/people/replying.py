@@ -3,7 +3,8 @@
 import re
 from dataclasses import dataclass
 
-from bot.people.asking import NOTHING, blanked_of, said_of
+from bot.people.asking import NOTHING
+from bot.people.wording import blanked_of, said_of
 from bot.text.fold import fold, fold_mapped
 from bot.text.lazy import LazyPattern
 from bot.text.when.found import TAKEN, Parts

@@ -5,53 +5,80 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from bot.text.lazy import LazyPattern
+from bot.text.when.delays import delay_of
 from bot.text.when.found import TAKEN, Clock, Day, Delay, Every, Half, Reading
+from bot.text.when.lunar import read_lunar
 from bot.text.when.numbers import ZH, count_zh
-from bot.types.duration import HOUR_MS, MINUTE_MS
 
 WEEKDAYS = {char: number for number, char in enumerate("一二三四五六日")} | {"天": 6}
 NAMES = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 _WEEK = "(?:周|星期|礼拜)"
-_FEASTS = {"元旦": (1, 1), "情人节": (2, 14), "国庆节": (10, 1), "平安夜": (12, 24), "圣诞节": (12, 25)}
+_FEASTS = {
+    "元旦": (1, 1),
+    "情人节": (2, 14),
+    "妇女节": (3, 8),
+    "劳动节": (5, 1),
+    "五一节": (5, 1),
+    "儿童节": (6, 1),
+    "国庆": (10, 1),
+    "双十一": (11, 11),
+    "平安夜": (12, 24),
+    "圣诞夜": (12, 24),
+    "跨年夜": (12, 31),
+}
 _AFTER_HALF = "(?!餐|饭|安|会|些|已|就|晨|点|恋|期|市|宵|车|班|景)"
+
+
+def _short(word: str) -> str:
+    """One character is a part of the day only beside another part of a time: 熬夜, 早操 and 晚自习 are none."""
+    return f"(?<=[{TAKEN}每]){word}|{word}(?=[{TAKEN}]|的?{TAKEN})"
+
+
 _HALF_WORDS: tuple[tuple[str, Half], ...] = (
-    ("凌晨|半夜|深夜|午夜", "dawn"), ("清晨|清早|一大?早|早晨|早上|上午|早间|今早|早", "morning"),
+    ("凌晨|半夜|深夜|午夜", "dawn"), (f"清晨|清早|一大?早|早晨|早上|上午|早间|今早|{_short('早')}", "morning"),
     ("中午|正午|晌午", "noon"), ("下午|午后", "afternoon"), ("傍晚|黄昏", "dusk"),
-    ("晚上|晚间|夜里|夜晚|晚|夜", "night"),
+    (f"晚上|晚间|夜里|夜晚|{_short('晚')}|{_short('夜')}", "night"),
 )  # fmt: skip
 _HALVES = tuple((LazyPattern(f"(?:{words}){_AFTER_HALF}"), half) for words, half in _HALF_WORDS)
 
 _VAGUE = LazyPattern(
-    r"等?(?:待|一)会儿?|等会儿?|过(?:一)?会儿?|过一阵子?|过阵子|(?<![今明后当])晚一?点儿?(?![半钟整\d])|早一点(?!钟)|晚些(?:时候)?|吃完饭|回头|改天|有空|到时候?|"
+    r"等?(?:待|一)会儿?|等会儿?|过(?:一)?会儿?|过一阵子?|过阵子|(?<![今明后当])晚一?点儿?(?![半钟整\d])|早一点(?!钟)|晚些(?:时候)?|"
+    r"吃[完饱过好]了?[早午晚中]?饭?了?|回头|改天|过两[天周日](?!后)|随便(?:哪|什么)[个天]?(?:时间|时候)?|[洗做写喝打看忙弄]完[^\s,。]{0,3}?(?=提醒|"
+    r"[叫喊]我)|找一?天|找个时间|抽空|哪天|早晚(?=提醒|[叫喊]我)|有空|到时候?|"
     r"到点|(?:再?过)?(?:好)?几个?(?:分钟|小时|钟头|天|周|星期|月)(?:以后|之后|后)?|半天(?:以后|之后|后)|"
-    r"农历|阴历|旧历|正月(?:初?[一二三四五六七八九十]{1,3})?|腊月|初[一二三四五六七八九十]|春节|过年|除夕|元宵|清明|端午|七夕|中秋|重阳|冬至|"
+    r"感恩节|母亲节|父亲节|教师节|复活节|农历|阴历|旧历|正月(?:初?[一二三四五六七八九十]{1,3})?|腊月|初[一二三四五六七八九十]|春节|过年|(?:清明|冬至|夏至)节?|"
+    r"(?:\d+|半|[一二三四五六七八九十两]+)个?(?:小时|钟头|分钟|天|周|星期|月)[之以]?内|"
     r"(?:这个?|下个?)?月[初中](?!旬)|[上中下]旬|年[初底]|[^\s,，。]{1,6}?(?<!提)前(?:半|\d+|[一二三四五十两]+)个?(?:小时|钟头|分钟|刻钟|天)|"
-    r"(?:下班|上班|放学|下课|吃完饭?|饭|睡觉?|到家|回家|起床|开会)(?:了|以后|之后|后|的?时候?|以前|之前|前)"
+    r"(?:下班|放学|下课|到家|回家)(?=提醒|[叫喊]我)|(?:下班|上班|放学|下课|吃完饭?|饭|睡觉?|到家|回家|起床|开会)(?:了(?=再|就|提醒|[叫喊]我|[,。]|$)|"
+    r"以后|之后|后|的?时候?|以前|之前|前)"
 )
 _OVER = LazyPattern(
     r"昨[天日晚早]|前[天晚](?!后)|上+个?(?:周|星期|礼拜|月)[一二三四五六日天]?|去年|刚才|刚刚|"
     + ZH
     + r"(?:个小时|小时|分钟|天|周|个月|年)[以之]?前(?!提|叫)"
 )
-_UNIT = rf"(?:\d+(?:\.\d+)?|{ZH}|半)个?半?(?:小时|钟头|分钟|分|秒钟|秒|刻钟|天|日|周|星期|礼拜|(?<=个)月|年)半?"
-_ONE_UNIT = LazyPattern(
-    rf"(?P<n>\d+(?:\.\d+)?|半|{ZH})个?(?P<half>半)?(?P<unit>小时|钟头|分钟|分|秒钟|秒|刻钟|天|日|周|星期|礼拜|月|年)(?P<more>半)?"
+_UNIT = (
+    rf"(?:\d+(?:\.\d+)?|{ZH}|半)个?半?(?:小时|钟头|分钟|分|秒钟|秒|刻钟|(?<=个)钟|天|日|周|星期|礼拜|(?<=个)月|年)半?"
 )
 _DELAY = LazyPattern(
     rf"(?:再?过|再等|再)(?P<a>(?:{_UNIT})(?:零|又)?(?:{_UNIT})*)(?:以后|之后|过后|后)?|"
-    rf"(?P<b>(?:{_UNIT})(?:零|又)?(?:{_UNIT})*)(?:以后|之后|过后|后)(?!天)"
+    rf"(?P<b>(?:{_UNIT})(?:零|又)?(?:{_UNIT})*)(?:以后|之后|过后|后)(?!天)(?:的?(?:这个?时候|此时|同一时间|这个点儿?))?"
 )
+_LETTERS: tuple[tuple[LazyPattern, Half], ...] = (
+    (LazyPattern(rf"(?a)(?<={TAKEN})\s?a\.?m\b|"
+        rf"\ba\.?m\.?\s?(?={TAKEN})"), "am"),
+    (LazyPattern(rf"(?a)(?<={TAKEN})\s?p\.?m\b|\bp\.?m\.?\s?(?={TAKEN})"), "pm"),
+)  # fmt: skip
+_SAME = LazyPattern(r"(?P<near>大后|后|明)天的?(?:也是?)?(?:现在)?(?:这个?时候|此时|同一时间|这个点儿?)")
+"""明天这个时候 is a day from now."""
 _LENGTH = LazyPattern(rf"(?:\d+|半|{ZH})个?半?(?:小时|钟头|分钟|刻钟)")
 """How long, without a word that says from when."""
 _STRAY = LazyPattern("每(?!日|一?[个件次份页步句]|[样种])|隔(?=[一二三两\\d])")
 _LEAD = LazyPattern(rf"提前(?P<a>{_UNIT})?|早(?P<b>{_UNIT})")
-_MS = {"小时": HOUR_MS, "钟头": HOUR_MS, "分钟": MINUTE_MS, "分": MINUTE_MS, "秒": 1000, "秒钟": 1000,
-       "刻钟": 15 * MINUTE_MS}  # fmt: skip
-
 _EACH = r"每(?:一?个|逢)?"
 _LISTED = rf"[一二三四五六日天](?:(?P<to>[到至-])|[、,和及与])?(?:{_WEEK}?[一二三四五六日天][、,和及与]?)*"
 _EVERY_WEEK = LazyPattern(rf"(?:{_EACH}){_WEEK}(?P<days>{_LISTED})")
-_EVERY_WORKDAY = LazyPattern(rf"(?:{_EACH})?(?:工作日|上班日)")
+_EVERY_WORKDAY = LazyPattern(rf"(?:{_EACH})?(?:工作日|上班日|平日)")
 _EVERY_WEEKEND = LazyPattern(rf"{_EACH}周末")
 _EVERY_HOUR = LazyPattern(r"每隔?(?:一|1)?个?(?:小时|钟头)|每隔?60分钟")
 _EVERY_MONTH = LazyPattern(rf"{_EACH}月(?:的)?(?:(?P<n>{ZH})[号日]|(?P<last>最后一天|底|末))")
@@ -69,15 +96,17 @@ _NEARS = {"今": 0, "明": 1, "后": 2, "大后": 3}
 _WEEKDAY = LazyPattern(rf"(?P<steps>这个?|本|下+个?)?{_WEEK}(?P<day>[一二三四五六日天])(?![期个])")
 _WEEKEND = LazyPattern(rf"(?:这个?|本|下+个?)?{_WEEK}(?:末|六日)")
 _WEEKS = LazyPattern(rf"(?:这个?|本|下+个?){_WEEK}")
-_FULL = LazyPattern(r"(?<!\d)(?P<y>\d{4})[-/.年](?P<m>\d{1,2})[-/.月](?P<d>\d{1,2})[日号]?(?!\d)")
-_DATE = LazyPattern(rf"(?P<year>今年|明年|后年|\d{{4}}年)?的?(?P<m>{ZH})月(?:份)?(?P<d>{ZH})[日号]?(?!点|时|:)")
+_FULL = LazyPattern(r"(?<!\d)(?P<y>\d{4})[-/.年](?P<m>\d{1,2})[-/.月](?P<d>\d{1,2})(?:[日号]|(?!\d))")
+_DATE = LazyPattern(
+    rf"(?:国历|阳历|公历|新历)?(?P<year>今年|明年|后年|民国\d{{2,3}}年|\d{{4}}年)?的?(?P<m>{ZH})月(?:份)?(?P<d>{ZH})[日号]?(?!点|时|:)"
+)
 _SLASH = LazyPattern(r"(?<![\d/:.])(?P<m>\d{1,2})/(?P<d>\d{1,2})(?![\d/])")
 _DOTTED = LazyPattern(r"(?<![\d.])\d{1,2}\.\d{1,2}(?!\d|\.|\s?(?:小时|个|元|块|分|am|pm|a\.|p\.|hours?|h\b))")
 _MONTH_DAY = LazyPattern(rf"(?P<steps>这个?|本|下+个?)月的?(?P<n>{ZH})[号日]")
 _MONTH_END = LazyPattern(r"(?P<steps>这个?|本|下+个?)?月的?(?:底|末|最后一天)")
 _MONTHS = LazyPattern(r"下+个?月|这个月|本月|明年|后年")
 _NUMBER = LazyPattern(rf"(?P<n>{ZH})号(?!线|楼|院|店|码|公|文|门|桌|房|机|柜|馆|选|球|车|电|令)")
-_FEAST = LazyPattern("(?P<feast>" + "|".join(_FEASTS) + "|圣诞(?!老|树|礼|卡|歌))")
+_FEAST = LazyPattern("(?P<feast>" + "|".join(_FEASTS) + "|圣诞(?!老|树|礼|卡|歌))节?")
 
 _HOUR = r"(?P<h>\d{1,2}|[零〇一二三四五六七八九十两]{1,3})"
 _LESS = r"(?:差(?P<less>一刻|\d{1,2}|[一二三四五六七八九十]{1,3})分?钟?)?"
@@ -88,14 +117,23 @@ _MINUTE = (
 )
 _LITTLE = rf"(?!(?<=[快慢多少好大小有])一点)(?!(?<=[^{TAKEN}]早)一点)(?!(?<=[^{TAKEN}上]晚)一点)"
 """一点 is "a little" after these."""
+BARE_CLOCK = re.sub(r"\(\?P<\w+>", "(?:", rf"(?<!\d){_HOUR}(?:点|时)(?:钟|整)?{_MINUTE}")
+"""A time of day by the word, without names for its parts."""
 _CLOCK = LazyPattern(rf"{_LESS}(?<!\d){_LITTLE}{_HOUR}(?:点|时(?!候|间|差|光|常|段))(?:钟|整)?{_MINUTE}")
 _COLON = LazyPattern(r"(?<![\d:./-])(?P<h>\d{1,2}):(?P<m>\d{2})(?::\d{2})?(?![\d:])(?!\s*(?:am|pm|a\.m|p\.m))")
-_OR = LazyPattern(rf"{TAKEN}(?:或者?|还是|到|至|-|~){TAKEN}")
-_BEFORE = LazyPattern(rf"{TAKEN}\s*(?:以前|之前|前)")
+_OR = LazyPattern(rf"{TAKEN}\s?(?:或者?|还是|到|至|-|~|不对|不是|改成)[,，]?\s?{TAKEN}")
+_BEFORE = LazyPattern(rf"(?<={TAKEN})\s*(?:以前|之前|前(?![台面门后往天妻男女]))")
+
+
+_ODD = LazyPattern(r"(?<!周)(?<!期)(?<!拜)[一二三四五六七八九两][一二三四五六七八九](?=[点个天日分刻周月年小号星礼])")
+"""三四点, 两三天."""
 
 
 def read(reading: Reading) -> None:
     """Take every part of a time that Chinese names."""
+    if _ODD.search(reading.text):
+        reading.doubt("vague")
+    read_lunar(reading)
     _unclear(reading)
     _every(reading)
     _durations(reading)
@@ -106,7 +144,7 @@ def read(reading: Reading) -> None:
         reading.doubt("vague")
     if _STRAY.search(reading.text) and not parts.every:
         reading.doubt("rule")
-    if _BEFORE.search(reading.text):
+    if reading.take(_BEFORE):
         reading.doubt("before")
     if _OR.search(reading.text):
         reading.doubt("several")
@@ -155,38 +193,17 @@ def _weekdays(words: str) -> str:
 def _durations(reading: Reading) -> None:
     for match in reading.take(_LEAD):
         body = match["a"] or match["b"]
-        delay = _delay(body) if body else None
+        delay = delay_of(body) if body else None
         if delay is None:
             reading.doubt("before")
         reading.parts = replace(reading.parts, lead=delay)
+    for match in reading.take(_SAME):
+        reading.parts = replace(reading.parts, delay=Delay(days=_NEARS[match["near"]]))
     for match in reading.take(_DELAY):
-        delay = _delay(match["a"] or match["b"])
+        delay = delay_of(match["a"] or match["b"])
         if delay is None or reading.parts.delay is not None:
             reading.doubt("vague" if delay is None else "several")
         reading.parts = replace(reading.parts, delay=delay)
-
-
-def _delay(body: str) -> Delay | None:
-    ms, days, months = 0.0, 0, 0
-    for match in _ONE_UNIT.finditer(body):
-        unit = match["unit"]
-        number = 0.5 if match["n"] == "半" else float(match["n"]) if "." in match["n"] else float(count_zh(match["n"]))
-        number += 0.5 * bool(match["half"] or match["more"])
-        if unit in _MS:
-            ms += number * _MS[unit]
-        elif unit in ("月", "年"):
-            whole = number * (12 if unit == "年" else 1)
-            if whole == 0.5:
-                days += 15
-            elif whole != int(whole):
-                return None
-            else:
-                months += int(whole)
-        elif number != int(number):
-            return None
-        else:
-            days += int(number) * (1 if unit in ("天", "日") else 7)
-    return Delay(int(ms), days, months)
 
 
 def _days(reading: Reading) -> None:
@@ -218,14 +235,19 @@ def _date(match: re.Match[str]) -> Day:
     year = match["year"] or ""
     off = {"今年": 0, "明年": 1, "后年": 2}.get(year)
     return Day(
-        "date", count_zh(match["d"]), month=count_zh(match["m"]), year=int(year[:4]) if year[:4].isdigit() else 0,
+        "date", count_zh(match["d"]), month=count_zh(match["m"]), year=_year(year),
         off=off,
     )  # fmt: skip
 
 
+def _year(word: str) -> int:
+    """2027年, or 民国116年 by the calendar of Taiwan; 0 where none is named."""
+    return int(word[:4]) if word[:4].isdigit() else 1911 + int(word[2:-1]) if word.startswith("民国") else 0
+
+
 def _feast(name: str) -> Day:
     month, number = _FEASTS.get(name, (12, 25))
-    return Day("date", number, month=month)
+    return Day("feast", number, month=month)
 
 
 def _weekday(match: re.Match[str]) -> Day:
@@ -252,6 +274,6 @@ def _clocks(reading: Reading) -> None:
         if less:
             hour, minute = (hour - 1) or 12, 60 - (15 if less == "一刻" else count_zh(less))
         reading.name_clock(Clock(hour, minute, whole=match["h"].startswith("0") and len(match["h"]) == 2))
-    for pattern, half in _HALVES:
+    for pattern, half in (*_HALVES, *_LETTERS):
         if reading.take(pattern):
             reading.halves.append(half)

@@ -4,6 +4,7 @@ from calendar import monthrange
 from datetime import date, timedelta
 
 from bot.text.when.found import Day, Delay
+from bot.text.when.lunar import lunar_day
 from bot.types.when import Missing
 
 LATE_DAYS = 92
@@ -15,6 +16,13 @@ NIGHT_ENDS = 4
 
 def day_of(day: Day, today: date, hour: int) -> date | Missing:
     """The day that is named, at this hour of `today`."""
+    found = _named(day, today, hour)
+    if isinstance(found, str):
+        return found
+    return "several" if day.on not in (None, found.weekday()) else found + timedelta(days=day.plus)
+
+
+def _named(day: Day, today: date, hour: int) -> date | Missing:
     match day.kind:
         case "near":
             return "day" if day.number and hour < NIGHT_ENDS else today + timedelta(days=day.number)
@@ -28,8 +36,12 @@ def day_of(day: Day, today: date, hour: int) -> date | Missing:
             return _next(day.weekday, today)
         case "date":
             return _date(day, today)
+        case "feast":
+            return date(today.year + ((day.month, day.number) < (today.month, today.day)), day.month, day.number)
         case "number":
             return _number(day, today)
+        case "lunar":
+            return lunar_day(day.month, day.number, today) or "none_such"
         case "last":
             year, month = _month(today, day.off or 0)
             return date(year, month, monthrange(year, month)[1])

@@ -4,23 +4,18 @@ import re
 from dataclasses import replace
 
 from bot.text.lazy import LazyPattern
+from bot.text.when.counted import DAYS, FEASTS, WD, read_counted, weekday_of
 from bot.text.when.found import TAKEN, Clock, Day, Delay, Every, Half, Reading
 from bot.text.when.numbers import EN, EN_HOUR, count_en
 from bot.types.duration import HOUR_MS, MINUTE_MS
 
-_DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-_WD = r"(?:mon(?:day)?|tues?(?:day)?|wed(?:nesday)?|thu(?:rs?(?:day)?)?|fri(?:day)?|sat(?:urday)?|sun(?:day)?)"
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _MON = (
     r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
     r"|nov(?:ember)?|dec(?:ember)?)\.?"
 )
-_FEASTS = {"new year's eve": (12, 31), "new years eve": (12, 31), "new year's day": (1, 1), "new years day": (1, 1),
-           "christmas eve": (12, 24), "xmas eve": (12, 24), "christmas day": (12, 25), "christmas": (12, 25),
-           "xmas": (12, 25), "halloween": (10, 31), "valentine's day": (2, 14), "valentines day": (2, 14)}  # fmt: skip
-
 _VAGUE = LazyPattern(
-    r"\b(?:in a (?:while|bit|moment|few|couple)\b(?: of)?(?: more)?(?: (?:minutes|hours|days|weeks|mins))?"
+    r"(?a)\b(?:in a (?:while|bit|moment|few|couple)\b(?: of)?(?: more)?(?: (?:minutes|hours|days|weeks|mins))?"
     r"|in (?:some|several|a few|a couple of) (?:minutes|hours|days|weeks|time)|sometime|some day|someday"
     r"|eventually|soon"
     r"|(?<!hours )(?<!minutes )(?<!days )(?<!weeks )(?<!hour )(?<!minute )(?<!mins )(?<!week )(?<!day )later"
@@ -28,82 +23,101 @@ _VAGUE = LazyPattern(
     r"end of (?:the )?(?:month|"
     r"year|week|day)|(?:this|next|the|on) weekend|(?:half|fortnightly))\b(?! (?:past|an? |hour))"
 )
-_OVER = LazyPattern(r"\b(?:yesterday|last (?:night|week|month|year|" + _WD + r")|ago)\b")
+_OVER = LazyPattern(r"(?a)\b(?:yesterday|last (?:night|week|month|year|" + WD + r")|ago)\b")
 _UNIT = r"(?:hours?|hrs?|minutes?|mins?|seconds?|secs?|days?|weeks?|fortnights?|months?|years?)"
-_BODY = rf"(?:half an hour|an? half[- ]hour|{EN}\s?(?:more )?{_UNIT}(?: and a half)?(?:,? (?:and )?{EN} {_UNIT})*)"
-_ONE = LazyPattern(rf"(?P<n>{EN})\s?(?:more )?(?P<unit>{_UNIT})(?P<half> and a half)?")
-_DELAY = LazyPattern(rf"\b(?:in|after) (?P<a>{_BODY})(?: time)?\b|\b(?P<b>{_BODY}) (?:from now|later)\b")
-_LEAD = LazyPattern(rf"\b(?P<a>{_BODY}) (?:before|ahead of|prior to|early|in advance)\b")
+_BODY = (
+    rf"(?:half an hour|an? half[- ]hour|"
+    rf"{EN}(?: and a half)?\s?(?:more )?{_UNIT}(?: and a half)?(?:,? (?:and )?{EN} {_UNIT})*)"
+)
+_ONE = LazyPattern(rf"(?a)(?P<n>{EN})(?P<mid> and a half)?\s?(?:more )?(?P<unit>{_UNIT})(?P<half> and a half)?")
+_DELAY = LazyPattern(
+    rf"(?a)\b(?:in|after) (?:about |around |roughly |approximately |like |another |exactly |"
+    rf"just )?(?P<a>{_BODY})(?: time)?\b|\b(?P<b>{_BODY}) (?:from now|later)\b"
+)
+_SHORT = LazyPattern(r"(?a)\bin (?:(?P<h>\d{1,2}) ?h(?:rs?)?(?: ?(?P<m>\d{1,3}) ?m(?:in)?)?|(?P<m2>\d{1,3}) ?m)\b")
+"""In 1h30m."""
+_LEAD = LazyPattern(rf"(?a)\b(?P<a>{_BODY}) (?:before|ahead of|prior to|early|in advance)\b")
 _MS = {"h": HOUR_MS, "mi": MINUTE_MS, "s": 1000}
 
 _EACH = "(?:every|each)"
 _EVERY_OTHER = LazyPattern(
-    rf"\b{_EACH} (?:other|second|third|few|couple|{EN}) ?(?:{_UNIT}|{_WD}s?)?\b|\b{_EACH} (?:minute|second|quarter)\b"
+    rf"(?a)\b{_EACH} (?:other|second|third|few|couple|{EN}) ?(?:{_UNIT}|{WD}s?)?\b|\b{_EACH} (?:minute|"
+    rf"second|quarter)\b"
     r"|\bfortnightly\b|\bbi-?weekly\b"
 )
 _EVERY_WEEK = LazyPattern(
-    rf"\b(?:{_EACH} (?P<a>{_WD}(?:(?:,| and|, and|/| &) (?:{_EACH} )?{_WD})*)|"
+    rf"(?a)\b(?:{_EACH} (?P<a>{WD}(?:(?:,| and|, and|/| &) (?:{_EACH} )?{WD})*)|"
     rf"(?:on )?(?P<b>(?:mon|tues|wednes|thurs|fri"
     rf"|satur|sun)days(?:(?: and|,) (?:mon|tues|wednes|thurs|fri|satur|sun)days)*))\b"
 )
-_EVERY_WORKDAY = LazyPattern(rf"\b(?:{_EACH} (?:weekday|workday|work day|working day)|(?:on )?(?:weekdays|workdays))\b")
-_EVERY_WEEKEND = LazyPattern(rf"\b(?:{_EACH} weekend|(?:on|at) weekends)\b")
+_EVERY_WORKDAY = LazyPattern(
+    rf"(?a)\b(?:{_EACH} (?:weekday|workday|work day|working day)|(?:on )?(?:weekdays|workdays))\b"
+)
+_EVERY_WEEKEND = LazyPattern(rf"(?a)\b(?:{_EACH} weekend|(?:on|at) weekends)\b")
 _EVERY_LAST = LazyPattern(
-    rf"\b(?:on )?(?:the )?last day of (?:{_EACH}) month\b|\b{_EACH} last day of the month\b"
+    rf"(?a)\b(?:on )?(?:the )?last day of (?:{_EACH}) month\b|\b{_EACH} last day of the month\b"
     rf"|\b{_EACH} month on the last day\b"
 )
 _EVERY_MONTH = LazyPattern(
-    rf"\b(?:{_EACH} month on the (?P<a>\d{{1,2}})(?:st|nd|rd|th)?|(?:on )?the (?P<b>\d{{1,2}})(?:st|nd|rd|th) of "
+    rf"(?a)\b(?:{_EACH} month on the (?P<a>\d{{1,2}})(?:st|nd|rd|th)?|(?:on )?the (?P<b>\d{{1,2}})(?:st|nd|rd|th) of "
     rf"{_EACH} month|monthly on the (?P<c>\d{{1,2}})(?:st|nd|rd|th)?"
     rf"|{_EACH} (?P<e>\d{{1,2}})(?:st|nd|rd|th) of the month)\b"
 )
 _EVERY_YEAR = LazyPattern(
-    rf"\b(?:{_EACH} year on |{_EACH} |yearly on |annually on )(?P<mon>{_MON}) (?P<d>\d{{1,2}})(?:st|nd|rd|th)?\b"
+    rf"(?a)\b(?:{_EACH} year on |{_EACH} |yearly on |annually on )(?P<mon>{_MON}) (?P<d>\d{{1,2}})(?:st|nd|rd|th)?\b"
 )
-_EVERY_DAY = LazyPattern(rf"\b(?:{_EACH} ?day|daily|{_EACH} (?P<half>morning|afternoon|evening|night))\b")
-_EVERY_HOUR = LazyPattern(rf"\b(?:{_EACH} hour|hourly)\b")
-_NO_DAY = LazyPattern(rf"\b(?:weekly|monthly|yearly|annually|{_EACH} (?:week|month|year))\b")
-_BOUNDED = LazyPattern(r"\b(?:until|till|starting|beginning|for the next|for \d+ (?:days|weeks))\b")
+_EVERY_DAY = LazyPattern(rf"(?a)\b(?:{_EACH} ?day|daily|{_EACH} (?P<half>morning|afternoon|evening|night))\b")
+_EVERY_HOUR = LazyPattern(rf"(?a)\b(?:{_EACH} hour|hourly)\b")
+_NO_DAY = LazyPattern(rf"(?a)\b(?:weekly|monthly|yearly|annually|{_EACH} (?:week|month|year))\b")
+_BOUNDED = LazyPattern(r"(?a)\b(?:until|till|starting|beginning|for the next|for \d+ (?:days|weeks))\b")
 
 _NEAR = LazyPattern(
-    r"\b(?:the )?(?P<after>day after tomorrow)\b|\b(?P<tomorrow>tomorrow|tmrw?|tmw|tomorow|2morrow)\b"
+    r"(?a)\b(?:the )?(?P<after>day after tomorrow)\b|\b(?P<tomorrow>tomorrow|tmrw?|tmw|tomorow|2morrow)\b"
     r"|\b(?P<tonight>tonight)\b|\b(?P<today>today|this (?=morning|afternoon|evening))\b"
 )
-_WEEKDAY = LazyPattern(rf"\b(?:on )?(?:(?P<which>this|next|coming|this coming) )?(?P<day>{_WD})(?P<week> week)?\b(?!')")
-_ATTRIBUTE = LazyPattern(rf"\b(?:the|my|our|your|his|her|their|a) {_WD}\b(?! of)")
-_WEEKS = LazyPattern(r"\b(?:next|this) (?:week|month|year)\b")
-_ISO = LazyPattern(r"(?<!\d)(?P<y>\d{4})[-/](?P<m>\d{1,2})[-/](?P<d>\d{1,2})(?!\d)")
-_SLASH = LazyPattern(r"(?<![\d/:.])(?:on )?(?P<a>\d{1,2})/(?P<b>\d{1,2})(?:/(?P<y>\d{4}))?(?![\d/])")
+_WEEKDAY = LazyPattern(
+    rf"(?a)\b(?:on )?(?:(?P<which>this|next|coming|this coming) )?(?P<day>{WD})(?P<week> week)?\b(?!')"
+)
+_ATTRIBUTE = LazyPattern(rf"(?a)\b(?:the|my|our|your|his|her|their|a) {WD}\b(?! of)")
+_WEEKS = LazyPattern(r"(?a)\b(?:next|this) (?:week|month|year)\b")
+_ISO = LazyPattern(r"(?a)(?<!\d)(?P<y>\d{4})[-/](?P<m>\d{1,2})[-/](?P<d>\d{1,2})(?!\d)")
+_SLASH = LazyPattern(r"(?a)(?<![\d/:.])(?:on )?(?P<a>\d{1,2})/(?P<b>\d{1,2})(?:/(?P<y>\d{4}))?(?![\d/])")
 _MONTH_DAY = LazyPattern(
-    rf"\b(?:on )?(?:(?P<mon>{_MON}) (?:the )?(?P<d>\d{{1,2}})(?:st|nd|rd|th)?(?!\d|:| ?[ap]\.?m)"
+    rf"(?a)\b(?:on )?(?:(?P<mon>{_MON}) (?:the )?(?P<d>\d{{1,2}})(?:st|nd|rd|th)?(?!\d|:| ?[ap]\.?m)"
     rf"|(?:the )?(?P<d2>\d{{1,2}})(?:st|nd|rd|th)?(?: of)? (?P<mon2>{_MON}))(?:,? (?P<y>\d{{4}}))?\b"
 )
-_LAST = LazyPattern(r"\b(?:on )?the last day of (?P<next>the|this|next) month\b")
-_NUMBER = LazyPattern(r"\b(?:on )?the (?P<n>\d{1,2})(?:st|nd|rd|th)\b")
-_FEAST = LazyPattern(r"\b(?:on )?(?P<feast>" + "|".join(_FEASTS) + r")\b")
+_LAST = LazyPattern(r"(?a)\b(?:on )?the last day of (?P<next>the|this|next) month\b")
+_NEXT_MONTH = LazyPattern(
+    r"(?a)\bnext month,? on the (?P<a>\d{1,2})(?:st|nd|rd|th)\b|\b(?:on )?the (?P<b>\d{1,2})(?:st|nd|rd|"
+    r"th) of next month\b"
+)
+_NUMBER = LazyPattern(r"(?a)\b(?:on )?the (?P<n>\d{1,2})(?:st|nd|rd|th)\b")
+_FEAST = LazyPattern(r"(?a)\b(?:on )?(?P<feast>" + "|".join(FEASTS) + r")\b")
 
 _AMPM = r"\s?(?P<ap>[ap])\.?m\b\.?"
-_WITH = LazyPattern(rf"(?:\b(?:at|@|for|around|about) ?)?(?<![\d:])(?P<h>\d{{1,2}})(?:[:.](?P<m>\d{{2}}))?{_AMPM}")
+_WITH = LazyPattern(rf"(?a)(?:\b(?:at|@|for|around|about) ?)?(?<![\d:])(?P<h>\d{{1,2}})(?:[:.](?P<m>\d{{2}}))?{_AMPM}")
 _HALF_PAST = LazyPattern(
-    rf"(?:\bat )?\b(?P<what>half|(?:a )?quarter|\d{{1,2}}|five|ten|twenty(?:[- ]five)?)(?: minutes?)? "
+    rf"(?a)(?:\bat )?\b(?P<what>half|(?:a )?quarter|\d{{1,2}}|five|ten|twenty(?:[- ]five)?)(?: minutes?)? "
     rf"(?P<way>past|after|to|till|of) (?P<h>\d{{1,2}}|{EN_HOUR})\b(?:{_AMPM})?"
 )
 _WORD = LazyPattern(
-    rf"\b(?:at|for|around|by) (?P<h>{EN_HOUR})(?: (?P<m>o'clock|thirty|fifteen|forty[- ]five|ten|twenty))?"
+    rf"(?a)\b(?:at|for|around|by) (?P<h>{EN_HOUR})(?: (?P<m>o'clock|thirty|fifteen|forty[- ]five|ten|twenty))?"
     rf"(?:{_AMPM})?\b|\b(?P<h2>{EN_HOUR}) o'clock(?:{_AMPM})?"
     .replace("(?P<ap>", "(?:", 1).replace("(?P<ap>", "(?P<ap2>", 1)
 )  # fmt: skip
-_OCLOCK = LazyPattern(r"\b(?:at )?(?P<h>\d{1,2}) ?o'?clock\b")
-_COLON = LazyPattern(r"(?:\b(?:at|@|for|around) )?(?<![\d:./-])(?P<h>\d{1,2}):(?P<m>\d{2})(?![\d:])")
-_AT = LazyPattern(r"(?:\b(?:at|around)|@) ?(?P<h>\d{1,2})(?![\d:./%]|\s?(?:st|nd|rd|th|people|euros?|dollars?)\b)")
-_NAMED = LazyPattern(r"\b(?:at |by )?(?P<name>noon|midday|midnight|noontime)\b")
+_OCLOCK = LazyPattern(r"(?a)\b(?:at )?(?P<h>\d{1,2}) ?o'?clock\b")
+_COLON = LazyPattern(r"(?a)(?:\b(?:at|@|for|around) )?(?<![\d:./-])(?P<h>\d{1,2}):(?P<m>\d{2})(?![\d:])")
+_AT = LazyPattern(r"(?a)(?:\b(?:at|around)|@) ?(?P<h>\d{1,2})(?![\d:./%]|\s?(?:st|nd|rd|th|people|euros?|dollars?)\b)")
+_NAMED = LazyPattern(r"(?a)\b(?:at |by )?(?P<name>noon|midday|midnight|noontime)\b")
 _HALVES: tuple[tuple[LazyPattern, Half], ...] = (
-    (LazyPattern(r"\b(?:in the )?morning\b"), "morning"), (LazyPattern(r"\b(?:in the )?afternoon\b"), "afternoon"),
-    (LazyPattern(r"\b(?:in the )?evening\b"), "pm"), (LazyPattern(r"\b(?:(?:at |in the )?night|tonight)\b"), "night"),
-    (LazyPattern(r"^ *a\.?m\.? *$"), "am"), (LazyPattern(r"^ *p\.?m\.? *$"), "pm"),
+    (LazyPattern(r"(?a)\b(?:in the )?morning\b"), "morning"),
+    (LazyPattern(r"(?a)\b(?:in the )?afternoon\b"), "afternoon"),
+    (LazyPattern(r"(?a)\b(?:in the )?evening\b"), "pm"),
+    (LazyPattern(r"(?a)\b(?:(?:at |in the )?night|tonight)\b"), "night"),
+    (LazyPattern(r"(?a)^ *a\.?m\.? *$"), "am"), (LazyPattern(r"(?a)^ *p\.?m\.? *$"), "pm"),
 )  # fmt: skip
-_OR = LazyPattern(r"\b\d{1,2} or (?=\d)|\bbetween\b|" + TAKEN + r" (?:or|to|-|until|till) " + TAKEN)
-_BEFORE = LazyPattern(r"\b(?:before|by|until|till|no later than) " + TAKEN)
+_OR = LazyPattern(r"(?a)\b\d{1,2} or (?=\d)|\bbetween\b|" + TAKEN + r" (?:or|to|-|until|till) " + TAKEN)
+_BEFORE = LazyPattern(r"(?a)\b(?:before|by|until|till|no later than) " + TAKEN)
 
 
 def read(reading: Reading) -> None:
@@ -117,6 +131,7 @@ def read(reading: Reading) -> None:
     if reading.take(_OVER):
         reading.doubt("past")
     _every(reading)
+    read_counted(reading)
     _durations(reading)
     _days(reading)
     _clocks(reading)
@@ -151,8 +166,8 @@ def _every(reading: Reading) -> None:
     if reading.take(_EVERY_WEEKEND):
         set_every(Every(weekdays="sat,sun"))
     for match in reading.take(_EVERY_WEEK):
-        named = sorted({_weekday(word) for word in re.findall(r"[a-z]+", match["a"] or match["b"]) if _is_day(word)})
-        set_every(Every(weekdays=",".join(_DAYS[number][:3] for number in named)))
+        named = sorted({weekday_of(word) for word in re.findall(r"[a-z]+", match["a"] or match["b"]) if _is_day(word)})
+        set_every(Every(weekdays=",".join(DAYS[number][:3] for number in named)))
     for match in reading.take(_EVERY_DAY):
         set_every(Every())
         if match["half"]:
@@ -171,11 +186,7 @@ def _half_of(word: str) -> Half:
 
 
 def _is_day(word: str) -> bool:
-    return re.fullmatch(_WD, word.removesuffix("s") if word.endswith("days") else word) is not None
-
-
-def _weekday(word: str) -> int:
-    return next(number for number, name in enumerate(_DAYS) if name.startswith(word[:3]))
+    return re.fullmatch(WD, word.removesuffix("s") if word.endswith("days") else word) is not None
 
 
 def _month(word: str) -> int:
@@ -185,25 +196,33 @@ def _month(word: str) -> int:
 def _durations(reading: Reading) -> None:
     for match in reading.take(_LEAD):
         reading.parts = replace(reading.parts, lead=_delay(match["a"]))
+        if reading.parts.lead is None:
+            reading.doubt("before")
+    for match in reading.take(_SHORT):
+        minutes = int(match["h"] or 0) * 60 + int(match["m"] or match["m2"] or 0)
+        reading.parts = replace(reading.parts, delay=Delay(minutes * MINUTE_MS))
     for match in reading.take(_DELAY):
         if reading.parts.delay is not None:
             reading.doubt("several")
-        reading.parts = replace(reading.parts, delay=_delay(match["a"] or match["b"]))
+        delay = _delay(match["a"] or match["b"])
+        if delay is None:
+            reading.doubt("vague")
+        reading.parts = replace(reading.parts, delay=delay)
 
 
-def _delay(body: str) -> Delay:
-    if "half an hour" in body or re.search("half[- ]hour", body):
+def _delay(body: str) -> Delay | None:
+    if re.fullmatch("half an hour|an? half[- ]hours?", body):
         return Delay(30 * MINUTE_MS)
-    ms, days, months = 0.0, 0, 0
+    ms, days, months = 0.0, 0.0, 0.0
     for match in _ONE.finditer(body):
-        number, unit = count_en(match["n"]) + 0.5 * bool(match["half"]), match["unit"]
+        number, unit = count_en(match["n"]) + 0.5 * bool(match["half"] or match["mid"]), match["unit"]
         if unit[0] in "hs" or unit.startswith("mi"):
             ms += number * _MS["mi" if unit.startswith("mi") else unit[0]]
         elif unit.startswith(("mo", "y")):
-            months += int(number) * (12 if unit[0] == "y" else 1)
+            months += number * (12 if unit[0] == "y" else 1)
         else:
-            days += int(number * {"d": 1, "w": 7, "f": 14}[unit[0]])
-    return Delay(int(ms), days, months)
+            days += number * {"d": 1, "w": 7, "f": 14}[unit[0]]
+    return Delay(int(ms), int(days), int(months)) if days == int(days) and months == int(months) else None
 
 
 def _days(reading: Reading) -> None:
@@ -221,8 +240,10 @@ def _days(reading: Reading) -> None:
     for match in reading.take(_LAST):
         reading.name_day(Day("last", off=int(match["next"] == "next")))
     for match in reading.take(_FEAST):
-        month, number = _FEASTS[match["feast"]]
-        reading.name_day(Day("date", number, month=month))
+        month, number = FEASTS[match["feast"]]
+        reading.name_day(Day("feast", number, month=month))
+    for match in reading.take(_NEXT_MONTH):
+        reading.name_day(Day("number", int(match["a"] or match["b"]), off=1))
     for match in reading.take(_NUMBER):
         reading.name_day(Day("number", int(match["n"])))
     if reading.take(_WEEKS):
@@ -230,8 +251,11 @@ def _days(reading: Reading) -> None:
     for match in reading.take(_WEEKDAY):
         if match["week"]:
             reading.doubt("day")
-        kinds = {"this": Day("week", 0, _weekday(match["day"])), "next": Day("next", weekday=_weekday(match["day"]))}
-        reading.name_day(kinds.get(match["which"] or "", Day("weekday", weekday=_weekday(match["day"]))))
+        kinds = {
+            "this": Day("week", 0, weekday_of(match["day"])),
+            "next": Day("next", weekday=weekday_of(match["day"])),
+        }
+        reading.name_day(kinds.get(match["which"] or "", Day("weekday", weekday=weekday_of(match["day"]))))
     for match in reading.take(_NEAR):
         reading.name_day(Day("near", 2 if match["after"] else 1 if match["tomorrow"] else 0))
         if match["tonight"]:
@@ -247,6 +271,8 @@ def _clocks(reading: Reading) -> None:
             hour, minutes = (hour - 1) or 12, 60 - minutes
         reading.name_clock(Clock(hour, minutes), _ampm(match["ap"]))
     for match in reading.take(_WITH):
+        if int(match["h"]) > 12:
+            reading.doubt("none_such")
         reading.name_clock(Clock(int(match["h"]), int(match["m"] or 0)), _ampm(match["ap"]))
     for match in reading.take(_WORD):
         hour, more = int(count_en(match["h"] or match["h2"])), match["m"] or ""

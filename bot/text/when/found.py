@@ -11,7 +11,7 @@ TAKEN = "\x00"
 """What stands for each character of a part that was read."""
 
 Half = Literal["", "dawn", "morning", "noon", "afternoon", "dusk", "night", "am", "pm"]
-DayKind = Literal["near", "week", "weekday", "next", "date", "number", "last"]
+DayKind = Literal["near", "week", "weekday", "next", "date", "number", "last", "lunar", "feast"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,8 +19,10 @@ class Day:
     """A day as it was named.
 
     near: `number` days on. week: `weekday` of the week `number` weeks on; weekday: the coming one; next: English "next
-    Friday". date: `month` and `number`, of `year` if said. number: that day of the month `off` months on (None: the
-    next such day). last: the last day of that month.
+    Friday". date: `month` and `number`, of `year` if said; feast: the
+    next such day. number: that day of the month `off` months on (None: the
+    next such day). last: the last day of that month. lunar: of the Chinese calendar; day 0 is the last of its month.
+    `plus` days are counted on from it (a week from Friday, the day after Christmas); `on` is the weekday it has to be.
     """
 
     kind: DayKind
@@ -29,6 +31,8 @@ class Day:
     month: int = 0
     year: int = 0
     off: int | None = None
+    plus: int = 0
+    on: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,18 +55,24 @@ class Delay:
 
 @dataclass(frozen=True, slots=True)
 class Every:
-    """What comes back: day of the month ("*", a number, last), month, weekdays; `hourly` needs no time of day."""
+    """What comes back: day of the month ("*", a number, last), month, weekdays; `hourly` needs no time of day.
+
+    `step`: only every so many days, counted from the first.
+    """
 
     day: str = "*"
     month: str = "*"
     weekdays: str = "*"
     hourly: bool = False
+    step: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Parts:
     """All that was read. `doubt` is what is unclear already (`doubts`: everything that is, as far as it was read);
     `spans` are where it stands in the folded text.
+
+    `times` are the times of day of what comes several times a day; `clock` and `half` then say nothing.
     """
 
     day: Day | None = None
@@ -73,6 +83,7 @@ class Parts:
     lead: Delay | None = None
     doubt: Missing | None = None
     tonight: bool = False
+    times: tuple[tuple[Clock, Half], ...] = ()
     spans: tuple[tuple[int, int], ...] = ()
     doubts: frozenset[Missing] = frozenset()
 
@@ -110,6 +121,18 @@ class Reading:
         self.days.add(day)
         self.parts = replace(self.parts, day=day)
 
+    def name_times(self, pieces: list["Reading"]) -> None:
+        """Several times of one day are named, each in its own piece; a part of the day holds on until the next."""
+        half: Half = ""
+        for piece in pieces:
+            found = piece.done()
+            half = found.half or half
+            if found.clock is None or found.doubt is not None:
+                self.doubt(found.doubt or "time")
+            else:
+                own = "" if found.clock.whole and not found.half else half
+                self.parts = replace(self.parts, times=(*self.parts.times, (found.clock, own)))
+
     def name_clock(self, clock: Clock, half: Half = "") -> None:
         """A time of day is named."""
         self.clocks.add(clock)
@@ -117,8 +140,16 @@ class Reading:
         if half:
             self.halves.append(half)
 
+    def _joined(self, day: Day, named: Day) -> None:
+        """12月10日星期四 is one day named twice."""
+        if day.kind in ("date", "number", "feast", "lunar", "near") and named.kind == "weekday" and not named.plus:
+            self.days = {replace(day, on=named.weekday)}
+            self.parts = replace(self.parts, day=replace(day, on=named.weekday))
+
     def done(self) -> Parts:
         """What was read, with the doubts that only the whole shows."""
+        if len(self.days) == 2:
+            self._joined(*sorted(self.days, key=lambda day: day.kind in ("weekday", "week")))
         if len(self.clocks) > 1 or len(self.days) > 1:
             self.doubt("several")
         halves = [half for half in self.halves if half]

@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta, tzinfo
 
 from bot.text.fold import fold
-from bot.text.when import chinese, english
+from bot.text.when import chinese, english, lists
 from bot.text.when.days import day_of, later
 from bot.text.when.found import Clock, Delay, Half, Parts, Reading
-from bot.text.when.rules import local, ms_of, next_of
+from bot.text.when.rules import SEVERAL, local, ms_of, next_of, stepped
 from bot.types.duration import DAY_MS, MINUTE_MS
 from bot.types.when import Instant, Missing, Moment, Recurring, Unclear
 
@@ -56,8 +56,11 @@ def parts_of(text: str) -> Parts:
 def parts_folded(folded: str) -> Parts:
     """As `parts_of`, with spans in the folded text."""
     reading = Reading(folded)
+    lists.read_lists(reading)
     chinese.read(reading)
     english.read(reading)
+    if lists.LOOSE.search(reading.text):
+        reading.doubt("vague")
     return reading.done()
 
 
@@ -70,6 +73,7 @@ def joined(before: Parts, answer: Parts) -> Parts:
         answer.half or ("" if answer.clock and (answer.clock.whole or answer.clock.hour > 12) else before.half),
         delay or (None if answer.day or answer.clock else before.delay), answer.every or every,
         answer.lead or before.lead, answer.doubt, answer.tonight or (before.tonight and not answer.day),
+        answer.times or (() if answer.clock else before.times),
     )  # fmt: skip
 
 
@@ -119,19 +123,38 @@ def _every(parts: Parts, now: datetime, manner: Manner) -> Recurring | Missing:
             return "rule"
         if every.month.isdigit():
             date(2001, int(every.month), int(every.day))  # 29 February comes back every four years: ValueError
-        found = _hour(parts, manner, None, now)
-        if not isinstance(found, tuple):
-            return found
-        if found[0] >= 24:
-            return "half"
-        rule = f"{found[1]} {found[0]} {every.day} {every.month} {every.weekdays}"
+        times = _times(parts, manner, now)
+        if isinstance(times, str):
+            return times
+        rule = SEVERAL.join(
+            f"{minute} {hour} {every.day} {every.month} {every.weekdays}" for hour, minute in times
+        )  # fmt: skip
     first = next_of(rule, ms_of(now), now.tzinfo)
-    return Recurring(rule, first) if first is not None else "rule"
+    if first is None:
+        return "rule"
+    if every.step:
+        rule = stepped(rule, every.step, local(first, now.tzinfo).date())
+    return Recurring(rule, first)
+
+
+def _times(parts: Parts, manner: Manner, now: datetime) -> list[tuple[int, int]] | Missing:
+    """The times of day at which something comes back, in order."""
+    found: list[tuple[int, int]] = []
+    for clock, half in parts.times or ((parts.clock, parts.half),):
+        hour = _hour(replace(parts, clock=clock, half=half), manner, None, now)
+        if not isinstance(hour, tuple):
+            return hour
+        if hour[0] >= 24 or (found and hour <= found[-1]):
+            return "half"
+        found.append(hour)
+    return found
 
 
 def _once(parts: Parts, now: datetime, manner: Manner) -> Instant | Missing:
     if parts.doubt is not None:
         return parts.doubt
+    if parts.times:
+        return "several"
     delay, today = parts.delay, now.date()
     day: date | None = None
     if delay is not None:
@@ -175,6 +198,8 @@ def _hour(parts: Parts, manner: Manner, day: date | None, now: datetime) -> tupl
     if not half:
         return _bare(clock, parts, manner, day, now)
     tonight = parts.tonight or day is None
+    if half == "dawn" and clock.hour == 12 and day is None:
+        return 0, clock.minute
     if half in ("night", "dawn") and clock.hour in (0, 12, 24) and (half == "night" or clock.hour != 12):
         early = half == "dawn" and not parts.tonight
         return (0 if early else 24, clock.minute) if clock.hour != 24 or not early else (24, clock.minute)

@@ -1,0 +1,79 @@
+"""The words by which somebody asks to be reminded, those that stand around them, and those that mean something else."""
+
+import re
+
+from bot.text.lazy import LazyPattern
+from bot.text.when.found import TAKEN
+
+ABOUT = LazyPattern("提醒|闹钟|闹铃|[叫喊]我|叫醒|通知我|remind|wake|alarm|ping me|nudge me|let me forget")
+QUOTED = re.compile('“[^”]*”|「[^」]*」|『[^』]*』|"[^"]*"|`[^`]*`|《[^》]*》|^>.*$', re.MULTILINE)
+STOPS = re.compile(r"[。！？!?\n；;]|(?<![ap]\.m)(?<!jan|feb|mar|apr|jun|jul|aug|sep|oct|nov|dec)\.(?=\s)")
+CLAUSE_END = re.compile(
+    r"[，。！？；,!?;\n…~～]|\.{2,}|(?<![ap]\.m)(?<!jan|feb|mar|apr|jun|jul|aug|sep|oct|nov|dec)\.(?=\s)"
+)
+ZH = LazyPattern(
+    r"(?P<me>收到(?:你的|一个)?提醒(?![你他她])|(?:提醒|remind|remind me ?)(?:一下|下)?我(?!们|自己)|通知我(?!们))|(?P<wake>叫醒我|"
+    r"(?:叫|喊)我(?:起床|起来|起身|醒)"
+    r"|(?:叫|喊)我(?=[^，。,!！?？\s]{2,10}起床))"
+    r"|(?P<call>(?:叫|喊)我(?=一声|一下|[。，,！!]|$|[去出吃关开喝上看睡收下交写打做拿取带接送买洗发回走]))"
+    r"|(?P<set>(?:设|(?<![一确决肯必否])定|订|建|加|弄)(?!了|好|过|的)(?:置|定)?(?:一?个|一条|一下)?[^，。,！!？?]{0,16}?"
+    r"(?:提醒(?![我他她你您]|一下)|闹钟|闹铃))"
+)
+EN = LazyPattern(
+    r"(?a)\b(?:(?P<me>remind me|(?:would |do )?(?:you )?mind reminding me|(?:don't|dont|"
+    r"do not) let me forget)|(?P<wake>wake me(?: up)?)|"
+    r"(?P<set>(?:set|create|add|schedule|make|give|i need|i want|i'd like|can i (?:get|"
+    r"have))(?: me)?(?: up)? (?:a |an |the |another )(?:quick )?"
+    r"(?:reminder|alarm))|(?P<call>(?:ping|nudge) me))\b"
+)
+FILL_ZH = (
+    r"别忘了?|不要忘了?|请|麻烦|劳烦|拜托|帮我|帮忙|给我|替我|"
+    r"话说|嗯+|哦|噢|啊+|呃|欸|诶|哎呀?|唉|好的?|行|等?到(?![家站了])|等我?|快|我想(?=在|要)|我想$|记得|记住|一定|务必|要|到时候?|到点|的时候|时候|你|可不可以|能不能|可以|能|再|就|"
+    r"然后|还有|对了|那么|那|在|于|大概|大约|左右|准时|喂|嗨|嘿|哈喽|如果|要是|万一|我?(?:要|想|需要|希望|想要|想让|想请|想麻烦)你|(?:如果|要是|万一)?我(?:忘了|"
+    r"忘记了?|没记住)(?:的话)?|一下|下|的|从|等|于"
+)
+FILL_EN = (
+    r"please|pls|plz|can (?:yo)?u|could (?:yo)?u|would (?:yo)?u|will (?:yo)?u|hey|hi|hello|yo|ok(?:ay)?|"
+    r"and|then|also|so|just|i need you to|btw|oh|ah|ugh|um|uh|hmm|well"
+    r"|anyway|actually|by the way|quick(?:ly)?|one more thing|do me a favou?r|be a dear|maybe|possibly|"
+    r"kindly|if (?:yo)?u could|if (?:yo)?u can"
+    r"|(?:i(?:'d| would)|it(?:'d| would)) (?:love it|be great|be nice|be awesome|appreciate it|like it)|"
+    r"i want you to|i'd like you to|don't forget to|make sure (?:to|you)|at|on|to|by|for|the|thanks"
+)
+NOT_ZH = re.compile(
+    r"(?:不用|不要|不必|别|甭|无需|不需要|用不着|不许|没必要|没|不会|不该|为什么|为何|怎么|干嘛|是不是|有没有|会不会|(?<![开聚约宴机舞晚年班社])会|总是?|谢谢)$"
+)
+NO_ZH = re.compile(r"(?:不用|不要|不必|别|甭|无需|不需要|用不着)(?:再)?$")
+NO_EN = re.compile(r"(?:don't|dont|do not|never|no need to|you needn't|stop|stop to|no longer)$")
+VERB = re.compile(
+    "(?:我(?:还|也|得|要|有|想|打算|准备|约|需要|必须)*)?(?:的|会议?$|[有约开去交打吃看上接取拿买做考面还跟参起出坐赶缴领约拜复回寄])|我(?:还|也|得|要|有|想|打算|准备|约|需要|必须)"
+)
+TIME_EN = re.compile(
+    r"\b(?:weeks?|months?|years?|days?|next|after|before|last|first|second|third|half|quarter|other|eve|of|or|\d+)\b"
+)
+FRAME = re.compile(
+    rf"^(?:{FILL_ZH})+我?\s*(?:要|得|还)?\s*|^我\s*(?:要|得|还)?\s*|(?:记得|请|麻烦|帮我)$"
+    r"|^i(?: (?:need|have|want|must|should|always forget|keep forgetting)| got|'ve got) to "
+)
+TIMELIKE = re.compile(
+    r"(?:[0-9零一二三四五六七八九十两半点时分秒刻钟周月年天日号早中晚午上下前后内外间之过到起第个末底初旬约近许多几来整期节都]|季度|未来|接下来|最近|民国|星期|礼拜|左右|随便|可以|什么|[ap]m)+"
+)
+"""What belongs to a time that was not understood as a whole: it is asked, not passed over."""
+TOLD = re.compile("[说讲]|告诉|答应|表示|(?<![开聚约宴机舞晚年班社体])会[在于]?$")
+DONE = re.compile(r"(?:了吗|了没有?|过吗|了么|了嘛)[?？。!\s]*$")
+ASKS_ZH = re.compile(r"什么|谁|哪[个里儿些]|为啥|咋|怎么|多少")
+AFTER_EN = re.compile(
+    r"(?:again )?(?:what|who|whom|where|when(?! (?:i|we|you|the|it|he|she|they|my)\b)|how|why|which|whether|of)\b"
+)
+JOINS = re.compile(rf"{TAKEN}(?:或者?|还是|和|跟|与|及|到|至|之前|以前|之间|前|or|and|to|-|~)(?={TAKEN}|$|\s*$)")
+
+CANCEL_ZH = re.compile(
+    r"^(?:取消|删掉|删除|删了|去掉|关掉|关了)(?:一下)?(?:那个|这个|我的|刚才的|刚才那个|那条|这条|第)?(?P<a>.{0,60}?)(?:的)?(?:提醒|闹钟|闹铃)(?:吧|了|一下)?$"
+    r"|^把?(?P<b>.{0,60}?)(?:的)?(?:提醒|闹钟|闹铃)(?:给?我?)?(?:取消|删掉|删除|删了|去掉|关掉|关了)(?:掉)?(?:吧|了|一下)?$"
+    r"|^(?:取消|删掉|删除|关掉)(?:提醒|闹钟)(?P<c>.{0,60})$"
+)
+CANCEL_EN = re.compile(
+    r"^(?:please )?(?:cancel|delete|remove|drop|turn off) (?:(?:that|this|the|my|all(?: of)?(?: my)?) )*"
+    r"(?P<a>.{0,60}?) ?"
+    r"(?:reminders?|alarms?)(?: (?:for|about|to|of|on))?(?P<b>.{0,60})$"
+)

@@ -1,0 +1,74 @@
+"""Requests as people write them, embedded in other words, and sentences that ask nothing: what is heard in each."""
+
+from datetime import datetime
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from bot.people.asking import asked
+from bot.text.when.meaning import meaning
+from bot.types.when import Instant, Recurring
+from tests.world import World
+
+NAMES = ("小暖", "暖暖", "nuan")
+NOW = datetime(2026, 11, 18, 10, tzinfo=ZoneInfo("Asia/Shanghai"))
+HOUR = 3_600
+EVERY = 4
+"""Of the sentences that ask nothing, so many are said through the door."""
+
+
+def rows() -> list[tuple[str, str]]:
+    lines = (Path(__file__).parent / "remind_requests.tsv").read_text("utf-8").splitlines()[1:]
+    return [(said, task) for said, task in (line.split("\t") for line in lines)]
+
+
+def test_what_is_to_be_reminded_of_is_what_a_person_would_say() -> None:
+    wrong = []
+    for said, task in rows():
+        wish = asked(said, NAMES)
+        got = "NONE" if wish is None else wish.task
+        if task == "ASK":
+            found = meaning(wish.parts, NOW, wish.manner) if wish is not None else None
+            got = "ASK" if wish is not None and not isinstance(found, Instant | Recurring) else got
+        if got != task:
+            wrong.append((said, task, got))
+    assert wrong == []
+
+
+async def test_sentences_that_ask_nothing_set_nothing(world: World) -> None:
+    for said in [said for said, task in rows() if task == "NONE"][::EVERY]:
+        await world.say(said)
+    assert world.rows("SELECT * FROM reminder") == []
+    assert world.rows("SELECT * FROM reminder_question") == []
+
+
+@pytest.mark.parametrize(
+    ("said", "set_"),
+    [
+        ("对了明天下午三点提醒我给妈妈打电话谢谢", "好，周六（6月13日）下午3:00提醒你：给妈妈打电话 #1"),
+        ("hey can you remind me to call Mom tomorrow at 3pm please", "OK, Saturday, Jun 13, at 3:00 PM: call Mom #1"),
+        ("每天早晚八点提醒我吃药",
+         "好，每天早上8:00、晚上8:00提醒你：吃药 #1（第一次：周五（6月12日）晚上8:00）"),
+        ("每兩週的禮拜一上午十點提醒我開例會",
+         "好，每2週的週一上午10:00提醒你：開例會 #1（第一次：週一（6月15日）上午10:00）"),
+        ("remind me every 3 days at 7pm to water the orchids",
+         "OK, every 3 days at 7:00 PM: water the orchids #1 (first: Friday, Jun 12, at 7:00 PM)"),
+    ],
+)  # fmt: skip
+async def test_a_request_within_other_words_is_confirmed_in_plain_ones(world: World, said: str, set_: str) -> None:
+    await world.say(said)
+    assert world.replies == [set_]
+    assert world.model.requests == []
+
+
+async def test_what_comes_twice_a_day_is_said_twice_a_day(world: World) -> None:
+    await world.say("每天早晚八点提醒我吃药")
+    await world.wait(48 * HOUR)
+    assert world.replies[1:] == ["提醒你：吃药"] * 4
+
+
+async def test_what_comes_every_third_day_is_said_every_third_day(world: World) -> None:
+    await world.say("每三天晚上七点提醒我浇花")
+    await world.wait(7 * 24 * HOUR)
+    assert world.replies[1:] == ["提醒你：浇花"] * 3
