@@ -54,6 +54,7 @@ _ZH = LazyPattern(
     f"|{_WHEN}{{1,2}} ?(?:还|又|也|就)*(?:得|(?<=[还又])要)(?![了到过意知罪奖分出第]){_NO_TASK}(?:{_DO}|陪(?!你)|上[课班]|开会|见)(?!.*[喔哦呀吧哈啊]$)"
     f"|(?:{_WHEN}{{1,3}} ?)?我(?:{_WHEN}|{_ADVERB})*要(?:{_WHEN}|{_ADVERB})*{_HANDOVER}(?<=.....)"
     f"|(?:{_WHEN}{{1,3}} ?我|我{_WHEN}{{1,3}})(?:再|就|一定|会|来|去)*{_HANDOVER}(?!了|过|完了)"
+    f"|我?(?:要)?记得(?:{_WHEN}){{1,3}}要?{_DO}"
     "|我(?:来)?负责(?!任)[^,你]{2,10}$"
     f"|我(?:一定)?会(?:{_WHEN}){{1,3}}(?:{_ADVERB})*(?:到(?!处|底)|{_DO})"
     f"|我(?:今天|现在|到现在|都|也|这周)*还没有?(?:来得及)?(?:去)?(?:交|写|买|做|付|还|取|订|回(?!过?神|家)|洗|准备|办|续|报名|复习"
@@ -185,8 +186,11 @@ def is_own_task(sentence: str) -> bool:
     folded = fold(sentence).strip()
     if _listed(sentence) or any(True for _ in _tasks(sentence, "")):
         return True
-    mine = _MINE.search(folded) and _DUTY.search(folded) and not _ELSE.match(folded) and not _PAST.search(folded)
-    return bool(mine) and not (
+    mine = any(
+        _MINE.search(clause) and _DUTY.search(clause) and not _ELSE.match(clause) for clause in clauses_of(folded)
+    )  # fmt: skip
+    return mine and not (
+        _PAST.search(folded) or
         s.UNSURE.search(folded) or doubting.ASKING.search(folded)
         or s.QUESTION.search(folded) or _AGAIN.search(folded) or _NO_NEED.search(folded)
         or _OVER_ZH.search(folded) or _OVER_EN.search(folded)
