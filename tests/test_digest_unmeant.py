@@ -21,7 +21,8 @@ def kept(*texts: str) -> list[str]:
     [
         "给我讲个故事", "讲个故事给我听", "小暖讲个睡前故事吧", "你来说个故事", "帮我写个故事", "写一篇关于猫的故事", "我想听你讲个故事",
         "给孩子编个故事好不好", "說個故事給我聽", "幫我寫個故事", "可以講一個鬼故事嗎", "跟我們講個故事", "替我編個故事吧",
-        "tell me a story", "can you write me a story about a fox", "write a bedtime story for my kid", "Tell us another story please",
+        "tell me a story", "can you write me a story about a fox", "write a bedtime story for my kid",
+        "Tell us another story please",
         "我昨天玩了一个游戏", "我最近玩的游戏很好看", "I pretend to be fine at work", "他假装没看见我", "我喜欢这个角色",
     ],
 )  # fmt: skip

@@ -283,7 +283,6 @@ OPEN_KNOWLEDGE = LazyPattern(
         rf" ?(?!{_THING})[a-z ]{{0,24}}$|i {_A}sing (?:alto|soprano|tenor|bass|in)\b",
     )
 )
-"""What stays so, told by its frame."""
 EMOTION = LazyPattern(
     s.any_of(
         rf"(?:{_AM}|i feel|feeling|i(?:['’]ve| have) been(?: feeling)?|i felt) (?:(?:so|very|really|pretty|a bit"

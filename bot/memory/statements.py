@@ -8,7 +8,6 @@ from bot.text.lazy import LazyPattern
 
 
 def any_of(*words: str) -> str:
-    """One of these patterns."""
     return "(?:" + "|".join(words) + ")"
 
 
