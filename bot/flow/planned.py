@@ -42,7 +42,7 @@ async def planned(store: Store, person_id: int, audience: Audience) -> tuple[Pla
                 "reminder", each.id,
                 Memory(0, person_id, each.chat_id, seen, "event", each.text, each.made_at, each.made_at, "command"),
             )
-            for each in waiting if each.text
+            for each in waiting if each.text and not each.promise  # that of a promise goes with it
         ),
     )  # fmt: skip
 
