@@ -40,7 +40,8 @@ LEFT = (
     "WHERE chat_id = ? ORDER BY at, cause = 'digest', id",  # a digest and the next turn run side by side
     "SELECT id, owner_id, visibility, kind, slot, text, asked, source, importance, disabled_reason, purge_at, "
     "observed_at FROM memory WHERE chat_id = ? ORDER BY id",
-    "SELECT summary, made_by, names, started_at, ended_at, created_at FROM digest WHERE chat_id = ? ORDER BY id",
+    "SELECT summary, made_by, names, started_at, ended_at, created_at FROM digest WHERE chat_id = ? "
+    "ORDER BY started_at, ended_at, session_id IS NULL, id",  # those of two sessions are made side by side
     "SELECT person_id, until FROM window WHERE chat_id = ? ORDER BY 1",
 )
 """What is left in the rows of one chat. Row numbers are left out: chats run beside each other, and which of two is a

@@ -68,7 +68,7 @@ async def test_the_hash_makes_vectors_without_a_server_and_without_money(tmp_pat
 
 async def test_lines_summaries_and_notes_are_found_by_likeness_too(tmp_path: Path) -> None:
     async with house(tmp_path, embedding={"least_cosine": 0.9}) as (world, _):
-        await world.say("我的狗叫旺财")
+        await world.say("刚才有只狗跑过去了")
         await world.wait(3 * 3_600)
         await world.say("记住我有一只猫")
         path = put(world, "notes/pets.md", "隔壁的狗也来了\n")

@@ -171,7 +171,7 @@ async def test_promises_and_reminders_are_listed_until_they_are_over(world: Worl
         assert "报告" in told
         assert told.index("吃药") < told.index("开会"), "the next first"
         assert all(text in told for text in ("2026-06-13 08:00:00", "0 22 * * *", "once"))
-        await world.say(".ai remind cancel 1")
+        await world.say(".ai remind cancel 2")
         assert "开会" not in (await page.visitor.get("/promises")).plain
 
 
