@@ -224,6 +224,7 @@ class World(Seen):
             app._lives,
             app._rewrites,
             app._rolls,
+            app._backups,
         )
 
     def away(self, seconds: float) -> None:

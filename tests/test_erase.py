@@ -1,0 +1,143 @@
+"""`.ai forget me` and `nuan erase`: afterwards nothing of a person is left but counts, and no backup brings them back."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from bot.store.erasing import NOBODYS, STEPS
+from bot.store.schema import MIGRATIONS
+from tests.conftest import NewWorld
+from tests.noting import look
+from tests.storing import holding, sound
+from tests.world import World
+
+CANARY = "海棠"
+NAME = "阿棠"
+GROUP = "闲聊"
+
+
+def files_with(folder: Path, word: str) -> list[str]:
+    """Every file below a folder whose name or bytes hold the word."""
+    return sorted(
+        path.relative_to(folder).as_posix()
+        for path in folder.rglob("*")
+        if path.is_file() and (word.encode() in path.read_bytes() or word in path.name)
+    )
+
+
+def tables() -> Iterator[str]:
+    """The tables there are after all migrations."""
+    made: set[str] = set()
+    for migration in MIGRATIONS:
+        for words in (statement.split() for statement in migration):
+            if words[0] == "CREATE" and "TABLE" in words:
+                made.add(words[words.index("TABLE") + 1])
+            if words[:2] == ["DROP", "TABLE"]:
+                made.discard(words[2])
+    return iter(sorted(made))
+
+
+def test_of_every_table_it_is_said_what_becomes_of_a_persons_rows() -> None:
+    steps = [table for _, named in STEPS for table in named.split()]
+    assert sorted([*steps, *NOBODYS]) == list(tables()), "give a new table a step in bot/store/erasing.py"
+
+
+async def full(new_world: NewWorld, **sections: dict[str, object]) -> World:
+    """A house in which 阿棠 left traces in as many tables as talk fills, and 小王 some of the same kinds."""
+    world = await new_world(notes={"on_new": True}, telegram={"allow": ["t-阿棠"]}, **sections)
+    for who in ("小王", NAME):
+        word = CANARY if who == NAME else "荷花"
+        for text in (
+            f"记住我喜欢{word}", f"叫我{word}妹", f"我明天给你买{word}", f".ai remind 明天早上8点 {word}开会",
+            f"你看{word}开了", f"{word}真好看啊", f"提醒我{word}", ".ai tz Tokyo",
+        ):  # fmt: skip
+            await world.say(text, who)
+        await world.say(f"记住{word}在后院", who, GROUP)
+        await world.say(f"小暖你看{word}", who, GROUP)
+        await world.say("/new", who)
+        await look(world)
+    return world
+
+
+PLANTED = (
+    "INSERT INTO attachment SELECT id, 7, 'file', 'h', '{c}', 'x', 3, 'new', '{c}' FROM event WHERE person_id = {n}",
+    "INSERT INTO merged (memory_id, at, how, before, before_observed_at, said, kind, source, observed_at) "
+    "SELECT id, 1, 'same', '{c}', 1, '{c}', 'event', 'digest', 1 FROM memory WHERE owner_id = {n}",
+    "INSERT OR REPLACE INTO question SELECT chat_id, {n}, 'forget', '{c}', 0, 9e15 FROM member WHERE person_id = {n}",
+    "INSERT OR REPLACE INTO reminder_question SELECT chat_id, {n}, '{c}', '{c}', 0, 0, 1, 1, 9e15 FROM member "
+    "WHERE person_id = {n}",
+    "INSERT OR REPLACE INTO rewriting SELECT id, 9e15, 0 FROM memory WHERE owner_id = {n}",
+    "INSERT OR REPLACE INTO told VALUES ({n}, 'day', 1)",
+    "INSERT OR REPLACE INTO window SELECT chat_id, {n}, 9e15 FROM member WHERE person_id = {n}",
+    "INSERT OR REPLACE INTO code VALUES ('told {n}', 'told', {n}, NULL, 1, 9e15)",
+    "INSERT OR REPLACE INTO feedback SELECT id, {n}, '{c}', 1 FROM turn",
+    "INSERT OR REPLACE INTO section_round SELECT id, chat_id, {n}, 1, '{c}', '{c}', 0 FROM turn WHERE person_id = {n}",
+    "INSERT INTO brought SELECT id, 'x', '{c}', 1, '{c}' FROM turn WHERE person_id = {n}",
+    "UPDATE turn SET receipts = '[\"{c}\"]', error = '{c}' WHERE person_id = {n}",
+    "INSERT INTO outbox (chat_id, kind, text, state, due_at, only_for, buttons) SELECT chat_id, 'notice', '{c}', "
+    "'pending', 9e15, 'person:{a}', '[[\"x\", \"y\", \"person:{a}\"]]' FROM member WHERE person_id = {n}",
+    "UPDATE event SET quote = '{c}' WHERE person_id = {n}",
+    "UPDATE digest SET names = '[\"{a}\", \"小王\"]' WHERE chat_id IN (SELECT chat_id FROM member WHERE person_id = {n})",
+    "UPDATE chat SET title = '{a}', scene = '{c}' WHERE id IN (SELECT chat_id FROM member WHERE person_id = {n}) "
+    "AND kind = 'dm'",
+    "INSERT INTO vector SELECT id, 'm', 1, x'00', CAST('{c}' AS BLOB) FROM doc WHERE person_id = {n}",
+    "INSERT INTO event (chat_id, at, kind, person_id, state, external_id, text) SELECT chat_id, 1, 'message', {n}, "
+    "'done', 'x1', '{c}' FROM member WHERE person_id = {n}",
+    "INSERT INTO event (chat_id, at, kind, state, target, quote) SELECT chat_id, 1, 'message', 'done', 'x1', '{c}' "
+    "FROM member WHERE person_id = {n}",
+)
+"""Rows of the kinds that this talk does not fill."""
+
+
+async def plant(world: World, number: int) -> None:
+    """Their word in every column that could hold it."""
+    for sql in PLANTED:
+        filled = sql.format(n=number, c=CANARY, a=NAME)
+        assert await world.store._database.write(lambda db, sql=filled: db.execute(sql).rowcount), filled  # type: ignore[misc]
+
+
+async def forget(world: World, who: str = NAME, group: str = "") -> None:
+    """They say it twice."""
+    await world.say(".ai forget me", who, group)
+    number = re.findall(r"\.ai forget me (\d+)", world.replies[-1])[0]
+    await world.say(f".ai forget me {number}", who, group)
+
+
+async def test_afterwards_nothing_of_them_is_in_any_table_or_file(new_world: NewWorld) -> None:
+    world = await full(new_world)
+    assert len(holding(world.folder, CANARY)) > 8
+    spent = world.rows("SELECT count(*), sum(cost), sum(prompt_tokens) FROM call")
+    ((number,),) = world.rows("SELECT id FROM person WHERE name = ?", NAME)
+    await plant(world, int(str(number)))
+    await forget(world)
+    assert world.replies[-1].startswith("好了，关于你的我什么都不留了")
+    await world.wait(120)
+    for word in (CANARY, NAME, f"person:{NAME}", f"dm:{NAME}"):
+        assert holding(world.folder, word) == []
+        assert files_with(world.folder, word) == []
+    for table in tables():
+        columns = {str(row[1]) for row in world.rows(f"PRAGMA table_info({table})")}
+        for column in columns & {"person_id", "owner_id"} if table not in ("event", "turn") else ():
+            assert world.rows(f"SELECT count(*) FROM {table} WHERE {column} = ?", number) == [(0,)], table
+    assert world.rows("SELECT count(*), sum(cost), sum(prompt_tokens) FROM call") == spent
+    assert sound(world.folder) == []
+
+
+async def test_what_others_have_is_still_theirs(new_world: NewWorld) -> None:
+    world = await full(new_world)
+    before = [world.rows(sql) for sql in OTHERS]
+    await forget(world)
+    assert [world.rows(sql) for sql in OTHERS] == before != []
+    await world.say("记住我喜欢菊花")
+    assert "菊花" in str(world.rows("SELECT text FROM memory"))
+
+
+OTHERS = (
+    "SELECT id, text FROM memory WHERE text LIKE '%荷花%' AND disabled_at IS NULL",
+    "SELECT id, text FROM commitment WHERE text LIKE '%荷花%'",
+    "SELECT id, text FROM reminder WHERE text LIKE '%荷花%'",
+    "SELECT id, text FROM event WHERE person_id = (SELECT id FROM person WHERE name = '小王') AND kind = 'message'",
+    "SELECT count(*) FROM note WHERE owner_id = (SELECT id FROM person WHERE name = '小王')",
+)
