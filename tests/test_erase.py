@@ -65,15 +65,15 @@ PLANTED = (
     "INSERT INTO attachment SELECT id, 7, 'file', 'h', '{c}', 'x', 3, 'new', '{c}' FROM event WHERE person_id = {n}",
     "INSERT INTO merged (memory_id, at, how, before, before_observed_at, said, kind, source, observed_at) "
     "SELECT id, 1, 'same', '{c}', 1, '{c}', 'event', 'digest', 1 FROM memory WHERE owner_id = {n}",
-    "INSERT OR REPLACE INTO question SELECT chat_id, {n}, 'forget', '{c}', 0, 9e15 FROM member WHERE person_id = {n}",
-    "INSERT OR REPLACE INTO reminder_question SELECT chat_id, {n}, '{c}', '{c}', 0, 0, 1, 1, 9e15 FROM member "
+    "INSERT OR REPLACE INTO question SELECT chat_id, {n}, 'forget', '[]', 0, 9e15 FROM member WHERE person_id = {n}",
+    "INSERT OR REPLACE INTO reminder_question SELECT chat_id, {n}, '{c}', '[\"{c}\"]', 0, 0, 1, 1, 9e15 FROM member "
     "WHERE person_id = {n}",
     "INSERT OR REPLACE INTO rewriting SELECT id, 9e15, 0 FROM memory WHERE owner_id = {n}",
     "INSERT OR REPLACE INTO told VALUES ({n}, 'day', 1)",
     "INSERT OR REPLACE INTO window SELECT chat_id, {n}, 9e15 FROM member WHERE person_id = {n}",
     "INSERT OR REPLACE INTO code VALUES ('told {n}', 'told', {n}, NULL, 1, 9e15)",
     "INSERT OR REPLACE INTO feedback SELECT id, {n}, '{c}', 1 FROM turn",
-    "INSERT OR REPLACE INTO section_round SELECT id, chat_id, {n}, 1, '{c}', '{c}', 0 FROM turn WHERE person_id = {n}",
+    "INSERT OR REPLACE INTO section_round SELECT id, chat_id, {n}, 1, '[\"{c}\"]', '[]', 0 FROM turn WHERE person_id = {n}",
     "INSERT INTO brought SELECT id, 'x', '{c}', 1, '{c}' FROM turn WHERE person_id = {n}",
     "UPDATE turn SET receipts = '[\"{c}\"]', error = '{c}' WHERE person_id = {n}",
     "INSERT INTO outbox (chat_id, kind, text, state, due_at, only_for, buttons) SELECT chat_id, 'notice', '{c}', "
@@ -141,3 +141,100 @@ OTHERS = (
     "SELECT id, text FROM event WHERE person_id = (SELECT id FROM person WHERE name = '小王') AND kind = 'message'",
     "SELECT count(*) FROM note WHERE owner_id = (SELECT id FROM person WHERE name = '小王')",
 )
+
+
+@pytest.mark.parametrize(
+    ("before", "asked", "done"),
+    [
+        ("我喜欢荷花", "这会删掉我记着的关于你的一切：1 条记忆、", "好了，关于你的我什么都不留了"),
+        ("我喜歡荷花", "這會刪掉我記著的關於你的一切：1 條記憶、", "好了，關於你的我什麼都不留了"),
+        ("I like lotus flowers", "everything I keep of you: 1 memories, ", "Done. I keep nothing of you any more."),
+    ],
+)
+async def test_it_is_asked_and_done_in_the_persons_script(world: World, before: str, asked: str, done: str) -> None:
+    await world.say(f"/remember {before}")
+    await world.say(".ai forget me")
+    assert asked in world.replies[-1]
+    assert world.rows("SELECT count(*) FROM memory") == [(1,)], "nothing before the number was said"
+    await world.say(f".ai forget me {re.findall('[0-9]{4}', world.replies[-1])[-1]}")
+    assert done in world.replies[-1]
+    assert world.rows("SELECT count(*) FROM memory") == [(0,)]
+
+
+async def test_only_the_number_that_was_named_counts_once_and_for_ten_minutes(world: World) -> None:
+    await world.say("记住我喜欢荷花")
+    await world.say(".ai forget me 1234")
+    assert "数字不对" in world.replies[-1]
+    for spoil in ("wrong", "late"):
+        await world.say(".ai forget me")
+        number = re.findall("[0-9]{4}", world.replies[-1])[-1]
+        await (world.say(".ai forget me 0000") if spoil == "wrong" else world.wait(601))
+        await world.say(f".ai forget me {number}")
+        assert "数字不对" in world.replies[-1]
+    await world.say(".ai forget")
+    assert world.replies[-1] == "说 .ai forget me，再把我给的数字说一遍"
+    assert world.rows("SELECT count(*) FROM memory") == [(1,)]
+
+
+async def test_who_knows_nuan_from_a_group_alone_is_asked_and_erased_there(new_world: NewWorld) -> None:
+    world = await full(new_world)
+    await world.say(f"小暖你好，我也要{CANARY}", "阿明", GROUP)
+    await world.say(f"我带{CANARY}茶", "阿明", GROUP)
+    await forget(world, "阿明", GROUP)
+    await world.wait(120)
+    assert holding(world.folder, "阿明") == []
+    assert world.rows("SELECT count(*) FROM memory WHERE text LIKE ?", f"%{CANARY}%") != [(0,)]
+    assert world.rows("SELECT count(*) FROM place WHERE external_id = ?", f"group:{GROUP}") == [(1,)]
+    lines = world.rows("SELECT text FROM event WHERE name = '小王' AND text <> ''")
+    assert (f"小暖你看{'荷花'}",) in lines
+
+
+async def test_who_comes_back_is_somebody_new_and_stays(new_world: NewWorld) -> None:
+    world = await full(new_world)
+    await forget(world)
+    await world.say("记住我喜欢菊花", NAME)
+    await world.wait(300)
+    await world.restart()
+    assert world.rows("SELECT count(*) FROM account WHERE name = ?", NAME) == [(1,)]
+    assert world.rows("SELECT text FROM memory WHERE owner_id = (SELECT id FROM person WHERE name = ?)", NAME) == [
+        ("我喜欢菊花",)
+    ]
+    await world.say("在吗", NAME)
+    assert "菊花" in world.sent.split("在吗")[0][-3000:]
+
+
+async def test_the_running_talk_of_a_group_ends_so_that_the_model_sees_no_more_of_it(new_world: NewWorld) -> None:
+    world = await new_world()
+    await world.say(f"小暖，我家有{CANARY}", NAME, GROUP)
+    await world.say("小暖你好", "小王", GROUP)
+    assert CANARY in str(world.prompts[-1])
+    await forget(world)
+    await forget(world, NAME, GROUP)
+    await world.say("小暖在吗", "小王", GROUP)
+    assert CANARY not in str(world.prompts[-1])
+
+
+async def test_a_crash_between_the_tombstone_and_the_deed_is_made_good_at_the_next_start(new_world: NewWorld) -> None:
+    world = await full(new_world)
+    rows = world.rows("SELECT platform || ':' || external_id FROM account WHERE name = ?", NAME)
+    world.store.erasing._erasures.begin([str(row[0]) for row in rows], 1)
+    assert holding(world.folder, CANARY) != []
+    await world.crash()
+    assert holding(world.folder, CANARY) == []
+    assert files_with(world.folder, CANARY) == []
+    await world.say("记住我喜欢菊花", NAME)
+    await world.restart()
+    assert world.rows("SELECT count(*) FROM account WHERE name = ?", NAME) == [(1,)], "done once"
+
+
+async def test_a_crash_before_the_answer_says_it_again(new_world: NewWorld) -> None:
+    world = await full(new_world)
+    await forget(world)
+    ((number,),) = world.rows("SELECT max(id) FROM event WHERE text = '.ai forget me'")
+    said = len(world.replies)
+    await world.store._database.write(
+        lambda db: db.execute("UPDATE event SET state = 'queued', due_at = 1 WHERE id = ?", (number,)).rowcount
+    )
+    await world.crash()
+    assert len(world.replies) == said + 1
+    assert "什么都不留了" in world.replies[-1] or "keep nothing" in world.replies[-1]
