@@ -7,7 +7,10 @@ from pathlib import Path
 import pytest
 
 from bot.store.erasing import NOBODYS, STEPS
+from bot.store.notefiles import content_of
 from bot.store.schema import MIGRATIONS
+from bot.text.frontmatter import write_front
+from bot.types.note import Front
 from tests.conftest import NewWorld
 from tests.noting import look
 from tests.storing import holding, sound
@@ -62,6 +65,11 @@ async def full(new_world: NewWorld, **sections: dict[str, object]) -> World:
 
 
 PLANTED = (
+    "INSERT INTO doc (kind, ref, scope, chat_id, person_id, at, length) VALUES ('line', 99999, 'all', 1, {n}, 1, 1)",
+    "INSERT INTO doc_text (rowid, scope, terms) SELECT id, 'all', '{c}' FROM doc WHERE ref = 99999",
+    "INSERT INTO memory (owner_id, chat_id, visibility, kind, text, folded, source, stability_days, accessed_at, "
+    "observed_at, created_at, updated_at) SELECT {n}, chat_id, 'public', 'event', '{c}', '{c}', 'import', 1, 1, 1, 1, 1 "
+    "FROM member WHERE person_id = {n}",
     "INSERT INTO attachment SELECT id, 7, 'file', 'h', '{c}', 'x', 3, 'new', '{c}' FROM event WHERE person_id = {n}",
     "INSERT INTO merged (memory_id, at, how, before, before_observed_at, said, kind, source, observed_at) "
     "SELECT id, 1, 'same', '{c}', 1, '{c}', 'event', 'digest', 1 FROM memory WHERE owner_id = {n}",
@@ -79,7 +87,7 @@ PLANTED = (
     "INSERT INTO outbox (chat_id, kind, text, state, due_at, only_for, buttons) SELECT chat_id, 'notice', '{c}', "
     "'pending', 9e15, 'person:{a}', '[[\"x\", \"y\", \"person:{a}\"]]' FROM member WHERE person_id = {n}",
     "UPDATE event SET quote = '{c}' WHERE person_id = {n}",
-    "UPDATE digest SET names = '[\"{a}\", \"小王\"]' WHERE chat_id IN (SELECT chat_id FROM member WHERE person_id = {n})",
+    'UPDATE digest SET names = \'["{a}", "小王"]\' WHERE chat_id IN (SELECT chat_id FROM member WHERE person_id = {n})',
     "UPDATE chat SET title = '{a}', scene = '{c}' WHERE id IN (SELECT chat_id FROM member WHERE person_id = {n}) "
     "AND kind = 'dm'",
     "INSERT INTO vector SELECT id, 'm', 1, x'00', CAST('{c}' AS BLOB) FROM doc WHERE person_id = {n}",
@@ -92,7 +100,15 @@ PLANTED = (
 
 
 async def plant(world: World, number: int) -> None:
-    """Their word in every column that could hold it."""
+    """Their word in every column that could hold it, and in notes that nobody knows the lines of any more."""
+    ((chat,),) = world.rows(
+        "SELECT chat.id FROM member JOIN chat ON chat.id = chat_id WHERE kind = 'dm' AND person_id = ?", number
+    )
+    front = write_front(Front(int(str(chat)), "private"))
+    for name in ("2026-05-01", "2026-05-02"):
+        world.store.notes.files.create(f"notes/{name}.md", content_of([*front, "", f"- {CANARY}"]))
+        if name.endswith("01"):
+            await look(world)
     for sql in PLANTED:
         filled = sql.format(n=number, c=CANARY, a=NAME)
         assert await world.store._database.write(lambda db, sql=filled: db.execute(sql).rowcount), filled  # type: ignore[misc]

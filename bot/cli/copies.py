@@ -24,7 +24,8 @@ from bot.types.duration import DAY_MS
 @contextmanager
 def _bar(title: str) -> Iterator[Progress]:
     """A bar on standard error while pages are copied."""
-    with Bars(console=Console(file=sys.stderr), transient=True) as bars:
+    console = Console(file=sys.stderr)
+    with Bars(console=console, transient=True, disable=not console.is_terminal) as bars:
         bar = bars.add_task(title, total=None)
         yield lambda left, pages: bars.update(bar, total=pages, completed=pages - left)
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -40,7 +41,9 @@ def _scrub(path: Path, keeps: Callable[[str], str]) -> int:
 
 def _keeper(erased: Erased) -> Callable[[str], str]:
     words = [json.dumps(word, ensure_ascii=False)[1:-1] for word in (*erased.ids, *erased.names)]
-    needles = [word for word in words if len(word) >= SHORTEST]
+    # An id or a name in letters stands alone; Chinese has no spaces.
+    parts = [f"(?<![A-Za-z0-9]){re.escape(word)}(?![A-Za-z0-9])" for word in words if len(word) >= SHORTEST]
+    needles = re.compile("|".join(parts)) if parts else None
 
     def keep(line: str) -> str:
         """The line as it stays, "" for nothing."""
@@ -50,7 +53,7 @@ def _keeper(erased: Erased) -> Callable[[str], str]:
             return ""  # half a line of a power cut
         if not isinstance(fields, dict) or fields.get("person") == erased.person_id or fields.get("chat") in erased.dms:
             return ""
-        if any(needle in line for needle in needles):
+        if needles is not None and needles.search(line):
             return ""
         texts = [name for name in TEXTS if isinstance(fields.get(name), str)]
         if texts and fields.get("chat") in erased.chats:

@@ -46,9 +46,7 @@ class Erasing:
         number = f"{secrets.randbelow(9_000) + 1_000}"
 
         def verb(db: sqlite3.Connection) -> None:
-            db.execute(
-                "DELETE FROM code WHERE (kind = 'erase' AND person_id = ?) OR expires_at <= ?", (person_id, at)
-            )
+            db.execute("DELETE FROM code WHERE (kind = 'erase' AND person_id = ?) OR expires_at <= ?", (person_id, at))
             row = (f"erase {person_id} {chat_id} {number}", person_id, chat_id, at, at + ASK_MS)
             db.execute("INSERT INTO code VALUES (?, 'erase', ?, ?, ?, ?)", row)
 

@@ -290,9 +290,7 @@ NOBODYS = {
 def leave(db: sqlite3.Connection, now: int) -> int:
     """Verb: where the last word has been sent, the address goes; how many went. Whoever came back keeps theirs."""
     keys = (LEAVING, f"{LEAVING[:-1]};", now)  # ';' is the character after ':'
-    rows = db.execute(
-        "SELECT key FROM meta WHERE key > ? AND key < ? AND CAST(value AS INTEGER) <= ?", keys
-    ).fetchall()
+    rows = db.execute("SELECT key FROM meta WHERE key > ? AND key < ? AND CAST(value AS INTEGER) <= ?", keys).fetchall()
     gone = 0
     for (key,) in rows:
         number = int(key.removeprefix(LEAVING))

@@ -24,12 +24,13 @@ CALL = (
 
 @dataclass(frozen=True, slots=True)
 class Overtaken:
-    """What the present database has left of it: promises, open reminders, what waits to be answered or sent.
+    """What the present database has left of it: promises (and empty rows of dropped ones), open reminders, what waits to be answered or sent.
 
     `aside` are the lines that are to be kept nowhere, `cleared` how far each chat was cleared (lines, talks), `turns` those that run, `calls` what was spent, as rows of CALL.
     """
 
     promises: frozenset[int]
+    dropped: frozenset[int]
     reminders: frozenset[int]
     queued: frozenset[int]
     pending: frozenset[int]
@@ -47,6 +48,7 @@ class Overtaken:
 
         return Overtaken(
             numbers("SELECT id FROM commitment WHERE text <> ''"),
+            numbers("SELECT id FROM commitment WHERE text = ''"),
             numbers("SELECT id FROM reminder WHERE ended_at IS NULL"),
             numbers("SELECT id FROM event WHERE state = 'queued'"),
             numbers("SELECT id FROM outbox WHERE state IN ('pending', 'preview')"),
@@ -63,15 +65,20 @@ def overtake(db: sqlite3.Connection, since: Overtaken, last: dict[str, int], at:
     `last` are the last numbers that the present database gave.
     """
     promises = db.execute("SELECT id FROM commitment WHERE text <> ''").fetchall()
-    drop_promises(db, [number for (number,) in promises if _ended(number, since.promises, last, "commitment")])
+    gone = [number for (number,) in promises if _ended(number, since.promises, last, "commitment")]
+    drop_promises(db, [number for number in gone if number not in since.dropped])
+    # An empty row keeps a digest from bringing it back.
+    emptied = [(at, number) for number in gone if number in since.dropped]
+    db.executemany(
+        "UPDATE commitment SET text = '', folded = '', state = 'failed', ended_at = coalesce(ended_at, ?) WHERE id = ?",
+        emptied,
+    )
     reminders = db.execute("SELECT id FROM reminder WHERE ended_at IS NULL").fetchall()
     over = [number for (number,) in reminders if _ended(number, since.reminders, last, "reminder")]
     end(db, over, "cancelled", at)
     for (number,) in db.execute("SELECT id FROM event WHERE state = 'queued'").fetchall():
         if _ended(number, since.queued, last, "event"):
-            db.execute(
-                "UPDATE event SET state = 'done', outcome = 'restored', due_at = NULL WHERE id = ?", (number,)
-            )
+            db.execute("UPDATE event SET state = 'done', outcome = 'restored', due_at = NULL WHERE id = ?", (number,))
     for (number,) in db.execute("SELECT id FROM outbox WHERE state IN ('pending', 'sending', 'preview')").fetchall():
         if _ended(number, since.pending, last, "outbox"):
             db.execute("UPDATE outbox SET state = 'cancelled', text = '', error = 'restored' WHERE id = ?", (number,))

@@ -11,7 +11,6 @@ from pathlib import Path
 from bot.errors import StoreError
 from bot.text.fold import fold
 
-
 KEY = "tombstones.key"
 
 
