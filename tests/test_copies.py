@@ -1,4 +1,4 @@
-"""`nuan backup` and `nuan restore`: whole copies beside a running nuan, and a way back that brings nothing forgotten."""
+"""`nuan backup` and `nuan restore`: whole copies beside a running nuan; the way back brings nothing forgotten."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""`.ai forget me` and `nuan erase`: afterwards nothing of a person is left but counts, and no backup brings them back."""
+"""`.ai forget me` and `nuan erase`: nothing of a person is left but counts, and no backup brings them back."""
 
 import re
 from collections.abc import Iterator
@@ -68,8 +68,8 @@ PLANTED = (
     "INSERT INTO doc (kind, ref, scope, chat_id, person_id, at, length) VALUES ('line', 99999, 'all', 1, {n}, 1, 1)",
     "INSERT INTO doc_text (rowid, scope, terms) SELECT id, 'all', '{c}' FROM doc WHERE ref = 99999",
     "INSERT INTO memory (owner_id, chat_id, visibility, kind, text, folded, source, stability_days, accessed_at, "
-    "observed_at, created_at, updated_at) SELECT {n}, chat_id, 'public', 'event', '{c}', '{c}', 'import', 1, 1, 1, 1, 1 "
-    "FROM member WHERE person_id = {n}",
+    "observed_at, created_at, updated_at) SELECT {n}, chat_id, 'public', 'event', '{c}', '{c}', 'import', 1, 1, 1, 1, "
+    "1 FROM member WHERE person_id = {n}",
     "INSERT INTO attachment SELECT id, 7, 'file', 'h', '{c}', 'x', 3, 'new', '{c}' FROM event WHERE person_id = {n}",
     "INSERT INTO merged (memory_id, at, how, before, before_observed_at, said, kind, source, observed_at) "
     "SELECT id, 1, 'same', '{c}', 1, '{c}', 'event', 'digest', 1 FROM memory WHERE owner_id = {n}",
@@ -81,7 +81,8 @@ PLANTED = (
     "INSERT OR REPLACE INTO window SELECT chat_id, {n}, 9e15 FROM member WHERE person_id = {n}",
     "INSERT OR REPLACE INTO code VALUES ('told {n}', 'told', {n}, NULL, 1, 9e15)",
     "INSERT OR REPLACE INTO feedback SELECT id, {n}, '{c}', 1 FROM turn",
-    "INSERT OR REPLACE INTO section_round SELECT id, chat_id, {n}, 1, '[\"{c}\"]', '[]', 0 FROM turn WHERE person_id = {n}",
+    "INSERT OR REPLACE INTO section_round SELECT id, chat_id, {n}, 1, '[\"{c}\"]', '[]', 0 FROM turn "
+    "WHERE person_id = {n}",
     "INSERT INTO brought SELECT id, 'x', '{c}', 1, '{c}' FROM turn WHERE person_id = {n}",
     "UPDATE turn SET receipts = '[\"{c}\"]', error = '{c}' WHERE person_id = {n}",
     "INSERT INTO outbox (chat_id, kind, text, state, due_at, only_for, buttons) SELECT chat_id, 'notice', '{c}', "
@@ -99,6 +100,11 @@ PLANTED = (
 """Rows of the kinds that this talk does not fill."""
 
 
+async def change(world: World, sql: str) -> int:
+    """Change rows; how many."""
+    return await world.store._database.write(lambda db: db.execute(sql).rowcount)
+
+
 async def plant(world: World, number: int) -> None:
     """Their word in every column that could hold it, and in notes that nobody knows the lines of any more."""
     ((chat,),) = world.rows(
@@ -110,8 +116,7 @@ async def plant(world: World, number: int) -> None:
         if name.endswith("01"):
             await look(world)
     for sql in PLANTED:
-        filled = sql.format(n=number, c=CANARY, a=NAME)
-        assert await world.store._database.write(lambda db, sql=filled: db.execute(sql).rowcount), filled  # type: ignore[misc]
+        assert await change(world, sql.format(n=number, c=CANARY, a=NAME)), sql
 
 
 async def forget(world: World, who: str = NAME, group: str = "") -> None:

@@ -1,4 +1,4 @@
-"""What `nuan backup`, `restore`, `export` and `erase` are called and take. Their work is in copies.py and persons.py."""
+"""What `nuan backup`, `restore`, `export`, `erase` are called and take. Their work is in copies.py and persons.py."""
 
 from dataclasses import dataclass
 from pathlib import Path

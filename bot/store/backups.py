@@ -115,7 +115,8 @@ async def roll_back(
 ) -> tuple[Path | None, int]:
     """Put a copy in the database's place; where the present file went, and how many memories were forgotten again.
 
-    None when there was no file. The copy stays as it is. HeldError when a nuan runs here, StoreError when the copy is not whole or of another house.
+    None when there was no file. The copy stays as it is. HeldError when a nuan runs here, StoreError when the
+    copy is not whole or of another house.
     A crash leaves the present database or the restored one.
     """
     lock = await asyncio.to_thread(hold, folder)

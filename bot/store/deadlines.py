@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from bot.store.database import Database
 from bot.store.documents import drop, forget_terms
-from bot.store.erasing import LEAVING
 from bot.store.heartbeats import FREE_AT
+from bot.store.leaving import LEAVING
 from bot.store.reminding import tidy_reminders
 from bot.store.rolled import drop_old
 from bot.store.windows import end_windows

@@ -6,8 +6,9 @@ from pathlib import Path
 
 from bot.errors import StoreError
 from bot.store.database import Database
-from bot.store.erasing import erase_person, leave
+from bot.store.erasing import erase_person
 from bot.store.erasures import Erasures, erase_again, mark_done
+from bot.store.leaving import leave
 from bot.store.tombstones import Tombstones
 from bot.store.unnoting import Shelf
 from bot.types.erased import Erased

@@ -14,6 +14,7 @@ from bot.store.deleting import erase
 from bot.store.documents import drop, forget_terms
 from bot.store.erasednotes import drop_notes
 from bot.store.forgetting import empty_talk
+from bot.store.leaving import LEAVE_MS, LEAVING
 from bot.store.purging import purge
 from bot.store.rolled import drop_talks
 from bot.store.rows import marks
@@ -23,11 +24,6 @@ from bot.types.erased import Erased
 
 LEFT = ".ai forget me"
 """What the message that asked for it reads afterwards, so that a crash before its answer says it again."""
-
-LEAVING = "leaving:"
-"""The key in meta of a chat whose address goes once the last word has been sent there."""
-
-LEAVE_MS = 60_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -285,26 +281,6 @@ NOBODYS = {
     "turn_event": "numbers of turns and events, no more",
 }
 """Tables that hold nothing of a person, and why."""
-
-
-def leave(db: sqlite3.Connection, now: int) -> int:
-    """Verb: where the last word has been sent, the address goes; how many went. Whoever came back keeps theirs."""
-    keys = (LEAVING, f"{LEAVING[:-1]};", now)  # ';' is the character after ':'
-    rows = db.execute("SELECT key FROM meta WHERE key > ? AND key < ? AND CAST(value AS INTEGER) <= ?", keys).fetchall()
-    gone = 0
-    for (key,) in rows:
-        number = int(key.removeprefix(LEAVING))
-        waits = "SELECT 1 FROM outbox WHERE chat_id = ? AND state IN ('pending', 'sending')"
-        if db.execute(waits, (number,)).fetchone():
-            db.execute("UPDATE meta SET value = ? WHERE key = ?", (str(now + LEAVE_MS), key))
-            continue
-        db.execute("UPDATE outbox SET only_for = '', buttons = '[]', via = '' WHERE chat_id = ?", (number,))
-        db.execute("DELETE FROM meta WHERE key = ?", (key,))
-        back = db.execute("SELECT 1 FROM chat WHERE id = ?1 AND (kind <> 'dm' OR EXISTS (SELECT 1 FROM member WHERE "
-                          "chat_id = ?1))", (number,)).fetchone()  # fmt: skip
-        if back is None:
-            gone += db.execute("DELETE FROM place WHERE chat_id = ?", (number,)).rowcount
-    return gone
 
 
 def _for_each(db: sqlite3.Connection, sql: str, numbers: Iterable[int]) -> None:

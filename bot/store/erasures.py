@@ -1,6 +1,6 @@
 """Who was erased, as HMACs of accounts in a file outside the database: a way back to a backup erases them again.
 
-Each erasure has a name of its own, which the database keeps, too: what is in the file and not there is still to be done.
+Each erasure has a name, which the database keeps, too: what is in the file and not there is still to be done.
 """
 
 import json

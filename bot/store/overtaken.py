@@ -24,9 +24,11 @@ CALL = (
 
 @dataclass(frozen=True, slots=True)
 class Overtaken:
-    """What the present database has left of it: promises (and empty rows of dropped ones), open reminders, what waits to be answered or sent.
+    """What the present database has left: promises, empty rows of dropped ones, open reminders, what waits to be
+    answered or sent.
 
-    `aside` are the lines that are to be kept nowhere, `cleared` how far each chat was cleared (lines, talks), `turns` those that run, `calls` what was spent, as rows of CALL.
+    `aside` are the lines that are to be kept nowhere, `cleared` how far each chat was cleared (lines, talks), `turns`
+    those that run, `calls` what was spent, as rows of CALL.
     """
 
     promises: frozenset[int]

@@ -15,7 +15,7 @@ def stamp(ms: int) -> str:
 
 def stamp_in(name: str) -> str:
     """The last stamp in a file's name, "" for none."""
-    return (_STAMP.findall(name) or [""])[-1]
+    return str((_STAMP.findall(name) or [""])[-1])
 
 
 def told(text: str) -> str:

@@ -22,7 +22,7 @@ Made on {at}, for person {number}. 这是{at}为你整理的一份。
 
 | File | What it holds | 里面是什么 |
 |---|---|---|
-| memories.md, memories.jsonl | what is remembered of you, summaries of your private talks, your notes | 关于你的记忆、私聊摘要、笔记 |
+| memories.md, memories.jsonl | what is remembered of you, private talks in short, your notes | 关于你的记忆、私聊摘要、笔记 |
 | promises.md, promises.jsonl | what you promised | 你答应的事 |
 | reminders.md, reminders.jsonl | what you wanted to be reminded of | 你要的提醒 |
 | lines.md, lines.jsonl | what you said, as long as it is kept | 你说过的话（保留期内） |
