@@ -1,6 +1,5 @@
 """`nuan backup` and `nuan restore`: whole copies beside a running nuan; the way back brings nothing forgotten."""
 
-import asyncio
 import json
 import sqlite3
 import threading
@@ -8,30 +7,18 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
-from bot.cli.main import app
 from bot.store.schema import SCHEMA_VERSION
 from bot.store.store import DATABASE, Store, open_store
 from bot.types.people import Audience
-from tests.carrying import ANN, BOB, Said, fill, in_house
+from tests.belonging import aside, copies, nuan
+from tests.carrying import ANN, BOB, fill, in_house
 from tests.conftest import NewWorld
 from tests.kill_data import kill_in
 from tests.storing import drop, holding, ids, keep, look, sound
 from tests.world import World
 
 TEXTS = "SELECT text FROM memory WHERE disabled_at IS NULL ORDER BY id"
-
-
-def nuan(folder: Path, *words: str, **settings: str) -> Said:
-    """Run `nuan …` on that data folder, with nobody there to answer."""
-    result = CliRunner().invoke(app, [*words, "--data", str(folder)], env=settings)
-    assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
-    return Said(result.exit_code, result.stdout, result.stderr)
-
-
-def copies(folder: Path) -> list[Path]:
-    return sorted((folder / "backups").glob("nuan-*.db"))
 
 
 async def forget_all_of(store: Store, text: str) -> None:
@@ -192,11 +179,6 @@ async def test_a_restore_waits_for_nobody_and_refuses_beside_a_running_nuan(worl
     assert (said.code, "another nuan is answering" in said.err) == (1, True)
 
 
-async def aside(world: World, *words: str, **settings: str) -> Said:
-    """Another process would; its loop is its own."""
-    return await asyncio.to_thread(lambda: nuan(world.folder, *words, **settings))
-
-
 def test_into_an_empty_folder_a_backup_is_a_house(tmp_path: Path) -> None:
     in_house(tmp_path / "old", fill)
     assert nuan(tmp_path / "old", "backup", str(tmp_path / "copy.db")).code == 0
@@ -295,3 +277,20 @@ async def test_a_read_only_store_resumes_nothing(tmp_path: Path) -> None:
         store.erasing._erasures.begin(["test:ann"], 1)
     async with await open_store(tmp_path, read_only=True) as store:
         assert await store.people.by_account("test:ann") is not None
+
+
+async def test_what_was_cleared_or_set_aside_since_stays_so(new_world: NewWorld) -> None:
+    world = await new_world()
+    await world.say("我下周要去上海")
+    await world.say("今天吃了荷花酥")
+    assert (await aside(world, "backup")).code == 0
+    await world.say("别记这个")
+    await world.say(".ai clear")
+    sql = "SELECT id FROM event WHERE off_record = 1 AND text LIKE '%荷花酥'"
+    marked, cleared = world.rows(sql), world.rows("SELECT cleared_upto FROM chat")
+    assert marked != []
+    await world.close()
+    assert (await aside(world, "restore", copies(world.folder)[0].name)).code == 0
+    assert look(world.folder, sql) == marked
+    assert look(world.folder, "SELECT cleared_upto FROM chat") == cleared
+    await world.open()

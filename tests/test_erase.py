@@ -11,6 +11,7 @@ from bot.store.notefiles import content_of
 from bot.store.schema import MIGRATIONS
 from bot.text.frontmatter import write_front
 from bot.types.note import Front
+from tests.belonging import aside
 from tests.conftest import NewWorld
 from tests.noting import look
 from tests.storing import holding, sound
@@ -259,3 +260,52 @@ async def test_a_crash_before_the_answer_says_it_again(new_world: NewWorld) -> N
     await world.crash()
     assert len(world.replies) == said + 1
     assert "什么都不留了" in world.replies[-1] or "keep nothing" in world.replies[-1]
+
+
+async def test_a_turn_that_runs_meanwhile_leaves_nothing_behind(new_world: NewWorld) -> None:
+    world = await full(new_world)
+    world.model.script = lambda request: f"我也喜欢{CANARY}"
+    world.shut()
+    await world.app.door.accept(world.message(f"小暖，说说{CANARY}", NAME, GROUP))
+    await world.held()
+    await world.app.door.accept(world.message(".ai forget me", NAME))
+    await world.held()
+    number = re.findall("[0-9]{4}", world.replies[-1])[-1]
+    await world.app.door.accept(world.message(f".ai forget me {number}", NAME))
+    await world.held()
+    said = len(world.replies)
+    await world.let_answer()
+    await world.wait(120)
+    assert not [text for text in world.replies[said:] if CANARY in text]
+    assert holding(world.folder, CANARY) == []
+    assert sound(world.folder) == []
+    assert world.rows("SELECT count(*) FROM call WHERE state = 'reserved'") == [(0,)]
+
+
+async def test_afterwards_every_other_command_works_and_finds_nothing_astray(new_world: NewWorld) -> None:
+    world = await full(new_world)
+    await forget(world)
+    await world.wait(120)
+    for asked in (
+        ".ai mem",
+        ".ai promise",
+        ".ai remind",
+        ".ai dialog",
+        ".ai ctx 荷花",
+        ".ai why",
+        ".ai budget",
+        ".ai calls",
+    ):
+        await world.say(asked)
+        await world.say(asked, "小王", GROUP)
+    assert [line for line in world.log.lines if line[0] in ("error", "warning")] == []
+    for words in (
+        ("memory", "export", str(world.folder.parent / "out")), ("memory", "list"), ("usage",), ("ctx", "--chat", "1"),
+        ("sections",), ("boot", "--chat", "1"),
+    ):  # fmt: skip
+        said = await aside(world, *words)
+        assert (said.code, NAME in said.out, CANARY in said.out) == (0, False, False), (words, said)
+    await world.close()
+    for part in ("namespaces", "sections", "text-index"):
+        assert f"{part}: ✓" in (await aside(world, "memory", "backfill")).out
+    await world.open()

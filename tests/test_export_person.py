@@ -10,8 +10,8 @@ import pytest
 from bot.config.settings import LogFile
 from bot.ops.logs import Logs
 from bot.types.erased import Erased
+from tests.belonging import aside, nuan
 from tests.conftest import NewWorld
-from tests.test_copies import aside, nuan
 from tests.test_erase import CANARY, GROUP, NAME, full
 from tests.world import World
 

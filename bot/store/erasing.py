@@ -205,8 +205,8 @@ def _sent(db: sqlite3.Connection, who: Leaver) -> None:
             "state IN ('pending', 'preview') AND kind <> 'withdrawal' THEN 'cancelled' ELSE state END WHERE id = ?",
             (number,),
         )
-    for number in ids:
-        db.execute("UPDATE outbox SET buttons = '[]' WHERE instr(buttons, json_quote(?))", (number,))
+    for account in ids:
+        db.execute("UPDATE outbox SET buttons = '[]' WHERE instr(buttons, json_quote(?))", (account,))
     db.execute(f"DELETE FROM sent WHERE chat_id IN ({marks(who.dms)})", who.dms)
 
 
