@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from bot.store.schema import SCHEMA_VERSION
+from bot.store.database import _prepare
+from bot.store.schema import MIGRATIONS, SCHEMA_VERSION
 from bot.store.store import DATABASE, Store, open_store
 from bot.types.people import Audience
 from tests.belonging import aside, copies, nuan
@@ -179,6 +180,23 @@ async def test_a_restore_waits_for_nobody_and_refuses_beside_a_running_nuan(worl
     assert (said.code, "another nuan is answering" in said.err) == (1, True)
 
 
+def test_a_backup_of_an_older_schema_is_brought_up_to_date_and_stays_as_it_is(tmp_path: Path) -> None:
+    in_house(tmp_path / "data", fill)
+    older = tmp_path / "older.db"
+    _prepare(older, MIGRATIONS[:-1])
+    with closing(sqlite3.connect(older)) as db, closing(sqlite3.connect(tmp_path / "data" / DATABASE)) as now:
+        house = now.execute("SELECT value FROM meta WHERE key = 'house'").fetchone()
+        db.execute("UPDATE meta SET value = ? WHERE key = 'house'", house)
+        db.commit()
+        db.execute("PRAGMA journal_mode = DELETE")
+    before = older.read_bytes()
+    assert f"would be brought to {SCHEMA_VERSION}" in nuan(tmp_path / "data", "restore", str(older), "--check").out
+    assert nuan(tmp_path / "data", "restore", str(older)).code == 0
+    assert look(tmp_path / "data", "PRAGMA user_version") == [(SCHEMA_VERSION,)]
+    assert older.read_bytes() == before
+    assert [path.name for path in (tmp_path / "data").glob("nuan-rollback*")] == []
+
+
 def test_into_an_empty_folder_a_backup_is_a_house(tmp_path: Path) -> None:
     in_house(tmp_path / "old", fill)
     assert nuan(tmp_path / "old", "backup", str(tmp_path / "copy.db")).code == 0
@@ -237,38 +255,6 @@ async def test_what_was_said_answered_or_ended_since_does_not_happen_again(new_w
     assert world.rows("SELECT count(*), sum(prompt_tokens) FROM call WHERE state <> 'reserved'") >= spent
     await world.say("在吗？")
     assert len(world.replies) == said + 1
-
-
-async def test_the_house_makes_one_a_day_when_it_is_told_to(new_world: NewWorld) -> None:
-    world = await new_world(backup={"daily": True, "hour": 4, "keep": 2})
-    await world.say("记住我喜欢荷花")
-    assert copies(world.folder) == []
-    await world.wait(86_400)
-    assert [path.name for path in copies(world.folder)] == ["nuan-20260612T200000000Z.db"], "04:00 in Shanghai"
-    await world.close()
-    world.away(3 * 86_400)
-    await world.open()
-    assert len(copies(world.folder)) == 2, "what was missed is made up for once"
-    await world.wait(86_400)
-    assert len(copies(world.folder)) == 2, "keep"
-    with closing(sqlite3.connect(copies(world.folder)[-1])) as db:
-        assert ("我喜欢荷花",) in db.execute("SELECT text FROM memory").fetchall()
-
-
-async def test_by_default_nuan_makes_none_by_itself(world: World) -> None:
-    await world.say("记住我喜欢荷花")
-    await world.wait(2 * 86_400)
-    assert copies(world.folder) == []
-
-
-async def test_a_backup_that_fails_is_told_and_tried_again(new_world: NewWorld) -> None:
-    world = await new_world(backup={"daily": True})
-    (world.folder / "backups").write_text("a file")
-    await world.wait(86_400)
-    assert world.log.named("backup_failed")
-    (world.folder / "backups").unlink()
-    await world.wait(3_700)
-    assert len(copies(world.folder)) == 1
 
 
 async def test_a_read_only_store_resumes_nothing(tmp_path: Path) -> None:

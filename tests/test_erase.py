@@ -2,33 +2,16 @@
 
 import re
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
 from bot.store.erasing import NOBODYS, STEPS
-from bot.store.notefiles import content_of
 from bot.store.schema import MIGRATIONS
-from bot.text.frontmatter import write_front
-from bot.types.note import Front
 from tests.belonging import aside
 from tests.conftest import NewWorld
-from tests.noting import look
+from tests.erasing import CANARY, GROUP, NAME, files_with, forget, lived_in, plant
 from tests.storing import holding, sound
 from tests.world import World
-
-CANARY = "海棠"
-NAME = "阿棠"
-GROUP = "闲聊"
-
-
-def files_with(folder: Path, word: str) -> list[str]:
-    """Every file below a folder whose name or bytes hold the word."""
-    return sorted(
-        path.relative_to(folder).as_posix()
-        for path in folder.rglob("*")
-        if path.is_file() and (word.encode() in path.read_bytes() or word in path.name)
-    )
 
 
 def tables() -> Iterator[str]:
@@ -48,87 +31,8 @@ def test_of_every_table_it_is_said_what_becomes_of_a_persons_rows() -> None:
     assert sorted([*steps, *NOBODYS]) == list(tables()), "give a new table a step in bot/store/erasing.py"
 
 
-async def full(new_world: NewWorld, **sections: dict[str, object]) -> World:
-    """A house in which 阿棠 left traces in as many tables as talk fills, and 小王 some of the same kinds."""
-    world = await new_world(notes={"on_new": True}, telegram={"allow": ["t-阿棠"]}, **sections)
-    for who in ("小王", NAME):
-        word = CANARY if who == NAME else "荷花"
-        for text in (
-            f"记住我喜欢{word}", f"叫我{word}妹", f"我明天给你买{word}", f".ai remind 明天早上8点 {word}开会",
-            f"你看{word}开了", f"{word}真好看啊", f"提醒我{word}", ".ai tz Tokyo",
-        ):  # fmt: skip
-            await world.say(text, who)
-        await world.say(f"记住{word}在后院", who, GROUP)
-        await world.say(f"小暖你看{word}", who, GROUP)
-        await world.say("/new", who)
-        await look(world)
-    return world
-
-
-PLANTED = (
-    "INSERT INTO doc (kind, ref, scope, chat_id, person_id, at, length) VALUES ('line', 99999, 'all', 1, {n}, 1, 1)",
-    "INSERT INTO doc_text (rowid, scope, terms) SELECT id, 'all', '{c}' FROM doc WHERE ref = 99999",
-    "INSERT INTO memory (owner_id, chat_id, visibility, kind, text, folded, source, stability_days, accessed_at, "
-    "observed_at, created_at, updated_at) SELECT {n}, chat_id, 'public', 'event', '{c}', '{c}', 'import', 1, 1, 1, 1, "
-    "1 FROM member WHERE person_id = {n}",
-    "INSERT INTO attachment SELECT id, 7, 'file', 'h', '{c}', 'x', 3, 'new', '{c}' FROM event WHERE person_id = {n}",
-    "INSERT INTO merged (memory_id, at, how, before, before_observed_at, said, kind, source, observed_at) "
-    "SELECT id, 1, 'same', '{c}', 1, '{c}', 'event', 'digest', 1 FROM memory WHERE owner_id = {n}",
-    "INSERT OR REPLACE INTO question SELECT chat_id, {n}, 'forget', '[]', 0, 9e15 FROM member WHERE person_id = {n}",
-    "INSERT OR REPLACE INTO reminder_question SELECT chat_id, {n}, '{c}', '[\"{c}\"]', 0, 0, 1, 1, 9e15 FROM member "
-    "WHERE person_id = {n}",
-    "INSERT OR REPLACE INTO rewriting SELECT id, 9e15, 0 FROM memory WHERE owner_id = {n}",
-    "INSERT OR REPLACE INTO told VALUES ({n}, 'day', 1)",
-    "INSERT OR REPLACE INTO window SELECT chat_id, {n}, 9e15 FROM member WHERE person_id = {n}",
-    "INSERT OR REPLACE INTO code VALUES ('told {n}', 'told', {n}, NULL, 1, 9e15)",
-    "INSERT OR REPLACE INTO feedback SELECT id, {n}, '{c}', 1 FROM turn",
-    "INSERT OR REPLACE INTO section_round SELECT id, chat_id, {n}, 1, '[\"{c}\"]', '[]', 0 FROM turn "
-    "WHERE person_id = {n}",
-    "INSERT INTO brought SELECT id, 'x', '{c}', 1, '{c}' FROM turn WHERE person_id = {n}",
-    "UPDATE turn SET receipts = '[\"{c}\"]', error = '{c}' WHERE person_id = {n}",
-    "INSERT INTO outbox (chat_id, kind, text, state, due_at, only_for, buttons) SELECT chat_id, 'notice', '{c}', "
-    "'pending', 9e15, 'person:{a}', '[[\"x\", \"y\", \"person:{a}\"]]' FROM member WHERE person_id = {n}",
-    "UPDATE event SET quote = '{c}' WHERE person_id = {n}",
-    'UPDATE digest SET names = \'["{a}", "小王"]\' WHERE chat_id IN (SELECT chat_id FROM member WHERE person_id = {n})',
-    "UPDATE chat SET title = '{a}', scene = '{c}' WHERE id IN (SELECT chat_id FROM member WHERE person_id = {n}) "
-    "AND kind = 'dm'",
-    "INSERT INTO vector SELECT id, 'm', 1, x'00', CAST('{c}' AS BLOB) FROM doc WHERE person_id = {n}",
-    "INSERT INTO event (chat_id, at, kind, person_id, state, external_id, text) SELECT chat_id, 1, 'message', {n}, "
-    "'done', 'x1', '{c}' FROM member WHERE person_id = {n}",
-    "INSERT INTO event (chat_id, at, kind, state, target, quote) SELECT chat_id, 1, 'message', 'done', 'x1', '{c}' "
-    "FROM member WHERE person_id = {n}",
-)
-"""Rows of the kinds that this talk does not fill."""
-
-
-async def change(world: World, sql: str) -> int:
-    """Change rows; how many."""
-    return await world.store._database.write(lambda db: db.execute(sql).rowcount)
-
-
-async def plant(world: World, number: int) -> None:
-    """Their word in every column that could hold it, and in notes that nobody knows the lines of any more."""
-    ((chat,),) = world.rows(
-        "SELECT chat.id FROM member JOIN chat ON chat.id = chat_id WHERE kind = 'dm' AND person_id = ?", number
-    )
-    front = write_front(Front(int(str(chat)), "private"))
-    for name in ("2026-05-01", "2026-05-02"):
-        world.store.notes.files.create(f"notes/{name}.md", content_of([*front, "", f"- {CANARY}"]))
-        if name.endswith("01"):
-            await look(world)
-    for sql in PLANTED:
-        assert await change(world, sql.format(n=number, c=CANARY, a=NAME)), sql
-
-
-async def forget(world: World, who: str = NAME, group: str = "") -> None:
-    """They say it twice."""
-    await world.say(".ai forget me", who, group)
-    number = re.findall(r"\.ai forget me (\d+)", world.replies[-1])[0]
-    await world.say(f".ai forget me {number}", who, group)
-
-
 async def test_afterwards_nothing_of_them_is_in_any_table_or_file(new_world: NewWorld) -> None:
-    world = await full(new_world)
+    world = await lived_in(new_world, all_of_it=True)
     assert len(holding(world.folder, CANARY)) > 8
     spent = world.rows("SELECT count(*), sum(cost), sum(prompt_tokens) FROM call")
     ((number,),) = world.rows("SELECT id FROM person WHERE name = ?", NAME)
@@ -148,7 +52,7 @@ async def test_afterwards_nothing_of_them_is_in_any_table_or_file(new_world: New
 
 
 async def test_what_others_have_is_still_theirs(new_world: NewWorld) -> None:
-    world = await full(new_world)
+    world = await lived_in(new_world)
     before = [world.rows(sql) for sql in OTHERS]
     await forget(world)
     assert [world.rows(sql) for sql in OTHERS] == before != []
@@ -199,7 +103,7 @@ async def test_only_the_number_that_was_named_counts_once_and_for_ten_minutes(wo
 
 
 async def test_who_knows_nuan_from_a_group_alone_is_asked_and_erased_there(new_world: NewWorld) -> None:
-    world = await full(new_world)
+    world = await lived_in(new_world)
     await world.say(f"小暖你好，我也要{CANARY}", "阿明", GROUP)
     await world.say(f"我带{CANARY}茶", "阿明", GROUP)
     await forget(world, "阿明", GROUP)
@@ -212,7 +116,7 @@ async def test_who_knows_nuan_from_a_group_alone_is_asked_and_erased_there(new_w
 
 
 async def test_who_comes_back_is_somebody_new_and_stays(new_world: NewWorld) -> None:
-    world = await full(new_world)
+    world = await lived_in(new_world)
     await forget(world)
     await world.say("记住我喜欢菊花", NAME)
     await world.wait(300)
@@ -237,7 +141,7 @@ async def test_the_running_talk_of_a_group_ends_so_that_the_model_sees_no_more_o
 
 
 async def test_a_crash_between_the_tombstone_and_the_deed_is_made_good_at_the_next_start(new_world: NewWorld) -> None:
-    world = await full(new_world)
+    world = await lived_in(new_world)
     rows = world.rows("SELECT platform || ':' || external_id FROM account WHERE name = ?", NAME)
     world.store.erasing._erasures.begin([str(row[0]) for row in rows], 1)
     assert holding(world.folder, CANARY) != []
@@ -250,7 +154,7 @@ async def test_a_crash_between_the_tombstone_and_the_deed_is_made_good_at_the_ne
 
 
 async def test_a_crash_before_the_answer_says_it_again(new_world: NewWorld) -> None:
-    world = await full(new_world)
+    world = await lived_in(new_world)
     await forget(world)
     ((number,),) = world.rows("SELECT max(id) FROM event WHERE text = '.ai forget me'")
     said = len(world.replies)
@@ -263,7 +167,7 @@ async def test_a_crash_before_the_answer_says_it_again(new_world: NewWorld) -> N
 
 
 async def test_a_turn_that_runs_meanwhile_leaves_nothing_behind(new_world: NewWorld) -> None:
-    world = await full(new_world)
+    world = await lived_in(new_world)
     world.model.script = lambda request: f"我也喜欢{CANARY}"
     world.shut()
     await world.app.door.accept(world.message(f"小暖，说说{CANARY}", NAME, GROUP))
@@ -283,7 +187,7 @@ async def test_a_turn_that_runs_meanwhile_leaves_nothing_behind(new_world: NewWo
 
 
 async def test_afterwards_every_other_command_works_and_finds_nothing_astray(new_world: NewWorld) -> None:
-    world = await full(new_world)
+    world = await lived_in(new_world)
     await forget(world)
     await world.wait(120)
     for asked in (

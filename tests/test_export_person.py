@@ -12,7 +12,7 @@ from bot.ops.logs import Logs
 from bot.types.erased import Erased
 from tests.belonging import aside, nuan
 from tests.conftest import NewWorld
-from tests.test_erase import CANARY, GROUP, NAME, full
+from tests.erasing import CANARY, GROUP, NAME, lived_in
 from tests.world import World
 
 
@@ -28,7 +28,7 @@ def contents(path: Path) -> dict[str, str]:
 
 
 async def test_the_archive_has_all_of_them_and_nothing_of_anybody_else(new_world: NewWorld) -> None:
-    world = await full(new_world)
+    world = await lived_in(new_world)
     await world.say("记住我怕黑", NAME)
     await world.say(f"小暖，{NAME}说的荷花秘密是什么", "小王", GROUP)
     await world.say(".ai export me", NAME)
@@ -53,7 +53,7 @@ async def test_the_archive_has_all_of_them_and_nothing_of_anybody_else(new_world
 
 
 async def test_they_are_told_and_the_owner_is_asked_to_hand_it_over(new_world: NewWorld) -> None:
-    world = await full(new_world)
+    world = await lived_in(new_world)
     before = len(world.talk.said)
     await world.say(".ai export me", NAME)
     told = {outgoing.external_chat_id: outgoing.text for outgoing in world.talk.said[before:]}
@@ -82,7 +82,7 @@ async def test_it_is_told_in_the_persons_script(world: World, before: str, told:
 
 
 async def test_in_a_group_only_who_asked_reads_the_answer(new_world: NewWorld) -> None:
-    world = await full(new_world)
+    world = await lived_in(new_world)
     before = len(world.talk.said)
     await world.say(".ai export me", NAME, GROUP)
     await world.say(".ai forget me", NAME, GROUP)
@@ -91,7 +91,7 @@ async def test_in_a_group_only_who_asked_reads_the_answer(new_world: NewWorld) -
 
 
 async def test_the_command_line_writes_the_same_beside_a_running_nuan(new_world: NewWorld, tmp_path: Path) -> None:
-    world = await full(new_world)
+    world = await lived_in(new_world)
     target = tmp_path / "own.zip"
     said = await aside(world, "export", f"console:person:{NAME}", str(target), "--json")
     assert (said.code, json.loads(said.out)["file"]) == (0, str(target))
@@ -110,7 +110,7 @@ def test_nobody_and_nowhere_are_one_clear_line(tmp_path: Path) -> None:
 
 
 async def test_nothing_is_erased_unless_somebody_said_yes(new_world: NewWorld) -> None:
-    world = await full(new_world)
+    world = await lived_in(new_world)
     await world.close()
     said = await aside(world, "erase", NAME)
     assert (said.code, "nobody is there to answer" in said.err) == (1, True)
@@ -147,7 +147,7 @@ def test_the_log_keeps_nothing_of_them_and_goes_on(tmp_path: Path) -> None:
 
 
 async def test_the_running_house_scrubs_its_log_with_the_rest(new_world: NewWorld) -> None:
-    world = await full(new_world)
+    world = await lived_in(new_world)
     seen: list[Erased] = []
     world.scrub = lambda erased: len(seen) if seen.append(erased) else 0  # type: ignore[func-returns-value]
     await world.restart()
