@@ -1,10 +1,12 @@
 """`.ai forget me` and `nuan erase`: nothing of a person is left but counts, and no backup brings them back."""
 
 import re
+import sqlite3
 from collections.abc import Iterator
 
 import pytest
 
+from bot.errors import StoreError
 from bot.store.erasing import NOBODYS, STEPS
 from bot.store.schema import MIGRATIONS
 from tests.belonging import aside
@@ -151,6 +153,25 @@ async def test_a_crash_between_the_tombstone_and_the_deed_is_made_good_at_the_ne
     await world.say("记住我喜欢菊花", NAME)
     await world.restart()
     assert world.rows("SELECT count(*) FROM account WHERE name = ?", NAME) == [(1,)], "done once"
+
+
+async def test_where_the_database_refuses_nothing_is_erased_now_or_later(new_world: NewWorld) -> None:
+    world = await lived_in(new_world)
+    writer = world.store._database._writer
+    assert writer is not None
+    writer._connection.set_authorizer(
+        lambda action, table, *_: sqlite3.SQLITE_DENY if (action, table) == (sqlite3.SQLITE_DELETE, "account") else 0
+    )
+    before = world.rows("SELECT text FROM event")
+    number = await world.store.people.by_account(f"console:person:{NAME}")
+    assert number is not None
+    with pytest.raises((StoreError, sqlite3.Error)):
+        await world.store.erasing.erase(number, 1)
+    writer._connection.set_authorizer(None)
+    await world.restart()
+    assert world.rows("SELECT text FROM event") == before
+    await forget(world)
+    assert holding(world.folder, CANARY) == []
 
 
 async def test_a_crash_before_the_answer_says_it_again(new_world: NewWorld) -> None:

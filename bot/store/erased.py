@@ -4,7 +4,6 @@ import secrets
 import sqlite3
 from pathlib import Path
 
-from bot.errors import StoreError
 from bot.store.database import Database
 from bot.store.erasing import erase_person
 from bot.store.erasures import Erasures, erase_again, mark_done
@@ -85,7 +84,7 @@ class Erasing:
 
         try:
             return await self._database.write(verb)
-        except StoreError:
+        except Exception:  # whatever refused; one that is only cancelled may have been committed
             self._erasures.give_up(name)
             raise
 
