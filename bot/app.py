@@ -38,6 +38,7 @@ class App:
         self._digests = self._lane("digest", self._digest)
         self._lives = self._lane("life", lambda rooms, _: rooms.tidying.work())
         self._rewrites = self._lane("rewrite", lambda rooms, memory_id: rooms.rewriting.work(memory_id))
+        self._backups = self._lane("backup", lambda rooms, _: rooms.backing.work())
         self._rolls = self._lane("roll", lambda rooms, chat_id: rooms.rolling.work(chat_id))
         self._vectors = self._lane("vectors", lambda rooms, _: rooms.vectorising.work(self._wake_vectors), looks=False)
         self._notes = self._lane("notes", self._read_notes, looks=False)
@@ -49,7 +50,7 @@ class App:
         self._left: list[Rooms] = []
         handlers = Handlers(
             self._chats.wake, self._sends.wake, self._digests.wake, self._write_first, self._join, self._lives.wake,
-            self._rewrites.wake, self._rolls.wake, self._remind,
+            self._rewrites.wake, self._rolls.wake, self._remind, self._backups.wake,
         )  # fmt: skip
         self._alarms = Alarms(store, clock, handlers, settings, words.tz(words.zone), self.look, log)
         self._alarm_lane = Lanes("alarm", self._alarms.work, self._activity, log)
@@ -87,6 +88,7 @@ class App:
             await self._store.sections.register(registry(settings.sections.own))
             rooms.joining.succeed(*old.joining.under_way)
             await rooms.heartbeat.succeed(*old.heartbeat.under_way)
+            await rooms.backing.arm()
         except StoreError as error:
             self._log.error("store_failed", error=str(error))  # deadlines are worked out anew when they come
         await self._clear_out()
@@ -105,6 +107,7 @@ class App:
         await bring_back(self._store.deadlines, self.parts.clock, self.parts.words, self._log)
         await self._rooms.heartbeat.start()
         await self._rooms.joining.start()
+        await self._rooms.backing.arm()
         running = await self._store.turns.running()
         for turn in running:
             self._rooms.answering.take_up(turn.chat_id)

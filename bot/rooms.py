@@ -10,6 +10,8 @@ from bot.config.settings import Settings
 from bot.flow.answering import Answering, Reach
 from bot.flow.aside import Aside
 from bot.flow.background import BackgroundGate
+from bot.flow.backingup import BackingUp
+from bot.flow.belongings import Belongings, Scrub
 from bot.flow.booting import Booting, Wake
 from bot.flow.bringing import Bringing
 from bot.flow.calling import Caller
@@ -61,6 +63,7 @@ from bot.types.reload import Reload
 class Parts:
     """What the house is built of. `prompts` finds a prompt file by name; `seeing` are the prices of looking.
     `personas` are the folders of all personas by name, `persona` is that of the configured one.
+    `scrub` takes somebody out of the log that this house writes.
 
     A reload brings others with the same store, clock, log and aside.
     """
@@ -77,6 +80,7 @@ class Parts:
     seeing: Rate | None = None
     reload: Reload | None = None
     personas: Mapping[str, Path] = field(default_factory=dict)
+    scrub: Scrub | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +113,7 @@ class Rooms:
     rewriting: Rewriting
     rolling: Rolling
     reminding: Reminding
+    backing: BackingUp
     inside: int = 0
 
 
@@ -248,14 +253,15 @@ def make_rooms(parts: Parts, hall: Hall) -> Rooms:
     flushing = Flushing(store, make_scribe(parts, planner, brain, "flush"), planner, clock, settings, words, log)
     notes = make_notes(parts, hall.read_notes)
     writing = NoteWriting(store, settings, words, parts.aside, log, hall.read_notes)
-    answering.employ(CommandDesk(store, planner, clock, settings, words, Errands(writing, reminding, parts.reload)))
+    errands = Errands(writing, reminding, Belongings(store, clock, log, parts.scrub), parts.reload)
+    answering.employ(CommandDesk(store, planner, clock, settings, words, errands))
     vectorising = make_vectorising(parts, calls)
     tidying = Tidying(store, clock, settings, words, parts.aside, log)
     rewriting = Rewriting(store, make_scribe(parts, planner, brain, "rewrite"), clock, settings, words, log)
     return Rooms(
         parts, answering, heartbeat, joining, closing, pausing, flushing, notes, vectorising, tidying, rewriting,
         Rolling(store, clock, settings, words, parts.aside, log),
-        reminding,
+        reminding, BackingUp(store, clock, settings, words, log),
     )  # fmt: skip
 
 

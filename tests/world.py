@@ -21,6 +21,7 @@ from bot.session.lanes import Lanes
 from bot.store.store import Store, open_store
 from bot.text.catalogue import Catalogue, catalogue
 from bot.types.capabilities import Capabilities
+from bot.types.erased import Erased
 from bot.types.event import Incoming, Place, Sender
 from bot.types.outgoing import Outgoing
 from bot.types.prompt import Message
@@ -150,6 +151,7 @@ class World(Seen):
         self._typed: dict[tuple[str, str, str, object], int] = {}
         self.fallbacks: tuple[ScriptedModel, ...] = ()
         self.small: ScriptedModel | None = None
+        self.scrub: Callable[[Erased], int] | None = None
         self.app: App
         self.store: Store
 
@@ -169,7 +171,7 @@ class World(Seen):
         parts = Parts(
             self.store, self._crew(), self.clock, self.settings, words, prompts.path,
             resource_dir("data/persona") / self.settings.persona, self.log,
-            personas=persona_folders(resource_dir("data/persona")),
+            personas=persona_folders(resource_dir("data/persona")), scrub=self.scrub,
         )  # fmt: skip
         self.parts = parts
         self.app = App(parts)
@@ -224,6 +226,7 @@ class World(Seen):
             app._lives,
             app._rewrites,
             app._rolls,
+            app._backups,
         )
 
     def away(self, seconds: float) -> None:

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from bot import __version__
+from bot.cli import data as belongings
 from bot.cli import memory
 from bot.cli.guarding import find_place, guard, run_guarded
 from bot.cli.options import DATA, ChatOption, ConfigOption, CtxOptions, DataOption, OwnChatOption, PersonOption, takes
@@ -18,6 +19,8 @@ app = typer.Typer(
     help="nuan 暖: a companion that wakes up warm. Begin with `nuan chat`.",
 )  # fmt: skip
 app.add_typer(memory.app, name="memory")
+for command in (belongings.backup, belongings.restore, belongings.export, belongings.erase):
+    app.command()(command)
 
 
 @app.command()

@@ -99,7 +99,7 @@ def import_(options: ImportOptions) -> None:
     from bot.cli.carry import Taking, import_memories
 
     taking = Taking(options.path, options.owner, options.yes, options.forget, options.dry_run, options.skip_bad)
-    run_guarded(import_memories(find_place(options.config, options.data), taking, _ask))
+    run_guarded(import_memories(find_place(options.config, options.data), taking, ask))
 
 
 @app.command("list")
@@ -175,7 +175,7 @@ def _wrong(text: str) -> "Format":
     raise ConfigError((text,))
 
 
-def _ask(question: str) -> bool:
+def ask(question: str) -> bool:
     """Yes only for a yes that somebody typed; NuanError when nobody can."""
     if sys.stdin is None or not sys.stdin.isatty():
         raise NuanError("nobody is there to answer: nothing was changed; give --yes (and --forget to forget)")

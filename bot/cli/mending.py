@@ -150,7 +150,8 @@ async def rollback(place: Place, copy: Path | None) -> str:
     now = SystemClock().now()
     aside, count = await roll_back(place.data, path, _stamp(now), now)
     again = f"; {count} that were forgotten since stay forgotten" if count else ""
+    before = f"the one before it is {aside.name}. " if aside is not None else ""
     return (
-        f"{path.name} is the database again{again}\nthe one before it is {aside.name}. Backups hold what was forgotten "
+        f"{path.name} is the database again{again}\n{before}Backups hold what was forgotten "
         "after they were made: delete them when you need them no more"
     )

@@ -3,6 +3,7 @@
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 
+from bot.commands.belongings import ExportCommand, ForgetCommand
 from bot.commands.calls import calls_report
 from bot.commands.context import ContextCommand
 from bot.commands.ctx import ctx_report
@@ -19,6 +20,7 @@ from bot.commands.report import Spent, budget_report, step_report
 from bot.commands.table import TABLE, Asked, split
 from bot.config.settings import Settings
 from bot.flow.background import BackgroundGate
+from bot.flow.belongings import Belongings
 from bot.flow.guests import Guests
 from bot.flow.imagine import imagine
 from bot.flow.inspection import inspect
@@ -40,10 +42,11 @@ CALLS_SHOWN = 10
 
 @dataclass(frozen=True, slots=True)
 class Errands:
-    """Who does what commands ask for beyond a look: ends notes, reminds, reads the configuration anew."""
+    """Who does what commands ask for beyond a look: ends notes, reminds, exports and erases, reads settings."""
 
     notes: NoteWriting
     reminding: Reminding
+    belongings: Belongings
     reload: Reload | None = None
 
 
@@ -65,6 +68,8 @@ class CommandDesk:
         mode = ModeCommand(store.switches, settings.speak, self._text)
         why = WhyCommand(store, clock, words, self._text)
         self._runs: Mapping[str, Callable[[Asked], Awaitable[str]]] = {
+            "export": ExportCommand(store, clock, errands.belongings, words, self._text).run,
+            "forget": ForgetCommand(store, clock, errands.belongings, self._text).run,
             "start": guests.start, "help": self._help, "new": self._new, "clear": self._clear, "ctx": self._ctx,
             "dialog": DialogCommand(store, planner, clock, settings, words, self._text).run,
             "budget": self._budget, "on": self._on, "off": self._off, "link": guests.link,
@@ -80,6 +85,7 @@ class CommandDesk:
     async def carry_out(self, event: Event, chat: Chat) -> Draft | None:
         """Do what a command says; its answer, for its sender alone where it holds somebody's data."""
         person = await self._store.people.person(event.person_id or 0)
+        via, account = await self._store.access.answer_to(event)  # before: afterwards nobody may know who it was
         name, words = split(event.text)
         asked = Asked(event, chat, person, self._words.script(person), words)
         command = next((command for command in TABLE if command.name == name), None)
@@ -91,7 +97,6 @@ class CommandDesk:
             text = await self._runs[name](asked)
         if not text:
             return None
-        via, account = await self._store.access.answer_to(event)
         private = command is not None and command.private and chat.kind == "group"
         return Draft(text, "command", via, account if private else "")
 
@@ -106,7 +111,7 @@ class CommandDesk:
             return self._text(asked, "help_stranger")
         lines = [
             f".ai {command.name}{' ' if command.arguments else ''}{command.arguments} — "
-            + self._text(asked, f"help_{command.name}")
+            + self._text(asked, command.help)
             for command in TABLE
             if command.listed and command.allows(asked)
         ]

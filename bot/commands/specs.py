@@ -15,11 +15,11 @@ SAYINGS: tuple[tuple[str, str, Shape], ...] = (
 def specs(messages: Catalogue) -> tuple[CommandSpec, ...]:
     """Every command for a menu: "ai ctx" says ".ai ctx", "remember" says "/remember " and then the text."""
 
-    def about(name: str) -> tuple[tuple[str, str], ...]:
-        return tuple((script, messages.text(f"help_{name}", script)) for script in SCRIPTS)
+    def about(key: str) -> tuple[tuple[str, str], ...]:
+        return tuple((script, messages.text(key, script)) for script in SCRIPTS)
 
     listed = tuple(
-        CommandSpec(f"ai {command.name}", f".ai {command.name}", about(command.name), command.shape)
+        CommandSpec(f"ai {command.name}", f".ai {command.name}", about(command.help), command.shape)
         for command in TABLE if command.listed
     )  # fmt: skip
-    return listed + tuple(CommandSpec(name, says, about(name), shape) for name, says, shape in SAYINGS)
+    return listed + tuple(CommandSpec(name, says, about(f"help_{name}"), shape) for name, says, shape in SAYINGS)

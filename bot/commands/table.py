@@ -25,7 +25,7 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """One command. Its help text is `help_NAME` in the message catalogue.
+    """One command. Its help text is `help_NAME` in the message catalogue, or `help_ABOUT`.
 
     `who`: anyone; own, in a DM everyone, in a group the owner; or the owner alone. The answer of a `private` one
     is for the person who asked, also in a group. One that is not `listed` stands in no help and no menu.
@@ -37,6 +37,12 @@ class Command:
     private: bool = False
     shape: Shape = "none"
     listed: bool = True
+    about: str = ""
+
+    @property
+    def help(self) -> str:
+        """The key of its help text."""
+        return f"help_{self.about or self.name}"
 
     def allows(self, asked: Asked) -> bool:
         """Whether this person may use it here."""
@@ -65,6 +71,8 @@ TABLE = (
     Command("tz", "[city or zone | reset]", "anyone", shape="words"),
     Command("persona", "[NAME | reset]", "own", shape="words"),
     Command("dialog", "[full | clear | NAME]", "anyone", private=True, shape="words"),
+    Command("export", "me", "anyone", private=True, shape="words"),
+    Command("forget", "me [number]", "anyone", private=True, shape="words", about="forget_me"),
     Command("budget", "show", "own", private=True),
     Command("calls", "[background on|off]", "owner", private=True, shape="words"),
     Command(

@@ -7,6 +7,7 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 
 from bot.config.agents import AgentRules
 from bot.config.background import Background
+from bot.config.backup import BackupRules
 from bot.config.budget import Budget
 from bot.config.capabilities import CapabilityRule
 from bot.config.heartbeat import HeartbeatRules
@@ -248,6 +249,7 @@ class Settings(BaseSettings):
     notes: NoteRules = NoteRules()
     mcp: AgentRules = AgentRules()
     retention: Retention = Retention()
+    backup: BackupRules = BackupRules()
     log: LogFile = LogFile()
     reload: ReloadRules = ReloadRules()
     web: WebPage = WebPage()

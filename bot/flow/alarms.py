@@ -1,11 +1,13 @@
 """Deadlines are columns, alarms are hints: whatever is due by now is handed out, and the next instant is armed."""
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import tzinfo
 
 from bot.config.settings import Settings
 from bot.errors import StoreError
+from bot.flow.belongings import ARCHIVE_DAYS
 from bot.flow.closing import LONGEST_WAIT_MS as DIGEST_WAIT_MS
 from bot.flow.sending import LONGEST_WAIT_MS as SEND_WAIT_MS
 from bot.ports import Alarm, Clock
@@ -30,7 +32,7 @@ class Handlers:
 
     `first` lets nuan write first, `join` look at a talk, `life` age the memories, `rewrite` put one into a clean
     statement, `roll` roll up the talks of a chat, `remind` say what people wanted to be reminded of (the chats where
-    something is to be sent).
+    something is to be sent), `backup` make the daily one.
     """
 
     chat: Callable[[int], None]
@@ -42,6 +44,7 @@ class Handlers:
     rewrite: Callable[[int], None]
     roll: Callable[[int], None]
     remind: Callable[[], Awaitable[tuple[int, ...]]]
+    backup: Callable[[int], None]
 
 
 class Alarms:
@@ -125,6 +128,10 @@ class Alarms:
             case "reminder":
                 for chat_id in await self._handlers.remind():
                     self._handlers.send(chat_id)
+            case "backup":
+                self._handlers.backup(number)
+            case "leave":
+                await self._store.erasing.leave(now)
             case "purge":
                 count = await self._store.forgetting.purge(now)
                 self._log.info("purged", memories=count)
@@ -132,6 +139,7 @@ class Alarms:
                 await self._tidy(now)
 
     async def _tidy(self, now: int) -> None:
+        await asyncio.to_thread(self._store.exporting.tidy, now - ARCHIVE_DAYS * DAY_MS)
         keep = self._settings.retention
         await self._store.deadlines.tidy(
             Retention(

@@ -9,7 +9,7 @@ import logging
 import os
 import sys
 import traceback
-from collections.abc import Callable, MutableMapping, Sequence
+from collections.abc import Callable, Iterator, MutableMapping, Sequence
 from datetime import UTC, datetime
 from io import TextIOWrapper
 from logging.handlers import RotatingFileHandler
@@ -22,6 +22,8 @@ import structlog
 from bot.config.settings import LogFile
 from bot.errors import NuanError
 from bot.ops.redact import Redactor, one_line
+from bot.ops.scrub import scrub_logs
+from bot.types.erased import Erased
 from bot.types.log import Log
 
 TEXT_FIELDS = ("text", "reply", "query", "name")
@@ -64,6 +66,13 @@ class Logs:
     def hide(self, secrets: Sequence[str]) -> None:
         """These must never be in a line, either."""
         self._redactor.hide(secrets)
+
+    def scrub(self, erased: Erased) -> int:
+        """Nothing of that person is left in the files; how many lines changed. OSError when one cannot be written."""
+        if self._file is None:
+            return 0
+        with self._file.shut():
+            return scrub_logs(Path(self._file.baseFilename).parent, erased)
 
     def close(self) -> None:
         """Write nothing more; closing twice does nothing."""
@@ -125,6 +134,18 @@ class _PrivateFile(RotatingFileHandler):
         self._told = False
         size = int(options.max_megabytes * 1_000_000)
         super().__init__(path, maxBytes=size, backupCount=options.keep, encoding="utf-8")
+
+    @contextlib.contextmanager
+    def shut(self) -> Iterator[None]:
+        """Inside, nobody writes; then it goes on in the file of that name."""
+        self.acquire()
+        try:
+            if self.stream is not None:
+                self.stream.close()
+            yield
+        finally:
+            self.stream = self._open()
+            self.release()
 
     def _open(self) -> TextIOWrapper:
         # The handler closes it.

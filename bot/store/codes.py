@@ -69,6 +69,15 @@ class Codes:
         """
         return await self._database.write(lambda db: _decide(db, code.upper(), access, tell, at))
 
+    async def tell_owners(self, platform: str, notice: Callable[[str], Draft], at: int) -> None:
+        """Tell every owner once, on that platform if they can be met there; `notice` gets the owner's script."""
+
+        def verb(db: sqlite3.Connection) -> None:
+            for chat_id, script, _ in _owners(db, self._lists, platform):
+                put(db, chat_id, notice(script), at)
+
+        await self._database.write(verb)
+
     async def link(self, person_id: int, chat_id: int, at: int) -> str:
         """A new code that joins whoever uses it to this person; their former one is void."""
 

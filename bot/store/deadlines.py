@@ -7,10 +7,14 @@ from dataclasses import dataclass
 from bot.store.database import Database
 from bot.store.documents import drop, forget_terms
 from bot.store.heartbeats import FREE_AT
+from bot.store.leaving import LEAVING
 from bot.store.reminding import reminders_back, tidy_reminders
 from bot.store.rolled import drop_old
 from bot.store.windows import end_windows
 from bot.types.reminder import Reminder
+
+LEAVES = f"(key > '{LEAVING}' AND key < '{LEAVING[:-1]};')"
+"""Chats whose address goes; ';' is the character after ':'."""
 
 NEXT = f"""SELECT min(due) FROM (
     SELECT min(due_at) AS due FROM event INDEXED BY event_queue WHERE state = 'queued' AND due_at > ?1
@@ -24,7 +28,7 @@ NEXT = f"""SELECT min(due) FROM (
     UNION ALL SELECT min(roll_at) FROM digest WHERE roll_at > ?1
     UNION ALL SELECT min(due_at) FROM reminder WHERE ended_at IS NULL AND due_at > ?1
     UNION ALL SELECT min(max(due_at, {FREE_AT})) FROM heartbeat WHERE max(due_at, {FREE_AT}) > ?1
-    UNION ALL SELECT CAST(value AS INTEGER) FROM meta WHERE key IN ('tidy_at', 'life_at')
+    UNION ALL SELECT CAST(value AS INTEGER) FROM meta WHERE (key IN ('tidy_at', 'life_at', 'backup_at') OR {LEAVES})
         AND CAST(value AS INTEGER) > ?1)"""
 
 UNSAID = "SELECT max(due_at) FROM outbox INDEXED BY outbox_due WHERE state = 'pending' AND wait_ms > 0 AND attempts = 0"
@@ -45,6 +49,9 @@ DUE = f"""SELECT 'event' AS kind, chat_id FROM event INDEXED BY event_queue
     UNION ALL SELECT 'purge', 0 WHERE EXISTS (SELECT 1 FROM memory WHERE purge_at <= ?1)
     UNION ALL SELECT 'tidy', 0
         WHERE coalesce((SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'tidy_at'), 0) <= ?1
+    UNION ALL SELECT 'leave', 0 WHERE EXISTS (SELECT 1 FROM meta WHERE {LEAVES} AND CAST(value AS INTEGER) <= ?1)
+    UNION ALL SELECT 'backup', 0 WHERE EXISTS (SELECT 1 FROM meta WHERE key = 'backup_at'
+        AND CAST(value AS INTEGER) <= ?1)
     UNION ALL SELECT 'life', 0
         WHERE coalesce((SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'life_at'), 0) <= ?1"""
 
@@ -120,6 +127,21 @@ class Deadlines:
         """Remove the activation windows that are over, and the follow-ups put back within them; how many windows."""
         return await self._database.write(lambda db: end_windows(db, now))
 
+    async def set_backup(self, at: int | None) -> None:
+        """The next backup is due at that instant, ms; None: none is."""
+
+        def verb(db: sqlite3.Connection) -> None:
+            db.execute("DELETE FROM meta WHERE key = 'backup_at'")
+            if at is not None:
+                db.execute("INSERT INTO meta (key, value) VALUES ('backup_at', ?)", (str(at),))
+
+        await self._database.write(verb)
+
+    async def backup_at(self) -> int | None:
+        """When the next backup is due, ms; None when none is."""
+        row = await self._database.row("SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'backup_at'")
+        return int(row[0]) if row is not None else None
+
     async def tidy(self, retention: Retention) -> None:
         """Drop what is older than it may be kept, and set the next time."""
         await self._database.write(lambda db: tidy(db, retention))
@@ -140,7 +162,8 @@ def bring_back(db: sqlite3.Connection, now: int, farthest: Farthest) -> int:
             f"UPDATE {table} SET {column} = ? WHERE {which} AND {column} > ?", (now + then, now + most)
         ).rowcount
     db.execute(
-        "UPDATE meta SET value = ? WHERE key IN ('tidy_at', 'life_at') AND CAST(value AS INTEGER) > ?",
+        f"UPDATE meta SET value = ? WHERE (key IN ('tidy_at', 'life_at', 'backup_at') OR {LEAVES}) "
+        "AND CAST(value AS INTEGER) > ?",
         (str(now), now + farthest.day),
     )
     return changed

@@ -201,10 +201,11 @@ def undigest(db: sqlite3.Connection, events: set[int], at: int) -> None:
             (number,),
         ).fetchall()
         for digest, session_id in rows:
-            _empty(db, digest, session_id, at)
+            empty_talk(db, digest, session_id, at)
 
 
-def _empty(db: sqlite3.Connection, digest_id: int, session_id: int, at: int) -> None:
+def empty_talk(db: sqlite3.Connection, digest_id: int, session_id: int, at: int) -> None:
+    """Verb part: the summary of a talk is gone, and made again by rule from what is left of its lines."""
     db.execute("UPDATE digest SET summary = '' WHERE id = ?", (digest_id,))
     retell(db, digest_id)
     db.execute("UPDATE session SET digest_due_at = ? WHERE id = ?", (at, session_id))
@@ -238,7 +239,7 @@ def _derived(db: sqlite3.Connection, memory: Memory, hidden: set[int], at: int, 
     }
     for number, session_id, summary in _talks(db, memory, "session_id IS NOT NULL"):
         if ("digest", number) in from_it or _repeats(memory, summary):
-            _empty(db, number, session_id, at)
+            empty_talk(db, number, session_id, at)
     for number, _, summary in _talks(db, memory, "session_id IS NULL"):
         if _repeats(memory, summary):  # none of its talks says it, all together do
             db.execute("UPDATE digest SET summary = '' WHERE id = ?", (number,))

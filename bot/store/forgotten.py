@@ -7,6 +7,7 @@ from typing import cast
 from bot.errors import StoreError
 from bot.store.forgetting import Forgetting, disable, hide, logs_of, undigest
 from bot.store.indexing import index_memory
+from bot.store.overtaken import Overtaken, bury_plans, overtake
 from bot.store.purging import purge
 from bot.store.rolled import retell
 from bot.store.rows import MEMORY, memory_of
@@ -14,7 +15,7 @@ from bot.store.sessions import drop_log
 from bot.store.tombstones import Tombstones
 from bot.store.unnoting import Shelf
 
-_COUNTED = ("memory", "event", "outbox", "digest")
+_COUNTED = ("memory", "event", "outbox", "digest", "commitment", "reminder", "note_chunk")
 """Tables whose numbers are never given twice, not by a way back either."""
 
 
@@ -28,6 +29,7 @@ class Since:
     active: frozenset[int]
     digests: frozenset[int]
     last: tuple[tuple[str, int], ...]
+    overtaken: Overtaken | None = None
 
     @staticmethod
     def of(db: sqlite3.Connection) -> "Since":
@@ -45,7 +47,15 @@ class Since:
             numbers("SELECT id FROM memory WHERE disabled_at IS NULL"),
             numbers("SELECT id FROM digest WHERE session_id IS NOT NULL AND summary <> ''"),
             tuple((str(name), cast("int", seq)) for name, seq in db.execute("SELECT name, seq FROM sqlite_sequence")),
+            _overtaken(db),
         )
+
+
+def _overtaken(db: sqlite3.Connection) -> Overtaken | None:
+    try:
+        return Overtaken.of(db)
+    except sqlite3.Error:  # of a schema before these tables
+        return None
 
 
 def forget_again(
@@ -62,6 +72,9 @@ def forget_again(
         _talks(db, since)
     gone = 0
     seqs = dict(since.last) if since is not None else {}
+    if since is not None and since.overtaken is not None:
+        overtake(db, since.overtaken, seqs, at)
+    bury_plans(db, tombstones, at)
     last = max(seqs.get("memory", 0), tombstones.last)
     for row in db.execute(f"{MEMORY}WHERE disabled_at IS NULL ORDER BY memory.id").fetchall():
         memory = memory_of(tuple(row))

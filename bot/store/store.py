@@ -23,7 +23,9 @@ from bot.store.commitments import Commitments
 from bot.store.database import Database, open_database
 from bot.store.deadlines import Deadlines
 from bot.store.digests import Digests
+from bot.store.erased import Erasing
 from bot.store.events import Events
+from bot.store.exporting import Exporting
 from bot.store.feedback import remark
 from bot.store.finding import Findings
 from bot.store.flushes import Flushes
@@ -73,9 +75,10 @@ DATABASE = "nuan.db"
 
 
 class Store:
-    """All nouns over one database. `boot` names this process in rows that a crash may leave."""
+    """All nouns over one database. `boot` names this process in rows, `folder` is the data folder."""
 
     def __init__(self, database: Database, folder: Path, lists: Lists, lock: int | None) -> None:
+        self.folder = folder
         self.boot = secrets.token_hex(8)
         self.tombstones = Tombstones(folder)
         shelf = Shelf(NoteFiles(folder), self.tombstones.bury)
@@ -105,6 +108,8 @@ class Store:
         self.handling = Handling(database, self.tombstones, shelf)
         self.watching = Watching(database)
         self.residents = Residents(database, lists)
+        self.erasing = Erasing(database, self.tombstones, shelf, folder)
+        self.exporting = Exporting(database, folder)
         self._database = database
         self._lists = lists
         self._lock = lock
@@ -178,6 +183,7 @@ async def open_store(
             store = Store(database, folder, Lists(owners, allow), lock)
             if not read_only:
                 await store.codes.take_owner_code()
+                await store.erasing.resume()
             return store
         except BaseException:
             await database.close()

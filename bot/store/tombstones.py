@@ -11,6 +11,8 @@ from pathlib import Path
 from bot.errors import StoreError
 from bot.text.fold import fold
 
+KEY = "tombstones.key"
+
 
 class Tombstones:
     """A set of forgotten texts that cannot be read back. A fresh 记住 lifts one."""
@@ -18,7 +20,7 @@ class Tombstones:
     def __init__(self, folder: Path) -> None:
         """Read what was buried; StoreError when the file or its key cannot be read."""
         self._path = folder / "tombstones.jsonl"
-        self._key_path = folder / "tombstones.key"
+        self._key_path = folder / KEY
         self._key = b""
         try:
             lines = self._path.read_bytes().splitlines() if self._path.exists() else []
@@ -67,6 +69,12 @@ class Tombstones:
     def covers_number(self, memory_id: int) -> bool:
         """True when the memory of that number was forgotten and its text not told anew."""
         return self._numbers.get(memory_id) in self._macs
+
+    def sign(self, text: str) -> str:
+        """By what a text is known to this house and to nobody else; StoreError when there can be no key."""
+        if not self._key:
+            self._key = _new_key(self._key_path)
+        return self._mac(text)
 
     @property
     def last(self) -> int:

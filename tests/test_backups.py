@@ -1,0 +1,282 @@
+"""`nuan backup` and `nuan restore`: whole copies beside a running nuan; the way back brings nothing forgotten."""
+
+import json
+import sqlite3
+import threading
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from bot.store.database import _prepare
+from bot.store.schema import MIGRATIONS, SCHEMA_VERSION
+from bot.store.store import DATABASE, Store, open_store
+from bot.types.people import Audience
+from tests.belonging import aside, copies, nuan
+from tests.carrying import ANN, BOB, fill, in_house
+from tests.conftest import NewWorld
+from tests.kill_data import kill_in
+from tests.storing import drop, holding, ids, keep, look, sound
+from tests.world import World
+
+TEXTS = "SELECT text FROM memory WHERE disabled_at IS NULL ORDER BY id"
+
+
+async def forget_all_of(store: Store, text: str) -> None:
+    """Ann forgets what holds that word, for good."""
+    person, chat, _ = await ids(store)
+    owned = await store.memories.owned(person, Audience(chat, "dm", (person,)))
+    for memory in owned:
+        if text in memory.text:
+            await drop(store, memory, ANN, days=None)
+
+
+def test_a_backup_is_private_named_by_its_time_and_replaces_nothing(tmp_path: Path) -> None:
+    in_house(tmp_path, fill)
+    said = nuan(tmp_path, "backup", "--json")
+    told = json.loads(said.out)
+    [copy] = copies(tmp_path)
+    assert (said.code, told["file"], told["schema"]) == (0, str(copy), SCHEMA_VERSION)
+    assert copy.stat().st_mode & 0o777 == 0o600
+    assert copy.parent.stat().st_mode & 0o777 == 0o700
+    named = tmp_path / "mine.db"
+    assert nuan(tmp_path, "backup", str(named)).code == 0
+    before = named.read_bytes()
+    again = nuan(tmp_path, "backup", str(named))
+    assert (again.code, "is there already" in again.err, named.read_bytes() == before) == (1, True, True)
+    assert json.loads(nuan(tmp_path, "backup", "--list", "--json").out)[0]["file"] == str(copy)
+    assert str(copy) in nuan(tmp_path, "backup", "--list").out
+    assert [path.name for path in tmp_path.rglob("*.new")] == []
+
+
+def test_without_a_database_or_a_place_to_write_there_is_no_backup(tmp_path: Path) -> None:
+    said = nuan(tmp_path, "backup")
+    assert (said.code, "there is no database" in said.err) == (1, True)
+    in_house(tmp_path, fill)
+    (tmp_path / "backups").write_text("a file")
+    said = nuan(tmp_path, "backup")
+    assert (said.code, "cannot be written" in said.err) == (1, True)
+
+
+def test_the_newest_are_kept_and_the_old_ones_go(tmp_path: Path) -> None:
+    in_house(tmp_path, fill)
+    (tmp_path / "backups").mkdir()
+    for name in ("nuan-20200101T000000000Z.db", "nuan-notes.db", ".nuan-20200101T000000000Z.db.new"):
+        (tmp_path / "backups" / name).write_text("old")
+    assert "1 old ones were removed" in nuan(tmp_path, "backup").out
+    for _ in range(3):
+        assert nuan(tmp_path, "backup", NUAN_BACKUP__KEEP="2").code == 0
+    assert len(copies(tmp_path)) == 3, "two of ours and one that is none"
+    assert (tmp_path / "backups" / "nuan-notes.db").read_text() == "old"
+    assert not (tmp_path / "backups" / ".nuan-20200101T000000000Z.db.new").exists()
+
+
+def test_a_copy_is_of_one_moment_while_others_write(tmp_path: Path) -> None:
+    in_house(tmp_path, fill)
+    stop, written = threading.Event(), 0
+    with closing(sqlite3.connect(tmp_path / DATABASE)) as db:
+        for table in ("one", "two"):
+            db.execute(f"CREATE TABLE {table} (x)")
+        db.execute("CREATE TABLE much AS WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n LIMIT 30000) "
+                   "SELECT hex(randomblob(300)) AS x FROM n")  # fmt: skip
+        db.commit()
+
+    def write() -> None:
+        nonlocal written
+        with closing(sqlite3.connect(tmp_path / DATABASE)) as db:
+            while not stop.is_set():
+                for table in ("one", "two"):
+                    db.execute(f"INSERT INTO {table} VALUES (1)")
+                db.commit()
+                written += 1
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    try:
+        assert nuan(tmp_path, "backup").code == 0
+    finally:
+        stop.set()
+        writer.join()
+    with closing(sqlite3.connect(copies(tmp_path)[0])) as db:
+        one, two = (db.execute(f"SELECT count(*) FROM {table}").fetchone()[0] for table in ("one", "two"))
+    assert one == two < written
+
+
+def test_a_restore_brings_back_what_was_and_not_what_was_forgotten_since(tmp_path: Path) -> None:
+    in_house(tmp_path, fill)
+    in_house(tmp_path, lambda store: keep(store, "门禁码是4711"))
+    assert nuan(tmp_path, "backup").code == 0
+    before = look(tmp_path, TEXTS)
+    in_house(tmp_path, lambda store: forget_all_of(store, "4711"))
+    in_house(tmp_path, lambda store: keep(store, "后来的事", BOB))
+    name = copies(tmp_path)[0].name
+    assert "is whole and can be restored" in nuan(tmp_path, "restore", name, "--check").out
+    said = nuan(tmp_path, "restore", name)
+    assert (said.code, "1 memories that were forgotten since stay forgotten" in said.out) == (0, True)
+    assert look(tmp_path, TEXTS) == [row for row in before if row != ("门禁码是4711",)]
+    assert holding(tmp_path, "4711") == []
+    [before_it] = tmp_path.glob("nuan.before-restore-*.db")
+    with closing(sqlite3.connect(before_it)) as db:
+        assert db.execute("SELECT count(*) FROM memory WHERE text = '后来的事'").fetchone() == (1,)
+    assert sound(tmp_path) == []
+
+
+@pytest.mark.parametrize("broken", [False, True])
+def test_who_was_erased_is_erased_again_even_with_the_present_file_damaged(tmp_path: Path, broken: bool) -> None:
+    in_house(tmp_path, fill)
+    assert nuan(tmp_path, "backup").code == 0
+    said = nuan(tmp_path, "erase", "test:ann", "--yes")
+    assert (said.code, "1 backups made before still hold them" in said.out) == (0, True)
+    assert holding(tmp_path, "花生") == []
+    if broken:
+        (tmp_path / DATABASE).write_bytes(b"not a database" * 1000)
+    assert nuan(tmp_path, "restore", copies(tmp_path)[0].name).code == 0
+    for word in ("花生", "小安", "Ann"):
+        assert holding(tmp_path, word) == []
+    assert holding(tmp_path, "爬山") != []
+    again = nuan(tmp_path, "backup", "--json")
+    in_house(tmp_path, lambda store: keep(store, "我又来了"))
+    later = nuan(tmp_path, "backup", str(tmp_path / "later.db"))
+    assert (again.code, later.code) == (0, 0)
+    assert nuan(tmp_path, "restore", str(tmp_path / "later.db")).code == 0
+    assert ("我又来了",) in look(tmp_path, TEXTS), "who came back after the erasure stays"
+
+
+def test_what_cannot_be_restored_is_refused_and_nothing_changes(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    in_house(data, fill)
+    in_house(tmp_path / "other", fill)
+    before = (data / DATABASE).read_bytes()
+    damaged, newer, foreign, text = (tmp_path / f"{name}.db" for name in ("damaged", "newer", "foreign", "text"))
+    damaged.write_bytes(before[:9000] + b"x" * 5000)
+    text.write_text("hello")
+    newer.write_bytes(before)
+    for path, sql in (
+        (newer, f"PRAGMA user_version = {SCHEMA_VERSION + 1}"), (foreign, "CREATE TABLE t (x)"),
+    ):  # fmt: skip
+        with closing(sqlite3.connect(path)) as db:
+            db.execute(sql)
+            db.commit()
+    wrong = {
+        damaged: "damaged.db", newer: "written by a newer nuan", foreign: "no database of nuan", text: "text.db",
+        tmp_path / "none.db": "is no file", tmp_path / "other" / DATABASE: "another house",
+        data / DATABASE: "is the database itself",
+    }  # fmt: skip
+    for path, problem in wrong.items():
+        said = nuan(data, "restore", str(path))
+        assert (said.code, problem in said.err, said.err.count("\n")) == (1, True, 1), (path, said)
+    assert nuan(data, "restore", str(newer), "--check").code == 1
+    assert (data / DATABASE).read_bytes() == before
+    assert sorted(path.name for path in data.iterdir()) == [DATABASE, "nuan.lock"]
+
+
+async def test_a_restore_waits_for_nobody_and_refuses_beside_a_running_nuan(world: World) -> None:
+    await world.say("记住我喜欢荷花")
+    assert (await aside(world, "backup")).code == 0
+    said = await aside(world, "restore", copies(world.folder)[0].name)
+    assert (said.code, "another nuan is answering" in said.err) == (1, True)
+    assert "whole" in (await aside(world, "restore", copies(world.folder)[0].name, "--check")).out
+    said = await aside(world, "erase", "console:local", "--yes")
+    assert (said.code, "another nuan is answering" in said.err) == (1, True)
+
+
+def test_a_backup_of_an_older_schema_is_brought_up_to_date_and_stays_as_it_is(tmp_path: Path) -> None:
+    in_house(tmp_path / "data", fill)
+    older = tmp_path / "older.db"
+    _prepare(older, MIGRATIONS[:-1])
+    with closing(sqlite3.connect(older)) as db, closing(sqlite3.connect(tmp_path / "data" / DATABASE)) as now:
+        house = now.execute("SELECT value FROM meta WHERE key = 'house'").fetchone()
+        db.execute("UPDATE meta SET value = ? WHERE key = 'house'", house)
+        db.commit()
+        db.execute("PRAGMA journal_mode = DELETE")
+    before = older.read_bytes()
+    assert f"would be brought to {SCHEMA_VERSION}" in nuan(tmp_path / "data", "restore", str(older), "--check").out
+    assert nuan(tmp_path / "data", "restore", str(older)).code == 0
+    assert look(tmp_path / "data", "PRAGMA user_version") == [(SCHEMA_VERSION,)]
+    assert older.read_bytes() == before
+    assert [path.name for path in (tmp_path / "data").glob("nuan-rollback*")] == []
+
+
+def test_into_an_empty_folder_a_backup_is_a_house(tmp_path: Path) -> None:
+    in_house(tmp_path / "old", fill)
+    assert nuan(tmp_path / "old", "backup", str(tmp_path / "copy.db")).code == 0
+    said = nuan(tmp_path / "new", "restore", str(tmp_path / "copy.db"), "--json")
+    assert (said.code, json.loads(said.out)["before"]) == (0, None)
+    assert look(tmp_path / "new", TEXTS) == look(tmp_path / "old", TEXTS)
+    assert (tmp_path / "new" / DATABASE).stat().st_mode & 0o777 == 0o600
+
+
+def test_killed_in_the_middle_of_a_restore_the_house_is_the_old_one_and_the_next_works(tmp_path: Path) -> None:
+    in_house(tmp_path, fill)
+    assert nuan(tmp_path, "backup").code == 0
+    in_house(tmp_path, lambda store: keep(store, "后来的事", BOB))
+    [copy] = copies(tmp_path)
+    kill_in("restore", tmp_path, str(copy))
+    assert ("后来的事",) in look(tmp_path, TEXTS)
+    assert sound(tmp_path) == []
+    assert nuan(tmp_path, "restore", copy.name).code == 0
+    assert ("后来的事",) not in look(tmp_path, TEXTS)
+    assert list(tmp_path.glob("nuan-rollback*")) == []
+
+
+def test_killed_in_the_middle_of_an_erasure_the_next_start_ends_it(tmp_path: Path) -> None:
+    in_house(tmp_path, fill)
+    kill_in("erase", tmp_path, "test:ann")
+    assert holding(tmp_path, "花生") != [], "nothing of it was stored"
+    in_house(tmp_path, nothing)
+    assert holding(tmp_path, "花生") == []
+    assert sound(tmp_path) == []
+
+
+async def nothing(store: Store) -> None:
+    """Only a start."""
+
+
+async def test_what_was_said_answered_or_ended_since_does_not_happen_again(new_world: NewWorld) -> None:
+    world = await new_world()
+    await world.say("我明天把报告发给你")
+    await world.say(".ai remind 1小时后 喝水")
+    world.shut()
+    await world.app.door.accept(world.message("在吗"))
+    await world.held()
+    assert (await aside(world, "backup")).code == 0
+    await world.let_answer()
+    await world.say(".ai promise drop 1")
+    await world.wait(4000)
+    said = len(world.replies)
+    spent = world.rows("SELECT count(*), sum(prompt_tokens) FROM call WHERE state <> 'reserved'")
+    await world.close()
+    assert (await aside(world, "restore", copies(world.folder)[0].name)).code == 0
+    await world.open()
+    await world.wait(4000)
+    assert len(world.replies) == said
+    assert world.rows("SELECT count(*) FROM commitment WHERE text <> ''") == [(0,)]
+    assert world.rows("SELECT count(*) FROM reminder WHERE ended_at IS NULL") == [(0,)]
+    assert world.rows("SELECT count(*), sum(prompt_tokens) FROM call WHERE state <> 'reserved'") >= spent
+    await world.say("在吗？")
+    assert len(world.replies) == said + 1
+
+
+async def test_a_read_only_store_resumes_nothing(tmp_path: Path) -> None:
+    async with await open_store(tmp_path) as store:
+        await fill(store)
+        store.erasing._erasures.begin(["test:ann"], 1)
+    async with await open_store(tmp_path, read_only=True) as store:
+        assert await store.people.by_account("test:ann") is not None
+
+
+async def test_what_was_cleared_or_set_aside_since_stays_so(new_world: NewWorld) -> None:
+    world = await new_world()
+    await world.say("我下周要去上海")
+    await world.say("今天吃了荷花酥")
+    assert (await aside(world, "backup")).code == 0
+    await world.say("别记这个")
+    await world.say(".ai clear")
+    sql = "SELECT id FROM event WHERE off_record = 1 AND text LIKE '%荷花酥'"
+    marked, cleared = world.rows(sql), world.rows("SELECT cleared_upto FROM chat")
+    assert marked != []
+    await world.close()
+    assert (await aside(world, "restore", copies(world.folder)[0].name)).code == 0
+    assert look(world.folder, sql) == marked
+    assert look(world.folder, "SELECT cleared_upto FROM chat") == cleared
+    await world.open()

@@ -1,0 +1,236 @@
+"""`.ai forget me` and `nuan erase`: nothing of a person is left but counts, and no backup brings them back."""
+
+import re
+import sqlite3
+from collections.abc import Iterator
+
+import pytest
+
+from bot.errors import StoreError
+from bot.store.erasing import NOBODYS, STEPS
+from bot.store.schema import MIGRATIONS
+from tests.belonging import aside
+from tests.conftest import NewWorld
+from tests.erasing import CANARY, GROUP, NAME, files_with, forget, lived_in, plant
+from tests.storing import holding, sound
+from tests.world import World
+
+
+def tables() -> Iterator[str]:
+    """The tables there are after all migrations."""
+    made: set[str] = set()
+    for migration in MIGRATIONS:
+        for words in (statement.split() for statement in migration):
+            if words[0] == "CREATE" and "TABLE" in words:
+                made.add(words[words.index("TABLE") + 1])
+            if words[:2] == ["DROP", "TABLE"]:
+                made.discard(words[2])
+    return iter(sorted(made))
+
+
+def test_of_every_table_it_is_said_what_becomes_of_a_persons_rows() -> None:
+    steps = [table for _, named in STEPS for table in named.split()]
+    assert sorted([*steps, *NOBODYS]) == list(tables()), "give a new table a step in bot/store/erasing.py"
+
+
+async def test_afterwards_nothing_of_them_is_in_any_table_or_file(new_world: NewWorld) -> None:
+    world = await lived_in(new_world, all_of_it=True)
+    assert len(holding(world.folder, CANARY)) > 8
+    spent = world.rows("SELECT count(*), sum(cost), sum(prompt_tokens) FROM call")
+    ((number,),) = world.rows("SELECT id FROM person WHERE name = ?", NAME)
+    await plant(world, int(str(number)))
+    await forget(world)
+    assert world.replies[-1].startswith("好了，关于你的我什么都不留了")
+    await world.wait(120)
+    for word in (CANARY, NAME, f"person:{NAME}", f"dm:{NAME}"):
+        assert holding(world.folder, word) == []
+        assert files_with(world.folder, word) == []
+    for table in tables():
+        columns = {str(row[1]) for row in world.rows(f"PRAGMA table_info({table})")}
+        for column in columns & {"person_id", "owner_id"} if table not in ("event", "turn") else ():
+            assert world.rows(f"SELECT count(*) FROM {table} WHERE {column} = ?", number) == [(0,)], table
+    assert world.rows("SELECT count(*), sum(cost), sum(prompt_tokens) FROM call") == spent
+    assert sound(world.folder) == []
+
+
+async def test_what_others_have_is_still_theirs(new_world: NewWorld) -> None:
+    world = await lived_in(new_world)
+    before = [world.rows(sql) for sql in OTHERS]
+    await forget(world)
+    assert [world.rows(sql) for sql in OTHERS] == before != []
+    await world.say("记住我喜欢菊花")
+    assert "菊花" in str(world.rows("SELECT text FROM memory"))
+
+
+OTHERS = (
+    "SELECT id, text FROM memory WHERE text LIKE '%荷花%' AND disabled_at IS NULL",
+    "SELECT id, text FROM commitment WHERE text LIKE '%荷花%'",
+    "SELECT id, text FROM reminder WHERE text LIKE '%荷花%'",
+    "SELECT id, text FROM event WHERE person_id = (SELECT id FROM person WHERE name = '小王') AND kind = 'message'",
+    "SELECT count(*) FROM note WHERE owner_id = (SELECT id FROM person WHERE name = '小王')",
+)
+
+
+@pytest.mark.parametrize(
+    ("before", "asked", "done"),
+    [
+        ("我喜欢荷花", "这会删掉我记着的关于你的一切：1 条记忆、", "好了，关于你的我什么都不留了"),
+        ("我喜歡荷花", "這會刪掉我記著的關於你的一切：1 條記憶、", "好了，關於你的我什麼都不留了"),
+        ("I like lotus flowers", "everything I keep of you: 1 memories, ", "Done. I keep nothing of you any more."),
+    ],
+)
+async def test_it_is_asked_and_done_in_the_persons_script(world: World, before: str, asked: str, done: str) -> None:
+    await world.say(f"/remember {before}")
+    await world.say(".ai forget me")
+    assert asked in world.replies[-1]
+    assert world.rows("SELECT count(*) FROM memory") == [(1,)], "nothing before the number was said"
+    await world.say(f".ai forget me {re.findall('[0-9]{4}', world.replies[-1])[-1]}")
+    assert done in world.replies[-1]
+    assert world.rows("SELECT count(*) FROM memory") == [(0,)]
+
+
+async def test_only_the_number_that_was_named_counts_once_and_for_ten_minutes(world: World) -> None:
+    await world.say("记住我喜欢荷花")
+    await world.say(".ai forget me 1234")
+    assert "数字不对" in world.replies[-1]
+    for spoil in ("wrong", "late"):
+        await world.say(".ai forget me")
+        number = re.findall("[0-9]{4}", world.replies[-1])[-1]
+        await (world.say(".ai forget me 0000") if spoil == "wrong" else world.wait(601))
+        await world.say(f".ai forget me {number}")
+        assert "数字不对" in world.replies[-1]
+    await world.say(".ai forget")
+    assert world.replies[-1] == "说 .ai forget me，再把我给的数字说一遍"
+    assert world.rows("SELECT count(*) FROM memory") == [(1,)]
+
+
+async def test_who_knows_nuan_from_a_group_alone_is_asked_and_erased_there(new_world: NewWorld) -> None:
+    world = await lived_in(new_world)
+    await world.say(f"小暖你好，我也要{CANARY}", "阿明", GROUP)
+    await world.say(f"我带{CANARY}茶", "阿明", GROUP)
+    await forget(world, "阿明", GROUP)
+    await world.wait(120)
+    assert holding(world.folder, "阿明") == []
+    assert world.rows("SELECT count(*) FROM memory WHERE text LIKE ?", f"%{CANARY}%") != [(0,)]
+    assert world.rows("SELECT count(*) FROM place WHERE external_id = ?", f"group:{GROUP}") == [(1,)]
+    lines = world.rows("SELECT text FROM event WHERE name = '小王' AND text <> ''")
+    assert (f"小暖你看{'荷花'}",) in lines
+
+
+async def test_who_comes_back_is_somebody_new_and_stays(new_world: NewWorld) -> None:
+    world = await lived_in(new_world)
+    await forget(world)
+    await world.say("记住我喜欢菊花", NAME)
+    await world.wait(300)
+    await world.restart()
+    assert world.rows("SELECT count(*) FROM account WHERE name = ?", NAME) == [(1,)]
+    assert world.rows("SELECT text FROM memory WHERE owner_id = (SELECT id FROM person WHERE name = ?)", NAME) == [
+        ("我喜欢菊花",)
+    ]
+    await world.say("在吗", NAME)
+    assert "菊花" in world.sent.split("在吗")[0][-3000:]
+
+
+async def test_the_running_talk_of_a_group_ends_so_that_the_model_sees_no_more_of_it(new_world: NewWorld) -> None:
+    world = await new_world()
+    await world.say(f"小暖，我家有{CANARY}", NAME, GROUP)
+    await world.say("小暖你好", "小王", GROUP)
+    assert CANARY in str(world.prompts[-1])
+    await forget(world)
+    await forget(world, NAME, GROUP)
+    await world.say("小暖在吗", "小王", GROUP)
+    assert CANARY not in str(world.prompts[-1])
+
+
+async def test_a_crash_between_the_tombstone_and_the_deed_is_made_good_at_the_next_start(new_world: NewWorld) -> None:
+    world = await lived_in(new_world)
+    rows = world.rows("SELECT platform || ':' || external_id FROM account WHERE name = ?", NAME)
+    world.store.erasing._erasures.begin([str(row[0]) for row in rows], 1)
+    assert holding(world.folder, CANARY) != []
+    await world.crash()
+    assert holding(world.folder, CANARY) == []
+    assert files_with(world.folder, CANARY) == []
+    await world.say("记住我喜欢菊花", NAME)
+    await world.restart()
+    assert world.rows("SELECT count(*) FROM account WHERE name = ?", NAME) == [(1,)], "done once"
+
+
+async def test_where_the_database_refuses_nothing_is_erased_now_or_later(new_world: NewWorld) -> None:
+    world = await lived_in(new_world)
+    writer = world.store._database._writer
+    assert writer is not None
+    writer._connection.set_authorizer(
+        lambda action, table, *_: sqlite3.SQLITE_DENY if (action, table) == (sqlite3.SQLITE_DELETE, "account") else 0
+    )
+    before = world.rows("SELECT text FROM event")
+    number = await world.store.people.by_account(f"console:person:{NAME}")
+    assert number is not None
+    with pytest.raises((StoreError, sqlite3.Error)):
+        await world.store.erasing.erase(number, 1)
+    writer._connection.set_authorizer(None)
+    await world.restart()
+    assert world.rows("SELECT text FROM event") == before
+    await forget(world)
+    assert holding(world.folder, CANARY) == []
+
+
+async def test_a_crash_before_the_answer_says_it_again(new_world: NewWorld) -> None:
+    world = await lived_in(new_world)
+    await forget(world)
+    ((number,),) = world.rows("SELECT max(id) FROM event WHERE text = '.ai forget me'")
+    said = len(world.replies)
+    await world.store._database.write(
+        lambda db: db.execute("UPDATE event SET state = 'queued', due_at = 1 WHERE id = ?", (number,)).rowcount
+    )
+    await world.crash()
+    assert len(world.replies) == said + 1
+    assert "什么都不留了" in world.replies[-1] or "keep nothing" in world.replies[-1]
+
+
+async def test_a_turn_that_runs_meanwhile_leaves_nothing_behind(new_world: NewWorld) -> None:
+    world = await lived_in(new_world)
+    world.model.script = lambda request: f"我也喜欢{CANARY}"
+    world.shut()
+    await world.app.door.accept(world.message(f"小暖，说说{CANARY}", NAME, GROUP))
+    await world.held()
+    await world.app.door.accept(world.message(".ai forget me", NAME))
+    await world.held()
+    number = re.findall("[0-9]{4}", world.replies[-1])[-1]
+    await world.app.door.accept(world.message(f".ai forget me {number}", NAME))
+    await world.held()
+    said = len(world.replies)
+    await world.let_answer()
+    await world.wait(120)
+    assert not [text for text in world.replies[said:] if CANARY in text]
+    assert holding(world.folder, CANARY) == []
+    assert sound(world.folder) == []
+    assert world.rows("SELECT count(*) FROM call WHERE state = 'reserved'") == [(0,)]
+
+
+async def test_afterwards_every_other_command_works_and_finds_nothing_astray(new_world: NewWorld) -> None:
+    world = await lived_in(new_world)
+    await forget(world)
+    await world.wait(120)
+    for asked in (
+        ".ai mem",
+        ".ai promise",
+        ".ai remind",
+        ".ai dialog",
+        ".ai ctx 荷花",
+        ".ai why",
+        ".ai budget",
+        ".ai calls",
+    ):
+        await world.say(asked)
+        await world.say(asked, "小王", GROUP)
+    assert [line for line in world.log.lines if line[0] in ("error", "warning")] == []
+    for words in (
+        ("memory", "export", str(world.folder.parent / "out")), ("memory", "list"), ("usage",), ("ctx", "--chat", "1"),
+        ("sections",), ("boot", "--chat", "1"),
+    ):  # fmt: skip
+        said = await aside(world, *words)
+        assert (said.code, NAME in said.out, CANARY in said.out) == (0, False, False), (words, said)
+    await world.close()
+    for part in ("namespaces", "sections", "text-index"):
+        assert f"{part}: ✓" in (await aside(world, "memory", "backfill")).out
+    await world.open()

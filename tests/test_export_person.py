@@ -1,0 +1,160 @@
+"""`.ai export me` and `nuan export`: one archive to read, with everything of one person and nothing of anybody else."""
+
+import io
+import json
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from bot.config.settings import LogFile
+from bot.ops.logs import Logs
+from bot.types.erased import Erased
+from tests.belonging import aside, nuan
+from tests.conftest import NewWorld
+from tests.erasing import CANARY, GROUP, NAME, lived_in
+from tests.world import World
+
+
+def archives(world: World) -> list[Path]:
+    return sorted((world.folder / "exports").glob("*.zip"))
+
+
+def contents(path: Path) -> dict[str, str]:
+    """The files of an archive."""
+    with zipfile.ZipFile(io.BytesIO(path.read_bytes())) as file:
+        assert file.testzip() is None
+        return {name: file.read(name).decode() for name in file.namelist()}
+
+
+async def test_the_archive_has_all_of_them_and_nothing_of_anybody_else(new_world: NewWorld) -> None:
+    world = await lived_in(new_world)
+    await world.say("记住我怕黑", NAME)
+    await world.say(f"小暖，{NAME}说的荷花秘密是什么", "小王", GROUP)
+    await world.say(".ai export me", NAME)
+    [path] = archives(world)
+    assert path.stat().st_mode & 0o777 == 0o600
+    found = contents(path)
+    assert "荷花" not in "".join(found.values())
+    assert "小王" not in "".join(found.values())
+    for name, word in {
+        "memories.md": "怕黑", "memories.jsonl": "怕黑", "promises.md": f"买{CANARY}", "promises.jsonl": f"买{CANARY}",
+        "reminders.md": f"{CANARY}开会", "reminders.jsonl": f"{CANARY}开会", "lines.md": f"{CANARY}真好看",
+        "lines.jsonl": f"你看{CANARY}", "settings.json": "Asia/Tokyo", "usage.jsonl": "prompt_tokens",
+        "README.md": "promises.jsonl",
+    }.items():  # fmt: skip
+        assert word in found[name], name
+    for name, text in found.items():
+        if name.endswith(".jsonl"):
+            assert [json.loads(line) for line in text.splitlines()], name
+    settings = json.loads(found["settings.json"])
+    assert settings["person"]["accounts"] == [f"console:person:{NAME}"]
+    assert {chat["title"] for chat in settings["chats"]} == {"", GROUP}
+
+
+async def test_they_are_told_and_the_owner_is_asked_to_hand_it_over(new_world: NewWorld) -> None:
+    world = await lived_in(new_world)
+    before = len(world.talk.said)
+    await world.say(".ai export me", NAME)
+    told = {outgoing.external_chat_id: outgoing.text for outgoing in world.talk.said[before:]}
+    [path] = archives(world)
+    assert "请主人交给你" in told[f"dm:{NAME}"]
+    assert path.name not in told[f"dm:{NAME}"]
+    assert f"exports/{path.name}" in told["local"]
+    await world.say(".ai export me")
+    assert f"exports/{archives(world)[0].name}" in world.replies[-1]
+    await world.say(".ai export me", NAME)
+    assert len(archives(world)) == 2, "a new one takes the place of the one before"
+    await world.say(".ai export", NAME)
+    assert world.replies[-1] == "说 .ai export me"
+    await world.wait(9 * 86_400)
+    assert archives(world) == []
+
+
+@pytest.mark.parametrize(
+    ("before", "told"),
+    [("我喜歡荷花", "關於你的一切在資料夾的"), ("I like lotus", "Everything I keep of you is in"), ("我喜欢", "关于你的一切在")],
+)  # fmt: skip
+async def test_it_is_told_in_the_persons_script(world: World, before: str, told: str) -> None:
+    await world.say(f"/remember {before}")
+    await world.say(".ai export me")
+    assert world.replies[-1].startswith(told)
+
+
+async def test_in_a_group_only_who_asked_reads_the_answer(new_world: NewWorld) -> None:
+    world = await lived_in(new_world)
+    before = len(world.talk.said)
+    await world.say(".ai export me", NAME, GROUP)
+    await world.say(".ai forget me", NAME, GROUP)
+    in_group = [each for each in world.talk.said[before:] if each.external_chat_id == f"group:{GROUP}"]
+    assert [each.only_for for each in in_group] == [f"person:{NAME}"] * 2
+
+
+async def test_the_command_line_writes_the_same_beside_a_running_nuan(new_world: NewWorld, tmp_path: Path) -> None:
+    world = await lived_in(new_world)
+    target = tmp_path / "own.zip"
+    said = await aside(world, "export", f"console:person:{NAME}", str(target), "--json")
+    assert (said.code, json.loads(said.out)["file"]) == (0, str(target))
+    assert json.loads(said.out)["promises"] >= 1
+    assert CANARY in contents(target)["lines.md"]
+    assert target.stat().st_mode & 0o777 == 0o600
+    again = await aside(world, "export", NAME, str(target))
+    assert (again.code, "is there already" in again.err) == (1, True)
+    assert (await aside(world, "export", NAME, str(target), "--force")).code == 0
+
+
+def test_nobody_and_nowhere_are_one_clear_line(tmp_path: Path) -> None:
+    for words in (("export", "nobody"), ("erase", "nobody"), ("erase", "nobody", "--yes"), ("export", "9")):
+        said = nuan(tmp_path, *words)
+        assert (said.code, said.err.count("\n"), "Traceback" in said.err) == (1, 1, False)
+
+
+async def test_nothing_is_erased_unless_somebody_said_yes(new_world: NewWorld) -> None:
+    world = await lived_in(new_world)
+    await world.close()
+    said = await aside(world, "erase", NAME)
+    assert (said.code, "nobody is there to answer" in said.err) == (1, True)
+    assert world.rows("SELECT count(*) FROM account WHERE name = ?", NAME) == [(1,)]
+    said = await aside(world, "erase", NAME, "--yes", "--json", NUAN_BOT__OWNERS=f'["console:person:{NAME}"]')
+    assert json.loads(said.out)["still_in_configuration"] == ["bot.owners"]
+    assert world.rows("SELECT count(*) FROM account WHERE name = ?", NAME) == [(0,)]
+    assert (await aside(world, "erase", "2", "--yes")).code == 1
+    await world.open()
+
+
+def test_the_log_keeps_nothing_of_them_and_goes_on(tmp_path: Path) -> None:
+    logs = Logs(tmp_path, LogFile(text=True, max_megabytes=0.0006), lambda: 0)
+    for number in range(3):
+        logs.log.info("turn", chat=1, person=7, text=f"{CANARY}{number}")
+        logs.log.info("turn", chat=2, person=8, text=f"{CANARY} said too", turn=number)
+        logs.log.info("turn", chat=3, person=8, text="other")
+        logs.log.info("seen", channel="t-12345")
+        logs.log.info("seen", channel="t-123456")
+    erased = Erased(7, frozenset({1}), frozenset({1, 2}), frozenset({"t-12345"}), frozenset({NAME}), {})
+    assert logs.scrub(erased) > 0
+    logs.log.info("after")
+    logs.close()
+    text = "".join(path.read_text() for path in tmp_path.iterdir())
+    assert len(list(tmp_path.iterdir())) > 1, "rotated files, too"
+    assert CANARY not in text
+    assert '"t-12345"' not in text
+    assert '"t-123456"' in text
+    assert '"person":7' not in text
+    assert '"turn":2' in text
+    assert "other" in text
+    assert '"event":"after"' in (tmp_path / "nuan.jsonl").read_text()
+    assert {path.stat().st_mode & 0o777 for path in tmp_path.iterdir()} == {0o600}
+
+
+async def test_the_running_house_scrubs_its_log_with_the_rest(new_world: NewWorld) -> None:
+    world = await lived_in(new_world)
+    seen: list[Erased] = []
+    world.scrub = lambda erased: len(seen) if seen.append(erased) else 0  # type: ignore[func-returns-value]
+    await world.restart()
+    await world.say(".ai export me", NAME)
+    assert archives(world) != []
+    await world.say(".ai forget me", NAME)
+    number = world.replies[-1].split()[-1]
+    await world.say(f".ai forget me {number}", NAME)
+    assert [(each.names, each.ids) for each in seen] == [(frozenset({NAME}), frozenset({f"person:{NAME}"}))]
+    assert archives(world) == []
