@@ -11,6 +11,7 @@ from dataclasses import replace
 from bot.app import App
 from bot.cli.agents import changes_in
 from bot.cli.house import Place, loaded_for_good, make_parts, warm_up
+from bot.cli.instruments import instruments
 from bot.cli.models import make_crew
 from bot.cli.platforms import hold_tokens, make_adapters, secrets
 from bot.cli.reload import LOG_KEYS, PLATFORM_KEYS, Reloader
@@ -18,6 +19,7 @@ from bot.cli.source import Source
 from bot.clock import SystemClock
 from bot.errors import ConfigError, NuanError
 from bot.ops.agentdoor import agent_door
+from bot.ops.instruments import make_meters
 from bot.ops.logs import Logs
 from bot.ops.supervise import Supervisor
 from bot.ports import Adapter
@@ -32,7 +34,9 @@ async def run(source: Source, place: Place) -> None:
     # A signal that comes while the store is opened or closed must not cut that off.
     with _signals(stopped.set, reloader.hang_up), hold_tokens(settings):
         async with await open_store(place.data, frozenset(settings.bot.owners), allowed(settings)) as store:
-            logs = Logs(place.data / "logs", settings.log, clock.now, secrets(settings), sys.stderr)
+            meters = make_meters(settings.budget.currency) if settings.metrics.on else None
+            watch = meters.saw if meters is not None else None
+            logs = Logs(place.data / "logs", settings.log, clock.now, secrets(settings), sys.stderr, watch)
             with contextlib.closing(logs):
                 adapters = make_adapters(place, clock, logs.log)
                 if not adapters:
@@ -47,15 +51,18 @@ async def run(source: Source, place: Place) -> None:
                     with loaded_for_good():
                         await app.start(adapters)
                         async with agent_door(place.data, changes_in(app), logs.log):
-                            await _talk(adapters, app, reloader, stopped)
+                            supervisor = Supervisor(app.door, clock, logs.log)
+                            async with instruments(settings.metrics, app, adapters, supervisor, meters):
+                                await _talk(adapters, app, supervisor, reloader, stopped)
                 finally:
                     await app.parts.crew.close()
 
 
-async def _talk(adapters: Sequence[Adapter], app: App, reloader: Reloader, stopped: asyncio.Event) -> None:
+async def _talk(
+    adapters: Sequence[Adapter], app: App, supervisor: Supervisor, reloader: Reloader, stopped: asyncio.Event
+) -> None:  # fmt: skip
     """Until `stopped` or no platform is left; turns are finished or parked before the platforms go."""
     log = app.parts.log
-    supervisor = Supervisor(app.door, app.parts.clock, log)
     lines = [asyncio.create_task(supervisor.keep(adapter), name=adapter.platform) for adapter in adapters]
     waiting = asyncio.create_task(stopped.wait(), name="signal")
     reloading = asyncio.create_task(reloader.keep(), name="reload")
