@@ -1,13 +1,18 @@
 """`nuan doctor` asks the model once: whether it calls tools and counts tokens; and it pays for that."""
 
 import json
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from bot.cli.checks import clock_finding, machine_findings, sqlite_finding
+from bot.cli.house import Place, find_place
+from bot.cli.probing import call_findings
+from bot.cli.storecheck import store_findings
 from bot.config.settings import Settings
-from bot.store.store import open_store
+from bot.store.store import DATABASE, open_store
 from tests.e2e import KEY, Home, Ran, run, with_server
 from tests.fakes.openai_script import Asked, Call, Reply
 from tests.fakes.openai_server import FakeOpenAI
@@ -41,18 +46,29 @@ async def test_one_tiny_call_offers_a_tool_looks_for_usage_and_is_in_the_ledger(
     assert told["model.call.usage"][0] == "ok"
     assert told["model.call.usage"][1].startswith("the server counts tokens: ")
     assert told["model.call.usage"][1].endswith(" CNY") or told["model.call.usage"][1].endswith(" USD")
-    assert home.rows(CALLS) == [("doctor", 0, "settled", 1, 1, 1)]
+    assert rows(home.data_folder, CALLS) == [("doctor", 0, "settled", 1, 1, 1)]
     assert ran.code == 0
     used = await run(home, "usage")
     assert "doctor" in used.text
 
 
+def place(folder: Path, server: FakeOpenAI, **budget: int) -> Place:
+    """A house whose model is this server."""
+    model = {"base_url": server.base_url, "name": "fake", "api_key": KEY}
+    return find_place(Settings.model_validate({"model": model, "budget": budget}), folder)
+
+
+def rows(folder: Path, sql: str) -> list[tuple[object, ...]]:
+    """What the database holds."""
+    with closing(sqlite3.connect(folder / DATABASE)) as database:
+        return database.execute(sql).fetchall()
+
+
 async def test_a_model_that_calls_no_tool_is_a_warning_and_no_fault(tmp_path: Path) -> None:
     async with FakeOpenAI(key=KEY) as server:
-        ran = await run(Home(tmp_path, with_server(server)), "doctor", "--json")
-    state, text = about(ran)["model.call.tools"]
-    assert (state, ran.code) == ("warn", 0)
-    assert "take a model" in text
+        tools, usage = await call_findings(place(tmp_path, server))
+    assert (tools.about, tools.state, usage.state) == ("model.call.tools", "warn", "ok")
+    assert "take a model" in tools.text
 
 
 @pytest.mark.parametrize(
@@ -68,31 +84,39 @@ async def test_a_call_that_fails_says_what_to_do_and_is_charged_as_it_should(
     tmp_path: Path, reply: Reply, advice: str, state: str
 ) -> None:
     async with FakeOpenAI(lambda _: reply, key=KEY) as server:
-        home = Home(tmp_path, with_server(server))
-        ran = await run(home, "doctor", "--json")
+        (found,) = await call_findings(place(tmp_path, server))
         assert len(server.bodies) == 1, "it is not tried again"
-    assert about(ran)["model.call"][0] == "fail"
-    assert advice in about(ran)["model.call"][1]
-    assert ran.code == 1
-    assert home.rows("SELECT state FROM call") == [(state,)]
+    assert (found.about, found.state) == ("model.call", "fail")
+    assert advice in found.text
+    assert rows(tmp_path, "SELECT state FROM call") == [(state,)]
 
 
 async def test_no_call_goes_beyond_a_limit(tmp_path: Path) -> None:
     async with FakeOpenAI(checks_in, key=KEY) as server:
-        home = Home(tmp_path, with_server(server, BUDGET__DAY_TOKENS="50"))
-        ran = await run(home, "doctor", "--json")
+        (found,) = await call_findings(place(tmp_path, server, day_tokens=50))
         assert server.bodies == []
-    assert about(ran)["model.call"] == ("warn", "not asked: the limit day_tokens leaves no room for it")
-    assert home.rows("SELECT state FROM call") == []
+    assert found.line == "! model.call: not asked: the limit day_tokens leaves no room for it"
+    assert rows(tmp_path, "SELECT state FROM call") == []
 
 
 async def test_beside_a_nuan_that_answers_nothing_is_written(tmp_path: Path) -> None:
     async with FakeOpenAI(checks_in, key=KEY) as server:
-        home = Home(tmp_path, with_server(server))
-        async with await open_store(home.data_folder):
-            ran = await run(home, "doctor", "--json")
+        house = place(tmp_path, server)
+        async with await open_store(tmp_path):
+            (found,) = await call_findings(house)
         assert server.bodies == []
-    assert about(ran)["model.call"] == ("ok", "not asked: a nuan answers from this folder, and has asked nobody yet")
+    assert found.line == "✓ model.call: not asked: a nuan answers from this folder, and has asked nobody yet"
+
+
+async def test_a_damaged_index_is_told(tmp_path: Path) -> None:
+    async with await open_store(tmp_path):
+        pass
+    with closing(sqlite3.connect(tmp_path / DATABASE)) as database, database:
+        database.execute("INSERT INTO doc_text_docsize VALUES (7, x'0101')")
+    house = find_place(Settings(), tmp_path)
+    found = {each.about: each for each in await store_findings(house, NOW)}
+    assert (found["data"].state, found["full-text index"].state) == ("ok", "fail")
+    assert "put a backup in its place" in found["full-text index"].text
 
 
 def test_versions_of_sqlite_with_the_fault_are_told_apart() -> None:

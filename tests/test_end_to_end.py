@@ -166,7 +166,7 @@ def check_log(home: Home, companion: Companion, printed: str) -> None:
         assert line["level"] == "info"
     assert [line["turn"] for line in turns if line["session"] == 1] == list(range(1, len(turns) - len(FRESH) + 1))
     assert {line["session"] for line in turns} == {1, 2}
-    assert any(isinstance(line[CACHED], int) and line[CACHED] > 1000 for line in turns)
+    assert any(isinstance(cached := line[CACHED], int) and cached > 1000 for line in turns)
     assert all(isinstance(line["cost"], float) and line["cost"] > 0 for line in turns)
     log = (home.data_folder / "logs" / "nuan.jsonl").read_text("utf-8")
     assert not re.search("[一-鿿]", log)

@@ -68,11 +68,12 @@ class _Asked:
 
 def _asked(place: Place, vocabulary: Vocabulary) -> _Asked:
     find = place.prompts.path
-    question = Message("user", find("doctor/question.txt").read_text("utf-8").strip())
+    told = Message("system", find("doctor/question.txt").read_text("utf-8").strip())
+    question = Message("user", "warm")
     spec = read_spec(find("doctor/check_in.json"))
     described = Message("system", f"{spec.name}{spec.description}{spec.parameters}")
-    tokens = sum(message_tokens(message, vocabulary) for message in (question, described))
-    return _Asked(Request(Prompt((spec,), (question,)), OUTPUT_TOKENS, 0.0, DEADLINE_S), tokens)
+    tokens = sum(message_tokens(message, vocabulary) for message in (told, question, described))
+    return _Asked(Request(Prompt((spec,), (told, question)), OUTPUT_TOKENS, 0.0, DEADLINE_S), tokens)
 
 
 async def _called(place: Place, store: Store) -> list[Finding]:

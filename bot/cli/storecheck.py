@@ -9,10 +9,8 @@ from pathlib import Path
 from bot.cli.checks import clock_finding
 from bot.cli.house import Place
 from bot.errors import HeldError, StoreError
-from bot.memory.standing import judge
 from bot.store.database import INDEXES
 from bot.store.store import DATABASE, Store, hold, open_store
-from bot.text.sections import registry
 from bot.types.finding import Finding
 
 MOST_TOLD = 3
@@ -45,14 +43,12 @@ def _damaged(what: str) -> Finding:
 
 async def _index(place: Place, store: Store) -> Finding:
     """Whether the full-text index says what the rows say, and is whole in itself."""
-    faults = await store.mending.find(frozenset({"text-index"}), judge, registry(place.settings.sections.own))
+    faults = await store.vitals.unindexed()
     inside = await asyncio.to_thread(_index_fault, place.data)
     if inside:
-        return Finding(
-            False, "full-text index", f"it is damaged ({inside}): `nuan memory backfill --text-index --apply`"
-        )
+        return Finding(False, "full-text index", f"it is damaged ({inside}): stop nuan and put a backup in its place")
     if faults:
-        text = f"{len(faults)} rows are not as they should be: `nuan memory backfill --text-index --apply`"
+        text = f"{faults} rows are not as they should be: `nuan memory backfill --text-index --apply`"
         return Finding(True, "full-text index", text, warn=True)
     return Finding(True, "full-text index", "it holds what can be searched")
 

@@ -13,6 +13,6 @@ class MetricsPage(Section):
         default="127.0.0.1",
         min_length=1,
         max_length=253,
-        description="Address to listen on; there is no password, so let only this machine or your own network reach it.",
+        description="Address to listen on. There is no password: let only this machine or your own network reach it.",
     )
     port: int = Field(default=9464, ge=1, le=65_535, description="Port to listen on.")

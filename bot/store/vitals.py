@@ -42,6 +42,14 @@ class Vitals:
         """How many rows refer to one that is not there."""
         return len(await self._database.rows("PRAGMA foreign_key_check"))
 
+    async def unindexed(self) -> int:
+        """How many rows that can be searched the full-text index lacks, or has beyond them."""
+        row = await self._database.row(
+            "SELECT (SELECT count(*) FROM doc WHERE id NOT IN (SELECT rowid FROM doc_text)) + "
+            "(SELECT count(*) FROM doc_text WHERE rowid NOT IN (SELECT id FROM doc))"
+        )
+        return int(row[0]) if row is not None else 0
+
     async def newest_line(self) -> int:
         """When the last line was stored, ms; 0 before the first."""
         row = await self._database.row("SELECT coalesce(max(at), 0) FROM event WHERE id = (SELECT max(id) FROM event)")
