@@ -95,8 +95,8 @@ class TelegramAdapter:
             watch.close()
 
     def silent_ms(self) -> int | None:
-        """How long ago a poll succeeded, ms; None while none has."""
-        return self._watch.silent_ms if self._watch is not None else None
+        """How long ago a poll succeeded, or the first was begun, ms; None while it is not connected."""
+        return self._watch.silent_ms if self._watch is not None and self._connection is not None else None
 
     async def send(self, outgoing: Outgoing) -> tuple[str, ...]:
         """Send one message, or end its preview with it."""

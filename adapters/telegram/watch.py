@@ -42,9 +42,9 @@ class Watch:
         return self._before or (self._first is not None and self._clock.now() - self._first >= SETTLED_MS)
 
     @property
-    def silent_ms(self) -> int | None:
-        """How long ago a poll succeeded, ms; None before the first."""
-        return None if self._first is None else self._clock.now() - self._last
+    def silent_ms(self) -> int:
+        """How long ago a poll succeeded, or the first was begun, ms."""
+        return self._clock.now() - self._last
 
     def answered(self, code: int) -> None:
         """A poll was answered with this HTTP status."""
