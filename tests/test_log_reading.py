@@ -17,12 +17,15 @@ from bot.config.settings import LogFile
 from bot.errors import NuanError
 from bot.ops.logs import Logs
 from bot.ops.reading import Cutter, Reader, Wanted
+from bot.session.lanes import Activity, Lanes
+from bot.types.log import about, place
 from tests.e2e import Home, run
 from tests.fakes.clock import SimClock, let_others_run
 from tests.fakes.model import says
 from tests.instrumented import logged, records
-from tests.world import NINE, World
+from tests.world import NINE, Lines, World
 
+PLACE = ("chat", "session", "epoch", "turn")
 SHANGHAI = ZoneInfo("Asia/Shanghai")
 
 
@@ -82,7 +85,7 @@ def test_what_is_followed_survives_rotations_half_lines_and_a_log_that_begins_la
     list(reader.finish())
 
 
-def test_damaged_lines_are_counted_and_thelet_others_run_shown(tmp_path: Path) -> None:
+def test_damaged_lines_are_counted_and_the_others_shown(tmp_path: Path) -> None:
     write(tmp_path, "nuan.jsonl.1", f"{line(1)}\nnot json\n\udcff\udcfe\n[1]\n{{}}\n{line(2)}\n{line(3)[:30]}")
     write(tmp_path, "nuan.jsonl", f"{'9' * 2_000_000}\n\n{line(4)}\n{'[' * 100_000}\n{line(5)}")
     reader = Reader(tmp_path / "logs")
@@ -133,19 +136,34 @@ async def test_every_line_about_a_turn_says_its_session_epoch_and_turn(tmp_path:
         world.model.script = lambda _: says("在")
         world.talk.broken = True
         await world.say("说点什么")
-    place = {"chat": 1, "session": 1, "epoch": 1}
+    here = {"chat": 1, "session": 1, "epoch": 1}
     (failed,) = records(world, "turn_failed")
-    assert failed | place | {"turn": 2} == failed
+    assert here | {"turn": 2} == {name: failed[name] for name in PLACE}
     (opened,) = records(world, "session_opened")
-    assert opened | place | {"turn": 1} == opened
+    assert here | {"turn": 1} == {name: opened[name] for name in PLACE}
     unsent = records(world, "send_failed")[0]
-    assert unsent | place | {"turn": 3} == unsent, "of the turn it says, not of the one that woke the lane"
+    assert here | {"turn": 3} == {name: unsent[name] for name in PLACE}
     turns = records(world, "turn")
     assert [turn["turn"] for turn in turns] == [1, 2, 3]
     assert turns[0]["gen_ai.operation.name"] == "chat"
     assert (turns[0]["gen_ai.provider.name"], turns[0]["gen_ai.request.model"]) == ("scripted", "scripted")
     assert turns[1]["error.type"] == "ValueError"
     assert not any("你好" in str(each) for each in records(world)), "ids and numbers only"
+
+
+async def test_what_a_turn_wakes_does_not_speak_in_its_name() -> None:
+    told: list[object] = []
+
+    async def work(key: int) -> None:
+        told.append(dict(place()))
+
+    activity = Activity()
+    lanes = Lanes("send", work, activity, Lines())
+    with about({"turn": 7}):
+        lanes.wake(1)
+        assert place() == {"turn": 7}
+    await activity.settled()
+    assert told == [{}]
 
 
 async def test_the_log_of_one_chat_and_turn_is_printed_and_damage_is_told(

@@ -5,7 +5,7 @@ import sqlite3
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-from zoneinfo import ZoneInfo
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from tzlocal import get_localzone_name
 
@@ -50,7 +50,10 @@ def _zone(settings: Settings, now: int) -> Finding:
     if not name:
         told = f"the machine names no time zone, so UTC counts: set {key}, or reminders come at the wrong hour"
         return Finding(True, "clock", told, warn=True)
-    at = datetime.fromtimestamp(now / 1000, ZoneInfo(name))
+    try:
+        at = datetime.fromtimestamp(now / 1000, ZoneInfo(name))
+    except (ValueError, OSError, ZoneInfoNotFoundError):
+        return Finding(False, "clock", f"the machine names its time zone {name!r}, which nobody knows: set {key}")
     return Finding(True, "clock", f"it is {at:%Y-%m-%d %H:%M} in {name}; when that is wrong set the clock, or {key}")
 
 

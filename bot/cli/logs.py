@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -69,6 +70,8 @@ async def show_logs(data: Path, view: View, clock: Clock | None = None) -> None:
             await pause(clock or SystemClock(), LOOK_MS)
             screen.show(reader.more())
         screen.show(reader.finish())
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # who read it has had enough
     except asyncio.CancelledError:
         screen.show(reader.finish())
         raise
@@ -91,7 +94,9 @@ class _Screen:
             if self._view.as_json:
                 print(one_line(json.dumps(record, ensure_ascii=False, separators=(",", ":"))))
             else:
-                self._console.print(pretty(record, self._tz))
+                with self._console.capture() as line:  # rich would end the program when a pipe is closed
+                    self._console.print(pretty(record, self._tz))
+                print(line.get(), end="")
         sys.stdout.flush()
 
 
