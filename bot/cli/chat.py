@@ -39,14 +39,14 @@ async def chat(source: Source, place: Place, group: str, name: str, verbose: boo
             crew = make_crew(settings, place.prompts.path)
             app = App(replace(make_parts(place, store, crew, logs.log), reload=reloader.command))
             adapter = ConsoleAdapter(
-                open_terminal(sys.stdin, sys.stdout), name or settings.bot.owner or _login(),
+                open_terminal(sys.stdin, sys.stdout), name or settings.bot.owner or login(),
                 _prefix(settings), group, settings.bot.names,
                 words.messages.text("console_scene", settings.bot.language, names="{names}"),
             )  # fmt: skip
 
             def take(settings: Settings) -> None:
                 logs.hide(secrets(settings))
-                adapter.rename(name or settings.bot.owner or _login(), _prefix(settings), settings.bot.names)
+                adapter.rename(name or settings.bot.owner or login(), _prefix(settings), settings.bot.names)
 
             reloader.serve(app, take)
             await app.start([adapter])
@@ -70,7 +70,7 @@ def _prefix(settings: Settings) -> str:
     return f"{settings.bot.names[0]} › "
 
 
-def _login() -> str:
+def login() -> str:
     """The login name; in a container a user may have none."""
     try:
         return getpass.getuser()

@@ -67,7 +67,7 @@ def text_problems(settings: Settings, data: Path) -> tuple[str, ...]:
     own = Path(settings.prompts_dir).expanduser() if settings.prompts_dir else None
     find = Prompts(own).path
     attempt(lambda: read_texts(find))
-    for folder in ("messages", "opening", "offline"):
+    for folder in ("messages", "opening", "offline", "web"):
         attempt(lambda folder=folder: catalogue(find, folder))  # type: ignore[misc]
     for folder in ("digest", "media", "flush", "rewrite"):
         attempt(lambda folder=folder: read_instructions(find, folder))  # type: ignore[misc]

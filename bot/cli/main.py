@@ -53,6 +53,25 @@ def run(config: ConfigOption = None, data: DataOption = DATA) -> None:
 
 
 @app.command()
+def web(
+    host: Annotated[str, typer.Option("--host", help="Address to listen at; web.host unless given.")] = "",
+    port: Annotated[
+        int | None, typer.Option("--port", min=0, max=65_535, help="Port, 0 for a free one; web.port unless given.")
+    ] = None,
+    config: ConfigOption = None,
+    data: DataOption = DATA,
+) -> None:
+    """Serve the web page, with a chat box, on this machine. Example: nuan web --port 8400"""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    from bot.cli.source import Source
+    from bot.cli.web import web as serve  # the server's libraries load only for this
+
+    given = {"NUAN_WEB__HOST": host, "NUAN_WEB__PORT": "" if port is None else str(port)}
+    source = Source(config, data, {**os.environ, **{name: value for name, value in given.items() if value}})
+    run_guarded(serve(source, guard(source.read)))
+
+
+@app.command()
 @takes(CtxOptions)
 def ctx(options: CtxOptions) -> None:
     """Show what the next call would send, its cache and memories. Example: nuan ctx --query 猫 --compare --debug"""

@@ -6,10 +6,12 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
 
 from bot.app import App
 from bot.cli.agents import changes_in
+from bot.cli.front import WEB_KEYS, Front, front_of
 from bot.cli.house import Place, loaded_for_good, make_parts, warm_up
 from bot.cli.instruments import instruments
 from bot.cli.models import make_crew
@@ -17,6 +19,7 @@ from bot.cli.platforms import hold_tokens, make_adapters, secrets
 from bot.cli.reload import LOG_KEYS, PLATFORM_KEYS, Reloader
 from bot.cli.source import Source
 from bot.clock import SystemClock
+from bot.config.settings import Settings
 from bot.errors import ConfigError, NuanError
 from bot.ops.agentdoor import agent_door
 from bot.ops.instruments import make_meters
@@ -27,35 +30,53 @@ from bot.rooms import allowed
 from bot.store.store import open_store
 
 
-async def run(source: Source, place: Place) -> None:
-    """Talk on all configured platforms; ends well on a signal, with NuanError when no platform is left."""
+async def run(source: Source, place: Place, *, alone: bool = False) -> None:
+    """Talk on all configured platforms, or `alone` on the web page; ends well on a signal.
+
+    NuanError when no platform is left.
+    """
     settings = place.settings
-    clock, stopped, reloader = SystemClock(), asyncio.Event(), Reloader(source, place, (*LOG_KEYS, *PLATFORM_KEYS))
+    clock, stopped = SystemClock(), asyncio.Event()
+    reloader = Reloader(source, place, (*LOG_KEYS, *PLATFORM_KEYS, *WEB_KEYS))
     # A signal that comes while the store is opened or closed must not cut that off.
-    with _signals(stopped.set, reloader.hang_up), hold_tokens(settings):
+    with signals(stopped.set, reloader.hang_up), contextlib.nullcontext() if alone else hold_tokens(settings):
         async with await open_store(place.data, frozenset(settings.bot.owners), allowed(settings)) as store:
             meters = make_meters(settings.budget.currency) if settings.metrics.on else None
             watch = meters.saw if meters is not None else None
             logs = Logs(place.data / "logs", settings.log, clock.now, secrets(settings), sys.stderr, watch)
-            with contextlib.closing(logs):
-                adapters = make_adapters(place, clock, logs.log)
+            with contextlib.closing(logs), contextlib.ExitStack() as opened:
+                adapters = () if alone else make_adapters(place, clock, logs.log)
+                front = opened.enter_context(front_of(source, settings, clock)) if alone or settings.web.on else None
+                if front is not None and front.adapter is not None:
+                    logs.hide([front.token])
+                    adapters = (*adapters, front.adapter)
                 if not adapters:
                     raise ConfigError(("telegram.token, discord.token: none is set; `nuan chat` talks without one",))
                 crew = make_crew(settings, place.prompts.path)
                 parts = make_parts(place, store, crew, logs.log, clock)
                 app = App(replace(parts, reload=reloader.command))
-                reloader.serve(app, lambda settings: logs.hide(secrets(settings)))
+                reloader.serve(app, lambda settings: _take(settings, logs, front))
                 try:
                     # Before the first call is reserved: one that a crash cuts off while the library loads is charged.
                     await warm_up(crew)
                     with loaded_for_good():
                         await app.start(adapters)
-                        async with agent_door(place.data, changes_in(app), logs.log):
-                            supervisor = Supervisor(app.door, clock, logs.log)
-                            async with instruments(settings.metrics, app, adapters, supervisor, meters):
-                                await _talk(adapters, app, supervisor, reloader, stopped)
+                        supervisor = Supervisor(app.door, clock, logs.log)
+                        page = instruments(settings.metrics, app, adapters, supervisor, meters)
+                        async with agent_door(place.data, changes_in(app), logs.log), _served(front, app), page:
+                            await _talk(adapters, app, supervisor, reloader, stopped)
                 finally:
                     await app.parts.crew.close()
+
+
+def _take(settings: Settings, logs: Logs, front: Front | None) -> None:
+    logs.hide(secrets(settings))
+    if front is not None:
+        front.take(settings)
+
+
+def _served(front: Front | None, app: App) -> AbstractAsyncContextManager[None]:
+    return contextlib.nullcontext() if front is None else front.served(lambda: app.parts, app.parts.log)
 
 
 async def _talk(
@@ -85,7 +106,7 @@ async def _talk(
 
 
 @contextlib.contextmanager
-def _signals(stop: Callable[[], None], hang_up: Callable[[], None]) -> Iterator[None]:
+def signals(stop: Callable[[], None], hang_up: Callable[[], None]) -> Iterator[None]:
     """SIGTERM and Ctrl-C stop; SIGHUP reloads, unless it says that the terminal is gone in which nuan was started."""
     loop = asyncio.get_running_loop()
     terminals = [descriptor for descriptor in (0, 1, 2) if os.isatty(descriptor)]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from io import StringIO
 from pathlib import Path
-from typing import cast
+from typing import Literal, cast
 
 from dotenv.parser import parse_stream
 from pydantic import ValidationError
@@ -37,6 +37,9 @@ WORDS = {
 
 Tree = dict[str, object]
 
+Origin = Literal["default", "file", "dotenv", "environment"]
+"""Where a value comes from: nobody set it, nuan.toml, .env beside it, or a variable of the process."""
+
 
 @dataclass(frozen=True, slots=True)
 class _Layer:
@@ -65,6 +68,24 @@ def load(
     if problems:
         raise ConfigError(tuple(dict.fromkeys(problems)))
     return settings
+
+
+def written(config_file: Path | None, env: Mapping[str, str]) -> dict[str, tuple[Origin, str]]:
+    """Where each key that is set comes from, and the name of that file or variable; what is wrong is left out."""
+    path = config_file or Path("nuan.toml")
+    toml = _read_toml(path, False, [])
+    found: dict[str, tuple[Origin, str]] = {key.dotted: ("file", path.name) for key in keys() if _holds(toml, key.path)}
+    dotenv = _variables(_read_dotenv(path.parent / ".env", []), [])
+    found |= {dotted: ("dotenv", name) for dotted, name in dotenv.variables.items()}
+    return found | {dotted: ("environment", name) for dotted, name in _variables(env, []).variables.items()}
+
+
+def _holds(tree: object, path: tuple[str, ...]) -> bool:
+    for part in path:
+        if not isinstance(tree, dict) or part not in tree:
+            return False
+        tree = tree[part]
+    return True
 
 
 def _read_toml(path: Path, must_exist: bool, problems: list[str]) -> Tree:

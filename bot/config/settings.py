@@ -23,6 +23,7 @@ from bot.config.reload import ReloadRules
 from bot.config.remind import RemindRules
 from bot.config.section import Section
 from bot.config.sections import SectionRules
+from bot.config.web import WebPage
 from bot.types.session import LightPolicy
 from bot.types.speaking import Busy, Mode
 
@@ -251,6 +252,7 @@ class Settings(BaseSettings):
     log: LogFile = LogFile()
     metrics: MetricsPage = MetricsPage()
     reload: ReloadRules = ReloadRules()
+    web: WebPage = WebPage()
 
     @classmethod
     def settings_customise_sources(

@@ -14,6 +14,7 @@ from bot.store.agents import AgentRows
 from bot.store.asked import Asked
 from bot.store.attachments import Attachments
 from bot.store.brought import BroughtRows
+from bot.store.browsing import Browsing
 from bot.store.bursts import Bursts
 from bot.store.carrying import Carrying
 from bot.store.changes import Changes
@@ -27,6 +28,7 @@ from bot.store.feedback import remark
 from bot.store.finding import Findings
 from bot.store.flushes import Flushes
 from bot.store.forgetting import Forget
+from bot.store.handling import Handling
 from bot.store.heartbeats import Heartbeats
 from bot.store.interrupting import halt_or_interrupt
 from bot.store.joins import Joins
@@ -47,6 +49,7 @@ from bot.store.questions import Questions
 from bot.store.reasons import Reasons
 from bot.store.refusals import Refusals
 from bot.store.reminders import Reminders
+from bot.store.residents import Residents
 from bot.store.rewrites import Rewrites
 from bot.store.rollups import Rollups
 from bot.store.sections import SectionRounds
@@ -61,6 +64,7 @@ from bot.store.unsaying import Unsay
 from bot.store.vectors import Vectors
 from bot.store.views import Views
 from bot.store.vitals import Vitals
+from bot.store.watching import Watching
 from bot.store.windows import Windows
 from bot.types.heartbeat import HEARTBEAT
 from bot.types.joining import JOIN
@@ -98,6 +102,10 @@ class Store:
         self.heartbeats = Heartbeats(database, lists, self.boot)
         self.joins = Joins(database, lists, self.boot)
         self.reasons = Reasons(database)
+        self.browsing = Browsing(database)
+        self.handling = Handling(database, self.tombstones, shelf)
+        self.watching = Watching(database)
+        self.residents = Residents(database, lists)
         self._database = database
         self._lists = lists
         self._lock = lock

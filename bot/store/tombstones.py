@@ -28,6 +28,8 @@ class Tombstones:
             raise StoreError(f"the tombstones cannot be read ({error}): check the data folder's rights") from error
         self._macs: set[str] = set()
         self._numbers: dict[int, str] = {}
+        self.buried_at = 0
+        """When this process last buried something, ms; 0 for never."""
         for line in lines:
             self._read(line)
         if self._macs and not self._key:
@@ -44,6 +46,7 @@ class Tombstones:
         macs = [(number, self._mac(text)) for number, text in texts]
         self._append([{"id": number, "mac": mac, "at": at} for number, mac in macs])
         self._macs.update(mac for _, mac in macs)
+        self.buried_at = max(self.buried_at, at)
         self._numbers.update(macs)
 
     def lift(self, text: str, at: int) -> None:

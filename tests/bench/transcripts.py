@@ -1,7 +1,8 @@
-"""`python -m tests.bench.transcripts OUT [--url URL --model NAME]`: written talks with nuan, as Markdown.
+"""`python -m tests.bench.transcripts OUT [--warm] [--url URL --model NAME]`: written talks with nuan, as Markdown.
 
-One house lives through three talks on a simulated clock: an evening in a DM, a group, the next morning in the DM. The
-model is the built-in offline one, or any OpenAI-compatible server.
+One house lives through three talks on a simulated clock: an evening in a DM, a group, the next morning in the DM; with
+`--warm` through a short evening and the morning after it, with the block that the morning opens with. The model is the
+built-in offline one, or any OpenAI-compatible server.
 """
 
 import argparse
@@ -20,7 +21,7 @@ from bot.cli.models import make_crew
 from bot.config.settings import Settings
 from bot.flow.words import Words
 from bot.resources import Prompts, resource_dir
-from bot.rooms import Parts
+from bot.rooms import Parts, make_planner
 from bot.store.store import Store, open_store
 from bot.text.catalogue import catalogue
 from bot.types.event import Incoming, Place, Sender
@@ -49,6 +50,12 @@ ALL = (
     Talk("dm", "A DM in Chinese, Thursday evening", datetime(2026, 6, 11, 19, 0, tzinfo=ZONE)),
     Talk("group", "A group in three scripts, the same evening", datetime(2026, 6, 11, 22, 45, tzinfo=ZONE)),
     Talk("morning", "The DM again, the next morning", datetime(2026, 6, 12, 8, 20, tzinfo=ZONE)),
+)
+
+
+WARM = (
+    Talk("evening", "An evening", datetime(2026, 6, 11, 22, 10, tzinfo=ZONE)),
+    Talk("dawn", "The next morning", datetime(2026, 6, 12, 8, 20, tzinfo=ZONE)),
 )
 
 
@@ -139,18 +146,27 @@ def parts(store: Store, settings: Settings, clock: SimClock, page: Page) -> Part
     return Parts(store, crew, clock, settings, words, prompts.path, persona, page)
 
 
-async def live(folder: Path, settings: Settings) -> list[tuple[Talk, Page]]:
-    """Live through all talks; what each of them showed."""
-    clock, told = SimClock(round(ALL[0].begins.timestamp() * 1000)), []
+async def opening(house: Parts) -> str:
+    """What the first chat's next talk opens with."""
+    chat = await house.store.people.chat(1)
+    planner, _ = make_planner(house)
+    return (await planner.boot(chat, await house.store.people.person(1), house.clock.now())).text
+
+
+async def live(folder: Path, settings: Settings, talks: tuple[Talk, ...]) -> list[tuple[Talk, Page]]:
+    """Live through these talks; what each of them showed."""
+    clock, told = SimClock(round(talks[0].begins.timestamp() * 1000)), []
     page = Page(clock)
     async with await open_store(folder) as store:
         house = parts(store, settings, clock, page)
         app = App(house)
         await app.start([page])
         number = 0
-        for talk in ALL:
+        for talk in talks:
             page.lines, page.turns = [], []
             await clock.advance(round(talk.begins.timestamp() * 1000) - clock.now(), app.settled)
+            if talk.name == "dawn":
+                page.lines.append("```\n" + await opening(house) + "\n```")
             for row in read(talk):
                 number += 1
                 await clock.advance(row.after * 1000, app.settled)
@@ -177,18 +193,19 @@ def markdown(talk: Talk, page: Page, model: str) -> str:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Write OUT/dm.md, OUT/group.md and OUT/morning.md."""
+    """Write a page of each talk into OUT."""
     parser = argparse.ArgumentParser(prog="python -m tests.bench.transcripts", description=__doc__)
     parser.add_argument("out", type=Path, metavar="OUT")
     parser.add_argument("--url", default="", help="an OpenAI-compatible server; without it the offline model answers")
     parser.add_argument("--model", default="local", help="the model's name there")
     parser.add_argument("--named", default="", help="how the pages call the model")
+    parser.add_argument("--warm", action="store_true", help="a short evening and the morning after it")
     given = parser.parse_args(argv)
     named = given.named or (
         f"the model {given.model}" if given.url else "the built-in offline model (no language model)"
     )
     with tempfile.TemporaryDirectory(prefix="nuan-talks-") as folder:
-        told = asyncio.run(live(Path(folder), configured(given.url, given.model)))
+        told = asyncio.run(live(Path(folder), configured(given.url, given.model), WARM if given.warm else ALL))
     given.out.mkdir(parents=True, exist_ok=True)
     for talk, page in told:
         (given.out / f"{talk.name}.md").write_text(markdown(talk, page, named), "utf-8")

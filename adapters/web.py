@@ -1,0 +1,118 @@
+"""The chat box of the web page as a platform: a DM with whoever holds the page's token. It serves no page itself."""
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from typing import Literal
+
+from bot.errors import PlatformError
+from bot.ports import Clock, Door
+from bot.text.clean import clean, clean_name
+from bot.types.event import Incoming, Place, Sender
+from bot.types.outgoing import Outgoing
+
+PLATFORM = "web"
+TERMINAL = ("console", "local")
+"""Who holds the token sits at this machine, as whoever uses its terminal does: the same person, with the same rights.
+
+The chat is another one: what is said in the terminal is not told here."""
+
+PLACE = Place(PLATFORM, "local", "dm")
+
+ASIDES = 50
+"""Answers to commands and notices that are kept to be shown: they are no part of the transcript."""
+
+WAITING = 256
+"""Signs that wait for one browser; a slower one misses some, and sees the whole with the next."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sign:
+    """What a browser is told: the text so far of what is being written, that there are new lines, or … on or off."""
+
+    kind: Literal["draft", "lines", "typing", "end"]
+    text: str = ""
+    on: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Aside:
+    """Something that was said and is no line of the transcript; `at` is when, ms."""
+
+    at: int
+    text: str
+
+
+class WebAdapter:
+    """The chat box. Whoever listens is told of all that is said; what was said while nobody did is in the store."""
+
+    platform = PLATFORM
+    resends = True
+    draft_interval_ms = 150
+
+    def __init__(self, user: str, clock: Clock) -> None:
+        self._user = clean_name(user)
+        self._clock = clock
+        self._door: Door | None = None
+        self._listeners: set[asyncio.Queue[Sign]] = set()
+        self._asides: deque[Aside] = deque(maxlen=ASIDES)
+
+    def rename(self, user: str) -> None:
+        """Who holds the token has another name from now on."""
+        self._user = clean_name(user)
+
+    async def run(self, door: Door) -> None:
+        """Take lines until cancelled; then nobody listens any more."""
+        self._door = door
+        try:
+            await asyncio.Event().wait()
+        finally:
+            self._door = None
+            self._tell(Sign("end"))
+
+    async def hear(self, text: str) -> bool:
+        """Bring a line through the door; True when it is stored. PlatformError while nobody is there to answer."""
+        if self._door is None:
+            raise PlatformError("nuan is just starting or stopping: try again in a moment", final=False)
+        sender = Sender(*TERMINAL, self._user)
+        stored = await self._door.accept(Incoming(PLACE, sender, "message", clean(text)))
+        self._tell(Sign("lines"))
+        return stored
+
+    async def send(self, outgoing: Outgoing) -> tuple[str, ...]:
+        """Say it to whoever listens. Replies and receipts are lines of the store; others are kept to be shown."""
+        if outgoing.kind in ("command", "notice"):
+            self._asides.append(Aside(self._clock.now(), outgoing.text))
+        self._tell(Sign("lines"))
+        return (str(outgoing.outbox_id),)
+
+    async def draft(self, outgoing: Outgoing) -> bool:
+        """Show what is being written."""
+        self._tell(Sign("draft", outgoing.text))
+        return True
+
+    def typing(self, external_chat_id: str, on: bool) -> None:
+        """Show or hide …."""
+        if external_chat_id == PLACE.external_id:
+            self._tell(Sign("typing", on=on))
+
+    def asides(self) -> tuple[tuple[int, str], ...]:
+        """What was said beside the transcript since the start: when (ms) and what, oldest first."""
+        return tuple((aside.at, aside.text) for aside in self._asides)
+
+    async def listen(self) -> AsyncIterator[tuple[str, str]]:
+        """What there is to see from now on: the kind of a sign, and its text (of typing "on" or "")."""
+        queue: asyncio.Queue[Sign] = asyncio.Queue(WAITING)
+        self._listeners.add(queue)
+        try:
+            while (sign := await queue.get()).kind != "end":
+                yield sign.kind, ("on" if sign.on else "") if sign.kind == "typing" else sign.text
+        finally:
+            self._listeners.discard(queue)
+
+    def _tell(self, sign: Sign) -> None:
+        for queue in self._listeners:
+            if queue.full():
+                queue.get_nowait()
+            queue.put_nowait(sign)

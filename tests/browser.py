@@ -1,0 +1,164 @@
+"""A headless Chromium from PATH, driven over its debugging protocol: no library, no download. It knows no page."""
+
+import asyncio
+import json
+import os
+import shutil
+import signal
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+
+import aiohttp
+
+from bot.clock import SystemClock
+from bot.ports import pause
+
+NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
+PATIENCE_S = 20.0
+LOOK_MS = 15
+FLAGS = (
+    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync",
+    "--disable-background-networking", "--disable-component-update", "--disable-extensions", "--mute-audio",
+    "--disable-dev-shm-usage", "--disable-default-apps", "--remote-debugging-port=0", "--window-size=1200,900",
+)  # fmt: skip
+
+KEYS = {"Tab": 9, "Enter": 13, "Space": 32}
+
+
+def find_chromium() -> str | None:
+    """The browser on this machine, if there is one."""
+    return next((path for name in NAMES if (path := shutil.which(name))), None)
+
+
+class Tab:
+    """One page. `requested` are the addresses it asked for, `complaints` what the browser said against it."""
+
+    def __init__(self, socket: aiohttp.ClientWebSocketResponse) -> None:
+        self._socket = socket
+        self._number = 0
+        self._waiting: dict[int, asyncio.Future[dict[str, object]]] = {}
+        self._reading = asyncio.create_task(self._read())
+        self.requested: list[str] = []
+        self.complaints: list[str] = []
+
+    async def begin(self) -> None:
+        """Watch what it does."""
+        for domain in ("Page", "Network", "Log", "Runtime"):
+            await self.call(f"{domain}.enable")
+
+    async def call(self, method: str, **params: object) -> dict[str, object]:
+        """One command of the protocol."""
+        self._number += 1
+        number = self._number
+        self._waiting[number] = asyncio.get_running_loop().create_future()
+        await self._socket.send_json({"id": number, "method": method, "params": params})
+        return await asyncio.wait_for(self._waiting[number], PATIENCE_S)
+
+    async def run(self, script: str) -> object:
+        """The value of an expression on the page; of a promise what it becomes."""
+        answer = await self.call("Runtime.evaluate", expression=script, awaitPromise=True, returnByValue=True)
+        assert "exceptionDetails" not in answer, json.dumps(answer["exceptionDetails"])[:600]
+        result = answer["result"]
+        return result.get("value") if isinstance(result, dict) else None
+
+    async def go(self, address: str) -> None:
+        """Open an address and wait until it is loaded."""
+        await self.call("Page.navigate", url=address)
+        await self.until("document.readyState === 'complete' && location.href !== 'about:blank'")
+
+    async def until(self, condition: str) -> None:
+        """Return when that expression holds on the page; a test fails, showing the page, when it never does."""
+        clock = SystemClock()
+        since = clock.now()
+        while clock.now() - since < PATIENCE_S * 1000:
+            # A page that is just being left has no answer: the next one is asked.
+            answer = await self.call("Runtime.evaluate", expression=f"!!({condition})", returnByValue=True)
+            if answer.get("result") == {"type": "boolean", "value": True}:
+                return
+            await pause(clock, LOOK_MS)
+        raise AssertionError(f"{condition}\n{await self.run('document.body.innerText')}")
+
+    async def press(self, key: str) -> None:
+        """A key of the keyboard."""
+        text = {"Enter": "\r", "Space": " "}.get(key, "")
+        code = {"key": " " if key == "Space" else key, "code": key, "windowsVirtualKeyCode": KEYS[key]}
+        await self.call("Input.dispatchKeyEvent", type="keyDown" if text else "rawKeyDown", text=text, **code)
+        await self.call("Input.dispatchKeyEvent", type="keyUp", **code)
+
+    async def type(self, text: str) -> None:
+        """Text into what has the focus."""
+        await self.call("Input.insertText", text=text)
+
+    async def dark(self, on: bool) -> None:
+        """The machine's preference."""
+        value = "dark" if on else "light"
+        await self.call(
+            "Emulation.setEmulatedMedia",
+            features=[
+                {"name": "prefers-color-scheme", "value": value},
+                {"name": "prefers-reduced-motion", "value": "reduce"},
+            ],
+        )
+
+    async def close(self) -> None:
+        """Leave it."""
+        self._reading.cancel()
+        await asyncio.wait((self._reading,))
+        await self._socket.close()
+
+    async def _read(self) -> None:
+        async for message in self._socket:
+            said = json.loads(message.data)
+            if "id" in said:
+                waiting = self._waiting.get(said["id"])
+                if waiting is not None and not waiting.done():
+                    waiting.set_result(said.get("result") or {"result": {}, "error": said.get("error")})
+                continue
+            self._notice(said["method"], said["params"])
+
+    def _notice(self, method: str, said: dict[str, object]) -> None:
+        match method, said:
+            case "Network.requestWillBeSent", {"request": {"url": str(url)}}:
+                self.requested.append(url)
+            case "Log.entryAdded", {"entry": {"level": "error" | "warning", "text": str(text)}}:
+                self.complaints.append(text)
+            case "Runtime.exceptionThrown", {"exceptionDetails": {"text": str(text)}}:
+                self.complaints.append(text)
+
+
+@asynccontextmanager
+async def browser(path: str, folder: Path) -> AsyncIterator[Tab]:
+    """A tab of a browser of its own, which is gone afterwards."""
+    process = await asyncio.create_subprocess_exec(
+        path, *FLAGS, f"--user-data-dir={folder}", "about:blank",
+        stdout=asyncio.subprocess.DEVNULL, stderr=asyncio.subprocess.PIPE, start_new_session=True,
+    )  # fmt: skip
+    assert process.stderr is not None
+    try:
+        address = ""
+        while not address:
+            line = (await asyncio.wait_for(process.stderr.readline(), PATIENCE_S)).decode("utf-8", "replace")
+            assert line, "the browser did not start"
+            address = line.partition("DevTools listening on ")[2].strip()
+        drain = asyncio.create_task(process.stderr.read())
+        async with aiohttp.ClientSession() as session:
+            port = address.split(":")[2].split("/")[0]
+            async with session.get(f"http://127.0.0.1:{port}/json/list") as answer:
+                pages = [page for page in json.loads(await answer.text()) if page["type"] == "page"]
+            socket = await session.ws_connect(pages[0]["webSocketDebuggerUrl"], max_msg_size=0)
+            tab = Tab(socket)
+            try:
+                await tab.begin()
+                yield tab
+            finally:
+                await tab.close()
+        drain.cancel()
+        await asyncio.wait((drain,))
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        await process.wait()
+        transport = getattr(process, "_transport", None)
+        if transport is not None:
+            transport.close()

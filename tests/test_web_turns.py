@@ -1,0 +1,38 @@
+"""Parts of a turn that only some turns have: what came to mind by itself, and what a tool brought."""
+
+from tests.conftest import NewWorld
+from tests.fakes.model import Answer, calls
+from tests.test_inject import bare, fill
+from tests.test_web_pages import pieces
+from tests.webbed import webbed
+from tests.world import World
+
+
+async def test_what_came_to_mind_is_a_part_of_its_own(new_world: NewWorld) -> None:
+    world = await bare(new_world)
+    await fill(world)
+    await world.wait(86_400)
+    await world.say("我到底对什么东西过敏来着？")
+    async with webbed(world) as page:
+        ((number,),) = world.rows("SELECT max(id) FROM turn")
+        answer = await page.visitor.get(f"/turns/{number}")
+        shown = pieces(answer)
+        (recalled,) = [text for name, text in shown if name == "recalled"]
+        assert "我对花生过敏" in recalled
+        mine = "".join(text for name, text in shown if name in ("opening", "delta", "recalled"))
+        assert mine == world.last_user, "byte for byte"
+        assert '<a href="/memories/1">#1</a>' in answer.text, "with its number, to be followed"
+
+
+async def test_a_tool_and_what_it_brought_are_parts_and_each_call_is_listed(world: World) -> None:
+    await world.say("记住我怕狗")
+    answers: list[Answer] = [calls(("memory_recall", '{"query": "怕"}')), "你怕狗"]
+    world.model.script = lambda request: answers.pop(0)
+    await world.say("我怕什么？")
+    async with webbed(world) as page:
+        answer = await page.visitor.get("/turns/1")
+        shown = pieces(answer)
+        assert [name for name, _ in shown][-3:] == ["answer", "tool", "answer"]
+        assert 'memory_recall({"query": "怕"})' in shown[-3][1]
+        assert shown[-2][1] == world.model.requests[-1].prompt.messages[-1].content
+        assert answer.plain.count("scripted") == 2
