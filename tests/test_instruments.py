@@ -12,7 +12,7 @@ from bot.errors import ModelError, StoreError
 from bot.ops.causes import Bounded, cause_of
 from bot.ops.page import Page, served
 from tests.fakes.model import says
-from tests.instrumented import get, instrumented, raw
+from tests.instrumented import free_port, get, instrumented, raw
 from tests.world import Lines
 
 MODEL = 'gen_ai_operation_name="chat",gen_ai_provider_name="scripted",gen_ai_request_model="scripted"'
@@ -162,6 +162,16 @@ async def test_a_port_in_use_is_one_clear_line_and_no_reason_to_stop() -> None:
     (line,) = log.named("metrics_not_served")
     assert f"127.0.0.1:{port} cannot be opened" in str(line["error"])
     assert str(line["error"]).endswith("set metrics.port or metrics.host; nuan goes on without")
+
+
+@pytest.mark.parametrize(("host", "told"), [("0.0.0.0", 1), ("127.0.0.1", 0), ("::1", 0)])
+async def test_an_address_that_others_reach_says_so(host: str, told: int) -> None:
+    async def nothing(_: str) -> Page | None:
+        return None
+
+    log = Lines()
+    async with served(host, free_port(), nothing, log):
+        assert len(log.named("metrics_open")) == told
 
 
 def test_causes_are_words_and_never_texts() -> None:

@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 from http import HTTPStatus
 
+from bot.config.kinds import is_loopback
 from bot.types.log import Log
 
 MOST_BYTES, MOST_AT_ONCE, PATIENCE_S = 8_192, 16, 5.0
@@ -39,6 +40,8 @@ async def served(host: str, port: int, show: Show, log: Log) -> AsyncIterator[No
         yield
         return
     log.info("metrics_served", host=host, port=port)
+    if not is_loopback(f"http://[{host}]" if ":" in host else f"http://{host}"):
+        log.warning("metrics_open", host=host, error="whoever reaches this address reads them: there is no password")
     try:
         yield
     finally:
