@@ -16,6 +16,7 @@ from bot.config.kinds import region, zone
 from bot.config.limits import TalkLimits
 from bot.config.media import Media
 from bot.config.memory import MemoryLimits
+from bot.config.metrics import MetricsPage
 from bot.config.model import Fallback, ModelServer, SecondFallback, Small
 from bot.config.notes import NoteRules
 from bot.config.platforms import Discord, Telegram
@@ -251,6 +252,7 @@ class Settings(BaseSettings):
     retention: Retention = Retention()
     backup: BackupRules = BackupRules()
     log: LogFile = LogFile()
+    metrics: MetricsPage = MetricsPage()
     reload: ReloadRules = ReloadRules()
     web: WebPage = WebPage()
 
