@@ -51,16 +51,16 @@ def test_the_pages_name_only_commands_keys_and_files_that_exist() -> None:
         for said in re.findall(r"`([a-z_]+\.[a-z_.]+)`", text):
             if said.split(".")[0] in tables and not said.endswith(FILES):
                 assert said in dotted or said in MODULES, (name, said)
-        for said in re.findall(r"`((?:bot|adapters|prompts|tests|docs|data)/[\w/.-]+\.\w+)`", text):
-            made = said.startswith(("data/", "adapters/socket"))
-            assert made or (DOCS.parent / said).exists(), (name, said)
+        for said in re.findall(r"`([a-z_]+/[\w/.-]*\.(?:py|txt))`", text):
+            places = (DOCS.parent / said, DOCS.parent / "bot" / said)
+            assert said == "adapters/socket.py" or any(place.exists() for place in places), (name, said)
 
 
 async def test_the_adapter_of_the_document_talks(tmp_path: Path) -> None:
     code = re.findall(r"(?s)```python\n(.*?)```", TEXTS["adapter.md"])[0]
     assert len(code.splitlines()) <= 60
     made: dict[str, type] = {}
-    exec(compile(code, "adapter.md", "exec"), made)  # noqa: S102 - the document itself is what is tried
+    exec(compile(code, "adapter.md", "exec"), made)
     adapter, path = made["SocketAdapter"], tmp_path / "s"
     settings = Settings.model_validate({"bot": {"timezone": "Asia/Shanghai", "owners": ["socket:local"]}})
     world = World(tmp_path / "data", settings)
@@ -76,7 +76,8 @@ async def test_the_adapter_of_the_document_talks(tmp_path: Path) -> None:
             return {key: value for said in lines for key, value in said.items()}
 
         told = await answers('{"id": "1", "text": "记住我对花生过敏"}', 2)
-        assert told["stored"] == "1" and "#1" in told["text"]
+        assert told["stored"] == "1"
+        assert "#1" in told["text"]
         assert path.stat().st_mode & 0o777 == 0o600
         assert await answers('{"id": "1", "text": "记住我对花生过敏"}', 1) == {"stored": "1"}
         for bad in ("no json", "[]", '{"id": "3"}', "[" * 50_000, "\x00"):

@@ -17,18 +17,20 @@ DOCS = Path(__file__).resolve().parents[2] / "docs"
 COMMANDS = """\
 # Commands
 
-Written from the command table, the help texts and the command line by `python -m bot.cli.documents`; do not edit by hand.
+Written from the command table, the help texts and the command line by `python -m bot.cli.documents`; do not edit by
+hand.
 
 ## In a chat
 
-One table makes this list, `.ai help`, Discord's slash commands and Telegram's menu. `。ai` and `/ai` work like `.ai`. To remember,
-to forget and to stop, plain words do (`README.md`, "Talk with it").
+One table makes this list, `.ai help`, Discord's slash commands and Telegram's menu. `。ai` and `/ai` work like `.ai`. To
+remember, to forget and to stop, plain words do (`README.md`, "Talk with it").
 
 {chat}
 
 ## In a terminal
 
-`nuan COMMAND --help` tells every option; `nuan --install-completion` completes them in your shell. Exit codes: `docs/operations.md`.
+`nuan COMMAND --help` tells every option; `nuan --install-completion` completes them in your shell. Exit codes are in
+`docs/operations.md`.
 
 | command | what it does |
 |---|---|

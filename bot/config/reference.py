@@ -16,10 +16,11 @@ HEAD = """\
 
 Written from the settings model by `python -m bot.cli.documents`; do not edit by hand.
 
-Keys stand in `nuan.toml`, in the folder nuan is started in or at `--config FILE`. Each has a variable as well, in the environment
-or in `.env` beside `nuan.toml`: `NUAN_MODEL__BASE_URL` sets `model.base_url`; the environment goes before `.env`, `.env` before
-the file. Tokens and keys belong into `.env` (mode 0600). An unknown key, a wrong type or a value out of its range is refused at
-start, all problems in one message, exit code 2. Units are in the names. The same keys as a file to copy: `data/nuan.example.toml`.
+Keys stand in `nuan.toml`, in the folder nuan is started in or at `--config FILE`. Each has a variable as well, in the
+environment or in `.env` beside `nuan.toml`: `NUAN_MODEL__BASE_URL` sets `model.base_url`. The environment goes before
+`.env`, and `.env` before the file. Tokens and keys belong into `.env` (mode 0600). An unknown key, a wrong type or a
+value out of its range is refused at start, all problems in one message, exit code 2. Units are in the names. The same
+keys as a file to copy: `data/nuan.example.toml`.
 """
 
 KEPT = (
