@@ -17,12 +17,17 @@ def example_toml() -> str:
     """The text of data/nuan.example.toml: each key commented out, with its help above it."""
     lines = [HEAD.rstrip()]
     table: tuple[str, ...] = ()
-    for key in sorted(keys(), key=_by_table):
+    for key in ordered():
         if key.path[:-1] != table:
             table = key.path[:-1]
-            lines += ["", *(f"# {line}".rstrip() for line in _title(table)), f"[{'.'.join(table)}]"]
+            lines += ["", *(f"# {line}".rstrip() for line in section_title(table)), f"[{'.'.join(table)}]"]
         lines += [f"# {key.field.description}", f"# {key.path[-1]} = {_value(key)}"]
     return "\n".join(lines) + "\n"
+
+
+def ordered() -> list[Key]:
+    """Every key as a file wants them: those without a table first, then table by table."""
+    return sorted(keys(), key=_by_table)
 
 
 def _by_table(key: Key) -> tuple[bool, int, int]:
@@ -30,7 +35,8 @@ def _by_table(key: Key) -> tuple[bool, int, int]:
     return len(key.path) > 1, list(Settings.model_fields).index(key.path[0]) if len(key.path) > 1 else 0, len(key.path)
 
 
-def _title(table: tuple[str, ...]) -> list[str]:
+def section_title(table: tuple[str, ...]) -> list[str]:
+    """What a table is about, in the lines of its model."""
     section: type[BaseModel] = Settings
     for name in table:
         kind = section.model_fields[name].annotation

@@ -1,0 +1,100 @@
+"""The documents in docs/ say what the code says, and the adapter that they show works."""
+
+import asyncio
+import json
+import re
+from pathlib import Path
+
+from bot.cli.documents import DOCS, pages, shell_commands
+from bot.commands.table import TABLE
+from bot.config.fields import keys
+from bot.config.settings import Settings
+from tests.fakes.clock import let_others_run
+from tests.world import World
+
+FILES = (".py", ".db", ".token", ".jsonl")
+MODULES = ("bot.types", "bot.ports", "bot.errors", "bot.text")
+TEXTS = {path.name: path.read_text(encoding="utf-8") for path in DOCS.glob("*.md")}
+
+
+def test_the_written_pages_are_what_the_code_gives() -> None:
+    for name, text in pages().items():
+        assert TEXTS[name] == text, f"docs/{name} has grown old: run python -m bot.cli.documents"
+
+
+def test_every_key_and_every_listed_command_is_there() -> None:
+    for key in keys():
+        assert f"| `{key.path[-1]}` |" in TEXTS["configuration.md"], key.dotted
+    for command in TABLE:
+        assert (f"`.ai {command.name}" in TEXTS["commands.md"]) == command.listed, command.name
+
+
+def test_no_table_row_has_an_empty_cell_or_one_too_many() -> None:
+    for name in ("configuration.md", "commands.md"):
+        for table in re.findall(r"(?m)(?:^\|.*\n)+", TEXTS[name]):
+            rows = [re.split(r"(?<!\\)\|", line)[1:-1] for line in table.splitlines()]
+            assert {len(row) for row in rows} == {len(rows[0])}, rows[0]
+            assert all(cell.strip() for row in rows for cell in row)
+
+
+def test_the_pages_name_only_commands_keys_and_files_that_exist() -> None:
+    shell = {tuple(row.split("`")[1].split()) for row in shell_commands()}
+    chat = {command.name for command in TABLE}
+    dotted = {key.dotted for key in keys()}
+    tables = {key.path[0] for key in keys() if len(key.path) > 1}
+    for name, text in TEXTS.items():
+        for said in re.findall(r"`(nuan [a-z].*?)`", text):
+            words = tuple(said.split()[:3])
+            assert words in shell or words[:2] in shell, (name, said)
+        for said in re.findall(r"`\.ai ([a-z]+)", text):
+            assert said in chat, (name, said)
+        for said in re.findall(r"`([a-z_]+\.[a-z_.]+)`", text):
+            if said.split(".")[0] in tables and not said.endswith(FILES):
+                assert said in dotted or said in MODULES, (name, said)
+        for said in re.findall(r"`([a-z_]+/[\w/.-]*\.(?:py|txt))`", text):
+            places = (DOCS.parent / said, DOCS.parent / "bot" / said)
+            assert said == "adapters/socket.py" or any(place.exists() for place in places), (name, said)
+
+
+async def test_the_adapter_of_the_document_talks(tmp_path: Path) -> None:
+    code = re.findall(r"(?s)```python\n(.*?)```", TEXTS["adapter.md"])[0]
+    assert len(code.splitlines()) <= 60
+    made: dict[str, type] = {}
+    exec(compile(code, "adapter.md", "exec"), made)
+    adapter, path = made["SocketAdapter"], tmp_path / "s"
+    settings = Settings.model_validate({"bot": {"timezone": "Asia/Shanghai", "owners": ["socket:local"]}})
+    world = World(tmp_path / "data", settings)
+    world.talk = adapter(path)
+    await world.open()
+    serving = asyncio.create_task(world.talk.run(world.app.door))
+    try:
+        reader, writer = await connected(path)
+
+        async def answers(line: str, count: int) -> dict[str, str]:
+            writer.write(line.encode() + b"\n")
+            lines = [json.loads(await asyncio.wait_for(reader.readline(), 30)) for _ in range(count)]
+            return {key: value for said in lines for key, value in said.items()}
+
+        told = await answers('{"id": "1", "text": "记住我对花生过敏"}', 2)
+        assert told["stored"] == "1"
+        assert "#1" in told["text"]
+        assert path.stat().st_mode & 0o777 == 0o600
+        assert await answers('{"id": "1", "text": "记住我对花生过敏"}', 1) == {"stored": "1"}
+        for bad in ("no json", "[]", '{"id": "3"}', "\x00"):
+            assert (await answers(bad, 1)).keys() == {"error"}
+        assert (await answers('{"id": "2", "text": "今天好累"}', 2)).keys() == {"stored", "id", "text"}
+        writer.close()
+    finally:
+        serving.cancel()
+        await asyncio.gather(serving, return_exceptions=True)
+        await world.close()
+    assert world.rows("SELECT count(*) FROM memory") == [(1,)]
+    assert len(world.model.requests) == 1
+
+
+async def connected(path: Path) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    while True:
+        try:
+            return await asyncio.open_unix_connection(path)
+        except (FileNotFoundError, ConnectionRefusedError):
+            await let_others_run()
