@@ -63,6 +63,11 @@ class App:
         """What it is built of now; who stops the house closes the crew of these."""
         return self._rooms.parts
 
+    @property
+    def queues(self) -> dict[str, int]:
+        """How much is under way, by lane."""
+        return {lane.name: lane.busy for lane in (*self._working, self._sends)}
+
     async def renew(self, parts: Parts) -> None:
         """From now on work by these parts: a turn under way ends by the old ones, the next begins by the new.
 

@@ -242,6 +242,15 @@ class Files(Protocol):
 
 
 @runtime_checkable
+class Hears(Protocol):
+    """An adapter that knows when its platform last answered."""
+
+    def silent_ms(self) -> int | None:
+        """How long ago that was, ms; None while it is not connected."""
+        ...
+
+
+@runtime_checkable
 class Typing(Protocol):
     """An adapter that can show that nuan is thinking."""
 

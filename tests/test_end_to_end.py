@@ -43,6 +43,7 @@ AFTER = (
     "我們剛剛聊了些什麼呀",
     "好啦，换个话题",
 )
+CACHED = "gen_ai.usage.cache_read.input_tokens"
 FRESH = ("又是我", "我最喜歡什麼顏色呢", "Where does my sister live?", "晚安")
 
 
@@ -148,14 +149,24 @@ def check_log(home: Home, companion: Companion, printed: str) -> None:
     """One line for each turn with ids and numbers, and nobody's words."""
     turns = home.log("turn")
     assert len(turns) == len(companion.said) >= 20
-    numbers = {"prompt_tokens", "cached_tokens", "output_tokens", "cost", "ms", "session", "epoch", "turn"}
+    numbers = {
+        "gen_ai.usage.input_tokens",
+        CACHED,
+        "gen_ai.usage.output_tokens",
+        "cost",
+        "ms",
+        "session",
+        "epoch",
+        "turn",
+    }
     for line in turns:
         assert {"chat", "person", "mode", "why", *numbers} <= line.keys()
         assert line["why"] == "dm"
+        assert (line["gen_ai.operation.name"], line["gen_ai.request.model"]) == ("chat", "fake")
         assert line["level"] == "info"
     assert [line["turn"] for line in turns if line["session"] == 1] == list(range(1, len(turns) - len(FRESH) + 1))
     assert {line["session"] for line in turns} == {1, 2}
-    assert any(isinstance(line["cached_tokens"], int) and line["cached_tokens"] > 1000 for line in turns)
+    assert any(isinstance(cached := line[CACHED], int) and cached > 1000 for line in turns)
     assert all(isinstance(line["cost"], float) and line["cost"] > 0 for line in turns)
     log = (home.data_folder / "logs" / "nuan.jsonl").read_text("utf-8")
     assert not re.search("[一-鿿]", log)

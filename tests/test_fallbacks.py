@@ -51,7 +51,7 @@ async def test_the_fallback_answers_at_once_whatever_ails_the_first(tmp_path: Pa
         assert asked(world) == [f"first {fate(name)}", "second settled"]
         assert first.asked_at == second.asked_at == [0.0]
         (line,) = world.log.named("model_retried")
-        assert (line["model"], line["next"], line["fault"], line["wait_ms"]) == (
+        assert (line["gen_ai.request.model"], line["next"], line["fault"], line["wait_ms"]) == (
             "first", "second", FAULTS[name].fault, 0,
         )  # fmt: skip
 

@@ -66,7 +66,7 @@ async def test_a_model_that_fails_is_logged_and_nobody_is_told(new_world: NewWor
     await world.wait(DAY_S)
     assert len(firsts(world)) == 1
     assert world.replies == ["好的"]
-    assert world.log.named("turn")[-1]["error"] in ("unreachable", "ValueError")
+    assert world.log.named("turn")[-1]["error.type"] in ("unreachable", "ValueError")
     assert world.rows("SELECT count(*) FROM call WHERE state = 'reserved'") == [(0,)]
     writes(world)
     await world.wait(DAY_S)

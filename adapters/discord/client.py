@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
+from time import perf_counter
 from typing import Any
 
 import discord
@@ -126,6 +127,13 @@ class Client(discord.Client):
                 self._events_log.warning("discord_malformed", gateway_event=name, error=type(error).__name__)
 
         return parsed
+
+
+def silent_ms(client: Client) -> int | None:
+    """How long ago the gateway said something, ms; None before it said hello. The library counts by this clock."""
+    socket = client.ws if isinstance(client.ws, DiscordWebSocket) else None
+    beating = socket._keep_alive if socket is not None else None  # noqa: SLF001 - nothing else tells it
+    return None if beating is None else round((perf_counter() - beating._last_recv) * 1000)  # noqa: SLF001
 
 
 class ServerFault(ClientError):

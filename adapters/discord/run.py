@@ -11,7 +11,7 @@ import discord
 from aiohttp_socks import ProxyError
 
 from adapters.discord.catching_up import Lanes
-from adapters.discord.client import Address, Client, ServerFault, forwarded
+from adapters.discord.client import Address, Client, ServerFault, forwarded, silent_ms
 from adapters.discord.history import History, readable
 from adapters.discord.send import FAILURES, Posts, fate_of, said_of
 from adapters.discord.slash import Interactions, said, sync
@@ -85,6 +85,10 @@ class DiscordAdapter:
                 raise trouble(error, client) from error
             finally:
                 await self._stop(client, lanes)
+
+    def silent_ms(self) -> int | None:
+        """How long ago the gateway said something, if only that it heard a heartbeat, ms; None: not connected."""
+        return silent_ms(self._client) if self._client is not None else None
 
     async def send(self, outgoing: Outgoing) -> tuple[str, ...]:
         """Send one message, the same row any number of times; SendError says what became of one not sent."""

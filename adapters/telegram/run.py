@@ -75,13 +75,14 @@ class TelegramAdapter:
         # Ordered waits must outlive a reconnection.
         self._pace = Pace(clock, self._limits, self.edit_interval_ms, self.draft_interval_ms)
         self._settled = False
+        self._watch: Watch | None = None
         self._connection: tuple[Bot, Door, Me] | None = None
         self._hints = Hints(clock, self._act)
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def run(self, door: Door) -> None:
         """Poll until cancelled; PlatformError for a refused token or a second poller, OSError for the network."""
-        watch = Watch(self._clock, self._log, self._clean, settled_before=self._settled)
+        self._watch = watch = Watch(self._clock, self._log, self._clean, settled_before=self._settled)
         try:
             async with self._connected(door, watch) as (bot, me), self._polling(bot, me, door, watch):
                 await set_menu(bot, self._commands, self._log)
@@ -90,8 +91,12 @@ class TelegramAdapter:
             # The library's own text may hold the token, so the original must not be shown with it.
             raise self._problem(error) from None
         finally:
-            self._settled = watch.settled
+            self._settled, self._watch = watch.settled, None
             watch.close()
+
+    def silent_ms(self) -> int | None:
+        """How long ago a poll succeeded, or the first was begun, ms; None while it is not connected."""
+        return self._watch.silent_ms if self._watch is not None and self._connection is not None else None
 
     async def send(self, outgoing: Outgoing) -> tuple[str, ...]:
         """Send one message, or end its preview with it."""

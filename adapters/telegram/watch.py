@@ -41,6 +41,11 @@ class Watch:
         """Whether polling has worked for a while."""
         return self._before or (self._first is not None and self._clock.now() - self._first >= SETTLED_MS)
 
+    @property
+    def silent_ms(self) -> int:
+        """How long ago a poll succeeded, or the first was begun, ms."""
+        return self._clock.now() - self._last
+
     def answered(self, code: int) -> None:
         """A poll was answered with this HTTP status."""
         if code == 200:

@@ -1,19 +1,22 @@
-"""`nuan doctor`: whether everything that is configured works from here. It changes nothing and says nothing."""
+"""`nuan doctor`: whether everything that is configured works from here. It says nothing to anybody."""
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterator, Sequence
 
+from bot.cli.checks import machine_findings, proxies
 from bot.cli.embedding import embedding_findings
 from bot.cli.house import Place
 from bot.cli.models import known_of, member_of
+from bot.cli.probing import call_findings
+from bot.cli.storecheck import store_findings
 from bot.clock import SystemClock
 from bot.config.kinds import is_loopback
 from bot.config.model import AnyModel
 from bot.config.settings import Settings
-from bot.errors import ModelError, StoreError
+from bot.errors import ModelError
 from bot.flow.crew import Member
 from bot.model.client import OpenAIModel
 from bot.ops.silence import Silence
-from bot.store.store import DATABASE, open_store
 from bot.types.finding import Finding
 from bot.types.log import Log
 
@@ -21,13 +24,27 @@ ANSWER_S = 10.0
 """Seconds to wait for the model's server."""
 
 
-async def examine(place: Place) -> tuple[Finding, ...]:
-    """The model, every platform with a token, and the data folder."""
-    settings = place.settings
-    found = [*await _models(place), *await _telegram(settings), *await _discord(settings, Silence())]
+def report(found: Sequence[Finding], *, as_json: bool) -> str:
+    """A line for each finding, or one JSON object: `good` says that nothing failed."""
+    if not as_json:
+        return "\n".join(finding.line for finding in found)
+    told = [{"state": each.state, "about": each.about, "text": each.text} for each in found]
+    return json.dumps({"good": all(each.good for each in found), "findings": told}, ensure_ascii=False, indent=2)
+
+
+async def examine(place: Place, *, call: bool = True) -> tuple[Finding, ...]:
+    """Configuration, machine, models, every platform with a token, and the data folder; with `call` one tiny call."""
+    settings, now = place.settings, SystemClock().now()
+    found = [Finding(True, "configuration", f"is good, the persona is {settings.persona}"), proxies(settings)]
+    found += await _models(place)
+    store = await store_findings(place, now)
+    if call and settings.model.base_url and all(finding.good for finding in (*found, *store)):
+        found += await call_findings(place)
+    found += [*await _telegram(settings), *await _discord(settings, Silence())]
     if settings.telegram.token is None and settings.discord.token is None:
         found.append(Finding(True, "platforms", "no token is set: only `nuan chat` works"))
-    return (*found, *await embedding_findings(settings, place.data), *await _store(place))
+    found += await embedding_findings(settings, place.data)
+    return (*found, *store, *machine_findings(settings, place.data, now))
 
 
 async def _models(place: Place) -> tuple[Finding, ...]:
@@ -78,7 +95,7 @@ def abilities(settings: Settings, path: str, member: Member, model: AnyModel) ->
         yield Finding(True, path, f"a million tokens cost {cost} {settings.budget.currency}")
     else:
         unknown = "what it costs is not known, so money is not counted"
-        yield Finding(True, path, f"{unknown}: set {path}.price_input and {path}.price_output")
+        yield Finding(True, path, f"{unknown}: set {path}.price_input and {path}.price_output", warn=True)
     if path == "model":
         images, voice = settings.media.images, settings.media.voice
         able = {"media.images": known_of(settings, model, images).vision,
@@ -111,26 +128,3 @@ async def _discord(settings: Settings, log: Log) -> tuple[Finding, ...]:
     return await check(
         discord.token.get_secret_value(), Address(discord.api_url, discord.gateway_url, discord.proxy), log
     )
-
-
-async def _store(place: Place) -> tuple[Finding, ...]:
-    """Whether the data folder can be read, and which messages did not certainly reach their people."""
-    if not (place.data / DATABASE).exists():
-        return (Finding(True, "data", "there is no database yet: the first start makes it"),)
-    try:
-        async with await open_store(place.data, read_only=True) as store:
-            states = await store.outbox.states()
-            waiting, late = await store.reminders.overdue(SystemClock().now())
-    except StoreError as error:
-        return (Finding(False, "data", str(error)),)
-    told = {
-        "pending": "wait to be sent",
-        "unknown": "may or may not have arrived: a crash or a timeout cut them off, and they are not sent again",
-        "failed": "were refused by their platform",
-    }
-    lines = [
-        Finding(True, "outbox", f"{states[state]} messages {text}") for state, text in told.items() if states.get(state)
-    ]
-    if waiting:
-        lines.append(Finding(True, "reminders", f"{waiting} wait, {late} of them are late: the next start says them"))
-    return (Finding(True, "data", f"{DATABASE} can be read"), *lines)

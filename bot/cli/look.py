@@ -17,6 +17,7 @@ from bot.memory.understand import understand
 from bot.ops.silence import Silence
 from bot.ports import Clock
 from bot.rooms import Parts, make_planner, make_recalling
+from bot.store.ledger import HOUSE
 from bot.store.store import Store, open_store
 from bot.text.dates import local_day
 from bot.types.people import Chat, Person
@@ -118,7 +119,9 @@ async def show_usage(place: Place, days: int, clock: Clock | None = None) -> str
         today = local_day(now, tz)
         first = today - timedelta(days=days - 1)
         since = round(datetime.combine(first, time(), tz).timestamp() * 1000)
-        names = {chat.id: f"{chat.platform} {chat.title or chat.external_id}" for chat in await store.people.chats()}
+        names = {HOUSE: "nuan"} | {
+            chat.id: f"{chat.platform} {chat.title or chat.external_id}" for chat in await store.people.chats()
+        }
         used = await store.ledger.used(since)
         numbers = {each.person_id for each in used if each.person_id is not None}
         people = {number: f"#{number} {(await store.people.person(number)).name}" for number in sorted(numbers)}

@@ -153,14 +153,36 @@ def init(config: ConfigOption = None) -> None:
 
 
 @app.command()
-def doctor(config: ConfigOption = None, data: DataOption = DATA) -> None:
-    """Check tokens, intents, proxies and the data folder; exit code 1 when something is wrong. Example: nuan doctor"""
-    from bot.cli.doctor import examine
+def doctor(
+    no_call: Annotated[bool, typer.Option("--no-call", help="Leave out the one tiny call of the model.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for programs.")] = False,
+    config: ConfigOption = None,
+    data: DataOption = DATA,
+) -> None:
+    """Check configuration, model, platforms, data and machine. Example: nuan doctor --no-call
 
-    found = run_guarded(examine(find_place(config, data)))
-    for finding in found:
-        print(f"{'✓' if finding.good else '✗'} {finding.about}: {finding.text}")
+    ✓ is well, ! works but wants something done, ✗ does not work; each line says what to do. Exit code 0: nothing is ✗;
+    1: something is; 2: the configuration cannot be read. The call is paid for like every other.
+    """
+    from bot.cli.doctor import examine, report
+
+    found = run_guarded(examine(find_place(config, data), call=not no_call))
+    print(report(found, as_json=as_json))
     raise SystemExit(not all(finding.good for finding in found))
+
+
+@app.command()
+def logs(
+    chat: Annotated[str, typer.Option("--chat", help="Only this chat, by number or title.")] = "",
+    turn: Annotated[int | None, typer.Option("--turn", min=1, help="Only turns of this number.")] = None,
+    follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on with what comes, until Ctrl-C.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the lines as they are.")] = False,
+    data: DataOption = DATA,
+) -> None:
+    """Show the log of a nuan that runs or ran, rotated files first. Example: nuan logs --chat 家 --follow"""
+    from bot.cli.logs import show_logs, viewed
+
+    run_guarded(show_logs(data, guard(lambda: viewed(data, chat, turn, follow=follow, as_json=as_json))))
 
 
 @app.command()

@@ -18,8 +18,10 @@ from bot.rooms import Parts
 from bot.types.log import Log
 from bot.types.reload import Reloaded
 
-LOG_KEYS = ("log.text", "log.level", "log.max_megabytes", "log.keep")
-"""What the open log file was opened with: a change waits for a restart."""
+LOG_KEYS = (
+    "log.text", "log.level", "log.max_megabytes", "log.keep", "metrics.on", "metrics.host", "metrics.port",
+)  # fmt: skip
+"""What the open log file and the page for instruments were opened with: a change waits for a restart."""
 
 PLATFORM_KEYS = (
     "telegram.token", "telegram.base_url", "telegram.proxy", "telegram.delivery",

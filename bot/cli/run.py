@@ -13,6 +13,7 @@ from bot.app import App
 from bot.cli.agents import changes_in
 from bot.cli.front import WEB_KEYS, Front, front_of
 from bot.cli.house import Place, loaded_for_good, make_parts, warm_up
+from bot.cli.instruments import instruments
 from bot.cli.models import make_crew
 from bot.cli.platforms import hold_tokens, make_adapters, secrets
 from bot.cli.reload import LOG_KEYS, PLATFORM_KEYS, Reloader
@@ -21,6 +22,7 @@ from bot.clock import SystemClock
 from bot.config.settings import Settings
 from bot.errors import ConfigError, NuanError
 from bot.ops.agentdoor import agent_door
+from bot.ops.instruments import make_meters
 from bot.ops.logs import Logs
 from bot.ops.supervise import Supervisor
 from bot.ports import Adapter
@@ -39,7 +41,9 @@ async def run(source: Source, place: Place, *, alone: bool = False) -> None:
     # A signal that comes while the store is opened or closed must not cut that off.
     with signals(stopped.set, reloader.hang_up), contextlib.nullcontext() if alone else hold_tokens(settings):
         async with await open_store(place.data, frozenset(settings.bot.owners), allowed(settings)) as store:
-            logs = Logs(place.data / "logs", settings.log, clock.now, secrets(settings), sys.stderr)
+            meters = make_meters(settings.budget.currency) if settings.metrics.on else None
+            watch = meters.saw if meters is not None else None
+            logs = Logs(place.data / "logs", settings.log, clock.now, secrets(settings), sys.stderr, watch)
             with contextlib.closing(logs), contextlib.ExitStack() as opened:
                 adapters = () if alone else make_adapters(place, clock, logs.log)
                 front = opened.enter_context(front_of(source, settings, clock)) if alone or settings.web.on else None
@@ -57,8 +61,10 @@ async def run(source: Source, place: Place, *, alone: bool = False) -> None:
                     await warm_up(crew)
                     with loaded_for_good():
                         await app.start(adapters)
-                        async with agent_door(place.data, changes_in(app), logs.log), _served(front, app):
-                            await _talk(adapters, app, reloader, stopped)
+                        supervisor = Supervisor(app.door, clock, logs.log)
+                        page = instruments(settings.metrics, app, adapters, supervisor, meters)
+                        async with agent_door(place.data, changes_in(app), logs.log), _served(front, app), page:
+                            await _talk(adapters, app, supervisor, reloader, stopped)
                 finally:
                     await app.parts.crew.close()
 
@@ -73,10 +79,11 @@ def _served(front: Front | None, app: App) -> AbstractAsyncContextManager[None]:
     return contextlib.nullcontext() if front is None else front.served(lambda: app.parts, app.parts.log)
 
 
-async def _talk(adapters: Sequence[Adapter], app: App, reloader: Reloader, stopped: asyncio.Event) -> None:
+async def _talk(
+    adapters: Sequence[Adapter], app: App, supervisor: Supervisor, reloader: Reloader, stopped: asyncio.Event
+) -> None:  # fmt: skip
     """Until `stopped` or no platform is left; turns are finished or parked before the platforms go."""
     log = app.parts.log
-    supervisor = Supervisor(app.door, app.parts.clock, log)
     lines = [asyncio.create_task(supervisor.keep(adapter), name=adapter.platform) for adapter in adapters]
     waiting = asyncio.create_task(stopped.wait(), name="signal")
     reloading = asyncio.create_task(reloader.keep(), name="reload")

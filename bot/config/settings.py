@@ -15,6 +15,7 @@ from bot.config.kinds import region, zone
 from bot.config.limits import TalkLimits
 from bot.config.media import Media
 from bot.config.memory import MemoryLimits
+from bot.config.metrics import MetricsPage
 from bot.config.model import Fallback, ModelServer, SecondFallback, Small
 from bot.config.notes import NoteRules
 from bot.config.platforms import Discord, Telegram
@@ -249,6 +250,7 @@ class Settings(BaseSettings):
     mcp: AgentRules = AgentRules()
     retention: Retention = Retention()
     log: LogFile = LogFile()
+    metrics: MetricsPage = MetricsPage()
     reload: ReloadRules = ReloadRules()
     web: WebPage = WebPage()
 

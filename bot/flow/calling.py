@@ -14,7 +14,7 @@ from bot.prompt.tokens import message_tokens
 from bot.session.slots import Slots
 from bot.store.ledger import Ledger, Settlement
 from bot.text.estimate import Vocabulary
-from bot.types.log import Log
+from bot.types.log import Log, model_fields
 from bot.types.prompt import Completion, Request, Usage
 from bot.types.turn import Call
 
@@ -73,8 +73,9 @@ class Caller:
                     if following is None or now + following.wait_ms >= ends:
                         raise
                     self._log.warning(
-                        "model_retried", call=call.id, model=member.model.name, fault=error.fault, detail=error.detail,
-                        text=error.said, next=following.member.model.name, wait_ms=following.wait_ms,
+                        "model_retried", call=call.id, **model_fields("chat", member.model.name), fault=error.fault,
+                        detail=error.detail, text=error.said, next=following.member.model.name,
+                        wait_ms=following.wait_ms,
                     )  # fmt: skip
                     end = ledger.charge if error.billed else ledger.release
                     await end(call.id, now)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from bot.errors import ModelError
+from bot.errors import ModelError, ModelFault
 from bot.model.breaker import Breaker
 from bot.ports import Embedder, Model
 from bot.types.money import Rate
@@ -72,6 +72,16 @@ class Crew:
     def members(self) -> tuple[Member, ...]:
         """Every model, the first one first."""
         return (self.first, *self._fallbacks, *((self._small,) if self._small is not None else ()))
+
+    @property
+    def ailing(self) -> ModelFault | None:
+        """What keeps every model that answers people from it; None while one of them may be asked as always."""
+        answering = [self._breaker(member) for member in self._order(False)]
+        return answering[0].fault if not any(breaker.closed for breaker in answering) else None
+
+    def provider(self, name: str) -> str:
+        """Whose the model of that name is, "" when nobody here has it."""
+        return next((member.model.dialect for member in self.members if member.model.name == name), "")
 
     def pick(self, now: int, *, small: bool = False) -> Member:
         """Whom to ask first; when all rest, the one that `begin` will refuse."""

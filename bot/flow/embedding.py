@@ -17,7 +17,7 @@ from bot.store.store import Store
 from bot.text.clip import clip
 from bot.text.estimate import estimate_tokens
 from bot.types.embedding import Embedded
-from bot.types.log import Log
+from bot.types.log import Log, model_fields
 from bot.types.prompt import Usage
 
 TEXT_CHARS = 2_000
@@ -80,15 +80,19 @@ class EmbeddingCalls:
         usage = Usage(found.tokens if found.tokens is not None else tokens, 0, 0, returned=counted)
         return found, Settlement(call, usage, prices.cost(usage, self._rate(self._clock.now())))
 
+    @property
+    def _named(self) -> dict[str, str]:
+        return model_fields("embeddings", self.embedder.name)
+
     def note(self, trouble: Trouble, detail: str = "") -> None:
         """Say once that it does not work any more, or that it does again."""
         if trouble == self.trouble:
             return
         self.trouble = trouble
         if trouble:
-            self._log.warning("embedding_trouble", why=trouble, detail=detail, model=self.embedder.name)
+            self._log.warning("embedding_trouble", why=trouble, detail=detail, **self._named)
         else:
-            self._log.info("embedding_works", model=self.embedder.name)
+            self._log.info("embedding_works", **self._named)
 
     def rests_until(self, now: int) -> int:
         """When the server may be asked again, ms; `now` while it may."""

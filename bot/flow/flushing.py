@@ -64,11 +64,15 @@ class Flushing:
             log = await self._store.flushes.log(session_id)
             return log is not None and self._wants(log) and await self._flush(log)
         except OverBudget as error:
-            self._log.warning("flush_skipped", session=session_id, why=error.limit)
+            self._log.warning("flush_skipped", **await self._place(session_id), why=error.limit)
         except Exception as error:  # noqa: BLE001 - a note that fails must not keep a session from its digest
             fault = error.fault if isinstance(error, ModelError) else type(error).__name__
-            self._log.warning("flush_failed", session=session_id, fault=fault)
+            self._log.warning("flush_failed", **await self._place(session_id), fault=fault)
         return False
+
+    async def _place(self, session_id: int) -> dict[str, int]:
+        session = await self._store.sessions.session(session_id)
+        return {"chat": session.chat_id, "session": session.number}
 
     def _wants(self, log: FullLog) -> bool:
         """Whether it is full enough, for the first time, and by somebody's words."""

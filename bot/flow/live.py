@@ -70,9 +70,9 @@ class Preview:
                     await self._show(part)
         except (SendError, StoreError, OSError) as error:
             # The reply itself goes out by the outbox: a preview that fails is only missing.
-            self._log.info("preview_failed", chat=self._chat.id, turn=self._turn.id, error=str(error))
+            self._log.info("preview_failed", error=str(error))
         except Exception as error:  # noqa: BLE001 - a preview must never end a turn
-            self._log.error("preview_failed", chat=self._chat.id, turn=self._turn.id, exc_info=error)
+            self._log.error("preview_failed", exc_info=error)
 
     async def _show(self, text: str) -> None:
         """Show it once. A message begins as …: a crash that loses its id leaves only that beside the whole reply."""

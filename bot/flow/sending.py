@@ -125,7 +125,8 @@ class Sending:
         except OSError as error:
             return await self._refused(outgoing, SendError("later", str(error)))
         except Exception as error:  # noqa: BLE001 - a message that an adapter cannot send must not block its chat
-            self._log.error("send_failed", chat=chat_id, outbox=outgoing.outbox_id, exc_info=error)
+            numbers = await self._store.vitals.numbers(outgoing.outbox_id)
+            self._log.error("send_failed", chat=chat_id, **numbers, outbox=outgoing.outbox_id, exc_info=error)
             await self._store.outbox.not_sent(outgoing.outbox_id, type(error).__name__, None)
             return True
         self._waits.pop(chat_id, None)
@@ -177,5 +178,8 @@ class Sending:
                 await self._store.outbox.gone(chat_id, error.detail)
             case "muted":
                 await self._store.outbox.gone(chat_id, error.detail, self._clock.now() + MUTED_MS)
-        self._log.warning("send_failed", chat=chat_id, outbox=number, fate=error.fate, error=error.detail, wait_ms=wait)
+        self._log.warning(
+            "send_failed", chat=chat_id, **await self._store.vitals.numbers(number), outbox=number, fate=error.fate,
+            error=error.detail, wait_ms=wait,
+        )  # fmt: skip
         return error.fate in ("unknown", "never")

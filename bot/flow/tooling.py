@@ -114,10 +114,10 @@ class Tooling:
         except ToolRefused as refused:
             return None, text(refused.key, problem=refused.problem)
         except (StoreError, TimeoutError) as error:
-            self._log.error("tool_failed", turn=bench.turn.id, tool=call.name, error=str(error))
+            self._log.error("tool_failed", tool=call.name, error=str(error))
             return None, text("tool_failed", problem=type(error).__name__)
         except Exception as error:  # noqa: BLE001 - a defect in one tool must end neither the others nor the turn
-            self._log.error("tool_failed", turn=bench.turn.id, tool=call.name, exc_info=error)
+            self._log.error("tool_failed", tool=call.name, exc_info=error)
             return None, text("tool_failed", problem=type(error).__name__)
         return done, done.text
 

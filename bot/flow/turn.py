@@ -27,7 +27,7 @@ from bot.store.refusals import OVER
 from bot.store.store import Store
 from bot.store.turns import Asked, Saying
 from bot.types.duration import HOUR_MS
-from bot.types.log import Log
+from bot.types.log import Log, about, model_fields
 from bot.types.occasion import Occasion
 from bot.types.outgoing import Draft
 from bot.types.people import Chat, Person
@@ -94,9 +94,12 @@ class TurnRunner:
             await self._refusing.refuse(occasion, error)
             return
         turn, reserved = asked.turn, (plan.member, asked.call)
-        if plan.asking.session_id is None:
-            self._log.info("session_opened", chat=turn.chat_id, session=turn.session_number, why=turn.why)
-        await self._run(Running(turn, occasion.chat, occasion.person, plan.logged(turn), plan.prompt.tools, reserved))
+        with about(turn.numbers):
+            if plan.asking.session_id is None:
+                self._log.info("session_opened", chat=turn.chat_id, session=turn.session_number, why=turn.why)
+            await self._run(
+                Running(turn, occasion.chat, occasion.person, plan.logged(turn), plan.prompt.tools, reserved)
+            )
 
     async def _affordable(self, occasion: Occasion) -> tuple[Plan, Asked]:
         """Compose and commit the turn at the first step that fits into every limit; OverBudget when none does."""
@@ -113,6 +116,10 @@ class TurnRunner:
 
     async def resume(self, turn: Turn) -> None:
         """Take up a turn that was left between two commits: the same bytes are asked again, a lost call is charged."""
+        with about(turn.numbers):
+            await self._resume(turn)
+
+    async def _resume(self, turn: Turn) -> None:
         lost = await self._store.turns.reserved_call(turn.id)
         if lost is not None:
             await self._store.ledger.charge(lost, self._clock.now())
@@ -138,18 +145,18 @@ class TurnRunner:
             await self._fail(turn, person, f"{OVER} {error.limit}", text, "release")
         except ModelError as error:
             if error.fault == "overflow" and len(mine(running.epoch, turn)) < len(running.epoch.entries):
-                self._log.warning("overflow", chat=turn.chat_id, turn=turn.id, detail=error.detail, text=error.said)
+                self._log.warning("overflow", detail=error.detail, text=error.said)
                 await self._begin_anew(turn, "overflow", "charge" if error.billed else "release")
                 return
             text = self._words.messages.text(f"model_failed_{error.fault}", self._words.script(person))
-            self._log.warning("model_failed", turn=turn.id, fault=error.fault, detail=error.detail, text=error.said)
+            self._log.warning("model_failed", fault=error.fault, detail=error.detail, text=error.said)
             await self._fail(turn, person, error.fault, text, "charge" if error.billed else "release")
         except ForgottenError:
             await self._begin_anew(turn, "forgotten", "charge")
         except (StoreError, OSError):
             raise
         except Exception as error:  # noqa: BLE001 - a defect in one turn must leave neither it nor its money hanging
-            self._log.error("turn_failed", chat=turn.chat_id, turn=turn.id, exc_info=error)
+            self._log.error("turn_failed", exc_info=error)
             text = self._words.messages.text("went_wrong", self._words.script(person))
             await self._fail(turn, person, type(error).__name__, text, "charge")
 
@@ -261,12 +268,13 @@ class TurnRunner:
         calls, prompt, cached, output, cost, model = await self._store.turns.totals(turn.id)
         line = self._log.warning if error else self._log.info
         line(
-            "turn", chat=turn.chat_id, person=turn.person_id, mode=turn.mode, mode_why=turn.mode_why, why=turn.why,
-            model=model, prompt_tokens=prompt, cached_tokens=cached, output_tokens=output,
-            cost=round(cost, 6), ms=self._clock.now() - turn.asked_at,
-            calls=calls, session=turn.session_number, epoch=turn.epoch_number, turn=turn.number, reply=reply,
+            "turn", **turn.numbers, person=turn.person_id, mode=turn.mode, mode_why=turn.mode_why, why=turn.why,
+            **model_fields("chat", model, self._brain.caller.crew.provider(model)),
+            **{"gen_ai.usage.input_tokens": prompt, "gen_ai.usage.cache_read.input_tokens": cached,
+               "gen_ai.usage.output_tokens": output},
+            cost=round(cost, 6), ms=self._clock.now() - turn.asked_at, calls=calls, reply=reply,
             outcome="failed" if error else "answered" if reply or turn.receipts else "skipped",
-            **({"error": error} if error else {}),
+            **({"error.type": error} if error else {}),
         )  # fmt: skip
 
     async def _fail(self, turn: Turn, person: Person, error: str, text: str, fate: str) -> None:

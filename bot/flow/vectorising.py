@@ -11,7 +11,7 @@ from bot.store.store import Store
 from bot.store.vectors import NewVector, Space
 from bot.types.duration import HOUR_MS
 from bot.types.embedding import Embedded, Unembedded
-from bot.types.log import Log
+from bot.types.log import Log, model_fields
 
 GATHER_MS = 20_000
 """How long what is new is gathered before one call makes its vectors: a talk has many short lines."""
@@ -93,7 +93,7 @@ class Vectorising:
             now = self._clock.now()
             self._again(wake, max(wait, self._calls.rests_until(now) - now))
         if done:
-            self._log.info("embedded", documents=done, model=self._calls.embedder.name)
+            self._log.info("embedded", documents=done, **model_fields("embeddings", self._calls.embedder.name))
 
     async def make_all(self, progress: Callable[[int], None], *, anew: bool = False) -> None:
         """Make every vector that is lacking now; with `anew` those that are there go first.

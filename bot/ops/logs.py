@@ -9,7 +9,7 @@ import logging
 import os
 import sys
 import traceback
-from collections.abc import Callable, MutableMapping, Sequence
+from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from datetime import UTC, datetime
 from io import TextIOWrapper
 from logging.handlers import RotatingFileHandler
@@ -22,12 +22,17 @@ import structlog
 from bot.config.settings import LogFile
 from bot.errors import NuanError
 from bot.ops.redact import Redactor, one_line
-from bot.types.log import Log
+from bot.types.log import Log, place
 
 TEXT_FIELDS = ("text", "reply", "query", "name")
 """Fields that hold what people wrote or are called; left out unless log.text is on."""
 LONGEST_MESSAGE = 500
 """Characters of an error's message; the rest is rarely worth its place."""
+
+LEVELS = ("debug", "info", "warning", "error")
+
+Watch = Callable[[str, str, Mapping[str, object]], None]
+"""Hears of a line: its level, its event, and its fields as they were said, which stay in this process."""
 
 Fields = MutableMapping[str, object]
 ExcInfo = tuple[type[BaseException], BaseException, TracebackType | None] | tuple[None, None, None]
@@ -43,9 +48,11 @@ class Logs:
         now: Callable[[], int],
         secrets: Sequence[str] = (),
         stream: TextIO | None = None,
+        watch: Watch | None = None,
     ) -> None:
         """Open `folder`/nuan.jsonl; `now` gives ms since 1970 UTC, `stream` gets the pretty lines.
 
+        `watch` hears of every line from info on, also of those below log.level.
         Without a folder there are those alone: for a process beside the one that answers. Raises OSError when the
         folder or the file cannot be made.
         """
@@ -53,8 +60,12 @@ class Logs:
         self._redactor = Redactor(secrets)
         self.log: Log = structlog.wrap_logger(
             _Outputs(self._file, stream),
-            processors=[structlog.processors.add_log_level, _Line(now, self._redactor, options.text)],
-            wrapper_class=structlog.make_filtering_bound_logger(options.level),
+            processors=[
+                structlog.processors.add_log_level,
+                *([_Watched(watch, options.level)] if watch is not None else []),
+                _Line(now, self._redactor, options.text),
+            ],
+            wrapper_class=structlog.make_filtering_bound_logger(_heard(options.level, watch)),
             context_class=dict,
             cache_logger_on_first_use=True,
         )
@@ -72,6 +83,25 @@ class Logs:
             self._file.close()
 
 
+class _Watched:
+    """Tells who watches of each line, and leaves out those that are only for them."""
+
+    def __init__(self, watch: Watch, level: str) -> None:
+        self._watch = watch
+        self._least = LEVELS.index(level)
+
+    def __call__(self, _logger: object, _method: str, said: Fields) -> Fields:
+        level = str(said["level"])
+        self._watch(level, str(said.get("event", "")), {**place(), **said})
+        if LEVELS.index(level) < self._least:
+            raise structlog.DropEvent
+        return said
+
+
+def _heard(level: str, watch: Watch | None) -> str:
+    return level if watch is None else LEVELS[min(LEVELS.index(level), LEVELS.index("info"))]
+
+
 class _Line:
     """Turns what was said into one record: time, level, event, then the fields, clean and in their order."""
 
@@ -87,6 +117,7 @@ class _Line:
             "level": said.pop("level"),
             "event": self._redactor.plain(said.pop("event")),
         }
+        said = {**place(), **said}
         exc_info = said.pop("exc_info", None)
         for name, value in said.items():
             if self._with_text or name not in TEXT_FIELDS:

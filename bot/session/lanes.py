@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from contextvars import Context
 
 from bot.types.log import Log
 
@@ -36,13 +37,18 @@ class Lanes:
     """Runs `work(key)` whenever a key is woken; a key woken while its work runs is worked once more after it."""
 
     def __init__(self, name: str, work: Work, activity: Activity, log: Log) -> None:
-        self._name = name
+        self.name = name
         self._work = work
         self._activity = activity
         self._log = log
         self._tasks: dict[int, asyncio.Task[None]] = {}
         self._again: set[int] = set()
         self._closed = False
+
+    @property
+    def busy(self) -> int:
+        """How many keys have work under way."""
+        return len(self._tasks)
 
     def wake(self, key: int) -> None:
         """There may be something to do for this key."""
@@ -52,7 +58,10 @@ class Lanes:
             self._again.add(key)
             return
         self._activity.begin()
-        task = asyncio.get_running_loop().create_task(self._run(key), name=f"{self._name}-{key}")
+        # In a context of its own: what wakes a lane may be a turn, whose numbers are not those of the work here.
+        task = asyncio.get_running_loop().create_task(
+            self._run(key), name=f"{self.name}-{key}", context=Context()
+        )  # fmt: skip
         self._tasks[key] = task
         task.add_done_callback(lambda done: self._done(key, done))
 
@@ -83,7 +92,7 @@ class Lanes:
         error = task.exception()
         if error is not None:
             # The work guards itself; what still comes through must not end the lane unseen.
-            self._log.error("lane_failed", lane=self._name, key=key, exc_info=error)
+            self._log.error("lane_failed", lane=self.name, key=key, exc_info=error)
         elif key in self._again:
             self._again.discard(key)
             self.wake(key)

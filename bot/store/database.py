@@ -62,6 +62,16 @@ class Database:
         self._reader = reader
         self._writer = writer
 
+    @property
+    def refusing(self) -> str:
+        """Why the last write was refused, "" when it was taken."""
+        return self._writer.refusing if self._writer is not None else ""
+
+    @property
+    def unwritten(self) -> int:
+        """How many verbs wait for their commit."""
+        return self._writer.waiting if self._writer is not None else 0
+
     async def write(self, verb: Callable[[sqlite3.Connection], T]) -> T:
         """Run one verb in a transaction and return after its commit; StoreError when it cannot be stored."""
         if self._writer is None:

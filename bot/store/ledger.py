@@ -22,6 +22,9 @@ USED = """SELECT coalesce(sum(state <> 'released'), 0),
     coalesce(sum(CASE state WHEN 'reserved' THEN reserved_tokens ELSE 0 END), 0) FROM call WHERE at >= ? """
 
 
+HOUSE = 0
+"""Stands for no chat: what the house needed for itself."""
+
 ROUNDING = 1e-9
 """Sums of money are floats: 0.1 + 0.1 + 0.1 must fit into 0.3."""
 
@@ -142,6 +145,10 @@ class Ledger:
         return await self._database.write(
             lambda db: reserve(db, reservation, at, Owner(session_id=session_id, chat_id=_chat(db, session_id)))
         )
+
+    async def book(self, chat_id: int, reservation: Reservation, at: int) -> Call:
+        """Reserve a call on the account of a chat alone, HOUSE for none; OverBudget beyond a limit."""
+        return await self._database.write(lambda db: reserve(db, reservation, at, Owner(None, chat_id)))
 
     async def settle(self, settlement: Settlement, at: int) -> None:
         """Replace the reservation by what the call cost."""

@@ -63,6 +63,7 @@ from bot.store.unnoting import Shelf
 from bot.store.unsaying import Unsay
 from bot.store.vectors import Vectors
 from bot.store.views import Views
+from bot.store.vitals import Vitals
 from bot.store.watching import Watching
 from bot.store.windows import Windows
 from bot.types.heartbeat import HEARTBEAT
@@ -138,6 +139,7 @@ class Store:
         self.mending = Mending(database)
         self.openings = Openings(database, self._lists)
         self.sections = SectionRounds(database)
+        self.vitals = Vitals(database)
 
     def admit_by(self, owners: frozenset[str], allow: frozenset[str]) -> None:
         """From now on these are the owners' accounts, and the ids that need no approval."""

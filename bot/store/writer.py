@@ -40,6 +40,8 @@ class Writer:
         self._thread = threading.Thread(target=self._work, name="nuan-writer", daemon=True)
         self._waiting = 0
         self._closed = False
+        self.refusing = ""
+        """Why the disk or the database refused the last write, "" when it took it."""
         self._gate = threading.Lock()
         self._thread.start()
 
@@ -122,12 +124,14 @@ class Writer:
             for job in batch:
                 self._one(job)
             self._connection.execute("COMMIT")
+            self.refusing = ""
         except sqlite3.Error as error:
             with contextlib.suppress(sqlite3.Error):  # the failure itself may have ended the transaction
                 self._connection.execute("ROLLBACK")
             for job in batch:
                 job.result, job.error = None, None
             if len(batch) == 1:
+                self.refusing = str(error)
                 batch[0].error = StoreError(f"the database refused a write ({error}); nothing of it was stored")
                 return
             for job in batch:

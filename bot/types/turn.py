@@ -7,7 +7,18 @@ from bot.types.session import Mode
 
 TurnState = Literal["asked", "answered", "said", "failed", "void"]
 Cause = Literal[
-    "reply", "followup", "tool", "digest", "see", "listen", "heartbeat", "join", "embedding", "flush", "rewrite"
+    "reply",
+    "followup",
+    "tool",
+    "digest",
+    "see",
+    "listen",
+    "heartbeat",
+    "join",
+    "embedding",
+    "flush",
+    "rewrite",
+    "doctor",
 ]
 
 
@@ -34,6 +45,13 @@ class Turn:
     opened_at: int = 0
     mode: Mode = "full"
     mode_why: str = ""
+
+    @property
+    def numbers(self) -> dict[str, int]:
+        """Where it stands, as every line of the log about it says."""
+        return {
+            "chat": self.chat_id, "session": self.session_number, "epoch": self.epoch_number, "turn": self.number,
+        }  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

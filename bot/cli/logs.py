@@ -1,0 +1,129 @@
+"""`nuan logs`: the operator's log for people to read, from every file that is kept, and on while it is written."""
+
+import asyncio
+import json
+import os
+import sys
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime, tzinfo
+from pathlib import Path
+
+from rich.console import Console
+from rich.text import Text
+from tzlocal import get_localzone
+
+from bot.clock import SystemClock
+from bot.errors import NuanError, StoreError
+from bot.ops.reading import Reader, Record, Wanted, log_files
+from bot.ops.redact import one_line
+from bot.ports import Clock, pause
+from bot.store.store import open_store
+
+LOOK_MS = 300
+"""How often a log that is followed is looked at."""
+
+STYLES = {"debug": "dim", "info": "", "warning": "yellow", "error": "bold red"}
+FIRST = ("timestamp", "level", "event")
+SHORT = {
+    "gen_ai.usage.input_tokens": "in", "gen_ai.usage.cache_read.input_tokens": "cached",
+    "gen_ai.usage.output_tokens": "out", "gen_ai.request.model": "model", "gen_ai.provider.name": "provider",
+    "gen_ai.operation.name": "op",
+}  # fmt: skip
+"""How fields with long names are shown; --json shows them as they are."""
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """What is shown of the log: which lines, in which form, and whether it goes on."""
+
+    wanted: Wanted
+    follow: bool = False
+    as_json: bool = False
+
+
+def viewed(data: Path, chat: str, turn: int | None, *, follow: bool, as_json: bool) -> View:
+    """The view of a chat by its number, or by the title that the database knows; StoreError when there is none."""
+    number = None if not chat else int(chat) if chat.isdecimal() else asyncio.run(_chat_named(data, chat))
+    return View(Wanted(number, turn), follow, as_json)
+
+
+async def _chat_named(data: Path, name: str) -> int:
+    async with await open_store(data, read_only=True) as store:
+        chats = await store.people.chats()
+    found = [chat.id for chat in chats if name in (chat.title, chat.external_id)]
+    if len(found) != 1:
+        known = ", ".join(f"{chat.id} {chat.platform} {chat.title or chat.external_id}" for chat in chats)
+        raise StoreError(f"--chat: give one of: {known or 'no chat yet'}")
+    return found[0]
+
+
+async def show_logs(data: Path, view: View, clock: Clock | None = None) -> None:
+    """Print the log, and what comes while it is followed, until Ctrl-C; NuanError when there is none."""
+    folder = data / "logs"
+    if not view.follow and not log_files(folder):
+        raise NuanError(f"there is no log in {folder} yet: start nuan once, or give --data DIR")
+    screen, reader = _Screen(view), Reader(folder)
+    try:
+        screen.show(reader.all())
+        while view.follow:
+            await pause(clock or SystemClock(), LOOK_MS)
+            screen.show(reader.more())
+        screen.show(reader.finish())
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # who read it has had enough
+    except asyncio.CancelledError:
+        screen.show(reader.finish())
+        raise
+    finally:
+        if reader.damaged:
+            lines = "1 line is" if reader.damaged == 1 else f"{reader.damaged} lines are"
+            print(f"nuan: {lines} damaged and left out", file=sys.stderr)
+
+
+class _Screen:
+    def __init__(self, view: View) -> None:
+        self._view = view
+        self._console = Console(soft_wrap=True, highlight=False)
+        self._tz = get_localzone()
+
+    def show(self, records: Iterable[Record]) -> None:
+        for record in records:
+            if not self._view.wanted.takes(record):
+                continue
+            if self._view.as_json:
+                print(one_line(json.dumps(record, ensure_ascii=False, separators=(",", ":"))))
+            else:
+                with self._console.capture() as line:  # rich would end the program when a pipe is closed
+                    self._console.print(pretty(record, self._tz))
+                print(line.get(), end="")
+        sys.stdout.flush()
+
+
+def pretty(record: Record, tz: tzinfo) -> Text:
+    """One line: local time, level, event, then its fields; nothing in it can move the cursor."""
+    level = str(record.get("level", ""))
+    line = Text()
+    line.append(local_time(record.get("timestamp"), tz), "dim")
+    line.append(f" {one_line(level):<7} ", STYLES.get(level, ""))
+    line.append(one_line(str(record["event"])), "bold")
+    for name, value in record.items():
+        if name not in FIRST and value not in ("", None):
+            line.append(f" {one_line(SHORT.get(name, name))}", "cyan")
+            line.append(f"={_value(value)}")
+    return line
+
+
+def _value(value: object) -> str:
+    if isinstance(value, str):
+        return one_line(value if value and not set(value) & set(' ="') else json.dumps(value, ensure_ascii=False))
+    return one_line(json.dumps(value, ensure_ascii=False))
+
+
+def local_time(stamp: object, tz: tzinfo) -> str:
+    """A time stamp on the wall clock here; as it stands when it is none."""
+    try:
+        at = datetime.fromisoformat(str(stamp)).astimezone(tz)
+        return f"{at:%Y-%m-%d %H:%M:%S}.{at.microsecond // 1000:03d}"
+    except (ValueError, OverflowError, OSError):
+        return one_line(str(stamp))

@@ -1,0 +1,100 @@
+"""What `nuan doctor` finds in the data folder: whether it is whole, and what did not reach its people."""
+
+import asyncio
+import os
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+from bot.cli.checks import clock_finding
+from bot.cli.house import Place
+from bot.errors import HeldError, StoreError
+from bot.store.database import INDEXES
+from bot.store.store import DATABASE, Store, hold, open_store
+from bot.types.finding import Finding
+
+MOST_TOLD = 3
+
+
+async def store_findings(place: Place, now: int) -> tuple[Finding, ...]:
+    """Beside a running nuan, too; `now` in ms."""
+    if not (place.data / DATABASE).exists():
+        return (Finding(True, "data", "there is no database yet: the first start makes it"),)
+    try:
+        async with await open_store(place.data, read_only=True) as store:
+            wrong = await store.vitals.damage()
+            if wrong:
+                return (_damaged("; ".join(wrong[:MOST_TOLD])),)
+            found = [Finding(True, "data", f"{DATABASE} can be read, all of it is whole")]
+            if dangling := await store.vitals.dangling():
+                told = f"{dangling} rows refer to what is not there: nuan works; a backup from before may be better"
+                found.append(Finding(True, "data", told, warn=True))
+            found += [await _index(place, store), *await _deliveries(store, now)]
+            newest = await store.vitals.newest_line()
+    except StoreError as error:
+        return (Finding(False, "data", str(error)),)
+    late = clock_finding(now, newest)
+    return (*found, *((late,) if late is not None else ()))
+
+
+def _damaged(what: str) -> Finding:
+    return Finding(False, "data", f"{DATABASE} is damaged ({what}): stop nuan and put a backup in its place")
+
+
+async def _index(place: Place, store: Store) -> Finding:
+    """Whether the full-text index says what the rows say, and is whole in itself."""
+    faults = await store.vitals.unindexed()
+    inside = await asyncio.to_thread(_index_fault, place.data)
+    if inside:
+        return Finding(False, "full-text index", f"it is damaged ({inside}): stop nuan and put a backup in its place")
+    if faults:
+        text = f"{faults} rows are not as they should be: `nuan memory backfill --text-index --apply`"
+        return Finding(True, "full-text index", text, warn=True)
+    return Finding(True, "full-text index", "it holds what can be searched")
+
+
+def _index_fault(folder: Path) -> str:
+    """What FTS5 says of its own tables. It asks by a statement that counts as a write, so never beside a writer."""
+    try:
+        lock = hold(folder)
+    except HeldError:
+        return ""
+    try:
+        with closing(sqlite3.connect(folder / DATABASE, isolation_level=None)) as database:
+            database.execute("BEGIN")
+            try:
+                for index in INDEXES:
+                    if database.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (index,)).fetchone():
+                        database.execute(f"INSERT INTO {index} ({index}) VALUES ('integrity-check')")
+            finally:
+                database.execute("ROLLBACK")
+    except sqlite3.Error as error:
+        return str(error)
+    finally:
+        os.close(lock)
+    return ""
+
+
+async def _deliveries(store: Store, now: int) -> list[Finding]:
+    """What waits, what may not have arrived, what never will, and which digests do not come about."""
+    states = await store.outbox.states()
+    told = {
+        "pending": ("wait to be sent", False),
+        "unknown": (
+            "may or may not have arrived: a crash or a timeout cut them off, and they are not sent again",
+            True,
+        ),
+        "failed": ("were refused by their platform", True),
+    }
+    lines = [
+        Finding(True, "outbox", f"{states[state]} messages {text}", warn=warn)
+        for state, (text, warn) in told.items() if states.get(state)
+    ]  # fmt: skip
+    waiting, late = await store.reminders.overdue(now)
+    if waiting:
+        lines.append(Finding(True, "reminders", f"{waiting} wait, {late} of them are late: the next start says them"))
+    stuck = await store.vitals.stuck_digests()
+    if stuck:
+        text = f"{stuck} talks could not be summed up after many tries: look at `nuan logs` for digest_postponed"
+        lines.append(Finding(True, "digests", text, warn=True))
+    return lines

@@ -1,0 +1,158 @@
+"""Reads the operator's log: the rotated files, the newest, and what is still being written. It writes nothing."""
+
+import json
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import BinaryIO
+
+NAME = "nuan.jsonl"
+PIECE = 65_536
+"""Bytes read at a time."""
+
+LONGEST_LINE = 1_000_000
+"""Bytes; a longer line is no line of nuan's."""
+
+Record = dict[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which lines: of that chat and that turn, None for all."""
+
+    chat: int | None = None
+    turn: int | None = None
+
+    def takes(self, record: Record) -> bool:
+        """Whether it is one of them."""
+        return (self.chat is None or record.get("chat") == self.chat) and (
+            self.turn is None or record.get("turn") == self.turn
+        )
+
+
+@dataclass(slots=True)
+class Cutter:
+    """Cuts bytes into lines and keeps half a line until the rest comes; `damaged` counts what is no line of nuan's."""
+
+    damaged: int = 0
+    _rest: bytearray = field(default_factory=bytearray)
+    _skipping: bool = False
+
+    def feed(self, piece: bytes) -> Iterator[Record]:
+        """The records that this piece completes."""
+        *whole, rest = piece.split(b"\n")
+        for line in whole:
+            self._rest += line
+            yield from self._take()
+        self._rest += rest
+        if len(self._rest) > LONGEST_LINE:
+            self._rest.clear()
+            self._skipping = True
+
+    def end(self) -> Iterator[Record]:
+        """The file has ended: half a line is the whole one, or damaged."""
+        if self._rest or self._skipping:
+            yield from self._take()
+
+    def _take(self) -> Iterator[Record]:
+        line, skipped = bytes(self._rest), self._skipping
+        self._rest.clear()
+        self._skipping = False
+        record = None if skipped else read(line)
+        if record is not None:
+            yield record
+        elif skipped or line.strip():
+            self.damaged += 1
+
+
+def read(line: bytes) -> Record | None:
+    """One line as the log wrote it; None for anything else."""
+    try:
+        record = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return record if isinstance(record, dict) and isinstance(record.get("event"), str) else None
+
+
+def log_files(folder: Path) -> tuple[Path, ...]:
+    """The files of the log, the oldest first; those that have been rotated have a number, the oldest the highest."""
+    found = {int(end): path for path in folder.glob(f"{NAME}.*") if (end := path.name[len(NAME) + 1 :]).isdecimal()}
+    here = folder / NAME
+    return (*(found[number] for number in sorted(found, reverse=True)), *((here,) if here.exists() else ()))
+
+
+class Reader:
+    """Goes through the log once, and then on as it grows, also while it is rotated under its hands."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._file: BinaryIO | None = None
+        self._cutter = Cutter()
+
+    @property
+    def damaged(self) -> int:
+        """How many lines could not be read."""
+        return self._cutter.damaged
+
+    def all(self) -> Iterator[Record]:
+        """Every record there is; the newest file stays open for `more`."""
+        # Opened together: a rotation between two of them would show one twice and hide another.
+        files = [file for path in log_files(self._folder) if (file := _open(path)) is not None]
+        for file in files[:-1]:
+            with file:
+                yield from self._rest_of(file)
+                yield from self._cutter.end()
+        if files:
+            self._file = files[-1]
+            yield from self._rest_of(self._file)
+
+    def more(self) -> Iterator[Record]:
+        """What was written since; when the file was rotated, the rest of it, then the files after it."""
+        if self._file is None:
+            yield from self.all()
+            return
+        newer = self._newer(self._file)
+        yield from self._rest_of(self._file)
+        for file in newer:
+            yield from self._cutter.end()
+            self._file.close()
+            self._file = file
+            yield from self._rest_of(file)
+
+    def finish(self) -> Iterator[Record]:
+        """What stands at the end without a newline, if it is a record; the file is closed."""
+        yield from self._cutter.end()
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+
+    def _newer(self, file: BinaryIO) -> list[BinaryIO]:
+        """The files after this one, opened; the log may have been rotated more than once since."""
+        paths = log_files(self._folder)
+        known = _key(file)
+        for place in range(len(paths) - 1, -1, -1):
+            opened = _open(paths[place])
+            if opened is None:
+                continue
+            same = _key(opened) == known
+            opened.close()
+            if same:
+                return [newer for path in paths[place + 1 :] if (newer := _open(path)) is not None]
+        return [newer for path in paths if (newer := _open(path)) is not None]
+
+    def _rest_of(self, file: BinaryIO) -> Iterator[Record]:
+        while piece := file.read(PIECE):
+            yield from self._cutter.feed(piece)
+
+
+def _open(path: Path) -> BinaryIO | None:
+    try:
+        return path.open("rb")
+    except FileNotFoundError:
+        return None  # rotated away just now
+
+
+def _key(file: BinaryIO) -> tuple[int, int]:
+    found = os.fstat(file.fileno())
+    return found.st_dev, found.st_ino
