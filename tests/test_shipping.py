@@ -26,9 +26,7 @@ INSIDE = "bot/_resources"
 def wheel_of(root: Path) -> frozenset[str]:
     """The files that the build backend would put into a wheel of this tree; nothing is written."""
     builder = WheelBuilder(str(root))
-    with builder.config.set_build_data(builder.get_default_build_data()):
-        found = frozenset(file.distribution_path for file in builder.recurse_included_files())
-    return frozenset(name for name in found if name)
+    return frozenset(file.distribution_path for file in builder.recurse_included_files() if file.distribution_path)
 
 
 def under(*folders: str) -> set[str]:
