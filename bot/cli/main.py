@@ -16,11 +16,23 @@ from bot.cli.options import DATA, ChatOption, ConfigOption, CtxOptions, DataOpti
 
 app = typer.Typer(
     name="nuan", no_args_is_help=True, add_completion=True, pretty_exceptions_enable=False,
-    help="nuan 暖: a companion that wakes up warm. Begin with `nuan chat`.",
 )  # fmt: skip
 app.add_typer(memory.app, name="memory")
 for command in (belongings.backup, belongings.restore, belongings.export, belongings.erase):
     app.command()(command)
+
+
+def _tell(wanted: bool) -> None:
+    if wanted:
+        version()
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    shown: Annotated[bool, typer.Option("--version", callback=_tell, is_eager=True, help="Print the version.")] = False,
+) -> None:
+    """nuan 暖: a companion that wakes up warm. Begin with `nuan chat`."""
 
 
 @app.command()

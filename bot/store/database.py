@@ -163,8 +163,14 @@ async def _reader(path: Path) -> Reader:
 
 async def _same_version(reader: Reader, path: Path) -> None:
     found = list(await reader.execute_fetchall("PRAGMA user_version"))
+    if found[0][0] > SCHEMA_VERSION:
+        raise StoreError(_newer(path, found[0][0]))
     if found[0][0] != SCHEMA_VERSION:
         raise StoreError(f"{path.name} has another version: start nuan of the same version once")
+
+
+def _newer(path: Path, version: int) -> str:
+    return f"{path.name} was written by a newer nuan (schema {version}): update nuan, nothing was changed"
 
 
 def _quoted(path: Path) -> str:
@@ -238,9 +244,7 @@ def _check(connection: sqlite3.Connection, path: Path, newest: int) -> None:
     """Read only: a file that is not ours, or not whole, must stay as it is."""
     version = connection.execute("PRAGMA user_version").fetchone()[0]
     if version > newest:
-        raise StoreError(
-            f"{path.name} was written by a newer nuan (schema {version}): update nuan, nothing was changed"
-        )
+        raise StoreError(_newer(path, version))
     verdict = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
     if verdict != "ok":
         raise sqlite3.DatabaseError(f"malformed: {' '.join(verdict.split())}")

@@ -1,0 +1,133 @@
+"""What is shipped: the wheel's files, what deploy/ relies on, and a database that is newer than this nuan."""
+
+import asyncio
+import re
+import shutil
+import sqlite3
+import tomllib
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from hatchling.builders.wheel import WheelBuilder
+from typer.testing import CliRunner
+
+from bot import __version__
+from bot.cli.main import app
+from bot.config.load import load
+from bot.store.schema import MIGRATIONS
+from bot.store.store import DATABASE, open_store
+from tests.test_shape import ROOT
+
+DEPLOY = ROOT / "deploy"
+INSIDE = "bot/_resources"
+
+
+def wheel_of(root: Path) -> frozenset[str]:
+    """The files that the build backend would put into a wheel of this tree; nothing is written."""
+    builder = WheelBuilder(str(root))
+    return frozenset(file.distribution_path for file in builder.recurse_included_files() if file.distribution_path)
+
+
+def under(*folders: str) -> set[str]:
+    """All files of these folders that git would keep."""
+    return {
+        path.relative_to(ROOT).as_posix()
+        for folder in folders
+        for path in (ROOT / folder).rglob("*")
+        if path.is_file() and "__pycache__" not in path.parts and path.name != "USER.md"
+    }
+
+
+def test_the_wheel_holds_the_program_and_all_it_reads_and_nothing_else() -> None:
+    program = under("bot", "adapters")
+    texts = under("prompts", "data/persona") | {"data/nuan.example.toml", "data/providers.toml"}
+    assert wheel_of(ROOT) == program | {f"{INSIDE}/{name}" for name in texts}
+    for part in ("bot/store/schema.py", "bot/ops/web/templates/base.html", "bot/ops/web/static/htmx.min.js"):
+        assert part in program
+    for part in ("prompts/warmboot/en.md.j2", "prompts/messages/zh-Hant.toml", "data/persona/default/SOUL.md"):
+        assert part in texts
+
+
+def test_what_an_operator_keeps_beside_the_program_stays_out_of_the_wheel(tmp_path: Path) -> None:
+    for name in ("pyproject.toml", ".gitignore", "README.md", "LICENSE"):
+        shutil.copy(ROOT / name, tmp_path)
+    kept = ("prompts/light.txt", "data/persona/default/SOUL.md", "data/nuan.example.toml", "data/providers.toml")
+    own = (
+        "data/persona/default/USER.md",
+        "data/nuan.db",
+        "data/web.token",
+        "prompts/.light.txt.swp",
+        "nuan.toml",
+        ".env",
+    )
+    for name in ("bot/__init__.py", "adapters/__init__.py", *kept, *own):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("")
+    assert wheel_of(tmp_path) == {"bot/__init__.py", "adapters/__init__.py", *(f"{INSIDE}/{name}" for name in kept)}
+
+
+def test_the_image_takes_only_what_it_needs_and_runs_as_nobody_s_root() -> None:
+    said = (DEPLOY / "Dockerfile").read_text("utf-8")
+    copied = {name for line in re.findall(r"^COPY (?!--)(.+) \S+$", said, re.MULTILINE) for name in line.split()}
+    ignored = (DEPLOY / "Dockerfile.dockerignore").read_text("utf-8").split()
+    assert copied <= {line[1:] for line in ignored if line.startswith("!")}
+    assert {"*", "data/*", "**/USER.md"} <= set(ignored)
+    assert all((ROOT / name).exists() for name in copied)
+    assert re.findall(r"^USER (\S+)$", said, re.MULTILINE) == ["10001:10001"]
+    assert len(re.findall(r"^VOLUME ", said, re.MULTILINE)) == 1
+    assert "-c constraints.txt" in said
+
+
+def test_the_image_names_extras_keys_and_the_health_page_as_they_are(tmp_path: Path) -> None:
+    said = (DEPLOY / "Dockerfile").read_text("utf-8")
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    extras = set(re.findall(r"'\.\[(.+)\]'", said)[0].split(","))
+    assert extras == set(project["optional-dependencies"]) - {"dev", "bench"}
+    compose = (DEPLOY / "compose.yaml").read_text("utf-8")
+    named = dict(re.findall(r"(NUAN_\w+)(?:=|: )\"?([\w.]+)", said + compose))
+    empty = tmp_path / "nuan.toml"
+    empty.touch()
+    settings = load(empty, named)
+    assert settings.metrics.on
+    assert settings.web.on
+    assert f"To('{settings.metrics.host}', {settings.metrics.port}," in said
+    assert f"127.0.0.1:{settings.web.port}:{settings.web.port}" in compose
+
+
+def test_the_unit_starts_reloads_and_does_not_start_again_what_a_person_must_mend() -> None:
+    said = (DEPLOY / "nuan.service").read_text("utf-8").splitlines()
+    for line in (
+        "ExecStart=/opt/nuan/bin/nuan run",
+        "ExecReload=/bin/kill -HUP $MAINPID",
+        "RestartPreventExitStatus=2",
+    ):
+        assert line in said
+    assert {"User=nuan", "NoNewPrivileges=yes", "ProtectSystem=strict", "CapabilityBoundingSet="} <= set(said)
+
+
+def test_the_version_is_told_both_ways() -> None:
+    for words in (["--version"], ["version"]):
+        told = CliRunner().invoke(app, words)
+        assert (told.exit_code, told.stdout) == (0, f"nuan {__version__}\n")
+
+
+@pytest.mark.parametrize("words", [["boot"], ["chat"], ["memory", "list"]])
+def test_an_older_nuan_refuses_a_newer_database_in_one_clear_line(tmp_path: Path, words: list[str]) -> None:
+    data, config = tmp_path / "data", tmp_path / "nuan.toml"
+    config.touch()
+    asyncio.run(begun(data))
+    with closing(sqlite3.connect(data / DATABASE)) as db:
+        db.execute(f"PRAGMA user_version = {len(MIGRATIONS) + 1}")
+    before = (data / DATABASE).read_bytes()
+    ran = CliRunner().invoke(app, [*words, "--data", str(data), "--config", str(config)], input="你好\n")
+    schema = len(MIGRATIONS) + 1
+    said = f"nuan: {DATABASE} was written by a newer nuan (schema {schema}): update nuan, nothing was changed\n"
+    assert (ran.exit_code, ran.stdout, ran.stderr) == (1, "", said)
+    assert (data / DATABASE).read_bytes() == before
+    assert not list(data.glob("*.before-*"))
+
+
+async def begun(folder: Path) -> None:
+    async with await open_store(folder):
+        pass
