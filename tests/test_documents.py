@@ -79,10 +79,12 @@ async def test_the_adapter_of_the_document_talks(tmp_path: Path) -> None:
         assert told["stored"] == "1"
         assert "#1" in told["text"]
         assert path.stat().st_mode & 0o777 == 0o600
-        assert await answers('{"id": "1", "text": "记住我对花生过敏"}', 1) == {"stored": "1"}
         for bad in ("no json", "[]", '{"id": "3"}', "\x00"):
             assert (await answers(bad, 1)).keys() == {"error"}
         assert (await answers('{"id": "2", "text": "今天好累"}', 2)).keys() == {"stored", "id", "text"}
+        await world.wait(5)  # longer than a copy of the same words counts as one
+        assert await answers('{"id": "2", "text": "今天好累"}', 1) == {"stored": "2"}
+        await world.app.settled()
         writer.close()
     finally:
         serving.cancel()
