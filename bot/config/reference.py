@@ -24,7 +24,8 @@ keys as a file to copy: `data/nuan.example.toml`.
 """
 
 KEPT = (
-    "memory.undo_days", "memory.life.archive_days", "memory.commitment_days", "log.max_megabytes", "log.keep"
+    "memory.undo_days", "memory.life.archive_days", "memory.commitment_days", "log.max_megabytes", "log.keep",
+    "backup.keep", "backup.days",
 )  # fmt: skip
 """What bounds how long something is kept, besides the table `retention`."""
 
