@@ -63,7 +63,7 @@ class CommandDesk:
         self._settings = settings
         self._words = words
         guests = GuestCommands(store, clock, Guests(store, clock, words), self._text)
-        limit = LimitCommand(store.switches, settings.limits, self._text)
+        limit = LimitCommand(store.switches, store.settings, clock, settings.limits, self._text)
         context = ContextCommand(store.switches, settings.context, self._text)
         mode = ModeCommand(store.switches, settings.speak, self._text)
         why = WhyCommand(store, clock, words, self._text)

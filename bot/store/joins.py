@@ -197,7 +197,10 @@ def say_entry(db: sqlite3.Connection, lists: Lists, saying: Saying, at: int, boo
 
 def _may(db: sqlite3.Connection, lists: Lists, chat_id: int, person_id: int) -> bool:
     """Whether nuan may speak there unasked: switched on, not muted, allowed with whoever spoke last."""
-    here = "SELECT 1 FROM chat JOIN joining ON chat_id = id WHERE id = ? AND enabled = 1 AND gone = 0 AND hushed = 0"
+    here = (
+        "SELECT 1 FROM chat JOIN joining ON chat_id = id WHERE id = ? AND enabled = 1 AND gone = 0 AND hushed = 0 "
+        f"AND NOT {HOUSE_OFF}"
+    )
     on = db.execute(here, (chat_id,)).fetchone() is not None
     return on and standing(db, lists, chat_id, person_id).allowed
 

@@ -8,6 +8,7 @@ from bot.store.access import Lists
 from bot.store.cutting import fall_silent
 from bot.store.database import Database
 from bot.store.rows import marks
+from bot.store.settings import HOUSE, put
 from bot.types.event import ChatKind, Place, Sender
 from bot.types.people import Audience, Chat, Person
 from bot.types.speaking import Mode
@@ -94,20 +95,39 @@ class People:
         )
         return Audience(chat.id, chat.kind, tuple(int(row[0]) for row in rows))
 
+    async def switch_house(self, on: bool, person_id: int, at: int) -> None:
+        """Let nuan speak anywhere, or nowhere; what waits for an answer, or is still to be said, waits no more.
+
+        Each chat keeps its own switch.
+        """
+
+        def verb(db: sqlite3.Connection) -> None:
+            put(db, {HOUSE: None if on else "off"}, person_id, at)
+            if not on:
+                for (chat_id,) in db.execute("SELECT id FROM chat").fetchall():
+                    _silence(db, chat_id, at)
+
+        await self._database.write(verb)
+
     async def switch(self, chat_id: int, enabled: bool, at: int) -> None:
         """Let nuan speak in a chat, or not; what waits there for an answer, or is still to be said, waits no more."""
 
         def verb(db: sqlite3.Connection) -> None:
             db.execute("UPDATE chat SET enabled = ? WHERE id = ?", (int(enabled), chat_id))
             if not enabled:
-                fall_silent(db, chat_id, at)
-                db.execute(
-                    "UPDATE event SET state = 'listened', outcome = 'off', due_at = NULL WHERE chat_id = ? "
-                    "AND state = 'queued' AND why <> 'command'",
-                    (chat_id,),
-                )
+                _silence(db, chat_id, at)
 
         await self._database.write(verb)
+
+
+def _silence(db: sqlite3.Connection, chat_id: int, at: int) -> None:
+    """Verb part: nothing more is said there, and only commands are still answered."""
+    fall_silent(db, chat_id, at)
+    db.execute(
+        "UPDATE event SET state = 'listened', outcome = 'off', due_at = NULL WHERE chat_id = ? "
+        "AND state = 'queued' AND why <> 'command'",
+        (chat_id,),
+    )
 
 
 def chat_of(row: tuple[object, ...]) -> Chat:

@@ -56,6 +56,7 @@ from bot.store.rewrites import Rewrites
 from bot.store.rollups import Rollups
 from bot.store.sections import SectionRounds
 from bot.store.sessions import Sessions
+from bot.store.settings import SettingRows
 from bot.store.sharing import Sharing
 from bot.store.switches import Switches
 from bot.store.tombstones import Tombstones
@@ -95,6 +96,7 @@ class Store:
         self.ledger = Ledger(database)
         self.refusals = Refusals(database)
         self.switches = Switches(database)
+        self.settings = SettingRows(database)
         self.people = People(database, lists)
         self.access = Admission(database, lists)
         self.codes = Codes(database, lists, folder)
