@@ -9,15 +9,17 @@ from bot.commands.context import ContextCommand
 from bot.commands.ctx import ctx_report
 from bot.commands.dialog import DialogCommand
 from bot.commands.guests import GuestCommands
+from bot.commands.help import HelpCommand
 from bot.commands.limit import LimitCommand
 from bot.commands.manners import ModeCommand, WhyCommand
 from bot.commands.mem import MemCommand
+from bot.commands.nearest import meant
 from bot.commands.persona import PersonaCommand
 from bot.commands.promise import PromiseCommand
 from bot.commands.reload import ReloadCommand
 from bot.commands.remind import RemindCommand, ZoneCommand
 from bot.commands.report import Spent, budget_report, step_report
-from bot.commands.table import TABLE, Asked, split
+from bot.commands.table import Asked, named, split
 from bot.config.settings import Settings
 from bot.flow.background import BackgroundGate
 from bot.flow.belongings import Belongings
@@ -67,10 +69,11 @@ class CommandDesk:
         context = ContextCommand(store.switches, settings.context, self._text)
         mode = ModeCommand(store.switches, settings.speak, self._text)
         why = WhyCommand(store, clock, words, self._text)
+        self._help = HelpCommand(store.access, self._text)
         self._runs: Mapping[str, Callable[[Asked], Awaitable[str]]] = {
             "export": ExportCommand(store, clock, errands.belongings, words, self._text).run,
             "forget": ForgetCommand(store, clock, errands.belongings, self._text).run,
-            "start": guests.start, "help": self._help, "new": self._new, "clear": self._clear, "ctx": self._ctx,
+            "start": guests.start, "help": self._help.run, "new": self._new, "clear": self._clear, "ctx": self._ctx,
             "dialog": DialogCommand(store, planner, clock, settings, words, self._text).run,
             "budget": self._budget, "on": self._on, "off": self._off, "link": guests.link,
             "calls": self._calls, "limit": limit.run, "context": context.run, "approve": guests.approve,
@@ -88,13 +91,15 @@ class CommandDesk:
         via, account = await self._store.access.answer_to(event)  # before: afterwards nobody may know who it was
         name, words = split(event.text)
         asked = Asked(event, chat, person, self._words.script(person), words)
-        command = next((command for command in TABLE if command.name == name), None)
+        command = named(name)
         if command is None:
-            text = self._text(asked, "unknown_command", command=name[:32])
+            text = self._help.unknown(asked, name)
         elif not command.allows(asked):
             text = self._text(asked, "not_allowed")
+        elif near := meant(command, words):
+            text = self._text(asked, "words_near", near=near)
         else:
-            text = await self._runs[name](asked)
+            text = await self._runs[command.name](asked)
         if not text:
             return None
         private = command is not None and command.private and chat.kind == "group"
@@ -102,20 +107,6 @@ class CommandDesk:
 
     def _text(self, asked: Asked, key: str, **values: object) -> str:
         return self._words.messages.text(key, asked.script, bot=self._settings.bot.names[0], **values)
-
-    async def _help(self, asked: Asked) -> str:
-        if (
-            not (await self._store.access.standing(asked.chat.id, asked.person.id)).allowed
-            and not asked.person.is_owner
-        ):
-            return self._text(asked, "help_stranger")
-        lines = [
-            f".ai {command.name}{' ' if command.arguments else ''}{command.arguments} — "
-            + self._text(asked, command.help)
-            for command in TABLE
-            if command.listed and command.allows(asked)
-        ]
-        return "\n".join((*lines, self._text(asked, "help_memory")))
 
     async def _new(self, asked: Asked) -> str:
         await self._notes.ended(asked.event, asked.chat, asked.person)
