@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from bot.commands.desk import CommandDesk, Errands
+from bot.config.said import Settle
 from bot.config.settings import Settings
 from bot.flow.answering import Answering, Reach
 from bot.flow.aside import Aside
@@ -79,6 +80,7 @@ class Parts:
     aside: Aside = field(default_factory=Aside)
     seeing: Rate | None = None
     reload: Reload | None = None
+    settle: Settle | None = None
     personas: Mapping[str, Path] = field(default_factory=dict)
     scrub: Scrub | None = None
 
@@ -159,7 +161,7 @@ def make_planner(
         parts.store, settings, words, lambda name: wakes.get(name, wakes[settings.persona]), sectioning, parts.log
     )  # fmt: skip
     reminding = Reminding(parts.store, parts.clock, settings, words, parts.log)
-    tools = make_tools(
+    tools = () if not settings.prompt.tools else make_tools(
         parts.store, words, parts.prompts, Remembered(recalling, make_notes(parts, lambda: None).read, booting),
         settings, remind_tools(parts.store, words, reminding, remind_specs(parts.prompts)),
         media if settings.media.images else None,
@@ -253,7 +255,7 @@ def make_rooms(parts: Parts, hall: Hall) -> Rooms:
     flushing = Flushing(store, make_scribe(parts, planner, brain, "flush"), planner, clock, settings, words, log)
     notes = make_notes(parts, hall.read_notes)
     writing = NoteWriting(store, settings, words, parts.aside, log, hall.read_notes)
-    errands = Errands(writing, reminding, Belongings(store, clock, log, parts.scrub), parts.reload)
+    errands = Errands(writing, reminding, Belongings(store, clock, log, parts.scrub), parts.reload, parts.settle)
     answering.employ(CommandDesk(store, planner, clock, settings, words, errands))
     vectorising = make_vectorising(parts, calls)
     tidying = Tidying(store, clock, settings, words, parts.aside, log)

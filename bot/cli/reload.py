@@ -10,6 +10,7 @@ from bot.cli.house import Place, make_words, warm_up
 from bot.cli.models import crew_key, make_crew, seeing_rate
 from bot.cli.source import Source, texts_of
 from bot.config.fields import differing
+from bot.config.said import Settled
 from bot.config.settings import Settings
 from bot.errors import ConfigError, NuanError
 from bot.flow.crew import Crew
@@ -90,13 +91,14 @@ class Reloader:
             elif self._place.settings.reload.watch_seconds:
                 await self.look()
 
-    async def settle(self, wish: Wish, person_id: int) -> Reloaded:
+    async def settle(self, wish: Wish, person_id: int) -> Settled:
         """An owner sets something in a chat: check it with all the rest, store it, work by it.
 
         With problems nothing has changed; the files are read anew besides.
         """
         async with self._lock:
-            return await self._reload("chat", wish, person_id)
+            done = await self._reload("chat", wish, person_id)
+            return Settled(self._place.settings, done.problems)
 
     async def look(self) -> None:
         """Take what has changed once it is quiet: while a file is still being written, the next look sees more."""

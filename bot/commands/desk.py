@@ -20,6 +20,7 @@ from bot.commands.reload import ReloadCommand
 from bot.commands.remind import RemindCommand, ZoneCommand
 from bot.commands.report import Spent, budget_report, step_report
 from bot.commands.table import Asked, named, split
+from bot.config.said import Settle
 from bot.config.settings import Settings
 from bot.flow.background import BackgroundGate
 from bot.flow.belongings import Belongings
@@ -50,6 +51,7 @@ class Errands:
     reminding: Reminding
     belongings: Belongings
     reload: Reload | None = None
+    settle: Settle | None = None
 
 
 class CommandDesk:

@@ -79,11 +79,11 @@ class TurnRunner:
         self._words = words
         self._log = log
         self._sending = sending
-        self._refusing = Refusing(store, clock, words, log)
+        self._refusing = Refusing(store, clock, words, log, notify=settings.budget.notify)
         rest_ms = settings.memory.life.interval_hours * HOUR_MS
         self._tooling = Tooling(planner, brain.tools, clock, words, log, settings.budget.turn_tokens, rest_ms)
         self._hearing = Hearing(store, clock, sending, settings, log, planner.personas.paced)
-        self._voice = Voice(sending, words, planner.personas.paced)
+        self._voice = Voice(sending, words, planner.personas.paced, settings.speak.reply_chars)
         self._unlearning = Unlearning(store, clock, settings, words)
 
     async def begin(self, occasion: Occasion) -> None:

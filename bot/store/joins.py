@@ -8,6 +8,7 @@ from bot.store.access import Lists, standing
 from bot.store.database import Database
 from bot.store.ledger import settle
 from bot.store.quoting import QUOTED
+from bot.store.settings import HOUSE_OFF
 from bot.store.steps import TURN, Saying, say, turn_of
 from bot.store.unasked import leave
 from bot.types.joining import ENTRY, JOIN, Entry, Verdict

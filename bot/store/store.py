@@ -49,6 +49,7 @@ from bot.store.people import People
 from bot.store.promising import note_promises
 from bot.store.questions import Questions
 from bot.store.reasons import Reasons
+from bot.store.recounts import Recounts
 from bot.store.refusals import Refusals
 from bot.store.reminders import Reminders
 from bot.store.residents import Residents
@@ -94,6 +95,7 @@ class Store:
         self.turns = Turns(database, self.boot)
         self.outbox = Outbox(database, self.boot)
         self.ledger = Ledger(database)
+        self.recounts = Recounts(database)
         self.refusals = Refusals(database)
         self.switches = Switches(database)
         self.settings = SettingRows(database)
