@@ -64,7 +64,7 @@ from bot.types.reload import Reload
 class Parts:
     """What the house is built of. `prompts` finds a prompt file by name; `seeing` are the prices of looking.
     `personas` are the folders of all personas by name, `persona` is that of the configured one.
-    `scrub` takes somebody out of the log that this house writes.
+    `written` are the settings as files and people say them, with nothing tuned or swapped; `scrub` takes somebody out of the log that this house writes.
 
     A reload brings others with the same store, clock, log and aside.
     """
@@ -81,6 +81,7 @@ class Parts:
     seeing: Rate | None = None
     reload: Reload | None = None
     settle: Settle | None = None
+    written: Settings | None = None
     personas: Mapping[str, Path] = field(default_factory=dict)
     scrub: Scrub | None = None
 
@@ -255,7 +256,10 @@ def make_rooms(parts: Parts, hall: Hall) -> Rooms:
     flushing = Flushing(store, make_scribe(parts, planner, brain, "flush"), planner, clock, settings, words, log)
     notes = make_notes(parts, hall.read_notes)
     writing = NoteWriting(store, settings, words, parts.aside, log, hall.read_notes)
-    errands = Errands(writing, reminding, Belongings(store, clock, log, parts.scrub), parts.reload, parts.settle)
+    errands = Errands(
+        writing, reminding, Belongings(store, clock, log, parts.scrub), parts.reload, parts.settle,
+        parts.written,
+    )  # fmt: skip
     answering.employ(CommandDesk(store, planner, clock, settings, words, errands))
     vectorising = make_vectorising(parts, calls)
     tidying = Tidying(store, clock, settings, words, parts.aside, log)

@@ -127,7 +127,7 @@ def make_parts(place: Place, store: Store, crew: Crew, log: Log, clock: Clock | 
     """Everything the house is built of; without a clock, in real time."""
     return Parts(
         store, crew, clock or SystemClock(), place.settings, make_words(place), place.prompts.path, place.persona, log,
-        seeing=seeing_rate(place.settings), personas=place.personas,
+        seeing=seeing_rate(place.settings), personas=place.personas, written=place.written,
     )  # fmt: skip
 
 

@@ -98,7 +98,7 @@ class Reloader:
         """
         async with self._lock:
             done = await self._reload("chat", wish, person_id)
-            return Settled(self._place.settings, done.problems)
+            return Settled(self._place.written or self._place.settings, done.problems)
 
     async def look(self) -> None:
         """Take what has changed once it is quiet: while a file is still being written, the next look sees more."""
@@ -182,6 +182,6 @@ class Reloader:
         settings, find = place.settings, place.prompts.path
         return replace(
             parts, settings=settings, words=make_words(place), prompts=find, persona=place.persona,
-            personas=place.personas,
+            personas=place.personas, written=place.written,
             seeing=seeing_rate(settings), crew=parts.crew if keeps_crew else self._make_crew(settings, find),
         )  # fmt: skip

@@ -3,7 +3,9 @@
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 
+from bot.commands.answerer import BaseCommand, KeyCommand, ModelCommand
 from bot.commands.belongings import ExportCommand, ForgetCommand
+from bot.commands.budget import BudgetCommand
 from bot.commands.calls import calls_report
 from bot.commands.context import ContextCommand
 from bot.commands.ctx import ctx_report
@@ -18,7 +20,8 @@ from bot.commands.persona import PersonaCommand
 from bot.commands.promise import PromiseCommand
 from bot.commands.reload import ReloadCommand
 from bot.commands.remind import RemindCommand, ZoneCommand
-from bot.commands.report import Spent, budget_report, step_report
+from bot.commands.sets import SetCommand, Setting
+from bot.commands.switching import SwitchCommands
 from bot.commands.table import Asked, named, split
 from bot.config.said import Settle
 from bot.config.settings import Settings
@@ -31,7 +34,6 @@ from bot.flow.notewriting import NoteWriting
 from bot.flow.plan import Planner
 from bot.flow.reminding import Reminding
 from bot.flow.words import Words
-from bot.money import prices
 from bot.ports import Clock
 from bot.store.store import Store
 from bot.types.event import Event
@@ -52,6 +54,7 @@ class Errands:
     belongings: Belongings
     reload: Reload | None = None
     settle: Settle | None = None
+    written: Settings | None = None
 
 
 class CommandDesk:
@@ -71,13 +74,17 @@ class CommandDesk:
         context = ContextCommand(store.switches, settings.context, self._text)
         mode = ModeCommand(store.switches, settings.speak, self._text)
         why = WhyCommand(store, clock, words, self._text)
+        setting = Setting(store.settings, errands.settle, errands.written or settings, words, self._text)
+        switching = SwitchCommands(store, clock, self._text)
         self._help = HelpCommand(store.access, self._text)
         self._runs: Mapping[str, Callable[[Asked], Awaitable[str]]] = {
             "export": ExportCommand(store, clock, errands.belongings, words, self._text).run,
             "forget": ForgetCommand(store, clock, errands.belongings, self._text).run,
             "start": guests.start, "help": self._help.run, "new": self._new, "clear": self._clear, "ctx": self._ctx,
             "dialog": DialogCommand(store, planner, clock, settings, words, self._text).run,
-            "budget": self._budget, "on": self._on, "off": self._off, "link": guests.link,
+            "budget": BudgetCommand(store, planner, clock, setting).run, "on": switching.on, "off": switching.off,
+            "model": ModelCommand(setting).run, "base": BaseCommand(setting).run, "key": KeyCommand(setting).run,
+            **{name: SetCommand(name, setting).run for name in ("max", "reply", "tools")}, "link": guests.link,
             "calls": self._calls, "limit": limit.run, "context": context.run, "approve": guests.approve,
             "allow": guests.allow, "deny": guests.deny, "reload": ReloadCommand(errands.reload, self._text).run,
             "remind": RemindCommand(errands.reminding).run, "tz": ZoneCommand(store, clock, words, self._text).run,
@@ -146,26 +153,6 @@ class CommandDesk:
         words = asked.words[1:] if asked.words[:1] == (asked.person.name,) else asked.words
         return asked.person, " ".join(words)
 
-    async def _budget(self, asked: Asked) -> str:
-        day, month = prices.periods(self._clock.now(), self._words.tz(self._words.zone))
-        ledger = self._store.ledger
-        spent = Spent(
-            await ledger.spend(day), await ledger.spend(month), await ledger.spend(0),
-            await ledger.spend(day, asked.chat.id), await ledger.spend(day, person_id=asked.person.id),
-            await ledger.spend(month, asked.chat.id), await ledger.spend(month, person_id=asked.person.id),
-        )  # fmt: skip
-        limits, currency = prices.limits(self._settings), self._settings.budget.currency
-
-        def text(key: str, **values: object) -> str:
-            return self._text(asked, key, **values)
-
-        step, pressure = await self._planner.step(asked.chat.id, asked.person.id, self._clock.now())
-        refusals = self._store.refusals
-        over = step == "over" or await refusals.met(asked.chat.id, asked.person.id, day)
-        told = over and await refusals.told_since(asked.chat.id, asked.person.id, day)
-        now = step_report("silent" if told else "over" if over else step, pressure, text)
-        return f"{now}\n{budget_report(spent, limits, currency, text)}"
-
     async def _calls(self, asked: Asked) -> str:
         gate = BackgroundGate(self._store.switches, self._settings.background)
         words = tuple(word.lower() for word in asked.words)
@@ -181,11 +168,3 @@ class CommandDesk:
         return calls_report(
             made, sources, tz, self._settings.budget.currency, lambda key, **values: self._text(asked, key, **values)
         )  # fmt: skip
-
-    async def _on(self, asked: Asked) -> str:
-        await self._store.people.switch(asked.chat.id, True, self._clock.now())
-        return self._text(asked, "switched_on")
-
-    async def _off(self, asked: Asked) -> str:
-        await self._store.people.switch(asked.chat.id, False, self._clock.now())
-        return self._text(asked, "switched_off")

@@ -66,8 +66,8 @@ TABLE = (
     Command("help", "[COMMAND]", "anyone", "chat", shape="words", example="remind"),
     Command("new", "", "anyone", "chat"),
     Command("clear", "", "own", "chat"),
-    Command("on", "", "own", "chat"),
-    Command("off", "", "own", "chat"),
+    Command("on", "[all]", "own", "chat", shape="words", example="all"),
+    Command("off", "[all]", "own", "chat", shape="words", example="all"),
     Command(
         "mode", "[window | called | join | reset]", "own", "chat", shape="words", example="called",
     ),
@@ -98,7 +98,18 @@ TABLE = (
     Command("forget", "me [NUMBER]", "anyone", "you", private=True, shape="words", about="forget_me", example="me"),
     Command("ctx", "[PERSON] [QUERY]", "own", "inside", private=True, shape="words"),
     Command("calls", "[background on|off]", "owner", "inside", private=True, shape="words", example="background off"),
-    Command("budget", "show", "own", "house", private=True, example="show"),
+    Command(
+        "budget",
+        "[show | currency CODE | pricein N priceout N | day N | month N | total N | maxtokens N | notify on|off | "
+        "resetday | resetmonth | resettotal | reset]",
+        "own", "house", private=True, shape="words", example="day 5",
+    ),
+    Command("model", "[NAME | reset]", "owner", "house", private=True, shape="words", example="small"),
+    Command("base", "", "owner", "house", private=True, shape="words"),
+    Command("max", "[N | reset]", "owner", "house", private=True, shape="words", example="800"),
+    Command("reply", "[show | maxlen N | reset]", "owner", "house", private=True, shape="words", example="maxlen 200"),
+    Command("tools", "[on | off | reset]", "owner", "house", private=True, shape="words", example="off"),
+    Command("key", "", "anyone", "house", private=True, shape="words", listed=False),
     Command(
         "limit",
         "[off | reset | usermin N | userday N | globalmin N | globalday N | cooldown SEC | notify on|off]",

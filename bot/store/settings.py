@@ -46,6 +46,11 @@ class SettingRows:
         return await self._database.row(f"SELECT 1 WHERE {HOUSE_OFF}") is not None
 
 
+def house_off(db: sqlite3.Connection) -> bool:
+    """Verb part: whether the house is switched off everywhere."""
+    return db.execute(f"SELECT {HOUSE_OFF}").fetchone()[0] == 1
+
+
 def put(db: sqlite3.Connection, wish: Wish, person_id: int | None, at: int) -> None:
     """Verb part: the same inside another commit."""
     for key, value in wish.items():
