@@ -64,6 +64,7 @@ class Command:
 TABLE = (
     Command("start", "[CODE]", "anyone", "chat", private=True, shape="words", listed=False),
     Command("help", "[COMMAND]", "anyone", "chat", shape="words", example="remind"),
+    Command("info", "", "anyone", "chat"),
     Command("new", "", "anyone", "chat"),
     Command("clear", "", "own", "chat"),
     Command("on", "", "own", "chat"),
@@ -83,6 +84,7 @@ TABLE = (
         "share #N | unshare #N]",
         "anyone", "memory", private=True, shape="words", example="#12", aliases=("memory",),
     ),
+    Command("memstats", "", "anyone", "memory", private=True),
     Command("dialog", "[full | clear | NAME]", "anyone", "memory", private=True, shape="words", example="full"),
     Command(
         "promise", "[all | done N | doing N | fail N | open N | drop N]", "anyone", "memory", private=True,
@@ -92,12 +94,21 @@ TABLE = (
         "remind", "[WHEN WHAT | list | cancel N | cancel all]", "anyone", "memory", private=True, shape="words",
         example="list",
     ),
+    Command("feedback", "[stats | recent]", "anyone", "memory", private=True, shape="words", example="recent"),
+    Command("refs", "[recent | stats]", "anyone", "memory", private=True, shape="words", example="stats"),
     Command("tz", "[CITY | ZONE | reset]", "anyone", "you", shape="words", example="Asia/Tokyo"),
     Command("link", "[CODE]", "anyone", "you", private=True, shape="words"),
     Command("export", "me", "anyone", "you", private=True, shape="words", example="me"),
     Command("forget", "me [NUMBER]", "anyone", "you", private=True, shape="words", about="forget_me", example="me"),
     Command("ctx", "[PERSON] [QUERY]", "own", "inside", private=True, shape="words"),
-    Command("calls", "[background on|off]", "owner", "inside", private=True, shape="words", example="background off"),
+    Command(
+        "calls", "[recent N | background on|off]", "owner", "inside", private=True, shape="words",
+        example="background off",
+    ),
+    Command("tools", "", "anyone", "inside"),
+    Command("trace", "", "own", "inside", private=True),
+    Command("introspect", "", "own", "inside", private=True),
+    Command("personality", "", "own", "inside", private=True),
     Command("budget", "show", "own", "house", private=True, example="show"),
     Command(
         "limit",
@@ -117,11 +128,11 @@ def named(name: str) -> Command | None:
 
 
 def split(text: str) -> tuple[str, tuple[str, ...]]:
-    """The command's name and its words: `.ai ctx me 你好` is ("ctx", ("me", "你好")); `.ai` alone asks for help."""
+    """The command's name and its words: `.ai ctx me 你好` is ("ctx", ("me", "你好")); `.ai` alone asks for info."""
     parts = text.strip().split()
     head = parts[0].lower()
     if head in HEADS:
-        return (fold(parts[1]) if len(parts) > 1 else "help"), tuple(parts[2:])
+        return (fold(parts[1]) if len(parts) > 1 else "info"), tuple(parts[2:])
     return head[1:], tuple(parts[1:])
 
 

@@ -32,6 +32,7 @@ from bot.store.flushes import Flushes
 from bot.store.forgetting import Forget
 from bot.store.handling import Handling
 from bot.store.heartbeats import Heartbeats
+from bot.store.insight import Insight
 from bot.store.interrupting import halt_or_interrupt
 from bot.store.joins import Joins
 from bot.store.ledger import Ledger
@@ -108,6 +109,7 @@ class Store:
         self.browsing = Browsing(database)
         self.handling = Handling(database, self.tombstones, shelf)
         self.watching = Watching(database)
+        self.insight = Insight(database)
         self.residents = Residents(database, lists)
         self.erasing = Erasing(database, self.tombstones, shelf, folder)
         self.exporting = Exporting(database, folder)
