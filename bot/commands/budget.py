@@ -89,7 +89,5 @@ class BudgetCommand:
         for period, anew in (await self._store.recounts.last()).items():
             if anew.at >= since[period]:
                 name = anew.name or setting.text(asked, "set_somebody")
-                lines.append(
-                    setting.text(asked, f"budget_since_{period}", name=name, at=setting.when(asked, anew.at))
-                )
+                lines.append(setting.text(asked, f"budget_since_{period}", name=name, at=setting.when(asked, anew.at)))
         return lines

@@ -3,15 +3,17 @@
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 
+from bot.commands.account import AccountCommands
 from bot.commands.answerer import BaseCommand, KeyCommand, ModelCommand
 from bot.commands.belongings import ExportCommand, ForgetCommand
 from bot.commands.budget import BudgetCommand
-from bot.commands.calls import calls_report
+from bot.commands.calls import CALLS_SHOWN, calls_report, calls_wanted
 from bot.commands.context import ContextCommand
 from bot.commands.ctx import ctx_report
 from bot.commands.dialog import DialogCommand
 from bot.commands.guests import GuestCommands
 from bot.commands.help import HelpCommand
+from bot.commands.insight import InsightCommands
 from bot.commands.limit import LimitCommand
 from bot.commands.manners import ModeCommand, WhyCommand
 from bot.commands.mem import MemCommand
@@ -23,6 +25,7 @@ from bot.commands.remind import RemindCommand, ZoneCommand
 from bot.commands.sets import SetCommand, Setting
 from bot.commands.switching import SwitchCommands
 from bot.commands.table import Asked, named, split
+from bot.commands.trace import TraceCommand
 from bot.config.said import Settle
 from bot.config.settings import Settings
 from bot.flow.background import BackgroundGate
@@ -36,13 +39,12 @@ from bot.flow.reminding import Reminding
 from bot.flow.words import Words
 from bot.ports import Clock
 from bot.store.store import Store
+from bot.text.fold import fold
 from bot.types.event import Event
 from bot.types.outgoing import Draft
 from bot.types.people import Chat, Person
 from bot.types.reload import Reload
 from bot.types.session import CloseReason
-
-CALLS_SHOWN = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +79,9 @@ class CommandDesk:
         setting = Setting(store.settings, errands.settle, errands.written or settings, words, self._text)
         switching = SwitchCommands(store, clock, self._text)
         self._help = HelpCommand(store.access, self._text)
+        mem = MemCommand(store, planner, clock, settings, words, self._text)
+        account = AccountCommands(store, planner, clock, settings, words, self._text)
+        inside = InsightCommands(store, planner, clock, words, settings.budget.currency, self._text)
         self._runs: Mapping[str, Callable[[Asked], Awaitable[str]]] = {
             "export": ExportCommand(store, clock, errands.belongings, words, self._text).run,
             "forget": ForgetCommand(store, clock, errands.belongings, self._text).run,
@@ -84,12 +89,15 @@ class CommandDesk:
             "dialog": DialogCommand(store, planner, clock, settings, words, self._text).run,
             "budget": BudgetCommand(store, planner, clock, setting).run, "on": switching.on, "off": switching.off,
             "model": ModelCommand(setting).run, "base": BaseCommand(setting).run, "key": KeyCommand(setting).run,
-            **{name: SetCommand(name, setting).run for name in ("max", "reply", "tools")}, "link": guests.link,
+            "max": SetCommand("max", setting).run, "reply": SetCommand("reply", setting).run, "link": guests.link,
             "calls": self._calls, "limit": limit.run, "context": context.run, "approve": guests.approve,
             "allow": guests.allow, "deny": guests.deny, "reload": ReloadCommand(errands.reload, self._text).run,
             "remind": RemindCommand(errands.reminding).run, "tz": ZoneCommand(store, clock, words, self._text).run,
             "mode": mode.run, "why": why.run,
-            "mem": MemCommand(store, planner, clock, settings, words, self._text).run,
+            "info": account.info, "feedback": account.feedback, "refs": account.refs, "mem": mem.run,
+            "memstats": mem.stats, "tools": SetCommand("tools", setting, inside.tools).run,
+            "trace": TraceCommand(store.traces, clock, self._text, inside.trace).run, "introspect": inside.introspect,
+            "personality": inside.personality,
             "promise": PromiseCommand(store, planner, clock, words, self._text).run,
             "persona": PersonaCommand(store.switches, planner.personas, self._text).run,
         }  # fmt: skip
@@ -155,14 +163,15 @@ class CommandDesk:
 
     async def _calls(self, asked: Asked) -> str:
         gate = BackgroundGate(self._store.switches, self._settings.background)
-        words = tuple(word.lower() for word in asked.words)
-        if words and words not in (("background", "on"), ("background", "off")):
+        words = tuple(map(fold, asked.words))
+        shown = calls_wanted(words)
+        if shown is None and words not in (("background", "on"), ("background", "off")):
             return self._text(asked, "calls_words")
-        if words:
+        if shown is None:
             await gate.switch(words[1] == "on")
         if words[1:] == ("on",) and not gate.configured:
             return self._text(asked, "background_fixed")
-        made = await self._store.ledger.recent(CALLS_SHOWN)
+        made = await self._store.ledger.recent(shown or CALLS_SHOWN)
         tz = self._words.tz(self._words.zone_of(asked.chat, asked.person))
         sources = gate.sources if await gate.is_on() else ()
         return calls_report(

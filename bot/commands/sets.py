@@ -1,10 +1,10 @@
 """Commands that set something: one way for all of them. They store nothing themselves."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from bot.commands.knobs import KNOBS, Wrong, keys_of, wanted
+from bot.commands.knobs import Wrong, keys_of, wanted
 from bot.commands.table import Asked
 from bot.config.said import Settle
 from bot.config.settings import Settings
@@ -94,13 +94,19 @@ class Setting:
 class SetCommand:
     """`.ai max`, `.ai reply`, `.ai tools`: shows what holds, sets it, takes it back."""
 
-    def __init__(self, name: str, setting: Setting) -> None:
+    def __init__(self, name: str, setting: Setting, look: Callable[[Asked], Awaitable[str]] | None = None) -> None:
+        """`look` answers who only asks, whoever that is; only owners set."""
         self._name = name
         self._setting = setting
+        self._look = look
 
     async def run(self, asked: Asked) -> str:
         """Do what the words say, then show what holds; words that set nothing change nothing."""
         setting = self._setting
+        if self._look is not None and not asked.words:
+            return await self._look(asked)
+        if not asked.person.is_owner:
+            return setting.text(asked, "not_allowed")
         wish = wanted(self._name, asked.words, setting.settings)
         if isinstance(wish, Wrong):
             return setting.wrong(asked, wish)

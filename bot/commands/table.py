@@ -6,6 +6,7 @@ from typing import Literal
 from bot.memory.ordering import ORDERS
 from bot.text.fold import fold
 from bot.text.script import Script
+from bot.text.secrecy import HEADS, KEY_NAMES
 from bot.types.command import Shape
 from bot.types.event import Event
 from bot.types.people import Chat, Person
@@ -64,6 +65,7 @@ class Command:
 TABLE = (
     Command("start", "[CODE]", "anyone", "chat", private=True, shape="words", listed=False),
     Command("help", "[COMMAND]", "anyone", "chat", shape="words", example="remind"),
+    Command("info", "", "anyone", "chat"),
     Command("new", "", "anyone", "chat"),
     Command("clear", "", "own", "chat"),
     Command("on", "[all]", "own", "chat", shape="words", example="all"),
@@ -83,6 +85,7 @@ TABLE = (
         "share #N | unshare #N]",
         "anyone", "memory", private=True, shape="words", example="#12", aliases=("memory",),
     ),
+    Command("memstats", "", "anyone", "memory", private=True),
     Command("dialog", "[full | clear | NAME]", "anyone", "memory", private=True, shape="words", example="full"),
     Command(
         "promise", "[all | done N | doing N | fail N | open N | drop N]", "anyone", "memory", private=True,
@@ -92,12 +95,21 @@ TABLE = (
         "remind", "[WHEN WHAT | list | cancel N | cancel all]", "anyone", "memory", private=True, shape="words",
         example="list",
     ),
+    Command("feedback", "[stats | recent]", "anyone", "memory", private=True, shape="words", example="recent"),
+    Command("refs", "[recent | stats]", "anyone", "memory", private=True, shape="words", example="stats"),
     Command("tz", "[CITY | ZONE | reset]", "anyone", "you", shape="words", example="Asia/Tokyo"),
     Command("link", "[CODE]", "anyone", "you", private=True, shape="words"),
     Command("export", "me", "anyone", "you", private=True, shape="words", example="me"),
     Command("forget", "me [NUMBER]", "anyone", "you", private=True, shape="words", about="forget_me", example="me"),
     Command("ctx", "[PERSON] [QUERY]", "own", "inside", private=True, shape="words"),
-    Command("calls", "[background on|off]", "owner", "inside", private=True, shape="words", example="background off"),
+    Command(
+        "calls", "[recent N | background on|off]", "owner", "inside", private=True, shape="words",
+        example="background off",
+    ),
+    Command("tools", "[on | off | reset]", "anyone", "inside", shape="words", example="off"),
+    Command("trace", "[on | off]", "own", "inside", private=True, shape="words", example="on"),
+    Command("introspect", "", "own", "inside", private=True),
+    Command("personality", "", "own", "inside", private=True),
     Command(
         "budget",
         "[show | currency CODE | pricein N priceout N | day N | month N | total N | maxtokens N | notify on|off | "
@@ -108,8 +120,7 @@ TABLE = (
     Command("base", "", "owner", "house", private=True, shape="words"),
     Command("max", "[N | reset]", "owner", "house", private=True, shape="words", example="800"),
     Command("reply", "[show | maxlen N | reset]", "owner", "house", private=True, shape="words", example="maxlen 200"),
-    Command("tools", "[on | off | reset]", "owner", "house", private=True, shape="words", example="off"),
-    Command("key", "", "anyone", "house", private=True, shape="words", listed=False),
+    Command("key", "", "anyone", "house", private=True, shape="words", listed=False, aliases=KEY_NAMES[1:]),
     Command(
         "limit",
         "[off | reset | usermin N | userday N | globalmin N | globalday N | cooldown SEC | notify on|off]",
@@ -128,16 +139,13 @@ def named(name: str) -> Command | None:
 
 
 def split(text: str) -> tuple[str, tuple[str, ...]]:
-    """The command's name and its words: `.ai ctx me 你好` is ("ctx", ("me", "你好")); `.ai` alone asks for help."""
+    """The command's name and its words: `.ai ctx me 你好` is ("ctx", ("me", "你好")); `.ai` alone asks for info."""
     parts = text.strip().split()
     head = parts[0].lower()
     if head in HEADS:
-        return (fold(parts[1]) if len(parts) > 1 else "help"), tuple(parts[2:])
+        return (fold(parts[1]) if len(parts) > 1 else "info"), tuple(parts[2:])
     return head[1:], tuple(parts[1:])
 
-
-HEADS = (".ai", "。ai", "．ai", "/ai")
-"""How a command begins; the full-width forms are what a Chinese keyboard gives."""
 
 SHORT = ("/new", "/start", "/help")
 """Commands that work without `.ai`."""

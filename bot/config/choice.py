@@ -3,6 +3,7 @@
 from bot.config.model import AnyModel, Use
 from bot.config.settings import Settings
 
+
 def models(settings: Settings) -> dict[Use, AnyModel]:
     """The models that are configured, by the name of their section; each with the server that it stands on."""
     every: dict[Use, AnyModel] = {

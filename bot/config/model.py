@@ -7,7 +7,6 @@ from pydantic import AfterValidator, Field, SecretStr
 from bot.config.kinds import proxy_url, server_url
 from bot.config.section import Section
 
-
 Use = Literal["model", "fallback", "second_fallback", "small"]
 
 

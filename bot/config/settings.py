@@ -170,7 +170,8 @@ class PromptRules(Section):
     """How much of the bootstrap a request brings."""
 
     tools: bool = Field(
-        default=True, description="Whether the model may use tools; without them what people ask for in words still works."
+        default=True,
+        description="Whether the model may use tools; without them what people ask for in words still works.",
     )
     light: LightPolicy = Field(
         default="auto",

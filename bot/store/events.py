@@ -219,7 +219,9 @@ def accept(
     situation = admit(db, lists, chat.id, person_id, arrival.situation)
     muted = db.execute("SELECT 1 FROM chat WHERE id = ? AND gone > ?", (chat.id, at)).fetchone() is not None
     bots_quiet = situation.from_bot and situation.mentions_bot and quiet(db, chat.id, at)
-    seen = replace(situation, enabled=chat.enabled and not house_off(db), window_until=until, muted=muted, bots_quiet=bots_quiet)
+    seen = replace(
+        situation, enabled=chat.enabled and not house_off(db), window_until=until, muted=muted, bots_quiet=bots_quiet
+    )
     decision = decide(replace(seen, mode=chat.mode))
     new, twin = compared(db, chat.id, heard(incoming, person_id, at))
     before = waiting(db, chat.id, person_id, at)
