@@ -13,6 +13,8 @@ from bot.text.fold import fold
 
 USE = "model.use"
 
+PRICES = ("price_input", "price_output")
+
 NAME_CHARS = 60
 
 
@@ -37,7 +39,12 @@ class ModelCommand:
             said = clip(clean_name(" ".join(asked.words)), NAME_CHARS)
             line = setting.text(asked, "model_near" if right else "model_unknown", name=said, near=right)
             return "\n".join((line, *self._listed(asked, found)))
-        problem, settings = await setting.change(asked, {USE: use})
+        wish: dict[str, str | None] = {USE: use}
+        if (
+            use is None and setting.settings.model.use != "model"
+        ):  # prices that were said of the chosen one mean nothing where it is configured no more
+            wish |= dict.fromkeys(f"{setting.settings.model.use}.{name}" for name in PRICES)
+        problem, settings = await setting.change(asked, wish)
         if problem:
             return problem
         name = models(settings)[settings.model.use].name

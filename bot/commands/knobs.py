@@ -80,25 +80,25 @@ def wanted(command: str, words: tuple[str, ...], settings: Settings) -> Wish | W
     if folded == ("reset",):
         return dict.fromkeys(keys_of(command, settings))
     wish: dict[str, str | None] = {}
-    for word, values in _pairs(knobs, folded):
+    for start, end in _pairs(knobs, folded):
+        word = "" if start < 0 else folded[start]
         knob = knobs.get(word)
         if knob is None:
             return Wrong(" ".join(words), next(iter(knobs.values())).example)
-        found = _one(knob, " ".join(values), settings)
+        found = _one(knob, " ".join(folded[start + 1 : end]), settings)
         if found is None:
-            return Wrong(" ".join(values) or word, knob.example)
+            return Wrong(" ".join(words[start + 1 : end]) or word, knob.example)
         wish |= found
     return wish
 
 
-def _pairs(knobs: Mapping[str, Knob], words: tuple[str, ...]) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """The words that name what is set, each with those after it; "" stands before a command's only knob."""
+def _pairs(knobs: Mapping[str, Knob], words: tuple[str, ...]) -> Iterator[tuple[int, int]]:
+    """Where the words stand that name what is set, and where what they are set to ends; -1 for a command's only knob."""
     if "" in knobs:
-        yield "", words
+        yield -1, len(words)
         return
     starts = [place for place, word in enumerate(words) if word in knobs or not place]
-    for start, end in zip(starts, (*starts[1:], len(words)), strict=True):
-        yield words[start], words[start + 1 : end]
+    yield from zip(starts, (*starts[1:], len(words)), strict=True)
 
 
 def _one(knob: Knob, value: str, settings: Settings) -> Wish | None:

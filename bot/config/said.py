@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from bot.config.settings import Settings
 from bot.types.said import Wish
@@ -23,11 +23,15 @@ Settle = Callable[[Wish, int], Awaitable[Settled]]
 
 def fits(key: str, value: str) -> bool:
     """Whether a value can stand at a dotted key, by the type and the bounds that nuan.toml has."""
-    nested: object = value
-    for part in reversed(key.split(".")):
-        nested = {part: nested}
+    *tables, name = key.split(".")
+    section: type[BaseModel] = Settings
+    for table in tables:
+        kind = section.model_fields[table].annotation
+        assert isinstance(kind, type)
+        assert issubclass(kind, BaseModel)
+        section = kind
     try:
-        Settings.model_validate(nested)
+        section.model_validate({name: value})
     except ValidationError:
         return False
     return True

@@ -48,7 +48,7 @@ class SettingRows:
 
 def house_off(db: sqlite3.Connection) -> bool:
     """Verb part: whether the house is switched off everywhere."""
-    return db.execute(f"SELECT {HOUSE_OFF}").fetchone()[0] == 1
+    return bool(db.execute(f"SELECT {HOUSE_OFF}").fetchone()[0])
 
 
 def put(db: sqlite3.Connection, wish: Wish, person_id: int | None, at: int) -> None:
