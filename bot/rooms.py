@@ -64,7 +64,8 @@ from bot.types.reload import Reload
 class Parts:
     """What the house is built of. `prompts` finds a prompt file by name; `seeing` are the prices of looking.
     `personas` are the folders of all personas by name, `persona` is that of the configured one.
-    `written` are the settings as files and people say them, with nothing tuned or swapped; `scrub` takes somebody out of the log that this house writes.
+    `written` are the settings as files and people say them, with nothing tuned or swapped; `scrub` takes somebody out
+    of the log that this house writes.
 
     A reload brings others with the same store, clock, log and aside.
     """

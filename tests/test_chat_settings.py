@@ -66,8 +66,8 @@ async def test_wrong_words_others_and_contradictions_change_nothing(filed: Filed
     refused = await said(filed, ".ai max 999999")
     assert refused.startswith("That does not go together")
     assert "model.window_tokens" in refused
-    for words in ("max 800", "reply maxlen 100", "tools off", "budget day 5", "budget resetday", "model small", "off all",
-                  "trace on", "base"):  # fmt: skip
+    for words in ("max 800", "reply maxlen 100", "tools off", "budget day 5", "budget resetday", "model small",
+                  "off all", "trace on", "base"):  # fmt: skip
         for group in ("", "家"):
             assert "主人" in await said(filed, f".ai {words}", "阿明", group), words
     assert filed.rows("SELECT * FROM setting") == before == []

@@ -93,7 +93,7 @@ def wanted(command: str, words: tuple[str, ...], settings: Settings) -> Wish | W
 
 
 def _pairs(knobs: Mapping[str, Knob], words: tuple[str, ...]) -> Iterator[tuple[int, int]]:
-    """Where the words stand that name what is set, and where what they are set to ends; -1 for a command's only knob."""
+    """Where the words stand that name what is set, and where its values end; -1 for a command's only knob."""
     if "" in knobs:
         yield -1, len(words)
         return

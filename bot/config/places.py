@@ -17,7 +17,7 @@ from bot.types.said import Said
 class Setting:
     """One key: its value as it would stand in a file ("" for a secret), where that comes from, and what it is for.
 
-    `name` is the file, the variable or the person that sets it, `secret` tells whether a secret is set (None: it is none).
+    `name` is the file, variable or person that sets it, `secret` tells whether a secret is set (None: it is none).
     """
 
     key: str

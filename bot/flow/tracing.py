@@ -17,7 +17,7 @@ class Tracing:
         self._currency = currency
 
     async def tell(self, turn: Turn, outcome: str) -> None:
-        """Say it to everyone who asked for it and is an owner still; a line that a crash cuts off is not made up for."""
+        """Say it to everyone who asked for it and is an owner still; a line that a crash cuts off is never said."""
         watchers = await self._store.traces.watchers()
         if not watchers:
             return

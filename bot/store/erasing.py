@@ -279,7 +279,8 @@ STEPS: tuple[tuple[Callable[[sqlite3.Connection, Leaver], None], str], ...] = (
     (_calls, "call"),
     (
         _identity,
-        "person account place chat member window told code heartbeat joining rush chat_context meta setting recount trace",
+        "person account place chat member window told code heartbeat joining rush chat_context meta setting "
+        "recount trace",
     ),
 )
 """What each step takes care of. A table that stands in no step and not in NOBODYS is one that was forgotten."""

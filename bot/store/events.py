@@ -16,7 +16,6 @@ from bot.store.indexing import index_lines
 from bot.store.lulls import arm
 from bot.store.people import find_chat, find_person
 from bot.store.quoting import QUOTE_CHARS, QUOTED, known
-from bot.store.settings import house_off
 from bot.types.event import Event, EventKind, EventState, Incoming, Place
 from bot.types.feedback import Signal
 from bot.types.speaking import HALTS, Decision, Paced, Situation
@@ -219,9 +218,7 @@ def accept(
     situation = admit(db, lists, chat.id, person_id, arrival.situation)
     muted = db.execute("SELECT 1 FROM chat WHERE id = ? AND gone > ?", (chat.id, at)).fetchone() is not None
     bots_quiet = situation.from_bot and situation.mentions_bot and quiet(db, chat.id, at)
-    seen = replace(
-        situation, enabled=chat.enabled and not house_off(db), window_until=until, muted=muted, bots_quiet=bots_quiet
-    )
+    seen = replace(situation, enabled=chat.enabled, window_until=until, muted=muted, bots_quiet=bots_quiet)
     decision = decide(replace(seen, mode=chat.mode))
     new, twin = compared(db, chat.id, heard(incoming, person_id, at))
     before = waiting(db, chat.id, person_id, at)

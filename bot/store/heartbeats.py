@@ -29,7 +29,8 @@ WHO = """SELECT person_id, script, timezone FROM member JOIN person ON person.id
 
 REACHED = f"""SELECT chat.id, platform FROM member JOIN chat ON chat.id = member.chat_id
     JOIN place ON place.chat_id = chat.id AND current = 1
-    WHERE person_id = ? AND kind = 'dm' AND enabled = 1 AND gone = 0 AND NOT {HOUSE_OFF} ORDER BY seen_at DESC, chat.id"""
+    WHERE person_id = ? AND kind = 'dm' AND enabled = 1 AND gone = 0 AND NOT {HOUSE_OFF}
+    ORDER BY seen_at DESC, chat.id"""
 """The DMs of a person in which nuan may speak, the one they were last seen in first."""
 
 TALKED = """SELECT 1 FROM session JOIN turn ON turn.session_id = session.id

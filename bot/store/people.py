@@ -8,12 +8,13 @@ from bot.store.access import Lists
 from bot.store.cutting import fall_silent
 from bot.store.database import Database
 from bot.store.rows import marks
-from bot.store.settings import HOUSE, put
+from bot.store.settings import HOUSE, HOUSE_OFF, house_off, put
 from bot.types.event import ChatKind, Place, Sender
 from bot.types.people import Audience, Chat, Person
 from bot.types.speaking import Mode
 
-CHAT = """SELECT chat.id, place.platform, place.external_id, chat.kind, chat.title, chat.enabled, chat.scene,
+CHAT = f"""SELECT chat.id, place.platform, place.external_id, chat.kind, chat.title,
+    chat.enabled AND NOT {HOUSE_OFF}, chat.scene,
     chat.mode, chat.persona
     FROM chat JOIN place ON place.chat_id = chat.id AND place.current = 1 """
 PERSON = """SELECT id, name, script, timezone, is_bot, (SELECT group_concat(platform || ':' || external_id, char(10))
@@ -171,7 +172,8 @@ def find_chat(db: sqlite3.Connection, place: Place, at: int) -> Chat:
             "INSERT INTO place (platform, external_id, chat_id, parent) VALUES (?, ?, ?, ?)",
             (place.platform, place.external_id, chat_id, place.parent),
         )
-        return Chat(cast("int", chat_id), place.platform, place.external_id, place.kind, place.title)
+        there = (place.platform, place.external_id, place.kind, place.title)
+        return Chat(cast("int", chat_id), *there, enabled=not house_off(db))
     chat = chat_of(row)
     if place.title and place.title != chat.title:
         db.execute("UPDATE chat SET title = ? WHERE id = ?", (place.title, chat.id))

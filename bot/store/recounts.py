@@ -16,7 +16,7 @@ class Recounts:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def begin(self, period: Period, since: int, person_id: int, at: int) -> None:
+    async def begin(self, period: Period, since: int, person_id: int | None, at: int) -> None:
         """The limits of that period, which began at `since` (ms), count from now on; what is in flight still counts."""
         await self._database.write(lambda db: begin(db, period, since, person_id, at))
 
@@ -28,7 +28,7 @@ class Recounts:
         return {row[0]: Recount(str(row[1]), int(row[2])) for row in rows}
 
 
-def begin(db: sqlite3.Connection, period: Period, since: int, person_id: int, at: int) -> None:
+def begin(db: sqlite3.Connection, period: Period, since: int, person_id: int | None, at: int) -> None:
     """Verb part: every call of that period that is over counts no more."""
     bit = 1 << PERIODS.index(period)
     db.execute(

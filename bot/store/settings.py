@@ -74,7 +74,9 @@ def said_in(database: Path) -> tuple[Said, ...]:
     if not database.is_file():
         return ()
     try:
-        with closing(sqlite3.connect(f"{database.resolve().as_uri()}?mode=ro", uri=True)) as db:
+        # Not mode=ro: such a reader would leave the files of the WAL behind.
+        with closing(sqlite3.connect(f"{database.resolve().as_uri()}?mode=rw", uri=True)) as db:
+            db.execute("PRAGMA query_only = ON")
             return tuple(said_of(row) for row in db.execute(SAID).fetchall())
     except sqlite3.Error:
         return ()
