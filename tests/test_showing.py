@@ -39,9 +39,8 @@ def stored(world: World) -> list[list[tuple[object, ...]]]:
     return [world.rows(f"SELECT * FROM {table}") for table in CHANGED]
 
 
-async def test_looks_in_private(world: World) -> None:
-    for command in SHOWING:  # before anything was said
-        assert "{" not in await ask(world, command)
+async def talked(world: World) -> None:
+    """Three turns: the first is told a memory by its opening and liked, the third recalls it."""
     world.model.script = lambda request: says("别怕，我陪你走", prompt_tokens=1000)
     await world.say("记住我怕狗")
     await world.say("今天想出去走走，有什么好地方吗")
@@ -51,6 +50,12 @@ async def test_looks_in_private(world: World) -> None:
         "你怕狗呀" if request.prompt.messages[-1].role == "tool" else calls(("memory_recall", '{"query": "怕"}'))
     )
     await world.say("我怕什么来着")
+
+
+async def test_looks_in_private(world: World) -> None:
+    for command in SHOWING:  # before anything was said
+        assert "{" not in await ask(world, command)
+    await talked(world)
     before = stored(world)
 
     assert await ask(world, "") == await ask(world, "info")
