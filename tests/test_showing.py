@@ -139,3 +139,18 @@ async def test_looks_speak_the_persons_script(world: World, before: str, line: s
     for command in SHOWING:
         told = await ask(world, command)
         assert [word for word in ("记忆", "这里", "还没") if word in told] == []
+
+
+async def test_refs_are_of_this_chat_and_of_ones_own_memories(world: World) -> None:
+    await world.say("小暖，记住我喜欢绿茶", "阿明", GROUP)
+    await world.say(".ai mem share #1", "阿明", GROUP)
+    await world.say("小暖，绿茶怎么泡好喝呢", "阿明", GROUP)
+    await world.say("绿茶好喝吗", "阿明")
+    assert world.rows("SELECT visibility, count(*) FROM turn_memory JOIN memory ON memory.id = memory_id") == [
+        ("public", 2)
+    ]
+    for group in (GROUP, ""):  # each chat tells of its own reply
+        assert await ask(world, "refs", "阿明", group) == "06-12 09:00 第 1 段第 1 轮 · 开场 #1 我喜欢绿茶"
+        assert "1 次回答有 1 次带着你的记忆" in await ask(world, "refs stats", "阿明", group)
+    assert await ask(world, "refs", "小王", GROUP) == "我在这里的回答还没有用到你的记忆"
+    assert "1 次回答有 0 次带着你的记忆" in await ask(world, "refs stats", "小王", GROUP)
