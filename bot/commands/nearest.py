@@ -1,6 +1,6 @@
 """What somebody probably meant by a word that no command knows, read off the one table. Pure; it answers nobody."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from difflib import get_close_matches
 
 from bot.commands.table import Asked, Command, named
@@ -37,7 +37,7 @@ def meant(command: Command, words: tuple[str, ...], *, loosely: bool = False) ->
     Also "" when nothing is like that word, or when the person may say there what they like and said enough of it;
     `loosely` is for a command that could make nothing of it.
     """
-    left = _forms(command.arguments)
+    left: Sequence[Form] = _forms(command.arguments)
     for place, word in enumerate(map(fold, words)):
         here = [form for form in left if len(form) > place]
         fitting = [form for form in here if word in form[place]]
