@@ -1,4 +1,4 @@
-"""`.ai info`, `feedback` and `refs`: this chat, and what one had a part in. They change nothing."""
+"""`.ai info`, `feedback` and `refs`: what there is to know of this chat and one's part in it. They change nothing."""
 
 from collections.abc import Callable
 from datetime import datetime, tzinfo
