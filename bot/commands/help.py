@@ -47,7 +47,7 @@ class HelpCommand:
             lines.append(self._text(asked, "help_aliases", names=", ".join(f".ai {name}" for name in command.aliases)))
         where = self._text(asked, "help_private" if command.private else "help_open")
         lines.append(self._text(asked, "help_who", who=self._text(asked, f"who_{command.who}"), where=where))
-        if command.example:
+        if command.example not in ("", command.arguments):
             lines.append(self._text(asked, "help_example", example=f".ai {command.name} {command.example}"))
         return "\n".join(lines)
 

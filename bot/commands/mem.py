@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from functools import partial
 
+from bot.commands.nearest import hint
 from bot.commands.remembered import list_report, memory_report, stats_report
 from bot.commands.table import Asked
 from bot.config.settings import Settings
@@ -53,7 +54,7 @@ class MemCommand:
             return self._text(asked, "mem_words")
         told = " ".join(words)
         found = [m for m in owned if m.disabled_at is None and told in fold(m.text)]
-        return self._list(asked, found) or self._text(asked, "mem_none")
+        return self._list(asked, found) or self._text(asked, "mem_none") + hint(asked, "mem", self._text)
 
     async def _archived(self, asked: Asked, audience: Audience) -> str:
         found = await self._store.lives.archived(asked.person.id, audience)

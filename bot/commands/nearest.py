@@ -1,9 +1,9 @@
 """What somebody probably meant by a word that no command knows, read off the one table. Pure; it answers nobody."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from difflib import get_close_matches
 
-from bot.commands.table import Command
+from bot.commands.table import Asked, Command, named
 from bot.text.fold import fold
 
 ALIKE = 0.65
@@ -34,19 +34,26 @@ def near(word: str, known: Iterable[str]) -> str:
 def meant(command: Command, words: tuple[str, ...], *, loosely: bool = False) -> str:
     """The whole command with the first word that does not fit put right, ".ai mode called"; "" when all fit.
 
-    Also "" when nothing is like that word, or when the person may say there what they like; `loosely` is for a command
-    that could make nothing of it.
+    Also "" when nothing is like that word, or when the person may say there what they like and said enough of it;
+    `loosely` is for a command that could make nothing of it.
     """
-    left = _forms(command.arguments)
+    left: Sequence[Form] = _forms(command.arguments)
     for place, word in enumerate(map(fold, words)):
         here = [form for form in left if len(form) > place]
         fitting = [form for form in here if word in form[place]]
-        free = [form for form in here if not form[place]]
+        free = [form for form in here if not form[place] and len(form) <= len(words)]
         if not fitting and (not free or loosely):
             right = near(word, sorted({each for form in here for each in form[place]}))
             return " ".join((".ai", command.name, *words[:place], right)) if right else ""
         left = [*fitting, *free]
     return ""
+
+
+def hint(asked: Asked, name: str, text: Callable[..., str]) -> str:
+    """A further line for somebody whose words came to nothing in that command: what they may have meant, or ""."""
+    command = named(name)
+    wanted = meant(command, asked.words, loosely=True) if command is not None else ""
+    return f"\n{text(asked, 'meant', near=wanted)}" if wanted else ""
 
 
 def _forms(arguments: str) -> tuple[Form, ...]:

@@ -28,7 +28,7 @@ def chat_commands(messages: Catalogue) -> str:
 
 def _row(command: Command, messages: Catalogue) -> str:
     said = f"`{usage(command)}`" + "".join(f", `.ai {name}`" for name in command.aliases)
-    if command.example:
+    if command.example not in ("", command.arguments):
         said += f"; so: `.ai {command.name} {command.example}`"
     audience = "you alone" if command.private else "the chat"
     helps = {script: messages.text(command.help, script) for script in SCRIPTS}

@@ -97,7 +97,7 @@ TABLE = (
     ),
     Command("feedback", "[stats | recent]", "anyone", "memory", private=True, shape="words", example="recent"),
     Command("refs", "[recent | stats]", "anyone", "memory", private=True, shape="words", example="stats"),
-    Command("tz", "[CITY | ZONE | reset]", "anyone", "you", shape="words", example="Asia/Tokyo"),
+    Command("tz", "[CITY | ZONE | reset]", "anyone", "you", private=True, shape="words", example="Asia/Tokyo"),
     Command("link", "[CODE]", "anyone", "you", private=True, shape="words"),
     Command("export", "me", "anyone", "you", private=True, shape="words", example="me"),
     Command("forget", "me [NUMBER]", "anyone", "you", private=True, shape="words", about="forget_me", example="me"),
