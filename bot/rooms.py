@@ -259,7 +259,7 @@ def make_rooms(parts: Parts, hall: Hall) -> Rooms:
     writing = NoteWriting(store, settings, words, parts.aside, log, hall.read_notes)
     errands = Errands(
         writing, reminding, Belongings(store, clock, log, parts.scrub), parts.reload, parts.settle,
-        parts.written,
+        parts.written, hall.sending.adapter,
     )  # fmt: skip
     answering.employ(CommandDesk(store, planner, clock, settings, words, errands))
     vectorising = make_vectorising(parts, calls)

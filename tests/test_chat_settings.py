@@ -1,6 +1,6 @@
 """What owners set in a chat: checked like the file, above it, with who said it and when, until it is taken back."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
@@ -13,6 +13,7 @@ from bot.config.said import fits
 from bot.config.settings import Settings
 from bot.text.secrecy import without_keys
 from tests.reloading import SERVER, Filed
+from tests.world import Talk, World
 
 LOOPBACK = 'base_url = "http://127.0.0.1:9/v1"\nname = "{}"\n'
 MODELS = f"""{SERVER.format(name="groß-1")}
@@ -171,6 +172,46 @@ async def test_off_everywhere_reads_on_answers_nobody_and_still_reminds(filed: F
     await said(filed, ".ai on all")
     await filed.say("小暖，还在吗", "阿明", "家")
     assert filed.replies[-1] == "好的"
+
+
+@dataclass
+class Ruled(Talk):
+    """A platform that knows who looks after its groups, when it can be asked."""
+
+    admins: frozenset[str] = frozenset()
+    away: bool = False
+
+    async def is_admin(self, external_chat_id: str, account: str) -> bool:
+        """As the platform says."""
+        if self.away:
+            raise OSError("away")
+        return external_chat_id == "group:家" and account in self.admins
+
+
+async def test_a_group_is_switched_by_its_admins_and_everything_by_owners(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    world.talk = talk = Ruled(admins=frozenset({"person:阿明"}))
+    await world.open()
+    try:
+        for who, group, answer in (
+            ("小李", "家", "管理员"), ("阿明", "外", "管理员"), ("阿明", "家", "先不说话"), ("小李", "家", "管理员"),
+        ):  # fmt: skip
+            await world.say(".ai off", who, group)
+            assert answer in world.replies[-1], (who, group)
+        before = len(world.replies)
+        await world.say("小暖，在吗", "小李", "家")
+        assert len(world.replies) == before
+        talk.away = True
+        await world.say(".ai on", "阿明", "家")
+        assert "再试一次" in world.replies[-1]
+        talk.away = False
+        await world.say(".ai on", "阿明", "家")
+        await world.say(".ai off all", "阿明", "家")
+        assert "主人" in world.replies[-1]
+        await world.say("小暖，在吗", "小李", "家")
+        assert world.replies[-1] == "好的"
+    finally:
+        await world.close()
 
 
 async def test_an_owner_is_told_of_each_turn_in_private_alone(filed: Filed) -> None:

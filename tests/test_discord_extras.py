@@ -212,3 +212,14 @@ async def test_a_button_works_for_one_person_also_after_a_restart(town: Town) ->
 
 async def _nothing() -> None:
     """Nothing has to settle."""
+
+
+async def test_discord_says_who_looks_after_a_server(town: Town, scene: Scene) -> None:
+    hall, owner = str(town.hall.id), town.guild.owner
+    async with running(town.server, scene):
+        assert await scene.adapter.is_admin(hall, str(owner.id))
+        assert not await scene.adapter.is_admin(hall, str((town.ann if owner is town.lin else town.lin).id))
+        assert not await scene.adapter.is_admin(hall, "12345")
+        assert not await scene.adapter.is_admin("5", str(owner.id))
+    with pytest.raises(OSError, match="not connected"):
+        await scene.adapter.is_admin(hall, str(owner.id))

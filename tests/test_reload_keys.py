@@ -30,7 +30,8 @@ from tests.world import NINE
 HERE = "http://127.0.0.1:9/v1"
 MODEL = {"base_url": HERE, "name": "a", "price_input": 1, "price_output": 1}
 BASE = {
-    "model": MODEL, "fallback": {**MODEL, "base_url": ""}, "second_fallback": MODEL, "small": MODEL, "bot": {"timezone": "Asia/Shanghai"},
+    "model": MODEL, "fallback": {**MODEL, "base_url": ""}, "second_fallback": MODEL, "small": MODEL,
+    "bot": {"timezone": "Asia/Shanghai"},
     "media": {"images": "eyes", "voice": "ears"}, "heartbeat": {"on": True}, "persona": "own",
     "memory": {"mode": "hybrid", "embedding": {"provider": "openai", "base_url": HERE, "model": "e"}},
 }  # fmt: skip

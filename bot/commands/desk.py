@@ -37,7 +37,7 @@ from bot.flow.notewriting import NoteWriting
 from bot.flow.plan import Planner
 from bot.flow.reminding import Reminding
 from bot.flow.words import Words
-from bot.ports import Clock
+from bot.ports import Adapter, Clock
 from bot.store.store import Store
 from bot.text.fold import fold
 from bot.types.event import Event
@@ -57,6 +57,7 @@ class Errands:
     reload: Reload | None = None
     settle: Settle | None = None
     written: Settings | None = None
+    adapter: Callable[[str], Adapter | None] = lambda _: None
 
 
 class CommandDesk:
@@ -77,7 +78,7 @@ class CommandDesk:
         mode = ModeCommand(store.switches, settings.speak, self._text)
         why = WhyCommand(store, clock, words, self._text)
         setting = Setting(store.settings, errands.settle, errands.written or settings, words, self._text)
-        switching = SwitchCommands(store, clock, self._text)
+        switching = SwitchCommands(store, clock, errands.adapter, self._text)
         self._help = HelpCommand(store.access, self._text)
         mem = MemCommand(store, planner, clock, settings, words, self._text)
         account = AccountCommands(store, planner, clock, settings, words, self._text)

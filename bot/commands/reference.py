@@ -8,7 +8,12 @@ from bot.commands.table import SHORT, TABLE, TOPICS, Command, Who
 from bot.text.catalogue import Catalogue
 from bot.text.script import SCRIPTS
 
-WHO: Mapping[Who, str] = {"anyone": "anyone", "own": "in a DM anyone, in a group the owner", "owner": "the owner"}
+WHO: Mapping[Who, str] = {
+    "anyone": "anyone",
+    "own": "in a DM anyone, in a group the owner",
+    "admins": "in a DM anyone, in a group its admins and the owner",
+    "owner": "the owner",
+}
 
 
 HEAD = ("| command | who may | the answer is for | what it does | 简体 | 繁體 |", "|---|---|---|---|---|---|")

@@ -11,7 +11,7 @@ from bot.types.command import Shape
 from bot.types.event import Event
 from bot.types.people import Chat, Person
 
-Who = Literal["anyone", "own", "owner"]
+Who = Literal["anyone", "own", "admins", "owner"]
 
 Topic = Literal["chat", "memory", "you", "inside", "house"]
 """What a command is about, in the order of help: this chat, what is remembered, the person, what goes on inside, the
@@ -36,7 +36,8 @@ class Command:
     """One command. Its help text is `help_NAME` in the message catalogue, or `help_ABOUT`.
 
     `arguments`: alternatives between " | ", words that are said as they stand in small letters, the others in capitals.
-    `who`: anyone; own, in a DM everyone, in a group the owner; or the owner alone. The answer of a `private` one
+    `who`: anyone; own, in a DM everyone, in a group the owner; admins, there also those who look after the group, which
+    is asked when the command is carried out; or the owner alone. The answer of a `private` one
     is for the person who asked, also in a group. One that is not `listed` stands in no help and no menu. `example` is
     what one might say after the name, `aliases` are other names that it goes by.
     """
@@ -59,7 +60,9 @@ class Command:
 
     def allows(self, asked: Asked) -> bool:
         """Whether this person may use it here."""
-        return self.who == "anyone" or asked.person.is_owner or (self.who == "own" and asked.chat.kind == "dm")
+        return (
+            self.who in ("anyone", "admins") or asked.person.is_owner or (self.who == "own" and asked.chat.kind == "dm")
+        )
 
 
 TABLE = (
@@ -68,8 +71,8 @@ TABLE = (
     Command("info", "", "anyone", "chat"),
     Command("new", "", "anyone", "chat"),
     Command("clear", "", "own", "chat"),
-    Command("on", "[all]", "own", "chat", shape="words", example="all"),
-    Command("off", "[all]", "own", "chat", shape="words", example="all"),
+    Command("on", "[all]", "admins", "chat", shape="words", example="all"),
+    Command("off", "[all]", "admins", "chat", shape="words", example="all"),
     Command(
         "mode", "[window | called | join | reset]", "own", "chat", shape="words", example="called",
     ),
