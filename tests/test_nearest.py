@@ -48,6 +48,20 @@ def test_a_word_that_fits_nowhere_is_put_right(arguments: str, words: str, right
     assert meant(command, tuple(words.split())) == (f".ai x {right}" if right else "")
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        "mode show", "limit show", "dialog person 阿明", "remind 列表", "remind 取消 3", "remind 明天8点开会", "tz off",
+        "tz 默认", "export 我", "export myself", "forget 我 123", "deny telegram:1", "ctx 你好", "introspect now",
+    ],
+)  # fmt: skip
+def test_words_that_a_command_knows_beside_those_of_the_table_are_left_alone(said: str) -> None:
+    name, *words = said.split()
+    command = named(name)
+    assert command is not None
+    assert meant(command, tuple(words)) == ""
+
+
 @given(st.sampled_from(TABLE), st.lists(st.text(max_size=8), max_size=4))
 def test_anything_may_follow_and_what_is_proposed_fits(command: Command, words: list[str]) -> None:
     for loosely in (False, True):

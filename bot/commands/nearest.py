@@ -12,6 +12,9 @@ ALIKE = 0.65
 FEWEST = 2
 """Letters from which the beginning of a word stands for it."""
 
+ECHOED = 32
+"""Letters of a word that are said back."""
+
 Form = tuple[tuple[str, ...], ...]
 """One alternative of a command's arguments: for each place the words that may stand there, none for anything."""
 
@@ -44,7 +47,7 @@ def meant(command: Command, words: tuple[str, ...], *, loosely: bool = False) ->
         free = [form for form in here if not form[place] and len(form) <= len(words)]
         if not fitting and (not free or loosely):
             right = near(word, sorted({each for form in here for each in form[place]}))
-            return " ".join((".ai", command.name, *words[:place], right)) if right else ""
+            return " ".join((".ai", command.name, *(each[:ECHOED] for each in words[:place]), right)) if right else ""
         left = [*fitting, *free]
     return ""
 

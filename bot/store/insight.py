@@ -13,11 +13,14 @@ _OPEN = "(SELECT id FROM session WHERE chat_id = ?1 AND state = 'open')"
 _REPLY = """SELECT group_concat(text, ' ') FROM (SELECT text FROM event WHERE event.turn_id = feedback.turn_id
     AND event.kind = 'bot' AND hidden = '' AND off_record = 0 ORDER BY event.id)"""
 
-_MARKS = f"""SELECT at, sign, coalesce(({_REPLY}), '') FROM feedback JOIN turn ON turn.id = feedback.turn_id
-    WHERE turn.chat_id = ? AND feedback.person_id = ? ORDER BY at DESC, feedback.turn_id DESC LIMIT ?"""
+_HERE = "turn.session_id IN (SELECT id FROM session WHERE chat_id = ?1)"
+"""The turns of a chat: by the index of its conversations, where a house of many chats would be read through."""
 
-_TOLD = """FROM turn_memory JOIN turn ON turn.id = turn_memory.turn_id JOIN session ON session.id = turn.session_id
-    JOIN memory ON memory.id = memory_id WHERE turn.chat_id = ? AND turn.state = 'said' AND memory.owner_id = ?
+_MARKS = f"""SELECT at, sign, coalesce(({_REPLY}), '') FROM feedback JOIN turn ON turn.id = feedback.turn_id
+    WHERE {_HERE} AND feedback.person_id = ?2 ORDER BY at DESC, feedback.turn_id DESC LIMIT ?3"""
+
+_TOLD = f"""FROM turn_memory JOIN turn ON turn.id = turn_memory.turn_id JOIN session ON session.id = turn.session_id
+    JOIN memory ON memory.id = memory_id WHERE {_HERE} AND turn.state = 'said' AND memory.owner_id = ?2
     AND memory.disabled_at IS NULL AND """
 
 
@@ -32,7 +35,7 @@ class Insight:
         sessions, said = await self._database.snapshot(
             (f"SELECT number, opened_at, (SELECT count(*) FROM turn WHERE session_id = session.id AND state = 'said') "
              f"FROM session WHERE id = {_OPEN}", (chat_id,)),
-            ("SELECT count(*) FROM turn WHERE chat_id = ?1 AND state = 'said' AND said_at >= ?2", (chat_id, day)),
+            (f"SELECT count(*) FROM turn WHERE {_HERE} AND state = 'said' AND said_at >= ?2", (chat_id, day)),
         )  # fmt: skip
         number, opened, turns = sessions[0] if sessions else (0, 0, 0)
         return Here(*(cast("int", value) for value in (number, opened, turns, said[0][0])))
@@ -40,8 +43,8 @@ class Insight:
     async def signs(self, chat_id: int, person_id: int) -> tuple[tuple[str, int], ...]:
         """How often a person gave which sign to the replies of a chat, the most frequent first."""
         rows = await self._database.rows(
-            "SELECT sign, count(*) FROM feedback JOIN turn ON turn.id = turn_id WHERE chat_id = ? "
-            "AND feedback.person_id = ? GROUP BY sign ORDER BY count(*) DESC, sign",
+            f"SELECT sign, count(*) FROM feedback JOIN turn ON turn.id = turn_id WHERE {_HERE} "
+            "AND feedback.person_id = ?2 GROUP BY sign ORDER BY count(*) DESC, sign",
             (chat_id, person_id),
         )
         return _counted(rows)
@@ -73,7 +76,7 @@ class Insight:
             (audience.chat_id, owner_id, *params, since),
         )
         said = await self._database.row(
-            "SELECT count(*) FROM turn WHERE chat_id = ? AND state = 'said' AND asked_at >= ?",
+            f"SELECT count(*) FROM turn WHERE {_HERE} AND state = 'said' AND asked_at >= ?2",
             (audience.chat_id, since),
         )
         assert row is not None
@@ -86,12 +89,12 @@ class Insight:
         unasked = ", ".join(f"'{why}'" for why in sorted(UNASKED))
         turns, quiet, signs, told = await self._database.snapshot(
             (f"SELECT coalesce(sum(state = 'said'), 0), coalesce(sum(state = 'said' AND why IN ({unasked})), 0), "
-             "coalesce(sum(state = 'failed'), 0) FROM turn WHERE chat_id = ?1 AND asked_at >= ?2", given),
+             f"coalesce(sum(state = 'failed'), 0) FROM turn WHERE {_HERE} AND asked_at >= ?2", given),
             ("SELECT count(*) FROM event WHERE chat_id = ?1 AND at >= ?2 AND kind = 'message' AND hidden = '' "
              "AND state = 'listened'", given),
-            ("SELECT sign, count(*) FROM feedback JOIN turn ON turn.id = turn_id WHERE chat_id = ?1 AND at >= ?2 "
+            (f"SELECT sign, count(*) FROM feedback JOIN turn ON turn.id = turn_id WHERE {_HERE} AND at >= ?2 "
              "GROUP BY sign ORDER BY count(*) DESC, sign", given),
-            ("SELECT count(DISTINCT turn_id) FROM turn_memory JOIN turn ON turn.id = turn_id WHERE chat_id = ?1 "
+            (f"SELECT count(DISTINCT turn_id) FROM turn_memory JOIN turn ON turn.id = turn_id WHERE {_HERE} "
              "AND asked_at >= ?2 AND state = 'said'", given),
         )  # fmt: skip
         said, alone, failed = (cast("int", value) for value in turns[0])
