@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from bot.cli.said import said_findings
 from bot.commands.knobs import KNOBS, Wrong, wanted
+from bot.commands.table import TABLE
 from bot.config.said import fits
 from bot.config.settings import Settings
 from bot.text.secrecy import without_keys
@@ -234,21 +235,25 @@ async def test_an_owner_is_told_of_each_turn_in_private_alone(filed: Filed) -> N
 
 
 KEY = "sk-abcdefghij0123456789CANARY"
+PLAIN = "deadbeef01CANARY"
 
 
 @pytest.mark.parametrize(
-    "text", [f".ai key {KEY}", f"。AI ｋｅｙ\n{KEY}", f".ai token {KEY}", f".ai kye {KEY}", f".ai key={KEY}",
+    "text", [f".ai key {KEY}", f"。AI ｋｅｙ\n{KEY}", f".ai token {KEY}", f".ai kye {PLAIN}", f".ai key={KEY}", f".ai api-key:{PLAIN}",
              f"/ai base http://x/v1 {KEY}"],
 )  # fmt: skip
 def test_a_key_is_cut_out_of_every_command(text: str) -> None:
-    assert KEY not in without_keys(text)
+    assert "CANARY" not in without_keys(text)
     assert without_keys("我的 .ai key 是什么") == "我的 .ai key 是什么"
+    for command in TABLE:
+        if command.name != "key":
+            assert without_keys(f".ai {command.name} 5 家") == f".ai {command.name} 5 家"
 
 
 async def test_a_key_in_a_chat_is_refused_and_stays_nowhere(filed: Filed) -> None:
     for who, group in (("小王", ""), ("小王", "家"), ("阿明", "家")):
         assert "删掉" in await said(filed, f".ai key {KEY}", who, group)
-    await filed.say(f".ai kye {KEY}")
+    assert "删掉" in await said(filed, f".ai kye {PLAIN}")
     await filed.say("什么意思", quote=f".ai key {KEY}")
     edit = filed.message("", external_id="", target="m1")
     await filed.say("在吗", external_id="m1")
@@ -256,8 +261,8 @@ async def test_a_key_in_a_chat_is_refused_and_stays_nowhere(filed: Filed) -> Non
     await filed.app.settled()
     assert await said(filed, ".ai key") == "密钥不在聊天里设：请在我住的机器上用 `nuan init`"
     await filed.close()
-    assert KEY not in filed.sent + repr(filed.log.lines) + "".join(filed.replies)
-    assert [path for path in filed.home.rglob("*") if path.is_file() and KEY.encode() in path.read_bytes()] == []
+    assert "CANARY" not in filed.sent + repr(filed.log.lines) + "".join(filed.replies)
+    assert [path for path in filed.home.rglob("*") if path.is_file() and b"CANARY" in path.read_bytes()] == []
     await filed.open()
 
 

@@ -1,4 +1,4 @@
-"""What is set in chats, for whoever operates: shown with its place, taken back, brought over, and rid of who said it."""
+"""What is set in chats, for whoever operates: shown with its place, taken back, brought over, rid of who said it."""
 
 import json
 import sqlite3

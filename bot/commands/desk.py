@@ -40,6 +40,7 @@ from bot.flow.words import Words
 from bot.ports import Adapter, Clock
 from bot.store.store import Store
 from bot.text.fold import fold
+from bot.text.secrecy import names_key
 from bot.types.event import Event
 from bot.types.outgoing import Draft
 from bot.types.people import Chat, Person
@@ -109,7 +110,7 @@ class CommandDesk:
         via, account = await self._store.access.answer_to(event)  # before: afterwards nobody may know who it was
         name, words = split(event.text)
         asked = Asked(event, chat, person, self._words.script(person), words)
-        command = named(name)
+        command = named(name) or (named("key") if names_key(name) else None)
         if command is None:
             text = self._help.unknown(asked, name)
         elif not command.allows(asked):

@@ -104,7 +104,9 @@ class People:
 
         def verb(db: sqlite3.Connection) -> None:
             put(db, {HOUSE: None if on else "off"}, person_id, at)
-            if not on:
+            if on:  # deadlines that came while it was off are worked out anew
+                db.execute("UPDATE heartbeat SET due_at = ? WHERE due_at IS NULL", (at,))
+            else:
                 for (chat_id,) in db.execute("SELECT id FROM chat").fetchall():
                     _silence(db, chat_id, at)
 
