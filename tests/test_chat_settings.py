@@ -238,10 +238,13 @@ KEY = "sk-abcdefghij0123456789CANARY"
 PLAIN = "deadbeef01CANARY"
 
 
-@pytest.mark.parametrize(
-    "text", [f".ai key {KEY}", f"。AI ｋｅｙ\n{KEY}", f".ai token {KEY}", f".ai kye {PLAIN}", f".ai key={KEY}", f".ai api-key:{PLAIN}",
-             f"/ai base http://x/v1 {KEY}"],
+PASTED = (
+    f".ai key {KEY}", f"。AI ｋｅｙ\n{KEY}", f".ai token {KEY}", f".ai kye {PLAIN}", f".ai key={KEY}",
+    f".ai api-key:{PLAIN}", f"/ai base http://x/v1 {KEY}",
 )  # fmt: skip
+
+
+@pytest.mark.parametrize("text", PASTED)
 def test_a_key_is_cut_out_of_every_command(text: str) -> None:
     assert "CANARY" not in without_keys(text)
     assert without_keys("我的 .ai key 是什么") == "我的 .ai key 是什么"
