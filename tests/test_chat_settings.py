@@ -13,7 +13,7 @@ from bot.commands.table import TABLE
 from bot.config.said import fits
 from bot.config.settings import Settings
 from bot.text.secrecy import without_keys
-from tests.reloading import SERVER, Filed
+from tests.reloading import SERVER, TOML, Filed
 from tests.world import Talk, World
 
 LOOPBACK = 'base_url = "http://127.0.0.1:9/v1"\nname = "{}"\n'
@@ -229,8 +229,14 @@ async def test_an_owner_is_told_of_each_turn_in_private_alone(filed: Filed) -> N
     await filed.say("在吗")
     assert [each.text.startswith("⋯") for each in filed.talk.said[-2:]] == [False, True]
     assert "⋯" not in filed.sent
-    await said(filed, ".ai trace off")
+    filed.write("", TOML.replace("[bot]\n", '[bot]\nowners = ["console:other"]\n'))
+    await filed.reload()
     await filed.say("还在吗")
+    assert filed.replies[-1] == "好的", "who is no owner any more is told nothing"
+    filed.write("")
+    await filed.reload()
+    await said(filed, ".ai trace off")
+    await filed.say("那现在呢")
     assert filed.replies[-1] == "好的"
 
 
