@@ -199,8 +199,7 @@ def delete(db: sqlite3.Connection, numbers: list[int]) -> None:
 def visible_commitment(audience: Audience) -> tuple[str, tuple[object, ...]]:
     """The condition of ARCHITECTURE §7 for commitments, only of those who take part."""
     here = "(visibility = 'chat' AND chat_id = ?)"
-    alone = audience.kind == "dm" and len(audience.person_ids) == 1
-    reach = f"(visibility = 'public' OR {here}" + (" OR visibility = 'private')" if alone else ")")
+    reach = f"(visibility = 'public' OR {here}" + (" OR visibility = 'private')" if audience.alone is not None else ")")
     return f"owner_id IN ({marks(audience.person_ids)}) AND {reach}", (*audience.person_ids, audience.chat_id)
 
 
