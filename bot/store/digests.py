@@ -84,7 +84,7 @@ def told_to(audience: Audience) -> tuple[str, tuple[object, ...]]:
 
 def whose_dm(audience: Audience) -> int:
     """The one person of a DM; nobody's number for a group."""
-    return audience.person_ids[0] if audience.kind == "dm" and len(audience.person_ids) == 1 else -1
+    return audience.alone if audience.alone is not None else -1
 
 
 def _dialogue(row: tuple[Any, ...]) -> Dialogue:
