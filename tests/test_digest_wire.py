@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from bot.memory.digest import DigestLine, Scope
+from bot.memory.minutes import DigestLine, Scope
 from bot.memory.parse import parse_digest
 from bot.model.client import OpenAIModel
 from bot.model.dialect import Dialect

@@ -7,8 +7,8 @@ from bot.config.settings import Settings
 from bot.errors import ModelError, StoreError
 from bot.flow.digesting import Digesting
 from bot.flow.words import Words
-from bot.memory.digest import Scope
 from bot.memory.merging import merging
+from bot.memory.minutes import Scope
 from bot.people.reminding import nudging
 from bot.ports import Clock
 from bot.store.digests import Digested
