@@ -79,7 +79,7 @@ async def serve(
     async with FakeOpenAI(script, dialect=dialect) as server:
         model = OpenAIModel(server.base_url, "", "fake", speaks=Dialect(Capabilities(json_mode=mode)))
         world.model.digests = True
-        world.model.complete = model.complete  # type: ignore[method-assign]
+        world.model.wire = model
         served = Served(world, server, left)
         await served.talk(*texts)
         await model.close()
