@@ -17,12 +17,16 @@ from pathlib import Path
 
 from tests.fakes.openai_rules import mapping
 from tests.fakes.openai_server import FakeOpenAI
+from tests.nursery import Child, Order, nursery
 
 ROOT = Path(__file__).resolve().parent.parent
 PATIENCE_S = 30.0
 """How long a test waits for output before it fails: far above what a slow machine needs."""
 KEY = "sk-canary-7f3a9b2c51d8e604"
 """The key of the tests' server; it must turn up nowhere."""
+
+PROGRAM = (sys.executable, "-m", "bot")
+Process = asyncio.subprocess.Process | Child
 
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b[@-Z\\-_]|\x1b\][^\x07]*\x07")
 _REPLY = re.compile(r"小暖 › ([^\r\n]*)\r?\n")
@@ -44,7 +48,19 @@ class Home:
 
     def command(self, command: str, *more: str) -> tuple[str, ...]:
         """The command line of one nuan command on this folder."""
-        return (sys.executable, "-m", "bot", command, "--data", self.data, *more)
+        return (*PROGRAM, command, "--data", self.data, *more)
+
+    async def start(self, command: tuple[str, ...], streams: tuple[int, int, int]) -> Process:
+        """Run a command with these descriptors as its streams; with options of its own the interpreter starts anew."""
+        line = self.command(*command)
+        if line[: len(PROGRAM)] == PROGRAM:
+            words = line[len(PROGRAM) :]
+            return nursery().start(Order("bot", words, str(self.folder), self.environment()), streams)
+        stdin, stdout, stderr = streams
+        return await asyncio.create_subprocess_exec(
+            *line, stdin=stdin, stdout=stdout, stderr=stderr,
+            cwd=self.folder, env=self.environment(), start_new_session=True,
+        )  # fmt: skip
 
     def environment(self) -> dict[str, str]:
         """Of the machine's variables only what Python needs."""
@@ -76,7 +92,7 @@ def with_server(server: FakeOpenAI, **more: str) -> dict[str, str]:
 class Nuan:
     """A running nuan: say a line, wait for what it prints, end it."""
 
-    def __init__(self, process: asyncio.subprocess.Process, speak: int, listen: int, errors: Path) -> None:
+    def __init__(self, process: Process, speak: int, listen: int, errors: Path) -> None:
         self.process = process
         self._speak = speak
         self._listen = listen
@@ -200,10 +216,7 @@ async def running(home: Home, *command: str, tty: bool = False) -> AsyncIterator
         listen, their_out = os.pipe()
     try:
         with errors.open("ab") as stderr:
-            process = await asyncio.create_subprocess_exec(
-                *home.command(*(command or ("chat",))), stdin=their_in, stdout=their_out, stderr=stderr,
-                cwd=home.folder, env=home.environment(), start_new_session=True,
-            )  # fmt: skip
+            process = await home.start(command or ("chat",), (their_in, their_out, stderr.fileno()))
     finally:
         for descriptor in {their_in, their_out}:
             os.close(descriptor)
@@ -231,18 +244,23 @@ class Ran:
 
 async def run(home: Home, *command: str, stdin: bytes = b"", seconds: float = PATIENCE_S) -> Ran:
     """Run a command to its end with this input."""
-    process = await asyncio.create_subprocess_exec(
-        *home.command(*command), stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE, cwd=home.folder, env=home.environment(), start_new_session=True,
-    )  # fmt: skip
+    (their_in, into), (out_of, their_out), (wrong, their_wrong) = os.pipe(), os.pipe(), os.pipe()
+    process = await home.start(command, (their_in, their_out, their_wrong))
+    for theirs in (their_in, their_out, their_wrong):
+        os.close(theirs)
     try:
         async with asyncio.timeout(seconds):
-            out, err = await process.communicate(stdin)
+            _, out, err = await asyncio.gather(
+                asyncio.to_thread(_feed, into, stdin),
+                asyncio.to_thread(_drain, out_of),
+                asyncio.to_thread(_drain, wrong),
+            )
+            code = await process.wait()
     finally:
         with suppress(ProcessLookupError):
             process.kill()
         await process.wait()
-    return Ran(process.returncode or 0, out, err.decode("utf-8", "replace"))
+    return Ran(code, out, err.decode("utf-8", "replace"))
 
 
 def raw_items(body: bytes) -> list[bytes]:
@@ -269,3 +287,14 @@ def _plain(printed: bytes) -> str:
 def _write_all(descriptor: int, data: bytes) -> None:
     while data:
         data = data[os.write(descriptor, data) :]
+
+
+def _feed(descriptor: int, data: bytes) -> None:
+    with suppress(BrokenPipeError):
+        _write_all(descriptor, data)
+    os.close(descriptor)
+
+
+def _drain(descriptor: int) -> bytes:
+    with open(descriptor, "rb") as stream:
+        return stream.read()

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from bot.memory.digest import DigestLine, Scope
+from bot.memory.minutes import DigestLine, Scope
 
 AT = 1_781_226_000_000
 """Friday 2026-06-12 09:00 in Shanghai."""

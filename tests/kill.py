@@ -4,11 +4,11 @@
 """
 
 import asyncio
+import itertools
 import json
 import os
 import random
 import signal
-import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,9 +19,8 @@ from bot.store.turns import ToolOutcome
 from bot.types.people import Audience
 from bot.types.prompt import Message
 from bot.types.turn import Turn
+from tests.nursery import ROOT, Order, nursery
 from tests.storing import NOW, Where, begin, drop, ids, keep, paid, reply, room_for, say, statement
-
-ROOT = Path(__file__).resolve().parent.parent
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,18 +35,15 @@ class Line:
 
 def kill(folder: Path, seed: int, after: int, module: str = "tests.kill") -> list[Line]:
     """Start a child, kill -9 it when it has said `after` lines, and return all that it said."""
-    with subprocess.Popen(
-        [sys.executable, "-m", module, str(folder), str(seed)], cwd=ROOT, stdout=subprocess.PIPE
-    ) as child:
-        assert child.stdout is not None
-        said = []
-        for line in child.stdout:
-            said.append(line)
-            if len(said) > after:
-                break
-        os.kill(child.pid, signal.SIGKILL)
-        said += child.stdout.readlines()
-    assert child.returncode == -signal.SIGKILL, "the child ended by itself"
+    out_of, into = os.pipe()
+    order = Order(module, (str(folder), str(seed)), str(ROOT), dict(os.environ))
+    child = nursery().start(order, (0, into, 2))
+    os.close(into)
+    with open(out_of, "rb") as told:  # noqa: PTH123 - it has no path
+        said = list(itertools.islice(told, after + 1))
+        child.kill()
+        said += told.readlines()
+    assert child.join() == -signal.SIGKILL, "the child ended by itself"
     whole = [line for line in said if line.endswith(b"\n")]
     return [Line(*cast("tuple[str, bool, int, str]", tuple(json.loads(line)))) for line in whole]
 

@@ -6,13 +6,12 @@
 import asyncio
 import os
 import signal
-import subprocess
 import sys
 from pathlib import Path
 
 from bot.store import backups
 from bot.store.store import open_store
-from tests.kill import ROOT
+from tests.nursery import run_module
 from tests.storing import NOW
 
 AT = {"erase": "UPDATE person SET name = ''", "restore": "wal_checkpoint"}
@@ -21,8 +20,7 @@ AT = {"erase": "UPDATE person SET name = ''", "restore": "wal_checkpoint"}
 
 def kill_in(verb: str, folder: Path, *words: str) -> None:
     """Run the child until it dies of that."""
-    command = [sys.executable, "-m", "tests.kill_data", verb, str(folder), *words]
-    assert subprocess.run(command, cwd=ROOT, check=False, timeout=60).returncode == -signal.SIGKILL
+    assert run_module("tests.kill_data", verb, str(folder), *words) == -signal.SIGKILL
 
 
 def _die(sql: str, wanted: str) -> None:

@@ -6,7 +6,6 @@
 import asyncio
 import os
 import signal
-import subprocess
 import sys
 from pathlib import Path
 
@@ -14,7 +13,7 @@ from bot.memory.carrying.jsonl import parse_jsonl
 from bot.memory.carrying.planning import make_plan
 from bot.memory.standing import judge
 from bot.store.store import Store, open_store
-from tests.kill import ROOT
+from tests.nursery import run_module
 from tests.storing import NOW
 
 CHANGES = ("INSERT INTO memory", "UPDATE memory", "INSERT INTO doc_text")
@@ -22,8 +21,7 @@ CHANGES = ("INSERT INTO memory", "UPDATE memory", "INSERT INTO doc_text")
 
 def kill_at(folder: Path, statement: int, *words: str) -> None:
     """Run the child until it dies of that statement."""
-    command = [sys.executable, "-m", "tests.kill_memory", str(folder), str(statement), *words]
-    assert subprocess.run(command, cwd=ROOT, check=False, timeout=60).returncode == -signal.SIGKILL
+    assert run_module("tests.kill_memory", str(folder), str(statement), *words) == -signal.SIGKILL
 
 
 async def work(folder: Path, statement: int, text: str) -> None:

@@ -6,22 +6,20 @@
 import asyncio
 import os
 import signal
-import subprocess
 import sys
 from datetime import UTC
 from pathlib import Path
 
 from bot.memory.rolling import plan_rolls
 from bot.store.store import Store, open_store
-from tests.kill import ROOT
+from tests.nursery import run_module
 
 CHANGES = ("INSERT INTO digest", "UPDATE digest", "DELETE FROM doc", "INSERT INTO doc", "COMMIT")
 
 
 def kill_at(folder: Path, statement: int, now: int) -> None:
     """Run the child until it dies of that statement."""
-    command = [sys.executable, "-m", "tests.kill_rolling", str(folder), str(statement), str(now)]
-    assert subprocess.run(command, cwd=ROOT, check=False, timeout=60).returncode == -signal.SIGKILL
+    assert run_module("tests.kill_rolling", str(folder), str(statement), str(now)) == -signal.SIGKILL
 
 
 async def roll_up(store: Store, now: int) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from bot.memory.digest import DigestLine, Scope
+from bot.memory.minutes import DigestLine, Scope
 from bot.text.fold import fold
 from bot.types.digest import Digest
 

@@ -3,12 +3,11 @@
 import re
 import signal
 import sqlite3
-import sys
 from contextlib import closing
 from pathlib import Path
 
 from bot.text.codes import code_form
-from tests.e2e import KEY, Home, Nuan, Ran, with_server
+from tests.e2e import KEY, PROGRAM, Home, Nuan, Ran, with_server
 from tests.fakes.discord_server import FakeDiscord
 from tests.fakes.discord_world import User
 from tests.fakes.openai_script import Asked, Reply
@@ -31,7 +30,7 @@ class House(Home):
     def command(self, command: str, *more: str) -> tuple[str, ...]:
         """As usual; `init` takes no data folder."""
         if command == "init":
-            return (sys.executable, "-m", "bot", command, *more)
+            return (*PROGRAM, command, *more)
         return super().command(command, *more)
 
     def environment(self) -> dict[str, str]:

@@ -5,7 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from bot.memory.digest import excerpt, rule_digest
+from bot.memory.digest import rule_digest
+from bot.memory.minutes import excerpt
 from bot.memory.parse import parse_digest
 from bot.text.fold import fold
 from bot.types.digest import Digest

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from bot.memory.digest import DigestLine
+from bot.memory.minutes import DigestLine
 from bot.memory.parse import SHAPE, Broken, parse_digest, read_digest
 from tests.test_digest_parse import DM, GROUP, LINES, answer, item
 

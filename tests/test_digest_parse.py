@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.memory.digest import DigestLine, Scope
+from bot.memory.minutes import DigestLine, Scope
 from bot.memory.parse import parse_digest
 from bot.types.digest import Digest
 

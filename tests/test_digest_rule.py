@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.memory.digest import DigestLine, Scope, excerpt, needs_model, own_words, rule_digest
+from bot.memory.digest import rule_digest
+from bot.memory.minutes import DigestLine, Scope, excerpt, needs_model, own_words
 from bot.memory.telling import statements_in
 from bot.text.happened import event_moment
 from bot.types.memory import MemoryKind

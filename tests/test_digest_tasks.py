@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.memory.digest import DigestLine, Scope, rule_digest
+from bot.memory.digest import rule_digest
+from bot.memory.minutes import DigestLine, Scope
 
 SHANGHAI = ZoneInfo("Asia/Shanghai")
 DM = Scope(7, "dm", "小暖", 1, SHANGHAI)

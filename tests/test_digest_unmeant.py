@@ -2,8 +2,9 @@
 
 import pytest
 
-from bot.memory.digest import DigestLine, Scope, rule_digest
+from bot.memory.digest import rule_digest
 from bot.memory.grounding import sums_up
+from bot.memory.minutes import DigestLine, Scope
 
 DM = Scope(chat_id=7, kind="dm", bot_name="小暖", owner_id=1)
 FACT = {"zh": "我住在杭州", "en": "I live in Berlin"}

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from bot.memory.digest import DigestLine, Scope
+from bot.memory.minutes import DigestLine, Scope
 from bot.memory.parse import parse_digest
 from bot.model.client import OpenAIModel
 from bot.model.dialect import Dialect
@@ -79,7 +79,7 @@ async def serve(
     async with FakeOpenAI(script, dialect=dialect) as server:
         model = OpenAIModel(server.base_url, "", "fake", speaks=Dialect(Capabilities(json_mode=mode)))
         world.model.digests = True
-        world.model.complete = model.complete  # type: ignore[method-assign]
+        world.model.wire = model
         served = Served(world, server, left)
         await served.talk(*texts)
         await model.close()

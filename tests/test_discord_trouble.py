@@ -78,13 +78,14 @@ async def test_chatting_works_where_the_list_of_commands_cannot_be_had(town: Tow
 
 async def test_two_connections_in_a_row_strand_no_channel(town: Town, scene: Scene) -> None:
     async with running(town.server, scene):
+        assert scene.running is not None
         scene.door.open.clear()
         town.say(town.dm, town.lin, "the first ever")
         for count in (2, 3):
             town.server.gateway.drop(4000, resumable=False)
             async with asyncio.timeout(10):
                 while scene.log.names.count("discord_connected") < count:
-                    await let_others_run()
+                    await asyncio.wait((scene.running,), timeout=0.01)
         scene.door.open.set()
         await scene.door.until(lambda: scene.door.texts == ["the first ever"])
 

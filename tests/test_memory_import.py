@@ -12,7 +12,7 @@ import pytest
 from bot.store.store import Store, open_store
 from bot.types.people import Audience
 from tests.carrying import BOB, fill, in_house, nuan
-from tests.kill import ROOT
+from tests.nursery import ROOT
 from tests.storing import Where, drop, ids, keep, look, sound, talk
 
 ACTIVE = "SELECT text FROM memory WHERE disabled_at IS NULL ORDER BY id"

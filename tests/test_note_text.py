@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.memory.digest import DigestLine
+from bot.memory.minutes import DigestLine
 from bot.memory.notes import SLUG_CHARS, kept_lines, named, talk_lines
 from bot.text.chunks import chunks
 from bot.text.estimate import estimate_tokens

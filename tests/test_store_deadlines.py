@@ -2,6 +2,7 @@
 
 import sqlite3
 from contextlib import closing
+from functools import cache
 from itertools import chain
 from pathlib import Path
 
@@ -15,6 +16,23 @@ from tests.storing import NOW, say
 
 KINDS = ("event", "window", "session", "digest", "outbox", "heartbeat", "join", "purge", "roll", "tidy", "life")
 ROWS = st.lists(st.tuples(st.sampled_from(KINDS), st.integers(0, 9), st.booleans()), max_size=8)
+
+
+@cache
+def migrated() -> sqlite3.Connection:
+    """Every migration ran, nothing is in it; only to be copied."""
+    db = sqlite3.connect(":memory:")
+    for statement in chain(*MIGRATIONS):
+        db.execute(statement)
+    db.commit()
+    return db
+
+
+def empty() -> sqlite3.Connection:
+    """A database of its own."""
+    db = sqlite3.connect(":memory:")
+    migrated().backup(db)
+    return db
 
 
 def insert(db: sqlite3.Connection, number: int, kind: str, at: int, live: bool) -> None:
@@ -70,9 +88,7 @@ def test_due_and_next_say_what_the_rows_say(rows: list[tuple[str, int, bool]], n
     due = {(kind, about.get(kind, int)(number)) for kind, at, number in wanted if at <= now}
     due |= {(name, 0) for name, at in daily.items() if not at or at[0] <= now}
     later = [at for _, at, _ in wanted if at > now] + [at for each in daily.values() for at in each if at > now]
-    with closing(sqlite3.connect(":memory:")) as db:
-        for statement in chain(*MIGRATIONS):
-            db.execute(statement)
+    with closing(empty()) as db:
         for number, (kind, at, live) in enumerate(rows, 1):
             insert(db, number, kind, at, live)
         found = db.execute(DUE, (now,)).fetchall()
@@ -82,9 +98,7 @@ def test_due_and_next_say_what_the_rows_say(rows: list[tuple[str, int, bool]], n
 
 
 def test_the_next_chat_is_asked_to_be_written_to_a_minute_after_the_last_one() -> None:
-    with closing(sqlite3.connect(":memory:")) as db:
-        for statement in chain(*MIGRATIONS):
-            db.execute(statement)
+    with closing(empty()) as db:
         rows = [(1, None, 5_000), (2, 4_000, None), (3, 90_000, None)]
         db.executemany("INSERT INTO heartbeat VALUES (?, ?, ?)", rows)
         assert ("heartbeat", 0) not in db.execute(DUE, (64_999,)).fetchall()

@@ -24,7 +24,7 @@ FIXED = (3, 51, 3)
 BACKPORTS = {(3, 44): 6, (3, 50): 7}
 """Where SQLite's WAL-reset fault is mended (FAULTS S5; sqlite.org/wal.html#the_wal_reset_bug)."""
 
-BACKUPS = ("nuan.before-*.db", "backups/*/*.db")
+COPIES = "nuan.before-*.db"
 """What changed the database left these beside it."""
 
 
@@ -97,7 +97,7 @@ def sqlite_finding(version: tuple[int, ...]) -> Finding:
 def _backup(data: Path, folder: Path, now: int) -> Iterator[Finding]:
     if not (data / DATABASE).exists():
         return
-    found = [*folder.glob("nuan-*.db"), *(path for pattern in BACKUPS for path in data.glob(pattern))]
+    found = [*folder.glob("nuan-*.db"), *data.glob(COPIES)]
     stamps = [path.stat().st_mtime for path in found if path.is_file()]
     if not stamps:
         yield Finding(True, "backup", "there is none: make one with `nuan backup`", warn=True)

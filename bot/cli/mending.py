@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import re
 import sys
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
@@ -15,13 +14,13 @@ from bot.cli.house import Place, make_parts
 from bot.cli.models import make_crew
 from bot.clock import SystemClock
 from bot.errors import NuanError
-from bot.memory.carrying.values import time_text
 from bot.memory.standing import judge
 from bot.ops.silence import Silence
 from bot.rooms import make_calls, make_vectorising
 from bot.store.backups import backup, newest, roll_back
 from bot.store.store import Store, open_store
 from bot.text.sections import Registry, registry
+from bot.text.stamps import stamp
 from bot.types.mending import Fault, Part
 
 BATCH = 200
@@ -57,7 +56,7 @@ async def backfill(place: Place, parts: frozenset[Part], *, apply: bool, as_json
             found = Found(await store.mending.find(rows, judge, own), await vectors.lacking() if vectors else None)
             mendable = tuple(fault for fault in found.faults if fault.mendable)
             if apply and (mendable or found.vectors):
-                copy = await asyncio.to_thread(backup, place.data, LABEL, _stamp(SystemClock().now()))
+                copy = await asyncio.to_thread(backup, place.data, LABEL, stamp(SystemClock().now()))
                 print(f"nuan: the backup is {copy}", file=sys.stderr)
                 with Progress(console=Console(file=sys.stderr), transient=True) as bars:
                     done = await _mend(store, mendable, bars, own)
@@ -105,10 +104,6 @@ class Vectors:
         await self._crew.close()
 
 
-def _stamp(ms: int) -> str:
-    return re.sub(r"[-:.]", "", time_text(ms))
-
-
 def _json(found: Found) -> str:
     told = {"mended": found.mended, "backup": str(found.copy) if found.copy else None,
             "vectors_lacking": found.vectors, "faults": [asdict(fault) for fault in found.faults]}  # fmt: skip
@@ -148,7 +143,7 @@ async def rollback(place: Place, copy: Path | None) -> str:
     if not path.is_file():
         raise NuanError(f"{copy} is no file")
     now = SystemClock().now()
-    aside, count = await roll_back(place.data, path, _stamp(now), now)
+    aside, count = await roll_back(place.data, path, stamp(now), now)
     again = f"; {count} that were forgotten since stay forgotten" if count else ""
     before = f"the one before it is {aside.name}. " if aside is not None else ""
     return (

@@ -97,7 +97,7 @@ async def _called(place: Place, store: Store) -> list[Finding]:
     except ModelError as error:
         await (store.ledger.charge if error.billed else store.ledger.release)(call.id, clock.now())
         return [Finding(False, PATH, f"no answer ({error.fault}: {error.detail}): {_advice(error)}")]
-    except BaseException:
+    except BaseException:  # Ctrl-C, too: what the server has done by then is not known
         await store.ledger.charge(call.id, clock.now())
         raise
     finally:

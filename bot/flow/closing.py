@@ -7,13 +7,12 @@ from bot.config.settings import Settings
 from bot.errors import ModelError, StoreError
 from bot.flow.digesting import Digesting
 from bot.flow.words import Words
-from bot.memory.digest import Scope
 from bot.memory.merging import merging
+from bot.memory.minutes import Scope
 from bot.people.reminding import nudging
 from bot.ports import Clock
 from bot.store.digests import Digested
 from bot.store.store import Store
-from bot.types.digest import Digest
 from bot.types.duration import HOUR_MS
 from bot.types.log import Log
 
@@ -72,7 +71,7 @@ class Closing:
                 detail=error.detail, text=error.said,
             )  # fmt: skip
             return
-        kept = self._allowed(digest)
+        kept = self._store.digests.allowed(digest)
         names = tuple(people.values())
         numbers = tuple(line.event_id for line in lines)
         if await self._store.digests.store(
@@ -88,13 +87,3 @@ class Closing:
         """By whose calendar each of these people promises: their own where they set one."""
         known = [await self._store.people.person(number) for number in people]
         return {person.id: self._words.tz(person.timezone) for person in known if person.timezone}
-
-    def _allowed(self, digest: Digest) -> Digest:
-        """The digest without what was forgotten for good."""
-        covered = self._store.tombstones.covers
-        return Digest(
-            "" if covered(digest.summary) else digest.summary,
-            tuple(memory for memory in digest.memories if not covered(memory.text)),
-            digest.by,
-            tuple(task for task in digest.commitments if not covered(task.text)),
-        )

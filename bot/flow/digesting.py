@@ -11,8 +11,9 @@ from bot.flow.plan import Planner
 from bot.flow.scribe import Errand, Scribe
 from bot.flow.talk import talk
 from bot.flow.words import Words
-from bot.memory.digest import DigestLine, Scope, excerpt, needs_model, rule_digest
+from bot.memory.digest import rule_digest
 from bot.memory.forging import forged
+from bot.memory.minutes import DigestLine, Scope, excerpt, needs_model
 from bot.memory.parse import SHAPE, Broken, read_digest
 from bot.ports import Clock
 from bot.store.ledger import Reservation, Settlement

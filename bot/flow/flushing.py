@@ -10,7 +10,7 @@ from bot.flow.plan import Planner
 from bot.flow.scribe import Errand, Scribe
 from bot.flow.talk import talk
 from bot.flow.words import Words
-from bot.memory.digest import DigestLine, excerpt
+from bot.memory.minutes import DigestLine, excerpt
 from bot.memory.notes import kept_lines
 from bot.ports import Clock
 from bot.prompt.tokens import log_budget

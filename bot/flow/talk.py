@@ -2,7 +2,7 @@
 
 from bot.config.settings import Settings
 from bot.context.xml import CUT_LABEL
-from bot.memory.digest import DigestLine
+from bot.memory.minutes import DigestLine
 from bot.store.events import Seen
 from bot.store.store import Store
 from bot.types.event import Event

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from bot.memory.match import match
 from bot.memory.wishes import Own, meant
-from bot.text.clean import as_data, clean
+from bot.text.clean import as_data, clean_line
 from bot.text.clip import clip
 from bot.text.fold import fold
 from bot.text.happened import event_moment
@@ -57,7 +57,7 @@ def remember_tool(
 
     async def run(context: ToolContext, arguments: str) -> ToolAnswer:
         asked = read_arguments(RememberArguments, arguments)
-        text = " ".join(clean(asked.text).split())
+        text = clean_line(asked.text)
         if not text:
             raise ToolRefused("remember_empty")
         said = await words(context)

@@ -1,21 +1,8 @@
 """What a closed session leaves when no model digests it: the rule. It calls no model and stores nothing."""
 
-from bot.memory.minutes import (
-    EXCERPT_CHARS,
-    EXCERPT_LINES,
-    LINE_CHARS,
-    DigestLine,
-    Scope,
-    Told,
-    excerpt,
-    forgets,
-    needs_model,
-    own_words,
-    was_forgotten,
-    words_of,
-)
+from bot.memory.minutes import DigestLine, Scope, Told, forgets, was_forgotten, words_of
 from bot.memory.promises import promises
-from bot.memory.summary import SUMMARY_CHARS, rule_summary
+from bot.memory.summary import rule_summary
 from bot.memory.telling import Statement, statements_in
 from bot.text.due import due_in, nudged
 from bot.text.fold import fold
@@ -23,12 +10,6 @@ from bot.text.happened import event_moment
 from bot.types.commitment import NewCommitment
 from bot.types.digest import Digest
 from bot.types.memory import MemoryKind, NewMemory, Visibility
-
-__all__ = [
-    "COMMITMENTS", "EXCERPT_CHARS", "EXCERPT_LINES", "LINE_CHARS", "MEMORIES", "SUMMARY_CHARS", "DigestLine", "Scope",
-    "Told", "excerpt", "forgets", "needs_model", "new_commitment", "new_memory", "own_words", "rule_digest",
-    "was_forgotten",
-]  # fmt: skip
 
 MEMORIES, COMMITMENTS = 8, 8
 """Most memories and most promises of one digest."""

@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from bot.text.clean import clean
+from bot.text.clean import clean_line
 from bot.types.memory import NewMemory
 from bot.types.prompt import ToolSpec
 from bot.types.tool import Tool, ToolAnswer, ToolContext, ToolRefused, read_arguments
@@ -28,7 +28,7 @@ def experience_tool(
 
     async def run(context: ToolContext, arguments: str) -> ToolAnswer:
         asked = read_arguments(ExperienceArguments, arguments)
-        text = " ".join(clean(asked.summary).split())
+        text = clean_line(asked.summary)
         if not text:
             raise ToolRefused("experience_empty")
         if await saved(context):

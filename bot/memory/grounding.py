@@ -29,7 +29,7 @@ DAYS_CHARS = 600
 DAY_CHARS = 24
 """Longest word or date for a day."""
 
-_MARKUP = re.compile(r"<[^<>]{0,200}>|[<>]")
+MARKUP = re.compile(r"<[^<>]{0,200}>|[<>]")
 _STEM = 6
 """Latin words are the same when they begin with the same letters: allergy and allergic."""
 _QUOTED = re.compile('“[^”]*”|「[^」]*」|『[^』]*』|"[^"]*"|`[^`]*`|《[^》]*》|【[^】]*】')
@@ -87,7 +87,7 @@ class Part:
 
 def harmless(text: str) -> bool:
     """Neither empty nor a link, markup, a forged sign or an order to a model."""
-    return bool(text) and not (holds_link(text) or _MARKUP.search(fold(text)) or forged(text))
+    return bool(text) and not (holds_link(text) or MARKUP.search(fold(text)) or forged(text))
 
 
 def parts(told: Told) -> tuple[Part, ...]:

@@ -8,8 +8,8 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import replace
 
-from bot.memory.digest import DigestLine
 from bot.memory.grounding import carried, harmless
+from bot.memory.minutes import DigestLine
 from bot.memory.ordering import ordered
 from bot.memory.telling import one_row
 from bot.memory.understand import understand

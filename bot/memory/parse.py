@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from bot.memory.digest import COMMITMENTS, MEMORIES, new_commitment, new_memory, rule_digest
 from bot.memory.forging import forged
 from bot.memory.grounding import (
+    MARKUP,
     checked_day,
     grounded,
     harmless,
@@ -45,7 +46,6 @@ TAG_CHARS = 12
 """Longest word for a feeling."""
 
 _FENCED = re.compile(r"```(?:json)?[ \t]*\n(.*?)\n?[ \t]*```", re.DOTALL)
-_MARKUP = re.compile(r"<[^<>]{0,200}>|[<>]")
 
 
 class _Cited(BaseModel):
@@ -231,7 +231,7 @@ class _Reading:
 
     def _summary(self, text: str) -> str:
         """The summary on one line without links and markup; "" when it is not of what people said."""
-        plain = one_row(_MARKUP.sub("", LINK.sub("", text)))
+        plain = one_row(MARKUP.sub("", LINK.sub("", text)))
         names = " ".join(line.name for line in self._lines)
         if forged(plain) or not sums_up(plain, self._told, names):
             return ""

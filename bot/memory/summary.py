@@ -11,7 +11,7 @@ from bot.text.clean import clean_name
 from bot.text.clip import ELLIPSIS, clip
 from bot.text.fold import fold
 from bot.text.script import Script, script_of
-from bot.text.tokens import STOP, index_terms
+from bot.text.tokens import weight_of
 
 SUMMARY_CHARS = 40
 """Longest summary (C35: 40 字)."""
@@ -40,7 +40,7 @@ def rule_summary(told: Told, gone: Told, memorable: set[int]) -> str:
         if item and not was_forgotten(item, line, gone):
             asks = bool(s.QUESTION.search(fold(words).strip())) + bool(s.RECALLING.search(fold(words)))
             cut = item.endswith(ELLIPSIS)
-            score = 100 * (line.event_id in memorable) + min(_weight(item), 10) - 5 * asks - 3 * cut
+            score = 100 * (line.event_id in memorable) + min(weight_of(item), 10) - 5 * asks - 3 * cut
             ranked.setdefault((line.person_id, fold(item)), (score, line, item))
     said = {key: entry for key, entry in ranked.items() if not _REMIND.search(key[1])}
     ranked = said or ranked
@@ -77,19 +77,14 @@ def _item(words: str) -> str:
             folded = fold(plain)
             if folded and not s.SMALL_TALK.match(folded) and not s.INSTRUCTION.search(folded):
                 items.append(_cut(_short(plain), _ITEM_CHARS))
-    telling = (item for item in items if _weight(item) >= _TELLING)
+    telling = (item for item in items if weight_of(item) >= _TELLING)
     return next(telling, items[0] if items else "")
 
 
 def _short(plain: str) -> str:
     """A sentence's first clause when that tells something by itself, else the whole of it."""
     first = clauses_of(plain)[0].strip()
-    return first if _weight(first) >= _TELLING and not s.SMALL_TALK.match(fold(first)) else plain
-
-
-def _weight(text: str) -> int:
-    """How many telling words or pairs of characters a text has."""
-    return len({term for term in index_terms(text) if len(term) > 1 and term not in STOP})
+    return first if weight_of(first) >= _TELLING and not s.SMALL_TALK.match(fold(first)) else plain
 
 
 def _written(chosen: list[tuple[DigestLine, str]], script: Script) -> str:

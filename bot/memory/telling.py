@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from bot.memory import doubting, owning_en, owning_zh
 from bot.memory import statements as s
-from bot.text.clean import clean
+from bot.text.clean import clean_line
 from bot.text.clip import clip
 from bot.text.fold import fold, fold_mapped, unfold
 from bot.text.lazy import LazyPattern
@@ -60,7 +60,7 @@ def statements_in(words: str) -> tuple[Statement, ...]:
 
 def one_row(text: str) -> str:
     """The text on one line, without anything invisible."""
-    spaced = " ".join(clean(text).split())
+    spaced = clean_line(text)
     return "".join(char for char in spaced if unicodedata.category(char) not in ("Cc", "Cf", "Cs", "Co", "Zl", "Zp"))
 
 

@@ -6,7 +6,7 @@ from datetime import tzinfo
 
 from bot.config.remind import RemindRules
 from bot.people.asking import ALL, task_of
-from bot.text.dates import local_hour, next_local_time
+from bot.text.dates import between_hours, local_hour, next_local_time
 from bot.text.fold import fold
 from bot.types.commitment import Nudging
 from bot.types.reminder import Reminder
@@ -37,8 +37,7 @@ def spoken_at(found: Instant, rules: RemindRules, tz: tzinfo) -> int:
 
 def is_quiet(hour: int, rules: RemindRules) -> bool:
     """Whether that local hour, 0-23, is one of the quiet ones; they may cross midnight."""
-    start, end = rules.quiet_from, rules.quiet_until
-    return start <= hour < end if start <= end else hour >= start or hour < end
+    return between_hours(hour, rules.quiet_from, rules.quiet_until)
 
 
 def nudging(rules: RemindRules) -> Nudging | None:

@@ -9,7 +9,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from bot.text.clean import as_data, clean
+from bot.text.clean import as_data, clean_line
 from bot.text.clip import clip
 from bot.text.due import due_in, nudged
 from bot.types.commitment import Commitment, NewCommitment, Nudging, Settled
@@ -42,7 +42,7 @@ def commitment_tool(
 
     async def run(context: ToolContext, arguments: str) -> ToolAnswer:
         asked = read_arguments(CommitmentArguments, arguments)
-        text = " ".join(clean(asked.text).split())
+        text = clean_line(asked.text)
         if not text:
             raise ToolRefused("commitment_empty")
         said = await carrier(context, text)

@@ -5,7 +5,7 @@ from datetime import tzinfo
 
 from bot.config.heartbeat import HeartbeatRules
 from bot.config.joining import JoinRules
-from bot.text.dates import local_day, local_hour, next_local_time
+from bot.text.dates import between_hours, local_day, local_hour, next_local_time
 from bot.text.fold import fold
 from bot.types.duration import HOUR_MS
 from bot.types.heartbeat import Silence
@@ -33,8 +33,7 @@ def due_at(silence: Silence, rules: HeartbeatRules, tz: tzinfo, not_before: int 
 
 def is_quiet(hour: int, rules: HeartbeatRules | JoinRules) -> bool:
     """Whether that local hour, 0-23, is one of the quiet ones; they may cross midnight."""
-    start, end = rules.quiet_from, rules.quiet_until
-    return start <= hour < end if start <= end else hour >= start or hour < end
+    return between_hours(hour, rules.quiet_from, rules.quiet_until)
 
 
 def skips(text: str) -> bool:

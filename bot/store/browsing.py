@@ -24,8 +24,8 @@ PLACED = "(SELECT platform || ' ' || coalesce(nullif(chat.title, ''), external_i
 CHAT_LABEL = f"coalesce({PLACED}chat.id AND current = 1), '#' || chat.id)"
 """How a chat is called, for a query that joins it."""
 
-_FOUND = f"""SELECT {COLUMNS}, memory.disabled_reason, memory.purge_at, coalesce(person.name, ''), {CHAT_LABEL},
-    memory.section FROM memory LEFT JOIN person ON person.id = memory.owner_id
+_FOUND = f"""SELECT {COLUMNS}, memory.disabled_reason, memory.purge_at, coalesce(person.name, ''), {CHAT_LABEL}
+    FROM memory LEFT JOIN person ON person.id = memory.owner_id
     LEFT JOIN chat ON chat.id = memory.chat_id """
 
 
@@ -53,7 +53,6 @@ class Browsed:
     chat: str
     ended: str = ""
     undo_until: int | None = None
-    section: str = ""
 
     @property
     def forgotten(self) -> bool:
@@ -124,8 +123,6 @@ class Browsing:
 
 def browsed(row: Row | sqlite3.Row) -> Browsed:
     """A row of `_FOUND` as a value."""
-    *values, ended, undo_until, owner, chat, section = row
-    found = Browsed(
-        memory_of(tuple(values)), str(owner), str(chat or ""), str(ended), cast("int | None", undo_until), str(section)
-    )
+    *values, ended, undo_until, owner, chat = row
+    found = Browsed(memory_of(tuple(values)), str(owner), str(chat or ""), str(ended), cast("int | None", undo_until))
     return replace(found, memory=replace(found.memory, text="", original="")) if found.forgotten else found

@@ -198,11 +198,9 @@ def delete(db: sqlite3.Connection, numbers: list[int]) -> None:
 
 def visible_commitment(audience: Audience) -> tuple[str, tuple[object, ...]]:
     """The condition of ARCHITECTURE §7 for commitments, only of those who take part."""
-    people = ", ".join("?" * len(audience.person_ids)) or "NULL"
     here = "(visibility = 'chat' AND chat_id = ?)"
-    alone = audience.kind == "dm" and len(audience.person_ids) == 1
-    reach = f"(visibility = 'public' OR {here}" + (" OR visibility = 'private')" if alone else ")")
-    return f"owner_id IN ({people}) AND {reach}", (*audience.person_ids, audience.chat_id)
+    reach = f"(visibility = 'public' OR {here}" + (" OR visibility = 'private')" if audience.alone is not None else ")")
+    return f"owner_id IN ({marks(audience.person_ids)}) AND {reach}", (*audience.person_ids, audience.chat_id)
 
 
 def commitment_of(row: sqlite3.Row | tuple[object, ...]) -> Commitment:

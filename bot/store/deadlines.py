@@ -7,14 +7,11 @@ from dataclasses import dataclass
 from bot.store.database import Database
 from bot.store.documents import drop, forget_terms
 from bot.store.heartbeats import FREE_AT
-from bot.store.leaving import LEAVING
+from bot.store.leaving import LEAVES
 from bot.store.reminding import reminders_back, tidy_reminders
 from bot.store.rolled import drop_old
 from bot.store.windows import end_windows
 from bot.types.reminder import Reminder
-
-LEAVES = f"(key > '{LEAVING}' AND key < '{LEAVING[:-1]};')"
-"""Chats whose address goes; ';' is the character after ':'."""
 
 NEXT = f"""SELECT min(due) FROM (
     SELECT min(due_at) AS due FROM event INDEXED BY event_queue WHERE state = 'queued' AND due_at > ?1

@@ -40,7 +40,7 @@ class Digests:
     """Summaries of closed sessions."""
 
     def __init__(self, database: Database, covers: Callable[[str], bool]) -> None:
-        """`covers` tells what was forgotten: no promise brings it back."""
+        """`covers` tells what was forgotten for good: no digest brings it back."""
         self._database = database
         self._covers = covers
 
@@ -49,9 +49,17 @@ class Digests:
 
         False when another commit did so before, or when a line it was made from was forgotten meanwhile: it stays due.
         """
-        kept = tuple(each for each in digested.digest.commitments if not self._covers(each.text))
-        told = replace(digested, digest=replace(digested.digest, commitments=kept))
-        return await self._database.write(lambda db: store(db, told, at))
+        kept = replace(digested, digest=self.allowed(digested.digest))
+        return await self._database.write(lambda db: store(db, kept, at))
+
+    def allowed(self, digest: Digest) -> Digest:
+        """The digest without what was forgotten for good."""
+        return Digest(
+            "" if self._covers(digest.summary) else digest.summary,
+            tuple(memory for memory in digest.memories if not self._covers(memory.text)),
+            digest.by,
+            tuple(task for task in digest.commitments if not self._covers(task.text)),
+        )
 
     async def told(self, audience: Audience, person_id: int, since: int) -> tuple[Dialogue, ...]:
         """All summaries of talks since then, ms, that this audience may see, newest first; `own` is that person's."""
@@ -76,7 +84,7 @@ def told_to(audience: Audience) -> tuple[str, tuple[object, ...]]:
 
 def whose_dm(audience: Audience) -> int:
     """The one person of a DM; nobody's number for a group."""
-    return audience.person_ids[0] if audience.kind == "dm" and len(audience.person_ids) == 1 else -1
+    return audience.alone if audience.alone is not None else -1
 
 
 def _dialogue(row: tuple[Any, ...]) -> Dialogue:

@@ -51,7 +51,7 @@ def scope_of(visibility: Visibility, owner_id: int | None, chat_id: int) -> str:
 def scopes_of(audience: Audience) -> tuple[str, ...]:
     """All that this audience may see (ARCHITECTURE §7): private only in the owner's own DM, a chat's only there."""
     people = audience.person_ids
-    own = (f"p{people[0]}",) if audience.kind == "dm" and len(people) == 1 else ()
+    own = (f"p{audience.alone}",) if audience.alone is not None else ()
     return (*own, f"c{audience.chat_id}", *(f"o{number}" for number in people), EVERYBODY)
 
 

@@ -5,14 +5,16 @@ import sqlite3
 LEAVING = "leaving:"
 """The key in meta of a chat whose address goes begins with it."""
 
+LEAVES = f"(key > '{LEAVING}' AND key < '{LEAVING[:-1]};')"
+"""All of these rows; ';' is the character after ':'."""
+
 LEAVE_MS = 60_000
 """How long the last word may take before it is looked whether it went."""
 
 
 def leave(db: sqlite3.Connection, now: int) -> int:
     """Verb: where the last word has been sent, the address goes; how many went. Whoever came back keeps theirs."""
-    keys = (LEAVING, f"{LEAVING[:-1]};", now)  # ';' is the character after ':'
-    rows = db.execute("SELECT key FROM meta WHERE key > ? AND key < ? AND CAST(value AS INTEGER) <= ?", keys).fetchall()
+    rows = db.execute(f"SELECT key FROM meta WHERE {LEAVES} AND CAST(value AS INTEGER) <= ?", (now,)).fetchall()
     gone = 0
     for (key,) in rows:
         number = int(key.removeprefix(LEAVING))

@@ -67,7 +67,7 @@ def visible(audience: Audience) -> tuple[str, tuple[object, ...]]:
     people = marks(audience.person_ids)
     public = f"(memory.visibility = 'public' AND (memory.owner_id IN ({people}) OR memory.owner_id IS NULL))"
     here = "(memory.visibility = 'chat' AND memory.chat_id = ?)"
-    if audience.kind == "dm" and len(audience.person_ids) == 1:
+    if audience.alone is not None:
         own = "(memory.visibility = 'private' AND memory.owner_id = ?)"
-        return f"({own} OR {here} OR {public})", (audience.person_ids[0], audience.chat_id, *audience.person_ids)
+        return f"({own} OR {here} OR {public})", (audience.alone, audience.chat_id, *audience.person_ids)
     return f"({here} OR {public})", (audience.chat_id, *audience.person_ids)

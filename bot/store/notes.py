@@ -81,9 +81,9 @@ def seen_by(audience: Audience) -> tuple[str, tuple[object, ...]]:
     people = marks(audience.person_ids)
     here = "(note.visibility = 'chat' AND note.chat_id = ?)"
     public = f"(note.visibility = 'public' AND note.owner_id IN ({people}))"
-    if audience.kind == "dm" and len(audience.person_ids) == 1:
+    if audience.alone is not None:
         own = "(note.visibility = 'private' AND note.owner_id = ?)"
-        return f"({own} OR {here} OR {public})", (audience.person_ids[0], audience.chat_id, *audience.person_ids)
+        return f"({own} OR {here} OR {public})", (audience.alone, audience.chat_id, *audience.person_ids)
     return f"({here} OR {public})", (audience.chat_id, *audience.person_ids)
 
 

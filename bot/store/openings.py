@@ -68,8 +68,7 @@ class Openings:
         wanted = {*audience.person_ids[:named], *(memory.owner_id for memory in memories if memory.owner_id)}
         rows = db.execute(PERSON + f"WHERE id IN ({marks(wanted)})", tuple(sorted(wanted)))
         people = {int(row[0]): person_of(tuple(row), self._lists.owners) for row in rows}
-        alone = audience.kind == "dm" and len(audience.person_ids) == 1
-        last = db.execute(LAST_OWN_TALK if alone else LAST_TALK, values).fetchone()[0]
+        last = db.execute(LAST_OWN_TALK if audience.alone is not None else LAST_TALK, values).fetchone()[0]
         return Material(memories, people, last)
 
 
@@ -89,7 +88,7 @@ def _reaches(audience: Audience) -> list[str]:
     """The ways in which a memory may be visible, each with an index: together all that `visible` lets through."""
     people = ", ".join(f":p{number}" for number in range(len(audience.person_ids))) or "NULL"
     ways = ["visibility = 'chat' AND chat_id = :chat", "visibility = 'public' AND owner_id IS NULL"]
-    if audience.kind == "dm" and len(audience.person_ids) == 1:
+    if audience.alone is not None:
         return ["visibility = 'private' AND owner_id = :p0", "visibility = 'public' AND owner_id = :p0", *ways]
     return [f"visibility = 'public' AND owner_id IN ({people})", *ways]
 

@@ -8,6 +8,7 @@ from bot.store.access import Lists
 from bot.store.database import Database
 from bot.store.outbox import put
 from bot.store.reminding import OPEN, Answer, answer, ask, end, fire, reminder_of, store_reminder, tell, waits
+from bot.store.rows import marks
 from bot.types.outgoing import Draft
 from bot.types.reminder import Due, NewReminder, Reminder, Waiting
 
@@ -28,9 +29,8 @@ class Reminders:
 
     async def of_events(self, events: tuple[int, ...]) -> int:
         """How many reminders ever came from these messages."""
-        marks = ", ".join("?" * len(events))
         row = await self._database.row(
-            f"SELECT count(*) FROM edge WHERE kind = 'reminder' AND event_id IN ({marks})", events
+            f"SELECT count(*) FROM edge WHERE kind = 'reminder' AND event_id IN ({marks(events)})", events
         )
         return int(row[0]) if row else 0
 

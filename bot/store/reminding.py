@@ -110,8 +110,7 @@ def drop_reminders(db: sqlite3.Connection, events: Iterable[int], why: Ended, at
         rows = db.execute("SELECT derived_id FROM edge WHERE kind = 'reminder' AND event_id = ?", (event,)).fetchall()
         end(db, (row[0] for row in rows), why, at)
         unsay(db, tuple(row[0] for row in rows))
-    marks = ", ".join(str(int(event)) for event in events) or "NULL"
-    db.execute(f"DELETE FROM reminder_question WHERE event_id IN ({marks})")
+        db.execute("DELETE FROM reminder_question WHERE event_id = ?", (event,))
 
 
 def reminded(db: sqlite3.Connection, events: set[int]) -> set[int]:

@@ -17,4 +17,4 @@ NUDGES: tuple[tuple[str, ...], ...] = (
             UPDATE reminder SET commitment_id = NULL WHERE commitment_id = old.id; END""",
     ),
 )
-"""After those of reminders."""
+"""After those of sections."""

@@ -17,4 +17,4 @@ OPENING: tuple[tuple[str, ...], ...] = (
         "WHERE disabled_at IS NULL AND visibility = 'chat' AND kind IN ('knowledge', 'experience')",
     ),
 )
-"""After those of people."""
+"""After those of dialogue memory."""

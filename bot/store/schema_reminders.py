@@ -16,4 +16,4 @@ REMINDERS: tuple[tuple[str, ...], ...] = (
             PRIMARY KEY (chat_id, person_id)) WITHOUT ROWID""",
     ),
 )
-"""After those of people."""
+"""After those of openings."""

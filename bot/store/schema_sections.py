@@ -16,4 +16,4 @@ SECTIONS: tuple[tuple[str, ...], ...] = (
         "CREATE INDEX section_round_whose ON section_round (chat_id, person_id, turn_id)",
     ),
 )
-"""After those of what people promised."""
+"""After those of reminders."""

@@ -3,13 +3,14 @@
 from collections.abc import Collection
 
 from bot.store.database import Database
+from bot.store.rows import marks
 from bot.types.vitals import Paid
 
-COLUMNS = """SELECT id, cause, model, state, settled_at - at, prompt_tokens, cached_tokens, output_tokens, cost
+_CALLS = """SELECT id, cause, model, state, settled_at - at, prompt_tokens, cached_tokens, output_tokens, cost
     FROM call """
 
-
 MANY_TRIES = 8
+"""So often put off, a digest is stuck."""
 
 
 class Vitals:
@@ -69,8 +70,7 @@ class Vitals:
 
     async def calls(self, after: int, among: Collection[int] = ()) -> tuple[Paid, ...]:
         """The calls after that number, and those `among` the numbers, oldest first."""
-        marks = ", ".join("?" * len(among))
-        rows = await self._database.rows(f"{COLUMNS} WHERE id > ? OR id IN ({marks}) ORDER BY id", (after, *among))
+        rows = await self._database.rows(f"{_CALLS}WHERE id > ? OR id IN ({marks(among)}) ORDER BY id", (after, *among))
         return tuple(Paid(*row) for row in rows)
 
     async def numbers(self, outbox_id: int) -> dict[str, int]:

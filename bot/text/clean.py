@@ -29,7 +29,12 @@ def clean_name(text: str) -> str:
     return clip(" ".join(seen.split()), NAME_CHARS).rstrip() or "?"
 
 
+def clean_line(text: str) -> str:
+    """The text cleaned and on one line, each run of white space one space."""
+    return " ".join(clean(text).split())
+
+
 def as_data(text: str) -> str:
     """Outside text on one line of a prompt: cleaned, white space folded, markup escaped so that it can open no tag."""
-    flat = " ".join(clean(text).split())
+    flat = clean_line(text)
     return flat.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

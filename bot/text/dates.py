@@ -7,12 +7,12 @@ from datetime import UTC, date, datetime, timedelta, tzinfo
 from functools import cache, lru_cache
 
 from bot.text.script import Script
+from bot.types.duration import HOUR_MS
 
 RELATIVE_DAYS = 7
 """Older than this a day is shown as a date (seed Warm Boot: N天前 up to 7)."""
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_HOUR_MS = 3_600_000
 _MS = timedelta(milliseconds=1)
 _DAY = timedelta(days=1)
 
@@ -50,6 +50,11 @@ def local_day(ms: int, tz: tzinfo) -> date:
 def local_hour(ms: int, tz: tzinfo) -> int:
     """The hour of a moment in a zone, 0-23."""
     return _local(ms, tz).hour
+
+
+def between_hours(hour: int, start: int, end: int) -> bool:
+    """Whether a local hour, 0-23, is from `start` on and before `end`; they may cross midnight."""
+    return start <= hour < end if start <= end else hour >= start or hour < end
 
 
 def clock_label(ms: int, tz: tzinfo) -> str:
@@ -115,7 +120,7 @@ def next_local_time(after_ms: int, hour: int, tz: tzinfo) -> int:
 def next_full_hour(after_ms: int, tz: tzinfo) -> int:
     """The next moment, ms, strictly after `after_ms` when a clock of that zone shows a full hour."""
     local = _local(after_ms, tz)
-    return after_ms - (local.minute * 60 + local.second) * 1000 - local.microsecond // 1000 + _HOUR_MS
+    return after_ms - (local.minute * 60 + local.second) * 1000 - local.microsecond // 1000 + HOUR_MS
 
 
 @lru_cache(maxsize=64)

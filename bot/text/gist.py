@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from bot.text.clip import clip
 from bot.text.fold import fold
-from bot.text.tokens import STOP, index_terms
+from bot.text.tokens import weight_of
 
 GIST_CHARS = 50
 """Longest summary of several (SEED_SYSTEMS 1.7: 50 字)."""
@@ -21,7 +21,7 @@ _ENOUGH = 10
 def gist(told: Sequence[str], limit: int = GIST_CHARS) -> str:
     """At most `limit` characters of these summaries, which are in the order of time; "" of none."""
     once = list({fold(text).strip(): text.strip() for text in told if text.strip()}.values())
-    best = sorted(range(len(once)), key=lambda place: (-min(_weight(once[place]), _ENOUGH), -place))[:PARTS]
+    best = sorted(range(len(once)), key=lambda place: (-min(weight_of(once[place]), _ENOUGH), -place))[:PARTS]
     chosen = [once[place] for place in sorted(best)]
     room = limit - len(JOINT) * (len(chosen) - 1)
     parts = dict[str, str]()
@@ -29,7 +29,3 @@ def gist(told: Sequence[str], limit: int = GIST_CHARS) -> str:
         parts[text] = clip(text, room // (len(chosen) - count))
         room -= len(parts[text])
     return JOINT.join(parts[text] for text in chosen)
-
-
-def _weight(text: str) -> int:
-    return len({term for term in index_terms(text) if len(term) > 1 and term not in STOP})

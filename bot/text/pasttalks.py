@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta, tzinfo
 
-from bot.text.clean import clean
+from bot.text.clean import clean_line
 from bot.text.clip import clip
 from bot.text.dates import DayWords, local_day, relative_day, time_label
 from bot.text.gist import JOINT
@@ -58,7 +58,7 @@ def _line(group: list[Dialogue], when: tuple[int, tzinfo], words: Words, days: D
     count = sum(talk.talks for talk in group)
     shown = group[:SUMMARIES]
     chars = ALONE_CHARS if len(group) == 1 else BESIDE_CHARS
-    parts = [_row(clip(talk.summary, chars)) for talk in shown]
+    parts = [clean_line(clip(talk.summary, chars)) for talk in shown]
     if len(group) > SUMMARIES:
         parts.append(words("talk_more", n=count))
     text = JOINT.join(parts)
@@ -85,12 +85,8 @@ def _label(talk: Dialogue, level: Tier, when: tuple[int, tzinfo], days: DayWords
 
 def _people(group: list[Dialogue], text: str, words: Words) -> str:
     """Who took part, unless the text names them all."""
-    names = [_row(name) for name in dict.fromkeys(name for talk in group for name in talk.names)]
+    names = [clean_line(name) for name in dict.fromkeys(name for talk in group for name in talk.names)]
     if all(name in text for name in names):
         return ""
     told = words("talk_joint").join(names[:NAMES])
     return words("talk_people", names=told, n=len(names)) if len(names) > NAMES else told
-
-
-def _row(text: str) -> str:
-    return " ".join(clean(text).split())

@@ -6,8 +6,8 @@ from datetime import date
 from bot.text import calendar
 from bot.text.calendar import Days
 from bot.text.lazy import LazyPattern
+from bot.text.when.numbers import DIGITS, count_zh
 
-_DIGITS = {char: number for number, char in enumerate("零一二三四五六七八九")} | {"两": 2, "〇": 0, "俩": 2}
 _NUMBER = r"(?:\d{1,4}|[零〇一二三四五六七八九两俩十百]{1,5})"
 _WEEKDAYS = {char: number for number, char in enumerate("一二三四五六日")} | {"天": 6, "末": 5}
 _DAYS = {"大前": -3, "前": -2, "昨": -1, "今": 0, "明": 1, "后": 2, "大后": 3}
@@ -79,7 +79,7 @@ def _month(part: dict[str, str], today: date) -> Days | None:
     month = calendar.month_off(today, _steps(part["months"]))
     if month is None or "monthday" not in part:
         return month
-    return calendar.day_of(month.first.year, month.first.month, _count(part["monthday"]))
+    return calendar.day_of(month.first.year, month.first.month, count_zh(part["monthday"]))
 
 
 def _year(part: dict[str, str], today: date) -> Days | None:
@@ -88,7 +88,7 @@ def _year(part: dict[str, str], today: date) -> Days | None:
 
 def _full(part: dict[str, str], today: date) -> Days | None:
     del today
-    year = part["y"] if part["y"].isdigit() else "".join(str(_DIGITS[char]) for char in part["y"])
+    year = part["y"] if part["y"].isdigit() else "".join(str(DIGITS[char]) for char in part["y"])
     return _within(int(year), part.get("fs"), part.get("m"), part.get("d"))
 
 
@@ -97,14 +97,16 @@ def _within(year: int, season: str | None, month: str | None, number: str | None
         return calendar.season_of(year, _SEASONS[season])
     if not month:
         return calendar.year_of(year)
-    return calendar.day_of(year, _count(month), _count(number)) if number else calendar.month_of(year, _count(month))
+    return (
+        calendar.day_of(year, count_zh(month), count_zh(number)) if number else calendar.month_of(year, count_zh(month))
+    )
 
 
 def _date(part: dict[str, str], today: date) -> Days | None:
-    month = _count(part["month"])
+    month = count_zh(part["month"])
     if not 1 <= month <= 12:
         return None
-    return calendar.last_day(today, month, _count(part["number"])) if "number" in part else calendar.last_month(
+    return calendar.last_day(today, month, count_zh(part["number"])) if "number" in part else calendar.last_month(
         today, month
     )  # fmt: skip
 
@@ -113,7 +115,7 @@ def _ago(part: dict[str, str], today: date) -> Days | None:
     unit = _UNITS[part["unit"]]
     if part["count"] == "半":
         return calendar.ago(today, 6, "month") if unit == "year" else calendar.ago(today, 2, "week")
-    return calendar.ago(today, _count(part["count"]), unit)
+    return calendar.ago(today, count_zh(part["count"]), unit)
 
 
 def _few(part: dict[str, str], today: date) -> Days | None:
@@ -124,7 +126,7 @@ def _few(part: dict[str, str], today: date) -> Days | None:
 
 _MEANINGS: dict[str, Callable[[dict[str, str], date], Days | None]] = {
     "few": _few, "count": _ago, "weeks": _week, "months": _month, "y": _full, "year": _year, "month": _date,
-    "near": _near, "only": lambda part, today: calendar.last_number(today, _count(part["only"])),
+    "near": _near, "only": lambda part, today: calendar.last_number(today, count_zh(part["only"])),
     "bare": lambda part, today: calendar.last_weekday(today, _WEEKDAYS[part["bare"]]),
     "alone": lambda part, today: calendar.last_season(today, _SEASONS[part["alone"]]),
 }  # fmt: skip
@@ -132,17 +134,3 @@ _MEANINGS: dict[str, Callable[[dict[str, str], date], Days | None]] = {
 
 def _steps(word: str) -> int:
     return {"上": -1, "下": 1}.get(word[0], 0) * len(word)
-
-
-def _count(word: str) -> int:
-    """A number of at most three digits in figures or characters; 0 for what is none."""
-    if word.isdigit() and word.isascii():
-        return int(word)
-    total, digit = 0, 0
-    for char in word:
-        if char in "十百":
-            total += (digit or 1) * (10 if char == "十" else 100)
-            digit = 0
-        else:
-            digit = _DIGITS.get(char, 0)
-    return total + digit

@@ -78,6 +78,11 @@ def query_terms(text: str) -> tuple[str, ...]:
     return _ranked(runs, STOP) or _ranked(runs, frozenset())
 
 
+def weight_of(text: str) -> int:
+    """How many telling words or pairs of characters a text has."""
+    return len({term for term in index_terms(text) if len(term) > 1 and term not in STOP})
+
+
 def telling(term: str) -> float:
     """How much a word says of what a text is about, 0 to 1: what everybody says all the time says little.
 

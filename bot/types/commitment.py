@@ -77,7 +77,7 @@ class Promising:
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """What became of an open commitment by its number, as its owner said it in these messages."""
+    """What became of an open commitment by its number, as its owner said it."""
 
     number: int
     state: CommitmentState

@@ -46,3 +46,8 @@ class Audience:
     chat_id: int
     kind: ChatKind
     person_ids: tuple[int, ...] = field(default=())
+
+    @property
+    def alone(self) -> int | None:
+        """The one person of a DM, who alone is told what is private; None in a group."""
+        return self.person_ids[0] if self.kind == "dm" and len(self.person_ids) == 1 else None

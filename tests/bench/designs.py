@@ -17,7 +17,7 @@ from functools import lru_cache
 
 from bot.context.xml import Limits, delta
 from bot.flow.instructions import read_instructions
-from bot.memory.digest import DigestLine, excerpt, needs_model
+from bot.memory.minutes import DigestLine, excerpt, needs_model
 from bot.model.marks import Place, places
 from bot.prompt.tokens import message_tokens, tools_tokens
 from bot.text.estimate import estimate_tokens

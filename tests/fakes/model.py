@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable
 
+from bot.ports import Model
 from bot.types.prompt import Completion, Request, ToolCall, Usage
 
 Answer = Completion | Exception | str
@@ -21,7 +22,10 @@ def calls(*calls: tuple[str, str]) -> Completion:
 
 
 class ScriptedModel:
-    """Answers with `script(request)`; `digests` is what a digest request gets (None: this model makes none)."""
+    """Answers with `script(request)`; `digests` is what a digest request gets (None: this model makes none).
+
+    With a `wire` it only keeps the requests: that model answers them.
+    """
 
     name = "scripted"
     dialect = "scripted"
@@ -29,6 +33,7 @@ class ScriptedModel:
     def __init__(self) -> None:
         self.requests: list[Request] = []
         self.script: Callable[[Request], Answer] = lambda request: "好的"
+        self.wire: Model | None = None
         self.digests = False
         self.gate: asyncio.Event | None = None
         self.held = 0
@@ -42,6 +47,8 @@ class ScriptedModel:
                 await self.gate.wait()
             finally:
                 self.held -= 1
+        if self.wire is not None:
+            return await self.wire.complete(request)
         answer = self.script(request)
         if isinstance(answer, Exception):
             raise answer

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from signal import SIGCONT, SIGKILL, SIGSTOP, SIGTERM, Signals
 
-from tests.e2e import KEY, Home, with_server
+from tests.e2e import KEY, Home, Process, with_server
 from tests.fakes.discord_server import FakeDiscord
 from tests.fakes.discord_world import Channel, User
 from tests.fakes.openai_script import Asked, Reply
@@ -82,7 +82,7 @@ class Away:
     def __init__(self, home: Home, how: Signals) -> None:
         self._home = home
         self._how = how
-        self._process: asyncio.subprocess.Process
+        self._process: Process
 
     async def begin(self) -> None:
         """The first life."""

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import itertools
+import os
 import random
 import re
 import sqlite3
@@ -15,7 +16,7 @@ from pathlib import Path
 from signal import SIGKILL, SIGTERM, Signals
 from typing import Protocol
 
-from tests.e2e import Home
+from tests.e2e import Home, Process
 from tests.fakes.openai_script import Asked, Reply
 
 WORD = re.compile(r"第(\d+)句")
@@ -146,19 +147,17 @@ async def _write(plan: Plan, ground: Playground, chance: random.Random) -> None:
         await asyncio.sleep(chance.uniform(0, 2 * pause))
 
 
-async def start(home: Home) -> asyncio.subprocess.Process:
+async def start(home: Home) -> Process:
     """The program on that folder."""
-    errors = (home.folder / "stderr.txt").open("ab")
+    nothing = os.open(os.devnull, os.O_RDWR)
     try:
-        return await asyncio.create_subprocess_exec(
-            *home.command("run"), cwd=home.folder, env=home.environment(), stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.DEVNULL, stderr=errors,
-        )  # fmt: skip
+        with (home.folder / "stderr.txt").open("ab") as errors:
+            return await home.start(("run",), (nothing, nothing, errors.fileno()))
     finally:
-        errors.close()
+        os.close(nothing)
 
 
-async def end(process: asyncio.subprocess.Process, how: Signals) -> float:
+async def end(process: Process, how: Signals) -> float:
     """End it; how many seconds that took."""
     loop = asyncio.get_running_loop()
     begun = loop.time()

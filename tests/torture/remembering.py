@@ -10,12 +10,11 @@ import random
 import re
 import sys
 import tempfile
-from asyncio.subprocess import Process
 from dataclasses import dataclass
 from pathlib import Path
 from signal import SIGKILL, SIGTERM
 
-from tests.e2e import KEY, Home, with_server
+from tests.e2e import KEY, Home, Process, with_server
 from tests.fakes.openai_server import FakeOpenAI
 from tests.fakes.telegram_server import TOKEN, FakeTelegram
 from tests.storing import look, sound

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from bot.memory.carrying.jsonl import write_jsonl
 from bot.memory.carrying.markdown import write_markdown
 from bot.memory.carrying.values import time_text
-from bot.text.clean import clean
+from bot.text.clean import clean_line
 from bot.types.carried import Carried
 from bot.types.exported import Own
 
@@ -83,19 +83,15 @@ def _markdown(title: str, lines: Iterator[str]) -> str:
 def _promise(record: Mapping[str, object]) -> str:
     told = _timed(record)
     due = f", due {str(told['due_at'])[:16]}" if told["due_at"] else ""
-    return f"{told['number']}. {_flat(told['text'])} ({told['state']}{due}; {str(told['made_at'])[:10]})"
+    return f"{told['number']}. {clean_line(str(told['text']))} ({told['state']}{due}; {str(told['made_at'])[:10]})"
 
 
 def _reminder(record: Mapping[str, object]) -> str:
     told = _timed(record)
     again = f", {told['rule']}" if told["rule"] else ""
-    return f"{told['number']}. {str(told['due_at'])[:16]}{again}: {_flat(told['text'])}"
+    return f"{told['number']}. {str(told['due_at'])[:16]}{again}: {clean_line(str(told['text']))}"
 
 
 def _line(record: Mapping[str, object]) -> str:
     told = _timed(record)
-    return f"{str(told['at'])[:16]} {told['chat']}: {_flat(told['text'])}"
-
-
-def _flat(text: object) -> str:
-    return " ".join(clean(str(text)).split())
+    return f"{str(told['at'])[:16]} {told['chat']}: {clean_line(str(told['text']))}"

@@ -1,7 +1,7 @@
-"""Numbers as people write them in times: figures, Chinese characters, English words. Pure."""
+"""Numbers as people write them in times, past and to come: figures, Chinese characters, English words. Pure."""
 
 ZH = r"(?:\d{1,4}|[零〇一二三四五六七八九两十百]{1,5})"
-_DIGITS = {char: number for number, char in enumerate("零一二三四五六七八九")} | {"两": 2, "〇": 0}
+DIGITS = {char: number for number, char in enumerate("零一二三四五六七八九")} | {"两": 2, "〇": 0, "俩": 2}
 
 _ONES = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve", "thirteen",
          "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen")  # fmt: skip
@@ -24,7 +24,7 @@ def count_zh(word: str) -> int:
             total += (digit or 1) * (10 if char == "十" else 100)
             digit = 0
         else:
-            digit = digit * 10 * (char in "零〇") + _DIGITS.get(char, 0)
+            digit = digit * 10 * (char in "零〇") + DIGITS.get(char, 0)
     return total + digit
 
 

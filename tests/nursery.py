@@ -1,0 +1,196 @@
+"""Real processes without the seconds that importing takes: one process imports everything, and forks those that run.
+
+`python -m tests.nursery N` is that process, with one end of a pair of sockets as descriptor N. It has one thread and
+opens nothing. What it forks takes over folder, environment and the three streams, runs its module as `python -m` would
+and ends as any program: it can be asked, interrupted and killed like one, and starts in a tenth of the time.
+"""
+
+import asyncio
+import atexit
+import gc
+import importlib
+import io
+import json
+import os
+import pkgutil
+import runpy
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from functools import cache
+from pathlib import Path
+from typing import TextIO
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGES = ("bot", "adapters")
+LIBRARIES = (
+    "openai.resources.chat.completions", "httpx", "telegram.ext", "discord", "prompt_toolkit.shortcuts",
+    "rich.progress", "starlette.applications", "uvicorn", "opencc", "apscheduler.triggers.cron", "asyncio.subprocess",
+)  # fmt: skip
+"""What the program imports only when it is needed."""
+
+ORDER_BYTES = 200_000
+"""No order is longer: environment and words of a command."""
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What shall run: a module with its words, where, and with which variables of the environment."""
+
+    module: str
+    words: tuple[str, ...]
+    folder: str
+    environment: Mapping[str, str]
+
+
+class Child:
+    """A process that was forked here, used as one of asyncio's or, with `join`, as one of subprocess."""
+
+    def __init__(self, nursery: "Nursery", pid: int) -> None:
+        self.pid = pid
+        self.returncode: int | None = None
+        self._nursery = nursery
+        self._handle = os.pidfd_open(pid)
+
+    async def wait(self) -> int:
+        """The exit code, or minus the signal that killed it, once it has ended."""
+        if self.returncode is None:
+            ended, handle, loop = asyncio.Event(), os.dup(self._handle), asyncio.get_running_loop()
+            loop.add_reader(handle, ended.set)
+            try:
+                await ended.wait()
+            finally:
+                loop.remove_reader(handle)
+                os.close(handle)
+        return self.join()
+
+    def join(self) -> int:
+        """As `wait`; nothing else happens meanwhile."""
+        if self.returncode is None:
+            self.returncode = self._nursery.status(self.pid)
+            os.close(self._handle)
+        return self.returncode
+
+    def send_signal(self, number: int) -> None:
+        """Send a signal to this one process; ProcessLookupError when it has ended."""
+        if self.returncode is not None:
+            raise ProcessLookupError
+        signal.pidfd_send_signal(self._handle, number)
+
+    def kill(self) -> None:
+        """As kill -9."""
+        self.send_signal(signal.SIGKILL)
+
+
+class Nursery:
+    """The process that forks, seen from the one that orders. It ends with it."""
+
+    def __init__(self) -> None:
+        self._wire, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "tests.nursery", str(theirs.fileno())], cwd=ROOT, pass_fds=[theirs.fileno()],
+            env={**os.environ, "LANG": "C.UTF-8", "OPENBLAS_NUM_THREADS": "1"}, start_new_session=True,
+        )  # fmt: skip
+        theirs.close()
+        atexit.register(self._end)
+
+    def start(self, order: Order, streams: tuple[int, int, int]) -> Child:
+        """Run it with these descriptors as standard input, output and error; they stay open here."""
+        socket.send_fds(self._wire, [json.dumps(asdict(order)).encode()], streams)
+        return Child(self, int(self._wire.recv(ORDER_BYTES)))
+
+    def status(self, pid: int) -> int:
+        """Wait for the end of that child; how it ended."""
+        self._wire.send(str(pid).encode())
+        return int(self._wire.recv(ORDER_BYTES))
+
+    def _end(self) -> None:
+        self._wire.close()
+        self._process.wait()
+
+
+@cache
+def nursery() -> Nursery:
+    """The one of this process, started when it is first needed."""
+    return Nursery()
+
+
+def run_module(module: str, *words: str) -> int:
+    """Run a module of the project to its end, with the streams of this process; how it ended."""
+    order = Order(module, words, str(ROOT), dict(os.environ))
+    with Path(os.devnull).open("rb") as nothing:
+        return nursery().start(order, (nothing.fileno(), 1, 2)).join()
+
+
+def _load() -> None:
+    """Import all that the program might, and the dictionary of Chinese."""
+    for package in PACKAGES:
+        path = importlib.import_module(package).__path__
+        for found in pkgutil.walk_packages(path, f"{package}."):
+            if not found.name.endswith("__main__"):
+                importlib.import_module(found.name)
+    for library in LIBRARIES:
+        importlib.import_module(library)
+    importlib.import_module("bot.text.tokens").query_terms("你好世界")
+    gc.freeze()
+
+
+def _serve(wire: socket.socket) -> Order | None:
+    """Fork for every order and tell how children ended; returns in the child with its order, here with None."""
+    while True:
+        told, streams, _, _ = socket.recv_fds(wire, ORDER_BYTES, 3)
+        if not told:
+            return None
+        if not streams:
+            wire.send(str(os.waitstatus_to_exitcode(os.waitpid(int(told), 0)[1])).encode())
+            continue
+        pid = os.fork()
+        if not pid:
+            wire.close()
+            order = Order(**json.loads(told))
+            _become(order, streams)
+            return order
+        for stream in streams:
+            os.close(stream)
+        wire.send(str(pid).encode())
+
+
+def _become(order: Order, streams: list[int]) -> None:
+    """Take over session, streams, folder, environment and zone."""
+    os.setsid()
+    for number, stream in enumerate(streams):
+        os.dup2(stream, number)
+        os.close(stream)
+    os.chdir(order.folder)
+    os.environ.clear()
+    os.environ.update(order.environment)
+    time.tzset()
+    sys.stdin = _stream(0, "r", sys.stdin)
+    sys.stdout = _stream(1, "w", sys.stdout)
+    sys.stderr = _stream(2, "w", sys.stderr)
+
+
+def _stream(number: int, mode: str, before: TextIO) -> io.TextIOWrapper:
+    """What Python makes of that descriptor when it starts."""
+    raw = open(number, f"{mode}b", closefd=False)  # noqa: SIM115 - it is open as long as the process lives
+    at_once = number == 2 or os.isatty(number)
+    return io.TextIOWrapper(raw, before.encoding, before.errors, line_buffering=mode == "w" and at_once)
+
+
+def _main() -> None:
+    wire = socket.socket(fileno=int(sys.argv[1]))
+    _load()
+    order = _serve(wire)
+    if order is not None:
+        sys.argv[1:] = order.words
+        runpy.run_module(order.module, run_name="__main__", alter_sys=True)
+
+
+if __name__ == "__main__":
+    with suppress(KeyboardInterrupt):
+        _main()
