@@ -37,7 +37,14 @@ async def chat(source: Source, place: Place, group: str, name: str, verbose: boo
         )  # fmt: skip
         with contextlib.closing(logs):
             crew = make_crew(settings, place.prompts.path)
-            app = App(replace(make_parts(place, store, crew, logs.log), reload=reloader.command, scrub=logs.scrub))
+            app = App(
+                replace(
+                    make_parts(place, store, crew, logs.log),
+                    reload=reloader.command,
+                    settle=reloader.settle,
+                    scrub=logs.scrub,
+                )
+            )
             adapter = ConsoleAdapter(
                 open_terminal(sys.stdin, sys.stdout), name or settings.bot.owner or login(),
                 _prefix(settings), group, settings.bot.names,

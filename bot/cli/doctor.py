@@ -8,6 +8,7 @@ from bot.cli.embedding import embedding_findings
 from bot.cli.house import Place
 from bot.cli.models import known_of, member_of
 from bot.cli.probing import call_findings
+from bot.cli.said import said_findings
 from bot.cli.storecheck import store_findings
 from bot.clock import SystemClock
 from bot.config.kinds import is_loopback
@@ -44,12 +45,12 @@ async def examine(place: Place, *, call: bool = True) -> tuple[Finding, ...]:
     if settings.telegram.token is None and settings.discord.token is None:
         found.append(Finding(True, "platforms", "no token is set: only `nuan chat` works"))
     found += await embedding_findings(settings, place.data)
-    return (*found, *store, *machine_findings(settings, place.data, now))
+    return (*found, *said_findings(place.data), *store, *machine_findings(settings, place.data, now))
 
 
 async def _models(place: Place) -> tuple[Finding, ...]:
     """Whether each model's server lets its key in and knows its name, and what it can do; asking costs nothing."""
-    settings = place.settings
+    settings = place.written or place.settings  # by the names that the operator gave them
     if not settings.model.base_url:
         return (Finding(True, "model", "none is set: the built-in offline replies answer"),)
     named = {"model": settings.model, "fallback": settings.fallback, "second_fallback": settings.second_fallback,

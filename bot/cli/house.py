@@ -13,6 +13,7 @@ from tzlocal import get_localzone_name
 
 from bot.cli.models import price_problems, seeing_rate, tuned
 from bot.clock import SystemClock
+from bot.config.choice import chosen
 from bot.config.settings import Settings
 from bot.errors import ConfigError
 from bot.flow.agents import read_texts
@@ -110,7 +111,7 @@ def find_place(settings: Settings, data: Path) -> Place:
     persona = next((folder / settings.persona for folder in folders if (folder / settings.persona).is_dir()), None)
     if persona is None:
         raise ConfigError((f"persona: there is no persona {settings.persona!r} in data/persona",))
-    return Place(tuned(settings), data, Prompts(own), persona, settings, persona_folders(*folders))
+    return Place(tuned(chosen(settings)), data, Prompts(own), persona, settings, persona_folders(*folders))
 
 
 def make_words(place: Place) -> Words:
@@ -126,7 +127,7 @@ def make_parts(place: Place, store: Store, crew: Crew, log: Log, clock: Clock | 
     """Everything the house is built of; without a clock, in real time."""
     return Parts(
         store, crew, clock or SystemClock(), place.settings, make_words(place), place.prompts.path, place.persona, log,
-        seeing=seeing_rate(place.settings), personas=place.personas,
+        seeing=seeing_rate(place.settings), personas=place.personas, written=place.written,
     )  # fmt: skip
 
 

@@ -13,12 +13,13 @@ from bot.cli import data as belongings
 from bot.cli import memory
 from bot.cli.guarding import find_place, guard, run_guarded
 from bot.cli.options import DATA, ChatOption, ConfigOption, CtxOptions, DataOption, OwnChatOption, PersonOption, takes
+from bot.cli.unset import unset
 
 app = typer.Typer(
     name="nuan", no_args_is_help=True, add_completion=True, pretty_exceptions_enable=False,
 )  # fmt: skip
 app.add_typer(memory.app, name="memory")
-for command in (belongings.backup, belongings.restore, belongings.export, belongings.erase):
+for command in (belongings.backup, belongings.restore, belongings.export, belongings.erase, unset):
     app.command()(command)
 
 

@@ -54,7 +54,7 @@ async def run(source: Source, place: Place, *, alone: bool = False) -> None:
                     raise ConfigError(("telegram.token, discord.token: none is set; `nuan chat` talks without one",))
                 crew = make_crew(settings, place.prompts.path)
                 parts = make_parts(place, store, crew, logs.log, clock)
-                app = App(replace(parts, reload=reloader.command, scrub=logs.scrub))
+                app = App(replace(parts, reload=reloader.command, settle=reloader.settle, scrub=logs.scrub))
                 reloader.serve(app, lambda settings: _take(settings, logs, front))
                 try:
                     # Before the first call is reserved: one that a crash cuts off while the library loads is charged.

@@ -1,0 +1,22 @@
+"""What `nuan unset` is called and takes. Its work is in said.py."""
+
+from typing import Annotated
+
+import typer
+
+from bot.cli.guarding import run_guarded
+from bot.cli.options import DATA, DataOption
+
+
+def unset(
+    keys: Annotated[
+        list[str] | None, typer.Argument(help="Keys to take back, like budget.day_money; none only shows.")
+    ] = None,
+    everything: Annotated[bool, typer.Option("--all", help="Take back all of them.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for programs.")] = False,
+    data: DataOption = DATA,
+) -> None:
+    """Show or take back what owners set in chats, while no nuan runs. Example: nuan unset budget.day_money"""
+    from bot.cli.said import unset as take_back
+
+    print(run_guarded(take_back(data, keys or (), everything=everything, as_json=as_json)))
