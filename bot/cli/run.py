@@ -63,7 +63,8 @@ async def run(source: Source, place: Place, *, alone: bool = False) -> None:
                         await app.start(adapters)
                         supervisor = Supervisor(app.door, clock, logs.log)
                         page = instruments(settings.metrics, app, adapters, supervisor, meters)
-                        async with agent_door(place.data, changes_in(app), logs.log), _served(front, app), page:
+                        door = agent_door(place.data, changes_in(app), logs.log, reloader.ask)
+                        async with door, _served(front, app), page:
                             await _talk(adapters, app, supervisor, reloader, stopped)
                 finally:
                     await app.parts.crew.close()
