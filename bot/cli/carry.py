@@ -145,10 +145,10 @@ async def _carry_out(
     """What is agreed to; `times` are now and when what is forgotten cannot be taken back any more, ms."""
     if taking.dry_run:
         return Outcome()
-    forget = bool(plan.forget) and _agreed(taking, ask, forget=True, count=len(plan.forget))
+    forget = bool(plan.forget) and _forgets(taking, ask, len(plan.forget), quiet=quiet)
     if not plan.count and not forget:
         return Outcome("nothing to change")
-    if plan.count and not _agreed(taking, ask, forget=False, count=plan.count):
+    if plan.count and not (taking.yes or ask(f"Take in {plan.count}?")):
         return Outcome("nothing was changed")
     now, until = times
     with bar("import", quiet=quiet) as tell:
@@ -157,15 +157,14 @@ async def _carry_out(
     return Outcome(f"done: {plan.count} taken in" + (f", {gone} forgotten" if forget else ""), plan.count, gone)
 
 
-def _agreed(taking: Taking, ask: Callable[[str], bool], *, forget: bool, count: int) -> bool:
-    if forget:
-        if taking.forget:
-            return True
-        if taking.yes:
-            complain(f"the {count} that are not in the file any more are kept; --forget forgets them")
-            return False
+def _forgets(taking: Taking, ask: Callable[[str], bool], count: int, *, quiet: bool) -> bool:
+    if taking.forget:
+        return True
+    if not taking.yes:
         return ask(f"Forget the {count} that are not in the file any more?")
-    return taking.yes or ask(f"Take in {count}?")
+    if not quiet:
+        show(f"the {count} that are not in the file any more are kept; --forget forgets them")
+    return False
 
 
 def read_files(taking: Taking, here: Here, now: int) -> Parsed:

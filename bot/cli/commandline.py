@@ -29,12 +29,12 @@ WORDS = {
 
 def examples(*lines: str) -> str:
     """The end of a command's help: command lines to copy, each on a line of its own."""
-    return "\n\n".join((HEAD, *lines))
+    return "\n".join((HEAD, *(f"  {line}" for line in lines)))
 
 
 def examples_of(epilog: str | None) -> tuple[str, ...]:
     """The command lines of such an end."""
-    return tuple(line for line in (epilog or "").split("\n\n") if line and line != HEAD)
+    return tuple(line.strip() for line in (epilog or "").splitlines() if line.strip() and line != HEAD)
 
 
 class Commands(TyperGroup):

@@ -23,8 +23,8 @@ class Exit(IntEnum):
 MEANINGS = {
     Exit.DONE: "done; `nuan run` and `nuan web` were stopped by a signal",
     Exit.FAILED: (
-        "failed or not wanted, and nothing half done: data folder, backup, person, chat, model, platform, another nuan, "
-        "a finding of `nuan doctor`"
+        "failed or not wanted, and nothing half done: data folder, backup, person, chat, model, platform, "
+        "another nuan, a finding of `nuan doctor`"
     ),
     Exit.WRONG: "the command line or the configuration is wrong, each problem in a line, and nothing was changed",
     Exit.DEFECT: "a defect of nuan; the line says where",
