@@ -8,7 +8,7 @@ from bot.errors import NuanError
 YES = ("y", "yes", "是", "好")
 
 
-def asker(*, aside: bool) -> Callable[[str], bool]:
+def asker(*, aside: bool, advice: str = "--yes") -> Callable[[str], bool]:
     """Asks on standard output, or `aside` on standard error where the other is for a JSON document alone.
 
     Yes only for a yes that somebody typed; NuanError when nobody can.
@@ -16,7 +16,7 @@ def asker(*, aside: bool) -> Callable[[str], bool]:
 
     def ask(question: str) -> bool:
         if sys.stdin is None or not sys.stdin.isatty():
-            raise NuanError("nobody is there to answer: nothing was changed; give --yes (and --forget to forget)")
+            raise NuanError(f"nobody is there to answer: nothing was changed; give {advice}")
         print(f"{question} [y/N] ", end="", file=sys.stderr if aside else sys.stdout, flush=True)
         try:
             return input().strip().lower() in YES

@@ -19,7 +19,7 @@ from bot.memory.carrying.planning import make_plan
 from bot.memory.carrying.reading import is_export, parse_markdown
 from bot.memory.carrying.showing import plan_text, plan_told
 from bot.memory.carrying.values import BadValue, reference, time_text
-from bot.store.store import Store, open_store
+from bot.store.store import DATABASE, Store, open_store
 from bot.types.carried import Carried, Here, Parsed, Plan
 from bot.types.duration import DAY_MS
 
@@ -116,16 +116,12 @@ async def import_memories(
     nobody is there to answer.
     """
     now, owners = SystemClock().now(), frozenset(place.settings.bot.owners)
+    if not (place.data / DATABASE).exists():
+        (read_files if taking.skip_bad else _readable)(taking, Here(Carried(), 0), now)  # else no house is begun
     async with await open_store(place.data, owners, read_only=taking.dry_run) as store:
         with bar("reading", quiet=as_json):
             here = await store.carrying.here()
-            parsed = read_files(taking, here, now)
-            plan = make_plan(parsed, here, store.tombstones.covers)
-        for problem in parsed.problems:
-            complain(f"{problem.where}: {problem.text}")
-        if parsed.problems and not taking.skip_bad:
-            count = len(parsed.problems)
-            raise NuanError(f"{count} lines cannot be read, nothing was changed; --skip-bad takes the others")
+            plan = make_plan(_readable(taking, here, now), here, store.tombstones.covers)
         if not as_json:
             show(plan_text(plan))
         elif taking.asks:
@@ -137,6 +133,17 @@ async def import_memories(
         show(document(done | plan_told(plan)))
     elif outcome.text:
         show(outcome.text)
+
+
+def _readable(taking: Taking, here: Here, now: int) -> Parsed:
+    """What the files say, with each bad line told; NuanError unless those may be left out."""
+    parsed = read_files(taking, here, now)
+    for problem in parsed.problems:
+        complain(f"{problem.where}: {problem.text}")
+    if parsed.problems and not taking.skip_bad:
+        count = len(parsed.problems)
+        raise NuanError(f"{count} lines cannot be read, nothing was changed; --skip-bad takes the others")
+    return parsed
 
 
 async def _carry_out(

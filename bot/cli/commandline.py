@@ -50,6 +50,10 @@ class Commands(TyperGroup):
         """Run one and exit; in a standalone_mode of False as typer does."""
         if not standalone_mode:
             return super().main(*args, standalone_mode=False, **extra)
+        words = extra.get("args") or (args[0] if args else None) or sys.argv[1:]
+        if any("\ud800" <= char <= "\udfff" for word in words for char in word):
+            complain("the command line holds bytes that are no text in UTF-8: nothing was done")
+            sys.exit(Exit.WRONG)
         try:
             code = super().main(*args, standalone_mode=False, **extra)
         except typer.TyperException as error:

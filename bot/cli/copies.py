@@ -3,11 +3,11 @@
 import asyncio
 from pathlib import Path
 
-from bot.cli.house import Place
+from bot.cli.house import Place, must_be_begun
 from bot.cli.printing import bar, document
 from bot.clock import SystemClock
-from bot.errors import NuanError, StoreError
-from bot.store.backups import copy_to, roll_back, verify
+from bot.errors import NuanError
+from bot.store.backups import copy_to, roll_back, verify_forward
 from bot.store.keptcopies import Keeping, folder_of, keep, kept_in
 from bot.store.schema import SCHEMA_VERSION
 from bot.store.store import DATABASE
@@ -17,8 +17,7 @@ from bot.types.duration import DAY_MS
 
 async def make_backup(place: Place, path: Path | None, *, as_json: bool) -> str:
     """Make one; where it is. StoreError when there is no database, or the copy is not whole."""
-    if not (place.data / DATABASE).is_file():
-        raise StoreError(f"there is no database in {place.data} yet: talk to nuan once, or give --data DIR")
+    must_be_begun(place)
     rules, now, gone = place.settings.backup, SystemClock().now(), 0
     with bar("backup", quiet=as_json) as tell:
         if path is not None:
@@ -49,7 +48,7 @@ async def list_backups(place: Place, *, as_json: bool) -> str:
 async def check_backup(place: Place, path: Path, *, as_json: bool) -> str:
     """Look one over; StoreError with what is wrong."""
     found = _find(place, path)
-    schema = await asyncio.to_thread(verify, found, 0)
+    schema = await asyncio.to_thread(verify_forward, found, 0)
     if as_json:
         return document({"file": str(found), "schema": schema, "good": True})
     older = f"; its schema {schema} would be brought to {SCHEMA_VERSION}" if schema < SCHEMA_VERSION else ""
@@ -83,9 +82,14 @@ def _find(place: Place, path: Path) -> Path:
     found = next((each for each in (path, folder / path, place.data / path) if each.is_file()), None)
     if found is None:
         raise NuanError(f"{path} is no file, nor a backup in {folder}")
-    if found.resolve() == (place.data / DATABASE).resolve():
-        raise NuanError(f"{found} is the database itself: give a backup")
-    return found
+    return refuse_itself(place, found)
+
+
+def refuse_itself(place: Place, copy: Path) -> Path:
+    """The copy; NuanError when it is the database whose place it would take."""
+    if copy.resolve() == (place.data / DATABASE).resolve():
+        raise NuanError(f"{copy} is the database itself: give a backup")
+    return copy
 
 
 def _size(size: int) -> str:

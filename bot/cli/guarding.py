@@ -39,8 +39,11 @@ def guard(work: Callable[[], T]) -> T:
         for problem in error.problems:
             complain(problem)
         raise SystemExit(Exit.WRONG) from None
-    except (NuanError, OSError) as error:
+    except NuanError as error:
         complain(str(error))
+        raise SystemExit(Exit.FAILED) from None
+    except OSError as error:
+        complain(": ".join(str(part) for part in (error.filename, error.strerror or error) if part))
         raise SystemExit(Exit.FAILED) from None
     except KeyboardInterrupt:
         raise SystemExit(Exit.INTERRUPTED) from None

@@ -121,7 +121,10 @@ def import_(options: ImportOptions) -> None:
     from bot.cli.carry import Taking, import_memories
 
     taking = Taking(options.path, options.owner, options.yes, options.forget, options.dry_run, options.skip_bad)
-    place, ask = find_place(options.config, options.data), asker(aside=options.as_json)
+    place, ask = (
+        find_place(options.config, options.data),
+        asker(aside=options.as_json, advice="--yes (and --forget to forget)"),
+    )
     run_guarded(import_memories(place, taking, ask, as_json=options.as_json))
 
 

@@ -8,8 +8,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bot.cli.copies import restored
-from bot.cli.house import Place, make_parts
+from bot.cli.copies import refuse_itself, restored
+from bot.cli.house import Place, make_parts, must_be_begun
 from bot.cli.models import make_crew
 from bot.cli.printing import bar, bars, document
 from bot.clock import SystemClock
@@ -53,6 +53,7 @@ async def backfill(place: Place, parts: frozenset[Part], *, apply: bool, as_json
     rows = frozenset(part for part in parts if part != "vectors")
     found = Found((), None)
     own = registry(place.settings.sections.own)
+    must_be_begun(place)
     async with await open_store(place.data, read_only=not apply) as store:
         vectors = Vectors(place, store, anew=anew) if "vectors" in parts else None
         try:
@@ -149,6 +150,7 @@ async def rollback(place: Place, copy: Path | None, *, as_json: bool) -> str:
         path = place.data / path.name
     if not path.is_file():
         raise NuanError(f"{copy} is no file")
+    refuse_itself(place, path)
     now = SystemClock().now()
     with bar("rollback", quiet=as_json) as tell:
         aside, count = await roll_back(place.data, path, _stamp(now), now, tell=tell)

@@ -12,10 +12,26 @@ from bot.cli import completing
 
 T = TypeVar("T")
 
+
+def path_of(text: str) -> Path:
+    """A path; an empty one, as an unset variable of a script leaves it, is not taken for this folder."""
+    if not str(text).strip():
+        raise typer.BadParameter("must not be empty")
+    return Path(text)
+
+
 ConfigOption = Annotated[
-    Path | None, typer.Option("--config", help="Configuration file; nuan.toml in this folder unless given.")
+    Path | None,
+    typer.Option(
+        "--config",
+        help="Configuration file; nuan.toml in this folder unless given.",
+        parser=path_of,
+        metavar="<path>",
+    ),
 ]
-DataOption = Annotated[Path, typer.Option("--data", help="Folder of database and logs.")]
+DataOption = Annotated[
+    Path, typer.Option("--data", help="Folder of database and logs.", parser=path_of, metavar="<path>")
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
 ChatOption = Annotated[
     str,

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from bot.cli.carry import find_person
-from bot.cli.house import Place
+from bot.cli.house import Place, must_be_begun
 from bot.cli.printing import bar, document
 from bot.clock import SystemClock
 from bot.config.settings import Settings
@@ -44,6 +44,7 @@ async def erase_person(
 ) -> str:  # fmt: skip
     """Say what would go, ask, and take it away; NuanError with nothing changed when that is not wanted."""
     settings = place.settings
+    must_be_begun(place)
     async with await open_store(place.data, frozenset(settings.bot.owners)) as store:
         number = await find_person(store, person)
         if not await store.erasing.known(number):

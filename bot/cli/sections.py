@@ -51,6 +51,8 @@ async def show_sections(place: Place, export: Path | None, clock: Clock | None =
     if export is not None:
         if await asyncio.to_thread(export.is_file):
             raise NuanError(f"{export} is no folder: give another name")
+        if not shown:
+            raise NuanError("no turn has searched memory yet: nothing was written")
         for each in shown:
             _write(export / f"chat-{each.sighted.chat_id}-person-{each.sighted.person_id}", each, rules, name)
         if as_json:

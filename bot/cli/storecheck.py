@@ -18,6 +18,8 @@ MOST_TOLD = 3
 
 async def store_findings(place: Place, now: int) -> tuple[Finding, ...]:
     """Beside a running nuan, too; `now` in ms."""
+    if place.data.exists() and not (place.data.is_dir() and os.access(place.data, os.R_OK | os.W_OK | os.X_OK)):
+        return (Finding(False, "data", f"{place.data} is no folder that can be written: give --data DIR"),)
     if not (place.data / DATABASE).exists():
         return (Finding(True, "data", "there is no database yet: the first start makes it"),)
     try:

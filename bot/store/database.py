@@ -206,6 +206,11 @@ def _prepare(path: Path, migrations: Migrations) -> None:
         raise StoreError(_advice(path, error)) from error
 
 
+def bring_forward(path: Path) -> None:
+    """A database, closed, to the newest schema; StoreError when that cannot be."""
+    _prepare(path, MIGRATIONS)
+
+
 def _create(path: Path, migrations: Migrations) -> None:
     """A new database appears whole or not at all, so that an empty file is always a damaged one."""
     left = path.with_name(f"{path.name}-wal")
