@@ -52,7 +52,7 @@ class Commands(TyperGroup):
             return super().main(*args, standalone_mode=False, **extra)
         words = extra.get("args") or (args[0] if args else None) or sys.argv[1:]
         if any("\ud800" <= char <= "\udfff" for word in words for char in word):
-            complain("the command line holds bytes that are no text in UTF-8: nothing was done")
+            complain("the command line holds bytes that are no text here: nothing was done; is LANG one of UTF-8?")
             sys.exit(Exit.WRONG)
         try:
             code = super().main(*args, standalone_mode=False, **extra)
@@ -92,6 +92,9 @@ def defended(work: Callable[[], object]) -> None:
         work()
     except KeyboardInterrupt:
         sys.exit(Exit.INTERRUPTED)
+    except OSError as error:
+        complain(error.strerror or type(error).__name__)  # standard output cannot be written to
+        sys.exit(Exit.FAILED)
     except Exception as error:  # noqa: BLE001 - nobody else would tell of it in one line
         _defect(error)
 

@@ -101,7 +101,8 @@ class _Screen:
                 with self._console.capture() as line:  # rich would end the program when a pipe is closed
                     self._console.print(pretty(record, self._tz))
                 print(line.get(), end="")
-        sys.stdout.flush()
+        if sys.stdout is not None:
+            sys.stdout.flush()
 
 
 def pretty(record: Record, tz: tzinfo) -> Text:

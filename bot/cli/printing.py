@@ -34,6 +34,8 @@ def show(text: str | bytes) -> None:
 
 
 def _write(text: str | bytes) -> None:
+    if sys.stdout is None:
+        return
     try:
         if isinstance(text, bytes):
             sys.stdout.buffer.write(text)
