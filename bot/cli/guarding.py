@@ -5,6 +5,7 @@ import contextlib
 import os
 import signal
 import sys
+import threading
 from collections.abc import Callable, Coroutine, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -33,6 +34,8 @@ def run_guarded(work: Coroutine[object, object, T]) -> T:
 
 def guard(work: Callable[[], T]) -> T:
     """Turn every expected error into clear lines on standard error and an exit code."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_DFL and threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # from here on there is something to end well
     try:
         return work()
     except ConfigError as error:
