@@ -270,18 +270,18 @@ async def test_reload_is_carried_out_by_the_nuan_that_runs_and_says_what_it_took
         async with agent_door(filed.folder, changes_in(filed.app), filed.log, filed.reloader.ask):
             await filed.say("你好")
             assert (await aside(filed, "reload")).out == "nothing has changed\n"
-            filed.write('[log]\nlevel = "debug"\n[heartbeat]\non = true\n')
+            filed.write('[log]\nlevel = "debug"\n[input]\nmax_chars = 9\n')
             said = await aside(filed, "reload")
             assert (said.code, said.err) == (0, ""), said
-            assert said.out == "taken: heartbeat.on\nwaits for a restart: log.level\n"
-            filed.write("[heartbeat]\non = 5\n[session]\nidle = 1\n")
+            assert said.out == "taken: input.max_chars\nwaits for a restart: log.level\n"
+            filed.write('[input]\nmax_chars = "x"\n[session]\nidle = 1\n')
             said = await aside(filed, "reload")
             assert (said.code, said.out) == (2, "nothing was taken: the running nuan goes on as it was\n")
-            assert [line.split(":")[1] for line in said.err.splitlines()] == [" heartbeat.on", " session.idle"]
+            assert {line.split(":")[1] for line in said.err.splitlines()} == {" input.max_chars", " session.idle"}
             said = await aside(filed, "reload", "--json")
             told = json.loads(said.out)
             assert (said.code, said.err, told["changed"], len(told["problems"])) == (2, "", [], 2)
-            assert filed.app.parts.settings.heartbeat.on
+            assert filed.app.parts.settings.input.max_chars == 9
             keeping.cancel()
             await asyncio.wait((keeping,))
             assert "stopping" in (await aside(filed, "reload")).err
