@@ -1,6 +1,5 @@
-"""The command line as a whole: help, JSON, exit codes, completion, wrong words; and `nuan reload`."""
+"""The command line as a whole: help, JSON, exit codes, completion, wrong words."""
 
-import asyncio
 import hashlib
 import json
 import shlex
@@ -16,18 +15,14 @@ from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 from typer.testing import CliRunner
 
-from bot.cli.agents import changes_in
 from bot.cli.commandline import defended, examples_of
 from bot.cli.documents import DOCS, exit_codes
 from bot.cli.exits import Exit
 from bot.cli.main import app
 from bot.cli.printing import bar
-from bot.errors import StoreError
-from bot.ops.agentdoor import SOCKET, agent_door, ask_reload
 from bot.store.schema import SCHEMA_VERSION
-from tests.belonging import aside, nuan
+from tests.belonging import nuan
 from tests.carrying import fill, in_house
-from tests.reloading import Filed
 
 Command = TyperCommand | TyperGroup
 ROOT = get_command(app)
@@ -82,7 +77,8 @@ def test_all_commands_of_the_house_are_there_with_help_and_examples_that_can_be_
         "init chat run ctx boot memory sections usage logs doctor backup restore export erase mcp web reload version"
     )
     assert {words[0] for words in EVERY} == set(wanted.split())
-    for words in ((), ("memory", "import"), ("reload",)):
+    for shell in ("", "memory import", "reload"):
+        words = tuple(shell.split())
         shown = CliRunner().invoke(app, [*words, "--help"], env={"COLUMNS": "80"})
         assert shown.exit_code == 0
         lines = examples_of((EVERY[words] if words else ROOT).epilog)
@@ -261,46 +257,3 @@ def test_a_shell_completes_commands_options_and_values(house: Path) -> None:
     assert complete("nuan restore ")[0].startswith("nuan-2")
     zsh = "\n".join(complete("nuan usage --d", "zsh"))
     assert '"--days":"How many local days, today included."' in zsh
-
-
-async def test_reload_is_carried_out_by_the_nuan_that_runs_and_says_what_it_took(tmp_path: Path) -> None:
-    filed = await Filed(tmp_path).open()
-    keeping = asyncio.create_task(filed.reloader.keep())
-    try:
-        async with agent_door(filed.folder, changes_in(filed.app), filed.log, filed.reloader.ask):
-            await filed.say("你好")
-            assert (await aside(filed, "reload")).out == "nothing has changed\n"
-            filed.write('[log]\nlevel = "debug"\n[input]\nmax_chars = 9\n')
-            said = await aside(filed, "reload")
-            assert (said.code, said.err) == (0, ""), said
-            assert said.out == "taken: input.max_chars\nwaits for a restart: log.level\n"
-            filed.write('[input]\nmax_chars = "x"\n[session]\nidle = 1\n')
-            said = await aside(filed, "reload")
-            assert (said.code, said.out) == (2, "nothing was taken: the running nuan goes on as it was\n")
-            assert {line.split(":")[1] for line in said.err.splitlines()} == {" input.max_chars", " session.idle"}
-            said = await aside(filed, "reload", "--json")
-            told = json.loads(said.out)
-            assert (said.code, said.err, told["changed"], len(told["problems"])) == (2, "", [], 2)
-            assert filed.app.parts.settings.input.max_chars == 9
-            keeping.cancel()
-            await asyncio.wait((keeping,))
-            assert "stopping" in (await aside(filed, "reload")).err
-        said = await aside(filed, "reload")
-        assert (said.code, said.out) == (1, "")
-        assert said.err.endswith("cannot be asked: send it SIGHUP, or say `.ai reload` as its owner\n")
-    finally:
-        keeping.cancel()
-        await filed.close()
-    said = await aside(filed, "reload")
-    assert (said.code, said.out, "no nuan answers from" in said.err) == (1, "", True)
-
-
-async def test_a_nuan_that_says_nothing_about_a_reload_is_no_success(tmp_path: Path) -> None:
-    async def older(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        await reader.readline()
-        writer.close()
-
-    async with await asyncio.start_unix_server(older, tmp_path / SOCKET):
-        with pytest.raises(StoreError, match="did not say what became of it"):
-            await ask_reload(tmp_path)
-    assert await ask_reload(tmp_path / ("x" * 120)) is None

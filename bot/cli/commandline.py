@@ -1,9 +1,9 @@
 """What makes a typer app nuan's: examples in its help, wrong words told in one line, and no traceback on a screen."""
 
-import shlex
 import sys
 import traceback
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -40,22 +40,26 @@ def examples_of(epilog: str | None) -> tuple[str, ...]:
 class Commands(TyperGroup):
     """The commands; a wrong option, argument or command is one line on standard error, and nothing was begun."""
 
-    def list_commands(self, ctx: typer.Context) -> list[str]:  # type: ignore[override] - typer hides its own class
+    def list_commands(self, ctx: Any) -> list[str]:
         """Part by part."""
         names = super().list_commands(ctx)
         panels = {name: getattr(self.commands[name], "rich_help_panel", None) for name in names}
         return sorted(names, key=lambda name: PANELS.index(panels[name]) if panels[name] in PANELS else len(PANELS))
 
-    def main(self, *args: Any, standalone_mode: bool = True, **extra: Any) -> Any:
+    def main(
+        self, args: Sequence[str] | None = None, prog_name: str | None = None, complete_var: str | None = None,
+        standalone_mode: bool = True, windows_expand_args: bool = True, **extra: Any,
+    ) -> Any:  # fmt: skip
         """Run one and exit; in a standalone_mode of False as typer does."""
+        run = partial(super().main, args, prog_name, complete_var, False, windows_expand_args, **extra)
         if not standalone_mode:
-            return super().main(*args, standalone_mode=False, **extra)
-        words = extra.get("args") or (args[0] if args else None) or sys.argv[1:]
+            return run()
+        words = sys.argv[1:] if args is None else args
         if any("\ud800" <= char <= "\udfff" for word in words for char in word):
             complain("the command line holds bytes that are no text here: nothing was done; is LANG one of UTF-8?")
             sys.exit(Exit.WRONG)
         try:
-            code = super().main(*args, standalone_mode=False, **extra)
+            code = run()
         except typer.TyperException as error:
             if line := wrong(error):
                 complain(line)
@@ -105,8 +109,3 @@ def _defect(error: Exception) -> NoReturn:
     where = " < ".join(f"{Path(frame.filename).relative_to(ours)}:{frame.lineno}" for frame in reversed(frames[-6:]))
     complain(f"this is a defect of nuan: {type(error).__name__} at {where or 'an unknown place'}; please report it")
     sys.exit(Exit.DEFECT)
-
-
-def words_of(line: str) -> Sequence[str]:
-    """The words of an example after `nuan`."""
-    return shlex.split(line)[1:]

@@ -3,9 +3,10 @@
 import re
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from typer import Context
-from typer.core import TyperCommand, TyperGroup
+from typer.core import TyperGroup
 from typer.main import get_command
 
 from bot.cli.commandline import examples_of
@@ -15,8 +16,6 @@ from bot.commands.reference import chat_commands
 from bot.config.reference import configuration_page, retention_table
 from bot.resources import Prompts
 from bot.text.catalogue import catalogue
-
-Command = TyperCommand | TyperGroup
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 
@@ -67,7 +66,7 @@ def pages(docs: Path = DOCS) -> Mapping[str, str]:
     }
 
 
-def shell_commands(command: Command | None = None, before: str = "nuan") -> list[str]:
+def shell_commands(command: Any = None, before: str = "nuan") -> list[str]:
     """A row for each command of the command line, in the order of its help."""
     command = command or get_command(app)
     if isinstance(command, TyperGroup):

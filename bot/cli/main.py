@@ -209,8 +209,8 @@ def doctor(
 ) -> None:
     """Check configuration, model, platforms, data and machine.
 
-    ✓ is well, ! works but wants something done, ✗ does not work; each line says what to do. The exit code is 1 when something is ✗.
-    The call is paid for like every other.
+    ✓ is well, ! works but wants something done, ✗ does not work; each line says what to do. The exit code is 1 when
+    something is ✗. The call is paid for like every other.
     """
     from bot.cli.doctor import examine, report
 
