@@ -61,7 +61,7 @@ async def chat(source: Source, place: Place, group: str, name: str, verbose: boo
             warm = asyncio.create_task(warm_up(crew), name="warm-up")
             try:
                 with stoppable():
-                    async with agent_door(place.data, changes_in(app), logs.log):
+                    async with agent_door(place.data, changes_in(app), logs.log, reloader.ask):
                         await adapter.run(app.door if sys.stdin.isatty() else _LineByLine(app))
                         await app.drained()
             finally:

@@ -1,12 +1,12 @@
 """`nuan doctor`: whether everything that is configured works from here. It says nothing to anybody."""
 
-import json
 from collections.abc import Iterator, Sequence
 
 from bot.cli.checks import machine_findings, proxies
 from bot.cli.embedding import embedding_findings
 from bot.cli.house import Place
 from bot.cli.models import known_of, member_of
+from bot.cli.printing import document
 from bot.cli.probing import call_findings
 from bot.cli.said import said_findings
 from bot.cli.storecheck import store_findings
@@ -30,7 +30,7 @@ def report(found: Sequence[Finding], *, as_json: bool) -> str:
     if not as_json:
         return "\n".join(finding.line for finding in found)
     told = [{"state": each.state, "about": each.about, "text": each.text} for each in found]
-    return json.dumps({"good": all(each.good for each in found), "findings": told}, ensure_ascii=False, indent=2)
+    return document({"good": all(each.good for each in found), "findings": told})
 
 
 async def examine(place: Place, *, call: bool = True) -> tuple[Finding, ...]:

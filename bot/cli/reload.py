@@ -56,7 +56,8 @@ class Reloader:
         self._asked = self._served = 0
         self._done = Reloaded()
         self._woken = asyncio.Event()
-        self._told = False
+        self._told = self._ended = False
+        self._asking: set[asyncio.Task[Reloaded]] = set()
 
     def serve(self, app: App, taken: Callable[[Settings], None]) -> None:
         """This is the house; `taken` is told the new settings before it works by them."""
@@ -71,8 +72,29 @@ class Reloader:
         """An owner says so."""
         return await self.reload("command")
 
+    async def ask(self) -> Reloaded:
+        """`nuan reload` says so; while this nuan stops, nothing is taken any more."""
+        if not self._ended:
+            task = asyncio.create_task(self.reload("command line"), name="reload-asked")
+            self._asking.add(task)
+            await asyncio.wait((task,))
+            self._asking.discard(task)
+            if not task.cancelled():
+                return task.result()
+        return Reloaded(problems=("this nuan is stopping: nothing was taken",))
+
     async def keep(self) -> None:
-        """Wait for signals and look at the files, until cancelled."""
+        """Wait for signals and look at the files, until cancelled; then no reload is under way."""
+        try:
+            await self._keep()
+        finally:
+            self._ended = True
+            for task in self._asking:
+                task.cancel()
+            if self._asking:
+                await asyncio.wait(self._asking)
+
+    async def _keep(self) -> None:
         assert self._app is not None
         clock = self._app.parts.clock
         while True:

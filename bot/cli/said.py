@@ -1,10 +1,10 @@
 """What is set in chats, for whoever operates: `nuan doctor` shows it, `nuan unset` takes it back."""
 
-import json
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
+from bot.cli.printing import document
 from bot.errors import NuanError
 from bot.store.settings import HOUSE, said_in
 from bot.store.store import DATABASE, open_store
@@ -32,7 +32,7 @@ async def unset(folder: Path, keys: Sequence[str], *, everything: bool, as_json:
     shown = [said[key] for key in taken] if taken else list(said.values())
     if as_json:
         told = [{"key": one.key, "value": one.value, "by": one.name, "at": one.at} for one in shown]
-        return json.dumps({"taken_back": bool(taken), "settings": told}, ensure_ascii=False, indent=2)
+        return document({"taken_back": bool(taken), "settings": told})
     if not shown:
         return "nothing is set in a chat"
     return "\n".join(f"{'taken back: ' if taken else ''}{_told(one)}" for one in shown)

@@ -76,7 +76,7 @@ from bot.types.heartbeat import HEARTBEAT
 from bot.types.joining import JOIN
 from bot.types.outgoing import Outgoing
 
-DATABASE = "nuan.db"
+DATABASE, LOCK = "nuan.db", "nuan.lock"
 
 
 class Store:
@@ -208,7 +208,7 @@ def hold(folder: Path) -> int:
     """Keep every other nuan that writes out of the folder, until the descriptor is closed; HeldError when one is in."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        descriptor = os.open(folder / "nuan.lock", os.O_RDWR | os.O_CREAT, 0o600)
+        descriptor = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT, 0o600)
     except OSError as error:
         raise StoreError(f"the data folder cannot be used ({error}): choose another with --data DIR") from error
     try:
