@@ -5,8 +5,12 @@ from collections.abc import AsyncGenerator
 from contextlib import suppress
 
 import pytest
+from telegram import Update
+from telegram.error import NetworkError
 
-from bot.errors import PlatformError, StoreError
+from adapters.telegram.content import Me
+from adapters.telegram.polling import TRIES, DoorQueue
+from bot.errors import PlatformError, StoreError, UnfitError
 from bot.ports import Adapter, Drafts, Edits, Files, Splits, Typing
 from tests.fakes.clock import SimClock, let_others_run
 from tests.fakes.telegram_faults import Fault, Limits
@@ -58,6 +62,31 @@ async def test_one_message_whose_content_can_never_be_stored_does_not_stop_the_o
         await on.door.until(1)
         assert on.door.texts == ["还在"]
         assert sum("telegram_update_skipped" in line for line in on.log.lines) == 1
+
+
+async def test_whatever_breaks_the_storing_of_one_update_polling_goes_on_with_the_others() -> None:
+    me = Me(1, "nuan_bot", (), "暖")
+    update = Update.de_json(
+        {"update_id": 7, "message": {"message_id": 1, "date": 1, "text": "坏", "chat": {"id": 1, "type": "private"},
+                                     "from": {"id": 1, "is_bot": False, "first_name": "Ann"}}}, None
+    )  # fmt: skip
+    assert update is not None
+    log = Lines()
+    queue = DoorQueue(door := Door(), me, log, lambda update: None)
+    for error in (OverflowError(), AttributeError(), RecursionError(), AssertionError(), UnfitError("odd")):
+        door.problems = [error] * TRIES
+        for _ in range(TRIES - 1):
+            with pytest.raises(NetworkError):
+                await queue.put(update)
+        await queue.put(update)
+        assert door.problems == []
+    assert sum("telegram_update_skipped" in line for line in log.lines) == 5
+    door.problems = [StoreError("disk full"), OSError("disk full")] * TRIES
+    for _ in range(2 * TRIES):
+        with pytest.raises(NetworkError):
+            await queue.put(update)
+    await queue.put(update)
+    assert door.texts == ["坏"], "what nothing is wrong with waits for the disk"
 
 
 async def test_a_refused_token_is_final_and_shown_nowhere(server: FakeTelegram) -> None:
