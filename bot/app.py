@@ -250,7 +250,7 @@ class App:
         """Do it; when the disk refuses, nothing was stored and nothing is lost: look again a little later."""
         try:
             await work(key)
-        except StoreError as error:
+        except (StoreError, OSError) as error:
             self._log.error("store_failed", key=key, error=str(error))
             self._clock.at(self._clock.now() + RETRY_MS, self.look)
             return False

@@ -4,6 +4,7 @@ NuanError
 ├── ConfigError       the configuration has problems (all of them, with dotted paths)
 ├── StoreError        the database cannot be used; says what to do
 │   ├── HeldError     another nuan answers from this data folder
+│   ├── UnfitError    the database is well, but cannot do this one thing
 │   └── ForgottenError  what a turn would send was forgotten meanwhile
 ├── ModelError        a model call gave nothing usable
 ├── SendError         a platform did not take a message; says what became of it
@@ -32,6 +33,10 @@ class ConfigError(NuanError):
 
 class StoreError(NuanError):
     """The database cannot be used; the text says why and what to do."""
+
+
+class UnfitError(StoreError):
+    """The database is well, but cannot store or read what this one step is about; nothing was stored."""
 
 
 class ForgottenError(StoreError):

@@ -132,6 +132,7 @@ async def running(server: FakeDiscord, scene: Scene) -> AsyncIterator[Scene]:
     finally:
         scene.running.cancel()
         await asyncio.gather(scene.running, return_exceptions=True)
+    assert server.front.pinging == []
 
 
 def outgoing(place: Channel, text: str, number: int = 1) -> Outgoing:

@@ -172,6 +172,8 @@ async def test_a_fault_after_a_memory_command_keeps_its_receipt(world: World) ->
 async def test_a_defect_in_the_model_is_one_line_and_the_chat_lives_on(world: World) -> None:
     world.model.script = lambda request: RuntimeError("boom")
     await world.say("你好")
+    assert (world.replies, reserved(world)) == ([], [])
+    await world.wait(130)  # it is tried again for two minutes
     assert world.replies == ["我这边出了点问题，已经记进日志；你说的话没有丢"]
     assert reserved(world) == []
     world.model.script = lambda request: "好的"

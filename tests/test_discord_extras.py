@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 
+from adapters.discord.client import Address
 from bot.commands.specs import specs
 from bot.errors import SendError
 from bot.resources import Prompts
@@ -132,6 +133,30 @@ async def test_an_attachment_is_fetched_up_to_a_limit(town: Town, scene: Scene) 
         for one in (bad, replace(good, size=6), Attached("file", f"{town.server.world.cdn_url}/attachments/1/1/x")):
             with pytest.raises(SendError, match="never"):
                 await scene.adapter.fetch(one, 5)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://127.0.0.1/a", "http://127.1/a", "http://2130706433/a", "http://0x7f000001/a", "http://0177.0.0.1/a",
+        "http://[::1]/a", "http://[::ffff:127.0.0.1]/a", "http://[fc00::1]/a", "http://10.0.0.1/a",
+        "http://169.254.169.254/latest/meta-data", "http://localhost/a", "http://127.0.0.1.nip.io/a",
+        "https://127.0.0.1/a", "https://evil.example/a", "https://cdn.discordapp.com@127.0.0.1/a",
+        "https://cdn.discordapp.com:pw@10.0.0.1/a", "https://cdn.discordapp.com.evil.example/a",
+        "https://evildiscordapp.com/a", "http://cdn.discordapp.com/a", "https://cdn.discordapp.com:8443/a",
+        "https://user@cdn.discordapp.com/a", "ftp://cdn.discordapp.com/a", "file:///etc/passwd", "gopher://127.0.0.1/a",
+        "//127.0.0.1/a", "/etc/passwd", "", "https://cdn.discordapp.com\\@127.0.0.1/a", "https://[::1",
+    ],
+)  # fmt: skip
+def test_a_file_is_read_from_discords_own_hosts_alone(url: str) -> None:
+    for address in (Address(), Address("http://127.0.0.1:8999/api/v10")):
+        assert not address.serves(url)
+
+
+def test_discords_own_hosts_are_known() -> None:
+    assert Address().serves("https://cdn.discordapp.com/attachments/1/2/a.png?ex=1&is=2&hm=3")
+    assert Address().serves("https://media.discordapp.net/attachments/1/2/a.png")
+    assert Address("http://127.0.0.1:8999/api/v10").serves("http://127.0.0.1:8999/attachments/1/2/a.png")
 
 
 async def test_slash_commands_are_registered_once(town: Town) -> None:

@@ -150,3 +150,18 @@ async def test_channels_whose_histories_fail_hold_up_no_other(town: Town, scene:
     town.server.misbehave("503", times=99, method="GET", path=rf"/channels/(?:{failing})/messages")
     async with running(town.server, scene):
         await scene.door.until(lambda: scene.door.of(places[-1]) == ["before", "missed"])
+
+
+async def test_a_connection_that_falls_silent_is_given_up_and_loses_nothing(town: Town, scene: Scene) -> None:
+    async with running(town.server, scene):
+        client = scene.adapter._client
+        assert client is not None
+        assert client.ws._max_heartbeat_timeout == 60, "what the library waits for a word"
+        client.ws._max_heartbeat_timeout = 0.3
+        town.say(town.hall, town.lin, "before")
+        await scene.door.until(lambda: scene.door.texts == ["before"])
+        town.server.gateway.fall_silent()
+        town.say(town.hall, town.lin, "meanwhile")
+        await scene.door.until(lambda: len(scene.door.stored) == 2)
+    assert scene.door.texts == ["before", "meanwhile"]
+    assert town.server.gateway.resumed == 1

@@ -8,6 +8,7 @@ import pytest
 from bot.config.settings import Settings
 from bot.errors import ModelError, SendError
 from tests.fakes.clock import let_others_run
+from tests.fakes.model import ScriptedModel
 from tests.fakes.platform import Drafting, Lively, StreamingModel
 from tests.world import World
 
@@ -199,6 +200,18 @@ async def test_where_messages_begin_as_placeholders_one_of_unknown_fate_is_sent_
     await world.crash()
     await world.wait(2)
     assert world.rows("SELECT state FROM outbox") == [("sent",)]
+    await world.close()
+
+
+async def test_a_placeholder_of_which_nobody_knows_whether_it_went_out_loses_no_reply(tmp_path: Path) -> None:
+    talk = Lively(size=10_000, placeholder=True, lost=[SendError("unknown", "timed out")] * 2)
+    world = await opened(tmp_path, talk)
+    world.model = ScriptedModel()
+    await world.say("记住我怕狗")
+    assert world.rows("SELECT state FROM outbox") == [("pending",)]
+    await world.wait(3)
+    assert world.rows("SELECT state FROM outbox") == [("sent",)]
+    assert list(talk.shown.values()) == ["…", "…", "记住啦 #1"]
     await world.close()
 
 

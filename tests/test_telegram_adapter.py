@@ -5,8 +5,12 @@ from collections.abc import AsyncGenerator
 from contextlib import suppress
 
 import pytest
+from telegram import Message, Update
+from telegram.error import NetworkError
 
-from bot.errors import PlatformError, StoreError
+from adapters.telegram.content import Me
+from adapters.telegram.polling import TRIES, DoorQueue
+from bot.errors import PlatformError, StoreError, UnfitError
 from bot.ports import Adapter, Drafts, Edits, Files, Splits, Typing
 from tests.fakes.clock import SimClock, let_others_run
 from tests.fakes.telegram_faults import Fault, Limits
@@ -58,6 +62,31 @@ async def test_one_message_whose_content_can_never_be_stored_does_not_stop_the_o
         await on.door.until(1)
         assert on.door.texts == ["还在"]
         assert sum("telegram_update_skipped" in line for line in on.log.lines) == 1
+
+
+async def test_whatever_breaks_the_storing_of_one_update_polling_goes_on_with_the_others() -> None:
+    def update(number: int) -> Update:
+        who = {"id": 1, "is_bot": False, "first_name": "Ann"}
+        body = {"message_id": number, "date": 1, "text": "坏", "chat": {"id": 1, "type": "private"}, "from": who}
+        return Update(number, Message.de_json(body, None))
+
+    log = Lines()
+    queue = DoorQueue(door := Door(), Me(99, "nuan_bot", (), "暖"), log, lambda update: None)
+    problems = (OverflowError(), AttributeError(), RecursionError(), AssertionError(), UnfitError("odd"))
+    for number, error in enumerate(problems):
+        door.problems = [error] * TRIES
+        for _ in range(TRIES - 1):
+            with pytest.raises(NetworkError):
+                await queue.put(update(number))
+        await queue.put(update(number))
+        assert door.problems == []
+    assert sum("telegram_update_skipped" in line for line in log.lines) == 5
+    door.problems = [StoreError("disk full"), OSError("disk full")] * TRIES
+    for _ in range(2 * TRIES):
+        with pytest.raises(NetworkError):
+            await queue.put(update(9))
+    await queue.put(update(9))
+    assert door.texts == ["坏"], "what nothing is wrong with waits for the disk"
 
 
 async def test_a_refused_token_is_final_and_shown_nowhere(server: FakeTelegram) -> None:

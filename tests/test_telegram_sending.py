@@ -4,9 +4,13 @@ import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, suppress
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
+from aiohttp import web
+from aiohttp.test_utils import TestServer
 
+from adapters.telegram.files import read_file
 from bot.errors import SendError
 from bot.types.event import Attachment
 from bot.types.outgoing import Button
@@ -220,6 +224,38 @@ async def test_a_file_is_read_up_to_its_limit(server: FakeTelegram) -> None:
             await on.adapter.fetch(attachment, 99)
         with pytest.raises(SendError):
             await on.adapter.fetch(Attachment("file", "no-such-file"), 99)
+
+
+async def test_of_a_file_that_is_larger_than_told_only_as_much_is_read_as_is_wanted() -> None:
+    sent = 0
+
+    async def endless(request: web.Request) -> web.StreamResponse:
+        nonlocal sent
+        response = web.StreamResponse(headers={"Content-Encoding": "gzip"})
+        await response.prepare(request)
+        while True:
+            await response.write(bytes(1 << 16))
+            sent += 1 << 16
+
+    async def moved(request: web.Request) -> web.Response:
+        return web.Response(status=302, headers={"Location": "/endless"})
+
+    app = web.Application()
+    app.router.add_get("/endless", endless)
+    app.router.add_get("/moved", moved)
+    async with TestServer(app, handler_cancellation=True) as server:
+        for path in ("endless", "moved", "nothing"):
+            with pytest.raises(SendError, match="never"):
+                await read_file(str(server.make_url(f"/{path}")), 100_000, None, trust_env=False)
+    assert sent < 8_000_000, "what the connection buffers"
+
+
+async def test_a_file_beside_a_server_on_this_machine_is_read_up_to_its_limit(tmp_path: Path) -> None:
+    file = tmp_path / "a.txt"
+    file.write_bytes(b"x" * 100)
+    assert await read_file(str(file), 100, None, trust_env=False) == b"x" * 100
+    with pytest.raises(SendError, match="never"):
+        await read_file(str(file), 99, None, trust_env=False)
 
 
 async def test_long_texts_become_messages_that_telegram_takes(server: FakeTelegram) -> None:

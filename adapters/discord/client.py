@@ -31,6 +31,9 @@ from bot.types.log import Log
 RATE_LIMIT_S = 60.0
 """The longest wait that the library may do by itself; a longer one becomes SendError("later")."""
 
+FILE_HOSTS = (".discordapp.com", ".discordapp.net")
+"""Where Discord keeps attachments (cdn and media)."""
+
 _VOICE = "voice will NOT be supported"
 """The library says so at every start; nuan does not speak."""
 
@@ -62,6 +65,17 @@ class Address:
     def url(self, route: Route) -> str:
         """Where a route leads."""
         return f"{self.api}{route.url.removeprefix(Route.BASE)}"
+
+    def serves(self, url: str) -> bool:
+        """Whether an attachment may be read from there: from Discord's own hosts, or beside the API where it is."""
+        try:
+            there = URL(url)
+            if self.moved and there.user is None and there.origin() == URL(self.api).origin():
+                return True
+        except ValueError:
+            return False
+        plain = there.scheme == "https" and there.user is there.password is None and there.port == 443
+        return plain and (there.host or "").endswith(FILE_HOSTS)
 
     def interactions(self) -> AbstractContextManager[None]:
         """Inside it answers to interactions, for which the library has a client of its own, go there too."""

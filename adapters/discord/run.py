@@ -33,6 +33,8 @@ CANCEL_S = 0.2
 """How long a cancelled connection may take before it is cancelled again."""
 FETCH_S = 60
 """How long an attachment may take."""
+PLAIN = {"Accept-Encoding": "identity"}
+"""An attachment is wanted as it is: what is packed small may be large."""
 
 _REFUSED = (
     "discord refused the token: make a new one (developer portal → Bot → Reset Token) and set NUAN_DISCORD__TOKEN"
@@ -126,13 +128,17 @@ class DiscordAdapter:
         if attachment.size > most:
             raise SendError("never", f"{attachment.size} bytes")
         address = self._address
+        if not address.serves(attachment.handle):
+            raise SendError("never", "not a file of Discord")
         timeout = aiohttp.ClientTimeout(total=FETCH_S)
         try:
             async with (
-                aiohttp.ClientSession(connector=address.connector(), timeout=timeout) as session,
-                session.get(attachment.handle, proxy=address.http_proxy) as response,
+                aiohttp.ClientSession(
+                    connector=address.connector(), timeout=timeout, auto_decompress=False, headers=PLAIN
+                ) as session,
+                session.get(attachment.handle, proxy=address.http_proxy, allow_redirects=False) as response,
             ):
-                if 400 <= response.status < 500 and response.status != 429:
+                if 300 <= response.status < 500 and response.status != 429:
                     raise SendError("never", f"{response.status}")
                 response.raise_for_status()
                 return await _read(response.content, most)

@@ -11,11 +11,12 @@ from telegram.request import HTTPXRequest, RequestData
 
 from adapters.telegram.content import Me
 from adapters.telegram.updates import to_incoming
+from bot.errors import StoreError, UnfitError
 from bot.ports import Door
 from bot.types.log import Log
 
 TRIES = 8
-"""How often an update is tried whose content breaks the storing of it, before it is left out (FAULTS D5)."""
+"""How often an update is tried that breaks its own storing, before it is left out (FAULTS D5: 8)."""
 
 
 class DoorQueue(asyncio.Queue[object]):
@@ -48,15 +49,16 @@ class DoorQueue(asyncio.Queue[object]):
     async def _store(self, update_id: int, accepting: Awaitable[bool]) -> None:
         try:
             stored = await accepting
-        except (ValueError, TypeError, LookupError) as error:
+        except Exception as error:
+            if isinstance(error, (StoreError, OSError)) and not isinstance(error, UnfitError):
+                # Nothing can be stored now, whatever it is.
+                raise NetworkError(f"update {update_id} not stored: {type(error).__name__}: {error}") from error
             self._failed = self._failed + 1 if self._failing == update_id else 1
             self._failing = update_id
             if self._failed >= TRIES:
                 self._skip(update_id, error)
                 return
             raise NetworkError(f"update {update_id} not stored: {type(error).__name__}") from error
-        except Exception as error:
-            raise NetworkError(f"update {update_id} not stored: {type(error).__name__}: {error}") from error
         if not stored:
             raise NetworkError(f"update {update_id} not stored")
 

@@ -15,6 +15,7 @@ from telegram.request import HTTPXRequest
 
 from adapters.telegram.admins import is_admin
 from adapters.telegram.content import Me
+from adapters.telegram.files import read_file
 from adapters.telegram.hints import Hints
 from adapters.telegram.menu import set_menu
 from adapters.telegram.pace import Limits, Pace
@@ -68,6 +69,7 @@ class TelegramAdapter:
         self.placeholder = placeholder
         self._token = token
         self._base_url = base_url.rstrip("/")
+        self._local = urlsplit(self._base_url).hostname in ("localhost", "127.0.0.1", "::1")
         self._proxy = proxy
         self._commands = commands
         self._clock = clock
@@ -140,14 +142,13 @@ class TelegramAdapter:
             file = await self._connection[0].get_file(attachment.handle)
             if (file.file_size or 0) > most:
                 raise SendError("never", f"the file has {file.file_size} bytes")
-            data = await file.download_as_bytearray()
         except (BadRequest, InvalidToken, Forbidden) as error:
             raise SendError("never", self._clean(error.message)) from None
         except TelegramError as error:
             raise OSError(self._clean(error.message)) from None
-        if len(data) > most:
-            raise SendError("never", f"the file has {len(data)} bytes")
-        return bytes(data)
+        if not file.file_path:
+            raise SendError("never", "the file cannot be had")
+        return await read_file(file.file_path, most, self._proxy or None, trust_env=not self._local)
 
     @asynccontextmanager
     async def _post(self, outgoing: Outgoing) -> AsyncGenerator[Post]:
@@ -199,7 +200,6 @@ class TelegramAdapter:
             await _stop(updater, polling)
 
     def _make_bot(self, watch: Watch) -> Bot:
-        local = urlsplit(self._base_url).hostname in ("localhost", "127.0.0.1", "::1")
         seconds, proxy = self._limits.answer_s, self._proxy or None
         return ExtBot(
             self._token,
@@ -207,10 +207,10 @@ class TelegramAdapter:
             base_file_url=f"{self._base_url}/file/bot",
             request=HTTPXRequest(
                 connection_pool_size=64, read_timeout=seconds, write_timeout=seconds, connect_timeout=10.0,
-                pool_timeout=5.0, proxy=proxy, httpx_kwargs={"trust_env": not local},
+                pool_timeout=5.0, proxy=proxy, httpx_kwargs={"trust_env": not self._local},
             ),
             get_updates_request=PollRequest(
-                watch.answered, self._log, read_timeout=seconds, proxy=proxy, trust_env=not local
+                watch.answered, self._log, read_timeout=seconds, proxy=proxy, trust_env=not self._local
             ),
             defaults=Defaults(
                 link_preview_options=LinkPreviewOptions(is_disabled=True), allow_sending_without_reply=True

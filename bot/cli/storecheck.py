@@ -95,6 +95,12 @@ async def _deliveries(store: Store, now: int) -> list[Finding]:
         Finding(True, "outbox", f"{states[state]} messages {text}", warn=warn)
         for state, (text, warn) in told.items() if states.get(state)
     ]  # fmt: skip
+    if dead := await store.failing.dead():
+        causes = ", ".join(f"{error} {count}" for error, count in sorted(dead.items()))
+        text = (
+            f"{sum(dead.values())} could not be handled in many tries and were given up ({causes}): look at `nuan logs`"
+        )
+        lines.append(Finding(True, "messages", f"{text} for given_up", warn=True))
     waiting, late = await store.reminders.overdue(now)
     if waiting:
         lines.append(Finding(True, "reminders", f"{waiting} wait, {late} of them are late: the next start says them"))

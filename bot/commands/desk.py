@@ -176,6 +176,8 @@ class CommandDesk:
         made = await self._store.ledger.recent(shown or CALLS_SHOWN)
         tz = self._words.tz(self._words.zone_of(asked.chat, asked.person))
         sources = gate.sources if await gate.is_on() else ()
-        return calls_report(
+        report = calls_report(
             made, sources, tz, self._settings.budget.currency, lambda key, **values: self._text(asked, key, **values)
         )  # fmt: skip
+        dead = sum((await self._store.failing.dead()).values())
+        return f"{report}\n{self._text(asked, 'calls_dead', n=dead)}" if dead else report

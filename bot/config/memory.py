@@ -65,6 +65,19 @@ class MemoryLimits(Section):
         description="How long an answer to a question about memories is waited for, in "
         "seconds: which of several to forget, what to remember.",
     )
+    keep_minute: int | None = Field(
+        default=30,
+        ge=1,
+        le=10_000,
+        description="New memories that one person may ask for within 60 seconds; none means no limit, as for owners.",
+    )
+    keep_most: int | None = Field(
+        default=1_000,
+        ge=1,
+        le=1_000_000,
+        description="Memories that one person may have asked for in all, after which no new one is taken; what was "
+        "kept stays. None means no limit, as for owners.",
+    )
     rewrite: bool = Field(
         default=False,
         description="Whether a small model call turns what people ask to keep into a clean statement; their own words "

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Protocol
 
-from bot.errors import OverLimit, StoreError
+from bot.errors import OverLimit
 from bot.flow.changes import follow
 from bot.flow.confirming import Done, Told
 from bot.flow.guests import Guests
@@ -16,11 +16,13 @@ from bot.flow.plan import Planner
 from bot.flow.planned import Known, known
 from bot.flow.remembering import Remembering
 from bot.flow.reminding import Reminding
+from bot.flow.retrying import Retrying, of_all
 from bot.flow.sending import Sending
 from bot.flow.turn import TurnRunner
 from bot.flow.words import Words
 from bot.memory.ordering import ordered
 from bot.ports import Clock
+from bot.session.bursts import alone
 from bot.session.bursts import batch as next_batch
 from bot.store.store import Store
 from bot.store.views import Waiting
@@ -76,6 +78,7 @@ class Answering:
         self._pausing = reach.pausing
         self._reminding = reach.reminding
         self._guests = Guests(store, clock, words)
+        self._retrying = Retrying(store, clock, words, log)
         self._desk: Desk | None = None
         self._unfinished: set[int] = set()
         self._replaced = False
@@ -104,7 +107,12 @@ class Answering:
         """
         if chat_id in self._unfinished:
             for turn in await self._store.turns.running(chat_id):
-                await self._halting.run(chat_id, self._runner.resume(turn))
+                try:
+                    await self._halting.run(chat_id, self._runner.resume(turn))
+                except Exception as error:
+                    if of_all(error):
+                        raise
+                    await self._retrying.failed(chat_id, await self._store.failing.events(turn.event_ids), error)
                 self._sending.hand(chat_id, None)
         self._unfinished.add(chat_id)
         while not self._replaced and await self._some(chat_id):
@@ -113,39 +121,46 @@ class Answering:
 
     async def _some(self, chat_id: int) -> bool:
         """The first dot-command that is due, or all that comes before it; False when nothing is due."""
+        held: list[Event] = []
+        try:
+            return await self._next(chat_id, held)
+        except Exception as error:
+            if of_all(error):
+                raise
+            # One message that cannot be handled must not stop the chat.
+            return await self._retrying.failed(chat_id, held, error)
+
+    async def _next(self, chat_id: int, held: list[Event]) -> bool:
+        """As `_some`; `held` is what is being handled."""
         waiting = await self._store.views.waiting(chat_id, self._clock.now())
         chat, due = waiting.chat, waiting.due
         if not due:
             return False
         changes = tuple(event for event in due if event.kind != "message")
         for event in changes:
+            held[:] = (event,)
             await follow(event, self._store, self._remembering, self._clock, self._reminding)
         if changes:
             return True
+        batch = await self._batch(waiting)
+        held[:] = batch
         if await self._pausing.lengthened(waiting):
             return True
-        batch = self._batch(waiting)
-        try:
-            match batch[0].why:
-                case "command":
-                    await self._command(batch[0], chat, waiting.people[batch[0].person_id])
-                case "closed":
-                    await self._guests.closed(batch[0], chat, waiting.people[batch[0].person_id])
-                case "pair":
-                    await self._guests.knock(batch[0], chat, waiting.people[batch[0].person_id])
-                case _:
-                    await self._answer(batch, waiting)
-        except (StoreError, OSError):
-            raise
-        except Exception as error:  # noqa: BLE001 - one message that cannot be handled must not stop the chat
-            self._log.error("answer_failed", chat=chat.id, exc_info=error)
-            await self._give_up(batch, chat)
+        match batch[0].why:
+            case "command":
+                await self._command(batch[0], chat, waiting.people[batch[0].person_id])
+            case "closed":
+                await self._guests.closed(batch[0], chat, waiting.people[batch[0].person_id])
+            case "pair":
+                await self._guests.knock(batch[0], chat, waiting.people[batch[0].person_id])
+            case _:
+                await self._answer(batch, waiting)
         return True
 
-    def _batch(self, waiting: Waiting) -> tuple[Event, ...]:
+    async def _batch(self, waiting: Waiting) -> tuple[Event, ...]:
         """What comes next; the operator is told when messages that were to be answered one by one are not."""
         busy = self._pausing.rules(waiting.chat.platform).busy
-        batch = next_batch(waiting.due, waiting.later, busy)
+        batch = alone(next_batch(waiting.due, waiting.later, busy), waiting.tried)
         if busy == "queue" and len(batch) > 1:
             self._log.warning("queue_folded", chat=waiting.chat.id, messages=len(batch))
         return batch
@@ -243,20 +258,6 @@ class Answering:
 
     async def _known(self, chat: Chat, person: Person, forgotten: bool) -> Known:
         return await known(self._store, person.id, await self._planner.audience(chat, person), forgotten)
-
-    async def _give_up(self, batch: tuple[Event, ...], chat: Chat) -> None:
-        """Tell whoever called; a follow-up nobody asked for is only read."""
-        if all(event.why == "window" for event in batch):
-            await self._store.events.finish(tuple(event.id for event in batch), "done", "failed")
-            return
-        numbers = tuple(event.id for event in batch)
-        writers = [await self._store.people.person(event.person_id or 0) for event in reversed(batch)]
-        person = next((person for person in writers if not person.is_bot), None)
-        if person is None:
-            await self._store.events.finish(numbers, "done", "failed")
-            return
-        text = self._words.messages.text("went_wrong", self._words.script(person))
-        await self._store.refusals.refuse(chat.id, numbers, Draft(text, "notice"), self._clock.now(), "failed")
 
 
 def _hides(command: MemoryCommand) -> bool:

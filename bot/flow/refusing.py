@@ -1,15 +1,22 @@
 """What is said when a limit is reached: one polite line to each person a day, then nothing."""
 
-from bot.errors import OverBudget
+from bot.errors import ModelError, ModelFault, OverBudget
 from bot.flow.words import Words
 from bot.money import prices
 from bot.ports import Clock
 from bot.store.store import Store
+from bot.types.duration import MINUTE_MS
 from bot.types.log import Log
 from bot.types.occasion import Occasion
 from bot.types.outgoing import Draft
 from bot.types.people import Person
 from bot.types.speaking import UNCALLED
+
+OUTAGE_MS = 10 * MINUTE_MS
+"""An outage is told once in a chat in so long (FAULTS D27: 10 min)."""
+
+OF_MESSAGE: tuple[ModelFault, ...] = ("filtered", "overflow")
+"""Faults that another message would not have."""
 
 
 class Refusing:
@@ -46,6 +53,16 @@ class Refusing:
         day, _ = prices.periods(self._clock.now(), self._words.tz(self._words.zone))
         anew = (await self._store.recounts.last()).get("day")
         return await self._store.refusals.told_since(chat_id, person.id, max(day, anew.at if anew else 0))
+
+    async def unanswered(self, chat_id: int, person: Person, error: ModelError) -> tuple[str, bool]:
+        """What is said when no model answered, and whether that tells of an outage, which is told once.
+
+        Nothing is said in a chat that was told just now. What is wrong with this one message is always told.
+        """
+        outage = error.fault not in OF_MESSAGE
+        if outage and await self._store.refusals.sorry(chat_id, self._clock.now() - OUTAGE_MS):
+            return "", False
+        return self._words.messages.text(f"model_failed_{error.fault}", self._words.script(person)), outage
 
     def text(self, person: Person, error: OverBudget) -> str:
         """The line, in the person's script."""

@@ -27,6 +27,7 @@ from bot.store.store import Store
 from bot.text.happened import event_moment
 from bot.types.event import Event
 from bot.types.memory import MemoryCommand, MemoryKind, NewMemory, Question, Slot, Understanding
+from bot.types.quota import Quota
 
 LONG_TEXT = 500
 """Characters from which on a message is understood in a thread."""
@@ -123,7 +124,6 @@ class Remembering:
         if not slot and thin(text):
             return await self.confirming.say("remember_thin", told, Question("what"), text=text)
         now = self._clock.now()
-        self._store.tombstones.lift(text, now)
         at = said.at if slot else event_moment(text, said.at, self._words.tz(await self._zone(told)))
         memory = NewMemory(
             owner_id=told.person_id, chat_id=told.chat.id, visibility="private" if told.chat.kind == "dm" else "chat",
@@ -139,9 +139,19 @@ class Remembering:
 
         rewrite = self._settings.memory.rewrite and not slot
         rule = merging({told.person_id: told.event.name}, self._words.day)
+        quota = await self._quota(told)
+        if over := await self._store.memories.passes(memory, quota, now):
+            return await self.confirming.say(f"remember_{over}", told, n=quota.most)
+        self._store.tombstones.lift(text, now)
         return await self._store.memories.remember(
-            memory, self.confirming.receipt(told, receipt, "say_forget"), now, rule, rewrite=rewrite
-        )
+            memory, self.confirming.receipt(told, receipt, "say_forget"), now, rule, rewrite=rewrite, quota=quota,
+            refused=lambda over: self.confirming.text(f"remember_{over}", told, n=quota.most),
+        )  # fmt: skip
+
+    async def _quota(self, told: Told) -> Quota:
+        """How much they may still ask to keep; the owner's house holds what the owner wants."""
+        rules, person = self._settings.memory, await self._store.people.person(told.person_id)
+        return Quota(None, None) if person.is_owner else Quota(rules.keep_minute, rules.keep_most)
 
     async def _zone(self, told: Told) -> str:
         """The zone in which a day that they name is meant."""

@@ -142,7 +142,13 @@ class Sending:
                 await adapter.withdraw(outgoing)
             return ()
         if offers(adapter, Edits) and adapter.placeholder and not outgoing.preview_id and not outgoing.only_for:
-            shown = await adapter.show(replace(outgoing, text=PLACEHOLDER))
+            try:
+                shown = await adapter.show(replace(outgoing, text=PLACEHOLDER))
+            except SendError as error:
+                if error.fate != "unknown":
+                    raise
+                # What may be there is only the sign, as after a crash (`placing`): nothing of the message is said.
+                raise SendError("later", error.detail, error.wait_ms) from error
             if not await self._store.outbox.shown(outgoing.outbox_id, shown, self._clock.now()):
                 return ()
             outgoing = replace(outgoing, preview_id=shown)

@@ -9,6 +9,7 @@ from bot.flow.crew import Member
 from bot.flow.hearing import Hearing
 from bot.flow.plan import Plan, Planner
 from bot.flow.refusing import Refusing
+from bot.flow.retrying import of_all
 from bot.flow.sending import Sending
 from bot.flow.toolcalls import cause_of, mine, sound, unanswered
 from bot.flow.tooling import MOST_CALLS, Bench, Tooling
@@ -34,7 +35,7 @@ from bot.types.outgoing import Draft
 from bot.types.people import Chat, Person
 from bot.types.prompt import Completion, Request, ToolSpec, Usage
 from bot.types.session import Epoch
-from bot.types.speaking import UNCALLED
+from bot.types.speaking import UNASKED, UNCALLED
 from bot.types.tool import Tool
 from bot.types.turn import Call, Turn
 
@@ -150,15 +151,20 @@ class TurnRunner:
                 self._log.warning("overflow", detail=error.detail, text=error.said)
                 await self._begin_anew(turn, "overflow", "charge" if error.billed else "release")
                 return
-            text = self._words.messages.text(f"model_failed_{error.fault}", self._words.script(person))
             self._log.warning("model_failed", fault=error.fault, detail=error.detail, text=error.said)
-            await self._fail(turn, person, error.fault, text, "charge" if error.billed else "release")
+            fate = "charge" if error.billed else "release"
+            text, sorry = await self._refusing.unanswered(turn.chat_id, person, error)
+            await self._fail(turn, person, error.fault, text, fate, sorry)
         except ForgottenError:
             await self._begin_anew(turn, "forgotten", "charge")
-        except (StoreError, OSError):
-            raise
-        except Exception as error:  # noqa: BLE001 - a defect in one turn must leave neither it nor its money hanging
+        except Exception as error:
+            if of_all(error) or (turn.why in UNASKED and isinstance(error, StoreError | OSError)):
+                raise
+            # A defect in one turn must leave neither it nor its money hanging.
             self._log.error("turn_failed", exc_info=error)
+            if turn.why not in UNASKED and not await self._store.failing.acted(turn.id):
+                await self._begin_anew(turn, type(error).__name__, "charge")
+                raise
             text = self._words.messages.text("went_wrong", self._words.script(person))
             await self._fail(turn, person, type(error).__name__, text, "charge")
 
@@ -280,14 +286,14 @@ class TurnRunner:
         )  # fmt: skip
         await self._tracing.tell(turn, outcome)
 
-    async def _fail(self, turn: Turn, person: Person, error: str, text: str, fate: str) -> None:
+    async def _fail(self, turn: Turn, person: Person, error: str, text: str, fate: str, sorry: bool = False) -> None:
         """Void the turn and tell the person, if they called; a call in flight is charged or released."""
         reserved = await self._store.turns.reserved_call(turn.id)
         called = turn.why not in UNCALLED
         said = "\n".join(line for line in (*turn.receipts, text if called else "") if line)
         call = (reserved, fate) if reserved is not None else None
         notice = Draft(said, "notice") if said and not person.is_bot else None
-        await self._store.turns.fail(turn, error, notice, call, self._clock.now())
+        await self._store.turns.fail(turn, error, notice, call, self._clock.now(), sorry=sorry and called)
         await self._report(turn, error)
 
     async def _begin_anew(self, turn: Turn, error: str, fate: str) -> None:

@@ -36,7 +36,8 @@ class Sight:
         queues, deliveries, trouble = dict(self.queues()), dict[str, int](), vitals.refusing
         try:
             async with asyncio.timeout(STORE_S):
-                queues |= {"unanswered": await vitals.queued(), "writes": vitals.unwritten}
+                dead = sum((await self.store.failing.dead()).values())
+                queues |= {"unanswered": await vitals.queued(), "dead": dead, "writes": vitals.unwritten}
                 deliveries = await self.store.outbox.states()
         except (StoreError, TimeoutError) as error:
             trouble = str(error) or f"no answer within {STORE_S:g} s"

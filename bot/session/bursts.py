@@ -74,6 +74,13 @@ def _rush(found: Paced, at: int, waiting: Waiting) -> Paced:
     return replace(found, rush_until=min(at + GATHER_MS, found.rush_since + GATHER_MOST_MS))
 
 
+def alone(found: tuple[Event, ...], tried: Collection[int]) -> tuple[Event, ...]:
+    """The part of a batch that is handled together: what failed before is handled by itself, so that only it fails."""
+    if found[0].id in tried:
+        return found[:1]
+    return tuple(takewhile(lambda event: event.id not in tried, found))
+
+
 def batch(due: Sequence[Event], later: Collection[int], busy: Busy) -> tuple[Event, ...]:
     """What a lane does next: the first command that is due, or the messages before it.
 

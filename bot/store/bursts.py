@@ -7,8 +7,8 @@ from bot.store.lulls import called
 from bot.types.speaking import Paced, Waiting
 
 NOT_YET = """FROM event INDEXED BY event_queue WHERE chat_id = ?1 AND state = 'queued' AND due_at > ?2
-    AND kind = 'message' AND why NOT IN ('command', 'pair', 'closed', 'stop', 'quiet')"""
-"""Messages of chat ?1 that wait for a deadline after ?2, and for an answer of the model."""
+    AND kind = 'message' AND tries = 0 AND why NOT IN ('command', 'pair', 'closed', 'stop', 'quiet')"""
+"""Messages of chat ?1 that wait for a deadline after ?2, and for an answer of the model; what failed waits alone."""
 
 
 class Bursts:
@@ -72,6 +72,6 @@ def _activate(db: sqlite3.Connection, chat_id: int, person_id: int, at: int, pac
     )
     db.execute(
         "UPDATE event SET due_at = ?1 WHERE chat_id = ?2 AND person_id = ?3 AND state = 'queued' AND due_at IS NOT ?1 "
-        "AND (why = 'window' OR (?5 AND due_at > ?4 AND why NOT IN ('command', 'pair', 'closed')))",
+        "AND tries = 0 AND (why = 'window' OR (?5 AND due_at > ?4 AND why NOT IN ('command', 'pair', 'closed')))",
         (decision.due_at, chat_id, person_id, at, paced.joins),
     )

@@ -13,6 +13,7 @@ import aiosqlite
 from bot.errors import StoreError
 from bot.store.indexing import up_to_date
 from bot.store.schema import MIGRATIONS, SCHEMA_VERSION
+from bot.store.unfit import refusal
 from bot.store.writer import Writer
 
 T = TypeVar("T")
@@ -83,21 +84,21 @@ class Database:
         try:
             return [tuple(row) for row in await self._reader.execute_fetchall(sql, tuple(params))]
         except sqlite3.Error as error:
-            raise StoreError(f"the database cannot be read ({error})") from error
+            raise refusal(f"the database cannot be read ({error})", error) from error
 
     async def snapshot(self, *selects: tuple[str, Params]) -> list[list[Row]]:
         """The rows of several SELECTs, all of one moment and in one trip; StoreError when the file cannot be read."""
         try:
             return await self._reader.snapshot(selects)
         except sqlite3.Error as error:
-            raise StoreError(f"the database cannot be read ({error})") from error
+            raise refusal(f"the database cannot be read ({error})", error) from error
 
     async def read(self, work: Callable[[sqlite3.Connection], T]) -> T:
         """What a function reads in one transaction, off the event loop; StoreError when the file cannot be read."""
         try:
             return await self._reader.look(work)
         except sqlite3.Error as error:
-            raise StoreError(f"the database cannot be read ({error})") from error
+            raise refusal(f"the database cannot be read ({error})", error) from error
 
     async def row(self, sql: str, params: Params = ()) -> Row | None:
         """The first row of a SELECT, or None."""

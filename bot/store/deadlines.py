@@ -147,7 +147,8 @@ class Deadlines:
 def bring_back(db: sqlite3.Connection, now: int, farthest: Farthest) -> int:
     """Verb: no deadline is farther ahead than it could be set now."""
     limits = (
-        ("event", "due_at", "state = 'queued'", farthest.followup, 0),
+        ("event", "due_at", "state = 'queued' AND tries = 0", farthest.followup, 0),
+        ("event", "due_at", "state = 'queued'", max(farthest.followup, farthest.send), 0),
         ("window", "until", "1", farthest.window, farthest.window),
         ("session", "close_at", "state = 'open'", farthest.idle, farthest.idle),
         ("session", "digest_due_at", "digest_due_at IS NOT NULL", farthest.digest, 0),

@@ -43,11 +43,12 @@ OWN_LINES = (
 )
 """What a person wrote last in a chat, of its newest 60 events, without mere commands."""
 NEWS = (
-    f"WHERE {VISIBLE}chat_id = ?1 AND state <> 'queued' "
+    f"WHERE {VISIBLE}chat_id = ?1 AND state <> 'queued' AND (state <> 'dead' OR turn_id IS NOT NULL) "
     "AND NOT (kind = 'bot' AND turn_id IS NOT NULL AND label <> 'cut') "
 )
 """What a delta may tell: all that is visible but replies, which the log holds, and what waits for its own answer.
 
+What was given up before it could be put into a request is left out: it would break the next one as well.
 Of a reply that was stopped it tells what people saw.
 """
 

@@ -11,11 +11,13 @@ from bot.store.indexing import index_lines, index_memory
 from bot.store.merges import merge, near
 from bot.store.outbox import put
 from bot.store.questions import Asked, ask
+from bot.store.quotas import excess
 from bot.store.sorting import sort_memory
 from bot.text.fold import fold
 from bot.types.memory import MOST_IMPORTANCE, STABILITY_DAYS, NewMemory, Slot, Visibility
 from bot.types.merging import INTO_OLDER, Merging, keep_apart
 from bot.types.outgoing import Button, Draft
+from bot.types.quota import Excess, Quota
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,18 +221,28 @@ def answer(db: sqlite3.Connection, receipt: Receipt, at: int) -> str:
 
 def remember(
     db: sqlite3.Connection, memory: NewMemory, receipt: Receipt, at: int, merging: Merging = keep_apart, *,
-    rewrite: bool = False,
+    rewrite: bool = False, quota: Quota | None = None, refused: Callable[[Excess], str] = str,
 ) -> str:  # fmt: skip
-    """Verb: the memory and its receipt, once; a new one may wait to be put into other words."""
+    """Verb: the memory and its receipt, once; a new one may wait to be put into other words.
+
+    Where it would pass the quota, `refused` is the receipt and nothing is kept.
+    """
     before = done_before(db, receipt, at)
     if before is not None:
         return before
+    if over := passes(db, memory, quota, at):
+        return confirm(db, receipt, refused(over), at)
     stored = store_memory(db, memory, at, merging)
     if not stored.again:
         tell_address(db, stored.id, receipt.address, at)
     if rewrite and not stored.again:
         db.execute("INSERT OR REPLACE INTO rewriting (memory_id, due_at, attempts) VALUES (?, ?, 0)", (stored.id, at))
     return confirm(db, receipt, receipt.text(stored.id, stored.again), at, 0 if stored.again else stored.id)
+
+
+def passes(db: sqlite3.Connection, memory: NewMemory, quota: Quota | None, at: int) -> Excess:
+    """Verb part: the limit that keeping it would pass; what is known already takes no room."""
+    return "" if quota is None or known(db, memory) is not None else excess(db, memory, quota, at)
 
 
 def undo(

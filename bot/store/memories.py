@@ -1,11 +1,14 @@
 """Memories: storing, finding and undoing. Every read takes an audience and filters in the query."""
 
+from collections.abc import Callable
+
 from bot.store.database import Database
-from bot.store.keeping import Receipt, answer, remember, undo
+from bot.store.keeping import Receipt, answer, passes, remember, undo
 from bot.store.rows import MEMORY, marks, memory_of
 from bot.types.memory import Memory, NewMemory
 from bot.types.merging import Merging, keep_apart
 from bot.types.people import Audience
+from bot.types.quota import Excess, Quota
 
 
 class Memories:
@@ -15,13 +18,21 @@ class Memories:
         self._database = database
 
     async def remember(
-        self, memory: NewMemory, receipt: Receipt, at: int, merging: Merging = keep_apart, *, rewrite: bool = False
+        self, memory: NewMemory, receipt: Receipt, at: int, merging: Merging = keep_apart, *, rewrite: bool = False,
+        quota: Quota | None = None, refused: Callable[[Excess], str] = str,
     ) -> str:  # fmt: skip
         """Store what a person asked to keep and its receipt in one commit; the receipt's text. Once for each key.
 
-        With `rewrite` it waits for a model to put it into a clean statement.
+        With `rewrite` it waits for a model to put it into a clean statement. Past the quota the receipt is what
+        `refused` says, and nothing is stored.
         """
-        return await self._database.write(lambda db: remember(db, memory, receipt, at, merging, rewrite=rewrite))
+        return await self._database.write(
+            lambda db: remember(db, memory, receipt, at, merging, rewrite=rewrite, quota=quota, refused=refused)
+        )
+
+    async def passes(self, memory: NewMemory, quota: Quota, at: int) -> Excess:
+        """The limit that keeping it would pass now."""
+        return await self._database.read(lambda db: passes(db, memory, quota, at))
 
     async def is_done(self, key: str) -> bool:
         """Whether the command with that key was carried out before a crash."""

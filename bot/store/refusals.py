@@ -17,6 +17,10 @@ LIMITED = "limited"
 """What becomes of events that came too often."""
 
 
+SORRY = "sorry:"
+"""How the key of the effect begins that keeps when a chat was told that no model answers, until one does."""
+
+
 class Refusals:
     """What is refused."""
 
@@ -79,6 +83,11 @@ class Refusals:
             "AND kind = 'message' AND at >= ? LIMIT 1",
             (chat_id, person_id, since),
         )
+        return row is not None
+
+    async def sorry(self, chat_id: int, since: int) -> bool:
+        """Whether that chat was told at `since` (ms) or later that no model answers, and none has answered since."""
+        row = await self._database.row("SELECT 1 FROM effect WHERE key = ? AND at >= ?", (f"{SORRY}{chat_id}", since))
         return row is not None
 
     async def met(self, chat_id: int, person_id: int, since: int) -> bool:

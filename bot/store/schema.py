@@ -8,6 +8,7 @@ from bot.store.schema_nudges import NUDGES
 from bot.store.schema_opening import OPENING
 from bot.store.schema_people import PEOPLE
 from bot.store.schema_persona import PERSONA
+from bot.store.schema_queue import QUEUE
 from bot.store.schema_reminders import REMINDERS
 from bot.store.schema_sections import SECTIONS
 from bot.store.schema_settings import SETTINGS
@@ -15,7 +16,7 @@ from bot.store.schema_talk import TALK
 
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
     *FIRST, *TALK, *MEMORY, *PEOPLE, *PERSONA, *AGENTS, *DIALOGUE, *OPENING, *REMINDERS,
-    *SECTIONS, *NUDGES, *SETTINGS,
+    *SECTIONS, *NUDGES, *SETTINGS, *QUEUE,
 )  # fmt: skip
 """Migration n brings a database from user_version n to n + 1; each runs in one transaction."""
 

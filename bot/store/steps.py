@@ -17,6 +17,7 @@ from bot.store.keeping import store_memory
 from bot.store.ledger import Owner, Reservation, Settlement, reserve, settle
 from bot.store.outbox import put, take, withdraw
 from bot.store.promising import promised
+from bot.store.refusals import SORRY
 from bot.store.reminding import end, store_reminder
 from bot.store.sessions import NewEpoch, close, open_epoch, open_session, take_part
 from bot.store.sorting import note_round
@@ -242,6 +243,7 @@ def say(db: sqlite3.Connection, saying: Saying, at: int, boot: str) -> Outgoing 
     if not end_turn(db, saying.turn_id, "said"):
         return None
     answers(db, append(db, saying.turn_id, saying.entry, saying.tokens), saying.turn_id)
+    db.execute("DELETE FROM effect WHERE key = (SELECT ? || chat_id FROM turn WHERE id = ?)", (SORRY, saying.turn_id))
     if saying.settlement is not None:
         _count(db, saying.turn_id, saying.settlement)
     turn = turn_of(db.execute(TURN + "WHERE turn.id = ?", (saying.turn_id,)).fetchone())

@@ -26,6 +26,7 @@ from bot.store.digests import Digests
 from bot.store.erased import Erasing
 from bot.store.events import Events
 from bot.store.exporting import Exporting
+from bot.store.failing import Failing
 from bot.store.feedback import remark
 from bot.store.finding import Findings
 from bot.store.flushes import Flushes
@@ -95,6 +96,7 @@ class Store:
         self.attachments = Attachments(database)
         self.sessions = Sessions(database)
         self.turns = Turns(database, self.boot)
+        self.failing = Failing(database)
         self.outbox = Outbox(database, self.boot)
         self.ledger = Ledger(database)
         self.traces = Traces(database)

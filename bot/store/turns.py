@@ -66,14 +66,18 @@ class Turns:
         """Commit the final completion, the outbox rows and the end of the turn together; what to send first."""
         return await self._database.write(lambda db: say(db, saying, at, self._boot))
 
-    async def fail(self, turn: Turn, error: str, notice: Draft | None, call: tuple[int, str] | None, at: int) -> None:
+    async def fail(
+        self, turn: Turn, error: str, notice: Draft | None, call: tuple[int, str] | None, at: int, *,
+        sorry: bool = False,
+    ) -> None:  # fmt: skip
         """Void a turn: its log entries go, its events end as failed and join the next delta; tell the person.
 
         Without a notice follow-ups are put back instead.
 
-        `call` is the call in flight and what becomes of its reservation: charge or release.
+        `call` is the call in flight and what becomes of its reservation: charge or release. `sorry`: the notice tells
+        that no model answers.
         """
-        await self._database.write(lambda db: fail(db, turn, error, notice, call, at))
+        await self._database.write(lambda db: fail(db, turn, error, notice, call, at, sorry))
 
     async def begin_anew(self, turn: Turn, error: str, call: tuple[int, str] | None, at: int) -> None:
         """The log cannot be sent (again): void the turn and let its events be answered anew.

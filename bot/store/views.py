@@ -19,14 +19,16 @@ from bot.types.session import Epoch, Session
 DUE = "SELECT 1 FROM event INDEXED BY event_queue WHERE chat_id = ?1 AND state = 'queued' AND due_at <= ?2"
 CALLED = f"{DUE} AND kind = 'message' AND why NOT IN ('command', 'pair', 'closed')"
 QUEUED = (
-    "FROM event INDEXED BY event_queue WHERE chat_id = ?1 AND state = 'queued' AND (due_at <= ?2 OR why <> 'window' "
-    f"OR (due_at IS NULL AND EXISTS ({CALLED}))) AND EXISTS ({DUE})"
+    "FROM event INDEXED BY event_queue WHERE chat_id = ?1 AND state = 'queued' AND (due_at <= ?2 OR (why <> 'window' "
+    f"AND tries = 0) OR (due_at IS NULL AND EXISTS ({CALLED}))) AND EXISTS ({DUE})"
 )
 """What is due, and with it what came late and waits for the rest of its backlog: it would be shown and told twice.
 
-With what a turn answers also the follow-ups that an earlier one failed on: they wait without a deadline.
+What failed waits for its next try alone. With what a turn answers also the follow-ups that an earlier one failed on:
+they wait without a deadline.
 """
 LATER = "FROM event INDEXED BY event_queue WHERE chat_id = ?1 AND state = 'queued' AND due_at > ?2"
+TRIED = "SELECT id FROM event INDEXED BY event_queue WHERE chat_id = ?1 AND state = 'queued' AND tries > 0"
 OPEN = "(SELECT id FROM session WHERE chat_id = ?1 AND state = 'open')"
 NEWEST = f"(SELECT id FROM epoch WHERE session_id = {OPEN} ORDER BY number DESC LIMIT 1)"
 LOGGED = f"(SELECT logged_upto FROM epoch WHERE id = {NEWEST})"
@@ -48,6 +50,7 @@ class Waiting:
 
     `later` are the numbers of those that are there only because something else is due, `asked` what people of the
     chat were asked back about memories, by person; `limits` is the owner's word on how often people are answered.
+    What is `tried` failed before.
     """
 
     chat: Chat
@@ -56,6 +59,7 @@ class Waiting:
     later: frozenset[int] = frozenset()
     asked: Mapping[int, Question] = field(default_factory=dict)
     limits: Mapping[str, str] = field(default_factory=dict)
+    tried: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,13 +96,14 @@ class Views:
 
     async def waiting(self, chat_id: int, now: int) -> Waiting:
         """What in this chat is to be answered by now; LookupError when there is no such chat."""
-        chats, due, people, later, asked, limits = await self._database.snapshot(
+        chats, due, people, later, asked, limits, tried = await self._database.snapshot(
             (CHAT + "WHERE chat.id = ?1", (chat_id,)),
             (EVENT.replace("FROM event", QUEUED) + " ORDER BY id", (chat_id, now)),
             (PERSON + f"WHERE id IN (SELECT person_id {QUEUED})", (chat_id, now)),
             (f"SELECT id {LATER}", (chat_id, now)),
             (PENDING, (chat_id, now)),
             (LIMITS, ()),
+            (TRIED, (chat_id,)),
         )
         if not chats:
             raise LookupError(f"no chat {chat_id!r}")
@@ -109,6 +114,7 @@ class Views:
             frozenset(int(row[0]) for row in later),
             dict(question_of(tuple(row)) for row in asked),
             limits_of(limits),
+            frozenset(int(row[0]) for row in tried),
         )
 
     async def log(self, chat_id: int, limit: int, person_id: int) -> OpenLog:

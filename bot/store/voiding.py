@@ -9,7 +9,7 @@ from bot.store.events import finish
 from bot.store.indexing import index_lines
 from bot.store.ledger import charge, release
 from bot.store.outbox import put, withdraw
-from bot.store.refusals import OVER
+from bot.store.refusals import OVER, SORRY
 from bot.store.sessions import drop_log
 from bot.store.windows import put_back
 from bot.types.outgoing import Draft
@@ -23,9 +23,13 @@ ANSWERS_OFF_RECORD = (
 
 
 def fail(
-    db: sqlite3.Connection, turn: Turn, error: str, notice: Draft | None, call: tuple[int, str] | None, at: int
-) -> None:
+    db: sqlite3.Connection, turn: Turn, error: str, notice: Draft | None, call: tuple[int, str] | None, at: int,
+    sorry: bool = False,
+) -> None:  # fmt: skip
     """Verb: the turn is void; what it logged is taken out again, from the end of the log only.
+
+    `sorry`: the notice tells that no model answers, which is kept with the time.
+
 
     A follow-up of which nobody is told goes back: the next call of the chat answers it, too.
     """
@@ -55,6 +59,10 @@ def fail(
         withdraw(db, turn.id, at)
     else:
         put(db, turn.chat_id, notice, at, turn_id=turn.id)
+    if notice is not None and sorry:
+        db.execute(
+            "INSERT OR REPLACE INTO effect (key, result, at) VALUES (?, 'done', ?)", (f"{SORRY}{turn.chat_id}", at)
+        )
 
 
 def cut_short(db: sqlite3.Connection, turn: Turn, error: str, at: int) -> bool:

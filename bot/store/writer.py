@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from bot.errors import StoreError
+from bot.store.unfit import refusal
 
 T = TypeVar("T")
 Verb = Callable[[sqlite3.Connection], Any]
@@ -132,7 +133,7 @@ class Writer:
                 job.result, job.error = None, None
             if len(batch) == 1:
                 self.refusing = str(error)
-                batch[0].error = StoreError(f"the database refused a write ({error}); nothing of it was stored")
+                batch[0].error = refusal(f"the database refused a write ({error}); nothing of it was stored", error)
                 return
             for job in batch:
                 self._commit([job])

@@ -72,12 +72,33 @@ class Bucket:
     announced: float = 0.0
 
 
+def said_in(asked: Asked) -> Json:
+    """The message that a request writes: its body, or what the answer to an interaction holds."""
+    data = asked.body.get("data")
+    return data if asked.path.startswith("/interactions/") and isinstance(data, dict) else asked.body
+
+
+def speaks(asked: Asked) -> bool:
+    """Whether it writes or changes a text that people read."""
+    return asked.method in ("POST", "PATCH") and bool(said_in(asked).get("content"))
+
+
+def guarded(asked: Asked) -> bool:
+    """Whether that text can call nobody."""
+    allowed = said_in(asked).get("allowed_mentions")
+    return isinstance(allowed, dict) and allowed.get("parse") == [] and not allowed.get("roles")
+
+
 class Front:
-    """The middleware. `requests` has every API request in order, `violations` every rule the client broke."""
+    """The middleware. `requests` has every API request in order, `violations` every rule the client broke.
+
+    `pinging` are requests with text that could call everybody, a role or people (no empty `allowed_mentions.parse`).
+    """
 
     def __init__(self, token: str, changed: Callable[[], None], *, limit: int = 5, window_s: float = 5.0) -> None:
         self.requests: list[Asked] = []
         self.violations: list[str] = []
+        self.pinging: list[str] = []
         self.faults: list[Fault] = []
         self.token = token
         self.limit = limit
@@ -95,6 +116,8 @@ class Front:
         asked = Asked(request.method, request.path.removeprefix("/api/v10"), {}, asyncio.get_running_loop().time())
         asked.body, asked.files = await read(request)
         self.requests.append(asked)
+        if speaks(asked) and not guarded(asked):
+            self.pinging.append(f"{asked.method} {asked.path}")
         request[ASKED] = asked
         try:
             response = await self._answer(request, asked, handler)

@@ -30,6 +30,7 @@ class Line:
     def __init__(self, request: web.Request, ws: web.WebSocketResponse) -> None:
         self.session: Session | None = None
         self.left = False
+        self.mute = False
         self._request = request
         self._ws = ws
         self._queue: asyncio.Queue[str | int] = asyncio.Queue()
@@ -37,6 +38,8 @@ class Line:
 
     def put(self, payload: Json | str) -> None:
         """Send this object, or this text as it is."""
+        if self.mute:
+            return
         self._queue.put_nowait(payload if isinstance(payload, str) else json.dumps(payload, ensure_ascii=False))
 
     def close(self, code: int) -> None:
@@ -148,6 +151,11 @@ class Gateway:
             session.alive = resumable
             if session.line is not None:
                 self._close(session.line, code)
+
+    def fall_silent(self) -> None:
+        """Nothing more comes on the present connections, which stay open; events wait for a RESUME."""
+        for line in self._lines:
+            line.mute = True
 
     def reconnect(self) -> None:
         """Ask every client to connect anew (op 7)."""

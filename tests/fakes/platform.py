@@ -15,7 +15,8 @@ from tests.world import Talk
 class Lively(Talk):
     """What people see: `shown` holds each message by its id.
 
-    `fates` are raised by the next sends, one each; what is shown waits for `slow`.
+    `fates` are raised by the next sends, one each, `lost` by what is shown next, once people see it; what is shown
+    waits for `slow`.
     """
 
     resends: bool = False
@@ -23,6 +24,7 @@ class Lively(Talk):
     edit_interval_ms: int = 1_500
     size: int = 100
     fates: list[SendError] = field(default_factory=list)
+    lost: list[SendError] = field(default_factory=list)
     shown: dict[str, str] = field(default_factory=dict)
     history: list[tuple[str, str]] = field(default_factory=list)
     slow: asyncio.Event | None = None
@@ -36,6 +38,8 @@ class Lively(Talk):
         number = outgoing.preview_id or f"m{len(self.shown) + 1}"
         self.shown[number] = outgoing.text
         self.history.append((number, outgoing.text))
+        if self.lost:
+            raise self.lost.pop(0)
         if self.slow is not None:
             await self.slow.wait()
         return number

@@ -1,0 +1,302 @@
+"""Rows of the table of faults about what waits: tries, leases, backlogs, edits, deletions, bots, order, apologies.
+
+All of them run the whole house in this process, with simulated time and real SQLite.
+"""
+
+from __future__ import annotations
+
+import random
+import sqlite3
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, closing
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tests.torture.row import Bound, Found, Row, Size
+
+if TYPE_CHECKING:
+    from tests.world import World
+
+BAD = "坏消息"
+GOOD = 20
+TRIES = 8
+HOUR_MS = 3_600_000
+
+
+@asynccontextmanager
+async def house(folder: Path, platforms: tuple[str, ...] = (), **tables: dict[str, Any]) -> AsyncIterator[World]:
+    """A World with these settings, and no limit of money."""
+    from bot.config.settings import Settings
+    from tests.world import World
+
+    budget = {"day_tokens": None, **tables.pop("budget", {})}
+    settings = Settings.model_validate({"bot": {"timezone": "Asia/Shanghai"}, "budget": budget, **tables})
+    world = await World(folder / "data", settings, platforms).open()
+    try:
+        yield world
+    finally:
+        await world.close()
+
+
+def number(world: World, sql: str, *values: object) -> int:
+    """The one number that a statement finds."""
+    return int(str(world.rows(sql, *values)[0][0]))
+
+
+OPEN_ENDS = "SELECT count(*) FROM event WHERE kind = 'message' AND state IN ('done', 'dead') AND outcome = ''"
+
+
+async def fails_once(folder: Path, size: Size) -> Found:
+    """D4: every message breaks nuan the first time it is handled."""
+    async with house(folder) as world:
+        broken = set[str]()
+
+        def script(request: Any) -> str:
+            text = request.prompt.messages[-1].content.rpartition("第")[2]
+            if text not in broken:
+                broken.add(text)
+                raise RuntimeError("boom")
+            return "好的"
+
+        world.model.script = script
+        for each in range(size.units):
+            await world.say(f"这是第{each}句")
+            await world.wait(1)
+        again = number(world, "SELECT count(*) FROM event WHERE tries = 1 AND outcome = 'answered'")
+        return Found({
+            "messages": size.units, "failed first": len(broken), "answered then": again,
+            "without outcome": number(world, OPEN_ENDS), "replies": world.replies.count("好的"),
+        })  # fmt: skip
+
+
+async def always_fails(folder: Path, size: Size) -> Found:
+    """D5: one message always breaks nuan (in the model, or in the database by turns), twenty good ones follow it."""
+    from bot.cli.storecheck import store_findings
+    from tests.agenting import place_of
+
+    async with house(folder) as world:
+        tried = list[int]()
+        state = {"by": "model"}
+
+        def script(request: Any) -> str:
+            if BAD in request.prompt.messages[-1].content and state["by"] == "model":
+                tried.append(world.clock.now())
+                raise RuntimeError("boom")
+            return "好的"
+
+        world.model.script = script
+        answered = 0
+        for each in range(size.units):
+            who, before = f"人{each}", len(world.replies)
+            state["by"] = "model" if each % 2 == 0 else "store"
+            with closing(sqlite3.connect(world.folder / "nuan.db")) as database:
+                if state["by"] == "store":
+                    database.execute(
+                        "CREATE TRIGGER odd BEFORE INSERT ON turn_event WHEN EXISTS (SELECT 1 FROM event WHERE "
+                        "id = new.event_id AND text LIKE '坏消息%') BEGIN SELECT RAISE(ABORT, 'odd'); END"
+                    )
+                    database.commit()
+                await world.say(f"{BAD}{each}", who)
+                for good in range(GOOD):
+                    await world.say(f"第{good}句", who)
+                answered += world.replies[before:].count("好的")
+                await world.wait(200)
+                database.execute("DROP TRIGGER IF EXISTS odd")
+                database.commit()
+        dead = "FROM event WHERE state = 'dead' AND text LIKE '坏消息%'"
+        found = await store_findings(place_of(world), world.clock.now())
+        return Found({
+            "poisons": size.units, "good answered": answered,
+            "attempts": number(world, f"SELECT coalesce(sum(tries), 0) {dead}"),
+            "dead": number(world, f"SELECT count(*) {dead}"),
+            "doctor": sum(f"{size.units} could not be handled" in one.text for one in found),
+            "told": sum("出了点问题" in text for text in world.replies), "without outcome": number(world, OPEN_ENDS),
+        }, {"longest wait s": max((later - first for first, later in pairwise(tried[:TRIES])), default=0) / 1000})  # fmt: skip
+
+
+async def long_turns(folder: Path, size: Size) -> Found:
+    """D6: a model that takes 400 s of simulated time, and a death in the midst of it in the same process (same PID)."""
+    async with house(folder, model={"deadline_seconds": 500}) as world:
+        replies = crashes = 0
+        for each in range(size.units):
+            world.shut()
+            await world.app.door.accept(world.message(f"第{each}句"))
+            await world.held()
+            await world.wait(400)
+            if each % 2:
+                await world.crash(shut=True)
+                await world.held()
+                crashes += 1
+            before = len(world.replies)
+            await world.let_answer()
+            await world.wait(10)
+            replies += len(world.replies) - before
+        return Found({
+            "turns": size.units, "replies": replies, "deaths": crashes,
+            "begun anew": number(world, "SELECT count(*) FROM turn") - size.units,
+            "left": number(world, "SELECT count(*) FROM event WHERE state = 'queued'"),
+        })  # fmt: skip
+
+
+async def backlog(folder: Path, size: Size) -> Found:
+    """D14: updates that are three hours old, in five chats."""
+    chats = [f"群{each}" for each in range(5)]
+    allow = {"telegram": {"allow": [f"group:{each}" for each in chats]}}
+    async with house(folder, ("telegram",), **allow) as world:
+        now = world.clock.now()
+        for each in range(size.units):
+            at = now - 3 * HOUR_MS + each * 1000
+            facts = {"at": at, "external_id": str(each), "mentions_bot": True}
+            said = world.message(f"小暖，第{each}句", "阿红", chats[each % 5], "telegram", **facts)
+            await world.app.door.accept(said)
+        await world.wait(60)
+        kept = number(world, "SELECT count(*) FROM event WHERE kind = 'message'")
+        chats_answered = [out.external_chat_id for out in world.talk.said]
+        most = max((chats_answered.count(chat) for chat in set(chats_answered)), default=0)
+        return Found({"updates": size.units, "kept": kept, "replies": len(chats_answered)}, {"replies to a chat": most})
+
+
+async def order(folder: Path, size: Size) -> Found:
+    """D21: forty numbered messages in each chat while the model takes a random time; simulated seconds are counted."""
+    from bot.config.settings import Settings
+    from tests.slow import SlowWorld
+
+    chance = random.Random(size.seed)
+    tables = {"bot": {"timezone": "Asia/Shanghai"}, "budget": {"day_tokens": None},
+              "model": {"slots": max(size.units, 4)}, "speak": {"busy": "queue"}}  # fmt: skip
+    delays: dict[str, int] = {}
+    world = SlowWorld(folder / "data", Settings.model_validate(tables), takes_ms=lambda: chance.randint(50, 950))
+    await world.open()
+    try:
+        begun, ends = world.clock.now(), dict[str, int]()
+        for line in range(40):
+            for chat in range(size.units):
+                await world.app.door.accept(world.message(f"第{line}句", f"人{chat}"))
+            await world.wait(1)
+        await world.wait(120)
+        wrong = 0
+        for chat in range(size.units):
+            who = f"人{chat}"
+            rows = world.rows(
+                "SELECT event.text, turn.said_at FROM turn_event JOIN event ON event.id = event_id JOIN turn ON turn.id "
+                "= turn_event.turn_id JOIN person ON person.id = event.person_id WHERE person.name = ? AND turn.state = "
+                "'said' ORDER BY turn.said_at, event.id",
+                who,
+            )
+            wrong += [text for text, _ in rows] != [f"第{line}句" for line in range(40)]
+            ends[who] = max((int(str(at)) for _, at in rows), default=begun)
+            delays[who] = ends[who] - begun
+        slowest = max(delays.values(), default=1)
+        total = max(ends.values(), default=begun) - begun
+        return Found({"chats": size.units, "out of order": wrong}, {"total by slowest": total / max(slowest, 1)})
+    finally:
+        await world.close()
+
+
+async def outage(folder: Path, size: Size) -> Found:
+    """D27: the model is down for nine minutes while people write every half minute, in chats of their own."""
+    from bot.errors import ModelError
+
+    async with house(folder) as world:
+        world.model.script = lambda request: ModelError("unreachable", "")
+        for _ in range(18):
+            for chat in range(size.units):
+                await world.app.door.accept(world.message("在吗", f"人{chat}"))
+            await world.wait(30)
+        told = [out.external_chat_id for out in world.talk.said]
+        most = max(told.count(chat) for chat in set(told))
+        world.model.script = lambda request: "好的"
+        await world.wait(300)  # a model that failed is let rest
+        await world.say("好了吗", "人0")
+        return Found({"chats": size.units, "apologies": len(told), "answered after": world.replies.count("好的")},
+                     {"apologies in a chat": most})  # fmt: skip
+
+
+async def spam(folder: Path, size: Size) -> Found:
+    """R7: one stranger asks again and again to have something kept; how long recall takes before and after."""
+    mine = "SELECT count(*) FROM memory JOIN person ON person.id = owner_id WHERE name = '阿明'"
+
+    async def recalling(world: World) -> float:
+        begun = time.perf_counter()
+        for _ in range(20):
+            await world.say("小暖，我的暗号是什么", "阿红", "家")
+        return (time.perf_counter() - begun) / 20 * 1000
+
+    async with house(folder, memory={"keep_minute": 30, "keep_most": 1_000}) as world:
+        for each in range(20):
+            await world.say(f"记住我的第{each}件事是{each * 7919}", "阿红")
+        before = await recalling(world)
+        lately = list[int]()
+        for each in range(size.units):
+            await world.app.door.accept(world.message(f"记住我的第{each}个暗号是{each * 7919}", "阿明"))
+            if each % 100 == 99:
+                await world.app.settled()
+                await world.wait(10)
+                lately.append(number(world, f"{mine} AND memory.created_at > ?", world.clock.now() - 60_000))
+        await world.app.settled()
+        after = await recalling(world)
+        rows = number(world, mine)
+        first = number(world, "SELECT count(*) FROM memory WHERE text LIKE '%第0个暗号%' AND disabled_at IS NULL")
+        unanswered = size.units - sum("记" in text or "过一分钟" in text for text in world.replies[20:])
+        return Found({"wishes": size.units, "first kept": first}, {
+            "rows": rows, "in a minute": max(lately, default=0), "recall by before": after / max(before, 1),
+            "unanswered": max(0, unanswered),
+        })  # fmt: skip
+
+
+QUEUE = (
+    Row(
+        "D4", "a legitimate retry is taken for a copy, or a message is closed without an outcome",
+        "handled at the second try; nothing done without an outcome", "messages", 200, 3, 100, 300,
+        (Bound("failed first", "==", 1, "messages"), Bound("answered then", "==", 1, "messages"),
+         Bound("replies", "==", 1, "messages"), Bound("without outcome", "==", 0)),
+        fails_once,
+    ),
+    Row(
+        "D5", "a message on which handling always fails",
+        "8 tries, waits of 1 s to 3 min, then dead and seen in doctor; the 20 behind it are answered", "poisons", 20, 0,
+        20, 300,
+        (Bound("good answered", "==", GOOD, "poisons"), Bound("attempts", "==", TRIES, "poisons"),
+         Bound("dead", "==", 1, "poisons"), Bound("told", "==", 1, "poisons"), Bound("doctor", ">=", 1),
+         Bound("longest wait s", "<=", 180), Bound("without outcome", "==", 0)),
+        always_fails,
+        ("tests/test_retrying.py::test_a_message_that_always_fails_is_tried_eight_times_and_twenty_others_are_answered",
+         "tests/test_telegram_adapter.py::"
+         "test_whatever_breaks_the_storing_of_one_update_polling_goes_on_with_the_others"),
+        differs="a turn in which a tool has done something is not begun anew: its person is told at the first failure",
+    ),
+    Row(
+        "D6", "a lease is held through a long turn, or its owner known by PID",
+        "400 s of model: 1 reply, nothing begun anew; after a death with the same PID the work goes on", "turns", 20, 2,
+        20, 120,
+        (Bound("replies", "==", 1, "turns"), Bound("begun anew", "==", 0), Bound("left", "==", 0)),
+        long_turns,
+        differs="with model.deadline_seconds 500; by default a turn is given up after 90 s and says so (row L1)",
+    ),
+    Row(
+        "D14", "a backlog after a long absence", "all kept, at most one reply in each of five chats", "updates", 500, 0,
+        500, 120,
+        (Bound("kept", "==", 1, "updates"), Bound("replies", "<=", 5), Bound("replies to a chat", "<=", 1)),
+        backlog, ("tests/test_late.py::test_a_backlog_is_kept_whole_and_gets_one_reply_in_each_chat",),
+    ),
+    Row(
+        "D21", "order within a chat", "40 numbered messages in each of 50 chats: order kept, chats side by side",
+        "chats", 50, 2, 50, 600,
+        (Bound("out of order", "==", 0), Bound("total by slowest", "<=", 1.2)),
+        order, differs="with model.slots as many as chats: by default 4 calls run at once for all",
+    ),
+    Row(
+        "D27", "apologies while no model answers", "one in each chat and outage of ten minutes", "chats", 50, 2, 50, 300,
+        (Bound("apologies", "==", 1, "chats"), Bound("apologies in a chat", "==", 1), Bound("answered after", "==", 1)),
+        outage,
+    ),
+    Row(
+        "R7", "one person floods memory", "no more rows than the quota, none dropped, recall as fast as before",
+        "wishes", 10_000, 0, 10_000, 600,
+        (Bound("rows", "<=", 1_000), Bound("in a minute", "<=", 30), Bound("first kept", "==", 1),
+         Bound("recall by before", "<=", 3)),
+        spam, ("tests/test_memory_quota.py::test_a_person_keeps_so_many_and_no_more",),
+    ),
+)  # fmt: skip

@@ -1,0 +1,110 @@
+"""Rows of the table of faults about what happens to what was said: edits, deletions, and other bots that answer.
+
+They run the whole house in this process, with simulated time and real SQLite.
+"""
+
+import random
+from pathlib import Path
+
+from tests.torture.row import Bound, Found, Row, Size
+from tests.torture.rows_wires_queue import house
+
+CANARY = "zyx4711q"
+
+
+async def edits(folder: Path, size: Size) -> Found:
+    """D18: a message is edited three times after it was answered."""
+    from tests.test_changes import happens
+
+    async with house(folder) as world:
+        replies = right = memories = 0
+        for each in range(size.units):
+            before, who = len(world.replies), f"人{each}"
+            await world.say(f"我的暗号是甲{each}。记住我怕猫{each}。好吗？", who, external_id=f"m{each}")
+            for last in "乙丙丁":
+                text = f"我的暗号是{last}{each}。记住我怕狗{last}{each}。好吗？"
+                await happens(world, "edit", f"m{each}", text, who=who, key=f"{each}{last}")
+            replies += len(world.replies) - before
+            await world.say("你说呢", who)
+            right += f"暗号是丁{each}" in str(world.prompts[-1])
+            kept = world.rows("SELECT text FROM memory WHERE disabled_at IS NULL AND text LIKE ?", f"%{each}%")
+            memories += [str(text) for (text,) in kept if str(text).endswith(f"丁{each}")] != [] and len(kept) == 1
+        return Found({"messages": size.units, "replies": replies, "last text told": right, "memories right": memories})
+
+
+async def deletions(folder: Path, size: Size) -> Found:
+    """D19: a message is deleted at a random moment of its turn."""
+    from tests.fakes.clock import let_others_run
+    from tests.storing import holding
+    from tests.test_changes import change
+
+    chance, quoted, prompts, files = random.Random(size.seed), 0, 0, 0
+    for each in range(size.units):
+        async with house(folder / str(each)) as world:
+            world.model.script = lambda request: f"你说{CANARY}"
+            world.shut()
+            await world.app.door.accept(world.message(f"我的暗号是{CANARY}。记住我怕狗。", external_id="m"))
+            for _ in range(chance.randrange(40)):
+                await let_others_run()
+            held = world.model.held > 0
+            await world.app.door.accept(change(world, "delete", "m"))
+            await world.let_answer()
+            await world.wait(3)
+            quoted += held and any(CANARY in text for text in world.replies)
+            since = len(world.prompts)
+            world.model.script = lambda request: "在"
+            await world.say("在吗")
+            prompts += any(CANARY in str(prompt) for prompt in world.prompts[since:])
+            files += bool(holding(world.folder, CANARY))
+    return Found({"deletions": size.units, "quoted": quoted, "in a prompt": prompts, "on disk": files})
+
+
+async def bots(folder: Path, size: Size) -> Found:
+    """D20: two nuans and an echo bot in one group, each of which mentions whoever spoke."""
+    from tests.test_bots import GROUP, bot_says
+
+    most = humans = 0
+    for each in range(size.units):
+        async with house(folder / f"{each}a") as one, house(folder / f"{each}b") as other:
+            await one.say("小暖，在吗", "阿明", GROUP)
+            counts = [len(one.replies), len(other.replies)]
+            for _ in range(100):
+                before = [*counts]
+                for hearer, speaker, name in ((other, one, "另一个暖"), (one, other, "另一个暖"), (one, one, "复读机")):
+                    if speaker.replies:
+                        await bot_says(hearer, f"@小暖 {speaker.replies[-1]}", name)
+                counts = [len(one.replies), len(other.replies)]
+                if counts == before:
+                    break
+            most = max(most, counts[0] - 1, counts[1])
+            before_ms = one.clock.now()
+            await one.say("小暖，别理它们", "阿明", GROUP)
+            humans += one.replies[-1] == "好的" and one.clock.now() - before_ms < 5_000
+    return Found({"loops": size.units, "humans answered": humans}, {"replies in 60 s": most})
+
+
+TALK = (
+    Row(
+        "D18", "an edited message", "one reply, the next request has the last text, the memory says it too", "messages",
+        50, 2, 50, 300,
+        (Bound("replies", "==", 1, "messages"), Bound("last text told", "==", 1, "messages"),
+         Bound("memories right", "==", 1, "messages")),
+        edits,
+        ("tests/test_changes.py::test_any_order_of_messages_edits_and_deletions_ends_in_the_last_text",),
+    ),
+    Row(
+        "D19", "a message deleted while it is answered", "not quoted, not in the next request, nowhere in the database",
+        "deletions", 60, 2, 20, 300,
+        (Bound("quoted", "==", 0), Bound("in a prompt", "==", 0), Bound("on disk", "==", 0)),
+        deletions, ("tests/test_deletions.py::test_a_deleted_message_leaves_no_trace",),
+        differs="Telegram tells no bot of deletions: there a reply with 忘记 is the way",
+    ),
+    Row(
+        "D20", "bots that answer each other", "at most 20 replies in 60 s, a human is answered at once", "loops", 5, 0,
+        5, 300,
+        (Bound("replies in 60 s", "<=", 20), Bound("humans answered", "==", 1, "loops")),
+        bots,
+        ("tests/test_bots.py::test_two_nuans_in_one_group_fall_silent",
+         "tests/test_bots.py::test_two_bots_end_after_twenty_exchanges_and_a_human_is_still_answered"),
+    ),
+)  # fmt: skip
