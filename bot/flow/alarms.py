@@ -25,6 +25,9 @@ SOON_MS = 10_000
 RETRY_MS = 5_000
 """How soon deadlines are looked at again after the disk refused."""
 
+DEFECT_MS = 60_000
+"""How soon what failed for any other reason is tried again: it may fail for ever, and says so each time."""
+
 
 @dataclass(frozen=True, slots=True)
 class Handlers:
@@ -78,16 +81,16 @@ class Alarms:
         now = self._clock.now()
         try:
             due, upcoming = await self._store.deadlines.look(now)
-            for kind, number in due:
-                await self._one(kind, number, now)
+            again = [wait for kind, number in due if (wait := await self._tried(kind, number, now)) is not None]
             if due:  # what was done may have set other deadlines
                 upcoming = await self._store.deadlines.next(now)
         except StoreError as error:
             self._log.error("store_failed", error=str(error))
-            upcoming = now + RETRY_MS
+            upcoming, again = None, [RETRY_MS]
         self.stop()
-        if upcoming is not None:
-            self._alarm = self._clock.at(upcoming, self._wake)
+        times = [now + wait for wait in again] + ([] if upcoming is None else [upcoming])
+        if times:
+            self._alarm = self._clock.at(min(times), self._wake)
 
     def obey(self, settings: Settings, tz: tzinfo) -> None:
         """Go by these settings from now on; what is armed stays."""
@@ -98,6 +101,18 @@ class Alarms:
         if self._alarm is not None:
             self._alarm.cancel()
             self._alarm = None
+
+    async def _tried(self, kind: str, number: int, now: int) -> int | None:
+        """Do one thing; when it failed, after how many ms to try again. Nothing else waits for it."""
+        try:
+            await self._one(kind, number, now)
+        except StoreError as error:
+            self._log.error("store_failed", deadline=kind, key=number, error=str(error))
+            return RETRY_MS
+        except Exception as error:  # noqa: BLE001 - a defect of one kind must not keep all others from being done
+            self._log.error("deadline_failed", deadline=kind, key=number, exc_info=error)
+            return DEFECT_MS
+        return None
 
     async def _one(self, kind: str, number: int, now: int) -> None:
         match kind:
@@ -139,7 +154,6 @@ class Alarms:
                 await self._tidy(now)
 
     async def _tidy(self, now: int) -> None:
-        await asyncio.to_thread(self._store.exporting.tidy, now - ARCHIVE_DAYS * DAY_MS)
         keep = self._settings.retention
         await self._store.deadlines.tidy(
             Retention(
@@ -147,3 +161,4 @@ class Alarms:
                 next_local_time(now, self._settings.session.close_hour, self._tz), now - keep.dialogue_days * DAY_MS,
             )
         )  # fmt: skip
+        await asyncio.to_thread(self._store.exporting.tidy, now - ARCHIVE_DAYS * DAY_MS)
