@@ -13,10 +13,11 @@ from rich.progress import Progress as Bars
 from bot.cli.house import Place
 from bot.clock import SystemClock
 from bot.errors import NuanError, StoreError
-from bot.store.backups import Progress, copy_to, roll_back, verify
+from bot.store.backups import copy_to, roll_back
 from bot.store.keptcopies import Keeping, folder_of, keep, kept_in
 from bot.store.schema import SCHEMA_VERSION
 from bot.store.store import DATABASE
+from bot.store.wholecopy import Progress, verify
 from bot.text.stamps import stamp, told
 from bot.types.duration import DAY_MS
 

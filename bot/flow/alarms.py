@@ -14,6 +14,7 @@ from bot.ports import Alarm, Clock
 from bot.session.ending import reason
 from bot.session.pacing import TOTAL_MS
 from bot.store.deadlines import Farthest, Retention
+from bot.store.keptcopies import tidy_beside
 from bot.store.store import Store
 from bot.text.dates import next_local_time
 from bot.types.duration import DAY_MS
@@ -162,3 +163,4 @@ class Alarms:
             )
         )  # fmt: skip
         await asyncio.to_thread(self._store.exporting.tidy, now - ARCHIVE_DAYS * DAY_MS)
+        await asyncio.to_thread(tidy_beside, self._store.folder, now - self._settings.backup.days * DAY_MS)
