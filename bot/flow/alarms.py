@@ -29,6 +29,9 @@ RETRY_MS = 5_000
 DEFECT_MS = 60_000
 """How soon what failed for any other reason is tried again: it may fail for ever, and says so each time."""
 
+MORE_MS = 60_000
+"""How soon the rest of what is too old goes, where it is more than one commit should hold."""
+
 
 @dataclass(frozen=True, slots=True)
 class Handlers:
@@ -160,6 +163,7 @@ class Alarms:
             Retention(
                 now - keep.ids_days * DAY_MS, now - keep.transcript_days * DAY_MS, now - keep.log_days * DAY_MS,
                 next_local_time(now, self._settings.session.close_hour, self._tz), now - keep.dialogue_days * DAY_MS,
+                now - keep.counts_days * DAY_MS, now + MORE_MS,
             )
         )  # fmt: skip
         await asyncio.to_thread(self._store.exporting.tidy, now - ARCHIVE_DAYS * DAY_MS)

@@ -4,6 +4,7 @@ import sqlite3
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from bot.store.counts import drop_counts
 from bot.store.database import Database
 from bot.store.documents import drop, forget_terms
 from bot.store.heartbeats import FREE_AT
@@ -67,13 +68,18 @@ class Farthest:
 
 @dataclass(frozen=True, slots=True)
 class Retention:
-    """The instants, ms, before which delivery ids, transcript texts, logs of closed sessions and talks are dropped."""
+    """The instants, ms, before which delivery ids, transcript texts, logs of closed sessions, talks and counts go.
+
+    `next_at` is when to look again, `soon_at` when there was more than goes at once.
+    """
 
     ids_before: int
     transcript_before: int
     logs_before: int
     next_at: int
     talks_before: int = 0
+    counts_before: int = 0
+    soon_at: int = 0
 
 
 class Deadlines:
@@ -167,7 +173,7 @@ def bring_back(db: sqlite3.Connection, now: int, farthest: Farthest) -> int:
 
 
 def tidy(db: sqlite3.Connection, retention: Retention) -> None:
-    """Verb: delivery ids, old texts and what was made or told with them, logs of digested sessions; counts stay."""
+    """Verb: delivery ids, old texts and what was made or told with them, logs of digested sessions; then counts."""
     db.execute(
         "UPDATE event SET delivery_key = NULL, external_id = '' WHERE at < ? AND "
         "(delivery_key IS NOT NULL OR external_id <> '')",
@@ -199,9 +205,10 @@ def tidy(db: sqlite3.Connection, retention: Retention) -> None:
     )
     db.execute(f"DELETE FROM outbox WHERE {over}", (retention.ids_before,))
     tidy_reminders(db, retention.ids_before, retention.ids_before)
+    more = drop_counts(db, min(retention.counts_before, retention.transcript_before))
     db.execute(
         "INSERT INTO meta (key, value) VALUES ('tidy_at', ?1) ON CONFLICT (key) DO UPDATE SET value = ?1",
-        (str(retention.next_at),),
+        (str(retention.soon_at if more else retention.next_at),),
     )
 
 

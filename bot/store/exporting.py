@@ -105,7 +105,7 @@ def _own(db: sqlite3.Connection, person_id: int) -> Own:
                 "WHERE person_id = ?1 AND ended_at IS NULL AND text <> '' ORDER BY due_at, id"),
         records(f"SELECT at, {PLACE.format('event')} AS chat, text FROM event WHERE person_id = ?1 AND kind = "
                 "'message' AND text <> '' AND hidden NOT IN ('deleted', 'forgotten') ORDER BY id"),
-        records("SELECT strftime('%Y-%m', at / 1000, 'unixepoch') AS month, count(*) AS calls, sum(prompt_tokens) AS "
+        records("SELECT strftime('%Y-%m', at / 1000, 'unixepoch') AS month, sum(calls) AS calls, sum(prompt_tokens) AS "
                 "prompt_tokens, sum(output_tokens) AS output_tokens, sum(cost) AS cost FROM call WHERE person_id = ?1 "
                 "GROUP BY 1 ORDER BY 1"),
         records("SELECT chat.id AS number, kind, CASE kind WHEN 'group' THEN title ELSE '' END AS title, "
