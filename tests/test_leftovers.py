@@ -1,7 +1,5 @@
 """What lies beside the database: archives that tell what is forgotten go with it, copies have their days."""
 
-import time
-
 from bot.store.exporting import FOLDER
 from tests.conftest import NewWorld
 from tests.world import World
@@ -37,7 +35,8 @@ async def test_copies_beside_the_database_go_after_their_days(new_world: NewWorl
              ".nuan.before-12.db.new")  # fmt: skip
     for name in names:
         (world.folder / name).write_bytes(b"copy")
-    world.away(time.time() + 28 * DAY - world.clock.now() / 1000)
+    made = (world.folder / names[0]).stat().st_ctime
+    world.away(made + 28 * DAY - world.clock.now() / 1000)
     await world.open()
     await world.wait(1.5 * DAY)
     assert all((world.folder / name).exists() for name in names)

@@ -139,7 +139,8 @@ async def test_rows_that_only_count_go_after_their_days_and_what_was_spent_stays
     assert world.rows("SELECT max(number), count(*) FROM session GROUP BY chat_id") == [(6, 1), (6, 1)]
     assert world.rows("SELECT calls FROM call ORDER BY id") == [(6,), (6,)]
     after = await world.store.ledger.spend(0)
-    assert (after.calls, after.tokens, round(after.money, 9)) == (12, spent.tokens, round(spent.money, 9)) and after.money
+    assert (after.calls, after.tokens, round(after.money, 9)) == (12, spent.tokens, round(spent.money, 9))
+    assert after.money
     await world.say("我喜欢什么花？")
     assert "荷花" in world.sent
     assert world.rows("SELECT max(number) FROM session WHERE chat_id = 1") == [(7,)]

@@ -42,6 +42,23 @@ def newest(folder: Path, label: str) -> Path | None:
     return max(folder.glob(f"nuan.before-{label}-*.db"), default=None)
 
 
+def newer_than(folder: Path, copy: Path) -> tuple[int, int] | None:
+    """How many lines and memories the present database has that came after that copy; None when nobody can tell."""
+    try:
+        with contextlib.closing(opened(copy)) as db:
+            last = dict(db.execute("SELECT name, seq FROM sqlite_sequence").fetchall())
+        with contextlib.closing(opened(folder / DATABASE)) as db:
+            (lines,) = db.execute(
+                "SELECT count(*) FROM event WHERE kind = 'message' AND id > ?", (last.get("event", 0),)
+            ).fetchone()
+            (memories,) = db.execute(
+                "SELECT count(*) FROM memory WHERE disabled_at IS NULL AND id > ?", (last.get("memory", 0),)
+            ).fetchone()
+    except sqlite3.Error:
+        return None
+    return int(lines), int(memories)
+
+
 async def roll_back(
     folder: Path, copy: Path, stamp: str, at: int, *, label: str = "rollback", tell: Progress = QUIET
 ) -> tuple[Path | None, int]:
