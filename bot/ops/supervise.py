@@ -61,7 +61,8 @@ class Supervisor:
             except StoreError as error:
                 self._log.error("store_failed", platform=adapter.platform, error=str(error))
                 self._states[adapter.platform] = "broken"
-                await self._until_it_can_be_stored()
+                if await self._stored_again():
+                    wait = FIRST_WAIT_MS  # an outage that is over says nothing about the next one
             except (OSError, TimeoutError) as error:
                 self._log.warning("platform_lost", platform=adapter.platform, error=f"{type(error).__name__}: {error}")
             except Exception as error:  # noqa: BLE001 - one platform's defect must not end the others
@@ -71,7 +72,11 @@ class Supervisor:
             await pause(self._clock, wait)
             wait = min(wait * 2, LONGEST_WAIT_MS)
 
-    async def _until_it_can_be_stored(self) -> None:
+    async def _stored_again(self) -> bool:
+        """Return when the store takes writes; whether it refused any meanwhile."""
+        refused = False
         await pause(self._clock, STORE_WAIT_MS)
         while not await self._writable():
+            refused = True
             await pause(self._clock, STORE_WAIT_MS)
+        return refused
