@@ -10,7 +10,7 @@ from bot.errors import StoreError
 from bot.flow.belongings import ARCHIVE_DAYS
 from bot.flow.closing import LONGEST_WAIT_MS as DIGEST_WAIT_MS
 from bot.flow.sending import LONGEST_WAIT_MS as SEND_WAIT_MS
-from bot.ports import Alarm, Clock
+from bot.ports import Alarm, Clock, Leaps, offers
 from bot.session.ending import reason
 from bot.session.pacing import TOTAL_MS
 from bot.store.deadlines import Farthest, Retention
@@ -69,6 +69,8 @@ class Alarms:
         self._wake = wake
         self._log = log
         self._alarm: Alarm | None = None
+        if offers(clock, Leaps):
+            clock.heed(wake)
 
     async def take_up(self) -> None:
         """At a start: deadlines that an earlier process set by a clock that was ahead do not wait for it."""
@@ -84,6 +86,7 @@ class Alarms:
         """Hand out what is due, then arm the next alarm."""
         now = self._clock.now()
         try:
+            now = await self._leapt(now)
             due, upcoming = await self._store.deadlines.look(now)
             again = [wait for kind, number in due if (wait := await self._tried(kind, number, now)) is not None]
             if due:  # what was done may have set other deadlines
@@ -105,6 +108,16 @@ class Alarms:
         if self._alarm is not None:
             self._alarm.cancel()
             self._alarm = None
+
+    async def _leapt(self, now: int) -> int:
+        """The time of now, once what is measured from something just said has been moved along with a set clock."""
+        clock = self._clock
+        if not offers(clock, Leaps) or not (leap := clock.leap):
+            return now
+        moved = await self._store.deadlines.move_along(leap, now)
+        clock.follow()
+        self._log.warning("clock_set_forward", ms=leap, deadlines=moved)
+        return clock.now()
 
     async def _tried(self, kind: str, number: int, now: int) -> int | None:
         """Do one thing; when it failed, after how many ms to try again. Nothing else waits for it."""

@@ -126,6 +126,12 @@ class Deadlines:
         """What comes back and was last said after that moment (ms) is due at its next time; how many that were."""
         return await self._database.write(lambda db: reminders_back(db, upcoming, said_after))
 
+    async def move_along(self, ms: int, now: int) -> int:
+        """The clock was set forward by so much: what waits for a while, not for an hour of the day, waits as long as
+        before. Returns how many deadlines that were.
+        """
+        return await self._database.write(lambda db: move_along(db, ms, now))
+
     async def end_windows(self, now: int) -> int:
         """Remove the activation windows that are over, and the follow-ups put back within them; how many windows."""
         return await self._database.write(lambda db: end_windows(db, now))
@@ -170,6 +176,20 @@ def bring_back(db: sqlite3.Connection, now: int, farthest: Farthest) -> int:
         (str(now), now + farthest.day),
     )
     return changed
+
+
+def move_along(db: sqlite3.Connection, ms: int, now: int) -> int:
+    """Verb: follow-ups, windows, paced messages and silences that were to end later than now end that much later."""
+    waits = (
+        ("event", "due_at", "state = 'queued'"),
+        ("window", "until", "1"),
+        ("outbox", "due_at", "state = 'pending'"),
+        ("joining", "due_at", "1"),
+    )
+    return sum(
+        db.execute(f"UPDATE {table} SET {column} = {column} + ? WHERE {which} AND {column} > ?", (ms, now)).rowcount
+        for table, column, which in waits
+    )
 
 
 def tidy(db: sqlite3.Connection, retention: Retention) -> None:

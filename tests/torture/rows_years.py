@@ -149,4 +149,11 @@ ROWS: tuple[Row, ...] = (
         "S13", "Several workers, PostgreSQL", "the same on both back ends",
         not_applicable="nuan is one process on SQLite (ARCHITECTURE 6); a second one is refused (D22)",
     ),
+    Row(
+        "S14", "The clock is set", "an hour forward or back leaves 60 s a window and 5 s a follow-up", "jumps", 2,
+        existing=("tests/test_clock.py::test_an_hour_forward_leaves_a_follow_up_and_a_window_as_long_as_they_were",
+                  "tests/test_clock.py::test_a_clock_set_forward_is_followed_when_what_waits_was_moved_along",
+                  "tests/test_clock.py::test_a_clock_set_back_an_hour_never_runs_backwards_and_is_caught_up"),
+        differs="a clock set back is caught up at nine tenths of the pace: 5 s last 5.6, 60 s last 67",
+    ),
 )  # fmt: skip
