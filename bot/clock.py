@@ -18,7 +18,7 @@ LEAP_NS = 1_000_000_000
 
 
 def _steady_ns() -> int:
-    """Time that is never set. On Linux it goes on while the machine sleeps; elsewhere a sleep looks like a clock set."""
+    """Time that is never set. On Linux it goes on in a machine's sleep; elsewhere that looks like a clock set."""
     return time.clock_gettime_ns(time.CLOCK_BOOTTIME) if hasattr(time, "CLOCK_BOOTTIME") else time.monotonic_ns()
 
 

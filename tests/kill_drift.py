@@ -17,7 +17,7 @@ from tests.storing import NOW, Where, bring_back, drop, ids, keep
 from tests.test_memory_merging import derive
 
 PLACES = (Where("ann", "dm-ann"), Where("bob", "dm-bob"), Where("ann", "g", "group"))
-WORDS = tuple(f"code{number}{number}{number}" for number in range(1, 30))
+WORDS = tuple(f"code{number:03}" for number in range(1, 30))
 """Words that the index takes as they are, so that LIKE finds the same."""
 
 SAYINGS = ("我喜欢喝茶", "我住在上海", "我住在北京", "I like tea", "我不喜欢喝茶")

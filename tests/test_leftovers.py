@@ -31,8 +31,8 @@ async def test_what_is_forgotten_for_good_is_in_no_archive_that_waits(world: Wor
 async def test_copies_beside_the_database_go_after_their_days(new_world: NewWorld) -> None:
     world = await new_world(backup={"days": 30})
     await world.close()
-    names = ("nuan.before-12.db", "nuan.before-restore-20260101-000000.db", "nuan.before-restore-20260101-000000.db-wal",
-             ".nuan.before-12.db.new")  # fmt: skip
+    names = ("nuan.before-12.db", "nuan.before-restore-20260101-000000.db",
+             "nuan.before-restore-20260101-000000.db-wal", ".nuan.before-12.db.new")  # fmt: skip
     for name in names:
         (world.folder / name).write_bytes(b"copy")
     made = (world.folder / names[0]).stat().st_ctime

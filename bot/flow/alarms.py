@@ -117,7 +117,7 @@ class Alarms:
         moved = await self._store.deadlines.move_along(leap, now)
         clock.follow()
         self._log.warning("clock_set_forward", ms=leap, deadlines=moved)
-        return clock.now()
+        return self._clock.now()
 
     async def _tried(self, kind: str, number: int, now: int) -> int | None:
         """Do one thing; when it failed, after how many ms to try again. Nothing else waits for it."""

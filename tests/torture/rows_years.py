@@ -3,8 +3,10 @@
 import asyncio
 import random
 from collections import Counter
+from functools import partial
 from pathlib import Path
 
+from bot.types.prompt import Request
 from tests.torture.row import Bound, Found, Row, Size
 
 EACH_LIFE = 100
@@ -64,9 +66,7 @@ async def forgotten(folder: Path, size: Size) -> Found:
         await world.say(f"记住我喜欢{word}")
         await world.say(f"你觉得{word}怎么样？")
         if number % 3 == 0:
-            world.model.script = lambda request, word=word: (
-                "嗯嗯" if request.prompt.tools else f'{{"summary": "聊了{word}", "memories": []}}'
-            )
+            world.model.script = partial(_answer, word)
             await world.say("/new")
             await look(world)
         if number % 4 == 0:
@@ -80,6 +80,11 @@ async def forgotten(folder: Path, size: Size) -> Found:
     await world.close()
     return Found({"canaries": size.units, "were there": kept, "hits": max(hits, _holding(folder, words)),
                   "logged": logged})  # fmt: skip
+
+
+def _answer(word: str, request: Request) -> str:
+    """A model that tells of it in every summary."""
+    return "嗯嗯" if request.prompt.tools else f'{{"summary": "聊了{word}", "memories": []}}'
 
 
 def _holding(folder: Path, words: list[str]) -> int:
@@ -107,7 +112,8 @@ async def growth(folder: Path, size: Size) -> Found:
     for step in range(steps):
         for begin in range(0, each, CHATTER):
             lines = [world.message(f"第{number + n}句：今天的天气真不错，我们去公园吧", f"人{n % 20}", f"群{n % 5}",
-                                   delivery_key=f"k{number + n}") for n in range(min(CHATTER, each - begin))]  # fmt: skip
+                                   delivery_key=f"k{number + n}")
+                     for n in range(min(CHATTER, each - begin))]  # fmt: skip
             number += len(lines)
             await asyncio.gather(*(world.app.door.accept(line) for line in lines))
             await world.say(f"小暖，第{number}次问你", f"人{step % 20}", f"群{step % 5}")
@@ -128,7 +134,8 @@ async def growth(folder: Path, size: Size) -> Found:
 
 ROWS: tuple[Row, ...] = (
     Row(
-        "S10", "Full-text index drifts", "after every kill index, table and LIKE agree", "operations", 10_000, 60, 1_000,
+        "S10", "Full-text index drifts", "after every kill index, table and LIKE agree", "operations", 10_000, 60,
+        1_000,
         bounds=(Bound("index wrong", "==", 0), Bound("other than LIKE", "==", 0)), run=drift,
     ),
     Row(
