@@ -43,7 +43,8 @@ async def _do(store: Store, verb: str, where: Where, chance: random.Random) -> N
     if verb == "keep":
         await keep(store, text, where, seen)
     elif verb == "find":
-        await derive(store, text, where, seen)
+        # Without a word of its own it is what another said, and the two are merged.
+        await derive(store, chance.choice((text, *SAYINGS[:2])), where, seen)
     elif verb == "purge":
         await store.forgetting.purge(NOW + chance.randrange(9) * 86_400_000)
     elif verb == "back":

@@ -211,12 +211,12 @@ ROWS: tuple[Row, ...] = (
     ),
     Row(
         "S6", "Full disk at every write", "nothing confirmed is lost, all answered within 30 s of room", "writes", 300,
-        10, bounds=(*(Bound(name, "==", 0) for name in ("lost", "twice", "unanswered", "lies", "left", "damage",
+        6, bounds=(*(Bound(name, "==", 0) for name in ("lost", "twice", "unanswered", "lies", "left", "damage",
                                                         "ended", "bad exits")), Bound("seconds", "<=", 30)),
         run=full_disk,
     ),
     Row(
-        "S7", "Damaged file", "seen at the start, left as it is, restored by hand, newer rows counted", "flips", 90, 6,
+        "S7", "Damaged file", "seen at the start, left as it is, restored by hand, newer rows counted", "flips", 90, 3,
         bounds=(Bound("detected", "==", 1, "flips"), Bound("replaced", "==", 0), Bound("not restored", "==", 0),
                 Bound("newer", "==", 7)), run=damage,
         differs="an operator restores (`nuan restore`): a damaged database is never replaced by itself (ARCHITECTURE)",

@@ -134,12 +134,12 @@ async def growth(folder: Path, size: Size) -> Found:
 
 ROWS: tuple[Row, ...] = (
     Row(
-        "S10", "Full-text index drifts", "after every kill index, table and LIKE agree", "operations", 10_000, 60,
+        "S10", "Full-text index drifts", "after every kill index, table and LIKE agree", "operations", 10_000, 40,
         1_000,
         bounds=(Bound("index wrong", "==", 0), Bound("other than LIKE", "==", 0)), run=drift,
     ),
     Row(
-        "S11", "忘记 leaves copies", "what is forgotten and purged is in no file", "canaries", 100, 4, 20,
+        "S11", "忘记 leaves copies", "what is forgotten and purged is in no file", "canaries", 100, 2, 20,
         bounds=(Bound("hits", "==", 0), Bound("logged", "==", 0), Bound("were there", "==", 1, "canaries")),
         run=forgotten,
         differs="backups and copies keep it for backup.keep and backup.days; a restore forgets it again (issue 8)",
