@@ -13,26 +13,62 @@ SLOW = 9, 10
 """The pace at which time goes on after the machine's clock was set back, until that has caught up: 9 s in 10."""
 
 
+LEAP_NS = 1_000_000_000
+"""A clock that goes ahead by less was only a little slow."""
+
+
+def _steady_ns() -> int:
+    """Time that is never set. On Linux it goes on in a machine's sleep; elsewhere that looks like a clock set."""
+    return time.clock_gettime_ns(time.CLOCK_BOOTTIME) if hasattr(time, "CLOCK_BOOTTIME") else time.monotonic_ns()
+
+
 class SystemClock:
     """Wall-clock milliseconds that never run backwards, and alarms on the running event loop.
 
-    A clock set forward is followed at once. One set back is not: every deadline and every limit would wait for as long;
-    an hour is caught up in ten. `wall` and `steady` are in ns; the second one is never set.
+    A clock set forward is followed as soon as whoever heeds it has moved what waits along (bot/ports.py, Leaps), at
+    once where nobody does. One set back is not: every deadline and every limit would wait for as long; an hour is
+    caught up in ten. `wall` and `steady` are in ns; the second one is never set.
     """
 
     def __init__(
-        self, wall: Callable[[], int] = time.time_ns, steady: Callable[[], int] = time.monotonic_ns
+        self, wall: Callable[[], int] = time.time_ns, steady: Callable[[], int] = _steady_ns
     ) -> None:  # fmt: skip
         self._wall = wall
         self._steady = steady
         self._last = wall()
         self._seen = steady()
+        self._ahead = 0
+        self._heeds: Callable[[], None] | None = None
+
+    @property
+    def leap(self) -> int:
+        """By how many ms the machine's clock was set forward that is not followed yet, 0: by none."""
+        return self._ahead // 1_000_000
+
+    def heed(self, call: Callable[[], None]) -> None:
+        """Call it while there is a leap, every few seconds, until it is followed."""
+        self._heeds = call
+
+    def follow(self) -> None:
+        """What waits was moved along: from now on the time is the machine's."""
+        self._last += self._ahead
+        self._ahead = 0
+
+    def warn(self) -> None:
+        """Tell whoever heeds a leap that there is one."""
+        if self._ahead and self._heeds is not None:
+            self._heeds()
 
     def now(self) -> int:
         """Milliseconds since 1970 UTC."""
-        seen = self._steady()
-        self._last = max(self._wall(), self._last + (seen - self._seen) * SLOW[0] // SLOW[1])
-        self._seen = seen
+        seen, wall = self._steady(), self._wall()
+        passed, self._seen = seen - self._seen, seen
+        self._ahead = wall - self._last - passed if self._heeds is not None else 0
+        if self._ahead >= LEAP_NS:
+            self._last += passed
+        else:
+            self._ahead = 0
+            self._last = max(wall, self._last + passed * SLOW[0] // SLOW[1])
         return self._last // 1_000_000
 
     def at(self, when: int, call: Callable[[], None]) -> Alarm:
@@ -57,7 +93,9 @@ class _Alarm:
         return asyncio.get_running_loop().call_later(min(wait, LOOK_S), self._look)
 
     def _look(self) -> None:
-        if self._clock.now() >= self._when:
+        now = self._clock.now()
+        self._clock.warn()
+        if now >= self._when:
             self._call()
         else:
             self._timer = self._arm()

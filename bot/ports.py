@@ -52,6 +52,24 @@ class Clock(Protocol):
         ...
 
 
+@runtime_checkable
+class Leaps(Protocol):
+    """A clock that notices when the machine's was set forward, and goes on evenly until it is told to follow."""
+
+    @property
+    def leap(self) -> int:
+        """By how many ms it was set forward, 0: by none."""
+        ...
+
+    def heed(self, call: Callable[[], None]) -> None:
+        """Call it while there is a leap."""
+        ...
+
+    def follow(self) -> None:
+        """Be at the machine's time from now on."""
+        ...
+
+
 class Model(Protocol):
     """Whoever answers. One request, one completion or a ModelError; never a partial answer.
 

@@ -111,7 +111,7 @@ async def instrumented(folder: Path, **options: object) -> AsyncIterator[Page]:
     meters = make_meters("EUR")
     assert meters is not None, "the tests need prometheus-client"
     async with logged(world, meters.saw, **options):
-        supervisor = Supervisor(world.app.door, world.clock, world.log)
+        supervisor = Supervisor(world.app.door, world.clock, world.log, world.store.vitals.writable)
         adapters: tuple[Adapter, ...] = (platform,)
         keeping = asyncio.create_task(supervisor.keep(platform))
         try:

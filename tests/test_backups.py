@@ -113,6 +113,7 @@ def test_a_restore_brings_back_what_was_and_not_what_was_forgotten_since(tmp_pat
     assert "is whole and can be restored" in nuan(tmp_path, "restore", name, "--check").out
     said = nuan(tmp_path, "restore", name)
     assert (said.code, "1 memories that were forgotten since stay forgotten" in said.out) == (0, True)
+    assert "3 lines and 1 memories are newer than it" in said.out
     assert look(tmp_path, TEXTS) == [row for row in before if row != ("门禁码是4711",)]
     assert holding(tmp_path, "4711") == []
     [before_it] = tmp_path.glob("nuan.before-restore-*.db")
@@ -130,7 +131,8 @@ def test_who_was_erased_is_erased_again_even_with_the_present_file_damaged(tmp_p
     assert holding(tmp_path, "花生") == []
     if broken:
         (tmp_path / DATABASE).write_bytes(b"not a database" * 1000)
-    assert nuan(tmp_path, "restore", copies(tmp_path)[0].name).code == 0
+    said = nuan(tmp_path, "restore", copies(tmp_path)[0].name)
+    assert (said.code, "cannot be told" in said.out) == (0, broken)
     for word in ("花生", "小安", "Ann"):
         assert holding(tmp_path, word) == []
     assert holding(tmp_path, "爬山") != []

@@ -1,5 +1,6 @@
 """The real clock when the machine's is changed or the machine sleeps, and deadlines that fire at their millisecond."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from bot.clock import LOOK_S, SystemClock
@@ -70,6 +71,70 @@ async def test_an_alarm_looks_at_the_clock_every_five_seconds_and_fires_once() -
     assert fired == [1]
     clock.at(machine.wall + 1, lambda: fired.append(2)).cancel()
     assert fired == [1]
+
+
+def test_a_clock_set_forward_is_followed_when_what_waits_was_moved_along() -> None:
+    machine, told = Machine(), list[int]()
+    clock = machine.clock()
+    clock.heed(lambda: told.append(1))
+    before = clock.now()
+    machine.goes_on(2_000)
+    machine.wall += HOUR_MS
+    assert clock.now() == before + 2_000
+    machine.goes_on(3_000)
+    assert (clock.now(), clock.leap) == (before + 5_000, HOUR_MS)
+    clock.warn()
+    assert told == [1]
+    clock.follow()
+    assert (clock.now(), clock.leap) == (machine.wall, 0)
+    machine.goes_on(HOUR_MS)  # the machine slept: the time that is never set knows
+    assert (clock.now(), clock.leap) == (machine.wall, 0)
+    machine.wall += 900
+    assert (clock.now(), clock.leap) == (machine.wall, 0), "it was a little slow"
+
+
+class Settable(SimClock):
+    """A clock that can be set forward, as the machine's."""
+
+    leap = 0
+    call: Callable[[], None] = print
+
+    def heed(self, call: Callable[[], None]) -> None:
+        self.call = call
+
+    def follow(self) -> None:
+        self._now, self.leap = self._now + self.leap, 0
+
+    def set_forward(self, ms: int) -> None:
+        self.leap = ms
+        self.call()
+
+
+async def test_an_hour_forward_leaves_a_follow_up_and_a_window_as_long_as_they_were(new_world: NewWorld) -> None:
+    world = await new_world()
+    await world.close()
+    world.clock = clock = Settable(world.clock.now())
+    await world.open()
+    await world.say("一个小时后提醒我收衣服")
+    await world.say("小暖，在吗", "阿明", GROUP)
+    await world.say("我想说", "阿明", GROUP)
+    replies = len(world.replies)
+    await world.wait(2)
+    clock.set_forward(HOUR_MS)
+    await world.app.settled()
+    assert any("收衣服" in reply for reply in world.replies[replies:]), "an hour of the day has come"
+    replies = len(world.replies)
+    await world.wait(2.999)
+    assert len(world.replies) == replies
+    await world.wait(0.001)
+    assert len(world.replies) == replies + 1
+    await world.wait(54.9)
+    assert world.rows("SELECT count(*) FROM window") == [(2,)]
+    await world.wait(0.1)
+    assert world.rows("SELECT count(*) FROM window") == [(1,)], "the group's began again with the follow-up"
+    await world.wait(5)
+    assert world.rows("SELECT count(*) FROM window") == [(0,)]
+    assert [line["ms"] for line in world.log.named("clock_set_forward")] == [HOUR_MS]
 
 
 async def test_a_follow_up_is_due_to_the_millisecond(world: World) -> None:

@@ -1,14 +1,16 @@
 """Discord answers with errors of its own, or connects anew: nothing is lost, and one channel's trouble is not all's."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Collection
 from dataclasses import replace
 
 import pytest
 
+from adapters.discord.catching_up import REMEMBERED, Lanes
 from bot.errors import SendError
-from tests.discord_support import COMMANDS, Scene, Town, adapter_for, outgoing, running
-from tests.fakes.clock import let_others_run
+from bot.types.event import Incoming, Place
+from tests.discord_support import COMMANDS, Doorway, Lines, Scene, Town, adapter_for, outgoing, running
+from tests.fakes.clock import SimClock, let_others_run
 from tests.fakes.discord_server import FakeDiscord
 
 
@@ -165,3 +167,38 @@ async def test_a_connection_that_falls_silent_is_given_up_and_loses_nothing(town
         await scene.door.until(lambda: len(scene.door.stored) == 2)
     assert scene.door.texts == ["before", "meanwhile"]
     assert town.server.gateway.resumed == 1
+
+
+class Quiet:
+    """A past in which nothing happened, and a door that takes everything."""
+
+    looked = 0
+
+    async def missed(self, there: Place, after: str) -> tuple[Incoming, ...]:
+        """Nothing."""
+        self.looked += 1
+        return ()
+
+    async def changed(self, there: Place, stored: Collection[str]) -> tuple[Incoming, ...]:
+        """Nothing."""
+        return ()
+
+
+async def test_channels_at_rest_are_not_remembered_for_ever() -> None:
+    door, past, log = Doorway(), Quiet(), Lines()
+    lanes = Lanes(door, past, SimClock(0), log)
+    lanes.connected()
+    said = [Incoming(Place("discord", str(number), "group"), None, "message", "hi", delivery_key=f"{number}",
+                     external_id=f"{number}") for number in range(3 * REMEMBERED)]  # fmt: skip
+    for begin in range(0, len(said), 512):
+        for incoming in said[begin : begin + 512]:
+            lanes.put(incoming)
+        while any(lane.task for lane in lanes._lanes.values()):
+            await let_others_run()
+    assert len(door.stored) == len(said)
+    assert len(lanes._lanes) == REMEMBERED
+    lanes.put(replace(said[0], delivery_key="again"))
+    while any(lane.task for lane in lanes._lanes.values()):
+        await let_others_run()
+    assert (len(door.stored), past.looked) == (len(said) + 1, 1), "a forgotten one is looked at once more"
+    await lanes.close()

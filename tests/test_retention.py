@@ -20,9 +20,9 @@ ENDS = {
     "when they are over": "window code question reminder_question lately",
     "one row of each person, chat or model": "person account chat place member counting heartbeat joining rush "
     "chat_context told trace",
-    "one row of what the program itself is": "meta prefix",
+    "one row of what the program itself is": "meta",
     "one row of each key, until it is taken back": "setting recount",
-    "counts and numbers without text once they are old": "event session participant epoch turn turn_event call",
+    "counts_days": "event session participant epoch turn turn_event call prefix",
 }
 """By which setting, or when, the rows of each table go."""
 
@@ -115,3 +115,36 @@ async def test_a_name_that_another_took_the_place_of_is_gone_after_its_days(new_
     assert world.rows("SELECT count(*) FROM memory") == [(2,)]
     await world.wait(3 * DAY)
     assert world.rows("SELECT text FROM memory") == [("阿明",)]
+
+
+async def test_rows_that_only_count_go_after_their_days_and_what_was_spent_stays(new_world: NewWorld) -> None:
+    """More than a year of rows would be the only thing that grows for ever."""
+    world = await new_world(model={"price_input": 2.0, "price_output": 8.0}, session={"idle_seconds": 60})
+    await world.say("记住我喜欢荷花")
+    for number in range(6):
+        await world.say(f"今天第{number}次下雨了")
+        await world.say("小暖，下雨了", "阿明", "闲聊")
+        await world.wait(90)
+    spent = await world.store.ledger.spend(0)
+    assert spent.calls == 12
+    await world.close()
+    world.away(150 * DAY)
+    await world.open()
+    assert world.rows("SELECT count(*) FROM turn") == [(12,)]
+    await world.close()
+    world.away(260 * DAY)
+    await world.open()
+    assert world.rows("SELECT count(*) FROM event WHERE id NOT IN (SELECT event_id FROM edge)") == [(0,)]
+    for table in ("turn", "turn_event", "epoch", "prefix"):
+        assert world.rows(f"SELECT count(*) FROM {table}") == [(0,)], table
+    assert world.rows("SELECT max(number), count(*) FROM session GROUP BY chat_id") == [(6, 1), (6, 1)]
+    assert world.rows("SELECT calls FROM call ORDER BY id") == [(6,), (6,)]
+    after = await world.store.ledger.spend(0)
+    assert (after.calls, after.tokens, round(after.money, 9)) == (12, spent.tokens, round(spent.money, 9))
+    assert after.money
+    await world.say("我喜欢什么花？")
+    assert "荷花" in world.sent
+    assert world.rows("SELECT max(number) FROM session WHERE chat_id = 1") == [(7,)]
+    await world.say("忘记我喜欢荷花")
+    assert world.rows("SELECT count(*) FROM memory WHERE disabled_at IS NULL") == [(0,)]
+    assert world.log.named("deadline_failed") == []

@@ -3,7 +3,7 @@
 It reads no payloads, and gives up at the first event that cannot be stored: the next start reads it again."""
 
 import asyncio
-from collections import deque
+from collections import OrderedDict, deque
 from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
@@ -24,6 +24,9 @@ UNSEEN_S = 10.0
 
 RETRIES_MS = (1_000, 2_000, 4_000, 8_000, 16_000)
 """Waits after which a history that cannot be read is tried again; then the channel goes on without it."""
+
+REMEMBERED = 1_024
+"""Channels at rest that are remembered (FAULTS R4); of one that is forgotten the history is looked at once more."""
 
 
 class Unread(Exception):
@@ -83,6 +86,7 @@ class Lanes:
         self._clock = clock
         self._log = log
         self._lanes: dict[str, _Lane] = {}
+        self._resting: OrderedDict[str, None] = OrderedDict()
         self._connection = 0
         self._before: asyncio.Task[_Before] | None = None
         self._looks: set[asyncio.Task[_Before]] = set()
@@ -95,6 +99,9 @@ class Lanes:
         self._before = asyncio.create_task(self._look_back(), name="discord marks")
         self._looks.add(self._before)
         self._before.add_done_callback(self._looked)
+        for channel in self._resting:
+            del self._lanes[channel]
+        self._resting.clear()
         for lane in self._lanes.values():
             lane.read.clear()
 
@@ -107,6 +114,7 @@ class Lanes:
         """See what was missed in a place, if that was not seen yet, and go on with what waits."""
         lane = self._lane(place)
         if lane.task is None and not self.failed.done():
+            self._resting.pop(place.external_id, None)
             lane.task = asyncio.create_task(self._work(lane), name=f"discord {place.external_id}")
 
     async def known(self) -> tuple[Place, ...]:
@@ -169,6 +177,15 @@ class Lanes:
             self._fail(error)
         finally:
             lane.task = None
+            if not lane.waiting and lane.read_for == self._connection:
+                self._rest(lane.place.external_id)
+
+    def _rest(self, channel: str) -> None:
+        """Nothing waits there, and nothing was missed; the one that has rested longest is forgotten."""
+        self._resting[channel] = None
+        if len(self._resting) > REMEMBERED:
+            oldest, _ = self._resting.popitem(last=False)
+            del self._lanes[oldest]
 
     async def _catch_up(self, lane: _Lane) -> None:
         connection, count, changes = self._connection, 0, 0

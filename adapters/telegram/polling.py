@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from telegram import Update
-from telegram.error import NetworkError
+from telegram.error import NetworkError, RetryAfter
 from telegram.request import HTTPXRequest, RequestData
 
 from adapters.telegram.content import Me
@@ -18,11 +18,15 @@ from bot.types.log import Log
 TRIES = 8
 """How often an update is tried that breaks its own storing, before it is left out (FAULTS D5: 8)."""
 
+STORE_WAIT_S = 1
+"""How soon an update comes again that the disk refused; by itself the library would wait longer and longer."""
+
 
 class DoorQueue(asyncio.Queue[object]):
     """The update queue: `put` returns when the update is stored, and only then does the library confirm it.
 
-    Any failure becomes NetworkError: the library's polling slows down for it, and dies of any other error.
+    Any failure becomes NetworkError, or RetryAfter while the disk refuses: the library's polling slows down for these,
+    and dies of any other error.
     """
 
     def __init__(self, door: Door, me: Me, log: Log, after: Callable[[Update], None]) -> None:
@@ -34,7 +38,7 @@ class DoorQueue(asyncio.Queue[object]):
         self._failing, self._failed = 0, 0
 
     async def put(self, item: object) -> None:
-        """Bring an update through the door; NetworkError when it is not stored and shall come again."""
+        """Bring an update through the door; NetworkError or RetryAfter when it is not stored and shall come again."""
         if not isinstance(item, Update):
             return
         try:
@@ -50,8 +54,11 @@ class DoorQueue(asyncio.Queue[object]):
         try:
             stored = await accepting
         except Exception as error:
-            if isinstance(error, (StoreError, OSError)) and not isinstance(error, UnfitError):
-                # Nothing can be stored now, whatever it is.
+            # Nothing can be stored now, whatever it is.
+            if isinstance(error, StoreError) and not isinstance(error, UnfitError):
+                self._log.warning("telegram_not_stored", update=update_id, error=str(error))
+                raise RetryAfter(STORE_WAIT_S) from error
+            if isinstance(error, OSError):
                 raise NetworkError(f"update {update_id} not stored: {type(error).__name__}: {error}") from error
             self._failed = self._failed + 1 if self._failing == update_id else 1
             self._failing = update_id

@@ -7,7 +7,7 @@ from bot.cli.house import Place, must_be_begun
 from bot.cli.printing import bar, document
 from bot.clock import SystemClock
 from bot.errors import NuanError
-from bot.store.backups import copy_to, roll_back, verify_forward
+from bot.store.backups import copy_to, newer_than, roll_back, verify_forward
 from bot.store.keptcopies import Keeping, folder_of, keep, kept_in
 from bot.store.schema import SCHEMA_VERSION
 from bot.store.store import DATABASE
@@ -58,15 +58,24 @@ async def check_backup(place: Place, path: Path, *, as_json: bool) -> str:
 async def restore_backup(place: Place, path: Path, *, as_json: bool) -> str:
     """Put it in the database's place; what became of the present one. Refused: nothing was changed."""
     found, now = _find(place, path), SystemClock().now()
+    newer = await asyncio.to_thread(newer_than, place.data, found)
     with bar("restore", quiet=as_json) as tell:
         aside, count = await roll_back(place.data, found, stamp(now), now, label="restore", tell=tell)
     if as_json:
-        return document(restored(found, aside, count))
+        lost = dict(zip(("newer_lines", "newer_memories"), newer or (None, None), strict=True))
+        return document(restored(found, aside, count) | lost)
     lines = [f"{found.name} is the database again"]
     if count:
         lines[0] += f"; {count} memories that were forgotten since stay forgotten"
     if aside is not None:
-        lines.append(f"the one before it is {aside}: delete it when you need it no more")
+        lines.append(
+            f"{newer[0]} lines and {newer[1]} memories are newer than it and only in the one before it" if newer else
+            "how much is newer than it cannot be told: the database before it cannot be read"
+        )  # fmt: skip
+        lines.append(
+            f"the one before it is {aside}: delete it when you need it no more; it goes by itself after "
+            f"{place.settings.backup.days} days"
+        )
     return "\n".join(lines)
 
 

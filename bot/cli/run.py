@@ -63,7 +63,7 @@ async def run(source: Source, place: Place, *, alone: bool = False) -> None:
                     await warm_up(crew)
                     with loaded_for_good():
                         await app.start(adapters)
-                        supervisor = Supervisor(app.door, clock, logs.log)
+                        supervisor = Supervisor(app.door, clock, logs.log, store.vitals.writable)
                         page = instruments(settings.metrics, app, adapters, supervisor, meters)
                         door = agent_door(place.data, changes_in(app), logs.log, reloader.ask)
                         async with door, _served(front, app), page:

@@ -15,6 +15,10 @@ class BackupRules(Section):
     hour: int = Field(default=4, ge=0, le=23, description="Local hour at which it does, 0 to 23.")
     keep: int = Field(default=7, ge=1, le=10_000, description="Newest backups that are kept.")
     days: int = Field(
-        default=30, ge=1, le=36_500, description="Age at which a backup goes, in days; the newest one always stays."
+        default=30,
+        ge=1,
+        le=36_500,
+        description="Age at which a backup goes, in days, and a copy that a migration or a restore left beside the "
+        "database; the newest backup always stays.",
     )
     folder: str = Field(default="", description="Their folder; backups in the data folder unless given.")

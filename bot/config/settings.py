@@ -208,6 +208,13 @@ class Retention(Section):
     dialogue_days: int = Field(
         default=30, ge=1, le=36_500, description="Summaries of talks, by themselves and rolled up, in days."
     )
+    counts_days: int = Field(
+        default=400,
+        ge=367,
+        le=36_500,
+        description="Rows without text (who spoke when, how a turn went), in days; what calls cost stays as one sum a "
+        "month.",
+    )
     log_days: int = Field(
         default=7, ge=1, le=36_500, description="What the model saw, in days after its session was digested."
     )

@@ -10,10 +10,11 @@ from bot.errors import StoreError
 from bot.flow.belongings import ARCHIVE_DAYS
 from bot.flow.closing import LONGEST_WAIT_MS as DIGEST_WAIT_MS
 from bot.flow.sending import LONGEST_WAIT_MS as SEND_WAIT_MS
-from bot.ports import Alarm, Clock
+from bot.ports import Alarm, Clock, Leaps, offers
 from bot.session.ending import reason
 from bot.session.pacing import TOTAL_MS
 from bot.store.deadlines import Farthest, Retention
+from bot.store.keptcopies import tidy_beside
 from bot.store.store import Store
 from bot.text.dates import next_local_time
 from bot.types.duration import DAY_MS
@@ -24,6 +25,12 @@ SOON_MS = 10_000
 
 RETRY_MS = 5_000
 """How soon deadlines are looked at again after the disk refused."""
+
+DEFECT_MS = 60_000
+"""How soon what failed for any other reason is tried again: it may fail for ever, and says so each time."""
+
+MORE_MS = 60_000
+"""How soon the rest of what is too old goes, where it is more than one commit should hold."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +69,8 @@ class Alarms:
         self._wake = wake
         self._log = log
         self._alarm: Alarm | None = None
+        if offers(clock, Leaps):
+            clock.heed(wake)
 
     async def take_up(self) -> None:
         """At a start: deadlines that an earlier process set by a clock that was ahead do not wait for it."""
@@ -77,17 +86,18 @@ class Alarms:
         """Hand out what is due, then arm the next alarm."""
         now = self._clock.now()
         try:
+            now = await self._leapt(now)
             due, upcoming = await self._store.deadlines.look(now)
-            for kind, number in due:
-                await self._one(kind, number, now)
+            again = [wait for kind, number in due if (wait := await self._tried(kind, number, now)) is not None]
             if due:  # what was done may have set other deadlines
                 upcoming = await self._store.deadlines.next(now)
         except StoreError as error:
             self._log.error("store_failed", error=str(error))
-            upcoming = now + RETRY_MS
+            upcoming, again = None, [RETRY_MS]
         self.stop()
-        if upcoming is not None:
-            self._alarm = self._clock.at(upcoming, self._wake)
+        times = [now + wait for wait in again] + ([] if upcoming is None else [upcoming])
+        if times:
+            self._alarm = self._clock.at(min(times), self._wake)
 
     def obey(self, settings: Settings, tz: tzinfo) -> None:
         """Go by these settings from now on; what is armed stays."""
@@ -98,6 +108,28 @@ class Alarms:
         if self._alarm is not None:
             self._alarm.cancel()
             self._alarm = None
+
+    async def _leapt(self, now: int) -> int:
+        """The time of now, once what is measured from something just said has been moved along with a set clock."""
+        clock = self._clock
+        if not offers(clock, Leaps) or not (leap := clock.leap):
+            return now
+        moved = await self._store.deadlines.move_along(leap, now)
+        clock.follow()
+        self._log.warning("clock_set_forward", ms=leap, deadlines=moved)
+        return self._clock.now()
+
+    async def _tried(self, kind: str, number: int, now: int) -> int | None:
+        """Do one thing; when it failed, after how many ms to try again. Nothing else waits for it."""
+        try:
+            await self._one(kind, number, now)
+        except StoreError as error:
+            self._log.error("store_failed", deadline=kind, key=number, error=str(error))
+            return RETRY_MS
+        except Exception as error:  # noqa: BLE001 - a defect of one kind must not keep all others from being done
+            self._log.error("deadline_failed", deadline=kind, key=number, exc_info=error)
+            return DEFECT_MS
+        return None
 
     async def _one(self, kind: str, number: int, now: int) -> None:
         match kind:
@@ -139,11 +171,13 @@ class Alarms:
                 await self._tidy(now)
 
     async def _tidy(self, now: int) -> None:
-        await asyncio.to_thread(self._store.exporting.tidy, now - ARCHIVE_DAYS * DAY_MS)
         keep = self._settings.retention
         await self._store.deadlines.tidy(
             Retention(
                 now - keep.ids_days * DAY_MS, now - keep.transcript_days * DAY_MS, now - keep.log_days * DAY_MS,
                 next_local_time(now, self._settings.session.close_hour, self._tz), now - keep.dialogue_days * DAY_MS,
+                now - keep.counts_days * DAY_MS, now + MORE_MS,
             )
         )  # fmt: skip
+        await asyncio.to_thread(self._store.exporting.tidy, now - ARCHIVE_DAYS * DAY_MS)
+        await asyncio.to_thread(tidy_beside, self._store.folder, now - self._settings.backup.days * DAY_MS)

@@ -1,10 +1,10 @@
 """The outbox on its way out: one message at a time per chat, in order. What is sent was stored before."""
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from functools import partial
 
-from bot.errors import SendError
+from bot.errors import SendError, StoreError
 from bot.flow.live import PLACEHOLDER
 from bot.flow.words import Words
 from bot.ports import Adapter, Alarm, Clock, Edits, Splits, Typing, offers
@@ -20,6 +20,12 @@ LONGEST_WAIT_MS = 180_000
 
 MUTED_MS = HOUR_MS
 """How long nothing is said in a chat that may be read but not written to, before it is tried again."""
+
+STORE_WAIT_MS = 5_000
+"""How soon it is stored what became of a message, after the disk refused that."""
+
+Outcome = Callable[[], Awaitable[bool]]
+"""Stores what became of a message; True when the next one of the chat may be tried."""
 
 
 class Sending:
@@ -37,6 +43,7 @@ class Sending:
         self._handed: dict[int, Outgoing] = {}
         self._adapters: dict[str, Adapter] = {}
         self._waits: dict[int, int] = {}
+        self._unstored: dict[int, Outcome] = {}
         self._typed: dict[int, tuple[Alarm, Callable[[], None]]] = {}
 
     def connect(self, adapter: Adapter) -> None:
@@ -113,46 +120,70 @@ class Sending:
             pass
 
     async def _one(self, chat_id: int) -> bool:
+        if (outcome := self._unstored.pop(chat_id, None)) is not None:
+            return await self._noted(chat_id, outcome)
         outgoing = self._handed.pop(chat_id, None)
         outgoing = outgoing or await self._store.outbox.take(chat_id, self._clock.now(), self.platforms)
         if outgoing is None:
             return False
         self.hush(chat_id)
+        return await self._noted(chat_id, await self._tried(outgoing))
+
+    async def _noted(self, chat_id: int, outcome: Outcome) -> bool:
+        """Store what became of a message; a disk that refuses is asked again, and nothing else goes out before."""
         try:
-            sent = await self._deliver(outgoing)
+            return await outcome()
+        except StoreError:
+            self._unstored[chat_id] = outcome
+            self._clock.at(self._clock.now() + STORE_WAIT_MS, partial(self._wake, chat_id))
+            raise
+
+    async def _tried(self, outgoing: Outgoing) -> Outcome:
+        """Talk to the platform; what is to be stored of it, which says whether the next message may be tried."""
+        adapter = self._adapters[outgoing.platform]
+        try:
+            if outgoing.kind == "withdrawal":
+                if offers(adapter, Edits):
+                    await adapter.withdraw(outgoing)
+                return partial(self._sent, outgoing, ())
+            if offers(adapter, Edits) and adapter.placeholder and not outgoing.preview_id and not outgoing.only_for:
+                return partial(self._placed, outgoing, await self._shown(adapter, outgoing))
+            return partial(self._sent, outgoing, await adapter.send(outgoing))
         except SendError as error:
-            return await self._refused(outgoing, error)
+            return partial(self._refused, outgoing, error)
         except OSError as error:
-            return await self._refused(outgoing, SendError("later", str(error)))
+            return partial(self._refused, outgoing, SendError("later", str(error)))
         except Exception as error:  # noqa: BLE001 - a message that an adapter cannot send must not block its chat
-            numbers = await self._store.vitals.numbers(outgoing.outbox_id)
-            self._log.error("send_failed", chat=chat_id, **numbers, outbox=outgoing.outbox_id, exc_info=error)
-            await self._store.outbox.not_sent(outgoing.outbox_id, type(error).__name__, None)
-            return True
-        self._waits.pop(chat_id, None)
-        following = await self._store.outbox.sent(outgoing.outbox_id, sent, self._clock.now())
+            return partial(self._failed, outgoing, error)
+
+    async def _shown(self, adapter: Edits, outgoing: Outgoing) -> str:
+        """Send the …; what may be there of it after an unsure end is only the sign, as after a crash (`placing`)."""
+        try:
+            return await adapter.show(replace(outgoing, text=PLACEHOLDER))
+        except SendError as error:
+            if error.fate != "unknown":
+                raise
+            raise SendError("later", error.detail, error.wait_ms) from error
+
+    async def _placed(self, outgoing: Outgoing, shown: str) -> bool:
+        """The … is on the platform: from now on it is edited, unless the message was cancelled meanwhile."""
+        if not await self._store.outbox.shown(outgoing.outbox_id, shown, self._clock.now()):
+            return await self._sent(outgoing, ())
+        self._handed[outgoing.chat_id] = replace(outgoing, preview_id=shown)
+        return True
+
+    async def _sent(self, outgoing: Outgoing, ids: tuple[str, ...]) -> bool:
+        self._waits.pop(outgoing.chat_id, None)
+        following = await self._store.outbox.sent(outgoing.outbox_id, ids, self._clock.now())
         if following is not None:
             self._type(outgoing, following)
         return True
 
-    async def _deliver(self, outgoing: Outgoing) -> tuple[str, ...]:
-        adapter = self._adapters[outgoing.platform]
-        if outgoing.kind == "withdrawal":
-            if offers(adapter, Edits):
-                await adapter.withdraw(outgoing)
-            return ()
-        if offers(adapter, Edits) and adapter.placeholder and not outgoing.preview_id and not outgoing.only_for:
-            try:
-                shown = await adapter.show(replace(outgoing, text=PLACEHOLDER))
-            except SendError as error:
-                if error.fate != "unknown":
-                    raise
-                # What may be there is only the sign, as after a crash (`placing`): nothing of the message is said.
-                raise SendError("later", error.detail, error.wait_ms) from error
-            if not await self._store.outbox.shown(outgoing.outbox_id, shown, self._clock.now()):
-                return ()
-            outgoing = replace(outgoing, preview_id=shown)
-        return await adapter.send(outgoing)
+    async def _failed(self, outgoing: Outgoing, error: Exception) -> bool:
+        await self._store.outbox.not_sent(outgoing.outbox_id, type(error).__name__, None)
+        numbers = await self._store.vitals.numbers(outgoing.outbox_id)
+        self._log.error("send_failed", chat=outgoing.chat_id, **numbers, outbox=outgoing.outbox_id, exc_info=error)
+        return True
 
     def _first(self, name: str, script: str) -> Draft:
         """What somebody is told whom the platform does not let nuan write to in private."""

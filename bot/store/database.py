@@ -14,6 +14,7 @@ from bot.errors import StoreError
 from bot.store.indexing import up_to_date
 from bot.store.schema import MIGRATIONS, SCHEMA_VERSION
 from bot.store.unfit import refusal
+from bot.store.wholecopy import copy_whole
 from bot.store.writer import Writer
 
 T = TypeVar("T")
@@ -23,6 +24,10 @@ Migrations = tuple[tuple[str, ...], ...]
 
 INDEXES = ("memory_text", "doc_text")
 """Full-text tables, of older schemas too."""
+
+WAL_BYTES = 32 * 1024 * 1024
+"""What the log of the database keeps on the disk once it is copied into the file; a long backup may need more for as
+long as it runs (FAULTS S12: at most 64 MB)."""
 
 BUSY_MS = 5_000
 """How long a statement waits for another process's lock (FAULTS S4: at least 5 s)."""
@@ -57,9 +62,10 @@ class Reader(aiosqlite.Connection):
 
 
 class Database:
-    """One writer thread and one read-only connection."""
+    """One writer thread and one read-only connection; `folder` is where the file is."""
 
-    def __init__(self, reader: Reader, writer: Writer | None) -> None:
+    def __init__(self, reader: Reader, writer: Writer | None, folder: Path) -> None:
+        self.folder = folder
         self._reader = reader
         self._writer = writer
 
@@ -134,8 +140,8 @@ async def open_database(path: Path, *, read_only: bool = False) -> Database:
     try:
         if read_only:
             await _same_version(reader, path)
-            return Database(reader, None)
-        return Database(reader, Writer(await asyncio.to_thread(_connect, path)))
+            return Database(reader, None, path.parent)
+        return Database(reader, Writer(await asyncio.to_thread(_connect, path)), path.parent)
     except sqlite3.Error as error:
         await reader.close()
         raise StoreError(_advice(path, error)) from error
@@ -188,6 +194,7 @@ def _connect(path: Path) -> sqlite3.Connection:
         connection.execute("PRAGMA synchronous = FULL")
         connection.execute("PRAGMA foreign_keys = ON")
         connection.execute("PRAGMA secure_delete = ON")
+        connection.execute(f"PRAGMA journal_size_limit = {WAL_BYTES}").fetchall()
     except BaseException:
         connection.close()
         raise
@@ -269,10 +276,7 @@ def _migrate(connection: sqlite3.Connection, path: Path, migrations: Migrations)
             if connection.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (index,)).fetchone():
                 connection.execute(f"INSERT INTO {index} ({index}) VALUES ('integrity-check')")
     if 0 < version < len(migrations):
-        backup = path.with_name(f"{path.stem}.before-{version + 1}.db")
-        os.close(os.open(backup, os.O_CREAT | os.O_RDWR, 0o600))
-        with contextlib.closing(sqlite3.connect(backup)) as target:
-            connection.backup(target)
+        copy_whole(path, path.with_name(f"{path.stem}.before-{version + 1}.db"), again=True)
     for number in range(version, len(migrations)):
         with _transaction(connection):
             for statement in migrations[number]:

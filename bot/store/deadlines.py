@@ -4,6 +4,7 @@ import sqlite3
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from bot.store.counts import drop_counts
 from bot.store.database import Database
 from bot.store.documents import drop, forget_terms
 from bot.store.heartbeats import FREE_AT
@@ -67,13 +68,18 @@ class Farthest:
 
 @dataclass(frozen=True, slots=True)
 class Retention:
-    """The instants, ms, before which delivery ids, transcript texts, logs of closed sessions and talks are dropped."""
+    """The instants, ms, before which delivery ids, transcript texts, logs of closed sessions, talks and counts go.
+
+    `next_at` is when to look again, `soon_at` when there was more than goes at once.
+    """
 
     ids_before: int
     transcript_before: int
     logs_before: int
     next_at: int
     talks_before: int = 0
+    counts_before: int = 0
+    soon_at: int = 0
 
 
 class Deadlines:
@@ -119,6 +125,12 @@ class Deadlines:
     async def recurring_back(self, upcoming: Callable[[Reminder, str], int | None], said_after: int) -> int:
         """What comes back and was last said after that moment (ms) is due at its next time; how many that were."""
         return await self._database.write(lambda db: reminders_back(db, upcoming, said_after))
+
+    async def move_along(self, ms: int, now: int) -> int:
+        """The clock was set forward by so much: what waits for a while, not for an hour of the day, waits as long as
+        before. Returns how many deadlines that were.
+        """
+        return await self._database.write(lambda db: move_along(db, ms, now))
 
     async def end_windows(self, now: int) -> int:
         """Remove the activation windows that are over, and the follow-ups put back within them; how many windows."""
@@ -167,8 +179,22 @@ def bring_back(db: sqlite3.Connection, now: int, farthest: Farthest) -> int:
     return changed
 
 
+def move_along(db: sqlite3.Connection, ms: int, now: int) -> int:
+    """Verb: follow-ups, windows, paced messages and silences that were to end later than now end that much later."""
+    waits = (
+        ("event", "due_at", "state = 'queued'"),
+        ("window", "until", "1"),
+        ("outbox", "due_at", "state = 'pending'"),
+        ("joining", "due_at", "1"),
+    )
+    return sum(
+        db.execute(f"UPDATE {table} SET {column} = {column} + ? WHERE {which} AND {column} > ?", (ms, now)).rowcount
+        for table, column, which in waits
+    )
+
+
 def tidy(db: sqlite3.Connection, retention: Retention) -> None:
-    """Verb: delivery ids, old texts and what was made or told with them, logs of digested sessions; counts stay."""
+    """Verb: delivery ids, old texts and what was made or told with them, logs of digested sessions; then counts."""
     db.execute(
         "UPDATE event SET delivery_key = NULL, external_id = '' WHERE at < ? AND "
         "(delivery_key IS NOT NULL OR external_id <> '')",
@@ -200,9 +226,10 @@ def tidy(db: sqlite3.Connection, retention: Retention) -> None:
     )
     db.execute(f"DELETE FROM outbox WHERE {over}", (retention.ids_before,))
     tidy_reminders(db, retention.ids_before, retention.ids_before)
+    more = drop_counts(db, min(retention.counts_before, retention.transcript_before))
     db.execute(
         "INSERT INTO meta (key, value) VALUES ('tidy_at', ?1) ON CONFLICT (key) DO UPDATE SET value = ?1",
-        (str(retention.next_at),),
+        (str(retention.soon_at if more else retention.next_at),),
     )
 
 

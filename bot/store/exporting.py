@@ -2,7 +2,7 @@
 
 import os
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import cast
 
@@ -45,19 +45,26 @@ class Exporting:
 
     def remove(self, person_id: int) -> None:
         """Nothing of that person waits any more; StoreError when a file cannot be removed."""
-        self._unlink(self._folder.glob(f"nuan-export-{person_id}-*.zip"))
+        drop_archives(self._folder.parent, (person_id,))
 
     def tidy(self, before: int) -> None:
         """Archives made before that instant, ms, are gone; StoreError when one cannot be removed."""
         old = [path for path in self._folder.glob("nuan-export-*.zip") if stamp_in(path.name) < stamp(before)]
-        self._unlink(old)
+        _unlink(old)
 
-    def _unlink(self, paths: Iterable[Path]) -> None:
-        try:
-            for path in list(paths):
-                path.unlink(missing_ok=True)
-        except OSError as error:
-            raise StoreError(f"an archive cannot be removed ({error})") from error
+
+def drop_archives(data: Path, people: Collection[int | None]) -> None:
+    """No archive of these people waits any more, of nobody when one of them is None; StoreError when one stays."""
+    whose = ["*"] if None in people else [str(number) for number in people]
+    _unlink(path for one in whose for path in (data / FOLDER).glob(f"nuan-export-{one}-*.zip"))
+
+
+def _unlink(paths: Iterable[Path]) -> None:
+    try:
+        for path in list(paths):
+            path.unlink(missing_ok=True)
+    except OSError as error:
+        raise StoreError(f"an archive cannot be removed ({error})") from error
 
 
 def write_bytes(path: Path, data: bytes, *, force: bool) -> None:
@@ -98,7 +105,7 @@ def _own(db: sqlite3.Connection, person_id: int) -> Own:
                 "WHERE person_id = ?1 AND ended_at IS NULL AND text <> '' ORDER BY due_at, id"),
         records(f"SELECT at, {PLACE.format('event')} AS chat, text FROM event WHERE person_id = ?1 AND kind = "
                 "'message' AND text <> '' AND hidden NOT IN ('deleted', 'forgotten') ORDER BY id"),
-        records("SELECT strftime('%Y-%m', at / 1000, 'unixepoch') AS month, count(*) AS calls, sum(prompt_tokens) AS "
+        records("SELECT strftime('%Y-%m', at / 1000, 'unixepoch') AS month, sum(calls) AS calls, sum(prompt_tokens) AS "
                 "prompt_tokens, sum(output_tokens) AS output_tokens, sum(cost) AS cost FROM call WHERE person_id = ?1 "
                 "GROUP BY 1 ORDER BY 1"),
         records("SELECT chat.id AS number, kind, CASE kind WHEN 'group' THEN title ELSE '' END AS title, "

@@ -6,11 +6,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bot.errors import StoreError
-from bot.store.backups import QUIET, Progress, copy_to
+from bot.store.backups import copy_to
+from bot.store.wholecopy import QUIET, Progress
 from bot.text.stamps import stamp, stamp_in
 
 FOLDER = "backups"
 """Where they are in the data folder, unless the configuration names another place."""
+
+BESIDE = ("nuan*.before-*.db*", ".nuan*.before-*.db.new*")
+"""What migrations and restores leave beside the database, and what a crash left of such a copy."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +62,21 @@ def over(kept: tuple[Kept, ...], most: int, before: int) -> tuple[Kept, ...]:
     """
     old = {each.path for each in (*kept[:-most], *(each for each in kept if each.made < stamp(before)))}
     return tuple(each for each in kept[:-1] if each.path in old)
+
+
+def tidy_beside(data: Path, before: int) -> int:
+    """Copies beside the database that were made before that instant, ms, go; how many. StoreError when one cannot."""
+    gone = 0
+    try:
+        for path in {path for pattern in BESIDE for path in data.glob(pattern)}:
+            found = path.stat()
+            # A restore only gives the old file another name, which its last change does not tell.
+            if max(found.st_mtime, found.st_ctime) * 1000 < before:
+                path.unlink(missing_ok=True)
+                gone += 1
+    except OSError as error:
+        raise StoreError(f"an old copy of the database cannot be removed ({error})") from error
+    return gone
 
 
 def keep(data: Path, folder: Path, at: int, rules: Keeping, tell: Progress = QUIET) -> tuple[Path, int]:

@@ -15,7 +15,7 @@ from bot.types.prompt import Usage
 from bot.types.speaking import UNASKED
 from bot.types.turn import Call, Cause
 
-USED = """SELECT coalesce(sum(state <> 'released'), 0),
+USED = """SELECT coalesce(sum(CASE state WHEN 'released' THEN 0 ELSE calls END), 0),
     coalesce(sum(CASE state WHEN 'reserved' THEN reserved_cost ELSE cost END), 0),
     coalesce(sum(CASE state WHEN 'reserved' THEN reserved_tokens ELSE prompt_tokens + output_tokens END), 0),
     coalesce(sum(prompt_tokens), 0), coalesce(sum(cached_tokens), 0),

@@ -1,15 +1,22 @@
 """Purging: what was forgotten is deleted when its days for undo are over, and every trace of it in the files."""
 
+import asyncio
 import sqlite3
 from typing import cast
 
 from bot.store.database import Database
 from bot.store.documents import forget_terms
+from bot.store.exporting import drop_archives
 from bot.store.merges import drop_merges
 
 
 async def purge_now(database: Database, now: int) -> int:
-    """Delete the rows whose days for undo are over, and whatever was scrubbed from the files; how many rows."""
+    """Delete the rows whose days for undo are over, and whatever was scrubbed from the files; how many rows.
+
+    Archives that their owners wait for may still tell it, so they go, too.
+    """
+    owners = await database.rows("SELECT DISTINCT owner_id FROM memory WHERE purge_at <= ?", (now,))
+    await asyncio.to_thread(drop_archives, database.folder, [owner for (owner,) in owners])
     count = await database.write(lambda db: purge(db, now))
     await database.truncate()
     return count

@@ -2,6 +2,7 @@
 
 from bot.store.firsttables import FIRST
 from bot.store.schema_agents import AGENTS
+from bot.store.schema_counts import COUNTS
 from bot.store.schema_dialogue import DIALOGUE
 from bot.store.schema_memory import MEMORY
 from bot.store.schema_nudges import NUDGES
@@ -16,7 +17,7 @@ from bot.store.schema_talk import TALK
 
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
     *FIRST, *TALK, *MEMORY, *PEOPLE, *PERSONA, *AGENTS, *DIALOGUE, *OPENING, *REMINDERS,
-    *SECTIONS, *NUDGES, *SETTINGS, *QUEUE,
+    *SECTIONS, *NUDGES, *SETTINGS, *QUEUE, *COUNTS,
 )  # fmt: skip
 """Migration n brings a database from user_version n to n + 1; each runs in one transaction."""
 

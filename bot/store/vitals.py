@@ -1,7 +1,9 @@
 """What the instruments read: whether the store answers, what waits, what calls were paid. It changes nothing."""
 
+import sqlite3
 from collections.abc import Collection
 
+from bot.errors import StoreError
 from bot.store.database import Database
 from bot.store.rows import marks
 from bot.types.vitals import Paid
@@ -11,6 +13,10 @@ _CALLS = """SELECT id, cause, model, state, settled_at - at, prompt_tokens, cach
 
 MANY_TRIES = 8
 """So often put off, a digest is stuck."""
+
+
+PROBE_BYTES = 65_536
+"""What a store that refused must take before anybody builds on it again: more than a line with all it causes."""
 
 
 class Vitals:
@@ -28,6 +34,15 @@ class Vitals:
     def unwritten(self) -> int:
         """How many verbs wait for their commit."""
         return self._database.unwritten
+
+    async def writable(self) -> bool:
+        """Whether the store takes writes again; what is written to see it is deleted."""
+        try:
+            await self._database.write(_fill)
+            await self._database.write(_empty)
+        except StoreError:
+            return False
+        return True
 
     async def queued(self) -> int:
         """Lines that wait for an answer; StoreError when the file cannot be read."""
@@ -81,3 +96,11 @@ class Vitals:
             (outbox_id,),
         )
         return dict(zip(("session", "epoch", "turn"), map(int, row), strict=True)) if row is not None else {}
+
+
+def _fill(db: sqlite3.Connection) -> None:
+    db.execute("INSERT OR REPLACE INTO meta (key, value) VALUES ('probe', zeroblob(?))", (PROBE_BYTES,))
+
+
+def _empty(db: sqlite3.Connection) -> None:
+    db.execute("DELETE FROM meta WHERE key = 'probe'")

@@ -1,0 +1,234 @@
+"""The store's rows of the table of faults: what is written, refused, damaged, copied and brought to a new schema."""
+
+import asyncio
+import json
+import os
+import random
+import re
+import sqlite3
+from collections import Counter
+from contextlib import closing
+from pathlib import Path
+
+from tests.nursery import ROOT, Order, nursery
+from tests.torture.row import Bound, Found, Row, Size
+
+PAGES_AT_ALL = 400
+"""About so many pages are written in all stories of tests/torture/fulldisk.py together."""
+
+MIGRATIONS_EACH = 5
+"""Migrations of one piece."""
+
+
+async def child(module: str, *words: str) -> str:
+    """Run a module of the project to its end; what it printed. RuntimeError when it failed."""
+    out_of, into = os.pipe()
+    process = nursery().start(Order(module, words, str(ROOT), dict(os.environ)), (0, into, 2))
+    os.close(into)
+    said = await asyncio.to_thread(Path(f"/dev/fd/{out_of}").read_text, "utf-8")
+    os.close(out_of)
+    if code := await process.wait():
+        raise RuntimeError(f"{module} ended with {code}")
+    return said
+
+
+async def full_disk(folder: Path, size: Size) -> Found:
+    """Each page, or each so many-th; in pieces large enough the running program on both platforms, too."""
+    from tests.torture.outages import discord, telegram
+
+    each = max(1, round(PAGES_AT_ALL / size.units))
+    sums, slowest, notes = json.loads(
+        await child("tests.torture.fulldisk", str(folder / "house"), str(each), str(size.seed))
+    )
+    found = Counter[str](sums)
+    if each == 1:
+        for name, platform in (("telegram", telegram), ("discord", discord)):
+            (folder / name).mkdir()
+            seen, took = await platform(folder / name, 10, size.seed)
+            found += seen
+            slowest = max(slowest, took)
+    names = ("writes", "lost", "twice", "unanswered", "lies", "left", "damage", "ended", "bad exits", "outages")
+    return Found({name: found[name] for name in names}, {"seconds": slowest}, tuple(notes))
+
+
+async def busy(folder: Path, size: Size) -> Found:
+    """Another program holds the lock for `size.units` ms while twenty memories are to be kept."""
+    from bot.errors import StoreError
+    from bot.store.store import DATABASE, open_store
+    from tests.storing import keep, look
+
+    async with await open_store(folder) as store:
+        await keep(store, "第一件")
+        with closing(sqlite3.connect(folder / DATABASE, isolation_level=None)) as other:
+            other.execute("BEGIN IMMEDIATE")
+            writes = [asyncio.ensure_future(keep(store, f"第{number}件")) for number in range(20)]
+            await asyncio.wait(writes, timeout=size.units / 1000)
+            early = sum(task.done() for task in writes)
+            other.execute("COMMIT")
+        done = await asyncio.gather(*writes, return_exceptions=True)
+    failed = sum(isinstance(one, StoreError) for one in done)
+    stored = len(look(folder, "SELECT 1 FROM memory")) - 1
+    return Found({"ms held": size.units, "failed": failed, "early": early, "acknowledged": 20 - failed - stored})
+
+
+async def one_writer(folder: Path, size: Size) -> Found:
+    """Days of talk with backups beside; who can write, in the program's text and while it runs."""
+    import gc
+
+    from bot.config.settings import Settings
+    from tests.world import World
+
+    settings = Settings.model_validate({"bot": {"timezone": "Asia/Shanghai"}, "backup": {"daily": True}})
+    before = {id(one) for one in gc.get_objects() if isinstance(one, sqlite3.Connection)}
+    world, most = await World(folder, settings).open(), 0
+    for day in range(size.units):
+        await world.say(f"记住我喜欢第{day}种花")
+        await world.wait(86_400)
+        here = [one for one in gc.get_objects() if isinstance(one, sqlite3.Connection) and id(one) not in before]
+        most = max(most, len(here))
+    ((query_only,),) = await world.store._database.rows("PRAGMA query_only")
+    await world.close()
+    writing = set()
+    for path in (ROOT / "bot").rglob("*.py"):
+        if re.search(r"sqlite3\.connect\(|aiosqlite\.connect\(", path.read_text("utf-8")):
+            writing.add(path.name)
+    known = {"database.py", "wholecopy.py", "backups.py", "mending.py", "storecheck.py"}
+    return Found({"days": size.units, "unknown files": len(writing - known)},
+                 {"writers": most - int(query_only), "readers": int(query_only)})  # fmt: skip
+
+
+async def migrations(folder: Path, size: Size) -> Found:
+    """Those of this piece, killed at each statement."""
+    first = 1 + (size.seed - 1) * MIGRATIONS_EACH
+    sums, notes = json.loads(
+        await child("tests.kill_migration", str(folder / "m"), str(first), str(first + size.units))
+    )
+    names = ("migrations", "kills", "wrong", "older refuse")
+    return Found({name: sums.get(name, 0) for name in names}, {}, tuple(notes))
+
+
+async def damage(folder: Path, size: Size) -> Found:
+    """Bytes of the first page, of a page in the middle and of the full-text index are other ones; then a restore."""
+    from bot.errors import StoreError
+    from bot.store.backups import copy_to, newer_than, roll_back
+    from bot.store.store import DATABASE, open_store
+    from tests.storing import NOW, keep, look, sound
+
+    chance, seen, path = random.Random(size.seed), Counter[str](), folder / DATABASE
+    async with await open_store(folder) as store:
+        await asyncio.gather(*(keep(store, f"第{number}件事 word{number}") for number in range(300)))
+        copy = await asyncio.to_thread(copy_to, folder, folder / "copy.db")
+        await asyncio.gather(*(keep(store, f"后来第{number}件") for number in range(7)))
+    whole, told = path.read_bytes(), newer_than(folder, copy)
+    found = look(folder, "SELECT block FROM doc_text_data WHERE id > 1000 AND length(block) > 200")
+    blocks = [block for (block,) in found if isinstance(block, bytes) and block[50:74] in whole]
+    for number in range(size.units):
+        where = ("first page", "middle", "full text")[number % 3]
+        path.write_bytes(_flipped(whole, where, chance, blocks))
+        before = path.read_bytes()
+        try:
+            await (await open_store(folder)).close()
+        except StoreError:
+            seen["detected"] += 1
+            seen["replaced"] += path.read_bytes() != before
+        else:
+            seen[f"unseen in the {where}"] += 1
+        aside, _ = await roll_back(folder, copy, f"{number:08}T000000000Z", NOW, label="restore")
+        back = look(folder, "SELECT count(*) FROM memory")[0][0] == 300 and sound(folder) == []
+        seen["not restored"] += not back or aside is None
+    unseen = tuple(f"{name}: {count}" for name, count in seen.items() if name.startswith("unseen"))
+    sums = {"flips": size.units, "newer": told[1] if told else -1}
+    return Found({**{name: seen[name] for name in ("detected", "replaced", "not restored")}, **sums}, {}, unseen)
+
+
+def _flipped(whole: bytes, where: str, chance: random.Random, blocks: list[bytes]) -> bytes:
+    """The file with sixteen bytes of that place turned over, where something stands."""
+    data, page = bytearray(whole), 4_096
+    if where == "first page":
+        at = chance.choice((0, 8, 16, 100))  # the numbers between count changes, and may be any
+    elif where == "middle":
+        at = chance.choice([n for n in range(4, len(data) // page) if data[n * page] in (5, 13)]) * page
+    else:
+        block = chance.choice(blocks)
+        middle = chance.randrange(len(block) // 4, len(block) // 2)
+        at = data.find(block[middle : middle + 24])
+    data[at : at + 16] = bytes(byte ^ 0xFF for byte in data[at : at + 16])
+    return bytes(data)
+
+
+async def backup(folder: Path, size: Size) -> Found:
+    """Copies while memories are kept as fast as they can be; what is recalled after a restore is what was."""
+    from bot.store.backups import copy_to, roll_back
+    from bot.store.store import open_store
+    from bot.store.wholecopy import verify
+    from bot.types.people import Audience
+    from tests.storing import NOW, ids, keep, searched
+
+    loop, copies, bad = asyncio.get_running_loop(), 0, 0
+    async with await open_store(folder) as store:
+        person, chat, _ = await ids(store)
+        audience = Audience(chat, "dm", (person,))
+        for number in range(20):
+            await keep(store, f"旧事 word{number % 7}")
+        kept = await asyncio.to_thread(copy_to, folder, folder / "kept.db")
+        before = [await searched(store, audience, f"word{number}") for number in range(7)]
+        begun, writes = loop.time(), []
+        for number in range(size.units // 2):  # each is stored as a line and as a memory
+            writes.append(asyncio.ensure_future(keep(store, f"新事{number} word{number % 7}")))
+            if number % 100 == 20:
+                copy = await asyncio.to_thread(copy_to, folder, folder / f"copy{number}.db")
+                copies, bad = copies + 1, bad + (await asyncio.to_thread(verify, copy, 0) == 0)
+        await asyncio.gather(*writes)
+        rate = size.units / (loop.time() - begun)
+    await roll_back(folder, kept, "20260101T000000000Z", NOW)
+    async with await open_store(folder) as store:
+        after = [await searched(store, audience, f"word{number}") for number in range(7)]
+    other = sum(one != two for one, two in zip(before, after, strict=True))
+    return Found({"writes": size.units, "copies": copies, "damaged": bad, "other answers": other}, {"rate": rate})
+
+
+ROWS: tuple[Row, ...] = (
+    Row(
+        "S2", "Told before it is stored", "nobody is told that something is kept before it is", "writes", 300, 0, 0,
+        bounds=(Bound("lies", "==", 0), Bound("lost", "==", 0)), run=full_disk,
+        existing=("tests/test_store_writer.py::test_a_commit_that_fails_is_told_to_nobody_as_done",
+                  "tests/test_memory_talk.py::test_a_receipt_is_said_only_after_its_commit"),
+        differs="while the store refuses nobody is told anything, as what is said is stored first (ARCHITECTURE 8.2): "
+        "the command waits, and its receipt comes with its commit",
+    ),
+    Row(
+        "S3", "Tasks on one connection", "exactly what was acknowledged is stored", "tasks", 1_000,
+        existing=("tests/test_store_writer.py::"
+                  "test_of_a_thousand_that_write_fail_or_leave_exactly_the_acknowledged_are_stored",),
+    ),
+    Row(
+        "S4", "Somebody else holds the lock", "no write fails, none is told before it is done", "ms held", 3_000, 200,
+        bounds=(Bound("failed", "==", 0), Bound("early", "==", 0), Bound("acknowledged", "==", 0)), run=busy,
+    ),
+    Row(
+        "S5", "SQLite's WAL-reset fault", "one connection that can write, in the text and while it runs", "days", 30, 2,
+        bounds=(Bound("writers", "==", 1), Bound("readers", "==", 1), Bound("unknown files", "==", 0)), run=one_writer,
+    ),
+    Row(
+        "S6", "Full disk at every write", "nothing confirmed is lost, all answered within 30 s of room", "writes", 300,
+        6, bounds=(*(Bound(name, "==", 0) for name in ("lost", "twice", "unanswered", "lies", "left", "damage",
+                                                        "ended", "bad exits")), Bound("seconds", "<=", 30)),
+        run=full_disk,
+    ),
+    Row(
+        "S7", "Damaged file", "seen at the start, left as it is, restored by hand, newer rows counted", "flips", 90, 3,
+        bounds=(Bound("detected", "==", 1, "flips"), Bound("replaced", "==", 0), Bound("not restored", "==", 0),
+                Bound("newer", "==", 7)), run=damage,
+        differs="an operator restores (`nuan restore`): a damaged database is never replaced by itself (ARCHITECTURE)",
+    ),
+    Row(
+        "S8", "Backup under load", "copies are whole, and after a restore the same is recalled", "writes", 2_000, 60,
+        bounds=(Bound("damaged", "==", 0), Bound("other answers", "==", 0), Bound("copies", ">=", 1)), run=backup,
+        differs="daily backups are scheduled by backup.daily, which is off unless it is set",
+    ),
+    Row(
+        "S9", "Migration killed half-way", "old or new, no row lost, and the next start finishes it", "migrations", 29,
+        1, MIGRATIONS_EACH, bounds=(Bound("wrong", "==", 0), Bound("older refuse", "==", 1, "migrations")),
+        run=migrations,
+    ),
+)  # fmt: skip

@@ -1,0 +1,166 @@
+"""The rows of what stays for years: the full-text index, what is forgotten, what grows, the clock."""
+
+import asyncio
+import random
+from collections import Counter
+from functools import partial
+from pathlib import Path
+
+from bot.types.prompt import Request
+from tests.torture.row import Bound, Found, Row, Size
+
+EACH_LIFE = 100
+"""Operations of one life of the child."""
+
+CHATTER = 50
+"""Lines of one simulated hour."""
+
+
+async def drift(folder: Path, size: Size) -> Found:
+    """Operations on memories by a child that is killed again and again; after each kill index, table and LIKE agree."""
+    from bot.store.store import DATABASE, open_store
+    from bot.types.people import Audience
+    from tests.kill import kill
+    from tests.kill_drift import PLACES, WORDS
+    from tests.storing import ids, look, searched, sound
+
+    chance, seen, notes = random.Random(size.seed), Counter[str](), []
+    data = folder / "data"
+    while seen["operations"] < size.units:
+        after = chance.randrange(1, min(EACH_LIFE * 2, size.units - seen["operations"] + 1))
+        seen["operations"] += len(await asyncio.to_thread(kill, data, seen["kills"], after, "tests.kill_drift"))
+        seen["kills"] += 1
+        wrong = sound(data)
+        seen["index wrong"] += bool(wrong)
+        notes += [str(wrong[:3])] if wrong else []
+        async with await open_store(data) as store:
+            for where in PLACES:
+                person, chat, _ = await ids(store, where)
+                audience, word = Audience(chat, where.kind, (person,)), chance.choice(WORDS)
+                found = {memory.id for memory in await searched(store, audience, word)}
+                seesall = "visibility = 'private' AND owner_id = ?" if where.kind == "dm" else "chat_id = ?"
+                like = look(data, f"SELECT id FROM memory WHERE disabled_at IS NULL AND {seesall} AND text LIKE ?",
+                            person if where.kind == "dm" else chat, f"%{word}%")  # fmt: skip
+                seen["other than LIKE"] += found != {number for (number,) in like}
+    assert (data / DATABASE).exists()
+    merged = look(data, "SELECT count(*) FROM merged")[0][0]
+    return Found({**{name: seen[name] for name in ("operations", "kills", "index wrong", "other than LIKE")},
+                  "merged": int(str(merged))}, {}, tuple(notes))  # fmt: skip
+
+
+async def forgotten(folder: Path, size: Size) -> Found:
+    """Canaries that are kept, noted, digested, promised, exported and talked about; then forgotten, and looked for."""
+    from bot.config.settings import Settings
+    from tests.noting import look
+    from tests.world import World
+
+    world = World(folder, Settings.model_validate({
+        "bot": {"timezone": "Asia/Shanghai"}, "notes": {"on_new": True}, "log": {"level": "debug"},
+    }))  # fmt: skip
+    await world.open()
+    chance, words, kept = random.Random(size.seed), [], 0
+    world.model.digests = True
+    for number in range(size.units):
+        word = f"zq{size.seed}x{number}q"
+        words.append(word)
+        await world.say(f"记住我喜欢{word}")
+        await world.say(f"你觉得{word}怎么样？")
+        if number % 3 == 0:
+            world.model.script = partial(_answer, word)
+            await world.say("/new")
+            await look(world)
+        if number % 4 == 0:
+            await world.say(".ai export me")
+        kept += _holding(folder, [word]) > 0
+    for word in words:
+        await world.say(f"{'彻底' if chance.random() < 0.5 else ''}忘记我喜欢{word}")
+    await world.wait(9 * 86_400)
+    hits = _holding(folder, words)
+    logged = sum(word in str(line) for line in world.log.lines for word in words)
+    await world.close()
+    return Found({"canaries": size.units, "were there": kept, "hits": max(hits, _holding(folder, words)),
+                  "logged": logged})  # fmt: skip
+
+
+def _answer(word: str, request: Request) -> str:
+    """A model that tells of it in every summary."""
+    return "嗯嗯" if request.prompt.tools else f'{{"summary": "聊了{word}", "memories": []}}'
+
+
+def _holding(folder: Path, words: list[str]) -> int:
+    """How often one of these words is in a file of that folder, archives and index included."""
+    import zipfile
+
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    texts = [path.read_bytes() for path in files]
+    for path in files:
+        if path.suffix == ".zip":
+            with zipfile.ZipFile(path) as archive:
+                texts += [archive.read(name) for name in archive.namelist()]
+    return sum(word.encode() in text for word in words for text in texts)
+
+
+async def growth(folder: Path, size: Size) -> Found:
+    """Three years of chatter with default retention: the file grows to what is kept, and no further."""
+    from bot.config.settings import Settings
+    from bot.store.store import DATABASE
+    from tests.world import World
+
+    steps, days = 110, 10
+    world = await World(folder, Settings.model_validate({"bot": {"timezone": "Asia/Shanghai"}})).open()
+    each, number, sizes, wal = size.units // steps, 0, [], 0
+    for step in range(steps):
+        for begin in range(0, each, CHATTER):
+            lines = [world.message(f"第{number + n}句：今天的天气真不错，我们去公园吧", f"人{n % 20}", f"群{n % 5}",
+                                   delivery_key=f"k{number + n}")
+                     for n in range(min(CHATTER, each - begin))]  # fmt: skip
+            number += len(lines)
+            await asyncio.gather(*(world.app.door.accept(line) for line in lines))
+            await world.say(f"小暖，第{number}次问你", f"人{step % 20}", f"群{step % 5}")
+            await world.say(f"记住我喜欢第{number}种花") if begin == 0 else None
+            await world.wait(days * 86_400 / max(1, -(-each // CHATTER)))
+            wal = max(wal, (folder / f"{DATABASE}-wal").stat().st_size)
+        sizes.append((folder / DATABASE).stat().st_size)
+        world.model.requests.clear()
+        world.talk.said.clear()
+        world.log.lines.clear()
+    ((events,),) = world.rows("SELECT count(*) FROM event")
+    await world.close()
+    lately, earlier = max(sizes[-22:]), max(sizes[-66:-44])
+    return Found({"messages": number, "rows left": float(str(events))}, {
+        "growth": lately / earlier, "bytes a message kept": lately / (each * 40), "WAL bytes": wal, "bytes": lately,
+    })  # fmt: skip
+
+
+ROWS: tuple[Row, ...] = (
+    Row(
+        "S10", "Full-text index drifts", "after every kill index, table and LIKE agree", "operations", 10_000, 40,
+        1_000,
+        bounds=(Bound("index wrong", "==", 0), Bound("other than LIKE", "==", 0)), run=drift,
+    ),
+    Row(
+        "S11", "忘记 leaves copies", "what is forgotten and purged is in no file", "canaries", 100, 2, 20,
+        bounds=(Bound("hits", "==", 0), Bound("logged", "==", 0), Bound("were there", "==", 1, "canaries")),
+        run=forgotten,
+        differs="backups and copies keep it for backup.keep and backup.days; a restore forgets it again (issue 8)",
+    ),
+    Row(
+        "S12", "Unbounded growth", "three years at one rate: no growth in the last two, WAL at most 64 MB", "messages",
+        1_000_000, 0, 50_000, 1_200,
+        bounds=(Bound("growth", "<=", 1.1), Bound("WAL bytes", "<=", 64 * 1024 * 1024),
+                Bound("bytes a message kept", "<=", 1_000)), run=growth,
+        existing=("tests/test_retention.py::test_rows_that_only_count_go_after_their_days_and_what_was_spent_stays",
+                  "tests/test_retention.py::test_of_every_table_it_is_said_how_its_rows_end"),
+    ),
+    Row(
+        "S13", "Several workers, PostgreSQL", "the same on both back ends",
+        not_applicable="nuan is one process on SQLite (ARCHITECTURE 6); a second one is refused (D22)",
+    ),
+    Row(
+        "S14", "The clock is set", "an hour forward or back leaves 60 s a window and 5 s a follow-up", "jumps", 2,
+        existing=("tests/test_clock.py::test_an_hour_forward_leaves_a_follow_up_and_a_window_as_long_as_they_were",
+                  "tests/test_clock.py::test_a_clock_set_forward_is_followed_when_what_waits_was_moved_along",
+                  "tests/test_clock.py::test_a_clock_set_back_an_hour_never_runs_backwards_and_is_caught_up"),
+        differs="a clock set back is caught up at nine tenths of the pace: 5 s last 5.6, 60 s last 67",
+    ),
+)  # fmt: skip
