@@ -54,7 +54,10 @@ class Brain:
 
 @dataclass(frozen=True, slots=True)
 class Running:
-    """A turn under way: its log as it is stored, and who is reserved to be called for it, if anybody."""
+    """A turn under way: its log as it is stored, and who is reserved to be called for it, if anybody.
+
+    The newest of what it answers is of `written_at`, ms.
+    """
 
     turn: Turn
     chat: Chat
@@ -62,6 +65,7 @@ class Running:
     epoch: Epoch
     tools: tuple[ToolSpec, ...]
     reserved: tuple[Member, Call] | None
+    written_at: int
 
 
 class TurnRunner:
@@ -97,9 +101,9 @@ class TurnRunner:
         with about(turn.numbers):
             if plan.asking.session_id is None:
                 self._log.info("session_opened", chat=turn.chat_id, session=turn.session_number, why=turn.why)
-            await self._run(
-                Running(turn, occasion.chat, occasion.person, plan.logged(turn), plan.prompt.tools, reserved)
-            )
+            written = max((event.at for event in occasion.answering), default=turn.asked_at)
+            chat, person = occasion.chat, occasion.person
+            await self._run(Running(turn, chat, person, plan.logged(turn), plan.prompt.tools, reserved, written))
 
     async def _affordable(self, occasion: Occasion) -> tuple[Plan, Asked]:
         """Compose and commit the turn at the first step that fits into every limit; OverBudget when none does."""
@@ -131,7 +135,8 @@ class TurnRunner:
         if epoch.stale == "forgotten":
             await self._begin_anew(turn, "forgotten", "charge")
             return
-        await self._run(Running(turn, chat, person, epoch, await self._store.sessions.tools(epoch.signature), None))
+        tools = await self._store.sessions.tools(epoch.signature)
+        await self._run(Running(turn, chat, person, epoch, tools, None, turn.asked_at))
 
     async def _run(self, running: Running) -> None:
         turn, person = running.turn, running.person
@@ -216,7 +221,8 @@ class TurnRunner:
         async def listen(model: Model, request: Request) -> Completion:
             return await self._hearing.listen(running.chat, turn, model, request)
 
-        return await self._brain.caller.ask(turn.chat_id, request, first, reserve, ledger, listen)
+        by = running.written_at + self._settings.speak.late_seconds * 1000
+        return await self._brain.caller.ask(turn.chat_id, request, first, reserve, ledger, listen, by)
 
     async def _reserved(self, running: Running, *, small: bool) -> tuple[Member, Call]:
         """The next call of a turn, with the small model where only that fits into a limit."""
