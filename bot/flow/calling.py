@@ -1,7 +1,6 @@
 """One call of a model: at most a few requests within one deadline, each with a reservation of its own."""
 
 import asyncio
-import math
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
@@ -11,7 +10,7 @@ from bot.flow.crew import OTHERS_SHARE, Crew, Failure, Member
 from bot.flow.interruptible import Interruptible
 from bot.money import prices
 from bot.ports import Clock, Model, pause
-from bot.prompt.tokens import message_tokens
+from bot.prompt.tokens import credible, message_tokens
 from bot.session.slots import Slots
 from bot.store.ledger import Ledger, Settlement
 from bot.text.estimate import Vocabulary
@@ -149,10 +148,15 @@ async def listen(model: Model, request: Request) -> Completion:
     return await model.complete(request)
 
 
-def settlement(answered: Answered, estimated: float, vocabulary: Vocabulary, now: int) -> Settlement:
-    """What a call cost; where the server did not say, by the prompt's `estimated` tokens as that model counts them."""
-    answer = answered.completion
-    usage = answer.usage or Usage(
-        math.ceil(estimated), 0, message_tokens(answer.message(), vocabulary), returned=False
-    )  # fmt: skip
-    return Settlement(answered.call.id, usage, prices.cost(usage, answered.member.rate(now)))
+def settled(answered: Answered, vocabulary: Vocabulary, now: int, window_tokens: int) -> Settlement:
+    """What a call cost.
+
+    Where the server did not say, or nothing that can be, it is what was reserved: thoughts that nobody sees are paid
+    like an answer, and a limit must not be passed by what nobody counted (FAULTS L10).
+    """
+    answer, call = answered.completion, answered.call
+    if answer.usage is not None and credible(answer.usage, window_tokens):
+        return Settlement(call.id, answer.usage, prices.cost(answer.usage, answered.member.rate(now)))
+    written = min(message_tokens(answer.message(), vocabulary), call.reserved_tokens)
+    usage = Usage(call.reserved_tokens - written, 0, written, returned=False)
+    return Settlement(call.id, usage, call.reserved_cost, reserved=True)

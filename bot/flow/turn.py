@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 from bot.config.settings import Settings
 from bot.errors import ForgottenError, ModelError, OverBudget, StoreError
-from bot.flow.calling import Answered, Caller
+from bot.flow.calling import Answered, Caller, settled
 from bot.flow.crew import Member
 from bot.flow.hearing import Hearing
 from bot.flow.plan import Plan, Planner
@@ -15,11 +15,10 @@ from bot.flow.tooling import MOST_CALLS, Bench, Tooling
 from bot.flow.unlearning import Unlearning
 from bot.flow.voice import Voice
 from bot.flow.words import Words
-from bot.money import prices
 from bot.money.degrade import Step
 from bot.ports import Clock, Model
 from bot.prompt.compose import whole_prompt
-from bot.prompt.tokens import credible, log_budget, log_tokens, message_tokens
+from bot.prompt.tokens import log_budget, log_tokens, message_tokens
 from bot.session.listening import last_line, was_called
 from bot.session.skipping import SKIP
 from bot.store.ledger import Settlement
@@ -31,7 +30,7 @@ from bot.types.log import Log, about, model_fields
 from bot.types.occasion import Occasion
 from bot.types.outgoing import Draft
 from bot.types.people import Chat, Person
-from bot.types.prompt import Completion, Request, ToolSpec, Usage
+from bot.types.prompt import Completion, Request, ToolSpec
 from bot.types.session import Epoch
 from bot.types.speaking import UNCALLED
 from bot.types.tool import Tool
@@ -184,9 +183,8 @@ class TurnRunner:
             return None
         answered = await self._ask(running)
         completion = answered.completion
-        usage = await self._usage(answered, running)
-        cost = prices.cost(usage, answered.member.rate(self._clock.now()))
-        settlement = Settlement(answered.call.id, usage, cost)
+        vocabulary, window = self._planner.vocabulary, self._settings.model.window_tokens
+        settlement = settled(answered, vocabulary, self._clock.now(), window)
         if len(completion.tool_calls) > MOST_AT_ONCE:
             raise ModelError("invalid", f"{len(completion.tool_calls)} tool calls at once")
         if completion.tool_calls:
@@ -242,14 +240,6 @@ class TurnRunner:
         now = self._clock.now()
         reservation = self._planner.reservation(cause_of(epoch, turn), member, tokens, now, estimated)
         return await self._store.turns.ask_again(turn, reservation, now)
-
-    async def _usage(self, answered: Answered, running: Running) -> Usage:
-        """What the server counted, else our estimate."""
-        completion = answered.completion
-        if completion.usage is not None and credible(completion.usage, self._settings.model.window_tokens):
-            return completion.usage
-        prompt, _ = await self._planner.size(answered.member, running.epoch.prefix, running.tools, running.epoch)
-        return Usage(prompt, 0, message_tokens(completion.message(), self._planner.vocabulary), returned=False)
 
     async def _say(self, running: Running, completion: Completion, settlement: Settlement | None) -> None:
         now, turn = self._clock.now(), running.turn
