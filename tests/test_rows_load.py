@@ -6,8 +6,9 @@ import pytest
 
 from tests.torture.row import Row, Size, broken
 from tests.torture.rows_model import ROWS as MODEL
+from tests.torture.rows_turns import ROWS as TURNS
 
-SHORT = tuple(row for row in (*MODEL,) if row.short)
+SHORT = tuple(row for row in (*MODEL, *TURNS) if row.short)
 
 
 @pytest.mark.parametrize("row", SHORT, ids=[row.id for row in SHORT])
