@@ -227,7 +227,7 @@ async def filtered(folder: Path, size: Size) -> Found:
 ROWS = (
     Row(
         "L1", "a model hangs or drips", "the call ends at most 1 s after its deadline, no task is left",
-        "servers", 40, 4, 40, 300, (Bound("late_s", "<=", 1), Bound("unanswered", "==", 0), Bound("tasks_left", "<=", 0)),
+        "servers", 8, 4, 8, 300, (Bound("late_s", "<=", 1), Bound("unanswered", "==", 0), Bound("tasks_left", "<=", 0)),
         slow,
         differs="alone a model has the whole deadline: the first token's 20 s hold where another model can answer",
     ),
