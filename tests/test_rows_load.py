@@ -5,10 +5,11 @@ from pathlib import Path
 import pytest
 
 from tests.torture.row import Row, Size, broken
+from tests.torture.rows_load import ROWS as LOAD
 from tests.torture.rows_model import ROWS as MODEL
 from tests.torture.rows_turns import ROWS as TURNS
 
-SHORT = tuple(row for row in (*MODEL, *TURNS) if row.short)
+SHORT = tuple(row for row in (*MODEL, *TURNS, *LOAD) if row.short)
 
 
 @pytest.mark.parametrize("row", SHORT, ids=[row.id for row in SHORT])

@@ -11,7 +11,10 @@ from tests.torture.row import Bound, Found, Row, Size
 
 PLACE = {"bot": {"timezone": "Asia/Shanghai"}}
 CHATS, FLOOD = 20, 100
-SLOTS, THINKS_S, OLDEST_S = 4, 30, 600
+SLOTS, THINKS_S = 4, 30
+LATE_S = 3
+"""Seconds for each of the chats of R5 after which an answer is too late: ten minutes with two hundred."""
+
 MOST_MB = 300
 
 
@@ -152,7 +155,8 @@ async def late(folder: Path, size: Size) -> Found:
     """A model that needs 30 s, four calls at a time, and so many people; each writes once, some once more."""
     from tests.torture.crowd import Crowd
 
-    sections: dict[str, dict[str, object]] = {**PLACE, "speak": {"late_seconds": OLDEST_S}, "model": {"slots": SLOTS}}
+    late_s = LATE_S * size.units
+    sections: dict[str, dict[str, object]] = {**PLACE, "speak": {"late_seconds": late_s}, "model": {"slots": SLOTS}}
     world = Crowd(folder, Settings.model_validate(sections), takes_ms=lambda: THINKS_S * 1000)
     await world.open()
     began = world.clock.now()
@@ -162,14 +166,14 @@ async def late(folder: Path, size: Size) -> Found:
         await world.app.door.accept(world.message(f"第{number}人的话", f"人{number}"))
         took.append((perf_counter() - since) * 1000)
     await world.quiet()
-    await world.wait(OLDEST_S - 60)
+    await world.wait(late_s * 0.9)
     again = [number for number in range(size.units) if number % 10 == 9]
     for number in again:
         await world.write("还在吗", f"人{number}")
-    await world.wait(2 * OLDEST_S + 120)
+    await world.wait(2 * late_s + 120)
     asked = [request.prompt.messages[-1].content for request in world.slow.requests]
     begun = [at - began for at in world.slow.begun_at]
-    ages = [at - (OLDEST_S - 60) * 1000 * ("还在吗" in text) for at, text in zip(begun, asked, strict=True)]
+    ages = [at - late_s * 900 * ("还在吗" in text) for at, text in zip(begun, asked, strict=True)]
     told = [said.text for said in world.talk.said]
     notes = sum("等太久" in text for text in told)
     silent = size.units - len({said.external_chat_id for said in world.talk.said})
@@ -180,7 +184,7 @@ async def late(folder: Path, size: Size) -> Found:
     p99 = took[int(len(took) * 0.99)] if size.units >= 200 else 0.0  # of few on a busy machine it says nothing
     return Found(
         {"chats": size.units, "silent": silent, "reserved": int(str(reserved)), "notes": notes, "answered": len(asked)},
-        {"append_p99_ms": round(p99, 1), "oldest_s": max(ages) / 1000, "most_said": most,
+        {"append_p99_ms": round(p99, 1), "oldest": max(ages) / late_s / 1000, "most_said": most,
          "last_call_s": max(begun) / 1000},
     )  # fmt: skip
 
@@ -246,8 +250,8 @@ ROWS = (
         "R5", "a model that needs 30 s, four calls at a time, two hundred chats",
         "what comes in is stored at once; who waits longer than ten minutes is told so and not answered late", "chats",
         200, 24, 200, 200,
-        (Bound("append_p99_ms", "<=", 50), Bound("oldest_s", "<=", OLDEST_S), Bound("silent", "==", 0),
-         Bound("reserved", "==", 0), Bound("most_said", "<=", 2)),
+        (Bound("append_p99_ms", "<=", 50), Bound("oldest", "<=", 1), Bound("silent", "==", 0),
+         Bound("reserved", "==", 0), Bound("most_said", "<=", 2), Bound("notes", ">=", 1)),
         late,
     ),
     Row(
