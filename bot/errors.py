@@ -16,7 +16,7 @@ NuanError
 from typing import Literal
 
 SendFate = Literal["wait", "later", "unknown", "never", "gone", "muted"]
-ModelFault = Literal["unreachable", "refused", "busy", "timeout", "invalid", "cut", "filtered", "overflow"]
+ModelFault = Literal["unreachable", "refused", "busy", "timeout", "invalid", "cut", "filtered", "overflow", "late"]
 
 
 class NuanError(Exception):
@@ -52,7 +52,7 @@ class ModelError(NuanError):
 
     `said` are the server's own words where they may quote what people wrote: for the log only with `log.text`.
     `limited`: only the rate limit was reached, the server is well; `wait_s` is how long it asks to wait. `final`:
-    the same question would end the same way with any model.
+    the same question would end the same way with any model. A `late` one was not asked: no slot came free in time.
     """
 
     def __init__(
@@ -70,7 +70,7 @@ class ModelError(NuanError):
     @property
     def billed(self) -> bool:
         """Whether the server may have worked, so that the reservation is charged; the others never began."""
-        return self.fault not in ("unreachable", "refused", "busy", "overflow")
+        return self.fault not in ("unreachable", "refused", "busy", "overflow", "late")
 
 
 class SendError(NuanError):

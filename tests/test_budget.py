@@ -132,12 +132,16 @@ async def test_what_the_server_counted_is_what_is_charged(new_world: NewWorld) -
     ]
 
 
-async def test_without_counts_the_estimate_is_charged(world: World) -> None:
+async def test_without_counts_what_was_reserved_is_charged(new_world: NewWorld) -> None:
+    world = await new_world(model={"price_input": 2.0, "price_output": 8.0})
     await world.say("你好")
-    ((prompt, counted),) = world.rows("SELECT prompt_tokens, counted FROM call")
-    assert isinstance(prompt, int)
-    assert 200 < prompt < 1500
-    assert counted == "estimated"
+    ((output, counted),) = world.rows("SELECT output_tokens, counted FROM call")
+    assert isinstance(output, int)
+    assert (0 < output < 20, counted) == (True, "reserved")
+    ((tokens, cost),) = world.rows(
+        "SELECT prompt_tokens + output_tokens - reserved_tokens, cost / reserved_cost FROM call"
+    )
+    assert (tokens, cost) == (0, 1.0)
 
 
 @pytest.mark.parametrize("fault", HINTS)

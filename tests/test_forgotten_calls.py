@@ -100,7 +100,7 @@ async def test_of_fallbacks_the_next_one_is_asked_when_one_has_too_small_a_windo
 
 
 @pytest.mark.parametrize("counted", [0, 2**53 - 1])
-async def test_a_count_that_cannot_be_is_estimated(tmp_path: Path, counted: int) -> None:
+async def test_of_a_count_that_cannot_be_what_was_reserved_is_charged(tmp_path: Path, counted: int) -> None:
     first = Named("first", "好的")
     async with crewed(tmp_path, first) as world:
         usage = says("", prompt_tokens=1).usage
@@ -110,4 +110,4 @@ async def test_a_count_that_cannot_be_is_estimated(tmp_path: Path, counted: int)
         ((tokens, how),) = world.rows("SELECT prompt_tokens, counted FROM call")
         assert isinstance(tokens, int)
         assert 100 < tokens < 5_000
-        assert how == "estimated"
+        assert how == "reserved"

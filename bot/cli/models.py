@@ -63,7 +63,10 @@ def make_crew(settings: Settings, find: Callable[[str], Path]) -> Crew:
 
 def crew_key(settings: Settings) -> tuple[object, ...]:
     """What `make_crew` makes a crew of: where it is the same, the old one goes on with its connections."""
-    asked = {"slots", "window_tokens", "max_output_tokens", "temperature", "deadline_seconds", "vocabulary"}
+    asked = {
+        "slots", "window_tokens", "max_output_tokens", "temperature", "deadline_seconds", "first_token_seconds",
+        "vocabulary",
+    }  # fmt: skip
     rest = settings.model.model_copy(update={name: type(settings.model).model_fields[name].default for name in asked})
     others = settings.fallback, settings.second_fallback, settings.small
     return (

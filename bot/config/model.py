@@ -72,6 +72,13 @@ class ModelServer(AnyModel):
         le=86_400,
         description="When a call is given up, in seconds from its start; other tries and models are within it.",
     )
+    first_token_seconds: float = Field(
+        default=20.0,
+        ge=0,
+        le=86_400,
+        description="When a model that has not begun to answer is left for the next one, in seconds, where answers are "
+        "streamed and another model is there; 0 waits for the deadline alone.",
+    )
     tries: int = Field(
         default=3, ge=1, le=3, description="Requests that one call makes at most, of all models together, 1 to 3."
     )

@@ -80,6 +80,13 @@ class Speak(Section):
     backlog_seconds: int = Field(
         default=600, ge=0, le=604_800, description="Messages older than this, in seconds, are read but not answered."
     )
+    late_seconds: int = Field(
+        default=600,
+        ge=1,
+        le=604_800,
+        description="How old a message may get, in seconds, while others are answered and every call of model.slots is "
+        "taken; then one line says so in the place of an answer.",
+    )
     paced: bool = Field(
         default=False,
         description="Whether a reply may go out as several messages, with pauses and typing time between them, where "

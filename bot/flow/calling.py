@@ -1,16 +1,16 @@
 """One call of a model: at most a few requests within one deadline, each with a reservation of its own."""
 
 import asyncio
-import math
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 
 from bot.errors import ModelError
-from bot.flow.crew import Crew, Failure, Member
+from bot.flow.crew import OTHERS_SHARE, Crew, Failure, Member
 from bot.flow.interruptible import Interruptible
 from bot.money import prices
 from bot.ports import Clock, Model, pause
-from bot.prompt.tokens import message_tokens
+from bot.prompt.tokens import credible, message_tokens
 from bot.session.slots import Slots
 from bot.store.ledger import Ledger, Settlement
 from bot.text.estimate import Vocabulary
@@ -50,22 +50,22 @@ class Caller:
 
     async def ask(
         self, chat_id: int, request: Request, first: tuple[Member, Call], reserve: Reserve, ledger: Ledger,
-        listen: Listen,
+        listen: Listen, by: int | None = None,
     ) -> Answered:  # fmt: skip
         """The answer of whoever gives one. ModelError: nobody did, and the last reservation is left to the caller.
 
         Reservations of requests that failed before it are charged or released here; `reserve` makes the next one and
-        may raise OverBudget. The deadline begins when a slot is free.
+        may raise OverBudget. The deadline begins when a slot is free; who still waits for one at `by` (ms) is late.
         """
         member, call = first
-        async with self._slots.of(chat_id, behind=self._behind, stop=self._stop):
+        async with self._slot(chat_id, by):
             ends, tried = self._clock.now() + request.deadline_s * 1000, 1
             failed: dict[Member, Failure] = {}
             while True:
                 now = self._clock.now()
-                left = self.crew.share(member, failed, (ends - now) / 1000, tried, now)
+                followed = self.crew.followed(member, failed, tried, now)
                 try:
-                    completion = await self._try(member, replace(request, deadline_s=left), listen, failed)
+                    completion = await self._try(member, within(request, (ends - now) / 1000, followed), listen, failed)
                     return Answered(completion, call, member)
                 except ModelError as error:
                     now = self._clock.now()
@@ -84,26 +84,63 @@ class Caller:
                 member = following.member
                 call, tried = await reserve(member), tried + 1
 
+    @asynccontextmanager
+    async def _slot(self, chat_id: int, by: int | None) -> AsyncIterator[None]:
+        """Hold a slot; ModelError when there was none by that time."""
+        if by is None:
+            async with self._slots.of(chat_id, behind=self._behind, stop=self._stop):
+                yield
+            return
+        late, held = asyncio.Event(), False
+
+        def expire() -> None:
+            late.set()
+
+        alarm = self._clock.at(by, expire)
+        try:
+            async with self._slots.of(chat_id, stop=late):
+                held = True
+                alarm.cancel()
+                yield
+        except ModelError:
+            if held:
+                raise
+            raise ModelError("late", "no slot came free in time", final=True) from None
+        finally:
+            alarm.cancel()
+
     async def _try(
         self, member: Member, request: Request, listen: Listen, failed: dict[Member, Failure]
     ) -> Completion:  # fmt: skip
         """One request, after which the crew knows how it went; one call's failures of one model are one failure."""
-        before, told, probe, begun = failed.get(member), None, False, False
+        before, failure, probe, begun = failed.get(member), None, False, False
+        begun_at = self._clock.now()
         try:
-            probe, begun = self.crew.begin(member, self._clock.now()), True
+            probe, begun = self.crew.begin(member, begun_at), True
             model = member.model if self._stop is None else Interruptible(member.model, self._stop)
             completion = await listen(model, request)
         except ModelError as error:
-            told = error if before is None else None
+            failure = error
             failed[member] = Failure(error, self._clock.now(), 1 if before is None else before.times + 1)
             raise
         else:
             begun = False
-            self.crew.worked(member)
+            self.crew.worked(member, begun_at)
             return completion
         finally:
             if begun:
-                self.crew.failed(member, self._clock.now(), told, probe=probe)
+                self.crew.failed(member, self._clock.now(), failure, probe=probe, again=before is not None)
+
+
+def within(request: Request, left_s: float, followed: bool) -> Request:
+    """The request with the seconds it may take.
+
+    One that is `followed` by other models leaves them a third, and is left for them when it does not even begin; the
+    last one has all the time there is: a machine that reads slowly is no reason to say nothing.
+    """
+    if followed:
+        return replace(request, deadline_s=left_s * (1 - OTHERS_SHARE))
+    return replace(request, deadline_s=left_s, first_s=0.0)
 
 
 async def listen(model: Model, request: Request) -> Completion:
@@ -111,10 +148,15 @@ async def listen(model: Model, request: Request) -> Completion:
     return await model.complete(request)
 
 
-def settlement(answered: Answered, estimated: float, vocabulary: Vocabulary, now: int) -> Settlement:
-    """What a call cost; where the server did not say, by the prompt's `estimated` tokens as that model counts them."""
-    answer = answered.completion
-    usage = answer.usage or Usage(
-        math.ceil(estimated), 0, message_tokens(answer.message(), vocabulary), returned=False
-    )  # fmt: skip
-    return Settlement(answered.call.id, usage, prices.cost(usage, answered.member.rate(now)))
+def settled(answered: Answered, vocabulary: Vocabulary, now: int, window_tokens: int) -> Settlement:
+    """What a call cost.
+
+    Where the server did not say, or nothing that can be, it is what was reserved: thoughts that nobody sees are paid
+    like an answer, and a limit must not be passed by what nobody counted (FAULTS L10).
+    """
+    answer, call = answered.completion, answered.call
+    if answer.usage is not None and credible(answer.usage, window_tokens):
+        return Settlement(call.id, answer.usage, prices.cost(answer.usage, answered.member.rate(now)))
+    written = min(message_tokens(answer.message(), vocabulary), call.reserved_tokens)
+    usage = Usage(call.reserved_tokens - written, 0, written, returned=False)
+    return Settlement(call.id, usage, call.reserved_cost, reserved=True)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from bot.errors import ModelError, ModelFault
 from bot.model.breaker import Breaker
+from bot.model.sparing import Sparing
 from bot.ports import Embedder, Model
 from bot.types.money import Rate
 
@@ -62,6 +63,7 @@ class Crew:
         self._small = small
         self._tries = tries
         self._breakers: dict[Member, Breaker] = {}
+        self._sparings: dict[Member, Sparing] = {}
 
     @property
     def has_small(self) -> bool:
@@ -84,9 +86,12 @@ class Crew:
         return next((member.model.dialect for member in self.members if member.model.name == name), "")
 
     def pick(self, now: int, *, small: bool = False) -> Member:
-        """Whom to ask first; when all rest, the one that `begin` will refuse."""
+        """Whom to ask first, of those that are spared only if nobody else can; `begin` refuses when all rest."""
         order = self._order(small)
-        return next((member for member in order if self._breaker(member).allows(now)), order[0])
+        return min(
+            (member for member in order if self._may(member, now)),
+            key=lambda member: self._spared(member, now), default=order[0],
+        )  # fmt: skip
 
     def begin(self, member: Member, now: int) -> bool:
         """A call to this model goes out, as a probe (True) or not; ModelError while it rests, with what ailed it."""
@@ -96,18 +101,31 @@ class Crew:
             detail = f"{member.model.name} is left alone for {rest:.0f} s after {breaker.failures} failures"
             fault = breaker.fault if breaker.fault in ("unreachable", "refused") else "busy"
             raise ModelError(fault, detail, limited=True)
+        sparing = self._sparing(member)
+        if now < sparing.asks_from:
+            rest_s = (sparing.asks_from - now) / 1000
+            raise ModelError(
+                "busy", f"{member.model.name} wants no call for {rest_s:.0f} s", limited=True, wait_s=rest_s
+            )
         self._breakers[member] = breaker.begun()
+        self._sparings[member] = sparing.begun(now)
         return not breaker.closed
 
-    def worked(self, member: Member) -> None:
-        """The request was answered."""
+    def worked(self, member: Member, begun_at: int) -> None:
+        """The request that was begun at that time was answered."""
         self._breakers[member] = self._breaker(member).worked()
+        self._sparings[member] = self._sparing(member).worked(begun_at)
 
-    def failed(self, member: Member, now: int, error: ModelError | None, *, probe: bool) -> None:
-        """The request failed, or (None: cancelled, failed again in the same call) ended without telling anything."""
+    def failed(self, member: Member, now: int, error: ModelError | None, *, probe: bool, again: bool) -> None:
+        """The request failed, or (None: cancelled) ended without telling anything.
+
+        What fails `again` in the same call tells no more of the server, but for how long it wants to be left alone.
+        """
         breaker = self._breaker(member)
-        ended = breaker.ended(probe=probe) if error is None else breaker.failed(error, now, probe=probe)
+        ended = breaker.ended(probe=probe) if error is None or again else breaker.failed(error, now, probe=probe)
         self._breakers[member] = ended
+        if error is not None and error.limited:
+            self._sparings[member] = self._sparing(member).limited(now, error.wait_s)
 
     def after(self, member: Member, failures: Mapping[Member, Failure], tried: int, now: int) -> Next | None:
         """Whom to ask when `member`, of all who failed in this call, failed last; None when that was the last word."""
@@ -116,7 +134,10 @@ class Crew:
         if error.final or tried >= self._tries or (error.fault == "overflow" and member is self.first):
             return None
         ready = [other for other in self._order(False) if other is not member and self._breaker(other).allows(now)]
-        fresh = next((other for other in ready if other not in failures), None)
+        fresh = min(
+            (other for other in ready if other not in failures and self._may(other, now)),
+            key=lambda other: self._spared(other, now), default=None,
+        )  # fmt: skip
         if fresh is not None:
             return Next(fresh, 0)
         again = [*ready, member] if self._breaker(member).allows(now) else ready
@@ -124,13 +145,11 @@ class Crew:
         following = min(waits, key=lambda one: one.wait_ms, default=None)
         return following if following is not None and following.wait_ms <= LONGEST_WAIT_MS else None
 
-    def share(
-        self, member: Member, failures: Mapping[Member, Failure], left_s: float, tried: int, now: int
-    ) -> float:  # fmt: skip
-        """How many of the seconds left one request may take: all of them, unless another model could come after it."""
-        others = [other for other in self._order(False) if other is not member and self._breaker(other).allows(now)]
+    def followed(self, member: Member, failures: Mapping[Member, Failure], tried: int, now: int) -> bool:
+        """Whether another model could come after that one in this call."""
+        others = [other for other in self._order(False) if other is not member and self._may(other, now)]
         may = any(other not in failures or _wait(failures[other], now) is not None for other in others)
-        return left_s * (1 - OTHERS_SHARE) if may and tried < self._tries else left_s
+        return may and tried < self._tries
 
     async def close(self) -> None:
         """Close every model's connections."""
@@ -143,6 +162,17 @@ class Crew:
         if small and self._small is not None:
             return (self._small, self.first, *self._fallbacks)
         return (self.first, *self._fallbacks)
+
+    def _may(self, member: Member, now: int) -> bool:
+        """Whether it may be asked now."""
+        return self._breaker(member).allows(now) and now >= self._sparing(member).asks_from
+
+    def _spared(self, member: Member, now: int) -> bool:
+        """Whether others are asked before it."""
+        return now < self._sparing(member).until
+
+    def _sparing(self, member: Member) -> Sparing:
+        return self._sparings.get(member, Sparing())
 
     def _breaker(self, member: Member) -> Breaker:
         return self._breakers.get(member, Breaker())

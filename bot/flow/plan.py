@@ -205,7 +205,10 @@ class Planner:
     def request(self, prompt: Prompt, signature: str) -> Request:
         """The call that sends this prompt; requests with the same prefix go to the same cache."""
         model = self._settings.model
-        return Request(prompt, model.max_output_tokens, model.temperature, model.deadline_seconds, f"nuan-{signature}")
+        return Request(
+            prompt, model.max_output_tokens, model.temperature, model.deadline_seconds, f"nuan-{signature}",
+            first_s=model.first_token_seconds,
+        )  # fmt: skip
 
     async def step(self, chat_id: int, person_id: int | None, now: int) -> tuple[Step, Pressure]:
         """What is done without for that person (None: for nobody) in that chat, and the limit that it is for."""

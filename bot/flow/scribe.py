@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from bot.config.settings import Settings
 from bot.errors import ModelError
-from bot.flow.calling import Caller, listen, settlement
+from bot.flow.calling import Caller, listen, settled
 from bot.flow.crew import Member
 from bot.flow.plan import Planner
 from bot.ports import Clock
@@ -88,8 +88,7 @@ class Scribe:
         try:
             first = member, await book(member)
             answered = await self._caller.ask(errand.chat_id, request, first, book, self._ledger, listen)
-            ratio = await self._planner.ratio(answered.member)
-            paid = settlement(answered, estimated * ratio, vocabulary, self._clock.now())
+            paid = settled(answered, vocabulary, self._clock.now(), self._model.window_tokens)
             yield Paper(answered.completion.text, paid)
         except Exception as error:
             if calls:

@@ -18,6 +18,9 @@ FIRST_WAIT_MS = 1_000
 LONGEST_WAIT_MS = 180_000
 """Back-off of a message that did not go out (FAULTS D5: 1 s, at most 3 min)."""
 
+REMEMBERED = 1_024
+"""Chats whose back-off is remembered (FAULTS R4); one that is forgotten begins with the first wait again."""
+
 MUTED_MS = HOUR_MS
 """How long nothing is said in a chat that may be read but not written to, before it is tried again."""
 
@@ -194,6 +197,8 @@ class Sending:
         """Do what the platform's answer allows; True when the next message of the chat may be tried."""
         chat_id, number = outgoing.chat_id, outgoing.outbox_id
         wait = 0
+        if error.fate not in ("wait", "later"):
+            self._waits.pop(chat_id, None)
         match error.fate:
             case "wait":
                 # No failure: nothing is told, and the next wait is no longer for it.
@@ -201,8 +206,11 @@ class Sending:
                 self._look()
                 return False
             case "later":
-                wait = error.wait_ms or min(self._waits.get(chat_id, FIRST_WAIT_MS), LONGEST_WAIT_MS)
-                self._waits[chat_id] = min(self._waits.get(chat_id, FIRST_WAIT_MS) * 2, LONGEST_WAIT_MS)
+                known = self._waits.pop(chat_id, FIRST_WAIT_MS)
+                wait = error.wait_ms or known
+                self._waits[chat_id] = min(known * 2, LONGEST_WAIT_MS)
+                if len(self._waits) > REMEMBERED:
+                    del self._waits[next(iter(self._waits))]
                 await self._store.outbox.not_sent(number, error.detail, self._clock.now() + wait)
                 self._look()
             case "unknown":

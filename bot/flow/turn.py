@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 from bot.config.settings import Settings
 from bot.errors import ForgottenError, ModelError, OverBudget, StoreError
-from bot.flow.calling import Answered, Caller
+from bot.flow.calling import Answered, Caller, settled
 from bot.flow.crew import Member
 from bot.flow.hearing import Hearing
 from bot.flow.plan import Plan, Planner
@@ -17,11 +17,10 @@ from bot.flow.tracing import Tracing
 from bot.flow.unlearning import Unlearning
 from bot.flow.voice import Voice
 from bot.flow.words import Words
-from bot.money import prices
 from bot.money.degrade import Step
 from bot.ports import Clock, Model
 from bot.prompt.compose import whole_prompt
-from bot.prompt.tokens import credible, log_budget, log_tokens, message_tokens
+from bot.prompt.tokens import log_budget, log_tokens, message_tokens
 from bot.session.listening import last_line, was_called
 from bot.session.skipping import SKIP
 from bot.store.ledger import Settlement
@@ -33,7 +32,7 @@ from bot.types.log import Log, about, model_fields
 from bot.types.occasion import Occasion
 from bot.types.outgoing import Draft
 from bot.types.people import Chat, Person
-from bot.types.prompt import Completion, Request, ToolSpec, Usage
+from bot.types.prompt import Completion, Request, ToolSpec
 from bot.types.session import Epoch
 from bot.types.speaking import UNASKED, UNCALLED
 from bot.types.tool import Tool
@@ -56,7 +55,10 @@ class Brain:
 
 @dataclass(frozen=True, slots=True)
 class Running:
-    """A turn under way: its log as it is stored, and who is reserved to be called for it, if anybody."""
+    """A turn under way: its log as it is stored, and who is reserved to be called for it, if anybody.
+
+    The newest of what it answers is of `written_at`, ms.
+    """
 
     turn: Turn
     chat: Chat
@@ -64,6 +66,7 @@ class Running:
     epoch: Epoch
     tools: tuple[ToolSpec, ...]
     reserved: tuple[Member, Call] | None
+    written_at: int
 
 
 class TurnRunner:
@@ -100,9 +103,9 @@ class TurnRunner:
         with about(turn.numbers):
             if plan.asking.session_id is None:
                 self._log.info("session_opened", chat=turn.chat_id, session=turn.session_number, why=turn.why)
-            await self._run(
-                Running(turn, occasion.chat, occasion.person, plan.logged(turn), plan.prompt.tools, reserved)
-            )
+            written = max((event.at for event in occasion.answering), default=turn.asked_at)
+            chat, person = occasion.chat, occasion.person
+            await self._run(Running(turn, chat, person, plan.logged(turn), plan.prompt.tools, reserved, written))
 
     async def _affordable(self, occasion: Occasion) -> tuple[Plan, Asked]:
         """Compose and commit the turn at the first step that fits into every limit; OverBudget when none does."""
@@ -134,7 +137,8 @@ class TurnRunner:
         if epoch.stale == "forgotten":
             await self._begin_anew(turn, "forgotten", "charge")
             return
-        await self._run(Running(turn, chat, person, epoch, await self._store.sessions.tools(epoch.signature), None))
+        tools = await self._store.sessions.tools(epoch.signature)
+        await self._run(Running(turn, chat, person, epoch, tools, None, turn.asked_at))
 
     async def _run(self, running: Running) -> None:
         turn, person = running.turn, running.person
@@ -187,9 +191,8 @@ class TurnRunner:
             return None
         answered = await self._ask(running)
         completion = answered.completion
-        usage = await self._usage(answered, running)
-        cost = prices.cost(usage, answered.member.rate(self._clock.now()))
-        settlement = Settlement(answered.call.id, usage, cost)
+        vocabulary, window = self._planner.vocabulary, self._settings.model.window_tokens
+        settlement = settled(answered, vocabulary, self._clock.now(), window)
         if len(completion.tool_calls) > MOST_AT_ONCE:
             raise ModelError("invalid", f"{len(completion.tool_calls)} tool calls at once")
         if completion.tool_calls:
@@ -224,7 +227,8 @@ class TurnRunner:
         async def listen(model: Model, request: Request) -> Completion:
             return await self._hearing.listen(running.chat, turn, model, request)
 
-        return await self._brain.caller.ask(turn.chat_id, request, first, reserve, ledger, listen)
+        by = running.written_at + self._settings.speak.late_seconds * 1000
+        return await self._brain.caller.ask(turn.chat_id, request, first, reserve, ledger, listen, by)
 
     async def _reserved(self, running: Running, *, small: bool) -> tuple[Member, Call]:
         """The next call of a turn, with the small model where only that fits into a limit."""
@@ -244,14 +248,6 @@ class TurnRunner:
         now = self._clock.now()
         reservation = self._planner.reservation(cause_of(epoch, turn), member, tokens, now, estimated)
         return await self._store.turns.ask_again(turn, reservation, now)
-
-    async def _usage(self, answered: Answered, running: Running) -> Usage:
-        """What the server counted, else our estimate."""
-        completion = answered.completion
-        if completion.usage is not None and credible(completion.usage, self._settings.model.window_tokens):
-            return completion.usage
-        prompt, _ = await self._planner.size(answered.member, running.epoch.prefix, running.tools, running.epoch)
-        return Usage(prompt, 0, message_tokens(completion.message(), self._planner.vocabulary), returned=False)
 
     async def _say(self, running: Running, completion: Completion, settlement: Settlement | None) -> None:
         now, turn = self._clock.now(), running.turn

@@ -56,6 +56,7 @@ class Answer:
         only_ends: bool = False,
     ) -> None:
         self.chunks = 0
+        self.on_begin: Callable[[], None] = lambda: None
         self._only_ends = only_ends
         self._counted = counted
         self._hear = hear
@@ -94,6 +95,13 @@ class Answer:
         self._keep(self._refusal, _string(piece.get("refusal")))
         for call in _mappings(piece.get("tool_calls")):
             self._add_call(call)
+        if self.begun:
+            self.on_begin()
+
+    @property
+    def begun(self) -> bool:
+        """Whether there is any of it: a head alone, which some servers send at once, is nothing yet."""
+        return bool(self._size or self._finish)
 
     def so_far(self) -> str:
         """The text that may be shown already: as it will be finished, without what could still become a thought."""

@@ -1,7 +1,7 @@
 """A model behind an OpenAI-compatible server. It never retries, logs or counts money."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
 from bot.errors import ModelError
@@ -62,12 +62,9 @@ class OpenAIModel:
             taken, keep_reasoning=keep, hear=hear, counted=(can.usage_cached, can.usage_written),
             only_ends=self._only_ends,
         )  # fmt: skip
-        try:
-            async with asyncio.timeout(request.deadline_s):
-                await wire.ask(request, answer)
-        except TimeoutError:
-            after = f"no end after {request.deadline_s:g} s and {answer.chunks} chunks"
-            raise ModelError("timeout", after) from None
+        # What thinks in silence begins late; what does not stream has no beginning.
+        first_s = request.first_s if self._stream and not self._speaks.thinking else 0
+        await _within(request, first_s or None, answer, wire.ask(request, answer))
         completion, self._only_ends = answer.completion(), answer.only_ends
         return completion
 
@@ -104,3 +101,17 @@ class OpenAIModel:
             self._base_url, self._api_key, self.name, stream=self._stream, dialect=self._speaks, seeing=self._sees,
             proxy=self._proxy,
         )  # fmt: skip
+
+
+async def _within(request: Request, first_s: float | None, answer: Answer, asking: Awaitable[None]) -> None:
+    """Ask until the deadline, and with `first_s` until the first piece is late; ModelError says which it was."""
+    begins = asyncio.timeout(first_s)
+    try:
+        async with asyncio.timeout(request.deadline_s), begins:
+            answer.on_begin = lambda: begins.reschedule(None)
+            await asking
+    except TimeoutError:
+        if begins.expired():
+            raise ModelError("timeout", f"no beginning after {first_s:g} s") from None
+        after = f"no end after {request.deadline_s:g} s and {answer.chunks} chunks"
+        raise ModelError("timeout", after) from None

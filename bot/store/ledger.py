@@ -63,11 +63,15 @@ class Reservation:
 
 @dataclass(frozen=True, slots=True)
 class Settlement:
-    """What a call really cost; `usage.returned` says whether the server counted, or we by estimate."""
+    """What a call really cost; `usage.returned` says whether the server counted.
+
+    Else it is our estimate, or, when it is `reserved`, what was reserved.
+    """
 
     call_id: int
     usage: Usage
     cost: float
+    reserved: bool = False
 
 
 class Ledger:
@@ -247,11 +251,12 @@ def reserve(db: sqlite3.Connection, reservation: Reservation, at: int, owner: Ow
 def settle(db: sqlite3.Connection, settlement: Settlement, at: int) -> bool:
     """Verb part: what the call cost; False when it was settled, charged or released before."""
     usage = settlement.usage
+    counted = "returned" if usage.returned else "reserved" if settlement.reserved else "estimated"
     changed = db.execute(
         "UPDATE call SET state = 'settled', settled_at = ?, prompt_tokens = ?, cached_tokens = ?, output_tokens = ?, "
         "cost = ?, counted = ?, written_tokens = ?, reasoning_tokens = ? WHERE id = ? AND state = 'reserved'",
         (at, usage.prompt_tokens, usage.cached_tokens, usage.output_tokens, settlement.cost,
-         "returned" if usage.returned else "estimated", usage.written_tokens, usage.reasoning_tokens,
+         counted, usage.written_tokens, usage.reasoning_tokens,
          settlement.call_id),
     ).rowcount  # fmt: skip
     if changed and usage.returned and usage.prompt_tokens:

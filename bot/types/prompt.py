@@ -108,6 +108,8 @@ class Shape:
 class Request:
     """One call of a model: what is asked, at most how much may come back (tokens), and by when (seconds).
 
+    When `first_s` is not 0, the first piece of a streamed answer has to be there in so many seconds.
+
     `cache_key` names the stable prefix; "" for a one-off request, of which nothing is worth keeping in a cache. With a
     `shape` the answer is to be one JSON object of it.
     """
@@ -118,6 +120,7 @@ class Request:
     deadline_s: float
     cache_key: str = ""
     shape: Shape | None = None
+    first_s: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

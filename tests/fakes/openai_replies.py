@@ -76,7 +76,7 @@ async def _stream(writer: asyncio.StreamWriter, reply: Reply, body: Mapping[str,
     number = 0
     async for piece in _pieces(reply, calls):
         number += 1
-        if number == 3 and reply.fault in BREAKS:
+        if number > reply.pieces and reply.fault in BREAKS:
             break
         choice: dict[str, object] = {"index": 0, "delta": piece, "finish_reason": None}
         await _event(writer, {**_frame("chat.completion.chunk"), "choices": [choice]})

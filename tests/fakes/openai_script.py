@@ -49,6 +49,7 @@ class Reply:
     status: int = 500
     retry_after: int | None = None
     reasoning: str = ""
+    pieces: int = 2  # how many of a stream come before a fault in its middle
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,61 @@
+"""What people see of an answer: of leaked scaffolding nothing, of everything that is meant every character."""
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.model.answer import visible
+from bot.text.scaffold import so_far, without_scaffold
+from tests.scaffolds import LEAKED, WANTED
+from tests.world import World
+
+ANSWER = "你怕蛇"
+PARTS = (*LEAKED.values(), *WANTED, "`", "```", "\n", "<", ">", "[", "]", "/", "【此处】", "</s>", "好")
+
+
+@pytest.mark.parametrize("name", LEAKED)
+def test_of_leaked_scaffolding_nothing_is_seen_and_never_while_it_is_written(name: str) -> None:
+    text = LEAKED[name]
+    assert without_scaffold(visible(text)) == ANSWER
+    shown = {so_far(visible(text[:end])) for end in range(len(text) + 1)}
+    assert shown <= {ANSWER[:end] for end in range(len(ANSWER) + 1)} | {f"{ANSWER}\n", f"{ANSWER} "}, name
+
+
+@pytest.mark.parametrize("text", WANTED)
+def test_what_only_looks_like_it_comes_through_as_it_is_written(text: str) -> None:
+    assert without_scaffold(text) == text
+    assert without_scaffold(f"好的。\n\n{text}") == f"好的。\n\n{text}"
+
+
+@given(st.text(alphabet="ab <>=x3/&;\"'*_#-！你好\n♥", max_size=60))
+def test_loose_signs_and_short_tags_are_no_scaffolding(text: str) -> None:
+    words = re.sub(r"</?[bs]>", "", text)  # one <b> or <s> around or after a reply is nuan's own
+    assert without_scaffold(words) == words
+
+
+@given(st.text(alphabet='ab<|>/[]INST_im startend▁｜="p n x你\n', max_size=80).filter(lambda text: "`" not in text))
+def test_code_is_shown_as_it_is(text: str) -> None:
+    fenced = f"这样写：\n```text\n例：{text}\n```\n就好"
+    own = re.search(r"<(?:/?ctx|p n=|e t=|t f=|g [nd]=|b (?:f|cut|t)=|!-- p=|people)", text)
+    assert own or without_scaffold(fenced) == fenced
+    line = text.replace("\n", "")
+    inline = f"它是 `例{line}` 这样"
+    assert without_scaffold(inline) == inline
+
+
+@given(st.lists(st.sampled_from(PARTS), max_size=6).map("".join))
+def test_nothing_raises_and_what_is_left_stays(text: str) -> None:
+    shown = without_scaffold(text)
+    assert len(shown) <= len(text)
+    so_far(text)
+
+
+async def test_a_leaked_template_is_neither_said_nor_shown(world: World) -> None:
+    for name in ("chatml goes on", "gemini", "opening"):
+        world.model.script = lambda request, name=name: LEAKED[name]  # type: ignore[misc]
+        await world.say(f"我怕什么？（{name}）")
+    world.model.script = lambda request: WANTED[3]
+    await world.say("ChatML 长什么样")
+    assert world.replies[-1] == WANTED[3]

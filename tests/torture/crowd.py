@@ -1,0 +1,45 @@
+"""A World with more people than its model has slots: time passes while most of them wait. It decides nothing."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from bot.config.settings import Settings
+from bot.types.prompt import Completion, Request
+from tests.fakes.clock import let_others_run
+from tests.slow import STEPS, SlowModel, SlowWorld
+
+
+class CrowdModel(SlowModel):
+    """Notes when each call began, ms."""
+
+    def __init__(self, world: "Crowd", takes_ms: Callable[[], int]) -> None:
+        super().__init__(world, takes_ms)
+        self.begun_at: list[int] = []
+        self._clock = world
+
+    async def complete(self, request: Request) -> Completion:
+        """As any slow one."""
+        self.begun_at.append(self._clock.clock.now())
+        return await super().complete(request)
+
+
+class Crowd(SlowWorld):
+    """Who waits for a slot does not move."""
+
+    def __init__(self, folder: Path, settings: Settings, *, takes_ms: Callable[[], int]) -> None:
+        super().__init__(folder, settings, takes_ms=takes_ms)
+        self.slow: CrowdModel = CrowdModel(self, takes_ms)
+        self.model = self.slow
+
+    @property
+    def waiting(self) -> int:
+        """How many turns wait for a slot."""
+        slots = self.app._rooms.closing._digesting._scribe._caller._slots
+        return sum(len(places) for queue in (slots._people, slots._behind) for places in queue.values())
+
+    async def quiet(self) -> None:
+        """Return when nothing moves any more but calls that take their time, and those that wait for one."""
+        for _ in range(STEPS):
+            await let_others_run()
+        while self.app._activity._count > self.slow.thinking + self.waiting:
+            await let_others_run()
