@@ -5,6 +5,7 @@ from dataclasses import replace
 from functools import partial
 
 from bot.errors import SendError
+from bot.flow.linking import fit
 from bot.flow.live import PLACEHOLDER
 from bot.flow.words import Words
 from bot.ports import Adapter, Alarm, Clock, Edits, Splits, Typing, offers
@@ -137,6 +138,7 @@ class Sending:
 
     async def _deliver(self, outgoing: Outgoing) -> tuple[str, ...]:
         adapter = self._adapters[outgoing.platform]
+        outgoing = replace(outgoing, text=fit(outgoing.text))
         if outgoing.kind == "withdrawal":
             if offers(adapter, Edits):
                 await adapter.withdraw(outgoing)
