@@ -20,7 +20,7 @@ from bot.session.lanes import Activity
 from bot.session.stopping import stops
 from bot.store.arrival import Accepted, Arrival, no_promise
 from bot.store.store import Store
-from bot.text.clean import clean, clean_name
+from bot.text.clean import clean, clean_file, clean_name
 from bot.text.clip import clip_whole
 from bot.text.codes import code_in, greets
 from bot.text.due import due_in, nudged
@@ -116,6 +116,7 @@ class Intake:
             incoming,
             text=cleaned(incoming.text),
             quote=clean(incoming.quote[:READ_CHARS]),
+            attachments=tuple(replace(one, name=clean_file(one.name)) for one in incoming.attachments),
             place=replace(incoming.place, title=clean_name(incoming.place.title) if incoming.place.title else ""),
             sender=replace(sender, name=clean_name(sender.name)) if sender is not None else None,
             scene=scene_text(scene, SCENE_CHARS) if scene is not None else None,

@@ -27,7 +27,8 @@ def experience_tool(
     """The tool; `saved` counts what this session saved before, `forgotten` knows what must not come back.
 
     What repeats a line that was recalled in this session, `shown`, is no conclusion and kept already: a memory that
-    tells the model to save something gets nothing saved (FAULTS X8). `done` is the answer, with {id} for the number of what was stored.
+    tells the model to save something gets nothing saved (FAULTS X8). `done` is the answer,
+    with {id} for the number of what was stored.
     """
 
     async def run(context: ToolContext, arguments: str) -> ToolAnswer:

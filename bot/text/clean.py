@@ -13,6 +13,7 @@ _ILLEGAL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ufffe\uffff
 _LINE_END = re.compile("\r\n?")
 _BLANK = re.compile("[\\s\u115f\u1160\u2800\u3164\uffa0]+")
 _NAME_INPUT = 16 * NAME_CHARS
+_ENDING_CHARS = 16
 _FORMATS = (
     "\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
     "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e007f"
@@ -46,6 +47,14 @@ def clean_name(text: str) -> str:
     spaced = _BLANK.sub(" ", clean(text[:_NAME_INPUT]))
     seen = "".join(char for char in spaced if unicodedata.category(char) not in ("Cc", "Cf"))
     return clip(" ".join(seen.split()), NAME_CHARS).rstrip() or "?"
+
+
+def clean_file(name: str) -> str:
+    """A file's name as `clean_name` makes it, but with its ending, and "" for none."""
+    seen = " ".join(_BLANK.sub(" ", shown(clean(name[:_NAME_INPUT]))).split())
+    if len(seen) <= NAME_CHARS:
+        return seen
+    return f"{seen[: NAME_CHARS - _ENDING_CHARS]}…{seen[1 - _ENDING_CHARS :]}"
 
 
 def clean_line(text: str) -> str:
