@@ -3,10 +3,15 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+AUDIT := .audit
 CODE := bot adapters tests
 ARGS ?=
+# With HASHES=1 nothing is installed but files whose SHA-256 stands in hashes.txt, with or without the tests' tools.
+HASHES ?=
+HASHED = $(PIP) --require-hashes -r hashes.txt && $(PIP) --no-deps --no-build-isolation -e .
+PIP = $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: run setup test torture check format clean
+.PHONY: run setup test torture check format clean audit hashes
 
 run: $(VENV)/.runtime
 	@$(BIN)/nuan chat $(ARGS)
@@ -37,18 +42,34 @@ format: $(VENV)/.dev
 	$(BIN)/ruff format $(CODE)
 	$(BIN)/ruff check --fix $(CODE)
 
+# Known weaknesses of the versions that are installed; it asks a service on the network, so no test needs it.
+audit: $(AUDIT)/.ready
+	$(AUDIT)/bin/pip-audit --requirement constraints.txt --no-deps --disable-pip --strict $(ARGS)
+
+# After a change of constraints.txt: the SHA-256 of all files of each version, for every system and Python from 3.11 on.
+hashes: $(AUDIT)/.ready
+	sed -n '/^#/!q;p' hashes.txt > $(AUDIT)/hashes.txt
+	$(AUDIT)/bin/uv pip compile pyproject.toml --extra dev --universal --python-version 3.11 --generate-hashes \
+	  --constraints constraints.txt --no-header --no-annotate --quiet >> $(AUDIT)/hashes.txt
+	mv $(AUDIT)/hashes.txt hashes.txt
+
+$(AUDIT)/.ready: | $(BIN)/python
+	$(BIN)/python -m venv $(AUDIT)
+	$(AUDIT)/bin/python -m pip install --quiet --disable-pip-version-check 'pip-audit==2.*' 'uv<1'
+	@touch $@
+
 clean:
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist
+	rm -rf $(VENV) $(AUDIT) .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist
 
 # The stamps keep pip away while nothing changed. What pip says goes to standard error: standard output is the chat's.
 $(VENV)/.runtime: pyproject.toml constraints.txt | $(BIN)/python
 	@echo "nuan: installing into $(VENV) …" >&2
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e . >&2
+	@$(if $(HASHES),$(HASHED),$(PIP) -c constraints.txt -e .) >&2
 	@touch $@
 
 $(VENV)/.dev: pyproject.toml constraints.txt | $(BIN)/python
 	@echo "nuan: installing into $(VENV), with what the tests need …" >&2
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]' >&2
+	@$(if $(HASHES),$(HASHED),$(PIP) -c constraints.txt -e '.[dev]') >&2
 	@touch $@ $(VENV)/.runtime
 
 $(BIN)/python:

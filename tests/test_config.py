@@ -3,6 +3,7 @@
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 from hypothesis import given
@@ -223,6 +224,33 @@ def test_any_value_is_taken_or_told(value: str, name: str) -> None:
         told = bool(load(Path("no-such-folder") / "nuan.toml", {name: value}))
     except ConfigError as error:
         told = len(error.problems) > 0
+    assert told
+
+
+TOML = st.sampled_from(
+    (
+        "[bot]\n", "[model]\n", "[[fallback]]\n", "[speak]\n", "names = ", "window_seconds = ", "links = ",
+        "timezone = ", "mode = ",
+        "base_url = ", "\"小暖\"\n", "[\"a\", 1]\n", "-1\n", "1e400\n", "true\n", "{a = 1}\n", "2026-01-01\n",
+        "\"\"\"", "[", "=", "\n", "#",
+        "\x00", "\ufeff", "{", "nan\n", "99999999999999999999\n", ".", "bot.names = ", "\"*\"\n", "inf\n", "\r",
+    )
+)  # fmt: skip
+
+
+@given(
+    st.lists(TOML, max_size=12).map(lambda lines: "".join(lines).encode()) | st.binary(max_size=60),
+    st.binary(max_size=40),
+)
+def test_any_file_is_taken_or_told(toml: bytes, secrets: bytes) -> None:
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "nuan.toml"
+        path.write_bytes(toml)
+        (path.parent / ".env").write_bytes(secrets)
+        try:
+            told = bool(load(path, {}))
+        except ConfigError as error:
+            told = len(error.problems) > 0
     assert told
 
 

@@ -106,6 +106,33 @@ def test_the_unit_starts_reloads_and_does_not_start_again_what_a_person_must_men
     assert {"User=nuan", "NoNewPrivileges=yes", "ProtectSystem=strict", "CapabilityBoundingSet="} <= set(said)
 
 
+def test_every_version_is_bounded_and_every_file_has_its_hash() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    asked = [*project["dependencies"], *(one for extra in project["optional-dependencies"].values() for one in extra)]
+    assert all(re.search(r"==\d|>=\d{4}\.|^nuan\[", one) for one in asked)
+    hashed = (ROOT / "hashes.txt").read_text("utf-8")
+    exact = dict(line.split("==") for line in (ROOT / "constraints.txt").read_text("utf-8").split())
+    exact = {plain(name): version for name, version in exact.items()}
+    held = re.findall(r"^([\w.-]+)==(\S+)[^\n]*((?:\\\n +--hash=sha256:[0-9a-f]{64} ?)+)$", hashed, re.MULTILINE)
+    assert {plain(name): version for name, version, _ in held}.items() <= exact.items()
+    bench = {plain(re.split(r"[=\[]", one)[0]) for one in project["optional-dependencies"]["bench"]}
+    assert exact.keys() - {plain(name) for name, _, _ in held} == bench
+    assert len(re.findall("^[a-z]", hashed, re.MULTILINE)) == len(held)
+    assert "://" not in hashed
+
+
+def plain(name: str) -> str:
+    """A package's name in one spelling."""
+    return re.sub("[-_.]+", "-", name).lower()
+
+
+def test_what_is_promised_is_said_and_found() -> None:
+    said = (ROOT / "SECURITY.md").read_text("utf-8")
+    for promise in ("at least once", "exactly once", "at most once", "No encryption at rest", "speak.links", "安全"):
+        assert promise in said
+    assert all("(SECURITY.md)" in (ROOT / name).read_text("utf-8") for name in ("README.md", "README.zh.md"))
+
+
 def test_the_version_is_told_both_ways() -> None:
     for words in (["--version"], ["version"]):
         told = CliRunner().invoke(app, words)

@@ -13,6 +13,7 @@ from adapters.discord.slash import Interactions, Pending, account_id, view_of
 from bot.errors import SendError
 from bot.ports import Clock
 from bot.text import markup
+from bot.text.links import folded
 from bot.types.outgoing import Outgoing
 
 NONCE_MS = 4 * 60_000
@@ -179,8 +180,11 @@ def fate_of(error: Exception, *, own_dm: bool = False) -> SendError:
 
 
 async def _original(interaction: discord.Interaction[Any], outgoing: Outgoing) -> int:
-    view = view_of(outgoing.buttons)
-    edited = await interaction.edit_original_response(content=outgoing.text, allowed_mentions=_NOBODY, view=view)
+    view, text = view_of(outgoing.buttons), folded(outgoing.text)
+    if len(text) > MOST_CHARS:
+        text = outgoing.text
+    # What was deferred cannot be given the flag that keeps links folded; brackets around them do the same.
+    edited = await interaction.edit_original_response(content=text, allowed_mentions=_NOBODY, view=view)
     return edited.id
 
 

@@ -185,8 +185,7 @@ def formatted(text: str) -> tuple[str, tuple[MessageEntity, ...]]:
     """The model's markdown as Telegram shows it."""
     marked = entities(text)
     return marked.text, tuple(
-        MessageEntity(span.kind, span.offset, span.length, url=span.url or None, language=span.language or None)
-        for span in marked.spans
+        MessageEntity(span.kind, span.offset, span.length, language=span.language or None) for span in marked.spans
     )
 
 

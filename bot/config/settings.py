@@ -34,6 +34,11 @@ Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max
 Owner = Annotated[str, StringConstraints(strip_whitespace=True, pattern=r"^[a-z0-9_]+:\S.*$")]
 
 
+Domain = Annotated[
+    str, StringConstraints(strip_whitespace=True, to_lower=True, max_length=253, pattern=r"^(\*|[\w-]+(\.[\w-]+)*)$")
+]
+
+
 class Bot(Section):
     """Who nuan is, and where and whom it belongs to."""
 
@@ -115,6 +120,12 @@ class Speak(Section):
         default="limited",
         description="Other bots in groups: never answered, or limited (when they mention nuan, at most 20 times in 60 "
         "seconds, then silence for 60).",
+    )
+    links: tuple[Domain, ...] = Field(
+        default=(),
+        description="Domains, each with its subdomains, to which a reply may link though nobody in the chat, no memory "
+        "and no text of the persona named the address; of any other address only the host is said, as example[.]org. "
+        '"*" lets every address through.',
     )
     join: JoinRules = JoinRules()
 

@@ -13,7 +13,7 @@ from bot.flow.talk import talk
 from bot.flow.words import Words
 from bot.memory.digest import rule_digest
 from bot.memory.forging import forged
-from bot.memory.minutes import DigestLine, Scope, excerpt, needs_model
+from bot.memory.minutes import MESSAGE_CHARS, DigestLine, Scope, excerpt, needs_model
 from bot.memory.parse import SHAPE, Broken, read_digest
 from bot.ports import Clock
 from bot.store.ledger import Reservation, Settlement
@@ -144,7 +144,7 @@ class Digesting:
         """What a model is shown: no line that is made to work on it."""
         step, _ = await self._planner.step(session.chat_id, None, self._clock.now())
         script = script_of(" ".join(line.text for line in lines if not line.is_bot), self._words.language)
-        shown = tuple(line for line in lines if line.is_bot or not forged(line.text))
+        shown = tuple(line for line in lines if line.is_bot or not forged(line.text[:MESSAGE_CHARS]))
         return Errand(
             "digest", session.chat_id, script, excerpt(shown), OUTPUT_TOKENS, small=step != "full", shape=SHAPE
         )

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 from bot.config.settings import Settings
+from bot.flow.linking import Naming
 from bot.flow.live import Preview
 from bot.flow.sending import Sending
 from bot.ports import Clock, Drafts, Edits, Model, Streams, offers
@@ -29,11 +30,12 @@ class Hearing:
         switches = {"telegram": settings.telegram.stream, "discord": settings.discord.stream}
         self._paced = paced
         self._most = settings.speak.reply_chars
+        self._links = settings.speak.links
         self._silent = frozenset(platform for platform, on in switches.items() if not on)
 
     async def listen(self, chat: Chat, turn: Turn, model: Model, request: Request) -> Completion:
         """The completion of a call for that turn; raises as the model does."""
-        preview = self._preview(chat, turn)
+        preview = self._preview(chat, turn, Naming(request.prompt.messages, self._links))
         if preview is None or not offers(model, Streams):
             return await model.complete(request)
         try:
@@ -41,9 +43,9 @@ class Hearing:
         finally:
             await preview.end()
 
-    def _preview(self, chat: Chat, turn: Turn) -> Preview | None:
+    def _preview(self, chat: Chat, turn: Turn, naming: Naming) -> Preview | None:
         adapter = self._sending.adapter(chat.platform)
         shows = offers(adapter, Edits) or offers(adapter, Drafts)
         if adapter is None or self._paced(chat) or chat.platform in self._silent or not shows:
             return None
-        return Preview(self._store, self._clock, adapter, chat, turn, self._log)
+        return Preview(self._store, self._clock, adapter, chat, turn, self._log, naming.so_far)

@@ -2,11 +2,9 @@
 
 from dataclasses import replace
 
-from bot.flow.intake import MOST_CHARS, READ_CHARS
+from bot.flow.intake import READ_CHARS, cleaned
 from bot.flow.plan import Plan, Planner
 from bot.flow.words import Words
-from bot.text.clean import clean
-from bot.text.clip import clip_whole
 from bot.text.script import script_of
 from bot.types.event import Event
 from bot.types.occasion import Occasion
@@ -18,7 +16,7 @@ NEXT_EVENT = 2**62
 
 async def imagine(planner: Planner, words: Words, chat: Chat, person: Person, query: str, now: int) -> Plan:
     """The plan of the turn that would answer `query`, taken in as the door would take it in."""
-    said = clip_whole(clean(query), MOST_CHARS)[0]
+    said = cleaned(query)
     if said.strip():
         person = replace(person, script=script_of(said[:READ_CHARS], words.language))
     event = Event(NEXT_EVENT, chat.id, now, "message", person.id, person.name, said)

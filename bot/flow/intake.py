@@ -20,7 +20,7 @@ from bot.session.lanes import Activity
 from bot.session.stopping import stops
 from bot.store.arrival import Accepted, Arrival, no_promise
 from bot.store.store import Store
-from bot.text.clean import clean, clean_name
+from bot.text.clean import clean, clean_file, clean_name
 from bot.text.clip import clip_whole
 from bot.text.codes import code_in, greets
 from bot.text.due import due_in, nudged
@@ -115,8 +115,9 @@ class Intake:
         sender = incoming.sender
         return replace(
             incoming,
-            text=without_keys(clip_whole(clean(incoming.text), MOST_CHARS)[0]),
+            text=without_keys(cleaned(incoming.text)),
             quote=without_keys(clean(incoming.quote[:READ_CHARS])),
+            attachments=tuple(replace(one, name=clean_file(one.name)) for one in incoming.attachments),
             place=replace(incoming.place, title=clean_name(incoming.place.title) if incoming.place.title else ""),
             sender=replace(sender, name=clean_name(sender.name)) if sender is not None else None,
             scene=scene_text(scene, SCENE_CHARS) if scene is not None else None,
@@ -174,6 +175,11 @@ class Intake:
 
     def _script(self, told: str, before: Script | None) -> Script:
         return script_next(told, self._rules.names, before, self._words.language)
+
+
+def cleaned(text: str) -> str:
+    """A message as it is stored. It is cut before it is cleaned: cleaning hostile megabytes holds up everybody."""
+    return clean(clip_whole(text, MOST_CHARS)[0])
 
 
 def _is_edit(incoming: Incoming) -> bool:

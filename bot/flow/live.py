@@ -27,13 +27,18 @@ END_S = 3.0
 class Preview:
     """The growing reply of one turn; nothing is shown before the platform's interval is over, so short ones are not."""
 
-    def __init__(self, store: Store, clock: Clock, adapter: Adapter, chat: Chat, turn: Turn, log: Log) -> None:
+    def __init__(
+        self, store: Store, clock: Clock, adapter: Adapter, chat: Chat, turn: Turn, log: Log,
+        fit: Callable[[str], str],
+    ) -> None:  # fmt: skip
+        """`fit` makes of a half-written text what may be shown of it."""
         self._store = store
         self._clock = clock
         self._adapter = adapter
         self._chat = chat
         self._turn = turn
         self._log = log
+        self._fit = fit
         self._source: Source = str
         self._shown = ""
         self._begun = False
@@ -62,7 +67,7 @@ class Preview:
         adapter = self._adapter
         try:
             while await self._pause():
-                text = preview("\n".join((*self._turn.receipts, self._source().strip())))
+                text = preview("\n".join((*self._turn.receipts, self._fit(self._source().strip()))))
                 part = adapter.parts(text)[0] if offers(adapter, Splits) else text
                 begun = self._drafts or self._begun or len(part) >= LONG_CHARS
                 if part.strip() and part != self._shown and begun:

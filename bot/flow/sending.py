@@ -5,6 +5,7 @@ from dataclasses import replace
 from functools import partial
 
 from bot.errors import SendError, StoreError
+from bot.flow.linking import fit
 from bot.flow.live import PLACEHOLDER
 from bot.flow.words import Words
 from bot.ports import Adapter, Alarm, Clock, Edits, Splits, Typing, offers
@@ -144,6 +145,7 @@ class Sending:
     async def _tried(self, outgoing: Outgoing) -> Outcome:
         """Talk to the platform; what is to be stored of it, which says whether the next message may be tried."""
         adapter = self._adapters[outgoing.platform]
+        outgoing = replace(outgoing, text=fit(outgoing.text))
         try:
             if outgoing.kind == "withdrawal":
                 if offers(adapter, Edits):

@@ -28,7 +28,7 @@ from bot.text.clean import as_data
 from bot.text.clip import clip
 from bot.text.dates import local_day, relative_day
 from bot.text.estimate import estimate_tokens
-from bot.types.prompt import ToolSpec
+from bot.types.prompt import Message, ToolSpec
 from bot.types.recall import Asking, Finding
 from bot.types.tool import Tool, ToolContext
 
@@ -72,6 +72,11 @@ def make_tools(
         session = await store.sessions.session(context.session_id)
         return await store.memories.experiences_since(session.chat_id, session.opened_at)
 
+    async def shown(context: ToolContext) -> tuple[str, ...]:
+        epoch = await store.sessions.epoch(context.session_id)
+        messages = (entry.message for entry in epoch.entries) if epoch is not None else ()
+        return tuple(row for message in messages for row in _recalled(message).splitlines())
+
     done = words.openings.text("experience_saved", words.language, id="{id}")
     recall, get, experience = recall_specs(find)
     recalls = (
@@ -81,7 +86,7 @@ def make_tools(
     )  # fmt: skip
     return (
         *(recalls if settings.memory.inject in ("tool", "both") else ()),
-        experience_tool(experience, saved, store.tombstones.covers, done),
+        experience_tool(experience, saved, store.tombstones.covers, done, shown),
         *asked_tools(store, words, asked_specs(find), settings.bot.names),
         promising_tool(
             store, words, read_spec(find("tools/add_commitment.json")), settings.bot.names, nudging(settings.remind)
@@ -110,6 +115,11 @@ def searching(store: Store, recalling: Recalling, settings: Settings) -> Search:
         return tuple(one.finding for one in (await recalling.recall(asking)).chosen)
 
     return search
+
+
+def _recalled(message: Message) -> str:
+    """What a message of a log brought back: a tool's result, or the memories that stand behind what is new."""
+    return message.content if message.role == "tool" else message.content.partition("</ctx>")[2]
 
 
 def tool_specs(find: Callable[[str], Path]) -> tuple[ToolSpec, ...]:

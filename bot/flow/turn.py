@@ -7,6 +7,7 @@ from bot.errors import ForgottenError, ModelError, OverBudget, StoreError
 from bot.flow.calling import Answered, Caller, settled
 from bot.flow.crew import Member
 from bot.flow.hearing import Hearing
+from bot.flow.linking import Naming
 from bot.flow.plan import Plan, Planner
 from bot.flow.refusing import Refusing
 from bot.flow.retrying import of_all
@@ -251,7 +252,11 @@ class TurnRunner:
 
     async def _say(self, running: Running, completion: Completion, settlement: Settlement | None) -> None:
         now, turn = self._clock.now(), running.turn
-        said = self._voice.said(completion, turn, running.chat, running.person)
+        asked = whole_prompt(running.epoch.prefix, running.tools, running.epoch, ())
+        naming = Naming(asked.messages, self._settings.speak.links)
+        said = self._voice.said(completion, turn, running.chat, running.person, naming)
+        if said.unnamed:
+            self._log.warning("links_removed", **turn.numbers, count=said.unnamed)
         saying = Saying(
             turn_id=turn.id, entry=said.message, tokens=message_tokens(said.message, self._planner.vocabulary),
             settlement=settlement, line=said.line, drafts=said.drafts,

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from bot.flow.linking import Naming
 from bot.flow.sending import Sending
 from bot.flow.words import Words
 from bot.session.pacing import Part, script
@@ -16,11 +17,15 @@ from bot.types.turn import Turn
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """What the log keeps, the line of the transcript ("" for nothing), what goes out, and for how long, ms."""
+    """What the log keeps, the line of the transcript ("" for nothing), what goes out, and for how long, ms.
+
+    `unnamed` addresses were taken out of it.
+    """
 
     message: Message
     line: str
     drafts: tuple[Draft, ...]
+    unnamed: int = 0
 
     @property
     def lasts_ms(self) -> int:
@@ -40,9 +45,10 @@ class Voice:
         self._words = words
         self._paced = paced
 
-    def said(self, completion: Completion, turn: Turn, chat: Chat, person: Person) -> Said:
+    def said(self, completion: Completion, turn: Turn, chat: Chat, person: Person, naming: Naming) -> Said:
         """What to say: nothing where silence is chosen, but in a DM nobody waits for an answer in vain."""
-        told = shorten(completion.text.strip(), self._most)
+        checked = naming.checked(completion.text)
+        told = shorten(checked.text.strip(), self._most)
         parts = self._parts(told, turn.id, chat)
         text = "\n".join(part.text for part in parts)
         message = completion.message()
@@ -53,7 +59,7 @@ class Voice:
         elif chat.kind == "dm" and (refuses(text) or (completion.text.strip() and not text)):
             text = self._words.messages.text("listening", self._words.script(person))
             parts, message = (Part(text),), Message("assistant", text)
-        return Said(message, text, self._drafts(parts, turn, chat))
+        return Said(message, text, self._drafts(parts, turn, chat), checked.removed)
 
     def _parts(self, text: str, seed: int, chat: Chat) -> tuple[Part, ...]:
         if self._paced(chat):

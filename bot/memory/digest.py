@@ -19,7 +19,7 @@ _RANK: dict[MemoryKind, int] = {"identity": 0, "knowledge": 1, "event": 2, "emot
 
 def rule_digest(lines: tuple[DigestLine, ...], scope: Scope) -> Digest:
     """The digest without a model: the same for the same lines; only what people plainly said, never the bot's words."""
-    told = words_of(lines, scope.bot_name)
+    told = words_of(lines, scope.bot_name, scope.screened)
     gone = forgets(lines)
     found: dict[tuple[int | None, str], NewMemory] = {}
     for line, words in told:

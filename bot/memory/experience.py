@@ -4,7 +4,9 @@ from collections.abc import Awaitable, Callable
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from bot.memory.grounding import harmless
 from bot.text.clean import clean_line
+from bot.text.echo import echoes
 from bot.types.memory import NewMemory
 from bot.types.prompt import ToolSpec
 from bot.types.tool import Tool, ToolAnswer, ToolContext, ToolRefused, read_arguments
@@ -19,11 +21,14 @@ class ExperienceArguments(BaseModel):
 
 
 def experience_tool(
-    spec: ToolSpec, saved: Callable[[ToolContext], Awaitable[int]], forgotten: Callable[[str], bool], done: str
-) -> Tool:
+    spec: ToolSpec, saved: Callable[[ToolContext], Awaitable[int]], forgotten: Callable[[str], bool], done: str,
+    shown: Callable[[ToolContext], Awaitable[tuple[str, ...]]],
+) -> Tool:  # fmt: skip
     """The tool; `saved` counts what this session saved before, `forgotten` knows what must not come back.
 
-    `done` is the answer, with {id} for the number of what was stored.
+    What repeats a line that was recalled in this session, `shown`, is no conclusion and kept already: a memory that
+    tells the model to save something gets nothing saved (FAULTS X8). `done` is the answer,
+    with {id} for the number of what was stored.
     """
 
     async def run(context: ToolContext, arguments: str) -> ToolAnswer:
@@ -31,10 +36,14 @@ def experience_tool(
         text = clean_line(asked.summary)
         if not text:
             raise ToolRefused("experience_empty")
+        if not harmless(text):
+            raise ToolRefused("experience_unfit")
         if await saved(context):
             raise ToolRefused("experience_once")
         if forgotten(text):
             raise ToolRefused("experience_forgotten")
+        if any(echoes(text, line) for line in await shown(context)):
+            raise ToolRefused("experience_kept")
         alone = context.audience.kind == "dm"
         memory = NewMemory(
             owner_id=context.person_id if alone else None, chat_id=context.audience.chat_id,

@@ -85,9 +85,9 @@ class Part:
     terms: frozenset[str]
 
 
-def harmless(text: str) -> bool:
-    """Neither empty nor a link, markup, a forged sign or an order to a model."""
-    return bool(text) and not (holds_link(text) or MARKUP.search(fold(text)) or forged(text))
+def harmless(text: str, screened: bool = True) -> bool:
+    """Neither empty nor a link nor markup nor, `screened`, a forged sign or an order to a model."""
+    return bool(text) and not (holds_link(text) or MARKUP.search(fold(text)) or (screened and forged(text)))
 
 
 def parts(told: Told) -> tuple[Part, ...]:

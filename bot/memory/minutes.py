@@ -89,6 +89,7 @@ class Scope:
     """Whose session it was; `owner_id` is the person of a DM, `tz` the zone in which the days they name are meant.
 
     In promises days are meant in the `zones` of their persons, where these set one; `nudging` is how they are reminded.
+    Not `screened`, nothing is left out for sounding like an order to a program: who said it decides alone.
     """
 
     chat_id: int
@@ -98,6 +99,7 @@ class Scope:
     tz: tzinfo = UTC
     zones: Mapping[int, tzinfo] = field(default_factory=dict)
     nudging: Nudging | None = None
+    screened: bool = True
 
 
 Told = tuple[tuple[DigestLine, str], ...]
@@ -109,8 +111,9 @@ def needs_model(lines: tuple[DigestLine, ...]) -> bool:
 
     Commands and what is made to work on a program count for nothing.
     """
-    told = (line for line in lines if not line.is_bot and not _COMMAND.match(line.text) and not forged(line.text))
-    said = [fold(line.text or line.marks).strip() for line in told]
+    people = (line for line in lines if not line.is_bot and not _COMMAND.match(line.text))
+    told = (line for line in people if not forged(line.text[:MESSAGE_CHARS]))
+    said = [fold((line.text or line.marks)[:MESSAGE_CHARS]).strip() for line in told]
     if not said or (len(said) <= FEW_LINES and sum(map(len, said)) <= FEW_CHARS):
         return False
     short = sum(len(text) <= SHORT_CHARS for text in said)
@@ -138,21 +141,21 @@ def excerpt(
     return "\n".join(reversed(shown))
 
 
-def words_of(lines: tuple[DigestLine, ...], bot_name: str) -> Told:
+def words_of(lines: tuple[DigestLine, ...], bot_name: str, screened: bool = True) -> Told:
     """Every line of a person with their own words; none where they only play."""
     play = played(lines) | _unmeant(lines)
     people = (line for line in lines if not line.is_bot)
-    return tuple((line, "" if line.number in play else own_words(line, bot_name)) for line in people)
+    return tuple((line, "" if line.number in play else own_words(line, bot_name, screened)) for line in people)
 
 
-def own_words(line: DigestLine, bot_name: str) -> str:
+def own_words(line: DigestLine, bot_name: str, screened: bool = True) -> str:
     """What a line says in its speaker's own words, beside commands and the name it calls.
 
-    "" for a command, for what is forwarded, and for a message that is made to work on a program; rows that somebody
-    else said (阿明：…) are left out.
+    "" for a command, for what is forwarded, and, `screened`, for a message that is made to work on a program; rows
+    that somebody else said (阿明：…) are left out.
     """
     text = clean(line.text[:MESSAGE_CHARS])
-    if line.forwarded or _COMMAND.match(text) or forged(text):
+    if line.forwarded or _COMMAND.match(text) or (screened and forged(text)):
         return ""
     rest = understand(text, (bot_name,)).rest
     called = re.match(rf"\s*@?{re.escape(bot_name)}[\s,，:：!！。~～]*", rest, re.IGNORECASE) if bot_name else None

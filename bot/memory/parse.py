@@ -151,7 +151,7 @@ class _Reading:
     def __init__(self, lines: tuple[DigestLine, ...], scope: Scope) -> None:
         self._lines, self._scope = lines, scope
         self._gone = forgets(lines)
-        self._told = words_of(lines, scope.bot_name)
+        self._told = words_of(lines, scope.bot_name, scope.screened)
         # What is played, and what the bot said, cannot be cited.
         play = played(lines)
         self._words = {line.number: (line, words) for line, words in self._told if line.number not in play}
@@ -179,7 +179,9 @@ class _Reading:
         """The lines it cites with their own words: none unless all are there and carry it, and nobody asked later to
         forget it."""
         numbers = sorted(set(item.cited))
-        if not 0 < len(numbers) <= CITED or any(number not in self._words for number in numbers) or not harmless(text):
+        if not 0 < len(numbers) <= CITED or any(number not in self._words for number in numbers):
+            return ()
+        if not harmless(text, self._scope.screened):
             return ()
         told = tuple(self._words[number] for number in numbers)
         if any(was_forgotten(text, line, self._gone) for line, _ in told):
@@ -195,7 +197,7 @@ class _Reading:
         if item.type != "emotion":
             return self._new(Statement(item.type, text), told, item.day)
         tag = one_row(item.tag)
-        tag = clip(tag, TAG_CHARS) if harmless(tag) else ""
+        tag = clip(tag, TAG_CHARS) if harmless(tag, self._scope.screened) else ""
         return self._new(Statement(item.type, text, tag, feeling(tag) or feeling(text)), told, item.day)
 
     def _new(self, statement: Statement, told: Told, day: str) -> NewMemory | None:
@@ -233,7 +235,7 @@ class _Reading:
         """The summary on one line without links and markup; "" when it is not of what people said."""
         plain = one_row(MARKUP.sub("", LINK.sub("", text)))
         names = " ".join(line.name for line in self._lines)
-        if forged(plain) or not sums_up(plain, self._told, names):
+        if (self._scope.screened and forged(plain)) or not sums_up(plain, self._told, names):
             return ""
         if any(echoes(what, plain) or echoes(plain, what) for _, what in self._gone):
             return ""

@@ -16,6 +16,9 @@ COPY_MS = 250
 ECHO_MS = 1_200
 """A line of the system that repeats a message this close is its echo (SEED_SYSTEMS 1.2)."""
 
+FOLDED_CHARS = 8_000
+"""How much of a text is compared folded, as folding takes long; behind that it must be the same to the letter."""
+
 _SECOND_MS = 1_000
 _ECHOING = ("", "chat")
 """Labels of an event that only tells what was said; any other event happened by itself, whatever its text is."""
@@ -45,7 +48,7 @@ def heard(incoming: Incoming, person_id: int | None, at: int) -> Heard | None:
 
     Pictures of one album and forwarded lines may share a text, and a platform waits for an answer to each command.
     """
-    text = " ".join(fold(incoming.text).split())
+    text = " ".join((fold(incoming.text[:FOLDED_CHARS]) + incoming.text[FOLDED_CHARS:]).split())
     bare = _MARKS.sub("", text)
     named = _MARKS.sub("", fold(incoming.sender.name)) + bare if incoming.sender else ""
     is_message = incoming.kind == "message" and person_id is not None

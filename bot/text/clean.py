@@ -13,13 +13,33 @@ _ILLEGAL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ufffe\uffff
 _LINE_END = re.compile("\r\n?")
 _BLANK = re.compile("[\\s\u115f\u1160\u2800\u3164\uffa0]+")
 _NAME_INPUT = 16 * NAME_CHARS
+_ENDING_CHARS = 16
+_FORMATS = (
+    "\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
+    "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e007f"
+)
+_BESIDE = f"[^\\s\x00-\x7f\u3000-\u9fff\uff00-\uffef\U00020000-\U0003ffff\u200c\u200d{_FORMATS}]"
+_VARIANTS = "[\ufe00-\ufe0f\U000e0100-\U000e01ef]"
+_UNSHOWN = re.compile(
+    "(\U0001f3f4[\U000e0030-\U000e0039\U000e0061-\U000e007a]{1,6}\U000e007f)"
+    f"|[{_FORMATS}]|(?<!{_BESIDE})[\u200c\u200d]|[\u200c\u200d](?!{_BESIDE})|(?<={_VARIANTS}){_VARIANTS}+"
+)
+"""What shows nothing and turns, hides or carries text (FAULTS X18). Joiners of emoji and of scripts that need them, one
+between two signs, are no such thing, nor is the flag of a region, which is spelt in tags.
+"""
 
 
 def clean(text: str) -> str:
     """The text without what XML 1.0 or UTF-8 cannot hold; line ends are \\n, halves of a surrogate pair are joined."""
     if _SURROGATE.search(text):
-        text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+        joined = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
+        text = _SURROGATE.sub("\ufffd", joined)
     return _ILLEGAL.sub("", _LINE_END.sub("\n", text))
+
+
+def shown(text: str) -> str:
+    """The text as people shall see it: without signs that turn or hide it; emoji and line ends stay. Never longer."""
+    return text if text.isascii() and text.isprintable() else _UNSHOWN.sub(_flag, text)
 
 
 def clean_name(text: str) -> str:
@@ -27,6 +47,14 @@ def clean_name(text: str) -> str:
     spaced = _BLANK.sub(" ", clean(text[:_NAME_INPUT]))
     seen = "".join(char for char in spaced if unicodedata.category(char) not in ("Cc", "Cf"))
     return clip(" ".join(seen.split()), NAME_CHARS).rstrip() or "?"
+
+
+def clean_file(name: str) -> str:
+    """A file's name as `clean_name` makes it, but with its ending, and "" for none."""
+    seen = " ".join(_BLANK.sub(" ", shown(clean(name[:_NAME_INPUT]))).split())
+    if len(seen) <= NAME_CHARS:
+        return seen
+    return f"{seen[: NAME_CHARS - _ENDING_CHARS]}…{seen[1 - _ENDING_CHARS :]}"
 
 
 def clean_line(text: str) -> str:
@@ -38,3 +66,7 @@ def as_data(text: str) -> str:
     """Outside text on one line of a prompt: cleaned, white space folded, markup escaped so that it can open no tag."""
     flat = clean_line(text)
     return flat.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def _flag(match: re.Match[str]) -> str:
+    return match[1] or ""

@@ -12,6 +12,8 @@ _HAN = (range(0x3400, 0xA000), range(0x20000, 0x323B0))
 _UNSEEN = re.compile(
     "[\u00ad\u061c\u180b-\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff\U000e0000-\U000e0fff]"
 )
+_LONG = re.compile("[\ufdfa\ufdfb]")
+"""Signs for a whole phrase, which NFKC spells out in 18 and 8 letters: a message of them would grow to a book."""
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _VARIANTS = dict(zip(map(ord, "著覆瞭藉甚妳"), "着复了借什你", strict=True))
 """Pairs that Simplified writing merges only in some words (看著 看着, 回覆 回复, 瞭解 了解, 憑藉 凭借, 甚麼 什么)."""
@@ -23,6 +25,8 @@ def fold(text: str) -> str:
     if text.isascii():
         return text.lower()
     seen = _SURROGATE.sub("\ufffd", _UNSEEN.sub("", text))
+    if _LONG.search(seen):
+        seen = _LONG.sub(_letter, seen)
     return unicodedata.normalize("NFKC", seen).translate(_plain()).casefold()
 
 
@@ -64,6 +68,11 @@ def simplified() -> dict[int, str]:
 @cache
 def _plain() -> dict[int, str]:
     return {**simplified(), **_VARIANTS}
+
+
+def _letter(sign: re.Match[str]) -> str:
+    """The word that begins the phrase of a sign."""
+    return "صلى" if sign[0] == "\ufdfa" else "جل"
 
 
 @lru_cache(maxsize=4096)

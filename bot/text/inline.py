@@ -1,4 +1,4 @@
-"""Marks inside a paragraph of model markdown: emphasis, code, links. Knows no blocks and no platform."""
+"""Marks inside a paragraph of model markdown: emphasis and code. Knows no blocks and no platform."""
 
 import re
 import unicodedata
@@ -10,12 +10,10 @@ from functools import lru_cache
 from itertools import accumulate
 from typing import Literal
 
-Kind = Literal["bold", "italic", "strikethrough", "code", "pre", "text_link", "blockquote", "spoiler"]
+Kind = Literal["bold", "italic", "strikethrough", "code", "pre", "blockquote", "spoiler"]
 
-_TOKEN = re.compile(r"(?<!¯)\\([*_~`|#>])|\\.|`+|\*+|_+|~+|\|+|!?\[|\]")
+_TOKEN = re.compile(r"(?<!¯)\\([*_~`|#>])|\\.|https?://[^\s<>*`|~]*[^\s<>*`|~_]|`+|\*+|_+|~+|\|+")
 _TICKS = re.compile(r"`+")
-_TARGET = re.compile(r"\(\s*+<?([^\s<>()]*+(?:\([^\s<>()]*+\)[^\s<>()]*+)*+)>?(?:\s++\"[^\"\n]*+\")?\s*+\)")
-_ADDRESS = re.compile(r"(?:https?://[^\s/?#]|tg://[^\s])\S*", re.IGNORECASE)
 _UNITS: dict[str, dict[int, tuple[int, ...]]] = {
     "*": {1: (1,), 2: (2,), 3: (1, 2)},
     "_": {1: (1,)},
@@ -31,7 +29,7 @@ _KINDS: dict[tuple[str, int], Kind] = {
     ("|", 2): "spoiler",
 }
 _STYLES: tuple[Kind, ...] = ("bold", "italic", "strikethrough", "spoiler")
-_ORDER: tuple[Kind, ...] = ("blockquote", "text_link", *_STYLES, "code", "pre")
+_ORDER: tuple[Kind, ...] = ("blockquote", *_STYLES, "code", "pre")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +39,6 @@ class Style:
     kind: Kind
     start: int
     end: int
-    url: str = ""
     language: str = ""
 
 
@@ -56,12 +53,11 @@ class Inline:
 
 @dataclass(slots=True, eq=False)
 class _Open:
-    """A mark that may still be closed: its node, what it can become, and how many links came before it."""
+    """A mark that may still be closed: its node, and what it can become."""
 
     char: str
     node: int
     units: set[int]
-    links: int
 
 
 @dataclass(slots=True)
@@ -72,29 +68,22 @@ class _Reader:
     nodes: list[str] = field(default_factory=list)
     styles: list[Style] = field(default_factory=list)
     stack: list[_Open] = field(default_factory=list)
-    brackets: list[_Open] = field(default_factory=list)
     waiting: Counter[tuple[str, int]] = field(default_factory=Counter)
-    links: int = 0
 
     def read(self) -> str:
         """Fills nodes and styles (counted in nodes); returns the ticks of code that is still open."""
         source, at, ticks = self.source, 0, _tick_runs(self.source)
-        linked = "](" in source
         unclosed, depth = "", 0
         while token := _TOKEN.search(source, at):
             self.nodes.append(source[at : token.start()])
             run, at = token[0], token.end()
-            if token[1] or run[0] == "\\" or (run[-1] in "[]" and not linked):
+            if token[1] or run[0] not in "`*_~|":
                 self.nodes.append(token[1] or run)
             elif run[0] == "`":
                 close = _next(ticks.get(len(run), []), at)
                 if close is None and not unclosed and len(run) < 3:
                     unclosed, depth = run, len(self.stack)
                 at = self._code(run, at, close)
-            elif run[-1] == "[":
-                self._bracket(run)
-            elif run == "]":
-                at = self._link(token.start())
             else:
                 self._marks(run, source[max(token.start() - 1, 0) : token.start()], source[at : at + 1])
         self.nodes.append(source[at:])
@@ -113,31 +102,6 @@ class _Reader:
         self.nodes.append(inner)
         return close + len(run)
 
-    def _bracket(self, run: str) -> None:
-        opened = _Open("[", len(self.nodes), {0}, self.links)
-        self.nodes.append(run)
-        self.brackets.append(opened)
-        self._push(opened)
-
-    def _link(self, at: int) -> int:
-        while self.brackets and not self.brackets[-1].units:
-            self.brackets.pop()
-        opened = self.brackets.pop() if self.brackets else None
-        target = _TARGET.match(self.source, at + 1) if opened else None
-        fits = opened and target and opened.links == self.links and is_address(target[1])
-        if not (opened and target and fits and "".join(self.nodes[opened.node + 1 :]).strip()):
-            if opened:
-                self._drop(opened)
-            self.nodes.append("]")
-            return at + 1
-        while self.stack[-1] is not opened:
-            self._drop(self.stack.pop())
-        self._drop(self.stack.pop())
-        self.nodes[opened.node] = ""
-        self.styles.append(Style("text_link", opened.node + 1, len(self.nodes), target[1]))
-        self.links += 1
-        return target.end()
-
     def _marks(self, run: str, before: str, after: str) -> None:
         char, left = run[0], set(_UNITS[run[0]].get(len(run), ()))
         opens, closes = _flanks(run, before, after)
@@ -152,7 +116,7 @@ class _Reader:
                 self.stack.pop()
             run = char * sum(left)
         if opens and left:
-            self._push(_Open(char, len(self.nodes), left, self.links))
+            self._push(_Open(char, len(self.nodes), left))
         self.nodes.append(run)
 
     def _opened(self, char: str, units: set[int]) -> _Open | None:
@@ -181,13 +145,8 @@ def inline(source: str) -> Inline:
     for opened in reversed(reader.stack):
         missing += "".join(opened.char * unit for unit in sorted(opened.units) if unit)
     starts = [0, *accumulate(map(len, reader.nodes))]
-    styles = [Style(style.kind, starts[style.start], starts[style.end], style.url) for style in reader.styles]
+    styles = [Style(style.kind, starts[style.start], starts[style.end]) for style in reader.styles]
     return Inline("".join(reader.nodes), tuple(styles), missing)
-
-
-def is_address(url: str) -> bool:
-    """Whether a link may lead there: http, https and tg only."""
-    return _ADDRESS.fullmatch(url) is not None
 
 
 def arrange(text: str, styles: Sequence[Style]) -> tuple[Style, ...]:
@@ -196,8 +155,7 @@ def arrange(text: str, styles: Sequence[Style]) -> tuple[Style, ...]:
     ends: Counter[str] = Counter()
     kept: list[Style] = []
     for style in sorted(styles, key=_outer_first):
-        inner = style.kind == "code" and style.end <= ends["text_link"]
-        if style.end > ends[style.kind] and not inner:
+        if style.end > ends[style.kind]:
             ends[style.kind] = style.end
             kept.append(style)
     codes = [style for style in kept if style.kind in ("code", "pre")]

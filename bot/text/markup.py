@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from itertools import accumulate
 
 from bot.text.inline import Inline, Kind, Style, arrange, inline
+from bot.text.links import unmasked
 from bot.text.split import Fence, fences
 
 _HEADING = re.compile(r" {0,3}(#{1,6})[ \t]++(.+)")
@@ -26,7 +27,6 @@ class Span:
     kind: Kind
     offset: int
     length: int
-    url: str = ""
     language: str = ""
 
 
@@ -41,18 +41,18 @@ class Marked:
 def entities(markdown: str) -> Marked:
     """The text as Telegram shows it, never longer than the markdown; broken markdown stays as plain characters.
 
-    Headings become bold, bullets •, tables monospace; links lead to http, https or tg, all others stay as written. Only
-    marks, link targets and languages of code are left out: a text of nothing else is shown as it is. Never raises.
+    Headings become bold, bullets •, tables monospace; a link's address stands beside its words. Only marks and
+    languages of code are left out: a text of nothing else is shown as it is. Never raises.
     """
     page = _Page()
-    _write(page, _BLANK_LINES.sub("", markdown.replace("\r\n", "\n")), quoted=False)
+    _write(page, _BLANK_LINES.sub("", unmasked(markdown.replace("\r\n", "\n"))), quoted=False)
     text = "".join(page.pieces).rstrip()
     if not text.strip():
         return Marked(markdown.strip(), ())
     units = [0, *accumulate(1 + (char > "\uffff") for char in text)]
     cut = [style if style.end <= len(text) else replace(style, end=len(text)) for style in page.styles]
     spans = (
-        Span(style.kind, units[style.start], units[style.end] - units[style.start], style.url, style.language)
+        Span(style.kind, units[style.start], units[style.end] - units[style.start], style.language)
         for style in arrange(text, cut)
     )
     return Marked(text, tuple(spans))
@@ -61,9 +61,10 @@ def entities(markdown: str) -> Marked:
 def discord(markdown: str) -> str:
     """The same markdown with what Discord does not show changed: tables in a ``` block, headings from #### on bold.
 
-    A table makes it longer: call it before splitting. Mentions stay as they are (they ping nobody by themselves).
+    A link's address stands beside its words. A table makes it longer: call it before splitting. Mentions stay as they
+    are (they ping nobody by themselves).
     """
-    markdown = markdown.replace("\r\n", "\n")
+    markdown = unmasked(markdown.replace("\r\n", "\n"))
     pieces: list[str] = []
     for chunk, fence in _chunks(markdown):
         pieces.extend(_discord_lines(_lines(chunk)))
@@ -117,7 +118,7 @@ class _Page:
         """A paragraph with its marks; the line break at its end stays outside."""
         found: Inline = inline(source.rstrip())
         start = self.length
-        self.styles.extend(Style(item.kind, item.start + start, item.end + start, item.url) for item in found.styles)
+        self.styles.extend(Style(item.kind, item.start + start, item.end + start) for item in found.styles)
         self.add(found.text)
         if bold:
             self.styles.append(Style("bold", start, self.length))

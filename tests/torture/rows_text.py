@@ -1,0 +1,286 @@
+"""Rows about what texts do on their way out and into prompts and logs: splitting, marks, links, tags, lines."""
+
+import asyncio
+import io
+import itertools
+import json
+import time
+from pathlib import Path
+from random import Random
+
+from tests.torture.row import Bound, Found, Row, Size
+from tests.torture.words import none
+
+
+async def splitting(folder: Path, size: Size) -> Found:
+    """Random Chinese, emoji and code of up to 50,000 characters, split as both platforms want it."""
+    from bot.text.split import join, split, utf16_units
+    from tests.test_text_split import SIGNS
+    from tests.torture.words import hostile_text
+
+    chance, lost, long, halves = Random(size.seed), 0, 0, 0
+    words = (
+        *SIGNS,
+        "你好，",
+        "今天。",
+        "word ",
+        "Done. ",
+        "\n\n",
+        "\n```py\n",
+        "x = 1\n",
+        "\n```\n",
+        "**好**",
+        "字" * 300,
+        "a" * 700,
+    )
+    for _ in range(size.units):
+        most = chance.choice((200, 3_000, 12_000, 50_000))
+        pieces: list[str] = []
+        while sum(map(len, pieces)) < most:
+            block = [chance.choice(words) for _ in range(40)]
+            pieces += [*block, hostile_text(chance, 6).encode("utf-8", "replace").decode()]
+        text = "".join(pieces)[:most]
+        for limit, measure in ((1_900, len), (4_000, utf16_units)):
+            parts = split(text, limit, measure)
+            lost += join(parts) != text
+            long += any(measure(part) > limit or len(part.encode()) > 32_768 for part in parts)
+            halves += any(divided(left, right) for left, right in itertools.pairwise(parts))
+    return Found({"texts": size.units, "changed": lost, "too long": long, "divided": halves})
+
+
+def divided(left: str, right: str) -> bool:
+    """Whether a visible sign was cut between two messages: no part begins with what belongs to the sign before it."""
+    import unicodedata
+
+    first = right[:1]
+    return bool(first) and (
+        first in "\u200d\ufe0f" or left.endswith("\u200d") or "\U0001f3fb" <= first <= "\U0001f3ff"
+        or (unicodedata.category(first) == "Mn" and not left[-1:].isspace() and unicodedata.category(left[-1:]) != "Mn")
+    )  # fmt: skip
+
+
+async def broken_marks(folder: Path, size: Size) -> Found:
+    """Broken markdown, HTML and MarkdownV2 through the real adapter: all is visible, nothing is parsed but entities."""
+    from adapters.telegram.pace import Limits as Pacing
+    from bot.text.links import unmasked
+    from bot.text.markup import entities
+    from tests.fakes.telegram_faults import UNLIMITED
+    from tests.fakes.telegram_server import FakeTelegram
+    from tests.hostile import MARKUP
+    from tests.telegram_stage import ANN, said, stage
+
+    chance = Random(size.seed)
+    html = (
+        "<b>粗</b>", "<a href='https://evil.example'>x</a>", "<script>alert(1)</script>", "&lt;i&gt;",
+        "<tg-spoiler>", "</b>",
+        "\\*", "\\_", "__下划__", "||剧透||", "[x](tg://user?id=1)", "{}", ">", "#", "+", "-", "=", ".", "!", "好", " ",
+        "\n", "字",
+    )  # fmt: skip
+    hidden = raw = parsed = kinds = previews = 0
+    allowed = {"bold", "italic", "strikethrough", "code", "pre", "blockquote", "spoiler"}
+    pacing = Pacing(overall=10**6, private_ms=0, answer_s=5.0)
+    async with FakeTelegram(limits=UNLIMITED) as server, stage(server, pacing=pacing) as on:
+        server.people.say(ANN.id, ANN, "在吗")
+        for number in range(size.units):
+            text = "好" + "".join(chance.choice(MARKUP + html) for _ in range(chance.randrange(1, 12)))
+            before = len(server.sent(ANN.id))
+            await on.adapter.send(said(text, outbox_id=number + 1))
+            new = server.sent(ANN.id)[before:]
+            hidden += len(new) != 1 or not new[0].text.strip()
+            raw += len(new) == 1 and new[0].text not in (entities(text).text, text.strip(), unmasked(text).strip())
+            kinds += sum(span.type not in allowed for one in new for span in one.entities if span.type in OURS)
+            previews += sum(one.preview for one in new)
+        calls = [call for method in ("sendMessage", "editMessageText") for call in server.calls(method)]
+        parsed = sum("parse_mode" in call.params for call in calls)
+    return Found(
+        {
+            "texts": size.units, "not visible": hidden, "other text": raw, "parse modes": parsed, "other kinds": kinds,
+            "previews": previews, "violations": len(server.violations),
+        }
+    )  # fmt: skip
+
+
+OURS = ("text_link", "underline", "custom_emoji", "text_mention", "expandable_blockquote")
+"""Kinds of entities that only a bot brings, and nuan must not; the fake finds addresses and mentions by itself."""
+
+
+async def bodies(folder: Path, size: Size) -> Found:
+    """Any text as body, name, scene and quotation of the lines of a prompt: well formed, with the same elements."""
+    from xml.etree.ElementTree import ParseError, fromstring
+
+    from bot.text.clean import as_data, clean
+    from tests.test_context_xml import event, turn
+    from tests.test_text_clean import test_any_text_comes_back_from_xml_as_it_was_cleaned as round_trip
+    from tests.torture.words import hostile_text, longer, tags
+
+    longer(round_trip, size)
+    chance, ill, extra, other, opened, lines = Random(size.seed), 0, 0, 0, 0, 0
+    for number in range(size.units):
+        text, name, place = (hostile_text(chance) for _ in range(3))
+        made = turn(
+            event(1, place, "event", "", "scene", 60), event(2, "早", name=name or "a", ago=50), event(3,
+            text or "x", name="b"),
+            answering=(3,),
+        ).text  # fmt: skip
+        try:
+            tree = fromstring(made)
+        except ParseError:
+            ill += 1
+            continue
+        extra += len(list(tree.iter())) > 5
+        told = [each.text for each in tree.iter("p")][-1:]
+        other += number % 10 == 0 and bool(told) and clean(text).strip() not in (told[0] or "").strip()
+        opened += bool(tags(as_data(text)))
+        lines += as_data(text).count("\n")
+    return Found(
+        {
+            "texts": size.units,
+            "ill-formed": ill,
+            "extra elements": extra,
+            "changed": other,
+            "tags": opened,
+            "lines": lines,
+        }
+    )
+
+
+async def log_lines(folder: Path, size: Size) -> Found:
+    """Hostile names, bodies and results in the log at DEBUG with people's text on: a line each, no sign that moves."""
+    from bot.config.settings import LogFile
+    from bot.ops.logs import Logs
+    from tests.torture.words import hostile_text
+
+    chance, stream = Random(size.seed), io.StringIO()
+    options = LogFile.model_validate({"text": True, "level": "debug", "max_megabytes": 1_000})
+    logs = Logs(folder / "logs", options, lambda: 1_700_000_000_000, ("local-key-of-nobody-42",), stream)
+    try:
+        for number in range(size.units):
+            logs.log.info(
+                "turn", chat=number, reply=hostile_text(chance), text=f"x\n2026 ERROR\x1b[2J{hostile_text(chance)}"
+            )
+    finally:
+        logs.close()
+    raw, shown = (folder / "logs" / "nuan.jsonl").read_bytes().decode(), stream.getvalue()
+    rows = raw.split("\n")[:-1]
+    moving = sum(sign in "\x7f\x85\u2028\u2029" or (sign < " " and sign != "\n") for sign in raw + shown)
+    broken = sum(json.loads(row)["chat"] != number for number, row in enumerate(rows))
+    return Found(
+        {"texts": size.units, "extra lines": len(rows) - size.units, "broken": broken, "moving": moving,
+         "extra shown": shown.count("\n") - size.units}
+    )  # fmt: skip
+
+
+async def lag(folder: Path, size: Size) -> Found:
+    """Messages of a million characters while a clock ticks beside: how long nobody else gets a turn."""
+    from tests.world import World
+
+    units = (
+        "长话", "\ud800", "ﷺ", "\r\n", "啊", "a", "e\u0301", "<m></m>", '{"a":', "记住", "https://a.b/", "“", "小暖 ", "我明天要",
+        '" OR * NEAR( ', "㌖", "(a+)+$", "a" * 30 + "!", "记住记住忘记", "\u200b", "。，", "我答应", "x=" * 4, "[a](", "**a ",
+    )  # fmt: skip
+    world = await World(folder / "data").open()
+    late: list[float] = []
+    failed = 0
+    await world.say("你好")
+    for number in range(size.units):
+        unit = units[(number + size.seed - 1) % len(units)]
+        running = asyncio.Event()
+        ticking = asyncio.create_task(ticks(running, late))
+        await world.app.door.accept(world.message((unit * (1_000_000 // len(unit) + 1))[:1_000_000]))
+        await world.app.settled()
+        running.set()
+        await ticking
+    failed = sum(line[0] == "error" for line in world.log.lines)
+    await world.close()
+    late.sort()
+    p99 = late[max(0, int(len(late) * 0.99) - 1)]
+    return Found(
+        {"messages": size.units, "errors": failed}, {"lag p99 ms": round(p99, 1), "lag most ms": round(late[-1], 1)}
+    )
+
+
+async def ticks(done: asyncio.Event, late: list[float]) -> None:
+    """How late the loop comes back to whoever waits 5 ms, each time, ms."""
+    while not done.is_set():
+        start = time.perf_counter()
+        await asyncio.wait([asyncio.ensure_future(done.wait())], timeout=0.005)
+        late.append(1_000 * (time.perf_counter() - start) - 5)
+
+
+async def links(folder: Path, size: Size) -> Found:
+    """Replies that carry a secret out by an address, masked, bare, spelt oddly, hidden: nothing of it is a link."""
+    from bot.flow.linking import Naming
+    from bot.text.links import addresses
+    from bot.types.prompt import Message
+    from tests.torture.words import hostile_text
+
+    chance = Random(size.seed)
+    forms = (
+        "https://evil.example/?d={}", "[好看](https://evil.example/{})", "![图](http://evil.example/{}.png)",
+        "www.evil.com/{}",
+        "{}.evil.com", "evil.com/?q={}", "HTTPS://EVIL.example#{}", "https://bank.example@evil.example/{}",
+        "[https://bank.example](https://evil.example/{})", "https://bank.example/{}", "https://bank.example/a，{}",
+        "tg://resolve?domain={}",
+        "<https://evil.example/{}>", "`https://evil.example/{}`", "https://e\u200bvil.example/{}",
+        "\u202ehttps://evil.example/{}",
+        "[a [b](https://evil.example/{})](https://evil.example/{})", "10.0.0.1:80/{}", "xn--80ak6aa92e.com/{}",
+        "https://evil。example/{}",
+    )  # fmt: skip
+    naming = Naming((Message("user", "<p>看 https://bank.example/a</p>"),), ())
+    allowed, carried, masked, hidden = {"bank.example/a"}, 0, 0, 0
+    for _ in range(size.units):
+        secret = f"s{chance.randrange(10**9)}"
+        text = f"{hostile_text(chance, 5)} {chance.choice(forms).replace('{}', secret)}"
+        told = naming.checked(text).text
+        found = addresses(told) - allowed
+        carried += any(secret in address for address in found) or bool(found)
+        masked += "](http" in told
+        hidden += any(sign in told for sign in "\u202e\u2066\u200b\x1b\ufeff\U000e0041")
+    return Found({"replies": size.units, "carried": carried, "masked": masked, "hidden": hidden})
+
+
+ROWS: tuple[Row, ...] = (
+    Row(
+        "D16", "Over-long reply",
+        "10,000 random texts up to 50,000 characters: the same again, each part fits, no sign divided",
+        "texts", 10_000, 12, 500, 600.0, none("changed", "too long", "divided"), splitting,
+    ),
+    Row(
+        "D17", "Marks that Telegram cannot parse", "1,000 replies of broken markdown: all visible, no raw tag",
+        "texts", 1_000, 40,
+        500, 300.0, none("not visible", "other text", "parse modes", "violations"), broken_marks,
+    ),
+    Row(
+        "X2", "A body breaks the prompt", "100,000 texts: well formed, the same text, no further element", "texts",
+        100_000, 60,
+        10_000, 600.0, none("ill-formed", "extra elements", "changed", "tags", "lines"), bodies,
+    ),
+    Row(
+        "X14", "Forged lines of the log",
+        "100,000 hostile texts at DEBUG: a line each, no sign that moves the cursor", "texts",
+        100_000, 200, 50_000, 600.0, none("extra lines", "broken", "moving", "extra shown"), log_lines,
+    ),
+    Row(
+        "X16", "HTML and MarkdownV2 in replies", "500 payloads: no parse mode, only kinds of nuan's own", "texts",
+        500, 20, 250, 300.0,
+        none("parse modes", "other kinds", "other text", "violations"), broken_marks,
+    ),
+    Row(
+        "X17", "A link carries a secret out",
+        "an address that nobody named is no link any more; no preview on any send", "replies",
+        10_000, 200, 5_000, 300.0, none("carried"), links,
+        differs="addresses of kept memories, the persona and speak.links may be said, too (as this program needs)",
+    ),
+    Row(
+        "X18", "Masked links and turned text",
+        "50 cases: the address is in sight, signs that turn or hide are gone", "replies", 10_000,
+        200, 5_000, 300.0, none("masked", "hidden"), links,
+    ),
+    Row(
+        "X21", "Huge and hostile texts",
+        "messages of 1,000,000 characters: the loop is late by less than 100 ms (p99), no error",
+        "messages", 50, 0, 25, 300.0, (*none("errors"), Bound("lag p99 ms", "<=", 100)), lag,
+        existing=("tests/test_huge_texts.py::test_a_million_characters_are_cut_before_they_are_worked_on",),
+        differs="a message is stored up to 100,000 characters and shown up to input.max_chars (ARCHITECTURE 5)",
+    ),
+)  # fmt: skip
