@@ -1,4 +1,4 @@
-"""Every fault and attack by its number, in order, with its row; a number whose row nobody has written yet stays open."""
+"""Every fault and attack by its number, in order, with its row; a number nobody has written a row for stays open."""
 
 import importlib
 import pkgutil
