@@ -18,7 +18,7 @@ WAITING = """SELECT 1 FROM event WHERE state = 'queued'
 
 @dataclass(frozen=True, slots=True)
 class Autopsy:
-    """Whether something was being done when it died, the calls in flight with their chats, what is wrong with the file."""
+    """Whether it died in the midst of work, the calls in flight with their chats, and what is wrong with the file."""
 
     working: bool
     calls: tuple[tuple[int, int], ...]

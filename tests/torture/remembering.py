@@ -17,9 +17,9 @@ from tests.e2e import Home, Process
 from tests.fakes.openai_server import FakeOpenAI
 from tests.fakes.telegram_server import TOKEN, FakeTelegram
 from tests.storing import look, sound
-from tests.torture.autopsy import WAITING, autopsy
+from tests.torture.autopsy import WAITING, Lives, autopsy
 from tests.torture.grounds import FIRST_PERSON, SlowOpenAI, TelegramGround, common
-from tests.torture.kills import Lives, Plan, end, live, some, start, until
+from tests.torture.kills import Plan, end, live, some, start, until
 from tests.torture.secrets import spilled
 
 KEPT, GONE = re.compile(r"记住啦 #(\d+)"), re.compile(r"忘[^#\n]*#(\d+)")

@@ -120,7 +120,8 @@ SMALL = "test_torture.py::test_two_kills_lose_nothing_and_nothing_is_said_twice"
 ROWS: tuple[Row, ...] = (
     Row(
         "D1", "Killed after Telegram was told that it has the updates", "200 kills, 2,000 messages, 0 not handled",
-        "kills", 200, 0, 50, PIECE_S, (*NOTHING, ONE_CALL, AT_WORK, Bound("messages", ">=", 10, per="kills"), SHOWN), polled,
+        "kills", 200, 0, 50, PIECE_S,
+        (*NOTHING, ONE_CALL, AT_WORK, Bound("messages", ">=", 10, per="kills"), SHOWN), polled,
         ("test_telegram_adapter.py::test_a_message_is_stored_before_telegram_may_forget_it", SMALL),
     ),
     Row(

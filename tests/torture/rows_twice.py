@@ -1,10 +1,11 @@
-"""Rows of what comes, or is sent, more than once."""
+"""Rows of what comes more than once, or late."""
 
 import asyncio
 import os
 import random
 import re
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from signal import SIGKILL, SIGTERM
 from typing import TYPE_CHECKING
@@ -13,7 +14,6 @@ from tests.torture.row import Bound, Found, Row, Size
 
 if TYPE_CHECKING:
     from tests.e2e import Home
-    from tests.fakes.discord_server import FakeDiscord
     from tests.fakes.openai_server import FakeOpenAI
     from tests.fakes.telegram_server import FakeTelegram
 
@@ -38,6 +38,10 @@ def _messages(home: "Home") -> int:
     return len(some(home, "SELECT 1 FROM event WHERE kind = 'message'"))
 
 
+def _stored(home: "Home", count: int) -> Callable[[], bool]:
+    return lambda: _messages(home) >= count
+
+
 def _said(number: int) -> str:
     """Words, a memory command or a dot-command, each with a number of its own."""
     return (f"第{number}句", f"记住第{number}件事是zq{number:05}号", f".ai mem zq{number:05}")[number % 3]
@@ -47,8 +51,9 @@ async def copies(folder: Path, size: Size) -> Found:
     """Every update three times more: in order, shuffled, after a restart; memory and dot-commands among them."""
     from tests.fakes.telegram_server import TOKEN, FakeTelegram
     from tests.fakes.telegram_shapes import Person
+    from tests.torture.autopsy import WAITING
     from tests.torture.grounds import SlowOpenAI
-    from tests.torture.kills import WAITING, end, some, start, until
+    from tests.torture.kills import end, some, start, until
     from tests.torture.secrets import spilled
 
     async with FakeTelegram(f"{os.getpid()}{TOKEN[10:]}") as server, SlowOpenAI(0, size.seed) as model:
@@ -95,7 +100,7 @@ async def late(folder: Path, size: Size) -> Found:
     from tests.fakes.telegram_server import TOKEN, FakeTelegram
     from tests.fakes.telegram_shapes import Person
     from tests.torture.grounds import SlowOpenAI
-    from tests.torture.kills import end, some, start, until
+    from tests.torture.kills import end, start, until
 
     async with FakeTelegram(f"{os.getpid()}{TOKEN[10:]}") as server, SlowOpenAI(0, size.seed) as model:
         home = _telegram(folder, server, model)
@@ -113,106 +118,11 @@ async def late(folder: Path, size: Size) -> Found:
                 await end(process, SIGTERM)
                 process = await start(home)
                 server.world.updates.redeliver(middle)
-                wanted = 3 * (round_ + 1)
-                await until(lambda wanted=wanted: _messages(home) >= wanted)
+                await until(_stored(home, 3 * (round_ + 1)))
                 handled = _messages(home)
         finally:
             await end(process, SIGTERM)
         return Found({"rounds": size.units, "handled": handled})
-
-
-class Talk:
-    """A Discord with one channel and one person, and the program that talks there."""
-
-    def __init__(self, folder: Path, server: "FakeDiscord", model: "FakeOpenAI", token: str) -> None:
-        from tests.e2e import Home
-        from tests.torture.grounds import common
-
-        self.server, self.model = server, model
-        self.person = server.world.add_user("阿明")
-        guild = server.world.add_guild("家", self.person)
-        self.room = server.world.add_channel(guild, "c")
-        self.home = Home(folder, common(model) | {
-            "DISCORD__TOKEN": token, "DISCORD__API_URL": server.api_url, "DISCORD__GATEWAY_URL": server.gateway_url,
-            "DISCORD__ALLOW": str(guild.id),
-        })  # fmt: skip
-
-    @property
-    def sends(self) -> int:
-        """How often something was to be sent."""
-        return sum(each.method == "POST" and each.path.endswith("/messages") for each in self.server.requests)
-
-    def ask(self, number: int) -> None:
-        """The person says a sentence of this number."""
-        self.server.people.say(self.room, self.person, f"<@{self.server.world.bot.id}> 第{number}句")
-
-    def told(self) -> Counter[int]:
-        """How many messages that stand there answer each sentence first."""
-        from tests.torture.kills import WORD
-
-        return Counter(int(WORD.findall(text)[-1]) for text in self.server.texts(self.room) if WORD.search(text))
-
-
-async def between(folder: Path, size: Size) -> Found:
-    """The answer is stored and its sending begins, then the kill comes; Discord has not taken it."""
-    from tests.fakes.discord_server import FakeDiscord
-    from tests.torture.grounds import SlowOpenAI
-    from tests.torture.kills import end, start, until
-    from tests.torture.secrets import spilled
-
-    token = f"made-up.discord.{os.getpid()}"
-    async with FakeDiscord(token, limit=0) as server, SlowOpenAI(0, size.seed) as model:
-        talk = Talk(folder, server, model, token)
-        process = await start(talk.home)
-        try:
-            for number in range(size.units):
-                await until(lambda: server.gateway.connected > 0)
-                server.misbehave("stall")
-                before = talk.sends
-                talk.ask(number)
-                await until(lambda before=before: talk.sends > before)
-                await end(process, SIGKILL)
-                process = await start(talk.home)
-                await until(lambda number=number: number in talk.told())
-        finally:
-            await end(process, SIGTERM)
-        return Found({
-            "kills": size.units, "said once": sum(times == 1 for times in talk.told().values()),
-            "asked more than once": len(model.requests) - size.units, "rules broken": len(server.violations),
-            "spilled": len(spilled(folder, model.bodies)),
-        })  # fmt: skip
-
-
-async def cut(folder: Path, size: Size) -> Found:
-    """Discord's answers fail in all ways, before and after it has taken the message, while a person goes on."""
-    from tests.fakes.discord_server import FakeDiscord
-    from tests.torture.grounds import SlowOpenAI
-    from tests.torture.kills import WAITING, end, some, start, until
-    from tests.torture.secrets import spilled
-
-    chance = random.Random(size.seed)
-    token = f"made-up.discord.{os.getpid()}"
-    async with FakeDiscord(token, limit=0) as server, SlowOpenAI(0, size.seed) as model:
-        talk = Talk(folder, server, model, token)
-        process = await start(talk.home)
-        try:
-            await until(lambda: server.gateway.connected > 0)
-            for number in range(size.units):
-                for _ in range(chance.randrange(1, 3)):
-                    server.misbehave(chance.choice(("reset", "reset_after", "503", "502")))
-                talk.ask(number)
-                await until(lambda number=number: number in talk.told())
-                server.front.faults.clear()
-            await until(lambda: not some(talk.home, WAITING))
-        finally:
-            await end(process, SIGTERM)
-        told = talk.told()
-        unsure = len(some(talk.home, "SELECT 1 FROM outbox WHERE state = 'unknown'"))
-        return Found({
-            "sends": size.units, "said once": sum(told[number] == 1 for number in range(size.units)),
-            "requests": talk.sends, "unknown": unsure, "rules broken": len(server.violations),
-            "spilled": len(spilled(folder, model.bodies)),
-        })  # fmt: skip
 
 
 async def parting(folder: Path, size: Size) -> Found:
@@ -220,8 +130,9 @@ async def parting(folder: Path, size: Size) -> Found:
     from tests.fakes.telegram_faults import Fault
     from tests.fakes.telegram_server import TOKEN, FakeTelegram
     from tests.fakes.telegram_shapes import Person
+    from tests.torture.autopsy import WAITING
     from tests.torture.grounds import SlowOpenAI
-    from tests.torture.kills import WAITING, end, some, start, until
+    from tests.torture.kills import end, some, start, until
     from tests.torture.secrets import spilled
 
     async with FakeTelegram(f"{os.getpid()}{TOKEN[10:]}") as server, SlowOpenAI(0, size.seed) as model:
@@ -231,7 +142,7 @@ async def parting(folder: Path, size: Size) -> Found:
         try:
             for number in range(size.units):
                 server.people.say(OWN, Person(OWN, "阿明"), _said(number))
-                await until(lambda number=number: _messages(home) > number)
+                await until(_stored(home, number + 1))
                 server.faults.add("getUpdates", Fault(("silent", "drop_before")[number % 2]), times=3)
                 slowest = max(slowest, await end(process, SIGTERM))
                 strange += process.returncode != 0
@@ -264,28 +175,15 @@ ROWS: tuple[Row, ...] = (
          "test_store_intake.py::test_a_delivery_is_remembered_over_a_restart_until_its_number_is_too_old"),
     ),
     Row(
-        "D3", "An update comes after newer ones", "10, 12 and after a restart 11: all three handled", "rounds", 10, 0, 10,
-        600.0, (Bound("handled", "==", 3, per="rounds"),), late,
+        "D3", "An update comes after newer ones", "10, 12 and after a restart 11: all three handled", "rounds",
+        10, 0, 10, 600.0, (Bound("handled", "==", 3, per="rounds"),), late,
         ("test_store_intake.py::test_a_second_delivery_changes_nothing",),
         "over Telegram; Discord's gateway keeps the order of a channel, and what was missed is read after the newest",
     ),
     Row(
-        "D7", "Killed between the model's answer and its sending", "said once after the restart, asked once",
-        "kills", 50, 0, 25, 900.0,
-        (Bound("said once", "==", 1, per="kills"), Bound("asked more than once", "==", 0), Bound("spilled", "==", 0)),
-        between,
-        ("test_budget.py::test_what_was_not_sent_is_sent_after_a_crash",
-         "test_store_turns.py::test_an_answer_that_is_stored_twice_is_in_the_log_and_paid_once"),
-    ),
-    Row(
-        "D11", "Discord breaks off or answers 502 and 503", "200 sends, one copy of each", "sends", 200, 0, 100, 1_200.0,
-        (Bound("said once", "==", 1, per="sends"), Bound("rules broken", "==", 0), Bound("unknown", "==", 0),
-         Bound("spilled", "==", 0)), cut,
-        ("test_discord_adapter.py::test_the_same_row_sent_again_stands_there_once",),
-    ),
-    Row(
         "D24", "The last poll of a stop fails", "all comes again and is carried out once", "stops", 20, 0, 20, 900.0,
-        (*(Bound(name, "==", 0) for name in ("events again", "said too often", "kept twice", "strange ends", "spilled")),
+        (*(Bound(name, "==", 0)
+           for name in ("events again", "said too often", "kept twice", "strange ends", "spilled")),
          Bound("slowest end s", "<=", 10)), parting,
         ("test_copies.py::test_a_command_is_carried_out_once_even_when_it_empties_itself",),
         "there is no .ai restart; memory and dot-commands stand for it",

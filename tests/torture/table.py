@@ -70,7 +70,8 @@ def printed(lines: Sequence[Line]) -> str:
     rows = [HEAD, *(line.cells for line in lines)]
     widths = [max(_width(row[column]) for row in rows) for column in range(3)]
     told: list[str] = []
-    for cells, notes in [(HEAD, ()), *((line.cells, line.notes) for line in lines)]:
+    for line in (Line(HEAD, ""), *lines):
+        cells, notes = line.cells, line.notes
         cut = [cell + " " * (width - _width(cell)) for cell, width in zip(cells, widths, strict=False)]
         told.append(" | ".join((*cut, *cells[3:])))
         told += [f"{' ' * widths[0]} ! {note}" for note in notes]
