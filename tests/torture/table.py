@@ -38,8 +38,8 @@ def line_of(number: str, row: Row | None, outcomes: Sequence[Outcome], pieces: i
     if len(outcomes) < pieces:
         said = f"{len(outcomes)} of {pieces} pieces; {figures}"
         return Line((number, row.title, tried, row.wanted, said), "incomplete", notes)
-    if wrong := broken(row, found, row.long):
-        return Line((number, row.title, tried, row.wanted, f"BROKEN: {'; '.join(wrong)}; {figures}"), "broken", notes)
+    if missed := broken(row, found, row.long):
+        return Line((number, row.title, tried, row.wanted, f"BROKEN: {'; '.join(missed)}; {figures}"), "broken", notes)
     return Line((number, row.title, tried, row.wanted, f"ok: {figures}"), "ok", notes)
 
 
