@@ -1,10 +1,13 @@
-"""How a command ends: every expected error is one clear line and an exit code. It knows no command."""
+"""How a command ends: every error is one clear line and an exit code. It knows no command."""
 
 import asyncio
 import contextlib
+import logging
 import os
 import signal
 import sys
+import threading
+import traceback
 from collections.abc import Callable, Coroutine, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -42,6 +45,39 @@ def guard(work: Callable[[], T]) -> T:
         raise SystemExit(1) from None
     except KeyboardInterrupt:
         raise SystemExit(130) from None
+
+
+def unexpected(program: Callable[[], object]) -> None:
+    """Run the program; an error that nobody expected is one line, too: its kind and its place, and exit code 1.
+
+    The text of such an error may quote a key or what people wrote, so it is never shown, wherever the error came up:
+    in a thread, where nobody could catch it, or in a library that writes before or after the log is open.
+    """
+    threading.excepthook = lambda args: _tell(args.exc_value or args.exc_type())
+    sys.unraisablehook = lambda args: _tell(args.exc_value or args.exc_type())
+    logging.lastResort = _Bare(logging.WARNING)
+    try:
+        program()
+    except (Exception, asyncio.CancelledError) as error:
+        _tell(error)
+        raise SystemExit(1) from None
+
+
+class _Bare(logging.Handler):
+    """Where nothing else takes a library's warning: who warns, and of what kind of error."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        error = record.exc_info[1] if record.exc_info else None
+        if error is not None:
+            _tell(error)
+        else:
+            print(f"nuan: {record.levelname.lower()} of {record.name}", file=sys.stderr)
+
+
+def _tell(error: BaseException) -> None:
+    frames = traceback.extract_tb(error.__traceback__)[-3:]
+    where = " < ".join(f"{Path(frame.filename).name}:{frame.lineno} {frame.name}" for frame in reversed(frames))
+    print(f"nuan: unexpected {type(error).__name__} ({where}); please report it", file=sys.stderr)
 
 
 @contextlib.contextmanager

@@ -11,7 +11,7 @@ import typer
 from bot import __version__
 from bot.cli import data as belongings
 from bot.cli import memory
-from bot.cli.guarding import find_place, guard, run_guarded
+from bot.cli.guarding import find_place, guard, run_guarded, unexpected
 from bot.cli.options import DATA, ChatOption, ConfigOption, CtxOptions, DataOption, OwnChatOption, PersonOption, takes
 
 app = typer.Typer(
@@ -208,4 +208,4 @@ def version() -> None:
 
 def main() -> None:
     """The entry point."""
-    app()
+    unexpected(app)
