@@ -110,14 +110,14 @@ async def same_number(folder: Path, size: Size) -> Found:
         return told, "".join(out.text for out in world.talk.said[said:] if out.platform == platform)
 
     for round_ in range(size.units):
-        for platform in secrets:
-            told, said = await say(platform, f"记住我的暗号{round_}是{secrets[platform]}")
+        for platform, secret in secrets.items():
+            told, said = await say(platform, f"记住我的暗号{round_}是{secret}")
             handled += bool(said)
-        for platform in secrets:
+        for platform, secret in secrets.items():
             told, said = await say(platform, "小暖，我的暗号是什么")
-            other = next(secret for name, secret in secrets.items() if name != platform)
+            other = next(each for each in secrets.values() if each != secret)
             mixed += (other in told) + (other in said)
-            handled += secrets[platform] in told
+            handled += secret in told
     people = world.rows("SELECT DISTINCT person_id FROM account WHERE external_id LIKE '%42'")
     owners = world.rows("SELECT DISTINCT owner_id FROM memory")
     await say("telegram", "忘记全部")

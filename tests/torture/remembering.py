@@ -27,6 +27,8 @@ THING = re.compile(r"zq\d{5}")
 FORGETTINGS = 2
 """Kills while everybody has something forgotten: receipts come late, so before them hardly anybody knows a number."""
 
+UNTOLD = 40
+"""Commands without a receipt at which people wait: more would be answered minutes after the last kill."""
 PEOPLE = 8
 """The program says one message a second in a chat: with few people receipts would wait for that."""
 
@@ -61,6 +63,10 @@ class People:
         """The numbers that such receipts told somebody."""
         return {int(number) for text in self.ground.seen()[who] for number in receipt.findall(text)}
 
+    def told(self) -> int:
+        """How many messages people got."""
+        return sum(map(len, self.ground.seen()))
+
     def forget(self, wished: set[int]) -> None:
         """Everybody who knows a number of theirs has it forgotten."""
         for who in range(PEOPLE):
@@ -81,6 +87,8 @@ class People:
                 self.ground.write(who, f"记住我的第{self.written}件事是zq{self.written:05}号")
             self.written += 1
             await asyncio.sleep(self.chance.uniform(0, 0.4))
+            while self.written - self.told() > UNTOLD:
+                await asyncio.sleep(0.1)
 
 
 async def remembering(folder: Path, plan: Plan) -> Told:

@@ -11,7 +11,13 @@ CANARIES = (KEY, "7700000001:AAmadeup", "AAmadeupmadeupmadeup", "made-up.discord
 """Every secret that the torture gives to the program begins with, or holds, one of these."""
 GIVEN = (".env", "nuan.toml")
 """Files that somebody wrote the secrets into for the program to read."""
-UNWELL = ("Traceback (most recent call last)", "never retrieved", "Task was destroyed", "was never awaited")
+UNWELL = (
+    "Traceback (most recent call last)",
+    "never retrieved",
+    "Task was destroyed",
+    "was never awaited",
+    "Exception ignored in",
+)
 """What Python says of an error that nobody handled, and of a task or a coroutine that nobody kept."""
 
 
