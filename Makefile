@@ -11,7 +11,7 @@ HASHES ?=
 HASHED = $(PIP) --require-hashes -r hashes.txt && $(PIP) --no-deps --no-build-isolation -e .
 PIP = $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: run setup test torture check format clean audit hashes
+.PHONY: run setup test torture torture-table check format clean audit hashes
 
 run: $(VENV)/.runtime
 	@$(BIN)/nuan chat $(ARGS)
@@ -21,15 +21,13 @@ setup: $(VENV)/.dev
 test: $(VENV)/.dev
 	@$(MAKE) --no-print-directory check
 
+# Every row of the table of faults at its full figure: hours. PART=k/n does a part, ROWS=D1,S1 those rows, JOBS=2 two
+# pieces at once, FRESH=1 all anew; what has ended is kept in .torture/ and not done again while the sources are the same.
 torture: $(VENV)/.dev
-	for run in telegram placeholder discord; do $(BIN)/python -m tests.torture $$run 200 2000 || exit 1; done
-	$(BIN)/python -m tests.torture sigterm 100 500
-	$(BIN)/python -m tests.torture order 0 2000
-	$(BIN)/python -m tests.torture limits 0 300
-	$(BIN)/python -m tests.torture.deadlines 20
-	$(BIN)/python -m tests.torture.canaries 1000
-	$(BIN)/python -m tests.torture.remembering 50
-	$(BIN)/python -m tests.torture.memories 500
+	@PART=$(PART) ROWS=$(ROWS) JOBS=$(JOBS) FRESH=$(FRESH) $(BIN)/python -m tests.torture
+
+torture-table: $(VENV)/.dev
+	@ROWS=$(ROWS) $(BIN)/python -m tests.torture table
 
 # Explaining asserts beforehand costs every worker five seconds; so only those that fail run again to be explained.
 check:

@@ -10,7 +10,7 @@ from bot.text.codes import code_form
 from tests.e2e import KEY, PROGRAM, Home, Nuan, Ran, with_server
 from tests.fakes.discord_server import FakeDiscord
 from tests.fakes.discord_world import User
-from tests.fakes.openai_script import Asked, Reply
+from tests.fakes.openai_script import Asked, Reply, Script
 from tests.fakes.openai_server import FakeOpenAI
 from tests.fakes.telegram_faults import UNLIMITED
 from tests.fakes.telegram_server import FakeTelegram
@@ -48,10 +48,10 @@ class House(Home):
 class Street:
     """Both platforms and a model server; the wrong tokens are those the servers do not know."""
 
-    def __init__(self) -> None:
+    def __init__(self, script: Script | None = None) -> None:
         self.telegram = FakeTelegram(TELEGRAM, limits=UNLIMITED)
         self.discord = FakeDiscord(DISCORD, limit=0)
-        self.model = FakeOpenAI(echo, key=KEY)
+        self.model = FakeOpenAI(script or echo, key=KEY)
         self.dana, self.eve = (self.discord.world.add_user(name) for name in ("丹", "夏"))
 
     async def __aenter__(self) -> "Street":

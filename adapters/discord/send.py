@@ -20,8 +20,10 @@ NONCE_MS = 4 * 60_000
 """How long Discord surely knows a nonce ("a few minutes", discord-api-docs#6647; five were seen), less one."""
 MOST_CHARS = 2_000
 """What Discord takes in one message."""
-LOOK_BACK = 20
-"""Messages among which an earlier process's copy is looked for."""
+LOOK_BACK = 100
+"""Messages among which an earlier try's copy is looked for: as many as one request brings."""
+SKEW_MS = 60_000
+"""How far Discord's clock and this one may be apart."""
 
 _GONE = (10003, 10013, 50001, 50007, 50278)
 """Unknown channel or user, no access, no direct messages, no guild in common."""
@@ -96,9 +98,9 @@ class Posts:
         nonce = f"o{outgoing.outbox_id}{'e' if outgoing.preview_id else ''}"
         now = self._clock.now()
         here = self._begun.setdefault(outgoing.outbox_id, now)
-        # The nonce may be forgotten: of a try before this process nobody knows how long ago it was.
-        unsure = now - here >= NONCE_MS or (outgoing.again and here == now)
-        if unsure and (there := await self._standing(channel, nonce, outgoing.text)):
+        first = min(here, outgoing.tried_at) if outgoing.tried_at or outgoing.again else here
+        # The nonce may be forgotten; then only the channel can tell whether it stands there.
+        if now - first >= NONCE_MS and (there := await self._standing(channel, nonce, outgoing.text, first)):
             message = there
         else:
             view = view_of(outgoing.buttons) or discord.utils.MISSING
@@ -111,19 +113,29 @@ class Posts:
         self._forget(now)
         return message.id
 
-    async def _standing(self, channel: discord.PartialMessageable, nonce: str, text: str) -> discord.Message | None:
-        """Our message of that nonce; where Discord tells no nonces, the same text at the very end of the channel."""
-        me, at_the_end = self._client.user, True
+    async def _standing(
+        self, channel: discord.PartialMessageable, nonce: str, text: str, first: int
+    ) -> discord.Message | None:  # fmt: skip
+        """Our message of that nonce; where Discord tells no nonces, the same text at the very end of the channel.
+
+        None when it surely is not there: all that was said since `first`, ms, is known. SendError("unknown") otherwise.
+        """
+        me, at_the_end, seen = self._client.user, True, 0
         try:
             async for message in channel.history(limit=LOOK_BACK):
+                if message.created_at.timestamp() * 1000 < first - SKEW_MS:
+                    return None
+                seen += 1
                 mine = me is not None and message.author.id == me.id
                 at_the_end = at_the_end and mine
                 if mine and message.nonce is not None and str(message.nonce) == nonce:
                     return message
                 if at_the_end and message.nonce is None and message.content.strip() == text.strip():
                     return message
-        except discord.Forbidden:  # a channel may be written to without being read
-            return None
+        except discord.Forbidden as error:  # a channel may be written to without being read
+            raise SendError("unknown", "an earlier try is too old, and the channel cannot be read") from error
+        if seen >= LOOK_BACK:
+            raise SendError("unknown", "an earlier try is too old to be found")
         return None
 
     async def _edit(self, channel: discord.PartialMessageable, message_id: int, outgoing: Outgoing) -> bool:

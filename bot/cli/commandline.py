@@ -1,18 +1,17 @@
 """What makes a typer app nuan's: examples in its help, wrong words told in one line, and no traceback on a screen."""
 
+import asyncio
 import sys
-import traceback
 from collections.abc import Callable, Sequence
 from functools import partial
-from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import typer
 from pydantic import ValidationError
 from typer.core import TyperGroup
 
 from bot.cli.exits import Exit
-from bot.cli.guarding import complain
+from bot.cli.guarding import complain, defect, last_words
 
 HEAD = "Examples:"
 
@@ -92,6 +91,7 @@ def defended(work: Callable[[], object]) -> None:
     for stream in (sys.stdout, sys.stderr):
         if stream is not None and hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace" if stream is sys.stderr else "replace")
+    last_words()
     try:
         work()
     except KeyboardInterrupt:
@@ -99,13 +99,6 @@ def defended(work: Callable[[], object]) -> None:
     except OSError as error:
         complain(error.strerror or type(error).__name__)  # standard output cannot be written to
         sys.exit(Exit.FAILED)
-    except Exception as error:  # noqa: BLE001 - nobody else would tell of it in one line
-        _defect(error)
-
-
-def _defect(error: Exception) -> NoReturn:
-    ours = Path(__file__).resolve().parents[2]
-    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if Path(frame.filename).is_relative_to(ours)]
-    where = " < ".join(f"{Path(frame.filename).relative_to(ours)}:{frame.lineno}" for frame in reversed(frames[-6:]))
-    complain(f"this is a defect of nuan: {type(error).__name__} at {where or 'an unknown place'}; please report it")
-    sys.exit(Exit.DEFECT)
+    except (Exception, asyncio.CancelledError) as error:  # noqa: BLE001 - nobody else would tell of it in one line
+        complain(defect(error))
+        sys.exit(Exit.DEFECT)

@@ -1,11 +1,13 @@
-"""How a command ends: every expected error is one clear line and an exit code. It knows no command."""
+"""How a command ends: every error is one clear line and an exit code. It knows no command."""
 
 import asyncio
 import contextlib
+import logging
 import os
 import signal
 import sys
 import threading
+import traceback
 from collections.abc import Callable, Coroutine, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -55,6 +57,31 @@ def guard(work: Callable[[], T]) -> T:
 def complain(text: str) -> None:
     """One line on standard error, whatever is in it."""
     print(f"nuan: {one_line(text)}", file=sys.stderr)
+
+
+def last_words() -> None:
+    """From now on an error that nobody can catch is one line without its text: in a thread, in a destructor, in a
+    library that writes before or after the log is open. The text may quote a key or what people wrote.
+    """
+    threading.excepthook = lambda args: complain(defect(args.exc_value or args.exc_type()))
+    sys.unraisablehook = lambda args: complain(defect(args.exc_value or args.exc_type()))
+    logging.lastResort = _Bare(logging.WARNING)
+
+
+def defect(error: BaseException) -> str:
+    """What is said of an error that nobody expected: its kind and its places in our code."""
+    ours = Path(__file__).resolve().parents[2]
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if Path(frame.filename).is_relative_to(ours)]
+    where = " < ".join(f"{Path(frame.filename).relative_to(ours)}:{frame.lineno}" for frame in reversed(frames[-6:]))
+    return f"this is a defect of nuan: {type(error).__name__} at {where or 'an unknown place'}; please report it"
+
+
+class _Bare(logging.Handler):
+    """Where nothing else takes a library's warning: who warns, and of what kind of error."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        error = record.exc_info[1] if record.exc_info else None
+        complain(defect(error) if error is not None else f"{record.levelname.lower()} of {record.name}")
 
 
 @contextlib.contextmanager

@@ -27,8 +27,8 @@ LINK_MS = 600_000
 OWNER_MS = 24 * HOUR_MS
 PENDING = 3
 """Strangers of one platform that may wait for an owner at the same time."""
-REPEAT_MS = 60_000
-"""A stranger who writes on and on is told the same code at most once in this time."""
+REPEAT_MS = HOUR_MS
+"""A stranger who writes on and on is told their code, or that too many wait, once in this time."""
 
 Outcome = Literal["owner", "linked", "same", "busy", "waits", "wrong", "ignored"]
 
@@ -162,8 +162,7 @@ def _knock(db: sqlite3.Connection, lists: Lists, knock: Knock, at: int) -> None:
         code, fresh = _make(db, "pair", knock.person_id, knock.chat_id, at, HOUR_MS), True
     told = f"told {knock.person_id}"
     last = db.execute("SELECT made_at FROM code WHERE code = ?", (told,)).fetchone()
-    wait = REPEAT_MS if code else HOUR_MS
-    if fresh or knock.always or last is None or at - last[0] >= wait:
+    if fresh or knock.always or last is None or at - last[0] >= REPEAT_MS:
         put(db, knock.chat_id, knock.answer(code), at)
         db.execute(
             "INSERT OR REPLACE INTO code VALUES (?, 'told', ?, ?, ?, ?)",

@@ -13,7 +13,7 @@ from bot.store.rows import marks
 from bot.types.outgoing import Button, Draft, Following, Outgoing, OutgoingKind
 
 WAITING = """SELECT outbox.id, outbox.chat_id, place.platform, place.external_id, outbox.text, outbox.kind, preview_id,
-    via, only_for, buttons, attempts FROM outbox
+    via, only_for, buttons, attempts, tried_at FROM outbox
     JOIN place ON place.chat_id = outbox.chat_id AND place.current = 1 """
 
 
@@ -278,8 +278,12 @@ def take(
     ).fetchone()
     if row is None or (platforms is not None and row[2] not in platforms):
         return None
-    db.execute("UPDATE outbox SET state = 'sending', boot = ?, attempts = attempts + 1 WHERE id = ?", (boot, row[0]))
+    db.execute(
+        "UPDATE outbox SET state = 'sending', boot = ?, attempts = attempts + 1, "
+        "tried_at = iif(tried_at, tried_at, ?) WHERE id = ?",
+        (boot, now, row[0]),
+    )
     return Outgoing(
         row[0], row[1], row[2], row[3], row[4], cast("OutgoingKind", row[5]), row[6], row[7], row[8],
-        tuple(Button(*button) for button in json.loads(row[9])), again=row[10] > 0,
+        tuple(Button(*button) for button in json.loads(row[9])), again=row[10] > 0, tried_at=row[11],
     )  # fmt: skip

@@ -7,6 +7,7 @@ from bot.store.schema_dialogue import DIALOGUE
 from bot.store.schema_memory import MEMORY
 from bot.store.schema_nudges import NUDGES
 from bot.store.schema_opening import OPENING
+from bot.store.schema_outbox import OUTBOX
 from bot.store.schema_people import PEOPLE
 from bot.store.schema_persona import PERSONA
 from bot.store.schema_queue import QUEUE
@@ -17,7 +18,7 @@ from bot.store.schema_talk import TALK
 
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
     *FIRST, *TALK, *MEMORY, *PEOPLE, *PERSONA, *AGENTS, *DIALOGUE, *OPENING, *REMINDERS,
-    *SECTIONS, *NUDGES, *SETTINGS, *QUEUE, *COUNTS,
+    *SECTIONS, *NUDGES, *SETTINGS, *QUEUE, *COUNTS, *OUTBOX,
 )  # fmt: skip
 """Migration n brings a database from user_version n to n + 1; each runs in one transaction."""
 

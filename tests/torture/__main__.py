@@ -1,47 +1,63 @@
-"""`python -m tests.torture RUN [KILLS] [MESSAGES]`: kills, then counts, one line. The runs are in RUNS.
+"""`python -m tests.torture [table]`: run what has not ended yet and print the table, or only print it (`make torture`).
 
-`order` kills nobody: 50 people write 40 messages each. `limits` keeps the platform's real limits."""
+PART=k/n does the k-th of n parts, ROWS=D1,S1 those rows, JOBS=2 two pieces at once, FRESH=1 all of it anew; results are
+in .torture/. Exit code 0: every row is as wanted; 1: one is broken; 2: one is missing or not done.
+`python -m tests.torture piece D1 3` does one piece and stores what it found.
+"""
 
 import asyncio
+import os
 import sys
-import tempfile
-from dataclasses import replace
-from pathlib import Path
-from signal import SIGKILL, SIGTERM
+from collections.abc import Mapping, Sequence
 
-from tests.fakes.telegram_faults import Limits
-from tests.torture.grounds import discord, telegram
-from tests.torture.kills import Plan, Run
+from tests.torture.registry import IDS, all_rows
+from tests.torture.row import Row
+from tests.torture.runner import ROOT, Piece, Results, do, pieces_of, run, runnable, sources
+from tests.torture.table import exit_code, line_of, printed
 
-RUNS: dict[str, Run] = {
-    "telegram": telegram,
-    "placeholder": lambda folder, plan: telegram(folder, plan, placeholder=True),
-    "discord": discord,
-    "sigterm": telegram,
-    "order": lambda folder, plan: telegram(folder, replace(plan, kills=0, people=50)),
-    "limits": lambda folder, plan: telegram(folder, replace(plan, kills=0, people=20), limits=Limits()),
-}
+RESULTS = ROOT / ".torture"
+HASH = "TORTURE_SOURCES"
+"""Tells a piece what its run is of: nobody may change a file meanwhile and be counted as tried."""
 
 
-def main() -> None:
-    """Exit code 1 when something was lost or said twice."""
-    name = sys.argv[1] if len(sys.argv) > 1 else "telegram"
-    kills = int(sys.argv[2]) if len(sys.argv) > 2 else 200
-    messages = int(sys.argv[3]) if len(sys.argv) > 3 else 2_000
-    plan = Plan(kills, messages)
-    if name == "sigterm":
-        plan = replace(plan, ends_by=SIGTERM)
-    with tempfile.TemporaryDirectory() as folder:
-        count = asyncio.run(RUNS[name](Path(folder), plan))
-    print(f"{name}: {count.line()}")
-    # Only Telegram without placeholders may not know what became of a message.
-    wrong = count.lost + count.twice + count.early + count.unanswered + count.violations
-    wrong += count.unknown if name in ("discord", "placeholder", "order", "limits") else 0
-    wrong += sum(
-        times for code, times in count.exits.items() if code not in (0, -SIGKILL) or (code and name == "sigterm")
-    )
-    sys.exit(bool(wrong or count.slowest_exit_s > 10))
+def main(words: Sequence[str], environment: Mapping[str, str]) -> int:
+    """Do as told; the exit code."""
+    hashed = environment.get(HASH) or sources()
+    results, rows = Results(RESULTS, hashed), all_rows()
+    match words:
+        case ["piece", number, which]:
+            do(Piece(runnable(rows[number]), int(which)), results)
+            return 0
+        case [] | ["table"]:
+            os.environ[HASH] = hashed
+            return _all(rows, results, environment, running=not words)
+    print(__doc__, file=sys.stderr)
+    return 2
+
+
+def _all(rows: Mapping[str, Row], results: Results, environment: Mapping[str, str], *, running: bool) -> int:
+    wanted = [number for number in environment.get("ROWS", "").split(",") if number] or list(IDS)
+    if unknown := [number for number in wanted if number not in IDS]:
+        print(f"no such row: {', '.join(unknown)}", file=sys.stderr)
+        return 2
+    part, _, parts = (environment.get("PART") or "1/1").partition("/")
+    if running:
+        pieces = pieces_of([rows[number] for number in wanted if number in rows], int(part), int(parts))
+        if environment.get("FRESH"):
+            for piece in pieces:
+                results.forget(piece)
+        try:
+            asyncio.run(run(pieces, results, int(environment.get("JOBS") or 1)))
+        except KeyboardInterrupt:
+            print("stopped; what has ended is kept", file=sys.stderr)
+    lines = [
+        line_of(number, row, *(results.all(row) if row is not None else ((), 0)))
+        for number in wanted
+        for row in (rows.get(number),)
+    ]
+    print(printed(lines))
+    return exit_code(lines)
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main(sys.argv[1:], os.environ))

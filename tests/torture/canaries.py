@@ -1,18 +1,14 @@
-"""`python -m tests.torture.canaries [RECALLS]`: six people tell secrets in each of four chats on two platforms.
+"""Six people tell secrets in each of four chats on two platforms.
 
-One stands in a line of the transcript, one in a memory, one in what the summary tells and one in the talk's note; the
-operator's own note holds one more. Then they ask for them in every place and every way: by what comes to mind, by the
-tools, at a new opening, through digests, commands and `nuan ctx`, under each ranking. A secret that reaches a prompt, a
-reply or a view of a chat where it was not told is foreign. It prints one line; exit code 1 when there was one, or when
-one kind of secret never came at home.
+One stands in a line of the transcript, one in a memory, one in what the summary tells, one in a reminder and one in the
+talk's note; the operator's own note holds one more. Then they ask for them in every place and every way: by what comes
+to mind, by the tools, at a new opening, through digests, commands, archives, an agent and `nuan ctx`, under each
+ranking. A secret that reaches a prompt, a reply, the log or a view of a chat where it was not told is foreign.
 """
 
-import asyncio
 import json
 import random
 import re
-import sys
-import tempfile
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -26,6 +22,7 @@ from bot.resources import Prompts, resource_dir
 from bot.types.prompt import Request
 from bot.types.recall import MODES
 from tests.fakes.model import Answer, calls
+from tests.torture.ways import WAYS, logged
 from tests.world import World
 
 PEOPLE = ("阿明", "阿红", "阿蓝", "阿绿", "阿黄", "阿紫")
@@ -33,8 +30,8 @@ PLATFORMS = ("telegram", "discord")
 GROUPS = ("", "东群", "西群", "北群")
 """Chats of a platform: "" is the person's own DM."""
 
-KINDS = {"l": "line", "m": "memory", "d": "digest", "n": "note", "o": "operator"}
-CANARY = re.compile(r"c[lmdno][0-9]{4}x")
+KINDS = {"l": "line", "m": "memory", "d": "digest", "n": "note", "r": "reminder", "o": "operator"}
+CANARY = re.compile(r"c[lmdnro][0-9]{4}x")
 HERE = re.compile(r"【此处】(\w+) ?(?:私聊|群「(.*?)」)")
 PRESENT = re.compile(r"【在场】([^（，；;\n]+)")
 QUESTION = "小暖，大家的暗号是什么来着"
@@ -54,6 +51,11 @@ class Spot:
     def chat(self) -> tuple[str, str]:
         """What tells the chat from others."""
         return self.platform, self.group or f"dm {self.who}"
+
+    @property
+    def own(self) -> tuple[str, str]:
+        """Their private chat on that platform."""
+        return self.platform, f"dm {self.who}"
 
 
 @dataclass
@@ -96,7 +98,7 @@ class Field:
         self.count = count
         self.chosen = random.Random(f"{seed} {ranking}")
         self.spots = [Spot(who, name, group) for name in PLATFORMS for group in groups_used for who in self.people]
-        self.told: dict[tuple[str, str], set[str]] = {}
+        self.told: dict[tuple[str, str], set[str]] = {("console", "local"): {"co0000x"}}  # the owner's own
         self.wanted: list[tuple[str, dict[str, object]]] = []
         self.world.model.script = self._answer
 
@@ -125,13 +127,14 @@ class Field:
     async def tell(self) -> None:
         """Everybody tells secrets everywhere; then each talk is over, has its summary, and its note one secret more."""
         for number, spot in enumerate(self.spots):
-            line, memory, told = (f"c{letter}{number:04}x" for letter in "lmd")
-            self.told.setdefault(spot.chat, set()).update((line, memory, told))
-            await self._say(spot, f"小暖，{SECRET}，{spot.who}的暗号是{line}")
-            await self._say(spot, f"小暖，记住{spot.who}的暗号是{memory}")
-            await self._say(spot, f"今天下午我去图书馆借了{told}这本书")
+            line, memory, told, later = (f"c{letter}{number:04}x" for letter in "lmdr")
+            self.told.setdefault(spot.chat, set()).update((line, memory, told, later))
+            await self.say(spot, f"小暖，{SECRET}，{spot.who}的暗号是{line}")
+            await self.say(spot, f"小暖，记住{spot.who}的暗号是{memory}")
+            await self.say(spot, f"今天下午我去图书馆借了{told}这本书")
+            await self.say(spot, f"小暖，下周五早上八点提醒我说{later}")
         for spot in {spot.chat: spot for spot in self.spots}.values():
-            await self._say(spot, "/new")
+            await self.say(spot, "/new")
             await self.world.wait(1)
         for path in self._notes():
             found = set(CANARY.findall(path.read_text("utf-8")))
@@ -166,7 +169,7 @@ class Field:
         while True:
             yield from ("auto", "recall", "kinds", "get", "line", "note", "write")
             yield from ("boot", "digest", "ctx", "dialog", "forget", "view")
-            yield from ("mem", "number", "keep")
+            yield from ("mem", "number", "keep", *WAYS)
 
     async def _one(self, way: str, spot: Spot) -> None:
         number = self.chosen.randrange(1, 120)
@@ -184,39 +187,42 @@ class Field:
         self.wanted = tools.get(way, [])
         match way:
             case "boot" | "digest":
-                await self._say(spot, "/new")
+                await self.say(spot, "/new")
                 if way == "digest":
                     await self.world.wait(1)
-                await self._say(spot, QUESTION)
+                await self.say(spot, QUESTION)
             case "ctx":
-                await self._say(spot, ".ai ctx 大家的暗号是什么")
+                await self.say(spot, ".ai ctx 大家的暗号是什么")
             case "dialog":
-                await self._say(spot, ".ai dialog")
+                await self.say(spot, ".ai dialog")
             case "forget":
-                await self._say(spot, f"忘记{self.chosen.choice(PEOPLE)}的暗号")
+                await self.say(spot, f"忘记{self.chosen.choice(PEOPLE)}的暗号")
             case "mem":
-                await self._say(spot, ".ai mem 暗号")
+                await self.say(spot, ".ai mem 暗号")
             case "number":
-                await self._say(spot, f".ai mem #{number % 60}")
+                await self.say(spot, f".ai mem #{number % 60}")
             case "view":
                 await self._view(spot)
+            case _ if way in WAYS:
+                await WAYS[way](self, spot)
             case _:
-                await self._say(spot, QUESTION)
+                await self.say(spot, QUESTION)
 
-    async def _say(self, spot: Spot, text: str) -> None:
+    async def say(self, spot: Spot, text: str) -> None:
         """Somebody says it; all that reached a model or a chat by that is looked through."""
         world = self.world
-        sent, said = len(world.model.requests), len(world.talk.said)
+        sent, said, logs = len(world.model.requests), len(world.talk.said), len(world.log.lines)
         await world.say(text, spot.who, spot.group, platform=spot.platform)
         for request in world.model.requests[sent:]:
             text = "".join(message.content for message in request.prompt.messages)
             if request.prompt.tools:
-                self._seen(_place(text), "prompt", text)
+                self.seen_at(_place(text), "prompt", text)
             else:
                 self._digested(text)
+        self.count.foreign += [f"{one} in the log" for one in CANARY.findall(logged(world.log.lines[logs:]))]
         for outgoing in world.talk.said[said:]:
             kind, _, name = outgoing.external_chat_id.partition(":")
-            self._seen((outgoing.platform, name if kind == "group" else f"dm {name}"), "reply", outgoing.text)
+            self.seen_at((outgoing.platform, name if kind == "group" else f"dm {name}"), "reply", outgoing.text)
 
     def _digested(self, text: str) -> None:
         """A digest may be of another chat, whose time has come; but of one alone."""
@@ -237,14 +243,23 @@ class Field:
         where = f"group:{spot.group}" if spot.group else f"dm:{spot.who}"
         chat, person = world.rows(sql, spot.platform, where, f"{spot.platform[0]}-{spot.who}")[0]
         view = View(str(chat), str(person))
-        self._seen(
+        self.seen_at(
             spot.chat, "ctx", (await show_ctx(place, view, Look("大家的暗号是什么", debug=True), world.clock)).decode()
         )
-        self._seen(spot.chat, "boot", await show_boot(place, view))
+        self.seen_at(spot.chat, "boot", await show_boot(place, view))
 
-    def _seen(self, chat: tuple[str, str], how: str, text: str) -> None:
+    def seen_by(self, spot: Spot, how: str, text: str) -> None:
+        """What a person may see at a seat of their own: all that was told in the chats where they are."""
+        chats = ((spot.platform, group or f"dm {spot.who}") for group in GROUPS)
+        mine = set().union(*(self.told.get(chat, set()) for chat in chats))
+        self.count.foreign += [f"{one} by {how} of {spot}" for one in sorted(set(CANARY.findall(text)) - mine)]
+
+    def seen_at(self, chat: tuple[str, str], how: str, text: str) -> None:
+        """What came to a chat."""
         found = set(CANARY.findall(text))
         mine = self.told.get(chat, set())
+        if how == "reply":  # in private a person's list has all reminders of theirs, also those they set in a group
+            mine = mine | {f"cr{n:04}x" for n, spot in enumerate(self.spots) if chat == spot.own}
         self.count.home.update(KINDS[canary[1]] for canary in found & mine)
         self.count.foreign += [f"{canary} in {how} of {chat}" for canary in sorted(found - mine)]
 
@@ -268,16 +283,3 @@ async def canaries(
         await world.ask(-(-recalls // len(rankings)))
         await world.world.close()
     return count
-
-
-def main() -> None:
-    """Print the counts; exit code 1 when a secret came where it was not told, or none came at home."""
-    recalls = int(sys.argv[1]) if len(sys.argv) > 1 else 1_000
-    with tempfile.TemporaryDirectory() as folder:
-        count = asyncio.run(canaries(Path(folder), recalls), debug=False)
-    print(count.line())
-    sys.exit(bool(count.foreign or count.missing))
-
-
-if __name__ == "__main__":
-    main()

@@ -1,21 +1,20 @@
-"""`python -m tests.torture.deadlines [CHATS]`: follow-ups, paced replies, windows and sessions that are due while the
-real program is dead (kill -9) or stands still (SIGSTOP): each fires once, none is missing."""
+"""Follow-ups, paced replies, windows and sessions that are due while the real program is dead (kill -9) or stands
+still (SIGSTOP): each fires once, none is missing."""
 
 import asyncio
 import os
-import sys
-import tempfile
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from signal import SIGCONT, SIGKILL, SIGSTOP, SIGTERM, Signals
 
-from tests.e2e import KEY, Home, Process, with_server
+from tests.e2e import KEY, Home, Process
 from tests.fakes.discord_server import FakeDiscord
 from tests.fakes.discord_world import Channel, User
 from tests.fakes.openai_script import Asked, Reply
 from tests.fakes.openai_server import FakeOpenAI
+from tests.torture.grounds import common
 from tests.torture.kills import ANSWERED_TWICE, WORD, end, some, start, until
 
 LATER = 100
@@ -149,8 +148,8 @@ async def deadlines(folder: Path, chats: int, how: Signals, times: Times) -> Fir
         people = tuple(server.world.add_user(f"人{who}") for who in range(chats))
         guild = server.world.add_guild("家", *people)
         rooms = Rooms(server, tuple(server.world.add_channel(guild, f"c{who}") for who in range(chats)), people)
-        home = Home(folder, with_server(model) | {
-            "BUDGET__DAY_TOKENS": "none", "DISCORD__TOKEN": token, "DISCORD__API_URL": server.api_url,
+        home = Home(folder, common(model) | {
+            "DISCORD__TOKEN": token, "DISCORD__API_URL": server.api_url,
             "DISCORD__GATEWAY_URL": server.gateway_url, "DISCORD__ALLOW": str(guild.id), "SPEAK__PACED": "true",
             "SPEAK__FOLLOWUP_SECONDS": str(times.followup), "SPEAK__WINDOW_SECONDS": str(times.window),
             "SESSION__IDLE_SECONDS": str(times.idle), "PROMPT__LIGHT": "off",
@@ -198,19 +197,3 @@ def count(home: Home, rooms: Rooms, how: Signals, found: tuple[int, int, float])
         len(some(home, "SELECT 1 FROM session")), len(some(home, "SELECT 1 FROM digest WHERE session_id IS NOT NULL")),
         tuple(sorted(reasons)), late,
     )  # fmt: skip
-
-
-def main() -> None:
-    """Exit code 1 when something was missing or came twice."""
-    chats = int(sys.argv[1]) if len(sys.argv) > 1 else 20
-    right = True
-    for how in (SIGKILL, SIGSTOP):
-        with tempfile.TemporaryDirectory() as folder:
-            fired = asyncio.run(deadlines(Path(folder), chats, how, Times()))
-        print(fired.line())
-        right = right and fired.right
-    sys.exit(not right)
-
-
-if __name__ == "__main__":
-    main()

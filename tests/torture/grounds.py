@@ -1,7 +1,10 @@
 """The platforms' fakes as playgrounds of the kill harness, and the settings that point the program at them."""
 
+import asyncio
 import os
-from dataclasses import dataclass
+import random
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tests.e2e import KEY, Home, with_server
@@ -11,9 +14,22 @@ from tests.fakes.openai_server import FakeOpenAI
 from tests.fakes.telegram_faults import UNLIMITED, Limits
 from tests.fakes.telegram_server import TOKEN, FakeTelegram
 from tests.fakes.telegram_shapes import Person
-from tests.torture.kills import Count, Plan, echo, torture
+from tests.torture.kills import Count, Echo, Plan, torture
 
 FIRST_PERSON = 5_000_001
+
+
+class SlowOpenAI(FakeOpenAI):
+    """A model that takes a moment for every answer, so that kills find calls in flight."""
+
+    def __init__(self, most_s: float, seed: int) -> None:
+        super().__init__(Echo(), key=KEY)
+        self._most_s = most_s
+        self._chance = random.Random(seed)
+
+    async def _complete(self, headers: Mapping[str, str], raw: bytes, writer: asyncio.StreamWriter) -> None:
+        await asyncio.sleep(self._chance.uniform(0, self._most_s))
+        await super()._complete(headers, raw, writer)
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +37,7 @@ class TelegramGround:
     """Private chats with the bot."""
 
     server: FakeTelegram
+    people: int = 8
 
     def write(self, who: int, text: str) -> None:
         """One of them writes."""
@@ -29,7 +46,7 @@ class TelegramGround:
 
     def seen(self) -> list[list[str]]:
         """What they see of the bot's."""
-        return [[shown.text for shown in self.server.sent(FIRST_PERSON + who)] for who in range(100)]
+        return [[shown.text for shown in self.server.sent(FIRST_PERSON + who)] for who in range(self.people)]
 
     def ready(self) -> bool:
         """Whether somebody polls."""
@@ -65,26 +82,48 @@ class DiscordGround:
         return len(self.server.violations)
 
 
-async def discord(folder: Path, plan: Plan) -> Count:
-    """The same against a Discord."""
+def common(model: FakeOpenAI) -> dict[str, str]:
+    """What every run sets: this model, no budget, and all that can be logged."""
+    return with_server(model) | {"BUDGET__DAY_TOKENS": "none", "LOG__LEVEL": "debug"}
+
+
+async def discord(folder: Path, plan: Plan, more: Mapping[str, str] | None = None) -> Count:
+    """The whole program against a gateway, a REST server and a model server, killed again and again."""
     token = f"made-up.discord.{os.getpid()}"  # two runs at once are two bots
-    async with FakeDiscord(token, limit=0) as server, FakeOpenAI(echo, key=KEY) as model:
+    async with FakeDiscord(token, limit=0) as server, SlowOpenAI(plan.model_s, plan.seed) as model:
         members = tuple(server.world.add_user(f"人{who}") for who in range(plan.people))
         guild = server.world.add_guild("家", *members)
         channels = tuple(server.world.add_channel(guild, f"c{who}") for who in range(plan.people))
-        home = Home(folder, with_server(model) | {
-            "BUDGET__DAY_TOKENS": "none", "DISCORD__TOKEN": token, "DISCORD__API_URL": server.api_url,
-            "DISCORD__GATEWAY_URL": server.gateway_url, "DISCORD__ALLOW": str(guild.id),
+        home = Home(folder, common(model) | {
+            "DISCORD__TOKEN": token, "DISCORD__API_URL": server.api_url,
+            "DISCORD__GATEWAY_URL": server.gateway_url, "DISCORD__ALLOW": str(guild.id), **(more or {}),
         })  # fmt: skip
-        return await torture(home, plan, DiscordGround(server, channels, members))
+        return await torture(home, plan, DiscordGround(server, channels, members), model)
 
 
-async def telegram(folder: Path, plan: Plan, placeholder: bool = False, limits: Limits = UNLIMITED) -> Count:
-    """The whole program against a Bot API server and a model server, killed again and again."""
+async def telegram(
+    folder: Path, plan: Plan, more: Mapping[str, str] | None = None, limits: Limits = UNLIMITED
+) -> Count:  # fmt: skip
+    """The same against a Bot API server."""
     allow = ",".join(str(FIRST_PERSON + who) for who in range(plan.people))
-    async with FakeTelegram(f"{os.getpid()}{TOKEN[10:]}", limits=limits) as server, FakeOpenAI(echo, key=KEY) as model:
-        home = Home(folder, with_server(model) | {
-            "BUDGET__DAY_TOKENS": "none", "TELEGRAM__TOKEN": server.token, "TELEGRAM__BASE_URL": server.url,
-            "TELEGRAM__ALLOW": allow, "TELEGRAM__DELIVERY": "placeholder" if placeholder else "send",
+    token = f"{os.getpid()}{TOKEN[10:]}"
+    async with FakeTelegram(token, limits=limits) as server, SlowOpenAI(plan.model_s, plan.seed) as model:
+        home = Home(folder, common(model) | {
+            "TELEGRAM__TOKEN": server.token, "TELEGRAM__BASE_URL": server.url, "TELEGRAM__ALLOW": allow, **(more or {}),
         })  # fmt: skip
-        return await torture(home, plan, TelegramGround(server))
+        return await torture(home, plan, TelegramGround(server, plan.people), model)
+
+
+async def placeholder(folder: Path, plan: Plan) -> Count:
+    """Telegram, where a reply begins as a message that is edited."""
+    return await telegram(folder, plan, {"TELEGRAM__DELIVERY": "placeholder"})
+
+
+async def order(folder: Path, messages: int) -> Count:
+    """Nobody is killed: 50 people write at once."""
+    return await telegram(folder, Plan(0, messages, people=50))
+
+
+async def limited(folder: Path, messages: int) -> Count:
+    """Nobody is killed: 20 people under the platform's real limits."""
+    return await telegram(folder, replace(Plan(0, messages), people=20), limits=Limits())

@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import itertools
 import os
 import random
 import re
@@ -16,19 +15,23 @@ from pathlib import Path
 from signal import SIGKILL, SIGTERM, Signals
 from typing import Protocol
 
-from tests.e2e import Home, Process
+from tests.e2e import Home, Process, run
 from tests.fakes.openai_script import Asked, Reply
+from tests.fakes.openai_server import FakeOpenAI
+from tests.storing import sound
+from tests.torture.autopsy import WAITING, Lives, autopsy
+from tests.torture.secrets import spilled
 
 WORD = re.compile(r"第(\d+)句")
 ANSWER = re.compile(r"（(\d+)）")
-ANSWERS = itertools.count()
 ANSWERED_TWICE = """SELECT 1 FROM turn_event JOIN turn ON turn.id = turn_id WHERE turn.state = 'said'
     GROUP BY event_id HAVING count(*) > 1"""
-WAITING = """SELECT 1 FROM event WHERE state = 'queued'
-    UNION ALL SELECT 1 FROM outbox WHERE state IN ('pending', 'sending')
-    UNION ALL SELECT 1 FROM turn WHERE state IN ('asked', 'answered')"""
+PAID_TWICE = """SELECT 1 FROM call JOIN turn ON turn.id = call.turn_id WHERE call.state = 'settled'
+    AND turn.state = 'said' GROUP BY turn_id HAVING count(*) > 1"""
 PATIENCE_S = 120.0
 """How long the program may take, after the last kill, to answer what is left."""
+ORPHAN = "…"
+"""A message begun of which nothing was shown."""
 
 
 class Playground(Protocol):
@@ -55,15 +58,18 @@ class Playground(Protocol):
 class Plan:
     """How much: kills, messages, people who write at once, and the seed of all chances.
 
-    A life lasts `shortest_s` to `longest_s` seconds, counted from the start of the process.
+    A life lasts up to `longest_s` seconds from the moment it says that it has started; one in `early` is ended while
+    it starts, within `start_s` seconds. The model takes up to `model_s` seconds for an answer.
     """
 
     kills: int
     messages: int
     people: int = 8
     seed: int = 1
-    shortest_s: float = 0.3
-    longest_s: float = 3.0
+    longest_s: float = 1.2
+    early: float = 0.2
+    start_s: float = 0.8
+    model_s: float = 0.3
     ends_by: Signals = SIGKILL
 
 
@@ -71,63 +77,99 @@ class Plan:
 class Count:
     """What was found: messages written, not stored, not answered, answered twice or before an earlier one of the chat.
 
-    `unknown` are replies of which nobody knows whether they arrived.
+    `unknown` are replies of which nobody knows whether they arrived, `orphans` messages begun and left. Of calls:
+    completions that were stored twice, calls lost in a crash, of these the uncharged, and requests that the ledger
+    does not know. `shown` is how many unknown replies `nuan doctor` tells of.
     """
 
-    kills: int
     written: int
     lost: int
     unanswered: int
     twice: int
     early: int
     unknown: int
+    orphans: int
     violations: int
-    exits: Counter[int]
-    slowest_exit_s: float
-
-    def line(self) -> str:
-        """For the operator of the run."""
-        return (
-            f"{self.kills} kills, {self.written} messages: {self.lost} lost, {self.unanswered} unanswered, "
-            f"{self.unknown} replies of unknown fate, {self.twice} answered twice, {self.early} out of order, "
-            f"{self.violations} rules broken, "
-            f"exit codes {dict(self.exits)}, slowest end {self.slowest_exit_s:.1f} s"
-        )
+    paid_twice: int
+    lost_calls: int
+    uncharged: int
+    unbooked: int
+    wrong: tuple[str, ...]
+    spilled: tuple[str, ...]
+    shown: int
+    lives: Lives
 
 
-def echo(asked: Asked) -> Reply:
+class Echo:
     """A model that names every sentence it is told, so that each can be found in a reply, and counts its answers.
 
     What opens a new session shows older lines, too: so a sentence may be named again, an answer's number may not.
     """
-    numbers = WORD.findall(asked.last_user.rpartition("<ctx")[2])
-    said = "收到" + "，".join(f"第{number}句" for number in numbers) if numbers else "好的。"
-    return Reply(f"{said}（{next(ANSWERS)}）")
+
+    def __init__(self) -> None:
+        self._answers = 0
+
+    def __call__(self, asked: Asked) -> Reply:
+        """One answer."""
+        numbers = WORD.findall(asked.last_user.rpartition("<ctx")[2])
+        said = "收到" + "，".join(f"第{number}句" for number in numbers) if numbers else "好的。"
+        self._answers += 1
+        return Reply(f"{said}（{self._answers}）")
 
 
-async def torture(home: Home, plan: Plan, ground: Playground) -> Count:
+async def torture(home: Home, plan: Plan, ground: Playground, model: FakeOpenAI) -> Count:
     """Write and kill until both are done, let the last life answer everything, and count."""
     chance = random.Random(plan.seed)
-    exits: Counter[int] = Counter()
-    slowest = 0.0
+    lives, allowed = Lives(), asyncio.Semaphore(0 if plan.kills else plan.messages)
     await _greet(home, plan, ground)
-    writing = asyncio.create_task(_write(plan, ground, chance))
+    writing = asyncio.create_task(_write(plan, ground, chance, allowed))
+    process: Process | None = None
     try:
-        for _ in range(plan.kills):
-            process = await start(home)
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(process.wait(), chance.uniform(plan.shortest_s, plan.longest_s))
-            slowest = max(slowest, await end(process, plan.ends_by))
-            exits[process.returncode or 0] += 1
+        for number in range(plan.kills):
+            for _ in range(plan.messages * number // plan.kills, plan.messages * (number + 1) // plan.kills):
+                allowed.release()
+            process = await live(home, plan, chance)
+            took = await end(process, plan.ends_by)
+            lives.add(process.returncode or 0, took, await asyncio.to_thread(autopsy, home.data_folder))
         process = await start(home)
         await writing
         await until(lambda: _settled(home, plan))
         await end(process, SIGTERM)
-        exits[process.returncode or 0] += 1
     finally:
         writing.cancel()
         await asyncio.wait((writing,))
-    return _count(home, plan, ground, exits, slowest)
+        if process is not None:
+            await end(process, SIGKILL)
+    if process.returncode:
+        lives.wrong.append(f"the last life ended with {process.returncode}")
+    shown = re.search(r"(\d+) messages may or may not", (await run(home, "doctor", "--no-call")).text)
+    return _count(home, plan, ground, model, lives, int(shown[1]) if shown else 0)
+
+
+async def live(home: Home, plan: Plan, chance: random.Random) -> Process:
+    """A life that has lasted as long as it shall, or has ended by itself."""
+    log = home.data_folder / "logs" / "nuan.jsonl"
+    before = _said_started(log)
+    process = await start(home)
+    early = chance.random() < plan.early
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(chance.uniform(0, plan.start_s) if early else PATIENCE_S):
+            ended = asyncio.ensure_future(process.wait())
+            try:
+                while not ended.done() and (early or _said_started(log) == before):
+                    await asyncio.wait((ended,), timeout=0.02)
+            finally:
+                ended.cancel()
+        await asyncio.sleep(chance.uniform(0, plan.longest_s))
+    return process
+
+
+def _said_started(log: Path) -> tuple[int, int]:
+    """Changes when a life says that it has started: which file of the log it is and how often it is said there."""
+    try:
+        return log.stat().st_ino, log.read_bytes().count(b'"event":"started"')
+    except FileNotFoundError:
+        return 0, 0
 
 
 async def _greet(home: Home, plan: Plan, ground: Playground) -> None:
@@ -140,9 +182,11 @@ async def _greet(home: Home, plan: Plan, ground: Playground) -> None:
     await end(process, SIGTERM)
 
 
-async def _write(plan: Plan, ground: Playground, chance: random.Random) -> None:
-    pause = max(plan.kills, 10) * (plan.shortest_s + plan.longest_s) / 2 / plan.messages
+async def _write(plan: Plan, ground: Playground, chance: random.Random, allowed: asyncio.Semaphore) -> None:
+    """Each life has its share of the messages, so that there is always something to do."""
+    pause = max(plan.kills, 20) * plan.longest_s / 2 / plan.messages
     for number in range(plan.messages):
+        await allowed.acquire()
         ground.write(chance.randrange(plan.people), f"第{number}句")
         await asyncio.sleep(chance.uniform(0, 2 * pause))
 
@@ -203,7 +247,7 @@ def _settled(home: Home, plan: Plan) -> bool:
     return False
 
 
-def _count(home: Home, plan: Plan, ground: Playground, exits: Counter[int], slowest: float) -> Count:
+def _count(home: Home, plan: Plan, ground: Playground, model: FakeOpenAI, lives: Lives, shown: int) -> Count:
     unknown = _rows(home, "SELECT text FROM outbox WHERE state = 'unknown'")
     doubtful = {int(number) for (text,) in unknown for number in WORD.findall(str(text))}
     texts = ground.seen()
@@ -213,12 +257,17 @@ def _count(home: Home, plan: Plan, ground: Playground, exits: Counter[int], slow
     chats = [[number for number in chat if number not in doubtful] for chat in named]
     answers = Counter(number for chat in texts for text in chat for number in ANSWER.findall(text))
     twice = sum(times > 1 for times in answers.values()) + len(_rows(home, ANSWERED_TWICE))
+    lost_calls = {row[0] for row in _rows(home, "SELECT id FROM call WHERE state = 'lost'")}
     return Count(
-        kills=plan.kills, written=plan.messages, lost=plan.messages - len(_stored(home)),
+        written=plan.messages, lost=plan.messages - len(_stored(home)),
         unanswered=sum(number not in seen and number not in doubtful for number in range(plan.messages)),
-        twice=twice,
-        early=sum(later < before for chat in chats for before, later in pairwise(chat)), unknown=len(unknown),
-        violations=ground.violations(), exits=exits, slowest_exit_s=slowest,
+        twice=twice, early=sum(later < before for chat in chats for before, later in pairwise(chat)),
+        unknown=len(unknown), orphans=sum(text.strip() == ORPHAN for chat in texts for text in chat),
+        violations=ground.violations(), paid_twice=len(_rows(home, PAID_TWICE)), lost_calls=len(lost_calls),
+        uncharged=len(lives.calls - lost_calls),
+        unbooked=max(0, len(model.requests) - len(_rows(home, "SELECT 1 FROM call"))),
+        wrong=(*lives.wrong, *map(str, sound(home.data_folder))), spilled=spilled(home.folder, model.bodies),
+        shown=shown, lives=lives,
     )  # fmt: skip
 
 

@@ -1,0 +1,106 @@
+"""Everything goes wrong at once, at DEBUG with texts, and then every byte that came out is searched for secrets."""
+
+import asyncio
+import itertools
+from dataclasses import dataclass
+from pathlib import Path
+from signal import SIGTERM
+
+from tests.e2e import PROGRAM, run, running
+from tests.fakes.discord_front import Kind
+from tests.fakes.discord_world import Channel
+from tests.fakes.openai_script import Asked, Fault, Reply
+from tests.fakes.telegram_faults import Fault as TelegramFault
+from tests.fakes.telegram_faults import Misbehaviour
+from tests.fakes.telegram_shapes import Person
+from tests.street import House, Street, echo
+from tests.torture.kills import until
+from tests.torture.row import Found, Size
+from tests.torture.secrets import spilled
+
+ANN = Person(501, "安", language="zh-hans")
+COMMANDS = (
+    ("doctor", "--no-call"), ("doctor",), ("ctx",), ("boot",), ("usage",), ("sections",), ("logs",), ("backup",),
+    ("memory", "list"), ("export", "telegram:501", "ann.zip"), ("run",), ("mcp", "--person", "nobody"),
+)  # fmt: skip
+"""Beside a running nuan; some must fail, and say so without a secret."""
+OF_MODEL: tuple[Fault | None, ...] = (
+    "http", "reset", "broken_json", "html200", "cut", "error200", "error_stream", None, None,
+)  # fmt: skip
+OF_TELEGRAM: tuple[Misbehaviour, ...] = ("html502", "drop_after", "garbage", "error", "flood", "drop_before")
+OF_DISCORD: tuple[Kind, ...] = ("reset", "502", "503", "429", "reset_after")
+STRICT = ("-X", "dev", "-W", "error::ResourceWarning", "-W", "error::RuntimeWarning")
+"""asyncio's debug mode, and what was left open or not awaited as errors."""
+
+
+@dataclass
+class Strict(House):
+    """A house whose interpreter is that strict."""
+
+    def command(self, command: str, *more: str) -> tuple[str, ...]:
+        """As usual, with the options."""
+        line = super().command(command, *more)
+        return (PROGRAM[0], *STRICT, *line[1:])
+
+
+class Failing:
+    """A model that fails in every way in turn, and answers in between."""
+
+    def __init__(self) -> None:
+        self._faults = itertools.cycle(OF_MODEL)
+        self._statuses = itertools.cycle((401, 429, 500))
+
+    def __call__(self, asked: Asked) -> Reply:
+        """One answer."""
+        fault = next(self._faults)
+        if fault is None:
+            return echo(asked)
+        return Reply("好", fault=fault, status=next(self._statuses), retry_after=1)
+
+
+async def troubled(folder: Path, size: Size, *, strict: bool) -> Found:
+    """People write on both platforms so many times while everything fails; commands run beside it; then it stops."""
+    async with Street(Failing()) as street:
+        settings = street.home(
+            folder, LOG__LEVEL="debug", LOG__TEXT="true", MODEL__TRIES="1", TELEGRAM__ALLOW="501",
+            DISCORD__ALLOW=str(street.dana.id),
+        ).settings  # fmt: skip
+        home = (Strict if strict else House)(folder, settings)
+        printed: list[str] = []
+        async with running(home, "run") as nuan:
+            await until(lambda: street.discord.gateway.connected > 0 and bool(street.telegram.calls("getUpdates")))
+            await _talk(street, size.units)
+            for command in COMMANDS:
+                ran = await run(House(folder, settings), *command)
+                printed += [ran.text, ran.err]
+            nuan.send(SIGTERM)
+            code = await nuan.ended()
+            printed.append(nuan.output)
+        street.telegram.faults.clear()
+        street.telegram.faults.add("getMe", TelegramFault("unauthorized"))
+        alone = {name: value for name, value in settings.items() if not name.startswith("DISCORD")}
+        refused = await run(House(folder, alone), "run")
+        said = [shown.text for shown in street.telegram.sent(ANN.id)] + street.discord.texts(_room(street))
+        (folder / "stderr-all.txt").write_text("\n".join((*printed, refused.text, refused.err, *said)), "utf-8")
+        found = spilled(folder, street.model.bodies)
+        return Found({
+            "rounds": size.units, "requests": len(street.model.bodies), "commands": len(COMMANDS),
+            "files": len(House(folder).files()), "answers": len(said), "spilled": len(found),
+            "strange ends": float(code != 0) + float(refused.code == 0),
+        }, {}, found)  # fmt: skip
+
+
+def _room(street: Street) -> Channel:
+    return street.discord.world.open_dm(street.dana)
+
+
+async def _talk(street: Street, rounds: int) -> None:
+    """Each platform and the model fail a little later each time; people do not wait."""
+    place = _room(street)
+    for number in range(rounds):
+        fault = TelegramFault(OF_TELEGRAM[number % len(OF_TELEGRAM)])
+        street.telegram.faults.add(("sendMessage", "getUpdates")[number % 2], fault)
+        street.discord.misbehave(OF_DISCORD[number % len(OF_DISCORD)])
+        street.telegram.people.say(ANN.id, ANN, (f"第{number}句", "记住我怕狗", ".ai ctx", ".ai why")[number % 4])
+        street.discord.people.say(place, street.dana, (f"第{number}句", ".ai mem", ".ai export me")[number % 3])
+        await asyncio.sleep(0.7)

@@ -1,0 +1,71 @@
+"""More ways in which a secret could get out: archives, an agent at the table, lists, reasons, the owner's box, the log."""
+
+import re
+import zipfile
+from collections.abc import Awaitable, Callable, Mapping
+from typing import TYPE_CHECKING
+
+from bot.ops.logs import TEXT_FIELDS
+from tests.agenting import reading
+
+if TYPE_CHECKING:
+    from tests.torture.canaries import Field, Spot
+
+NUMBERED = re.compile(r"c[lmdr](\d{4})x")
+"""Secrets that one person told: the number is that of the spot."""
+
+
+async def export(field: "Field", spot: "Spot") -> None:
+    """`.ai export me`: nothing of anybody else may be in the archive."""
+    own = f"dm {spot.who}"
+    await field.say(spot, ".ai export me")
+    archive = max((field.world.folder / "exports").glob("*.zip"), key=lambda path: path.stat().st_mtime_ns)
+    with zipfile.ZipFile(archive) as file:
+        text = "".join(file.read(name).decode() for name in file.namelist())
+    at_home = field.told.get((spot.platform, own), set())
+    for found in NUMBERED.finditer(text):
+        teller = field.spots[int(found[1])]
+        if (teller.who, teller.platform) != (spot.who, spot.platform) and found[0] not in at_home:
+            field.count.foreign.append(f"{found[0]} in the archive of {spot.who} on {spot.platform}")
+
+
+async def agent(field: "Field", spot: "Spot") -> None:
+    """An agent over MCP on that person's seat looks for all secrets."""
+    sql = "SELECT person_id FROM account WHERE platform = ? AND external_id = ?"
+    [(person,)] = field.world.rows(sql, spot.platform, f"{spot.platform[0]}-{spot.who}")
+    async with reading(field.world, str(person)) as seat:
+        told, _ = await seat.told("memory_recall", query="大家的暗号")
+        more, _ = await seat.told("memory_get", id=f"#{field.chosen.randrange(1, 60)}")
+    field.seen_by(spot, "agent", told + more)
+
+
+async def box(field: "Field", spot: "Spot") -> None:
+    """The owner asks at the terminal, as in the chat box of the web page: a private chat where nobody told anything."""
+    said = len(field.world.model.requests)
+    field.wanted = [("memory_recall", {"query": f"{spot.who}的暗号", "top_k": 20})]
+    await field.world.say(f"小暖，{spot.who}的暗号是什么")
+    for request in field.world.model.requests[said:]:
+        if request.prompt.tools:
+            field.seen_at(("console", "local"), "box", "".join(each.content for each in request.prompt.messages))
+
+
+def asking(text: str) -> Callable[["Field", "Spot"], Awaitable[None]]:
+    """A dot-command."""
+
+    async def ask(field: "Field", spot: "Spot") -> None:
+        await field.say(spot, text)
+
+    return ask
+
+
+WAYS: Mapping[str, Callable[["Field", "Spot"], Awaitable[None]]] = {
+    "why": asking(".ai why"), "remind": asking(".ai remind list"), "promise": asking(".ai promise all"),
+    "export": export, "agent": agent, "box": box,
+}  # fmt: skip
+
+
+def logged(lines: list[tuple[str, str, dict[str, object]]]) -> str:
+    """What of these lines gets into the file, texts being off."""
+    return " ".join(
+        repr(value) for _, _, fields in lines for name, value in fields.items() if name not in TEXT_FIELDS
+    )  # fmt: skip
