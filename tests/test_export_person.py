@@ -116,7 +116,9 @@ async def test_nothing_is_erased_unless_somebody_said_yes(new_world: NewWorld) -
     assert (said.code, "nobody is there to answer" in said.err) == (1, True)
     assert world.rows("SELECT count(*) FROM account WHERE name = ?", NAME) == [(1,)]
     said = await aside(world, "erase", NAME, "--yes", "--json", NUAN_BOT__OWNERS=f'["console:person:{NAME}"]')
-    assert json.loads(said.out)["still_in_configuration"] == ["bot.owners"]
+    told = json.loads(said.out)
+    assert told["still_in_configuration"] == ["bot.owners"]
+    assert all(told[kind] for kind in ("memories", "promises", "reminders", "talks", "notes", "lines")), told
     assert world.rows("SELECT count(*) FROM account WHERE name = ?", NAME) == [(0,)]
     assert (await aside(world, "erase", "2", "--yes")).code == 1
     await world.open()

@@ -81,10 +81,11 @@ async def _deliveries(store: Store, now: int) -> list[Finding]:
     told = {
         "pending": ("wait to be sent", False),
         "unknown": (
-            "may or may not have arrived: a crash or a timeout cut them off, and they are not sent again",
+            "may or may not have arrived (a crash or a timeout cut them off) and are not sent again: look there, and "
+            "ask nuan again for what is missing",
             True,
         ),
-        "failed": ("were refused by their platform", True),
+        "failed": ("were refused by their platform and are not sent again: `nuan logs` says why at send_failed", True),
     }
     lines = [
         Finding(True, "outbox", f"{states[state]} messages {text}", warn=warn)
