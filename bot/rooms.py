@@ -253,7 +253,7 @@ def make_rooms(parts: Parts, hall: Hall) -> Rooms:
     flushing = Flushing(store, make_scribe(parts, planner, brain, "flush"), planner, clock, settings, words, log)
     notes = make_notes(parts, hall.read_notes)
     writing = NoteWriting(store, settings, words, parts.aside, log, hall.read_notes)
-    errands = Errands(writing, reminding, Belongings(store, clock, log, parts.scrub), parts.reload)
+    errands = Errands(writing, reminding, Belongings(store, clock, log, parts.scrub, words.zone), parts.reload)
     answering.employ(CommandDesk(store, planner, clock, settings, words, errands))
     vectorising = make_vectorising(parts, calls)
     tidying = Tidying(store, clock, settings, words, parts.aside, log)

@@ -8,7 +8,7 @@ from pathlib import Path
 from rich.console import Console
 
 from bot.cli.carry import find_person
-from bot.cli.house import Place
+from bot.cli.house import Place, make_words
 from bot.clock import SystemClock
 from bot.config.settings import Settings
 from bot.errors import NuanError
@@ -30,7 +30,7 @@ async def export_person(place: Place, person: str, path: Path | None, *, force: 
     async with await open_store(place.data, owners, read_only=True) as store:
         number = await find_person(store, person)
         with Console(file=sys.stderr).status("reading…"):
-            packed = await pack(store, number, now)
+            packed = await pack(store, number, now, make_words(place).zone)
     target = path or Path(f"nuan-export-{number}-{stamp(now)}.zip")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
