@@ -188,7 +188,7 @@ def doctor(
 
 @app.command()
 def logs(
-    chat: Annotated[str, typer.Option("--chat", help="Only this chat, by number or title.")] = "",
+    chat: Annotated[str, typer.Option("--chat", help="Only this chat: number, title, or who talks there.")] = "",
     turn: Annotated[int | None, typer.Option("--turn", min=1, help="Only turns of this number.")] = None,
     follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on with what comes, until Ctrl-C.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the lines as they are.")] = False,
