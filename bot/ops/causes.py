@@ -26,8 +26,8 @@ def cause_of(fields: Mapping[str, object]) -> str:
         return logger.split(".")[0][:40] or OTHER
     said = (fields.get(name) for name in FIELDS)
     known = next((value for value in said if isinstance(value, str) and _WORD.fullmatch(value)), "")
-    error = fields.get("error")
-    kind = error if isinstance(error, str) else ""
+    what = fields.get("error")
+    kind = what if isinstance(what, str) else ""
     kind = told[1] if (told := _TOLD.match(kind)) is not None else kind
     return known or (kind if _KIND.fullmatch(kind) else OTHER)
 
