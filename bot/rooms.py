@@ -258,7 +258,7 @@ def make_rooms(parts: Parts, hall: Hall) -> Rooms:
     notes = make_notes(parts, hall.read_notes)
     writing = NoteWriting(store, settings, words, parts.aside, log, hall.read_notes)
     errands = Errands(
-        writing, reminding, Belongings(store, clock, log, parts.scrub), parts.reload, parts.settle,
+        writing, reminding, Belongings(store, clock, log, parts.scrub, words.zone), parts.reload, parts.settle,
         parts.written, hall.sending.adapter,
     )  # fmt: skip
     answering.employ(CommandDesk(store, planner, clock, settings, words, errands))

@@ -91,9 +91,10 @@ async def test_all_is_well_with_good_tokens_and_messages_of_unknown_fate_are_sho
         "! data: 5 rows refer to what is not there: nuan works; a backup from before may be better",
         "✓ full-text index: it holds what can be searched",
         "✓ outbox: 1 messages wait to be sent",
-        "! outbox: 1 messages may or may not have arrived: a crash or a timeout cut them off, and they are not sent "
-        "again",
-        "! outbox: 2 messages were refused by their platform",
+        "! outbox: 1 messages may or may not have arrived (a crash or a timeout cut them off) and are not sent again: "
+        "look there, and ask nuan again for what is missing",
+        "! outbox: 2 messages were refused by their platform and are not sent again: `nuan logs` says why at "
+        "send_failed",
     ]  # fmt: skip
     assert ran.code == 0
     assert (set(asked), identified) == ({"getMe", "getWebhookInfo"}, []), "it takes no updates and opens no gateway"

@@ -29,6 +29,12 @@ def test_every_key_and_every_listed_command_is_there() -> None:
         assert (f"`.ai {command.name}" in TEXTS["commands.md"]) == command.listed, command.name
 
 
+def test_the_picture_of_one_message_is_the_same_wherever_it_stands() -> None:
+    texts = (TEXTS["architecture.md"], (DOCS.parent / "README.md").read_text(encoding="utf-8"))
+    pictures = [re.findall(r"(?m)^## One message\n\n((?: {4,}.*\n)+)", text) for text in texts]
+    assert pictures[0] == pictures[1] != []
+
+
 def test_no_table_row_has_an_empty_cell_or_one_too_many() -> None:
     for name in ("configuration.md", "commands.md"):
         for table in re.findall(r"(?m)(?:^\|.*\n)+", TEXTS[name]):

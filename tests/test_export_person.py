@@ -9,10 +9,12 @@ import pytest
 
 from bot.config.settings import LogFile
 from bot.ops.logs import Logs
+from bot.store.exporting import LEFT_OUT, TAKEN
 from bot.types.erased import Erased
 from tests.belonging import aside, nuan
 from tests.conftest import NewWorld
-from tests.erasing import CANARY, GROUP, NAME, lived_in
+from tests.erasing import CANARY, GROUP, NAME, change, lived_in
+from tests.test_erase import tables
 from tests.world import World
 
 
@@ -27,10 +29,24 @@ def contents(path: Path) -> dict[str, str]:
         return {name: file.read(name).decode() for name in file.namelist()}
 
 
+FILES_AND_FEEDBACK = (
+    "INSERT INTO attachment SELECT max(id), 0, 'file', 'h', '{c}.txt', 'x', 3, 'done', '{c}在纸上' FROM event "
+    "WHERE name = '{a}' AND text <> ''",
+    "INSERT INTO feedback SELECT max(turn.id), person.id, '👍', 1 FROM turn, person WHERE person.name = '{a}'",
+)
+
+
+def test_of_every_table_it_is_said_whether_it_is_taken_along() -> None:
+    named = [table for group in (*TAKEN.values(), *LEFT_OUT.values()) for table in group.split()]
+    assert sorted(named) == list(tables()), "give a new table its place in bot/store/exporting.py"
+
+
 async def test_the_archive_has_all_of_them_and_nothing_of_anybody_else(new_world: NewWorld) -> None:
     world = await lived_in(new_world)
     await world.say("记住我怕黑", NAME)
     await world.say(f"小暖，{NAME}说的荷花秘密是什么", "小王", GROUP)
+    for sql in FILES_AND_FEEDBACK:
+        assert await change(world, sql.format(c=CANARY, a=NAME)), sql
     await world.say(".ai export me", NAME)
     [path] = archives(world)
     assert path.stat().st_mode & 0o777 == 0o600
@@ -41,12 +57,18 @@ async def test_the_archive_has_all_of_them_and_nothing_of_anybody_else(new_world
         "memories.md": "怕黑", "memories.jsonl": "怕黑", "promises.md": f"买{CANARY}", "promises.jsonl": f"买{CANARY}",
         "reminders.md": f"{CANARY}开会", "reminders.jsonl": f"{CANARY}开会", "lines.md": f"{CANARY}真好看",
         "lines.jsonl": f"你看{CANARY}", "settings.json": "Asia/Tokyo", "usage.jsonl": "prompt_tokens",
-        "README.md": "promises.jsonl",
+        "README.md": "promises.jsonl", "files.md": f"{CANARY}.txt: {CANARY}在纸上", "files.jsonl": f"{CANARY}.txt",
+        "feedback.jsonl": "👍",
     }.items():  # fmt: skip
         assert word in found[name], name
     for name, text in found.items():
         if name.endswith(".jsonl"):
             assert [json.loads(line) for line in text.splitlines()], name
+    assert {f"{name}.{end}" for name in TAKEN for end in ("jsonl", "json")} & set(found) == set(found) - {
+        name for name in found if name.endswith(".md")
+    }  # fmt: skip
+    assert " 09:00: " in found["reminders.md"], "8:00 in Shanghai, on the clock of Tokyo"
+    assert "Asia/Tokyo" in found["README.md"]
     settings = json.loads(found["settings.json"])
     assert settings["person"]["accounts"] == [f"console:person:{NAME}"]
     assert {chat["title"] for chat in settings["chats"]} == {"", GROUP}
@@ -116,7 +138,9 @@ async def test_nothing_is_erased_unless_somebody_said_yes(new_world: NewWorld) -
     assert (said.code, "nobody is there to answer" in said.err) == (1, True)
     assert world.rows("SELECT count(*) FROM account WHERE name = ?", NAME) == [(1,)]
     said = await aside(world, "erase", NAME, "--yes", "--json", NUAN_BOT__OWNERS=f'["console:person:{NAME}"]')
-    assert json.loads(said.out)["still_in_configuration"] == ["bot.owners"]
+    told = json.loads(said.out)
+    assert told["still_in_configuration"] == ["bot.owners"]
+    assert all(told[kind] for kind in ("memories", "promises", "reminders", "talks", "notes", "lines")), told
     assert world.rows("SELECT count(*) FROM account WHERE name = ?", NAME) == [(0,)]
     assert (await aside(world, "erase", "2", "--yes")).code == 1
     await world.open()

@@ -67,7 +67,9 @@ async def test_health_is_red_while_the_model_is_away_and_green_when_it_is_back(t
     async with instrumented(tmp_path / "data") as page:
         assert await page.health() == (200, {"status": "green", "causes": []})
         page.world.model.script = lambda _: ModelError("unreachable", "nobody there")
-        for number in range(3):
+        await page.world.say("在吗")
+        assert (await page.health())[0] == 503, "one call that nobody answered is enough"
+        for number in range(2):
             await page.world.say(f"在吗{number}")
         code, told = await page.health()
         figures = await page.figures()
@@ -177,7 +179,8 @@ async def test_an_address_that_others_reach_says_so(host: str, told: int) -> Non
 def test_causes_are_words_and_never_texts() -> None:
     assert cause_of({"fault": "busy", "detail": CANARY}) == "busy"
     assert cause_of({"exc_info": ValueError(CANARY)}) == "ValueError"
-    assert cause_of({"error": "PlatformError: no such chat 12345"}) == "other"
+    assert cause_of({"error": "PlatformError: no such chat 12345"}) == "PlatformError"
+    assert cause_of({"error": f"Dana: {CANARY}"}) == cause_of({"error": f"{CANARY}Error: "}) == "other"
     assert cause_of({"error": "TimedOut"}) == "TimedOut"
     assert cause_of({"limit": "day_tokens"}) == "day_tokens"
     assert cause_of({"logger": "httpx._client"}) == "httpx"

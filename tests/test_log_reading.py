@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.cli.logs import View, pretty, show_logs
+from bot.cli.logs import View, pretty, show_logs, viewed
 from bot.config.settings import LogFile
 from bot.errors import NuanError
 from bot.ops.logs import Logs
@@ -193,6 +193,14 @@ async def test_following_prints_what_comes(tmp_path: Path, capsys: pytest.Captur
 async def test_without_a_log_there_is_one_clear_line(tmp_path: Path) -> None:
     with pytest.raises(NuanError, match="no log in"):
         await show_logs(tmp_path, View(Wanted()))
+
+
+async def test_a_direct_chat_is_named_by_who_talks_there(world: World) -> None:
+    await world.say("你好", "阿明")
+    await world.say("小暖你好", "阿明", "家")
+    ((number,),) = world.rows("SELECT id FROM chat WHERE kind = 'dm'")
+    view = await asyncio.to_thread(viewed, world.folder, "阿明", None, follow=False, as_json=False)
+    assert view.wanted.chat == number
 
 
 async def test_the_command_takes_a_chat_by_number_or_title_and_says_what_there_is(tmp_path: Path) -> None:

@@ -43,7 +43,7 @@ class View:
 
 
 def viewed(data: Path, chat: str, turn: int | None, *, follow: bool, as_json: bool) -> View:
-    """The view of a chat by its number, or by the title that the database knows; StoreError when there is none."""
+    """The view of a chat by its number, title, or who alone talks there; StoreError when there is none or several."""
     number = None if not chat else int(chat) if chat.isdecimal() else asyncio.run(_chat_named(data, chat))
     return View(Wanted(number, turn), follow, as_json)
 
@@ -51,7 +51,10 @@ def viewed(data: Path, chat: str, turn: int | None, *, follow: bool, as_json: bo
 async def _chat_named(data: Path, name: str) -> int:
     async with await open_store(data, read_only=True) as store:
         chats = await store.people.chats()
-    found = [chat.id for chat in chats if name in (chat.title, chat.external_id)]
+        found = [chat.id for chat in chats if name in (chat.title, chat.external_id)]
+        if not found and (person := await store.people.person_named(name)) is not None:
+            seen = [(chat.id, await store.people.audience(chat)) for chat in chats if chat.kind == "dm"]
+            found = [number for number, audience in seen if audience.person_ids == (person.id,)]
     if len(found) != 1:
         known = ", ".join(f"{chat.id} {chat.platform} {chat.title or chat.external_id}" for chat in chats)
         raise StoreError(f"--chat: give one of: {known or 'no chat yet'}")

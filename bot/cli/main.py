@@ -242,7 +242,10 @@ def reload(as_json: JsonOption = False, data: DataOption = DATA) -> None:
 )
 def logs(
     chat: Annotated[
-        str, typer.Option("--chat", help="Only this chat, by number or title.", autocompletion=completing.chats)
+        str,
+        typer.Option(
+            "--chat", help="Only this chat: number, title, or who talks there.", autocompletion=completing.chats
+        ),
     ] = "",
     turn: Annotated[int | None, typer.Option("--turn", min=1, help="Only turns of this number.")] = None,
     follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on with what comes, until Ctrl-C.")] = False,

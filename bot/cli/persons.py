@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from bot.cli.carry import find_person
-from bot.cli.house import Place, must_be_begun
+from bot.cli.house import Place, make_words, must_be_begun
 from bot.cli.printing import bar, document
 from bot.clock import SystemClock
 from bot.config.settings import Settings
@@ -27,7 +27,7 @@ async def export_person(place: Place, person: str, path: Path | None, *, force: 
     async with await open_store(place.data, owners, read_only=True) as store:
         number = await find_person(store, person)
         with bar("reading", quiet=as_json):
-            packed = await pack(store, number, now)
+            packed = await pack(store, number, now, make_words(place).zone)
     target = path or Path(f"nuan-export-{number}-{stamp(now)}.zip")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)

@@ -55,15 +55,16 @@ async def _index(place: Place, store: Store) -> Finding:
     if faults:
         text = f"{faults} rows are not as they should be: `nuan memory backfill --text-index --apply`"
         return Finding(True, "full-text index", text, warn=True)
-    return Finding(True, "full-text index", "it holds what can be searched")
+    beside = "" if inside is not None else "; whether it is whole in itself is looked at while nuan is stopped"
+    return Finding(True, "full-text index", f"it holds what can be searched{beside}")
 
 
-def _index_fault(folder: Path) -> str:
-    """What FTS5 says of its own tables. It asks by a statement that counts as a write, so never beside a writer."""
+def _index_fault(folder: Path) -> str | None:
+    """What FTS5 says of its own tables; None beside a writer: it is asked by a statement that counts as a write."""
     try:
         lock = hold(folder)
     except HeldError:
-        return ""
+        return None
     try:
         with closing(sqlite3.connect(folder / DATABASE, isolation_level=None)) as database:
             database.execute("BEGIN")
@@ -86,10 +87,11 @@ async def _deliveries(store: Store, now: int) -> list[Finding]:
     told = {
         "pending": ("wait to be sent", False),
         "unknown": (
-            "may or may not have arrived: a crash or a timeout cut them off, and they are not sent again",
+            "may or may not have arrived (a crash or a timeout cut them off) and are not sent again: look there, and "
+            "ask nuan again for what is missing",
             True,
         ),
-        "failed": ("were refused by their platform", True),
+        "failed": ("were refused by their platform and are not sent again: `nuan logs` says why at send_failed", True),
     }
     lines = [
         Finding(True, "outbox", f"{states[state]} messages {text}", warn=warn)

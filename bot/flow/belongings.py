@@ -9,6 +9,7 @@ from bot.errors import StoreError
 from bot.memory.carrying.archive import archive
 from bot.ports import Clock
 from bot.store.store import Store
+from bot.text.zones import zone_or
 from bot.types.duration import DAY_MS
 from bot.types.erased import Erased
 from bot.types.log import Log
@@ -28,14 +29,18 @@ class Packed:
     counts: dict[str, int]
 
 
-async def pack(store: Store, person_id: int, at: int) -> Packed:
-    """Everything of one person in one archive; LookupError when there is nobody of that number."""
+async def pack(store: Store, person_id: int, at: int, zone: str) -> Packed:
+    """Everything of one person in one archive, with the times of their zone, or of `zone` where none is known.
+
+    LookupError when there is nobody of that number.
+    """
     carried = (await store.carrying.export(person_id, at)).here.carried
     own = await store.exporting.own(person_id)
-    data = await asyncio.to_thread(archive, carried, own, at)
+    data = await asyncio.to_thread(archive, carried, own, at, zone_or(str(own.person["timezone"]), zone))
     counts = {
         "memories": len(carried.memories), "talks": len(carried.summaries), "notes": len(carried.notes),
         "promises": len(own.promises), "reminders": len(own.reminders), "lines": len(own.lines),
+        "files": len(own.files),
     }  # fmt: skip
     return Packed(data, counts)
 
@@ -43,17 +48,18 @@ async def pack(store: Store, person_id: int, at: int) -> Packed:
 class Belongings:
     """Exports and erases, for the chat commands and the command line alike."""
 
-    def __init__(self, store: Store, clock: Clock, log: Log, scrub: Scrub | None = None) -> None:
-        """Without `scrub` no log is written here."""
+    def __init__(self, store: Store, clock: Clock, log: Log, scrub: Scrub | None = None, zone: str = "UTC") -> None:
+        """Without `scrub` no log is written here; `zone` is the house's."""
         self._store = store
         self._clock = clock
         self._log = log
         self._scrub = scrub
+        self._zone = zone
 
     async def export(self, person_id: int) -> Path:
         """Put a person's archive in the data folder, where it waits ARCHIVE_DAYS; StoreError when it cannot."""
         now = self._clock.now()
-        packed = await pack(self._store, person_id, now)
+        packed = await pack(self._store, person_id, now, self._zone)
         await asyncio.to_thread(self._store.exporting.tidy, now - ARCHIVE_DAYS * DAY_MS)
         path = await asyncio.to_thread(self._store.exporting.write, person_id, packed.data, now)
         self._log.info("exported", person=person_id, file=path.name)

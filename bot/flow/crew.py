@@ -77,9 +77,9 @@ class Crew:
 
     @property
     def ailing(self) -> ModelFault | None:
-        """What keeps every model that answers people from it; None while one of them may be asked as always."""
+        """What every model that answers people failed for when it was asked last; None while one of them answers."""
         answering = [self._breaker(member) for member in self._order(False)]
-        return answering[0].fault if not any(breaker.closed for breaker in answering) else None
+        return answering[0].fault if all(breaker.failures for breaker in answering) else None
 
     def provider(self, name: str) -> str:
         """Whose the model of that name is, "" when nobody here has it."""

@@ -8,6 +8,9 @@ FIELDS = ("fault", "error.type", "limit", "fate", "platform", "cause", "why")
 """Where the cause of a line stands, the surest first."""
 
 _KIND = re.compile(r"[A-Z][A-Za-z]{2,39}", re.ASCII)
+_TOLD = re.compile(r"([A-Z][A-Za-z]{0,34}(?:Error|Exception)): ", re.ASCII)
+"""The kind of an exception before what it said."""
+
 _WORD = re.compile(r"[A-Za-z][A-Za-z_]{0,39}(?: [a-z_]{1,40}){0,2}", re.ASCII)
 
 
@@ -23,8 +26,10 @@ def cause_of(fields: Mapping[str, object]) -> str:
         return logger.split(".")[0][:40] or OTHER
     said = (fields.get(name) for name in FIELDS)
     known = next((value for value in said if isinstance(value, str) and _WORD.fullmatch(value)), "")
-    kind = fields.get("error")
-    return known or (kind if isinstance(kind, str) and _KIND.fullmatch(kind) else OTHER)
+    what = fields.get("error")
+    kind = what if isinstance(what, str) else ""
+    kind = told[1] if (told := _TOLD.match(kind)) is not None else kind
+    return known or (kind if _KIND.fullmatch(kind) else OTHER)
 
 
 class Bounded:

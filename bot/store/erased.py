@@ -8,20 +8,13 @@ from bot.store.database import Database
 from bot.store.erasing import erase_person
 from bot.store.erasures import Erasures, erase_again, mark_done
 from bot.store.leaving import leave
+from bot.store.owned import COUNTS
 from bot.store.tombstones import Tombstones
 from bot.store.unnoting import Shelf
 from bot.types.erased import Erased
 
 ASK_MS = 600_000
 """How long the number counts that somebody is to repeat."""
-
-COUNTS = (
-    ("memories", "SELECT count(*) FROM memory WHERE owner_id = ?1 AND disabled_at IS NULL"),
-    ("promises", "SELECT count(*) FROM commitment WHERE owner_id = ?1 AND text <> ''"),
-    ("reminders", "SELECT count(*) FROM reminder WHERE person_id = ?1 AND ended_at IS NULL"),
-    ("talks", "SELECT count(*) FROM digest WHERE owner_id = ?1 AND summary <> '' AND session_id IS NOT NULL"),
-    ("lines", "SELECT count(*) FROM event WHERE person_id = ?1 AND text <> ''"),
-)
 
 
 class Erasing:

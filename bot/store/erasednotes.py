@@ -8,8 +8,8 @@ from bot.text.frontmatter import read_front
 from bot.types.note import NoteRefused
 
 
-def drop_notes(db: sqlite3.Connection, shelf: Shelf, person_id: int, dms: tuple[int, ...], at: int) -> int:
-    """Verb part: no note of theirs is left, but one kept by hand that other owners have, too; how many files went.
+def drop_notes(db: sqlite3.Connection, shelf: Shelf, person_id: int, dms: tuple[int, ...], at: int) -> None:
+    """Verb part: no note of theirs is left, but one kept by hand that other owners have, too.
 
     StoreError when one cannot be removed. Lines of theirs in notes of groups are taken out with the lines themselves.
     """
@@ -28,7 +28,6 @@ def drop_notes(db: sqlite3.Connection, shelf: Shelf, person_id: int, dms: tuple[
             if line.strip():
                 shelf.bury(0, line, at)
         shelf.files.remove(path)
-    return len(paths)
 
 
 def _chat_of(shelf: Shelf, path: str) -> int | None:

@@ -6,7 +6,7 @@ Files are changed before the commit, as with everything forgotten; the tombstone
 import json
 import sqlite3
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import cast
 
 from bot.store.commitments import delete as drop_promises
@@ -15,6 +15,7 @@ from bot.store.documents import drop, forget_terms
 from bot.store.erasednotes import drop_notes
 from bot.store.forgetting import empty_talk
 from bot.store.leaving import LEAVE_MS, LEAVING
+from bot.store.owned import counted
 from bot.store.purging import purge
 from bot.store.rolled import drop_talks
 from bot.store.rows import marks
@@ -41,17 +42,16 @@ class Leaver:
     at: int
     shelf: Shelf
     last: int | None = None
-    counts: dict[str, int] = field(default_factory=dict)
 
 
 def erase_person(db: sqlite3.Connection, person_id: int, shelf: Shelf, at: int, last: int | None = None) -> Erased:
     """Verb part: nothing of that person is left but counts; who it was, for the files of the log."""
-    who = leaver(db, person_id, shelf, at, last)
+    who, counts = leaver(db, person_id, shelf, at, last), counted(db, person_id)
     for step, _ in STEPS:
         step(db, who)
     forget_terms(db)
     ids = frozenset(number for _, number in who.accounts)
-    return Erased(person_id, frozenset(who.dms), frozenset(who.chats), ids, who.names, who.counts)
+    return Erased(person_id, frozenset(who.dms), frozenset(who.chats), ids, who.names, counts)
 
 
 def leaver(db: sqlite3.Connection, person_id: int, shelf: Shelf, at: int, last: int | None = None) -> Leaver:
@@ -85,7 +85,6 @@ def _lines(db: sqlite3.Connection, who: Leaver) -> None:
         (who.id, *who.dms, who.last or 0),
     ).fetchall()
     said = {cast("int", number): str(text) for number, text in rows}
-    who.counts["lines"] = sum(bool(text) for text in said.values())
     # Receipts in their direct chats are among the lines: looking for each by its text would take for ever.
     alone = db.execute(f"SELECT id FROM event WHERE chat_id IN ({marks(who.dms)})", who.dms).fetchall()
     keys = [(f"event:{number}:", f"event:{number};") for (number,) in alone]  # ';' is the character after ':'
@@ -109,7 +108,7 @@ def _lines(db: sqlite3.Connection, who: Leaver) -> None:
 
 
 def _notes(db: sqlite3.Connection, who: Leaver) -> None:
-    who.counts["notes"] = drop_notes(db, who.shelf, who.id, who.dms, who.at)
+    drop_notes(db, who.shelf, who.id, who.dms, who.at)
 
 
 def _memories(db: sqlite3.Connection, who: Leaver) -> None:
@@ -122,7 +121,6 @@ def _memories(db: sqlite3.Connection, who: Leaver) -> None:
         for wording in filter(None, (text, original)):
             who.shelf.bury(number, wording, who.at)
     numbers = [cast("int", row[0]) for row in rows]
-    who.counts["memories"] = len(numbers)
     drop(db, "memory", numbers)
     _for_each(db, "DELETE FROM rewriting WHERE memory_id = ?", numbers)
     for number in numbers:
@@ -139,7 +137,6 @@ def _talks(db: sqlite3.Connection, who: Leaver) -> None:
         f"SELECT id FROM digest WHERE (owner_id = ? OR chat_id IN ({marks(who.dms)})) AND session_id IS NOT NULL",
         (who.id, *who.dms),
     ).fetchall()
-    who.counts["talks"] = len(own)
     drop_talks(db, [cast("int", row[0]) for row in own])
     rest = db.execute(
         f"SELECT id FROM digest WHERE owner_id = ? OR chat_id IN ({marks(who.dms)})", (who.id, *who.dms)
@@ -166,9 +163,7 @@ def _plans(db: sqlite3.Connection, who: Leaver) -> None:
     where, values = f"{{}} = ? OR chat_id IN ({marks(who.dms)})", (who.id, *who.dms)
     promises = db.execute(f"SELECT id FROM commitment WHERE {where.format('owner_id')}", values).fetchall()
     drop_promises(db, [cast("int", row[0]) for row in promises])
-    who.counts["promises"] = len(promises)
     reminders = db.execute(f"SELECT id FROM reminder WHERE {where.format('person_id')}", values).fetchall()
-    who.counts["reminders"] = len(reminders)
     for (number,) in reminders:
         lines = "SELECT event_id FROM edge WHERE kind = 'reminded' AND derived_id = ?"
         db.execute(f"UPDATE event SET text = '', hidden = 'deleted' WHERE id IN ({lines})", (number,))

@@ -19,6 +19,32 @@ PLACE = (
 )
 
 
+TAKEN = {
+    "memories": "memory merged digest talker note",
+    "promises": "commitment",
+    "reminders": "reminder",
+    "lines": "event",
+    "files": "attachment",
+    "feedback": "feedback",
+    "settings": "person account member chat place",
+    "usage": "call",
+}
+"""Which tables each file of the archive is made of."""
+
+LEFT_OUT = {
+    "copies of what is taken along, by which it is found": "doc doc_text vector note_chunk note_line edge",
+    "what the model saw and nuan said, which holds what others said": (
+        "turn turn_event turn_memory brought entry epoch session participant outbox sent section_round"
+    ),
+    "what is under way for minutes": (
+        "window lately question reminder_question code told rewriting heartbeat joining rush effect"
+    ),
+    "nobody's": "prefix counting meta",
+    "a chat's, set for everybody in it": "chat_context",
+}
+"""Tables that are not taken along, and why."""
+
+
 class Exporting:
     """Reads what belongs to a person, and keeps their archive for some days."""
 
@@ -105,6 +131,11 @@ def _own(db: sqlite3.Connection, person_id: int) -> Own:
                 "WHERE person_id = ?1 AND ended_at IS NULL AND text <> '' ORDER BY due_at, id"),
         records(f"SELECT at, {PLACE.format('event')} AS chat, text FROM event WHERE person_id = ?1 AND kind = "
                 "'message' AND text <> '' AND hidden NOT IN ('deleted', 'forgotten') ORDER BY id"),
+        records(f"SELECT at, {PLACE.format('event')} AS chat, attachment.kind AS kind, attachment.name AS name, mime, "
+                "size, attachment.text AS text FROM attachment JOIN event ON event.id = event_id WHERE person_id = ?1 "
+                "AND hidden NOT IN ('deleted', 'forgotten') ORDER BY event.id, position"),
+        records(f"SELECT at, {PLACE.format('turn')} AS chat, sign FROM feedback JOIN turn ON turn.id = turn_id WHERE "
+                "feedback.person_id = ?1 ORDER BY at, turn_id"),
         records("SELECT strftime('%Y-%m', at / 1000, 'unixepoch') AS month, sum(calls) AS calls, sum(prompt_tokens) AS "
                 "prompt_tokens, sum(output_tokens) AS output_tokens, sum(cost) AS cost FROM call WHERE person_id = ?1 "
                 "GROUP BY 1 ORDER BY 1"),

@@ -110,11 +110,12 @@ class Residents:
         return tuple(Promise(*row) for row in rows)
 
     async def reminders(self, limit: int) -> tuple[Wanted, ...]:
-        """What somebody is still to be reminded of, the next first."""
+        """What somebody is still to be reminded of, the next first; of a promise by its own words."""
         rows = await self._database.rows(
-            f"SELECT reminder.id, person.name, {CHAT_LABEL}, text, due_at, rule, made_at FROM reminder JOIN person "
-            "ON person.id = person_id JOIN chat ON chat.id = reminder.chat_id WHERE ended_at IS NULL "
-            "ORDER BY due_at, reminder.id LIMIT ?",
+            f"SELECT reminder.id, person.name, {CHAT_LABEL}, coalesce(nullif(reminder.text, ''), commitment.text, ''), "
+            "reminder.due_at, rule, reminder.made_at FROM reminder JOIN person ON person.id = reminder.person_id "
+            "JOIN chat ON chat.id = reminder.chat_id LEFT JOIN commitment ON commitment.id = commitment_id "
+            "WHERE reminder.ended_at IS NULL ORDER BY reminder.due_at, reminder.id LIMIT ?",
             (limit,),
         )
         return tuple(Wanted(*row) for row in rows)

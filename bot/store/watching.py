@@ -105,7 +105,8 @@ class Charged:
 class Sent:
     """What a turn was sent: prefix, tools and log, its calls, what memory brought, what it answered, what it said.
 
-    `kept` is False when the log is not kept any more: by its age, or because something in it was forgotten.
+    `kept` is False when the log is not kept any more: by its age, or because something in it was forgotten. Of a turn
+    that failed or was stopped the log is that before it: what it added is taken out again.
     """
 
     turn: Taken
@@ -153,8 +154,8 @@ class Watching:
             (f"SELECT message, tools, signature, stale FROM epoch JOIN prefix USING (signature) WHERE id = {epoch}",
              given),
             ("SELECT turn.number, turn.id = ?1, message, tokens FROM entry JOIN turn ON turn.id = entry.turn_id "
-             f"WHERE entry.epoch_id = {epoch} AND position <= (SELECT max(position) FROM entry WHERE turn_id = ?1) "
-             "ORDER BY position", given),
+             f"WHERE entry.epoch_id = {epoch} AND turn.id <= ?1 AND (EXISTS (SELECT 1 FROM entry WHERE turn_id = ?1) "
+             "OR (SELECT state FROM turn WHERE id = ?1) IN ('failed', 'void')) ORDER BY position", given),
             ("SELECT cause, model, state, counted, prompt_tokens, cached_tokens, written_tokens, output_tokens, cost, "
              "coalesce(settled_at, at) - at FROM call WHERE turn_id = ?1 ORDER BY id", given),
             ("SELECT way, ref, tokens, why FROM brought WHERE turn_id = ?1 ORDER BY rowid", given),

@@ -14,5 +14,7 @@ class Own:
     promises: tuple[dict[str, object], ...]
     reminders: tuple[dict[str, object], ...]
     lines: tuple[dict[str, object], ...]
+    files: tuple[dict[str, object], ...]
+    feedback: tuple[dict[str, object], ...]
     usage: tuple[dict[str, object], ...]
     chats: tuple[dict[str, object], ...]

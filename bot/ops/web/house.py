@@ -89,6 +89,12 @@ class Ask:
         found = self.house.words.messages.text(key, self.script, **values)
         return "" if found == key else found
 
+    def named(self, kind: str, value: str) -> str:
+        """A word of the store as people say it (<kind>_is_<value> is its text); as it stands where there is none."""
+        key = f"{kind}_is_{value}"
+        found = self.t(key)
+        return value if found == key else found
+
     def when(self, ms: int | None) -> str:
         """A moment in the house's zone; "" for none."""
         return f"{datetime.fromtimestamp(ms / 1000, self.house.tz):%Y-%m-%d %H:%M:%S}" if ms else ""

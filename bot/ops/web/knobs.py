@@ -16,9 +16,9 @@ MOST_CHARS = 100_000
 
 
 async def persona(ask: Ask) -> Response:
-    """The files of each persona, the configured one first."""
+    """The files of each persona with their folder, the configured one first."""
     folders = ask.house.personas.items()
-    found = [(name, await asyncio.to_thread(_files, folder)) for name, folder in folders]
+    found = [(name, folder.absolute(), await asyncio.to_thread(_files, folder)) for name, folder in folders]
     return page(ask, "persona.html", {"personas": found})
 
 

@@ -27,7 +27,8 @@ def page(ask: Ask, template: str, values: Mapping[str, object] | None = None, st
     """A template filled in, with what every page has."""
     here = ask.request.url.path.strip("/").split("/")[0]
     common: dict[str, object] = {
-        "t": ask.t, "when": ask.when, "lang": ask.script, "languages": [(name, NAMES[name]) for name in SCRIPTS],
+        "t": ask.t, "named": ask.named, "when": ask.when,
+        "lang": ask.script, "languages": [(name, NAMES[name]) for name in SCRIPTS],
         "here": here, "nav": NAV if ask.login is not None else (), "csrf": ask.login.csrf if ask.login else "",
         "writes": ask.house.box is not None, "bot": ask.house.settings.bot.names[0],
         "done": ask.word("done", 32),

@@ -94,7 +94,7 @@ def _count(ask: Ask, used: tuple[Used, ...], chats: Mapping[int, str], span: Spa
         "day": {name: spread.sums(count) for name, count in parts.items()},
         "money": {currency: spread.sums(lambda each: each.money)},
         "chat": spread.groups(lambda each: chats.get(each.chat_id, f"#{each.chat_id}"), rest),
-        "cause": spread.groups(lambda each: each.cause, rest),
+        "cause": spread.groups(lambda each: ask.named("cause", each.cause), rest),
     }
     labels = [f"{day:%m-%d}" for day in span.dates]
     return {name: {"labels": labels, "series": lines} for name, lines in series.items()}
