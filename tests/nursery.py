@@ -141,13 +141,20 @@ def _load() -> None:
 
 
 def _serve(wire: socket.socket) -> Order | None:
-    """Fork for every order and tell how children ended; returns in the child with its order, here with None."""
+    """Fork for every order and tell how children ended; returns in the child with its order, here with None.
+
+    When nobody is left to order, those that still run are killed: none outlives its test.
+    """
+    running: set[int] = set()
     while True:
         told, streams, _, _ = socket.recv_fds(wire, ORDER_BYTES, 3)
         if not told:
+            for pid in running:
+                os.kill(pid, signal.SIGKILL)
             return None
         if not streams:
             wire.send(str(os.waitstatus_to_exitcode(os.waitpid(int(told), 0)[1])).encode())
+            running.discard(int(told))
             continue
         pid = os.fork()
         if not pid:
@@ -155,6 +162,7 @@ def _serve(wire: socket.socket) -> Order | None:
             order = Order(**json.loads(told))
             _become(order, streams)
             return order
+        running.add(pid)
         for stream in streams:
             os.close(stream)
         wire.send(str(pid).encode())
