@@ -97,3 +97,13 @@ async def test_what_commands_say_back_cannot_turn_the_line_around(world: World) 
         await world.say(f".ai {words}")
         assert "abc" in world.replies[-1]
         assert "\u202e" not in world.replies[-1]
+
+
+def test_an_archive_never_takes_the_place_of_the_database(tmp_path: Path) -> None:
+    in_house(tmp_path, fill)
+    before = (tmp_path / "nuan.db").read_bytes()
+    for target in (str(tmp_path / "nuan.db"), f"{tmp_path}/logs/../nuan.db", ""):
+        said = nuan(tmp_path, "export", "test:ann", target, "--force")
+        assert (said.code, "give another" in said.err) == (1, True)
+    assert (tmp_path / "nuan.db").read_bytes() == before
+    assert nuan(tmp_path, "export", "test:ann", str(tmp_path / "ann.zip")).code == 0
