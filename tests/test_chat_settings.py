@@ -247,6 +247,10 @@ PLAIN = "deadbeef01CANARY"
 PASTED = (
     f".ai key {KEY}", f"。AI ｋｅｙ\n{KEY}", f".ai token {KEY}", f".ai kye {PLAIN}", f".ai key={KEY}",
     f".ai api-key:{PLAIN}", f"/ai base http://x/v1 {KEY}",
+    f"/ai_key {PLAIN}", f"/ai_key@nuan_bot {PLAIN}", f"/key {PLAIN}", f".ai@nuan_bot key {PLAIN}", f".aikey {PLAIN}",
+    f"．ａｉ ｋｅｙ {PLAIN}", f".a\u200bi key {PLAIN}", f"@小暖 .ai key {PLAIN}", f"。AI密钥 {PLAIN}", f".ai 金鑰 {PLAIN}",
+    f".ai 钥匙{PLAIN}", f".ai set key {PLAIN}", f".ai model api_key={PLAIN}", f"你好\n.ai key {PLAIN}",
+    f"`.ai key {PLAIN}`", f"> .ai key {PLAIN}", f"小暖，.ai key {PLAIN}xyz", f".ai budget key {PLAIN}",
 )  # fmt: skip
 
 
@@ -254,6 +258,8 @@ PASTED = (
 def test_a_key_is_cut_out_of_every_command(text: str) -> None:
     assert "CANARY" not in without_keys(text)
     assert without_keys("我的 .ai key 是什么") == "我的 .ai key 是什么"
+    for plain in (".ai mem key under the mat", "/keys/foo is a path", ".ai key", "小暖，密钥是什么", "a.ai keyboard"):
+        assert without_keys(plain) == plain
     for command in TABLE:
         if command.name != "key":
             assert without_keys(f".ai {command.name} 5 家") == f".ai {command.name} 5 家"

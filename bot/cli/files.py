@@ -9,6 +9,8 @@ from bot.errors import NuanError
 
 def write_private(path: Path, pieces: Iterable[str], *, force: bool) -> None:
     """Write a file of mode 0600 that appears whole; NuanError when there is one and `force` is not given."""
+    if not path.name:
+        raise NuanError(f"{path} is no name of a file: give another")
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     new = path.with_name(f".{path.name}.new")
     new.unlink(missing_ok=True)

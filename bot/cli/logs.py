@@ -23,6 +23,9 @@ from bot.store.store import open_store
 LOOK_MS = 300
 """How often a log that is followed is looked at."""
 
+NUMBER_DIGITS = 15
+"""Of a chat's number; what is longer can only be a name."""
+
 STYLES = {"debug": "dim", "info": "", "warning": "yellow", "error": "bold red"}
 FIRST = ("timestamp", "level", "event")
 SHORT = {
@@ -44,7 +47,8 @@ class View:
 
 def viewed(data: Path, chat: str, turn: int | None, *, follow: bool, as_json: bool) -> View:
     """The view of a chat by its number, title, or who alone talks there; StoreError when there is none or several."""
-    number = None if not chat else int(chat) if chat.isdecimal() else asyncio.run(_chat_named(data, chat))
+    counts = chat.isdecimal() and len(chat) <= NUMBER_DIGITS
+    number = None if not chat else int(chat) if counts else asyncio.run(_chat_named(data, chat))
     return View(Wanted(number, turn), follow, as_json)
 
 

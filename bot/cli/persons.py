@@ -29,6 +29,10 @@ async def export_person(place: Place, person: str, path: Path | None, *, force: 
         with bar("reading", quiet=as_json):
             packed = await pack(store, number, now, make_words(place).zone)
     target = path or Path(f"nuan-export-{number}-{stamp(now)}.zip")
+    if not target.name:
+        raise NuanError(f"{target} is no name of a file: give another")
+    if target.suffix != ".zip" and target.resolve().is_relative_to(place.data.resolve()):
+        raise NuanError(f"{target} is a place of nuan's own files: give another, or one that ends in .zip")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         write_bytes(target, packed.data, force=force)

@@ -10,10 +10,14 @@ from bot.flow.plan import Planner
 from bot.flow.words import Words
 from bot.ports import Clock
 from bot.store.store import Store
+from bot.text.clean import clean_name
+from bot.text.clip import clip
 from bot.text.fold import fold
 from bot.text.pasttalks import TalkLine, talk_lines
 from bot.types.dialogue import TIERS, Dialogue
 from bot.types.people import Audience
+
+NAME_CHARS = 32
 
 SHOWN = 10
 """Lines of the short view."""
@@ -86,7 +90,9 @@ class DialogCommand:
         found = tuple(talk for talk in talks if talk.own or name in talk.names)
         if found:
             return _numbered(self._lines(asked, found))
-        return self._text(asked, "dialog_none_with", name=name[:32]) + hint(asked, "dialog", self._text)
+        return self._text(asked, "dialog_none_with", name=clip(clean_name(name), NAME_CHARS)) + hint(
+            asked, "dialog", self._text
+        )
 
     def _lines(self, asked: Asked, talks: tuple[Dialogue, ...]) -> tuple[TalkLine, ...]:
         when = (self._clock.now(), self._words.tz(self._words.zone_of(asked.chat, asked.person)))

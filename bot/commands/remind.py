@@ -9,9 +9,13 @@ from bot.flow.words import Words
 from bot.people.asking import ALL
 from bot.ports import Clock
 from bot.store.store import Store
+from bot.text.clean import clean_name
+from bot.text.clip import clip
 from bot.text.dates import clock_label
 from bot.text.when.rules import next_of
 from bot.text.zones import zone_named, zone_near
+
+SAID_CHARS = 32
 
 ALL_WORDS = ("all", "全部", "所有", "*")
 
@@ -57,7 +61,9 @@ class ZoneCommand:
         zone = self._words.zone if reset else zone_named(wish) or ""
         if not zone:
             near = zone_near(wish)
-            told = self._text(asked, "tz_near" if near else "tz_unknown", zone=near, said=wish[:32])
+            told = self._text(
+                asked, "tz_near" if near else "tz_unknown", zone=near, said=clip(clean_name(wish), SAID_CHARS)
+            )
             return told + hint(asked, "tz", self._text)
         tz = self._words.tz(zone)
         moved = await self._store.reminders.rezone(

@@ -1,6 +1,7 @@
 """Reads the operator's log: the rotated files, the newest, and what is still being written. It writes nothing."""
 
 import json
+import math
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -69,10 +70,16 @@ class Cutter:
 def read(line: bytes) -> Record | None:
     """One line as the log wrote it; None for anything else."""
     try:
-        record = json.loads(line)
+        record = json.loads(line, parse_constant=str, parse_float=_finite)
     except (ValueError, RecursionError):
         return None
     return record if isinstance(record, dict) and isinstance(record.get("event"), str) else None
+
+
+def _finite(said: str) -> float | str:
+    """JSON has no infinity: what is too large for a number stays as it was written."""
+    number = float(said)
+    return number if math.isfinite(number) else said
 
 
 def log_files(folder: Path) -> tuple[Path, ...]:

@@ -17,7 +17,7 @@ from bot.store.erasures import Erasures, erase_again
 from bot.store.forgotten import Since, forget_again
 from bot.store.notefiles import NoteFiles
 from bot.store.schema import SCHEMA_VERSION
-from bot.store.store import DATABASE, hold
+from bot.store.store import DATABASE, ROLLBACK, hold, tidy
 from bot.store.tombstones import Tombstones
 from bot.store.unnoting import Shelf
 from bot.store.wholecopy import PAGES, QUIET, Progress, copy_whole, opened, sync, verify
@@ -35,6 +35,8 @@ def backup(folder: Path, label: str, stamp: str, tell: Progress = QUIET) -> Path
 
 def copy_to(folder: Path, path: Path, tell: Progress = QUIET) -> Path:
     """Copy the database of a data folder as `copy_whole`; where it is."""
+    if path.name in ("", ".."):
+        raise StoreError(f"{path} is no name of a file: give another")
     copy_whole(folder / DATABASE, path, tell)
     return path
 
@@ -88,8 +90,9 @@ async def roll_back(
     copy is not whole or of another house.
     A crash leaves the present database or the restored one.
     """
+    new = folder / f"{ROLLBACK}db"
+    await asyncio.to_thread(_refuse_left, folder, copy)
     lock = await asyncio.to_thread(hold, folder)
-    new = folder / "nuan-rollback.db"
     try:
         await asyncio.to_thread(verify, copy)
         await asyncio.to_thread(_copy, copy, new, tell)
@@ -107,13 +110,15 @@ async def roll_back(
         kept = await asyncio.to_thread(_swap, folder / DATABASE, new, aside)
         return aside if kept else None, count
     finally:
-        await asyncio.to_thread(_tidy, folder)
+        await asyncio.to_thread(tidy, folder)
         os.close(lock)
 
 
-def _tidy(folder: Path) -> None:
-    for left in folder.glob("nuan-rollback*"):
-        left.unlink()
+def _refuse_left(folder: Path, copy: Path) -> None:
+    """StoreError for what an unfinished restore left: it would be written over by itself."""
+    there = copy.resolve()
+    if there.parent == folder.resolve() and there.name.startswith(ROLLBACK):
+        raise StoreError(f"{copy.name} is what an unfinished restore left, no backup: nothing was changed")
 
 
 async def _cleanse(database: Database, since: Since | None, folder: Path, at: int) -> int:

@@ -79,6 +79,9 @@ from bot.types.outgoing import Outgoing
 
 DATABASE, LOCK = "nuan.db", "nuan.lock"
 
+ROLLBACK = "nuan-rollback."
+"""How every file begins that a restore makes before it has the database's place."""
+
 
 class Store:
     """All nouns over one database. `boot` names this process in rows, `folder` is the data folder."""
@@ -190,6 +193,8 @@ async def open_store(
     """
     lock = None if read_only else await asyncio.to_thread(hold, folder)
     try:
+        if lock is not None:
+            await asyncio.to_thread(tidy, folder)
         database = await open_database(folder / DATABASE, read_only=read_only)
         try:
             store = Store(database, folder, Lists(owners, allow), lock)
@@ -219,3 +224,12 @@ def hold(folder: Path) -> int:
         os.close(descriptor)
         raise HeldError("another nuan is answering from this data folder: stop it, or give --data DIR") from error
     return descriptor
+
+
+def tidy(folder: Path) -> None:
+    """Take away what a restore that was cut off left: it may hold what was forgotten. For who holds the folder."""
+    try:
+        for left in folder.glob(f"{ROLLBACK}*"):
+            left.unlink()
+    except OSError as error:
+        raise StoreError(f"the data folder cannot be used ({error}): choose another with --data DIR") from error

@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 
 import uvicorn
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from bot.config.web import WebPage
 from bot.errors import ConfigError, NuanError
@@ -19,6 +20,9 @@ from bot.types.log import Log
 GRACE_S = 2
 """How long open connections are waited for when the page ends, seconds."""
 
+MOST_OPEN = 100
+"""Connections at once, so that no visitor can use up what the house has of them."""
+
 LOCAL = frozenset(("localhost", "127.0.0.1", "::1"))
 
 
@@ -29,6 +33,18 @@ class _Server(uvicorn.Server):
     def capture_signals(self) -> Iterator[None]:
         """Capture none."""
         yield
+
+
+class _Connection(H11Protocol):
+    """One of so many: who has not asked for anything yet makes room for the next."""
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Take it in; it goes itself when all the others are being answered."""
+        super().connection_made(transport)
+        if len(self.connections) > MOST_OPEN:
+            others = (each for each in self.connections if isinstance(each, _Connection) and each is not self)
+            idle = next((each for each in others if each.cycle is None and not each.transport.is_closing()), self)
+            idle.transport.close()
 
 
 class Page:
@@ -60,7 +76,7 @@ class Page:
         config = uvicorn.Config(
             site.app(), log_config=None, access_log=False, lifespan="off", server_header=False,
             proxy_headers=False, ws="none", log_level="critical", timeout_graceful_shutdown=GRACE_S,
-            limit_concurrency=100, h11_max_incomplete_event_size=32_000,
+            http=_Connection, h11_max_incomplete_event_size=32_000,
         )  # fmt: skip
         server = _Server(config)
         serving = asyncio.create_task(server.serve(sockets=[self._listener]), name="web")

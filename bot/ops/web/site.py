@@ -1,6 +1,7 @@
 """The web page as one ASGI application: routes, the gate before them, and the headers of every answer."""
 
 from collections.abc import Awaitable, Callable
+from urllib.parse import urlsplit
 
 from starlette.applications import Starlette
 from starlette.datastructures import MutableHeaders
@@ -25,7 +26,7 @@ HEADERS = {
     ),
     "x-content-type-options": "nosniff",
     "x-frame-options": "DENY",
-    "referrer-policy": "no-referrer",
+    "referrer-policy": "same-origin",
     "cross-origin-opener-policy": "same-origin",
     "cross-origin-resource-policy": "same-origin",
     "permissions-policy": "camera=(), geolocation=(), microphone=()",
@@ -119,6 +120,8 @@ class Site:
 
     async def _log_in(self, ask: Ask) -> Response:
         request = ask.request
+        if _is_foreign(request):  # else any page in the same browser could use up the tries of whoever sits here
+            raise HTTPException(403)
         address = request.client.host if request.client else ""
         found = self._gate.log_in(ask.form.get("token", ""), address, ask.house.settings.web.session_hours)
         if isinstance(found, Refused):
@@ -161,6 +164,14 @@ class Site:
 def cookie_of(request: Request) -> str:
     """The name of the login's cookie: browsers keep those of all ports of a machine together."""
     return f"nuan_{request.url.port or 80}"
+
+
+def _is_foreign(request: Request) -> bool:
+    """Whether a page of another server had the browser send this; what is no browser says nothing of it."""
+    site, origin = request.headers.get("sec-fetch-site"), request.headers.get("origin")
+    if site is not None:
+        return site not in ("same-origin", "none")
+    return origin is not None and urlsplit(origin).netloc != request.headers.get("host")
 
 
 class _Shell:

@@ -1,0 +1,109 @@
+"""Bad luck and ill will against what operators have: the page, backups, logs. Each of these once broke something."""
+
+import asyncio
+import json
+import shutil
+from pathlib import Path
+
+from bot.cli.logs import viewed
+from bot.config.web import WebPage
+from bot.errors import StoreError
+from bot.ops.reading import read
+from bot.ops.web.gate import TRIES
+from bot.ops.web.server import MOST_OPEN, opened
+from bot.store.store import open_store
+from tests.belonging import copies, nuan
+from tests.carrying import fill, in_house
+from tests.webbed import Visitor, Webbed, webbed
+from tests.world import World
+
+
+async def test_a_page_of_another_server_cannot_use_up_the_tries_of_whoever_sits_here(world: World) -> None:
+    async with webbed(world) as page:
+        here = Visitor(page.app, "127.0.0.1")
+        for _ in range(TRIES + 1):
+            for headers in ({"sec_fetch_site": "cross-site"}, {"origin": "null"}, {"origin": "http://evil.example"}):
+                assert (await here.post("/login", {"token": "guess"}, **headers)).status == 403
+        for headers in (
+            {"sec_fetch_site": "same-origin", "origin": "https://proxied"},
+            {"origin": f"http://{here.host}"},
+        ):
+            assert (await here.post("/login", {"token": "a typo"}, **headers)).status == 401
+        assert (await here.log_in()).status == 303
+
+
+async def test_connections_that_stay_open_use_up_nothing_but_the_page(world: World, tmp_path: Path) -> None:
+    page = Webbed(world)
+    house = page.site._house
+    with opened(WebPage(port=0), tmp_path) as door:
+        port = door._listener.getsockname()[1]
+        async with door.served(house, world.log):
+            lines = [await asyncio.open_connection("127.0.0.1", port) for _ in range(MOST_OPEN + 40)]
+            ended = [asyncio.ensure_future(reader.read()) for reader, _ in lines]
+            done: set[asyncio.Future[bytes]] = set()
+            async with asyncio.timeout(10):
+                while len(done) < 40:
+                    done, _ = await asyncio.wait(ended, timeout=0.05)
+            assert len(done) == 40
+            reader, writer = await asyncio.open_connection("127.0.0.1", port)
+            writer.write(b"GET /login HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n")
+            assert (await reader.read()).startswith(b"HTTP/1.1 200")
+            for task in ended:
+                task.cancel()
+            for _, each in (*lines, (reader, writer)):
+                each.close()
+
+
+def test_what_a_restore_left_is_no_backup_and_is_gone_with_the_next_start(tmp_path: Path) -> None:
+    in_house(tmp_path, fill)
+    assert nuan(tmp_path, "backup").code == 0
+    [copy] = copies(tmp_path)
+    left, mine = tmp_path / "nuan-rollback.db", tmp_path / "nuan-rollback-mine.db"
+    shutil.copy(copy, left)
+    shutil.copy(copy, mine)
+    before = left.read_bytes()
+    said = nuan(tmp_path, "restore", str(left))
+    assert (said.code, "unfinished restore" in said.err, left.read_bytes() == before) == (1, True, True)
+    assert nuan(tmp_path, "restore", str(mine)).code == 0
+    assert mine.exists()
+    shutil.copy(copy, left)
+    shutil.copy(copy, tmp_path / "nuan-rollback.before-4.db")
+
+    async def start() -> None:
+        async with await open_store(tmp_path):
+            pass
+
+    asyncio.run(start())
+    assert [path.name for path in tmp_path.glob("nuan-rollback*")] == [mine.name]
+    assert nuan(tmp_path, "backup", "").code == 1
+
+
+def test_a_log_of_odd_figures_is_still_json(tmp_path: Path) -> None:
+    for line in (b'{"event":"a","n":NaN}', b'{"event":"a","n":-Infinity}', b'{"event":"a","n":1e999}'):
+        record = read(line)
+        assert record is not None
+        assert isinstance(record["n"], str)
+        json.dumps(record, allow_nan=False)
+    assert read(b'{"event":"a","n":1.5}') == {"event": "a", "n": 1.5}
+    in_house(tmp_path, fill)
+    try:
+        viewed(tmp_path, "9" * 5_000, None, follow=False, as_json=False)
+    except StoreError as error:
+        assert "give one of" in str(error)  # noqa: PT017 - a ValueError would be a defect
+
+
+async def test_what_commands_say_back_cannot_turn_the_line_around(world: World) -> None:
+    for words in ("tz \u202eabc", "dialog \u202eabc"):
+        await world.say(f".ai {words}")
+        assert "abc" in world.replies[-1]
+        assert "\u202e" not in world.replies[-1]
+
+
+def test_an_archive_never_takes_the_place_of_the_database(tmp_path: Path) -> None:
+    in_house(tmp_path, fill)
+    before = (tmp_path / "nuan.db").read_bytes()
+    for target in (str(tmp_path / "nuan.db"), f"{tmp_path}/logs/../nuan.db", ""):
+        said = nuan(tmp_path, "export", "test:ann", target, "--force")
+        assert (said.code, "give another" in said.err) == (1, True)
+    assert (tmp_path / "nuan.db").read_bytes() == before
+    assert nuan(tmp_path, "export", "test:ann", str(tmp_path / "ann.zip")).code == 0
