@@ -19,7 +19,7 @@ NUMBERS = {
     "globalmin": ("global_minute", MOST),
     "globalday": ("global_day", MOST),
 }
-"""Words of the command: the key of the configuration, and the most it may be; 0 and the words of `.ai budget` are no limit."""
+"""Words of the command: the key of the configuration, and the most it may be; 0 and FREE are no limit."""
 
 NO_LIMIT = ("0", *FREE)
 
