@@ -79,8 +79,12 @@ async def test_wrong_words_others_and_contradictions_change_nothing(filed: Filed
 async def test_a_budget_is_set_shown_with_its_place_and_counts_anew(tmp_path: Path) -> None:
     filed = await Filed(tmp_path, SERVER.format(name="groß-1")).open()
     try:
-        assert "model.price_output: missing" in await said(filed, ".ai budget pricein 1")
-        await said(filed, ".ai budget pricein 1 priceout 2")
+        for price in ("pricein", "priceout"):
+            *_, missing, both = (await said(filed, f".ai budget {price} 1")).splitlines()
+            assert ": missing" in missing
+            assert both == "两个价格一起说：.ai budget pricein 0.5 priceout 2"
+        await said(filed, ".ai budget pricein 1 priceout 3")
+        assert await said(filed, ".ai budget priceout 2") == "输出价格：每百万 token 2 USD（小王 06-12 09:00 说的）"
         assert await said(filed, ".ai budget day 0.0018") == "每天上限：0.0018 USD（小王 06-12 09:00 说的）"
         assert await said(filed, ".ai budget month 200k tok") == "每月 token 上限：200000 tok（小王 06-12 09:00 说的）"
         await filed.say("在吗")

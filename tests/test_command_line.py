@@ -172,7 +172,7 @@ WRONG = (
     ("logs --turn 7", 1, "nuan: no line of the log is of that chat or turn"),
     ("ctx --chat nowhere", 1, "nuan: --chat: give one of: "),
     ("boot --chat 1 --person nobody", 1, "nuan: --person: give one of: 1 "),
-    ("export nobody", 1, "nuan: --person: there is nobody 'nobody'"),
+    ("export nobody", 1, "nuan: there is nobody 'nobody'"),
     ("usage --config wrong.toml", 2, "nuan: bot.ownerz: unknown key; did you mean bot.owner?"),
 )
 

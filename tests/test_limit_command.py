@@ -58,6 +58,7 @@ async def test_the_owners_word_holds_at_once_over_the_configuration_restarts_and
         ("userday 99999999999999999999999", "每人每天：1000000 次（主人说的）"),
         ("userday 0", "每人每天：不限（主人说的）"),
         ("userday off", "每人每天：不限（主人说的）"),
+        ("userday 無限", "每人每天：不限（主人说的）"),
         ("notify off", "到了上限说一声：关（主人说的）"),
         ("notify ON", "到了上限说一声：开（主人说的）"),
     ],

@@ -5,6 +5,8 @@ from tests.world import World
 
 
 async def test_it_lists_them_and_tells_all_of_one(world: World) -> None:
+    await world.say(".ai mem")
+    assert world.replies[-1] == "这里还没有能给你看的记忆；说「记住…」我就记"
     await world.say("记住我怕狗")
     await found(world, "我喜欢喝乌龙茶")
     await world.say(".ai mem")

@@ -82,6 +82,8 @@ async def test_nearest_words_through_the_door(world: World) -> None:
         (".ai bugdet", "阿紅", "沒有「bugdet」這個指令，你是想發 .ai budget 嗎？"),
         (".ai bugdet", "Ann", 'There is no command "bugdet"; did you mean .ai budget?'),
         (".ai aprove", "Ann", 'There is no command "aprove"; .ai help shows them all'),
+        (".ai 預算", "阿紅", "沒有「預算」這個指令，發 .ai help 看看都有什麼"),
+        (".ai help 預算", "阿紅", "沒有「預算」這個指令，發 .ai help 看看都有什麼"),
         (".ai help memstat", "小王", "没有「memstat」这个命令，你是想发 .ai memstats 吗？"),
         (".ai calls background of", "小王", "这里没有这个词，你是想发 .ai calls background off 吗？"),
         (".ai context recnt 20", "Ann", "I don't know that word there; did you mean .ai context recent?"),

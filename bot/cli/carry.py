@@ -94,7 +94,7 @@ async def find_person(store: Store, wanted: str) -> int:
         found = await store.people.person_named(wanted)
         number = found.id if found else None
     if number is None:
-        raise NuanError(f"--person: there is nobody {wanted!r}: give a number, a name that only one has or platform:id")
+        raise NuanError(f"there is nobody {wanted!r}: give a number, a name that only one has or platform:id")
     return number
 
 

@@ -1,6 +1,6 @@
 """`.ai budget`: what was used beside the limits; owners set limits, prices and currency, and have counts begin anew."""
 
-from bot.commands.knobs import Wrong, keys_of, wanted
+from bot.commands.knobs import KNOBS, Wrong, keys_of, wanted
 from bot.commands.report import Spent, budget_report, step_report
 from bot.commands.sets import Setting
 from bot.commands.table import Asked
@@ -10,6 +10,7 @@ from bot.ports import Clock
 from bot.store.store import Store
 from bot.text.fold import fold
 from bot.types.money import PERIODS, Period
+from bot.types.said import Wish
 
 ANEW: dict[str, Period] = {f"reset{period}": period for period in PERIODS}
 """Words that have a limit count from now on."""
@@ -38,12 +39,18 @@ class BudgetCommand:
             return await self._show(asked)
         problem, settings = await setting.change(asked, wish)
         if problem:
-            return problem
+            return self._both(asked, problem, wish)
         shown = [key for key in keys_of("budget", settings) if key in wish]
         lines = await setting.lines(asked, settings, shown)
         if "budget.currency" in wish:
             lines.append(setting.text(asked, "set_currency_note"))
         return "\n".join(lines)
+
+    def _both(self, asked: Asked, problem: str, wish: Wish) -> str:
+        """Why a wish was refused; who named one price alone, and may not, is told how to name both."""
+        if sum("price" in key for key in wish) != 1:
+            return problem
+        return f"{problem}\n{self._setting.text(asked, 'set_both', example=KNOBS['budget']['pricein'].example)}"
 
     async def _anew(self, asked: Asked, period: Period) -> str:
         now = self._clock.now()

@@ -112,7 +112,7 @@ class CommandDesk:
         asked = Asked(event, chat, person, self._words.script(person), words)
         command = named(name) or (named("key") if names_key(name) else None)
         if command is None:
-            text = self._help.unknown(asked, name)
+            text = self._help.unknown(asked, next(iter(event.text.split()[1:2]), name))
         elif not command.allows(asked):
             text = self._text(asked, "not_allowed")
         elif near := meant(command, words):

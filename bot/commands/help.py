@@ -3,8 +3,9 @@
 from collections.abc import Callable
 
 from bot.commands.nearest import near_command
-from bot.commands.table import TABLE, TOPICS, Asked, Command, named
+from bot.commands.table import BRIEF, TABLE, TOPICS, Asked, Command, named
 from bot.store.access import Admission
+from bot.text.clean import clean_name
 from bot.text.fold import fold
 
 
@@ -21,25 +22,30 @@ class HelpCommand:
         here = await self._access.standing(asked.chat.id, asked.person.id)
         if not here.allowed and not asked.person.is_owner:
             return self._text(asked, "help_stranger")
-        name = next((fold(word) for word in asked.words if fold(word) not in (".ai", "。ai")), "")
-        if not name:
+        said = next((word for word in asked.words if fold(word) not in (".ai", "。ai")), "")
+        if not said:
             return self._all(asked)
-        command = named(name)
-        return self.unknown(asked, name) if command is None else self._one(asked, command)
+        command = named(fold(said))
+        return self.unknown(asked, said) if command is None else self._one(asked, command)
 
-    def unknown(self, asked: Asked, name: str) -> str:
+    def unknown(self, asked: Asked, said: str) -> str:
         """What is said to a name that no command goes by: the nearest that this person may use here, if any is near."""
+        name = fold(said)
         near = near_command(name, allowed(asked))
-        return self._text(asked, "unknown_near" if near else "unknown_command", command=name[:32], near=near)
+        shown = name if name.isascii() else clean_name(said)  # folding writes Simplified, and they may not
+        return self._text(asked, "unknown_near" if near else "unknown_command", command=shown[:32], near=near)
 
     def _all(self, asked: Asked) -> str:
-        may, lines = allowed(asked), list[str]()
+        """Plain words first, as a newcomer needs no more; then the commands."""
+        may, lines = allowed(asked), [self._text(asked, "help_memory")]
         for topic in TOPICS:
-            found = [command for command in may if command.topic == topic]
-            if found:
-                lines.append(self._text(asked, f"topic_{topic}"))
-            lines += [f".ai {command.name} — {self._text(asked, command.help)}" for command in found]
-        return "\n".join((*lines, self._text(asked, "help_more"), self._text(asked, "help_memory")))
+            found, title = [command for command in may if command.topic == topic], self._text(asked, f"topic_{topic}")
+            if found and topic in BRIEF:
+                names = " · ".join(command.name for command in found)
+                lines.append(self._text(asked, "help_brief", topic=title, names=names))
+            elif found:
+                lines += [title, *(f".ai {command.name} — {self._text(asked, command.help)}" for command in found)]
+        return "\n".join((*lines, self._text(asked, "help_more")))
 
     def _one(self, asked: Asked, command: Command) -> str:
         lines = [f"{usage(command)} — {self._text(asked, command.help)}"]

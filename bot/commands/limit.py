@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 
+from bot.commands.knobs import FREE
 from bot.commands.table import Asked
 from bot.config.limits import DAY_S, MOST, TalkLimits
 from bot.config.load import LIVE
@@ -9,6 +10,7 @@ from bot.flow.limiting import current
 from bot.ports import Clock
 from bot.store.settings import SettingRows
 from bot.store.switches import Switches
+from bot.text.fold import fold
 
 NUMBERS = {
     "cooldown": ("cooldown_seconds", DAY_S),
@@ -17,9 +19,9 @@ NUMBERS = {
     "globalmin": ("global_minute", MOST),
     "globalday": ("global_day", MOST),
 }
-"""Words of the command: the key of the configuration, and the most it may be; 0, off and none are no limit."""
+"""Words of the command: the key of the configuration, and the most it may be; 0 and FREE are no limit."""
 
-NO_LIMIT = ("0", "off", "none")
+NO_LIMIT = ("0", *FREE)
 
 
 class LimitCommand:
@@ -77,7 +79,7 @@ def wanted(words: tuple[str, ...]) -> Mapping[str, str] | None:
             return {"notify": value}
         case (name, value) if name in NUMBERS:
             key, most = NUMBERS[name]
-            if value in NO_LIMIT:
+            if fold(value) in NO_LIMIT:
                 return {key: "none"}
             if not (value.isascii() and value.isdigit() and int(value[:20])):
                 return None

@@ -54,7 +54,8 @@ class MemCommand:
             return self._text(asked, "mem_words")
         told = " ".join(words)
         found = [m for m in owned if m.disabled_at is None and told in fold(m.text)]
-        return self._list(asked, found) or self._text(asked, "mem_none") + hint(asked, "mem", self._text)
+        none = "mem_none" if words else "mem_empty"
+        return self._list(asked, found) or self._text(asked, none) + hint(asked, "mem", self._text)
 
     async def _archived(self, asked: Asked, audience: Audience) -> str:
         found = await self._store.lives.archived(asked.person.id, audience)

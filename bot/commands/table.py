@@ -19,6 +19,9 @@ house itself."""
 
 TOPICS: tuple[Topic, ...] = ("chat", "memory", "you", "inside", "house")
 
+BRIEF: tuple[Topic, ...] = ("inside", "house")
+"""Topics of which `.ai help` tells the names alone: all lines of all commands are more than a phone shows at once."""
+
 
 @dataclass(frozen=True, slots=True)
 class Asked:
@@ -115,7 +118,7 @@ TABLE = (
     Command("personality", "", "own", "inside", private=True),
     Command(
         "budget",
-        "[show | currency CODE | pricein N priceout N | day N | month N | total N | maxtokens N | notify on|off | "
+        "[show | currency CODE | pricein N | priceout N | day N | month N | total N | maxtokens N | notify on|off | "
         "resetday | resetmonth | resettotal | reset]",
         "own", "house", private=True, shape="words", example="day 5",
     ),
