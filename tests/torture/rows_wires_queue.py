@@ -166,7 +166,6 @@ async def order(folder: Path, size: Size) -> Found:
     chance = random.Random(size.seed)
     tables = {"bot": {"timezone": "Asia/Shanghai"}, "budget": {"day_tokens": None},
               "model": {"slots": max(size.units, 4)}, "speak": {"busy": "queue"}}  # fmt: skip
-    delays: dict[str, int] = {}
     world = SlowWorld(folder / "data", Settings.model_validate(tables), takes_ms=lambda: chance.randint(50, 950))
     await world.open()
     try:
@@ -187,9 +186,8 @@ async def order(folder: Path, size: Size) -> Found:
             )
             wrong += [text for text, _ in rows] != [f"第{line}句" for line in range(40)]
             ends[who] = max((int(str(at)) for _, at in rows), default=begun)
-            delays[who] = ends[who] - begun
-        slowest = max(delays.values(), default=1)
-        total = max(ends.values(), default=begun) - begun
+        total = max(ends.values()) - begun
+        slowest = max(end - begun for end in ends.values())
         return Found({"chats": size.units, "out of order": wrong}, {"total by slowest": total / max(slowest, 1)})
     finally:
         await world.close()
@@ -233,7 +231,7 @@ async def spam(folder: Path, size: Size) -> Found:
             await world.app.door.accept(world.message(f"记住我的第{each}个暗号是{each * 7919}", "阿明"))
             if each % 100 == 99:
                 await world.app.settled()
-                await world.wait(10)
+                await world.wait(30)
                 lately.append(number(world, f"{mine} AND memory.created_at > ?", world.clock.now() - 60_000))
         await world.app.settled()
         after = await recalling(world)
