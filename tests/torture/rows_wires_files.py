@@ -89,7 +89,7 @@ FILES = (
         "X19", "an address inside the house as an attachment", "no connection to a private net", "addresses", 29, 29,
         29, 60, (Bound("read", "==", 0), Bound("connections", "==", 0)), addresses,
         ("tests/test_discord_extras.py::test_a_file_is_read_from_discords_own_hosts_alone",),
-        differs="no tool fetches what people write; the addresses are tried in the place of the platform's own, and its "
+        differs="no tool fetches what people write; these stand in the place of the platform's own addresses, and its "
         "hosts are trusted to resolve to it",
     ),
     Row(

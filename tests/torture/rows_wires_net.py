@@ -10,6 +10,7 @@ import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
+from signal import SIGTERM
 from typing import Any
 
 from tests.torture.live import each, live, until
@@ -41,7 +42,7 @@ async def layers(folder: Path, size: Size) -> Found:
 
 
 async def _refusals(folder: Path, count: int) -> tuple[int, int]:
-    """Sends to a server that answers 502: how many tries the outbox made, and the most requests that one of them was."""
+    """Sends to a server that answers 502: how many there were, and the most requests that one of them was."""
     from bot.errors import SendError
     from tests.fakes.telegram_faults import UNLIMITED, Fault
     from tests.fakes.telegram_server import FakeTelegram
@@ -67,7 +68,7 @@ async def absence(folder: Path, size: Size) -> Found:
     from tests.fakes.discord_server import FakeDiscord
     from tests.fakes.openai_script import Reply
     from tests.fakes.openai_server import FakeOpenAI
-    from tests.torture.kills import SIGTERM, end, some, start
+    from tests.torture.kills import end, some, start
 
     token = "made-up.discord.absence"
     async with FakeDiscord(token, limit=0) as server, FakeOpenAI(lambda asked: Reply("好的"), key=KEY) as model:
@@ -112,7 +113,7 @@ async def twins(folder: Path, size: Size) -> Found:
     from tests.e2e import run
     from tests.fakes.telegram_shapes import Person
     from tests.street import House, Street
-    from tests.torture.kills import SIGTERM, end, start
+    from tests.torture.kills import end, start
 
     refused = clear = 0
     slowest = 0.0
@@ -216,7 +217,8 @@ NET = (
          "test_a_server_that_fails_is_asked_once_and_the_outbox_decides_about_another_try"),
     ),
     Row(
-        "D13", "what was said while the program was down", "30 messages in 3 channels once each; a first start reads none",
+        "D13", "what was said while the program was down",
+        "30 messages in 3 channels once each; a first start reads none",
         "messages", 30, 0, 30, 180,
         (Bound("kept", "==", 1, "messages"), Bound("twice", "==", 0), Bound("read at first", "==", 0),
          Bound("replies", "<=", 3), Bound("rules broken", "==", 0)),
