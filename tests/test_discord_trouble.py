@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from bot.errors import SendError
+from bot.errors import SendError, UnfitError
 from tests.discord_support import COMMANDS, Scene, Town, adapter_for, outgoing, running
 from tests.fakes.clock import let_others_run
 from tests.fakes.discord_server import FakeDiscord
@@ -165,3 +165,14 @@ async def test_a_connection_that_falls_silent_is_given_up_and_loses_nothing(town
         await scene.door.until(lambda: len(scene.door.stored) == 2)
     assert scene.door.texts == ["before", "meanwhile"]
     assert town.server.gateway.resumed == 1
+
+
+async def test_one_event_that_the_store_cannot_take_does_not_stop_the_others(town: Town, scene: Scene) -> None:
+    async with running(town.server, scene):
+        scene.door.broken = UnfitError("odd")
+        town.say(town.hall, town.lin, "odd")
+        await scene.door.until(lambda: scene.door.refused == 1)
+        scene.door.broken = None
+        town.say(town.hall, town.lin, "even")
+        await scene.door.until(lambda: scene.door.texts == ["even"])
+    assert len(town.server.gateway.identified) == 1
