@@ -17,6 +17,18 @@ from tests.fakes.discord_server import FakeDiscord
 from tests.fakes.discord_world import FORUM, Attachment
 from tests.proxies import Kind, proxy
 
+INSIDE = [
+    "http://127.0.0.1/a", "http://127.1/a", "http://2130706433/a", "http://0x7f000001/a", "http://0177.0.0.1/a",
+    "http://[::1]/a", "http://[::ffff:127.0.0.1]/a", "http://[fc00::1]/a", "http://10.0.0.1/a",
+    "http://169.254.169.254/latest/meta-data", "http://localhost/a", "http://127.0.0.1.nip.io/a",
+    "https://127.0.0.1/a", "https://evil.example/a", "https://cdn.discordapp.com@127.0.0.1/a",
+    "https://cdn.discordapp.com:pw@10.0.0.1/a", "https://cdn.discordapp.com.evil.example/a",
+    "https://evildiscordapp.com/a", "http://cdn.discordapp.com/a", "https://cdn.discordapp.com:8443/a",
+    "https://user@cdn.discordapp.com/a", "ftp://cdn.discordapp.com/a", "file:///etc/passwd", "gopher://127.0.0.1/a",
+    "//127.0.0.1/a", "/etc/passwd", "", "https://cdn.discordapp.com\\@127.0.0.1/a", "https://[::1",
+]  # fmt: skip
+"""Addresses that are not Discord's, in forms that have fooled others."""
+
 
 @pytest.fixture
 async def server() -> AsyncIterator[FakeDiscord]:
@@ -135,19 +147,7 @@ async def test_an_attachment_is_fetched_up_to_a_limit(town: Town, scene: Scene) 
                 await scene.adapter.fetch(one, 5)
 
 
-@pytest.mark.parametrize(
-    "url",
-    [
-        "http://127.0.0.1/a", "http://127.1/a", "http://2130706433/a", "http://0x7f000001/a", "http://0177.0.0.1/a",
-        "http://[::1]/a", "http://[::ffff:127.0.0.1]/a", "http://[fc00::1]/a", "http://10.0.0.1/a",
-        "http://169.254.169.254/latest/meta-data", "http://localhost/a", "http://127.0.0.1.nip.io/a",
-        "https://127.0.0.1/a", "https://evil.example/a", "https://cdn.discordapp.com@127.0.0.1/a",
-        "https://cdn.discordapp.com:pw@10.0.0.1/a", "https://cdn.discordapp.com.evil.example/a",
-        "https://evildiscordapp.com/a", "http://cdn.discordapp.com/a", "https://cdn.discordapp.com:8443/a",
-        "https://user@cdn.discordapp.com/a", "ftp://cdn.discordapp.com/a", "file:///etc/passwd", "gopher://127.0.0.1/a",
-        "//127.0.0.1/a", "/etc/passwd", "", "https://cdn.discordapp.com\\@127.0.0.1/a", "https://[::1",
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize("url", INSIDE)
 def test_a_file_is_read_from_discords_own_hosts_alone(url: str) -> None:
     for address in (Address(), Address("http://127.0.0.1:8999/api/v10")):
         assert not address.serves(url)

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from adapters.discord.catching_up import REMEMBERED, Lanes
-from bot.errors import SendError
+from bot.errors import SendError, UnfitError
 from bot.types.event import Incoming, Place
 from tests.discord_support import COMMANDS, Doorway, Lines, Scene, Town, adapter_for, outgoing, running
 from tests.fakes.clock import SimClock, let_others_run
@@ -202,3 +202,14 @@ async def test_channels_at_rest_are_not_remembered_for_ever() -> None:
         await let_others_run()
     assert (len(door.stored), past.looked) == (len(said) + 1, 1), "a forgotten one is looked at once more"
     await lanes.close()
+
+
+async def test_one_event_that_the_store_cannot_take_does_not_stop_the_others(town: Town, scene: Scene) -> None:
+    async with running(town.server, scene):
+        scene.door.broken = UnfitError("odd")
+        town.say(town.hall, town.lin, "odd")
+        await scene.door.until(lambda: scene.door.refused == 1)
+        scene.door.broken = None
+        town.say(town.hall, town.lin, "even")
+        await scene.door.until(lambda: scene.door.texts == ["even"])
+    assert len(town.server.gateway.identified) == 1

@@ -8,7 +8,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
-from bot.errors import NuanError
+from bot.errors import NuanError, UnfitError
 from bot.ports import Clock, Door, pause
 from bot.types.event import Incoming, Place
 from bot.types.log import Log
@@ -233,9 +233,10 @@ class Lanes:
         """A store that cannot be used stops everything; anything else is wrong with this one event."""
         try:
             await self._door.accept(incoming)
-        except (NuanError, OSError):
-            raise
-        except Exception as error:  # noqa: BLE001 - one event must not stop the others
+        except Exception as error:
+            if isinstance(error, (NuanError, OSError)) and not isinstance(error, UnfitError):
+                raise
+            # One event must not stop the others.
             self._log.error("discord_event_failed", delivery_key=incoming.delivery_key, exc_info=error)
 
     def _fail(self, error: Exception) -> None:

@@ -7,4 +7,4 @@ QUEUE: tuple[tuple[str, ...], ...] = (
         "CREATE INDEX event_dead ON event (id) WHERE state = 'dead'",
     ),
 )
-"""After those of promises."""
+"""After those of settings."""

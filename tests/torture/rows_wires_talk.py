@@ -1,13 +1,20 @@
-"""Rows of the table of faults about what happens to what was said: edits, deletions, and other bots that answer.
+"""Rows of the table of faults about what becomes of what was said: edits, deletions, other bots, wishes to keep.
 
 They run the whole house in this process, with simulated time and real SQLite.
 """
 
+from __future__ import annotations
+
 import random
+import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tests.torture.row import Bound, Found, Row, Size
-from tests.torture.rows_wires_queue import house
+from tests.torture.rows_wires_queue import house, number
+
+if TYPE_CHECKING:
+    from tests.world import World
 
 CANARY = "zyx4711q"
 
@@ -83,6 +90,38 @@ async def bots(folder: Path, size: Size) -> Found:
     return Found({"loops": size.units, "humans answered": humans}, {"replies in 60 s": most})
 
 
+async def spam(folder: Path, size: Size) -> Found:
+    """R7: one stranger asks again and again to have something kept; how long recall takes before and after."""
+    mine = "SELECT count(*) FROM memory JOIN person ON person.id = owner_id WHERE name = '阿明'"
+
+    async def recalling(world: World) -> float:
+        begun = time.perf_counter()
+        for _ in range(20):
+            await world.say("小暖，我的暗号是什么", "阿红", "家")
+        return (time.perf_counter() - begun) / 20 * 1000
+
+    async with house(folder, memory={"keep_minute": 30, "keep_most": 1_000}) as world:
+        for each in range(20):
+            await world.say(f"记住我的第{each}件事是{each * 7919}", "阿红")
+        before = await recalling(world)
+        lately = list[int]()
+        for each in range(size.units):
+            await world.app.door.accept(world.message(f"记住我的第{each}个暗号是{each * 7919}", "阿明"))
+            if each % 100 == 99:
+                await world.app.settled()
+                await world.wait(30)
+                lately.append(number(world, f"{mine} AND memory.created_at > ?", world.clock.now() - 60_000))
+        await world.app.settled()
+        after = await recalling(world)
+        rows = number(world, mine)
+        first = number(world, "SELECT count(*) FROM memory WHERE text LIKE '%第0个暗号%' AND disabled_at IS NULL")
+        unanswered = size.units - sum("记" in text or "过一分钟" in text for text in world.replies[20:])
+        return Found({"wishes": size.units, "first kept": first}, {
+            "rows": rows, "in a minute": max(lately, default=0), "recall by before": after / max(before, 1),
+            "unanswered": max(0, unanswered),
+        })  # fmt: skip
+
+
 TALK = (
     Row(
         "D18", "an edited message", "one reply, the next request has the last text, the memory says it too", "messages",
@@ -106,5 +145,12 @@ TALK = (
         bots,
         ("tests/test_bots.py::test_two_nuans_in_one_group_fall_silent",
          "tests/test_bots.py::test_two_bots_end_after_twenty_exchanges_and_a_human_is_still_answered"),
+    ),
+    Row(
+        "R7", "one person floods memory", "no more rows than the quota, none dropped, recall as fast as before",
+        "wishes", 10_000, 0, 10_000, 600,
+        (Bound("rows", "<=", 1_000), Bound("in a minute", "<=", 30), Bound("first kept", "==", 1),
+         Bound("recall by before", "<=", 3)),
+        spam, ("tests/test_memory_quota.py::test_a_person_keeps_so_many_and_no_more",),
     ),
 )  # fmt: skip
