@@ -5,11 +5,14 @@ import contextlib
 import os
 import signal
 import sys
+import threading
 from collections.abc import Callable, Coroutine, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
+from bot.cli.exits import Exit
 from bot.errors import ConfigError, NuanError
+from bot.ops.redact import one_line
 
 if TYPE_CHECKING:
     from bot.cli.house import Place
@@ -30,18 +33,28 @@ def run_guarded(work: Coroutine[object, object, T]) -> T:
 
 
 def guard(work: Callable[[], T]) -> T:
-    """Turn every expected error into one clear line and an exit code: 1 failed, 2 configuration."""
+    """Turn every expected error into clear lines on standard error and an exit code."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_DFL and threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # from here on there is something to end well
     try:
         return work()
     except ConfigError as error:
         for problem in error.problems:
-            print(f"nuan: {problem}", file=sys.stderr)
-        raise SystemExit(2) from None
-    except (NuanError, OSError) as error:
-        print(f"nuan: {error}", file=sys.stderr)
-        raise SystemExit(1) from None
+            complain(problem)
+        raise SystemExit(Exit.WRONG) from None
+    except NuanError as error:
+        complain(str(error))
+        raise SystemExit(Exit.FAILED) from None
+    except OSError as error:
+        complain(": ".join(str(part) for part in (error.filename, error.strerror or error) if part))
+        raise SystemExit(Exit.FAILED) from None
     except KeyboardInterrupt:
-        raise SystemExit(130) from None
+        raise SystemExit(Exit.INTERRUPTED) from None
+
+
+def complain(text: str) -> None:
+    """One line on standard error, whatever is in it."""
+    print(f"nuan: {one_line(text)}", file=sys.stderr)
 
 
 @contextlib.contextmanager

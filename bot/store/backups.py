@@ -8,13 +8,15 @@ import contextlib
 import os
 import shutil
 import sqlite3
+import tempfile
 from pathlib import Path
 
 from bot.errors import StoreError
-from bot.store.database import Database, open_database
+from bot.store.database import Database, bring_forward, open_database
 from bot.store.erasures import Erasures, erase_again
 from bot.store.forgotten import Since, forget_again
 from bot.store.notefiles import NoteFiles
+from bot.store.schema import SCHEMA_VERSION
 from bot.store.store import DATABASE, hold
 from bot.store.tombstones import Tombstones
 from bot.store.unnoting import Shelf
@@ -35,6 +37,24 @@ def copy_to(folder: Path, path: Path, tell: Progress = QUIET) -> Path:
     """Copy the database of a data folder as `copy_whole`; where it is."""
     copy_whole(folder / DATABASE, path, tell)
     return path
+
+
+def verify_forward(path: Path, wrong: int | None = None) -> int:
+    """As `verify`; one of an earlier schema is also brought to this one, in a copy that is thrown away."""
+    version = verify(path, wrong)
+    if version < SCHEMA_VERSION:
+        with tempfile.TemporaryDirectory(prefix="nuan-check-") as folder:
+            copy = Path(folder, DATABASE)
+            _copy(path, copy, QUIET)
+            try:
+                bring_forward(copy)
+            except StoreError as error:
+                raise _not_ours(path) from error
+    return version
+
+
+def _not_ours(path: Path) -> StoreError:
+    return StoreError(f"{path.name} cannot be brought to schema {SCHEMA_VERSION}: it is damaged; nothing was changed")
 
 
 def newest(folder: Path, label: str) -> Path | None:
@@ -74,7 +94,10 @@ async def roll_back(
         await asyncio.to_thread(verify, copy)
         await asyncio.to_thread(_copy, copy, new, tell)
         since = await asyncio.to_thread(_since, folder / DATABASE)
-        database = await open_database(new)
+        try:
+            database = await open_database(new)
+        except StoreError as error:
+            raise _not_ours(copy) from error
         try:
             count = await _cleanse(database, since, folder, at)
         finally:
