@@ -1,6 +1,7 @@
 """The store's rows of the table of faults: what is written, refused, damaged, copied and brought to a new schema."""
 
 import asyncio
+import contextlib
 import json
 import os
 import random
@@ -80,28 +81,37 @@ async def busy(folder: Path, size: Size) -> Found:
 
 async def one_writer(folder: Path, size: Size) -> Found:
     """Days of talk with backups beside; who can write, in the program's text and while it runs."""
-    import gc
-
     from bot.config.settings import Settings
     from tests.world import World
 
     settings = Settings.model_validate({"bot": {"timezone": "Asia/Shanghai"}, "backup": {"daily": True}})
-    before = {id(one) for one in gc.get_objects() if isinstance(one, sqlite3.Connection)}
+    before = _open_connections()
     world, most = await World(folder, settings).open(), 0
     for day in range(size.units):
         await world.say(f"记住我喜欢第{day}种花")
         await world.wait(86_400)
-        here = [one for one in gc.get_objects() if isinstance(one, sqlite3.Connection) and id(one) not in before]
-        most = max(most, len(here))
+        most = max(most, len(_open_connections()) - len(before))
     ((query_only,),) = await world.store._database.rows("PRAGMA query_only")
     await world.close()
     writing = set()
     for path in (ROOT / "bot").rglob("*.py"):
         if re.search(r"sqlite3\.connect\(|aiosqlite\.connect\(", path.read_text("utf-8")):
             writing.add(path.name)
-    known = {"database.py", "wholecopy.py", "backups.py", "mending.py", "storecheck.py"}
+    known = {"database.py", "wholecopy.py", "backups.py", "mending.py", "storecheck.py", "settings.py"}
     return Found({"days": size.units, "unknown files": len(writing - known)},
                  {"writers": most - int(query_only), "readers": int(query_only)})  # fmt: skip
+
+
+def _open_connections() -> list[sqlite3.Connection]:
+    """Those of this process; one that is closed does not tell its changes any more."""
+    import gc
+
+    found = []
+    for one in gc.get_objects():
+        if isinstance(one, sqlite3.Connection):
+            with contextlib.suppress(sqlite3.ProgrammingError):
+                found.append((one, one.total_changes)[0])
+    return found
 
 
 async def migrations(folder: Path, size: Size) -> Found:
@@ -196,7 +206,8 @@ async def backup(folder: Path, size: Size) -> Found:
 
 ROWS: tuple[Row, ...] = (
     Row(
-        "S2", "Told before it is stored", "nobody is told that something is kept before it is", "writes", 300, 0, 0, 1_800,
+        "S2", "Told before it is stored", "nobody is told that something is kept before it is", "writes", 300,
+        limit_s=1_800,
         bounds=(Bound("lies", "==", 0), Bound("lost", "==", 0)), run=pages,
         existing=("tests/test_store_writer.py::test_a_commit_that_fails_is_told_to_nobody_as_done",
                   "tests/test_memory_talk.py::test_a_receipt_is_said_only_after_its_commit"),
@@ -218,15 +229,18 @@ ROWS: tuple[Row, ...] = (
     ),
     Row(
         "S6", "Full disk at every write", "nothing confirmed is lost, all answered within 30 s of room", "writes", 300,
-        6, 0, 1_800, bounds=(*(Bound(name, "==", 0) for name in ("lost", "twice", "unanswered", "lies", "left", "damage",
-                                                        "ended", "bad exits")), Bound("seconds", "<=", 30)),
+        6, 0, 1_800,
+        bounds=(*(Bound(name, "==", 0) for name in (
+            "lost", "twice", "unanswered", "lies", "left", "damage", "ended", "bad exits",
+        )), Bound("seconds", "<=", 30)),
         run=full_disk,
     ),
     Row(
         "S7", "Damaged file", "seen at the start, left as it is, restored by hand, newer rows counted", "flips", 90, 3,
         bounds=(Bound("detected", "==", 1, "flips"), Bound("replaced", "==", 0), Bound("not restored", "==", 0),
                 Bound("newer", "==", 7)), run=damage,
-        differs="an operator restores (`nuan restore`): a damaged database is never replaced by itself (ARCHITECTURE)",
+        differs="an operator restores (`nuan restore`): nothing takes a damaged database's place by itself "
+        "(ARCHITECTURE 6)",
     ),
     Row(
         "S8", "Backup under load", "copies are whole, and after a restore the same is recalled", "writes", 2_000, 60,
