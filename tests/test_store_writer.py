@@ -210,6 +210,7 @@ async def test_of_a_thousand_that_write_fail_or_leave_exactly_the_acknowledged_a
             failed.add(number)
 
     await asyncio.gather(*(one(number) for number in range(1_000)))
+    assert not writer._connection.in_transaction
     await asyncio.to_thread(writer.close)
     assert rows(path) - left == acknowledged - left
     assert left <= rows(path)

@@ -13,7 +13,7 @@ SUMS = (
     "written_tokens", "reasoning_tokens", "estimated_tokens",
 )  # fmt: skip
 
-MONTHLY = "chat_id, person_id, cause, model, state, counted, strftime('%Y-%m', at / 1000, 'unixepoch')"
+MONTHLY = "chat_id, person_id, cause, model, state, counted, uncounted, strftime('%Y-%m', at / 1000, 'unixepoch')"
 """What calls of one sum have in common: all that a limit or a report of that time tells apart."""
 
 

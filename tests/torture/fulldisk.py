@@ -87,6 +87,8 @@ async def full_once(world: World, text: str, pages: int, seen: Seen, name: str) 
     try:
         confirmed = await world.app.door.accept(incoming)
         await world.wait(12)
+        told = text.startswith("记住") and len(world.replies) > replies
+        seen.sums["lies"] += told and not world.rows("SELECT 1 FROM memory WHERE text = ?", text[2:])
     except StoreError:
         seen.sums["refused"] += 1
     finally:
