@@ -13,7 +13,7 @@ ROOM = 10
 STEPS = 150
 """Steps of the event loop between two moments at which a turn is stopped: twenty times that is a turn's work."""
 
-PLACE = {"bot": {"timezone": "Asia/Shanghai"}}
+PLACE: dict[str, dict[str, object]] = {"bot": {"timezone": "Asia/Shanghai"}}
 
 
 async def overflowing(folder: Path, size: Size) -> Found:
