@@ -8,6 +8,8 @@ from hypothesis import strategies as st
 from bot.errors import ModelError
 from bot.model.sparing import LONGEST_MS, SPARED_MS, Sparing
 from tests.crews import Named, crewed, left, tell
+from tests.fakes.clock import let_others_run
+from tests.slow import STEPS
 from tests.test_fairness import begin, still
 
 LIMITED = ModelError("busy", "HTTP 429", limited=True)
@@ -60,11 +62,17 @@ async def test_who_waits_too_long_for_a_slot_hears_so_and_what_they_said_is_not_
     settings: dict[str, dict[str, object]] = {"model": {"slots": 1}, "speak": {"late_seconds": 60}}
     async with crewed(tmp_path, Named("first", "好的"), **settings) as world:
         world.shut()
+
+        async def rested() -> None:
+            for _ in range(STEPS):  # who was just told that it is too late still waits
+                await let_others_run()
+            await still(world)
+
         await begin(world, "甲")
         await begin(world, "乙", "小暖，蓝莓怎么样了")
-        await world.clock.advance(59_000, lambda: still(world))
+        await world.clock.advance(59_000, rested)
         assert world.replies == []
-        await world.clock.advance(2_000, lambda: still(world))
+        await world.clock.advance(2_000, rested)
         assert ["没能及时回" in reply for reply in world.replies] == [True]
         assert world.talk.said[0].external_chat_id == "group:乙的群"
         await world.let_answer()

@@ -74,7 +74,8 @@ async def fair(folder: Path, size: Size) -> Found:
     shares = [served[name] for name in names]
     jain = sum(shares) ** 2 / (len(shares) * sum(share**2 for share in shares)) if any(shares) else 0.0
     return Found({"turns": size.units, "unknown": served["?"]},
-                 {"unfair": round(1 - jain, 4), "flood_share": served["洪"] / size.units, "longest_wait": longest})  # fmt: skip
+                 {"unfair": round(1 - jain, 4), "flood_share": served["洪"] / size.units,
+                  "longest_wait": longest})  # fmt: skip
 
 
 def held_mb(pid: int) -> float:
@@ -240,13 +241,14 @@ ROWS = (
         fair,
     ),
     Row(
-        "R3", "50,000 updates at once from each platform", "the process holds less than 300 MB, nothing is lost", "updates",
-        100_000, 100, 50_000, 1_800, (Bound("held_mb", "<=", MOST_MB), Bound("lost", "==", 0), Bound("bad_exit", "==", 0)),
+        "R3", "50,000 updates at once from each platform", "the process holds less than 300 MB, nothing is lost",
+        "updates", 100_000, 100, 50_000, 1_800,
+        (Bound("held_mb", "<=", MOST_MB), Bound("lost", "==", 0), Bound("bad_exit", "==", 0)),
         burst,
     ),
     Row(
-        "R4", "many chats are seen", "no map of the house grows beyond those at work and 1,024", "chats", 100_000, 1_200,
-        100_000, 900, (Bound("largest", "<=", 1_100),), many_chats,
+        "R4", "many chats are seen", "no map of the house grows beyond those at work and 1,024", "chats",
+        100_000, 1_200, 100_000, 900, (Bound("largest", "<=", 1_100),), many_chats,
     ),
     Row(
         "R5", "a model that needs 30 s, four calls at a time, two hundred chats",
@@ -264,8 +266,8 @@ ROWS = (
         limited,
     ),
     Row(
-        "R8", "a simulated week", "memory grows by less than 1 MB an hour; tasks, threads and descriptors stay", "hours",
-        168, 3, 168, 900,
+        "R8", "a simulated week", "memory grows by less than 1 MB an hour; tasks, threads and descriptors stay",
+        "hours", 168, 3, 168, 900,
         (Bound("slope_mb_an_hour", "<=", 1), Bound("tasks_grown", "<=", 0), Bound("threads_grown", "<=", 0),
          Bound("descriptors_grown", "<=", 0), Bound("destroyed", "==", 0)),
         week,

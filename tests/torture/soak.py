@@ -90,7 +90,7 @@ async def soak(folder: Path, hours: int, seed: int) -> Found:
     first, last = counts[min(WARM, hours // 2)], counts[-1]
     return Found(
         {"hours": hours, "destroyed": heard.count, "calls": turns},
-        {"slope_mb_an_hour": round(slope(warm), 4), "grown_mb": round(warm[-1] - warm[0], 1), "held_mb": round(max(held)),
-         "tasks_grown": last[0] - first[0], "threads_grown": last[1] - first[1],
+        {"slope_mb_an_hour": round(slope(warm), 4), "grown_mb": round(warm[-1] - warm[0], 1),
+         "held_mb": round(max(held)), "tasks_grown": last[0] - first[0], "threads_grown": last[1] - first[1],
          "descriptors_grown": last[2] - first[2]},
     )  # fmt: skip
