@@ -60,7 +60,7 @@ async def test_while_the_first_is_spared_and_the_second_fails_the_first_is_asked
 
 async def test_who_waits_too_long_for_a_slot_hears_so_and_what_they_said_is_not_lost(tmp_path: Path) -> None:
     settings: dict[str, dict[str, object]] = {"model": {"slots": 1}, "speak": {"late_seconds": 60}}
-    async with crewed(tmp_path, Named("first", "好的"), **settings) as world:
+    async with crewed(tmp_path, Named("first", "好的"), smaller=None, **settings) as world:
         world.shut()
 
         async def rested() -> None:

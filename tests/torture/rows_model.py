@@ -247,7 +247,8 @@ ROWS = (
     ),
     Row(
         "L4", "streams that end too early", "no tool carried out, no part shown or logged as a reply", "streams",
-        20, 20, 20, 120, (Bound("partial", "==", 0), Bound("carried_out", "==", 0), Bound("logged", "==", 0)), truncated,
+        20, 20, 20, 120, (Bound("partial", "==", 0), Bound("carried_out", "==", 0), Bound("logged", "==", 0)),
+        truncated,
     ),
     Row(
         "L5", "tool calls that are wrong", "none carried out, the turn is answered, the next request is sound", "calls",
