@@ -96,7 +96,8 @@ async def burst(folder: Path, size: Size) -> Found:
         people = [Person(6_000_001 + number, f"人{number}") for number in range(50)]
         guild = street.discord.world.add_guild("家", street.dana)
         channels = [street.discord.world.add_channel(guild, f"c{number}") for number in range(50)]
-        allowed = ",".join(str(person.id) for person in people)
+        rooms = [street.telegram.rooms.group(f"群{number}", *people, bot="administrator") for number in range(50)]
+        allowed = ",".join(str(one) for one in (*rooms, *(person.id for person in people)))
         home = street.home(folder, TELEGRAM__ALLOW=allowed, DISCORD__ALLOW=str(guild.id))
         process = await start(home)
         async with asyncio.timeout(size.units / 30 + 60):
@@ -106,8 +107,10 @@ async def burst(folder: Path, size: Size) -> Found:
             before = held_mb(process.pid)
             for number in range(size.units):
                 if size.seed % 2:
+                    # Most of it is the talk of groups; each hundredth is said to nuan alone.
                     person = people[number % 50]
-                    street.telegram.people.say(person.id, person, f"第{number}句")
+                    where = person.id if number % 100 == 99 else rooms[number % 50]
+                    street.telegram.people.say(where, person, f"第{number}句")
                 else:
                     street.discord.people.say(channels[number % 50], street.dana, f"第{number}句")
                 if number % 500 == 499:
