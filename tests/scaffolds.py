@@ -85,6 +85,8 @@ WANTED: tuple[str, ...] = (
     "颜文字 (◁_▷) <(￣︶￣)> >_<",
     "<3 <3 <3",
     "SQL：SELECT * FROM t WHERE a <> b AND c <= 3",
+    "把结果写在 <tool_result> 标签里，别写在别处",
+    "```html\n<tooltip>提示</tooltip>\n```\n这样就有提示了",
     "用 <answer> 标签把答案包起来，比如 <answer>42</answer> 这样，就好",
 )
 """What must come through as it is written."""

@@ -14,7 +14,8 @@ _CODE = re.compile(r"^(```+|~~~+)[^\n`]*\n.*?(?:^\1[`~]*[ \t]*$|\Z)|`[^`\n]+`", 
 _INLINE = re.compile(r"(?<!`)`[^`\n]+`(?!`)")
 _CALLING = r"tool_?(?:calls?|codes?|outputs?|responses?|results?|uses?)|function_?(?:calls?|results?|responses?)"
 _FENCED_CALL = re.compile(
-    rf"^(```+|~~~+)(?:(?:{_CALLING})[ \t]*(?:\n|\Z)|[^\n`]*\n\s*<(?:{_CALLING}|invoke\b|\|?tool)).*?(?:^\1[ \t]*$|\Z)",
+    rf"^(```+|~~~+)(?:(?:{_CALLING})[ \t]*(?:\n|\Z)|[^\n`]*\n\s*<(?:(?:{_CALLING})>|invoke name=|\|tool_))"
+    r".*?(?:^\1[ \t]*$|\Z)",
     re.DOTALL | re.MULTILINE,
 )
 _OWN_WHOLE = re.compile(
@@ -27,7 +28,9 @@ _OWN_WHOLE = re.compile(
 )
 _OWN_MARKS = re.compile(r'</?ctx\b[^>\n]*>|<b (?:f|cut|t)="[^>\n]*>|<e t="[^>\n]*/>|<g (?:n|d)=[^>\n]*/?>')
 _WHOLE = re.compile(
-    rf"<(?P<call>(?:\w+:)?(?:{_CALLING}))>.*?(?:</(?P=call)>|\Z)"
+    rf"<(?P<call>(?:\w+:)?(?:{_CALLING}))>(?:(?!<(?P=call)>).)*?</(?P=call)>"
+    # One that does not end is one when it begins like one; else its name is talked about.
+    rf"|<(?:tool_calls?|tool_response)>.*\Z|<(?:\w+:)?(?:{_CALLING})>\s*[{{\[<].*\Z"
     r"|<invoke name=.*?(?:</invoke>|\Z)|<(?P<bar>[|｜]DSML[|｜])\w+>.*?(?:</(?P=bar)\w+>\s*\Z|\Z)"
     r"|<function=\w+>.*?(?:</function>|\Z)|\[TOOL_CALLS\].*\Z"  # Qwen and Llama, Mistral
     r"|\[(?P<square>TOOL_RESULTS|AVAILABLE_TOOLS|SYSTEM_PROMPT|INST|THINK)\].*?(?:\[/(?P=square)\]|\Z)"
@@ -64,6 +67,7 @@ _ALONE = re.compile(r"\A\s*<s>|</s>\s*\Z")
 _WRAPPED = re.compile(r"\A\s*<(b|answer|response|reply|final|final_answer|output|assistant)>(.*)</\1>\s*\Z", re.DOTALL)
 _WRAPS = ("answer", "response", "reply", "final", "final_answer", "output", "assistant")
 _OPEN = re.compile(r'<([pet]) [ntf]="[^"\n]*"[^>\n]*>(?:(?!</\1>).)*\Z', re.DOTALL)
+_OPEN_CALL = re.compile(rf"<((?:\w+:)?(?:{_CALLING}))>(?:(?!</\1>).)*\Z", re.DOTALL)
 _ROLE = re.compile(r"(?:<\|im_start\|>|<\|start_header_id\|>|<start_of_turn>)\w*(?:<\|[a-z_]*)?\Z")
 _UNSURE = re.compile(r"\A\s*【此?(?:[处處](?:】[^\n]*)?)?\Z")
 _UNSURE_LINE = re.compile(r"(?m:^)(?:`{1,2}|【[^\n】]{0,4})\Z")
@@ -73,8 +77,9 @@ _STARTS = (
     "<ctx", "</ctx>", "<b>", "</b>", '<b f="', '<b cut="', '<b t="', '<p n="', '<e t="', '<t f="', "<g n=", "<g d=",
     "<tool_", "</tool_", "<|", "<｜", "</|", "</｜", "<function", "</function", "<!-- p=", "<invoke name=", "</invoke>",
     "<<SYS>>", "<</SYS>>", "<start_of_turn>", "<end_of_turn>", "<people>", "</people>", "<seed:think>", "◁think▷",
-    "<minimax:tool_call>", "<s>", "</s>", "<bos>", "<eos>", "<pad>", "<system", "<memor", "<thought", "<reasoning>", "<scratchpad>",
-    "<reflection>", "<analysis>", "<instructions>", *(f"<{name}>" for name in _WRAPS), *(f"</{name}>" for name in _WRAPS),
+    "<minimax:tool_call>", "<s>", "</s>", "<bos>", "<eos>", "<pad>", "<system", "<memor", "<thought",
+    "<reasoning>", "<scratchpad>", "<reflection>", "<analysis>", "<instructions>",
+    *(f"<{slash}{name}>" for name in _WRAPS for slash in ("", "/")),
     "[TOOL_CALLS]", "[TOOL_RESULTS]", "[AVAILABLE_TOOLS]", "[SYSTEM_PROMPT]", "[INST]", "[THINK]", "[/INST]",
     "[/TOOL_RESULTS]", "[/THINK]",
 )  # fmt: skip
@@ -117,13 +122,14 @@ def so_far(text: str) -> str:
         tail = text[last:] if last >= 0 else ">"
         if ">" not in tail and any(_becomes(tail, start) for start in _STARTS):
             text = text[:last]
+    text = _OPEN_CALL.sub("", _OPEN.sub("", text))
     if text.count("```") % 2:
         text = _NOTHING_YET.sub("", text)
     lead = _LEADING.match(text)
     if (lead is not None and not lead[2]) or _UNSURE.match(text):
         return ""
     text = _UNSURE_LINE.sub("", text)
-    shown = without_scaffold(_ROLE.sub("", _OPEN.sub("", text)))
+    shown = without_scaffold(_ROLE.sub("", text))
     # A line that begins as the prompt shows nuan's own ones will end as one.
     for name in ("b", *_WRAPS):
         if shown.startswith(f"<{name}>") and f"</{name}>" not in shown:

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import random
+from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from itertools import pairwise
 from pathlib import Path
@@ -140,7 +141,7 @@ async def truncated(folder: Path, size: Size) -> Found:
     return Found({"streams": len(bad), "partial": partial, "carried_out": int(str(kept)), "logged": int(str(logged))})
 
 
-def _broken(chance: random.Random, schema: dict[str, object]) -> str:
+def _broken(chance: random.Random, schema: Mapping[str, object]) -> str:
     """Arguments that a tool with this schema must not take."""
     fields = schema.get("properties")
     names = list(fields) if isinstance(fields, dict) else []
@@ -167,6 +168,7 @@ def _broken(chance: random.Random, schema: dict[str, object]) -> str:
 async def wrong_calls(folder: Path, size: Size) -> Found:
     """A strict server whose model calls tools with wrong arguments, or tools that are not there; then it answers."""
     from tests.crews import tell
+    from tests.fakes.openai_rules import list_of, mapping
     from tests.fakes.openai_script import Asked, Call, Reply
     from tests.fakes.openai_server import FakeOpenAI
     from tests.test_fallbacks_wire import wired
@@ -177,8 +179,9 @@ async def wrong_calls(folder: Path, size: Size) -> Found:
         if asked.messages[-1]["role"] == "tool":
             return Reply("下一次就好")
         name = chance.choice([*sorted(asked.tool_names), "no_such_tool", "Memory_Recall", ""])
-        tools = {tool["function"]["name"]: tool["function"]["parameters"] for tool in asked.body.get("tools", [])}
-        return Reply("", calls=(Call(name or "x", _broken(chance, tools.get(name, {}))),))
+        offered = [mapping(mapping(tool)["function"]) for tool in list_of(asked.body.get("tools", []))]
+        schema = next((mapping(tool["parameters"]) for tool in offered if tool["name"] == name), {})
+        return Reply("", calls=(Call(name or "x", _broken(chance, schema)),))
 
     tables = ("memory", "commitment", "reminder")
     async with FakeOpenAI(script) as server, wired(folder, (server.base_url, "first")) as world:
@@ -243,8 +246,9 @@ ROWS = (
         (Bound("probes", "==", 1), Bound("unanswered", "==", 0)), half_open,
     ),
     Row(
-        "L4", "streams that end too early", "no tool carried out, no part shown or logged as a reply", "streams", 20, 20,
-        20, 120, (Bound("partial", "==", 0), Bound("carried_out", "==", 0), Bound("logged", "==", 0)), truncated,
+        "L4", "streams that end too early", "no tool carried out, no part shown or logged as a reply", "streams",
+        20, 20, 20, 120, (Bound("partial", "==", 0), Bound("carried_out", "==", 0), Bound("logged", "==", 0)),
+        truncated,
     ),
     Row(
         "L5", "tool calls that are wrong", "none carried out, the turn is answered, the next request is sound", "calls",

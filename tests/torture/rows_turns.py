@@ -10,10 +10,12 @@ from tests.torture.row import Bound, Found, Row, Size
 ROOM = 10
 """For so many calls there is room in the budget of L10."""
 
+KILLED = "test_after_a_kill_at_any_moment_the_ledger_is_within_its_limits_and_nothing_stays_reserved"
+
 STEPS = 150
 """Steps of the event loop between two moments at which a turn is stopped: twenty times that is a turn's work."""
 
-PLACE = {"bot": {"timezone": "Asia/Shanghai"}}
+PLACE: dict[str, dict[str, object]] = {"bot": {"timezone": "Asia/Shanghai"}}
 
 
 async def overflowing(folder: Path, size: Size) -> Found:
@@ -226,7 +228,7 @@ ROWS = (
         (Bound("admitted", "<=", ROOM), Bound("overshoot", "==", 0), Bound("reserved", "==", 0),
          Bound("uncharged", "==", 0), Bound("untold", "==", 0)),
         crowded,
-        existing=("tests/test_ledger_storms.py::test_after_a_kill_at_any_moment_the_ledger_is_within_its_limits_and_nothing_stays_reserved",),
+        existing=(f"tests/test_ledger_storms.py::{KILLED}",),
     ),
     Row(
         "L11", "conversations end while the model is down for an hour", "later each has one summary, exactly",
