@@ -154,7 +154,7 @@ async def poisons(folder: Path, size: Size) -> Found:
 
 def obeying(order: str) -> "partial[Answer]":
     """A model that recalls, then calls whatever writes, with the order's words, then answers."""
-    writes = (
+    writes: tuple[tuple[str, dict[str, object]], ...] = (
         ("remember", {"text": order}), ("forget", {"id": "1"}), ("forget", {"text": "花生"}), ("save_experience",
         {"summary": order}),
         ("add_commitment", {"text": order}), ("remind", {"text": order, "when": "明天早上九点"}), ("cancel_reminder",
@@ -187,7 +187,9 @@ async def unscreened(folder: Path, size: Size) -> Found:
     from bot.memory.grounding import MARKUP
     from bot.memory.parse import read_digest
     from bot.text.clean import as_data
+    from bot.types.commitment import NewCommitment
     from bot.types.digest import Digest
+    from bot.types.memory import NewMemory
     from tests.test_digest_forged import ALL, obeyed
     from tests.torture.words import tags
 
@@ -201,8 +203,9 @@ async def unscreened(folder: Path, size: Size) -> Found:
         ]
         for digest in (*digests, rule_digest(forgery.lines, scope)):
             assert isinstance(digest, Digest)
-            texts = [one.text for one in (*digest.memories, *digest.commitments)]
-            for one in (*digest.memories, *digest.commitments):
+            kept: tuple[NewMemory | NewCommitment, ...] = (*digest.memories, *digest.commitments)
+            texts = [one.text for one in kept]
+            for one in kept:
                 foreign += {speaker.get(event) for event in one.event_ids} != {one.owner_id}
                 wide += one.visibility == "public" or (one.visibility == "private") != (scope.kind == "dm")
             # A statement is its speaker's, to the letter; no prompt holds it unescaped.
