@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 from random import Random
+from types import FunctionType
 
 from hypothesis import HealthCheck, given, seed, settings
 
@@ -49,7 +50,10 @@ def hostile_text(chance: Random, most: int = 24) -> str:
 def longer(test: Callable[..., None], size: Size) -> None:
     """A property test of the suite again, with so many examples of its own."""
     told = test.hypothesis  # type: ignore[attr-defined]
-    again = given(**told._given_kwargs)(told.inner_test)
+    inner = told.inner_test
+    # A copy without the settings of its own: there may be only one.
+    bare = FunctionType(inner.__code__, inner.__globals__, inner.__name__, inner.__defaults__, inner.__closure__)
+    again = given(**told._given_kwargs)(bare)
     rules = settings(
         max_examples=size.units,
         derandomize=False,
