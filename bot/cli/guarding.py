@@ -58,7 +58,7 @@ def unexpected(program: Callable[[], object]) -> None:
     logging.lastResort = _Bare(logging.WARNING)
     try:
         program()
-    except (Exception, asyncio.CancelledError) as error:
+    except (Exception, asyncio.CancelledError) as error:  # noqa: BLE001 - whatever it is, its text stays inside
         _tell(error)
         raise SystemExit(1) from None
 

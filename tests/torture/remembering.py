@@ -87,7 +87,7 @@ class People:
                 self.ground.write(who, f"记住我的第{self.written}件事是zq{self.written:05}号")
             self.written += 1
             await asyncio.sleep(self.chance.uniform(0, 0.4))
-            while self.written - self.told() > UNTOLD:
+            while self.written - self.told() > UNTOLD:  # noqa: ASYNC110 - the other side is a screen
                 await asyncio.sleep(0.1)
 
 
