@@ -251,6 +251,15 @@ class Hears(Protocol):
 
 
 @runtime_checkable
+class Admins(Protocol):
+    """An adapter whose platform knows who looks after a group."""
+
+    async def is_admin(self, external_chat_id: str, account: str) -> bool:
+        """Whether that account does there; OSError when the platform cannot be asked."""
+        ...
+
+
+@runtime_checkable
 class Typing(Protocol):
     """An adapter that can show that nuan is thinking."""
 

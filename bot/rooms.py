@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from bot.commands.desk import CommandDesk, Errands
+from bot.config.said import Settle
 from bot.config.settings import Settings
 from bot.flow.answering import Answering, Reach
 from bot.flow.aside import Aside
@@ -63,7 +64,8 @@ from bot.types.reload import Reload
 class Parts:
     """What the house is built of. `prompts` finds a prompt file by name; `seeing` are the prices of looking.
     `personas` are the folders of all personas by name, `persona` is that of the configured one.
-    `scrub` takes somebody out of the log that this house writes.
+    `written` are the settings as files and people say them, with nothing tuned or swapped; `scrub` takes somebody out
+    of the log that this house writes.
 
     A reload brings others with the same store, clock, log and aside.
     """
@@ -79,6 +81,8 @@ class Parts:
     aside: Aside = field(default_factory=Aside)
     seeing: Rate | None = None
     reload: Reload | None = None
+    settle: Settle | None = None
+    written: Settings | None = None
     personas: Mapping[str, Path] = field(default_factory=dict)
     scrub: Scrub | None = None
 
@@ -159,7 +163,7 @@ def make_planner(
         parts.store, settings, words, lambda name: wakes.get(name, wakes[settings.persona]), sectioning, parts.log
     )  # fmt: skip
     reminding = Reminding(parts.store, parts.clock, settings, words, parts.log)
-    tools = make_tools(
+    tools = () if not settings.prompt.tools else make_tools(
         parts.store, words, parts.prompts, Remembered(recalling, make_notes(parts, lambda: None).read, booting),
         settings, remind_tools(parts.store, words, reminding, remind_specs(parts.prompts)),
         media if settings.media.images else None,
@@ -253,7 +257,10 @@ def make_rooms(parts: Parts, hall: Hall) -> Rooms:
     flushing = Flushing(store, make_scribe(parts, planner, brain, "flush"), planner, clock, settings, words, log)
     notes = make_notes(parts, hall.read_notes)
     writing = NoteWriting(store, settings, words, parts.aside, log, hall.read_notes)
-    errands = Errands(writing, reminding, Belongings(store, clock, log, parts.scrub), parts.reload)
+    errands = Errands(
+        writing, reminding, Belongings(store, clock, log, parts.scrub), parts.reload, parts.settle,
+        parts.written, hall.sending.adapter,
+    )  # fmt: skip
     answering.employ(CommandDesk(store, planner, clock, settings, words, errands))
     vectorising = make_vectorising(parts, calls)
     tidying = Tidying(store, clock, settings, words, parts.aside, log)

@@ -29,8 +29,8 @@ from typing import TextIO
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = ("bot", "adapters")
 LIBRARIES = (
-    "openai.resources.chat.completions", "httpx", "telegram.ext", "discord", "prompt_toolkit.shortcuts", "rich.progress",
-    "starlette.applications", "uvicorn", "opencc", "apscheduler.triggers.cron", "asyncio.subprocess",
+    "openai.resources.chat.completions", "httpx", "telegram.ext", "discord", "prompt_toolkit.shortcuts",
+    "rich.progress", "starlette.applications", "uvicorn", "opencc", "apscheduler.triggers.cron", "asyncio.subprocess",
 )  # fmt: skip
 """What the program imports only when it is needed."""
 

@@ -80,7 +80,7 @@ class Filed(World):
         self.store = await open_store(self.folder, frozenset(self.settings.bot.owners), allowed(self.settings))
         unsynced(self.store)
         parts = make_parts(place, self.store, self._crew(), self.log, self.clock)
-        self.parts = replace(parts, reload=self.reloader.command)
+        self.parts = replace(parts, reload=self.reloader.command, settle=self.reloader.settle)
         self.app = App(self.parts)
         self.reloader.serve(self.app, lambda _: None)
         await self.app.start([self.talk, *(Talk(platform, said=self.talk.said) for platform in self.platforms)])

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from bot.commands.table import TABLE
+from bot.commands.table import TABLE, TOPICS
 from tests.fakes.model import calls, says
 from tests.world import World
 
@@ -141,7 +141,11 @@ async def test_help_speaks_the_persons_script(world: World, before: str, line: s
     await world.say(before)
     await world.say(".ai help")
     assert f".ai on — {line}" in world.replies[-1]
-    assert len(world.replies[-1].splitlines()) == sum(command.listed for command in TABLE) + 1
+    told = [said for said in world.replies[-1].splitlines() if said.startswith(".ai ")]
+    assert [said.split()[1] for said in told] == [
+        command.name for topic in TOPICS for command in TABLE if command.listed and command.topic == topic
+    ]
+    assert len(world.replies[-1].splitlines()) == len(told) + len(TOPICS) + 2
 
 
 async def test_help_in_a_group_lists_only_what_one_may(world: World) -> None:

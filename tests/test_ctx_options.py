@@ -280,5 +280,15 @@ async def test_as_a_command(tmp_path: Path) -> None:
     assert set(map(tuple, brought(json.loads(ran.out)).values())) == {("我的猫叫年糕",)}
     assert "我的猫叫年糕" in (await run(home, "ctx", "--query", "猫", "--compare", "--debug")).out.decode()
     told = (await run(home, "ctx", "--help")).out.decode()
-    options = ("--memory-limit", "--compare", "--debug", "--json", "--raw", "--player", "--query", "Example: nuan ctx")
+    options = (
+        "--memory-limit",
+        "--compare",
+        "--debug",
+        "--json",
+        "--raw",
+        "--player",
+        "--query",
+        "Examples:",
+        "nuan ctx --json",
+    )
     assert [option for option in options if option not in told] == []

@@ -5,7 +5,10 @@ from dataclasses import replace
 
 import pytest
 
+from bot.commands.specs import specs
 from bot.errors import SendError
+from bot.resources import Prompts
+from bot.text.catalogue import catalogue
 from bot.types.event import Attachment as Attached
 from bot.types.outgoing import Button
 from tests.discord_support import COMMANDS, Scene, Town, adapter_for, outgoing, running
@@ -160,6 +163,23 @@ async def test_a_slash_command_says_what_one_would_type_and_its_answer_is_for_th
     assert town.server.texts(town.hall) == []
 
 
+async def test_the_whole_table_fits_into_discord_and_every_command_says_what_one_would_type(town: Town) -> None:
+    commands = specs(catalogue(Prompts(None).path, "messages"))
+    scene = adapter_for(town.server, commands=commands)
+    wanted = [
+        (f"{each.under or 'ai'} {each.name.removeprefix('ai ')}", each) for each in commands if ".ai" in each.says
+    ]
+    async with running(town.server, scene):
+        for name, spec in wanted:
+            given = {"none": {}, "text": {"text": "x y"}, "words": {"words": "x y"}}[spec.shape]
+            town.server.people.slash(town.hall, town.ann, name, **given)
+        await scene.door.until(lambda: len(scene.door.stored) == len(wanted))
+    assert [one.text for one in scene.door.stored] == [
+        spec.says if spec.shape == "none" else f"{spec.says} x y" for _, spec in wanted
+    ]
+    assert {name.split()[0] for name, _ in wanted} == {"ai", "ai-house"}
+
+
 async def test_an_answer_whose_interaction_is_over_goes_to_a_direct_message(town: Town) -> None:
     scene = adapter_for(town.server, commands=COMMANDS)
     async with running(town.server, scene):
@@ -192,3 +212,14 @@ async def test_a_button_works_for_one_person_also_after_a_restart(town: Town) ->
 
 async def _nothing() -> None:
     """Nothing has to settle."""
+
+
+async def test_discord_says_who_looks_after_a_server(town: Town, scene: Scene) -> None:
+    hall, owner = str(town.hall.id), town.guild.owner
+    async with running(town.server, scene):
+        assert await scene.adapter.is_admin(hall, str(owner.id))
+        assert not await scene.adapter.is_admin(hall, str((town.ann if owner is town.lin else town.lin).id))
+        assert not await scene.adapter.is_admin(hall, "12345")
+        assert not await scene.adapter.is_admin("5", str(owner.id))
+    with pytest.raises(OSError, match="not connected"):
+        await scene.adapter.is_admin(hall, str(owner.id))

@@ -39,7 +39,7 @@ def test_no_table_row_has_an_empty_cell_or_one_too_many() -> None:
 
 def test_the_pages_name_only_commands_keys_and_files_that_exist() -> None:
     shell = {tuple(row.split("`")[1].split()) for row in shell_commands()}
-    chat = {command.name for command in TABLE}
+    chat = {name for command in TABLE for name in (command.name, *command.aliases)}
     dotted = {key.dotted for key in keys()}
     tables = {key.path[0] for key in keys() if len(key.path) > 1}
     for name, text in TEXTS.items():

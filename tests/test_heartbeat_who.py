@@ -51,15 +51,17 @@ async def test_never_in_a_group_and_never_where_nuan_did_not_talk(new_world: New
     assert firsts(world) == []
 
 
-async def test_never_where_she_was_told_to_be_quiet(new_world: NewWorld) -> None:
+@pytest.mark.parametrize("everywhere", ["", " all"])
+async def test_never_where_she_was_told_to_be_quiet(new_world: NewWorld, everywhere: str) -> None:
     world = await new_world(heartbeat=ON)
-    await world.say("明天要面试")
-    await world.say(".ai off")
+    await world.say("明天要面试", *(["阿明"] if everywhere else []))
+    await world.say(f".ai off{everywhere}")
     await world.wait(3 * DAY_S)
     assert firsts(world) == []
-    await world.say(".ai on")
+    await world.say(f".ai on{everywhere}")
     await world.wait(DAY_S)
-    assert len(firsts(world)) == 1
+    # Who said on is heard from a day later; who only waited was silent for long enough already.
+    assert len(firsts(world)) == (2 if everywhere else 1)
 
 
 @pytest.fixture

@@ -30,7 +30,8 @@ from tests.world import NINE
 HERE = "http://127.0.0.1:9/v1"
 MODEL = {"base_url": HERE, "name": "a", "price_input": 1, "price_output": 1}
 BASE = {
-    "model": MODEL, "fallback": MODEL, "second_fallback": MODEL, "small": MODEL, "bot": {"timezone": "Asia/Shanghai"},
+    "model": MODEL, "fallback": {**MODEL, "base_url": ""}, "second_fallback": MODEL, "small": MODEL,
+    "bot": {"timezone": "Asia/Shanghai"},
     "media": {"images": "eyes", "voice": "ears"}, "heartbeat": {"on": True}, "persona": "own",
     "memory": {"mode": "hybrid", "embedding": {"provider": "openai", "base_url": HERE, "model": "e"}},
 }  # fmt: skip
@@ -38,7 +39,7 @@ SPECIAL = {
     "persona": "other", "prompts_dir": "{home}/prompts", "bot.timezone": "Europe/Paris", "bot.holidays": "TW",
     "bot.owners": ["telegram:1"], "sections.words": ["garden: 番茄"], "sections.window": 10,
     "sections.dominant": 0.8, "sections.stable_turns": 3,
-    "budget.currency": "EUR", "memory.embedding.dimensions": 64,
+    "budget.currency": "EUR", "memory.embedding.dimensions": 64, "speak.reply_chars": 80,
     "discord.gateway_url": "ws://127.0.0.1:9",
     "capabilities": [{"hosts": ["127.0.0.1"], "cached_ratio": 0.3, "temperature": False}],
 }  # fmt: skip
@@ -130,7 +131,7 @@ class Real(Filed):
         """The house that a start with the files of now would build."""
         place = Source(self.home / "nuan.toml", self.folder, {}).read()
         parts = make_parts(place, self.store, make_crew(place.settings, place.prompts.path), self.log, self.clock)
-        return App(replace(parts, reload=self.reloader.command))
+        return App(replace(parts, reload=self.reloader.command, settle=self.reloader.settle))
 
 
 @pytest.fixture

@@ -19,8 +19,9 @@ ENDS = {
     "when they are forgotten, tidied away, or their file goes": "memory note",
     "when they are over": "window code question reminder_question lately",
     "one row of each person, chat or model": "person account chat place member counting heartbeat joining rush "
-    "chat_context told",
+    "chat_context told trace",
     "one row of what the program itself is": "meta prefix",
+    "one row of each key, until it is taken back": "setting recount",
     "counts and numbers without text once they are old": "event session participant epoch turn turn_event call",
 }
 """By which setting, or when, the rows of each table go."""

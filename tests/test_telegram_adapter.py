@@ -11,7 +11,7 @@ from bot.ports import Adapter, Drafts, Edits, Files, Splits, Typing
 from tests.fakes.clock import SimClock, let_others_run
 from tests.fakes.telegram_faults import Fault, Limits
 from tests.fakes.telegram_server import TOKEN, FakeTelegram
-from tests.telegram_stage import ANN, Door, Lines, confirmed, make, polls, stage
+from tests.telegram_stage import ANN, BO, Door, Lines, confirmed, make, polls, stage
 
 
 @pytest.fixture
@@ -128,3 +128,14 @@ async def test_the_menu_is_shown_in_private_chats_and_groups(server: FakeTelegra
         assert {language for _, language in server.commands} == {"", "en", "zh"}
         zh = next(menu for (_, language), menu in server.commands.items() if language == "zh")
         assert zh == (("ctx", "看上下文"),)
+
+
+async def test_telegram_says_who_looks_after_a_group(server: FakeTelegram) -> None:
+    group = server.rooms.group("家", BO, owner=ANN)
+    async with stage(server) as on:
+        assert await on.adapter.is_admin(str(group), str(ANN.id))
+        assert not await on.adapter.is_admin(str(group), str(BO.id))
+        assert not await on.adapter.is_admin(str(group), "12345")
+        assert not await on.adapter.is_admin("group:家", "x")
+    with pytest.raises(OSError, match="not connected"):
+        await on.adapter.is_admin(str(group), str(ANN.id))

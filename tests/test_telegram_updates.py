@@ -221,3 +221,8 @@ def test_every_command_of_the_menu_is_understood_as_what_it_says() -> None:
         "/remember Ann  likes tea",
         "/start Ann  likes tea",
     ]
+    for where, said, told in (
+        (DM, "/ai_cxt", ".ai cxt"), (DM, "/AI_Memory", ".ai Memory"), (GROUP, "/ai_cxt", "/ai_cxt"),
+        (GROUP, "/ai_cxt@nuan_bot", ".ai cxt"), (DM, "/air_cxt", "/air_cxt"), (DM, "/ai_", "/ai_"),
+    ):  # fmt: skip
+        assert read("message", message(where, **marked(said, "bot_command", said)), me)[0].text == told

@@ -10,6 +10,7 @@ import aiohttp
 import discord
 from aiohttp_socks import ProxyError
 
+from adapters.discord.admins import is_admin
 from adapters.discord.catching_up import Lanes
 from adapters.discord.client import Address, Client, ServerFault, forwarded, silent_ms
 from adapters.discord.history import History, readable
@@ -113,6 +114,12 @@ class DiscordAdapter:
         if on and self._client is not None and external_chat_id.isdecimal():
             over = self._typing[external_chat_id] = asyncio.Event()
             self._start(self._type(self._client, int(external_chat_id), over))
+
+    async def is_admin(self, external_chat_id: str, account: str) -> bool:
+        """Whether that account looks after the server; OSError when Discord cannot be asked."""
+        if self._client is None:
+            raise OSError("Discord is not connected")
+        return await is_admin(self._client, external_chat_id, account)
 
     async def fetch(self, attachment: Attachment, most: int) -> bytes:
         """Its content; SendError("never") when it is gone or larger than `most` bytes, OSError to try again."""

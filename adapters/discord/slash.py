@@ -75,19 +75,19 @@ class Interactions:
 
 
 def payload(commands: Iterable[CommandSpec]) -> list[Json]:
-    """The commands as Discord wants them: `.ai …` as subcommands of /ai, the others as commands of their own."""
-    subcommands: list[Json] = []
+    """The commands as Discord wants them: `.ai …` as subcommands of their groups, the others on their own."""
+    groups: dict[str, list[Json]] = {}
     top: list[Json] = []
     for spec in commands:
         body = {"name": _name(spec.name), **_about(spec), "options": _options(spec)}
-        if spec.says == PREFIX or spec.says.startswith(f"{PREFIX} "):
-            subcommands.append({"type": _SUB_COMMAND, **body})
+        if group := _group(spec):
+            groups.setdefault(group, []).append({"type": _SUB_COMMAND, **body})
         else:
             top.append({"type": 1, **body, **_EVERYWHERE})
-    if subcommands:
-        group = {"type": 1, "name": GROUP, "description": PREFIX, "options": subcommands[:MOST_SUBCOMMANDS]}
-        top.insert(0, group | _EVERYWHERE)
-    return top
+    return [
+        {"type": 1, "name": name, "description": PREFIX, "options": inner[:MOST_SUBCOMMANDS], **_EVERYWHERE}
+        for name, inner in groups.items()
+    ] + top
 
 
 async def sync(client: discord.Client, commands: Sequence[CommandSpec]) -> bool:
@@ -155,14 +155,19 @@ def account_id(account: str) -> str:
 
 def _command_text(data: Mapping[str, Any], commands: Iterable[CommandSpec]) -> str:
     name, options = str(data.get("name", "")), list(data.get("options") or ())
-    grouped = name == GROUP and bool(options) and options[0].get("type") == _SUB_COMMAND
-    if grouped:
+    group = name if options and options[0].get("type") == _SUB_COMMAND else ""
+    if group:
         name, options = str(options[0].get("name", "")), list(options[0].get("options") or ())
     for spec in commands:
-        if _name(spec.name) == name and (spec.says.startswith(PREFIX)) == grouped:
+        if _name(spec.name) == name and _group(spec) == group:
             words = (str(option.get("value", "")).strip() for option in options)
             return " ".join((spec.says.strip(), *(word for word in words if word)))
     return ""
+
+
+def _group(spec: CommandSpec) -> str:
+    """The command that it is a subcommand of, "" for one on its own."""
+    return (spec.under or GROUP) if spec.says == PREFIX or spec.says.startswith(f"{PREFIX} ") else ""
 
 
 def _name(name: str) -> str:
@@ -181,7 +186,9 @@ def _options(spec: CommandSpec) -> list[Json]:
     if spec.shape == "none":
         return []
     name = "text" if spec.shape == "text" else "words"
-    return [{"type": _STRING, "name": name, **_about(spec), "required": spec.shape == "text"}]
+    # What may follow is shown as it is said; in words again it would count twice towards the 8,000 of a command.
+    about = {"description": clip(spec.arguments, ABOUT_CHARS)} if spec.arguments else _about(spec)
+    return [{"type": _STRING, "name": name, **about, "required": spec.shape == "text"}]
 
 
 def _same(there: Iterable[Json], wanted: Iterable[Json]) -> bool:

@@ -15,6 +15,7 @@ PLATFORM = "telegram"
 SERVICE_ACCOUNTS = frozenset({777000, 1087968824, 136817688})
 """Accounts behind which others write: Telegram, GroupAnonymousBot, Channel Bot (documented at Message.from)."""
 
+_MISTYPED = re.compile(r"(?i)ai_[a-z]")
 _COMMAND = re.compile(r"/([A-Za-z0-9_]{1,32})(?:@([A-Za-z0-9_]+))?")
 _EDGE = " \t\n,，、:："
 """What stands between a call and what is said."""
@@ -132,6 +133,8 @@ def text_of(message: Message, me: Me) -> str:
     rest = text[found.end() :]
     says: Mapping[str, str] = {menu_name(spec): spec.says for spec in me.commands}
     own = says.get(name.lower())
+    if own is None and _MISTYPED.match(name) and (bot or message.chat.type == "private"):
+        own = f".ai {name[3:]}"  # the house says which it may have been; in a group it may be another bot's
     return f"/{name}{rest}" if own is None else f"{own.strip()} {rest.strip()}".strip()
 
 

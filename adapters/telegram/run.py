@@ -13,6 +13,7 @@ from telegram.error import BadRequest, ChatMigrated, Forbidden, InvalidToken, Te
 from telegram.ext import Defaults, ExtBot, Updater
 from telegram.request import HTTPXRequest
 
+from adapters.telegram.admins import is_admin
 from adapters.telegram.content import Me
 from adapters.telegram.hints import Hints
 from adapters.telegram.menu import set_menu
@@ -124,6 +125,12 @@ class TelegramAdapter:
     def typing(self, external_chat_id: str, on: bool) -> None:
         """Show or hide that nuan is thinking; where it cannot be shown nothing happens."""
         self._hints.show(external_chat_id, on)
+
+    async def is_admin(self, external_chat_id: str, account: str) -> bool:
+        """Whether that account looks after the group; OSError when Telegram cannot be asked."""
+        if self._connection is None:
+            raise OSError("Telegram is not connected")
+        return await is_admin(self._connection[0], external_chat_id, account)
 
     async def fetch(self, attachment: Attachment, most: int) -> bytes:
         """The content of a file of at most `most` bytes; the handle is its file_id."""

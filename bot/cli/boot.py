@@ -1,6 +1,5 @@
 """`nuan boot`: the block that the next talk would open with, beside a running nuan."""
 
-import json
 from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Literal
@@ -8,6 +7,7 @@ from typing import Literal
 from bot.cli.house import Place, make_parts
 from bot.cli.look import View, find_view
 from bot.cli.models import make_crew
+from bot.cli.printing import document
 from bot.errors import ConfigError
 from bot.ops.silence import Silence
 from bot.ports import Clock
@@ -57,7 +57,7 @@ def _json(opened: Opened, chat: Chat, person: Person, now: int) -> str:
         "sections": kinds,
         "text": opened.text,
     }
-    return json.dumps(told, ensure_ascii=False, indent=2)
+    return document(told)
 
 
 def _line(line: Line) -> dict[str, object]:

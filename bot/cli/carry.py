@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import Literal
 
 from bot.cli.files import read_text_file, refuse_existing, write_private
+from bot.cli.guarding import complain
 from bot.cli.house import Place
+from bot.cli.printing import bar, document, show
 from bot.clock import SystemClock
 from bot.errors import NuanError
 from bot.memory.carrying.foreign import Imported, parse_foreign
@@ -15,10 +17,10 @@ from bot.memory.carrying.jsonl import parse_jsonl, write_jsonl
 from bot.memory.carrying.markdown import write_markdown
 from bot.memory.carrying.planning import make_plan
 from bot.memory.carrying.reading import is_export, parse_markdown
-from bot.memory.carrying.showing import plan_text
+from bot.memory.carrying.showing import plan_text, plan_told
 from bot.memory.carrying.values import BadValue, reference, time_text
-from bot.store.store import Store, open_store
-from bot.types.carried import Carried, Here, Parsed
+from bot.store.store import DATABASE, Store, open_store
+from bot.types.carried import Carried, Here, Parsed, Plan
 from bot.types.duration import DAY_MS
 
 Format = Literal["both", "md", "jsonl"]
@@ -36,8 +38,15 @@ class Taking:
     dry_run: bool = False
     skip_bad: bool = False
 
+    @property
+    def asks(self) -> bool:
+        """Whether somebody is asked, who must see what would change first."""
+        return not (self.yes or self.dry_run)
 
-async def export_memories(place: Place, path: Path | None, person: str, form: Format, *, force: bool) -> str:
+
+async def export_memories(
+    place: Place, path: Path | None, person: str, form: Format, *, force: bool, as_json: bool = False
+) -> str:  # fmt: skip
     """Write what is remembered; a line that says what was written. Works beside a running nuan."""
     now = SystemClock().now()
     target = path or Path(f"nuan-memories-{time_text(now)[:10]}")
@@ -57,6 +66,12 @@ async def export_memories(place: Place, path: Path | None, person: str, form: Fo
     for end, file in files.items():
         write_private(file, writers[end](export.here.carried), force=force)
     carried = export.here.carried
+    if as_json:
+        return document({
+            "files": [str(file) for file in files.values()], "memories": len(carried.memories),
+            "conversations": len(carried.summaries), "notes": len(carried.notes), "people": len(carried.people),
+            "left_out": {"forgotten": export.forgotten, "astray": export.astray, "notes": export.files},
+        })  # fmt: skip
     lines = [
         f"{len(carried.memories)} memories, {len(carried.summaries)} conversations and {len(carried.notes)} notes of "
         f"{len(carried.people)} people "
@@ -83,46 +98,80 @@ async def find_person(store: Store, wanted: str) -> int:
     return number
 
 
-async def import_memories(place: Place, taking: Taking, ask: Callable[[str], bool]) -> None:
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How an import ended, in words, and how much it took in and forgot."""
+
+    text: str = ""
+    taken: int = 0
+    forgotten: int = 0
+
+
+async def import_memories(
+    place: Place, taking: Taking, ask: Callable[[str], bool], *, as_json: bool = False
+) -> None:  # fmt: skip
     """Show what would change, ask, and carry it out in one transaction.
 
     NuanError, with nothing changed, for lines that cannot be read, another nuan that runs here, or a question that
     nobody is there to answer.
     """
     now, owners = SystemClock().now(), frozenset(place.settings.bot.owners)
+    if not (place.data / DATABASE).exists():
+        (read_files if taking.skip_bad else _readable)(taking, Here(Carried(), 0), now)  # else no house is begun
     async with await open_store(place.data, owners, read_only=taking.dry_run) as store:
-        here = await store.carrying.here()
-        parsed = read_files(taking, here, now)
-        for problem in parsed.problems:
-            print(f"nuan: {problem.where}: {problem.text}", file=sys.stderr)
-        if parsed.problems and not taking.skip_bad:
-            count = len(parsed.problems)
-            raise NuanError(f"{count} lines cannot be read, nothing was changed; --skip-bad takes the others")
-        plan = make_plan(parsed, here, store.tombstones.covers)
-        print(plan_text(plan))
-        if taking.dry_run:
-            return
-        forget = bool(plan.forget) and _agreed(taking, ask, forget=True, count=len(plan.forget))
-        if not plan.count and not forget:
-            print("nothing to change")
-            return
-        if plan.count and not _agreed(taking, ask, forget=False, count=plan.count):
-            print("nothing was changed")
-            return
+        with bar("reading", quiet=as_json):
+            here = await store.carrying.here()
+            plan = make_plan(_readable(taking, here, now), here, store.tombstones.covers)
+        if not as_json:
+            show(plan_text(plan))
+        elif taking.asks:
+            print(plan_text(plan), file=sys.stderr)
         until = now + place.settings.memory.undo_days * DAY_MS
-        await store.carrying.bring_in(plan, now, until if forget else None)
-    print(f"done: {plan.count} taken in" + (f", {len(plan.forget)} forgotten" if forget else ""))
+        outcome = await _carry_out(store, plan, taking, ask, (now, until), quiet=as_json)
+    if as_json:
+        done = {"dry_run": taking.dry_run, "taken": outcome.taken, "forgotten": outcome.forgotten}
+        show(document(done | plan_told(plan)))
+    elif outcome.text:
+        show(outcome.text)
 
 
-def _agreed(taking: Taking, ask: Callable[[str], bool], *, forget: bool, count: int) -> bool:
-    if forget:
-        if taking.forget:
-            return True
-        if taking.yes:
-            print(f"the {count} that are not in the file any more are kept; --forget forgets them")
-            return False
+def _readable(taking: Taking, here: Here, now: int) -> Parsed:
+    """What the files say, with each bad line told; NuanError unless those may be left out."""
+    parsed = read_files(taking, here, now)
+    for problem in parsed.problems:
+        complain(f"{problem.where}: {problem.text}")
+    if parsed.problems and not taking.skip_bad:
+        count = len(parsed.problems)
+        raise NuanError(f"{count} lines cannot be read, nothing was changed; --skip-bad takes the others")
+    return parsed
+
+
+async def _carry_out(
+    store: Store, plan: Plan, taking: Taking, ask: Callable[[str], bool], times: tuple[int, int], *, quiet: bool
+) -> Outcome:  # fmt: skip
+    """What is agreed to; `times` are now and when what is forgotten cannot be taken back any more, ms."""
+    if taking.dry_run:
+        return Outcome()
+    forget = bool(plan.forget) and _forgets(taking, ask, len(plan.forget), quiet=quiet)
+    if not plan.count and not forget:
+        return Outcome("nothing to change")
+    if plan.count and not (taking.yes or ask(f"Take in {plan.count}?")):
+        return Outcome("nothing was changed")
+    now, until = times
+    with bar("import", quiet=quiet) as tell:
+        await store.carrying.bring_in(plan, now, until if forget else None, tell)
+    gone = len(plan.forget) if forget else 0
+    return Outcome(f"done: {plan.count} taken in" + (f", {gone} forgotten" if forget else ""), plan.count, gone)
+
+
+def _forgets(taking: Taking, ask: Callable[[str], bool], count: int, *, quiet: bool) -> bool:
+    if taking.forget:
+        return True
+    if not taking.yes:
         return ask(f"Forget the {count} that are not in the file any more?")
-    return taking.yes or ask(f"Take in {count}?")
+    if not quiet:
+        show(f"the {count} that are not in the file any more are kept; --forget forgets them")
+    return False
 
 
 def read_files(taking: Taking, here: Here, now: int) -> Parsed:

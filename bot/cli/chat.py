@@ -37,7 +37,14 @@ async def chat(source: Source, place: Place, group: str, name: str, verbose: boo
         )  # fmt: skip
         with contextlib.closing(logs):
             crew = make_crew(settings, place.prompts.path)
-            app = App(replace(make_parts(place, store, crew, logs.log), reload=reloader.command, scrub=logs.scrub))
+            app = App(
+                replace(
+                    make_parts(place, store, crew, logs.log),
+                    reload=reloader.command,
+                    settle=reloader.settle,
+                    scrub=logs.scrub,
+                )
+            )
             adapter = ConsoleAdapter(
                 open_terminal(sys.stdin, sys.stdout), name or settings.bot.owner or login(),
                 _prefix(settings), group, settings.bot.names,
@@ -54,7 +61,7 @@ async def chat(source: Source, place: Place, group: str, name: str, verbose: boo
             warm = asyncio.create_task(warm_up(crew), name="warm-up")
             try:
                 with stoppable():
-                    async with agent_door(place.data, changes_in(app), logs.log):
+                    async with agent_door(place.data, changes_in(app), logs.log, reloader.ask):
                         await adapter.run(app.door if sys.stdin.isatty() else _LineByLine(app))
                         await app.drained()
             finally:

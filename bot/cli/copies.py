@@ -1,19 +1,13 @@
 """`nuan backup` and `nuan restore`: copies that were looked over, and the way back to one."""
 
 import asyncio
-import json
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
-from rich.console import Console
-from rich.progress import Progress as Bars
-
-from bot.cli.house import Place
+from bot.cli.house import Place, must_be_begun
+from bot.cli.printing import bar, document
 from bot.clock import SystemClock
-from bot.errors import NuanError, StoreError
-from bot.store.backups import Progress, copy_to, roll_back, verify
+from bot.errors import NuanError
+from bot.store.backups import copy_to, roll_back, verify_forward
 from bot.store.keptcopies import Keeping, folder_of, keep, kept_in
 from bot.store.schema import SCHEMA_VERSION
 from bot.store.store import DATABASE
@@ -21,21 +15,11 @@ from bot.text.stamps import stamp, told
 from bot.types.duration import DAY_MS
 
 
-@contextmanager
-def _bar(title: str) -> Iterator[Progress]:
-    """A bar on standard error while pages are copied."""
-    console = Console(file=sys.stderr)
-    with Bars(console=console, transient=True, disable=not console.is_terminal) as bars:
-        bar = bars.add_task(title, total=None)
-        yield lambda left, pages: bars.update(bar, total=pages, completed=pages - left)
-
-
 async def make_backup(place: Place, path: Path | None, *, as_json: bool) -> str:
     """Make one; where it is. StoreError when there is no database, or the copy is not whole."""
-    if not (place.data / DATABASE).is_file():
-        raise StoreError(f"there is no database in {place.data} yet: talk to nuan once, or give --data DIR")
+    must_be_begun(place)
     rules, now, gone = place.settings.backup, SystemClock().now(), 0
-    with _bar("backup") as tell:
+    with bar("backup", quiet=as_json) as tell:
         if path is not None:
             made = await asyncio.to_thread(copy_to, place.data, path, tell)
         else:
@@ -44,7 +28,7 @@ async def make_backup(place: Place, path: Path | None, *, as_json: bool) -> str:
             made, gone = await asyncio.to_thread(keep, place.data, folder, now, keeping, tell)
     size = made.stat().st_size
     if as_json:
-        return json.dumps({"file": str(made), "bytes": size, "schema": SCHEMA_VERSION, "removed": gone})
+        return document({"file": str(made), "bytes": size, "schema": SCHEMA_VERSION, "removed": gone})
     removed = f"; {gone} old ones were removed" if gone else ""
     return (
         f"{made} is whole ({_size(size)}){removed}\nbackups hold what is forgotten after they were made: restoring one "
@@ -57,16 +41,16 @@ async def list_backups(place: Place, *, as_json: bool) -> str:
     kept = kept_in(folder_of(place.data, place.settings.backup.folder))
     if as_json:
         rows = [{"file": str(each.path), "made": told(each.made), "bytes": each.size} for each in kept]
-        return json.dumps(rows, ensure_ascii=False, indent=2)
+        return document(rows)
     return "\n".join(f"{told(each.made)}  {_size(each.size):>9}  {each.path}" for each in kept) or "no backups yet"
 
 
 async def check_backup(place: Place, path: Path, *, as_json: bool) -> str:
     """Look one over; StoreError with what is wrong."""
     found = _find(place, path)
-    schema = await asyncio.to_thread(verify, found, 0)
+    schema = await asyncio.to_thread(verify_forward, found, 0)
     if as_json:
-        return json.dumps({"file": str(found), "schema": schema, "good": True})
+        return document({"file": str(found), "schema": schema, "good": True})
     older = f"; its schema {schema} would be brought to {SCHEMA_VERSION}" if schema < SCHEMA_VERSION else ""
     return f"{found} is whole and can be restored{older}"
 
@@ -74,11 +58,10 @@ async def check_backup(place: Place, path: Path, *, as_json: bool) -> str:
 async def restore_backup(place: Place, path: Path, *, as_json: bool) -> str:
     """Put it in the database's place; what became of the present one. Refused: nothing was changed."""
     found, now = _find(place, path), SystemClock().now()
-    with _bar("restore") as tell:
+    with bar("restore", quiet=as_json) as tell:
         aside, count = await roll_back(place.data, found, stamp(now), now, label="restore", tell=tell)
     if as_json:
-        before = str(aside) if aside else None
-        return json.dumps({"restored": str(found), "before": before, "forgotten_again": count})
+        return document(restored(found, aside, count))
     lines = [f"{found.name} is the database again"]
     if count:
         lines[0] += f"; {count} memories that were forgotten since stay forgotten"
@@ -87,14 +70,26 @@ async def restore_backup(place: Place, path: Path, *, as_json: bool) -> str:
     return "\n".join(lines)
 
 
+def restored(copy: Path, aside: Path | None, count: int) -> dict[str, object]:
+    """What a program is told of a copy that is the database again: where the one before it lies, how many memories
+    were forgotten again.
+    """
+    return {"restored": str(copy), "before": str(aside) if aside else None, "forgotten_again": count}
+
+
 def _find(place: Place, path: Path) -> Path:
     folder = folder_of(place.data, place.settings.backup.folder)
     found = next((each for each in (path, folder / path, place.data / path) if each.is_file()), None)
     if found is None:
         raise NuanError(f"{path} is no file, nor a backup in {folder}")
-    if found.resolve() == (place.data / DATABASE).resolve():
-        raise NuanError(f"{found} is the database itself: give a backup")
-    return found
+    return refuse_itself(place, found)
+
+
+def refuse_itself(place: Place, copy: Path) -> Path:
+    """The copy; NuanError when it is the database whose place it would take."""
+    if copy.resolve() == (place.data / DATABASE).resolve():
+        raise NuanError(f"{copy} is the database itself: give a backup")
+    return copy
 
 
 def _size(size: int) -> str:

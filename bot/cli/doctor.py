@@ -1,13 +1,14 @@
 """`nuan doctor`: whether everything that is configured works from here. It says nothing to anybody."""
 
-import json
 from collections.abc import Iterator, Sequence
 
 from bot.cli.checks import machine_findings, proxies
 from bot.cli.embedding import embedding_findings
 from bot.cli.house import Place
 from bot.cli.models import known_of, member_of
+from bot.cli.printing import document
 from bot.cli.probing import call_findings
+from bot.cli.said import said_findings
 from bot.cli.storecheck import store_findings
 from bot.clock import SystemClock
 from bot.config.kinds import is_loopback
@@ -29,7 +30,7 @@ def report(found: Sequence[Finding], *, as_json: bool) -> str:
     if not as_json:
         return "\n".join(finding.line for finding in found)
     told = [{"state": each.state, "about": each.about, "text": each.text} for each in found]
-    return json.dumps({"good": all(each.good for each in found), "findings": told}, ensure_ascii=False, indent=2)
+    return document({"good": all(each.good for each in found), "findings": told})
 
 
 async def examine(place: Place, *, call: bool = True) -> tuple[Finding, ...]:
@@ -44,12 +45,12 @@ async def examine(place: Place, *, call: bool = True) -> tuple[Finding, ...]:
     if settings.telegram.token is None and settings.discord.token is None:
         found.append(Finding(True, "platforms", "no token is set: only `nuan chat` works"))
     found += await embedding_findings(settings, place.data)
-    return (*found, *store, *machine_findings(settings, place.data, now))
+    return (*found, *said_findings(place.data), *store, *machine_findings(settings, place.data, now))
 
 
 async def _models(place: Place) -> tuple[Finding, ...]:
     """Whether each model's server lets its key in and knows its name, and what it can do; asking costs nothing."""
-    settings = place.settings
+    settings = place.written or place.settings  # by the names that the operator gave them
     if not settings.model.base_url:
         return (Finding(True, "model", "none is set: the built-in offline replies answer"),)
     named = {"model": settings.model, "fallback": settings.fallback, "second_fallback": settings.second_fallback,

@@ -13,6 +13,8 @@ from bot.config.settings import Settings
 from bot.errors import ConfigError
 from bot.ports import Clock
 from bot.rooms import Parts
+from bot.store.settings import said_in
+from bot.store.store import DATABASE
 from bot.text.catalogue import catalogue
 from bot.types.log import Log
 
@@ -55,7 +57,8 @@ class Front:
             house = House(
                 parts.store, parts.clock, settings, parts.words, catalogue(parts.prompts, "web"), parts.prompts,
                 {parts.persona.name: parts.persona, **parts.personas},
-                lambda: settings_shown(settings, source.config, source.env), self.adapter,
+                lambda: settings_shown(settings, source.config, source.env, said_in(source.data / DATABASE)),
+                self.adapter,
             )  # fmt: skip
             self._made = parts, house
         return self._made[1]

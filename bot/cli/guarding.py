@@ -12,7 +12,9 @@ from collections.abc import Callable, Coroutine, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
+from bot.cli.exits import Exit
 from bot.errors import ConfigError, NuanError
+from bot.ops.redact import one_line
 
 if TYPE_CHECKING:
     from bot.cli.house import Place
@@ -33,34 +35,38 @@ def run_guarded(work: Coroutine[object, object, T]) -> T:
 
 
 def guard(work: Callable[[], T]) -> T:
-    """Turn every expected error into one clear line and an exit code: 1 failed, 2 configuration."""
+    """Turn every expected error into clear lines on standard error and an exit code."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_DFL and threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # from here on there is something to end well
     try:
         return work()
     except ConfigError as error:
         for problem in error.problems:
-            print(f"nuan: {problem}", file=sys.stderr)
-        raise SystemExit(2) from None
-    except (NuanError, OSError) as error:
-        print(f"nuan: {error}", file=sys.stderr)
-        raise SystemExit(1) from None
+            complain(problem)
+        raise SystemExit(Exit.WRONG) from None
+    except NuanError as error:
+        complain(str(error))
+        raise SystemExit(Exit.FAILED) from None
+    except OSError as error:
+        complain(": ".join(str(part) for part in (error.filename, error.strerror or error) if part))
+        raise SystemExit(Exit.FAILED) from None
     except KeyboardInterrupt:
-        raise SystemExit(130) from None
+        raise SystemExit(Exit.INTERRUPTED) from None
 
 
-def unexpected(program: Callable[[], object]) -> None:
-    """Run the program; an error that nobody expected is one line, too: its kind and its place, and exit code 1.
+def complain(text: str) -> None:
+    """One line on standard error, whatever is in it."""
+    print(f"nuan: {one_line(text)}", file=sys.stderr)
 
-    The text of such an error may quote a key or what people wrote, so it is never shown, wherever the error came up:
-    in a thread, where nobody could catch it, or in a library that writes before or after the log is open.
+
+def hush() -> None:
+    """From now on an error that nobody could catch, in a thread or when an object goes, is one line without its text.
+
+    So is what a library warns of before or after the log is open: the text may quote a key or what people wrote.
     """
     threading.excepthook = lambda args: _tell(args.exc_value or args.exc_type())
     sys.unraisablehook = lambda args: _tell(args.exc_value or args.exc_type())
     logging.lastResort = _Bare(logging.WARNING)
-    try:
-        program()
-    except (Exception, asyncio.CancelledError) as error:  # noqa: BLE001 - whatever it is, its text stays inside
-        _tell(error)
-        raise SystemExit(1) from None
 
 
 class _Bare(logging.Handler):
@@ -71,13 +77,13 @@ class _Bare(logging.Handler):
         if error is not None:
             _tell(error)
         else:
-            print(f"nuan: {record.levelname.lower()} of {record.name}", file=sys.stderr)
+            complain(f"{record.levelname.lower()} of {record.name}")
 
 
 def _tell(error: BaseException) -> None:
     frames = traceback.extract_tb(error.__traceback__)[-3:]
     where = " < ".join(f"{Path(frame.filename).name}:{frame.lineno} {frame.name}" for frame in reversed(frames))
-    print(f"nuan: unexpected {type(error).__name__} ({where}); please report it", file=sys.stderr)
+    complain(f"unexpected {type(error).__name__} ({where}); please report it")
 
 
 @contextlib.contextmanager

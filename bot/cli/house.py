@@ -13,8 +13,9 @@ from tzlocal import get_localzone_name
 
 from bot.cli.models import price_problems, seeing_rate, tuned
 from bot.clock import SystemClock
+from bot.config.choice import chosen
 from bot.config.settings import Settings
-from bot.errors import ConfigError
+from bot.errors import ConfigError, StoreError
 from bot.flow.agents import read_texts
 from bot.flow.crew import Crew
 from bot.flow.instructions import read_instructions
@@ -28,7 +29,7 @@ from bot.prompt.skills import Skill, read_skills
 from bot.prompt.template import read_templates
 from bot.resources import Prompts, resource_dir
 from bot.rooms import Parts
-from bot.store.store import Store
+from bot.store.store import DATABASE, Store
 from bot.text.catalogue import catalogue
 from bot.text.fold import fold
 from bot.text.tokens import query_terms
@@ -110,7 +111,13 @@ def find_place(settings: Settings, data: Path) -> Place:
     persona = next((folder / settings.persona for folder in folders if (folder / settings.persona).is_dir()), None)
     if persona is None:
         raise ConfigError((f"persona: there is no persona {settings.persona!r} in data/persona",))
-    return Place(tuned(settings), data, Prompts(own), persona, settings, persona_folders(*folders))
+    return Place(tuned(chosen(settings)), data, Prompts(own), persona, settings, persona_folders(*folders))
+
+
+def must_be_begun(place: Place) -> None:
+    """StoreError when there is no database yet; none is made here."""
+    if not (place.data / DATABASE).is_file():
+        raise StoreError(f"there is no database in {place.data} yet: talk to nuan once, or give --data DIR")
 
 
 def make_words(place: Place) -> Words:
@@ -126,7 +133,7 @@ def make_parts(place: Place, store: Store, crew: Crew, log: Log, clock: Clock | 
     """Everything the house is built of; without a clock, in real time."""
     return Parts(
         store, crew, clock or SystemClock(), place.settings, make_words(place), place.prompts.path, place.persona, log,
-        seeing=seeing_rate(place.settings), personas=place.personas,
+        seeing=seeing_rate(place.settings), personas=place.personas, written=place.written,
     )  # fmt: skip
 
 

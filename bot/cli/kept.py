@@ -1,12 +1,12 @@
 """`nuan memory list` and `show`: what is remembered, for the operator's eyes, beside a running nuan."""
 
-import json
 import re
 from dataclasses import asdict
 from typing import get_args
 
 from bot.cli.carry import find_person
 from bot.cli.house import Place
+from bot.cli.printing import document
 from bot.errors import ConfigError, NuanError
 from bot.memory.carrying.values import time_text, to_json
 from bot.store.carrying import Whole
@@ -27,7 +27,7 @@ async def list_memories(place: Place, person: str, kind: str, *, as_json: bool) 
         carried = (await store.carrying.export(number)).here.carried
     found = [memory for memory in carried.memories if kind in ("", memory.kind)]
     if as_json:
-        return json.dumps([to_json(memory) for memory in found], ensure_ascii=False, indent=2)
+        return document([to_json(memory) for memory in found])
     names = {person.accounts[0]: person.name for person in carried.people}
     return "\n".join(_line(memory, names.get(memory.owner, "")) for memory in found) or "nothing is remembered yet"
 
@@ -60,7 +60,7 @@ def _json(whole: Whole) -> str:
     times = {"ended_at": whole.ended_at, "undo_until": whole.undo_until}
     told |= {name: time_text(at) if at is not None else None for name, at in times.items()}
     told["sources"] = [{**asdict(source), "at": time_text(source.at)} for source in whole.sources]
-    return json.dumps(told, ensure_ascii=False, indent=2)
+    return document(told)
 
 
 def _lines(whole: Whole) -> list[str]:

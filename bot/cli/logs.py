@@ -70,6 +70,8 @@ async def show_logs(data: Path, view: View, clock: Clock | None = None) -> None:
             await pause(clock or SystemClock(), LOOK_MS)
             screen.show(reader.more())
         screen.show(reader.finish())
+        if not screen.shown and view.wanted != Wanted():
+            raise NuanError("no line of the log is of that chat or turn")
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # who read it has had enough
     except asyncio.CancelledError:
@@ -86,18 +88,21 @@ class _Screen:
         self._view = view
         self._console = Console(soft_wrap=True, highlight=False)
         self._tz = get_localzone()
+        self.shown = False
 
     def show(self, records: Iterable[Record]) -> None:
         for record in records:
             if not self._view.wanted.takes(record):
                 continue
+            self.shown = True
             if self._view.as_json:
                 print(one_line(json.dumps(record, ensure_ascii=False, separators=(",", ":"))))
             else:
                 with self._console.capture() as line:  # rich would end the program when a pipe is closed
                     self._console.print(pretty(record, self._tz))
                 print(line.get(), end="")
-        sys.stdout.flush()
+        if sys.stdout is not None:
+            sys.stdout.flush()
 
 
 def pretty(record: Record, tz: tzinfo) -> Text:

@@ -9,6 +9,7 @@ from bot.commands.ctx import ctx_report
 from bot.commands.ctxjson import ctx_json
 from bot.commands.recalled import recall_report, trace_report
 from bot.commands.usage import Names, Span, usage_report
+from bot.commands.usagejson import usage_json
 from bot.errors import ConfigError, NuanError, StoreError
 from bot.flow.imagine import imagine
 from bot.flow.inspection import inspect
@@ -110,7 +111,7 @@ async def _shown(parts: Parts, planner: Planner, plan: Plan, where: tuple[Chat, 
     return "\n".join(blocks)
 
 
-async def show_usage(place: Place, days: int, clock: Clock | None = None) -> str:
+async def show_usage(place: Place, days: int, clock: Clock | None = None, *, as_json: bool = False) -> str:
     """What the model calls of the last `days` local days used."""
     async with await open_store(place.data, frozenset(place.settings.bot.owners), read_only=True) as store:
         parts = make_parts(place, store, make_crew(place.settings, place.prompts.path), Silence(), clock)
@@ -124,10 +125,17 @@ async def show_usage(place: Place, days: int, clock: Clock | None = None) -> str
         }
         used = await store.ledger.used(since)
         numbers = {each.person_id for each in used if each.person_id is not None}
-        people = {number: f"#{number} {(await store.people.person(number)).name}" for number in sorted(numbers)}
-        return usage_report(
-            used, await store.brought.shares(since), Span(first, days, tz), Names(names, people),
+        people = {number: (await store.people.person(number)).name for number in sorted(numbers)}
+        shares, span, currency = (
+            await store.brought.shares(since),
+            Span(first, days, tz),
             place.settings.budget.currency,
+        )
+        if as_json:
+            return usage_json(used, shares, span, Names(names, people), currency)
+        people = {number: f"#{number} {name}" for number, name in people.items()}
+        return usage_report(
+            used, shares, span, Names(names, people), currency,
             lambda key, **values: words.messages.text(key, language, **values),
         )  # fmt: skip
 

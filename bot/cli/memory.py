@@ -1,29 +1,29 @@
 """The `nuan memory` commands: what they are called and take. Their work is in carry.py, kept.py and mending.py."""
 
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, get_args
 
 import typer
 
+from bot.cli import completing
+from bot.cli.asking import asker
+from bot.cli.commandline import Commands, examples
 from bot.cli.guarding import find_place, guard, run_guarded
-from bot.cli.options import DATA, ConfigOption, DataOption, takes
-from bot.errors import ConfigError, NuanError
+from bot.cli.options import DATA, ConfigOption, DataOption, JsonOption, WhoseOption, takes
+from bot.cli.printing import show as print_out
+from bot.errors import ConfigError
 from bot.types.memory import MemoryKind
 from bot.types.mending import Part
 
 if TYPE_CHECKING:
     from bot.cli.carry import Format
 
-WhoseOption = Annotated[
-    str, typer.Option("--person", help="Only of this person: number, name that only one has, or platform:id.")
-]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
-
 app = typer.Typer(
+    cls=Commands,
     no_args_is_help=True,
-    help="What nuan remembers: show it, take it out, take it in, mend it. Exit code 1 when it failed, nothing changed.",
+    help="What nuan remembers: show it, take it out, take it in, mend it.",
+    epilog=examples("nuan memory list --person 小王", "nuan memory export backup", "nuan memory import --help"),
 )
 
 
@@ -51,8 +51,16 @@ class ExportOptions:
         typer.Argument(help="Folder, or a file that ends in .md or .jsonl; nuan-memories-DAY if not given."),
     ] = None
     person: WhoseOption = ""
-    form: Annotated[str, typer.Option("--format", help="md (to read and edit), jsonl (for programs) or both.")] = "both"
+    form: Annotated[
+        str,
+        typer.Option(
+            "--format",
+            help="md (to read and edit), jsonl (for programs) or both.",
+            autocompletion=completing.one_of("md", "jsonl", "both"),
+        ),
+    ] = "both"
     force: Annotated[bool, typer.Option("--force", help="Replace files that are there.")] = False
+    as_json: JsonOption = False
     config: ConfigOption = None
     data: DataOption = DATA
 
@@ -69,14 +77,18 @@ class ImportOptions:
         bool, typer.Option("--forget", help="Forget without asking what an edited .md does not hold any more.")
     ] = False
     skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Leave out lines that cannot be read.")] = False
+    as_json: JsonOption = False
     config: ConfigOption = None
     data: DataOption = DATA
 
 
-@app.command("export")
+@app.command(
+    "export",
+    epilog=examples("nuan memory export backup --person telegram:123", "nuan memory export all.jsonl --force --json"),
+)
 @takes(ExportOptions)
 def export(options: ExportOptions) -> None:
-    """Write what is remembered to files. Example: nuan memory export backup --person telegram:123
+    """Write what is remembered to files.
 
     Both formats hold everything, with owners as platform ids, notes too; what was forgotten is left out. Works beside
     a running nuan. Files are for you alone (0600) and never replaced without --force.
@@ -85,13 +97,23 @@ def export(options: ExportOptions) -> None:
 
     form = _format(options.form)
     place = find_place(options.config, options.data)
-    print(run_guarded(export_memories(place, options.path, options.person, form, force=options.force)))
+    work = export_memories(
+        place, options.path, options.person, form, force=options.force, as_json=options.as_json
+    )  # fmt: skip
+    print_out(run_guarded(work))
 
 
-@app.command("import")
+@app.command(
+    "import",
+    epilog=examples(
+        "nuan memory import backup --dry-run",
+        "nuan memory import memories.jsonl --yes --json",
+        "nuan memory import MEMORY.md --owner telegram:123",
+    ),
+)
 @takes(ImportOptions)
 def import_(options: ImportOptions) -> None:
-    """Take memories in: show what would change, then ask. Example: nuan memory import backup --dry-run
+    """Take memories in: show what would change, then ask.
 
     All or nothing, in one commit. What was forgotten here stays forgotten. People are known by platform ids, never by
     names. A pipe needs --yes. Stop nuan first; --dry-run works beside it.
@@ -99,40 +121,57 @@ def import_(options: ImportOptions) -> None:
     from bot.cli.carry import Taking, import_memories
 
     taking = Taking(options.path, options.owner, options.yes, options.forget, options.dry_run, options.skip_bad)
-    run_guarded(import_memories(find_place(options.config, options.data), taking, ask))
+    place, ask = (
+        find_place(options.config, options.data),
+        asker(aside=options.as_json, advice="--yes (and --forget to forget)"),
+    )
+    run_guarded(import_memories(place, taking, ask, as_json=options.as_json))
 
 
-@app.command("list")
+@app.command("list", epilog=examples("nuan memory list --person 小王 --kind identity", "nuan memory list --json"))
 def list_(
     person: WhoseOption = "",
-    kind: Annotated[str, typer.Option("--kind", help=f"Only of this kind: {', '.join(get_args(MemoryKind))}.")] = "",
+    kind: Annotated[
+        str,
+        typer.Option(
+            "--kind",
+            help=f"Only of this kind: {', '.join(get_args(MemoryKind))}.",
+            autocompletion=completing.kinds,
+        ),
+    ] = "",
     as_json: JsonOption = False,
     config: ConfigOption = None,
     data: DataOption = DATA,
 ) -> None:
-    """List what is remembered, oldest first. Example: nuan memory list --person 小王 --kind identity"""
+    """List what is remembered, oldest first."""
     from bot.cli.kept import list_memories
 
-    print(run_guarded(list_memories(find_place(config, data), person, kind, as_json=as_json)))
+    print_out(run_guarded(list_memories(find_place(config, data), person, kind, as_json=as_json)))
 
 
-@app.command()
+@app.command(epilog=examples("nuan memory show 12", "nuan memory show 12 --json"))
 def show(
     number: Annotated[str, typer.Argument(help="Its number, like 12 or '#12'.")],
     as_json: JsonOption = False,
     config: ConfigOption = None,
     data: DataOption = DATA,
 ) -> None:
-    """Show one memory with the lines it was made from. Example: nuan memory show 12"""
+    """Show one memory with the lines it was made from."""
     from bot.cli.kept import show_memory
 
-    print(run_guarded(show_memory(find_place(config, data), number, as_json=as_json)))
+    print_out(run_guarded(show_memory(find_place(config, data), number, as_json=as_json)))
 
 
-@app.command()
+@app.command(
+    epilog=examples(
+        "nuan memory backfill",
+        "nuan memory backfill --text-index --apply",
+        "nuan memory backfill --vectors --anew --apply",
+    ),
+)
 @takes(BackfillOptions)
 def backfill(options: BackfillOptions) -> None:
-    """Find memories that do not stand as they should, and mend them with --apply. Example: nuan memory backfill
+    """Find memories that do not stand as they should, and mend them with --apply.
 
     Everything unless parts are named. Without --apply nothing is changed, beside a running nuan, too. With it nuan must
     be stopped; a run that was cut off is ended by the next, and `nuan memory rollback` takes it back.
@@ -145,22 +184,23 @@ def backfill(options: BackfillOptions) -> None:
     }  # fmt: skip
     parts = frozenset(part for part, chosen in wanted.items() if chosen or not any(wanted.values()))
     place = find_place(options.config, options.data)
-    print(run_guarded(mend(place, parts, apply=options.apply, as_json=options.as_json, anew=options.anew)))
+    print_out(run_guarded(mend(place, parts, apply=options.apply, as_json=options.as_json, anew=options.anew)))
 
 
-@app.command()
+@app.command(epilog=examples("nuan memory rollback", "nuan memory rollback data/nuan.before-9.db --json"))
 def rollback(
     backup: Annotated[Path | None, typer.Argument(help="A backup; the newest of a backfill unless given.")] = None,
+    as_json: JsonOption = False,
     config: ConfigOption = None,
     data: DataOption = DATA,
 ) -> None:
-    """Put a backup back in the database's place. Example: nuan memory rollback
+    """Put a backup back in the database's place.
 
     The present database is kept beside it. What was forgotten since stays forgotten. Stop nuan first.
     """
     from bot.cli.mending import rollback as put_back
 
-    print(run_guarded(put_back(find_place(config, data), backup)))
+    print_out(run_guarded(put_back(find_place(config, data), backup, as_json=as_json)))
 
 
 def _format(name: str) -> "Format":
@@ -173,11 +213,3 @@ def _format(name: str) -> "Format":
 
 def _wrong(text: str) -> "Format":
     raise ConfigError((text,))
-
-
-def ask(question: str) -> bool:
-    """Yes only for a yes that somebody typed; NuanError when nobody can."""
-    if sys.stdin is None or not sys.stdin.isatty():
-        raise NuanError("nobody is there to answer: nothing was changed; give --yes (and --forget to forget)")
-    sys.stdout.flush()
-    return input(f"{question} [y/N] ").strip().lower() in ("y", "yes", "是", "好")

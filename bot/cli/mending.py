@@ -1,17 +1,16 @@
 """`nuan memory backfill` and `rollback`: rows put right after a backup, in batches, and the way back."""
 
 import asyncio
-import json
 import sys
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from rich.console import Console
-from rich.progress import Progress
-
-from bot.cli.house import Place, make_parts
+from bot.cli.copies import refuse_itself, restored
+from bot.cli.house import Place, make_parts, must_be_begun
 from bot.cli.models import make_crew
+from bot.cli.printing import bar, bars, document
 from bot.clock import SystemClock
 from bot.errors import NuanError
 from bot.memory.standing import judge
@@ -22,6 +21,9 @@ from bot.store.store import Store, open_store
 from bot.text.sections import Registry, registry
 from bot.text.stamps import stamp
 from bot.types.mending import Fault, Part
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
 
 BATCH = 200
 """Memories of one commit: a few milliseconds, and as much is done again after a crash at most."""
@@ -50,6 +52,7 @@ async def backfill(place: Place, parts: frozenset[Part], *, apply: bool, as_json
     rows = frozenset(part for part in parts if part != "vectors")
     found = Found((), None)
     own = registry(place.settings.sections.own)
+    must_be_begun(place)
     async with await open_store(place.data, read_only=not apply) as store:
         vectors = Vectors(place, store, anew=anew) if "vectors" in parts else None
         try:
@@ -58,10 +61,10 @@ async def backfill(place: Place, parts: frozenset[Part], *, apply: bool, as_json
             if apply and (mendable or found.vectors):
                 copy = await asyncio.to_thread(backup, place.data, LABEL, stamp(SystemClock().now()))
                 print(f"nuan: the backup is {copy}", file=sys.stderr)
-                with Progress(console=Console(file=sys.stderr), transient=True) as bars:
-                    done = await _mend(store, mendable, bars, own)
+                with bars(quiet=as_json) as shown:
+                    done = await _mend(store, mendable, shown, own)
                     if vectors:
-                        await vectors.make(bars)
+                        await vectors.make(shown)
                 left = await vectors.lacking() if vectors else None
                 found = Found(await store.mending.find(rows, judge, own), left, done, copy)
         finally:
@@ -70,12 +73,12 @@ async def backfill(place: Place, parts: frozenset[Part], *, apply: bool, as_json
     return _json(found) if as_json else "\n".join(_lines(found, rows, applied=apply))
 
 
-async def _mend(store: Store, faults: tuple[Fault, ...], bars: Progress, own: Registry) -> int:
-    bar, done = bars.add_task("rows", total=len(faults)), 0
+async def _mend(store: Store, faults: tuple[Fault, ...], shown: "Progress", own: Registry) -> int:
+    task, done = shown.add_task("rows", total=len(faults)), 0
     for first in range(0, len(faults), BATCH):
         batch = faults[first : first + BATCH]
         done += await store.mending.mend(batch, judge, SystemClock().now(), own)
-        bars.advance(bar, len(batch))
+        shown.advance(task, len(batch))
     return done
 
 
@@ -93,11 +96,11 @@ class Vectors:
         """How many there are to make; None where no recall uses them."""
         return await self._work.lacking(anew=self._anew) if self._work is not None else None
 
-    async def make(self, bars: Progress) -> None:
+    async def make(self, shown: "Progress") -> None:
         """Make them; ModelError or OverBudget ends it, and what is made stays."""
         if self._work is not None and (total := await self.lacking()):
-            bar, anew, self._anew = bars.add_task("vectors", total=total), self._anew, False
-            await self._work.make_all(lambda made: bars.update(bar, completed=made), anew=anew)
+            task, anew, self._anew = shown.add_task("vectors", total=total), self._anew, False
+            await self._work.make_all(lambda made: shown.update(task, completed=made), anew=anew)
 
     async def close(self) -> None:
         """Free the connections."""
@@ -107,7 +110,7 @@ class Vectors:
 def _json(found: Found) -> str:
     told = {"mended": found.mended, "backup": str(found.copy) if found.copy else None,
             "vectors_lacking": found.vectors, "faults": [asdict(fault) for fault in found.faults]}  # fmt: skip
-    return json.dumps(told, ensure_ascii=False, indent=2)
+    return document(told)
 
 
 def _lines(found: Found, rows: frozenset[Part], *, applied: bool) -> Iterator[str]:
@@ -133,7 +136,7 @@ def _one(fault: Fault) -> str:
     return f"{fault.why} → {place.visibility} {place.kind} of person {place.owner_id or '-'} in chat {place.chat_id}"
 
 
-async def rollback(place: Place, copy: Path | None) -> str:
+async def rollback(place: Place, copy: Path | None, *, as_json: bool) -> str:
     """Put a backup back, the newest of a backfill unless one is given; NuanError when there is none."""
     path = copy or newest(place.data, LABEL)
     if path is None:
@@ -142,8 +145,12 @@ async def rollback(place: Place, copy: Path | None) -> str:
         path = place.data / path.name
     if not path.is_file():
         raise NuanError(f"{copy} is no file")
+    refuse_itself(place, path)
     now = SystemClock().now()
-    aside, count = await roll_back(place.data, path, stamp(now), now)
+    with bar("rollback", quiet=as_json) as tell:
+        aside, count = await roll_back(place.data, path, stamp(now), now, tell=tell)
+    if as_json:
+        return document(restored(path, aside, count))
     again = f"; {count} that were forgotten since stay forgotten" if count else ""
     before = f"the one before it is {aside.name}. " if aside is not None else ""
     return (

@@ -8,18 +8,65 @@ from typing import Annotated, TypeVar
 
 import typer
 
+from bot.cli import completing
+
 T = TypeVar("T")
 
+
+def path_of(text: str) -> Path:
+    """A path; an empty one, as an unset variable of a script leaves it, is not taken for this folder."""
+    if not str(text).strip():
+        raise typer.BadParameter("must not be empty")
+    return Path(text)
+
+
 ConfigOption = Annotated[
-    Path | None, typer.Option("--config", help="Configuration file; nuan.toml in this folder unless given.")
+    Path | None,
+    typer.Option(
+        "--config",
+        help="Configuration file; nuan.toml in this folder unless given.",
+        parser=path_of,
+        metavar="<path>",
+    ),
 ]
-DataOption = Annotated[Path, typer.Option("--data", help="Folder of database and logs.")]
-ChatOption = Annotated[str, typer.Option("--chat", help="Chat by number or title; the private one unless given.")]
+DataOption = Annotated[
+    Path, typer.Option("--data", help="Folder of database and logs.", parser=path_of, metavar="<path>")
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
+ChatOption = Annotated[
+    str,
+    typer.Option(
+        "--chat", help="Chat by number or title; the private one unless given.", autocompletion=completing.chats
+    ),
+]
 OwnChatOption = Annotated[
-    str, typer.Option("--chat", help="Chat by number or title; the person's own private one unless given.")
+    str,
+    typer.Option(
+        "--chat",
+        help="Chat by number or title; the person's own private one unless given.",
+        autocompletion=completing.chats,
+    ),
 ]
 PersonOption = Annotated[
-    str, typer.Option("--person", "--player", help="Person by number or name; the owner unless given.")
+    str,
+    typer.Option(
+        "--person",
+        "--player",
+        help="Person by number or name; the owner unless given.",
+        autocompletion=completing.people,
+    ),
+]
+WhoseOption = Annotated[
+    str,
+    typer.Option(
+        "--person",
+        help="Only of this person: number, name that only one has, or platform:id.",
+        autocompletion=completing.people,
+    ),
+]
+WhoArgument = Annotated[
+    str,
+    typer.Argument(help="Person: number, name that only one has, or platform:id.", autocompletion=completing.people),
 ]
 DATA = Path("data")
 
@@ -39,7 +86,7 @@ class CtxOptions:
         int | None,
         typer.Option("--memory-limit", min=1, max=20, help="Show so many memories; memory.max unless given."),
     ] = None
-    as_json: Annotated[bool, typer.Option("--json", help="Print everything as one JSON object.")] = False
+    as_json: JsonOption = False
     raw: Annotated[bool, typer.Option("--raw", help="Print the very body that would be sent, nothing else.")] = False
     chat: ChatOption = ""
     person: PersonOption = ""

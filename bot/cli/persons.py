@@ -1,14 +1,11 @@
 """`nuan export` and `nuan erase`: everything of one person, to take along or to take away."""
 
-import json
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from rich.console import Console
-
 from bot.cli.carry import find_person
-from bot.cli.house import Place
+from bot.cli.house import Place, must_be_begun
+from bot.cli.printing import bar, document
 from bot.clock import SystemClock
 from bot.config.settings import Settings
 from bot.errors import NuanError
@@ -29,7 +26,7 @@ async def export_person(place: Place, person: str, path: Path | None, *, force: 
     now, owners = SystemClock().now(), frozenset(place.settings.bot.owners)
     async with await open_store(place.data, owners, read_only=True) as store:
         number = await find_person(store, person)
-        with Console(file=sys.stderr).status("reading…"):
+        with bar("reading", quiet=as_json):
             packed = await pack(store, number, now)
     target = path or Path(f"nuan-export-{number}-{stamp(now)}.zip")
     try:
@@ -38,7 +35,7 @@ async def export_person(place: Place, person: str, path: Path | None, *, force: 
     except FileExistsError:
         raise NuanError(f"{target} is there already: give another name, or --force to replace it") from None
     if as_json:
-        return json.dumps({"file": str(target), "person": number, **packed.counts})
+        return document({"file": str(target), "person": number, **packed.counts})
     return f"{target}: {_listed(packed.counts)}"
 
 
@@ -47,6 +44,7 @@ async def erase_person(
 ) -> str:  # fmt: skip
     """Say what would go, ask, and take it away; NuanError with nothing changed when that is not wanted."""
     settings = place.settings
+    must_be_begun(place)
     async with await open_store(place.data, frozenset(settings.bot.owners)) as store:
         number = await find_person(store, person)
         if not await store.erasing.known(number):
@@ -56,11 +54,11 @@ async def erase_person(
             raise NuanError("nothing was changed")
         named = await _named(store, number, settings)
         work = Belongings(store, SystemClock(), Silence(), lambda erased: scrub_logs(place.data / "logs", erased))
-        with Console(file=sys.stderr).status("erasing…"):
+        with bar("erasing", quiet=as_json):
             erased = await work.erase(number)
     copies = len(kept_in(folder_of(place.data, settings.backup.folder))) + len(list(place.data.glob(COPIES)))
     if as_json:
-        return json.dumps({"person": number, **erased.counts, "backups": copies, "still_in_configuration": named})
+        return document({"person": number, **erased.counts, "backups": copies, "still_in_configuration": named})
     lines = [f"person {number} is erased: {_listed(dict(erased.counts))}"]
     if copies:
         lines.append(f"{copies} backups made before still hold them: restoring one erases them again; or delete these")

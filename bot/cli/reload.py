@@ -10,6 +10,7 @@ from bot.cli.house import Place, make_words, warm_up
 from bot.cli.models import crew_key, make_crew, seeing_rate
 from bot.cli.source import Source, texts_of
 from bot.config.fields import differing
+from bot.config.said import Settled
 from bot.config.settings import Settings
 from bot.errors import ConfigError, NuanError
 from bot.flow.crew import Crew
@@ -17,6 +18,7 @@ from bot.ops.silence import Silence
 from bot.rooms import Parts
 from bot.types.log import Log
 from bot.types.reload import Reloaded
+from bot.types.said import Wish
 
 LOG_KEYS = (
     "log.text", "log.level", "log.max_megabytes", "log.keep", "metrics.on", "metrics.host", "metrics.port",
@@ -54,7 +56,8 @@ class Reloader:
         self._asked = self._served = 0
         self._done = Reloaded()
         self._woken = asyncio.Event()
-        self._told = False
+        self._told = self._ended = False
+        self._asking: set[asyncio.Task[Reloaded]] = set()
 
     def serve(self, app: App, taken: Callable[[Settings], None]) -> None:
         """This is the house; `taken` is told the new settings before it works by them."""
@@ -69,8 +72,29 @@ class Reloader:
         """An owner says so."""
         return await self.reload("command")
 
+    async def ask(self) -> Reloaded:
+        """`nuan reload` says so; while this nuan stops, nothing is taken any more."""
+        if not self._ended:
+            task = asyncio.create_task(self.reload("command line"), name="reload-asked")
+            self._asking.add(task)
+            await asyncio.wait((task,))
+            self._asking.discard(task)
+            if not task.cancelled():
+                return task.result()
+        return Reloaded(problems=("this nuan is stopping: nothing was taken",))
+
     async def keep(self) -> None:
-        """Wait for signals and look at the files, until cancelled."""
+        """Wait for signals and look at the files, until cancelled; then no reload is under way."""
+        try:
+            await self._keep()
+        finally:
+            self._ended = True
+            for task in self._asking:
+                task.cancel()
+            if self._asking:
+                await asyncio.wait(self._asking)
+
+    async def _keep(self) -> None:
         assert self._app is not None
         clock = self._app.parts.clock
         while True:
@@ -88,6 +112,15 @@ class Reloader:
                 await self.reload("signal")
             elif self._place.settings.reload.watch_seconds:
                 await self.look()
+
+    async def settle(self, wish: Wish, person_id: int) -> Settled:
+        """An owner sets something in a chat: check it with all the rest, store it, work by it.
+
+        With problems nothing has changed; the files are read anew besides.
+        """
+        async with self._lock:
+            done = await self._reload("chat", wish, person_id)
+            return Settled(self._place.written or self._place.settings, done.problems)
 
     async def look(self) -> None:
         """Take what has changed once it is quiet: while a file is still being written, the next look sees more."""
@@ -112,11 +145,11 @@ class Reloader:
                 self._woken.set()  # whether and how often to look may have changed
             return self._done
 
-    async def _reload(self, why: str) -> Reloaded:
+    async def _reload(self, why: str, wish: Wish | None = None, person_id: int | None = None) -> Reloaded:
         assert self._app is not None
         self._tried = await asyncio.to_thread(self._source.stamps, self._place)
         try:
-            done = await self._renew(self._app)
+            done = await self._renew(self._app, wish or {}, person_id)
         except ConfigError as error:
             done = Reloaded(problems=error.problems)
         except (NuanError, OSError) as error:
@@ -130,16 +163,26 @@ class Reloader:
             self._log.info("reloaded", why=why, changed=list(done.changed), restart=list(done.restart))
         return done
 
-    async def _renew(self, app: App) -> Reloaded:
-        place, old = await asyncio.to_thread(lambda: self._source.read(whole=self._there)), self._place
+    async def _renew(self, app: App, wish: Wish, person_id: int | None) -> Reloaded:
+        old = self._place
+        place = await asyncio.to_thread(lambda: self._source.read(whole=self._there, wish=wish))
         texts = await asyncio.to_thread(texts_of, place)
         written, before = place.written or place.settings, old.written or old.settings
         named = {name for name in texts.keys() | self._texts.keys() if texts.get(name) != self._texts.get(name)}
         changed = (*differing(before, written), *sorted(named))
         started = self._begun_with.written or self._begun_with.settings
         restart = tuple(key for key in differing(started, written) if key in self._fixed)
+        said = app.parts.store.settings
+        earlier = await said.all() if wish else ()
+        if wish:
+            await said.put(wish, person_id, app.parts.clock.now())
         if set(changed) - set(self._fixed):
-            await self._swap(app, place, keeps_crew=not any(name.startswith("prompts/offline/") for name in named))
+            try:
+                await self._swap(app, place, keeps_crew=not any(name.startswith("prompts/offline/") for name in named))
+            except BaseException:
+                if wish:
+                    await said.put_back(earlier)
+                raise
         self._place, self._texts, self._there = place, texts, self._there or self._source.file.exists()
         return Reloaded(changed, restart)
 
@@ -161,6 +204,6 @@ class Reloader:
         settings, find = place.settings, place.prompts.path
         return replace(
             parts, settings=settings, words=make_words(place), prompts=find, persona=place.persona,
-            personas=place.personas,
+            personas=place.personas, written=place.written,
             seeing=seeing_rate(settings), crew=parts.crew if keeps_crew else self._make_crew(settings, find),
         )  # fmt: skip

@@ -29,6 +29,8 @@ from bot.ports import Adapter
 from bot.rooms import allowed
 from bot.store.store import open_store
 
+NOWHERE = "telegram.token, discord.token: none is set; `nuan chat` talks without one"
+
 
 async def run(source: Source, place: Place, *, alone: bool = False) -> None:
     """Talk on all configured platforms, or `alone` on the web page; ends well on a signal.
@@ -36,6 +38,8 @@ async def run(source: Source, place: Place, *, alone: bool = False) -> None:
     NuanError when no platform is left.
     """
     settings = place.settings
+    if not (alone or settings.web.on or settings.telegram.token or settings.discord.token):
+        raise ConfigError((NOWHERE,))
     clock, stopped = SystemClock(), asyncio.Event()
     reloader = Reloader(source, place, (*LOG_KEYS, *PLATFORM_KEYS, *WEB_KEYS))
     # A signal that comes while the store is opened or closed must not cut that off.
@@ -50,11 +54,9 @@ async def run(source: Source, place: Place, *, alone: bool = False) -> None:
                 if front is not None and front.adapter is not None:
                     logs.hide([front.token])
                     adapters = (*adapters, front.adapter)
-                if not adapters:
-                    raise ConfigError(("telegram.token, discord.token: none is set; `nuan chat` talks without one",))
                 crew = make_crew(settings, place.prompts.path)
                 parts = make_parts(place, store, crew, logs.log, clock)
-                app = App(replace(parts, reload=reloader.command, scrub=logs.scrub))
+                app = App(replace(parts, reload=reloader.command, settle=reloader.settle, scrub=logs.scrub))
                 reloader.serve(app, lambda settings: _take(settings, logs, front))
                 try:
                     # Before the first call is reserved: one that a crash cuts off while the library loads is charged.
@@ -63,7 +65,8 @@ async def run(source: Source, place: Place, *, alone: bool = False) -> None:
                         await app.start(adapters)
                         supervisor = Supervisor(app.door, clock, logs.log)
                         page = instruments(settings.metrics, app, adapters, supervisor, meters)
-                        async with agent_door(place.data, changes_in(app), logs.log), _served(front, app), page:
+                        door = agent_door(place.data, changes_in(app), logs.log, reloader.ask)
+                        async with door, _served(front, app), page:
                             await _talk(adapters, app, supervisor, reloader, stopped)
                 finally:
                     await app.parts.crew.close()

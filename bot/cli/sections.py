@@ -8,6 +8,7 @@ from pathlib import Path
 
 from bot.cli.files import write_private
 from bot.cli.house import Place, make_words
+from bot.cli.printing import document
 from bot.clock import SystemClock
 from bot.config.sections import SectionRules
 from bot.errors import NuanError
@@ -50,11 +51,15 @@ async def show_sections(place: Place, export: Path | None, clock: Clock | None =
     if export is not None:
         if await asyncio.to_thread(export.is_file):
             raise NuanError(f"{export} is no folder: give another name")
+        if not shown:
+            raise NuanError("no turn has searched memory yet: nothing was written")
         for each in shown:
             _write(export / f"chat-{each.sighted.chat_id}-person-{each.sighted.person_id}", each, rules, name)
+        if as_json:
+            return document({"folder": str(export), "states": len(shown)})
         return f"{len(shown)} states are in {export}; they tell what people said: what is forgotten later stays there"
     if as_json:
-        return json.dumps([_json(each, rules, name) for each in shown], ensure_ascii=False, indent=2)
+        return document([_json(each, rules, name) for each in shown])
     return "\n".join(line for each in shown for line in _lines(each, rules, name)) or "no turn has searched memory yet"
 
 

@@ -8,6 +8,9 @@ from pathlib import Path
 from bot.cli.house import Place, find_place, text_problems
 from bot.config.load import load
 from bot.resources import resource_dir
+from bot.store.settings import said_in
+from bot.store.store import DATABASE
+from bot.types.said import Wish
 
 ENDINGS = (".md", ".txt", ".toml", ".json", ".j2")
 """What a persona and prompts are written in; what editors leave beside them is none of it."""
@@ -29,10 +32,15 @@ class Source:
         """The configuration file, whether it is there or not."""
         return self.config or Path("nuan.toml")
 
-    def read(self, *, whole: bool = False) -> Place:
-        """Everything, checked; ConfigError with all problems. `whole`: the file must be there, also without a name."""
+    def read(self, *, whole: bool = False, wish: Wish | None = None) -> Place:
+        """Everything, checked; ConfigError with all problems. `whole`: the file must be there, also without a name.
+
+        What was set in chats comes before the file, and a `wish` that is not stored yet before that.
+        """
         config = self.file if whole else self.config
-        settings = load(config, self.env, lambda settings: text_problems(settings, self.data))
+        said = {one.key: one.value for one in said_in(self.data / DATABASE)} | dict(wish or {})
+        known = {key: value for key, value in said.items() if value is not None}
+        settings = load(config, self.env, lambda settings: text_problems(settings, self.data), known)
         return find_place(settings, self.data)
 
     def stamps(self, place: Place) -> Stamps:

@@ -18,7 +18,12 @@ MOST_TOLD = 3
 
 async def store_findings(place: Place, now: int) -> tuple[Finding, ...]:
     """Beside a running nuan, too; `now` in ms."""
+    if place.data.exists() and not (place.data.is_dir() and os.access(place.data, os.R_OK | os.W_OK | os.X_OK)):
+        return (Finding(False, "data", f"{place.data} is no folder that can be written: give --data DIR"),)
     if not (place.data / DATABASE).exists():
+        if (place.data / f"{DATABASE}-wal").exists():
+            told = f"{DATABASE} is gone but {DATABASE}-wal is there: put the database or a backup back beside it"
+            return (Finding(False, "data", told),)
         return (Finding(True, "data", "there is no database yet: the first start makes it"),)
     try:
         async with await open_store(place.data, read_only=True) as store:

@@ -5,6 +5,19 @@ from datetime import datetime, tzinfo
 
 from bot.types.money import Made
 
+CALLS_SHOWN, MOST_CALLS = 10, 50
+
+
+def calls_wanted(words: tuple[str, ...]) -> int | None:
+    """How many calls these words ask to see; None when they ask for something else."""
+    match words:
+        case () | ("recent",):
+            return CALLS_SHOWN
+        case ("recent", number) if number.isascii() and number.isdigit() and int(number[:9]):
+            return min(int(number[:9]), MOST_CALLS)
+        case _:
+            return None
+
 
 def calls_report(
     made: tuple[Made, ...], sources: tuple[str, ...], tz: tzinfo, currency: str, text: Callable[..., str]

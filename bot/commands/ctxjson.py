@@ -43,7 +43,7 @@ def ctx_json(
         }
     if traces and debug:
         body["debug"] = {trace.mode: _trace(trace) for trace in traces}
-    return json.dumps(body, ensure_ascii=False, indent=1)
+    return json.dumps(body, ensure_ascii=False, indent=2)
 
 
 def _session(seen: Inspection) -> Json:

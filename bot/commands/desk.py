@@ -3,21 +3,30 @@
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 
+from bot.commands.account import AccountCommands
+from bot.commands.answerer import BaseCommand, KeyCommand, ModelCommand
 from bot.commands.belongings import ExportCommand, ForgetCommand
-from bot.commands.calls import calls_report
+from bot.commands.budget import BudgetCommand
+from bot.commands.calls import CALLS_SHOWN, calls_report, calls_wanted
 from bot.commands.context import ContextCommand
 from bot.commands.ctx import ctx_report
 from bot.commands.dialog import DialogCommand
 from bot.commands.guests import GuestCommands
+from bot.commands.help import HelpCommand
+from bot.commands.insight import InsightCommands
 from bot.commands.limit import LimitCommand
 from bot.commands.manners import ModeCommand, WhyCommand
 from bot.commands.mem import MemCommand
+from bot.commands.nearest import meant
 from bot.commands.persona import PersonaCommand
 from bot.commands.promise import PromiseCommand
 from bot.commands.reload import ReloadCommand
 from bot.commands.remind import RemindCommand, ZoneCommand
-from bot.commands.report import Spent, budget_report, step_report
-from bot.commands.table import TABLE, Asked, split
+from bot.commands.sets import SetCommand, Setting
+from bot.commands.switching import SwitchCommands
+from bot.commands.table import Asked, named, split
+from bot.commands.trace import TraceCommand
+from bot.config.said import Settle
 from bot.config.settings import Settings
 from bot.flow.background import BackgroundGate
 from bot.flow.belongings import Belongings
@@ -28,16 +37,15 @@ from bot.flow.notewriting import NoteWriting
 from bot.flow.plan import Planner
 from bot.flow.reminding import Reminding
 from bot.flow.words import Words
-from bot.money import prices
-from bot.ports import Clock
+from bot.ports import Adapter, Clock
 from bot.store.store import Store
+from bot.text.fold import fold
+from bot.text.secrecy import names_key
 from bot.types.event import Event
 from bot.types.outgoing import Draft
 from bot.types.people import Chat, Person
 from bot.types.reload import Reload
 from bot.types.session import CloseReason
-
-CALLS_SHOWN = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +56,9 @@ class Errands:
     reminding: Reminding
     belongings: Belongings
     reload: Reload | None = None
+    settle: Settle | None = None
+    written: Settings | None = None
+    adapter: Callable[[str], Adapter | None] = lambda _: None
 
 
 class CommandDesk:
@@ -63,21 +74,32 @@ class CommandDesk:
         self._settings = settings
         self._words = words
         guests = GuestCommands(store, clock, Guests(store, clock, words), self._text)
-        limit = LimitCommand(store.switches, settings.limits, self._text)
+        limit = LimitCommand(store.switches, store.settings, clock, settings.limits, self._text)
         context = ContextCommand(store.switches, settings.context, self._text)
         mode = ModeCommand(store.switches, settings.speak, self._text)
         why = WhyCommand(store, clock, words, self._text)
+        setting = Setting(store.settings, errands.settle, errands.written or settings, words, self._text)
+        switching = SwitchCommands(store, clock, errands.adapter, self._text)
+        self._help = HelpCommand(store.access, self._text)
+        mem = MemCommand(store, planner, clock, settings, words, self._text)
+        account = AccountCommands(store, planner, clock, settings, words, self._text)
+        inside = InsightCommands(store, planner, clock, words, settings.budget.currency, self._text)
         self._runs: Mapping[str, Callable[[Asked], Awaitable[str]]] = {
             "export": ExportCommand(store, clock, errands.belongings, words, self._text).run,
             "forget": ForgetCommand(store, clock, errands.belongings, self._text).run,
-            "start": guests.start, "help": self._help, "new": self._new, "clear": self._clear, "ctx": self._ctx,
+            "start": guests.start, "help": self._help.run, "new": self._new, "clear": self._clear, "ctx": self._ctx,
             "dialog": DialogCommand(store, planner, clock, settings, words, self._text).run,
-            "budget": self._budget, "on": self._on, "off": self._off, "link": guests.link,
+            "budget": BudgetCommand(store, planner, clock, setting).run, "on": switching.on, "off": switching.off,
+            "model": ModelCommand(setting).run, "base": BaseCommand(setting).run, "key": KeyCommand(setting).run,
+            "max": SetCommand("max", setting).run, "reply": SetCommand("reply", setting).run, "link": guests.link,
             "calls": self._calls, "limit": limit.run, "context": context.run, "approve": guests.approve,
             "allow": guests.allow, "deny": guests.deny, "reload": ReloadCommand(errands.reload, self._text).run,
             "remind": RemindCommand(errands.reminding).run, "tz": ZoneCommand(store, clock, words, self._text).run,
             "mode": mode.run, "why": why.run,
-            "mem": MemCommand(store, planner, clock, settings, words, self._text).run,
+            "info": account.info, "feedback": account.feedback, "refs": account.refs, "mem": mem.run,
+            "memstats": mem.stats, "tools": SetCommand("tools", setting, inside.tools).run,
+            "trace": TraceCommand(store.traces, clock, self._text, inside.trace).run, "introspect": inside.introspect,
+            "personality": inside.personality,
             "promise": PromiseCommand(store, planner, clock, words, self._text).run,
             "persona": PersonaCommand(store.switches, planner.personas, self._text).run,
         }  # fmt: skip
@@ -88,13 +110,15 @@ class CommandDesk:
         via, account = await self._store.access.answer_to(event)  # before: afterwards nobody may know who it was
         name, words = split(event.text)
         asked = Asked(event, chat, person, self._words.script(person), words)
-        command = next((command for command in TABLE if command.name == name), None)
+        command = named(name) or (named("key") if names_key(name) else None)
         if command is None:
-            text = self._text(asked, "unknown_command", command=name[:32])
+            text = self._help.unknown(asked, name)
         elif not command.allows(asked):
             text = self._text(asked, "not_allowed")
+        elif near := meant(command, words):
+            text = self._text(asked, "words_near", near=near)
         else:
-            text = await self._runs[name](asked)
+            text = await self._runs[command.name](asked)
         if not text:
             return None
         private = command is not None and command.private and chat.kind == "group"
@@ -102,20 +126,6 @@ class CommandDesk:
 
     def _text(self, asked: Asked, key: str, **values: object) -> str:
         return self._words.messages.text(key, asked.script, bot=self._settings.bot.names[0], **values)
-
-    async def _help(self, asked: Asked) -> str:
-        if (
-            not (await self._store.access.standing(asked.chat.id, asked.person.id)).allowed
-            and not asked.person.is_owner
-        ):
-            return self._text(asked, "help_stranger")
-        lines = [
-            f".ai {command.name}{' ' if command.arguments else ''}{command.arguments} — "
-            + self._text(asked, command.help)
-            for command in TABLE
-            if command.listed and command.allows(asked)
-        ]
-        return "\n".join((*lines, self._text(asked, "help_memory")))
 
     async def _new(self, asked: Asked) -> str:
         await self._notes.ended(asked.event, asked.chat, asked.person)
@@ -153,46 +163,19 @@ class CommandDesk:
         words = asked.words[1:] if asked.words[:1] == (asked.person.name,) else asked.words
         return asked.person, " ".join(words)
 
-    async def _budget(self, asked: Asked) -> str:
-        day, month = prices.periods(self._clock.now(), self._words.tz(self._words.zone))
-        ledger = self._store.ledger
-        spent = Spent(
-            await ledger.spend(day), await ledger.spend(month), await ledger.spend(0),
-            await ledger.spend(day, asked.chat.id), await ledger.spend(day, person_id=asked.person.id),
-            await ledger.spend(month, asked.chat.id), await ledger.spend(month, person_id=asked.person.id),
-        )  # fmt: skip
-        limits, currency = prices.limits(self._settings), self._settings.budget.currency
-
-        def text(key: str, **values: object) -> str:
-            return self._text(asked, key, **values)
-
-        step, pressure = await self._planner.step(asked.chat.id, asked.person.id, self._clock.now())
-        refusals = self._store.refusals
-        over = step == "over" or await refusals.met(asked.chat.id, asked.person.id, day)
-        told = over and await refusals.told_since(asked.chat.id, asked.person.id, day)
-        now = step_report("silent" if told else "over" if over else step, pressure, text)
-        return f"{now}\n{budget_report(spent, limits, currency, text)}"
-
     async def _calls(self, asked: Asked) -> str:
         gate = BackgroundGate(self._store.switches, self._settings.background)
-        words = tuple(word.lower() for word in asked.words)
-        if words and words not in (("background", "on"), ("background", "off")):
+        words = tuple(map(fold, asked.words))
+        shown = calls_wanted(words)
+        if shown is None and words not in (("background", "on"), ("background", "off")):
             return self._text(asked, "calls_words")
-        if words:
+        if shown is None:
             await gate.switch(words[1] == "on")
         if words[1:] == ("on",) and not gate.configured:
             return self._text(asked, "background_fixed")
-        made = await self._store.ledger.recent(CALLS_SHOWN)
+        made = await self._store.ledger.recent(shown or CALLS_SHOWN)
         tz = self._words.tz(self._words.zone_of(asked.chat, asked.person))
         sources = gate.sources if await gate.is_on() else ()
         return calls_report(
             made, sources, tz, self._settings.budget.currency, lambda key, **values: self._text(asked, key, **values)
         )  # fmt: skip
-
-    async def _on(self, asked: Asked) -> str:
-        await self._store.people.switch(asked.chat.id, True, self._clock.now())
-        return self._text(asked, "switched_on")
-
-    async def _off(self, asked: Asked) -> str:
-        await self._store.people.switch(asked.chat.id, False, self._clock.now())
-        return self._text(asked, "switched_off")

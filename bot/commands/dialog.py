@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from bot.commands.nearest import hint
 from bot.commands.table import TABLE, Asked
 from bot.config.settings import Settings
 from bot.flow.pasttalks import past_talks
@@ -83,7 +84,9 @@ class DialogCommand:
         person = await self._store.people.person_named(name)
         talks = await self._store.digests.told(audience, person.id if person is not None else 0, 0)
         found = tuple(talk for talk in talks if talk.own or name in talk.names)
-        return _numbered(self._lines(asked, found)) or self._text(asked, "dialog_none_with", name=name[:32])
+        if found:
+            return _numbered(self._lines(asked, found))
+        return self._text(asked, "dialog_none_with", name=name[:32]) + hint(asked, "dialog", self._text)
 
     def _lines(self, asked: Asked, talks: tuple[Dialogue, ...]) -> tuple[TalkLine, ...]:
         when = (self._clock.now(), self._words.tz(self._words.zone_of(asked.chat, asked.person)))

@@ -4,7 +4,10 @@ from collections.abc import Callable, Mapping
 
 from bot.commands.table import Asked
 from bot.config.limits import DAY_S, MOST, TalkLimits
+from bot.config.load import LIVE
 from bot.flow.limiting import current
+from bot.ports import Clock
+from bot.store.settings import SettingRows
 from bot.store.switches import Switches
 
 NUMBERS = {
@@ -22,8 +25,12 @@ NO_LIMIT = ("0", "off", "none")
 class LimitCommand:
     """Shows the limits and remembers the owner's word."""
 
-    def __init__(self, switches: Switches, rules: TalkLimits, text: Callable[..., str]) -> None:
+    def __init__(
+        self, switches: Switches, said: SettingRows, clock: Clock, rules: TalkLimits, text: Callable[..., str]
+    ) -> None:  # fmt: skip
         self._switches = switches
+        self._said = said
+        self._clock = clock
         self._rules = rules
         self._text = text
 
@@ -34,7 +41,9 @@ class LimitCommand:
         if said is None and words != ("reset",):
             return self._text(asked, "limits_words")
         if said != {}:
-            await self._switches.set_limits(said)
+            wish = dict.fromkeys(TalkLimits.model_fields) if said is None else said
+            keyed = {f"{LIVE}{key}": value for key, value in wish.items()}
+            await self._said.put(keyed, asked.person.id, self._clock.now())
         return await self._show(asked)
 
     async def _show(self, asked: Asked) -> str:

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from functools import partial
 
+from bot.commands.nearest import hint
 from bot.commands.remembered import list_report, memory_report, stats_report
 from bot.commands.table import Asked
 from bot.config.settings import Settings
@@ -42,7 +43,7 @@ class MemCommand:
         if words == ("archived",):
             return await self._archived(asked, audience)
         if words == ("stats",):
-            return await self._stats(asked, audience, owned)
+            return self._stats(asked, owned)
         if number is not None and len(words) == 1:
             return await self._one(asked, _numbered(owned, number))
         if number is not None and len(words) == 2 and words[0] in DEEDS:
@@ -53,13 +54,22 @@ class MemCommand:
             return self._text(asked, "mem_words")
         told = " ".join(words)
         found = [m for m in owned if m.disabled_at is None and told in fold(m.text)]
-        return self._list(asked, found) or self._text(asked, "mem_none")
+        return self._list(asked, found) or self._text(asked, "mem_none") + hint(asked, "mem", self._text)
 
     async def _archived(self, asked: Asked, audience: Audience) -> str:
         found = await self._store.lives.archived(asked.person.id, audience)
         return self._list(asked, list(found)) or self._text(asked, "mem_none_archived")
 
-    async def _stats(self, asked: Asked, audience: Audience, owned: tuple[Memory, ...]) -> str:
+    async def stats(self, asked: Asked) -> str:
+        """The answer to `.ai memstats`: the person's own; the owner is told the numbers of the whole house, too."""
+        audience = await self._planner.audience(asked.chat, asked.person)
+        own = self._stats(asked, await self._store.memories.owned(asked.person.id, audience))
+        if not asked.person.is_owner:
+            return own
+        counts = await self._store.browsing.counts()
+        return f"{own}\n{self._text(asked, 'memstats_house', **counts)}"
+
+    def _stats(self, asked: Asked, owned: tuple[Memory, ...]) -> str:
         active = tuple(memory for memory in owned if memory.disabled_at is None)
         return stats_report(active, len(owned) - len(active), self._clock.now(), partial(self._text, asked))
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from bot.commands.nearest import hint
 from bot.commands.table import Asked
 from bot.prompt.personas import Personas
 from bot.store.switches import Switches
@@ -45,4 +46,5 @@ class PersonaCommand:
     def _unknown(self, asked: Asked, wanted: str) -> str:
         name, near = clip(clean_name(wanted), NAME_CHARS), self._personas.near(wanted)
         listed = ", ".join(sorted(self._personas.known))
-        return self._text(asked, "persona_near" if near else "persona_unknown", name=name, near=near, list=listed)
+        told = self._text(asked, "persona_near" if near else "persona_unknown", name=name, near=near, list=listed)
+        return told if near else told + hint(asked, "persona", self._text)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from bot.commands.nearest import hint
 from bot.commands.table import Asked
 from bot.flow.reminding import Reminding
 from bot.flow.words import Words
@@ -56,7 +57,8 @@ class ZoneCommand:
         zone = self._words.zone if reset else zone_named(wish) or ""
         if not zone:
             near = zone_near(wish)
-            return self._text(asked, "tz_near" if near else "tz_unknown", zone=near, said=wish[:32])
+            told = self._text(asked, "tz_near" if near else "tz_unknown", zone=near, said=wish[:32])
+            return told + hint(asked, "tz", self._text)
         tz = self._words.tz(zone)
         moved = await self._store.reminders.rezone(
             asked.person.id, "" if reset else zone, lambda rule: next_of(rule, now, tz)

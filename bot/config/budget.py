@@ -25,6 +25,9 @@ class Budget(Section):
         le=1,
         description="Used part of any limit from which new logs begin without tools and memories, 0 to 1.",
     )
+    notify: bool = Field(
+        default=True, description="Whether who meets a limit is told so, once a day; off means silence."
+    )
     day_money: float | None = Field(default=None, ge=0, description="Money per local day; none means no limit.")
     month_money: float | None = Field(default=None, ge=0, description="Money per calendar month; none means no limit.")
     day_tokens: int | None = Field(

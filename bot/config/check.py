@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from bot.config.choice import models
 from bot.config.embedding import EmbeddingServer
 from bot.config.kinds import is_loopback
 from bot.config.model import AnyModel
@@ -41,9 +42,30 @@ def _server(settings: Settings) -> Iterator[Contradiction]:
         yield _found(
             "heartbeat.on", "needs model.base_url: the offline model has nothing to say first", "model.base_url"
         )
+    yield from _use(settings)
     yield from _key(model, "model")
     for path, other in others(settings).items():
         yield from _other(settings, path, other)
+
+
+def _use(settings: Settings) -> Iterator[Contradiction]:
+    """What answers first is configured, and whatever else asks the server of [model] finds its own there."""
+    use, found = settings.model.use, models(settings)
+    if use == "model":
+        return
+    if use not in found:
+        yield _found("model.use", f"names [{use}], where no model is configured", f"{use}.name")
+        return
+    if found[use].base_url == settings.model.base_url:
+        return
+    for name, used in (("images", settings.media.images), ("voice", settings.media.voice)):
+        if used:
+            text = f"[{use}] is on another server than media.{name}, which is one of the server of [model]"
+            yield _found("model.use", text, f"media.{name}")
+    embedding = settings.memory.embedding
+    if embedding.provider == "openai" and not embedding.base_url:
+        text = f"[{use}] is on another server than memory.embedding, which has no base_url of its own"
+        yield _found("model.use", text, "memory.embedding.base_url")
 
 
 def _other(settings: Settings, path: str, other: AnyModel) -> Iterator[Contradiction]:

@@ -37,8 +37,11 @@ WORDS = {
 
 Tree = dict[str, object]
 
-Origin = Literal["default", "file", "dotenv", "environment"]
-"""Where a value comes from: nobody set it, nuan.toml, .env beside it, or a variable of the process."""
+Origin = Literal["default", "file", "dotenv", "environment", "chat"]
+"""Where a value comes from: nobody set it, nuan.toml, .env beside it, a variable of the process, or a chat."""
+
+LIVE = "limits."
+"""What is said of these keys is read from the store with every message, so that it needs no reload."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,9 +53,12 @@ class _Layer:
 
 
 def load(
-    config_file: Path | None, env: Mapping[str, str], named: Callable[[Settings], tuple[str, ...]] = lambda _: ()
-) -> Settings:
-    """The configuration: `env` before .env beside the file before the file (nuan.toml of this folder when None).
+    config_file: Path | None, env: Mapping[str, str], named: Callable[[Settings], tuple[str, ...]] = lambda _: (),
+    said: Mapping[str, str] | None = None,
+) -> Settings:  # fmt: skip
+    """The configuration: what was `said` in chats before `env` before .env beside the file before the file.
+
+    The file is nuan.toml of this folder when None; `said` is by dotted key, each value as a variable holds it.
 
     Raises ConfigError with every problem at once, each beginning with its dotted path; values are never shown.
     `named` gives the problems of the files that the settings name.
@@ -61,9 +67,13 @@ def load(
     problems: list[str] = []
     toml = _Layer(_read_toml(path, config_file is not None, problems), {})
     dotenv = _variables(_read_dotenv(path.parent / ".env", problems), problems)
-    layers = (_variables(env, problems), dotenv, toml)
+    layers = (_said(said or {}), _variables(env, problems), dotenv, toml)
     settings, wrong = _validate(layers, problems)
-    problems += [f"{found.path}: {found.text}" for found in contradictions(settings) if not wrong & found.involved]
+    told = {dotted: f" (set by {name})" for dotted, name in layers[0].variables.items()}
+    problems += [
+        f"{found.path}: {found.text}{next((told[path] for path in sorted(found.involved) if path in told), '')}"
+        for found in contradictions(settings) if not wrong & found.involved
+    ]  # fmt: skip
     problems += named(settings)
     if problems:
         raise ConfigError(tuple(dict.fromkeys(problems)))
@@ -134,12 +144,25 @@ def _variables(env: Mapping[str, str], problems: list[str]) -> _Layer:
         if key is None:
             problems.append(f"{name}: unknown variable{_did_you_mean(name.upper(), list(known))}")
             continue
-        node = layer.tree
-        for part in key.path[:-1]:
-            node = cast(Tree, node.setdefault(part, {}))
-        node[key.path[-1]] = value
+        _put(layer.tree, key.path, value)
         layer.variables[key.dotted] = name
     return layer
+
+
+def _said(said: Mapping[str, str]) -> _Layer:
+    """What was said in chats as a tree; a key that this nuan does not know is one of a newer one."""
+    layer, known = _Layer({}, {}), {key.dotted: key for key in keys()}
+    for dotted, value in said.items():
+        if dotted in known and not dotted.startswith(LIVE):
+            _put(layer.tree, known[dotted].path, value)
+            layer.variables[dotted] = f"a chat; `nuan unset {dotted}` takes it back"
+    return layer
+
+
+def _put(tree: Tree, path: tuple[str, ...], value: str) -> None:
+    for part in path[:-1]:
+        tree = cast(Tree, tree.setdefault(part, {}))
+    tree[path[-1]] = value
 
 
 def _validate(layers: tuple[_Layer, ...], problems: list[str]) -> tuple[Settings, frozenset[str]]:

@@ -7,6 +7,8 @@ from pydantic import AfterValidator, Field, SecretStr
 from bot.config.kinds import proxy_url, server_url
 from bot.config.section import Section
 
+Use = Literal["model", "fallback", "second_fallback", "small"]
+
 
 class AnyModel(Section):
     """What every model is told by: where it is and what it costs."""
@@ -52,6 +54,11 @@ class AnyModel(Section):
 class ModelServer(AnyModel):
     """The OpenAI-compatible server that answers; without base_url and name the built-in offline model does."""
 
+    use: Use = Field(
+        default="model",
+        description="Section of the model that answers first: model, fallback, second_fallback or small; the others "
+        "answer after it, in their order. `.ai model` sets it.",
+    )
     window_tokens: int = Field(
         default=128_000, ge=2048, le=100_000_000, description="Size of the model's context window, in tokens."
     )

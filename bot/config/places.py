@@ -1,7 +1,7 @@
 """Where each value of the configuration comes from: a default, a file or a variable. It shows no secret."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,13 +10,14 @@ from pydantic import BaseModel, SecretStr
 from bot.config.fields import Key, keys
 from bot.config.load import Origin, written
 from bot.config.settings import Settings
+from bot.types.said import Said
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
     """One key: its value as it would stand in a file ("" for a secret), where that comes from, and what it is for.
 
-    `name` is the file or the variable that sets it, `secret` tells whether a secret is set (None: it is none).
+    `name` is the file, variable or person that sets it, `secret` tells whether a secret is set (None: it is none).
     """
 
     key: str
@@ -27,9 +28,11 @@ class Setting:
     secret: bool | None = None
 
 
-def settings_shown(settings: Settings, config_file: Path | None, env: Mapping[str, str]) -> tuple[Setting, ...]:
-    """Every key with its value and place, as the files say now; a key that cannot be read is shown as a default."""
-    where = written(config_file, env)
+def settings_shown(
+    settings: Settings, config_file: Path | None, env: Mapping[str, str], said: Iterable[Said] = ()
+) -> tuple[Setting, ...]:  # fmt: skip
+    """Every key with its value and place, as the files and chats say now; what cannot be read is shown as a default."""
+    where = written(config_file, env) | {one.key: ("chat", one.name) for one in said}
     return tuple(_shown(settings, key, *where.get(key.dotted, ("default", ""))) for key in keys())
 
 

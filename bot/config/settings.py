@@ -98,6 +98,12 @@ class Speak(Section):
         description="Wait for a person's next message before the first is answered, in seconds, up to 3 while they are "
         "still typing; unset the terminal does not wait, and queue never does.",
     )
+    reply_chars: int | None = Field(
+        default=None,
+        ge=60,
+        le=100_000,
+        description="Longest reply that is sent, in characters, cut at the end of a sentence; none means no limit.",
+    )
     bots: Literal["never", "limited"] = Field(
         default="limited",
         description="Other bots in groups: never answered, or limited (when they mention nuan, at most 20 times in 60 "
@@ -163,6 +169,10 @@ class Context(Section):
 class PromptRules(Section):
     """How much of the bootstrap a request brings."""
 
+    tools: bool = Field(
+        default=True,
+        description="Whether the model may use tools; without them what people ask for in words still works.",
+    )
     light: LightPolicy = Field(
         default="auto",
         description="Small talk without tools and memories: auto (whenever that is cheaper), per_message, sticky "

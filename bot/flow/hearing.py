@@ -7,6 +7,7 @@ from bot.flow.live import Preview
 from bot.flow.sending import Sending
 from bot.ports import Clock, Drafts, Edits, Model, Streams, offers
 from bot.store.store import Store
+from bot.text.shorten import shorten
 from bot.types.log import Log
 from bot.types.people import Chat
 from bot.types.prompt import Completion, Request
@@ -27,6 +28,7 @@ class Hearing:
         self._log = log
         switches = {"telegram": settings.telegram.stream, "discord": settings.discord.stream}
         self._paced = paced
+        self._most = settings.speak.reply_chars
         self._silent = frozenset(platform for platform, on in switches.items() if not on)
 
     async def listen(self, chat: Chat, turn: Turn, model: Model, request: Request) -> Completion:
@@ -35,7 +37,7 @@ class Hearing:
         if preview is None or not offers(model, Streams):
             return await model.complete(request)
         try:
-            return await model.stream(request, preview.hear)
+            return await model.stream(request, lambda source: preview.hear(lambda: shorten(source(), self._most)))
         finally:
             await preview.end()
 

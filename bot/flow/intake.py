@@ -25,6 +25,7 @@ from bot.text.clip import clip_whole
 from bot.text.codes import code_in, greets
 from bot.text.due import due_in, nudged
 from bot.text.script import Script, script_next
+from bot.text.secrecy import without_keys
 from bot.types.commitment import Nudging, Promise, Promising
 from bot.types.event import Incoming, Place
 from bot.types.speaking import Situation
@@ -114,8 +115,8 @@ class Intake:
         sender = incoming.sender
         return replace(
             incoming,
-            text=clip_whole(clean(incoming.text), MOST_CHARS)[0],
-            quote=clean(incoming.quote[:READ_CHARS]),
+            text=without_keys(clip_whole(clean(incoming.text), MOST_CHARS)[0]),
+            quote=without_keys(clean(incoming.quote[:READ_CHARS])),
             place=replace(incoming.place, title=clean_name(incoming.place.title) if incoming.place.title else ""),
             sender=replace(sender, name=clean_name(sender.name)) if sender is not None else None,
             scene=scene_text(scene, SCENE_CHARS) if scene is not None else None,

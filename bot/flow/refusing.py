@@ -15,7 +15,9 @@ from bot.types.speaking import UNCALLED
 class Refusing:
     """Takes messages off the queue that no call may be made for."""
 
-    def __init__(self, store: Store, clock: Clock, words: Words, log: Log) -> None:
+    def __init__(self, store: Store, clock: Clock, words: Words, log: Log, *, notify: bool) -> None:
+        """Unless it is to `notify`, nobody is told."""
+        self._notify = notify
         self._store = store
         self._clock = clock
         self._words = words
@@ -38,9 +40,12 @@ class Refusing:
         self._log.warning("over_budget", chat=chat.id, person=person.id, limit=error.limit, said=bool(lines))
 
     async def told(self, chat_id: int, person: Person) -> bool:
-        """Whether that person was told there today that a limit is reached."""
+        """Whether nobody is to tell that person any more that a limit is reached: it was said there today."""
+        if not self._notify:
+            return True
         day, _ = prices.periods(self._clock.now(), self._words.tz(self._words.zone))
-        return await self._store.refusals.told_since(chat_id, person.id, day)
+        anew = (await self._store.recounts.last()).get("day")
+        return await self._store.refusals.told_since(chat_id, person.id, max(day, anew.at if anew else 0))
 
     def text(self, person: Person, error: OverBudget) -> str:
         """The line, in the person's script."""

@@ -12,6 +12,7 @@ from bot.flow.refusing import Refusing
 from bot.flow.sending import Sending
 from bot.flow.toolcalls import cause_of, mine, sound, unanswered
 from bot.flow.tooling import MOST_CALLS, Bench, Tooling
+from bot.flow.tracing import Tracing
 from bot.flow.unlearning import Unlearning
 from bot.flow.voice import Voice
 from bot.flow.words import Words
@@ -79,11 +80,12 @@ class TurnRunner:
         self._words = words
         self._log = log
         self._sending = sending
-        self._refusing = Refusing(store, clock, words, log)
+        self._refusing = Refusing(store, clock, words, log, notify=settings.budget.notify)
         rest_ms = settings.memory.life.interval_hours * HOUR_MS
         self._tooling = Tooling(planner, brain.tools, clock, words, log, settings.budget.turn_tokens, rest_ms)
         self._hearing = Hearing(store, clock, sending, settings, log, planner.personas.paced)
-        self._voice = Voice(sending, words, planner.personas.paced)
+        self._tracing = Tracing(store, clock, words, settings.budget.currency)
+        self._voice = Voice(sending, words, planner.personas.paced, settings.speak.reply_chars)
         self._unlearning = Unlearning(store, clock, settings, words)
 
     async def begin(self, occasion: Occasion) -> None:
@@ -266,6 +268,7 @@ class TurnRunner:
     async def _report(self, turn: Turn, error: str = "", reply: str = "") -> None:
         """The one line of a turn; the log leaves the reply out unless `log.text` is on."""
         calls, prompt, cached, output, cost, model = await self._store.turns.totals(turn.id)
+        outcome = "failed" if error else "answered" if reply or turn.receipts else "skipped"
         line = self._log.warning if error else self._log.info
         line(
             "turn", **turn.numbers, person=turn.person_id, mode=turn.mode, mode_why=turn.mode_why, why=turn.why,
@@ -273,9 +276,9 @@ class TurnRunner:
             **{"gen_ai.usage.input_tokens": prompt, "gen_ai.usage.cache_read.input_tokens": cached,
                "gen_ai.usage.output_tokens": output},
             cost=round(cost, 6), ms=self._clock.now() - turn.asked_at, calls=calls, reply=reply,
-            outcome="failed" if error else "answered" if reply or turn.receipts else "skipped",
-            **({"error.type": error} if error else {}),
+            outcome=outcome, **({"error.type": error} if error else {}),
         )  # fmt: skip
+        await self._tracing.tell(turn, outcome)
 
     async def _fail(self, turn: Turn, person: Person, error: str, text: str, fate: str) -> None:
         """Void the turn and tell the person, if they called; a call in flight is charged or released."""

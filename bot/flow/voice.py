@@ -7,6 +7,7 @@ from bot.flow.sending import Sending
 from bot.flow.words import Words
 from bot.session.pacing import Part, script
 from bot.session.skipping import refuses, silent
+from bot.text.shorten import shorten
 from bot.types.outgoing import Draft
 from bot.types.people import Chat, Person
 from bot.types.prompt import Completion, Message
@@ -30,16 +31,23 @@ class Said:
 class Voice:
     """How a reply is said; `paced` replies are scripts, on whichever bootstrap they were made."""
 
-    def __init__(self, sending: Sending, words: Words, paced: Callable[[Chat], bool]) -> None:
+    def __init__(
+        self, sending: Sending, words: Words, paced: Callable[[Chat], bool], most_chars: int | None = None
+    ) -> None:  # fmt: skip
+        """What is longer than `most_chars` is cut, in the log, too: it holds what people saw."""
+        self._most = most_chars
         self._sending = sending
         self._words = words
         self._paced = paced
 
     def said(self, completion: Completion, turn: Turn, chat: Chat, person: Person) -> Said:
         """What to say: nothing where silence is chosen, but in a DM nobody waits for an answer in vain."""
-        parts = self._parts(completion.text, turn.id, chat)
+        told = shorten(completion.text.strip(), self._most)
+        parts = self._parts(told, turn.id, chat)
         text = "\n".join(part.text for part in parts)
         message = completion.message()
+        if told != completion.text.strip():
+            message = replace(message, content=told)
         if silent(text, turn.why, chat.kind):
             parts, text = (), ""
         elif chat.kind == "dm" and (refuses(text) or (completion.text.strip() and not text)):

@@ -1,6 +1,6 @@
-"""How `nuan mcp` has the nuan that answers carry out a change: one line of JSON each way over a socket beside the data.
+"""How other commands have the nuan that answers do something: one line of JSON each way over a socket beside the data.
 
-The socket is its owner's alone. It decides nothing about memories.
+`nuan mcp` asks for changes, `nuan reload` for a reload. The socket is its owner's alone. It decides nothing.
 """
 
 import asyncio
@@ -12,11 +12,12 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from bot.errors import NuanError, StoreError
 from bot.types.agent import AgentReply, AgentWish, Seat
 from bot.types.log import Log
+from bot.types.reload import Reload, Reloaded
 
 SOCKET = "agents.sock"
 
@@ -25,6 +26,9 @@ MOST_BYTES = 65_536
 
 LONGEST_PATH = 100
 """Bytes of a socket's path that every system takes (Linux 107, others 103)."""
+
+RELOAD_S = 120.0
+"""Seconds to wait for a reload: texts are read and a library may be loaded, turns are not waited for."""
 
 CarryOut = Callable[[AgentWish], Awaitable[AgentReply]]
 
@@ -46,6 +50,15 @@ class _Asked(BaseModel):
         return AgentWish(self.verb, seat, self.agent, self.text, self.kind, self.words, self.number)
 
 
+class _AskedReload(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    verb: Literal["reload"]
+
+
+_HEARD: TypeAdapter[_Asked | _AskedReload] = TypeAdapter(_Asked | _AskedReload)
+
+
 class _Answered(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
@@ -54,13 +67,24 @@ class _Answered(BaseModel):
     ids: tuple[int, ...]
 
 
+class _Reloaded(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    changed: tuple[str, ...]
+    restart: tuple[str, ...]
+    problems: tuple[str, ...]
+
+
 @contextlib.asynccontextmanager
-async def agent_door(folder: Path, carry_out: CarryOut, log: Log) -> AsyncIterator[None]:
+async def agent_door(
+    folder: Path, carry_out: CarryOut, log: Log, reload: Reload | None = None
+) -> AsyncIterator[None]:  # fmt: skip
     """While inside, changes that agents ask for are carried out here; only who holds the folder's lock may open it.
 
-    Where no socket can be, agents are told that the folder is in use: no reason not to answer people.
+    With `reload` it is also asked to reload. Where no socket can be, agents are told that the folder is in use: no
+    reason not to answer people.
     """
-    path, door = folder / SOCKET, _Door(carry_out, log)
+    path, door = folder / SOCKET, _Door(carry_out, log, reload)
     server = await _listen(path, door.serve, log)
     try:
         yield
@@ -74,8 +98,9 @@ async def agent_door(folder: Path, carry_out: CarryOut, log: Log) -> AsyncIterat
 class _Door:
     """The connections under way; what they ask is carried out whole or not at all."""
 
-    def __init__(self, carry_out: CarryOut, log: Log) -> None:
+    def __init__(self, carry_out: CarryOut, log: Log, reload: Reload | None) -> None:
         self._carry_out = carry_out
+        self._reload = reload
         self._log = log
         self._asking: set[asyncio.StreamWriter] = set()
         self._busy: set[asyncio.Task[object]] = set()
@@ -105,15 +130,23 @@ class _Door:
             self._asking.discard(writer)
         if not line:
             return
-        wish = _Asked.model_validate_json(line).wish()
+        asked = _HEARD.validate_json(line)
+        answer = await self._carried_out(asked.wish()) if isinstance(asked, _Asked) else await self._reloaded()
+        writer.write(json.dumps(answer).encode() + b"\n")
+        await writer.drain()
+
+    async def _reloaded(self) -> dict[str, object]:
+        unable = Reloaded(problems=("this nuan cannot reload",))
+        return asdict(await self._reload() if self._reload is not None else unable)
+
+    async def _carried_out(self, wish: AgentWish) -> dict[str, object]:
         reply = await self._carry_out(wish)
         seat = wish.seat
         self._log.info(
             "agent_served", verb=wish.verb, person=seat.person_id, chat=seat.chat_id, wrong=reply.wrong,
             memories=list(reply.ids),
         )  # fmt: skip
-        writer.write(json.dumps(asdict(reply)).encode() + b"\n")
-        await writer.drain()
+        return asdict(reply)
 
     async def close(self) -> None:
         """Hear no more wishes; return when those that were heard are done."""
@@ -145,6 +178,38 @@ async def ask_door(folder: Path, wish: AgentWish) -> AgentReply | None:
 
     StoreError when it ends before it has answered: the change may be done or not.
     """
+    asked = _Asked(
+        verb=wish.verb, person_id=wish.seat.person_id, chat_id=wish.seat.chat_id, agent=wish.agent, text=wish.text,
+        kind=wish.kind if wish.kind != "experience" else "knowledge", words=wish.words, number=wish.number,
+    )  # fmt: skip
+    try:
+        answer = await _ask(folder, asked)
+        if answer is None:
+            return None
+        found = _Answered.model_validate_json(answer)
+        return AgentReply(found.text, found.wrong, found.ids)
+    except (OSError, ValueError) as error:
+        raise StoreError("nuan did not say whether it was done: look before you ask again") from error
+
+
+async def ask_reload(folder: Path) -> Reloaded | None:
+    """What became of the reload that the nuan that answers from this folder was asked for; None when none listens.
+
+    StoreError when it says nothing: it ends, hangs, or is of a version that knows no such question.
+    """
+    try:
+        async with asyncio.timeout(RELOAD_S):
+            answer = await _ask(folder, _AskedReload(verb="reload"))
+        if answer is None:
+            return None
+        found = _Reloaded.model_validate_json(answer)
+    except (OSError, ValueError) as error:
+        raise StoreError("the nuan that runs did not say what became of it: `nuan logs` does, or restart it") from error
+    return Reloaded(found.changed, found.restart, found.problems)
+
+
+async def _ask(folder: Path, asked: BaseModel) -> bytes | None:
+    """The answer, b"" when it ended without one; None when none listens."""
     path = folder / SOCKET
     if len(os.fsencode(path)) > LONGEST_PATH:
         return None
@@ -152,16 +217,9 @@ async def ask_door(folder: Path, wish: AgentWish) -> AgentReply | None:
         reader, writer = await asyncio.open_unix_connection(path, limit=MOST_BYTES)
     except OSError:
         return None
-    asked = _Asked(
-        verb=wish.verb, person_id=wish.seat.person_id, chat_id=wish.seat.chat_id, agent=wish.agent, text=wish.text,
-        kind=wish.kind if wish.kind != "experience" else "knowledge", words=wish.words, number=wish.number,
-    )  # fmt: skip
     try:
         writer.write(asked.model_dump_json().encode() + b"\n")
-        found = _Answered.model_validate_json(await reader.readline())
-        return AgentReply(found.text, found.wrong, found.ids)
-    except (OSError, ValueError) as error:
-        raise StoreError("nuan did not say whether it was done: look before you ask again") from error
+        return await reader.readline()
     finally:
         writer.close()
         with contextlib.suppress(OSError):

@@ -48,11 +48,13 @@ class Bootstraps:
     """Both stable prefixes: the full one with all tools, and the light one without any.
 
     `paced` says that replies are scripts of several messages; only the full one tells the model how to write them.
+    `soul` is what the persona is like in its own words, "" where it says nothing.
     """
 
     full: Prefix
     light: Prefix
     paced: bool = False
+    soul: str = ""
 
     def of(self, mode: Mode) -> Prefix:
         """The prefix of a log of that mode."""
@@ -80,7 +82,7 @@ def read_bootstraps(
 
     return Bootstraps(
         prefix((system, *known.values(), *filter(None, (skills,))), tools), prefix((system, identity, rule), ()),
-        PACED in known,
+        PACED in known, known.get(FULL[1], "").strip().replace(NAME_MARK, name),
     )  # fmt: skip
 
 

@@ -8,11 +8,12 @@ import contextlib
 import os
 import shutil
 import sqlite3
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
 from bot.errors import StoreError
-from bot.store.database import Database, open_database
+from bot.store.database import Database, bring_forward, open_database
 from bot.store.erasures import Erasures, erase_again
 from bot.store.forgotten import Since, forget_again
 from bot.store.notefiles import NoteFiles
@@ -105,6 +106,24 @@ def verify(path: Path, wrong: int | None = None) -> int:
     return version
 
 
+def verify_forward(path: Path, wrong: int | None = None) -> int:
+    """As `verify`; one of an earlier schema is also brought to this one, in a copy that is thrown away."""
+    version = verify(path, wrong)
+    if version < SCHEMA_VERSION:
+        with tempfile.TemporaryDirectory(prefix="nuan-check-") as folder:
+            copy = Path(folder, DATABASE)
+            _copy(path, copy, QUIET)
+            try:
+                bring_forward(copy)
+            except StoreError as error:
+                raise _not_ours(path) from error
+    return version
+
+
+def _not_ours(path: Path) -> StoreError:
+    return StoreError(f"{path.name} cannot be brought to schema {SCHEMA_VERSION}: it is damaged; nothing was changed")
+
+
 def newest(folder: Path, label: str) -> Path | None:
     """The newest copy of that label."""
     return max(folder.glob(f"nuan.before-{label}-*.db"), default=None)
@@ -125,7 +144,10 @@ async def roll_back(
         await asyncio.to_thread(verify, copy)
         await asyncio.to_thread(_copy, copy, new, tell)
         since = await asyncio.to_thread(_since, folder / DATABASE)
-        database = await open_database(new)
+        try:
+            database = await open_database(new)
+        except StoreError as error:
+            raise _not_ours(copy) from error
         try:
             count = await _cleanse(database, since, folder, at)
         finally:

@@ -9,7 +9,7 @@ from bot.store.access import Lists
 from bot.store.carriednotes import ACCOUNTS, MADE, Readers, Shelved, owners_of, read_notes, write_notes
 from bot.store.carriedpeople import COLUMNS, Named
 from bot.store.database import Database, Row
-from bot.store.importing import carry_out
+from bot.store.importing import Tell, carry_out
 from bot.store.tombstones import Tombstones
 from bot.store.unnoting import Shelf
 from bot.types.carried import (
@@ -189,7 +189,9 @@ class Carrying:
         memory = next((memory for memory in found if memory.id == number), None)
         return Whole(number, memory, sources=tuple(Source(*line) for line in lines))
 
-    async def bring_in(self, plan: Plan, at: int, forget_until: int | None = None) -> None:
+    async def bring_in(
+        self, plan: Plan, at: int, forget_until: int | None = None, tell: Tell = lambda *_: None
+    ) -> None:  # fmt: skip
         """Carry the plan out in one transaction: after a crash all of it is there, or nothing.
 
         Then its notes are written.
@@ -201,7 +203,7 @@ class Carrying:
             self._tombstones.bury_all(
                 [(each.id, text) for each in gone for text in (each.text, each.original) if text], at
             )
-        await self._database.write(lambda db: carry_out(db, plan, at, forget_until, self._shelf))
+        await self._database.write(lambda db: carry_out(db, plan, at, forget_until, self._shelf, tell))
         if gone:
             await self._database.truncate()
         if plan.new_notes:

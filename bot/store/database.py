@@ -165,6 +165,8 @@ async def _same_version(reader: Reader, path: Path) -> None:
     found = list(await reader.execute_fetchall("PRAGMA user_version"))
     if found[0][0] > SCHEMA_VERSION:
         raise StoreError(_newer(path, found[0][0]))
+    if not found[0][0]:
+        raise StoreError(_advice(path, sqlite3.DatabaseError("malformed: it is empty")))
     if found[0][0] != SCHEMA_VERSION:
         raise StoreError(f"{path.name} has another version: start nuan of the same version once")
 
@@ -204,6 +206,11 @@ def _prepare(path: Path, migrations: Migrations) -> None:
             _create(path, migrations)
     except (OSError, sqlite3.Error) as error:
         raise StoreError(_advice(path, error)) from error
+
+
+def bring_forward(path: Path) -> None:
+    """A database, closed, to the newest schema; StoreError when that cannot be."""
+    _prepare(path, MIGRATIONS)
 
 
 def _create(path: Path, migrations: Migrations) -> None:

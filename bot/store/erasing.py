@@ -242,12 +242,14 @@ def _calls(db: sqlite3.Connection, who: Leaver) -> None:
 
 def _identity(db: sqlite3.Connection, who: Leaver) -> None:
     """Accounts and addresses; an empty row stays where the person was, so that its number is never given again."""
-    for table in ("member", "window", "told", "code", "account"):
+    for table in ("setting", "recount"):
+        db.execute(f"UPDATE {table} SET person_id = NULL WHERE person_id = ?", (who.id,))
+    for table in ("member", "window", "told", "code", "trace", "account"):
         db.execute(f"DELETE FROM {table} WHERE person_id = ?", (who.id,))
     db.execute(
         "UPDATE person SET name = '', script = '', timezone = '', access = '', created_at = 0 WHERE id = ?", (who.id,)
     )
-    for table in ("heartbeat", "joining", "rush", "chat_context", "member", "window", "code"):
+    for table in ("heartbeat", "joining", "rush", "chat_context", "member", "window", "code", "trace"):
         db.execute(f"DELETE FROM {table} WHERE chat_id IN ({marks(who.dms)})", who.dms)
     db.execute(
         "UPDATE chat SET title = '', scene = '', persona = '', mode = '', access = '', enabled = 1, gone = 0 "
@@ -275,7 +277,11 @@ STEPS: tuple[tuple[Callable[[sqlite3.Connection, Leaver], None], str], ...] = (
     (_turns, "turn brought turn_memory feedback section_round"),
     (_index, "doc doc_text vector"),
     (_calls, "call"),
-    (_identity, "person account place chat member window told code heartbeat joining rush chat_context meta"),
+    (
+        _identity,
+        "person account place chat member window told code heartbeat joining rush chat_context meta setting "
+        "recount trace",
+    ),
 )
 """What each step takes care of. A table that stands in no step and not in NOBODYS is one that was forgotten."""
 

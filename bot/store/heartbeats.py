@@ -7,6 +7,7 @@ from typing import cast
 from bot.store.access import Lists, standing
 from bot.store.database import Database
 from bot.store.ledger import settle
+from bot.store.settings import HOUSE_OFF
 from bot.store.steps import TURN, Saying, say, turn_of
 from bot.store.unasked import leave
 from bot.types.heartbeat import HEARTBEAT, Silence
@@ -26,9 +27,10 @@ DUE = f"SELECT chat_id FROM heartbeat WHERE due_at <= ?1 AND {FREE_AT} <= ?1 ORD
 WHO = """SELECT person_id, script, timezone FROM member JOIN person ON person.id = person_id
     WHERE chat_id = ? ORDER BY seen_at DESC LIMIT 1"""
 
-REACHED = """SELECT chat.id, platform FROM member JOIN chat ON chat.id = member.chat_id
+REACHED = f"""SELECT chat.id, platform FROM member JOIN chat ON chat.id = member.chat_id
     JOIN place ON place.chat_id = chat.id AND current = 1
-    WHERE person_id = ? AND kind = 'dm' AND enabled = 1 AND gone = 0 ORDER BY seen_at DESC, chat.id"""
+    WHERE person_id = ? AND kind = 'dm' AND enabled = 1 AND gone = 0 AND NOT {HOUSE_OFF}
+    ORDER BY seen_at DESC, chat.id"""
 """The DMs of a person in which nuan may speak, the one they were last seen in first."""
 
 TALKED = """SELECT 1 FROM session JOIN turn ON turn.session_id = session.id

@@ -2,6 +2,7 @@
 
 import json
 import sqlite3
+from collections.abc import Callable
 from dataclasses import astuple
 from typing import cast
 
@@ -25,10 +26,19 @@ STORED = (
 )  # fmt: skip
 """What is stored of a new one."""
 
+TOLD = 100
+"""Memories after which progress is told."""
+
 _TYPES: dict[type, str] = {int: "INTEGER", float: "REAL", str: "TEXT"}
 
 
-def carry_out(db: sqlite3.Connection, plan: Plan, at: int, forget_until: int | None, shelf: Shelf) -> None:
+Tell = Callable[[int, int], None]
+"""How many memories are left to bring in, and how many there are in all."""
+
+
+def carry_out(
+    db: sqlite3.Connection, plan: Plan, at: int, forget_until: int | None, shelf: Shelf, tell: Tell = lambda *_: None
+) -> None:  # fmt: skip
     """Verb: people and chats, then memories and summaries; what is told from logs is told anew by every open log.
 
     With `forget_until` (ms) the memories that the file holds no more are forgotten, to be undone until then.
@@ -39,7 +49,10 @@ def carry_out(db: sqlite3.Connection, plan: Plan, at: int, forget_until: int | N
     accounts = _numbers(db, "SELECT platform || ':' || external_id, person_id FROM account")
     places = _numbers(db, "SELECT platform || ':' || external_id, chat_id FROM place")
     more = _others(db)
-    for item in plan.of("new"):
+    new = plan.of("new")
+    for count, item in enumerate(new):
+        if count % TOLD == 0:
+            tell(len(new) - count, len(new))
         memory = item.memory
         _insert(db, memory, (accounts.get(memory.owner), places[memory.chat]), more, at)
     for item in plan.of("changed"):

@@ -8,6 +8,7 @@ from bot.store.access import Lists, standing
 from bot.store.database import Database
 from bot.store.ledger import settle
 from bot.store.quoting import QUOTED
+from bot.store.settings import HOUSE_OFF
 from bot.store.steps import TURN, Saying, say, turn_of
 from bot.store.unasked import leave
 from bot.types.joining import ENTRY, JOIN, Entry, Verdict
@@ -197,7 +198,10 @@ def say_entry(db: sqlite3.Connection, lists: Lists, saying: Saying, at: int, boo
 
 def _may(db: sqlite3.Connection, lists: Lists, chat_id: int, person_id: int) -> bool:
     """Whether nuan may speak there unasked: switched on, not muted, allowed with whoever spoke last."""
-    here = "SELECT 1 FROM chat JOIN joining ON chat_id = id WHERE id = ? AND enabled = 1 AND gone = 0 AND hushed = 0"
+    here = (
+        "SELECT 1 FROM chat JOIN joining ON chat_id = id WHERE id = ? AND enabled = 1 AND gone = 0 AND hushed = 0 "
+        f"AND NOT {HOUSE_OFF}"
+    )
     on = db.execute(here, (chat_id,)).fetchone() is not None
     return on and standing(db, lists, chat_id, person_id).allowed
 

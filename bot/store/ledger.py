@@ -8,7 +8,8 @@ from typing import cast
 from bot.errors import OverBudget
 from bot.store.database import Database
 from bot.store.pace import admit
-from bot.types.money import Limits, Made, Pressure, Spend, Used
+from bot.store.recounts import COUNTED
+from bot.types.money import Limits, Made, Period, Pressure, Spend, Used
 from bot.types.pace import Pace
 from bot.types.prompt import Usage
 from bot.types.speaking import UNASKED
@@ -75,11 +76,17 @@ class Ledger:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def spend(self, since: int, chat_id: int | None = None, person_id: int | None = None) -> Spend:
-        """What was used since that instant: in all chats or one, for everybody or one person."""
+    async def spend(
+        self, since: int, chat_id: int | None = None, person_id: int | None = None, *, period: Period | None = None
+    ) -> Spend:  # fmt: skip
+        """What was used since that instant: in all chats or one, for everybody or one person.
+
+        With a `period` only what its limits count.
+        """
         kinds = {"AND chat_id = ? ": chat_id, "AND person_id = ? ": person_id}
         chosen = {where: number for where, number in kinds.items() if number is not None}
-        row = await self._database.row(USED + "".join(chosen), (since, *chosen.values()))
+        counted = COUNTED[period] if period is not None else ""
+        row = await self._database.row(USED + counted + "".join(chosen), (since, *chosen.values()))
         assert row is not None
         calls, money, tokens, prompt, cached, reserved_money, reserved_tokens = row
         return Spend(since, float(money), int(tokens), int(calls), int(prompt), int(cached), float(reserved_money),
@@ -89,7 +96,7 @@ class Ledger:
         """The fullest of the limits that a call for that person in that chat counts for."""
         fullest = Pressure()
         for check in _checks(limits, day, month, Owner(None, chat_id, person_id=person_id)):
-            row = await self._database.row(USED + check.where, check.values)
+            row = await self._database.row(check.sql, check.values)
             assert row is not None
             for kind, used, most in (("money", row[1], check.money), ("tokens", row[2], check.tokens)):
                 share = 0.0 if most is None else (float(used) / most if most else 1.0)
@@ -186,23 +193,30 @@ class _Check:
     tokens: int | None
     where: str
     values: tuple[int | str, ...]
+    period: Period | None = None
+
+    @property
+    def sql(self) -> str:
+        """What reads the use that counts."""
+        return USED + (COUNTED[self.period] if self.period is not None else "") + self.where
 
 
 def _checks(limits: Limits, day: int, month: int, owner: Owner) -> Iterator[_Check]:
     """The limits that there are for a call on that account."""
     every = [
-        _Check("day", limits.day_money, limits.day_tokens, "", (day,)),
-        _Check("month", limits.month_money, limits.month_tokens, "", (month,)),
-        _Check("total", limits.total_money, limits.total_tokens, "", (0,)),
+        _Check("day", limits.day_money, limits.day_tokens, "", (day,), "day"),
+        _Check("month", limits.month_money, limits.month_tokens, "", (month,), "month"),
+        _Check("total", limits.total_money, limits.total_tokens, "", (0,), "total"),
     ]
     for since, ending, here, person in (
         (day, "", (limits.chat_money, limits.chat_tokens), (limits.person_money, limits.person_tokens)),
         (month, "_month", (limits.chat_month_money, limits.chat_month_tokens),
          (limits.person_month_money, limits.person_month_tokens)),
     ):  # fmt: skip
-        every.append(_Check(f"chat{ending}", *here, "AND chat_id = ?", (since, owner.chat_id)))
+        period: Period = "month" if ending else "day"
+        every.append(_Check(f"chat{ending}", *here, "AND chat_id = ?", (since, owner.chat_id), period))
         if owner.person_id is not None:
-            every.append(_Check(f"person{ending}", *person, "AND person_id = ?", (since, owner.person_id)))
+            every.append(_Check(f"person{ending}", *person, "AND person_id = ?", (since, owner.person_id), period))
     return (check for check in every if check.money is not None or check.tokens is not None)
 
 
@@ -216,7 +230,7 @@ def reserve(db: sqlite3.Connection, reservation: Reservation, at: int, owner: Ow
     day, cause = reservation.day_since, reservation.cause
     own = _Check(cause, None, reservation.own_tokens, "AND cause = ?", (day, cause))
     for check in (*_checks(reservation.limits, day, reservation.month_since, owner), own):
-        used = db.execute(USED + check.where, check.values).fetchone()
+        used = db.execute(check.sql, check.values).fetchone()
         if check.money is not None and used[1] + reservation.cost > check.money + ROUNDING:
             raise OverBudget(f"{check.name}_money")
         if check.tokens is not None and used[2] + reservation.tokens > check.tokens:

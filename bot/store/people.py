@@ -8,11 +8,13 @@ from bot.store.access import Lists
 from bot.store.cutting import fall_silent
 from bot.store.database import Database
 from bot.store.rows import marks
+from bot.store.settings import HOUSE, HOUSE_OFF, house_off, put
 from bot.types.event import ChatKind, Place, Sender
 from bot.types.people import Audience, Chat, Person
 from bot.types.speaking import Mode
 
-CHAT = """SELECT chat.id, place.platform, place.external_id, chat.kind, chat.title, chat.enabled, chat.scene,
+CHAT = f"""SELECT chat.id, place.platform, place.external_id, chat.kind, chat.title,
+    chat.enabled AND NOT {HOUSE_OFF}, chat.scene,
     chat.mode, chat.persona
     FROM chat JOIN place ON place.chat_id = chat.id AND place.current = 1 """
 PERSON = """SELECT id, name, script, timezone, is_bot, (SELECT group_concat(platform || ':' || external_id, char(10))
@@ -94,20 +96,41 @@ class People:
         )
         return Audience(chat.id, chat.kind, tuple(int(row[0]) for row in rows))
 
+    async def switch_house(self, on: bool, person_id: int, at: int) -> None:
+        """Let nuan speak anywhere, or nowhere; what waits for an answer, or is still to be said, waits no more.
+
+        Each chat keeps its own switch.
+        """
+
+        def verb(db: sqlite3.Connection) -> None:
+            put(db, {HOUSE: None if on else "off"}, person_id, at)
+            if on:  # deadlines that came while it was off are worked out anew
+                db.execute("UPDATE heartbeat SET due_at = ? WHERE due_at IS NULL", (at,))
+            else:
+                for (chat_id,) in db.execute("SELECT id FROM chat").fetchall():
+                    _silence(db, chat_id, at)
+
+        await self._database.write(verb)
+
     async def switch(self, chat_id: int, enabled: bool, at: int) -> None:
         """Let nuan speak in a chat, or not; what waits there for an answer, or is still to be said, waits no more."""
 
         def verb(db: sqlite3.Connection) -> None:
             db.execute("UPDATE chat SET enabled = ? WHERE id = ?", (int(enabled), chat_id))
             if not enabled:
-                fall_silent(db, chat_id, at)
-                db.execute(
-                    "UPDATE event SET state = 'listened', outcome = 'off', due_at = NULL WHERE chat_id = ? "
-                    "AND state = 'queued' AND why <> 'command'",
-                    (chat_id,),
-                )
+                _silence(db, chat_id, at)
 
         await self._database.write(verb)
+
+
+def _silence(db: sqlite3.Connection, chat_id: int, at: int) -> None:
+    """Verb part: nothing more is said there, and only commands are still answered."""
+    fall_silent(db, chat_id, at)
+    db.execute(
+        "UPDATE event SET state = 'listened', outcome = 'off', due_at = NULL WHERE chat_id = ? "
+        "AND state = 'queued' AND why <> 'command'",
+        (chat_id,),
+    )
 
 
 def chat_of(row: tuple[object, ...]) -> Chat:
@@ -151,7 +174,8 @@ def find_chat(db: sqlite3.Connection, place: Place, at: int) -> Chat:
             "INSERT INTO place (platform, external_id, chat_id, parent) VALUES (?, ?, ?, ?)",
             (place.platform, place.external_id, chat_id, place.parent),
         )
-        return Chat(cast("int", chat_id), place.platform, place.external_id, place.kind, place.title)
+        there = (place.platform, place.external_id, place.kind, place.title)
+        return Chat(cast("int", chat_id), *there, enabled=not house_off(db))
     chat = chat_of(row)
     if place.title and place.title != chat.title:
         db.execute("UPDATE chat SET title = ? WHERE id = ?", (place.title, chat.id))

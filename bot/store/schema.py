@@ -11,11 +11,12 @@ from bot.store.schema_people import PEOPLE
 from bot.store.schema_persona import PERSONA
 from bot.store.schema_reminders import REMINDERS
 from bot.store.schema_sections import SECTIONS
+from bot.store.schema_settings import SETTINGS
 from bot.store.schema_talk import TALK
 
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
     *FIRST, *TALK, *MEMORY, *PEOPLE, *PERSONA, *AGENTS, *DIALOGUE, *OPENING, *REMINDERS,
-    *SECTIONS, *NUDGES, *OUTBOX,
+    *SECTIONS, *NUDGES, *SETTINGS, *OUTBOX,
 )  # fmt: skip
 """Migration n brings a database from user_version n to n + 1; each runs in one transaction."""
 

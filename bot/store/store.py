@@ -32,6 +32,7 @@ from bot.store.flushes import Flushes
 from bot.store.forgetting import Forget
 from bot.store.handling import Handling
 from bot.store.heartbeats import Heartbeats
+from bot.store.insight import Insight
 from bot.store.interrupting import halt_or_interrupt
 from bot.store.joins import Joins
 from bot.store.ledger import Ledger
@@ -49,6 +50,7 @@ from bot.store.people import People
 from bot.store.promising import note_promises
 from bot.store.questions import Questions
 from bot.store.reasons import Reasons
+from bot.store.recounts import Recounts
 from bot.store.refusals import Refusals
 from bot.store.reminders import Reminders
 from bot.store.residents import Residents
@@ -56,9 +58,11 @@ from bot.store.rewrites import Rewrites
 from bot.store.rollups import Rollups
 from bot.store.sections import SectionRounds
 from bot.store.sessions import Sessions
+from bot.store.settings import SettingRows
 from bot.store.sharing import Sharing
 from bot.store.switches import Switches
 from bot.store.tombstones import Tombstones
+from bot.store.traces import Traces
 from bot.store.turns import Saying, Turns
 from bot.store.undoing import Undoing
 from bot.store.unnoting import Shelf
@@ -72,7 +76,7 @@ from bot.types.heartbeat import HEARTBEAT
 from bot.types.joining import JOIN
 from bot.types.outgoing import Outgoing
 
-DATABASE = "nuan.db"
+DATABASE, LOCK = "nuan.db", "nuan.lock"
 
 
 class Store:
@@ -93,8 +97,11 @@ class Store:
         self.turns = Turns(database, self.boot)
         self.outbox = Outbox(database, self.boot)
         self.ledger = Ledger(database)
+        self.traces = Traces(database)
+        self.recounts = Recounts(database)
         self.refusals = Refusals(database)
         self.switches = Switches(database)
+        self.settings = SettingRows(database)
         self.people = People(database, lists)
         self.access = Admission(database, lists)
         self.codes = Codes(database, lists, folder)
@@ -108,6 +115,7 @@ class Store:
         self.browsing = Browsing(database)
         self.handling = Handling(database, self.tombstones, shelf)
         self.watching = Watching(database)
+        self.insight = Insight(database)
         self.residents = Residents(database, lists)
         self.erasing = Erasing(database, self.tombstones, shelf, folder)
         self.exporting = Exporting(database, folder)
@@ -200,7 +208,7 @@ def hold(folder: Path) -> int:
     """Keep every other nuan that writes out of the folder, until the descriptor is closed; HeldError when one is in."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        descriptor = os.open(folder / "nuan.lock", os.O_RDWR | os.O_CREAT, 0o600)
+        descriptor = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT, 0o600)
     except OSError as error:
         raise StoreError(f"the data folder cannot be used ({error}): choose another with --data DIR") from error
     try:

@@ -1,19 +1,19 @@
 """What owners switch and set while nuan runs; it lasts beyond a restart."""
 
-import json
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from bot.store.database import Database, Row
 from bot.types.context import ContextWish
 from bot.types.speaking import Mode
 
-LIMITS = "SELECT value FROM meta WHERE key = 'limits'"
+LIMITS = "SELECT substr(key, 8), value FROM setting WHERE key >= 'limits.' AND key < 'limits/'"
+"""`/` is the character after `.`."""
 
 
 def limits_of(rows: Sequence[Row]) -> dict[str, str]:
     """What LIMITS reads, as a value."""
-    return dict(json.loads(rows[0][0])) if rows else {}
+    return {str(key): str(value) for key, value in rows}
 
 
 class Switches:
@@ -42,18 +42,6 @@ class Switches:
     async def limits(self) -> dict[str, str]:
         """What the owner said of how often people are answered, by key of the configuration; empty: nothing."""
         return limits_of(await self._database.rows(LIMITS))
-
-    async def set_limits(self, words: Mapping[str, str] | None) -> None:
-        """Remember the owner's word beside what was said before; None takes all of it back."""
-
-        def verb(db: sqlite3.Connection) -> None:
-            before = limits_of(db.execute(LIMITS).fetchall())
-            db.execute("DELETE FROM meta WHERE key = 'limits'")
-            if words is not None:
-                said = {**before, **words}
-                db.execute("INSERT INTO meta (key, value) VALUES ('limits', ?)", (json.dumps(said),))
-
-        await self._database.write(verb)
 
     async def context(self, chat_id: int) -> ContextWish:
         """What a chat asked to be told of what happened; nothing of its own until somebody says otherwise."""

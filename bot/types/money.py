@@ -2,6 +2,20 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Literal
+
+Period = Literal["day", "month", "total"]
+"""What a limit counts over: a local day, a calendar month, or for ever."""
+
+PERIODS: tuple[Period, ...] = ("day", "month", "total")
+
+
+@dataclass(frozen=True, slots=True)
+class Recount:
+    """Who had the limits of a period count anew ("": nobody known any more), and when, ms."""
+
+    name: str
+    at: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ class Person:
 
 @dataclass(frozen=True, slots=True)
 class Chat:
-    """One conversation place; `scene` is what its adapter last said about it.
+    """One conversation place; `scene` is what its adapter last said about it. `enabled`: nuan may speak there.
 
     `mode` (None) and `persona` ("") are its own, else as configured.
     """

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from aiohttp import web
 
 from tests.fakes import discord_payloads as shape
+from tests.fakes.discord_commands import check_command, check_commands
 from tests.fakes.discord_events import Events
 from tests.fakes.discord_front import ASKED, Asked, Refused, invalid
 from tests.fakes.discord_world import DM, FORUM, MENTION, REPLY, Channel, Guild, Json, Message, World
@@ -228,7 +229,9 @@ class Rest:
         return web.json_response(self.commands)
 
     async def _put_commands(self, request: web.Request) -> web.Response:
-        self.commands = [self._registered(body) for body in asked(request).body.get("list", [])]
+        bodies = asked(request).body.get("list", [])
+        check_commands(bodies)
+        self.commands = [self._registered(body) for body in bodies]
         return web.json_response(self.commands)
 
     async def _post_command(self, request: web.Request) -> web.Response:
@@ -238,10 +241,8 @@ class Rest:
 
     def _registered(self, body: Json) -> Json:
         name = str(body.get("name", ""))
-        if body.get("type", 1) == 1 and not (0 < len(name) <= 32 and name == name.lower() and " " not in name):
-            raise invalid("name", "APPLICATION_COMMAND_INVALID_NAME", "Command name is invalid")
-        if body.get("type", 1) == 1 and not 0 < len(str(body.get("description", ""))) <= 100:
-            raise invalid("description", "BASE_TYPE_BAD_LENGTH", "Must be between 1 and 100 in length.")
+        if body.get("type", 1) == 1:
+            check_command(body)
         old = next((one["id"] for one in self.commands if one["name"] == name), None)
         mine: Json = {"id": old or str(self._world.snowflake()), "application_id": str(self._world.bot.id)}
         mine |= {"version": str(self._world.snowflake()), "default_member_permissions": None, "options": []}

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from bot.types.carried import CarriedMemory, Item, NoteItem, Plan
+from bot.types.carried import CarriedMemory, Fate, Item, NoteItem, Plan
 
 SHOWN = 20
 """Most lines of one kind of change; the rest is counted."""
@@ -26,6 +26,31 @@ def plan_text(plan: Plan) -> str:
     lines += _some([_noted(item) for item in plan.notes if item.fate != "same"])
     lines += _some([f"not in the file: #{memory.id} {_short(memory)}" for memory in plan.forget])
     return "\n".join(lines)
+
+
+def plan_told(plan: Plan) -> dict[str, object]:
+    """The same for programs, whole: every change but what stays the same."""
+    fates: tuple[Fate, ...] = ("new", "changed", "same", "refused")
+    return {
+        "counts": {fate: len(plan.of(fate)) for fate in fates},
+        "people": [{"accounts": list(person.accounts), "name": person.name} for person in plan.people],
+        "chats": [{"places": list(chat.places), "title": chat.title} for chat in plan.chats],
+        "memories": [_item(item) for item in plan.items if item.fate != "same"],
+        "conversations": len(plan.summaries),
+        "notes": [
+            {"fate": item.fate, "path": item.note.path, "from": item.path, "why": item.why}
+            for item in plan.notes if item.fate != "same"
+        ],
+        "not_in_file": [{"id": memory.id, "text": memory.text} for memory in plan.forget],
+    }  # fmt: skip
+
+
+def _item(item: Item) -> dict[str, object]:
+    memory = item.memory
+    return {
+        "fate": item.fate, "from": item.where, "id": item.before.id if item.before else None, "owner": memory.owner,
+        "chat": memory.chat, "kind": memory.kind, "text": memory.text, "fields": list(item.fields), "why": item.why,
+    }  # fmt: skip
 
 
 def _some(lines: list[str]) -> list[str]:
