@@ -21,7 +21,8 @@ class Outgoing:
 
     `preview_id` is the platform's id of a message that already shows a part of it: that one is edited. `via` is the
     interaction it answers. `only_for` is the account that alone may read it, "" for everyone in the chat. `again` says
-    that an earlier try may have reached the platform, `tried_at` (ms, 0 unknown) when the first one was. A withdrawal has no text: it takes the preview away.
+    that an earlier try may have reached the platform, `tried_at` (ms, 0 unknown) when the first one was. A withdrawal
+    has no text: it takes the preview away.
     """
 
     outbox_id: int

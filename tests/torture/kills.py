@@ -58,8 +58,8 @@ class Playground(Protocol):
 class Plan:
     """How much: kills, messages, people who write at once, and the seed of all chances.
 
-    A life lasts up to `longest_s` seconds from the moment it says that it has started; one in `early` is ended while
-    it starts, within `start_s` seconds. The model takes up to `model_s` seconds for an answer.
+    A life lasts up to `longest_s` seconds from the moment it says that it has started; a part of them, `early`, is
+    ended while it starts, within `start_s` seconds. The model takes up to `model_s` seconds for an answer.
     """
 
     kills: int
@@ -152,16 +152,33 @@ async def live(home: Home, plan: Plan, chance: random.Random) -> Process:
     before = _said_started(log)
     process = await start(home)
     early = chance.random() < plan.early
+    loop, wait_s = asyncio.get_running_loop(), chance.uniform(0, plan.start_s if early else plan.longest_s)
     with contextlib.suppress(TimeoutError):
-        async with asyncio.timeout(chance.uniform(0, plan.start_s) if early else PATIENCE_S):
+        async with asyncio.timeout(PATIENCE_S):
             ended = asyncio.ensure_future(process.wait())
             try:
-                while not ended.done() and (early or _said_started(log) == before):
+                while not ended.done() and not hears(process.pid, plan.ends_by):
+                    await asyncio.wait((ended,), timeout=0.005)
+                begun = loop.time()
+                while not ended.done() and (loop.time() - begun < wait_s if early else _said_started(log) == before):
                     await asyncio.wait((ended,), timeout=0.02)
             finally:
                 ended.cancel()
-        await asyncio.sleep(chance.uniform(0, plan.longest_s))
+        await asyncio.sleep(0 if early else wait_s)
     return process
+
+
+def hears(pid: int, number: Signals) -> bool:
+    """Whether that process has taken over what the signal does; nobody can take over SIGKILL.
+
+    Before its first line a program ends by SIGTERM as the system has it, with no exit code of its own.
+    """
+    try:
+        status = Path(f"/proc/{pid}/status").read_text("utf-8")
+    except OSError:
+        return True
+    caught = next(line.split()[1] for line in status.splitlines() if line.startswith("SigCgt"))
+    return number == SIGKILL or bool(int(caught, 16) >> (number - 1) & 1)
 
 
 def _said_started(log: Path) -> tuple[int, int]:

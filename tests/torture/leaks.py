@@ -1,4 +1,4 @@
-"""Who may, who may not: poisons of others, the same number on two platforms, strangers, and whoever is not the owner."""
+"""Who may not: poisons of others, the same number on two platforms, strangers, and whoever is not the owner."""
 
 import asyncio
 import re
@@ -192,9 +192,9 @@ async def pretenders(folder: Path, size: Size) -> Found:
         await _owner(world, text)
         if any(out.text in REFUSALS for out in world.talk.said[said:]) or len(world.talk.said) == said:
             done.append(f"the owner could not: {text}")
-    before = len(world.talk.said)
+    shown = len(world.talk.said)
     await _owner(world, ".ai ctx")
-    open_ = [out for out in world.talk.said[before:] if out.external_chat_id == "-1001" and not out.only_for]
+    open_ = [out for out in world.talk.said[shown:] if out.external_chat_id == "-1001" and not out.only_for]
     await world.close()
     notes = tuple(done[:5])
     return Found(
@@ -204,8 +204,8 @@ async def pretenders(folder: Path, size: Size) -> Found:
 
 
 STATE = (
-    "SELECT enabled, cleared_upto, persona, access, mode, talks_cleared FROM chat WHERE title = '小组'", "SELECT * FROM meta",
-    "SELECT * FROM chat_context", "SELECT id, access FROM person WHERE access <> ''",
+    "SELECT enabled, cleared_upto, persona, access, mode, talks_cleared FROM chat WHERE title = '小组'",
+    "SELECT * FROM meta", "SELECT * FROM chat_context", "SELECT id, access FROM person WHERE access <> ''",
     "SELECT platform, external_id FROM account WHERE owner = 1",
 )  # fmt: skip
 

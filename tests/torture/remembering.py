@@ -83,6 +83,8 @@ class People:
                 number = self.chance.choice(left)
                 wished.add(number)
                 self.ground.write(who, f"{self.chance.choice(('忘记', '彻底忘记'))} #{number}")
+            elif self.chance.random() < 0.25:
+                self.ground.write(who, self.chance.choice(("今天去图书馆借了两本书", "/new")))
             else:
                 self.ground.write(who, f"记住我的第{self.written}件事是zq{self.written:05}号")
             self.written += 1

@@ -19,7 +19,8 @@ async def told(folder: Path, size: Size) -> Found:
 
     count = await canaries(folder, size.units, size.seed, rankings=(MODES[size.seed % len(MODES)],))
     return Found(
-        {"recalls": count.recalls, "foreign": len(count.foreign), **{f"own {kind}": n for kind, n in count.home.items()}},
+        {"recalls": count.recalls, "foreign": len(count.foreign),
+         **{f"own {kind}": times for kind, times in count.home.items()}},
         {"ways": len(count.asked)}, tuple(count.foreign[:5]),
     )  # fmt: skip
 
@@ -54,8 +55,8 @@ ROWS: tuple[Row, ...] = (
     Row(
         "D12", "A try older than Discord's memory of nonces", "found in the channel, or unknown; never a second copy",
         existing=(
-            "test_discord_adapter.py::test_a_row_of_an_earlier_process_is_found_in_the_channel_long_after",
-            "test_discord_adapter.py::"
+            "test_discord_resend.py::test_a_row_of_an_earlier_process_is_found_in_the_channel_long_after",
+            "test_discord_resend.py::"
             "test_what_was_tried_too_long_ago_is_sent_only_where_the_channel_shows_that_it_never_came",
         ),
         differs="where all that was said since the try can be read and it is not there, it is sent: else outages lose",
@@ -79,8 +80,8 @@ ROWS: tuple[Row, ...] = (
          Bound("left of the other", "==", 1, per="rounds")), numbers,
     ),
     Row(
-        "X11", "Strangers", "1,000 x 5 messages: 0 model calls, at most 3 wait, at most 3 codes told", "strangers", 1_000,
-        20, 1_000, 1_200.0,
+        "X11", "Strangers", "1,000 x 5 messages: 0 model calls, at most 3 wait, at most 3 codes told", "strangers",
+        1_000, 20, 1_000, 1_200.0,
         (*none("model calls", "texts stored"), Bound("waiting at once", "<=", 3), Bound("code messages", "<=", 3),
          Bound("told", "<=", 1, per="strangers")), unknown,
     ),

@@ -23,8 +23,8 @@ CLEAN = (Bound("spilled", "==", 0), Bound("strange ends", "==", 0), Bound("answe
 
 ROWS: tuple[Row, ...] = (
     Row(
-        "X12", "Secrets in what a model is told", "0 in all recorded requests, also of every run that kills", "rounds", 40,
-        0, 40, 600.0, (*CLEAN, Bound("requests", ">=", 10)), plain,
+        "X12", "Secrets in what a model is told", "0 in all recorded requests, also of every run that kills", "rounds",
+        40, 0, 40, 600.0, (*CLEAN, Bound("requests", ">=", 10)), plain,
         ("test_run.py::test_one_process_serves_both_platforms_lets_people_in_and_keeps_a_second_nuan_out",),
     ),
     Row(
@@ -36,8 +36,8 @@ ROWS: tuple[Row, ...] = (
          "test_telegram_adapter.py::test_a_refused_token_is_final_and_shown_nowhere"),
     ),
     Row(
-        "R9", "Tasks that nobody keeps", "asyncio's debug mode, warnings as errors: 0 exceptions never retrieved", "rounds",
-        40, 0, 40, 600.0, CLEAN, strict,
+        "R9", "Tasks that nobody keeps", "asyncio's debug mode, warnings as errors: 0 exceptions never retrieved",
+        "rounds", 40, 0, 40, 600.0, CLEAN, strict,
         ("test_shutdown.py::test_a_stop_leaves_no_task_no_thread_and_no_descriptor",),
     ),
 )  # fmt: skip

@@ -25,7 +25,8 @@ COMMANDS = (
 )  # fmt: skip
 """Beside a running nuan; some must fail, and say so without a secret."""
 OF_MODEL: tuple[Fault | None, ...] = (
-    "http", "reset", "broken_json", "html200", "cut", "error200", "error_stream", None, None,
+    "http", None, "reset", None, "broken_json", None, "html200", None, "cut", None, "error200", None, "error_stream",
+    None,
 )  # fmt: skip
 OF_TELEGRAM: tuple[Misbehaviour, ...] = ("html502", "drop_after", "garbage", "error", "flood", "drop_before")
 OF_DISCORD: tuple[Kind, ...] = ("reset", "502", "503", "429", "reset_after")
@@ -101,6 +102,8 @@ async def _talk(street: Street, rounds: int) -> None:
         fault = TelegramFault(OF_TELEGRAM[number % len(OF_TELEGRAM)])
         street.telegram.faults.add(("sendMessage", "getUpdates")[number % 2], fault)
         street.discord.misbehave(OF_DISCORD[number % len(OF_DISCORD)])
-        street.telegram.people.say(ANN.id, ANN, (f"第{number}句", "记住我怕狗", ".ai ctx", ".ai why")[number % 4])
-        street.discord.people.say(place, street.dana, (f"第{number}句", ".ai mem", ".ai export me")[number % 3])
+        street.telegram.people.say(ANN.id, ANN, (f"第{number}句", f"第{number}句", "记住我怕狗", ".ai ctx")[number % 4])
+        street.discord.people.say(
+            place, street.dana, (f"第{number}句", f"第{number}句", ".ai mem", ".ai export me")[number % 4]
+        )
         await asyncio.sleep(0.7)

@@ -1,4 +1,4 @@
-"""More ways in which a secret could get out: archives, an agent at the table, lists, reasons, the owner's box, the log."""
+"""More ways for a secret to get out: archives, an agent at the table, lists, reasons, the owner's box, the log."""
 
 import re
 import zipfile
