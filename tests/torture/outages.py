@@ -13,8 +13,9 @@ from tests.e2e import KEY, Home, with_server
 from tests.fakes.discord_server import FakeDiscord
 from tests.fakes.openai_server import FakeOpenAI
 from tests.fakes.telegram_server import TOKEN, FakeTelegram
+from tests.torture.autopsy import WAITING
 from tests.torture.grounds import FIRST_PERSON, DiscordGround, TelegramGround
-from tests.torture.kills import ANSWER, WAITING, WORD, Playground, echo, end, some, start, until
+from tests.torture.kills import ANSWER, WORD, Echo, Playground, end, some, start, until
 
 PEOPLE = 4
 PAGES = 10
@@ -24,7 +25,7 @@ PAGES = 10
 async def telegram(folder: Path, outages: int, seed: int) -> tuple[Counter[str], float]:
     """So many outages on Telegram; what was counted, and the longest time, s, until all was answered again."""
     allow = ",".join(str(FIRST_PERSON + who) for who in range(PEOPLE))
-    async with FakeTelegram(f"{os.getpid()}{TOKEN[10:]}") as server, FakeOpenAI(echo, key=KEY) as model:
+    async with FakeTelegram(f"{os.getpid()}{TOKEN[10:]}") as server, FakeOpenAI(Echo(), key=KEY) as model:
         home = Home(folder, with_server(model) | {
             "BUDGET__DAY_TOKENS": "none", "TELEGRAM__TOKEN": server.token, "TELEGRAM__BASE_URL": server.url,
             "TELEGRAM__ALLOW": allow,
@@ -35,7 +36,7 @@ async def telegram(folder: Path, outages: int, seed: int) -> tuple[Counter[str],
 async def discord(folder: Path, outages: int, seed: int) -> tuple[Counter[str], float]:
     """The same on Discord."""
     token = f"made-up.discord.{os.getpid()}"
-    async with FakeDiscord(token, limit=0) as server, FakeOpenAI(echo, key=KEY) as model:
+    async with FakeDiscord(token, limit=0) as server, FakeOpenAI(Echo(), key=KEY) as model:
         members = tuple(server.world.add_user(f"人{who}") for who in range(PEOPLE))
         guild = server.world.add_guild("家", *members)
         channels = tuple(server.world.add_channel(guild, f"c{who}") for who in range(PEOPLE))
