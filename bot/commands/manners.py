@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable
 
 from bot.commands.table import Asked
-from bot.config.settings import Speak
+from bot.config.speak import Speak
 from bot.flow.words import Words
 from bot.ports import Clock
 from bot.session.explaining import explain

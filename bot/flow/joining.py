@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
-from bot.config.settings import Speak
+from bot.config.speak import Speak
 from bot.errors import OverLimit, StoreError
 from bot.flow.background import BackgroundGate
 from bot.flow.limiting import Limiting

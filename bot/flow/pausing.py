@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable
 
-from bot.config.settings import Speak
+from bot.config.speak import Speak
 from bot.ports import Adapter, Awaits, Clock, Debounces, offers
 from bot.session.bursts import ALONE, DEBOUNCE_MOST_MS, BurstRules
 from bot.session.typists import Typists

@@ -11,6 +11,7 @@ from bot.flow.linking import Naming
 from bot.flow.plan import Plan, Planner
 from bot.flow.refusing import Refusing
 from bot.flow.retrying import of_all
+from bot.flow.running import Running
 from bot.flow.sending import Sending
 from bot.flow.toolcalls import cause_of, mine, sound, unanswered
 from bot.flow.tooling import MOST_CALLS, Bench, Tooling
@@ -32,9 +33,8 @@ from bot.types.duration import HOUR_MS
 from bot.types.log import Log, about, model_fields
 from bot.types.occasion import Occasion
 from bot.types.outgoing import Draft
-from bot.types.people import Chat, Person
-from bot.types.prompt import Completion, Request, ToolSpec
-from bot.types.session import Epoch
+from bot.types.people import Person
+from bot.types.prompt import Completion, Request
 from bot.types.speaking import UNASKED, UNCALLED
 from bot.types.tool import Tool
 from bot.types.turn import Call, Turn
@@ -52,22 +52,6 @@ class Brain:
 
     caller: Caller
     tools: tuple[Tool, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Running:
-    """A turn under way: its log as it is stored, and who is reserved to be called for it, if anybody.
-
-    The newest of what it answers is of `written_at`, ms.
-    """
-
-    turn: Turn
-    chat: Chat
-    person: Person
-    epoch: Epoch
-    tools: tuple[ToolSpec, ...]
-    reserved: tuple[Member, Call] | None
-    written_at: int
 
 
 class TurnRunner:

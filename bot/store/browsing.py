@@ -4,7 +4,8 @@ import sqlite3
 from dataclasses import dataclass, replace
 from typing import cast
 
-from bot.store.database import Database, Row
+from bot.store.database import Database
+from bot.store.reader import Row
 from bot.store.rows import COLUMNS, memory_of
 from bot.text.fold import fold
 from bot.types.memory import Memory

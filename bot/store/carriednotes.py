@@ -5,8 +5,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from bot.errors import StoreError
-from bot.store.database import Row
 from bot.store.notefiles import NoteFiles, content_of
+from bot.store.reader import Row
 from bot.text.clean import clean
 from bot.text.frontmatter import lines_of, read_front, write_front
 from bot.types.carried import CarriedNote

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import fields
 from typing import cast, get_args
 
-from bot.store.database import Row
+from bot.store.reader import Row
 from bot.types import memory as words
 from bot.types.carried import CarriedChat, CarriedMemory, CarriedMerge, CarriedPerson, CarriedSummary
 from bot.types.event import ChatKind

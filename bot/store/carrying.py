@@ -8,8 +8,9 @@ from typing import cast
 from bot.store.access import Lists
 from bot.store.carriednotes import ACCOUNTS, MADE, Readers, Shelved, owners_of, read_notes, write_notes
 from bot.store.carriedpeople import COLUMNS, Named
-from bot.store.database import Database, Row
+from bot.store.database import Database
 from bot.store.importing import Tell, carry_out
+from bot.store.reader import Row
 from bot.store.tombstones import Tombstones
 from bot.store.unnoting import Shelf
 from bot.types.carried import (

@@ -4,22 +4,19 @@ import asyncio
 import contextlib
 import os
 import sqlite3
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, TypeVar
-
-import aiosqlite
+from typing import TypeVar
 
 from bot.errors import StoreError
 from bot.store.indexing import up_to_date
+from bot.store.reader import Params, Reader, Row
 from bot.store.schema import MIGRATIONS, SCHEMA_VERSION
 from bot.store.unfit import refusal
 from bot.store.wholecopy import copy_whole
 from bot.store.writer import Writer
 
 T = TypeVar("T")
-Params = Sequence[object]
-Row = tuple[Any, ...]
 Migrations = tuple[tuple[str, ...], ...]
 
 INDEXES = ("memory_text", "doc_text")
@@ -31,34 +28,6 @@ long as it runs (FAULTS S12: at most 64 MB)."""
 
 BUSY_MS = 5_000
 """How long a statement waits for another process's lock (FAULTS S4: at least 5 s)."""
-
-
-class Reader(aiosqlite.Connection):
-    """A connection that can also answer several SELECTs in one trip to its thread."""
-
-    async def snapshot(self, selects: Sequence[tuple[str, Params]]) -> list[list[Row]]:
-        """The rows of each SELECT, read in one transaction."""
-        found: list[list[Row]] = await self._execute(self._snapshot, selects)  # type: ignore[no-untyped-call]
-        return found
-
-    async def look(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        """What `work` reads, all of one moment."""
-        found: T = await self._execute(self._look, work)  # type: ignore[no-untyped-call]
-        return found
-
-    def _look(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        self._conn.execute("BEGIN")
-        try:
-            return work(self._conn)
-        finally:
-            self._conn.execute("COMMIT")
-
-    def _snapshot(self, selects: Sequence[tuple[str, Params]]) -> list[list[Row]]:
-        self._conn.execute("BEGIN")
-        try:
-            return [self._conn.execute(sql, params).fetchall() for sql, params in selects]
-        finally:
-            self._conn.execute("COMMIT")
 
 
 class Database:

@@ -6,9 +6,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from bot.store.database import Database, Params
+from bot.store.database import Database
 from bot.store.documents import scopes_of
 from bot.store.events import EVENT, OWN_LINES, event_of
+from bot.store.reader import Params
 from bot.store.rows import COLUMNS, memory_of
 from bot.types.event import Event
 from bot.types.memory import Memory

@@ -2,8 +2,9 @@
 
 from typing import cast
 
-from bot.store.database import Database, Row
+from bot.store.database import Database
 from bot.store.memories import visible
+from bot.store.reader import Row
 from bot.types.insight import Here, Looked, Mark, Told, ToldCounts
 from bot.types.people import Audience
 from bot.types.speaking import UNASKED

@@ -7,8 +7,9 @@ from typing import cast
 
 from bot.store.access import Lists
 from bot.store.browsing import CHAT_LABEL
-from bot.store.database import Database, Row
+from bot.store.database import Database
 from bot.store.people import PERSON, person_of
+from bot.store.reader import Row
 from bot.types.people import Person
 
 _RESIDENTS = PERSON.replace(

@@ -6,8 +6,9 @@ Shares, misses and topics are worked out of the rounds when they are asked for: 
 import json
 from collections.abc import Sequence
 
-from bot.store.database import Database, Row
+from bot.store.database import Database
 from bot.store.memories import visible
+from bot.store.reader import Row
 from bot.store.sorting import KEPT_ROUNDS, register
 from bot.text.sections import Registry
 from bot.types.people import Audience

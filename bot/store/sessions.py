@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import cast
 
-from bot.store.database import Database, Row
+from bot.store.database import Database
+from bot.store.reader import Row
 from bot.types.prompt import Message, ToolSpec
 from bot.types.session import CloseReason, Epoch, LogEntry, Mode, Session, SessionFacts, SessionState
 

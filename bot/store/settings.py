@@ -4,7 +4,8 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
-from bot.store.database import Database, Row
+from bot.store.database import Database
+from bot.store.reader import Row
 from bot.types.said import Said, Wish
 
 SAID = """SELECT key, value, person_id, coalesce(person.name, ''), at FROM setting

@@ -3,7 +3,8 @@
 import sqlite3
 from collections.abc import Sequence
 
-from bot.store.database import Database, Row
+from bot.store.database import Database
+from bot.store.reader import Row
 from bot.types.context import ContextWish
 from bot.types.speaking import Mode
 

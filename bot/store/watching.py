@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from typing import cast
 
 from bot.store.browsing import CHAT_LABEL
-from bot.store.database import Database, Row
+from bot.store.database import Database
+from bot.store.reader import Row
 from bot.store.views import UNSEEN
 from bot.types.brought import Brought
 from bot.types.prompt import Message, ToolSpec
