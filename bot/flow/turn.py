@@ -141,16 +141,14 @@ class TurnRunner:
                 await self._begin_anew(turn, "overflow", "charge" if error.billed else "release")
                 return
             self._log.warning("model_failed", fault=error.fault, detail=error.detail, text=error.said)
-            fate = "charge" if error.billed else "release"
             text, sorry = await self._refusing.unanswered(turn.chat_id, person, error)
-            await self._fail(turn, person, error.fault, text, fate, sorry)
+            await self._fail(turn, person, error.fault, text, "charge" if error.billed else "release", sorry)
         except ForgottenError:
             await self._begin_anew(turn, "forgotten", "charge")
         except Exception as error:
             if of_all(error) or (turn.why in UNASKED and isinstance(error, StoreError | OSError)):
                 raise
-            # A defect in one turn must leave neither it nor its money hanging.
-            self._log.error("turn_failed", exc_info=error)
+            self._log.error("turn_failed", exc_info=error)  # neither the turn nor its money may be left hanging
             if turn.why not in UNASKED and not await self._store.failing.acted(turn.id):
                 await self._begin_anew(turn, type(error).__name__, "charge")
                 raise
