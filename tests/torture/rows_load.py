@@ -251,19 +251,19 @@ ROWS = (
     ),
     Row(
         "R4", "many chats are seen", "no map of the house grows beyond those at work and 1,024", "chats",
-        100_000, 1_200, 100_000, 900, (Bound("largest", "<=", 1_100),), many_chats,
+        100_000, 1_150, 100_000, 1_800, (Bound("largest", "<=", 1_100),), many_chats,
     ),
     Row(
         "R5", "a model that needs 30 s, four calls at a time, two hundred chats",
         "what comes in is stored at once; who waits longer than ten minutes is told so and not answered late", "chats",
-        200, 24, 200, 200,
+        200, 16, 200, 200,
         (Bound("append_p99_ms", "<=", 50), Bound("oldest", "<=", 1), Bound("silent", "==", 0),
          Bound("reserved", "==", 0), Bound("most_said", "<=", 2), Bound("notes", ">=", 1)),
         late,
     ),
     Row(
         "R6", "one of twenty people talks without end", "they are told once a minute at most, nobody else notices",
-        "messages", 400, 40, 400, 120,
+        "messages", 400, 20, 400, 120,
         (Bound("wronged", "==", 0), Bound("unanswered", "==", 0), Bound("beyond", "==", 0),
          Bound("told_a_minute", "<=", 1)),
         limited,

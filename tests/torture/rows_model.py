@@ -236,18 +236,18 @@ ROWS = (
     ),
     Row(
         "L2", "the first model answers 429 for ten minutes", "the fallback answers; at most one request to it in 30 s",
-        "turns", 480, 30, 120, 200,
+        "turns", 480, 12, 120, 200,
         (Bound("added_p95_s", "<=", 5), Bound("crowded", "==", 0), Bound("requests", "<=", 21),
          Bound("unanswered", "==", 0), Bound("not_asked_again", "==", 0)),
         limited,
     ),
     Row(
-        "L3", "many turns when a rested model may be asked again", "exactly one probe", "turns", 100, 30, 100, 120,
+        "L3", "many turns when a rested model may be asked again", "exactly one probe", "turns", 100, 10, 100, 120,
         (Bound("probes", "==", 1), Bound("unanswered", "==", 0)), half_open,
     ),
     Row(
         "L4", "streams that end too early", "no tool carried out, no part shown or logged as a reply", "streams",
-        20, 20, 20, 120, (Bound("partial", "==", 0), Bound("carried_out", "==", 0), Bound("logged", "==", 0)),
+        20, 10, 20, 120, (Bound("partial", "==", 0), Bound("carried_out", "==", 0), Bound("logged", "==", 0)),
         truncated,
     ),
     Row(

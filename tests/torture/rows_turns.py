@@ -211,28 +211,41 @@ async def cancelled(folder: Path, size: Size) -> Found:
 
 ROWS = (
     Row(
-        "L8", "everything is too long for the model", "at most two calls, one line", "questions", 20, 2, 20, 60,
+        "L8", "everything is too long for the model", "at most two calls, one line", "questions", 20, 0, 20, 60,
         (Bound("calls", "<=", 2), Bound("lines", "==", 1, "questions")), overflowing,
+        existing=(
+            "tests/test_overflow.py::test_a_question_that_is_too_long_by_itself_ends_in_one_line_after_two_calls",
+            "tests/test_overflow.py::test_a_first_message_that_is_too_long_is_asked_once",
+        ),
     ),
     Row(
         "L9", "a model that always asks for tools", "ends at 4 calls and 6 tools with a reply; the same call once",
-        "turns", 30, 3, 30, 60,
+        "turns", 30, 0, 30, 60,
         (Bound("calls", "<=", 4), Bound("tools", "<=", 6), Bound("same_tool", "<=", 1), Bound("unanswered", "==", 0),
          Bound("reserved", "==", 0)),
         running_wild,
+        existing=(
+            "tests/test_tools.py::test_six_tool_calls_are_done_and_the_rest_is_refused",
+            "tests/test_tools.py::test_a_model_that_only_asks_for_tools_is_stopped_after_four_calls",
+            "tests/test_tool_loop.py::test_the_same_call_is_carried_out_once_a_turn",
+        ),
     ),
     Row(
         "L10", "fifty at once, room for ten calls, nothing counted; a kill in a call",
         "at most ten admitted, nothing beyond the limit, nothing reserved, what nobody counted costs its reservation",
-        "turns", 50, 50, 50, 60,
+        "turns", 50, 0, 50, 60,
         (Bound("admitted", "<=", ROOM), Bound("overshoot", "==", 0), Bound("reserved", "==", 0),
          Bound("uncharged", "==", 0), Bound("untold", "==", 0)),
         crowded,
-        existing=(f"tests/test_ledger_storms.py::{KILLED}",),
+        existing=(
+            f"tests/test_ledger_storms.py::{KILLED}",
+            "tests/test_ledger_storms.py::test_fifty_at_once_on_a_nearly_empty_budget_never_reserve_beyond_it",
+            "tests/test_budget.py::test_without_counts_what_was_reserved_is_charged",
+        ),
     ),
     Row(
         "L11", "conversations end while the model is down for an hour", "later each has one summary, exactly",
-        "sessions", 40, 3, 40, 120,
+        "sessions", 40, 1, 40, 120,
         (Bound("digested", "==", 1, "sessions"), Bound("not_one", "==", 0), Bound("waiting", "==", 0)), undigested,
     ),
     Row(
