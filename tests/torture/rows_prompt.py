@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from tests.world import World
 
 GUARDED = (
-    "SELECT id, text, visibility, disabled_at FROM memory WHERE owner_id = 1", "SELECT * FROM account", "SELECT * FROM chat",
+    "SELECT id, text, visibility, disabled_at FROM memory WHERE owner_id = 1",
+    "SELECT * FROM account", "SELECT * FROM chat",
     "SELECT * FROM chat_context", "SELECT * FROM code", "SELECT * FROM reminder",
 )  # fmt: skip
 """What the owner alone may change; what somebody tells of themselves is kept as their own, whatever it claims."""
