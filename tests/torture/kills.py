@@ -73,7 +73,8 @@ class Plan:
     """How much: kills, messages, people who write at once, and the seed of all chances.
 
     A life lasts up to `longest_s` seconds from the moment it says that it has started; a part of them, `early`, is
-    ended while it starts, within `start_s` seconds. With `asking` the time counts from its first request instead. The model takes up to `model_s` seconds for an answer.
+    ended while it starts, within `start_s` seconds. With `asking` the
+    time counts from its first request instead. The model takes up to `model_s` seconds for an answer.
     """
 
     kills: int
