@@ -24,10 +24,12 @@ class SlowOpenAI(FakeOpenAI):
 
     def __init__(self, most_s: float, seed: int) -> None:
         super().__init__(Echo(), key=KEY)
+        self.begun = 0
         self._most_s = most_s
         self._chance = random.Random(seed)
 
     async def _complete(self, headers: Mapping[str, str], raw: bytes, writer: asyncio.StreamWriter) -> None:
+        self.begun += 1
         await asyncio.sleep(self._chance.uniform(0, self._most_s))
         await super()._complete(headers, raw, writer)
 

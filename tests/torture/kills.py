@@ -16,10 +16,10 @@ from signal import SIGKILL, SIGTERM, Signals
 from typing import Protocol
 
 from tests.e2e import Home, Process, run
-from tests.fakes.openai_script import Asked, Reply
-from tests.fakes.openai_server import FakeOpenAI
+from tests.fakes.openai_script import Asked, Recorded, Reply
 from tests.storing import sound
 from tests.torture.autopsy import WAITING, Lives, autopsy
+from tests.torture.processes import hears
 from tests.torture.secrets import spilled
 
 WORD = re.compile(r"第(\d+)句")
@@ -30,6 +30,8 @@ PAID_TWICE = """SELECT 1 FROM call JOIN turn ON turn.id = call.turn_id WHERE cal
     AND turn.state = 'said' GROUP BY turn_id HAVING count(*) > 1"""
 PATIENCE_S = 120.0
 """How long the program may take, after the last kill, to answer what is left."""
+LONGEST_SILENCE_S = 15.0
+"""How long a life may go on without a request."""
 ORPHAN = "…"
 """A message begun of which nothing was shown."""
 
@@ -54,12 +56,25 @@ class Playground(Protocol):
         ...
 
 
+class Model(Protocol):
+    """A model's fake: `begun` counts requests as they come, `requests` has those that were answered."""
+
+    begun: int
+    requests: list[Recorded]
+
+    @property
+    def bodies(self) -> list[bytes]:
+        """What was asked."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Plan:
     """How much: kills, messages, people who write at once, and the seed of all chances.
 
     A life lasts up to `longest_s` seconds from the moment it says that it has started; a part of them, `early`, is
-    ended while it starts, within `start_s` seconds. The model takes up to `model_s` seconds for an answer.
+    ended while it starts, within `start_s` seconds. With `asking` the
+    time counts from its first request instead. The model takes up to `model_s` seconds for an answer.
     """
 
     kills: int
@@ -71,6 +86,7 @@ class Plan:
     start_s: float = 0.8
     model_s: float = 0.3
     ends_by: Signals = SIGKILL
+    asking: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +133,7 @@ class Echo:
         return Reply(f"{said}（{self._answers}）")
 
 
-async def torture(home: Home, plan: Plan, ground: Playground, model: FakeOpenAI) -> Count:
+async def torture(home: Home, plan: Plan, ground: Playground, model: Model) -> Count:
     """Write and kill until both are done, let the last life answer everything, and count."""
     chance = random.Random(plan.seed)
     lives, allowed = Lives(), asyncio.Semaphore(0 if plan.kills else plan.messages)
@@ -128,12 +144,13 @@ async def torture(home: Home, plan: Plan, ground: Playground, model: FakeOpenAI)
         for number in range(plan.kills):
             for _ in range(plan.messages * number // plan.kills, plan.messages * (number + 1) // plan.kills):
                 allowed.release()
-            process = await live(home, plan, chance)
+            process = await live(home, plan, chance, model)
             took = await end(process, plan.ends_by)
             lives.add(process.returncode or 0, took, await asyncio.to_thread(autopsy, home.data_folder))
         process = await start(home)
+        last = process.pid
         await writing
-        await until(lambda: _settled(home, plan))
+        await until(lambda: hears(last, SIGTERM) and _settled(home, plan))
         await end(process, SIGTERM)
     finally:
         writing.cancel()
@@ -146,10 +163,10 @@ async def torture(home: Home, plan: Plan, ground: Playground, model: FakeOpenAI)
     return _count(home, plan, ground, model, lives, int(shown[1]) if shown else 0)
 
 
-async def live(home: Home, plan: Plan, chance: random.Random) -> Process:
+async def live(home: Home, plan: Plan, chance: random.Random, model: Model) -> Process:
     """A life that has lasted as long as it shall, or has ended by itself."""
     log = home.data_folder / "logs" / "nuan.jsonl"
-    before = _said_started(log)
+    before, asked = _said_started(log), model.begun
     process = await start(home)
     early = chance.random() < plan.early
     loop, wait_s = asyncio.get_running_loop(), chance.uniform(0, plan.start_s if early else plan.longest_s)
@@ -162,23 +179,13 @@ async def live(home: Home, plan: Plan, chance: random.Random) -> Process:
                 begun = loop.time()
                 while not ended.done() and (loop.time() - begun < wait_s if early else _said_started(log) == before):
                     await asyncio.wait((ended,), timeout=0.02)
+                begun = loop.time()
+                while plan.asking and model.begun == asked and loop.time() - begun < LONGEST_SILENCE_S:
+                    await asyncio.wait((ended,), timeout=0.02)
             finally:
                 ended.cancel()
         await asyncio.sleep(0 if early else wait_s)
     return process
-
-
-def hears(pid: int, number: Signals) -> bool:
-    """Whether that process has taken over what the signal does; nobody can take over SIGKILL.
-
-    Before its first line a program ends by SIGTERM as the system has it, with no exit code of its own.
-    """
-    try:
-        status = Path(f"/proc/{pid}/status").read_text("utf-8")
-    except OSError:
-        return True
-    caught = next(line.split()[1] for line in status.splitlines() if line.startswith("SigCgt"))
-    return number == SIGKILL or bool(int(caught, 16) >> (number - 1) & 1)
 
 
 def _said_started(log: Path) -> tuple[int, int]:
@@ -264,7 +271,7 @@ def _settled(home: Home, plan: Plan) -> bool:
     return False
 
 
-def _count(home: Home, plan: Plan, ground: Playground, model: FakeOpenAI, lives: Lives, shown: int) -> Count:
+def _count(home: Home, plan: Plan, ground: Playground, model: Model, lives: Lives, shown: int) -> Count:
     unknown = _rows(home, "SELECT text FROM outbox WHERE state = 'unknown'")
     doubtful = {int(number) for (text,) in unknown for number in WORD.findall(str(text))}
     texts = ground.seen()

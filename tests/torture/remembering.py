@@ -107,7 +107,7 @@ async def remembering(folder: Path, plan: Plan) -> Told:
         writing = asyncio.create_task(people.write(wished))
         try:
             for _ in range(first):
-                await died(home, await live(home, plan, people.chance), lives)
+                await died(home, await live(home, plan, people.chance, model), lives)
         finally:
             writing.cancel()
             await asyncio.wait((writing,))

@@ -82,10 +82,12 @@ async def stopped(folder: Path, size: Size) -> Found:
 
 async def alone(folder: Path, size: Size) -> Found:
     """One person, one call in flight: every kill comes about when the model answers."""
-    from tests.torture.grounds import discord
+    from tests.torture.grounds import telegram
 
-    plan = replace(_plan(size), messages=size.units * 4, people=1, longest_s=0.6, model_s=0.6, early=0)
-    return found_of(await discord(folder, plan, {"MODEL__SLOTS": "1"}), plan)
+    plan = replace(
+        _plan(size), messages=size.units * 2, people=1, longest_s=0.5, model_s=0.6, early=0, asking=True
+    )  # fmt: skip
+    return found_of(await telegram(folder, plan, {"MODEL__SLOTS": "1"}), plan)
 
 
 async def remembered(folder: Path, size: Size) -> Found:
@@ -161,7 +163,8 @@ ROWS: tuple[Row, ...] = (
     Row(
         "L12", "Paid twice after a crash", "no stored answer paid twice; a kill costs the one call in flight, charged",
         "kills", 100, 0, 50, PIECE_S,
-        (*NOTHING, AT_WORK, ONE_CALL, Bound("lost calls", "<=", 1, per="kills")), alone,
+        (*NOTHING, AT_WORK, ONE_CALL, SHOWN, Bound("lost calls", "<=", 1, per="kills"),
+         Bound("lost calls", ">=", 0.2, per="kills")), alone,
         ("test_store_turns.py::test_an_answer_that_is_stored_twice_is_in_the_log_and_paid_once",
          "test_tools.py::test_a_crash_after_a_tool_ran_does_not_run_it_twice",
          "test_budget.py::test_a_call_lost_in_a_crash_is_charged_at_its_reservation"),
