@@ -91,7 +91,7 @@ async def test_a_command_does_not_wait_for_the_message_before_it_nor_hurry_it(ch
     await chatty.say("我跟你说")
     await chatty.wait(0.3)
     await chatty.say(".ai help")
-    assert [reply.split()[0] for reply in chatty.replies] == [".ai"]
+    assert [".ai new" in reply for reply in chatty.replies] == [True]
     assert chatty.model.requests == []
     await chatty.wait(0.3)
     assert answered(chatty) == [["我跟你说"]]

@@ -144,10 +144,9 @@ async def test_every_line_about_a_turn_says_its_session_epoch_and_turn(tmp_path:
     unsent = records(world, "send_failed")[0]
     assert here | {"turn": 3} == {name: unsent[name] for name in PLACE}
     turns = records(world, "turn")
-    assert [turn["turn"] for turn in turns] == [1, 2, 3]
+    assert [turn["turn"] for turn in turns] == [1, 3], "what failed is asked once more, a second later"
     assert turns[0]["gen_ai.operation.name"] == "chat"
     assert (turns[0]["gen_ai.provider.name"], turns[0]["gen_ai.request.model"]) == ("scripted", "scripted")
-    assert turns[1]["error.type"] == "ValueError"
     assert not any("你好" in str(each) for each in records(world)), "ids and numbers only"
 
 

@@ -114,7 +114,7 @@ def test_one_persons_export_holds_nothing_of_anybody_else(tmp_path: Path) -> Non
         assert not [word for word in ("花生", "小安", "搬家", "怕黑", "ann", "Ann", "晚安", "手冲") if word in written]
     assert "花生" not in nuan(tmp_path, "list", "--person", "test:bob").out
     nobody = nuan(tmp_path, "export", str(tmp_path / "x"), "--person", "test:eve")
-    assert (nobody.code, nobody.err[:22]) == (1, "nuan: --person: there ")
+    assert (nobody.code, nobody.err[:22]) == (1, "nuan: there is nobody ")
     assert not (tmp_path / "x").exists()
 
 

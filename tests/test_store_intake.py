@@ -105,7 +105,7 @@ async def test_messages_of_a_chat_leave_one_by_one_in_order_and_chats_do_not_wai
         await store.outbox.not_sent(first.outbox_id, "away", NOW + 1_000)
         assert await store.outbox.take(1, NOW + 999) is None
         again = await store.outbox.take(1, NOW + 1_000)
-        assert again == replace(first, again=True)
+        assert again == replace(first, again=True, tried_at=NOW)
         await store.outbox.sent(first.outbox_id, ("77",), NOW)
         second = await store.outbox.take(1, NOW)
         assert second is not None

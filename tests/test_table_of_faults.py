@@ -2,6 +2,7 @@
 
 import ast
 import asyncio
+import re
 from collections import Counter
 from dataclasses import replace
 from functools import cache
@@ -10,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.nursery import ROOT
-from tests.torture.registry import IDS, by_id, delivered
+from tests.torture.registry import FUZZING, IDS, by_id, delivered
 from tests.torture.row import Bound, Found, Row, Size
 from tests.torture.runner import Outcome, Piece, Results, do, pieces_of, runnable
 from tests.torture.secrets import spilled
@@ -30,7 +31,7 @@ ROW = Row("D1", "a fault", "nothing lost", "tries", 25, 1, 10, bounds=(Bound("lo
 def test_the_list_has_ninety_two_numbers_in_order_and_each_row_is_one_of_them() -> None:
     assert len(IDS) == 92
     assert (IDS[0], IDS[27], IDS[41], IDS[55], IDS[83], IDS[91]) == ("D1", "S1", "L1", "X1", "R1", "R9")
-    assert set(by_id(ROWS)) <= set(IDS)
+    assert set(by_id(ROWS)) == {*IDS, *FUZZING}
     for rows, wrong in (((ROW, replace(ROW, title="another")), "two rows"), ((replace(ROW, id="Z1"),), "no number")):
         with pytest.raises(ValueError, match=wrong):
             by_id(rows)
@@ -53,14 +54,19 @@ def test_a_row_says_what_it_wants_and_is_tried_in_short_too(row: Row) -> None:
         assert sum(size.units for size in row.pieces()) == row.long
     for name in row.existing:
         file, _, test = name.partition("::")
-        assert test.partition("[")[0] in _tests(file), name
+        there = _tests(file)
+        assert re.split(r"\[|::", test)[0] in there if test else there, name
 
 
 @cache
 def _tests(file: str) -> frozenset[str]:
     path = ROOT / "tests" / file
     found = ast.walk(ast.parse(path.read_text("utf-8"))) if path.exists() else ()
-    return frozenset(node.name for node in found if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
+    return frozenset(
+        node.id if isinstance(node, ast.Name) else node.name
+        for node in found
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Name)
+    )
 
 
 def test_parts_have_every_piece_once_and_the_longest_first() -> None:

@@ -13,7 +13,7 @@ async def test_another_zone_moves_what_comes_back_and_says_so(world: World) -> N
     await world.say("下午三点提醒我开会")
     await world.say(".ai tz 東京")
     assert world.replies[2] == (
-        "好，按 Asia/Tokyo 算，你那边现在 2026-06-12 10:00\n按钟点重复的提醒改了 1 条；只响一次的还在原来那一刻"
+        "好，按 Asia/Tokyo 算，你那边现在 2026-06-12 10:00\n每天、每周这类提醒改了 1 个；只响一次的还在原来那一刻"
     )
     await world.wait(6 * HOUR)
     assert world.replies[3:] == ["提醒你：开会"]

@@ -37,10 +37,10 @@ LEFT_OUT = {
         "turn turn_event turn_memory brought entry epoch session participant outbox sent section_round"
     ),
     "what is under way for minutes": (
-        "window lately question reminder_question code told rewriting heartbeat joining rush effect"
+        "window lately question reminder_question code told rewriting heartbeat joining rush effect trace"
     ),
-    "nobody's": "prefix counting meta",
-    "a chat's, set for everybody in it": "chat_context",
+    "nobody's": "prefix counting recount meta",
+    "the house's or a chat's, set for everybody in it": "chat_context setting",
 }
 """Tables that are not taken along, and why."""
 

@@ -10,7 +10,7 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 
-from tests.torture.registry import IDS, all_rows
+from tests.torture.registry import FUZZING, IDS, all_rows
 from tests.torture.row import Row
 from tests.torture.runner import ROOT, Piece, Results, do, pieces_of, run, runnable, sources
 from tests.torture.table import exit_code, line_of, printed
@@ -36,8 +36,8 @@ def main(words: Sequence[str], environment: Mapping[str, str]) -> int:
 
 
 def _all(rows: Mapping[str, Row], results: Results, environment: Mapping[str, str], *, running: bool) -> int:
-    wanted = [number for number in environment.get("ROWS", "").split(",") if number] or list(IDS)
-    if unknown := [number for number in wanted if number not in IDS]:
+    wanted = [number for number in environment.get("ROWS", "").split(",") if number] or [*IDS, *FUZZING]
+    if unknown := [number for number in wanted if number not in (*IDS, *FUZZING)]:
         print(f"no such row: {', '.join(unknown)}", file=sys.stderr)
         return 2
     part, _, parts = (environment.get("PART") or "1/1").partition("/")

@@ -10,6 +10,8 @@ from tests.torture.row import Row
 GROUPS = (("D", 27), ("S", 14), ("L", 14), ("X", 28), ("R", 9))
 """Delivery, storage, the language model, attacks, and what uses things up; how many of each."""
 IDS = tuple(f"{letter}{number}" for letter, count in GROUPS for number in range(1, count + 1))
+FUZZING = tuple(f"F{number}" for number in range(1, 8))
+"""Beside the list: every parser of outside text, and the whole house with crashes, on what nobody would write."""
 PACKAGE = "tests.torture"
 
 
@@ -24,7 +26,7 @@ def by_id(rows: Iterable[Row]) -> Mapping[str, Row]:
     """Each row under its number; ValueError when two claim one, or one is not in the list."""
     found: dict[str, Row] = {}
     for row in rows:
-        if row.id not in IDS:
+        if row.id not in (*IDS, *FUZZING):
             raise ValueError(f"{row.id} is no number of the list")
         if found.setdefault(row.id, row) is not row:
             raise ValueError(f"{row.id} has two rows")

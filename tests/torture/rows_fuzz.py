@@ -179,18 +179,18 @@ def row(name: str, title: str, tests: Callable[[], Tests], existing: str) -> Row
 
 ROWS: tuple[Row, ...] = (
     row("F1", "Fuzz: commands and wishes", commands,
-    "tests/test_rows_words.py::test_what_the_rows_run_longer_is_there"),
-    row("F2", "Fuzz: times", times, "tests/test_when.py::test_no_text_raises_and_every_instant_lies_ahead"),
-    row("F3", "Fuzz: configuration", configuration, "tests/test_config.py::test_any_file_is_taken_or_told"),
-    row("F4", "Fuzz: files to import", imports, "tests/test_memory_files.py::test_no_file_ends_in_a_traceback"),
+    "test_rows_words.py::test_what_the_rows_run_longer_is_there"),
+    row("F2", "Fuzz: times", times, "test_when.py::test_no_text_raises_and_every_instant_lies_ahead"),
+    row("F3", "Fuzz: configuration", configuration, "test_config.py::test_any_file_is_taken_or_told"),
+    row("F4", "Fuzz: files to import", imports, "test_memory_files.py::test_no_file_ends_in_a_traceback"),
     row("F5", "Fuzz: what a model says", outputs,
-    "tests/test_model_answer.py::test_no_json_whatever_breaks_the_assembly"),
+    "test_model_answer.py::test_no_json_whatever_breaks_the_assembly"),
     row("F6", "Fuzz: what platforms send", payloads,
-    "tests/test_discord_updates.py::test_no_value_of_any_field_gets_past_the_guard"),
+    "test_discord_updates.py::test_no_value_of_any_field_gets_past_the_guard"),
     Row(
         "F7", "Random talks with crashes",
         "2,000 runs of 15 steps: all answered once, one digest each, nobody hears another's",
         "runs", 2_000, 0, 100, 900.0, (Bound("broken", "==", 0),), talking(talk),
-        existing=("tests/test_random_talk.py::TestRandomTalk::runTest",),
+        existing=("test_random_talk.py::TestRandomTalk::runTest",),
     ),
 )  # fmt: skip

@@ -233,8 +233,8 @@ ROWS = (
     Row(
         "R1", "a thousand messages in ten seconds in one chat", "at most three calls, no command lost", "messages",
         1_000, 0, 1_000, 120, (Bound("calls", "<=", 3), Bound("lost", "==", 0)), flooded,
-        existing=("tests/test_flood.py::test_a_hundred_messages_a_second_cost_three_calls_and_all_are_told_or_counted",
-                  "tests/test_flood.py::test_nothing_of_a_flood_stays_in_memory"),
+        existing=("test_flood.py::test_a_hundred_messages_a_second_cost_three_calls_and_all_are_told_or_counted",
+                  "test_flood.py::test_nothing_of_a_flood_stays_in_memory"),
     ),
     Row(
         "R2", "one chat with a hundred waiting beside twenty others", "Jain at least .95, nobody waits a round longer",

@@ -131,7 +131,7 @@ async def truncated(folder: Path, size: Size) -> Found:
         for number, reply in enumerate(bad):
             answers[:] = [reply]
             await tell(world, f"第{number}句")
-            await world.wait(301)
+            await world.wait(601)  # one apology in ten minutes
         told = list(world.replies)
         ((logged,),) = world.rows("SELECT count(*) FROM entry")
         ((kept,),) = world.rows("SELECT count(*) FROM memory")
@@ -260,7 +260,7 @@ ROWS = (
     Row(
         "L6", "answers that are no answers", "each one named fault, nothing uncaught", "bodies", 30, 0, 30, 60,
         (Bound("handled", "==", 1, "bodies"),), malformed,
-        existing=("tests/test_model_client.py::test_a_lying_server_ends_in_one_named_fault",),
+        existing=("test_model_client.py::test_a_lying_server_ends_in_one_named_fault",),
     ),
     Row(
         "L7", "a model refuses to answer", "one line and one call each, nothing remembered", "questions", 20, 2, 20, 60,

@@ -229,21 +229,21 @@ ROWS: tuple[Row, ...] = (
         "X4", "Forwarded and quoted orders",
         "every verb forwarded, quoted, replied to and pasted: 0 writes, 0 commands",
         existing=(
-            "tests/test_commands.py::test_a_forwarded_command_is_not_carried_out",
-            "tests/test_memory_talk.py::test_a_forwarded_text_commands_nothing",
-            "tests/test_telegram_updates.py::test_a_forwarded_command_stays_a_forwarded_text",
-            "tests/test_discord_updates.py::test_a_forward_shows_what_it_carries_and_calls_nobody",
-            "tests/test_poison.py::test_lines_that_are_replied_to_and_forwarded_ones",
-            "tests/test_poison.py::test_quotations_and_pasted_talk_in_the_persons_own_message",
+            "test_commands.py::test_a_forwarded_command_is_not_carried_out",
+            "test_memory_talk.py::test_a_forwarded_text_commands_nothing",
+            "test_telegram_updates.py::test_a_forwarded_command_stays_a_forwarded_text",
+            "test_discord_updates.py::test_a_forward_shows_what_it_carries_and_calls_nobody",
+            "test_poison.py::test_lines_that_are_replied_to_and_forwarded_ones",
+            "test_poison.py::test_quotations_and_pasted_talk_in_the_persons_own_message",
         ),
     ),
     Row(
         "X6", "A forged talk in the summary of its session",
         "over 100 forged sessions: no tag, address or order is stored or told",
         existing=(
-            "tests/test_digest_forged.py::test_the_rule_keeps_nothing_of_a_forged_talk_and_no_summary_tells_it",
-            "tests/test_digest_forged.py::test_a_model_that_obeys_leaves_nothing_whatever_lines_it_cites",
-            "tests/test_digest_forged.py::test_forged_talks_end_nowhere_in_the_house",
+            "test_digest_forged.py::test_the_rule_keeps_nothing_of_a_forged_talk_and_no_summary_tells_it",
+            "test_digest_forged.py::test_a_model_that_obeys_leaves_nothing_whatever_lines_it_cites",
+            "test_digest_forged.py::test_forged_talks_end_nowhere_in_the_house",
         ),
     ),
     Row(
@@ -258,7 +258,7 @@ ROWS: tuple[Row, ...] = (
     ),
     Row(
         "X27", "Supply chain", "exact versions, hashes, few packages, an audit", existing=(
-            "tests/test_shipping.py::test_every_version_is_bounded_and_every_file_has_its_hash",
+            "test_shipping.py::test_every_version_is_bounded_and_every_file_has_its_hash",
         ),
         differs="issue 9's hashes hold before the rule of no lock files; the audit asks a network, so CI has none",
     ),

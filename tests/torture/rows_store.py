@@ -210,14 +210,14 @@ ROWS: tuple[Row, ...] = (
         "S2", "Told before it is stored", "nobody is told that something is kept before it is", "writes", 300,
         limit_s=1_800,
         bounds=(Bound("lies", "==", 0), Bound("lost", "==", 0)), run=pages,
-        existing=("tests/test_store_writer.py::test_a_commit_that_fails_is_told_to_nobody_as_done",
-                  "tests/test_memory_talk.py::test_a_receipt_is_said_only_after_its_commit"),
+        existing=("test_store_writer.py::test_a_commit_that_fails_is_told_to_nobody_as_done",
+                  "test_memory_talk.py::test_a_receipt_is_said_only_after_its_commit"),
         differs="while the store refuses nobody is told anything, as what is said is stored first (ARCHITECTURE 8.2): "
         "the command waits, and its receipt comes with its commit",
     ),
     Row(
         "S3", "Tasks on one connection", "exactly what was acknowledged is stored", "tasks", 1_000,
-        existing=("tests/test_store_writer.py::"
+        existing=("test_store_writer.py::"
                   "test_of_a_thousand_that_write_fail_or_leave_exactly_the_acknowledged_are_stored",),
     ),
     Row(

@@ -281,7 +281,7 @@ ROWS: tuple[Row, ...] = (
         "X21", "Huge and hostile texts",
         "messages of 1,000,000 characters: the loop is late by less than 100 ms (p99), no error",
         "messages", 25, 0, 5, 300.0, (*none("errors"), Bound("lag p99 ms", "<=", 100)), lag,
-        existing=("tests/test_huge_texts.py::test_a_million_characters_are_cut_before_they_are_worked_on",),
+        existing=("test_huge_texts.py::test_a_million_characters_are_cut_before_they_are_worked_on",),
         differs="a message is stored up to 100,000 characters and shown up to input.max_chars (ARCHITECTURE 5)",
     ),
 )  # fmt: skip

@@ -214,8 +214,8 @@ ROWS = (
         "L8", "everything is too long for the model", "at most two calls, one line", "questions", 20, 0, 20, 60,
         (Bound("calls", "<=", 2), Bound("lines", "==", 1, "questions")), overflowing,
         existing=(
-            "tests/test_overflow.py::test_a_question_that_is_too_long_by_itself_ends_in_one_line_after_two_calls",
-            "tests/test_overflow.py::test_a_first_message_that_is_too_long_is_asked_once",
+            "test_overflow.py::test_a_question_that_is_too_long_by_itself_ends_in_one_line_after_two_calls",
+            "test_overflow.py::test_a_first_message_that_is_too_long_is_asked_once",
         ),
     ),
     Row(
@@ -225,9 +225,9 @@ ROWS = (
          Bound("reserved", "==", 0)),
         running_wild,
         existing=(
-            "tests/test_tools.py::test_six_tool_calls_are_done_and_the_rest_is_refused",
-            "tests/test_tools.py::test_a_model_that_only_asks_for_tools_is_stopped_after_four_calls",
-            "tests/test_tool_loop.py::test_the_same_call_is_carried_out_once_a_turn",
+            "test_tools.py::test_six_tool_calls_are_done_and_the_rest_is_refused",
+            "test_tools.py::test_a_model_that_only_asks_for_tools_is_stopped_after_four_calls",
+            "test_tool_loop.py::test_the_same_call_is_carried_out_once_a_turn",
         ),
     ),
     Row(
@@ -238,9 +238,9 @@ ROWS = (
          Bound("uncharged", "==", 0), Bound("untold", "==", 0)),
         crowded,
         existing=(
-            f"tests/test_ledger_storms.py::{KILLED}",
-            "tests/test_ledger_storms.py::test_fifty_at_once_on_a_nearly_empty_budget_never_reserve_beyond_it",
-            "tests/test_budget.py::test_without_counts_what_was_reserved_is_charged",
+            f"test_ledger_storms.py::{KILLED}",
+            "test_ledger_storms.py::test_fifty_at_once_on_a_nearly_empty_budget_never_reserve_beyond_it",
+            "test_budget.py::test_without_counts_what_was_reserved_is_charged",
         ),
     ),
     Row(
@@ -252,8 +252,8 @@ ROWS = (
         "L13", "scaffolding in answers", "nothing of it is seen; code and ordinary signs are", "forms", 48, 0, 48, 60,
         (Bound("visible", "==", 0), Bound("harmed", "==", 0)), leaking,
         existing=(
-            "tests/test_scaffold.py::test_of_leaked_scaffolding_nothing_is_seen_and_never_while_it_is_written",
-            "tests/test_scaffold.py::test_what_only_looks_like_it_comes_through_as_it_is_written",
+            "test_scaffold.py::test_of_leaked_scaffolding_nothing_is_seen_and_never_while_it_is_written",
+            "test_scaffold.py::test_what_only_looks_like_it_comes_through_as_it_is_written",
         ),
     ),
     Row(

@@ -149,8 +149,8 @@ ROWS: tuple[Row, ...] = (
         1_000_000, 0, 50_000, 1_200,
         bounds=(Bound("growth", "<=", 1.1), Bound("WAL bytes", "<=", 64 * 1024 * 1024),
                 Bound("bytes a message kept", "<=", 1_000)), run=growth,
-        existing=("tests/test_retention.py::test_rows_that_only_count_go_after_their_days_and_what_was_spent_stays",
-                  "tests/test_retention.py::test_of_every_table_it_is_said_how_its_rows_end"),
+        existing=("test_retention.py::test_rows_that_only_count_go_after_their_days_and_what_was_spent_stays",
+                  "test_retention.py::test_of_every_table_it_is_said_how_its_rows_end"),
     ),
     Row(
         "S13", "Several workers, PostgreSQL", "the same on both back ends",
@@ -158,9 +158,9 @@ ROWS: tuple[Row, ...] = (
     ),
     Row(
         "S14", "The clock is set", "an hour forward or back leaves 60 s a window and 5 s a follow-up", "jumps", 2,
-        existing=("tests/test_clock.py::test_an_hour_forward_leaves_a_follow_up_and_a_window_as_long_as_they_were",
-                  "tests/test_clock.py::test_a_clock_set_forward_is_followed_when_what_waits_was_moved_along",
-                  "tests/test_clock.py::test_a_clock_set_back_an_hour_never_runs_backwards_and_is_caught_up"),
+        existing=("test_clock.py::test_an_hour_forward_leaves_a_follow_up_and_a_window_as_long_as_they_were",
+                  "test_clock.py::test_a_clock_set_forward_is_followed_when_what_waits_was_moved_along",
+                  "test_clock.py::test_a_clock_set_back_an_hour_never_runs_backwards_and_is_caught_up"),
         differs="a clock set back is caught up at nine tenths of the pace: 5 s last 5.6, 60 s last 67",
     ),
 )  # fmt: skip

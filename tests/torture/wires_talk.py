@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tests.torture.row import Bound, Found, Row, Size
-from tests.torture.rows_wires_queue import house, number
+from tests.torture.wires_queue import house, number
 
 if TYPE_CHECKING:
     from tests.world import World
@@ -129,13 +129,13 @@ TALK = (
         (Bound("replies", "==", 1, "messages"), Bound("last text told", "==", 1, "messages"),
          Bound("memories right", "==", 1, "messages")),
         edits,
-        ("tests/test_changes.py::test_any_order_of_messages_edits_and_deletions_ends_in_the_last_text",),
+        ("test_changes.py::test_any_order_of_messages_edits_and_deletions_ends_in_the_last_text",),
     ),
     Row(
         "D19", "a message deleted while it is answered", "not quoted, not in the next request, nowhere in the database",
         "deletions", 60, 2, 20, 300,
         (Bound("quoted", "==", 0), Bound("in a prompt", "==", 0), Bound("on disk", "==", 0)),
-        deletions, ("tests/test_deletions.py::test_a_deleted_message_leaves_no_trace",),
+        deletions, ("test_deletions.py::test_a_deleted_message_leaves_no_trace",),
         differs="Telegram tells no bot of deletions: there a reply with 忘记 is the way",
     ),
     Row(
@@ -143,14 +143,14 @@ TALK = (
         5, 300,
         (Bound("replies in 60 s", "<=", 20), Bound("humans answered", "==", 1, "loops")),
         bots,
-        ("tests/test_bots.py::test_two_nuans_in_one_group_fall_silent",
-         "tests/test_bots.py::test_two_bots_end_after_twenty_exchanges_and_a_human_is_still_answered"),
+        ("test_bots.py::test_two_nuans_in_one_group_fall_silent",
+         "test_bots.py::test_two_bots_end_after_twenty_exchanges_and_a_human_is_still_answered"),
     ),
     Row(
         "R7", "one person floods memory", "no more rows than the quota, none dropped, recall as fast as before",
         "wishes", 10_000, 0, 10_000, 600,
         (Bound("rows", "<=", 1_000), Bound("in a minute", "<=", 30), Bound("first kept", "==", 1),
          Bound("recall by before", "<=", 3)),
-        spam, ("tests/test_memory_quota.py::test_a_person_keeps_so_many_and_no_more",),
+        spam, ("test_memory_quota.py::test_a_person_keeps_so_many_and_no_more",),
     ),
 )  # fmt: skip

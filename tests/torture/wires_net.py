@@ -15,7 +15,7 @@ from typing import Any
 
 from tests.torture.live import each, live, until
 from tests.torture.row import Bound, Found, Row, Size
-from tests.torture.rows_wires_send import telegram
+from tests.torture.wires_send import telegram
 
 
 async def layers(folder: Path, size: Size) -> Found:
@@ -212,8 +212,8 @@ NET = (
         300,
         (Bound("requests of a call", "<=", 3), Bound("requests of a send", "<=", 1)),
         layers,
-        ("tests/test_fallbacks.py::test_three_models_are_three_requests_and_no_more",
-         "tests/test_discord_adapter.py::"
+        ("test_fallbacks.py::test_three_models_are_three_requests_and_no_more",
+         "test_discord_adapter.py::"
          "test_a_server_that_fails_is_asked_once_and_the_outbox_decides_about_another_try"),
     ),
     Row(
@@ -223,8 +223,8 @@ NET = (
         (Bound("kept", "==", 1, "messages"), Bound("twice", "==", 0), Bound("read at first", "==", 0),
          Bound("replies", "<=", 3), Bound("rules broken", "==", 0)),
         absence,
-        ("tests/test_discord_adapter.py::test_what_was_missed_comes_once_and_before_what_is_new",
-         "tests/test_discord_adapter.py::test_a_fresh_install_reads_no_old_messages"),
+        ("test_discord_adapter.py::test_what_was_missed_comes_once_and_before_what_is_new",
+         "test_discord_adapter.py::test_a_fresh_install_reads_no_old_messages"),
     ),
     Row(
         "D22", "two programs with one token", "the second ends with a clear line within 5 s; one reply", "seconds", 10,
@@ -232,7 +232,7 @@ NET = (
         (Bound("refused", "==", 1, "seconds"), Bound("told clearly", "==", 1, "seconds"), Bound("replies", "==", 1),
          Bound("slowest s", "<=", 5)),
         twins,
-        ("tests/test_run.py::"
+        ("test_run.py::"
          "test_one_process_serves_both_platforms_lets_people_in_and_keeps_a_second_nuan_out",),
         differs="on one machine; another machine is seen on Telegram only (409)",
     ),
@@ -241,8 +241,8 @@ NET = (
         0, 2, 400,
         (Bound("came", "==", 1, "zombies"), Bound("slowest s", "<=", 90)),
         zombies,
-        ("tests/test_telegram_adapter.py::test_polling_that_hangs_for_90_seconds_is_given_up",
-         "tests/test_telegram_adapter.py::test_polling_that_dies_is_noticed_at_once",
-         "tests/test_discord_trouble.py::test_a_connection_that_falls_silent_is_given_up_and_loses_nothing"),
+        ("test_telegram_adapter.py::test_polling_that_hangs_for_90_seconds_is_given_up",
+         "test_telegram_adapter.py::test_polling_that_dies_is_noticed_at_once",
+         "test_discord_trouble.py::test_a_connection_that_falls_silent_is_given_up_and_loses_nothing"),
     ),
 )  # fmt: skip

@@ -228,8 +228,8 @@ QUEUE = (
          Bound("dead", "==", 1, "poisons"), Bound("told", "==", 1, "poisons"), Bound("doctor", ">=", 1),
          Bound("longest wait s", "<=", 180), Bound("without outcome", "==", 0)),
         always_fails,
-        ("tests/test_retrying.py::test_a_message_that_always_fails_is_tried_eight_times_and_twenty_others_are_answered",
-         "tests/test_telegram_adapter.py::"
+        ("test_retrying.py::test_a_message_that_always_fails_is_tried_eight_times_and_twenty_others_are_answered",
+         "test_telegram_adapter.py::"
          "test_whatever_breaks_the_storing_of_one_update_polling_goes_on_with_the_others"),
         differs="a turn in which a tool has done something is not begun anew: its person is told at the first failure",
     ),
@@ -245,14 +245,14 @@ QUEUE = (
         "D14", "a backlog after a long absence", "all kept, at most one reply in each of five chats", "updates", 500, 0,
         500, 120,
         (Bound("kept", "==", 1, "updates"), Bound("replies", "<=", 5), Bound("replies to a chat", "<=", 1)),
-        backlog, ("tests/test_late.py::test_a_backlog_is_kept_whole_and_gets_one_reply_in_each_chat",),
+        backlog, ("test_late.py::test_a_backlog_is_kept_whole_and_gets_one_reply_in_each_chat",),
     ),
     Row(
         "D21", "order within a chat", "40 numbered messages in each of 50 chats: order kept, chats side by side",
         "chats", 50, 0, 50, 600,
         (Bound("out of order", "==", 0), Bound("total by slowest", "<=", 1.2)),
         order,
-        ("tests/test_slots.py::test_never_too_many_in_order_within_a_chat_and_no_slot_is_lost",),
+        ("test_slots.py::test_never_too_many_in_order_within_a_chat_and_no_slot_is_lost",),
         differs="with model.slots as many as chats: by default 4 calls run at once for all",
     ),
     Row(
