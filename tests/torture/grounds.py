@@ -4,7 +4,7 @@ import asyncio
 import os
 import random
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from tests.e2e import KEY, Home, with_server
@@ -119,13 +119,3 @@ async def telegram(
 async def placeholder(folder: Path, plan: Plan) -> Count:
     """Telegram, where a reply begins as a message that is edited."""
     return await telegram(folder, plan, {"TELEGRAM__DELIVERY": "placeholder"})
-
-
-async def order(folder: Path, messages: int) -> Count:
-    """Nobody is killed: 50 people write at once."""
-    return await telegram(folder, Plan(0, messages, people=50))
-
-
-async def limited(folder: Path, messages: int) -> Count:
-    """Nobody is killed: 20 people under the platform's real limits."""
-    return await telegram(folder, replace(Plan(0, messages), people=20), limits=Limits())

@@ -130,7 +130,7 @@ def payloads() -> Tests:
 
 
 def talking(machine: Callable[[], type]) -> Run:
-    """The whole house in random order: writes, waits, faults, restarts, deaths; 15 steps in each run."""
+    """Steps in random order, 15 in each run, against what must hold."""
 
     async def run(folder: Path, size: Size) -> Found:
         import asyncio
@@ -169,6 +169,13 @@ def talk() -> type:
     return Talking
 
 
+def memories() -> type:
+    """Keeping, forgetting, restoring, merging, sharing: table, index and a simple oracle agree."""
+    from tests.test_store_memories_model import Memories
+
+    return Memories
+
+
 def row(name: str, title: str, tests: Callable[[], Tests], existing: str) -> Row:
     """A row of properties: 20,000 examples of each, in pieces of 1,000."""
     return Row(
@@ -192,5 +199,10 @@ ROWS: tuple[Row, ...] = (
         "2,000 runs of 15 steps: all answered once, one digest each, nobody hears another's",
         "runs", 2_000, 0, 100, 900.0, (Bound("broken", "==", 0),), talking(talk),
         existing=("test_random_talk.py::TestRandomTalk::runTest",),
+    ),
+    Row(
+        "F8", "Random operations on memories", "10,000 operations: what is stored, found and expected is the same",
+        "runs", 700, 0, 100, 900.0, (Bound("broken", "==", 0),), talking(memories),
+        existing=("test_store_memories_model.py::TestMemories::runTest",),
     ),
 )  # fmt: skip
