@@ -110,15 +110,28 @@ class Nursery:
         self._wire.send(str(pid).encode())
         return int(self._wire.recv(ORDER_BYTES))
 
+    def ended(self) -> int | None:
+        """How it ended, if it did."""
+        return self._process.poll()
+
     def _end(self) -> None:
         self._wire.close()
         self._process.wait()
 
 
 @cache
+def _started() -> list[Nursery]:
+    return []
+
+
 def nursery() -> Nursery:
-    """The one of this process, started when it is first needed."""
-    return Nursery()
+    """The one of this process, started when it is first needed, and anew when somebody has killed it."""
+    started = _started()
+    if not started or (code := started[-1].ended()) is not None:
+        if started:
+            os.write(2, f"the nursery ended with {code}: a new one starts\n".encode())
+        started.append(Nursery())
+    return started[-1]
 
 
 def run_module(module: str, *words: str) -> int:
