@@ -22,7 +22,7 @@ AVERAGES = 1
 def merge_terms(db: sqlite3.Connection, index: str) -> None:
     """Verb part: an index keeps nothing of rows that were deleted or written anew, and stays readable over years."""
     db.execute(f"INSERT INTO {index} ({index}) VALUES ('optimize')")
-    if levels(db, index) >= MANY_LEVELS:  # after the merge: what waits in memory would be written beside the new index
+    if levels(db, index) >= MANY_LEVELS:  # counted after the merge, which may have added two
         db.execute(f"INSERT INTO {index} ({index}) VALUES ('rebuild')")
 
 
