@@ -9,7 +9,7 @@ from pathlib import Path
 from bot.cli.checks import clock_finding
 from bot.cli.house import Place
 from bot.errors import HeldError, StoreError
-from bot.store.database import INDEXES
+from bot.store.levels import INDEXES
 from bot.store.store import DATABASE, Store, hold, open_store
 from bot.types.finding import Finding
 

@@ -10,6 +10,7 @@ from typing import TypeVar
 
 from bot.errors import StoreError
 from bot.store.indexing import up_to_date
+from bot.store.levels import check_indexes
 from bot.store.reader import Params, Reader, Row
 from bot.store.schema import MIGRATIONS, SCHEMA_VERSION
 from bot.store.unfit import refusal
@@ -18,9 +19,6 @@ from bot.store.writer import Writer
 
 T = TypeVar("T")
 Migrations = tuple[tuple[str, ...], ...]
-
-INDEXES = ("memory_text", "doc_text")
-"""Full-text tables, of older schemas too."""
 
 WAL_BYTES = 32 * 1024 * 1024
 """What the log of the database keeps on the disk once it is copied into the file; a long backup may need more for as
@@ -241,9 +239,8 @@ def _check(connection: sqlite3.Connection, path: Path, newest: int) -> None:
 def _migrate(connection: sqlite3.Connection, path: Path, migrations: Migrations) -> None:
     version = connection.execute("PRAGMA user_version").fetchone()[0]
     if version:
-        for index in INDEXES:
-            if connection.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (index,)).fetchone():
-                connection.execute(f"INSERT INTO {index} ({index}) VALUES ('integrity-check')")
+        with _transaction(connection):
+            check_indexes(connection)
     if 0 < version < len(migrations):
         copy_whole(path, path.with_name(f"{path.stem}.before-{version + 1}.db"), again=True)
     for number in range(version, len(migrations)):

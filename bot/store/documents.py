@@ -7,6 +7,7 @@ import sqlite3
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from bot.store.levels import merge_terms
 from bot.text.terms import search_terms
 from bot.types.memory import Visibility
 from bot.types.people import Audience
@@ -91,7 +92,7 @@ def drop(db: sqlite3.Connection, kind: FindingKind, refs: Iterable[int]) -> None
 
 def forget_terms(db: sqlite3.Connection) -> None:
     """Verb part: nothing of what was dropped or written anew is left: the index keeps terms until its parts merge."""
-    db.execute("INSERT INTO doc_text (doc_text) VALUES ('optimize')")
+    merge_terms(db, "doc_text")
 
 
 def rescope(db: sqlite3.Connection, old: str, new: str) -> None:
