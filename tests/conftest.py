@@ -3,6 +3,7 @@
 import gc
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import hypothesis
 import pytest
@@ -11,6 +12,10 @@ from bot.config.settings import Settings
 from tests.fakes.media import MediaWorld
 from tests.reloading import Filed
 from tests.world import World
+
+if TYPE_CHECKING:
+    from tests.discord_support import Scene, Town
+    from tests.fakes.discord_server import FakeDiscord
 
 NewWorld = Callable[..., Awaitable[World]]
 OpenMedia = Callable[..., Awaitable[MediaWorld]]
@@ -72,3 +77,29 @@ async def open_world(tmp_path: Path) -> AsyncIterator[OpenMedia]:
     yield start
     for world in worlds:
         await world.close()
+
+
+@pytest.fixture
+async def discord() -> AsyncIterator["FakeDiscord"]:
+    """Discord, as strict as the real one."""
+    from tests.fakes.discord_server import FakeDiscord
+
+    async with FakeDiscord() as server:
+        yield server
+        assert server.violations == []
+
+
+@pytest.fixture
+def town(discord: "FakeDiscord") -> "Town":
+    """A server with its channels and people."""
+    from tests.discord_support import Town
+
+    return Town(discord)
+
+
+@pytest.fixture
+def scene(discord: "FakeDiscord") -> "Scene":
+    """An adapter with a door in memory."""
+    from tests.discord_support import adapter_for
+
+    return adapter_for(discord)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from bot.memory.minutes import DigestLine, Scope
+from bot.memory.parse import Broken, read_digest
 from bot.text.fold import fold
 from bot.types.digest import Digest
 
@@ -121,3 +122,9 @@ def _fits(wanted: str, kept: str) -> bool:
     """Whether the words wanted were kept, with what the person went on to say of it, or the larger part of them."""
     one, other = fold(wanted).strip(" 。.!！~"), fold(kept).strip(" 。.!！~")
     return bool(other) and (one in other or (other in one and 2 * len(other) >= len(one)))
+
+
+def parse_digest(answer: str, lines: tuple[DigestLine, ...], scope: Scope) -> Digest | None:
+    """As `read_digest`; None for what is broken."""
+    found = read_digest(answer, lines, scope)
+    return None if isinstance(found, Broken) else found

@@ -7,11 +7,11 @@ import pytest
 
 from bot.memory.digest import rule_digest
 from bot.memory.minutes import excerpt
-from bot.memory.parse import parse_digest
 from bot.text.fold import fold
 from bot.types.digest import Digest
 from tests.conftest import NewWorld
 from tests.forgeries import FILLING, PAYLOADS, TELLTALES, WRAPS, Forgery, forgeries
+from tests.labelled import parse_digest
 from tests.world import World
 
 ALL = tuple(forgeries())

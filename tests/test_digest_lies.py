@@ -5,7 +5,8 @@ import json
 import pytest
 
 from bot.memory.minutes import DigestLine
-from bot.memory.parse import SHAPE, Broken, parse_digest, read_digest
+from bot.memory.parse import SHAPE, Broken, read_digest
+from tests.labelled import parse_digest
 from tests.test_digest_parse import DM, GROUP, LINES, answer, item
 
 TASKS = (

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.memory.minutes import DigestLine, Scope
-from bot.memory.parse import parse_digest
 from bot.types.digest import Digest
+from tests.labelled import parse_digest
 
 DM = Scope(chat_id=7, kind="dm", bot_name="小暖", owner_id=1)
 GROUP = Scope(chat_id=8, kind="group", bot_name="小暖", owner_id=None)

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 import pytest
 
 from bot.memory.minutes import DigestLine, Scope
-from bot.memory.parse import parse_digest
 from bot.model.client import OpenAIModel
 from bot.model.dialect import Dialect
 from bot.types.capabilities import Capabilities, JsonMode
@@ -15,6 +14,7 @@ from tests.fakes.openai_dialects import DialectName
 from tests.fakes.openai_rules import mapping
 from tests.fakes.openai_script import Asked, Reply
 from tests.fakes.openai_server import FakeOpenAI
+from tests.labelled import parse_digest
 from tests.world import World
 
 TALK = (

@@ -1,7 +1,6 @@
 """The Discord adapter against a strict fake server: what comes in, what goes out, what happens when things break."""
 
 import asyncio
-from collections.abc import AsyncIterator
 from dataclasses import replace
 from functools import partial
 
@@ -12,23 +11,6 @@ from tests.discord_support import COMMANDS, Scene, Town, adapter_for, outgoing, 
 from tests.fakes.clock import let_others_run
 from tests.fakes.discord_gateway import MESSAGE_CONTENT, PRIVILEGED
 from tests.fakes.discord_server import FakeDiscord
-
-
-@pytest.fixture
-async def server() -> AsyncIterator[FakeDiscord]:
-    async with FakeDiscord() as server:
-        yield server
-        assert server.violations == []
-
-
-@pytest.fixture
-def town(server: FakeDiscord) -> Town:
-    return Town(server)
-
-
-@pytest.fixture
-def scene(server: FakeDiscord) -> Scene:
-    return adapter_for(server)
 
 
 async def test_a_message_comes_through_the_door_and_an_answer_goes_back(town: Town, scene: Scene) -> None:

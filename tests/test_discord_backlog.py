@@ -1,29 +1,7 @@
 """What happened to messages on Discord while nuan was away: deletions and edits are found in the history."""
 
-from collections.abc import AsyncIterator
-
-import pytest
-
-from tests.discord_support import Doorway, Scene, Town, adapter_for, running
-from tests.fakes.discord_server import FakeDiscord
+from tests.discord_support import Doorway, Scene, Town, running
 from tests.fakes.discord_world import Channel
-
-
-@pytest.fixture
-async def server() -> AsyncIterator[FakeDiscord]:
-    async with FakeDiscord() as server:
-        yield server
-        assert server.violations == []
-
-
-@pytest.fixture
-def town(server: FakeDiscord) -> Town:
-    return Town(server)
-
-
-@pytest.fixture
-def scene(server: FakeDiscord) -> Scene:
-    return adapter_for(server)
 
 
 def changes(door: Doorway, label: str = "delete") -> list[str]:

@@ -1,6 +1,5 @@
 """What Discord has beside messages, against a strict fake server: slash commands, buttons, files, typing, events."""
 
-from collections.abc import AsyncIterator
 from dataclasses import replace
 
 import pytest
@@ -13,7 +12,6 @@ from bot.text.catalogue import catalogue
 from bot.types.event import Attachment as Attached
 from bot.types.outgoing import Button
 from tests.discord_support import COMMANDS, Scene, Town, adapter_for, outgoing, running
-from tests.fakes.discord_server import FakeDiscord
 from tests.fakes.discord_world import FORUM, Attachment
 from tests.proxies import Kind, proxy
 
@@ -28,23 +26,6 @@ INSIDE = [
     "//127.0.0.1/a", "/etc/passwd", "", "https://cdn.discordapp.com\\@127.0.0.1/a", "https://[::1",
 ]  # fmt: skip
 """Addresses that are not Discord's, in forms that have fooled others."""
-
-
-@pytest.fixture
-async def server() -> AsyncIterator[FakeDiscord]:
-    async with FakeDiscord() as server:
-        yield server
-        assert server.violations == []
-
-
-@pytest.fixture
-def town(server: FakeDiscord) -> Town:
-    return Town(server)
-
-
-@pytest.fixture
-def scene(server: FakeDiscord) -> Scene:
-    return adapter_for(server)
 
 
 async def test_everything_that_happens_reaches_the_door(town: Town, scene: Scene) -> None:

@@ -1,6 +1,5 @@
 """What a Discord row whose first try was long ago does: the nonce is forgotten, so the channel is looked at."""
 
-from collections.abc import AsyncIterator
 from dataclasses import replace
 
 import pytest
@@ -8,26 +7,8 @@ import pytest
 from adapters.discord.send import LOOK_BACK
 from bot.errors import SendError
 from tests.discord_support import Scene, Town, adapter_for, outgoing, running
-from tests.fakes.discord_server import FakeDiscord
 
 TEN_MINUTES = 600_000
-
-
-@pytest.fixture
-async def server() -> AsyncIterator[FakeDiscord]:
-    async with FakeDiscord() as server:
-        yield server
-        assert server.violations == []
-
-
-@pytest.fixture
-def town(server: FakeDiscord) -> Town:
-    return Town(server)
-
-
-@pytest.fixture
-def scene(server: FakeDiscord) -> Scene:
-    return adapter_for(server)
 
 
 async def test_a_row_of_an_earlier_process_is_found_in_the_channel_long_after(town: Town, scene: Scene) -> None:

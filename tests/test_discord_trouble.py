@@ -1,7 +1,7 @@
 """Discord answers with errors of its own, or connects anew: nothing is lost, and one channel's trouble is not all's."""
 
 import asyncio
-from collections.abc import AsyncIterator, Collection
+from collections.abc import Collection
 from dataclasses import replace
 
 import pytest
@@ -11,24 +11,6 @@ from bot.errors import SendError, UnfitError
 from bot.types.event import Incoming, Place
 from tests.discord_support import COMMANDS, Doorway, Lines, Scene, Town, adapter_for, outgoing, running
 from tests.fakes.clock import SimClock, let_others_run
-from tests.fakes.discord_server import FakeDiscord
-
-
-@pytest.fixture
-async def server() -> AsyncIterator[FakeDiscord]:
-    async with FakeDiscord() as server:
-        yield server
-        assert server.violations == []
-
-
-@pytest.fixture
-def town(server: FakeDiscord) -> Town:
-    return Town(server)
-
-
-@pytest.fixture
-def scene(server: FakeDiscord) -> Scene:
-    return adapter_for(server)
 
 
 async def awake(scene: Scene, ms: int) -> None:

@@ -280,6 +280,6 @@ class TurnRunner:
         await self._report(turn, error)
 
     async def _begin_anew(self, turn: Turn, error: str, fate: str) -> None:
-        """The log is too long, or tells what was forgotten: the same is asked once more, on another one."""
+        """Void the turn and ask the same once more, on another log or a little later; nobody is told."""
         call = await self._store.turns.reserved_call(turn.id)
         await self._store.turns.begin_anew(turn, error, (call, fate) if call is not None else None, self._clock.now())

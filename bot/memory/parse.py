@@ -124,12 +124,6 @@ def read_digest(answer: str, lines: tuple[DigestLine, ...], scope: Scope) -> Dig
     return found if isinstance(found, Broken) else _Reading(lines, scope).digest(found)
 
 
-def parse_digest(answer: str, lines: tuple[DigestLine, ...], scope: Scope) -> Digest | None:
-    """As `read_digest`; None for what is broken."""
-    found = read_digest(answer, lines, scope)
-    return None if isinstance(found, Broken) else found
-
-
 def _read(answer: str) -> _Answer | Broken:
     text = clean(answer[: ANSWER_CHARS + 1]).strip()
     fenced = _FENCED.fullmatch(text)
