@@ -48,6 +48,7 @@ def test_what_was_named_and_what_is_no_address_stays(text: str) -> None:
         ("https://a.example/x?b=1&c=2&d=SECRET", "a[.]example/…"),
         ("https://a.example@evil.example/SECRET", "evil[.]example/…"),
         ("www.evil.com", "www[.]evil[.]com"),
+        ("https://<www.)", "https://<www.)"),
         ("SECRET.evil.com", "SECRET[.]evil[.]com"),
         ("evil.zz/?d=SECRET", "evil[.]zz/…"),
         ("1https://evil.example/SECRET", "1evil[.]example/…"),

@@ -27,7 +27,7 @@ _ADDRESS = re.compile(
     rf"|(?<![a-z0-9_@.\u00a1-\u1fff-])(?:"
     rf"(?:{_LABEL}\.){{1,9}}(?:(?:{_ENDINGS}|xn--[a-z0-9-]{{1,59}})(?![a-z0-9_@-])(?:[:/?#][{_PLAIN}]*)?"
     rf"|[a-z]{{2,24}}(?::\d{{1,5}})?[/?#][{_PLAIN}]+)"
-    rf"|www\.[{_PLAIN}]+"
+    rf"|www\.[a-z0-9\u00a1-\u1fff][{_PLAIN}]*"
     rf"|(?:\d{{1,3}}\.){{3}}\d{{1,3}}[:/?#][{_PLAIN}]{{3,}})",
     re.IGNORECASE,
 )

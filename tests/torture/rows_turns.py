@@ -166,7 +166,8 @@ async def leaking(folder: Path, size: Size) -> Found:
     visible = sum(reply != "你怕蛇" for reply in world.replies)
     for number, text in enumerate(WANTED):
         world.model.script = lambda request, text=text: completed(text)  # type: ignore[misc]
-        await world.say(f"第{number}问", f"人{number % 8}")
+        # An address that its person named is no way out, so the rule for links leaves it.
+        await world.say(f"第{number}问，http://example.com", f"人{number % 8}")
     harmed = sum(reply != text.strip() for reply, text in zip(world.replies[len(forms) :], WANTED, strict=True))
     await world.close()
     return Found({"forms": len(forms), "visible": visible, "harmed": harmed})
