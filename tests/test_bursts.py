@@ -266,3 +266,13 @@ async def test_follow_ups_that_interrupt_are_joined_like_calls(slow: OpenSlow) -
         await world.wait(0.3)
     await world.wait(3)
     assert answered(world) == [["小暖，讲个故事", "要短的", "要好笑的"]]
+
+
+async def test_a_follow_up_goes_with_the_call_that_came_after_it_and_not_with_a_later_follow_up(slow: OpenSlow) -> None:
+    world = await slow(debounce_seconds=0)
+    await world.write("小暖，讲个故事", "阿明", GROUP)
+    for text in ("要长一点的", "小暖，听见了吗", "不急"):
+        await world.wait(0.3)
+        await world.write(text, "阿明", GROUP)
+    await world.wait(60)
+    assert answered(world) == [["小暖，讲个故事"], ["要长一点的", "小暖，听见了吗"], ["不急"]]

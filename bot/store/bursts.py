@@ -63,7 +63,10 @@ def keep_pace(
 
 
 def _activate(db: sqlite3.Connection, chat_id: int, person_id: int, at: int, paced: Paced) -> None:
-    """Open or extend the window, and let this person's waiting lines keep pace with the newest one."""
+    """Open or extend the window, and let this person's waiting lines keep pace with the newest one.
+
+    What was said before a call that is due already goes with that call: nobody is answered in another order than spoken.
+    """
     decision = paced.decision
     db.execute(
         "INSERT INTO window (chat_id, person_id, until) VALUES (?, ?, ?) "
@@ -72,6 +75,20 @@ def _activate(db: sqlite3.Connection, chat_id: int, person_id: int, at: int, pac
     )
     db.execute(
         "UPDATE event SET due_at = ?1 WHERE chat_id = ?2 AND person_id = ?3 AND state = 'queued' AND due_at IS NOT ?1 "
-        "AND tries = 0 AND (why = 'window' OR (?5 AND due_at > ?4 AND why NOT IN ('command', 'pair', 'closed')))",
-        (decision.due_at, chat_id, person_id, at, paced.joins),
+        "AND tries = 0 AND ((why = 'window' AND id > ?6) "
+        "OR (?5 AND due_at > ?4 AND why NOT IN ('command', 'pair', 'closed')))",
+        (decision.due_at, chat_id, person_id, at, paced.joins, _call(db, chat_id, person_id, at, paced)),
     )
+
+
+def _call(db: sqlite3.Connection, chat_id: int, person_id: int, at: int, paced: Paced) -> int:
+    """The newest call of this person that waits for its turn and not for this line; 0 for none."""
+    if paced.decision.why != "window":
+        return 0
+    ((newest,),) = db.execute(
+        "SELECT ifnull(max(id), 0) FROM event INDEXED BY event_queue WHERE chat_id = ?1 AND person_id = ?2 "
+        "AND state = 'queued' AND kind = 'message' AND tries = 0 AND (due_at <= ?3 OR NOT ?4) "
+        "AND why NOT IN ('window', 'command', 'pair', 'closed', 'stop', 'quiet')",
+        (chat_id, person_id, at, paced.joins),
+    )
+    return int(newest)
