@@ -22,12 +22,13 @@ test: $(VENV)/.dev
 	@$(MAKE) --no-print-directory check
 
 # Every row of the table of faults at its full figure: hours. PART=k/n does a part, ROWS=D1,S1 those rows, JOBS=2 two
-# pieces at once, FRESH=1 all anew; what has ended is kept in .torture/ and not done again while the sources are the same.
+# pieces at once, FRESH=1 all anew; what has ended is kept in .torture/ and not done again while what its row is made of is
+# the same: the program, what tests stand on, the tests that it names. Two runs at once do no piece twice.
 torture: $(VENV)/.dev
-	@PART=$(PART) ROWS=$(ROWS) JOBS=$(JOBS) FRESH=$(FRESH) $(BIN)/python -m tests.torture
+	@PART='$(PART)' ROWS='$(ROWS)' JOBS='$(JOBS)' FRESH='$(FRESH)' $(BIN)/python -m tests.torture
 
 torture-table: $(VENV)/.dev
-	@ROWS=$(ROWS) $(BIN)/python -m tests.torture table
+	@ROWS='$(ROWS)' $(BIN)/python -m tests.torture table
 
 # Explaining asserts beforehand costs every worker five seconds; so only those that fail run again to be explained.
 check:

@@ -13,6 +13,7 @@ NuanError
 └── OverLimit         somebody, or all together, were answered as often as they may be
 """
 
+import math
 from typing import Literal
 
 SendFate = Literal["wait", "later", "unknown", "never", "gone", "muted"]
@@ -71,6 +72,15 @@ class ModelError(NuanError):
     def billed(self) -> bool:
         """Whether the server may have worked, so that the reservation is charged; the others never began."""
         return self.fault not in ("unreachable", "refused", "busy", "overflow", "late")
+
+
+LONGEST_WAIT_MS = 86_400_000
+"""The longest that a platform is believed when it names a wait: a nonsensical number must not silence a chat for good."""
+
+
+def believed_wait(seconds: float) -> int:
+    """A wait that a platform named, as ms; 0 for a time that is over, a day for any longer one. ValueError for NaN."""
+    return math.ceil(min(max(seconds, 0.0), LONGEST_WAIT_MS / 1000) * 1000)
 
 
 class SendError(NuanError):

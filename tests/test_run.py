@@ -39,7 +39,7 @@ ANN = Person(501, "安", language="zh-hans")
 async def test_one_process_serves_both_platforms_lets_people_in_and_keeps_a_second_nuan_out(tmp_path: Path) -> None:
     async with Street() as street:
         ben = street.discord.world.add_user("本")
-        home = street.home(tmp_path, DISCORD__ALLOW=str(ben.id))
+        home = street.home(tmp_path, DISCORD__ALLOW=str(ben.id), LOG__LEVEL="debug", LOG__TEXT="true")
         street.telegram.faults.add("getUpdates", Fault("html502"), after=1)
         street.telegram.faults.add("sendChatAction", Fault("drop_before"), times=3)
         made = await run(home, "init", stdin=b"\n" * 4)
@@ -54,7 +54,8 @@ async def test_one_process_serves_both_platforms_lets_people_in_and_keeps_a_seco
         assert [state for (state,) in home.rows("SELECT DISTINCT state FROM outbox")] == ["sent"]
         assert street.model.violations == []
         assert (street.telegram.violations, street.discord.violations) == ([], [])
-        keeps_secrets(home, nuan.output, nuan.errors, made.text, made.err)
+        assert street.model.bodies
+        keeps_secrets(home, nuan.output, nuan.errors, made.text, made.err, *map(bytes.decode, street.model.bodies))
 
 
 async def a_stranger_is_let_in_by_the_owner(street: Street, owner_code: str) -> None:

@@ -7,6 +7,7 @@ import pytest
 
 from bot.config.settings import Settings
 from bot.errors import ModelError, SendError
+from bot.types.outgoing import Outgoing
 from tests.fakes.clock import let_others_run
 from tests.fakes.model import ScriptedModel
 from tests.fakes.platform import Drafting, Lively, StreamingModel
@@ -130,6 +131,30 @@ async def test_a_long_reply_goes_out_in_parts_that_make_it_up_in_order(tmp_path:
     assert "".join(talk.shown.values()) == LONG
     assert len(talk.shown) == 3
     assert world.rows("SELECT part, state FROM outbox ORDER BY id") == [(0, "sent"), (1, "sent"), (2, "sent")]
+    await world.close()
+
+
+class Doubtful(Lively):
+    """Of the third message nobody hears whether it arrived."""
+
+    async def send(self, outgoing: Outgoing) -> tuple[str, ...]:
+        ids = await super().send(outgoing)
+        if len(self.said) == 3:
+            raise SendError("unknown", "timed out")
+        return ids
+
+
+async def test_of_five_parts_the_one_of_unknown_fate_is_sent_once_and_the_others_all_arrive(tmp_path: Path) -> None:
+    world = await opened(tmp_path, talk := Doubtful(size=100))
+    model = await ask(world)
+    model.write("".join(str(part) * 100 for part in range(5)))
+    model.finish()
+    await world.app.settled()
+    await world.wait(30)
+    assert [out.text[0] for out in talk.said] == list("01234")
+    assert [state for (state,) in world.rows("SELECT state FROM outbox ORDER BY id")] == [
+        "sent", "sent", "unknown", "sent", "sent",
+    ]  # fmt: skip
     await world.close()
 
 

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from tests.nursery import ROOT
-from tests.torture.registry import FUZZING, IDS, by_id, delivered
+from tests.torture.keys import imported
+from tests.torture.registry import FUZZING, IDS, at_home, by_id, delivered
 from tests.torture.row import Bound, Found, Row, Size
 from tests.torture.runner import Outcome, Piece, Results, do, pieces_of, runnable
 from tests.torture.secrets import spilled
@@ -23,6 +24,11 @@ ROWS = delivered()
 async def nothing(folder: Path, size: Size) -> Found:
     (folder / "made.txt").write_text("x")
     return Found({"tries": size.units, "lost": float(size.seed == 2)})
+
+
+def folder_in(path: Path) -> Path:
+    (folder := path / "work").mkdir()
+    return folder
 
 
 ROW = Row("D1", "a fault", "nothing lost", "tries", 25, 1, 10, bounds=(Bound("lost", "==", 0),), run=nothing)
@@ -58,6 +64,11 @@ def test_a_row_says_what_it_wants_and_is_tried_in_short_too(row: Row) -> None:
         assert re.split(r"\[|::", test)[0] in there if test else there, name
 
 
+def test_a_short_version_that_a_row_has_is_run_by_a_test() -> None:
+    run = {name for path in (ROOT / "tests").glob("test_rows_*.py") for name in imported(path, 0)}
+    assert {home for row, home in at_home() if row.short} <= run
+
+
 @cache
 def _tests(file: str) -> frozenset[str]:
     path = ROOT / "tests" / file
@@ -81,12 +92,12 @@ def test_parts_have_every_piece_once_and_the_longest_first() -> None:
 
 
 def test_what_ended_is_kept_until_the_sources_change_and_a_failed_piece_keeps_its_folder(tmp_path: Path) -> None:
-    results = Results(tmp_path / "kept", "aaaa")
+    results = Results(tmp_path / "kept", {"D1": "aaaa"})
     pieces = pieces_of((ROW,))
     for piece in pieces[:2]:
-        do(piece, results)
+        do(piece, results, folder_in(tmp_path))
     assert [bool(results.read(piece)) for piece in pieces] == [True, True, False]
-    assert [bool(Results(results.folder, "bbbb").read(piece)) for piece in pieces] == [False] * 3
+    assert [bool(Results(results.folder, {"D1": "bbbb"}).read(piece)) for piece in pieces] == [False] * 3
     assert not (results.folder / "D1-1").exists()
     assert (results.folder / "D1-2" / "made.txt").exists(), "one was lost in the second piece"
     results.forget(pieces[1])
@@ -107,11 +118,11 @@ def test_a_piece_that_raises_hangs_or_spills_a_secret_is_broken(tmp_path: Path) 
         (folder / "out.txt").write_text("key made-up.discord.1")
         return Found({"tries": 10, "lost": 0})
 
-    results = Results(tmp_path, "aaaa")
+    results = Results(tmp_path / "kept", {f"D{number}": "aaaa" for number in (1, 2, 3)})
     said = []
     for number, run in enumerate((raises, hangs, spills), start=1):
         row = replace(ROW, id=f"D{number}", long=10, limit_s=0.01 if run is hangs else 9, run=run)
-        do(Piece(row, 1), results)
+        do(Piece(row, 1), results, folder_in(tmp_path))
         outcomes, pieces = results.all(row)
         line = line_of(row.id, row, outcomes, pieces)
         assert line.state == "broken"

@@ -1,6 +1,5 @@
 """Sending to Discord: the same outbox row any number of times, one message. It stores nothing and splits nothing."""
 
-import math
 from dataclasses import replace
 from typing import Any
 
@@ -10,7 +9,7 @@ from aiohttp_socks import ProxyError
 
 from adapters.discord.client import Address
 from adapters.discord.slash import Interactions, Pending, account_id, view_of
-from bot.errors import SendError
+from bot.errors import SendError, believed_wait
 from bot.ports import Clock
 from bot.text import markup
 from bot.text.links import folded
@@ -176,7 +175,7 @@ def fate_of(error: Exception, *, own_dm: bool = False) -> SendError:
         case SendError():
             return error
         case discord.RateLimited():
-            return SendError("later", "rate limit", math.ceil(error.retry_after * 1000))
+            return SendError("later", "rate limit", believed_wait(error.retry_after))
         case discord.HTTPException(status=429):
             return SendError("later", "rate limit", _wait(error))
         case discord.HTTPException() if error.code == _MUTED:
@@ -211,7 +210,7 @@ async def _followup(interaction: discord.Interaction[Any], outgoing: Outgoing) -
 def _wait(error: discord.HTTPException) -> int | None:
     """Milliseconds that the answer asks for, None when it does not say."""
     try:
-        return math.ceil(float(error.response.headers.get("Retry-After", "")) * 1000)
+        return believed_wait(float(error.response.headers.get("Retry-After", "")))
     except ValueError:
         return None
 

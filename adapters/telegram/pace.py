@@ -9,6 +9,7 @@ from typing import Any, Literal
 from telegram.error import RetryAfter, TelegramError
 from telegram.ext import BaseRateLimiter
 
+from bot.errors import believed_wait
 from bot.ports import Clock
 
 Hurry = Literal["preview", "draft"]
@@ -142,4 +143,4 @@ class Pace(BaseRateLimiter[Hurry]):
 def wait_of(error: RetryAfter) -> int:
     """How long Telegram wants one to wait, ms."""
     wait = error.retry_after
-    return round((wait.total_seconds() if isinstance(wait, dtm.timedelta) else wait) * 1000)
+    return believed_wait(wait.total_seconds() if isinstance(wait, dtm.timedelta) else wait)

@@ -49,7 +49,7 @@ def _keeper(erased: Erased) -> Callable[[str], str]:
         """The line as it stays, "" for nothing."""
         try:
             fields = json.loads(line)
-        except ValueError:
+        except (ValueError, RecursionError):
             return ""  # half a line of a power cut
         if not isinstance(fields, dict) or fields.get("person") == erased.person_id or fields.get("chat") in erased.dms:
             return ""

@@ -132,7 +132,7 @@ def _read(path: Path) -> tuple[str, int] | None:
         return code_form(found["code"]), int(found["expires_at"])
     except FileNotFoundError:
         return None
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
         raise StoreError(f"{OWNER_FILE} in the data folder cannot be read ({error}): remove it") from error
 
 

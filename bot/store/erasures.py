@@ -64,7 +64,7 @@ class Erasures:
                     found.pop(name, None)
                 else:
                     found[name] = Erasure(name, frozenset(map(str, row["accounts"])))
-            except (ValueError, KeyError, TypeError, AttributeError):
+            except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
                 continue  # half a line, from a power cut: nothing was done yet
         return tuple(found.values())
 

@@ -3,17 +3,39 @@
 import ctypes
 import os
 import signal
+import sys
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
+from types import FrameType
 
+_PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
+ENOUGH = 100
+"""Rounds of looking for children of children: each needs one."""
 
 
 def adopt() -> None:
     """From now on a grandchild whose parent ends is this process's child, so that none gets out of sight."""
+    _prctl(_PR_SET_CHILD_SUBREAPER, 1)
+
+
+def follow(parent: int, grace_s: int) -> None:
+    """From now on this process ends when its parent does: as by SystemExit, and after `grace_s` for good."""
+
+    def leave(number: int, frame: FrameType | None) -> None:
+        signal.alarm(grace_s)
+        sys.exit(128 + number)
+
+    signal.signal(signal.SIGTERM, leave)
+    _prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
+    if os.getppid() != parent:
+        sys.exit(128 + signal.SIGTERM)
+
+
+def _prctl(option: int, value: int) -> None:
     with suppress(OSError, AttributeError):
-        ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+        ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
 
 
 def descendants(of: int) -> list[int]:
@@ -34,6 +56,18 @@ def kill_all(pids: Iterable[int]) -> None:
     for pid in pids:
         with suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
+
+
+def end_strays(spared: Iterable[int]) -> None:
+    """End every descendant of this process but those spared and theirs, and let go of those that were its own."""
+    for _ in range(ENOUGH):
+        kept = {each for pid in spared for each in (pid, *descendants(pid))}
+        if not (found := [pid for pid in descendants(os.getpid()) if pid not in kept]):
+            return
+        kill_all(found)
+        for pid in found:
+            with suppress(ChildProcessError):
+                os.waitpid(pid, 0)
 
 
 def hears(pid: int, number: signal.Signals) -> bool:

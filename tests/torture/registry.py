@@ -15,11 +15,17 @@ FUZZING = tuple(f"F{number}" for number in range(1, 9))
 PACKAGE = "tests.torture"
 
 
-def delivered() -> tuple[Row, ...]:
-    """The rows of every module of this package whose name begins with rows_."""
+def at_home() -> tuple[tuple[Row, str], ...]:
+    """The rows of every module of this package whose name begins with rows_, each with that module's full name."""
     folder = str(Path(__file__).parent)
-    names = sorted(found.name for found in pkgutil.iter_modules([folder]) if found.name.startswith("rows_"))
-    return tuple(row for name in names for row in importlib.import_module(f"{PACKAGE}.{name}").ROWS)
+    found = sorted(each.name for each in pkgutil.iter_modules([folder]) if each.name.startswith("rows_"))
+    homes = [f"{PACKAGE}.{name}" for name in found]
+    return tuple((row, home) for home in homes for row in importlib.import_module(home).ROWS)
+
+
+def delivered() -> tuple[Row, ...]:
+    """The rows alone."""
+    return tuple(row for row, _ in at_home())
 
 
 def by_id(rows: Iterable[Row]) -> Mapping[str, Row]:
@@ -31,8 +37,3 @@ def by_id(rows: Iterable[Row]) -> Mapping[str, Row]:
         if found.setdefault(row.id, row) is not row:
             raise ValueError(f"{row.id} has two rows")
     return found
-
-
-def all_rows() -> Mapping[str, Row]:
-    """What is there, by number."""
-    return by_id(delivered())

@@ -14,14 +14,18 @@ Tests = tuple[Callable[..., None], ...]
 
 
 def commands() -> Tests:
-    """Words to nuan: commands, wishes, answers, codes, names, orders to stop."""
+    """Words to nuan: commands, wishes, answers, codes, names, orders to stop; and those of a command line."""
     from tests import (
+        test_chat_settings,
         test_codes,
         test_forget_by_reply,
+        test_forget_match,
         test_light,
         test_memory_answers,
         test_memory_commands,
         test_menus,
+        test_nearest,
+        test_odd_inputs,
         test_remarks,
         test_stopping,
         test_trigger,
@@ -38,12 +42,16 @@ def commands() -> Tests:
         test_light.test_any_text_is_judged_and_something_beside_small_talk_counts,
         test_trigger.test_any_text_is_decided_without_an_error,
         test_wishes_read.test_any_text_is_read_and_what_is_found_stands_in_it,
+        test_chat_settings.test_whatever_is_said_either_fits_or_sets_nothing,
+        test_nearest.test_anything_may_follow_and_what_is_proposed_fits,
+        test_forget_match.test_any_text_is_matched_without_an_error_and_finds_only_given_memories,
+        test_odd_inputs.test_any_words_after_a_command_are_taken_or_told,
     )  # fmt: skip
 
 
 def times() -> Tests:
-    """Days, hours and spans in words."""
-    from tests import test_event_moment, test_promise_words, test_text_spans, test_when
+    """Days, hours, spans and zones in words; how long a server wants one to wait."""
+    from tests import test_event_moment, test_odd_inputs, test_promise_words, test_text_spans, test_when
 
     return (
         test_when.test_no_text_raises_and_every_instant_lies_ahead,
@@ -51,12 +59,15 @@ def times() -> Tests:
         test_text_spans.test_whatever_is_asked_a_time_ends_after_it_begins,
         test_event_moment.test_no_text_is_of_a_later_moment_than_it_was_said,
         test_promise_words.test_no_text_breaks_a_reader_and_what_is_kept_was_said,
+        test_odd_inputs.test_a_moment_is_a_number_that_can_be_stored_or_refused,
+        test_odd_inputs.test_a_zone_is_one_that_there_is_or_none,
+        test_odd_inputs.test_a_wait_that_a_server_names_is_none_or_can_be_waited_for,
     )
 
 
 def configuration() -> Tests:
-    """Variables, keys, addresses, rules for models, texts of an operator."""
-    from tests import test_capabilities, test_catalogue, test_config, test_init, test_section_rules
+    """Variables, keys, addresses, rules for models, texts and personas of an operator."""
+    from tests import test_capabilities, test_catalogue, test_config, test_init, test_odd_inputs, test_section_rules
 
     return (
         test_config.test_any_value_is_taken_or_told, test_config.test_any_text_is_either_loopback_or_not,
@@ -64,12 +75,15 @@ def configuration() -> Tests:
         test_catalogue.test_what_people_wrote_is_filled_in_unchanged,
         test_section_rules.test_a_damaged_state_is_left_out,
         test_init.test_whatever_a_server_says_its_models_are_printable_names,
+        test_init.test_the_key_in_env_is_read_back_and_nothing_else_changes,
+        test_odd_inputs.test_a_persona_of_any_bytes_is_read_or_named,
+        test_odd_inputs.test_an_opening_of_any_text_is_taken_or_named,
     )  # fmt: skip
 
 
 def imports() -> Tests:
-    """Files to import, notes, texts that people attach."""
-    from tests import test_memory_files, test_note_text, test_text_textfile
+    """Files to import, notes, texts that people attach; backups and files of the house that somebody damaged."""
+    from tests import test_memory_files, test_note_text, test_odd_inputs, test_text_textfile
 
     return (
         test_memory_files.test_no_file_ends_in_a_traceback, test_memory_files.test_what_is_written_is_read_back,
@@ -77,16 +91,20 @@ def imports() -> Tests:
         test_note_text.test_no_answer_breaks_a_note,
         test_text_textfile.test_reading_any_bytes_never_fails_and_never_passes_the_limit,
         test_text_textfile.test_any_name_and_kind_of_file_can_be_judged,
+        test_odd_inputs.test_a_backup_with_any_bytes_in_it_is_whole_or_refused_and_stays_as_it_is,
+        test_odd_inputs.test_files_of_the_house_that_somebody_damaged_are_read_or_named,
     )  # fmt: skip
 
 
 def outputs() -> Tests:
-    """What a model says: pieces, digests, replies, scripts, markdown, addresses."""
+    """What a model says: pieces, digests, arguments, verdicts, replies, scripts, markdown, addresses; agents' wishes."""
     from tests import (
         test_digest_parse,
         test_embedding_client,
         test_model_answer,
+        test_odd_inputs,
         test_pacing,
+        test_scaffold,
         test_text_links,
         test_text_markup,
         test_tool_loop,
@@ -104,6 +122,10 @@ def outputs() -> Tests:
         test_text_links.test_nothing_is_left_that_a_program_would_make_a_link_of,
         test_text_links.test_what_is_shown_is_shown_the_same_again,
         test_tool_loop.test_nothing_is_lost_of_a_text_without_marks_and_nothing_raises,
+        test_scaffold.test_nothing_raises_and_what_is_left_stays,
+        test_odd_inputs.test_arguments_of_a_tool_are_taken_or_refused,
+        test_odd_inputs.test_any_answer_about_a_wording_is_a_verdict_or_none,
+        test_odd_inputs.test_what_an_agent_asks_over_the_socket_is_a_wish_or_refused,
     )  # fmt: skip
 
 
@@ -121,10 +143,12 @@ def payloads() -> Tests:
     return (
         test_telegram_updates.test_wrong_entities_break_nothing,
         test_telegram_events.test_an_update_that_cannot_be_read_is_emptied_and_the_others_stay,
+        test_telegram_events.test_entities_at_any_offset_are_read_without_an_error,
         test_discord_updates.test_no_value_of_any_field_gets_past_the_guard,
         test_discord_updates.test_any_text_stays_what_it_was_apart_from_marks,
         test_console_adapter.test_whatever_is_shown_has_no_control_character_but_tab_and_line_break,
         test_log_reading.test_no_line_moves_the_cursor_or_becomes_two,
+        test_log_reading.test_however_the_bytes_arrive_the_lines_are_the_same,
         test_logs.test_redacting_never_raises_and_takes_the_key_out,
     )
 

@@ -171,13 +171,14 @@ ROWS: tuple[Row, ...] = (
     Row(
         "D2", "The same update comes again", "every update 3 times more, one reply and one memory each",
         "updates", 120, 0, 120, 900.0, (*NO_MORE, Bound("kept", ">=", 40)), copies,
-        ("test_store_intake.py::test_a_second_delivery_changes_nothing",
+        ("test_delivered_again.py::"
+         "test_what_comes_three_times_more_in_any_order_and_after_a_crash_is_answered_and_kept_once",
          "test_store_intake.py::test_a_delivery_is_remembered_over_a_restart_until_its_number_is_too_old"),
     ),
     Row(
         "D3", "An update comes after newer ones", "10, 12 and after a restart 11: all three handled", "rounds",
         10, 0, 10, 600.0, (Bound("handled", "==", 3, per="rounds"),), late,
-        ("test_store_intake.py::test_a_second_delivery_changes_nothing",),
+        ("test_delivered_again.py::test_what_comes_after_newer_ones_and_a_restart_is_handled_too",),
         "over Telegram; Discord's gateway keeps the order of a channel, and what was missed is read after the newest",
     ),
     Row(
@@ -185,7 +186,9 @@ ROWS: tuple[Row, ...] = (
         (*(Bound(name, "==", 0)
            for name in ("events again", "said too often", "kept twice", "strange ends", "spilled")),
          Bound("slowest end s", "<=", 10)), parting,
-        ("test_copies.py::test_a_command_is_carried_out_once_even_when_it_empties_itself",),
+        ("test_delivered_again.py::"
+         "test_what_comes_three_times_more_in_any_order_and_after_a_crash_is_answered_and_kept_once",
+         "test_copies.py::test_a_command_is_carried_out_once_even_when_it_empties_itself"),
         "there is no .ai restart; memory and dot-commands stand for it",
     ),
 )  # fmt: skip

@@ -1,32 +1,28 @@
-"""Runs the pieces of rows as processes of their own, keeps what came out in a folder, and goes on where it was left.
+"""The pieces of rows: one is done here, in this process, and what came out is kept in a folder.
 
-A piece that ended is not run again while the sources are the same; of one that failed the folder is kept. Nothing here
-knows what a row does.
+A piece that ended is not run again while what it is made of is the same (tests/torture/keys.py); of one that failed the
+folder is kept. Nothing here knows what a row does.
 """
 
 import asyncio
-import hashlib
+import fcntl
 import json
 import os
+import re
 import shutil
 import sys
-import tempfile
 import traceback
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
+import zlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import BinaryIO
 
+from tests.torture.keys import ROOT
 from tests.torture.processes import adopt, descendants, kill_all
 from tests.torture.row import Bound, Found, Row, Size
 from tests.torture.secrets import spilled
-
-ROOT = Path(__file__).resolve().parents[2]
-SOURCES = ("bot", "adapters", "prompts", "data/persona", "tests")
-GRACE_S = 20.0
-"""How long a piece that used up its time may take to end by itself."""
-JOBS = 1
-"""Pieces at once: more of them would measure each other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,30 +64,20 @@ def pieces_of(rows: Iterable[Row], part: int = 1, parts: int = 1) -> list[Piece]
     return pieces[part - 1 :: parts]
 
 
-def sources() -> str:
-    """What all files together are that could change a result, as a short number."""
-    digest = hashlib.sha256()
-    for folder in SOURCES:
-        for path in sorted((ROOT / folder).rglob("*")):
-            if path.is_file() and "__pycache__" not in path.parts:
-                digest.update(str(path.relative_to(ROOT)).encode() + b"\0" + path.read_bytes() + b"\0")
-    return digest.hexdigest()[:16]
-
-
 class Results:
-    """What ended, in files; those of other sources count for nothing."""
+    """What ended, in files; what was made of something else than these keys, by number of the row, counts for nothing."""
 
-    def __init__(self, folder: Path, sources: str) -> None:
+    def __init__(self, folder: Path, keys: Mapping[str, str]) -> None:
         self.folder = folder
-        self._sources = sources
+        self.keys = keys
 
     def read(self, piece: Piece) -> Outcome | None:
-        """What came out of it, None when it has not ended with these sources."""
+        """What came out of it, None when it has not ended or was made of something else."""
         path = self.folder / f"{piece.name}.json"
         with suppress(OSError, ValueError, KeyError, TypeError):
             told = json.loads(path.read_text("utf-8"))
             size = asdict(piece.row.pieces()[piece.number - 1])
-            if (told["sources"], told["size"]) == (self._sources, size):
+            if (told["key"], told["size"]) == (self.keys[piece.row.id], size):
                 found = told["found"]
                 return Outcome(Found(found["sums"], found["most"], tuple(found["notes"])), told["error"], told["took"])
         return None
@@ -100,7 +86,7 @@ class Results:
         """Whole or not at all."""
         self.folder.mkdir(exist_ok=True)
         told = {
-            "sources": self._sources, "size": asdict(piece.row.pieces()[piece.number - 1]),
+            "key": self.keys[piece.row.id], "size": asdict(piece.row.pieces()[piece.number - 1]),
             "found": asdict(outcome.found), "error": outcome.error, "took": outcome.took_s,
         }  # fmt: skip
         path = self.folder / f"{piece.name}.json"
@@ -112,63 +98,39 @@ class Results:
         (self.folder / f"{piece.name}.json").unlink(missing_ok=True)
         shutil.rmtree(self.folder / piece.name, ignore_errors=True)
 
+    def keep(self, piece: Piece, folder: Path) -> None:
+        """What a piece left that failed is for people to look into."""
+        self.folder.mkdir(exist_ok=True)
+        shutil.rmtree(self.folder / piece.name, ignore_errors=True)
+        shutil.move(folder, self.folder / piece.name)
+
+    @contextmanager
+    def claimed(self, piece: Piece, lock: BinaryIO) -> Iterator[bool]:
+        """Whether no other run has it in hand; until the end of the block none can.
+
+        Each piece is one byte of the file that all runs lock; a lock goes with its process, whatever becomes of that.
+        """
+        byte = zlib.crc32(piece.name.encode())
+        try:
+            fcntl.lockf(lock, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, byte)
+        except OSError:
+            yield False
+            return
+        try:
+            yield True
+        finally:
+            fcntl.lockf(lock, fcntl.LOCK_UN, 1, byte)
+
     def all(self, row: Row) -> tuple[Sequence[Outcome], int]:
         """What came out of its pieces so far, and how many there are."""
         pieces = pieces_of((row,))
         return [outcome for piece in pieces if (outcome := self.read(piece))], len(pieces)
 
 
-async def run(pieces: Sequence[Piece], results: Results, jobs: int = JOBS) -> None:
-    """Every piece that has not ended yet, so many at once; one that breaks stops no other."""
-    waiting = iter([piece for piece in pieces if results.read(piece) is None])
-    adopt()
-
-    async def lane() -> None:
-        for piece in waiting:
-            results.forget(piece)
-            print(f"· {piece.name} …", file=sys.stderr, flush=True)
-            outcome = await _process(piece, results)
-            print(f"· {piece.name} {outcome.took_s:.0f} s {outcome.error}", file=sys.stderr, flush=True)
-
-    async with asyncio.TaskGroup() as lanes:
-        for _ in range(jobs):
-            lanes.create_task(lane())
-
-
-async def _process(piece: Piece, results: Results) -> Outcome:
-    """A piece in a process of its own; when its time is over, it ends with all that it started."""
-    loop = asyncio.get_running_loop()
-    begun = loop.time()
-    process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", PROGRAM, "piece", piece.row.id, str(piece.number), cwd=ROOT, stdout=sys.stderr,
-        env=dict(os.environ), start_new_session=True,
-    )  # fmt: skip
-    try:
-        async with asyncio.timeout(piece.row.limit_s + GRACE_S):
-            code = await process.wait()
-        error = "" if code == 0 else f"ended with {code}"
-    except TimeoutError:
-        error = f"not done in {piece.row.limit_s:.0f} s"
-    finally:
-        kill_all(descendants(process.pid))
-        with suppress(ProcessLookupError):
-            process.kill()
-        await process.wait()
-    outcome = results.read(piece)
-    if outcome is None:
-        outcome = Outcome(Found(), error or "said nothing", loop.time() - begun)
-        results.write(piece, outcome)
-    return outcome
-
-
-PROGRAM = "tests.torture"
-
-
-def do(piece: Piece, results: Results) -> None:
-    """One piece, in this process: what it found is stored, and of one that failed its folder."""
+def do(piece: Piece, results: Results, folder: Path) -> None:
+    """One piece, in this process and that folder: what it found is stored, and of one that failed the folder."""
     size = piece.row.pieces()[piece.number - 1]
     adopt()
-    folder = Path(tempfile.mkdtemp(prefix="nuan-"))  # short: a socket's path may not be long
     try:
         outcome = asyncio.run(_timed(piece, folder, size))
     finally:
@@ -177,8 +139,7 @@ def do(piece: Piece, results: Results) -> None:
     if spills and not outcome.error:
         outcome = replace(outcome, error=f"spilled {spills[0]}", found=replace(outcome.found, notes=spills))
     if outcome.error or wrong_already(piece.row, outcome.found):
-        results.folder.mkdir(exist_ok=True)
-        shutil.move(folder, results.folder / piece.name)
+        results.keep(piece, folder)
     shutil.rmtree(folder, ignore_errors=True)
     results.write(piece, outcome)
 
@@ -202,7 +163,7 @@ async def _timed(piece: Piece, folder: Path, size: Size) -> Outcome:
 
 
 async def _tests(names: Sequence[str]) -> Found:
-    """Tests that exist already: how many ran and how many failed."""
+    """Tests that exist already: how many ran and how many failed; one that is skipped has shown nothing."""
     process = await asyncio.create_subprocess_exec(
         sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *(f"tests/{name}" for name in names),
         cwd=ROOT, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT,
@@ -212,9 +173,11 @@ async def _tests(names: Sequence[str]) -> Found:
     finally:
         with suppress(ProcessLookupError):
             process.kill()
-    if process.returncode:
+    last = said.splitlines()[-1]
+    skipped = sum(map(int, re.findall(r"(\d+) (?:skipped|deselected|xfailed|xpassed)", last)))
+    if process.returncode or skipped:
         print(said[-4_000:], file=sys.stderr)
-    return Found({"tests": len(names), "failed": float(bool(process.returncode))}, notes=(said.splitlines()[-1],))
+    return Found({"tests": len(names), "failed": float(bool(process.returncode)) + skipped}, notes=(last,))
 
 
 def wrong_already(row: Row, found: Found) -> tuple[str, ...]:

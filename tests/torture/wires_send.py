@@ -210,6 +210,8 @@ SEND = (
         (Bound("copies wrong", "==", 0), Bound("parts missing", "==", 0), Bound("retried", ">=", 0.5, "replies")),
         timeouts,
         ("test_telegram_sending.py::test_what_became_of_a_message_is_told_truly",
+         "test_telegram_sending.py::test_a_server_that_is_gone_took_nothing_and_does_not_hold_up_the_end",
+         "test_sending.py::test_of_five_parts_the_one_of_unknown_fate_is_sent_once_and_the_others_all_arrive",
          "test_sending.py::test_a_placeholder_of_which_nobody_knows_whether_it_went_out_loses_no_reply"),
     ),
     Row(

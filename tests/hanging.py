@@ -1,0 +1,49 @@
+"""`python -m tests.hanging FOLDER`: a run of the torture suite whose only piece never ends, and starts programs of its own.
+
+They say their numbers in FOLDER/pids. With `deaf` after the folder the piece heeds no signal that can be refused, and
+has a second to end.
+"""
+
+import asyncio
+import os
+import signal
+import sys
+from pathlib import Path
+
+from tests.torture.lanes import FOLDER, RUNNER, Lanes
+from tests.torture.processes import follow
+from tests.torture.row import Found, Row, Size
+from tests.torture.runner import Piece, Results, do
+
+PROGRAM = """
+echo $$ > pids; sleep 300 & echo $! >> pids; setsid sh -c 'echo $$ >> pids; touch up; exec sleep 300' & wait
+"""
+
+
+async def hangs(folder: Path, size: Size) -> Found:
+    """Start a program that starts others, one of them as far away as it gets; then nothing more."""
+    started = await asyncio.create_subprocess_exec("sh", "-c", PROGRAM, start_new_session=True, cwd=sys.argv[1])
+    (folder / "made.txt").touch()
+    if sys.argv[2] == "deaf":
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+            signal.signal(number, signal.SIG_IGN)
+        while True:
+            os.getpid()
+    await started.wait()
+    return Found()
+
+
+def main(folder: str, how: str, piece: bool) -> None:
+    """The run, or its piece."""
+    row = Row("D1", "", "", "tries", 1, 1, 1, limit_s=0.5 if how == "deaf" else 60, run=hangs)
+    results = Results(Path(folder) / "kept", {"D1": "aaaa"})
+    if piece:
+        follow(int(os.environ[RUNNER]), 5)
+        do(Piece(row, 1), results, Path(os.environ[FOLDER]))
+    else:
+        program = ("-m", "tests.hanging", folder, how)
+        asyncio.run(Lanes(results, program, grace_s=0.5).run([Piece(row, 1)]))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], sys.argv[2], "piece" in sys.argv)
