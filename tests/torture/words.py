@@ -79,9 +79,12 @@ def properties(tests: Callable[[], tuple[Callable[..., None], ...]], unit: str) 
     return run
 
 
+TAG = re.compile(r"</?[A-Za-z_][\w.-]*(?:\s+[\w:-]+=\"[^\"]*\")*")
+
+
 def tags(text: str) -> list[str]:
-    """Every tag that opens or closes in a text, by its name."""
-    return re.findall(r"</?[A-Za-z_][\w.-]*", text)
+    """Every tag that opens or closes in a text, by its name and those of its attributes."""
+    return [re.sub(r'="[^"]*"', "", found) for found in TAG.findall(text)]
 
 
 def none(*names: str) -> tuple[Bound, ...]:
