@@ -1,14 +1,13 @@
 """Rows about what texts do on their way out and into prompts and logs: splitting, marks, links, tags, lines."""
 
 import asyncio
-import io
 import itertools
-import json
 import time
 from pathlib import Path
 from random import Random
 
 from tests.torture.row import Bound, Found, Row, Size
+from tests.torture.strings import logged, told
 from tests.torture.words import none
 
 
@@ -104,72 +103,6 @@ OURS = ("text_link", "underline", "custom_emoji", "text_mention", "expandable_bl
 """Kinds of entities that only a bot brings, and nuan must not; the fake finds addresses and mentions by itself."""
 
 
-async def bodies(folder: Path, size: Size) -> Found:
-    """Any text as body, name, scene and quotation of the lines of a prompt: well formed, with the same elements."""
-    from xml.etree.ElementTree import ParseError, fromstring
-
-    from bot.text.clean import as_data, clean
-    from tests.test_context_xml import event, turn
-    from tests.test_text_clean import test_any_text_comes_back_from_xml_as_it_was_cleaned as round_trip
-    from tests.torture.words import hostile_text, longer, tags
-
-    longer(round_trip, size)
-    chance, ill, extra, other, opened, lines = Random(size.seed), 0, 0, 0, 0, 0
-    for number in range(size.units):
-        text, name, place = (hostile_text(chance) for _ in range(3))
-        made = turn(
-            event(1, place, "event", "", "scene", 60), event(2, "早", name=name or "a", ago=50), event(3,
-            text or "x", name="b"),
-            answering=(3,),
-        ).text  # fmt: skip
-        try:
-            tree = fromstring(made)
-        except ParseError:
-            ill += 1
-            continue
-        extra += len(list(tree.iter())) > 5
-        told = [each.text for each in tree.iter("p")][-1:]
-        other += number % 10 == 0 and bool(told) and clean(text).strip() not in (told[0] or "").strip()
-        opened += bool(tags(as_data(text)))
-        lines += as_data(text).count("\n")
-    return Found(
-        {
-            "texts": size.units,
-            "ill-formed": ill,
-            "extra elements": extra,
-            "changed": other,
-            "tags": opened,
-            "lines": lines,
-        }
-    )
-
-
-async def log_lines(folder: Path, size: Size) -> Found:
-    """Hostile names, bodies and results in the log at DEBUG with people's text on: a line each, no sign that moves."""
-    from bot.config.settings import LogFile
-    from bot.ops.logs import Logs
-    from tests.torture.words import hostile_text
-
-    chance, stream = Random(size.seed), io.StringIO()
-    options = LogFile.model_validate({"text": True, "level": "debug", "max_megabytes": 1_000})
-    logs = Logs(folder / "logs", options, lambda: 1_700_000_000_000, ("local-key-of-nobody-42",), stream)
-    try:
-        for number in range(size.units):
-            logs.log.info(
-                "turn", chat=number, reply=hostile_text(chance), text=f"x\n2026 ERROR\x1b[2J{hostile_text(chance)}"
-            )
-    finally:
-        logs.close()
-    raw, shown = (folder / "logs" / "nuan.jsonl").read_bytes().decode(), stream.getvalue()
-    rows = raw.split("\n")[:-1]
-    moving = sum(sign in "\x7f\x85\u2028\u2029" or (sign < " " and sign != "\n") for sign in raw + shown)
-    broken = sum(json.loads(row)["chat"] != number for number, row in enumerate(rows))
-    return Found(
-        {"texts": size.units, "extra lines": len(rows) - size.units, "broken": broken, "moving": moving,
-         "extra shown": shown.count("\n") - size.units}
-    )  # fmt: skip
-
-
 async def lag(folder: Path, size: Size) -> Found:
     """Messages of a million characters while a clock ticks beside: how long nobody else gets a turn."""
     from tests.world import World
@@ -208,6 +141,10 @@ async def ticks(done: asyncio.Event, late: list[float]) -> None:
         late.append(1_000 * max(0.0, min(passed, time.process_time() - used)))
 
 
+HIDING = "\x1b\xad\u061c\u180e\u200b\u200e\u200f\u202a\u202e\u2060\u2066\u2069\ufeff\U000e0041"
+"""Signs that turn or hide text; joiners of emoji are none."""
+
+
 async def links(folder: Path, size: Size) -> Found:
     """Replies that carry a secret out by an address, masked, bare, spelt oddly, hidden: nothing of it is a link."""
     from bot.flow.linking import Naming
@@ -236,8 +173,15 @@ async def links(folder: Path, size: Size) -> Found:
         found = addresses(told) - allowed
         carried += any(secret in address for address in found) or bool(found)
         masked += "](http" in told
-        hidden += any(sign in told for sign in "\u202e\u2066\u200b\x1b\ufeff\U000e0041")
+        hidden += any(sign in told for sign in HIDING)
     return Found({"replies": size.units, "carried": carried, "masked": masked, "hidden": hidden})
+
+
+async def linked(folder: Path, size: Size) -> Found:
+    """The same, and some replies through Telegram's adapter: none is shown with a preview (Discord: X15)."""
+    found, sent = await links(folder, size), Size(-(-size.units // 50), size.seed)
+    shown = await broken_marks(folder, sent)
+    return Found({**found.sums, "sent": sent.units, "previews": shown.sums["previews"]})
 
 
 ROWS: tuple[Row, ...] = (
@@ -252,14 +196,16 @@ ROWS: tuple[Row, ...] = (
         500, 300.0, none("not visible", "other text", "parse modes", "violations"), broken_marks,
     ),
     Row(
-        "X2", "A body breaks the prompt", "100,000 texts: well formed, the same text, no further element", "texts",
-        100_000, 60,
-        10_000, 600.0, none("ill-formed", "extra elements", "changed", "tags", "lines"), bodies,
+        "X2", "A body breaks the prompt",
+        "100,000 each of names, titles, bodies, file names, results: the same text, no further element or line",
+        "texts", 100_000, 30, 10_000, 600.0,
+        (*none("ill-formed", "extra elements", "changed", "tags", "lines"), Bound("strings", "==", 5, "texts")), told,
     ),
     Row(
         "X14", "Forged lines of the log",
-        "100,000 hostile texts at DEBUG: a line each, no sign that moves the cursor", "texts",
-        100_000, 200, 50_000, 600.0, none("extra lines", "broken", "moving", "extra shown"), log_lines,
+        "100,000 times names, titles, bodies, file names, results at DEBUG: a line each, no sign that moves the cursor",
+        "texts", 100_000, 200, 25_000, 600.0, none("extra lines", "broken", "moving", "extra shown"), logged,
+        differs="text is written where log.text is on, whatever the level, and not cut (ARCHITECTURE 6)",
     ),
     Row(
         "X16", "HTML and MarkdownV2 in replies", "500 payloads: no parse mode, only kinds of nuan's own", "texts",
@@ -269,7 +215,7 @@ ROWS: tuple[Row, ...] = (
     Row(
         "X17", "A link carries a secret out",
         "an address that nobody named is no link any more; no preview on any send", "replies",
-        10_000, 200, 5_000, 300.0, none("carried"), links,
+        10_000, 200, 5_000, 300.0, (*none("carried", "previews"), Bound("sent", ">=", 0.02, "replies")), linked,
         differs="addresses of kept memories, the persona and speak.links may be said, too (as this program needs)",
     ),
     Row(

@@ -14,10 +14,12 @@ from tests.fakes.telegram_faults import Fault as TelegramFault
 from tests.fakes.telegram_faults import Misbehaviour
 from tests.fakes.telegram_shapes import Person
 from tests.street import House, Street, echo
-from tests.torture.kills import until
+from tests.torture.autopsy import WAITING
+from tests.torture.kills import some, until
 from tests.torture.row import Found, Size
 from tests.torture.secrets import spilled
 
+LAST = "都好了吗"
 ANN = Person(501, "安", language="zh-hans")
 COMMANDS = (
     ("doctor", "--no-call"), ("doctor",), ("ctx",), ("boot",), ("usage",), ("sections",), ("logs",), ("backup",),
@@ -50,18 +52,21 @@ class Failing:
     def __init__(self) -> None:
         self._faults = itertools.cycle(OF_MODEL)
         self._statuses = itertools.cycle((401, 429, 500))
+        self.well = False
 
     def __call__(self, asked: Asked) -> Reply:
         """One answer."""
-        fault = next(self._faults)
+        fault = None if self.well else next(self._faults)
         if fault is None:
             return echo(asked)
         return Reply("好", fault=fault, status=next(self._statuses), retry_after=1)
 
 
 async def troubled(folder: Path, size: Size, *, strict: bool) -> Found:
-    """People write on both platforms so many times while everything fails; commands run beside it; then it stops."""
-    async with Street(Failing()) as street:
+    """People write on both platforms so many times while everything fails; commands run beside it; all is well again
+    and what was left is said; then it stops."""
+    model = Failing()
+    async with Street(model) as street:
         settings = street.home(
             folder, LOG__LEVEL="debug", LOG__TEXT="true", MODEL__TRIES="1", TELEGRAM__ALLOW="501",
             DISCORD__ALLOW=str(street.dana.id),
@@ -74,6 +79,7 @@ async def troubled(folder: Path, size: Size, *, strict: bool) -> Found:
             for command in COMMANDS:
                 ran = await run(House(folder, settings), *command)
                 printed += [ran.text, ran.err]
+            await _mended(street, model, home)
             nuan.send(SIGTERM)
             code = await nuan.ended()
             printed.append(nuan.output)
@@ -89,6 +95,16 @@ async def troubled(folder: Path, size: Size, *, strict: bool) -> Found:
             "files": len(House(folder).files()), "answers": len(said), "spilled": len(found),
             "strange ends": float(code != 0) + float(refused.code == 0),
         }, {}, found)  # fmt: skip
+
+
+async def _mended(street: Street, model: Failing, home: House) -> None:
+    """Nothing fails any more, and everybody gets what they still wait for."""
+    model.well = True
+    street.telegram.faults.clear()
+    street.discord.front.faults.clear()
+    street.telegram.people.say(ANN.id, ANN, LAST)
+    street.discord.people.say(_room(street), street.dana, LAST)
+    await until(lambda: len(some(home, f"SELECT 1 FROM event WHERE text = '{LAST}'")) == 2 and not some(home, WAITING))
 
 
 def _room(street: Street) -> Channel:
