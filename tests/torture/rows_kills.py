@@ -42,7 +42,7 @@ def found_of(count: "Count", plan: "Plan", unit: str = "kills") -> Found:
         "paid twice": count.paid_twice, "uncharged": count.uncharged, "unbooked": count.unbooked,
         "strange ends": lives.strange(plan.ends_by), "file faults": len(count.wrong), "spilled": len(count.spilled),
         "at work": lives.working, "lost calls": count.lost_calls, "unknown": count.unknown, "orphans": count.orphans,
-        "unknown not shown": abs(count.unknown - count.shown),
+        "unknown not shown": abs(count.unknown - count.shown), "in between": lives.sending,
     }  # fmt: skip
     most = {"lost calls of a chat at a kill": lives.most_calls, "slowest end s": round(lives.slowest_s, 1)}
     notes = (*count.wrong[:5], *count.spilled[:5], f"exit codes {dict(lives.exits)}")
