@@ -1,4 +1,4 @@
-"""Rows of the table of faults about what waits: tries, leases, backlogs, edits, deletions, bots, order, apologies.
+"""Rows of the table of faults about what waits: tries, leases, backlogs, order.
 
 All of them run the whole house in this process, with simulated time and real SQLite.
 """
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from tests.torture.row import Bound, Found, Row, Size
 
 if TYPE_CHECKING:
-    from tests.world import World
+    from tests.world import Talk, World
 
 BAD = "坏消息"
 GOOD = 20
@@ -26,14 +26,18 @@ LINES = 40
 
 
 @asynccontextmanager
-async def house(folder: Path, platforms: tuple[str, ...] = (), **tables: dict[str, Any]) -> AsyncIterator[World]:
-    """A World with these settings, and no limit of money."""
+async def house(
+    folder: Path, platforms: tuple[str, ...] = (), talk: Talk | None = None, **tables: dict[str, Any]
+) -> AsyncIterator[World]:
+    """A World with these settings, and no limit of money; `talk` is its adapter."""
     from bot.config.settings import Settings
     from tests.world import World
 
     budget = {"day_tokens": None, **tables.pop("budget", {})}
     settings = Settings.model_validate({"bot": {"timezone": "Asia/Shanghai"}, "budget": budget, **tables})
-    world = await World(folder / "data", settings, platforms).open()
+    world = World(folder / "data", settings, platforms)
+    world.talk = talk or world.talk
+    await world.open()
     try:
         yield world
     finally:
@@ -214,25 +218,6 @@ async def order(folder: Path, size: Size) -> Found:
         await world.close()
 
 
-async def outage(folder: Path, size: Size) -> Found:
-    """D27: the model is down for nine minutes while people write every half minute, in chats of their own."""
-    from bot.errors import ModelError
-
-    async with house(folder) as world:
-        world.model.script = lambda request: ModelError("unreachable", "")
-        for _ in range(18):
-            for chat in range(size.units):
-                await world.app.door.accept(world.message("在吗", f"人{chat}"))
-            await world.wait(30)
-        told = [out.external_chat_id for out in world.talk.said]
-        most = max(told.count(chat) for chat in set(told))
-        world.model.script = lambda request: "好的"
-        await world.wait(300)  # a model that failed is let rest
-        await world.say("好了吗", "人0")
-        return Found({"chats": size.units, "apologies": len(told), "answered after": world.replies.count("好的")},
-                     {"apologies in a chat": most})  # fmt: skip
-
-
 QUEUE = (
     Row(
         "D4", "a legitimate retry is taken for a copy, or a message is closed without an outcome",
@@ -276,11 +261,5 @@ QUEUE = (
         order,
         ("test_slots.py::test_never_too_many_in_order_within_a_chat_and_no_slot_is_lost",),
         differs="with model.slots as many as chats: by default 4 calls run at once for all",
-    ),
-    Row(
-        "D27", "apologies while no model answers", "one in each chat and outage of ten minutes", "chats", 50, 2,
-        50, 300,
-        (Bound("apologies", "==", 1, "chats"), Bound("apologies in a chat", "==", 1), Bound("answered after", "==", 1)),
-        outage,
     ),
 )  # fmt: skip
