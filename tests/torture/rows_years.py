@@ -13,6 +13,9 @@ from tests.torture.row import Bound, Found, Row, Size
 EACH_LIFE = 100
 """Operations of one life of the child."""
 
+ENDS = 9
+"""Letters of a canary that no other has."""
+
 CHATTER = 100
 """Lines that come at once."""
 
@@ -65,7 +68,7 @@ async def forgotten(folder: Path, size: Size) -> Found:
     chance, words, kept = random.Random(size.seed), [], 0
     world.model.digests = True
     for number in range(size.units):
-        word = f"zq{size.seed}x{number}q"
+        word = f"zq{chance.getrandbits(56):014x}q"
         words.append(word)
         await world.say(f"记住我喜欢{word}")
         await world.say(f"你觉得{word}怎么样？")
@@ -92,7 +95,10 @@ def _answer(word: str, request: Request) -> str:
 
 
 def _holding(folder: Path, words: list[str]) -> int:
-    """How often one of these words is in a file of that folder, archives and index included."""
+    """How often one of these words is in a file of that folder, archives and index included.
+
+    Of neighbours an index stores only where they begin to differ: so the ends are looked for.
+    """
     import zipfile
 
     files = [path for path in folder.rglob("*") if path.is_file()]
@@ -101,7 +107,7 @@ def _holding(folder: Path, words: list[str]) -> int:
         if path.suffix == ".zip":
             with zipfile.ZipFile(path) as archive:
                 texts += [archive.read(name) for name in archive.namelist()]
-    return sum(word.encode() in text for word in words for text in texts)
+    return sum(word[-ENDS:].encode() in text for word in words for text in texts)
 
 
 async def growth(folder: Path, size: Size) -> Found:
