@@ -22,6 +22,9 @@ CHATTER = 100
 DAYS = 1_095
 """Three years; of the first one nothing is judged."""
 
+MOST_BYTES = 128_000_000
+"""For 913 a day: of 90 days the texts and their index, 700 bytes a line, of 400 days what only counts, 150 a row."""
+
 
 async def drift(folder: Path, size: Size) -> Found:
     """Operations on memories by a child that is killed again and again; after each kill index, table and LIKE agree."""
@@ -153,7 +156,8 @@ ROWS: tuple[Row, ...] = (
     Row(
         "S10", "Full-text index drifts", "after every kill index, table and LIKE agree", "operations", 10_000, 40,
         1_000, 900,
-        bounds=(Bound("index wrong", "==", 0), Bound("other than LIKE", "==", 0)), run=drift,
+        bounds=(Bound("index wrong", "==", 0), Bound("other than LIKE", "==", 0),
+                Bound("kills", ">=", 0.005, "operations")), run=drift,
     ),
     Row(
         "S11", "忘记 leaves copies", "what is forgotten and purged is in no file", "canaries", 100, 2, 20,
@@ -163,9 +167,9 @@ ROWS: tuple[Row, ...] = (
     ),
     Row(
         "S12", "Unbounded growth",
-        "a million in one house, three years at one rate: at most 100 MB, WAL at most 64, no growth after the first",
+        "a million in one house, three years at one rate: at most 128 MB, WAL at most 64, no growth after the first",
         "messages", 1_000_000, 0, 0, 5_400,
-        bounds=(Bound("bytes", "<=", 100_000_000), Bound("WAL bytes", "<=", 64 * 1024 * 1024),
+        bounds=(Bound("bytes", "<=", MOST_BYTES), Bound("WAL bytes", "<=", 64 * 1024 * 1024),
                 Bound("growth", "<=", 1.1), Bound("MB more a year", "<=", 2), Bound("days left", "<=", 91)),
         run=growth,
         existing=("test_retention.py::test_rows_that_only_count_go_after_their_days_and_what_was_spent_stays",
