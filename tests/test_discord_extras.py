@@ -99,10 +99,10 @@ async def test_everything_goes_through_the_proxy(town: Town, kind: Kind) -> None
 
 
 async def test_parts_fit_and_lose_nothing(scene: Scene) -> None:
-    text = "今天天气很好。" * 700
-    parts = scene.adapter.parts(text)
-    assert "".join(parts) == text
-    assert max(map(len, parts)) <= 2_000
+    for text in ("今天天气很好。" * 700, "😀好。" * 1_500):
+        parts = scene.adapter.parts(text)
+        assert "".join(parts) == text
+        assert max(len(part.encode("utf-16-le")) // 2 for part in parts) <= 2_000
 
 
 async def test_typing_is_shown_until_it_is_switched_off(town: Town, scene: Scene) -> None:

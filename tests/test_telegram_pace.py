@@ -78,6 +78,26 @@ async def test_a_flood_while_many_are_written_to_stops_everything(server: FakeTe
         assert len(server.calls("sendMessage")) == 17
 
 
+async def test_a_wait_that_a_second_chat_is_told_too_is_one_for_all(server: FakeTelegram) -> None:
+    clock = SimClock(1_000_000)
+    async with stage(server, clock=clock) as on:
+        chats = [server.rooms.group(f"组{number}", ANN) for number in range(4)]
+        for wait, chat in ((9, chats[0]), (5, chats[1])):
+            server.faults.add("sendMessage", Fault("flood", retry_after=wait))
+            with pytest.raises(SendError):
+                await on.adapter.send(said("好", chat))
+        await on.adapter.send(said("好", chats[2]))
+        await clock.advance(2_000, let_others_run)
+        server.faults.add("sendMessage", Fault("flood", retry_after=4))
+        for chat in chats[2:]:
+            with pytest.raises(SendError) as caught:
+                await on.adapter.send(said("好", chat))
+            assert caught.value.wait_ms == 4_000
+        assert len(server.calls("sendMessage")) == 4
+        await clock.advance(4_000, let_others_run)
+        await on.adapter.send(said("好", chats[3]))
+
+
 async def test_thirty_messages_a_second_go_out_over_all_chats() -> None:
     clock = SimClock(1_000_000)
     async with FakeTelegram(limits=UNLIMITED) as server, stage(server, clock=clock) as on:

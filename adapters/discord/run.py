@@ -19,14 +19,14 @@ from adapters.discord.slash import Interactions, said, sync
 from adapters.discord.updates import PLATFORM, incomings, typing_of
 from bot.errors import NuanError, PlatformError, SendError
 from bot.ports import Clock, Door, HearsTyping
-from bot.text.split import split
+from bot.text.split import split, utf16_units
 from bot.types.command import CommandSpec
 from bot.types.event import Attachment, Incoming
 from bot.types.log import Log
 from bot.types.outgoing import Outgoing
 
 PART_CHARS = 1_900
-"""Discord takes 2,000 characters; formatting may add some."""
+"""Discord takes 2,000 characters; formatting may add some. They are counted as UTF-16 units, as it may do (D16)."""
 CLOSE_S = 3
 """How long the gateway may take to say goodbye; the library would wait for thirty seconds."""
 CANCEL_S = 0.2
@@ -106,8 +106,8 @@ class DiscordAdapter:
         await self._ready_posts().withdraw(outgoing)
 
     def parts(self, text: str) -> tuple[str, ...]:
-        """The text as messages of at most 1,900 characters."""
-        return split(text, PART_CHARS)
+        """The text as messages of at most 1,900 characters, an emoji being two."""
+        return split(text, PART_CHARS, utf16_units)
 
     def typing(self, external_chat_id: str, on: bool) -> None:
         """Show or hide that an answer is being written; a channel that does not want it gets none."""

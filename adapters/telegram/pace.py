@@ -18,6 +18,9 @@ Hurry = Literal["preview", "draft"]
 MANY_CHATS = 1_000
 """Above this number, windows in which nothing is left are thrown away."""
 
+SAME_MS = 1_100
+"""Waits that end so close together are one: Telegram tells whole seconds, rounded up."""
+
 Calls = Callable[..., Coroutine[Any, Any, Any]]
 
 
@@ -125,11 +128,13 @@ class Pace(BaseRateLimiter[Hurry]):
             self._previews = {chat: at for chat, at in self._previews.items() if at > now - self._apart["preview"]}
 
     def _ordered(self, chat: int, wait_ms: int) -> None:
-        """Remember a wait. Telegram does not say whether it means the chat or all: a busy second means all."""
+        """Remember a wait. Telegram does not say whether it means the chat or all: a busy second means all, and so
+        does another chat's that ends at the same time."""
         now = self._clock.now()
-        busy = len([at for at in self._all if at > now - self._limits.overall_ms]) * 2 > self._limits.overall
-        whom = None if busy else chat
         self._until = {key: until for key, until in self._until.items() if until > now}
+        busy = len([at for at in self._all if at > now - self._limits.overall_ms]) * 2 > self._limits.overall
+        alike = any(abs(until - now - wait_ms) <= SAME_MS for key, until in self._until.items() if key != chat)
+        whom = None if busy or alike else chat
         self._until[whom] = max(self._until.get(whom, 0), now + wait_ms)
 
     @staticmethod

@@ -62,7 +62,7 @@ class Rest:
     def check_content(self, body: Json, *, files: bool = False, empty: bool = False) -> str:
         """The text as Discord keeps it, without the white space around it; raises Refused."""
         content = str(body.get("content") or "")
-        if len(content) > MAX_CONTENT:
+        if len(content.encode("utf-16-le", "surrogatepass")) // 2 > MAX_CONTENT:
             raise invalid("content", "BASE_TYPE_MAX_LENGTH", f"Must be {MAX_CONTENT} or fewer in length.")
         if not (content.strip() or files or empty or body.get("embeds") or body.get("sticker_ids")):
             raise Refused(400, 50006, "Cannot send an empty message")

@@ -15,14 +15,21 @@ WAITING = """SELECT 1 FROM event WHERE state = 'queued'
     UNION ALL SELECT 1 FROM outbox WHERE state IN ('pending', 'sending')
     UNION ALL SELECT 1 FROM turn WHERE state IN ('asked', 'answered')"""
 
+BETWEEN = "SELECT 1 FROM outbox WHERE state IN ('sending', 'preview')"
+"""On its way: nobody has told yet whether it arrived."""
+
 
 @dataclass(frozen=True, slots=True)
 class Autopsy:
-    """Whether it died in the midst of work, the calls in flight with their chats, and what is wrong with the file."""
+    """Whether it died in the midst of work, the calls in flight with their chats, and what is wrong with the file.
+
+    `sending` when it did not know yet whether something was sent.
+    """
 
     working: bool
     calls: tuple[tuple[int, int], ...]
     wrong: tuple[str, ...]
+    sending: bool = False
 
     @property
     def most_of_a_chat(self) -> int:
@@ -32,13 +39,15 @@ class Autopsy:
 
 @dataclass(slots=True)
 class Lives:
-    """What was seen when lives ended: how many in the midst of work, calls in flight, faults of the file, exit codes.
+    """What was seen when lives ended: how many in the midst of work or of sending, calls in flight, faults of the file,
+    exit codes.
 
     `most_calls` of one chat were in flight at one kill.
     """
 
     ended: int = 0
     working: int = 0
+    sending: int = 0
     most_calls: int = 0
     calls: set[int] = field(default_factory=set)
     wrong: list[str] = field(default_factory=list)
@@ -49,6 +58,7 @@ class Lives:
         """One more."""
         self.ended += 1
         self.working += found.working
+        self.sending += found.sending
         self.most_calls = max(self.most_calls, found.most_of_a_chat)
         self.calls |= {number for number, _ in found.calls}
         self.wrong += found.wrong
@@ -84,6 +94,7 @@ def _look(db: sqlite3.Connection) -> Autopsy:
             return Autopsy(False, (), tuple(wrong))
         db.execute("INSERT INTO doc_text (doc_text) VALUES ('integrity-check')")
         calls = tuple(db.execute("SELECT id, chat_id FROM call WHERE state = 'reserved'").fetchall())
-        return Autopsy(db.execute(WAITING).fetchone() is not None, calls, tuple(wrong))
+        working, sending = (db.execute(sql).fetchone() is not None for sql in (WAITING, BETWEEN))
+        return Autopsy(working, calls, tuple(wrong), sending)
     except sqlite3.Error as error:
         return Autopsy(False, (), (str(error),))

@@ -1,5 +1,7 @@
 """A World with more people than its model has slots: time passes while most of them wait. It decides nothing."""
 
+import re
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
@@ -8,19 +10,27 @@ from bot.types.prompt import Completion, Request
 from tests.fakes.clock import let_others_run
 from tests.slow import STEPS, SlowModel, SlowWorld
 
+NAME = re.compile(r'"(人\d+)"')
+
 
 class CrowdModel(SlowModel):
-    """Notes when each call began, ms."""
+    """Notes when each call began, and for how long it worked for each 人 of a number, ms."""
 
     def __init__(self, world: "Crowd", takes_ms: Callable[[], int]) -> None:
         super().__init__(world, takes_ms)
         self.begun_at: list[int] = []
+        self.worked_ms: Counter[str] = Counter()
         self._clock = world
 
     async def complete(self, request: Request) -> Completion:
         """As any slow one."""
-        self.begun_at.append(self._clock.clock.now())
-        return await super().complete(request)
+        begun = self._clock.clock.now()
+        self.begun_at.append(begun)
+        try:
+            return await super().complete(request)
+        finally:
+            found = NAME.search("".join(message.content for message in request.prompt.messages))
+            self.worked_ms[found[1] if found else ""] += self._clock.clock.now() - begun
 
 
 class Crowd(SlowWorld):

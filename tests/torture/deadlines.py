@@ -32,10 +32,10 @@ UNSAID = "SELECT 1 FROM outbox WHERE state = 'pending' AND wait_ms > 0"
 class Times:
     """How long things take, seconds: silence before a follow-up, a pause in a reply, a window, an idle session."""
 
-    followup: int = 4
+    followup: int = 5
     pause: int = 6
-    window: int = 12
-    idle: int = 10
+    window: int = 14
+    idle: int = 12
 
 
 @dataclass(frozen=True, slots=True)

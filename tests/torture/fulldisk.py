@@ -24,6 +24,8 @@ FRAME_BYTES = 4_096 + 24
 BACK_S = 30
 """How long after there is room again everything must be done (FAULTS S6)."""
 
+ACTIVE = "SELECT 1 FROM memory WHERE disabled_at IS NULL"
+
 STORIES = {
     "talk": "今天第{}次下雨了",
     "keep": "记住我喜欢第{}种花",
@@ -68,10 +70,12 @@ async def run(folder: Path, each: int, seed: int) -> Seen:
             if not await full_once(world, text.format(number), pages, seen, f"{story} {pages}"):
                 break
             pages += each
-    await world.wait(60)
+    await world.wait(3_600)  # a digest that failed is tried again later and later
     waiting = world.rows("SELECT count(*) FROM event WHERE state = 'queued'")[0][0]
     stuck = world.rows("SELECT count(*) FROM outbox WHERE state IN ('pending', 'sending')")[0][0]
-    seen.sums["left"] = int(str(waiting)) + int(str(stuck))
+    undigested = world.rows("SELECT count(*) FROM session WHERE state = 'closing'")[0][0]
+    seen.sums["left"] = int(str(waiting)) + int(str(stuck)) + int(str(undigested))
+    seen.sums["health wrong"] += world.store.vitals.refusing != ""
     await world.close()
     seen.sums["damage"] = len(sound(folder))
     return seen
@@ -89,8 +93,11 @@ async def full_once(world: World, text: str, pages: int, seen: Seen, name: str) 
         await world.wait(12)
         told = text.startswith("记住") and len(world.replies) > replies
         seen.sums["lies"] += told and not world.rows("SELECT 1 FROM memory WHERE text = ?", text[2:])
+        gone = text.startswith("忘记") and len(world.replies) > replies
+        seen.sums["lies"] += gone and bool(world.rows(f"{ACTIVE} AND text = ?", text[2:]))
     except StoreError:
         seen.sums["refused"] += 1
+        seen.sums["health wrong"] += world.store.vitals.refusing == ""
     finally:
         room(None)
     full = not confirmed or len(world.log.named("store_failed")) > errors
@@ -113,6 +120,8 @@ async def full_once(world: World, text: str, pages: int, seen: Seen, name: str) 
         seen.notes.append(f"{name}: {said} of {expected} answers, {took} s: {world.replies[replies:]}")
     if text.startswith("记住"):
         seen.sums["lies"] += len(world.rows("SELECT 1 FROM memory WHERE text = ?", text[2:])) != 1
+    if text.startswith("忘记"):
+        seen.sums["lies"] += bool(world.rows(f"{ACTIVE} AND text = ?", text[2:]))
     return full
 
 

@@ -130,6 +130,7 @@ ROWS: tuple[Row, ...] = (
     Row(
         "D11", "Discord breaks off or answers 502 and 503", "200 sends, one copy of each", "sends", 200, 0, 50, 1_200.0,
         (Bound("said once", "==", 1, per="sends"), Bound("rules broken", "==", 0), Bound("unknown", "==", 0),
+         Bound("requests", ">=", 2, per="sends"),
          Bound("spilled", "==", 0)), cut,
         ("test_discord_adapter.py::test_a_row_cut_off_after_arriving_is_sent_later_and_stands_there_once",
          "test_discord_adapter.py::test_a_server_that_fails_is_asked_once_and_the_outbox_decides_about_another_try"),

@@ -13,11 +13,11 @@ from tests.torture.words import none
 
 async def splitting(folder: Path, size: Size) -> Found:
     """Random Chinese, emoji and code of up to 50,000 characters, split as both platforms want it."""
-    from bot.text.split import join, split, utf16_units
+    from bot.text.split import fences, join, split, utf16_units
     from tests.test_text_split import SIGNS
     from tests.torture.words import hostile_text
 
-    chance, lost, long, halves = Random(size.seed), 0, 0, 0
+    chance, lost, long, halves, unclosed = Random(size.seed), 0, 0, 0, 0
     words = (
         *SIGNS,
         "你好，",
@@ -39,12 +39,14 @@ async def splitting(folder: Path, size: Size) -> Found:
             block = [chance.choice(words) for _ in range(40)]
             pieces += [*block, hostile_text(chance, 6).encode("utf-8", "replace").decode()]
         text = "".join(pieces)[:most]
-        for limit, measure in ((1_900, len), (4_000, utf16_units)):
-            parts = split(text, limit, measure)
+        for limit in (1_900, 4_000):
+            parts = split(text, limit, utf16_units)
             lost += join(parts) != text
-            long += any(measure(part) > limit or len(part.encode()) > 32_768 for part in parts)
+            long += any(utf16_units(part) > limit or len(part.encode()) > 32_768 for part in parts)
+            unclosed += any(fence.close == len(part) for part in parts[:-1] for fence in fences(part))
             halves += any(divided(left, right) for left, right in itertools.pairwise(parts))
-    return Found({"texts": size.units, "changed": lost, "too long": long, "divided": halves})
+    sums = {"changed": lost, "too long": long, "divided": halves, "fences open": unclosed}
+    return Found({"texts": size.units, **sums})
 
 
 def divided(left: str, right: str) -> bool:
@@ -187,8 +189,8 @@ async def linked(folder: Path, size: Size) -> Found:
 ROWS: tuple[Row, ...] = (
     Row(
         "D16", "Over-long reply",
-        "10,000 random texts up to 50,000 characters: the same again, each part fits, no sign divided",
-        "texts", 10_000, 12, 500, 600.0, none("changed", "too long", "divided"), splitting,
+        "10,000 random texts up to 50,000 characters: the same again, each part fits, no sign or fence divided",
+        "texts", 10_000, 12, 500, 600.0, none("changed", "too long", "divided", "fences open"), splitting,
     ),
     Row(
         "D17", "Marks that Telegram cannot parse", "1,000 replies of broken markdown: all visible, no raw tag",

@@ -1,4 +1,4 @@
-"""Rows of the table of faults about what becomes of what was said: edits, deletions, other bots, wishes to keep.
+"""Rows of the table of faults about what becomes of what was said: edits, deletions, bots, wishes to keep, apologies.
 
 They run the whole house in this process, with simulated time and real SQLite.
 """
@@ -40,30 +40,34 @@ async def edits(folder: Path, size: Size) -> Found:
 
 
 async def deletions(folder: Path, size: Size) -> Found:
-    """D19: a message is deleted at a random moment of its turn."""
+    """D19: a message is deleted while the model thinks about it, or at a random moment before, by turns."""
     from tests.fakes.clock import let_others_run
     from tests.storing import holding
     from tests.test_changes import change
 
-    chance, quoted, prompts, files = random.Random(size.seed), 0, 0, 0
+    chance, quoted, prompts, files, midst, kept = random.Random(size.seed), 0, 0, 0, 0, 0
     for each in range(size.units):
         async with house(folder / str(each)) as world:
             world.model.script = lambda request: f"你说{CANARY}"
             world.shut()
             await world.app.door.accept(world.message(f"我的暗号是{CANARY}。记住我怕狗。", external_id="m"))
-            for _ in range(chance.randrange(40)):
+            if each % 2:
+                await world.held()
+            for _ in range(0 if each % 2 else chance.randrange(40)):
                 await let_others_run()
-            held = world.model.held > 0
+            midst += world.model.held > 0
             await world.app.door.accept(change(world, "delete", "m"))
             await world.let_answer()
             await world.wait(3)
-            quoted += held and any(CANARY in text for text in world.replies)
+            quoted += any(CANARY in text for text in world.replies)
             since = len(world.prompts)
             world.model.script = lambda request: "在"
             await world.say("在吗")
             prompts += any(CANARY in str(prompt) for prompt in world.prompts[since:])
             files += bool(holding(world.folder, CANARY))
-    return Found({"deletions": size.units, "quoted": quoted, "in a prompt": prompts, "on disk": files})
+            kept += number(world, "SELECT count(*) FROM memory WHERE disabled_at IS NULL")
+    return Found({"deletions": size.units, "in the midst": midst, "quoted": quoted, "in a prompt": prompts,
+                  "on disk": files, "memories left": kept})  # fmt: skip
 
 
 async def bots(folder: Path, size: Size) -> Found:
@@ -122,6 +126,39 @@ async def spam(folder: Path, size: Size) -> Found:
         })  # fmt: skip
 
 
+async def outage(folder: Path, size: Size) -> Found:
+    """D27: the model is down for nine minutes while people write every half minute, in chats of their own."""
+    from bot.errors import ModelError
+    from tests.world import Talk
+
+    begun, typed = 0, set[str]()
+
+    class Typed(Talk):
+        """Shows where it is typing."""
+
+        def typing(self, external_chat_id: str, on: bool) -> None:
+            nonlocal begun
+            begun += on
+            (typed.add if on else typed.discard)(external_chat_id)
+
+    async with house(folder, talk=Typed()) as world:
+        world.model.script = lambda request: ModelError("unreachable", "")
+        late = 0
+        for _ in range(18):
+            for chat in range(size.units):
+                await world.app.door.accept(world.message("在吗", f"人{chat}"))
+            await world.wait(10)
+            late += len(typed)
+            await world.wait(20)
+        told = [out.external_chat_id for out in world.talk.said]
+        most = max(told.count(chat) for chat in set(told))
+        world.model.script = lambda request: "好的"
+        await world.wait(300)  # a model that failed is let rest
+        await world.say("好了吗", "人0")
+        return Found({"chats": size.units, "apologies": len(told), "answered after": world.replies.count("好的"),
+                      "typing": begun, "typing after 10 s": late}, {"apologies in a chat": most})  # fmt: skip
+
+
 TALK = (
     Row(
         "D18", "an edited message", "one reply, the next request has the last text, the memory says it too", "messages",
@@ -134,7 +171,8 @@ TALK = (
     Row(
         "D19", "a message deleted while it is answered", "not quoted, not in the next request, nowhere in the database",
         "deletions", 60, 2, 20, 300,
-        (Bound("quoted", "==", 0), Bound("in a prompt", "==", 0), Bound("on disk", "==", 0)),
+        (Bound("quoted", "==", 0), Bound("in a prompt", "==", 0), Bound("on disk", "==", 0),
+         Bound("memories left", "==", 0), Bound("in the midst", ">=", 0.2, "deletions")),
         deletions, ("test_deletions.py::test_a_deleted_message_leaves_no_trace",),
         differs="Telegram tells no bot of deletions: there a reply with 忘记 is the way",
     ),
@@ -152,5 +190,13 @@ TALK = (
         (Bound("rows", "<=", 1_000), Bound("in a minute", "<=", 30), Bound("first kept", "==", 1),
          Bound("recall by before", "<=", 3)),
         spam, ("test_memory_quota.py::test_a_person_keeps_so_many_and_no_more",),
+    ),
+    Row(
+        "D27", "apologies while no model answers",
+        "one in each chat and outage of ten minutes, no sign of typing 10 s later", "chats", 50, 2,
+        50, 300,
+        (Bound("apologies", "==", 1, "chats"), Bound("apologies in a chat", "==", 1), Bound("answered after", "==", 1),
+         Bound("typing", ">=", 1, "chats"), Bound("typing after 10 s", "==", 0)),
+        outage,
     ),
 )  # fmt: skip
