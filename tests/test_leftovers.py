@@ -45,7 +45,9 @@ async def test_copies_beside_the_database_go_after_their_days(new_world: NewWorl
     world = await new_world(backup={"days": 30})
     await world.close()
     names = ("nuan.before-12.db", "nuan.before-restore-20260101-000000.db",
-             "nuan.before-restore-20260101-000000.db-wal", ".nuan.before-12.db.new")  # fmt: skip
+             "nuan.before-restore-20260101-000000.db-wal", ".nuan.before-12.db.new",
+             "backups/.nuan-20260101T000000000Z.db.new")  # fmt: skip
+    (world.folder / "backups").mkdir(exist_ok=True)
     for name in names:
         (world.folder / name).write_bytes(b"copy")
     made = (world.folder / names[0]).stat().st_ctime
