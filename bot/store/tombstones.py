@@ -87,7 +87,7 @@ class Tombstones:
             (self._macs.discard if row.get("lifted") else self._macs.add)(row["mac"])
             if isinstance(row.get("id"), int):
                 self._numbers[row["id"]] = row["mac"]
-        except (ValueError, KeyError, AttributeError):
+        except (ValueError, KeyError, TypeError, AttributeError):
             pass  # half a line, from a power cut: its command was never confirmed
 
     def _mac(self, text: str) -> str:
