@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from bot.commands.table import is_command
 from bot.errors import StoreError
 from bot.flow.alarms import RETRY_MS, Alarms, Handlers
+from bot.flow.belongings import Belongings
 from bot.flow.halting import Halting
 from bot.flow.intake import Beside, Intake
 from bot.flow.recurring import bring_back
@@ -106,6 +107,7 @@ class App:
         for adapter in adapters:
             self._sending.connect(adapter)
         await self._store.sections.register(registry(self.parts.settings.sections.own))
+        await Belongings(self._store, self.parts.clock, self._log, self.parts.scrub).finish()
         resent, unknown = await self._store.outbox.recover(self._sending.resending, self._sending.placing)
         lost = await self._store.turns.lost_calls(self._clock.now())
         await self._alarms.take_up()

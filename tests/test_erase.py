@@ -9,6 +9,7 @@ import pytest
 from bot.errors import StoreError
 from bot.store.erasing import NOBODYS, STEPS
 from bot.store.schema import MIGRATIONS
+from bot.types.erased import Erased
 from tests.belonging import aside
 from tests.conftest import NewWorld
 from tests.erasing import CANARY, GROUP, NAME, files_with, forget, lived_in, plant
@@ -185,6 +186,31 @@ async def test_a_crash_before_the_answer_says_it_again(new_world: NewWorld) -> N
     await world.crash()
     assert len(world.replies) == said + 1
     assert "什么都不留了" in world.replies[-1] or "keep nothing" in world.replies[-1]
+
+
+async def test_what_a_crash_left_of_them_in_files_goes_with_the_next_start(new_world: NewWorld) -> None:
+    world = await lived_in(new_world)
+    seen: list[Erased] = []
+
+    def cannot(erased: Erased) -> int:
+        raise OSError(f"cannot {len(seen)}")
+
+    def scrub(erased: Erased) -> int:
+        seen.append(erased)
+        return 1
+
+    world.scrub = cannot
+    await world.restart()
+    await forget(world)
+    assert [line["error"] for line in world.log.named("erasing_left_files")] == ["cannot 0"]
+    world.scrub = scrub
+    await world.crash()
+    assert [(each.names, each.ids) for each in seen] == [(frozenset({NAME}), frozenset({f"person:{NAME}"}))]
+    await world.crash()
+    assert len(seen) == 1
+    await world.wait(120)
+    assert holding(world.folder, NAME) == []
+    assert files_with(world.folder, NAME) == []
 
 
 async def test_a_turn_that_runs_meanwhile_leaves_nothing_behind(new_world: NewWorld) -> None:

@@ -155,6 +155,7 @@ def test_the_log_keeps_nothing_of_them_and_goes_on(tmp_path: Path) -> None:
         logs.log.info("seen", channel="t-12345")
         logs.log.info("seen", channel="t-123456")
     erased = Erased(7, frozenset({1}), frozenset({1, 2}), frozenset({"t-12345"}), frozenset({NAME}), {})
+    (tmp_path / "nuan.jsonl.9.new").write_text(f"{CANARY} of a scrubbing that a crash cut off")
     assert logs.scrub(erased) > 0
     logs.log.info("after")
     logs.close()

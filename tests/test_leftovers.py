@@ -28,11 +28,26 @@ async def test_what_is_forgotten_for_good_is_in_no_archive_that_waits(world: Wor
     assert archives(world) == [mine]
 
 
+async def test_half_an_archive_that_a_crash_left_goes_as_a_whole_one_does(world: World) -> None:
+    await world.say("记住我怕黑")
+    await world.say("记住我喜欢荷花", "阿明")
+    for who in ("小王", "阿明"):
+        await world.say(".ai export me", who)
+    for path in list((world.folder / FOLDER).glob("*.zip")):
+        path.rename(path.with_name(f".{path.name}.new"))
+    await world.say("彻底忘记我怕黑")
+    assert [path.name.split("-")[2] for path in (world.folder / FOLDER).iterdir()] == ["2"]
+    await world.wait(9 * DAY)
+    assert not list((world.folder / FOLDER).iterdir())
+
+
 async def test_copies_beside_the_database_go_after_their_days(new_world: NewWorld) -> None:
     world = await new_world(backup={"days": 30})
     await world.close()
     names = ("nuan.before-12.db", "nuan.before-restore-20260101-000000.db",
-             "nuan.before-restore-20260101-000000.db-wal", ".nuan.before-12.db.new")  # fmt: skip
+             "nuan.before-restore-20260101-000000.db-wal", ".nuan.before-12.db.new",
+             "backups/.nuan-20260101T000000000Z.db.new")  # fmt: skip
+    (world.folder / "backups").mkdir(exist_ok=True)
     for name in names:
         (world.folder / name).write_bytes(b"copy")
     made = (world.folder / names[0]).stat().st_ctime

@@ -3,10 +3,12 @@
 import io
 import json
 import logging
+import shutil
 import stat
 import traceback
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from threading import Thread
 
 import pytest
 from hypothesis import given
@@ -16,6 +18,7 @@ from bot.config.settings import LogFile
 from bot.errors import ModelError
 from bot.ops.logs import Logs
 from bot.ops.redact import Redactor, one_line
+from bot.types.erased import Erased
 
 API_KEY = "local-key-of-nobody-42"
 AT = 1_700_000_000_000
@@ -210,3 +213,19 @@ def test_the_place_of_an_error_holds_no_source_text(open_logs: OpenLogs, tmp_pat
     assert "raise error" in "".join(traceback.format_exception(error))
     open_logs().log.error("x", exc_info=error)
     assert "raise error" not in raw(tmp_path)
+
+
+def test_a_log_whose_folder_was_removed_goes_on_in_a_new_one(open_logs: OpenLogs, tmp_path: Path) -> None:
+    logs = open_logs()
+    logs.log.info("before")
+    shutil.rmtree(tmp_path / "logs")
+    logs.log.info("after")
+    assert [record["event"] for record in records(tmp_path)] == ["after"]
+    shutil.rmtree(tmp_path / "logs")
+    (tmp_path / "logs").write_text("a file")
+    nobody = Erased(1, frozenset(), frozenset(), frozenset(), frozenset(), {})
+    line = Thread(target=logs.log.info, args=("taken out",), daemon=True)
+    for each in (Thread(target=logs.scrub, args=(nobody,), daemon=True), line):
+        each.start()
+        each.join(10)
+    assert not line.is_alive(), "who takes somebody out of a log that is gone never stops the others"

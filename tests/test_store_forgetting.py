@@ -275,7 +275,7 @@ def test_half_a_tombstone_from_a_power_cut_hurts_neither_the_others_nor_the_next
     stones = Tombstones(tmp_path)
     stones.bury(1, "甲", NOW)
     with (tmp_path / "tombstones.jsonl").open("ab") as file:
-        file.write(b'{"id": 2, "mac": "abc')
+        file.write(b'{"id": 2, "mac": ["abc"]}\n{"id": 2, "mac": "abc')
     again = Tombstones(tmp_path)
     again.bury(3, "乙", NOW)
     last = Tombstones(tmp_path)

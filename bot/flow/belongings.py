@@ -68,15 +68,24 @@ class Belongings:
     async def erase(self, person_id: int, last: int | None = None) -> Erased:
         """Take a person out: database, notes, archives, log. StoreError: nothing was erased.
 
-        `last` is the event whose answer is still to be sent. What cannot be done in files is said in the log.
+        `last` is the event whose answer is still to be sent. What cannot be done in files is said in the log, and
+        left to the next start.
         """
         erased = await self._store.erasing.erase(person_id, self._clock.now(), last)
-        try:
-            await asyncio.to_thread(self._store.exporting.remove, person_id)
-            if self._scrub is not None:
-                await asyncio.to_thread(self._scrub, erased)
-            await self._store.erasing.settle()
-        except (StoreError, OSError) as error:
-            self._log.error("erasing_left_files", error=str(error))
+        await self.finish()
         self._log.info("erased", **erased.counts)
         return erased
+
+    async def finish(self) -> None:
+        """Take whoever was erased out of the archives and the log, also where a crash came between."""
+        gone = await self._store.erasing.unfinished()
+        if not gone:
+            return
+        try:
+            for erased in gone:
+                await asyncio.to_thread(self._store.exporting.remove, erased.person_id)
+                if self._scrub is not None:
+                    await asyncio.to_thread(self._scrub, erased)
+            await self._store.erasing.finish(gone)
+        except (StoreError, OSError) as error:
+            self._log.error("erasing_left_files", error=str(error))

@@ -20,6 +20,7 @@ from pydantic import BaseModel
 from bot.errors import ModelError
 from bot.model import senses
 from bot.model.answer import Answer, describe, fault_of, label
+from bot.model.bounded import bound
 from bot.model.dialect import Dialect
 from bot.types.prompt import Prompt, Request
 
@@ -169,7 +170,12 @@ def _connect(base_url: str, api_key: str, proxy: str) -> openai.AsyncOpenAI:
         timeout=timeout,
         max_retries=0,
         http_client=openai.DefaultAsyncHttpx2Client(
-            timeout=timeout, base_url=base_url, trust_env=not local, proxy=proxy or None
+            timeout=timeout,
+            base_url=base_url,
+            trust_env=not local,
+            proxy=proxy or None,
+            headers={"Accept-Encoding": "identity"},
+            event_hooks={"response": [bound]},
         ),
     )
     _ = client.chat.completions  # its modules load at first use: here, not on the event loop
@@ -208,6 +214,8 @@ def _translate(error: Exception) -> ModelError:
             return _of_status(error)
         case openai.APIConnectionError() | httpx2.HTTPError() | httpx2.StreamError() | OSError():
             cause = error.__cause__ or error
+            if isinstance(cause, ModelError):
+                return cause
             lost = isinstance(cause, httpx2.ReadError | httpx2.RemoteProtocolError | httpx2.StreamError)
             return ModelError("cut" if lost else "unreachable", f"{type(cause).__name__}: {cause}")
         case openai.APIError():

@@ -168,17 +168,25 @@ class _PrivateFile(RotatingFileHandler):
 
     @contextlib.contextmanager
     def shut(self) -> Iterator[None]:
-        """Inside, nobody writes; then it goes on in the file of that name."""
-        self.acquire()
-        try:
-            if self.stream is not None:
-                self.stream.close()
+        """Inside, nobody writes; the next line goes on in the file of that name."""
+        with self.lock or contextlib.nullcontext():
+            self._put_away()
             yield
-        finally:
-            self.stream = self._open()
-            self.release()
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write it into the file of that name: when it was removed or renamed meanwhile, into a new one."""
+        if not os.path.exists(self.baseFilename):  # noqa: PTH110 - it raises nothing
+            self._put_away()
+        super().emit(record)
+
+    def _put_away(self) -> None:
+        if self.stream is not None:
+            with contextlib.suppress(OSError):  # what it still held cannot be written
+                self.stream.close()
+            self.stream = None  # type: ignore[assignment] # as the library's own close leaves it
 
     def _open(self) -> TextIOWrapper:
+        Path(self.baseFilename).parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         # The handler closes it.
         file = open(self.baseFilename, self.mode, encoding=self.encoding, opener=_private)  # noqa: SIM115
         return cast(TextIOWrapper, file)

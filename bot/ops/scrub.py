@@ -21,7 +21,9 @@ def scrub_logs(folder: Path, erased: Erased) -> int:
     Nobody may write into these files meanwhile. OSError when one cannot be written; it is then as it was.
     """
     keeps = _keeper(erased)
-    return sum(_scrub(path, keeps) for path in sorted(folder.glob("nuan.jsonl*")) if not path.name.endswith(".new"))
+    for left in folder.glob("nuan.jsonl*.new"):  # of a scrubbing that a crash cut off, whoever that was about
+        left.unlink()
+    return sum(_scrub(path, keeps) for path in sorted(folder.glob("nuan.jsonl*")))
 
 
 def _scrub(path: Path, keeps: Callable[[str], str]) -> int:
@@ -30,7 +32,6 @@ def _scrub(path: Path, keeps: Callable[[str], str]) -> int:
     changed = sum(before != after for before, after in zip(lines, kept, strict=True))
     if changed:
         new = path.with_name(f"{path.name}.new")
-        new.unlink(missing_ok=True)
         with os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
             file.writelines(f"{line}\n" for line in kept if line)
             file.flush()

@@ -1,7 +1,9 @@
 """Erasing a person: asked once more, written down outside the database, then done in one commit."""
 
+import json
 import secrets
 import sqlite3
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from bot.store.database import Database
@@ -12,6 +14,9 @@ from bot.store.owned import COUNTS
 from bot.store.tombstones import Tombstones
 from bot.store.unnoting import Shelf
 from bot.types.erased import Erased
+
+LEFT = "unfinished:"
+"""The key in meta of whoever may still be in files begins with it; ';' is the character after ':'."""
 
 ASK_MS = 600_000
 """How long the number counts that somebody is to repeat."""
@@ -61,7 +66,7 @@ class Erasing:
         return await self._database.write(verb)
 
     async def erase(self, person_id: int, at: int, last: int | None = None) -> Erased:
-        """Nothing of the person is left but counts, in one commit; who it was, for the files of the log.
+        """Nothing of the person is left but counts, in one commit; who it was, for the files, until `finish`.
 
         `last` is the event whose answer is still to be sent there. StoreError: nothing was erased.
         """
@@ -73,6 +78,7 @@ class Erasing:
         def verb(db: sqlite3.Connection) -> Erased:
             erased = erase_person(db, person_id, self._shelf, at, last)
             mark_done(db, name, at)
+            _note(db, erased)
             return erased
 
         try:
@@ -88,15 +94,27 @@ class Erasing:
 
         def verb(db: sqlite3.Connection) -> int:
             at = db.execute("SELECT coalesce(max(at), 0) FROM event").fetchone()[0]
-            return erase_again(db, self._erasures, self._shelf, at)
+            gone = erase_again(db, self._erasures, self._shelf, at)
+            for erased in gone:
+                _note(db, erased)
+            return len(gone)
 
         count = await self._database.write(verb)
         if count:
             await self._database.truncate()
         return count
 
-    async def settle(self) -> None:
-        """Nothing of it is left in the write-ahead log; StoreError while somebody reads for long."""
+    async def unfinished(self) -> tuple[Erased, ...]:
+        """Who was erased from the database, and may still be in files."""
+        rows = await self._database.rows(
+            "SELECT key, value FROM meta WHERE key > ? AND key < ? ORDER BY key", (LEFT, f"{LEFT[:-1]};")
+        )
+        return tuple(_noted(str(key), json.loads(str(value))) for key, value in rows)
+
+    async def finish(self, gone: tuple[Erased, ...]) -> None:
+        """No file tells of them, nor does the database nor its log from now on; StoreError while somebody reads."""
+        keys = [(f"{LEFT}{erased.person_id}",) for erased in gone]
+        await self._database.write(lambda db: db.executemany("DELETE FROM meta WHERE key = ?", keys).rowcount)
         await self._database.truncate()
 
     async def leave(self, now: int) -> int:
@@ -104,3 +122,16 @@ class Erasing:
         count = await self._database.write(lambda db: leave(db, now))
         await self._database.truncate()
         return count
+
+
+def _note(db: sqlite3.Connection, erased: Erased) -> None:
+    """Verb part: by what the rest of them is found in files, also after a crash."""
+    told = {"dms": erased.dms, "chats": erased.chats, "ids": erased.ids, "names": erased.names}
+    value = json.dumps({name: sorted(each) for name, each in told.items()})
+    db.execute("INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)", (f"{LEFT}{erased.person_id}", value))
+
+
+def _noted(key: str, told: Mapping[str, Sequence[object]]) -> Erased:
+    numbers = [frozenset(int(str(each)) for each in told[name]) for name in ("dms", "chats")]
+    words = [frozenset(str(each) for each in told[name]) for name in ("ids", "names")]
+    return Erased(int(key.removeprefix(LEFT)), *numbers, *words, {})

@@ -16,6 +16,7 @@ from bot.errors import StoreError
 from bot.store.erasing import erase_person
 from bot.store.tombstones import KEY, Tombstones
 from bot.store.unnoting import Shelf
+from bot.types.erased import Erased
 
 FILE = "erased.jsonl"
 DONE = "erased:"
@@ -98,15 +99,13 @@ class Erasures:
             raise StoreError(f"{FILE} cannot be written ({error}): nothing was erased") from error
 
 
-def erase_again(db: sqlite3.Connection, erasures: Erasures, shelf: Shelf, at: int) -> int:
-    """Verb part: do what this database has not seen yet; how many people went."""
-    count = 0
+def erase_again(db: sqlite3.Connection, erasures: Erasures, shelf: Shelf, at: int) -> tuple[Erased, ...]:
+    """Verb part: do what this database has not seen yet; who went."""
+    gone: list[Erased] = []
     for name, people in erasures.due(db):
-        for person_id in people:
-            erase_person(db, person_id, shelf, at)
-            count += 1
+        gone += [erase_person(db, person_id, shelf, at) for person_id in people]
         mark_done(db, name, at)
-    return count
+    return tuple(gone)
 
 
 def mark_done(db: sqlite3.Connection, name: str, at: int) -> None:

@@ -62,7 +62,7 @@ class Exporting:
         try:
             self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
             write_bytes(path, data, force=True)
-            for other in self._folder.glob(f"nuan-export-{person_id}-*.zip"):
+            for other in _archives(self._folder, str(person_id)):
                 if other != path:
                     other.unlink(missing_ok=True)
         except OSError as error:
@@ -75,14 +75,22 @@ class Exporting:
 
     def tidy(self, before: int) -> None:
         """Archives made before that instant, ms, are gone; StoreError when one cannot be removed."""
-        old = [path for path in self._folder.glob("nuan-export-*.zip") if stamp_in(path.name) < stamp(before)]
-        _unlink(old)
+        _unlink(path for path in _archives(self._folder, "*") if stamp_in(path.name) < stamp(before))
 
 
 def drop_archives(data: Path, people: Collection[int | None]) -> None:
     """No archive of these people waits any more, of nobody when one of them is None; StoreError when one stays."""
     whose = ["*"] if None in people else [str(number) for number in people]
-    _unlink(path for one in whose for path in (data / FOLDER).glob(f"nuan-export-{one}-*.zip"))
+    _unlink(path for one in whose for path in _archives(data / FOLDER, one))
+
+
+def _archives(folder: Path, whose: str) -> list[Path]:
+    """The archives of that person, with what a crash left of one that was being written."""
+    return [
+        path
+        for name in ("nuan-export-{}-*.zip", ".nuan-export-{}-*.zip.new")
+        for path in folder.glob(name.format(whose))
+    ]
 
 
 def _unlink(paths: Iterable[Path]) -> None:

@@ -13,8 +13,8 @@ from bot.text.stamps import stamp, stamp_in
 FOLDER = "backups"
 """Where they are in the data folder, unless the configuration names another place."""
 
-BESIDE = ("nuan*.before-*.db*", ".nuan*.before-*.db.new*")
-"""What migrations and restores leave beside the database, and what a crash left of such a copy."""
+BESIDE = ("nuan*.before-*.db*", ".nuan*.before-*.db.new*", f"{FOLDER}/.nuan-*.db.new*")
+"""What migrations and restores leave beside the database, and what a crash left of such a copy or of a backup."""
 
 
 @dataclass(frozen=True, slots=True)
