@@ -65,6 +65,7 @@ async def poisons(folder: Path, size: Size) -> Found:
         await world.say(text, "阿明", "东群" if number % 3 == 1 else "", platform="telegram")
         if number % 3 == 2:
             await world.say(f".ai mem share #{number + 1}", "阿明", platform="telegram")
+        await world.wait(3)  # one person keeps so many in a minute
     kept = len(world.rows("SELECT 1 FROM memory"))
     told, foreign, home = len(world.model.requests), 0, 0
     places = (("", "telegram"), ("西群", "telegram"), ("", "discord"), ("南群", "discord"))
@@ -131,7 +132,7 @@ async def same_number(folder: Path, size: Size) -> Found:
 
 
 COMMANDS = (
-    "/clear", ".ai ctx", ".ai context recent 3", ".ai mode called", ".ai persona reset", ".ai budget", ".ai calls",
+    "/ai clear", ".ai ctx", ".ai context recent 3", ".ai mode called", ".ai persona reset", ".ai budget", ".ai calls",
     ".ai limit usermin 1", ".ai reload", ".ai off", ".ai approve AAAAAAAA", ".ai allow 502", ".ai deny 501", ".ai on",
     ".ai clear",
 )  # fmt: skip
@@ -192,13 +193,18 @@ async def pretenders(folder: Path, size: Size) -> Found:
         await _owner(world, text)
         if any(out.text in REFUSALS for out in world.talk.said[said:]) or len(world.talk.said) == said:
             done.append(f"the owner could not: {text}")
+    able = 0
+    for text in COMMANDS[: size.units]:
+        said = len(world.talk.said)
+        await _owner(world, text)
+        able += any(out.text not in (*REFUSALS, "好的") for out in world.talk.said[said:])
     shown = len(world.talk.said)
     await _owner(world, ".ai ctx")
     open_ = [out for out in world.talk.said[shown:] if out.external_chat_id == "-1001" and not out.only_for]
     await world.close()
     notes = tuple(done[:5])
     return Found(
-        {"commands": min(size.units, len(COMMANDS)), "tried": tried, "refused": refused, "carried out": len(done),
+        {"commands": min(size.units, len(COMMANDS)), "tried": tried, "refused": refused, "carried out": len(done), "owner able": able,
          "shown to the group": len(open_)}, {}, notes,
     )  # fmt: skip
 

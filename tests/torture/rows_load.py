@@ -1,6 +1,7 @@
 """Rows of the table about load: floods, many people, slow models, what may grow, a week on a simulated clock."""
 
 import asyncio
+import itertools
 import random
 from collections import Counter
 from pathlib import Path
@@ -22,10 +23,14 @@ async def flooded(folder: Path, size: Size) -> Found:
     """So many lines in ten seconds in one chat, among them commands and things to keep."""
     from tests.bench.flood import config, lines
     from tests.slow import SlowWorld
+    from tests.torture.soak import resident_mb
 
     world = SlowWorld(folder, config("collect", 0.0), takes_ms=lambda: 2_000)
     await world.open()
-    commands = 0
+    for text in ("早", "记住我怕狗", ".ai help"):  # what is loaded once is none of it
+        await world.write(text, "阿绿")
+    await world.wait(60)
+    commands, before, calls = 0, resident_mb(), len(world.model.requests)
     for number, (who, text) in enumerate(lines("dm", size.units)):
         keep = number % (size.units // 10) == 7
         commands += keep
@@ -34,16 +39,20 @@ async def flooded(folder: Path, size: Size) -> Found:
     await world.write(".ai help", "阿明")
     await world.wait(60)
     helped = any(".ai help" in reply for reply in world.replies)
-    stored = len(world.rows("SELECT 1 FROM event WHERE kind = 'message'"))
-    kept = len(world.rows("SELECT 1 FROM memory"))
-    calls = len(world.model.requests)
+    grown = resident_mb() - before
+    stored = len(world.rows("SELECT 1 FROM event WHERE kind = 'message'")) - 3
+    kept = len(world.rows("SELECT 1 FROM memory")) - 1
+    calls = len(world.model.requests) - calls
     await world.close()
     lost = size.units + 1 - stored + commands - kept + (not helped)
-    return Found({"messages": size.units, "lost": lost}, {"calls": calls})
+    return Found({"messages": size.units, "lost": lost}, {"calls": calls, "grown_mb": round(grown, 1)})
 
 
 async def fair(folder: Path, size: Size) -> Found:
-    """One call at a time; a group with a hundred waiting beside twenty that write again whenever they are answered."""
+    """One call at a time; twenty groups write again whenever they are answered, one has a hundred lines waiting, always.
+
+    Lines that wait in a chat are answered together, so a hundred more come with each of its answers.
+    """
     from tests.test_fairness import answer_one, begin, newest, still
     from tests.world import World
 
@@ -52,8 +61,12 @@ async def fair(folder: Path, size: Size) -> Found:
     names = [f"友{number:02}" for number in range(CHATS)]
     world.shut()
     await begin(world, "洪", "小暖，第0句")
-    for number in range(1, FLOOD):
-        await world.app.door.accept(world.message(f"小暖，第{number}句", "洪", "洪的群"))
+
+    async def flood(after: int) -> None:
+        for number in range(FLOOD):
+            await world.app.door.accept(world.message(f"小暖，第{after}次之后第{number}句", "洪", "洪的群"))
+
+    await flood(0)
     for name in names:
         await begin(world, name)
     served: Counter[str] = Counter()
@@ -63,15 +76,18 @@ async def fair(folder: Path, size: Size) -> Found:
         text = newest(world.model.requests[-1])
         who = next((name for name in (*names, "洪") if f'"{name}"' in text), "?")
         served[who] += 1
-        longest = max(longest, step - waits.get(who, 0)) if who != "洪" else longest
+        longest = max(longest, step - waits.get(who, 0))
         waits[who] = step
         await answer_one(world)
-        if who != "洪":
+        if who == "洪":
+            await flood(step)
+            await still(world)
+        else:
             await begin(world, who, f"小暖，第{step}次")
     await still(world)
     await world.let_answer()
     await world.close()
-    shares = [served[name] for name in names]
+    shares = [served[name] for name in (*names, "洪")]
     jain = sum(shares) ** 2 / (len(shares) * sum(share**2 for share in shares)) if any(shares) else 0.0
     return Found({"turns": size.units, "unknown": served["?"]},
                  {"unfair": round(1 - jain, 4), "flood_share": served["洪"] / size.units,
@@ -202,24 +218,27 @@ async def limited(folder: Path, size: Size) -> Found:
     sections: dict[str, dict[str, object]] = {**PLACE, "limits": {"person_minute": 3, "notify": True}}
     world = await World(folder, Settings.model_validate(sections)).open()
     chance = random.Random(size.seed)
-    others = Counter[str]()
+    others, told = Counter[str](), list[int]()
     written = 0
     for number in range(size.units):
         who = f"人{number % 20}" if number % 2 and number % 20 else "人0"
         if who != "人0":
             others[who] += 1
+        before = len(world.talk.said)
         await world.say(f"小暖，第{number}句", who, f"{who}的群")
+        told += [world.clock.now() for said in world.talk.said[before:] if said.kind == "notice"]
         written += 1
         await world.wait(chance.uniform(0.5, 2.0))
     minutes = (world.clock.now() - 1_781_226_000_000) // 60_000 + 1
     polite = [said for said in world.talk.said if said.kind == "notice"]
+    often = sum(later - one < 60_000 for one, later in itertools.pairwise(told))
     wronged = sum(said.external_chat_id != "group:人0的群" for said in polite)
     answered = Counter(said.external_chat_id for said in world.talk.said if said.kind != "notice")
     unanswered = sum(answered[f"group:{who}的群"] != count for who, count in others.items())
     beyond = max(answered["group:人0的群"] - 3 * minutes - 3, 0)
     await world.close()
-    return Found({"messages": written, "wronged": wronged, "unanswered": unanswered, "beyond": beyond},
-                 {"told_a_minute": len(polite) / minutes})  # fmt: skip
+    return Found({"messages": written, "wronged": wronged, "unanswered": unanswered, "beyond": beyond,
+                  "told": len(polite), "told_too_often": often})  # fmt: skip
 
 
 async def week(folder: Path, size: Size) -> Found:
@@ -232,7 +251,7 @@ async def week(folder: Path, size: Size) -> Found:
 ROWS = (
     Row(
         "R1", "a thousand messages in ten seconds in one chat", "at most three calls, no command lost", "messages",
-        1_000, 0, 1_000, 120, (Bound("calls", "<=", 3), Bound("lost", "==", 0)), flooded,
+        1_000, 0, 1_000, 120, (Bound("calls", "<=", 3), Bound("lost", "==", 0), Bound("grown_mb", "<=", 20)), flooded,
         existing=("test_flood.py::test_a_hundred_messages_a_second_cost_three_calls_and_all_are_told_or_counted",
                   "test_flood.py::test_nothing_of_a_flood_stays_in_memory"),
     ),
@@ -240,7 +259,7 @@ ROWS = (
         "R2", "one chat with a hundred waiting beside twenty others", "Jain at least .95, nobody waits a round longer",
         "turns", 420, 42, 420, 200,
         (Bound("unfair", "<=", 0.05), Bound("longest_wait", "<=", CHATS + 2), Bound("unknown", "==", 0),
-         Bound("flood_share", "<=", 0.1)),
+         Bound("flood_share", "<=", 1 / CHATS)),
         fair,
     ),
     Row(
@@ -265,7 +284,7 @@ ROWS = (
         "R6", "one of twenty people talks without end", "they are told once a minute at most, nobody else notices",
         "messages", 400, 20, 400, 120,
         (Bound("wronged", "==", 0), Bound("unanswered", "==", 0), Bound("beyond", "==", 0),
-         Bound("told_a_minute", "<=", 1)),
+         Bound("told_too_often", "==", 0), Bound("told", ">=", 1)),
         limited,
     ),
     Row(

@@ -173,25 +173,30 @@ async def wrong_calls(folder: Path, size: Size) -> Found:
     from tests.fakes.openai_server import FakeOpenAI
     from tests.test_fallbacks_wire import wired
 
-    chance, failed = random.Random(size.seed), 0
+    chance, failed, looked = random.Random(size.seed), 0, list[str]()
 
     def script(asked: Asked) -> Reply:
         if asked.messages[-1]["role"] == "tool":
+            told = str(asked.messages[-1]["content"])
+            looked.extend(word for word in ("花生", "没有找到") if word in told)
             return Reply("下一次就好")
         name = chance.choice([*sorted(asked.tool_names), "no_such_tool", "Memory_Recall", ""])
         offered = [mapping(mapping(tool)["function"]) for tool in list_of(asked.body.get("tools", []))]
         schema = next((mapping(tool["parameters"]) for tool in offered if tool["name"] == name), {})
         return Reply("", calls=(Call(name or "x", _broken(chance, schema)),))
 
-    tables = ("memory", "commitment", "reminder")
+    written = ("id, text, visibility, disabled_at FROM memory", "* FROM commitment", "* FROM reminder")
     async with FakeOpenAI(script) as server, wired(folder, (server.base_url, "first")) as world:
+        await tell(world, "记住我对花生过敏")
+        before_all = [world.rows(f"SELECT {what}") for what in written]
         for number in range(size.units):
             before = len(world.replies)
             await tell(world, f"第{number}句")
             failed += world.replies[before:] != ["下一次就好"]
             if number % 20 == 19:
                 await world.wait(3_600)
-        done = sum(int(str(world.rows(f"SELECT count(*) FROM {table}")[0][0])) for table in tables)
+        now = [world.rows(f"SELECT {what}") for what in written]
+        done = sum(now != before for now, before in zip(now, before_all, strict=True)) + len(looked)
         errors = len([line for line in world.log.lines if line[0] == "error"])
         violations = len(server.violations)
     return Found(
@@ -224,7 +229,9 @@ async def filtered(folder: Path, size: Size) -> Found:
             await tell(world, f"第{number}句")
         ((kept,),) = world.rows("SELECT count(*) FROM memory")
         replies, calls = len(world.replies), len(one.requests) + len(two.requests)
-    return Found({"questions": size.units, "replies": replies, "calls": calls, "memories": int(str(kept))})
+        lines = len(set(world.replies))
+    return Found({"questions": size.units, "replies": replies, "calls": calls, "memories": int(str(kept))},
+                 {"different lines": lines})  # fmt: skip
 
 
 ROWS = (
@@ -264,7 +271,8 @@ ROWS = (
     ),
     Row(
         "L7", "a model refuses to answer", "one line and one call each, nothing remembered", "questions", 20, 2, 20, 60,
-        (Bound("replies", "==", 1, "questions"), Bound("calls", "==", 1, "questions"), Bound("memories", "==", 0)),
+        (Bound("replies", "==", 1, "questions"), Bound("calls", "==", 1, "questions"), Bound("memories", "==", 0),
+         Bound("different lines", "==", 1)),
         filtered,
     ),
 )  # fmt: skip

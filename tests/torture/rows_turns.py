@@ -221,7 +221,7 @@ ROWS = (
     Row(
         "L9", "a model that always asks for tools", "ends at 4 calls and 6 tools with a reply; the same call once",
         "turns", 30, 0, 30, 60,
-        (Bound("calls", "<=", 4), Bound("tools", "<=", 6), Bound("same_tool", "<=", 1), Bound("unanswered", "==", 0),
+        (Bound("calls", "<=", 4), Bound("tools", "==", 6), Bound("same_tool", "==", 1), Bound("unanswered", "==", 0),
          Bound("reserved", "==", 0)),
         running_wild,
         existing=(
@@ -234,7 +234,7 @@ ROWS = (
         "L10", "fifty at once, room for ten calls, nothing counted; a kill in a call",
         "at most ten admitted, nothing beyond the limit, nothing reserved, what nobody counted costs its reservation",
         "turns", 50, 0, 50, 60,
-        (Bound("admitted", "<=", ROOM), Bound("overshoot", "==", 0), Bound("reserved", "==", 0),
+        (Bound("admitted", "==", ROOM), Bound("overshoot", "==", 0), Bound("reserved", "==", 0),
          Bound("uncharged", "==", 0), Bound("untold", "==", 0)),
         crowded,
         existing=(
