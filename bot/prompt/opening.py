@@ -45,7 +45,7 @@ def present(facts: OpeningFacts, words: Words) -> str:
 def _head(facts: OpeningFacts, words: Words) -> list[str]:
     platform = words(f"platform_{facts.chat.platform}")
     key = "place_dm" if facts.chat.kind == "dm" else "place_group"
-    lines = [words(key, platform=platform, title=as_data(facts.chat.title), zone=facts.zone)]
+    lines = [words(key, platform=platform, title=_quoted(facts.chat.title), zone=facts.zone)]
     if facts.owner:
         lines[0] += words("owner", owner=as_data(facts.owner))
     if facts.chat.scene:
@@ -64,11 +64,16 @@ def _person(person: Person, memories: tuple[Memory, ...], words: Words) -> str:
     mine = [memory for memory in memories if memory.owner_id == person.id and memory.slot]
     for memory in mine:
         if memory.slot == "address":
-            text = words("address", name=text, wanted=as_data(memory.text))
+            text = words("address", name=text, wanted=_quoted(memory.text))
     for memory in mine:
         if memory.slot == "no_address":
-            text = words("no_address", name=text, unwanted=as_data(memory.text))
+            text = words("no_address", name=text, unwanted=_quoted(memory.text))
     return text
+
+
+def _quoted(words: str) -> str:
+    """What stands between quotation marks there: it ends neither them nor the sentence with a word of the owner."""
+    return as_data(words.translate(MARKS | QUOTES))
 
 
 def _plain(name: str) -> str:
@@ -78,3 +83,5 @@ def _plain(name: str) -> str:
 
 MARKS = str.maketrans("（）();；【】[]", " " * 10)
 """Brackets and separators of the list of those present."""
+
+QUOTES = str.maketrans('「」『』“”"', "       ")
