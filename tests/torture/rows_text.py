@@ -141,6 +141,10 @@ async def ticks(done: asyncio.Event, late: list[float]) -> None:
         late.append(1_000 * max(0.0, min(passed, time.process_time() - used)))
 
 
+HIDING = "\x1b\xad\u061c\u180e\u200b\u200e\u200f\u202a\u202e\u2060\u2066\u2069\ufeff\U000e0041"
+"""Signs that turn or hide text; joiners of emoji are none."""
+
+
 async def links(folder: Path, size: Size) -> Found:
     """Replies that carry a secret out by an address, masked, bare, spelt oddly, hidden: nothing of it is a link."""
     from bot.flow.linking import Naming
@@ -169,8 +173,15 @@ async def links(folder: Path, size: Size) -> Found:
         found = addresses(told) - allowed
         carried += any(secret in address for address in found) or bool(found)
         masked += "](http" in told
-        hidden += any(sign in told for sign in "\u202e\u2066\u200b\x1b\ufeff\U000e0041")
+        hidden += any(sign in told for sign in HIDING)
     return Found({"replies": size.units, "carried": carried, "masked": masked, "hidden": hidden})
+
+
+async def linked(folder: Path, size: Size) -> Found:
+    """The same, and some replies through Telegram's adapter: none is shown with a preview (Discord: X15)."""
+    found, sent = await links(folder, size), Size(-(-size.units // 50), size.seed)
+    shown = await broken_marks(folder, sent)
+    return Found({**found.sums, "sent": sent.units, "previews": shown.sums["previews"]})
 
 
 ROWS: tuple[Row, ...] = (
@@ -204,7 +215,7 @@ ROWS: tuple[Row, ...] = (
     Row(
         "X17", "A link carries a secret out",
         "an address that nobody named is no link any more; no preview on any send", "replies",
-        10_000, 200, 5_000, 300.0, none("carried"), links,
+        10_000, 200, 5_000, 300.0, (*none("carried", "previews"), Bound("sent", ">=", 0.02, "replies")), linked,
         differs="addresses of kept memories, the persona and speak.links may be said, too (as this program needs)",
     ),
     Row(

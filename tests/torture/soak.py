@@ -6,6 +6,7 @@ import json
 import logging
 import random
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from bot.config.settings import Settings
@@ -16,6 +17,9 @@ from tests.world import World, open_files
 
 WARM = 24
 """Hours after which everything that is loaded once is loaded, and every cache has its size."""
+
+POOL = 6
+"""Threads that asyncio itself would give a machine with two cores."""
 
 SAID = ("早上好呀", "今天去爬山了，好累", "我明天要交报告", "晚上想吃红烧肉", "周末带蓝莓去看医生", "你记得我怕什么吗",
         "记住我最怕蛇", "忘记我怕什么", ".ai help", "提醒我一小时后喝水", "/new", "谢谢你", "停")  # fmt: skip
@@ -56,9 +60,17 @@ def script(chance: random.Random, request: Request) -> Answer:
     return says("原来是这样，先别着急，慢慢来。" * chance.randint(1, 4), prompt_tokens=chance.randint(500, 3_000))
 
 
+async def fill_pool() -> None:
+    """The loop's pool has all its threads from now on: one that it starts later would look like one that was left."""
+    asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(POOL))
+    together = threading.Barrier(POOL)
+    await asyncio.gather(*(asyncio.to_thread(together.wait) for _ in range(POOL)))
+
+
 async def soak(folder: Path, hours: int, seed: int) -> Found:
-    """Every hour a few people talk in private and in groups; nights are quiet; sometimes the program starts anew."""
+    """Every hour a few people talk in private and in groups; nights are quiet."""
     chance, heard = random.Random(seed), Destroyed()
+    await fill_pool()
     logging.getLogger("asyncio").addHandler(heard)
     world = await World(folder, Settings.model_validate({"bot": {"timezone": "Asia/Shanghai"}})).open()
     world.model.digests = True

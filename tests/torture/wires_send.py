@@ -141,6 +141,7 @@ async def pings(folder: Path, size: Size) -> Found:
     from adapters.discord.run import DiscordAdapter
     from tests.discord_support import COMMANDS
     from tests.fakes.discord_front import speaks
+    from tests.fakes.discord_world import SUPPRESS_EMBEDS
     from tests.fakes.discord_server import FakeDiscord
 
     token = "made-up.discord.token"
@@ -175,6 +176,7 @@ async def pings(folder: Path, size: Size) -> Found:
         spoken = sum(map(speaks, server.requests))
         return Found({
             "rounds": size.units, "texts": spoken, "could ping": len(server.front.pinging),
+            "previews": sum(not one.flags & SUPPRESS_EMBEDS for one in server.sent(hall)),
             "pinged": sum(one.everyone or bool(one.mentions) for one in server.sent(hall)),
         })  # fmt: skip
 
@@ -221,7 +223,7 @@ SEND = (
     Row(
         "X15", "a model that writes @everyone", "every text has empty allowed_mentions, and nobody is pinged", "rounds",
         50, 0, 50, 300,
-        (Bound("texts", ">=", 3, "rounds"), Bound("could ping", "==", 0), Bound("pinged", "==", 0)),
+        (Bound("texts", ">=", 3, "rounds"), Bound("could ping", "==", 0), Bound("pinged", "==", 0), Bound("previews", "==", 0)),
         pings, ("test_discord_adapter.py", "test_discord_extras.py"),
     ),
     Row(
