@@ -141,8 +141,8 @@ async def pings(folder: Path, size: Size) -> Found:
     from adapters.discord.run import DiscordAdapter
     from tests.discord_support import COMMANDS
     from tests.fakes.discord_front import speaks
-    from tests.fakes.discord_world import SUPPRESS_EMBEDS
     from tests.fakes.discord_server import FakeDiscord
+    from tests.fakes.discord_world import SUPPRESS_EMBEDS
 
     token = "made-up.discord.token"
     async with FakeDiscord(token, limit=0) as server:
