@@ -1,6 +1,5 @@
 """Rows of the table about load: floods, many people, slow models, what may grow, a week on a simulated clock."""
 
-import asyncio
 import itertools
 import random
 from collections import Counter
@@ -17,7 +16,6 @@ LATE_S = 3
 """Seconds for each of the chats of R5 after which an answer is too late: ten minutes with two hundred."""
 
 MOST_MB = 300
-MESSAGES = "FROM event WHERE kind = 'message'"
 
 
 async def flooded(folder: Path, size: Size) -> Found:
@@ -50,7 +48,7 @@ async def flooded(folder: Path, size: Size) -> Found:
 
 
 async def fair(folder: Path, size: Size) -> Found:
-    """One call at a time; twenty groups write again whenever they are answered, one has a hundred lines waiting, always.
+    """One call at a time; twenty groups write again whenever they are answered, one has a hundred lines waiting.
 
     Lines that wait in a chat are answered together, so a hundred more come with each of its answers.
     """
@@ -95,66 +93,11 @@ async def fair(folder: Path, size: Size) -> Found:
                   "longest_wait": longest})  # fmt: skip
 
 
-def held_mb(pid: int) -> float:
-    """The most memory that a process ever held."""
-    status = Path(f"/proc/{pid}/status").read_text("ascii")
-    return int(next(line for line in status.splitlines() if line.startswith("VmHWM")).split()[1]) / 1024
-
-
 async def burst(folder: Path, size: Size) -> Found:
-    """The real program; as many updates at once from Telegram (odd seeds) or Discord (even seeds).
+    """The real program; as many updates at once from Telegram (odd seeds) or Discord (even seeds)."""
+    from tests.torture.bursting import burst
 
-    Most of it is the talk of groups; each hundredth is said to nuan, and answered before the end.
-    """
-    from signal import SIGTERM
-
-    from tests.fakes.telegram_shapes import Person
-    from tests.street import Street
-    from tests.torture.autopsy import WAITING
-    from tests.torture.kills import WORD, end, some, start
-
-    async with Street() as street:
-        people = [Person(6_000_001 + number, f"人{number}") for number in range(50)]
-        guild = street.discord.world.add_guild("家", street.dana)
-        channels = [street.discord.world.add_channel(guild, f"c{number}") for number in range(50)]
-        rooms = [street.telegram.rooms.group(f"群{number}", *people, bot="administrator") for number in range(50)]
-        allowed = ",".join(str(one) for one in (*rooms, *(person.id for person in people)))
-        home = street.home(folder, TELEGRAM__ALLOW=allowed, DISCORD__ALLOW=str(guild.id))
-        process = await start(home)
-        async with asyncio.timeout(size.units / 30 + 60):
-            # The other side is a process and its file.
-            while not street.telegram.calls("getUpdates") or not street.discord.gateway.connected:  # noqa: ASYNC110
-                await asyncio.sleep(0.05)
-            before = held_mb(process.pid)
-            for number in range(size.units):
-                called, turn = number % 100 == 99, number // 100 % 50
-                if size.seed % 2:
-                    where = people[turn].id if called else rooms[number % 50]
-                    street.telegram.people.say(where, people[turn if called else number % 50], f"第{number}句")
-                else:
-                    where = channels[turn if called else number % 50]
-                    to = f"<@{street.discord.world.bot.id}> " if called else ""
-                    street.discord.people.say(where, street.dana, f"{to}第{number}句")
-                if number % 500 == 499:
-                    await asyncio.sleep(0)
-            while some(home, f"SELECT count(*) {MESSAGES}")[0][0] < size.units or some(home, WAITING):  # type: ignore[operator]  # noqa: ASYNC110
-                await asyncio.sleep(0.5)
-        most = held_mb(process.pid)
-        await end(process, SIGTERM)
-        stored = {int(one) for (text,) in some(home, f"SELECT text {MESSAGES}") for one in WORD.findall(str(text))}
-        answered = len(some(home, "SELECT DISTINCT chat_id FROM outbox WHERE state = 'sent' AND kind = 'reply'"))
-        dead = len(some(home, "SELECT 1 FROM event WHERE state IN ('queued', 'dead')"))
-        code = process.returncode
-    return Found(
-        {
-            "updates": size.units,
-            "lost": size.units - len(stored),
-            "bad_exit": int(code != 0),
-            "unhandled": dead,
-            "unanswered": min(size.units // 100, 50) - answered,
-        },
-        {"held_mb": round(most, 1), "grown_mb": round(most - before, 1)},
-    )
+    return await burst(folder, size)
 
 
 async def many_chats(folder: Path, size: Size) -> Found:

@@ -1,4 +1,4 @@
-"""More ways for a secret to get out: archives, an agent at the table, lists, reasons, the owner's box, the page, the log."""
+"""More ways for a secret to get out: archives, an agent at the table, lists, reasons, boxes, pages, the log."""
 
 import re
 import zipfile
