@@ -204,7 +204,8 @@ async def pretenders(folder: Path, size: Size) -> Found:
     await world.close()
     notes = tuple(done[:5])
     return Found(
-        {"commands": min(size.units, len(COMMANDS)), "tried": tried, "refused": refused, "carried out": len(done), "owner able": able,
+        {"commands": min(size.units, len(COMMANDS)), "tried": tried, "refused": refused, "carried out": len(done),
+         "owner able": able,
          "shown to the group": len(open_)}, {}, notes,
     )  # fmt: skip
 

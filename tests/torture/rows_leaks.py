@@ -70,9 +70,10 @@ ROWS: tuple[Row, ...] = (
         "X9", "Secrets of people and chats", "6 people x 4 chats x 2 platforms, 1,000 recalls a ranking, 0 foreign",
         "recalls", 3_000, 0, 1_000, 1_800.0,
         (*none("foreign"), *(Bound(f"own {kind}", ">=", 1) for kind in ("line", "memory", "digest", "note")),
-         Bound("ways", ">=", 20)), told,
+         Bound("ways", ">=", 23)), told,
         ("test_isolation.py::test_no_secret_comes_where_it_was_not_told",),
-        "the owner's web page shows the owner everything by design; its chat box is one more private chat",
+        "the owner's web page shows the owner everything by design, and nobody else anything; its chat box is one more "
+        "private chat",
     ),
     Row(
         "X10", "The same number on two platforms", "0 mixing", "rounds", 20, 2, 20, 300.0,

@@ -247,7 +247,8 @@ ROWS = (
     Row(
         "L11", "conversations end while the model is down for an hour", "later each has one summary, exactly",
         "sessions", 40, 1, 40, 120,
-        (Bound("digested", "==", 1, "sessions"), Bound("not_one", "==", 0), Bound("waiting", "==", 0)), undigested,
+        (Bound("digested", "==", 1, "sessions"), Bound("not_one", "==", 0), Bound("waiting", "==", 0),
+         Bound("asked", "<=", 10, "sessions")), undigested,
     ),
     Row(
         "L13", "scaffolding in answers", "nothing of it is seen; code and ordinary signs are", "forms", 48, 0, 48, 60,

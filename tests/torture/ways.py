@@ -1,4 +1,4 @@
-"""More ways for a secret to get out: archives, an agent at the table, lists, reasons, the owner's box, the log."""
+"""More ways for a secret to get out: archives, an agent at the table, lists, reasons, boxes, pages, the log."""
 
 import re
 import zipfile
@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING
 
 from bot.ops.logs import TEXT_FIELDS
 from tests.agenting import reading
+from tests.webbed import LISTS, webbed
 
 if TYPE_CHECKING:
     from tests.torture.canaries import Field, Spot
 
+NAMED = re.compile(r"c[lmdnro]\d{4}x")
 NUMBERED = re.compile(r"c[lmdr](\d{4})x")
 """Secrets that one person told: the number is that of the spot."""
 
@@ -49,6 +51,16 @@ async def box(field: "Field", spot: "Spot") -> None:
             field.seen_at(("console", "local"), "box", "".join(each.content for each in request.prompt.messages))
 
 
+async def web(field: "Field", spot: "Spot") -> None:
+    """Somebody without the token opens every page, and those of a turn and of a memory of that spot's time."""
+    number = field.chosen.randrange(1, 60)
+    async with webbed(field.world) as page:
+        for path in (*LISTS, f"/turns/{number}", f"/memories/{number}", "/chat/stream", "/login"):
+            answer = await page.stranger.get(path)
+            found = NAMED.findall(f"{answer.text}{answer.headers}")
+            field.count.foreign += [f"{one} on the page {path} without the token" for one in found]
+
+
 def asking(text: str) -> Callable[["Field", "Spot"], Awaitable[None]]:
     """A dot-command."""
 
@@ -60,7 +72,7 @@ def asking(text: str) -> Callable[["Field", "Spot"], Awaitable[None]]:
 
 WAYS: Mapping[str, Callable[["Field", "Spot"], Awaitable[None]]] = {
     "why": asking(".ai why"), "remind": asking(".ai remind list"), "promise": asking(".ai promise all"),
-    "export": export, "agent": agent, "box": box,
+    "export": export, "agent": agent, "box": box, "web": web,
 }  # fmt: skip
 
 

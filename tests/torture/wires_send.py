@@ -246,7 +246,8 @@ SEND = (
     Row(
         "X15", "a model that writes @everyone", "every text has empty allowed_mentions, and nobody is pinged", "rounds",
         50, 0, 50, 300,
-        (Bound("texts", ">=", 3, "rounds"), Bound("could ping", "==", 0), Bound("pinged", "==", 0), Bound("previews", "==", 0)),
+        (Bound("texts", ">=", 3, "rounds"), Bound("could ping", "==", 0), Bound("pinged", "==", 0),
+         Bound("previews", "==", 0)),
         pings, ("test_discord_adapter.py", "test_discord_extras.py"),
     ),
     Row(
