@@ -150,7 +150,7 @@ async def backlog(folder: Path, size: Size) -> Found:
     """D14: updates that are three hours old, in five chats; then somebody writes one word in each."""
     chats = [f"群{each}" for each in range(5)]
     allow = {"telegram": {"allow": [f"group:{each}" for each in chats]}}
-    async with house(folder, ("telegram",), **allow) as world:
+    async with house(folder, ("telegram",), None, **allow) as world:
         now = world.clock.now()
         for each in range(size.units):
             at = now - 3 * HOUR_MS + each * 1000
