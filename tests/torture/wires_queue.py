@@ -248,7 +248,8 @@ QUEUE = (
         differs="with model.deadline_seconds 500; by default a turn is given up after 90 s and says so (row L1)",
     ),
     Row(
-        "D14", "a backlog after a long absence", "all kept and none answered; one reply in each of five chats to what is new",
+        "D14", "a backlog after a long absence",
+        "all kept and none answered; one reply in each of five chats to what is new",
         "updates", 500, 0, 500, 120,
         (Bound("kept", "==", 1, "updates"), Bound("old ones answered", "==", 0), Bound("chats answered", "==", 5),
          Bound("replies to a chat", "==", 1), Bound("left", "==", 0)),
