@@ -59,7 +59,7 @@ ROWS: tuple[Row, ...] = (
             "test_discord_resend.py::"
             "test_what_was_tried_too_long_ago_is_sent_only_where_the_channel_shows_that_it_never_came",
         ),
-        differs="where all that was said since the try can be read and it is not there, it is sent: the issue wants 0 lost on Discord",
+        differs="where the channel shows that it never came, it is sent: the issue wants 0 lost on Discord",
     ),
     Row(
         "X5", "What one has kept steers answers to others", "50 poisons, 200 questions of others: 0 foreign rows",

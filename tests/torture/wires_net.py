@@ -11,11 +11,15 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from signal import SIGTERM
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tests.torture.live import each, live, until
 from tests.torture.row import Bound, Found, Row, Size
 from tests.torture.wires_send import telegram
+
+if TYPE_CHECKING:
+    from tests.fakes.discord_server import FakeDiscord
+    from tests.fakes.discord_world import Channel, User
 
 LATE_MS = 3 * 3_600_000
 LATE_TURNS = f"""SELECT 1 FROM turn_event JOIN event ON event.id = event_id JOIN turn ON turn.id = turn_id
@@ -100,12 +104,7 @@ async def absence(folder: Path, size: Size) -> Found:
         fresh = sum("从前" in str(text) for (text,) in some(home, counted))
         await end(process, SIGTERM)
         before = sum(len(server.texts(room)) for room in rooms)
-        bot = server.world.bot.id
-        for number in range(size.units):
-            if number == size.units // 2:
-                server.world.now = wall_clock
-            called = number >= size.units - 3 or number < 3
-            server.people.say(rooms[number % 3], lin, f"<@{bot}> 第{number}句" if called else f"第{number}句")
+        _meanwhile(server, rooms, lin, size.units)
         process = await start(home)
         await until(lambda: len(some(home, counted)) >= size.units + 3)
         await until(lambda: sum(len(server.texts(room)) for room in rooms) >= before + 3, 20)
@@ -116,9 +115,19 @@ async def absence(folder: Path, size: Size) -> Found:
         return Found({
             "messages": size.units, "kept": len(kept), "twice": len(texts) - 3 - fresh - size.units,
             "read at first": fresh, "replies": sum(len(server.texts(room)) for room in rooms) - before,
-            "old ones answered": len(some(home, LATE_TURNS)),
-            "rules broken": len(server.violations),
+            "old ones answered": len(some(home, LATE_TURNS)), "rules broken": len(server.violations),
         })  # fmt: skip
+
+
+def _meanwhile(server: FakeDiscord, rooms: list[Channel], who: User, count: int) -> None:
+    """So many messages: the first half was written long ago; the first three and the last three call nuan."""
+    from tests.fakes.discord_world import wall_clock
+
+    for number in range(count):
+        if number == count // 2:
+            server.world.now = wall_clock
+        called = f"<@{server.world.bot.id}> " if number < 3 or number >= count - 3 else ""
+        server.people.say(rooms[number % 3], who, f"{called}第{number}句")
 
 
 async def twins(folder: Path, size: Size) -> Found:

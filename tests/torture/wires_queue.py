@@ -150,7 +150,7 @@ async def backlog(folder: Path, size: Size) -> Found:
     """D14: updates that are three hours old, in five chats; then somebody writes one word in each."""
     chats = [f"群{each}" for each in range(5)]
     allow = {"telegram": {"allow": [f"group:{each}" for each in chats]}}
-    async with house(folder, ("telegram",), **allow) as world:
+    async with house(folder, ("telegram",), None, **allow) as world:
         now = world.clock.now()
         for each in range(size.units):
             at = now - 3 * HOUR_MS + each * 1000
@@ -248,7 +248,8 @@ QUEUE = (
         differs="with model.deadline_seconds 500; by default a turn is given up after 90 s and says so (row L1)",
     ),
     Row(
-        "D14", "a backlog after a long absence", "all kept and none answered; one reply in each of five chats to what is new",
+        "D14", "a backlog after a long absence",
+        "all kept and none answered; one reply in each of five chats to what is new",
         "updates", 500, 0, 500, 120,
         (Bound("kept", "==", 1, "updates"), Bound("old ones answered", "==", 0), Bound("chats answered", "==", 5),
          Bound("replies to a chat", "==", 1), Bound("left", "==", 0)),

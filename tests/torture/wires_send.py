@@ -139,7 +139,7 @@ async def limited(folder: Path, size: Size) -> Found:
                 )
                 world.app.look()
             waits = "SELECT 1 FROM outbox WHERE state IN ('pending', 'sending')"
-            await until(lambda: not rows(world.folder, waits), 240)
+            await until(lambda: not rows(world.folder, waits), 400)
         seen = {chat: [one.text for one in server.sent(chat)][before[chat] :] for chat in chats}
         sends = [method for method in server.requests if method.method == "sendMessage"]
         delivered = sum(map(len, seen.values()))
