@@ -54,6 +54,18 @@ async def test_an_answer_is_read_packed_or_not(packed: str) -> None:
     assert await answered("application/json", body, packed) == "你好呀"
 
 
+@pytest.mark.parametrize("stream", [True, False])
+async def test_an_answer_that_calls_tools_without_end_is_given_up(stream: bool) -> None:
+    calls = [
+        {"index": number, "id": f"c{number}", "function": {"name": "memory_recall", "arguments": "{}"}}
+        for number in range(129)
+    ]
+    whole = {"choices": [{"delta" if stream else "message": {"tool_calls": calls}, "finish_reason": "tool_calls"}]}
+    body = f"data: {json.dumps(whole)}\n\n" if stream else json.dumps(whole)
+    kind = "text/event-stream" if stream else "application/json"
+    assert await answered(kind, body.encode(), stream=stream) == "invalid: more than 128 tool calls"
+
+
 @pytest.mark.parametrize("packed", ["gzip", "br"])
 async def test_what_cannot_be_unpacked_is_no_answer(packed: str) -> None:
     assert (await answered("application/json", SAID.encode(), packed)).startswith("invalid: the server")

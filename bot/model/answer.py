@@ -13,6 +13,8 @@ from bot.types.prompt import Completion, ToolCall, Usage
 
 MAX_CHARS = 1_000_000
 """Characters after which an answer is given up: far above any max_tokens, far below what hurts the machine."""
+MAX_CALLS = 128
+"""Tool calls after which one is given up; a turn carries out far fewer."""
 
 _THINK = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
 _THINK_END = re.compile(r"\A.*</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
@@ -149,7 +151,12 @@ class Answer:
             return
         for number, call in enumerate(written_calls(raw)):
             self._written = True
-            self._calls.append(_Draft(number, "", call.name, call.arguments))
+            self._begin(_Draft(number, "", call.name, call.arguments))
+
+    def _begin(self, draft: _Draft) -> None:
+        if len(self._calls) == MAX_CALLS:
+            raise ModelError("invalid", f"more than {MAX_CALLS} tool calls")
+        self._calls.append(draft)
 
     def _keep(self, pieces: list[str], piece: str) -> None:
         self._size += len(piece)
@@ -170,7 +177,7 @@ class Answer:
         draft = next((one for one in reversed(self._calls) if index is None or one.index == index), None)
         # Some servers number every call 0, or not at all: another id, or another name without ids, is another call.
         if draft is None or (call_id and draft.id and call_id != draft.id) or (index is None and name and draft.name):
-            self._calls.append(_Draft(index, call_id, name, piece))
+            self._begin(_Draft(index, call_id, name, piece))
             return
         draft.id = draft.id or call_id
         draft.name = draft.name or name

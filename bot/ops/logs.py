@@ -183,7 +183,7 @@ class _PrivateFile(RotatingFileHandler):
         if self.stream is not None:
             with contextlib.suppress(OSError):  # what it still held cannot be written
                 self.stream.close()
-            self.stream = None  # type: ignore[assignment] # as the library's own close leaves it
+            self.stream = None  # as the library's own close leaves it
 
     def _open(self) -> TextIOWrapper:
         Path(self.baseFilename).parent.mkdir(parents=True, exist_ok=True, mode=0o700)

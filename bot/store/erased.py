@@ -132,6 +132,6 @@ def _note(db: sqlite3.Connection, erased: Erased) -> None:
 
 
 def _noted(key: str, told: Mapping[str, Sequence[object]]) -> Erased:
-    numbers = [frozenset(int(str(each)) for each in told[name]) for name in ("dms", "chats")]
-    words = [frozenset(str(each) for each in told[name]) for name in ("ids", "names")]
-    return Erased(int(key.removeprefix(LEFT)), *numbers, *words, {})
+    dms, chats = (frozenset(int(str(each)) for each in told[name]) for name in ("dms", "chats"))
+    ids, names = (frozenset(str(each) for each in told[name]) for name in ("ids", "names"))
+    return Erased(int(key.removeprefix(LEFT)), dms, chats, ids, names, {})
