@@ -75,7 +75,7 @@ class ModelError(NuanError):
 
 
 LONGEST_WAIT_MS = 86_400_000
-"""The longest that a platform is believed when it names a wait: a nonsensical number must not silence a chat for good."""
+"""The longest that a platform is believed when it names a wait: a senseless number must not silence a chat for good."""
 
 
 def believed_wait(seconds: float) -> int:

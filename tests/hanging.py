@@ -1,6 +1,6 @@
-"""`python -m tests.hanging FOLDER`: a run of the torture suite whose only piece never ends, and starts programs of its own.
+"""`python -m tests.hanging FOLDER HOW`: a run of the torture suite whose only piece never ends, and starts programs.
 
-They say their numbers in FOLDER/pids. With `deaf` after the folder the piece heeds no signal that can be refused, and
+They say their numbers in FOLDER/pids. With `deaf` for HOW the piece heeds no signal that can be refused, and
 has a second to end.
 """
 

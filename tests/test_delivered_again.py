@@ -1,4 +1,4 @@
-"""A platform brings the same message again, or an older one after newer ones: each is handled once, whenever it comes."""
+"""A platform brings a message again, or an older one after newer ones: each is handled once, whenever it comes."""
 
 import random
 
@@ -29,7 +29,7 @@ async def test_what_comes_three_times_more_in_any_order_and_after_a_crash_is_ans
     assert len(replies) == len(SAID)
     assert world.replies == replies
     assert len(world.model.requests) == asked
-    assert sorted(text for (text,) in world.rows("SELECT text FROM memory")) == ["我喜欢荷花", "我怕狗"]
+    assert sorted(str(text) for (text,) in world.rows("SELECT text FROM memory")) == ["我喜欢荷花", "我怕狗"]
 
 
 async def test_what_comes_after_newer_ones_and_a_restart_is_handled_too(world: World) -> None:

@@ -1,4 +1,4 @@
-"""What comes from outside, whatever it is, is read or refused: arguments, headers, zones, files, command lines, sockets."""
+"""What comes from outside is read or refused, whatever it is: arguments, headers, zones, files, commands, sockets."""
 
 import json
 import sqlite3
@@ -37,10 +37,10 @@ from bot.recall.gettool import GetArguments
 from bot.recall.tool import RecallArguments, moment
 from bot.resources import Prompts
 from bot.session.listening import ListenArguments
-from bot.store.backups import verify
 from bot.store.codes import OWNER_FILE, _read
 from bot.store.erasures import FILE, Erasures
 from bot.store.tombstones import Tombstones
+from bot.store.wholecopy import verify
 from bot.text.zones import zone_named, zone_near
 from bot.types.erased import Erased
 from bot.types.tool import NoArguments, ToolRefused, read_arguments

@@ -4,6 +4,7 @@ import asyncio
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from signal import SIGHUP, SIGINT, SIGKILL, SIGTERM, Signals
 
@@ -76,6 +77,10 @@ def living(folder: Path) -> Iterator[int]:
             yield pid
 
 
+def gone(folder: Path) -> bool:
+    return not list(living(folder))
+
+
 def hang(folder: Path, how: str = "heeds") -> "subprocess.Popen[bytes]":
     command = [sys.executable, "-m", "tests.hanging", str(folder), how]
     return subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE)
@@ -87,7 +92,7 @@ async def test_two_runs_do_no_piece_at_once_and_however_a_run_ends_nothing_of_it
         (folder := tmp_path / number.name).mkdir()
         runs.append((number, folder, hang(folder)))
     for number, folder, _ in runs:
-        assert await until(lambda folder=folder: (folder / "up").exists()), number
+        assert await until((folder / "up").exists), number
         assert len(list(living(folder))) == 3
     _, beside = await asyncio.to_thread(hang(tmp_path / "SIGTERM").communicate)
     assert "D1-1 is under way in another run" in beside.decode()
@@ -96,7 +101,7 @@ async def test_two_runs_do_no_piece_at_once_and_however_a_run_ends_nothing_of_it
         run.send_signal(number)
     for number, folder, run in runs:
         await asyncio.to_thread(run.communicate)
-        assert await until(lambda folder=folder: not list(living(folder))), number
+        assert await until(partial(gone, folder)), number
         assert not list((folder / "kept").glob("D1-1*")), "it did not end, so it is done again"
 
 

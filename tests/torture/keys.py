@@ -51,7 +51,7 @@ def _path(root: Path, module: str) -> Path:
 
 @cache
 def imported(path: Path, changed: int) -> tuple[str, ...]:
-    """The modules of tests that a file imports, at its top or inside a function; `changed` keeps what is cached true."""
+    """The modules of tests that a file imports, at its top or in a function; `changed` keeps what is cached true."""
     found: list[str] = []
     for node in ast.walk(ast.parse(path.read_bytes())):
         match node:

@@ -87,7 +87,7 @@ class Lanes:
             shutil.rmtree(folder, ignore_errors=True)
 
     async def _process(self, piece: Piece, folder: Path) -> int | None:
-        """A piece in a process of its own, which ends with all that it started; its code, None at the end of its time."""
+        """A piece in a process of its own, which ends with all that it started; its code, None when its time is up."""
         told = {KEY: self._results.keys[piece.row.id], FOLDER: str(folder), RUNNER: str(os.getpid())}
         async with self._starting:
             process = await asyncio.create_subprocess_exec(

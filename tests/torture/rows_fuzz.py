@@ -97,7 +97,7 @@ def imports() -> Tests:
 
 
 def outputs() -> Tests:
-    """What a model says: pieces, digests, arguments, verdicts, replies, scripts, markdown, addresses; agents' wishes."""
+    """What a model says: pieces, digests, arguments, verdicts, replies, scripts, markup, addresses; agents' wishes."""
     from tests import (
         test_digest_parse,
         test_embedding_client,

@@ -65,7 +65,7 @@ def pieces_of(rows: Iterable[Row], part: int = 1, parts: int = 1) -> list[Piece]
 
 
 class Results:
-    """What ended, in files; what was made of something else than these keys, by number of the row, counts for nothing."""
+    """What ended, in files; what is of something else than these keys, by number of the row, counts for nothing."""
 
     def __init__(self, folder: Path, keys: Mapping[str, str]) -> None:
         self.folder = folder
