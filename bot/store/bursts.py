@@ -65,7 +65,8 @@ def keep_pace(
 def _activate(db: sqlite3.Connection, chat_id: int, person_id: int, at: int, paced: Paced) -> None:
     """Open or extend the window, and let this person's waiting lines keep pace with the newest one.
 
-    What was said before a call that is due already goes with that call: nobody is answered in another order than spoken.
+    What was said before a call that is due already goes with that call: one is answered in the order in which one
+    spoke.
     """
     decision = paced.decision
     db.execute(

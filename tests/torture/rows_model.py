@@ -239,7 +239,8 @@ ROWS = (
         "L1", "a model hangs or drips", "the call ends at most 1 s after its deadline, no task is left",
         "servers", 8, 4, 8, 300, (Bound("late_s", "<=", 1), Bound("unanswered", "==", 0), Bound("tasks_left", "<=", 0)),
         slow,
-        differs="alone a model has the whole deadline: the first token's 20 s hold where another model can answer",
+        differs="the deadline is of each call (issue 4), and a turn with tools makes at most four (L9); alone a model "
+        "has all of it: the first token's 20 s hold where another model can answer",
     ),
     Row(
         "L2", "the first model answers 429 for ten minutes", "the fallback answers; at most one request to it in 30 s",
