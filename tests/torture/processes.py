@@ -24,6 +24,7 @@ def follow(parent: int, grace_s: int) -> None:
     """From now on this process ends when its parent does: as by SystemExit, and after `grace_s` for good."""
 
     def leave(number: int, frame: FrameType | None) -> None:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)  # it may come twice, and would cut off what is done at the end
         signal.alarm(grace_s)
         sys.exit(128 + number)
 
