@@ -1,7 +1,7 @@
 """What every test may ask for."""
 
 import gc
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Generator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,6 +24,14 @@ OpenMedia = Callable[..., Awaitable[MediaWorld]]
 # The same examples every time: a submission must not fail by luck.
 hypothesis.settings.register_profile("nuan", deadline=None, derandomize=True, max_examples=50)
 hypothesis.settings.load_profile("nuan")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """What was logged may hold halves of characters, which no report can take from one process to another."""
+    report = yield
+    report.sections = [(name, text.encode("utf-8", "backslashreplace").decode()) for name, text in report.sections]
+    return report
 
 
 def pytest_collection_finish() -> None:
