@@ -29,6 +29,7 @@ def _telegram(folder: Path, server: "FakeTelegram", model: "FakeOpenAI") -> "Hom
 
     return Home(folder, common(model) | {
         "TELEGRAM__TOKEN": server.token, "TELEGRAM__BASE_URL": server.url, "TELEGRAM__ALLOW": str(OWN),
+        "MEMORY__KEEP_MINUTE": "1000",  # the quota would refuse most wishes of somebody who says so many at once
     })  # fmt: skip
 
 
