@@ -8,6 +8,7 @@ import pytest
 from bot.config.settings import Settings
 from tests.fakes.model import calls
 from tests.fakes.platform import Lively, StreamingModel
+from tests.reloading import Filed
 from tests.slow import SlowWorld
 from tests.test_sending import ONCE, pass_interval, until
 from tests.world import World
@@ -276,3 +277,16 @@ async def test_a_follow_up_goes_with_the_call_that_came_after_it_and_not_with_a_
         await world.write(text, "阿明", GROUP)
     await world.wait(60)
     assert answered(world) == [["小暖，讲个故事"], ["要长一点的", "小暖，听见了吗"], ["不急"]]
+
+
+async def test_a_call_that_waits_for_a_pause_is_not_overtaken_by_one_that_no_longer_has_to(tmp_path: Path) -> None:
+    world = Filed(tmp_path)
+    world.write("[speak]\ndebounce_seconds = 3\n")
+    await world.open()
+    await world.app.door.accept(world.message("小暖，先说这个", "阿明", GROUP))
+    world.write('[speak]\nbusy = "queue"\ndebounce_seconds = 0\n')
+    await world.reload()
+    await world.app.door.accept(world.message("小暖，再说那个", "阿明", GROUP))
+    await world.wait(10)
+    assert answered(world) == [["小暖，先说这个"], ["小暖，再说那个"]]
+    await world.close()

@@ -65,8 +65,8 @@ def keep_pace(
 def _activate(db: sqlite3.Connection, chat_id: int, person_id: int, at: int, paced: Paced) -> None:
     """Open or extend the window, and let this person's waiting lines keep pace with the newest one.
 
-    What was said before a call that is due already goes with that call: one is answered in the order in which one
-    spoke.
+    One is answered in the order in which one spoke: what was said before a call that is due already goes with that
+    call, and nothing waits for longer than what came after it.
     """
     decision = paced.decision
     db.execute(
@@ -77,7 +77,7 @@ def _activate(db: sqlite3.Connection, chat_id: int, person_id: int, at: int, pac
     db.execute(
         "UPDATE event SET due_at = ?1 WHERE chat_id = ?2 AND person_id = ?3 AND state = 'queued' AND due_at IS NOT ?1 "
         "AND tries = 0 AND ((why = 'window' AND id > ?6) "
-        "OR (?5 AND due_at > ?4 AND why NOT IN ('command', 'pair', 'closed')))",
+        "OR ((?5 OR due_at > ?1) AND due_at > ?4 AND why NOT IN ('command', 'pair', 'closed')))",
         (decision.due_at, chat_id, person_id, at, paced.joins, _call(db, chat_id, person_id, at, paced)),
     )
 
