@@ -16,8 +16,7 @@ class Reader(aiosqlite.Connection):
 
     async def snapshot(self, selects: Sequence[tuple[str, Params]]) -> list[list[Row]]:
         """The rows of each SELECT, read in one transaction."""
-        found: list[list[Row]] = await self._execute(self._snapshot, selects)  # type: ignore[no-untyped-call]
-        return found
+        return await self.look(lambda db: [db.execute(sql, params).fetchall() for sql, params in selects])
 
     async def look(self, work: Callable[[sqlite3.Connection], T]) -> T:
         """What `work` reads, all of one moment."""
@@ -28,12 +27,5 @@ class Reader(aiosqlite.Connection):
         self._conn.execute("BEGIN")
         try:
             return work(self._conn)
-        finally:
-            self._conn.execute("COMMIT")
-
-    def _snapshot(self, selects: Sequence[tuple[str, Params]]) -> list[list[Row]]:
-        self._conn.execute("BEGIN")
-        try:
-            return [self._conn.execute(sql, params).fetchall() for sql, params in selects]
         finally:
             self._conn.execute("COMMIT")

@@ -162,7 +162,6 @@ async def twins(folder: Path, size: Size) -> Found:
 async def zombies(folder: Path, size: Size) -> Found:
     """D26: a connection that stays open and says nothing: Discord's socket by turns with Telegram's polling task."""
     from adapters.discord.run import DiscordAdapter
-    from bot.ops.supervise import Supervisor
     from tests.fakes.discord_server import FakeDiscord
     from tests.fakes.telegram_faults import UNLIMITED
     from tests.fakes.telegram_server import FakeTelegram
@@ -182,7 +181,7 @@ async def zombies(folder: Path, size: Size) -> Found:
             nonlocal slowest, came
             make = telegram(server, answer_s=20.0) if number % 2 else there
             tables = {"telegram": {"allow": [str(ANN.id)]}, "discord": {"allow": [str(guild.id)]}}
-            async with _supervised(folder / str(number), make, tables, Supervisor) as world:
+            async with _supervised(folder / str(number), make, tables) as world:
                 polls = len(server.calls("getUpdates"))
                 await until(lambda: len(server.calls("getUpdates")) > polls if number % 2 else
                             any(line[1] == "discord_connected" for line in world.log.lines))  # fmt: skip
@@ -204,15 +203,16 @@ async def zombies(folder: Path, size: Size) -> Found:
 
 
 @asynccontextmanager
-async def _supervised(folder: Path, make: Any, tables: dict[str, Any], supervisor: Any) -> AsyncIterator[Any]:
+async def _supervised(folder: Path, make: Any, tables: dict[str, Any]) -> AsyncIterator[Any]:
     """A live house whose adapter is begun again when it gives up, as the program does it."""
+    from bot.ops.supervise import Supervisor
 
     async def writable() -> bool:
         return True  # it is not the disk that fails here
 
     def kept(clock: Any, log: Any) -> Any:
         adapter = make(clock, log)
-        return _Kept(adapter, lambda door: supervisor(door, clock, log, writable).keep(adapter))
+        return _Kept(adapter, lambda door: Supervisor(door, clock, log, writable).keep(adapter))
 
     async with live(folder, kept, **tables) as world:
         yield world
