@@ -187,6 +187,7 @@ class Talking(RuleBasedStateMachine):
     def teardown(self) -> None:
         """The end: everybody is answered, every session digested once, nobody heard what was not for them."""
         try:
+            self._run(self.world.let_answer())  # a step that failed may have left the gate shut
             self._run(self.world.wait(100_000))
             self.nothing_is_left_hanging_at_rest()
             self._one_digest_each()

@@ -117,7 +117,8 @@ async def test_reload_is_a_command_of_the_terminal_too_and_a_closed_terminal_end
         assert await nuan.ask("。ai reload") == "没有变化"
         (tmp_path / "nuan.toml").unlink()
         assert await nuan.ask("．ai reload") == "有错，没有换，还用原来的：", "a file that is gone is no empty one"
-    assert await closed_terminal(home, "chat") in (0, -signal.SIGHUP)
+    ended = await closed_terminal(home, "chat")
+    assert ended in (0, -signal.SIGHUP), ended
 
 
 async def closed_terminal(home: Home, *command: str) -> int:
