@@ -139,8 +139,10 @@ class Talking(RuleBasedStateMachine):
         assert self.world.model.held or self._left_alone(), text
 
     def _left_alone(self) -> bool:
-        """Whether the model is not asked for a while, because it failed too often; no script here says `busy`."""
-        return self.world.rows("SELECT error FROM turn ORDER BY id DESC LIMIT 1") == [("busy",)]
+        """Whether the newest turn failed because the model is not asked for a while: it had failed too often."""
+        failures = [str(fields["detail"]) for _, event, fields in self.world.log.lines if event == "model_failed"]
+        failed = self.world.rows("SELECT state FROM turn ORDER BY id DESC LIMIT 1") == [("failed",)]
+        return failed and "is left alone" in failures[-1]
 
     async def _still(self) -> None:
         """Return when nothing moves but calls that wait at the shut gate."""
