@@ -22,7 +22,6 @@ from bot.flow.turn import TurnRunner
 from bot.flow.words import Words
 from bot.memory.ordering import ordered
 from bot.ports import Clock
-from bot.session.bursts import alone
 from bot.session.bursts import batch as next_batch
 from bot.store.store import Store
 from bot.store.views import Waiting
@@ -160,9 +159,10 @@ class Answering:
     async def _batch(self, waiting: Waiting) -> tuple[Event, ...]:
         """What comes next; the operator is told when messages that were to be answered one by one are not."""
         busy = self._pausing.rules(waiting.chat.platform).busy
-        batch = alone(next_batch(waiting.due, waiting.later, busy), waiting.tried)
-        if busy == "queue" and len(batch) > 1:
-            self._log.warning("queue_folded", chat=waiting.chat.id, messages=len(batch))
+        batch = next_batch(waiting.due, waiting.standing, busy)
+        folded = sum(event.id not in waiting.standing.parked for event in batch)
+        if busy == "queue" and folded > 1:
+            self._log.warning("queue_folded", chat=waiting.chat.id, messages=folded)
         return batch
 
     async def _command(self, event: Event, chat: Chat, person: Person) -> None:

@@ -72,4 +72,6 @@ class Pausing:
 
     def _asks(self, event: Event, waiting: Waiting) -> bool:
         """Whether it is a message for the model, due now; a follow-up has waited for silence already."""
-        return event.kind == "message" and event.why not in (*ALONE, "window") and event.id not in waiting.later
+        return (
+            event.kind == "message" and event.why not in (*ALONE, "window") and event.id not in waiting.standing.later
+        )

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise, takewhile
 
 from bot.types.event import Event
-from bot.types.speaking import HALTS, Busy, Decision, Paced, Situation, Waiting
+from bot.types.speaking import HALTS, Busy, Decision, Paced, Situation, Standing, Waiting
 
 ALONE = ("command", "pair", "closed")
 """What is done by itself, without a model."""
@@ -74,19 +74,27 @@ def _rush(found: Paced, at: int, waiting: Waiting) -> Paced:
     return replace(found, rush_until=min(at + GATHER_MS, found.rush_since + GATHER_MOST_MS))
 
 
-def alone(found: tuple[Event, ...], tried: Collection[int]) -> tuple[Event, ...]:
-    """The part of a batch that is handled together: what failed before is handled by itself, so that only it fails."""
-    if found[0].id in tried:
+def batch(due: Sequence[Event], standing: Standing, busy: Busy) -> tuple[Event, ...]:
+    """What a lane does next, of what is due in order; not empty.
+
+    What failed before is handled by itself, so that only it fails. What is parked goes with what is answered after it
+    and never alone: it would fail, be parked and be due again, for as long as a call waits.
+    """
+    found = _next([event for event in due if event.id not in standing.parked], standing.later, busy)
+    if found[0].why in ALONE or found[0].id in standing.tried:
         return found[:1]
-    return tuple(takewhile(lambda event: event.id not in tried, found))
+    found = tuple(takewhile(lambda event: event.id not in standing.tried, found))
+    numbers = {event.id for event in found}
+    return tuple(
+        event for event in due if event.id in numbers or (event.id in standing.parked and event.id < found[-1].id)
+    )
 
 
-def batch(due: Sequence[Event], later: Collection[int], busy: Busy) -> tuple[Event, ...]:
-    """What a lane does next: the first command that is due, or the messages before it.
+def _next(due: Sequence[Event], later: Collection[int], busy: Busy) -> tuple[Event, ...]:
+    """The first command that is due, or the messages before it.
 
-    `due` is in order and not empty; those in `later` are not due yet. A command does not wait for the wait of what was
-    said before it. With `queue` each message is one batch, unless more than QUEUE_MOST wait. Commands that came between
-    the lines of a flood do not divide it.
+    A command does not wait for the wait of what was said before it. With `queue` each message is one batch, unless more
+    than QUEUE_MOST wait. Commands that came between the lines of a flood do not divide it.
     """
     lines = tuple(takewhile(lambda event: event.why not in ALONE, due))
     divided = sum(one.why not in ALONE and other.why in ALONE for one, other in pairwise(due))

@@ -15,6 +15,7 @@ from bot.types.memory import Question
 from bot.types.people import Chat, Person
 from bot.types.prompt import ToolSpec
 from bot.types.session import Epoch, Session
+from bot.types.speaking import Standing
 
 DUE = "SELECT 1 FROM event INDEXED BY event_queue WHERE chat_id = ?1 AND state = 'queued' AND due_at <= ?2"
 CALLED = f"{DUE} AND kind = 'message' AND why NOT IN ('command', 'pair', 'closed')"
@@ -27,8 +28,10 @@ QUEUED = (
 What failed waits for its next try alone. With what a turn answers also the follow-ups that an earlier one failed on:
 they wait without a deadline.
 """
-LATER = "FROM event INDEXED BY event_queue WHERE chat_id = ?1 AND state = 'queued' AND due_at > ?2"
-TRIED = "SELECT id FROM event INDEXED BY event_queue WHERE chat_id = ?1 AND state = 'queued' AND tries > 0"
+STANDING = (
+    "SELECT id, coalesce(due_at > ?2, 0), tries > 0, due_at IS NULL FROM event INDEXED BY event_queue "
+    "WHERE chat_id = ?1 AND state = 'queued'"
+)
 OPEN = "(SELECT id FROM session WHERE chat_id = ?1 AND state = 'open')"
 NEWEST = f"(SELECT id FROM epoch WHERE session_id = {OPEN} ORDER BY number DESC LIMIT 1)"
 LOGGED = f"(SELECT logged_upto FROM epoch WHERE id = {NEWEST})"
@@ -48,18 +51,16 @@ UNSEEN = ("forgotten", "deleted")
 class Waiting:
     """What in a chat is to be answered by now, in order, with the people who wrote it.
 
-    `later` are the numbers of those that are there only because something else is due, `asked` what people of the
-    chat were asked back about memories, by person; `limits` is the owner's word on how often people are answered.
-    What is `tried` failed before.
+    `asked` is what people of the chat were asked back about memories, by person; `limits` is the owner's word on how
+    often people are answered.
     """
 
     chat: Chat
     due: tuple[Event, ...]
     people: Mapping[int | None, Person]
-    later: frozenset[int] = frozenset()
+    standing: Standing = field(default_factory=Standing)
     asked: Mapping[int, Question] = field(default_factory=dict)
     limits: Mapping[str, str] = field(default_factory=dict)
-    tried: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,14 +97,13 @@ class Views:
 
     async def waiting(self, chat_id: int, now: int) -> Waiting:
         """What in this chat is to be answered by now; LookupError when there is no such chat."""
-        chats, due, people, later, asked, limits, tried = await self._database.snapshot(
+        chats, due, people, standing, asked, limits = await self._database.snapshot(
             (CHAT + "WHERE chat.id = ?1", (chat_id,)),
             (EVENT.replace("FROM event", QUEUED) + " ORDER BY id", (chat_id, now)),
             (PERSON + f"WHERE id IN (SELECT person_id {QUEUED})", (chat_id, now)),
-            (f"SELECT id {LATER}", (chat_id, now)),
+            (STANDING, (chat_id, now)),
             (PENDING, (chat_id, now)),
             (LIMITS, ()),
-            (TRIED, (chat_id,)),
         )
         if not chats:
             raise LookupError(f"no chat {chat_id!r}")
@@ -111,10 +111,9 @@ class Views:
             chat_of(chats[0]),
             tuple(event_of(row) for row in due),
             {int(row[0]): person_of(row, self._lists.owners) for row in people},
-            frozenset(int(row[0]) for row in later),
+            Standing(*(frozenset(int(row[0]) for row in standing if row[kind]) for kind in (1, 2, 3))),
             dict(question_of(tuple(row)) for row in asked),
             limits_of(limits),
-            frozenset(int(row[0]) for row in tried),
         )
 
     async def log(self, chat_id: int, limit: int, person_id: int) -> OpenLog:

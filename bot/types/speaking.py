@@ -99,6 +99,19 @@ class Waiting:
 
 
 @dataclass(frozen=True, slots=True)
+class Standing:
+    """What is special about some of a chat's waiting messages, by their numbers.
+
+    `later`: not due yet, there only because something else is; `tried`: failed before; `parked`: follow-ups that could
+    not be answered and wait, without a deadline, for the next call.
+    """
+
+    later: frozenset[int] = frozenset()
+    tried: frozenset[int] = frozenset()
+    parked: frozenset[int] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
 class Paced:
     """A decision with its deadline among the others, and the time in which a flood is gathered, ms, 0 for none.
 

@@ -1,0 +1,52 @@
+"""A follow-up that could not be answered waits for the next call, whatever else is there; on a simulated clock."""
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from bot.errors import ModelError
+from bot.types.prompt import Request
+from tests.slow import SlowWorld
+from tests.test_bursts import GROUP, answered, speaking
+
+
+@asynccontextmanager
+async def story_told(folder: Path, **speak: object) -> AsyncIterator[SlowWorld]:
+    """A nuan that has told 阿明 a story in a group, so that follow-ups are answered there."""
+    world = SlowWorld(folder, speaking(debounce_seconds=0, **speak))
+    await world.open()
+    await world.write("小暖，讲个故事", "阿明", GROUP)
+    await world.wait(10)
+    yield world
+    await world.close()
+
+
+def fails(times: int) -> Callable[[Request], ModelError | str]:
+    """A script of a model that cannot be reached, until it was asked so often."""
+    faults = [ModelError("unreachable", "…") for _ in range(times)]
+    return lambda _: faults.pop() if faults else "好的"
+
+
+async def test_a_follow_up_that_failed_goes_with_the_next_call_and_is_not_tried_alone_for_ever(tmp_path: Path) -> None:
+    async with story_told(tmp_path, busy="queue") as world:
+        world.model.script = fails(2)
+        await world.write("要长的", "阿明", GROUP)
+        await world.wait(10)
+        await world.write("小暖，在吗", "阿明", GROUP)
+        await world.wait(10)
+        assert len(world.model.requests) == 4, "the story, the follow-up, it once more, and it with the call"
+        assert answered(world) == [["小暖，讲个故事"], ["要长的", "小暖，在吗"]]
+        assert world.log.named("queue_folded") == []
+
+
+async def test_a_command_is_carried_out_although_a_follow_up_before_it_fails(tmp_path: Path) -> None:
+    async with story_told(tmp_path) as world:
+        world.model.script = fails(2)
+        await world.write("要长的", "阿明", GROUP)
+        await world.wait(5.5)  # it is being answered
+        await world.write(".ai help", "阿明", GROUP)
+        await world.write("小暖，在吗", "阿明", GROUP)
+        await world.wait(20)
+        assert len(world.model.requests) == 3, "the story, the follow-up, and it again with the call"
+        assert ".ai help" in world.replies[1]
+        assert world.replies[2].startswith("我连不上模型")
