@@ -14,6 +14,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
+from bot.config.settings import Settings
 from bot.errors import ModelError
 from tests.fakes.clock import let_others_run
 from tests.prefixes import logs_of
@@ -52,6 +53,7 @@ CONFIG = st.fixed_dictionaries(
 CALLS = ("dm", "mention", "reply", "name")
 ENDS = ("stopped", "failed", "refused", "limited", "command", "stop", "quiet")
 """How a message that calls may end without a turn of its own: somebody stopped it, or was told why not."""
+SLOTS = Settings().model.slots
 FAULTS = st.sampled_from(("unreachable", "timeout", "invalid"))
 
 
@@ -145,8 +147,8 @@ class Talking(RuleBasedStateMachine):
         return failed and "is left alone" in failures[-1]
 
     async def _still(self) -> None:
-        """Return when nothing moves but calls that wait at the shut gate."""
-        while self.world.app._activity._count > self.world.model.held:
+        """Return when nothing moves but calls that wait at the shut gate, or no further call is let in."""
+        while self.world.app._activity._count > self.world.model.held < SLOTS:
             await let_others_run()
 
     @rule(fault=FAULTS, who=PEOPLE, group=GROUPS)
