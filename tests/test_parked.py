@@ -1,9 +1,10 @@
 """A follow-up that could not be answered waits for the next call, whatever else is there; on a simulated clock."""
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+from bot.config.limits import TalkLimits
 from bot.errors import ModelError
 from bot.types.prompt import Request
 from tests.slow import SlowWorld
@@ -11,9 +12,12 @@ from tests.test_bursts import GROUP, answered, speaking
 
 
 @asynccontextmanager
-async def story_told(folder: Path, **speak: object) -> AsyncIterator[SlowWorld]:
+async def story_told(
+    folder: Path, limits: Mapping[str, int] | None = None, **speak: object
+) -> AsyncIterator[SlowWorld]:
     """A nuan that has told 阿明 a story in a group, so that follow-ups are answered there."""
-    world = SlowWorld(folder, speaking(debounce_seconds=0, **speak))
+    rules = speaking(debounce_seconds=0, **speak)
+    world = SlowWorld(folder, rules.model_copy(update={"limits": TalkLimits.model_validate(limits or {})}))
     await world.open()
     await world.write("小暖，讲个故事", "阿明", GROUP)
     await world.wait(10)
@@ -50,3 +54,17 @@ async def test_a_command_is_carried_out_although_a_follow_up_before_it_fails(tmp
         assert len(world.model.requests) == 3, "the story, the follow-up, and it again with the call"
         assert ".ai help" in world.replies[1]
         assert world.replies[2].startswith("我连不上模型")
+
+
+async def test_a_call_beyond_a_limit_does_not_have_what_is_parked_tried_alone(tmp_path: Path) -> None:
+    async with story_told(tmp_path, limits={"person_minute": 2}) as world:
+        for _ in range(2):
+            await world.write("小暖，在吗", "阿红", GROUP)
+            await world.wait(2)
+        world.model.script = fails(2)
+        await world.write("要长的", "阿明", GROUP)
+        await world.wait(10)
+        await world.write("小暖，你说呢", "阿红", GROUP)
+        await world.wait(10)
+        assert len(world.model.requests) == 4, "three answers, and the follow-up"
+        assert [reply[:3] for reply in world.replies[3:]] == ["太快啦"]

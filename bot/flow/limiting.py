@@ -60,7 +60,10 @@ class Limiting:
         )
 
     async def sift(self, batch: tuple[Event, ...], waiting: Waiting) -> tuple[Event, ...]:
-        """The part of a batch to answer first: whoever reached their own limit does not hold up the others."""
+        """The part of a batch to answer first: whoever reached their own limit does not hold up the others.
+
+        What is parked waits for a call that is answered.
+        """
         writers = {event.person_id: waiting.people[event.person_id] for event in batch}
         if len(writers) == 1:
             return batch
@@ -70,7 +73,8 @@ class Limiting:
             error = await self._store.refusals.over(person.id, pace, self._clock.now())
             if error is not None and error.limit in OWN:
                 over.add(number)
-        return tuple(event for event in batch if event.person_id not in over) or batch
+        others = tuple(event for event in batch if event.person_id not in over)
+        return others if any(event.id not in waiting.standing.parked for event in others) else batch
 
     async def refuse(self, occasion: Occasion, error: OverLimit) -> None:
         """Take the messages off the queue; who called is told when to try again, unless they were told just now.
