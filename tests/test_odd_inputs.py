@@ -173,16 +173,18 @@ def test_what_an_agent_asks_over_the_socket_is_a_wish_or_refused(line: bytes) ->
 
 DAMAGE = [
     b'{"mac": []}', b'{"mac": {}, "lifted": 1}', b'{"id": 1e999, "mac": "a"}', b"[]", b"null", DEEP.encode(),
-    b'{"code": "AAAA2222", "expires_at": 1e999}',
+    b'{"code": "AAAA2222", "expires_at": 1e999}', b'{"chat": []}',
 ]  # fmt: skip
 LINES = st.lists(
-    WRITTEN.map(str.encode) | st.binary(max_size=20) | st.sampled_from(DAMAGE), max_size=5
+    WRITTEN.map(lambda text: text.encode("utf-8", "surrogatepass")) | st.binary(max_size=20) | st.sampled_from(DAMAGE),
+    max_size=5,
 ).map(b"\n".join)  # fmt: skip
 
 
 @given(LINES)
 @example(b"\n".join(DAMAGE))
-@example(DAMAGE[-1])
+@example(DAMAGE[6])
+@example(DAMAGE[7])
 @example(DEEP.encode())
 @settings(max_examples=12)
 def test_files_of_the_house_that_somebody_damaged_are_read_or_named(written: bytes) -> None:
@@ -218,6 +220,8 @@ def whole() -> bytes:
 
 
 @given(st.binary(min_size=1, max_size=8), st.integers(0, 2**20), st.booleans())
+@example(b"\x80", whole().index(b"CREATE TABLE") + 8, False)  # the schema is no text any more
+@example(b"\x80", 60, False)  # the version is below zero
 @settings(max_examples=15)
 def test_a_backup_with_any_bytes_in_it_is_whole_or_refused_and_stays_as_it_is(more: bytes, at: int, cut: bool) -> None:
     copy = whole()

@@ -15,6 +15,7 @@ import pytest
 from bot.errors import HeldError, StoreError
 from bot.store.database import _migrate, _prepare
 from bot.store.schema import MIGRATIONS
+from bot.store.settings import said_in
 from bot.store.store import DATABASE, open_store
 from tests.storing import ids, in_files, keep, look, sound
 from tests.world import World
@@ -83,6 +84,25 @@ async def test_a_file_with_flipped_bytes_is_refused_and_stays(tmp_path: Path, at
         file.seek(at)
         file.write(bytes(byte ^ 0xFF for byte in found))
     await refused(path, "damaged.*backup")
+
+
+async def test_a_schema_that_is_no_text_any_more_is_refused_and_stays(tmp_path: Path) -> None:
+    path = await filled(tmp_path)
+    path.write_bytes(path.read_bytes().replace(b"CREATE TABLE memory", b"CREATE TABLE m\x80mory"))
+    await refused(path, "damaged.*backup")
+    assert said_in(path) == ()
+    async with await open_store(tmp_path, read_only=True) as store:
+        with pytest.raises(StoreError):
+            await store.people.person(1)
+
+
+async def test_a_version_below_zero_is_refused_and_stays(tmp_path: Path) -> None:
+    path = await filled(tmp_path)
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("PRAGMA user_version = -7")
+    await refused(path, "damaged.*backup")
+    with pytest.raises(StoreError, match="damaged"):
+        await open_store(tmp_path, read_only=True)
 
 
 @pytest.mark.parametrize("size", [0, 10, 4096, 5 * 4096 + 17])

@@ -52,12 +52,14 @@ def _keeper(erased: Erased) -> Callable[[str], str]:
             fields = json.loads(line)
         except (ValueError, RecursionError):
             return ""  # half a line of a power cut
-        if not isinstance(fields, dict) or fields.get("person") == erased.person_id or fields.get("chat") in erased.dms:
+        if not isinstance(fields, dict) or not isinstance(chat := fields.get("chat"), int | str | None):
+            return ""  # nor is this a line of ours
+        if fields.get("person") == erased.person_id or chat in erased.dms:
             return ""
         if needles is not None and needles.search(line):
             return ""
         texts = [name for name in TEXTS if isinstance(fields.get(name), str)]
-        if texts and fields.get("chat") in erased.chats:
+        if texts and chat in erased.chats:
             return json.dumps(fields | dict.fromkeys(texts, ""), ensure_ascii=False, separators=(",", ":"))
         return line
 

@@ -14,7 +14,7 @@ from bot.store.levels import check_indexes
 from bot.store.reader import Params, Reader, Row
 from bot.store.schema import MIGRATIONS, SCHEMA_VERSION
 from bot.store.unfit import refusal
-from bot.store.wholecopy import copy_whole
+from bot.store.wholecopy import Doubtful, copy_whole, opened
 from bot.store.writer import Writer
 
 T = TypeVar("T")
@@ -119,7 +119,7 @@ async def open_database(path: Path, *, read_only: bool = False) -> Database:
 
 async def _reader(path: Path) -> Reader:
     def connect() -> sqlite3.Connection:
-        return sqlite3.connect(f"file:{_quoted(path)}?mode=rw", uri=True, isolation_level=None)
+        return sqlite3.connect(f"file:{_quoted(path)}?mode=rw", uri=True, isolation_level=None, factory=Doubtful)
 
     try:
         reader = Reader(connect, iter_chunk_size=64)
@@ -139,8 +139,8 @@ async def _same_version(reader: Reader, path: Path) -> None:
     found = list(await reader.execute_fetchall("PRAGMA user_version"))
     if found[0][0] > SCHEMA_VERSION:
         raise StoreError(_newer(path, found[0][0]))
-    if not found[0][0]:
-        raise StoreError(_advice(path, sqlite3.DatabaseError("malformed: it is empty")))
+    if found[0][0] < 1:
+        raise StoreError(_advice(path, sqlite3.DatabaseError("malformed: it is empty, or its version is lost")))
     if found[0][0] != SCHEMA_VERSION:
         raise StoreError(f"{path.name} has another version: start nuan of the same version once")
 
@@ -172,7 +172,7 @@ def _prepare(path: Path, migrations: Migrations) -> None:
     """Create or check the file and run what migrations are missing, each in a transaction."""
     try:
         if path.exists():
-            with contextlib.closing(sqlite3.connect(f"file:{_quoted(path)}?mode=rw", uri=True)) as connection:
+            with contextlib.closing(opened(path)) as connection:
                 _check(connection, path, len(migrations))
             with contextlib.closing(_connect(path)) as connection:
                 _migrate(connection, path, migrations)
@@ -230,6 +230,8 @@ def _check(connection: sqlite3.Connection, path: Path, newest: int) -> None:
     verdict = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
     if verdict != "ok":
         raise sqlite3.DatabaseError(f"malformed: {' '.join(verdict.split())}")
+    if version < 0:
+        raise sqlite3.DatabaseError("malformed: its version is lost")
     if version == 0 and connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
         raise StoreError(f"{path.name} is a database of another program; give --data DIR another folder")
     if version == 0:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from bot.store.database import Database
 from bot.store.reader import Row
+from bot.store.wholecopy import opened
 from bot.types.said import Said, Wish
 
 SAID = """SELECT key, value, person_id, coalesce(person.name, ''), at FROM setting
@@ -76,7 +77,7 @@ def said_in(database: Path) -> tuple[Said, ...]:
         return ()
     try:
         # Not mode=ro: such a reader would leave the files of the WAL behind.
-        with closing(sqlite3.connect(f"{database.resolve().as_uri()}?mode=rw", uri=True)) as db:
+        with closing(opened(database)) as db:
             db.execute("PRAGMA query_only = ON")
             return tuple(said_of(row) for row in db.execute(SAID).fetchall())
     except sqlite3.Error:

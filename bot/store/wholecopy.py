@@ -5,6 +5,7 @@ import os
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from bot.errors import StoreError
 from bot.store.schema import SCHEMA_VERSION
@@ -80,14 +81,26 @@ def verify(path: Path, wrong: int | None = None) -> int:
             f"{path.name} was written by a newer nuan (schema {version}, this one knows {SCHEMA_VERSION}): "
             "update nuan, nothing was changed"
         )
-    if verdict != "ok" or not known or not version or (wrong is not None and dangling > wrong):
+    if verdict != "ok" or not known or version < 1 or (wrong is not None and dangling > wrong):
         raise StoreError(f"{path.name} is damaged or no database of nuan: nothing was changed")
     return version
 
 
+class Doubtful(sqlite3.Connection):
+    """A connection to a file that may be damaged: also a schema that is no text any more is a DatabaseError."""
+
+    def execute(self, sql: str, parameters: Any = (), /) -> sqlite3.Cursor:
+        """As of any connection."""
+        try:
+            return super().execute(sql, parameters)
+        except UnicodeDecodeError as error:
+            # SQLite quotes the schema in its message, and Python wants a message to be text.
+            raise sqlite3.DatabaseError("malformed: its schema is no text") from error
+
+
 def opened(path: Path) -> sqlite3.Connection:
     """A connection to a file that is there; sqlite3.Error when it is not."""
-    return sqlite3.connect(f"{path.resolve().as_uri()}?mode=rw", uri=True)
+    return sqlite3.connect(f"{path.resolve().as_uri()}?mode=rw", uri=True, factory=Doubtful)
 
 
 def sync(path: Path) -> None:
