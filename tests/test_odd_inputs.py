@@ -59,6 +59,7 @@ JSON = st.recursive(
     max_leaves=8,
 )
 WRITTEN = JSON.map(json.dumps) | JSON.map(lambda value: json.dumps(value, ensure_ascii=False))
+BYTES = WRITTEN.map(lambda text: text.encode("utf-8", "surrogatepass"))
 DEEP = "[" * 100_000
 ZONES = st.sampled_from([ZoneInfo("Asia/Shanghai"), ZoneInfo("America/New_York"), ZoneInfo("UTC")])
 DATES = st.datetimes(timezones=st.none() | ZONES).map(str) | st.dates().map(str) | st.from_regex(r"[0-9T:+.Z -]{1,32}")
@@ -161,7 +162,7 @@ def test_an_opening_of_any_text_is_taken_or_named(text: str) -> None:
         assert all(path.name in problem for problem in problems)
 
 
-@given(st.binary(max_size=80) | WRITTEN.map(str.encode))
+@given(st.binary(max_size=80) | BYTES)
 @example(DEEP.encode())
 @settings(max_examples=30)
 def test_what_an_agent_asks_over_the_socket_is_a_wish_or_refused(line: bytes) -> None:
@@ -175,10 +176,7 @@ DAMAGE = [
     b'{"mac": []}', b'{"mac": {}, "lifted": 1}', b'{"id": 1e999, "mac": "a"}', b"[]", b"null", DEEP.encode(),
     b'{"code": "AAAA2222", "expires_at": 1e999}', b'{"chat": []}',
 ]  # fmt: skip
-LINES = st.lists(
-    WRITTEN.map(lambda text: text.encode("utf-8", "surrogatepass")) | st.binary(max_size=20) | st.sampled_from(DAMAGE),
-    max_size=5,
-).map(b"\n".join)  # fmt: skip
+LINES = st.lists(BYTES | st.binary(max_size=20) | st.sampled_from(DAMAGE), max_size=5).map(b"\n".join)
 
 
 @given(LINES)

@@ -1,7 +1,7 @@
 """Addresses in what nuan says: none under other words, none that nobody named, none that hidden signs carry."""
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from bot.text.clean import shown
@@ -106,6 +106,7 @@ def test_brackets_keep_links_folded() -> None:
 
 
 @given(ADDRESSES | st.text(max_size=80))
+@example("https://<evil.comhttps:///")
 def test_nothing_is_left_that_a_program_would_make_a_link_of(text: str) -> None:
     fit = unmasked(shown(text))
     told = checked(fit, lambda address: False)

@@ -85,7 +85,14 @@ def checked(text: str, named: Callable[[str], bool], domains: Iterable[str] = ()
 
     `named` is asked for an address as `addresses` gives it. An address ends before what follows it without a blank.
     """
-    trusted = tuple(domain.lower() for domain in domains)
+    trusted, removed = tuple(domain.lower() for domain in domains), 0
+    # Where an address is gone, what stood on both sides of it may be another: evil.comhttps://x/ is evil.com/… then.
+    while (told := _checked(text, named, trusted)).removed:
+        text, removed = told.text, removed + told.removed
+    return Checked(told.text, removed)
+
+
+def _checked(text: str, named: Callable[[str], bool], trusted: tuple[str, ...]) -> Checked:
     pieces: list[str] = []
     at = removed = 0
     while match := _ADDRESS.search(text, at):
