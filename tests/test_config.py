@@ -6,7 +6,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
@@ -219,6 +219,8 @@ def test_any_text_is_either_loopback_or_not(url: str) -> None:
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"])), st.sampled_from([key.variable for key in keys()]))
+@example("长" * 300, "NUAN_PROMPTS_DIR")
+@example("~nobody-of-that-name/x", "NUAN_PROMPTS_DIR")
 def test_any_value_is_taken_or_told(value: str, name: str) -> None:
     try:
         told = bool(load(Path("no-such-folder") / "nuan.toml", {name: value}))

@@ -25,8 +25,15 @@ def contradictions(settings: Settings) -> Iterator[Contradiction]:
     yield from _server(settings)
     yield from _embedding(settings)
     yield from _sizes(settings)
-    if settings.prompts_dir and not Path(settings.prompts_dir).expanduser().is_dir():
+    if settings.prompts_dir and not _is_folder(settings.prompts_dir):
         yield _found("prompts_dir", "there is no such folder")
+
+
+def _is_folder(name: str) -> bool:
+    try:
+        return Path(name).expanduser().is_dir()
+    except (OSError, RuntimeError):
+        return False  # a name that is too long, or the home of nobody
 
 
 def _server(settings: Settings) -> Iterator[Contradiction]:
