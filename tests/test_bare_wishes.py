@@ -231,3 +231,30 @@ async def test_a_number_without_a_memory_is_named_as_such(world: World) -> None:
     assert world.replies[-1].splitlines()[1:] == ["There is no #7 in my memory"]
     await world.say("忘记 #8 和 #9")
     assert world.replies[-1] == "我这里没有记着这件事哦"
+
+
+@pytest.mark.parametrize(
+    ("wish", "asked", "answer"),
+    [
+        ("忘记全部", "要忘掉哪一条", "全部"),
+        ("忘記全部。", "要忘掉哪一條", "全部"),
+        ("請全部忘掉吧", "要忘掉哪一條", "全部"),
+        ("forget everything please", "Which one shall I forget", "all"),
+    ],
+)
+async def test_all_of_it_is_asked_back_before_it_goes(world: World, wish: str, asked: str, answer: str) -> None:
+    await world.say("记住我的车停在B2层")
+    await world.say("记住我对花生过敏")
+    await world.say(wish)
+    assert world.replies[-1].startswith(asked)
+    assert all(fact in world.replies[-1] for fact in kept(world))
+    assert len(kept(world)) == 2
+    await world.say(answer)
+    assert kept(world) == []
+
+
+@pytest.mark.parametrize("told", ["喝完这杯，忘记全部，重新开始", "全部忘记了", "他说要忘掉所有"])
+async def test_all_of_it_in_a_sentence_is_talk(world: World, told: str) -> None:
+    await world.say("记住我的车停在B2层")
+    await world.say(told)
+    assert world.replies[-1] == TALK

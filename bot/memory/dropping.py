@@ -39,6 +39,11 @@ _FOREVER = LazyPattern("彻底|永久|permanently|for good")
 _FOREVER_DROP = LazyPattern(f"[^{STOP}]{{0,200}}?(?:彻底|永久)[忘删清]")
 _UNDO = LazyPattern(f"[/.]?(?:撤[销消]|复原|undo(?: (?:that|it|this))?)(?:一下)?{_AFTER}")
 
+_ALL_OF_IT = LazyPattern(
+    f"[/.]?(?:忘[记掉](?:全部|所有)(?:的?记忆)?|全部忘[记掉](?!了)|forget (?:everything|all of (?:it|them))){_AFTER}"
+)
+"""As a whole message only: in a sentence it is said of sorrows, of a film, of a lesson."""
+
 _ORDINAL = LazyPattern("第[一二三四五六七八九十0-9]+条")
 """第二条 may be #2 or the second of a list: asked back."""
 _MANY = LazyPattern("[这那][两二三四五几]条")
@@ -133,14 +138,19 @@ def _numbered(place: Place) -> Found | None:
         forever = match["ever"] is not None or _forever(place)
         return Found(verb, place.start, match.end(), None, int(match["number"]), forever)
     if match := _UNDO.match(place.shape, place.at):
-        alone = p.NOTHING_LEFT.fullmatch(place.shape, 0, place.start) and p.NOTHING_LEFT.fullmatch(
-            place.shape, match.end()
-        )
-        return Found("undo", place.start, match.end()) if alone else None
+        return Found("undo", place.start, match.end()) if _nothing_else(place, match) else None
     return None
 
 
+def _nothing_else(place: Place, match: re.Match[str]) -> bool:
+    """Whether the message says no more than that, a greeting or a courtesy apart."""
+    nothing = p.NOTHING_LEFT.fullmatch
+    return bool(nothing(place.shape, 0, place.start) and nothing(place.shape, match.end()))
+
+
 def _forget(place: Place) -> Found | None:
+    if (match := _ALL_OF_IT.match(place.shape, place.at)) and _nothing_else(place, match):
+        return Found("forget", place.start, match.end(), forever=_forever(place), scope="all")
     for pattern in _EVERYTHING:
         match = pattern.match(place.shape, place.at)
         if match and not _question(place, match):
