@@ -1,17 +1,17 @@
 """Six people tell secrets in each of four chats on two platforms.
 
-One stands in a line of the transcript, one in a memory, one in what the summary tells, one in a reminder and one in the
-talk's note; the operator's own note holds one more. Then they ask for them in every place and every way: by what comes
-to mind, by the tools, at a new opening, through digests, commands, archives, an agent and `nuan ctx`, under each
-ranking. A secret that reaches a prompt, a reply, the log or a view of a chat where it was not told is foreign.
+One stands in a line of the transcript, one in a memory, one in what the summary tells, one in a reminder and one in
+the talk's note; the operator's own note holds one more. Then they ask for them in every place and every way: by what
+comes to mind, by the tools, at a new opening, through digests, commands, archives, an agent and `nuan ctx`, in
+follow-ups, when a reminder fires and when nuan writes first, under each ranking. A secret that reaches a prompt, a
+reply, the log or a view of a chat where it was not told is foreign.
 """
 
 import json
 import random
 import re
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Awaitable, Iterator
 from pathlib import Path
 
 from bot.cli.boot import show_boot
@@ -22,6 +22,7 @@ from bot.resources import Prompts, resource_dir
 from bot.types.prompt import Request
 from bot.types.recall import MODES
 from tests.fakes.model import Answer, calls
+from tests.torture.spots import KINDS, OWNERS, Count, Spot
 from tests.torture.ways import WAYS, logged
 from tests.world import World
 
@@ -30,57 +31,12 @@ PLATFORMS = ("telegram", "discord")
 GROUPS = ("", "东群", "西群", "北群")
 """Chats of a platform: "" is the person's own DM."""
 
-KINDS = {"l": "line", "m": "memory", "d": "digest", "n": "note", "r": "reminder", "o": "operator"}
 CANARY = re.compile(r"c[lmdnro][0-9]{4}x")
 HERE = re.compile(r"【此处】(\w+) ?(?:私聊|群「(.*?)」)")
 PRESENT = re.compile(r"【在场】([^（，；;\n]+)")
 QUESTION = "小暖，大家的暗号是什么来着"
 SECRET = "跟你说一件除了我们几个以外谁都不知道也谁都不该知道的特别要紧的事情"
 """Longer than what names a note."""
-
-
-@dataclass(frozen=True, slots=True)
-class Spot:
-    """Somebody in a chat."""
-
-    who: str
-    platform: str
-    group: str
-
-    @property
-    def chat(self) -> tuple[str, str]:
-        """What tells the chat from others."""
-        return self.platform, self.group or f"dm {self.who}"
-
-    @property
-    def own(self) -> tuple[str, str]:
-        """Their private chat on that platform."""
-        return self.platform, f"dm {self.who}"
-
-
-@dataclass
-class Count:
-    """How often each way was asked, what was brought at home, and what came where it was not told."""
-
-    asked: Counter[str] = field(default_factory=Counter)
-    home: Counter[str] = field(default_factory=Counter)
-    foreign: list[str] = field(default_factory=list)
-
-    @property
-    def recalls(self) -> int:
-        """All askings."""
-        return sum(self.asked.values())
-
-    @property
-    def missing(self) -> list[str]:
-        """Kinds of secrets that never came where they were told."""
-        return [kind for letter, kind in KINDS.items() if letter != "o" and not self.home[kind]]
-
-    def line(self) -> str:
-        """One line to print."""
-        ways = " ".join(f"{way} {times}" for way, times in sorted(self.asked.items()))
-        home = " ".join(f"{kind} {times}" for kind, times in sorted(self.home.items()))
-        return f"recalls {self.recalls} ({ways}), own {home}, foreign {len(self.foreign)} {self.foreign[:5]}"
 
 
 class Field:
@@ -93,12 +49,14 @@ class Field:
         settings = Settings.model_validate({
             "bot": {"timezone": "Asia/Shanghai"}, "memory": {"mode": ranking}, "budget": {"day_tokens": None},
             "context": {"opening_tokens": 150}, "notes": {"on_new": True}, **allow,
+            "heartbeat": {"on": True, "silence_hours": 2, "per_day": 24, "quiet_from": 0, "quiet_until": 0,
+                          "most_ignored": 50, "day_tokens": 10**9},
         })  # fmt: skip
         self.world = World(folder, settings, PLATFORMS)
         self.count = count
         self.chosen = random.Random(f"{seed} {ranking}")
         self.spots = [Spot(who, name, group) for name in PLATFORMS for group in groups_used for who in self.people]
-        self.told: dict[tuple[str, str], set[str]] = {("console", "local"): {"co0000x"}}  # the owner's own
+        self.told: dict[tuple[str, str], set[str]] = {OWNERS: {"co0000x"}}
         self.wanted: list[tuple[str, dict[str, object]]] = []
         self.world.model.script = self._answer
 
@@ -135,7 +93,7 @@ class Field:
             await self.say(spot, f"小暖，下周五早上八点提醒我说{later}")
         for spot in {spot.chat: spot for spot in self.spots}.values():
             await self.say(spot, "/new")
-            await self.world.wait(1)
+            await self.wait(1)
         for path in self._notes():
             found = set(CANARY.findall(path.read_text("utf-8")))
             with path.open("a", encoding="utf-8") as note:
@@ -143,7 +101,7 @@ class Field:
         (self.world.folder / "MEMORY.md").write_text("大家的暗号是co0000x\n", "utf-8")
         for _ in range(2):
             self.world.app.look_at_notes()
-            await self.world.wait(5)
+            await self.wait(5)
             await self.world.app.settled()
 
     def _path(self, spot: Spot) -> str:
@@ -164,6 +122,9 @@ class Field:
             way = next(ways)
             self.count.asked[way] += 1
             await self._one(way, spot)
+        turns = Counter(line["why"] for line in self.world.log.named("turn"))
+        self.count.unasked.update({"follow-ups": turns["window"], "first words": turns["heartbeat"]})
+        self.count.unasked["reminders"] += len(self.world.log.named("reminder_said"))
 
     def _ways(self) -> Iterator[str]:
         while True:
@@ -182,6 +143,8 @@ class Field:
             "get": [("memory_get", {"id": f"#{number % 60}"}), ("memory_get", {"path": "MEMORY.md"})],
             "line": [("memory_get", {"id": f"@{number}"})],
             "keep": [("remember", {"text": "大家的暗号"})],
+            "followed": [("memory_recall", {"query": "大家的暗号", "top_k": 20})],
+            "first": [("memory_recall", {"query": "暗号", "top_k": 20})],
             "write": [("forget", {"id": str(number % 60)}), ("save_experience", {"summary": "暗号"})],
         }
         self.wanted = tools.get(way, [])
@@ -189,7 +152,7 @@ class Field:
             case "boot" | "digest":
                 await self.say(spot, "/new")
                 if way == "digest":
-                    await self.world.wait(1)
+                    await self.wait(1)
                 await self.say(spot, QUESTION)
             case "ctx":
                 await self.say(spot, ".ai ctx 大家的暗号是什么")
@@ -209,10 +172,18 @@ class Field:
                 await self.say(spot, QUESTION)
 
     async def say(self, spot: Spot, text: str) -> None:
-        """Somebody says it; all that reached a model or a chat by that is looked through."""
+        """Somebody says it."""
+        await self.watch(self.world.say(text, spot.who, spot.group, platform=spot.platform))
+
+    async def wait(self, seconds: float) -> None:
+        """Time passes, and nuan does what it does by itself."""
+        await self.watch(self.world.wait(seconds))
+
+    async def watch(self, happens: Awaitable[None]) -> None:
+        """All that reaches a model or a chat by it is looked through."""
         world = self.world
         sent, said, logs = len(world.model.requests), len(world.talk.said), len(world.log.lines)
-        await world.say(text, spot.who, spot.group, platform=spot.platform)
+        await happens
         for request in world.model.requests[sent:]:
             text = "".join(message.content for message in request.prompt.messages)
             if request.prompt.tools:
@@ -222,7 +193,8 @@ class Field:
         self.count.foreign += [f"{one} in the log" for one in CANARY.findall(logged(world.log.lines[logs:]))]
         for outgoing in world.talk.said[said:]:
             kind, _, name = outgoing.external_chat_id.partition(":")
-            self.seen_at((outgoing.platform, name if kind == "group" else f"dm {name}"), "reply", outgoing.text)
+            chat = (outgoing.platform, name if kind == "group" else f"dm {name}")
+            self.seen_at(OWNERS if outgoing.platform == OWNERS[0] else chat, "reply", outgoing.text)
 
     def _digested(self, text: str) -> None:
         """A digest may be of another chat, whose time has come; but of one alone."""
@@ -268,6 +240,8 @@ def _place(prompt: str) -> tuple[str, str]:
     """The chat that a prompt says it is for: what waited in one may be answered while another is asked in."""
     said, who = HERE.search(prompt), PRESENT.search(prompt)
     assert said is not None, prompt[:200]
+    if said[1] == "终端":
+        return OWNERS
     return said[1].lower(), said[2] or f"dm {who[1] if who else ''}"
 
 

@@ -20,7 +20,7 @@ async def told(folder: Path, size: Size) -> Found:
     count = await canaries(folder, size.units, size.seed, rankings=(MODES[size.seed % len(MODES)],))
     return Found(
         {"recalls": count.recalls, "foreign": len(count.foreign),
-         **{f"own {kind}": times for kind, times in count.home.items()}},
+         **{f"own {kind}": times for kind, times in count.home.items()}, **count.unasked},
         {"ways": len(count.asked)}, tuple(count.foreign[:5]),
     )  # fmt: skip
 
@@ -70,7 +70,8 @@ ROWS: tuple[Row, ...] = (
         "X9", "Secrets of people and chats", "6 people x 4 chats x 2 platforms, 1,000 recalls a ranking, 0 foreign",
         "recalls", 3_000, 0, 1_000, 1_800.0,
         (*none("foreign"), *(Bound(f"own {kind}", ">=", 1) for kind in ("line", "memory", "digest", "note")),
-         Bound("ways", ">=", 23)), told,
+         *(Bound(kind, ">=", 1) for kind in ("follow-ups", "first words", "reminders")),
+         Bound("ways", ">=", 26)), told,
         ("test_isolation.py::test_no_secret_comes_where_it_was_not_told",),
         "the owner's web page shows the owner everything by design, and nobody else anything; its chat box is one more "
         "private chat",
