@@ -259,12 +259,6 @@ async def test_another_persons_dm_knows_nothing(world: World) -> None:
     assert "花生过敏" not in world.sent
 
 
-async def test_a_forwarded_text_commands_nothing(world: World) -> None:
-    await world.say("记住我对花生过敏", forwarded=True)
-    assert world.replies == ["好的"]
-    assert world.rows("SELECT count(*) FROM memory") == [(0,)]
-
-
 async def test_the_newest_facts_that_fit_are_in_the_opening_and_the_rest_comes_by_recall(new_world: NewWorld) -> None:
     world = await new_world(context={"opening_tokens": 300})
     for number in range(40):

@@ -126,6 +126,15 @@ def plain(name: str) -> str:
     return re.sub("[-_.]+", "-", name).lower()
 
 
+def test_nothing_is_read_that_may_carry_code() -> None:
+    carries = re.compile(
+        r"^\s*(?:import|from)\s+(?:pickle|marshal|shelve|dill|dbm)\b|allow_pickle|\b(?:eval|exec)\(", re.MULTILINE
+    )
+    found = [path.name for folder in ("bot", "adapters") for path in (ROOT / folder).rglob("*.py")
+             if carries.search(path.read_text("utf-8"))]  # fmt: skip
+    assert found == []
+
+
 def test_what_is_promised_is_said_and_found() -> None:
     said = (ROOT / "SECURITY.md").read_text("utf-8")
     for promise in ("at least once", "exactly once", "at most once", "No encryption at rest", "speak.links", "安全"):

@@ -1,6 +1,6 @@
 """Six people tell secrets in each of four chats on two platforms.
 
-One stands in a line of the transcript, one in a memory, one in what the summary tells, one in a reminder and one in
+One stands in a line of the transcript, one in a memory, one in what the summary tells, one in a reminder, one in a promise and one in
 the talk's note; the operator's own note holds one more. Then they ask for them in every place and every way: by what
 comes to mind, by the tools, at a new opening, through digests, commands, archives, an agent and `nuan ctx`, in
 follow-ups, when a reminder fires and when nuan writes first, under each ranking. A secret that reaches a prompt, a
@@ -31,7 +31,7 @@ PLATFORMS = ("telegram", "discord")
 GROUPS = ("", "东群", "西群", "北群")
 """Chats of a platform: "" is the person's own DM."""
 
-CANARY = re.compile(r"c[lmdnro][0-9]{4}x")
+CANARY = re.compile(r"c[lmdnrop][0-9]{4}x")
 HERE = re.compile(r"【此处】(\w+) ?(?:私聊|群「(.*?)」)")
 PRESENT = re.compile(r"【在场】([^（，；;\n]+)")
 QUESTION = "小暖，大家的暗号是什么来着"
@@ -58,6 +58,7 @@ class Field:
         self.spots = [Spot(who, name, group) for name in PLATFORMS for group in groups_used for who in self.people]
         self.told: dict[tuple[str, str], set[str]] = {OWNERS: {"co0000x"}}
         self.wanted: list[tuple[str, dict[str, object]]] = []
+        self.way = "telling"
         self.world.model.script = self._answer
 
     def _answer(self, request: Request) -> Answer:
@@ -85,12 +86,13 @@ class Field:
     async def tell(self) -> None:
         """Everybody tells secrets everywhere; then each talk is over, has its summary, and its note one secret more."""
         for number, spot in enumerate(self.spots):
-            line, memory, told, later = (f"c{letter}{number:04}x" for letter in "lmdr")
-            self.told.setdefault(spot.chat, set()).update((line, memory, told, later))
+            line, memory, told, later, promise = (f"c{letter}{number:04}x" for letter in "lmdrp")
+            self.told.setdefault(spot.chat, set()).update((line, memory, told, later, promise))
             await self.say(spot, f"小暖，{SECRET}，{spot.who}的暗号是{line}")
             await self.say(spot, f"小暖，记住{spot.who}的暗号是{memory}")
             await self.say(spot, f"今天下午我去图书馆借了{told}这本书")
             await self.say(spot, f"小暖，下周五早上八点提醒我说{later}")
+            await self.say(spot, f"小暖，我答应明年把{promise}这本书还给图书馆")
         for spot in {spot.chat: spot for spot in self.spots}.values():
             await self.say(spot, "/new")
             await self.wait(1)
@@ -121,6 +123,7 @@ class Field:
             spot = self.chosen.choice(self.spots)
             way = next(ways)
             self.count.asked[way] += 1
+            self.way = way
             await self._one(way, spot)
         turns = Counter(line["why"] for line in self.world.log.named("turn"))
         self.count.unasked.update({"follow-ups": turns["window"], "first words": turns["heartbeat"]})
@@ -224,7 +227,13 @@ class Field:
         """What a person may see at a seat of their own: all that was told in the chats where they are."""
         chats = ((spot.platform, group or f"dm {spot.who}") for group in GROUPS)
         mine = set().union(*(self.told.get(chat, set()) for chat in chats))
+        self.at_home(set(CANARY.findall(text)) & mine)
         self.count.foreign += [f"{one} by {how} of {spot}" for one in sorted(set(CANARY.findall(text)) - mine)]
+
+    def at_home(self, found: set[str]) -> None:
+        """Secrets came where they may."""
+        self.count.home.update(KINDS[canary[1]] for canary in found)
+        self.count.brought[self.way] += len(found)
 
     def seen_at(self, chat: tuple[str, str], how: str, text: str) -> None:
         """What came to a chat."""
@@ -232,7 +241,7 @@ class Field:
         mine = self.told.get(chat, set())
         if how == "reply":  # in private a person's list has all reminders of theirs, also those they set in a group
             mine = mine | {f"cr{n:04}x" for n, spot in enumerate(self.spots) if chat == spot.own}
-        self.count.home.update(KINDS[canary[1]] for canary in found & mine)
+        self.at_home(found & mine)
         self.count.foreign += [f"{canary} in {how} of {chat}" for canary in sorted(found - mine)]
 
 

@@ -15,11 +15,17 @@ SIZED = (dict, set, list, deque)
 
 def largest(root: object, world: World) -> dict[Where, int]:
     """The length of each container that can be reached, by where it is; what belongs to the test is left out."""
+    tests = (world, vars(world), world.model, vars(world.model), world.log, world.log.lines, world.talk,
+             world.talk.said, world.clock, vars(world.clock))  # fmt: skip
+    return contained(root, "app", *tests)
+
+
+def contained(root: object, name: str, *without: object) -> dict[Where, int]:
+    """The same of any object, which is called `name`."""
     known = {id(vars(module)) for module in list(sys.modules.values()) if isinstance(module, ModuleType)}
-    known |= {id(one) for one in (world, vars(world), world.model, vars(world.model), world.log, world.log.lines,
-                                  world.talk, world.talk.said, world.clock, vars(world.clock))}  # fmt: skip
+    known |= {id(one) for one in without}
     found: dict[Where, int] = {}
-    todo: list[tuple[object, str]] = [(root, "app")]
+    todo: list[tuple[object, str]] = [(root, name)]
     while todo:
         one, whose = todo.pop()
         if id(one) in known or isinstance(one, type | ModuleType | BuiltinFunctionType | FrameType | str | bytes | int):

@@ -26,8 +26,8 @@ WORD = re.compile(r"第(\d+)句")
 ANSWER = re.compile(r"（(\d+)）")
 ANSWERED_TWICE = """SELECT 1 FROM turn_event JOIN turn ON turn.id = turn_id WHERE turn.state = 'said'
     GROUP BY event_id HAVING count(*) > 1"""
-PAID_TWICE = """SELECT 1 FROM call JOIN turn ON turn.id = call.turn_id WHERE call.state = 'settled'
-    AND turn.state = 'said' GROUP BY turn_id HAVING count(*) > 1"""
+PAID_TWICE = """SELECT 1 FROM turn_event JOIN call USING (turn_id) WHERE call.state = 'settled'
+    GROUP BY event_id HAVING count(*) > 1"""
 PATIENCE_S = 120.0
 """How long the program may take, after the last kill, to answer what is left."""
 LONGEST_SILENCE_S = 15.0

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from tests.torture.row import Bound, Found, Row, Size
+from tests.torture.spots import KINDS
 
 
 async def poisoned(folder: Path, size: Size) -> Found:
@@ -16,12 +17,14 @@ async def told(folder: Path, size: Size) -> Found:
     """Secrets in every chat, asked for in every way."""
     from bot.types.recall import MODES
     from tests.torture.canaries import canaries
+    from tests.torture.ways import MAY_BRING_NONE
 
     count = await canaries(folder, size.units, size.seed, rankings=(MODES[size.seed % len(MODES)],))
+    silent = [way for way in count.asked if not count.brought[way] and way not in MAY_BRING_NONE]
     return Found(
-        {"recalls": count.recalls, "foreign": len(count.foreign),
+        {"recalls": count.recalls, "foreign": len(count.foreign), "silent ways": len(silent),
          **{f"own {kind}": times for kind, times in count.home.items()}, **count.unasked},
-        {"ways": len(count.asked)}, tuple(count.foreign[:5]),
+        {"ways": len(count.asked)}, (*count.foreign[:5], *(f"{way} brings nothing" for way in silent)),
     )  # fmt: skip
 
 
@@ -69,9 +72,9 @@ ROWS: tuple[Row, ...] = (
     Row(
         "X9", "Secrets of people and chats", "6 people x 4 chats x 2 platforms, 1,000 recalls a ranking, 0 foreign",
         "recalls", 3_000, 0, 1_000, 1_800.0,
-        (*none("foreign"), *(Bound(f"own {kind}", ">=", 1) for kind in ("line", "memory", "digest", "note")),
+        (*none("foreign", "silent ways"), *(Bound(f"own {kind}", ">=", 1) for kind in KINDS.values()),
          *(Bound(kind, ">=", 1) for kind in ("follow-ups", "first words", "reminders")),
-         Bound("ways", ">=", 26)), told,
+         Bound("ways", "==", 31)), told,
         ("test_isolation.py::test_no_secret_comes_where_it_was_not_told",),
         "the owner's web page shows the owner everything by design, and nobody else anything; its chat box is one more "
         "private chat",
@@ -113,12 +116,14 @@ ROWS: tuple[Row, ...] = (
         ),
     ),
     Row(
-        "X26", "Who else on the machine may read", "every file for its owner alone; keys only in environment and .env",
+        "X26", "Who else on the machine may read", "every file for its owner alone; no pickle; no key but from the environment or a file, in no database or log",
         existing=(
             "test_store_opening.py::test_nobody_else_may_read_any_file",
             "test_logs.py::test_only_the_owner_can_read_the_log",
             "test_web_gate.py::test_the_token_is_made_once_and_for_nobody_else_to_read",
             "test_memory_export.py::test_files_are_for_the_owner_alone_and_never_replaced_unasked",
+            "test_shipping.py::test_nothing_is_read_that_may_carry_code",
+            "test_logs.py::test_a_secret_never_reaches_the_file",
         ),
     ),
 )  # fmt: skip

@@ -249,9 +249,11 @@ ROWS: tuple[Row, ...] = (
         "every verb forwarded, quoted, replied to and pasted: 0 writes, 0 commands",
         existing=(
             "test_commands.py::test_a_forwarded_command_is_not_carried_out",
-            "test_memory_talk.py::test_a_forwarded_text_commands_nothing",
+            "test_forwarded.py::test_a_forwarded_text_commands_nothing",
             "test_telegram_updates.py::test_a_forwarded_command_stays_a_forwarded_text",
             "test_discord_updates.py::test_a_forward_shows_what_it_carries_and_calls_nobody",
+            "test_forget_by_reply.py::test_without_a_reply_it_is_asked_back_and_forwarded_it_is_talk",
+            "test_reminders.py::test_what_is_forwarded_sets_nothing",
             "test_poison.py::test_lines_that_are_replied_to_and_forwarded_ones",
             "test_poison.py::test_quotations_and_pasted_talk_in_the_persons_own_message",
         ),
@@ -276,6 +278,8 @@ ROWS: tuple[Row, ...] = (
         "50 recalled poisons, an obedient model: nothing saved, forgotten, promised, put off",
         "poisons", 50, 2, 25, 300.0, (*none("written"), Bound("tried", ">=", 8, "poisons"),
          Bound("brought", "==", 1, "poisons")), poisons,
+        differs="the model is a scripted one that obeys every order; no real model is asked, so how many orders one "
+        "would follow is not measured",
     ),
     Row(
         "X27", "Supply chain", "exact versions, hashes, few packages, an audit", existing=(

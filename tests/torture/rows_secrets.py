@@ -29,7 +29,8 @@ ROWS: tuple[Row, ...] = (
     ),
     Row(
         "X13", "Secrets in logs and output", "at DEBUG with texts, 401s, timeouts and crashes: 0 in any file or output",
-        "rounds", 80, 0, 40, 600.0, (*CLEAN, Bound("files", ">=", 5), Bound("commands", ">=", 12)), plain,
+        "rounds", 80, 0, 40, 600.0, (*CLEAN, Bound("files", ">=", 5), Bound("commands", ">=", 12),
+                           Bound("archives", ">=", 1), Bound("defects told", ">=", 4)), plain,
         ("test_last_words.py::"
          "test_an_unexpected_error_is_told_in_a_line_without_its_text_wherever_it_comes_up",
          "test_logs.py::test_a_secret_never_reaches_the_file",

@@ -118,7 +118,7 @@ async def lag(folder: Path, size: Size) -> Found:
     failed = 0
     await world.say("你好")
     for number in range(size.units):
-        unit = units[(number + size.seed - 1) % len(units)]
+        unit = units[(number + (size.seed - 1) * size.units) % len(units)]
         running = asyncio.Event()
         ticking = asyncio.create_task(ticks(running, late))
         await world.app.door.accept(world.message((unit * (1_000_000 // len(unit) + 1))[:1_000_000]))

@@ -1,6 +1,7 @@
 """What must be nowhere after a process ran: its secrets in anything it wrote or sent, and signs of a program unwell."""
 
 import json
+import zipfile
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
@@ -22,8 +23,8 @@ UNWELL = (
 
 
 def spilled(folder: Path, bodies: Iterable[bytes] = (), secrets: Iterable[str] = CANARIES) -> tuple[str, ...]:
-    """Every finding: a secret in a file under the folder (database, WAL, logs, exports, output) or in a request's body,
-    an unwell word on standard error, a line of asyncio in the log."""
+    """Every finding: a secret in a file under the folder (database, WAL, logs, output, what is packed in an archive) or
+    in a request's body, an unwell word on standard error, a line of asyncio in the log."""
     wanted = tuple(secret.encode() for secret in secrets)
     found = [f"secret in request {number}" for number, body in enumerate(bodies) if _holds(body, wanted)]
     for path in sorted(folder.rglob("*")):
@@ -31,13 +32,26 @@ def spilled(folder: Path, bodies: Iterable[bytes] = (), secrets: Iterable[str] =
             continue
         content = path.read_bytes()
         name = str(path.relative_to(folder))
-        if _holds(content, wanted):
+        if _holds(content, wanted) or any(_holds(packed, wanted) for packed in unpacked(path)):
             found.append(f"secret in {name}")
         if path.name.startswith("stderr"):
             found += [f"{word!r} in {name}" for word in UNWELL if word.encode() in content]
         if path.name.startswith("nuan.jsonl"):
             found += [f"asyncio in {name}: {said}" for said in _of_asyncio(content)]
     return tuple(found)
+
+
+def unpacked(path: Path) -> tuple[bytes, ...]:
+    """What an archive holds, names and contents; nothing of any other file, or of one that is not whole."""
+    if not zipfile.is_zipfile(path):
+        return ()
+    with zipfile.ZipFile(path) as archive:
+        return tuple(part for name in archive.namelist() for part in (name.encode(), archive.read(name)))
+
+
+def packed(folder: Path) -> int:
+    """How many archives lie there that hold something."""
+    return sum(1 for path in folder.rglob("*.zip") if unpacked(path))
 
 
 def _holds(content: bytes, wanted: Iterable[bytes]) -> bool:

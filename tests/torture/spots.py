@@ -3,7 +3,9 @@
 from collections import Counter
 from dataclasses import dataclass, field
 
-KINDS = {"l": "line", "m": "memory", "d": "digest", "n": "note", "r": "reminder", "o": "operator"}
+KINDS = {
+    "l": "line", "m": "memory", "d": "digest", "n": "note", "r": "reminder", "p": "promise", "o": "operator",
+}  # fmt: skip
 OWNERS = ("console", "local")
 """The owner's own chat, at the terminal."""
 
@@ -29,10 +31,11 @@ class Spot:
 
 @dataclass
 class Count:
-    """How often each way was asked, what was brought at home, what came uncalled, and what where it was not told."""
+    """How often each way was asked, what was brought at home and by which way, what came uncalled, and what where it was not told."""
 
     asked: Counter[str] = field(default_factory=Counter)
     home: Counter[str] = field(default_factory=Counter)
+    brought: Counter[str] = field(default_factory=Counter)
     unasked: Counter[str] = field(default_factory=Counter)
     foreign: list[str] = field(default_factory=list)
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import itertools
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from signal import SIGTERM
@@ -13,11 +14,13 @@ from tests.fakes.openai_script import Asked, Fault, Reply
 from tests.fakes.telegram_faults import Fault as TelegramFault
 from tests.fakes.telegram_faults import Misbehaviour
 from tests.fakes.telegram_shapes import Person
+from tests.nursery import ROOT
 from tests.street import House, Street, echo
+from tests.test_last_words import BROKEN
 from tests.torture.autopsy import WAITING
 from tests.torture.kills import some, until
 from tests.torture.row import Found, Size
-from tests.torture.secrets import spilled
+from tests.torture.secrets import packed, spilled
 
 LAST = "都好了吗"
 ANN = Person(501, "安", language="zh-hans")
@@ -87,14 +90,28 @@ async def troubled(folder: Path, size: Size, *, strict: bool) -> Found:
         street.telegram.faults.add("getMe", TelegramFault("unauthorized"))
         alone = {name: value for name, value in settings.items() if not name.startswith("DISCORD")}
         refused = await run(House(folder, alone), "run")
+        crashed = await _crashed()
         said = [shown.text for shown in street.telegram.sent(ANN.id)] + street.discord.texts(_room(street))
-        (folder / "stderr-all.txt").write_text("\n".join((*printed, refused.text, refused.err, *said)), "utf-8")
+        (folder / "stderr-all.txt").write_text(
+            "\n".join((*printed, refused.text, refused.err, crashed, *said)), "utf-8"
+        )
         found = spilled(folder, street.model.bodies)
+        archives = await asyncio.to_thread(packed, folder)
         return Found({
             "rounds": size.units, "requests": len(street.model.bodies), "commands": len(COMMANDS),
             "files": len(House(folder).files()), "answers": len(said), "spilled": len(found),
+            "archives": archives, "defects told": crashed.count("this is a defect of nuan"),
             "strange ends": float(code != 0) + float(refused.code == 0),
         }, {}, found)  # fmt: skip
+
+
+async def _crashed() -> str:
+    """All that a program prints whose own code fails, in a thread, a task, a destructor and at its end, over secrets."""
+    broken = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", BROKEN, cwd=ROOT, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT
+    )
+    printed, _ = await broken.communicate()
+    return printed.decode("utf-8", "replace")
 
 
 async def _mended(street: Street, model: Failing, home: House) -> None:

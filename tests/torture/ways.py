@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING
 
 from bot.ops.logs import TEXT_FIELDS
-from tests.agenting import reading
+from tests.agenting import Agent, reading
 from tests.torture.spots import OWNERS
 from tests.webbed import LISTS, webbed
 
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from tests.torture.canaries import Field
     from tests.torture.spots import Spot
 
-NAMED = re.compile(r"c[lmdnro]\d{4}x")
-NUMBERED = re.compile(r"c[lmdr](\d{4})x")
+NAMED = re.compile(r"c[lmdnrop]\d{4}x")
+NUMBERED = re.compile(r"c[lmdrp](\d{4})x")
 """Secrets that one person told: the number is that of the spot."""
 
 
@@ -26,6 +26,7 @@ async def export(field: "Field", spot: "Spot") -> None:
     archive = max((field.world.folder / "exports").glob("*.zip"), key=lambda path: path.stat().st_mtime_ns)
     with zipfile.ZipFile(archive) as file:
         text = "".join(file.read(name).decode() for name in file.namelist())
+    field.at_home({one for one in NAMED.findall(text) if one in field.told[spot.chat]})
     at_home = field.told.get((spot.platform, own), set())
     for found in NUMBERED.finditer(text):
         teller = field.spots[int(found[1])]
@@ -38,9 +39,24 @@ async def agent(field: "Field", spot: "Spot") -> None:
     sql = "SELECT person_id FROM account WHERE platform = ? AND external_id = ?"
     [(person,)] = field.world.rows(sql, spot.platform, f"{spot.platform[0]}-{spot.who}")
     async with reading(field.world, str(person)) as seat:
-        told, _ = await seat.told("memory_recall", query="大家的暗号")
-        more, _ = await seat.told("memory_get", id=f"#{field.chosen.randrange(1, 60)}")
-    field.seen_by(spot, "agent", told + more)
+        field.seen_by(spot, "agent", await _asked(seat))
+    group = field.chosen.choice([each for each in field.spots if each.who == spot.who and each.group])
+    sql = "SELECT chat_id FROM place WHERE platform = ? AND external_id = ?"
+    [(chat,)] = field.world.rows(sql, group.platform, f"group:{group.group}")
+    [(person,)] = field.world.rows(
+        "SELECT person_id FROM account WHERE platform = ? AND external_id = ?", group.platform,
+        f"{group.platform[0]}-{group.who}",
+    )  # fmt: skip
+    async with reading(field.world, str(person), str(chat)) as seat:
+        field.seen_at(group.chat, "agent", await _asked(seat))
+
+
+async def _asked(seat: Agent) -> str:
+    """All that its tools show."""
+    return "".join([
+        await seat.ask("recall", query="大家的暗号", top_k=20), await seat.ask("boot"),
+        await seat.ask("dialog", limit=30),
+    ])  # fmt: skip
 
 
 async def box(field: "Field", spot: "Spot") -> None:
@@ -72,6 +88,15 @@ def asking(text: str) -> Callable[["Field", "Spot"], Awaitable[None]]:
     return ask
 
 
+def of_somebody(form: str) -> Callable[["Field", "Spot"], Awaitable[None]]:
+    """A dot-command with anybody's name or number."""
+
+    async def ask(field: "Field", spot: "Spot") -> None:
+        await field.say(spot, form.format(who=field.chosen.choice(field.spots).who, number=field.chosen.randrange(60)))
+
+    return ask
+
+
 async def followed(field: "Field", spot: "Spot") -> None:
     """Whoever was answered goes on without calling, and the follow-up's time comes."""
     await field.say(spot, "小暖，在吗")
@@ -80,8 +105,8 @@ async def followed(field: "Field", spot: "Spot") -> None:
 
 
 async def fired(field: "Field", spot: "Spot") -> None:
-    """A reminder's time comes."""
-    await field.say(spot, "小暖，两分钟后提醒我问大家的暗号")
+    """A reminder's time comes; its words are a secret of that chat."""
+    await field.say(spot, f"小暖，两分钟后提醒我说cr{field.spots.index(spot):04}x")
     await field.wait(180)
 
 
@@ -92,9 +117,16 @@ async def first(field: "Field", spot: "Spot") -> None:
 
 WAYS: Mapping[str, Callable[["Field", "Spot"], Awaitable[None]]] = {
     "why": asking(".ai why"), "remind": asking(".ai remind list"), "promise": asking(".ai promise all"),
+    "refs": asking(".ai refs recent"), "full": asking(".ai dialog full"),
+    "named": of_somebody(".ai dialog {who}"), "person": of_somebody(".ai ctx {who} 大家的暗号"),
+    "cancel": of_somebody(".ai remind cancel {number}"),
     "export": export, "agent": agent, "box": box, "web": web,
     "followed": followed, "fired": fired, "first": first,
 }  # fmt: skip
+
+
+MAY_BRING_NONE = ("web", "why", "number", "forget")
+"""Ways that show nothing of what was told, or only where a number is met by chance."""
 
 
 def logged(lines: list[tuple[str, str, dict[str, object]]]) -> str:

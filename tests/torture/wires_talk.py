@@ -8,6 +8,7 @@ from __future__ import annotations
 import random
 import time
 from pathlib import Path
+from statistics import median
 from typing import TYPE_CHECKING
 
 from tests.torture.row import Bound, Found, Row, Size
@@ -95,19 +96,22 @@ async def bots(folder: Path, size: Size) -> Found:
 
 
 async def spam(folder: Path, size: Size) -> Found:
-    """R7: one stranger asks again and again to have something kept; how long recall takes before and after."""
+    """R7: one person asks again and again to have something kept; how long recall takes before and after, for another
+    one and, beside that, for them: the median of turns, in time of this process."""
     mine = "SELECT count(*) FROM memory JOIN person ON person.id = owner_id WHERE name = '阿明'"
 
-    async def recalling(world: World) -> float:
-        begun = time.perf_counter()
-        for _ in range(20):
-            await world.say("小暖，我的暗号是什么", "阿红", "家")
-        return (time.perf_counter() - begun) / 20 * 1000
+    async def recalling(world: World, who: str) -> float:
+        took = list[float]()
+        for _ in range(45):
+            begun = time.process_time()
+            await world.say("我的暗号是什么", who)
+            took.append(time.process_time() - begun)
+        return median(took[5:]) * 1000  # the first ones warm up
 
     async with house(folder, memory={"keep_minute": 30, "keep_most": 1_000}) as world:
         for each in range(20):
             await world.say(f"记住我的第{each}件事是{each * 7919}", "阿红")
-        before = await recalling(world)
+        before = await recalling(world, "阿红")
         lately = list[int]()
         for each in range(size.units):
             await world.app.door.accept(world.message(f"记住我的第{each}个暗号是{each * 7919}", "阿明"))
@@ -116,13 +120,14 @@ async def spam(folder: Path, size: Size) -> Found:
                 await world.wait(30)
                 lately.append(number(world, f"{mine} AND memory.created_at > ?", world.clock.now() - 60_000))
         await world.app.settled()
-        after = await recalling(world)
+        after = await recalling(world, "阿红")
+        theirs = await recalling(world, "阿明")
         rows = number(world, mine)
         first = number(world, "SELECT count(*) FROM memory WHERE text LIKE '%第0个暗号%' AND disabled_at IS NULL")
         unanswered = size.units - sum("记" in text or "过一分钟" in text for text in world.replies[20:])
         return Found({"wishes": size.units, "first kept": first}, {
-            "rows": rows, "in a minute": max(lately, default=0), "recall by before": after / max(before, 1),
-            "unanswered": max(0, unanswered),
+            "rows": rows, "in a minute": max(lately, default=0), "recall by before": round(after / before, 2),
+            "their recall by another's": round(theirs / after, 2), "unanswered": max(0, unanswered),
         })  # fmt: skip
 
 
@@ -188,8 +193,10 @@ TALK = (
         "R7", "one person floods memory", "no more rows than the quota, none dropped, recall as fast as before",
         "wishes", 10_000, 0, 10_000, 600,
         (Bound("rows", "<=", 1_000), Bound("in a minute", "<=", 30), Bound("first kept", "==", 1),
-         Bound("recall by before", "<=", 3)),
+         Bound("recall by before", "<=", 1.5), Bound("their recall by another's", "<=", 3)),
         spam, ("test_memory_quota.py::test_a_person_keeps_so_many_and_no_more",),
+        differs="others' recall is within half as long again, and of whoever has a thousand memories within three times "
+        "that of one who has twenty",
     ),
     Row(
         "D27", "apologies while no model answers",
