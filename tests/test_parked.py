@@ -68,3 +68,28 @@ async def test_a_call_beyond_a_limit_does_not_have_what_is_parked_tried_alone(tm
         await world.wait(10)
         assert len(world.model.requests) == 4, "three answers, and the follow-up"
         assert [reply[:3] for reply in world.replies[3:]] == ["太快啦"]
+
+
+async def test_what_is_parked_lets_nobody_past_their_limit(tmp_path: Path) -> None:
+    async with story_told(tmp_path, limits={"person_minute": 2}) as world:
+        for _ in range(2):
+            await world.write("小暖，在吗", "阿红", GROUP)
+            await world.wait(2)
+        faults = [ModelError("invalid", "…")]  # it was asked and paid, and no answer came
+        world.model.script = lambda _: faults.pop() if faults else "好的"
+        await world.write("要长的", "阿明", GROUP)
+        await world.wait(10)
+        await world.write("小暖，你说呢", "阿红", GROUP)
+        await world.wait(10)
+        assert [reply[:3] for reply in world.replies[3:]] == ["太快啦"]
+
+
+async def test_what_is_answered_with_a_long_call_is_answered_although_its_window_ends_meanwhile(tmp_path: Path) -> None:
+    async with story_told(tmp_path) as world:
+        world.model.script = fails(1)
+        await world.write("要长的", "阿明", GROUP)
+        await world.wait(10)
+        world.slow.takes_ms = lambda: 120_000
+        await world.write("小暖，在吗", "阿红", GROUP)
+        await world.wait(200)
+        assert ("要长的", "answered") in world.rows("SELECT text, outcome FROM event WHERE kind = 'message'")

@@ -9,7 +9,7 @@ from bot.flow.changes import follow
 from bot.flow.confirming import Done, Told
 from bot.flow.guests import Guests
 from bot.flow.halting import Halting
-from bot.flow.limiting import Limiting
+from bot.flow.limiting import Limiting, calling
 from bot.flow.media import Media
 from bot.flow.pausing import Pausing
 from bot.flow.plan import Planner
@@ -203,7 +203,7 @@ class Answering:
         called = [event for event in answering if event.why != "window"] or answering
         caller = next((event for event in reversed(called) if not people[event.person_id].is_bot), called[-1])
         person = people[caller.person_id]
-        pace = self._limiting.pace(person, batch, waiting.limits)
+        pace = self._limiting.pace(person, calling(batch, waiting), waiting.limits)
         occasion = Occasion(chat, person, tuple(answering), caller.why, tuple(receipts), pace)
         self._sending.typing(chat, True)
         try:

@@ -7,6 +7,7 @@ from typing import Literal
 
 from bot.config.settings import Settings
 from bot.errors import ModelError, OverBudget
+from bot.flow.booked import booked
 from bot.flow.crew import EmbeddingMember
 from bot.flow.words import Words
 from bot.model.breaker import Breaker
@@ -105,7 +106,8 @@ class EmbeddingCalls:
         limits = prices.limits(self._settings)
         reservation = Reservation("embedding", self.embedder.name, most.tokens, most.cost, limits, day, month)
         try:
-            return (await self._store.vectors.reserve(chat_id, person_id, reservation, now)).id
+            booking = self._store.vectors.reserve(chat_id, person_id, reservation, now)
+            return await booked(booking, self._store, self._clock)
         except OverBudget as error:
             self.note("budget", error.limit)
             raise

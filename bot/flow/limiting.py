@@ -34,6 +34,11 @@ def holding(rules: TalkLimits, said: Mapping[str, str]) -> TalkLimits:
     return TalkLimits.model_validate({**rules.model_dump(), **said}) if said else rules
 
 
+def calling(batch: tuple[Event, ...], waiting: Waiting) -> tuple[Event, ...]:
+    """What of a batch asks for an answer now: what is parked was counted when its own call failed."""
+    return tuple(event for event in batch if event.id not in waiting.standing.parked) or batch
+
+
 class Limiting:
     """Stands before every call that a person causes."""
 
@@ -69,7 +74,7 @@ class Limiting:
             return batch
         over = set()
         for number, person in writers.items():
-            pace = self.pace(person, batch, waiting.limits)
+            pace = self.pace(person, calling(batch, waiting), waiting.limits)
             error = await self._store.refusals.over(person.id, pace, self._clock.now())
             if error is not None and error.limit in OWN:
                 over.add(number)

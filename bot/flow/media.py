@@ -10,6 +10,7 @@ from typing import Literal, TypeVar
 
 from bot.config.settings import Settings
 from bot.errors import ModelError, OverBudget, SendError
+from bot.flow.booked import booked
 from bot.flow.words import Words
 from bot.money import prices
 from bot.ports import Adapter, Clock, Files, Model, Senses, offers
@@ -241,8 +242,9 @@ class Media:
         reservation = Reservation(
             cost.cause, cost.model, most.tokens, most.cost, prices.limits(settings), day, month, pace=asker.pace
         )  # fmt: skip
+        booking = self._store.attachments.reserve(asker.chat.id, asker.person_id, reservation, now)
         try:
-            return (await self._store.attachments.reserve(asker.chat.id, asker.person_id, reservation, now)).id
+            return await booked(booking, self._store, self._clock)
         except OverBudget as error:
             self._log.warning("over_budget", chat=asker.chat.id, person=asker.person_id, limit=error.limit)
             raise NotSeen("budget") from error

@@ -68,9 +68,12 @@ class Remembering:
         unsaid = bare(text, names) if not event.forwarded else None
         if unsaid is not None:
             return Understanding((unsaid,), "")
-        # A long text takes long to understand, and the other chats must not wait for it.
-        slow = len(text) > LONG_TEXT and not event.forwarded
-        return await self._aside.run(understand, text, names) if slow else understand(text, names)
+        return understand(text, names) if event.forwarded else await self._read(text)
+
+    async def _read(self, text: str) -> Understanding:
+        """What a text asks; a long one takes long to understand, and the other chats must not wait for it."""
+        text, names = text[:READ_CHARS], self._settings.bot.names
+        return await self._aside.run(understand, text, names) if len(text) > LONG_TEXT else understand(text, names)
 
     async def heard(
         self, event: Event, question: Question | None, known: Callable[[bool], Awaitable[Known]]
@@ -165,7 +168,7 @@ class Remembering:
         for event in reversed(await self.mine(told)):
             if bare(event.text, self._settings.bot.names):
                 continue
-            understood = understand(event.text[:READ_CHARS], self._settings.bot.names)
+            understood = await self._read(event.text)
             kept = next((each.content for each in understood.commands if each.verb == "remember" and each.content), "")
             text = kept or event.text.strip()
             if (kept or not understood.commands) and text and not thin(text):
@@ -178,11 +181,7 @@ class Remembering:
         if text and not thin(text):
             return Said((*lines, told.event.id), text, at)
         last = next(reversed(await self.mine(told)), None)
-        if (
-            last is None
-            or last.at < told.event.at - JUST_MS
-            or understand(last.text, self._settings.bot.names).commands
-        ):
+        if last is None or last.at < told.event.at - JUST_MS or (await self._read(last.text)).commands:
             return Said((told.event.id,), "", told.event.at)
         text = last.text[:READ_CHARS].strip()
         return Said((last.id, told.event.id), text, last.at) if states(text) else Said((told.event.id,), "", last.at)

@@ -63,11 +63,11 @@ class Reminding:
             return Heard(await self._wished(at, wish))
         if (chat.id, person.id) not in self._asking:
             return NOT_HEARD
-        self._asking.discard((chat.id, person.id))
         waiting = await self._store.question(chat.id, person.id, at.now)
         reply = replied(event.text, self._names) if waiting is not None else None
         if waiting is None or reply is None:
             await self._store.ask(chat.id, person.id, None, 0)
+            self._asking.discard((chat.id, person.id))  # not before: what the disk refuses is heard once more
             return NOT_HEARD
         return Heard(await self._answered(at, waiting, reply))
 
@@ -144,7 +144,8 @@ class Reminding:
         """Set it, or leave the question open; what is said to it. Doing it twice sets it once."""
         found = self._resolved(at, wish.parts, wish.manner)
         if isinstance(found, NewReminder):
-            if await self._full(at):
+            # Of a message that is handled once more the reminder may be set already.
+            if await self._full(at) and not await self._store.of_events((at.event_id,)):
                 return self._text(at.script, "remind_full", n=self._rules.most_open)
             new = replace(found, text=wish.task)
             number = await self._store.set(new, None, at.now)

@@ -20,6 +20,8 @@ _REPLIED = LazyPattern("(?:每次|以后|今后|回[复答])")
 _SPACES = LazyPattern(f"(?:@?{NAME}+[ ,]*)*+(?:备忘:|memo:|update:|(?:fyi|btw|ok|oh)[ ,:])? *")
 _HARD = LazyPattern(r"[。?\n]|$")
 _MEANT = LazyPattern("[吗么]$|呢$")
+_BACK = 400
+"""Characters before a command in which a statement that it points back to may begin: contents reach 200."""
 
 
 def extent(shape: str, a: int, asked: bool) -> tuple[int, int]:
@@ -72,7 +74,10 @@ def before(place: Place, strong: bool) -> tuple[int, int] | None:
     end = place.start
     while end > place.floor and shape[end - 1] in ",。 \n":
         end -= 1
-    begin = max(place.floor, *(shape.rfind(stop, 0, end) + 1 for stop in "。?\n"))
+    low = max(place.floor, end - _BACK)
+    begin = max(low, *(shape.rfind(stop, low, end) + 1 for stop in "。?\n"))
+    if begin == low > place.floor:  # of a sentence that never ends only the last clauses
+        begin = shape.find(",", low, end) + 1 or end
     for clause in _clauses(shape, begin, end):
         part = shape[clause:end]
         first = part.split(",", 1)[0].strip()

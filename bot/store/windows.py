@@ -87,6 +87,7 @@ def end_windows(db: sqlite3.Connection, now: int) -> int:
     over = db.execute("DELETE FROM window WHERE until <= ?", (now,)).rowcount
     db.execute(
         "UPDATE event SET state = 'done' WHERE state = 'queued' AND due_at IS NULL AND NOT EXISTS (SELECT 1 FROM "
-        "window WHERE window.chat_id = event.chat_id AND window.person_id = event.person_id)"
+        "window WHERE window.chat_id = event.chat_id AND window.person_id = event.person_id) AND id NOT IN (SELECT "
+        "event_id FROM turn_event JOIN turn ON turn.id = turn_event.turn_id WHERE turn.state IN ('asked', 'answered'))"
     )
     return over

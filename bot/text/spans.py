@@ -26,7 +26,7 @@ def spans(text: str, now: int, tz: tzinfo) -> tuple[tuple[int, int], ...]:
 def _named(text: str, now: int, tz: tzinfo) -> list[Days]:
     folded = fold(text if len(text) <= READ_CHARS else f"{text[: READ_CHARS // 2]}\n{text[-READ_CHARS // 2 :]}")
     today = local_day(now, tz)
-    found = [days for _, _, days in (*spans_zh.times(folded, today), *spans_en.times(folded, today))]
+    found = dict.fromkeys(days for _, _, days in (*spans_zh.times(folded, today), *spans_en.times(folded, today)))
     return [one for one in found if not any(_holds(one, other) for other in found)]
 
 

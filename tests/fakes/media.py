@@ -1,6 +1,7 @@
 """A platform that has files, a model that sees and hears, and a World of both."""
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -16,14 +17,17 @@ CAT = "一只橘猫趴在窗台上"
 
 @dataclass
 class FileTalk(Talk):
-    """A platform whose attachments can be fetched: by handle."""
+    """A platform whose attachments can be fetched, by handle; `meanwhile` happens while one is."""
 
     files: dict[str, bytes | Exception] = field(default_factory=lambda: {"cat": PNG})
     fetched: list[str] = field(default_factory=list)
+    meanwhile: Callable[[], Awaitable[None]] | None = None
 
     async def fetch(self, attachment: Attachment, most: int) -> bytes:
         """The content, or the failure that is set for it."""
         self.fetched.append(attachment.handle)
+        if self.meanwhile is not None:
+            await self.meanwhile()
         found = self.files[attachment.handle]
         if isinstance(found, Exception):
             raise found

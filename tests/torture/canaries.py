@@ -1,10 +1,10 @@
 """Six people tell secrets in each of four chats on two platforms.
 
-One stands in a line of the transcript, one in a memory, one in what the summary tells, one in a reminder, one in a promise and one in
-the talk's note; the operator's own note holds one more. Then they ask for them in every place and every way: by what
-comes to mind, by the tools, at a new opening, through digests, commands, archives, an agent and `nuan ctx`, in
-follow-ups, when a reminder fires and when nuan writes first, under each ranking. A secret that reaches a prompt, a
-reply, the log or a view of a chat where it was not told is foreign.
+One stands in a line of the transcript, one in a memory, one in what the summary tells, one in a reminder, one in a
+promise and one in the talk's note; the operator's own note holds one more. Then they ask for them in every place and
+every way: by what comes to mind, by the tools, at a new opening, through digests, commands, archives, an agent and
+`nuan ctx`, in follow-ups, when a reminder fires and when nuan writes first, under each ranking. A secret that reaches
+a prompt, a reply, the log or a view of a chat where it was not told is foreign.
 """
 
 import json

@@ -7,7 +7,7 @@ from types import ModuleType
 from telegram.error import RetryAfter
 
 from adapters.discord.catching_up import Lanes
-from adapters.telegram.pace import Limits, NotNow, Pace
+from adapters.telegram.pace import Hurry, Limits, NotNow, Pace
 from bot.types.event import Incoming, Place
 from tests.discord_support import Lines
 from tests.fakes.clock import SimClock, let_others_run
@@ -57,11 +57,12 @@ async def on_telegram(chats: int) -> dict[Where, int]:
         raise RetryAfter(3)
 
     for number in range(chats):
-        data = {"chat_id": number if number % 2 else -number - 1}
-        for endpoint, hurry in (("sendMessageDraft", "draft"), ("sendMessage", None)):
+        data: dict[str, object] = {"chat_id": number if number % 2 else -number - 1}
+        steps: tuple[tuple[str, Hurry | None], ...] = (("sendMessageDraft", "draft"), ("sendMessage", None))
+        for endpoint, hurry in steps:
             waits = endpoint == "sendMessage" and number % 997 == 0
             try:
-                await pace.process_request(told_to_wait if waits else sent, (), {}, endpoint, data, hurry)  # type: ignore[arg-type]
+                await pace.process_request(told_to_wait if waits else sent, (), {}, endpoint, data, hurry)
             except (RetryAfter, NotNow):
                 pass
             await clock.advance(APART_MS, let_others_run)

@@ -116,7 +116,9 @@ ROWS: tuple[Row, ...] = (
         ),
     ),
     Row(
-        "X26", "Who else on the machine may read", "every file for its owner alone; no pickle; no key but from the environment or a file, in no database or log",
+        "X26", "Who else on the machine may read",
+        "every file for its owner alone; nothing read that may carry code; keys come from the environment or a file "
+        "and stand in no log",
         existing=(
             "test_store_opening.py::test_nobody_else_may_read_any_file",
             "test_logs.py::test_only_the_owner_can_read_the_log",

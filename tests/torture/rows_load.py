@@ -233,7 +233,8 @@ ROWS = (
         burst,
     ),
     Row(
-        "R4", "many chats are seen", "no map of the house, an adapter or a module grows beyond those at work and 1,024", "chats",
+        "R4", "many chats are seen",
+        "no map of the house, an adapter or a module grows beyond those at work and 1,024", "chats",
         100_000, 1_150, 100_000, 1_800,
         (Bound("largest", "<=", 1_100), Bound("on Discord", "==", 1, per="chats")), many_chats,
     ),

@@ -250,7 +250,8 @@ ROWS: tuple[Row, ...] = (
     ),
     Row(
         "S7", "Damaged file",
-        "seen at the start, left as it is, restored by hand, newer rows counted where they can be read", "flips", 120, 4,
+        "seen at the start, left as it is, restored by hand, newer rows counted where they can be read",
+        "flips", 120, 4,
         bounds=(Bound("detected", "==", 1, "sure"), Bound("replaced", "==", 0), Bound("not restored", "==", 0),
                 Bound("newer told wrongly", "==", 0), Bound("newer told", ">=", 0.33, "flips")), run=damage,
         differs="an operator restores (`nuan restore`): nothing takes a damaged database's place by itself "

@@ -31,7 +31,7 @@ class Spot:
 
 @dataclass
 class Count:
-    """How often each way was asked, what was brought at home and by which way, what came uncalled, and what where it was not told."""
+    """How often each way was asked, what came at home and by which way, uncalled, and where it was not told."""
 
     asked: Counter[str] = field(default_factory=Counter)
     home: Counter[str] = field(default_factory=Counter)

@@ -106,7 +106,7 @@ async def troubled(folder: Path, size: Size, *, strict: bool) -> Found:
 
 
 async def _crashed() -> str:
-    """All that a program prints whose own code fails, in a thread, a task, a destructor and at its end, over secrets."""
+    """All that a program prints whose own code fails, in a thread, a task, a destructor, over secrets."""
     broken = await asyncio.create_subprocess_exec(
         sys.executable, "-c", BROKEN, cwd=ROOT, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT
     )

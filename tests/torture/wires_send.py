@@ -242,8 +242,8 @@ SEND = (
          Bound("waits", ">=", 0.1, "replies"),
          Bound("others inside a wait for all", "<=", 1, "waits")),
         limited, ("test_telegram_pace.py",),
-        differs="Telegram does not say whether a wait is a chat's or meant for all: one other chat may run into it once; "
-        "on Discord its library keeps to the limits (test_discord_adapter.py)",
+        differs="Telegram does not say whether a wait is a chat's or meant for all: one other chat may run into it "
+        "once; on Discord its library keeps to the limits (test_discord_adapter.py)",
     ),
     Row(
         "X15", "a model that writes @everyone", "every text has empty allowed_mentions, and nobody is pinged", "rounds",

@@ -195,8 +195,8 @@ TALK = (
         (Bound("rows", "<=", 1_000), Bound("in a minute", "<=", 30), Bound("first kept", "==", 1),
          Bound("recall by before", "<=", 1.5), Bound("their recall by another's", "<=", 3)),
         spam, ("test_memory_quota.py::test_a_person_keeps_so_many_and_no_more",),
-        differs="others' recall is within half as long again, and of whoever has a thousand memories within three times "
-        "that of one who has twenty",
+        differs="others' recall is within half as long again, and of whoever has a thousand memories within three "
+        "times that of one who has twenty",
     ),
     Row(
         "D27", "apologies while no model answers",
