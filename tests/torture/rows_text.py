@@ -106,7 +106,7 @@ OURS = ("text_link", "underline", "custom_emoji", "text_mention", "expandable_bl
 
 
 async def lag(folder: Path, size: Size) -> Found:
-    """Messages of a million characters while a clock ticks beside, and a bare wish after each: how long nobody else gets
+    """Messages of a million characters while a clock ticks beside, a bare wish after each: how long nobody else gets
     a turn."""
     from tests.world import World
 
