@@ -72,9 +72,9 @@ class Limiting:
         writers = {event.person_id: waiting.people[event.person_id] for event in batch}
         if len(writers) == 1:
             return batch
-        over = set()
+        over, asking = set(), calling(batch, waiting)
         for number, person in writers.items():
-            pace = self.pace(person, calling(batch, waiting), waiting.limits)
+            pace = self.pace(person, asking, waiting.limits)
             error = await self._store.refusals.over(person.id, pace, self._clock.now())
             if error is not None and error.limit in OWN:
                 over.add(number)

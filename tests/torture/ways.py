@@ -35,20 +35,21 @@ async def export(field: "Field", spot: "Spot") -> None:
 
 
 async def agent(field: "Field", spot: "Spot") -> None:
-    """An agent over MCP on that person's seat looks for all secrets."""
-    sql = "SELECT person_id FROM account WHERE platform = ? AND external_id = ?"
-    [(person,)] = field.world.rows(sql, spot.platform, f"{spot.platform[0]}-{spot.who}")
-    async with reading(field.world, str(person)) as seat:
+    """An agent over MCP looks for all secrets, on that person's seat and on theirs in a group."""
+    async with reading(field.world, _person(field, spot)) as seat:
         field.seen_by(spot, "agent", await _asked(seat))
     group = field.chosen.choice([each for each in field.spots if each.who == spot.who and each.group])
     sql = "SELECT chat_id FROM place WHERE platform = ? AND external_id = ?"
     [(chat,)] = field.world.rows(sql, group.platform, f"group:{group.group}")
-    [(person,)] = field.world.rows(
-        "SELECT person_id FROM account WHERE platform = ? AND external_id = ?", group.platform,
-        f"{group.platform[0]}-{group.who}",
-    )  # fmt: skip
-    async with reading(field.world, str(person), str(chat)) as seat:
+    async with reading(field.world, _person(field, group), str(chat)) as seat:
         field.seen_at(group.chat, "agent", await _asked(seat))
+
+
+def _person(field: "Field", spot: "Spot") -> str:
+    """The number of whoever stands there."""
+    sql = "SELECT person_id FROM account WHERE platform = ? AND external_id = ?"
+    [(person,)] = field.world.rows(sql, spot.platform, f"{spot.platform[0]}-{spot.who}")
+    return str(person)
 
 
 async def _asked(seat: Agent) -> str:
