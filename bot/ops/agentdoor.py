@@ -180,7 +180,7 @@ async def ask_door(folder: Path, wish: AgentWish) -> AgentReply | None:
     """
     asked = _Asked(
         verb=wish.verb, person_id=wish.seat.person_id, chat_id=wish.seat.chat_id, agent=wish.agent, text=wish.text,
-        kind=wish.kind if wish.kind != "experience" else "knowledge", words=wish.words, number=wish.number,
+        kind="knowledge" if wish.kind == "experience" or wish.kind == "anniversary" else wish.kind, words=wish.words, number=wish.number,
     )  # fmt: skip
     try:
         answer = await _ask(folder, asked)
