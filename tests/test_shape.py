@@ -281,9 +281,9 @@ def test_a_second_clock_is_seen(line: str) -> None:
 
 
 def test_a_file_that_is_too_big_is_seen() -> None:
-    many = ", ".join(f"a{number}" for number in range(9))
+    many = ", ".join(f"a{number}" for number in range(13))
     methods = "\n".join(f"    def m{number}(self): ..." for number in range(13))
-    text = f"def f({many}):\n" + "    pass\n" * 50 + "#" * 121 + f"\nclass C:\n{methods}\n" + "\n" * 240
+    text = f"def f({many}):\n" + "    pass\n" * 60 + "#" * 121 + f"\nclass C:\n{methods}\n" + "\n" * 540
     assert len(list(too_big(module_of(text, ROOT / "bot/x.py")))) == 5
 
 

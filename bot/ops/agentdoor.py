@@ -178,9 +178,10 @@ async def ask_door(folder: Path, wish: AgentWish) -> AgentReply | None:
 
     StoreError when it ends before it has answered: the change may be done or not.
     """
+    kind = "knowledge" if wish.kind == "experience" or wish.kind == "anniversary" else wish.kind
     asked = _Asked(
         verb=wish.verb, person_id=wish.seat.person_id, chat_id=wish.seat.chat_id, agent=wish.agent, text=wish.text,
-        kind="knowledge" if wish.kind == "experience" or wish.kind == "anniversary" else wish.kind, words=wish.words, number=wish.number,
+        kind=kind, words=wish.words, number=wish.number,
     )  # fmt: skip
     try:
         answer = await _ask(folder, asked)

@@ -119,7 +119,8 @@ def archive(db: sqlite3.Connection, number: int, purge_at: int, at: int) -> None
 def restore(db: sqlite3.Connection, number: int, at: int) -> bool:
     """Verb: active again, unless the same was told anew meanwhile: that one then counts for both."""
     row = db.execute(
-        f"SELECT owner_id, folded, visibility, {NAME_SLOT}, chat_id FROM memory WHERE id = ? AND disabled_reason = 'archived'",
+        f"SELECT owner_id, folded, visibility, {NAME_SLOT}, chat_id FROM memory WHERE id = ? "
+        "AND disabled_reason = 'archived'",
         (number,),
     ).fetchone()
     if row is None:

@@ -21,7 +21,8 @@ LAYERS = (("kept", 50), ("name", 20), ("lasting", 60), ("identity", 50), ("emoti
 """What a warm boot may draw from (seed Warm Boot: identity 50, emotion 5). Of the events 7 are told, and those of the
 others that are not done yet; of what lives (knowledge, experience) the 10 with the most vitality."""
 
-LIVING = """kind IN ('knowledge', 'experience') AND slot NOT IN ('address', 'no_address') AND asked = 0 AND protected = 0 AND faded > .5
+LIVING = """kind IN ('knowledge', 'experience') AND slot NOT IN ('address', 'no_address')
+    AND asked = 0 AND protected = 0 AND faded > .5
     AND accessed_at + stability_days * 59887917 >= :now"""
 """What may have a vitality above one half, e^(-t/S) alone: t at most S ln 2; 59,887,917 ms are ln 2 days."""
 

@@ -64,11 +64,12 @@ MOST_IMPORTANCE = 100
 class Memory:
     """One typed statement. `id` is the number people see (#12); times are ms since 1970 UTC.
 
-    `observed_at` is when the thing happened or will happen, `dated` how exactly its words say so, `said_at` when it
-    was said. `asked`: a person asked to keep it. Of one owner, `subject` ("" is the owner) and `slot` one is current;
-    what another took the place of is former since `former_at`. `lasting`: it does not fade. `importance` counts how often it was told, 1 to 100. Its vitality is not stored: it follows
-    from `stability_days`, `accessed_at` (the last recall) and `faded`, a factor that its owner may set. `original` is
-    what was said when a model put it into other words. `agent` names the other program that had it kept (source mcp).
+    `observed_at` is when the thing happened or will happen, `dated` how exactly its words say so, `said_at` when it was
+    said. `asked`: a person asked to keep it. Of one owner, `subject` ("" is the owner) and `slot` one is current; what
+    another took the place of is former since `former_at`. `lasting`: it does not fade. `importance` counts how often
+    it was told, 1 to 100. Its vitality is not stored: it follows from `stability_days`, `accessed_at` (the last recall)
+    and `faded`, a factor that its owner may set. `original` is what was said when a model put it into other words.
+    `agent` names the other program that had it kept (source mcp).
     """
 
     id: int
