@@ -24,7 +24,7 @@ from bot.types.session import CloseReason, Session
 FIRST_WAIT_MS = 30_000
 LONGEST_WAIT_MS = HOUR_MS
 LONGEST_SHARED_MS = DAY_MS + HOUR_MS
-"""Back-off while the model is down: 30 s, doubled each time, at most an hour; a short talk waits till the early hour."""
+"""Back-off while the model is down: 30 s, doubled each time, at most an hour; a short talk waits a day at most."""
 
 SHORT_TOKENS = 200
 """A talk in which people said less waits for others of its chat: till the early hour, or the next full opening."""
