@@ -67,9 +67,8 @@ class Rolling:
         script = script_of(" ".join(told), self._words.language)
         shown = "\n".join(f"{local_day(at, tz)}: {text}" for at, text in row.talks)
         try:
-            async with self._scribe.written(
-                Errand("digest", chat_id, script, shown, OUTPUT_TOKENS, True), reserve
-            ) as paper:
+            errand = Errand("digest", chat_id, script, shown, OUTPUT_TOKENS, small=True)
+            async with self._scribe.written(errand, reserve) as paper:
                 summary = await self._aside.run(written, paper.text, told)
                 made = await self._store.rollups.write(row, summary, paper.settlement, self._clock.now())
         except OverBudget as error:

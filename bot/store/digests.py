@@ -30,8 +30,8 @@ REMADE_MS = 7 * DAY_MS
 class Digested:
     """A digest with the session it is of: whose it is (None: a group's), who took part, which events it covers.
 
-    `members` are the earlier sessions that it tells, too, the first of which began at `opened_at`, ms. `remake`: the rule
-    made it because no model could, so the next digest that a model makes in this chat has it made again.
+    `members` are the earlier sessions that it tells, too, the first of which began at `opened_at`, ms. `remake`: the
+    rule made it because no model could, so the next digest that a model makes in this chat has it made again.
 
     `settlement` is of the model call that made it, if one did: paid for and used in one commit. `merging` says what
     becomes of memories much like older ones.

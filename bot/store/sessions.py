@@ -150,8 +150,8 @@ class Sessions:
         await self._database.write(
             lambda db: (
                 db.execute(
-                    "UPDATE session SET digest_due_at = ?, digest_from = coalesce(digest_from, from_event) WHERE id = ? "
-                    "AND digest_due_at IS NOT NULL",
+                    "UPDATE session SET digest_due_at = ?, digest_from = coalesce(digest_from, from_event) "
+                    "WHERE id = ? AND digest_due_at IS NOT NULL",
                     (until, session.id),
                 ).rowcount
             )
