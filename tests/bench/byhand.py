@@ -3,7 +3,6 @@
 import asyncio
 import hashlib
 import json
-import os
 import sys
 from collections import Counter
 from collections.abc import Sequence
@@ -202,4 +201,4 @@ def put(path: Path, text: str) -> None:
     """Write a file whole or not at all."""
     half = path.with_name(f".{path.name}.half")
     half.write_text(text, "utf-8")
-    os.replace(half, path)
+    half.replace(path)

@@ -3,12 +3,15 @@
 import asyncio
 import json
 import sqlite3
+import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, closing, suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from zoneinfo import ZoneInfo
+
+from pydantic import TypeAdapter
 
 from bot.app import App
 from bot.cli.house import find_place, make_parts
@@ -70,7 +73,7 @@ class Row:
     check: str = ""
     query: str = ""
     top: int = 0
-    within_ms: int = 0
+    within_s: int = 0
     must: tuple[str, ...] = ()
     never: tuple[str, ...] = ()
     why: str = ""
@@ -87,21 +90,18 @@ class Talk:
     rows: tuple[Row, ...]
 
 
+ROW = TypeAdapter(Row)
+
+
 def read_talk(path: Path) -> Talk:
     """The talk of that file; ValueError or KeyError for a line that is none."""
     head, *lines = (json.loads(line) for line in path.read_text("utf-8").splitlines() if line.strip())
     zone = ZoneInfo(head["zone"])
 
     def row(body: dict[str, object]) -> Row:
-        moment = datetime.fromisoformat(str(body["at"])).replace(tzinfo=zone)
-        plain = {name: body[name] for name in ("chat", "who", "text", "forwarded", "query", "why", "check", "top",
-                                               "reply_to", "edit", "delete") if name in body}  # fmt: skip
-        patterns = {name: tuple(map(str, body.get(name, ()))) for name in ("must", "never")}  # type: ignore[call-overload]
-        within = round(float(str(body.get("within_s", 0))) * 1000)
-        number = int(str(body.get("n", 0)))
-        return Row(
-            round(moment.timestamp() * 1000), str(body["at"]), number=number, within_ms=within, **plain, **patterns
-        )  # type: ignore[arg-type]
+        when = str(body["at"])
+        at = round(datetime.fromisoformat(when).replace(tzinfo=zone).timestamp() * 1000)
+        return ROW.validate_python(body | {"at": at, "when": when, "number": body.get("n", 0)})
 
     return Talk(path.stem, head["zone"], head["language"], tuple(head["bot"]), tuple(map(row, lines)))
 
@@ -201,7 +201,7 @@ def spent(folder: Path) -> tuple[Spent, ...]:
 
 @dataclass(slots=True)
 class Complaints:
-    """A log that prints what went wrong."""
+    """A log that prints what went wrong, on stderr."""
 
     def debug(self, event: str, **fields: object) -> None:
         """Say nothing."""
@@ -210,7 +210,7 @@ class Complaints:
 
     def warning(self, event: str, **fields: object) -> None:
         """Print it."""
-        print(f"  {event} {fields!r}"[:500], flush=True)
+        print(f"  {event} {fields!r}"[:500], file=sys.stderr, flush=True)
 
     error = warning
 
@@ -335,10 +335,12 @@ async def play(
         stage = Stage(talk, house, clock, adapter, gates[0])
         for place in range(len(talk.rows)):
             await stage.step(place)
-        await stage.pass_to(talk.rows[-1].at + max(ANSWER_MS, *(row.within_ms for row in talk.rows)))
+        await stage.pass_to(talk.rows[-1].at + max(ANSWER_MS, *(1000 * row.within_s for row in talk.rows)))
     looks = tuple(Look(row, stage.texts.get(place, "")) for place, row in enumerate(talk.rows) if row.check)
     later = tuple(
-        replace(look, text=told(look.row, adapter.sent, stage.orders)) if look.row.check in ("said", "receipt") else look
+        replace(look, text=told(look.row, adapter.sent, stage.orders))
+        if look.row.check in ("said", "receipt")
+        else look
         for look in looks
     )
     return Played(talk.name, later, tuple(adapter.sent), spent(folder))
@@ -349,7 +351,7 @@ def told(row: Row, sent: list[Sent], orders: dict[int, tuple[int, str]]) -> str:
     if row.check == "said":
         texts = [
             one.text for one in sent
-            if one.alone and one.place == place_id(row.chat) and abs(one.at - row.at) <= row.within_ms
+            if one.alone and one.place == place_id(row.chat) and abs(one.at - row.at) <= row.within_s * 1000
         ]  # fmt: skip
     else:
         order, place = orders[row.number]

@@ -12,7 +12,7 @@ import re
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from bot.cli.models import member_of
@@ -169,17 +169,18 @@ class Players:
 
     @property
     def sections(self) -> dict[str, object]:
-        """What the configuration says of the model."""
-        if not self.given.model:
+        """What the configuration says of the model; caches and prices, and so sessions, go by it."""
+        server = self.given.model or self.given.like
+        if not server:
             return {}
         key = os.environ.get(self.given.key_env, "") if self.given.key_env else ""
-        return {"model": {"base_url": self.given.model, "name": self.given.name} | ({"api_key": key} if key else {})}
+        return {"model": {"base_url": server, "name": self.given.name} | ({"api_key": key} if key else {})}
 
     @property
     def name(self) -> str:
         """Who answers, for the report."""
         by_hand = "by hand" if self.given.by_hand else "replayed" if self.given.replay else ""
-        return by_hand or self.given.name or "offline"
+        return " ".join(part for part in (by_hand, self.given.name) if part) or "offline"
 
     @property
     def failures(self) -> int:
@@ -273,9 +274,14 @@ def arguments() -> argparse.ArgumentParser:
     who = parser.add_mutually_exclusive_group(required=True)
     who.add_argument("--model", metavar="URL", help="an OpenAI-compatible server answers")
     who.add_argument("--offline", action="store_true", help="the built-in offline model answers")
-    who.add_argument("--by-hand", metavar="DIR", type=Path, help="whoever answers the files of DIR/TALK; recorded there")
+    who.add_argument(
+        "--by-hand", metavar="DIR", type=Path, help="whoever answers the files of DIR/TALK; recorded there"
+    )
     who.add_argument("--replay", metavar="DIR", type=Path, help="what is recorded there, and nobody else")
     parser.add_argument("--name", default="", help="name of the server's model")
+    parser.add_argument(
+        "--like", default="", metavar="URL", help="by hand: be configured as for a model of that server"
+    )
     parser.add_argument("--key-env", default="", metavar="VAR", help="variable that holds the server's key")
     parser.add_argument("--talk", action="append", metavar="NAME", help="only this talk; may be given more than once")
     parser.add_argument("--verbose", action="store_true", help="print every failed checkpoint with its text")
@@ -288,8 +294,10 @@ def main(words: Sequence[str] | None = None) -> int:
     """Play, print the figures; 1 when a call was answered by nobody."""
     parser = arguments()
     given = parser.parse_args(words)
-    if given.model and not given.name:
-        parser.error("--model: give --name, too")
+    if (given.model or given.like) and not given.name:
+        parser.error("--model and --like: give --name, too")
+    if given.like and given.offline:
+        parser.error("--like: the offline model is like no server")
     talks = [read_talk(path) for path in sorted(given.folder.glob("*.jsonl"))]
     talks = [talk for talk in talks if not given.talk or talk.name in given.talk]
     if not talks:
