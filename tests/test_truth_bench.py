@@ -1,5 +1,6 @@
 """The bench of talks with checkpoints plays them as they are, scores them as their README says, and changes nothing."""
 
+import asyncio
 import json
 import threading
 from collections.abc import Callable, Iterator
@@ -10,6 +11,7 @@ import pytest
 
 from tests.bench import byhand, truth
 from tests.bench.byhand import Answer
+from tests.fakes.openai_server import FakeOpenAI
 
 HEAD: dict[str, object] = {
     "talk": "伞", "zone": "Asia/Shanghai", "bot": ["小暖"], "language": "zh-Hans", "about": "…",
@@ -101,7 +103,8 @@ def test_a_talk_is_played_and_every_kind_of_checkpoint_is_scored(
 
 def test_a_line_that_comes_seconds_later_meets_a_bot_that_is_still_answering(tmp_path: Path) -> None:
     laid(tmp_path / "talks")
-    group = [one for one in played(tmp_path, "--offline")["sent"] if one["place"] == "g-伞友"]  # type: ignore[attr-defined]
+    sent = played(tmp_path, "--offline")["sent"]
+    group = [one for one in sent if one["place"] == "g-伞友"]  # type: ignore[attr-defined]
     assert [one["after"] for one in group] == [7] * len(group)
     assert group
 
@@ -135,6 +138,17 @@ def test_a_player_answers_by_files_and_the_same_requests_are_replayed_without(tm
     assert again == talk
     (hands / "umbrella" / "recorded.jsonl").write_text("", "utf-8")
     played(tmp_path, "--replay", str(hands), name="unknown", code=1)
+
+
+async def test_a_server_answers_and_what_it_counts_is_told_by_cause(tmp_path: Path) -> None:
+    laid(tmp_path / "talks", ROWS[7:8])
+    async with FakeOpenAI() as server:
+        words = ("--model", server.base_url, "--name", "fake")
+        talk = await asyncio.to_thread(played, tmp_path, *words)
+    assert server.violations == []
+    spent = talk["tokens"][0]  # type: ignore[index]
+    assert (spent["cause"], spent["calls"]) == ("reply", 1)
+    assert spent["prompt"] > 0
 
 
 def test_an_answer_that_is_none_is_refused_and_waited_for_anew(

@@ -45,6 +45,9 @@ Everywhere else a model's answer takes no simulated time.
 ANSWER_MS = 30_000
 """What is sent in a chat so long after its last line is no answer to it but said by itself."""
 
+CACHED_MS = 300_000
+"""How long a provider that counts nothing is taken to keep a prompt that it has seen."""
+
 NEUTRAL = {
     "zh-Hans": "我想跟你说件事，你先听我讲完好吗",
     "zh-Hant": "我想跟你說件事，你先聽我講完好嗎",
@@ -121,7 +124,8 @@ class House:
 
 @asynccontextmanager
 async def open_house(
-    talk: Talk, folder: Path, make: Callable[[Settings], Model], clock: SimClock, adapter: "Recorder", sections: dict[str, object],
+    talk: Talk, folder: Path, make: Callable[[Settings], Model], clock: SimClock, adapter: "Recorder",
+    sections: dict[str, object],
 ) -> AsyncIterator[House]:  # fmt: skip
     """A house as a normal operator has it, which lets everybody of the talk in; `sections` are further settings."""
     language = talk.language if talk.language in NEUTRAL else "zh-Hans"
@@ -256,7 +260,7 @@ class Gate:
     def __init__(self, model: Model, clock: SimClock) -> None:
         self._model = model
         self._clock = clock
-        self._last: dict[str, tuple[int, list[str]]] = {}
+        self._recent: list[tuple[int, list[str]]] = []
         self._open = asyncio.Event()
         self._open.set()
         self.held = asyncio.Event()
@@ -288,17 +292,21 @@ class Gate:
         await self._model.close()
 
     def _usage(self, request: Request, answer: Completion) -> Usage:
-        """Cached is what the last request with the same first message began with, less than five minutes ago."""
-        prompt = request.prompt
+        """Cached is the longest beginning that a request of the last five minutes had, too."""
+        prompt, now = request.prompt, self._clock.now()
         items = [json.dumps(tool.wire(), ensure_ascii=False) for tool in prompt.tools]
         items += [message.canonical() for message in prompt.messages]
-        sizes, now = [estimate_tokens(item) for item in items], self._clock.now()
-        at, before = self._last.get(items[0], (0, []))
-        kept = 0
-        while kept < min(len(items), len(before)) and items[kept] == before[kept] and now - at < 300_000:
-            kept += 1
-        self._last[items[0]] = now, items
+        sizes = [estimate_tokens(item) for item in items]
+        self._recent = [(at, before) for at, before in self._recent if now - at < CACHED_MS]
+        kept = max((alike(items, before) for _, before in self._recent), default=0)
+        self._recent.append((now, items))
         return Usage(sum(sizes), sum(sizes[:kept]), estimate_tokens(answer.message().canonical()))
+
+
+def alike(one: list[str], other: list[str]) -> int:
+    """With how many of the same items both begin."""
+    return next((at for at, (left, right) in enumerate(zip(one, other, strict=False)) if left != right),
+                min(len(one), len(other)))  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

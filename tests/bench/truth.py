@@ -308,6 +308,9 @@ def main(words: Sequence[str] | None = None) -> int:
         folder.mkdir(parents=True, exist_ok=True)
         results = asyncio.run(run(talks, players, folder), debug=False)
     print(report(players.name, results, verbose=given.verbose))
+    if players.hands:
+        asked, replayed = (sum(getattr(hand, name) for hand in players.hands) for name in ("asked", "replayed"))
+        print(f"\n{asked} requests answered by hand, {replayed} replayed")
     if players.failures:
         print(f"{players.failures} calls were answered by nobody")
     if given.json:
