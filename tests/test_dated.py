@@ -41,6 +41,8 @@ def label(when: When | None) -> str:
         ("4月18號我搬到了台中", "2026-04-18"),
         ("护照5月30号到期，要去换", "2027-05-30"),
         ("11月25日我们去看雪", "2026-11-25"),
+        ("8月2号我去了海边", "2025-08-02"),
+        ("On August 2 I went to the sea", "2025-08-02"),
         ("since March 3 I don't smoke", "2026-03-03"),
         # A day of the month alone: the coming one unless it is told as done.
         ("15号体检", "2026-06-15"),
@@ -96,8 +98,94 @@ def label(when: When | None) -> str:
         ("I may march on", ""),
         ("坐3号线到8号楼", ""),
         ("He was 3rd in the race", ""),
-        ("8月2号我去了海边", ""),
     ],
 )
 def test_a_sentence_is_about_the_day_that_people_would_take_it_for(text: str, day: str) -> None:
     assert label(when_in(text, NOW, SHANGHAI)) == day
+
+
+LINES = ("婚礼酒店订了，10月3号办", "下周三上午十点半面试", "my rent is due on the 1st", "今天我升职了", "我生日是5月2号",
+         "三个月后毕业", "We move next Friday", "8月去冰岛", "3月3日到5日去了杭州")  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("when", "line", "kept"),
+    [
+        ("2026-10-03", 0, "2026-10-03"),
+        ("2025-10-03", 0, ""),
+        ("2027-10-03", 0, ""),
+        ("2026-10-04", 0, ""),
+        ("2026-10", 0, "2026-10"),
+        ("2025-10", 0, ""),
+        ("2026", 0, "2026"),
+        ("2025", 0, ""),
+        ("--10-03", 0, "2026-10-03*"),
+        ("2026-06-17T10:30", 1, "2026-06-17 10:30"),
+        ("2026-06-17 10:30:00", 1, "2026-06-17 10:30"),
+        ("2026-06-17T15:00", 1, "2026-06-17"),
+        ("2026-06-24T10:30", 1, ""),
+        ("2026-07-01", 2, "2026-07-01"),
+        ("2026-08-01", 2, ""),
+        ("2026-06-12", 3, "2026-06-12"),
+        ("2025-06-12", 3, ""),
+        ("2026-06-13", 3, ""),
+        ("--05-02", 4, "2027-05-02*"),
+        ("--05-03", 4, ""),
+        ("2026-09", 5, "2026-09"),
+        ("2026-09-12", 5, "2026-09-12"),
+        ("2026-09-20", 5, ""),
+        ("2026-06-19", 6, "2026-06-19"),
+        ("2026-08", 7, "2026-08"),
+        ("2026-08-15", 7, ""),
+        ("2025-08", 7, ""),
+        ("2026-03-03", 8, "2026-03-03"),
+        ("2027-03-03", 8, ""),
+        ("2026-06-05", 8, ""),
+        ("", 0, ""),
+        ("soon", 0, ""),
+        ("2026-13-40", 0, ""),
+        ("--02-30", 0, ""),
+        ("2026-10-03T25:99", 0, ""),
+        ("9999-12-31", 0, ""),
+    ],
+)
+def test_a_models_word_for_a_day_is_taken_only_if_the_line_names_it(when: str, line: int, kept: str) -> None:
+    assert label(checked_when(when, [(LINES[line], NOW)], SHANGHAI)) == kept
+
+
+def test_each_line_is_read_at_its_own_moment_and_an_hour_may_stand_in_another_line() -> None:
+    lines = [("明天面试", NOW), ("几点？", NOW), ("下午两点", NOW + 3 * 86_400_000)]
+    assert label(checked_when("2026-06-13T14:00", lines, SHANGHAI)) == "2026-06-13 14:00"
+    assert label(checked_when("2026-06-16T14:00", lines, SHANGHAI)) == ""
+    assert checked_when("2026-06-13", [], SHANGHAI) is None
+
+
+@given(
+    st.dates(date(2024, 1, 1), date(2040, 12, 31)),
+    st.integers(-360, 360),
+    st.sampled_from(("{m}月{d}号的票订好了", "{m}月{d}日要交稿", "I've booked it for {e}", "{e} is my first day")),
+)
+def test_what_is_to_come_is_the_next_such_day_and_no_other_year_is_taken(today: date, off: int, text: str) -> None:
+    day = today + timedelta(days=off)
+    if (day.month, day.day) == (2, 29) or day == today:
+        return
+    said = int(datetime(today.year, today.month, today.day, 12, tzinfo=SHANGHAI).timestamp() * 1000)
+    line = text.format(m=day.month, d=day.day, e=f"{day:%B} {day.day}")
+    when = when_in(line, said, SHANGHAI)
+    assert when is not None
+    found = datetime.fromtimestamp(when.at / 1000, UTC).astimezone(SHANGHAI).date()
+    assert (found.month, found.day) == (day.month, day.day)
+    assert abs((found - today).days) <= 366
+    if "订好" not in text:
+        assert found > today
+    assert checked_when(found.isoformat(), [(line, said)], SHANGHAI) == when
+    for wrong in (found.replace(year=found.year - 1), found.replace(year=found.year + 1)):
+        assert checked_when(wrong.isoformat(), [(line, said)], SHANGHAI) is None
+
+
+@given(st.text(max_size=60), st.text(max_size=20), st.integers(-60_000_000_000_000, 250_000_000_000_000))
+def test_any_text_is_read_and_any_word_checked_without_an_error(text: str, when: str, at: int) -> None:
+    for each in (text, f"3月5日{text}", f"{text} on May 3, next year {when}", f"下周{text}周三{when}号"):
+        when_in(each, at, SHANGHAI)
+        checked_when(when, [(each, at)], SHANGHAI)
+        checked_when("2026-06-13T10:00", [(each, at)], SHANGHAI)

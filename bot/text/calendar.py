@@ -20,8 +20,8 @@ class Days:
     hours: tuple[int, int] = (0, 24)
 
 
-Left = Literal["", "year", "month", "week"]
-"""What a name leaves open: 5月2日 and Christmas the year, 15号 the month, Friday the week."""
+Left = Literal["", "year", "month", "week", "either"]
+"""What a name leaves open: 5月2日 and Christmas the year, 15号 the month, Friday the week, 3/4 even the month and the day."""
 
 
 @dataclass(frozen=True, slots=True)

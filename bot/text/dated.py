@@ -1,6 +1,6 @@
 """The day that a sentence is about: 5月2日领了证, my exam is on the 3rd, 下周三面试; and a model's word for it, checked.
 
-A day without a year is the nearest one, and over only when that one is nearer and not told as still to come. Pure.
+A day without a year is the coming one, unless the words tell it as done, or leave it open soon after the last one. Pure.
 """
 
 import re
@@ -21,8 +21,11 @@ from bot.text.when.rules import local, ms_of
 from bot.types.duration import MINUTE_MS
 from bot.types.when import Precision, When
 
-HALF_YEAR = 190
-"""Days ahead within which a day without a year is the coming one, unless the words say that it is over."""
+LATE_DAYS = 92
+"""A day without a year that was over no longer ago than so many is that one, where the words leave it open."""
+
+HALF_YEAR = 183
+"""Days within which a model may say which day 3/4 is."""
 
 STRETCH = 3
 """Days of a stretch, such as a weekend, that is told by its first one; a week or a season names no day."""
@@ -198,7 +201,11 @@ def _inside(folded: str, one: Named, other: Named) -> tuple[Days, ...]:
     if other.left or len(other.choices) != 1 or _single(other):
         return ()
     wide, between = other.choices[0], folded[other.end : one.start]
-    told = _SENTENCE.search(between) or booked(between) or tense(folded, other.start, other.end) in ("done", "since")
+    told = (
+        _SENTENCE.search(between)
+        or booked(between)
+        or tense(folded, other.start, other.end) in ("done", "perhaps", "arranged")
+    )
     if not _beside(folded, one, other) and (other.start > one.start or told):
         return ()
     return tuple(days for days in one.choices if wide.first <= days.first and days.last <= wide.last and days != wide)
@@ -218,23 +225,23 @@ def _pick(folded: str, one: Named, today: date) -> Days | None:
     """The stretch that is meant; None where the words contradict the calendar."""
     if not one.left:
         return one.choices[-1]
+    if one.left == "either":
+        return None
     over, coming = _before(one, today), _from(one, today)
     if over is None or coming is None or coming.first <= today:
         return coming or over
     told = tense(folded, one.start, one.end)
-    if told == "since":
-        return over
-    if one.left != "year" or not _single(one):
-        if told == "done":
-            return over
-        if one.left != "year":
-            return coming
+    if one.left != "year":
+        return over if told in ("done", "perhaps", "arranged") else coming
     ahead, ago = (coming.first - today).days, (today - over.last).days
-    if told == "ahead":
-        return coming
-    if told == "done":
-        return over if ago <= ahead else coming if booked(folded) else None
-    return coming if ahead <= max(HALF_YEAR, ago) or _YEARLY.search(folded) else over
+    match told:
+        case "ahead":
+            return coming
+        case "done":
+            return over
+        case "perhaps":
+            return over if ago <= LATE_DAYS or ahead > LATE_DAYS else None
+    return over if ago < LATE_DAYS and _YEARLY.search(folded) is None else coming
 
 
 def _precision(days: Days) -> Precision | None:
@@ -273,6 +280,8 @@ def _stretches(text: str, said_at: int, tz: tzinfo) -> Iterator[tuple[Named, Day
         pick = _pick(folded, one, today)
         if not one.left:
             picks = list(one.choices)
+        elif one.left == "either":
+            picks = [days for days in one.choices if abs((days.first - today).days) < HALF_YEAR]
         elif pick is None or one.left != "year":
             picks = [days for days in (_before(one, today), _from(one, today)) if days is not None]
         else:

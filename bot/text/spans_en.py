@@ -37,7 +37,7 @@ _FORMS = (
     rf"(?P<count>{_NUMBER}) (?P<unit>day|week|month|year)s? (?:ago|back|earlier)",
     rf"in (?:about |around |exactly |another |just )?(?P<ahead>half a|{EN}) (?:more )?(?P<aheadunit>day|week|fortnight|month|year)s?"
     r"(?:' time|'s time| time)?(?! of )",
-    rf"(?P<from>half a|{EN}) (?P<fromunit>day|week|fortnight|month|year)s? from (?P<base>now|today|tomorrow|(?:on )?(?:this )?(?:{_LONG_WEEKDAY}))",
+    rf"(?P<from>half a|{EN}) (?P<fromunit>day|week|fortnight|month|year)s? (?:from|(?<=k )on|(?<=ks )on) (?P<base>now|today|tomorrow|(?:on )?(?:this )?(?:{_LONG_WEEKDAY}))",
     r"(?P<which>last|this|next|past) (?P<period>week(?:end)?|month|year)",
     r"(?:(?:on|at|over|for) )?(?P<weekend>(?:the|this coming) weekend)",
     r"(?:the )?(?:very )?(?:end|last day) of (?P<monthend>the|this|next|last) month|(?P<monthly>month[- ]end)",
@@ -187,12 +187,19 @@ def _feast(part: dict[str, str], today: date) -> Meant | None:
 
 def _slash(part: dict[str, str], today: date) -> Meant | None:
     first, second = int(part["slash"]), int(part["slashed"])
-    if (first <= 12 and second <= 12 and first != second) or (first, second) == (24, 7):
-        return None  # 3/4 may be either day
-    month, number = (first, second) if first <= 12 else (second, first)
+    if (first, second) == (24, 7):
+        return None
+    ways = {(first, second), (second, first)}
     if "slashyear" in part:
-        return only(calendar.day_of(int(part["slashyear"]), month, number))
-    return calendar.every_year(today, lambda year: calendar.day_of(year, month, number))
+        both = (calendar.day_of(int(part["slashyear"]), *way) for way in sorted(ways))
+        return calendar.each(both, "" if len(ways) == 1 or max(first, second) > 12 else "either")
+    found = [meant for way in ways if (meant := calendar.every_year(today, _of_year(*way)))]
+    choices = sorted((days for meant in found for days in meant.choices), key=lambda days: days.first)
+    return calendar.each(choices, "year" if len(found) == 1 else "either")
+
+
+def _of_year(month: int, number: int) -> Callable[[int], Days | None]:
+    return lambda year: calendar.day_of(year, month, number)
 
 
 def _iso(part: dict[str, str], today: date) -> Meant | None:

@@ -21,7 +21,7 @@ _HOURS = {"早": (5, 11), "上午": (5, 12), "中午": (11, 14), "下午": (12, 
 
 _LOOSE = "(?![0-9零一二三四五六七八九十个点时分次年天年万千百岁名位家人元块度些:/.])"
 """What may follow a number that has no 日 beside it."""
-_NO_DAY = "(?!线|楼|院|店|码|公|文|门|桌|房|机|柜|馆|选|球|车|电|令|称|召|角|手|段|站|口|位|床|铺|字|外|子)"
+_NO_DAY = "(?!线|楼|院|店|码|公|文|门|桌|房|机|柜|馆|选|球|车|电|令|称|召|角|手|段|站|口|位|床|铺|字|外|子|出口)"
 """1号线 and 3号楼 are no days."""
 
 _HALF = r"(?P<half>早上|早|上午|中午|下午|晚上|晚|夜里|夜|凌晨)?"
@@ -43,10 +43,14 @@ _DATE = (
     rf"(?:(?P<number>{_NUMBER})(?:[日号]|{_LOOSE})|(?P<end>[底末]))?"
 )
 _SLASH = r"(?<![\d/.:])(?P<slash>1[0-2]|0?[1-9])/(?P<slashed>[12]\d|3[01]|0?[1-9])(?![\d/%]|的)"
+_DOTTED = (
+    r"(?<![\d.版本v价约花涨跌重长高低第率均费])(?P<dot>1[0-2]|0?[1-9])\.(?P<dotted>[12]\d|3[01]|0?[1-9])(?![\d.%])"
+    r"(?!\s?(?:[a-z]|元|块|万|亿|千|百|米|公|斤|克|升|度|分|秒|倍|折|版|级|寸|吋|个|次|天|小时|年|岁|点|平|英|欧|美|刀|镑|两))"
+)
 _ONLY = rf"(?<![第编型账])(?:(?P<only>{_NUMBER})号{_NO_DAY}|(?<![\d月])(?P<dated>\d{{1,2}})日(?![元内后前圆均程间志游本语文常]))"
 _AGO = rf"(?P<count>{_NUMBER}|半)个?(?P<unit>天|日|周|星期|礼拜|月|年)(?:以?前|之前)"
 _LENGTH = rf"(?:半|{_NUMBER})个?半?(?:天|日|周|星期|礼拜|(?<=[个半])月|年)半?"
-_LATER = rf"(?:再过|再等|再)(?P<more>{_LENGTH})(?:以后|之后|后)?|过?(?P<later>{_LENGTH})(?:以后|之后|后)(?!天|[^是]{{0,2}}来)"
+_LATER = rf"(?:再过|再等|再)(?P<more>{_LENGTH})(?:以后|之后|后)?|过?(?P<later>{_LENGTH})(?:以后|之后|后)(?!天|来)(?P<exact>的(?:今天|这一?天))?"
 _FEW = r"(?P<few>前几天|前两天|前些天|这几天|这两天|前阵子|前段时间)"
 _BARE = r"(?<![一二两三四五六七八九十几每\d个])(?:(?:周|星期|礼拜)(?P<bare>[一二三四五六日天])(?![次期个])|(?P<weekend>周末))"
 _END = r"(?<![一二三四五六七八九十\d个])(?:(?P<monthly>月(?:底|末))|(?P<yearly>年(?:底|末)))"
@@ -61,7 +65,24 @@ _FEWS = {"前几天": 8, "前两天": 4, "前些天": 12, "这几天": 4, "这�
 
 _TIME = LazyPattern(
     "|".join(
-        (_FEW, _AGO, _LATER, _FEAST, _WEEK, _MONTHS, _FULL, _YEAR, _DATE, _SLASH, _DAY, _ONLY, _BARE, _END, _SEASON)
+        (
+            _FEW,
+            _AGO,
+            _LATER,
+            _FEAST,
+            _WEEK,
+            _MONTHS,
+            _FULL,
+            _YEAR,
+            _DATE,
+            _SLASH,
+            _DOTTED,
+            _DAY,
+            _ONLY,
+            _BARE,
+            _END,
+            _SEASON,
+        )
     )
 )
 _HAN = LazyPattern("[\u4e00-\u9fff]")
@@ -144,8 +165,8 @@ def _date(part: dict[str, str], today: date) -> Meant | None:
     return calendar.every_year(today, lambda year: _day(year, month, number, last=end, whole=whole))
 
 
-def _slash(part: dict[str, str], today: date) -> Meant | None:
-    return calendar.every_year(today, lambda year: _day(year, int(part["slash"]), int(part["slashed"])))
+def _month_day(month: int, number: int, today: date) -> Meant | None:
+    return calendar.every_year(today, lambda year: _day(year, month, number))
 
 
 def _ago(part: dict[str, str], today: date) -> Meant | None:
@@ -157,7 +178,8 @@ def _ago(part: dict[str, str], today: date) -> Meant | None:
 
 def _later(part: dict[str, str], today: date) -> Meant | None:
     delay = delay_of(part.get("more") or part["later"])
-    return calendar.ahead(today, delay.days, delay.months) if delay else None
+    meant = calendar.ahead(today, delay.days, delay.months) if delay else None
+    return only(calendar.day(meant.counted)) if meant and meant.counted and "exact" in part else meant
 
 
 def _few(part: dict[str, str], today: date) -> Meant | None:
@@ -169,12 +191,13 @@ def _feast(part: dict[str, str], today: date) -> Meant | None:
     month, number = _YEAR_DAYS[part["feast"]]
     if "feastyear" in part:
         return only(_day(today.year + _YEARS[part["feastyear"]], month, number))
-    return calendar.every_year(today, lambda year: _day(year, month, number))
+    return _month_day(month, number, today)
 
 
 _MEANINGS: dict[str, Callable[[dict[str, str], date], Meant | None]] = {
     "few": _few, "count": _ago, "more": _later, "later": _later, "feast": _feast, "weeks": _week, "months": _month,
-    "roc": _full, "y": _full, "year": _year, "month": _date, "slash": _slash, "near": _near,
+    "roc": _full, "y": _full, "year": _year, "month": _date, "slash": lambda part, today: _month_day(int(part["slash"]), int(part["slashed"]), today),
+    "dot": lambda part, today: _month_day(int(part["dot"]), int(part["dotted"]), today), "near": _near,
     "only": lambda part, today: _number(today, count_zh(part["only"])),
     "dated": lambda part, today: _number(today, int(part["dated"])),
     "bare": lambda part, today: calendar.every_week(today, _WEEKDAYS[part["bare"]]),
