@@ -21,14 +21,18 @@ class Days:
 
 
 Left = Literal["", "year", "month", "week", "either"]
-"""What a name leaves open: 5月2日 and Christmas the year, 15号 the month, Friday the week, 3/4 even the month and the day."""
+"""What a name leaves open: 5月2日 and Christmas the year, 15号 the month, Friday the week.
+
+In 3/4 either number may be the month.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Named:
     """A time that a text names, from one index to another: each stretch that it can be, the earliest first.
 
-    `counted` is the very day a count of weeks or months comes to, where people mean the time around it.
+    `counted` is the very day a count of weeks or months comes to, where people mean the time around it. `passing`: a
+    question is not about it, though it names it (over the weekend, by Friday, at Christmas).
     """
 
     start: int
@@ -36,6 +40,7 @@ class Named:
     choices: tuple[Days, ...]
     left: Left = ""
     counted: date | None = None
+    passing: bool = False
 
     def latest(self, today: date) -> Days:
         """The latest stretch that has begun; where none has, the last one."""

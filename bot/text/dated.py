@@ -1,6 +1,6 @@
 """The day that a sentence is about: 5月2日领了证, my exam is on the 3rd, 下周三面试; and a model's word for it, checked.
 
-A day without a year is the coming one, unless the words tell it as done, or leave it open soon after the last one. Pure.
+A day without a year is the coming one, unless the words tell it as done, or leave it open soon after it. Pure.
 """
 
 import re
@@ -58,7 +58,8 @@ _SEPARATOR = LazyPattern(r"到|至|[-–—~,]| to | until | till ")
 _SENTENCE = LazyPattern(r"[。.!?！？;；\n]")
 
 _WRITTEN = re.compile(
-    r"(?P<y>\d{4})(?:-(?P<m>\d\d)(?:-(?P<d>\d\d)(?:[T ](?P<h>\d\d):(?P<min>\d\d)(?::\d\d)?)?)?)?|--(?P<ym>\d\d)-(?P<yd>\d\d)",
+    r"(?P<y>\d{4})(?:-(?P<m>\d\d)(?:-(?P<d>\d\d)"
+    r"(?:[T ](?P<h>\d\d):(?P<min>\d\d)(?::\d\d)?)?)?)?|--(?P<ym>\d\d)-(?P<yd>\d\d)",
     re.ASCII,
 )
 
@@ -154,11 +155,12 @@ def _meant(folded: str, today: date) -> list[Named]:
     times = named(folded, today)
     for place, one in enumerate(times):
         before = times[place - 1] if place else None
-        if before is not None and one.left == "month" and _single(before):
-            if _RANGE.fullmatch(folded[before.end : one.start]):  # 3月3日到5日
-                months = {(days.first.year, days.first.month) for days in before.choices}
-                within = tuple(days for days in one.choices if (days.first.year, days.first.month) in months)
-                times[place] = replace(one, choices=within or one.choices, left=before.left if within else one.left)
+        if before is None or one.left != "month" or not _single(before):
+            continue
+        if _RANGE.fullmatch(folded[before.end : one.start]):  # 3月3日到5日
+            months = {(days.first.year, days.first.month) for days in before.choices}
+            within = tuple(days for days in one.choices if (days.first.year, days.first.month) in months)
+            times[place] = replace(one, choices=within or one.choices, left=before.left if within else one.left)
     gone: set[int] = set()
     for place, one in enumerate(times):
         for number, other in enumerate(times):

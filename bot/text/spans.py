@@ -33,7 +33,7 @@ def named(folded: str, today: date) -> list[Named]:
     found = [*spans_zh.times(reading.text, today), *spans_en.times(reading.text, today)]
     if lunar is not None and len(reading.days) == 1:
         choices = tuple(day(one) for one in lunar_days(lunar.month, lunar.number, today))
-        found += [Named(*span, choices, "year") for span in reading.parts.spans if choices]
+        found += [Named(*span, choices, "year", passing=True) for span in reading.parts.spans if choices]
     kept: list[Named] = []
     for one in sorted(found, key=lambda one: (one.start, -one.end)):
         if not kept or one.start >= kept[-1].end:
@@ -44,7 +44,7 @@ def named(folded: str, today: date) -> list[Named]:
 def _latest(text: str, now: int, tz: tzinfo) -> list[Days]:
     folded = fold(text if len(text) <= READ_CHARS else f"{text[: READ_CHARS // 2]}\n{text[-READ_CHARS // 2 :]}")
     today = local_day(now, tz)
-    found = dict.fromkeys(one.latest(today) for one in named(folded, today))
+    found = dict.fromkeys(one.latest(today) for one in named(folded, today) if not one.passing)
     return [one for one in found if not any(_holds(one, other) for other in found)]
 
 

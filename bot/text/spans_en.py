@@ -24,7 +24,8 @@ _DAYNUMBER = r"(?:[0-2]?\d|3[01])(?:st|nd|rd|th)?"
 _FEAST = "|".join(FEASTS)
 _ORDINAL = r"(?:[0-2]?\d|3[01])(?:st|nd|rd|th)"
 _ENDS = (
-    r"(?=\W*$|[,.;:!?)\n-]|'s\b| (?:at|in|on|for|from|of (?:this|next|last|the) month|and|with|to|till|until|is|was|are|were"
+    r"(?=\W*$|[,.;:!?)\n-]|'s\b| (?:at|in|on|for|from|of (?:this|next|last|the) month|and|with|to|till|until|is|was"
+    r"|are|were"
     r"|will|i|we|you|it|he|she|they|my|our|his|her|their|if|so|but|because|when|then|instead|still|now|please|or|this"
     r"|next|last|we're|i'm|it's|as|morning|afternoon|evening|night)\b)"
 )
@@ -35,9 +36,11 @@ _FORMS = (
     r"(?:the )?(?P<before>day before yesterday)|(?:the )?(?P<after>day after tomorrow)",
     r"(?P<near>yesterday|today|tonight|tomorrow|tomorow|tmrw?|tmw|last night|this morning|this afternoon|this evening)",
     rf"(?P<count>{_NUMBER}) (?P<unit>day|week|month|year)s? (?:ago|back|earlier)",
-    rf"in (?:about |around |exactly |another |just )?(?P<ahead>half a|{EN}) (?:more )?(?P<aheadunit>day|week|fortnight|month|year)s?"
+    rf"in (?:about |around |exactly |another |just )?(?P<ahead>half a|{EN}) (?:more )?"
+    r"(?P<aheadunit>day|week|fortnight|month|year)s?"
     r"(?:' time|'s time| time)?(?! of )",
-    rf"(?P<from>half a|{EN}) (?P<fromunit>day|week|fortnight|month|year)s? (?:from|(?<=k )on|(?<=ks )on) (?P<base>now|today|tomorrow|(?:on )?(?:this )?(?:{_LONG_WEEKDAY}))",
+    rf"(?P<from>half a|{EN}) (?P<fromunit>day|week|fortnight|month|year)s? (?:from|(?<=k )on|(?<=ks )on) "
+    rf"(?P<base>now|today|tomorrow|(?:on )?(?:this )?(?:{_LONG_WEEKDAY}))",
     r"(?P<which>last|this|next|past) (?P<period>week(?:end)?|month|year)",
     r"(?:(?:on|at|over|for) )?(?P<weekend>(?:the|this coming) weekend)",
     r"(?:the )?(?:very )?(?:end|last day) of (?P<monthend>the|this|next|last) month|(?P<monthly>month[- ]end)",
@@ -46,9 +49,11 @@ _FORMS = (
     rf"(?P<whichseason>last|this|next) (?P<season>{_SEASON})|(?:the )?(?P<seasonof>{_SEASON}) (?:of )?(?P<sy>\d{{4}})",
     rf"(?:(?P<whichfeast>last|this|next) )?(?P<feast>{_FEAST})",
     rf"(?P<m1>{_MONTH})\.? (?:the )?(?P<d1>{_DAYNUMBER})(?!\d|:\d| ?[ap]\.?m|%)(?:,? (?:of )?(?P<y1>\d{{4}}))?",
-    rf"(?:the )?(?P<d2>{_DAYNUMBER})(?: ?(?:[-–—]|to|and|until|till|through) ?(?:the )?{_DAYNUMBER})?(?: of|,)? (?P<m2>{_MONTH})\.?(?:,? (?P<y2>\d{{4}}))?",
+    rf"(?:the )?(?P<d2>{_DAYNUMBER})(?: ?(?:[-–—]|to|and|until|till|through) ?(?:the )?{_DAYNUMBER})?"
+    rf"(?: of|,)? (?P<m2>{_MONTH})\.?(?:,? (?P<y2>\d{{4}}))?",
     rf"(?P<m3>{_MONTH})\.?,? (?:of )?(?P<y3>\d{{4}})",
-    rf"(?P<whichmonth>last|this|next|in|since|during|by|until|till|from|early|late|mid|of) (?P<m4>{_MONTH})(?!\.?,? (?:the |of )?\d)",
+    rf"(?P<whichmonth>last|this|next|in|since|during|by|until|till|from|early|late|mid|of) "
+    rf"(?P<m4>{_MONTH})(?!\.?,? (?:the |of )?\d)",
     r"(?:in|during|since|by) (?P<year>(?:19|20)\d{2})",
     r"(?<!\d/)(?P<slash>\d{1,2})/(?P<slashed>\d{1,2})(?:/(?P<slashyear>\d{4}))?(?![/%\d]|th)",
     rf"the (?P<number>{_ORDINAL}){_ENDS}",
@@ -56,6 +61,7 @@ _FORMS = (
     rf"(?:on|by|until|till|before|for|from) (?P<short>{_WEEKDAY})",
 )
 _TIME = LazyPattern(r"(?<![a-z0-9])(?:" + "|".join(_FORMS) + r")(?![a-z0-9])")
+_PASSING = frozenset(("weekend", "feast", "number", "short", "slash", "ahead", "from", "monthly"))
 _NEAR = {
     "yesterday": -1, "today": 0, "tonight": 0, "tomorrow": 1, "tomorow": 1, "tmr": 1, "tmrw": 1, "tmw": 1,
     "last night": -1, "this morning": 0, "this afternoon": 0, "this evening": 0,
@@ -68,9 +74,11 @@ def times(folded: str, today: date) -> list[Named]:
     found: list[Named] = []
     for match in _TIME.finditer(folded):
         part = {key: value for key, value in match.groupdict().items() if value}
-        meant = next((meaning(part, today) for name, meaning in _MEANINGS.items() if name in part), None)
+        name = next(name for name in _MEANINGS if name in part)
+        meant = _MEANINGS[name](part, today)
         if meant is not None:
-            found.append(Named(*match.span(), meant.choices, meant.left, meant.counted))
+            passing = name in _PASSING or (name == "bare" and not match[0].startswith(("on ", "this past ")))
+            found.append(Named(*match.span(), meant.choices, meant.left, meant.counted, passing))
     return found
 
 

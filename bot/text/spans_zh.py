@@ -24,8 +24,11 @@ _LOOSE = "(?![0-9零一二三四五六七八九十个点时分次年天年万千
 _NO_DAY = "(?!线|楼|院|店|码|公|文|门|桌|房|机|柜|馆|选|球|车|电|令|称|召|角|手|段|站|口|位|床|铺|字|外|子|出口)"
 """1号线 and 3号楼 are no days."""
 
+_SURNAMES = "(?<![王李张刘陈杨赵黄周吴徐孙马朱胡林郭何高罗郑梁谢宋唐许邓韩冯曹彭曾肖田董潘袁蔡蒋余于杜叶程魏苏吕丁])"
+"""赵国庆 is a name."""
+
 _HALF = r"(?P<half>早上|早|上午|中午|下午|晚上|晚|夜里|夜|凌晨)?"
-_DAY = rf"(?<![以之])(?P<near>大前|大后|前|昨|今|明|后)(?:天(?!天)|日(?![期子常记程])|儿个?(?!子|童))?{_HALF}"
+_DAY = rf"(?<![以之今])(?P<near>大前|大后|前|昨|今|明|后)(?:天|日(?![期子常记程])|儿个?(?!子|童))?{_HALF}"
 _WEEK = (
     r"(?P<weeks>上+|这|本|下+)个?(?:周|星期|礼拜)(?:的?(?:周|星期|礼拜)?(?P<weekday>[一二三四五六日天末])(?![次期]))?"
 )
@@ -39,7 +42,7 @@ _FULL = (
     rf"(?:份)?(?:(?P<d>{_NUMBER})[日号]?)?|(?P<fend>年?[底末])))?"
 )
 _DATE = (
-    rf"(?<!个)(?P<month>{_NUMBER})月(?:份)?(?!天|饼|亮|光|经|票|薪|费|租|供|嫂|子)"
+    rf"(?P<month>{_NUMBER})月(?:份)?(?!天|饼|亮|光|经|票|薪|费|租|供|嫂|子)"
     rf"(?:(?P<number>{_NUMBER})(?:[日号]|{_LOOSE})|(?P<end>[底末]))?"
 )
 _SLASH = r"(?<![\d/.:])(?P<slash>1[0-2]|0?[1-9])/(?P<slashed>[12]\d|3[01]|0?[1-9])(?![\d/%]|的)"
@@ -56,9 +59,9 @@ _BARE = r"(?<![一二两三四五六七八九十几每\d个])(?:(?:周|星期|�
 _END = r"(?<![一二三四五六七八九十\d个])(?:(?P<monthly>月(?:底|末))|(?P<yearly>年(?:底|末)))"
 _SEASON = r"(?P<alone>[春夏秋冬])天"
 _FEAST = (
-    r"(?:(?P<feastyear>去|今|明|前|后)年的?)?(?P<feast>"
-    + "|".join(FEASTS)
-    + r"|圣诞)节?(?!老|树|礼|卡|歌|快乐|[前后]|假|期间)"
+    rf"(?:(?P<feastyear>去|今|明|前|后)年的?)?(?P<feast>{_SURNAMES}(?:"
+    + "|".join(sorted(FEASTS, reverse=True))
+    + r"|圣诞|(?<![周期拜])五一))节?(?!广场|路|老|树|礼|卡|歌|快乐|[前后]|假|期间)"
 )
 _YEAR_DAYS = {**FEASTS, "圣诞": (12, 25), "五一": (5, 1)}
 _FEWS = {"前几天": 8, "前两天": 4, "前些天": 12, "这几天": 4, "这两天": 3, "前阵子": 45, "前段时间": 45}
@@ -85,6 +88,7 @@ _TIME = LazyPattern(
         )
     )
 )
+_PASSING = frozenset(("weekend", "monthly", "yearly", "feast", "slash", "dot", "dated", "more", "later"))
 _HAN = LazyPattern("[\u4e00-\u9fff]")
 
 
@@ -95,9 +99,10 @@ def times(folded: str, today: date) -> list[Named]:
         if match[0] in ("前", "昨", "今", "明", "后", "大前", "大后"):
             continue  # 前 alone is a word of its own
         part = {key: value for key, value in match.groupdict().items() if value}
-        meant = next((meaning(part, today) for name, meaning in _MEANINGS.items() if name in part), None)
+        name = next(name for name in _MEANINGS if name in part)
+        meant = _MEANINGS[name](part, today)
         if meant is not None:
-            found.append(Named(*match.span(), meant.choices, meant.left, meant.counted))
+            found.append(Named(*match.span(), meant.choices, meant.left, meant.counted, name in _PASSING))
     return found
 
 
@@ -196,7 +201,8 @@ def _feast(part: dict[str, str], today: date) -> Meant | None:
 
 _MEANINGS: dict[str, Callable[[dict[str, str], date], Meant | None]] = {
     "few": _few, "count": _ago, "more": _later, "later": _later, "feast": _feast, "weeks": _week, "months": _month,
-    "roc": _full, "y": _full, "year": _year, "month": _date, "slash": lambda part, today: _month_day(int(part["slash"]), int(part["slashed"]), today),
+    "roc": _full, "y": _full, "year": _year, "month": _date,
+    "slash": lambda part, today: _month_day(int(part["slash"]), int(part["slashed"]), today),
     "dot": lambda part, today: _month_day(int(part["dot"]), int(part["dotted"]), today), "near": _near,
     "only": lambda part, today: _number(today, count_zh(part["only"])),
     "dated": lambda part, today: _number(today, int(part["dated"])),

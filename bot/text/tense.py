@@ -56,7 +56,8 @@ _SINCE_EN = LazyPattern(r"\b(?:ever since|since|back on|back in|back around)(?: 
 _BOOKED = (
     r"booked|signed|scheduled|reserved|ordered|registered|arranged|planned|enrolled|confirmed|postponed|rescheduled|"
     r"paid|bought|ordered|set|secured|invited|agreed|promised|accepted|moved|pushed|shifted|sent|submitted|"
-    r"requested|applied|committed|cancelled|canceled|delayed|approved|bumped|changed|locked|snagged|grabbed|put|marked|picked|chose|decided"
+    r"requested|applied|committed|cancelled|canceled|delayed|approved|bumped|changed|locked|snagged|grabbed|put|"
+    r"marked|picked|chose|decided"
 )
 """What is done today for a day to come."""
 _IRREGULAR = (
@@ -66,18 +67,22 @@ _IRREGULAR = (
     "was|were|did|didn't|wasn't|weren't"
 )
 _ADVERBS = r"(?: (?:all|already|just|finally|been|not|now|being|also|really|both|officially|recently|probably))*"
+_NOUN = "during|morning|evening|nothing|something|everything|anything|thing|bring|king|ring|wedding|meeting|building"
 _SIGN_EN = LazyPattern(
-    rf"\b(?P<ahead>(?:will|won't|going to|gonna|shall|would|can|could|should|must|might|have to|has to|needs? to|wants? "
-    rf"to|wanna|plan(?:s|ning)? (?:to|on)|hop(?:e|es|ing) to|about to|let's|remind|due|deadline|expires?|starts?|begins?|"
+    rf"\b(?P<ahead>(?:will|won't|going to|gonna|shall|would|can|could|should|must|might|have to|has to|needs? to|"
+    rf"wants? to|wanna|plan(?:s|ning)? (?:to|on)|hop(?:e|es|ing) to|about to|let's|remind|due|deadline|"
+    rf"expires?|starts?|begins?|"
     rf"opens?|ends?|leaves?|flies|fly|arrives?|takes place|happens|turns?|looking forward|"
     rf"(?:was|were) (?:scheduled|supposed|due|planned|booked|meant|moved|postponed|rescheduled|pushed|set|told)|"
     rf"(?:is|are|am|isn't|aren't|be|been|being|gets?|getting|have|has|to|having){_ADVERBS} "
     rf"(?:\w{{2,}}ed|{_BOOKED}|done|seen|taken|given|made|sold|held)|"
     rf"got (?:us |me |a |an |the |our |my |two |some )*(?:tickets?|tables?|appointments?|seats?|slots?|reservations?|"
     rf"interviews?|places?|spots?|invitations?|invites?|dates?|days?)|"
-    rf"(?!during|morning|evening|nothing|something|everything|anything|thing|bring|king|ring|wedding|meeting|building)(?<!was )(?<!were )\w{{2,}}ing|is|are|am|isn't|aren't|i'm|we're|they're|he's|she's|it's|that's|there's))\b"
+    rf"(?!{_NOUN})(?<!was )(?<!were )\w{{2,}}ing|"
+    rf"is|are|am|isn't|aren't|i'm|we're|they're|he's|she's|it's|that's|there's))\b"
     rf"|(?P<ahead2>(?:'ll|'ve{_ADVERBS} \w+|'s{_ADVERBS} \w+(?:ed|ing)|'re|'m|'s (?:on|at|the|my|our|a|in))\b)"
-    rf"|\b(?P<booked>(?:(?:got|had){_ADVERBS} )?(?:{_BOOKED}))\b|\b(?P<past>{_IRREGULAR}|(?!need|feed|speed|breed|indeed|wed|bleed|seed|red)\w{{2,}}ed)\b"
+    rf"|\b(?P<booked>(?:(?:got|had){_ADVERBS} )?(?:{_BOOKED}))\b"
+    rf"|\b(?P<past>{_IRREGULAR}|(?!need|feed|speed|breed|indeed|wed|bleed|seed|red)\w{{2,}}ed)\b"
 )
 
 
