@@ -15,7 +15,7 @@ from bot.store.sessions import NewEpoch
 from bot.store.steps import Asked, Asking, Saying
 from bot.store.store import DATABASE, Store
 from bot.types.event import ChatKind, Incoming, Place, Sender
-from bot.types.memory import Memory, MemoryKind, NewMemory, Slot, Source, Visibility
+from bot.types.memory import Memory, MemoryKind, NewMemory, Source, Visibility
 from bot.types.money import Limits
 from bot.types.outgoing import Draft
 from bot.types.people import Audience
@@ -70,14 +70,14 @@ def receipt(event_id: int, chat_id: int, key: str, text: Callable[[int, bool], s
 
 def statement(
     text: str, owner: int | None, chat: int, visibility: Visibility = "private", *, source: Source = "command",
-    kind: MemoryKind = "knowledge", slot: Slot = "", events: tuple[int, ...] = (),
+    kind: MemoryKind = "knowledge", slot: str = "", events: tuple[int, ...] = (),
 ) -> NewMemory:  # fmt: skip
     """A memory about to be stored."""
     return NewMemory(owner, chat, visibility, kind, text, NOW, source, events, slot, source == "command")
 
 
 async def keep(store: Store, text: str, where: Where = Where(), visibility: Visibility | None = None,
-               slot: Slot = "", at: int = NOW) -> int:  # fmt: skip
+               slot: str = "", at: int = NOW) -> int:  # fmt: skip
     """Somebody asks to keep a text; its number."""
     event = (await say(store, f"记住 {text}", where, at)).event
     assert event is not None

@@ -16,7 +16,7 @@ from bot.config.settings import Settings
 from bot.store.codes import new_code
 from bot.store.merge import merge
 from bot.store.store import DATABASE, open_store
-from bot.types.memory import NewMemory, Slot, Visibility
+from bot.types.memory import NewMemory, Visibility
 from bot.types.people import Audience
 from tests.storing import NOW, Where, ids, receipt
 from tests.world import World
@@ -172,11 +172,11 @@ async def test_what_was_forgotten_stays_forgotten_after_a_link(house: World) -> 
     assert house.replies[-1] == "找回来啦 #1"
 
 
-def memory(owner: int, chat: int, event: int, text: str, visibility: Visibility, slot: Slot) -> NewMemory:
+def memory(owner: int, chat: int, event: int, text: str, visibility: Visibility, slot: str) -> NewMemory:
     return NewMemory(owner, chat, visibility, "knowledge", text, NOW, "command", (event,), slot)
 
 
-Fact = tuple[int, str, Visibility, Slot]
+Fact = tuple[int, str, Visibility, str]
 facts = st.lists(
     st.tuples(
         st.integers(0, 2), st.sampled_from(["怕狗", "怕貓", "怕猫", "小明"]),

@@ -25,7 +25,7 @@ def list_report(memories: Iterable[Memory], now: int, text: Text) -> str:
 def memory_report(memory: Memory, merged: tuple[Merged, ...], now: int, tz: tzinfo, text: Text) -> str:
     """Everything there is to know of one memory, and what became of it."""
     lines = [
-        shown(memory, text) if memory.slot else memory.text,
+        shown(memory, text) if memory.is_name else memory.text,
         text(
             "mem_kind", kind=text(f"mem_{memory.kind}"), priority=PRIORITY[memory.kind],
             seen=text(f"mem_seen_{memory.visibility}"), source=text(f"mem_from_{memory.source}", agent=memory.agent),

@@ -85,7 +85,7 @@ class Booting:
 
     def light(self, facts: OpeningFacts, person: Person) -> Opened:
         """What opens a light log: who is here and how to address them, and how long they had not talked."""
-        few = replace(facts, memories=tuple(memory for memory in facts.memories if memory.slot))
+        few = replace(facts, memories=tuple(memory for memory in facts.memories if memory.is_name))
         return _noted(Opened(present(few, self._words.opening(self._words.script(person)))), few)
 
     def seen(self, chat: Chat) -> Chat:

@@ -10,9 +10,9 @@ from bot.store.changes import Revision
 from bot.store.store import Store
 from bot.text.fold import fold
 from bot.types.event import Event
-from bot.types.memory import Memory, MemoryCommand, Slot, Verb
+from bot.types.memory import Memory, MemoryCommand, Verb
 
-VERBS: dict[Slot, Verb] = {"": "remember", "address": "nick_set", "no_address": "nick_revoke"}
+VERBS: dict[str, Verb] = {"": "remember", "address": "nick_set", "no_address": "nick_revoke"}
 """By which command a memory was made."""
 
 JOINED = 8
@@ -52,10 +52,10 @@ def revisions(
     Further commands are not carried out: an edit is no command. What it adds to the facts of a wish in `text` goes
     to the last of them.
     """
-    left = _gathered(list(commands), sum(memory.slot == "" for memory in memories), text)
+    left = _gathered(list(commands), sum(not memory.is_name for memory in memories), text)
     found: list[tuple[int, str | None]] = []
     for memory in memories:
-        command = next((each for each in left if each.verb == VERBS[memory.slot]), None)
+        command = next((each for each in left if each.verb == VERBS[memory.slot if memory.is_name else ""]), None)
         if command is not None:
             left.remove(command)
         if command is None:

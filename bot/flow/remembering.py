@@ -26,7 +26,7 @@ from bot.ports import Clock
 from bot.store.store import Store
 from bot.text.dated import event_moment
 from bot.types.event import Event
-from bot.types.memory import MemoryCommand, MemoryKind, NewMemory, Question, Slot, Understanding
+from bot.types.memory import MemoryCommand, MemoryKind, NameSlot, NewMemory, Question, Understanding
 from bot.types.quota import Quota
 
 LONG_TEXT = 500
@@ -115,7 +115,7 @@ class Remembering:
             case _:
                 return await self._unremembering.carry_out(command, told)
 
-    async def _remember(self, command: MemoryCommand, told: Told, kind: MemoryKind, slot: Slot) -> str:
+    async def _remember(self, command: MemoryCommand, told: Told, kind: MemoryKind, slot: NameSlot) -> str:
         said = Said((told.event.id,), command.content or "", told.event.at)
         if command.scope == "bare":
             said = await self._just_before(told)

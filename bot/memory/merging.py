@@ -50,7 +50,7 @@ def _together(new: NewMemory, memory: Memory) -> bool:
     return (
         memory.owner_id == new.owner_id and memory.visibility == new.visibility
         and (new.visibility != "chat" or memory.chat_id == new.chat_id)
-        and not memory.slot and memory.disabled_at is None
+        and not memory.is_name and memory.disabled_at is None
     )  # fmt: skip
 
 

@@ -11,4 +11,4 @@ def shown(memory: Memory, text: Callable[..., str]) -> str:
     `text` is (key, **values) in the reader's script.
     """
     said = " ".join(memory.text.split())
-    return text(f"mem_slot_{memory.slot}", text=said) if memory.slot else said
+    return text(f"mem_slot_{memory.slot}", text=said) if memory.is_name else said

@@ -2,7 +2,7 @@
 
 from typing import get_args
 
-from bot.types.memory import MemoryKind, Slot, Visibility
+from bot.types.memory import SLOT_CHARS, MemoryKind, Visibility
 from bot.types.mending import Fault, Place, Standing
 
 
@@ -34,13 +34,13 @@ def judge(row: Standing) -> Fault | None:
     if not wrong:
         return None
     kind = row.kind if row.kind in get_args(MemoryKind) else "knowledge"
-    slot = row.slot if row.slot in get_args(Slot) else ""
+    slot = row.slot if len(row.slot) <= SLOT_CHARS else ""
     return Fault("namespaces", row.number, "; ".join(wrong), Place(owner_id, chat_id, visibility, kind, slot))
 
 
 def _words(row: Standing) -> list[str]:
     """Words that are none of ours."""
-    known = (("visibility", row.visibility, Visibility), ("kind", row.kind, MemoryKind), ("slot", row.slot, Slot))
+    known = (("visibility", row.visibility, Visibility), ("kind", row.kind, MemoryKind))
     return [f"{name} {value[:20]!r}" for name, value, words in known if value not in get_args(words)]
 
 

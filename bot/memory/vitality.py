@@ -53,7 +53,7 @@ class Capacity:
     def of(self, kind: MemoryKind) -> int | None:
         """The limit of a kind, None for none."""
         match kind:
-            case "identity":
+            case "identity" | "anniversary":
                 return None
             case "emotion":
                 return self.emotion

@@ -41,7 +41,7 @@ class _Asked(BaseModel):
     chat_id: int
     agent: str = Field(max_length=64)
     text: str = Field(max_length=500)
-    kind: Literal["identity", "emotion", "knowledge", "event"]
+    kind: Literal["identity", "emotion", "knowledge", "event", "anniversary"]
     words: str = Field(max_length=2_000)
     number: int | None
 
@@ -180,6 +180,7 @@ async def ask_door(folder: Path, wish: AgentWish) -> AgentReply | None:
     """
     asked = _Asked(
         verb=wish.verb, person_id=wish.seat.person_id, chat_id=wish.seat.chat_id, agent=wish.agent, text=wish.text,
+
         kind=wish.kind if wish.kind != "experience" else "knowledge", words=wish.words, number=wish.number,
     )  # fmt: skip
     try:

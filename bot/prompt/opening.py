@@ -61,7 +61,7 @@ def _here(facts: OpeningFacts, words: Words) -> list[str]:
 
 def _person(person: Person, memories: tuple[Memory, ...], words: Words) -> str:
     text = words("person_owner" if person.is_owner else "person", name=_plain(person.name))
-    mine = [memory for memory in memories if memory.owner_id == person.id and memory.slot]
+    mine = [memory for memory in memories if memory.owner_id == person.id and memory.is_name]
     for memory in mine:
         if memory.slot == "address":
             text = words("address", name=text, wanted=_quoted(memory.text))

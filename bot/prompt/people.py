@@ -66,7 +66,7 @@ def _facts(memories: tuple[Memory, ...], owner_id: int) -> tuple[Memory, ...]:
     """Who somebody is, and what they asked to be kept, as they told it."""
     mine = [
         memory for memory in memories
-        if memory.owner_id == owner_id and not memory.slot and memory.teller_id and len(memory.text) <= FACT_CHARS
+        if memory.owner_id == owner_id and not memory.is_name and memory.teller_id and len(memory.text) <= FACT_CHARS
         and (memory.kind == "identity" or (memory.asked and memory.kind == "knowledge"))
     ]  # fmt: skip
     return tuple(sorted(mine, key=lambda memory: memory.kind != "identity"))

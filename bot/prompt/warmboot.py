@@ -47,7 +47,7 @@ def sections(facts: OpeningFacts, words: Words, days: DayWords) -> tuple[Section
     Past talks come as they were selected. Empty ones are dropped; what one section tells no other does.
     """
     teller = _Teller(facts, days)
-    told = [memory for memory in facts.memories if not memory.slot]
+    told = [memory for memory in facts.memories if not memory.is_name]
     kept = [memory for memory in told if memory.kept]
     rest = [memory for memory in told if not memory.kept]
     tasks, busy = _tasks(facts, teller)
@@ -120,7 +120,7 @@ def _tasks(facts: OpeningFacts, teller: _Teller) -> tuple[tuple[Line, ...], set[
     found = [(promised.due_at, promised.made_at, teller.commitment(promised)) for promised in facts.commitments]
     busy: set[int] = set()
     for memory in facts.memories:
-        if memory.kind != "event" or memory.slot:
+        if memory.kind != "event" or memory.is_name:
             continue
         task = unfinished(memory.text, memory.observed_at, memory.created_at, facts.tz)
         if task is not None and still(task, memory.observed_at, facts.now, facts.tz):

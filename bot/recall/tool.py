@@ -18,7 +18,7 @@ DAY_CHARS = 10
 MOST = 20
 """Most results of one call (seed 长记忆: topK 1..20)."""
 
-Kind = Literal["identity", "emotion", "knowledge", "event", "experience", "summary", "note", "line"]
+Kind = Literal["identity", "emotion", "knowledge", "event", "anniversary", "experience", "summary", "note", "line"]
 """What may be asked for: the types of memories, summaries of talks, notes, and lines of the transcript."""
 
 OTHERS: Mapping[Kind, FindingKind] = {"summary": "digest", "note": "note", "line": "line"}

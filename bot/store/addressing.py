@@ -17,7 +17,7 @@ def tell_address(db: sqlite3.Connection, number: int, words: Callable[[str, str]
     """Verb part: a wish how to be addressed holds now; `words` says it from its slot and name. Others are not told."""
     row = db.execute(
         "SELECT slot, text, owner_id, person.name FROM memory JOIN person ON person.id = owner_id "
-        "WHERE memory.id = ? AND slot <> '' AND disabled_at IS NULL",
+        "WHERE memory.id = ? AND slot IN ('address', 'no_address') AND disabled_at IS NULL",
         (number,),
     ).fetchone()
     if row is None:

@@ -14,7 +14,7 @@ _OTHERWISE = ("owner", "chat", "archived_at", "merges", "more")
 COLUMNS = tuple(field.name for field in fields(CarriedMemory) if field.name not in _OTHERWISE)
 """Of the table memory, as they are; the person and the chat go as platform ids, columns that are not named as more."""
 
-_KNOWN = {"visibility": words.Visibility, "kind": words.MemoryKind, "slot": words.Slot, "source": words.Source}
+_KNOWN = {"visibility": words.Visibility, "kind": words.MemoryKind, "source": words.Source}
 _FLAGS = ("asked", "protected")
 
 

@@ -12,7 +12,7 @@ from bot.store.forgetting import Forgetting, disable
 from bot.store.indexing import index_memory
 from bot.store.keeping import Statement, replace_same
 from bot.store.purging import purge_now
-from bot.store.rows import MEMORY, memory_of
+from bot.store.rows import IS_NAME, MEMORY, NAME_SLOT, memory_of
 from bot.store.tombstones import Tombstones
 from bot.store.unnoting import Shelf
 from bot.text.fold import fold
@@ -71,12 +71,12 @@ def reword(db: sqlite3.Connection, number: int, text: str, at: int) -> Reworded:
     if row is None:
         return "gone"
     memory = memory_of(tuple(row))
-    if memory.slot:
+    if memory.is_name:
         return "named"
     folded = fold(text)
     same = db.execute(
-        "SELECT 1 FROM memory WHERE owner_id IS ? AND folded = ? AND visibility = ? AND slot = '' AND disabled_at IS "
-        "NULL AND (visibility <> 'chat' OR chat_id = ?) AND id <> ?",
+        f"SELECT 1 FROM memory WHERE owner_id IS ? AND folded = ? AND visibility = ? AND NOT {IS_NAME} "
+        "AND disabled_at IS NULL AND (visibility <> 'chat' OR chat_id = ?) AND id <> ?",
         (memory.owner_id, folded, memory.visibility, memory.chat_id, number),
     ).fetchone()
     if same is not None:
@@ -101,7 +101,7 @@ def forget(db: sqlite3.Connection, forgetting: Forgetting, at: int, shelf: Shelf
 def bring_back(db: sqlite3.Connection, number: int, at: int) -> Memory | None:
     """Verb: what was forgotten and is still kept for undo is active again."""
     row = db.execute(
-        "SELECT owner_id, chat_id, visibility, slot, folded, disabled_reason FROM memory WHERE id = ? "
+        f"SELECT owner_id, chat_id, visibility, {NAME_SLOT}, folded, disabled_reason FROM memory WHERE id = ? "
         "AND disabled_at IS NOT NULL AND purge_at > ?",
         (number, at),
     ).fetchone()

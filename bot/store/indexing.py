@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 from bot.store.documents import TALK_MS, Doc, drop, put, scope_of
 from bot.store.embedded import set_aside, take_back
-from bot.store.schema_sections import KEPT
+from bot.store.schema_truth import KEPT
 from bot.text.terms import TERMS
 
 LINE = """kind IN ('message', 'bot') AND hidden = '' AND off_record = 0 AND label IN ('', 'cut')"""

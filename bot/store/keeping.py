@@ -12,9 +12,10 @@ from bot.store.merges import merge, near
 from bot.store.outbox import put
 from bot.store.questions import Asked, ask
 from bot.store.quotas import excess
+from bot.store.rows import IS_NAME, NAME_SLOT
 from bot.store.sorting import sort_memory
 from bot.text.fold import fold
-from bot.types.memory import MOST_IMPORTANCE, STABILITY_DAYS, NewMemory, Slot, Visibility
+from bot.types.memory import MOST_IMPORTANCE, STABILITY_DAYS, NewMemory, Visibility, name_slot
 from bot.types.merging import INTO_OLDER, Merging, keep_apart
 from bot.types.outgoing import Button, Draft
 from bot.types.quota import Excess, Quota
@@ -35,7 +36,7 @@ class Statement:
     owner_id: int | None
     chat_id: int
     visibility: Visibility
-    slot: Slot
+    slot: str
     folded: str
 
 
@@ -77,7 +78,7 @@ def store_memory(db: sqlite3.Connection, new: NewMemory, at: int, merging: Mergi
         _count(db, number, new, at)
         _prove(db, number, new)
         return Stored(number, True)
-    found = () if new.slot else merging(new, near(db, new))
+    found = () if name_slot(new.slot) else merging(new, near(db, new))
     into = next((each for each in found if each.how in INTO_OLDER), None)
     if into is not None:
         merge(db, into.older.id, new, into, at)
@@ -92,9 +93,9 @@ def store_memory(db: sqlite3.Connection, new: NewMemory, at: int, merging: Mergi
 def known(db: sqlite3.Connection, new: NewMemory) -> int | None:
     """Verb part: the number of the same statement of the same owner in the same place, if it is there."""
     same = db.execute(
-        "SELECT id FROM memory WHERE owner_id IS ? AND folded = ? AND visibility = ? AND slot = ? AND "
+        f"SELECT id FROM memory WHERE owner_id IS ? AND folded = ? AND visibility = ? AND {NAME_SLOT} = ? AND "
         "disabled_at IS NULL AND (visibility <> 'chat' OR chat_id = ?)",
-        (new.owner_id, fold(new.text), new.visibility, new.slot, new.chat_id),
+        (new.owner_id, fold(new.text), new.visibility, name_slot(new.slot), new.chat_id),
     ).fetchone()
     return cast("int", same[0]) if same is not None else None
 
@@ -121,17 +122,17 @@ def _count(db: sqlite3.Connection, number: int, new: NewMemory, at: int) -> None
 
 
 def _insert(db: sqlite3.Connection, new: NewMemory, folded: str, at: int) -> int:
-    if new.slot:
+    if name_slot(new.slot):
         replace_same(db, Statement(new.owner_id, new.chat_id, new.visibility, new.slot, folded), at)
     number = cast(
         "int",
         db.execute(
             "INSERT INTO memory (owner_id, chat_id, visibility, kind, slot, text, folded, asked, source, emotion, "
-            "emotion_value, stability_days, accessed_at, observed_at, created_at, updated_at, agent) "
-            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            "emotion_value, stability_days, accessed_at, observed_at, created_at, updated_at, agent, subject, lasting, "
+            "said_at, dated) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (new.owner_id, new.chat_id, new.visibility, new.kind, new.slot, new.text, folded, int(new.asked),
              new.source, new.emotion, new.emotion_value, STABILITY_DAYS[new.kind], at, new.observed_at, at, at,
-             new.agent),
+             new.agent, new.subject, int(new.lasting), new.said_at or at, new.dated),
         ).lastrowid,
     )  # fmt: skip
     sort_memory(db, number)
@@ -145,9 +146,9 @@ def replace_same(db: sqlite3.Connection, said: Statement, at: int) -> None:
     Anything ends its own copy.
     """
     ended = {
-        "address": "slot = 'address' OR (slot <> '' AND folded = ?)",
-        "no_address": "slot <> '' AND folded = ?",
-        "": "slot = '' AND folded = ?",
+        "address": f"slot = 'address' OR ({IS_NAME} AND folded = ?)",
+        "no_address": f"{IS_NAME} AND folded = ?",
+        "": f"NOT {IS_NAME} AND folded = ?",
     }[said.slot]
     gone = db.execute(
         f"SELECT id FROM memory WHERE owner_id IS ? AND visibility = ? AND ({ended}) "
@@ -260,7 +261,7 @@ def undo(
 
 def _bring_back(db: sqlite3.Connection, number: int, whose: tuple[str, tuple[object, ...]], at: int) -> bool:
     row = db.execute(
-        "SELECT owner_id, chat_id, visibility, slot, folded FROM memory WHERE id = ? "
+        f"SELECT owner_id, chat_id, visibility, {NAME_SLOT}, folded FROM memory WHERE id = ? "
         f"AND disabled_at IS NOT NULL AND purge_at > ? AND {whose[0]}",
         (number, at, *whose[1]),
     ).fetchone()

@@ -8,7 +8,7 @@ from bot.store.database import Database
 from bot.store.documents import forget_terms
 from bot.store.indexing import index_memory
 from bot.store.memories import visible
-from bot.store.rows import MEMORY, memory_of
+from bot.store.rows import IS_NAME, MEMORY, NAME_SLOT, memory_of
 from bot.types.memory import FADED, MOST_IMPORTANCE, Memory
 from bot.types.people import Audience
 
@@ -39,7 +39,7 @@ class Lives:
         """Everybody with memories that tidying may touch. It tells nobody anything: no audience is asked."""
         rows = await self._database.rows(
             "SELECT DISTINCT owner_id, CASE WHEN owner_id IS NULL THEN chat_id ELSE 0 END FROM memory "
-            "WHERE disabled_at IS NULL AND asked = 0 AND protected = 0 AND slot = ''"
+            f"WHERE disabled_at IS NULL AND asked = 0 AND protected = 0 AND NOT {IS_NAME}"
         )
         return tuple(Household(row[0], int(row[1])) for row in rows)
 
@@ -47,7 +47,7 @@ class Lives:
         """Their active memories, each with when its count was last looked at, ms; for tidying only."""
         rows = await self._database.rows(
             MEMORY.replace(" FROM memory ", ", decayed_at FROM memory ")
-            + "WHERE disabled_at IS NULL AND slot = '' AND owner_id IS ?1 AND (?1 IS NOT NULL OR chat_id = ?2)",
+            + f"WHERE disabled_at IS NULL AND NOT {IS_NAME} AND owner_id IS ?1 AND (?1 IS NOT NULL OR chat_id = ?2)",
             (household.owner_id, household.chat_id),
         )
         return tuple((memory_of(row[:-1]), int(row[-1])) for row in rows)
@@ -119,13 +119,14 @@ def archive(db: sqlite3.Connection, number: int, purge_at: int, at: int) -> None
 def restore(db: sqlite3.Connection, number: int, at: int) -> bool:
     """Verb: active again, unless the same was told anew meanwhile: that one then counts for both."""
     row = db.execute(
-        "SELECT owner_id, folded, visibility, slot, chat_id FROM memory WHERE id = ? AND disabled_reason = 'archived'",
+        f"SELECT owner_id, folded, visibility, {NAME_SLOT}, chat_id FROM memory WHERE id = ? "
+        "AND disabled_reason = 'archived'",
         (number,),
     ).fetchone()
     if row is None:
         return False
     same = db.execute(
-        "SELECT id FROM memory WHERE owner_id IS ? AND folded = ? AND visibility = ? AND slot = ? "
+        f"SELECT id FROM memory WHERE owner_id IS ? AND folded = ? AND visibility = ? AND {NAME_SLOT} = ? "
         "AND disabled_at IS NULL AND (visibility <> 'chat' OR chat_id = ?)",
         row,
     ).fetchone()

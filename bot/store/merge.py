@@ -93,7 +93,8 @@ def _memories(db: sqlite3.Connection, keep: int, gone: int) -> None:
     twins = db.execute(
         "SELECT new.id, old.id FROM memory AS new JOIN memory AS old ON new.visibility = old.visibility "
         "AND (new.visibility <> 'chat' OR new.chat_id = old.chat_id) "
-        "AND ((new.folded = old.folded AND (new.slot = old.slot OR (new.slot <> '' AND old.slot <> ''))) "
+        "AND ((new.folded = old.folded AND "
+        "((new.slot IN ('address', 'no_address')) = (old.slot IN ('address', 'no_address')))) "
         "OR (new.slot = 'address' AND old.slot = 'address')) "
         "AND (new.updated_at, new.id) > (old.updated_at, old.id) WHERE new.disabled_at IS NULL "
         "AND old.disabled_at IS NULL AND ((new.owner_id = ?1 AND old.owner_id = ?2) "

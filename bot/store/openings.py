@@ -13,15 +13,16 @@ from bot.store.database import Database
 from bot.store.memories import visible
 from bot.store.people import PERSON, person_of
 from bot.store.rows import COLUMNS, marks, memory_of
-from bot.store.schema_opening import LAYER
+from bot.store.schema_truth import CURRENT, LAYER
 from bot.types.memory import Memory
 from bot.types.people import Audience, Person
 
-LAYERS = (("kept", 50), ("slot", 20), ("identity", 50), ("emotion", 5), ("event", 24), ("living", 30))
+LAYERS = (("kept", 50), ("name", 20), ("lasting", 60), ("identity", 50), ("emotion", 5), ("event", 24), ("living", 30))
 """What a warm boot may draw from (seed Warm Boot: identity 50, emotion 5). Of the events 7 are told, and those of the
 others that are not done yet; of what lives (knowledge, experience) the 10 with the most vitality."""
 
-LIVING = """kind IN ('knowledge', 'experience') AND slot = '' AND asked = 0 AND protected = 0 AND faded > .5
+LIVING = """kind IN ('knowledge', 'experience') AND slot NOT IN ('address', 'no_address')
+    AND asked = 0 AND protected = 0 AND faded > .5
     AND accessed_at + stability_days * 59887917 >= :now"""
 """What may have a vitality above one half, e^(-t/S) alone: t at most S ln 2; 59,887,917 ms are ln 2 days."""
 
@@ -98,8 +99,7 @@ def _layer(name: str, limit: int, reaches: list[str], where: str) -> str:
     order = LIVELIEST if name == "living" else NEWEST
     which = LIVING if name == "living" else f"{LAYER} = '{name}'"
     found = " UNION ALL ".join(
-        f"SELECT id FROM (SELECT id FROM memory WHERE disabled_at IS NULL AND {reach} AND {which} "
-        f"ORDER BY {order} LIMIT {limit})"
+        f"SELECT id FROM (SELECT id FROM memory WHERE {CURRENT} AND {reach} AND {which} ORDER BY {order} LIMIT {limit})"
         for reach in reaches
     )
     return f"SELECT {COLUMNS} FROM memory WHERE id IN ({found}) AND {where} ORDER BY {order} LIMIT {limit}"

@@ -15,10 +15,11 @@ from bot.store.schema_reminders import REMINDERS
 from bot.store.schema_sections import SECTIONS
 from bot.store.schema_settings import SETTINGS
 from bot.store.schema_talk import TALK
+from bot.store.schema_truth import TRUTH
 
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
     *FIRST, *TALK, *MEMORY, *PEOPLE, *PERSONA, *AGENTS, *DIALOGUE, *OPENING, *REMINDERS,
-    *SECTIONS, *NUDGES, *SETTINGS, *QUEUE, *COUNTS, *OUTBOX,
+    *SECTIONS, *NUDGES, *SETTINGS, *QUEUE, *COUNTS, *OUTBOX, *TRUTH,
 )  # fmt: skip
 """Migration n brings a database from user_version n to n + 1; each runs in one transaction."""
 

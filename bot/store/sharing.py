@@ -7,6 +7,7 @@ from bot.store.database import Database
 from bot.store.forgetting import hide, undigest
 from bot.store.indexing import index_memory
 from bot.store.keeping import Statement, replace_same
+from bot.store.rows import NAME_SLOT
 from bot.store.sessions import end_logs
 from bot.store.unnoting import Shelf, Unsaid, unnote
 from bot.text.echo import echoes
@@ -35,7 +36,7 @@ class Sharing:
 def _share(db: sqlite3.Connection, number: int, at: int) -> bool:
     """Verb: everybody whom its owner talks among may be told."""
     row = db.execute(
-        "SELECT owner_id, chat_id, slot, folded FROM memory WHERE id = ? AND owner_id IS NOT NULL "
+        f"SELECT owner_id, chat_id, {NAME_SLOT}, folded FROM memory WHERE id = ? AND owner_id IS NOT NULL "
         "AND disabled_at IS NULL AND visibility <> 'public'",
         (number,),
     ).fetchone()
@@ -49,7 +50,7 @@ def _share(db: sqlite3.Connection, number: int, at: int) -> bool:
 def _unshare(db: sqlite3.Connection, memory: Memory, at: int, shelf: Shelf) -> Visibility | None:
     """Verb: it goes back to where it was told, and out of what was made from it elsewhere."""
     row = db.execute(
-        "SELECT owner_id, chat_id, slot, folded, chat.kind FROM memory JOIN chat ON chat.id = chat_id "
+        f"SELECT owner_id, chat_id, {NAME_SLOT}, folded, chat.kind FROM memory JOIN chat ON chat.id = chat_id "
         "WHERE memory.id = ? AND disabled_at IS NULL AND visibility = 'public'",
         (memory.id,),
     ).fetchone()

@@ -72,10 +72,11 @@ def restore_replaced(db: sqlite3.Connection, memories: tuple[Memory, ...], at: i
     """Verb part: what a new way to be called had ended holds again; the numbers."""
     found: list[int] = []
     for memory in memories:
-        if not memory.slot:
+        if not memory.is_name:
             continue
         rows = db.execute(
-            "SELECT id FROM memory WHERE owner_id IS ? AND slot <> '' AND disabled_reason = 'replaced' "
+            "SELECT id FROM memory WHERE owner_id IS ? AND slot IN ('address', 'no_address') "
+            "AND disabled_reason = 'replaced' "
             "AND disabled_at IN (?, ?)",
             (memory.owner_id, memory.created_at, memory.updated_at),  # when it was said, or brought back
         ).fetchall()

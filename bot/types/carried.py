@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from bot.types.event import ChatKind
-from bot.types.memory import MemoryKind, Slot, Source, Visibility
+from bot.types.memory import MemoryKind, Source, Visibility
 from bot.types.merging import How
 
 Fate = Literal["new", "same", "changed", "refused", "missing"]
@@ -73,7 +73,7 @@ class CarriedMemory:
     accessed_at: int
     updated_at: int
     section: str = ""
-    slot: Slot = ""
+    slot: str = ""
     asked: bool = False
     importance: int = 1
     emotion: str = ""

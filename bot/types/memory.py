@@ -3,9 +3,25 @@
 from dataclasses import dataclass
 from typing import Literal
 
-MemoryKind = Literal["identity", "emotion", "knowledge", "event", "experience"]
+MemoryKind = Literal["identity", "emotion", "knowledge", "event", "experience", "anniversary"]
 Visibility = Literal["private", "chat", "public"]
-Slot = Literal["", "address", "no_address"]
+NameSlot = Literal["", "address", "no_address"]
+NAME_SLOTS = ("address", "no_address")
+"""The slots that say how somebody is called, or not; every other slot names what its statement is the value of: home,
+job, partner, birthday."""
+
+
+def name_slot(slot: str) -> str:
+    """The slot if it says how somebody is called, else ""."""
+    return slot if slot in NAME_SLOTS else ""
+
+
+SLOT_CHARS, SUBJECT_CHARS = 24, 40
+"""Longest name of a slot, and of whom or what a statement is about."""
+
+Dated = Literal["", "time", "day", "month", "year"]
+"""How exactly the words of a statement name the day that it is about; "" when they name none."""
+
 Source = Literal["command", "digest", "tool", "mcp"]
 Verb = Literal["remember", "forget", "undo", "nick_set", "nick_revoke", "clarify", "let_be"]
 Scope = Literal["", "all", "aside", "bare", "unsure"]
@@ -19,10 +35,18 @@ STABILITY_DAYS: dict[MemoryKind, int] = {
     "knowledge": 90,
     "event": 14,
     "experience": 90,
+    "anniversary": 999_999,
 }
 """Days S of vitality e^(-t/S) (seed Warm Boot: 999999 / 365 / 90 / 14); experience lasts like knowledge."""
 
-PRIORITY: dict[MemoryKind, int] = {"identity": 0, "emotion": 1, "knowledge": 2, "event": 3, "experience": 2}
+PRIORITY: dict[MemoryKind, int] = {
+    "identity": 0,
+    "emotion": 1,
+    "knowledge": 2,
+    "event": 3,
+    "experience": 2,
+    "anniversary": 0,
+}
 """P0 to P3, the most important first (seed Warm Boot); experience counts like knowledge."""
 
 MOST_STABLE = 999_999.0
@@ -40,10 +64,12 @@ MOST_IMPORTANCE = 100
 class Memory:
     """One typed statement. `id` is the number people see (#12); times are ms since 1970 UTC.
 
-    `observed_at` is when the thing happened, `asked` that a person asked to keep it; `slot` marks how someone
-    wants to be addressed. `importance` counts how often it was told, 1 to 100. Its vitality is not stored: it follows
-    from `stability_days`, `accessed_at` (the last recall) and `faded`, a factor that its owner may set. `original` is
-    what was said when a model put it into other words. `agent` names the other program that had it kept (source mcp).
+    `observed_at` is when the thing happened or will happen, `dated` how exactly its words say so, `said_at` when it was
+    said. `asked`: a person asked to keep it. Of one owner, `subject` ("" is the owner) and `slot` one is current; what
+    another took the place of is former since `former_at`. `lasting`: it does not fade. `importance` counts how often
+    it was told, 1 to 100. Its vitality is not stored: it follows from `stability_days`, `accessed_at` (the last recall)
+    and `faded`, a factor that its owner may set. `original` is what was said when a model put it into other words.
+    `agent` names the other program that had it kept (source mcp).
     """
 
     id: int
@@ -55,7 +81,7 @@ class Memory:
     observed_at: int
     created_at: int
     source: Source
-    slot: Slot = ""
+    slot: str = ""
     asked: bool = False
     importance: int = 1
     emotion: str = ""
@@ -73,6 +99,17 @@ class Memory:
     original: str = ""
     agent: str = ""
     section: str = ""
+    subject: str = ""
+    lasting: bool = False
+    said_at: int = 0
+    dated: Dated = ""
+    former_at: int | None = None
+    replaced_by: int | None = None
+
+    @property
+    def is_name(self) -> bool:
+        """Whether it says how somebody wants to be called, or not."""
+        return self.slot in NAME_SLOTS
 
     @property
     def wordings(self) -> tuple[str, ...]:
@@ -98,7 +135,11 @@ class Memory:
 
 @dataclass(frozen=True, slots=True)
 class NewMemory:
-    """A statement about to be stored, with the events it came from, or the other agent that tells it."""
+    """A statement about to be stored, with the events it came from, or the other agent that tells it.
+
+    `said_at` 0 is the moment at which it is stored; `replaces` is the number of the memory that it makes former, 0 for
+    none but what holds its slot.
+    """
 
     owner_id: int | None
     chat_id: int
@@ -108,11 +149,16 @@ class NewMemory:
     observed_at: int
     source: Source
     event_ids: tuple[int, ...]
-    slot: Slot = ""
+    slot: str = ""
     asked: bool = False
     emotion: str = ""
     emotion_value: float = 0.0
     agent: str = ""
+    subject: str = ""
+    lasting: bool = False
+    said_at: int = 0
+    dated: Dated = ""
+    replaces: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ from bot.types.carried import (
     Parsed,
     Plan,
 )
+from bot.types.memory import name_slot
 
 COMPARED = (
     "text", "kind", "visibility", "chat", "section", "slot", "asked", "emotion", "emotion_value", "observed_at",
@@ -136,7 +137,7 @@ def _told(memory: CarriedMemory, forgotten: Callable[[str], bool]) -> CarriedMem
 def _statement(memory: CarriedMemory) -> Key:
     """What makes two memories the same (bot/store/keeping.py)."""
     place = memory.chat if memory.visibility == "chat" else ""
-    return memory.owner, memory.visibility, memory.slot, place, fold(memory.text)
+    return memory.owner, memory.visibility, name_slot(memory.slot), place, fold(memory.text)
 
 
 def _slot(memory: CarriedMemory) -> Key:

@@ -12,7 +12,7 @@ from bot.text.clean import clean, clean_name
 from bot.text.frontmatter import events_of, events_text
 from bot.types.carried import CarriedChat, CarriedMemory, CarriedMerge, CarriedNote, CarriedPerson, CarriedSummary
 from bot.types.event import ChatKind
-from bot.types.memory import MemoryKind, Slot, Source, Visibility
+from bot.types.memory import MemoryKind, Source, Visibility
 from bot.types.merging import How
 from bot.types.note import CURATED, FOLDER, NoteRefused
 
@@ -191,7 +191,7 @@ _MEMORY: Mapping[str, Reader] = {
     "id": _whole, "owner": _maybe(reference), "chat": _maybe(reference), "visibility": _one_of(get_args(Visibility)),
     "kind": _one_of(get_args(MemoryKind)), "text": _text, "observed_at": time_of, "created_at": time_of,
     "source": _one_of(get_args(Source)), "stability_days": _number(0, 1e9), "accessed_at": time_of,
-    "updated_at": time_of, "section": _word, "slot": _one_of(get_args(Slot)), "asked": _flag, "importance": _whole,
+    "updated_at": time_of, "section": _word, "slot": _word, "asked": _flag, "importance": _whole,
     "emotion": _word, "emotion_value": _number(-1e6, 1e6), "access_count": _whole, "protected": _flag,
     "archived_at": _archived, "original": _maybe(_text), "merges": _merges, "more": _more,
 }  # fmt: skip
