@@ -204,6 +204,11 @@ def test_two_hundred_dated_sentences_are_read_in_the_right_year() -> None:
     assert len(told.get("unread", [])) + len(told.get("made up", [])) <= 4
 
 
+@pytest.mark.parametrize("row", [*rows(Path(__file__).with_name("when_told.tsv"))], ids=lambda row: row.text)
+def test_what_is_done_or_still_to_come_is_told_by_the_words_about_that_day(row: Row) -> None:
+    assert read(row) == row.expected
+
+
 def test_of_each_dated_sentence_only_its_own_year_is_taken_from_a_model() -> None:
     for row in DATED:
         tz = ZoneInfo(row.zone)
