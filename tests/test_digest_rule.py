@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from bot.memory.digest import rule_digest
 from bot.memory.minutes import DigestLine, Scope, excerpt, needs_model, own_words
 from bot.memory.telling import statements_in
-from bot.text.happened import event_moment
+from bot.text.dated import event_moment
 from bot.types.memory import MemoryKind
 
 DM = Scope(chat_id=7, kind="dm", bot_name="小暖", owner_id=1)

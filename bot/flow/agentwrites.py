@@ -19,8 +19,8 @@ from bot.store.store import Store
 from bot.text.catalogue import Catalogue
 from bot.text.clean import as_data, clean
 from bot.text.clip import clip
+from bot.text.dated import event_moment
 from bot.text.fold import fold
-from bot.text.happened import event_moment
 from bot.types.agent import AgentReply, AgentWish
 from bot.types.duration import DAY_MS
 from bot.types.memory import Memory, NewMemory

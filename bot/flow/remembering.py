@@ -24,7 +24,7 @@ from bot.memory.understand import understand
 from bot.memory.worth import thin
 from bot.ports import Clock
 from bot.store.store import Store
-from bot.text.happened import event_moment
+from bot.text.dated import event_moment
 from bot.types.event import Event
 from bot.types.memory import MemoryCommand, MemoryKind, NameSlot, NewMemory, Question, Understanding
 from bot.types.quota import Quota

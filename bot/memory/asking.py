@@ -14,8 +14,8 @@ from bot.memory.match import match
 from bot.memory.wishes import Own, meant
 from bot.text.clean import as_data, clean_line
 from bot.text.clip import clip
+from bot.text.dated import event_moment
 from bot.text.fold import fold
-from bot.text.happened import event_moment
 from bot.types.memory import Memory, NewMemory
 from bot.types.prompt import ToolSpec
 from bot.types.tool import Tool, ToolAnswer, ToolContext, ToolRefused, Unlearn, read_arguments

@@ -4,9 +4,9 @@ from bot.memory.minutes import DigestLine, Scope, Told, forgets, was_forgotten, 
 from bot.memory.promises import promises
 from bot.memory.summary import rule_summary
 from bot.memory.telling import Statement, statements_in
+from bot.text.dated import event_moment
 from bot.text.due import due_in, nudged
 from bot.text.fold import fold
-from bot.text.happened import event_moment
 from bot.types.commitment import NewCommitment
 from bot.types.digest import Digest
 from bot.types.memory import MemoryKind, NewMemory, Visibility

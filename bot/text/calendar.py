@@ -1,7 +1,9 @@
 """Stretches of days as people name them, counted from today. Knows no language and no zone."""
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import date, timedelta
+from typing import Literal
 
 DAY = timedelta(days=1)
 
@@ -16,6 +18,80 @@ class Days:
     first: date
     last: date
     hours: tuple[int, int] = (0, 24)
+
+
+Left = Literal["", "year", "month", "week", "either"]
+"""What a name leaves open: 5月2日 and Christmas the year, 15号 the month, Friday the week.
+
+In 3/4 either number may be the month.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A time that a text names, from one index to another: each stretch that it can be, the earliest first.
+
+    `counted` is the very day a count of weeks or months comes to, where people mean the time around it. `passing`: a
+    question is not about it, though it names it (over the weekend, by Friday, at Christmas).
+    """
+
+    start: int
+    end: int
+    choices: tuple[Days, ...]
+    left: Left = ""
+    counted: date | None = None
+    passing: bool = False
+
+    def latest(self, today: date) -> Days:
+        """The latest stretch that has begun; where none has, the last one."""
+        return next((one for one in reversed(self.choices) if one.first <= today), self.choices[-1])
+
+
+@dataclass(frozen=True, slots=True)
+class Meant:
+    """What a name can mean, before it is known where it stands."""
+
+    choices: tuple[Days, ...]
+    left: Left = ""
+    counted: date | None = None
+
+
+def only(days: Days | None) -> Meant | None:
+    """A name that leaves nothing open."""
+    return Meant((days,)) if days else None
+
+
+def each(made: Iterable[Days | None], left: Left) -> Meant | None:
+    """A name that can be any of these."""
+    choices = tuple(days for days in made if days is not None)
+    return Meant(choices, left) if choices else None
+
+
+def every_year(today: date, made: Callable[[int], Days | None]) -> Meant | None:
+    """What comes once a year, or on 29 February."""
+    return each((made(today.year + off) for off in range(-9, 10)), "year")
+
+
+def every_month(today: date, number: int) -> Meant | None:
+    """The day of that number in its month; 0 is the last one."""
+    months = [month_off(today, off) for off in range(-13, 14)]
+    days = ((day(month.last) if not number else day_of(month.first.year, month.first.month, number))
+            for month in months if month)  # fmt: skip
+    return each(days, "month")
+
+
+def every_week(today: date, weekday: int, length: int = 1) -> Meant | None:
+    """That weekday, or so many days from it on."""
+    found = (weekday_off(today, weekday, off) for off in range(-4, 5))
+    return each((longer(days, length) for days in found), "week")
+
+
+def longer(days: Days | None, length: int) -> Days | None:
+    """So many days from the first one on."""
+    try:
+        return Days(days.first, days.first + (length - 1) * DAY) if days else None
+    except OverflowError:
+        return None
 
 
 def day(one: date) -> Days:
@@ -44,11 +120,6 @@ def weekday_off(today: date, weekday: int, off: int) -> Days | None:
     """That weekday (0 is Monday) of the week so many weeks from this one."""
     week = week_off(today, off)
     return day(week.first + weekday * DAY) if week else None
-
-
-def last_weekday(today: date, weekday: int) -> Days:
-    """The latest such day, today included."""
-    return day(today - (today.weekday() - weekday) % 7 * DAY)
 
 
 def month_off(today: date, off: int) -> Days | None:
@@ -91,45 +162,32 @@ def season_of(year: int, season: str) -> Days | None:
     return Days(first.first, last.last) if first and last else None
 
 
-def last_month(today: date, month: int) -> Days | None:
-    """The latest month of that name that has begun."""
-    return month_of(today.year - (month > today.month), month)
-
-
-def last_day(today: date, month: int, number: int) -> Days | None:
-    """The latest such day of the year, today included; 29 February may lie years back."""
-    for year in range(today.year, max(today.year - 9, 0), -1):
-        found = day_of(year, month, number)
-        if found is not None and found.first <= today:
-            return found
-    return None
-
-
-def last_number(today: date, number: int) -> Days | None:
-    """The latest day of that number in its month, today included."""
-    for off in range(3):
-        month = month_off(today, -off)
-        found = day_of(month.first.year, month.first.month, number) if month else None
-        if found is not None and found.first <= today:
-            return found
-    return None
-
-
-def last_season(today: date, season: str) -> Days | None:
-    """The latest season of that name that has begun."""
-    found = season_of(today.year, season)
-    return found if found is None or found.first <= today else season_of(today.year - 1, season)
-
-
-def ago(today: date, count: int, unit: str) -> Days | None:
+def ago(today: date, count: int, unit: str) -> Meant | None:
     """So many days, weeks, months or years back: the day, or around it as far as people mean it when they count so."""
     match unit:
         case "day":
-            return days_off(today, -count)
+            return only(days_off(today, -count))
         case "week":
             near = days_off(today, -7 * count)
-            return Days(near.first - 2 * DAY, near.first + 2 * DAY) if near and near.first.year > 1 else None
+            if near is None or near.first.year == 1:
+                return None
+            return Meant((Days(near.first - 2 * DAY, near.first + 2 * DAY),), counted=near.first)
         case "month":
-            return month_off(today, -count)
+            return only(month_off(today, -count))
         case _:
-            return year_of(today.year - count)
+            return only(year_of(today.year - count))
+
+
+def ahead(today: date, days: int, months: int) -> Meant | None:
+    """So many days on, or so many months: then around that day, as far as people mean it."""
+    try:
+        if not months:
+            return only(day(today + days * DAY))
+        month = month_off(today, months)
+        if month is None:
+            return None
+        there = min(month.last, month.first + (today.day - 1) * DAY) + days * DAY
+    except OverflowError:
+        return None
+    around = month_of(there.year, there.month)
+    return Meant((around,), counted=there) if around else None

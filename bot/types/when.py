@@ -36,3 +36,17 @@ class Unclear:
 
 
 Moment = Instant | Recurring | Unclear
+
+Precision = Literal["time", "day", "month", "year"]
+
+
+@dataclass(frozen=True, slots=True)
+class When:
+    """When something is, as exactly as it was told: `at` is its first moment, ms since 1970 UTC.
+
+    `yearly`: it comes back on that day, as a birthday does; `at` is then the coming one.
+    """
+
+    at: int
+    precision: Precision = "day"
+    yearly: bool = False

@@ -13,7 +13,7 @@ from bot.text.when.numbers import ZH, count_zh
 WEEKDAYS = {char: number for number, char in enumerate("一二三四五六日")} | {"天": 6}
 NAMES = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 _WEEK = "(?:周|星期|礼拜)"
-_FEASTS = {
+FEASTS = {
     "元旦": (1, 1),
     "情人节": (2, 14),
     "妇女节": (3, 8),
@@ -106,7 +106,7 @@ _MONTH_DAY = LazyPattern(rf"(?P<steps>这个?|本|下+个?)月的?(?P<n>{ZH})[�
 _MONTH_END = LazyPattern(r"(?P<steps>这个?|本|下+个?)?月的?(?:底|末|最后一天)")
 _MONTHS = LazyPattern(r"下+个?月|这个月|本月|明年|后年")
 _NUMBER = LazyPattern(rf"(?P<n>{ZH})号(?!线|楼|院|店|码|公|文|门|桌|房|机|柜|馆|选|球|车|电|令)")
-_FEAST = LazyPattern("(?P<feast>" + "|".join(_FEASTS) + "|圣诞(?!老|树|礼|卡|歌))节?")
+_FEAST = LazyPattern("(?P<feast>" + "|".join(FEASTS) + "|圣诞(?!老|树|礼|卡|歌))节?")
 
 _HOUR = r"(?P<h>\d{1,2}|[零〇一二三四五六七八九十两]{1,3})"
 _LESS = r"(?:差(?P<less>一刻|\d{1,2}|[一二三四五六七八九十]{1,3})分?钟?)?"
@@ -246,7 +246,7 @@ def _year(word: str) -> int:
 
 
 def _feast(name: str) -> Day:
-    month, number = _FEASTS.get(name, (12, 25))
+    month, number = FEASTS.get(name, (12, 25))
     return Day("feast", number, month=month)
 
 

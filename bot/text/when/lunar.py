@@ -65,6 +65,12 @@ def lunar_day(month: int, number: int, today: date) -> date | None:
     return None
 
 
+def lunar_days(month: int, number: int, today: date) -> list[date]:
+    """Such days of the years around today, not of a leap month, the earliest first."""
+    found = (_date(year, month, number) for year in range(today.year - 2, today.year + 3))
+    return [one for one in found if one is not None]
+
+
 def _date(year: int, month: int, number: int) -> date | None:
     row = next((row for row in _TABLE.split() if row.startswith(f"{year}:")), None)
     if row is None or not 1 <= month <= 12:

@@ -55,13 +55,18 @@ def parts_of(text: str) -> Parts:
 
 def parts_folded(folded: str) -> Parts:
     """As `parts_of`, with spans in the folded text."""
+    return reading_of(folded).done()
+
+
+def reading_of(folded: str) -> Reading:
+    """A folded text with all of its times read."""
     reading = Reading(folded)
     lists.read_lists(reading)
     chinese.read(reading)
     english.read(reading)
     if lists.LOOSE.search(reading.text):
         reading.doubt("vague")
-    return reading.done()
+    return reading
 
 
 def joined(before: Parts, answer: Parts) -> Parts:
@@ -183,6 +188,11 @@ def _once(parts: Parts, now: datetime, manner: Manner) -> Instant | Missing:
     if isinstance(found, Instant) and found.at <= ms_of(now) - JUST_MS and not parts.tonight:
         return _at(today + timedelta(days=1), *hour, now)
     return found
+
+
+def hour_of(parts: Parts, day: date, now: datetime) -> tuple[int, int] | Missing:
+    """Hour (24 and more: of the next day) and minute of a time on that day; what is unclear where it is not certain."""
+    return _hour(parts, Manner(), day, now)
 
 
 def _hour(parts: Parts, manner: Manner, day: date | None, now: datetime) -> tuple[int, int] | Missing:

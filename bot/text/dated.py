@@ -1,0 +1,351 @@
+"""The day that a sentence is about: 5月2日领了证, my exam is on the 3rd, 下周三面试; and a model's word for it, checked.
+
+A day without a year is the coming one, unless the words tell it as done, or leave it open soon after it. Pure.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from datetime import date, datetime, timedelta, tzinfo
+
+from bot.text.calendar import Days, Named, day_of
+from bot.text.dates import local_day
+from bot.text.fold import fold
+from bot.text.lazy import LazyPattern
+from bot.text.spans import READ_CHARS, moments_of, named
+from bot.text.tense import booked, tense
+from bot.text.when.found import Clock, Half
+from bot.text.when.meaning import READ_CHARS as FOLDED_READ
+from bot.text.when.meaning import hour_of, parts_folded, reading_of
+from bot.text.when.rules import local, ms_of
+from bot.types.duration import MINUTE_MS
+from bot.types.when import Precision, When
+
+LATE_DAYS = 92
+"""A day without a year that was over no longer ago than so many is that one, where the words leave it open."""
+
+HALF_YEAR = 183
+"""Days within which a model may say which day 3/4 is."""
+
+STRETCH = 3
+"""Days of a stretch, such as a weekend, that is told by its first one; a week or a season names no day."""
+
+MOST_TIMES = 24
+"""Times of a text that are looked at."""
+
+DAY_MS = 25 * 3_600_000
+"""The longest day of a zone: one on which its clocks go back."""
+
+_AGAIN = LazyPattern(r"每|天天|总是|平时|通常|生日|纪念日|\b(?:every|each|always|usually|birthday|anniversary)\b")
+"""What comes back is of no one day."""
+_EACH = LazyPattern(
+    r"(?:每(?:一?个)?(?:月|周|星期)?的?|\b(?:every|each)(?: other| second| third| month)?(?: on)?(?: the)?)\s*$"
+)
+_YEARLY = LazyPattern(
+    r"(?:生日|纪念日|周年|诞辰|忌日|祭日)(?!聚|派|会|宴|蛋糕|礼|快乐|趴|餐|饭|晚|歌|卡|旅)|每年|年年"
+    r"|\b(?:birthday|bday|b-day|anniversary|every year|each year|yearly|annually)\b"
+    r"(?! (?:party|dinner|cake|present|gift|lunch|trip|brunch|drinks|card))"
+)
+_INSTEAD = LazyPattern(
+    r"(?:改[到成在为]|推迟?到|延[期后]?到|提前到|挪到|换[到成]|调整?[到成]|\b(?:moved|rescheduled|postponed|pushed|shifted|changed|delayed)\b"
+    r"[^.;!?\n]*? (?:to|until|till)|\bnow on|\binstead on)(?: the)? ?了?$"
+)
+"""What stands before the day that holds in place of another one."""
+_NOT = LazyPattern(
+    r"(?:不是|并非|\bnot(?: on| the)*) ?$|(?:原定|原本|本来)[^,。]{0,4}$|\b(?:originally|instead of)(?: on| the)* ?$"
+)
+_BETWEEN = LazyPattern(r"[\s的那里,()、]*(?:on|of|in)?(?: the)?\s*")
+_RANGE = LazyPattern(r"\s*(?:[-–—~、,]|到|至|和|或|to|and|or|through|till?|until)\s*(?:the )?")
+_SENTENCE = LazyPattern(r"[。.!?！？;；\n]")
+_SEPARATOR = LazyPattern(r"到|至|[-–—~,]| to | until | till ")
+_SENTENCE = LazyPattern(r"[。.!?！？;；\n]")
+
+_WRITTEN = re.compile(
+    r"(?P<y>\d{4})(?:-(?P<m>\d\d)(?:-(?P<d>\d\d)"
+    r"(?:[T ](?P<h>\d\d):(?P<min>\d\d)(?::\d\d)?)?)?)?|--(?P<ym>\d\d)-(?P<yd>\d\d)",
+    re.ASCII,
+)
+
+
+def when_in(text: str, said_at: int, tz: tzinfo) -> When | None:
+    """The day that a sentence is about, read at `said_at`, ms; None where it names none, or one in doubt.
+
+    Of several days it is the first one that is not today, and one that lies ahead before one that is over.
+    """
+    folded, today = _folded(text), local_day(said_at, tz)
+    found = _about(folded, today)
+    if found is None:
+        at = _delay(folded, said_at)
+        return When(at, "time") if at is not None else None
+    one, days = found
+    precision = _precision(days)
+    if precision is None:
+        return None
+    yearly = precision == "day" and one.left in ("", "year") and _YEARLY.search(folded) is not None
+    start, _ = moments_of(replace(days, hours=(0, 24)), tz)
+    time = _time(folded, one, days.first, said_at, tz) if precision == "day" else None
+    return When(start if time is None else time, precision if time is None else "time", yearly)
+
+
+def checked_when(when: str, words: Sequence[tuple[str, int]], tz: tzinfo) -> When | None:
+    """A model's word for when something is, if the lines name it, each read at the moment (ms) it was said; else None.
+
+    `when` is an ISO day, day and time, month or year, or "--06-15" for a day of every year. An hour that no line names
+    is left out.
+    """
+    match = _WRITTEN.fullmatch(when.strip())
+    if match is None or not words:
+        return None
+    try:
+        if match["ym"]:
+            return _every_year(int(match["ym"]), int(match["yd"]), words, tz)
+        first = date(int(match["y"]), int(match["m"] or 1), int(match["d"] or 1))
+        start = datetime(first.year, first.month, first.day, tzinfo=tz)
+        if match["d"] is None:
+            return _coarse(first, words, tz, month=match["m"] is not None)
+        if first not in {one for text, said in words for one in _days(text, said, tz)}:
+            return None
+        if match["h"] is not None:
+            there = start.replace(hour=int(match["h"]), minute=int(match["min"]))
+            if any(_tells(text, said, there, tz) for text, said in words):
+                return When(ms_of(there), "time")
+        return When(ms_of(start), "day")
+    except (ValueError, OverflowError):
+        return None
+
+
+def event_moment(text: str, at: int, tz: tzinfo) -> int:
+    """The middle of the one past day, or part of it, that a statement is about; else `at`, when it was said. In ms.
+
+    Several days, longer times, what comes back or lies ahead name no such day.
+    """
+    folded, today = _folded(text), local_day(at, tz)
+    found = dict.fromkeys(_pick(folded, one, today) for one in _meant(folded, today))
+    days = next(iter(found), None)
+    if days is None or len(found) > 1 or _AGAIN.search(folded):
+        return at
+    start, end = moments_of(days, tz)
+    middle = (start + end) // 2
+    return at if end - start > DAY_MS or local_day(middle, tz) >= today else middle
+
+
+def _folded(text: str) -> str:
+    return fold(text if len(text) <= READ_CHARS else f"{text[: READ_CHARS // 2]}\n{text[-READ_CHARS // 2 :]}")
+
+
+def _about(folded: str, today: date) -> tuple[Named, Days] | None:
+    """The time that a sentence is about, with the stretch that is meant."""
+    yearly = _YEARLY.search(folded) is not None
+    found: list[tuple[Named, Days]] = []
+    for one in _meant(folded, today):
+        days, before = _pick(folded, one, today), folded[: one.start]
+        if days is not None and one.counted is not None and _precision(days) is None:
+            days = Days(one.counted, one.counted)  # two weeks ago
+        if days is None or _precision(days) is None or (_EACH.search(before) and not yearly):
+            continue
+        if _INSTEAD.search(before):
+            return one, days
+        if not _NOT.search(before):
+            found.append((one, days))
+    other = [pair for pair in found if pair[1].first != today] or found
+    exact = [pair for pair in other if _precision(pair[1]) != "year"] or other
+    return next((pair for pair in exact if pair[1].first > today), exact[0] if exact else None)
+
+
+def _meant(folded: str, today: date) -> list[Named]:
+    """The times that a text names, each with what the others say of it: 明年…3月3日, Monday the 15th, 3月3日到5日."""
+    times = named(folded, today)[:MOST_TIMES]
+    for place, one in enumerate(times):
+        before = times[place - 1] if place else None
+        if before is None or one.left != "month" or not _single(before):
+            continue
+        if _RANGE.fullmatch(folded[before.end : one.start]):  # 3月3日到5日
+            months = {(days.first.year, days.first.month) for days in before.choices}
+            within = tuple(days for days in one.choices if (days.first.year, days.first.month) in months)
+            times[place] = replace(one, choices=within or one.choices, left=before.left if within else one.left)
+    gone: set[int] = set()
+    for place, one in enumerate(times):
+        for number, other in enumerate(times):
+            if number == place or number in gone or not one.left:
+                continue
+            if other.left == "week" and one.left != "week" and _beside(folded, one, other):  # 6月15日(周一)
+                one = times[place] = _on_weekday(one, other.choices[0].first.weekday(), today)
+                gone.add(number)
+            elif inside := _inside(folded, one, other):
+                one = times[place] = replace(one, choices=inside, left=one.left if len(inside) > 1 else "")
+                gone.add(number)
+        if not one.left and _single(one) and place + 1 < len(times):  # 明天(周六)
+            after = times[place + 1]
+            if (
+                after.left == "week"
+                and _beside(folded, one, after)
+                and not _RANGE.fullmatch(folded[one.end : after.start])
+            ):
+                gone.add(place + 1)
+    return [one for place, one in enumerate(times) if place not in gone]
+
+
+def _single(one: Named) -> bool:
+    return one.choices[0].first == one.choices[0].last
+
+
+def _beside(folded: str, one: Named, other: Named) -> bool:
+    first, second = sorted((one, other), key=lambda each: each.start)
+    return _BETWEEN.fullmatch(folded[first.end : second.start]) is not None
+
+
+def _on_weekday(one: Named, weekday: int, today: date) -> Named:
+    """The day of the two nearest that falls on that weekday; as it was where none or both do."""
+    near = [days for days in (_before(one, today), _from(one, today)) if days and days.first.weekday() == weekday]
+    return replace(one, choices=(near[0],), left="") if len(near) == 1 and _single(one) else one
+
+
+def _inside(folded: str, one: Named, other: Named) -> tuple[Days, ...]:
+    """What of a day lies in a longer time that says which one is meant: next year, 下个月, last week."""
+    if other.left or len(other.choices) != 1 or _single(other):
+        return ()
+    wide, between = other.choices[0], folded[other.end : one.start]
+    told = (
+        _SENTENCE.search(between)
+        or booked(between)
+        or tense(folded, other.start, other.end) in ("done", "perhaps", "arranged")
+    )
+    if not _beside(folded, one, other) and (other.start > one.start or told):
+        return ()
+    return tuple(days for days in one.choices if wide.first <= days.first and days.last <= wide.last and days != wide)
+
+
+def _before(one: Named, today: date) -> Days | None:
+    """The latest choice that is over."""
+    return next((days for days in reversed(one.choices) if days.last < today), None)
+
+
+def _from(one: Named, today: date) -> Days | None:
+    """The choice that holds today, or the first one after it."""
+    return next((days for days in one.choices if days.last >= today), None)
+
+
+def _pick(folded: str, one: Named, today: date) -> Days | None:
+    """The stretch that is meant; None where the words contradict the calendar."""
+    if not one.left:
+        return one.choices[-1]
+    if one.left == "either":
+        return None
+    over, coming = _before(one, today), _from(one, today)
+    if over is None or coming is None or coming.first <= today:
+        return coming or over
+    told = tense(folded, one.start, one.end)
+    if one.left != "year":
+        return over if told in ("done", "perhaps", "arranged") else coming
+    ahead, ago = (coming.first - today).days, (today - over.last).days
+    match told:
+        case "ahead":
+            return coming
+        case "done":
+            return over
+        case "perhaps":
+            return over if ago <= LATE_DAYS or ahead > LATE_DAYS else None
+    return over if ago < LATE_DAYS and _YEARLY.search(folded) is None else coming
+
+
+def _precision(days: Days) -> Precision | None:
+    length = (days.last - days.first).days + 1
+    if length <= STRETCH:
+        return "day"
+    if days.first.day == 1 and length > 360:
+        return "year"
+    return "month" if days.first.day == 1 and 28 <= length <= 31 else None
+
+
+def _time(folded: str, one: Named, day: date, said_at: int, tz: tzinfo) -> int | None:
+    """The moment on that day, where one time of day is named without doubt; of a span of hours its beginning."""
+    reading = reading_of(folded[:FOLDED_READ])
+    if len(reading.clocks) > 1:
+        rest = _SEPARATOR.search(folded, one.end)
+        reading = reading_of(folded[one.start : rest.start() if rest else len(folded)])
+    hour = hour_of(reading.done(), day, local(said_at, tz)) if len(reading.clocks) < 2 else "several"
+    if isinstance(hour, str):
+        return None
+    start = datetime(day.year, day.month, day.day, tzinfo=tz) + timedelta(days=hour[0] // 24)
+    return ms_of(start.replace(hour=hour[0] % 24, minute=hour[1]))
+
+
+def _delay(folded: str, said_at: int) -> int | None:
+    """The moment that hours or minutes from now come to."""
+    parts = parts_folded(folded[:FOLDED_READ])
+    delay = parts.delay
+    return said_at + delay.ms if delay is not None and delay.ms and not parts.doubts else None
+
+
+def _stretches(text: str, said_at: int, tz: tzinfo) -> Iterator[tuple[Named, Days]]:
+    """Each time that a line can name, read when it was said."""
+    folded, today = _folded(text), local_day(said_at, tz)
+    for one in _meant(folded, today):
+        pick = _pick(folded, one, today)
+        if not one.left:
+            picks = list(one.choices)
+        elif one.left == "either":
+            picks = [days for days in one.choices if abs((days.first - today).days) < HALF_YEAR]
+        elif pick is None or one.left != "year":
+            picks = [days for days in (_before(one, today), _from(one, today)) if days is not None]
+        else:
+            picks = [pick]
+        for days in picks:
+            yield one, days
+
+
+def _days(text: str, said_at: int, tz: tzinfo) -> Iterator[date]:
+    """The day on which a line was said, and those that it names."""
+    yield local_day(said_at, tz)
+    for one, days in _stretches(text, said_at, tz):
+        if one.counted is not None:
+            yield one.counted
+        if (days.last - days.first).days < 7:
+            yield from (days.first, days.last)
+
+
+def _coarse(first: date, words: Sequence[tuple[str, int]], tz: tzinfo, *, month: bool) -> When | None:
+    """A month or a year that the lines name, or a day in it."""
+
+    def same(one: date) -> bool:
+        return one.year == first.year and (not month or one.month == first.month)
+
+    for text, said in words:
+        within = any(same(days.first) and same(days.last) for _, days in _stretches(text, said, tz))
+        if within or any(same(one) for one in _days(text, said, tz)):
+            return When(ms_of(datetime(first.year, first.month, 1, tzinfo=tz)), "month" if month else "year")
+    return None
+
+
+def _every_year(month: int, number: int, words: Sequence[tuple[str, int]], tz: tzinfo) -> When | None:
+    """The coming such day, if a line names one; that on which it was said where it names no other."""
+    date(2000, month, number)  # ValueError where there is none
+    said_last = local_day(words[-1][1], tz)
+    for text, said in words:
+        times = _meant(_folded(text), local_day(said, tz))
+        there = {days.first for one in times if _single(one) for days in one.choices} or {local_day(said, tz)}
+        if any((day.month, day.day) == (month, number) for day in there):
+            years = range(said_last.year, said_last.year + 9)
+            days = (day_of(year, month, number) for year in years)
+            coming = next(day.first for day in days if day and day.first >= said_last)
+            return When(ms_of(datetime(coming.year, coming.month, coming.day, tzinfo=tz)), yearly=True)
+    return None
+
+
+def _tells(text: str, said_at: int, there: datetime, tz: tzinfo) -> bool:
+    """Whether a line names that time of day, or a number of hours or minutes that comes to it."""
+    folded = _folded(text)
+    delayed = _delay(folded, said_at)
+    if delayed is not None and abs(delayed - ms_of(there)) <= MINUTE_MS:
+        return True
+    reading, now = reading_of(folded), local(said_at, tz)
+    halves: list[Half] = list(dict.fromkeys(half for half in reading.halves if half))
+    clocks: list[Clock | None] = [*reading.clocks] or [None]
+    for clock in clocks:
+        for half in halves or [""]:
+            hour = hour_of(replace(reading.done(), clock=clock, half=half), there.date(), now)
+            if not isinstance(hour, str) and (hour[0] % 24, hour[1]) == (there.hour, there.minute):
+                return True
+        if clock is not None and not halves and clock.minute == there.minute and clock.hour % 12 == there.hour % 12:
+            return clock.hour <= 12 or clock.hour == there.hour
+    return False
