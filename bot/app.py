@@ -199,6 +199,7 @@ class App:
         if await rooms.flushing.work(session_id):
             self.look_at_notes()
         await rooms.closing.digest(session_id)
+        await rooms.heartbeat.arm((await self._store.sessions.session(session_id)).chat_id, anew=True)
         self._hint_vectors()
 
     async def _read_notes(self, rooms: Rooms, _: int) -> None:
