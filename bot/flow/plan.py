@@ -115,9 +115,8 @@ class Planner:
             ends = reason_of(session, self._settings.session.idle_seconds * 1000)
             session = None
         step = later((await self.step(chat.id, occasion.person.id, now))[0], at_least)
-        choice = await self._chooser.choose(occasion, session, log.epoch, now, step)
-        if at_least == "light":
-            choice = Choice("light", "budget")
+        wished = await self._chooser.choose(occasion, session, log.epoch, now, step)
+        choice = Choice("light", "budget") if at_least == "light" else wished
         prefix = self.personas.of(chat.persona).of(choice.mode)
         reason = why_anew(session, log.epoch, prefix, choice)
         epoch = None if reason else log.epoch
@@ -134,7 +133,8 @@ class Planner:
         answered = whole(occasion.answering, self._room(), told.limits.answered, estimate_tokens) | told.unanswered
         shown = delta(every, answered, now, frame, told.limits, estimate_tokens, told.earlier)
         recalled = await self._recalled(occasion, choice.mode, epoch, f"{opened.text}\n{shown.text}", log.own, now)
-        composed = compose(opened.text, shown.text, recalled.text, self.vocabulary)
+        said = shown.text + await self._hint(occasion, choice)
+        composed = compose(opened.text, said, recalled.text, self.vocabulary)
         new = NewEpoch(prefix.message, prefix.tools, prefix.signature, reason, choice.mode)
         member = self._crew.pick(now, small=step != "full")
         size = self._sized(member, prefix, epoch, composed.tokens, log.ratios)
@@ -172,6 +172,12 @@ class Planner:
         opened = self._booting.light(facts, person) if light else self._booting.opening(facts, person)
         lines = {event.id: event for event in (*first, *events)}
         return Told(tuple(lines.values()), limits, 0, opened, frozenset(event.id for event in first))
+
+    async def _hint(self, occasion: Occasion, choice: Choice) -> str:
+        """A line after the messages when it has been small talk alone for long."""
+        turns = await self._chooser.chatted(occasion, choice)
+        words = self._words.opening(self._words.script(occasion.person))
+        return "\n" + words("light_hint", n=turns) if turns else ""
 
     async def _recalled(
         self, occasion: Occasion, mode: Mode, epoch: Epoch | None, new: str, own: tuple[Event, ...], now: int
