@@ -114,4 +114,4 @@ class Heartbeat:
     def _told(self, silence: Silence, now: int) -> str:
         """What the model is told instead of a message."""
         text = self._words.opening(self._words.script_named(silence.script))
-        return text("heartbeat", silent=duration_label(now - silence.heard_at))
+        return text("heartbeat", silent=duration_label(now - (silence.heard_at or silence.last_at)))
