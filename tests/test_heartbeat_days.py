@@ -119,3 +119,16 @@ async def test_what_is_dated_to_a_day_of_another_person_is_no_reason(new_world: 
     await world.store._database.write(lambda db: db.execute(dated).rowcount)
     await world.wait(6 * DAY_S)
     assert firsts(world) == []
+
+
+async def test_a_day_that_a_digest_learns_of_moves_a_deadline_that_stands(new_world: NewWorld) -> None:
+    world = await new_world(heartbeat={**ON, "silence_hours": 168})
+    writes(world)
+    await world.say("周末去爬山，你觉得哪座山好")
+    await world.say("记住我怕狗")
+    dated = f"UPDATE memory SET observed_at = created_at + {3 * DAY_S * 1000}"
+    await world.store._database.write(lambda db: db.execute(dated).rowcount)
+    await world.wait(3 * DAY_S + HOUR_S - 1)
+    assert firsts(world) == []
+    await world.wait(1)
+    assert world.replies[-1] == FIRST
