@@ -202,6 +202,7 @@ class App:
         if any(flushed):
             self.look_at_notes()
         await rooms.closing.work(chat_id)
+        await rooms.heartbeat.arm(chat_id, anew=True)
         self._hint_vectors()
 
     async def _read_notes(self, rooms: Rooms, _: int) -> None:

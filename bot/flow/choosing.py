@@ -46,6 +46,14 @@ class Chooser:
         whole = mode == "full" and epoch is not None and log_tokens(epoch) > self._settings.context.carry_tokens
         return choose(rules.light, casual=small, log=mode, warm=warm, full_log=whole, poor=poor)
 
+    async def chatted(self, occasion: Occasion, choice: Choice) -> int:
+        """After how many replies that were small talk alone this one is told so; 0 where it is not."""
+        turns = self._settings.prompt.light_hint_turns
+        if not turns or choice.mode != "light" or choice.why == "budget":
+            return 0
+        run = await self._store.views.light_run(occasion.chat.id, occasion.person.id, turns + 1)
+        return turns if run == turns else 0
+
     async def _warm(self, persona: str, log: int, now: int) -> bool:
         """Whether the provider would read the full prefix, with a log of so many tokens, from its cache."""
         full, first = self._personas.of(persona).full, self._crew.first

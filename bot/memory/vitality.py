@@ -135,6 +135,11 @@ def crowded_out(memories: Sequence[Memory], now: int, limits: Capacity) -> tuple
     return tuple(gone)
 
 
+def standing(memory: Memory, now: int) -> float:
+    """How much there is for telling a memory, 0 to 1; of what has no room the least goes first."""
+    return 1 - _burden(memory, 0.0, now)
+
+
 def _burden(memory: Memory, redundancy: float, now: int) -> float:
     """0 to 1; what is nearest to 1 goes first."""
     age = min(1.0, max(0, now - _told_at(memory)) / DAY_MS / OLD_DAYS)

@@ -26,9 +26,13 @@ LIVING = """kind IN ('knowledge', 'experience') AND slot NOT IN ('address', 'no_
     AND accessed_at + stability_days * 59887917 >= :now"""
 """What may have a vitality above one half, e^(-t/S) alone: t at most S ln 2; 59,887,917 ms are ln 2 days."""
 
-LAST_TALK = """SELECT max(session.last_at) FROM session WHERE session.chat_id = :chat"""
-LAST_OWN_TALK = """SELECT max(session.last_at) FROM member JOIN chat ON chat.id = member.chat_id AND chat.kind = 'dm'
-    JOIN session ON session.chat_id = chat.id WHERE member.person_id = :p0"""
+TALKED = """SELECT max(CASE open_reason WHEN 'import' THEN last_at ELSE (SELECT max(asked_at) FROM turn
+    WHERE session_id = session.id AND state = 'said' AND why <> 'heartbeat') END) FROM (SELECT id, last_at, open_reason
+    FROM session WHERE chat_id IN ({}) ORDER BY last_at DESC LIMIT 64) AS session"""
+"""When somebody was answered last; that nuan wrote first is no talk, and she does so at most fifty times in a row."""
+LAST_TALK = TALKED.format(":chat")
+LAST_OWN_TALK = TALKED.format("""SELECT chat.id FROM member JOIN chat ON chat.id = member.chat_id AND chat.kind = 'dm'
+    WHERE member.person_id = :p0""")
 """With one person alone it does not matter on which platform it was."""
 
 NEWEST = "observed_at DESC, id DESC"
