@@ -6,6 +6,10 @@ from datetime import tzinfo
 
 from bot.text.stretches import end_of
 from bot.types.dialogue import TIERS, Roll, RollPlan, Standing, Tier
+from bot.types.duration import DAY_MS
+
+WEEK_WAITS_MS = 7 * DAY_MS
+"""So long after its end the talks of a week are still told by day."""
 
 
 def plan_rolls(rows: Sequence[Standing], now: int, tz: tzinfo, most_raw: int) -> RollPlan:
@@ -34,11 +38,15 @@ def plan_rolls(rows: Sequence[Standing], now: int, tz: tzinfo, most_raw: int) ->
 
 
 def _due(at: int, now: int, tz: tzinfo) -> Tier:
-    """The longest stretch around `at` that is over."""
-    return next((tier for tier in reversed(TIERS) if end_of(tier, at, tz) <= now), "raw")
+    """The longest stretch around `at` that is over; a week waits till all of it is older than seven days."""
+    return next((tier for tier in reversed(TIERS) if _over(tier, at, tz) <= now), "raw")
+
+
+def _over(tier: Tier, at: int, tz: tzinfo) -> int:
+    return end_of(tier, at, tz) + (WEEK_WAITS_MS if tier == "week" else 0)
 
 
 def _next(tier: Tier, at: int, tz: tzinfo) -> int | None:
     """When what lies around `at` goes on to the next tier; a week stays one."""
     after = TIERS.index(tier) + 1
-    return end_of(TIERS[after], at, tz) if after < len(TIERS) else None
+    return _over(TIERS[after], at, tz) if after < len(TIERS) else None

@@ -8,17 +8,22 @@ from pathlib import Path
 
 from bot.errors import ConfigError
 from bot.prompt.skills import Skill, skill_list
+from bot.text.script import SCRIPTS, Script
 from bot.types.prompt import Message, ToolSpec
 from bot.types.session import Mode
 
 FULL = ("IDENTITY.md", "SOUL.md", "AGENTS.md", "TOOLS.md")
-"""The full set, in the order it is sent. Small talk needs the first of them (seed 一般聊天 vs 主題／記憶, L7)."""
+"""The full set, in the order it is sent. Small talk needs the first of them (seed 一般聊天 vs 主題／記憶, L7), and what
+the persona is like."""
 
 FIRST = "HEARTBEAT.md"
 """When nuan may write first; it would only cost tokens where she never does."""
 
 PACED = "PACED.md"
 """How a reply is written that goes out as several messages; where it is, the persona wants that."""
+
+USER = "USER.md"
+"""What the owner of a house wrote of themselves: for their own private chats alone, so it is in no prefix."""
 
 NAME_MARK = "{{BOT_NAME}}"
 
@@ -73,23 +78,38 @@ def read_bootstraps(
     system, rule = _read(find("ai-system.txt")), _read(find("light.txt"))
     known = {file.name: _read(file) for file in files}
     skills = skill_list(persona.skills, _read(find("skills.txt")))
-    identity = known.get(FULL[0], name).strip()
+    identity, soul = known.get(FULL[0], name).strip(), known.get(FULL[1], "").strip()
     who = _who(identity, name)
 
     def prefix(parts: Iterable[str], tools: tuple[ToolSpec, ...]) -> Prefix:
-        message = Message("system", "\n\n".join(part.strip() for part in parts).replace(NAME_MARK, name))
+        message = Message("system", "\n\n".join(part.strip() for part in parts if part.strip()).replace(NAME_MARK, name))
         return Prefix(message, tools, signature(message, tools, dialect), who)
 
     return Bootstraps(
-        prefix((system, *known.values(), *filter(None, (skills,))), tools), prefix((system, identity, rule), ()),
-        PACED in known, known.get(FULL[1], "").strip().replace(NAME_MARK, name),
+        prefix((system, *known.values(), skills), tools), prefix((system, identity, soul, rule), ()),
+        PACED in known, soul.replace(NAME_MARK, name),
     )  # fmt: skip
 
 
-def read_who(persona: Persona, name: str) -> str:
-    """The first line of a persona's identity; its name where it has none."""
-    path = persona.folder / FULL[0]
-    return _who(_read(path).strip() if path.exists() else "", name)
+def read_who(persona: Persona, name: str) -> dict[Script, str]:
+    """The first line of a persona's identity in each language; its name where it has none."""
+    found: dict[Script, str] = {}
+    for language in SCRIPTS:
+        path = in_language(persona.folder / FULL[0], language)
+        found[language] = _who(_read(path).strip() if path.exists() else "", name)
+    return found
+
+
+def in_language(path: Path, language: Script) -> Path:
+    """The file of that language beside this one, IDENTITY.en.md, if there is one; else this one."""
+    own = path.with_suffix(f".{language}{path.suffix}")
+    return own if own.exists() else path
+
+
+def read_user(persona: Persona) -> str:
+    """What the owner wrote of themselves for a persona; "" where they wrote nothing."""
+    path = persona.folder / USER
+    return _read(path).strip() if path.exists() else ""
 
 
 def _who(identity: str, name: str) -> str:
