@@ -1,10 +1,11 @@
 """What lies ahead, whoever noticed it: dated statements, open tasks, birthdays; each once, the soonest first. Pure."""
 
+from calendar import monthrange
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 
-from bot.prompt.days import SPANS, Days, said_at
+from bot.prompt.days import Days, said_at
 from bot.text.alike import core
 from bot.types.commitment import Commitment
 from bot.types.memory import Dated, Memory
@@ -22,7 +23,8 @@ TITLE, SAME = 2, 3
 
 @dataclass(frozen=True, slots=True)
 class Due:
-    """One thing ahead, due or open: its `day` (None: none was named), the moment, ms, and how exactly that is known.
+    """One thing ahead, due or open: its `day` (None: none was named), the moment, ms, and how exactly that is known; of a
+    month or year that is named `day` is the last.
 
     `memories` and `commitment` (0: none) are what it was made from; `said` is when it was said, ms.
     """
@@ -74,10 +76,10 @@ def _tasks(commitments: Iterable[Commitment], days: Days) -> Iterable[Due]:
     for one in commitments:
         due = Due(one.text, one.owner_id, None, 0, "", one.made_at, commitment=one.id)
         if one.due_at is not None:
-            day = days.day(one.due_at)
+            day = _last_day(days.day(one.due_at), one.dated)
             if (days.today - day).days > OVER_DAYS:
                 continue
-            due = replace(due, day=day, at=one.due_at, dated="time" if one.dated == "time" else "day")
+            due = replace(due, day=day, at=one.due_at, dated=one.dated or "day")
         yield due
 
 
@@ -86,7 +88,8 @@ def _dated(memories: Iterable[Memory], days: Days) -> Iterable[Due]:
         if memory.is_name or memory.kind in ("emotion", "experience"):
             continue
         day = days.day(memory.observed_at)
-        one = Due(memory.text, memory.owner_id, day, memory.observed_at, memory.dated, said_at(memory), (memory,))
+        last = _last_day(day, memory.dated)
+        one = Due(memory.text, memory.owner_id, last, memory.observed_at, memory.dated, said_at(memory), (memory,))
         if memory.kind == "anniversary":
             day = next_yearly(day, days.today)
             if day - days.today <= timedelta(days=YEARLY_DAYS):
@@ -101,10 +104,14 @@ def is_ahead(memory: Memory, days: Days) -> bool:
     later = at > said_at(memory) if memory.dated == "time" else day > days.day(said_at(memory))
     if not memory.dated and memory.kind != "event":
         return False
-    if memory.dated in SPANS:
-        today = days.today
-        return later and (day.year, day.month) >= (today.year, today.month if memory.dated == "month" else day.month)
-    return later and day >= days.today
+    return later and _last_day(day, memory.dated) >= days.today
+
+
+def _last_day(day: date, dated: Dated) -> date:
+    """The last day of what is named: of a month or a year, or the day itself."""
+    if dated == "year":
+        return day.replace(month=12, day=31)
+    return day.replace(day=monthrange(day.year, day.month)[1]) if dated == "month" else day
 
 
 def _same(one: Due, other: Due) -> bool:

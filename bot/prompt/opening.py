@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from bot.prompt.ahead import ahead
-from bot.prompt.days import Days, Words
+from bot.prompt.days import SPANS, Days, Words
 from bot.prompt.fitting import Render, fit
 from bot.prompt.people import people
 from bot.prompt.since import since
@@ -94,7 +94,8 @@ def _matters(facts: OpeningFacts, days: Days) -> list[tuple[SectionName, Line, s
         told = words("light_when", when=as_data(when)) if when else ""
         found.append((name, line, words(key, text=f"{who}{text}", tag=tag, when=told)))
 
-    coming = [one for one in ahead(facts, days) if one.day is not None and (one.day - today).days <= evening]
+    dated = [one for one in ahead(facts, days) if one.day is not None and one.dated not in SPANS]
+    coming = [one for one in dated if one.day is not None and (one.day - today).days <= evening]
     busy = {memory.id for one in coming for memory in one.memories}
     events = [memory for memory in facts.memories if memory.kind == "event" and memory.dated]
     for one in coming:

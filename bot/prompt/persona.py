@@ -82,7 +82,9 @@ def read_bootstraps(
     who = _who(identity, name)
 
     def prefix(parts: Iterable[str], tools: tuple[ToolSpec, ...]) -> Prefix:
-        message = Message("system", "\n\n".join(part.strip() for part in parts if part.strip()).replace(NAME_MARK, name))
+        message = Message(
+            "system", "\n\n".join(part.strip() for part in parts if part.strip()).replace(NAME_MARK, name)
+        )
         return Prefix(message, tools, signature(message, tools, dialect), who)
 
     return Bootstraps(

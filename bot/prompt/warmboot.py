@@ -138,7 +138,7 @@ class Teller:
     def _when(self, memory: Memory, day: str) -> str:
         """The day of an event, and when that was said if its words count from then; only that where they name none."""
         said = self.days.told(said_at(memory))
-        if not memory.dated and speaks_of_days(memory.text, self.days.words):
+        if said == day and not memory.dated and speaks_of_days(memory.text, self.days.words):
             return self.days.said(said_at(memory))
         if said in (day, self.days.near.today) or not speaks_of_days(memory.text, self.days.words):
             return day
