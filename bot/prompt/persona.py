@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -50,25 +50,33 @@ class Persona:
 
 @dataclass(frozen=True, slots=True)
 class Bootstraps:
-    """Both stable prefixes: the full one with all tools, and the light one without any.
+    """Both stable prefixes: the full one with all tools, and the light one without any, in each language.
 
-    `paced` says that replies are scripts of several messages; only the full one tells the model how to write them.
-    `soul` is what the persona is like in its own words, "" where it says nothing.
+    Where a persona has no file in a language of its own they are the same in all. `paced` says that replies are scripts
+    of several messages; only the full one tells the model how to write them. `soul` is what the persona is like in its
+    own words, "" where it says nothing.
     """
 
-    full: Prefix
-    light: Prefix
+    languages: Mapping[Script, Mapping[Mode, Prefix]]
     paced: bool = False
     soul: str = ""
 
-    def of(self, mode: Mode) -> Prefix:
-        """The prefix of a log of that mode."""
-        return self.full if mode == "full" else self.light
+    @property
+    def full(self) -> Prefix:
+        """The full one of the files without a language in their name."""
+        return self.of("full", SCRIPTS[0])
+
+    def of(self, mode: Mode, language: Script, signature: str = "") -> Prefix:
+        """The prefix of a log of that mode; a log that goes on, with that signature, keeps the language it has."""
+        for prefixes in self.languages.values():
+            if signature and any(prefix.signature == signature for prefix in prefixes.values()):
+                return prefixes[mode]
+        return self.languages[language][mode]
 
 
 def read_bootstraps(
     find: Callable[[str], Path], persona: Persona, name: str, tools: tuple[ToolSpec, ...], dialect: str
-) -> Bootstraps:
+) -> Bootstraps:  # fmt: skip
     """Read the system text and the files of a persona; ConfigError names the one that is missing or unreadable."""
     folder = persona.folder
     wanted = (*FULL, *((FIRST,) if persona.first else ()), *((PACED,) if persona.paced else ()))
@@ -76,21 +84,24 @@ def read_bootstraps(
     if not any(file.name in FULL for file in files):
         raise ConfigError((f"persona: no persona files in {folder.name!r} (wanted {', '.join(FULL)})",))
     system, rule = _read(find("ai-system.txt")), _read(find("light.txt"))
-    known = {file.name: _read(file) for file in files}
     skills = skill_list(persona.skills, _read(find("skills.txt")))
-    identity, soul = known.get(FULL[0], name).strip(), known.get(FULL[1], "").strip()
-    who = _who(identity, name)
 
-    def prefix(parts: Iterable[str], tools: tuple[ToolSpec, ...]) -> Prefix:
-        message = Message(
-            "system", "\n\n".join(part.strip() for part in parts if part.strip()).replace(NAME_MARK, name)
-        )
+    def prefix(parts: Iterable[str], tools: tuple[ToolSpec, ...], who: str) -> Prefix:
+        text = "\n\n".join(part.strip() for part in parts if part.strip()).replace(NAME_MARK, name)
+        message = Message("system", text)
         return Prefix(message, tools, signature(message, tools, dialect), who)
 
-    return Bootstraps(
-        prefix((system, *known.values(), skills), tools), prefix((system, identity, soul, rule), ()),
-        PACED in known, soul.replace(NAME_MARK, name),
-    )  # fmt: skip
+    found: dict[Script, Mapping[Mode, Prefix]] = {}
+    for language in SCRIPTS:
+        known = {file.name: _read(in_language(file, language)) for file in files}
+        identity = known.get(FULL[0], name).strip()
+        who = _who(identity, name)
+        found[language] = {
+            "full": prefix((system, *known.values(), skills), tools, who),
+            "light": prefix((system, identity, known.get(FULL[1], ""), rule), (), who),
+        }
+    soul = _read(folder / FULL[1]).strip() if (folder / FULL[1]) in files else ""
+    return Bootstraps(found, folder / PACED in files, soul.replace(NAME_MARK, name))
 
 
 def read_who(persona: Persona, name: str) -> dict[Script, str]:
