@@ -48,7 +48,10 @@ async def test_the_morning_of_an_interview_that_was_told_yesterday_knows_of_it(n
     await world.wait(23 * HOUR_S)
     await world.say("早")
     assert not world.model.requests[-1].prompt.tools, "small talk"
-    assert "【今天】去面试（10:30）\n【过了】还书（原定6月11日，过了2天）\n【心情】因为面试很紧张——紧张（昨天）" in opened(world)
+    assert (
+        "【今天】去面试（10:30）\n【过了】还书（原定6月11日，过了2天）\n【心情】因为面试很紧张——紧张（昨天）"
+        in opened(world)
+    )
     assert "房租" not in opened(world)
     await world.wait(24 * HOUR_S)
     await world.say("早")
