@@ -147,7 +147,8 @@ def test_the_same_thing_noticed_twice_is_told_once_with_what_is_known_most_exact
         memory(1, "去字节面试", "event", at("2026-06-15 10:30"), dated="time", said=NOW - DAY),
         memory(2, "看牙", "event", at("2026-06-15 09:00"), dated="time", said=NOW - DAY),
         promises=(
-            promise(1, "面试", NOW - DAY, at("2026-06-15 23:59"), "day"), promise(2, "面试", NOW - DAY, NOW + 9 * DAY, "day"),
+            promise(1, "面试", NOW - DAY, at("2026-06-15 23:59"), "day"),
+            promise(2, "面试", NOW - DAY, NOW + 9 * DAY, "day"),
         ),
     )  # fmt: skip
     (ahead,) = [section for section in opened(known).sections if section.name == "ahead"]

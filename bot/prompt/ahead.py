@@ -23,8 +23,9 @@ TITLE, SAME = 2, 3
 
 @dataclass(frozen=True, slots=True)
 class Due:
-    """One thing ahead, due or open: its `day` (None: none was named), the moment, ms, and how exactly that is known; of a
-    month or year that is named `day` is the last.
+    """One thing ahead, due or open: its `day` (None: none was named), the moment, ms, and how exactly that is known.
+
+    Of a month or year that is named `day` is the last.
 
     `memories` and `commitment` (0: none) are what it was made from; `said` is when it was said, ms.
     """
@@ -115,7 +116,7 @@ def _last_day(day: date, dated: Dated) -> date:
 
 
 def _same(one: Due, other: Due) -> bool:
-    """Whether two things of one person are the same: of one day, or one without, and all that one says the other says."""
+    """Whether two things of one person are one: of one day, or one without, and all that one says the other says."""
     if one.owner != other.owner or (one.commitment and other.commitment):
         return False
     if one.day is not None and other.day is not None and one.day != other.day:

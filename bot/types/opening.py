@@ -48,9 +48,9 @@ class OpeningFacts:
 @dataclass(frozen=True, slots=True)
 class Line:
     """One thing that a warm boot tells. Templates print `id` (0: none), `who` ("": nobody's words), `text`, `tag` and
-    `value` of a mood, and `when`: of a fact the day it was said, of an event the day it happened, of what lies ahead its
-    day and how far off that is. `day` and `due` ("": none) say the first two and the last in one word, `over` that it
-    was due.
+    `value` of a mood, and `when`: of a fact the day it was said, of an event the day it happened, of what lies ahead
+    its day and how far off that is. `day` and `due` ("": none) say the first two and the last in one word, `over` that
+    it was due.
 
     `at` is when it was or will be, ms; `weight` orders what is told when not all of it fits, the greatest first. The
     numbers say what it was made from, 0 where from nothing of that sort.
