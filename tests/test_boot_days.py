@@ -1,5 +1,6 @@
 """Days and pauses by the calendar of the person: near a change of the clocks, and wherever the machine stands."""
 
+from dataclasses import replace
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -157,6 +158,13 @@ def test_the_same_thing_noticed_twice_is_told_once_with_what_is_known_most_exact
         ("去字节面试", "6月15日周一 10:30，3天后", 1, 1),
         ("面试", "6月21日周日，9天后", 0, 2),
     ]
+
+
+def test_to_whom_something_was_promised_is_told_where_its_words_do_not_say_so() -> None:
+    to_granny = replace(promise(1, "周末打电话", NOW, None), toward="奶奶")
+    assert "- 小王：周末打电话，答应奶奶的（没有定日子，今天说的）" in narrative(facts(promises=(to_granny,)))
+    said = replace(to_granny, text="给奶奶打电话")
+    assert "- 小王：给奶奶打电话（没有定日子，今天说的）" in narrative(facts(promises=(said,)))
 
 
 def test_a_promise_is_due_by_the_calendar_of_the_person() -> None:

@@ -7,6 +7,7 @@ from datetime import date, timedelta
 
 from bot.prompt.days import Days, said_at
 from bot.text.alike import core
+from bot.text.fold import fold
 from bot.types.commitment import Commitment
 from bot.types.memory import Dated, Memory
 from bot.types.opening import OpeningFacts
@@ -27,7 +28,8 @@ class Due:
 
     Of a month or year that is named `day` is the last.
 
-    `memories` and `commitment` (0: none) are what it was made from; `said` is when it was said, ms.
+    `memories` and `commitment` (0: none) are what it was made from; `said` is when it was said, ms; `toward`
+    to whom it was promised, if its words do not say so.
     """
 
     text: str
@@ -39,6 +41,8 @@ class Due:
     memories: tuple[Memory, ...] = ()
     commitment: int = 0
     yearly: bool = False
+    toward: str = ""
+    core: frozenset[str] = frozenset()
 
 
 def ahead(facts: OpeningFacts, days: Days) -> tuple[Due, ...]:
@@ -75,7 +79,10 @@ def _in_year(at: date, year: int) -> date:
 
 def _tasks(commitments: Iterable[Commitment], days: Days) -> Iterable[Due]:
     for one in commitments:
-        due = Due(one.text, one.owner_id, None, 0, "", one.made_at, commitment=one.id)
+        due = Due(
+            one.text, one.owner_id, None, 0, "", one.made_at, commitment=one.id,
+            toward="" if fold(one.toward) in fold(one.text) else one.toward, core=core(one.text),
+        )  # fmt: skip
         if one.due_at is not None:
             day = _last_day(days.day(one.due_at), one.dated)
             if (days.today - day).days > OVER_DAYS:
@@ -89,14 +96,19 @@ def _dated(memories: Iterable[Memory], days: Days) -> Iterable[Due]:
         if memory.is_name or memory.kind in ("emotion", "experience"):
             continue
         day = days.day(memory.observed_at)
-        last = _last_day(day, memory.dated)
-        one = Due(memory.text, memory.owner_id, last, memory.observed_at, memory.dated, said_at(memory), (memory,))
         if memory.kind == "anniversary":
             day = next_yearly(day, days.today)
             if day - days.today <= timedelta(days=YEARLY_DAYS):
-                yield replace(one, day=day, at=0, dated="day", yearly=True)
+                yield replace(_noticed(memory, day), at=0, dated="day", yearly=True)
         elif is_ahead(memory, days):
-            yield one
+            yield _noticed(memory, _last_day(day, memory.dated))
+
+
+def _noticed(memory: Memory, day: date) -> Due:
+    return Due(
+        memory.text, memory.owner_id, day, memory.observed_at, memory.dated, said_at(memory), (memory,),
+        core=core(memory.text),
+    )  # fmt: skip
 
 
 def is_ahead(memory: Memory, days: Days) -> bool:
@@ -121,7 +133,7 @@ def _same(one: Due, other: Due) -> bool:
         return False
     if one.day is not None and other.day is not None and one.day != other.day:
         return False
-    mine, theirs = core(one.text), core(other.text)
+    mine, theirs = one.core, other.core
     less, more = (mine, theirs) if len(mine) <= len(theirs) else (theirs, mine)
     weight = sum(2 if word.isascii() else 1 for word in less)
     return less <= more and weight >= (TITLE if one.day == other.day else SAME)
@@ -129,21 +141,18 @@ def _same(one: Due, other: Due) -> bool:
 
 def _merged(one: Due, other: Due) -> Due:
     """Both as one: the words that say more, the moment that is known more exactly."""
-    words = other if len(core(other.text)) > len(core(one.text)) else one
+    words = other if len(other.core) > len(one.core) else one
     exact = max(one, other, key=lambda due: (due.day is not None, due.dated == "time"))
     return Due(
         words.text, one.owner, exact.day, exact.at, exact.dated, words.said, (*one.memories, *other.memories),
-        one.commitment or other.commitment, one.yearly or other.yearly,
+        one.commitment or other.commitment, one.yearly or other.yearly, words.toward, words.core,
     )  # fmt: skip
 
 
 def _with_past(one: Due, past: Iterable[Memory], days: Days) -> Due:
     if one.day is None or one.day >= days.today:
         return one
-    same = [
-        memory for memory in past
-        if _same(one, Due(memory.text, memory.owner_id, days.day(memory.observed_at), 0, "", 0))
-    ]  # fmt: skip
+    same = [memory for memory in past if _same(one, _noticed(memory, days.day(memory.observed_at)))]
     return replace(one, memories=(*one.memories, *same))
 
 

@@ -116,8 +116,11 @@ class Teller:
         number = one.memories[0].id if one.memories else 0
         memory = next((memory for memory in one.memories if memory.id == number), None)
         who = self.whom(memory) if memory is not None and memory.text == one.text else self._name(one.owner)
+        text = excerpt(one.text, LINE_TOKENS)
+        if one.toward:
+            text = days.words("toward", text=text, toward=one.toward)
         return Line(
-            excerpt(one.text, LINE_TOKENS), kept, who, day=days.told(one.said), due=due, over=over, at=one.at,
+            text, kept, who, day=days.told(one.said), due=due, over=over, at=one.at,
             weight=0.0 if one.day is None else 1.0 / (place + 1), memory=number, commitment=one.commitment, when=when,
         )  # fmt: skip
 
