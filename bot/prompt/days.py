@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date, tzinfo
+from functools import lru_cache
 
 from bot.text.dates import RELATIVE_DAYS, DayWords, clock_label, local_day, relative_day
 from bot.text.fold import fold
@@ -36,11 +37,11 @@ class Days:
     @property
     def today(self) -> date:
         """The day that it is there."""
-        return local_day(self.now, self.tz)
+        return _day(self.now, self.tz)
 
     def day(self, at: int) -> date:
         """The day of a moment there."""
-        return local_day(at, self.tz)
+        return _day(at, self.tz)
 
     def told(self, at: int, dated: Dated = "") -> str:
         """When something was: 今天, 3天前, and from eight days on 6月4日; 6月 or 2025年 where no more is known."""
@@ -94,6 +95,12 @@ class Days:
         month = self.words("month_names").split()[day.month - 1]
         key = "date" if day.year == self.today.year else "date_year"
         return self.words(key, year=day.year, month=month, day=day.day)
+
+
+@lru_cache(maxsize=1024)
+def _day(at: int, tz: tzinfo) -> date:
+    """Of one opening the same few moments are asked for hundreds of times."""
+    return local_day(at, tz)
 
 
 def said_at(memory: Memory) -> int:

@@ -132,8 +132,11 @@ class Teller:
 
     def whom(self, memory: Memory) -> str:
         """Whose words it is and whom it is about, if its own words do not name them: 小王, 猫 年糕."""
-        owner, about, text = self._name(memory.teller_id), fold(memory.subject), fold(memory.text)
-        if not about or about in text or any(len(name) > 1 and name in text for name in about.split()):
+        owner = self._name(memory.teller_id)
+        if not memory.subject:
+            return owner
+        about, text = fold(memory.subject), fold(memory.text)
+        if about in text or any(len(name) > 1 and name in text for name in about.split()):
             return owner
         alone = self.facts.chat.kind == "dm"
         return memory.subject if alone else self.days.words("subject", who=owner, subject=memory.subject)

@@ -8,6 +8,9 @@ from bot.text.estimate import estimate_tokens
 CHARS = 16
 """Characters for each token up to which a text is looked at: words are shorter."""
 
+MOST_TOKENS = 2.2
+"""Tokens of a character at most: of an emoji."""
+
 LEAST_SHARE = 0.3
 """A part is at least so much of what there is room for, if it can end with a sentence or a clause."""
 
@@ -18,7 +21,7 @@ _CLAUSE = re.compile(r"[，,、：:]")
 def excerpt(text: str, most: int) -> str:
     """The text, or its first sentences and "…" in about `most` tokens: a part that ends in the middle may say the
     contrary."""
-    if estimate_tokens(text) <= most:
+    if len(text) * MOST_TOKENS <= most or estimate_tokens(text) <= most:
         return text
     room = _room(text, most)
     for ends in (_SENTENCE, _CLAUSE):
