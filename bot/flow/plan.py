@@ -99,7 +99,7 @@ class Planner:
         self._crew = crew
         self.vocabulary: Vocabulary = settings.model.vocabulary or vocabulary_of(crew.first.model.name)
         self._lines = FirstLines(store, settings)
-        self._chooser = Chooser(store, settings, personas, crew, self.vocabulary)
+        self._chooser = Chooser(store, settings, crew, self.vocabulary)
         self._bringing = bringing
         self._booting = booting
 
@@ -115,13 +115,16 @@ class Planner:
             ends = reason_of(session, self._settings.session.idle_seconds * 1000)
             session = None
         step = later((await self.step(chat.id, occasion.person.id, now))[0], at_least)
-        wished = await self._chooser.choose(occasion, session, log.epoch, now, step)
+        prefixes, script = self.personas.of(chat.persona), self._words.script(occasion.person)
+        goes_on = log.epoch.signature if session is not None and log.epoch is not None else ""
+        full = prefixes.of("full", script, goes_on)
+        wished = await self._chooser.choose(occasion, session, log.epoch, full, now, step)
         choice = Choice("light", "budget") if at_least == "light" else wished
-        prefix = self.personas.of(chat.persona).of(choice.mode)
+        prefix = prefixes.of(choice.mode, script, goes_on)
         reason = why_anew(session, log.epoch, prefix, choice)
         epoch = None if reason else log.epoch
         first = epoch is None or not epoch.entries
-        zone, script = self._words.zone_of(chat, occasion.person), self._words.script(occasion.person)
+        zone = self._words.zone_of(chat, occasion.person)
         frame = replace(self._words.frame(now, zone, script, first=first), to=waiting_names(occasion.answering))
         told = await self._told(occasion, session, log, now, None if not first else choice.mode)
         events, opened = told.events, told.opened

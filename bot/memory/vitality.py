@@ -115,7 +115,7 @@ def worn_out(memories: Iterable[Memory], now: int) -> tuple[Memory, ...]:
 
 def crowded_out(memories: Sequence[Memory], now: int, limits: Capacity) -> tuple[Memory, ...]:
     """Which of one owner's memories have no room, the first to go first. What somebody asked to keep takes none."""
-    left = [memory for memory in memories if not memory.kept and memory.kind != "identity"]
+    left = [memory for memory in memories if not memory.kept and limits.of(memory.kind) is not None]
     over = {kind: -(limits.of(kind) or 0) for kind in PRIORITY}
     for memory in left:
         over[memory.kind] += 1

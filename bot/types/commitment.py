@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from bot.types.memory import Visibility
+from bot.types.memory import Dated, Visibility
 
 CommitmentState = Literal["pending", "ongoing", "done", "failed"]
 CommitmentSource = Literal["rule", "digest", "tool"]
@@ -85,7 +85,10 @@ class Settled:
 
 @dataclass(frozen=True, slots=True)
 class Commitment:
-    """One stored promise or open task. `id` is the number people see; times are ms since 1970 UTC."""
+    """One stored promise or open task. `id` is the number people see; times are ms since 1970 UTC.
+
+    `dated` is how exactly `due_at` is known, `toward` whom it was promised to.
+    """
 
     id: int
     owner_id: int
@@ -97,3 +100,5 @@ class Commitment:
     due_at: int | None
     source: CommitmentSource
     updated_at: int
+    toward: str = ""
+    dated: Dated = ""
