@@ -72,6 +72,7 @@ _PERSON = re.compile(r"[我你您他她它]|\b(?:i|i'm|you|my|he|she|is|are)\b|[
 _SENTENCE = re.compile(r"((?:[^。!?;\n.]|\.(?!\s|$|\.))+)([。!?;.]*)")
 _CLAUSE = re.compile(
     r"(?<!\d)[,:]|[,:](?!\d)|[、~]|(?=但是?(?!愿)|而且|并且|不过(?=我|他|她|也|还)|然后|所以|因为|就是说)"
+    r"|(?=我就|就会|就要|就去|就回)"
     r"| (?=(?:and|but|so|because|then|plus|although|though|while|which|who) )|(?<=[一-鿿]) (?=[一-鿿])"
 )
 _WORD = re.compile(r"[a-z\u00c0-\u024f][a-z0-9\u00c0-\u024f'-]*")
@@ -83,17 +84,26 @@ _LEAD = (
     r"|(?:and|but|so|because|also|well|yeah|yep|yes|no|oh|btw|today|yesterday|tomorrow|actually|plus|then|ok|okay|hey"
     r"|anyway|apparently|turns out|i think|i guess|guess what|that)\b|[\W_])*"
 )
-_KIN_EN = rf"(?:(?:my|our|the|a|an) )?{_KIN_EN_WORDS}(?!\w)(?:,? [a-z][\w-]*(?='s|,| is| has| was| will))?"
+_KIN_EN = (
+    rf"(?:(?:my|our|his|her|their) {_KIN_EN_WORDS}(?!\w)(?:,? [a-z][\w-]*(?='s|,| is| has| was| will))?"
+    rf"|(?:the |a |an )?{_KIN_EN_WORDS}(?='s\b| (?:is|was|has|had|says?|said|told|got|will|wants?|just|and|comes?|came|wo|does|did)\b))"
+)
 _SUBJECT = LazyPattern(
-    rf"{_LEAD}(?:(?P<self>我(?!(?:们?的?|家的?|那?个?)(?:{_KIN}))|本人|俺|咱"
-    rf"|(?:i|i'm|i've|i'll|i'd|im|ive|me|we|we're|we've)(?![\w'])|my (?!{_KIN_EN}))"
+    rf"{_LEAD}(?:(?P<self>我(?!(?:们?家?的?|那?个?|[养领]养?的?)(?:{_KIN}))|本人|俺|咱"
+    rf"|(?:i|i'm|i've|i'll|i'd|im|ive|me|we|we're|we've)(?![\w'])|my (?!{_KIN_EN_WORDS}(?!\w)))"
     rf"|(?P<you>[你您](?!知道|看|说|猜)|you(?!\w)|your\b)"
-    rf"|(?P<other>(?:我(?:们?的?|家的?|那?个?)?)?(?:{_KIN})|[他她它]们?|{_KIN_EN}|(?:he|she|they|it)(?!\w)))"
+    rf"|(?P<other>(?:我(?:们?家?的?|那?个?|[养领]养?的?)?)?(?:{_KIN})|[他她它]们?|{_KIN_EN}|(?:he|she|they|it)(?!\w)"
+    r"|(?!(?:it|that|there|here|what|who|where|how|he|she|let|today|tomorrow|everything|one|life|work|time)'s)[a-z]{2,20}(?='s [a-z])"
+    r"|[一-鿿]{2,3}(?=的(?:生日|手机|电话|地址|家|公司|名字|婚礼))))"
 )
 _OF_ME = LazyPattern(
     r"^.{0,20}?(?:让|叫|要|催|约|请|带|陪|问|给|送|和|跟|帮|教|通知|安排|祝)(?:了)?(?:我|咱)"
     r"|^.{0,40}?\b(?:asked|told|wants?|wanted|invited|made|got|gave|gives|taught|and|with|for|reminded|expects?|needs?"
     r"|booked|sent) (?:me|us|i)\b"
+)
+_REPORT = re.compile(
+    r"(?:之前|刚才?|昨天|今天|都|也|就|一直|还)*(?:说|觉得|认为|建议|告诉我|跟我说|提醒)(?:过|了)?(?:是)?"
+    r"| (?:just |also )?(?:says?|said|thinks?|thought|told me|reckons?|suggests?|confirmed)(?: that)? "
 )
 _PRONOUN = re.compile(r"[他她它]|\b(?:he|she|they|it|him|her|them|his|their|its)\b")
 
@@ -106,6 +116,8 @@ _EN_NUMBERS = (
 ).split()
 _EN_NUMBER = re.compile(rf"\b(?:{'|'.join(sorted(_EN_NUMBERS, key=len, reverse=True))})\b(?:[- ](?:one|two|three|four|five|six|seven|eight|nine)\b)?")
 _SCALES = {"万": 10_000, "千": 1_000, "百": 100, "亿": 100_000_000, "k": 1_000, "w": 10_000}
+_ANEW = re.compile(r"[\W_]*(?:[今昨前明后]天|最近|刚|上周|上个?月|现在|不过|但是?|其实|\b(?:today|yesterday|now|but|actually|last)\b)")
+_VALUE = re.compile(r"\d|[一二三四五六七八九十]|day\b")
 _MORE_ZH = re.compile(r"(?:下午|傍晚|晚上?|中午|午夜|夜里)\D{0,3}$")
 _MORE_EN = re.compile(r"\s?(?:pm|p\.m|in the (?:afternoon|evening)|at night|tonight)")
 
@@ -160,22 +172,27 @@ def _sentence(line: int, sentence: str, asked: bool) -> Iterator[Part]:
     clauses = [one for one in clauses_of(sentence) if one]
     conditional = _IF.search(sentence) is not None
     before: tuple[str, str] = ("", "")
+    hedged = planned = False
     for number, clause in enumerate(clauses):
         last = number == len(clauses) - 1
         if (asked and last) or _SAYS["doubtful"].search(clause):
             continue
         after = clauses[number + 1] if not last else ""
         tail = len(after) <= TAIL_CHARS and _SAYS["hedged"].search(after) is not None
-        weak = _SAYS["corrects"].search(after) is not None and _DIGITS.search(after) is not None
+        corrected = _SAYS["corrects"].search(after) is not None and _VALUE.search(after) is not None
+        firm = not corrected and _SAYS["superseded"].search(clause) is None
         subject, who = subject_of(clause)
+        # Doubt and plans go on through clauses that name no subject of their own.
+        goes_on = not subject and _ANEW.match(clause) is None
+        hedged = (hedged and goes_on) or _SAYS["hedged"].search(clause) is not None
+        planned = (planned and goes_on) or _SAYS["planned"].search(clause) is not None
         if subject:
             before = subject, who
-        else:
-            subject, who = ("", "") if before[0] != "other" else before
+        elif before[0] == "other":
+            subject, who = before
         yield Part(
-            line, clause, sentence, terms(clause), subject, who,
-            conditional or tail or _SAYS["hedged"].search(clause) is not None,
-            _SAYS["planned"].search(clause) is not None, _SAYS["formerly"].search(clause) is not None, not weak,
+            line, clause, sentence, terms(clause), subject, who, conditional or tail or hedged, planned,
+            _SAYS["formerly"].search(clause) is not None, firm,
         )  # fmt: skip
 
 
@@ -190,7 +207,10 @@ def subject_of(clause: str) -> tuple[str, str]:
     if found is None:
         return "", ""
     if found["other"]:
-        return ("self", "") if _OF_ME.search(clause[found.start("other") :]) else ("other", found["other"])
+        rest = clause[found.start("other") :]
+        if report := _REPORT.match(clause, found.end("other")):
+            return subject_of(clause[report.end() :])
+        return ("self" if _OF_ME.search(rest) else "other"), found["other"]
     return ("self" if found["self"] else "you"), ""
 
 
@@ -228,7 +248,10 @@ def terms(folded: str) -> frozenset[str]:
                 found.add(root[:_PREFIX])
             found.update(f"={number}" for number in VOCABULARY.alike.get(root, ()))
             continue
-        found.update(run[at : at + 2] for at in range(len(run) - 1) if run[at : at + 2] not in _PLAIN_HAN)
+        found.update(
+            pair for at in range(len(run) - 1)
+            if (pair := run[at : at + 2]) not in _PLAIN_HAN and _EMPTY.isdisjoint(pair)
+        )  # fmt: skip
         if len(run) == 1 and run not in _PLAIN_HAN:
             found.add(run)
         found.update(f"={number}" for number, _, _ in _rows_in(run))
@@ -236,6 +259,8 @@ def terms(folded: str) -> frozenset[str]:
 
 
 _PLAIN_HAN = frozenset(VOCABULARY.plain_han) | frozenset(word for word in STOP if not word.isascii())
+_EMPTY = frozenset("的了我你您他她它们是在也都就很还又把被吗呢吧啊一个这那着过得地和跟与")
+"""A pair with one of these tells nothing."""
 _ALIKE_HAN = tuple(word for word in VOCABULARY.alike if not word.isascii())
 
 
@@ -292,6 +317,7 @@ class Heard:
         for at in range(len(run) - 1):
             if run[at : at + 2] in self._pairs:
                 firm[at] = firm[at + 1] = True
+        said = [now and not before for now, before in zip(firm, known, strict=True)]
         for word in VOCABULARY.plain_han:
             if len(word) > 1:
                 at = run.find(word)
@@ -301,6 +327,9 @@ class Heard:
         for number, start, end in _rows_in(run):
             if number in self._rows:
                 firm[start:end] = [True] * (end - start)
+            elif end - start > 1 and run[start:end] not in _PLAIN_HAN and not any(said[start:end]):
+                if run[start:end] not in self.text:
+                    return [run[start:end]]
         # A single character that was said stands alone, but two of them side by side are a word of their own.
         marks = [
             sure

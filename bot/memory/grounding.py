@@ -4,7 +4,7 @@ A summary and a note are checked as a whole, a statement and a task clause by cl
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, tzinfo
 from typing import Literal
@@ -147,7 +147,9 @@ class Grounds:
         self._own = {line.number: words for line, words in self.told if words and line.number not in play}
         self._parts = {number: parts_of(number, words) for number, words in self._own.items()}
         self._loose = frozenset(self._corrected())
-        self._names = {fold(line.name) for line in lines if not line.is_bot}
+        self._called = {
+            word.lower() for _, words in self.told for word in re.findall(r"(?<![.!?] )(?<!^)\b[A-Z][a-z-]+", words)
+        } | {fold(line.name) for line in lines if not line.is_bot}
 
     def _corrected(self) -> Iterator[int]:
         """The lines whose figures and days the same person puts right in their next one."""
@@ -196,7 +198,10 @@ class Grounds:
 
     def words(self, lines: tuple[DigestLine, ...]) -> tuple[tuple[str, int], ...]:
         """The own words of these lines with when they were said, where nobody put their days right later."""
-        return tuple((self._own[line.number], line.at) for line in lines if line.number not in self._loose)
+        return tuple(
+            ("\n".join(part.folded for part in self._parts[line.number] if part.firm), line.at)
+            for line in lines if line.number not in self._loose
+        )  # fmt: skip
 
     def firm(self, part: Part) -> bool:
         """Whether figures and days of a clause hold."""
@@ -206,6 +211,10 @@ class Grounds:
         """Whether these words only name the person themselves."""
         own = {fold(line.name) for line, _ in self.told if line.person_id == owner}
         return fold(words).strip() in own | _SELF
+
+    def is_called(self, word: str) -> bool:
+        """Whether a Latin word is written like a name somewhere."""
+        return word in self._called
 
     def own_names(self, owner: int) -> tuple[str, ...]:
         """What that person is called in the talk, folded, the longest first."""
@@ -240,9 +249,12 @@ class _Case:
         self._text = self._nameless(folded_plain(item.text))
 
     def _nameless(self, folded: str) -> str:
+        """The text with "i", "my" or 我 for the person's own name."""
         for name in self._grounds.own_names(self._owner):
-            pattern = rf"(?<![a-z0-9]){re.escape(name)}(?:'s)?(?![a-z0-9])" if name.isascii() else re.escape(name)
-            folded = re.sub(pattern, " ", folded) if name else folded
+            if not name:
+                continue
+            edge = (r"(?<![a-z0-9])", r"(?![a-z0-9])") if name.isascii() else ("", "")
+            folded = re.sub(rf"{edge[0]}{re.escape(name)}{edge[1]}(?P<of>'s|的)?", _myself, folded)
         return folded
 
     def judged(self) -> Grounded | Refusal:
@@ -261,7 +273,7 @@ class _Case:
         wrong = self._wrong_number(text) or self._foreign(text) or self._clauses(text, subject, when)
         if wrong:
             return wrong
-        if self._task and self._over(text):
+        if self._task and (self._over(text) or _DONE.search(text)):
             return Refusal("done")
         return Grounded(self._owner, self._cited, subject, when)
 
@@ -271,7 +283,7 @@ class _Case:
         about = self._item.about.strip()
         if not about or self._grounds.is_name(about, self._owner) or self._task:
             kind, who = subject_of(self._text.strip())
-            return who.removeprefix("my ").removeprefix("我") if kind == "other" and not points(who) else ""
+            return _bare(who) if kind == "other" and not points(who) else ""
         said = Heard((*(part.folded for part in self._all), *self._grounds.known(self._owner)))
         strange = said.foreign(self._nameless(folded_plain(about)))
         bare = _bare_kin(folded_plain(about))
@@ -325,7 +337,7 @@ class _Case:
                 ahead = self._item.when and _covers_when(one, self._item.when)
                 if not said_then and not ahead:
                     return None
-            rest, cut = f"{rest}{folded[cut : one.start]} ", one.end
+            rest, cut = f"{rest}{folded[cut : one.start]}\t", one.end
         return rest + folded[cut:]
 
     # -- what it says --------------------------------------------------------------------------------------------------
@@ -367,26 +379,57 @@ class _Case:
             claims = [text] if self._plainly(text) else []
         if not claims:
             return Refusal("empty")
+        before = ("", "")
         for claim in claims:
+            whose = self._claimed(claim, subject)
+            whose = whose if whose[0] or before[0] == "self" else before
+            before = whose
             wanted = telling(claim)
-            best = self._nearest(wanted) or (self._here if not wanted else ())
-            if not best:
+            said_of = telling(f"{whose[1]} {folded_plain(self._item.about)}")
+            best = self._nearest(wanted - said_of) or self._nearest(wanted) or (self._here if not wanted else ())
+            if not best or not self._together(wanted - said_of, best):
                 return Refusal("words", claim[:20])
-            wrongs = [self._wrong(claim, text, part, subject, when) for part in best]
+            wrongs = [self._wrong(claim, text, part, whose, subject, when) for part in best]
             if all(wrongs):
                 return Refusal(wrongs[0]) if wrongs[0] else None
         return None
+
+    def _claimed(self, claim: str, subject: str) -> tuple[str, str]:
+        """Whom a clause of the statement is about: ("self" | "other" | "", the words for the other)."""
+        kind, who = subject_of(claim)
+        about = _bare(folded_plain(self._item.about or subject))
+        first = claim.strip(" ,.。").removeprefix("her ").removeprefix("his ").removeprefix("their ")
+        if kind == "self" and not self._task:
+            return "self", ""
+        if kind == "other":
+            return kind, about if points(who) and about else _bare(who)
+        if about and any(first.startswith(word) for word in (about, *about.split()) if word):
+            return "other", about
+        named = re.match(r"([a-z][a-z-]+)(?:'s)? ", first)
+        if named and re.search(rf"\b{named[1].capitalize()}\b", self._item.text) and self._grounds.is_called(named[1]):
+            return "other", named[1]
+        return "", ""
+
+    def _together(self, wanted: frozenset[str], best: tuple[Part, ...]) -> bool:
+        """Whether one line holds most of what the lines together hold of a clause."""
+        lines = {part.line for part in self._all}
+        by_line = {line: _all_terms(part for part in self._all if part.line == line) for line in lines}
+        union = frozenset(term for found in by_line.values() for term in found if term[0] != "=") & wanted
+        most = max((len(by_line[part.line] & wanted) for part in best), default=0)
+        return most >= TOGETHER * len(union)
 
     def _plainly(self, text: str) -> bool:
         """Whether a text of nothing but plain words was said as it stands."""
         words = text.strip(" ,.。")
         return len(words) > 3 and any(words in part.folded for part in self._here)
 
-    def _wrong(self, claim: str, text: str, part: Part, subject: str, when: When | None) -> Reason | None:
-        heard, said = part.folded, claim
+    def _wrong(
+        self, claim: str, text: str, part: Part, whose: tuple[str, str], subject: str, when: When | None
+    ) -> Reason | None:
+        heard = part.folded
         if self._task:
             heard = _PATTERNS["undone"].sub(" ", heard)
-        if denied(heard) != denied(said):
+        if denied(heard) != denied(claim):
             return "denial"
         if part.hedged and (self._task or not _PATTERNS["hedge"].search(text)):
             return "hedge"
@@ -395,25 +438,35 @@ class _Case:
             return "plan"
         if part.formerly and not _PATTERNS["former"].search(text):
             return "former"
-        return self._whose(text, part, subject)
+        if _turned(claim, part.folded):
+            return "denial"
+        units = _units(claim)
+        if units and any(pair not in there and number in {one for one, _ in there} for there in [_units(part.sentence)]
+                         for pair in units for number in [pair[0]]):  # fmt: skip
+            return "number"
+        return self._whose(claim, text, part, whose, subject)
 
-    def _whose(self, text: str, part: Part, subject: str) -> Reason | None:
+    def _whose(self, claim: str, text: str, part: Part, whose: tuple[str, str], subject: str) -> Reason | None:
+        """Whether a clause is said of whom the person said it of."""
         if part.subject == "you":
             return "whose"
-        about = folded_plain(f"{subject} {self._item.about}" if not self._task else text)
+        kind, who = whose
+        if self._task:
+            return "whose" if part.subject == "other" or kind == "other" else None
+        about = folded_plain(f"{who} {subject} {self._item.about}")
         if part.subject == "other":
             if points(part.who):
-                known = bool(about.strip()) or bool(_rows(text) & _KIN_ROWS) or points(text)
-                return None if known or _PROPER.search(self._item.text) else "whose"
-            rows = _rows(part.who) & _KIN_ROWS
-            mentioned = _rows(f"{about} {text}") & rows if rows else telling(part.who) & telling(f"{about} {text}")
-            bare = part.who.removeprefix("我").removeprefix("my ").strip()
-            return None if mentioned or bare in text else "whose"
-        if part.subject == "self" and subject and not self._task and not points(part.folded):
-            rows = _rows(subject) & _KIN_ROWS
-            same = _rows(part.folded) & rows or telling(subject) & telling(part.folded) or subject in part.folded
-            return None if same else "whose"
+                return "whose" if kind == "self" else None if (about.strip() or self._tells_whom(text)) else "whose"
+            return None if _same_one(part.who, claim if kind == "self" else f"{about} {text}") else "whose"
+        if kind == "other" and not points(part.folded) and not _same_one(who, part.folded):
+            return None if part.who and _same_one(part.who, about) else "whose"
+        made = part.subject == "self" and not part.who and not self._item.about
+        if kind == "other" and made and not _HAS.search(part.folded):
+            return "whose"
         return None
+
+    def _tells_whom(self, text: str) -> bool:
+        return bool(_rows(text) & _KIN_ROWS) or points(text)
 
     def _over(self, text: str) -> bool:
         """Whether the person said later that it is done or off."""
@@ -423,6 +476,19 @@ class _Case:
                 return True
         return False
 
+
+def _myself(found: re.Match[str]) -> str:
+    """i or my in English, 我 or 我的 beside Chinese."""
+    beside = found.string[max(0, found.start() - 1) : found.end() + 1]
+    if found["of"] == "'s":
+        return "my"
+    if found["of"] == "的" or re.search("[一-鿿]", beside.replace(found[0], "") or found[0]):
+        return f"我{found['of'] or ''}"
+    return "i"
+
+
+TOGETHER = 0.6
+"""Share of what all lines hold of a clause that one line must hold: what is put together from two was not said."""
 
 MOST_SHARED = 0.5
 """So much of a task must stand in the clause that says it is over; a clause of nothing else needs none of it."""
@@ -435,6 +501,14 @@ _SELF = frozenset(
 _NUMBERS = re.compile(r"\d+(?:[.,:]\d+)*")
 _KIN_ROWS = frozenset(range(18))
 """The rows of grounding.toml that name relatives, partners, children and animals."""
+_FROM = re.compile(r"(?:从|由|自|\bfrom )(?:the )?(\w{2})")
+_TO = re.compile(r"(?:[到去往](?:了)?|\b(?:to|into) )(?:the )?(\w{2})")
+_COUNTED = re.compile(
+    r"(\d+(?:\.\d+)?|[一二两三四五六七八九十百千万]+|\b(?:two|three|four|five|six|seven|eight|nine|ten|twelve)\b)[ -]?"
+    r"(岁|天|周|年|个月|小时|分钟|公里|公斤|只|块|万|years?|months?|weeks?|days?|hours?|minutes?|km|kg|miles?)"
+)
+_DONE = LazyPattern(r"[^,除为]了(?!解)|已经?|过了")
+_HAS = LazyPattern(r"有|养|叫|是|收养|领养|生了|\b(?:have|has|had|got|adopt\w*|call\w*|named|is|are|with|meet|met|and)\b")
 _ALONE = LazyPattern(
     "^(?:都|全|终于|已经|总算|我|它|这个|那个|刚刚?|,| )*(?:搞定|弄好|办好|做完|完成|交|写完|弄完|还|寄|买|付|办)(?:上去|出去)?了?[啦呀!~]*$"
     r"|^(?:all |it's |that's )?(?:done|sorted|finished)\W*$"
@@ -448,6 +522,43 @@ def ends(part: Part, wanted: frozenset[str], share: float) -> bool:
     ):
         return False
     return bool(_ALONE.search(part.folded)) or len(wanted & part.terms) >= max(1, share * len(wanted))
+
+
+def _bare(who: str) -> str:
+    """The words for somebody without whose they are."""
+    return re.sub(r"^(?:我(?:们?家?的?|那?个?|[养领]养?的?)?|(?:my|our|his|her|their|the|a|an) )", "", who).strip()
+
+
+def _same_one(who: str, folded: str) -> bool:
+    """Whether a text names somebody that these words are for."""
+    rows = _rows(who) & _KIN_ROWS
+    return bool(_rows(folded) & rows if rows else telling(_bare(who)) & telling(folded)) or _bare(who) in folded
+
+
+def _all_terms(parts: Iterable[Part]) -> frozenset[str]:
+    return frozenset(term for part in parts for term in part.terms)
+
+
+def _turned(claim: str, heard: str) -> bool:
+    """Whether a claim goes from where the words go to, or back."""
+    return any(
+        (ours := _roles(claim, mark)) and (theirs := _roles(heard, other)) and any(
+            one[:2] == two[:2] for one in ours for two in theirs
+        ) and not any(one[:2] == two[:2] for one in ours for two in _roles(heard, mark))
+        for mark, other in ((_FROM, _TO), (_TO, _FROM))
+    )  # fmt: skip
+
+
+def _roles(folded: str, mark: re.Pattern[str]) -> list[str]:
+    return [found[1] for found in mark.finditer(folded)]
+
+
+def _units(folded: str) -> set[tuple[str, str]]:
+    """The numbers with what they count, where that is a measure."""
+    return {
+        (number, found[2].rstrip("s")) for found in _COUNTED.finditer(folded)
+        for number in numbers(f"{found[1]}个", all_of_them=False)
+    }  # fmt: skip
 
 
 def _rows(folded: str) -> frozenset[int]:
