@@ -132,7 +132,7 @@ async def test_a_receipt_that_repeats_a_deleted_wish_goes_with_it(world: World) 
 
 async def test_a_digest_of_a_deleted_message_is_made_again_without_it(world: World) -> None:
     world.model.digests = True
-    summary = '{"summary": "小王聊了对犬科动物的恐惧", "memories": []}'
+    summary = '{"summary": "小王聊了对犬科动物的恐惧", "statements": []}'
     world.model.script = lambda request: "嗯嗯" if request.prompt.tools else summary
     await world.say("我非常怕狗，为什么会这样呢？", external_id="m1")
     for text in (
