@@ -69,6 +69,7 @@ LINK = re.compile(
 _SET_APART = re.compile(r"^\s*[>#$|]|```")
 _QUOTED = re.compile("“([^”]*)”|「([^」]*)」|『([^』]*)』|\"([^\"]*)\"|`([^`]*)`|【([^】]*)】")
 _PERSON = re.compile(r"[我你您他她它]|\b(?:i|i'm|you|my|he|she|is|are)\b|[,.:!?。]")
+_SHORTENED = re.compile(r"\b(st|dr|mr|mrs|ms|jr|vs|no|mt|a\.m|p\.m)\.(?= )")
 _SENTENCE = re.compile(r"((?:[^。!?;\n.]|\.(?!\s|$|\.))+)([。!?;.]*)")
 _CLAUSE = re.compile(
     r"(?<!\d)[,:]|[,:](?!\d)|[、~]|(?=但是?(?!愿)|而且|并且|不过(?=我|他|她|也|还)|然后|所以|因为|就是说)"
@@ -109,7 +110,7 @@ _PRONOUN = re.compile(r"[他她它]|\b(?:he|she|they|it|him|her|them|his|their|i
 
 _DIGITS = re.compile(r"\d+(?:[.,]\d+)*")
 _HAN_NUMBER = re.compile("[零〇一二两俩三四五六七八九十百千万亿]+")
-_MEASURE = "个只岁点号月年日天次元块万亿斤口条套辆分秒周小杯碗本张件位名楼层室门平公里米度页章集瓶颗台双份期折倍克升吨盒包首科级届回场轮"
+MEASURE = "个只岁点号月年日天次元块万亿斤口条套辆分秒周小杯碗本张件位名楼层室门平公里米度页章集瓶颗台双份期折倍克升吨盒包首科级届回场轮"
 _EN_NUMBERS = (
     "two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen "
     "nineteen twenty thirty forty fifty sixty ninety"
@@ -146,7 +147,7 @@ class Part:
 
 def folded_plain(text: str) -> str:
     """Folded, with one kind of apostrophe."""
-    return fold(text).replace("’", "'").replace("‘", "'")
+    return _SHORTENED.sub(r"\1", fold(text).replace("’", "'").replace("‘", "'").replace("俩", "两"))
 
 
 def parts_of(line: int, words: str) -> tuple[Part, ...]:
@@ -368,7 +369,7 @@ def numbers(folded: str, *, all_of_them: bool) -> set[str]:
                 found.add(str(hour - 12))
     for match in _HAN_NUMBER.finditer(folded):
         after = folded[match.end() : match.end() + 1]
-        if all_of_them or (match[0] != "一" and ((after and after in _MEASURE) or len(match[0]) > 1)):
+        if all_of_them or (match[0] != "一" and ((after and after in MEASURE) or len(match[0]) > 1)):
             found.add(str(_han(match[0])))
             if all_of_them:
                 if after == "点" and _MORE_ZH.search(folded[max(0, match.start() - 6) : match.start()]):

@@ -12,6 +12,7 @@ from typing import Literal
 from bot.memory.digest_answer import Item
 from bot.memory.evidence import (
     LINK,
+    MEASURE,
     VOCABULARY,
     Heard,
     Part,
@@ -270,7 +271,7 @@ class _Case:
         text = self._dayless(self._text)
         if text is None:
             return Refusal("day")
-        wrong = self._wrong_number(text) or self._foreign(text) or self._clauses(text, subject, when)
+        wrong = self._foreign(text) or self._clauses(text, subject, when)
         if wrong:
             return wrong
         if self._task and (self._over(text) or _DONE.search(text)):
@@ -342,16 +343,16 @@ class _Case:
 
     # -- what it says --------------------------------------------------------------------------------------------------
 
-    def _wrong_number(self, text: str) -> Refusal | None:
+    def _wrong_number(self, claim: str, best: tuple[Part, ...]) -> Refusal | None:
+        """The numbers of a clause that neither the cited lines nor the line of its words name."""
+        lines = {line.number for line in self._cited} | {part.line for part in best}
         there = {
             number
             for part in self._all
-            if self._grounds.firm(part)
+            if part.line in lines and self._grounds.firm(part)
             for number in numbers(part.folded, all_of_them=True)
         }
-        there |= {number for fact in self._grounds.known(self._owner) for number in numbers(fact, all_of_them=True)
-                  if self._item.replaces}  # fmt: skip
-        strange = [one for one in numbers(text, all_of_them=False) if one not in there]
+        strange = [one for one in numbers(claim, all_of_them=False) if one not in there]
         return Refusal("number", " ".join(sorted(strange))) if strange else None
 
     def _foreign(self, text: str) -> Refusal | None:
@@ -374,7 +375,7 @@ class _Case:
         return tuple(best)
 
     def _clauses(self, text: str, subject: str, when: When | None) -> Refusal | None:
-        claims = [claim for claim in clauses_of(text) if telling(claim)]
+        claims = [claim for claim in clauses_of(text) if telling(claim) or numbers(claim, all_of_them=False)]
         if not claims:
             claims = [text] if self._plainly(text) else []
         if not claims:
@@ -386,9 +387,12 @@ class _Case:
             before = whose
             wanted = telling(claim)
             said_of = telling(f"{whose[1]} {folded_plain(self._item.about)}")
-            best = self._nearest(wanted - said_of) or self._nearest(wanted) or (self._here if not wanted else ())
+            own = frozenset(term for term in wanted - said_of if term[0] != "=")
+            best = self._nearest(own) or self._nearest(wanted) or (self._here if not wanted else ())
             if not best or not self._together(wanted - said_of, best):
                 return Refusal("words", claim[:20])
+            if wrong := self._wrong_number(claim, best):
+                return wrong
             wrongs = [self._wrong(claim, text, part, whose, subject, when) for part in best]
             if all(wrongs):
                 return Refusal(wrongs[0]) if wrongs[0] else None
@@ -399,10 +403,12 @@ class _Case:
         kind, who = subject_of(claim)
         about = _bare(folded_plain(self._item.about or subject))
         first = claim.strip(" ,.。").removeprefix("her ").removeprefix("his ").removeprefix("their ")
-        if kind == "self" and not self._task:
+        if kind == "self" and not who and not self._task:
             return "self", ""
-        if kind == "other":
-            return kind, about if points(who) and about else _bare(who)
+        if who and points(who) and not about:
+            return "", ""
+        if who:
+            return "other", about if points(who) else _bare(who)
         if about and any(first.startswith(word) for word in (about, *about.split()) if word):
             return "other", about
         named = re.match(r"([a-z][a-z-]+)(?:'s)? ", first)
@@ -460,9 +466,8 @@ class _Case:
             return None if _same_one(part.who, claim if kind == "self" else f"{about} {text}") else "whose"
         if kind == "other" and not points(part.folded) and not _same_one(who, part.folded):
             return None if part.who and _same_one(part.who, about) else "whose"
-        made = part.subject == "self" and not part.who and not self._item.about
-        if kind == "other" and made and not _HAS.search(part.folded):
-            return "whose"
+        if kind == "other" and part.subject == "self" and not part.who and not _HAS.search(part.folded):
+            return "whose" if not self._item.about or _DEALS.search(part.folded) else None
         return None
 
     def _tells_whom(self, text: str) -> bool:
@@ -498,7 +503,7 @@ _SELF = frozenset(
     ("", "user", "用户", "本人", "自己", "self", "我", "i", "me", "the user", "the person", "person", "他", "她", "himself",
      "herself", "themselves", "对方", "主人")
 )  # fmt: skip
-_NUMBERS = re.compile(r"\d+(?:[.,:]\d+)*")
+_NUMBERS = re.compile(rf"\d+(?:[.,:]\d+)*|[一二两三四五六七八九十百千万零]+(?=[{MEASURE}])")
 _KIN_ROWS = frozenset(range(18))
 """The rows of grounding.toml that name relatives, partners, children and animals."""
 _FROM = re.compile(r"(?:从|由|自|\bfrom )(?:the )?(\w{2})")
@@ -507,8 +512,13 @@ _COUNTED = re.compile(
     r"(\d+(?:\.\d+)?|[一二两三四五六七八九十百千万]+|\b(?:two|three|four|five|six|seven|eight|nine|ten|twelve)\b)[ -]?"
     r"(岁|天|周|年|个月|小时|分钟|公里|公斤|只|块|万|years?|months?|weeks?|days?|hours?|minutes?|km|kg|miles?)"
 )
+_DEALS = LazyPattern(
+    r"答应|承诺|保证|借|欠|送|教|请|问|告诉|骂|推荐|付|约|\b(?:promis\w+|owe[sd]?|lent|lend|borrow\w*|gave|give|asked|told|taught|paid"
+    r"|invited|bought|sent|hit)\b"
+)
+"""What goes from one to another: who is the one must be as it was said."""
 _DONE = LazyPattern(r"[^,除为]了(?!解)|已经?|过了")
-_HAS = LazyPattern(r"有|养|叫|是|收养|领养|生了|\b(?:have|has|had|got|adopt\w*|call\w*|named|is|are|with|meet|met|and)\b")
+_HAS = LazyPattern(r"有|养|叫|是|收养|领养|生了|\b(?:have|has|had|got|adopt\w*|nam(?:ed|ing)|call\w*|named|is|are|with|meet|met|and)\b")
 _ALONE = LazyPattern(
     "^(?:都|全|终于|已经|总算|我|它|这个|那个|刚刚?|,| )*(?:搞定|弄好|办好|做完|完成|交|写完|弄完|还|寄|买|付|办)(?:上去|出去)?了?[啦呀!~]*$"
     r"|^(?:all |it's |that's )?(?:done|sorted|finished)\W*$"
