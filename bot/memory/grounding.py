@@ -44,20 +44,7 @@ _STEM = 6
 """Latin words are the same when they begin with the same letters: allergy and allergic."""
 _QUOTED = re.compile('“[^”]*”|「[^」]*」|『[^』]*』|"[^"]*"|`[^`]*`|《[^》]*》|【[^】]*】')
 _SET_APART = LazyPattern(r"^\s*[>#$|]|```")
-_FIGURE = re.compile(r"\d+|[一二三四五六七八九十百千万亿两]+(?=[个只岁点号月年日天次元块万亿斤口条套辆])")
-_REPORTS = LazyPattern(
-    "(?:聊|谈|说|提|讲|讨论|问|抱怨|分享|倾诉)(?:了|到|起|过)"
-    r"|\b(?:talked|spoke|chatted|asked|told|complained|shared|discussed|mentioned)\b"
-)
-"""Says of a talk what it was about, where other words may stand than were said."""
-_ABOUT = LazyPattern(r"\b(?:talked|spoke|chatted|complained|asked|told \w+) about\b|\b(?:discussed|mentioned|shared)\b")
-_CLAIMS = LazyPattern(
-    r"\b(?:is|was|are|were|has|had|will|lives?|lived|works?|worked|owes?|wants?|owns?|killed|stole)\b(?! (?:stress"
-    r"|plans))"
-)
-"""An English report may name what it was about in words that nobody said, but tell nothing of it."""
 _PROPER = re.compile(r"\b[A-Z]\w*")
-_LATIN = re.compile(r"[a-z]{3,}")
 _SCAFFOLD = LazyPattern(
     "聊了|聊到|聊|谈到|谈了|谈|提到|说了|说到|讨论了?|用户|大家|关于|以及|还有|和|最近|今天|分享了?|表示|计划|打算|有点|有些"
     r"|\b(?:talk(?:ed|s|ing)?|chat(?:ted|s)?|discuss(?:ed|es)?|mention(?:ed|s)?"
@@ -78,29 +65,18 @@ def carried(text: str, cited: tuple[DigestLine, ...]) -> bool:
 
 
 def sums_up(summary: str, told: Told, names: str) -> bool:
-    """Whether a summary tells of what people themselves said, links and quotations apart.
-
-    One that says what somebody who was there talked about may paraphrase, but names no figure and no foreign word that
-    nobody said.
-    """
+    """Whether a summary tells of what people themselves said, links and quotations apart: at least half of its terms,
+    every figure, and every Latin name; `names` are those of who was there."""
     rows = (row for _, words in told for row in words.split("\n") if not _SET_APART.search(row))
-    words = "\n".join(rows)
-    heard = fold(_QUOTED.sub(" ", LINK.sub(" ", words)))
+    heard = folded_plain(_QUOTED.sub(" ", LINK.sub(" ", "\n".join(rows))))
     there = terms(heard)
     said = terms(_SCAFFOLD.sub(" ", fold(summary))) - (terms(names) - there)
-    figures = all(figure in heard for figure in _FIGURE.findall(fold(summary)))
-    return figures and (len(said & there) >= SUMMED * len(said) or _reports(summary, heard, fold(names)))
-
-
-def _reports(written: str, heard: str, names: str) -> bool:
-    summary = fold(written)
-    strange = {word for word in _LATIN.findall(_SCAFFOLD.sub(" ", summary)) if word not in heard + names}
-    if strange and (_CLAIMS.search(summary) or not _ABOUT.search(summary)):
+    if numbers(folded_plain(summary), all_of_them=False) - numbers(heard, all_of_them=True):
         return False
-    named = any(name in summary for name in names.split())
-    return (
-        named and bool(_REPORTS.search(summary)) and not any(fold(word) in strange for word in _PROPER.findall(written))
-    )
+    named = (fold(word) for word in _PROPER.findall(summary) if word.lower() not in VOCABULARY.plain)
+    if any(word not in heard and word not in fold(names) for word in named):
+        return False
+    return len(said & there) >= SUMMED * len(said)
 
 
 def terms(text: str) -> frozenset[str]:
@@ -405,8 +381,8 @@ class _Case:
         first = claim.strip(" ,.。").removeprefix("her ").removeprefix("his ").removeprefix("their ")
         if kind == "self" and not who and not self._task:
             return "self", ""
-        if who and points(who) and not about:
-            return "", ""
+        if who and points(who) and not self._item.about:
+            return "any", ""
         if who:
             return "other", about if points(who) else _bare(who)
         if about and any(first.startswith(word) for word in (about, *about.split()) if word):
@@ -446,9 +422,10 @@ class _Case:
             return "former"
         if _turned(claim, part.folded):
             return "denial"
-        units = _units(claim)
-        if units and any(pair not in there and number in {one for one, _ in there} for there in [_units(part.sentence)]
-                         for pair in units for number in [pair[0]]):  # fmt: skip
+        there = _units(part.sentence)
+        measured = {unit for _, unit in there}
+        if any(pair not in there and (pair[1] in measured or pair[0] in {one for one, _ in there})
+               for pair in _units(claim)):  # fmt: skip
             return "number"
         return self._whose(claim, text, part, whose, subject)
 
