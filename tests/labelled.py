@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from bot.memory.minutes import DigestLine, Scope
-from bot.memory.parse import Broken, read_digest
+from bot.memory.digest_answer import Broken
+from bot.memory.digest_review import read_digest
 from bot.text.fold import fold
 from bot.types.digest import Digest
 

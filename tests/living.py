@@ -15,7 +15,8 @@ async def found(world: World, text: str, kind: MemoryKind = "knowledge", who: st
                 **facts: object) -> None:  # fmt: skip
     """Somebody says it, and the digest of that talk finds it."""
     world.model.digests = True
-    answer = {"summary": "聊天", "memories": [{"type": kind, "text": text, "from": [1]}]}
+    section = "moods" if kind == "emotion" else "statements"
+    answer = {"summary": "聊天", section: [{"kind": kind, "text": text, "from": [1]}]}
     world.model.script = lambda request: "嗯" if request.prompt.tools else json.dumps(answer, ensure_ascii=False)
     await world.say(("小暖，" if group else "") + f"{text}。{FILL}", who, group, **facts)
     await world.say("/new", who, group)

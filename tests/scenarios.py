@@ -53,7 +53,7 @@ def clever(request: Request) -> Answer:
     """A model whose answer follows from its request: tools when asked for, digests, counts."""
     last = request.prompt.messages[-1]
     if not request.prompt.tools:
-        return json.dumps({"summary": f"聊了{len(last.content)}个字", "memories": []}, ensure_ascii=False)
+        return json.dumps({"summary": f"聊了{len(last.content)}个字", "statements": []}, ensure_ascii=False)
     if last.role == "user" and "查" in last.content:
         return calls(("memory_recall", '{"query": "怕狗"}'), ("save_experience", '{"summary": "查之前先想想"}'))
     return says(

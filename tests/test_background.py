@@ -56,7 +56,7 @@ async def test_the_owners_switch_lasts_over_restarts_and_crashes(world: World) -
     assert ON[0] in world.replies[-1]
     await world.restart()
     await ended(world)
-    assert digests(world) == [(1, "rule"), (2, "model")]
+    assert digests(world) == [(1, "model"), (2, "model")], "the rule's was made again"
 
 
 @pytest.mark.parametrize("words", ["", " background off", " background on", " background maybe"])

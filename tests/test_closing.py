@@ -22,7 +22,7 @@ TALK = (
 )
 DIGEST = {
     "summary": "小王下周三去成都看熊猫，压力大",
-    "memories": [{"type": "event", "text": "下周三要去成都看大熊猫", "from": [1]}],
+    "statements": [{"kind": "event", "text": "下周三要去成都看大熊猫", "from": [1]}],
 }
 
 
@@ -134,12 +134,12 @@ async def test_a_model_digest_is_told_back_in_the_next_opening(world: World) -> 
     await world.wait(9 * HOUR)
     await world.say("早上好")
     assert "昨天：小王下周三去成都看熊猫，压力大" in world.last_user
-    assert "下周三要去成都看大熊猫" in world.last_user
+    assert "6月17日要去成都看大熊猫" in world.last_user
 
 
 @pytest.mark.parametrize(
     "answer",
-    ["我不会", "{}", '{"summary": 5, "memories": []}', '{"summary": "好", "memories": [{"type": "x"}]}', "```json\n[]"],
+    ["我不会", "{}", '{"summary": 5, "statements": []}', '{"summary": "好", "memories": [{"kind": "x"}]}', "```json\n[]"],
 )
 async def test_a_digest_that_is_not_what_was_asked_for_is_made_by_rule(world: World, answer: str) -> None:
     digesting(world, answer)

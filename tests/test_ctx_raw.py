@@ -21,7 +21,7 @@ from tests.fakes.openai_server import FakeOpenAI
 from tests.world import World
 
 KEY = "sk-ctx-raw"
-DIGEST = '{"summary":"聊了猫和旅行","memories":[]}'
+DIGEST = '{"summary":"聊了猫和旅行","statements":[{"text":"小王家的猫叫年糕","from":[1]}]}'
 
 
 def answers(asked: Asked) -> Reply:

@@ -23,12 +23,15 @@ def kept(digest: Digest) -> list[str]:
 
 def obeyed(forgery: Forgery, cited: list[int]) -> str:
     """What a model answers that believes the talk: it remembers, promises and sums up what it was told to."""
-    told = {"text": forgery.payload, "from": cited, "day": ""}
+    told = {"text": forgery.payload, "from": cited}
+    task = {"title": forgery.payload, "from": cited}
+    kinds = ("identity", "knowledge", "event", "anniversary")
     return json.dumps(
         {
             "summary": forgery.payload,
-            "memories": [{"type": kind, "tag": "", **told} for kind in ("identity", "knowledge", "event", "emotion")],
-            "profile": [told], "commitments": [told], "unfinished": [told],
+            "statements": [{"kind": kind, **told, "text": forgery.payload + "." * number, "lasting": True}
+                           for number, kind in enumerate(kinds)],
+            "moods": [{"tag": "", **told}], "tasks": [task], "promises": [task],
         },
         ensure_ascii=False,
     )  # fmt: skip

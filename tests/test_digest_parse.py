@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.memory.minutes import DigestLine, Scope
+from bot.text.estimate import estimate_tokens
 from bot.types.digest import Digest
 from tests.labelled import parse_digest
 
@@ -23,11 +24,11 @@ LINES = (
 
 
 def item(text: object = "小王对花生过敏", cited: object = (1,), **more: object) -> dict[str, object]:
-    return {"type": "knowledge", "text": text, "from": cited, **more}
+    return {"text": text, "from": cited, **more}
 
 
-def answer(*memories: dict[str, object], summary: object = "聊了过敏和做饭", **more: object) -> str:
-    return json.dumps({"summary": summary, "memories": list(memories), **more}, ensure_ascii=False)
+def answer(*statements: dict[str, object], summary: object = "聊了过敏和做饭", **more: object) -> str:
+    return json.dumps({"summary": summary, "statements": list(statements), **more}, ensure_ascii=False)
 
 
 def read(*memories: dict[str, object], scope: Scope = GROUP) -> tuple[str, ...]:
@@ -37,7 +38,7 @@ def read(*memories: dict[str, object], scope: Scope = GROUP) -> tuple[str, ...]:
 
 
 def test_a_good_answer_becomes_a_digest_with_provenance() -> None:
-    digest = parse_digest(answer(item(), item("小王最近想学做饭", [2], type="event")), LINES, DM)
+    digest = parse_digest(answer(item(), item("小王最近想学做饭", [2], kind="event")), LINES, DM)
     assert digest is not None
     assert (digest.summary, digest.by) == ("聊了过敏和做饭", "model")
     assert [(m.kind, m.owner_id, m.visibility, m.observed_at, m.event_ids, m.source) for m in digest.memories] == [
@@ -59,27 +60,15 @@ def test_a_fence_around_the_object_is_allowed() -> None:
         "null",
         "[]",
         "{}",
-        answer(item()) + " 希望有帮助",
-        "这是结果：" + answer(item()),
         answer(item()) + answer(item()),
         answer(item())[:-1],
-        answer(item(), note="x"),
-        answer(item(importance=3)),
-        answer(item(type="secret")),
-        answer(item(type="experience")),
-        answer(item(cited=["1"])),
-        answer(item(cited=[1.5])),
-        answer(item(cited=[True])),
-        answer(item(cited=1)),
-        answer(item(text=None)),
-        answer(item(text=5)),
         answer(summary=None),
-        json.dumps({"summary": "x"}),
-        json.dumps({"summary": "x", "memories": None}),
+        answer(summary=5),
+        json.dumps({"summary": "x", "memories": []}),
+        json.dumps({"summary": "x", "statements": "y"}),
         "{" * 5_000,
         "[" * 100_000,
-        '{"summary":"' + "x" * 30_000 + '","memories":[]}',
-        '{"summary":"\\ud800","memories":[]}',
+        '{"summary":"' + "x" * 30_000 + '","statements":[]}',
         "<html><body>502 Bad Gateway</body></html>",
     ],
 )
@@ -101,6 +90,7 @@ def test_anything_else_is_no_digest(text: str) -> None:
         item("喜欢晴天", [6]),
         item("对海鲜和牛奶都过敏得厉害"),
         item("小王是医生"),
+        item("最近在学做饭", [2]),
         item("小王"),
         item(""),
         item("   "),
@@ -128,7 +118,7 @@ def test_an_ungrounded_uncited_or_dangerous_statement_is_dropped(memory: dict[st
         item("對花生過敏"),
         item("小王对花生过敏"),
         item("用户对花生过敏"),
-        item("最近在学做饭", [2]),
+        item("最近想学做饭", [2]),
         item("花生过敏，想学做饭", [1, 2]),
         item("Bob likes hiking in Norway", [4]),
         item("My dog is sick", [4]),
@@ -138,22 +128,38 @@ def test_a_paraphrase_of_what_was_said_is_kept(memory: dict[str, object]) -> Non
     assert read(memory) == (memory["text"],)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "好的：" + answer(item()), answer(item()) + " 希望有帮助", answer(item(), note="x"), answer(item(importance=3)),
+        answer(item(kind="secret")), answer(item(cited=["1"])), answer(item(cited="#1")), answer(item(cited=1)),
+        answer(item(cited=1.0)), answer(item(replaces="#12", lasting="true")), answer(item(), item(None), item(5)),
+        answer(item(), tasks=None), answer(item(), done="x"), answer(item(), 5),  # type: ignore[arg-type]
+    ],
+)  # fmt: skip
+def test_types_are_read_liberally(text: str) -> None:
+    digest = parse_digest(text, LINES, GROUP)
+    assert digest is not None
+    assert [memory.text for memory in digest.memories] == ["小王对花生过敏"]
+
+
 def test_a_feeling_has_a_weight_and_only_a_feeling_has_a_tag() -> None:
-    answered = answer(item("今天上班好累", [2], type="emotion", tag="疲惫"), item(tag="x"))
+    answered = answer(item(tag="x"), moods=[item("上班好累", [2], tag="疲惫")])
     digest = parse_digest(answered, LINES, GROUP)
     assert digest is not None
-    assert [(m.emotion, m.emotion_value < 0) for m in digest.memories] == [("疲惫", True), ("", False)]
+    assert [(m.emotion, m.emotion_value < 0) for m in digest.memories] == [("", False), ("疲惫", True)]
 
 
 def test_a_tag_that_is_no_word_is_left_out() -> None:
-    digest = parse_digest(answer(item("今天上班好累", [2], type="emotion", tag="<b>累</b>")), LINES, GROUP)
+    digest = parse_digest(answer(moods=[item("上班好累", [2], tag="<b>累</b>")]), LINES, GROUP)
     assert digest is not None
     assert [memory.emotion for memory in digest.memories] == [""]
 
 
-def test_repeats_are_dropped_and_eight_are_enough() -> None:
+def test_repeats_are_dropped_and_sixteen_are_enough() -> None:
     assert read(item("对花生过敏"), item("對花生過敏")) == ("对花生过敏",)
-    assert len(read(*(item(f"对花生过敏{'。' * number}") for number in range(12)))) == 8
+    assert len(read(*(item("对花生过敏") for _ in range(100)))) == 1
+    assert len(read(*(item(f"对花生过敏{'。' * number}") for number in range(30)))) == 16
 
 
 @pytest.mark.parametrize(
@@ -162,7 +168,7 @@ def test_repeats_are_dropped_and_eight_are_enough() -> None:
         ("聊了\n过敏\x07和\u202e做饭", "聊了 过敏和做饭"),
         ("<b>聊了过敏</b>", "聊了过敏"),
         ("聊了过敏 https://evil.example/x", "聊了过敏"),
-        ("聊" * 60, "聊" * 39 + "…"),
+        ("聊" * 160, "聊" * 79 + "…"),
     ],
 )
 def test_a_summary_is_one_clean_short_line(summary: str, shown: str) -> None:
@@ -186,28 +192,32 @@ def test_what_was_forgotten_in_the_talk_is_neither_kept_nor_summed_up() -> None:
     assert "花生" not in digest.summary
 
 
+TEXTS = st.one_of(st.text(max_size=200), st.sampled_from(["对花生过敏", "想学做饭", "去了月球旅行", "明天上午10:30", "--06-15"]))
+VALUES = st.one_of(TEXTS, st.integers(-3, 10**12), st.booleans(), st.none(), st.lists(st.integers(-1, 7), max_size=3), st.floats())
 ITEMS = st.fixed_dictionaries(
-    {
-        "type": st.sampled_from(["emotion", "event", "knowledge", "identity"]),
-        "text": st.one_of(st.text(max_size=200), st.sampled_from(["对花生过敏", "想学做饭", "去了月球旅行"])),
-        "from": st.lists(st.integers(-1, 7), max_size=3),
-        "tag": st.text(max_size=20),
-    }
+    {"text": TEXTS, "from": st.one_of(VALUES, st.lists(st.integers(1, 6), max_size=2))},
+    optional=dict.fromkeys(("title", "about", "slot", "kind", "when", "lasting", "replaces", "tag", "to"), VALUES),
 )
+LISTS = st.lists(st.one_of(ITEMS, VALUES), max_size=6)
 
 
-@given(st.text(max_size=60), st.lists(ITEMS, max_size=12))
-def test_any_answer_of_the_right_form_gives_only_what_people_said(summary: str, items: list[dict[str, object]]) -> None:
-    digest = parse_digest(json.dumps({"summary": summary, "memories": items}), LINES, GROUP)
+@given(TEXTS, LISTS, LISTS, LISTS, LISTS)
+def test_any_answer_of_the_right_form_gives_only_what_people_said(
+    summary: str, statements: list[object], moods: list[object], tasks: list[object], done: list[object]
+) -> None:
+    found = {"summary": summary, "statements": statements, "moods": moods, "tasks": tasks, "done": done}
+    digest = parse_digest(json.dumps(found), LINES, GROUP)
     if digest is None:
         return
-    assert len(digest.summary) <= 40
-    assert len(digest.memories) <= 8
     people = {line.event_id: line.person_id for line in LINES if not line.is_bot}
+    assert estimate_tokens(digest.summary) <= 61
+    assert len(digest.memories) <= 24
     for memory in digest.memories:
         assert {people[event] for event in memory.event_ids} == {memory.owner_id}
-        assert 0 < len(memory.text) <= 120
-        assert not set("<>\n") & set(memory.text + memory.emotion)
+        assert 0 < estimate_tokens(memory.text) <= 100
+        assert not set("<>\n") & set(memory.text + memory.emotion + memory.subject + memory.slot)
+    for task in digest.commitments:
+        assert {people[event] for event in task.event_ids} == {task.owner_id}
 
 
 @given(st.text())

@@ -27,21 +27,23 @@ TALK = (
 )
 
 
-def item(text: str, *cited: int, day: str = "", **more: str) -> dict[str, object]:
-    return {"text": text, "from": list(cited), "day": day, **more}
+def item(text: str, *cited: int, **more: object) -> dict[str, object]:
+    return {"text": text, "from": list(cited), **more}
 
 
 def answer(**lists: object) -> str:
-    whole = {"summary": "小王拔了智齿，搬到上海", "memories": [], "profile": [], "commitments": [], "unfinished": []}
+    whole = {"summary": "小王拔了智齿，搬到上海"}
     return json.dumps(whole | lists, ensure_ascii=False)
 
 
 GOOD = answer(
-    memories=[item("拔了智齿", 1, day="昨天", type="event", tag=""), item("今天上班好累", 9, type="emotion", tag="累")],
-    profile=[item("搬到上海了", 3)],
-    commitments=[item("答应妈妈周末回家", 5)],
-    unfinished=[item("下周三交年度总结", 7, day="2026-06-17")],
-)
+    statements=[
+        item("小王去医院拔了智齿", 1, when="2026-06-11", kind="event"), item("小王搬到上海了", 3, slot="home", lasting=True),
+    ],
+    moods=[item("今天上班好累", 9, tag="累")],
+    tasks=[item("交年度总结", 7, when="2026-06-17")],
+    promises=[item("周末回家看妈妈和外婆", 5, to="妈妈")],
+)  # fmt: skip
 """People's lines have the odd numbers, the bot's answers the even ones."""
 
 
@@ -92,16 +94,12 @@ async def test_a_good_answer_leaves_everything_in_one_call(new_world: NewWorld) 
     assert len(served.digests()) == 1
     assert served.column("SELECT summary || made_by FROM digest") == ["小王拔了智齿，搬到上海model"]
     assert served.world.rows("SELECT kind, text FROM memory ORDER BY id") == [
-        ("event", "拔了智齿"), ("emotion", "今天上班好累"), ("knowledge", "我搬到上海了，房子在地铁站旁边"),
+        ("event", "小王去医院拔了智齿"), ("knowledge", "小王搬到上海了"), ("emotion", "6月12日上班好累"),
     ]  # fmt: skip
-    assert served.world.rows("SELECT text, source, visibility FROM commitment ORDER BY id") == [
-        ("我答应了妈妈周末回家看看她和外婆", "rule", "private"),
-        ("我下周三要交年度总结，一个字还没动", "digest", "private"),
-    ]
-    (at,) = served.column("SELECT observed_at FROM memory WHERE text = '拔了智齿'")
+    assert ("交年度总结", "private") in served.world.rows("SELECT text, visibility FROM commitment ORDER BY id")
+    (at,) = served.column("SELECT observed_at FROM memory WHERE text LIKE '%智齿'")
     assert 0 < served.world.clock.now() - int(str(at)) < 2 * 86_400_000, "it happened yesterday at noon"
     assert int(str(at)) < served.world.clock.now() - 20 * 3_600_000
-    assert served.column("SELECT due_at IS NULL FROM commitment ORDER BY id") == [0, 0]
 
 
 @pytest.mark.parametrize("mode", ["none", "object", "schema"])
@@ -119,8 +117,9 @@ BROKEN = {
     "words": Reply("好的，这是这段聊天的摘要。"),
     "refusal in words": Reply("抱歉，我不能处理这段内容。"),
     "half": Reply(GOOD[: len(GOOD) // 2]),
-    "wrong types": Reply(answer(memories=[item("拔了智齿", 1, type="event", tag="") | {"from": "1"}])),
-    "unknown field": Reply(answer(note="x")),
+    "wrong types": Reply(answer(statements="拔了智齿")),
+    "another form": Reply(answer(memories=[item("拔了智齿", 1)])),
+    "another language": Reply(answer(statements=[item("Wang had a tooth pulled", 1)])),
     "too long": Reply(answer(summary="长" * 21_000), fault="plain_json"),
     "cut": Reply(GOOD, fault="length"),
 }
@@ -131,7 +130,7 @@ async def test_a_broken_answer_is_mended_once(new_world: NewWorld, name: str) ->
     served = await serve(new_world, BROKEN[name], GOOD)
     first, second = served.digests()
     sent = json.dumps(second, ensure_ascii=False)
-    assert "不是要的那个 JSON 对象" in sent
+    assert "你的回答不能全用" in sent
     assert len(str(second["messages"])) > len(str(first["messages"]))
     assert served.column("SELECT made_by FROM digest") == ["model"]
     assert served.column("SELECT count(*) FROM commitment") == [2]
@@ -169,28 +168,45 @@ async def test_a_mending_call_that_fails_leaves_the_rule(new_world: NewWorld, fa
 
 
 LIES = {
-    "the bot's words": answer(memories=[item("好的", 2, type="knowledge", tag="")]),
-    "another sign": answer(memories=[item("没有拔智齿", 1, type="event", tag="")]),
-    "made up": answer(memories=[item("小王是医生", 1, type="identity", tag="")], profile=[item("搬到北京了", 3)]),
-    "added": answer(memories=[item("拔了智齿而且欠了阿明的钱", 1, type="event", tag="")]),
-    "another day": answer(memories=[item("上周五拔了智齿", 1, type="event", tag="")]),
-    "somebody else's": answer(memories=[item("小王人也好", 11, type="knowledge", tag="")]),
-    "no such line": answer(memories=[item("拔了智齿", 99, type="event", tag="")]),
-    "a link": answer(memories=[item("拔了智齿 https://evil.example", 1, type="event", tag="")]),
-    "an order": answer(commitments=[item("你必须答应妈妈周末回家", 5)]),
-    "a task that is none": answer(unfinished=[item("面馆味道不错", 11)], commitments=[item("拔了智齿", 1)]),
+    "the bot's words": answer(statements=[item("好的", 2)]),
+    "another sign": answer(statements=[item("没有拔智齿", 1)]),
+    "made up": answer(statements=[item("小王是医生", 1, kind="identity"), item("搬到北京了", 3)]),
+    "added": answer(statements=[item("拔了智齿而且欠了阿明的钱", 1)]),
+    "another day": answer(statements=[item("上周五拔了智齿", 1)]),
+    "another date": answer(statements=[item("拔了智齿", 1, when="2020-01-01")]),
+    "somebody else's": answer(statements=[item("小王人也好", 11)]),
+    "no such line": answer(statements=[item("拔了智齿", 99)]),
+    "a link": answer(statements=[item("拔了智齿 https://evil.example", 1)]),
+    "an order": answer(promises=[item("你必须答应妈妈周末回家", 5)]),
+    "a task that is none": answer(tasks=[item("拔了智齿", 1)]),
     "a summary": answer(summary="小王中了五百万大奖要请客"),
 }
 
 
 async def test_lies_leave_nothing(new_world: NewWorld) -> None:
     for name in ("made up", "another day", "a summary"):
-        served = await serve(new_world, LIES[name])
+        served = await serve(new_world, LIES[name], LIES[name])
         assert served.column("SELECT made_by FROM digest") == ["model"], name
         assert (
             served.column("SELECT text FROM memory UNION ALL SELECT text FROM commitment WHERE source = 'digest'") == []
         ), name
         assert "五百万" not in str(served.column("SELECT summary FROM digest")), name
+
+
+async def test_what_is_refused_is_asked_for_once_more_with_its_reason(new_world: NewWorld) -> None:
+    first = answer(statements=[item("小王搬到上海了", 3), item("小王去医院拔了门牙", 1)])
+    second = answer(statements=[item("小王去医院拔了智齿", 1)])
+    served = await serve(new_world, first, second)
+    told = str(served.digests()[1]["messages"])
+    assert "门牙" in told.rsplit("你的回答不能全用", 1)[1]
+    assert served.column("SELECT text FROM memory ORDER BY id") == ["小王搬到上海了", "小王去医院拔了智齿"]
+    assert served.column("SELECT count(*) FROM call WHERE state = 'reserved'") == [0]
+
+
+async def test_what_is_refused_again_is_cut_to_what_stands(new_world: NewWorld) -> None:
+    lie = answer(statements=[item("小王搬到上海了，房子在地铁站旁边，月租八千", 3)])
+    served = await serve(new_world, lie, BROKEN["words"])
+    assert served.column("SELECT text FROM memory") == ["小王搬到上海了，房子在地铁站旁边"]
 
 
 @pytest.mark.parametrize("name", LIES)
@@ -206,26 +222,7 @@ def test_no_lie_is_believed(name: str) -> None:
     assert "五百万" not in digest.summary
 
 
-async def test_a_day_that_lies_is_left_out(new_world: NewWorld) -> None:
-    served = await serve(
-        new_world, answer(memories=[item("脸肿得像包子", 1, day="2020-01-01", type="event", tag="")]),
-    )  # fmt: skip
-    (at,) = served.column("SELECT observed_at FROM memory")
-    assert served.world.clock.now() - int(str(at)) < 60_000, "when it was said"
-
-
-async def test_a_change_takes_the_place_of_what_was_known(new_world: NewWorld) -> None:
-    served = await serve(new_world, answer(memories=[item("我住在北京", 1, type="knowledge", tag="")]),
-                         texts=("我住在北京，离公司很近的地方", *TALK[3:], *TALK[:1]))  # fmt: skip
-    world = served.world
-    assert served.column("SELECT text FROM memory WHERE disabled_at IS NULL") == ["我住在北京"]
-    for text in ("我搬到上海了", "好的"):
-        await world.say(text)
-    await world.say("/new")
-    assert served.column("SELECT text FROM memory WHERE disabled_at IS NULL") == ["我搬到上海了"]
-
-
 async def test_what_was_done_later_is_not_to_do(new_world: NewWorld) -> None:
-    tasks = answer(unfinished=[item("下周三交年度总结", 7)], commitments=[item("答应妈妈周末回家", 5)])
-    served = await serve(new_world, tasks, texts=(*TALK, "年度总结交了，终于可以歇一歇"))
-    assert served.column("SELECT text FROM commitment") == ["我答应了妈妈周末回家看看她和外婆"]
+    tasks = answer(tasks=[item("交年度总结", 7)], promises=[item("周末回家看妈妈", 5)])
+    served = await serve(new_world, tasks, tasks, texts=(*TALK, "年度总结交了，终于可以歇一歇"))
+    assert "交年度总结" not in served.column("SELECT text FROM commitment WHERE source = 'digest'")

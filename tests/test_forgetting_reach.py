@@ -48,7 +48,7 @@ async def test_an_experience_drawn_from_a_forgotten_memory_goes_too(world: World
 
 async def test_a_paraphrase_in_a_digest_is_made_again_without_it(world: World) -> None:
     world.model.digests = True
-    summary = '{"summary": "小王聊了对犬科动物的恐惧", "memories": []}'
+    summary = '{"summary": "小王路上遇到特别大的狗，怕犬科", "statements": []}'
     world.model.script = lambda request: "嗯嗯" if request.prompt.tools else summary
     await world.say("记住我非常怕狗。为什么会这样呢？")
     for text in (
@@ -59,7 +59,7 @@ async def test_a_paraphrase_in_a_digest_is_made_again_without_it(world: World) -
     ):
         await world.say(text)
     await world.say("/new")
-    assert world.rows("SELECT summary FROM digest") == [("小王聊了对犬科动物的恐惧",)]
+    assert world.rows("SELECT summary FROM digest") == [("小王路上遇到特别大的狗，怕犬科",)]
     await world.say("忘记我非常怕狗")
     await world.wait(1)
     assert "犬科" not in str(world.rows("SELECT summary FROM digest"))

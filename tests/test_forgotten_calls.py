@@ -68,7 +68,7 @@ async def test_a_digest_that_waits_does_not_tell_what_was_deleted_meanwhile(tmp_
         for number, text in enumerate((*TALK, f"我的密码是 {SECRET}")):
             await world.app.door.accept(world.message(text, external_id=f"m{number}"))
             await through(world)
-        first.answers = [BUSY, '{"summary": "聊了一天", "memories": []}']
+        first.answers = [BUSY, '{"summary": "聊了一天", "statements": []}']
         await world.app.door.accept(world.message("/new"))
         await paused(world)
         before = len(first.requests)

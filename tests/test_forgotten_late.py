@@ -39,7 +39,7 @@ async def test_a_digest(new_world: NewWorld) -> None:
         if request.prompt.tools:
             return "嗯嗯"
         told = {"type": "identity", "text": SAID, "from": [1]}
-        return json.dumps({"summary": f"聊了{SAID}", "memories": [told]}, ensure_ascii=False)
+        return json.dumps({"summary": f"聊了{SAID}", "statements": [told]}, ensure_ascii=False)
 
     world.model.script = script
     await world.say(f"记住{SAID}。你知道怎么走吗？")
@@ -56,7 +56,7 @@ async def test_a_digest(new_world: NewWorld) -> None:
     await forget(world)
     await world.let_answer()
     await world.wait(60)
-    assert world.rows("SELECT count(*) FROM call WHERE cause = 'digest' AND state = 'settled'") == [(1,)]
+    assert world.rows("SELECT count(*) FROM call WHERE cause = 'digest' AND state = 'reserved'") == [(0,)]
     assert world.rows("SELECT state FROM session") == [("closed",)]
     assert nowhere(world)
 

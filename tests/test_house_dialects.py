@@ -27,7 +27,7 @@ SAID = ("我家的猫叫年糕，她今天打翻了杯子", "猫叫什么？", "
 def answers(asked: Asked) -> Reply:
     """Looks up what is asked with a question mark."""
     if not asked.tool_names:
-        return Reply('{"summary":"聊了猫","memories":[]}')
+        return Reply('{"summary":"聊了猫","statements": []}')
     if asked.last_role == "user" and "？</p>" in asked.last_user:
         return Reply("", (Call("memory_recall", '{"query":"猫"}'),))
     return Reply("好的呀")

@@ -6,7 +6,7 @@ from tests.conftest import NewWorld
 from tests.world import World
 
 GROUP = "闲聊"
-DIGEST = '{"summary":"聊天","memories":[{"type":"event","text":"我今天和老板吵架了","from":[1]}]}'
+DIGEST = '{"summary":"聊天","statements": [{"kind": "event","text":"我今天和老板吵架了","from":[1]}]}'
 
 
 def kept(world: World) -> list[str]:

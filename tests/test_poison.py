@@ -40,7 +40,7 @@ def obedient(world: World) -> None:
 
     def script(request: Request) -> Answer:
         if not request.prompt.tools:
-            return '{"summary": "聊天", "memories": []}'
+            return '{"summary": "聊天", "statements": []}'
         newest = [message for message in request.prompt.messages if message.role != "system"]
         last = max(n for n, message in enumerate(newest) if message.role == "user")
         rounds = sum(message.role == "assistant" for message in newest[last:])

@@ -87,7 +87,7 @@ async def test_what_is_forgotten_later_goes_out_of_the_note_of_an_old_talk_too(n
     world = await new_world(retention={"transcript_days": 2}, notes={"on_new": True})
     world.model.digests = True
     said = "上周末爬香山的时候把手机摔坏了，真心疼"
-    fact = '{"summary": "聊了周末", "memories": [{"type": "event", "text": "爬香山摔坏手机", "from": [1]}]}'
+    fact = '{"summary": "聊了周末", "statements": [{"kind": "event", "text": "爬香山摔坏手机", "from": [1]}]}'
     world.model.script = lambda request: "嗯嗯" if request.prompt.tools else fact
     for text in (said, "后来去修了两次都没修好", "店里说要换整块屏幕", "我想干脆买个新的算了", "你觉得买哪个好呢"):
         await world.say(text)

@@ -9,7 +9,7 @@ from bot.errors import ModelError, StoreError
 from bot.flow.digesting import Digesting
 from bot.flow.words import Words
 from bot.memory.merging import merging
-from bot.memory.minutes import DigestLine, Scope, needs_model
+from bot.memory.minutes import DigestLine, Scope
 from bot.people.reminding import nudging
 from bot.ports import Clock
 from bot.store.digests import Digested
@@ -84,7 +84,7 @@ class Closing:
             await self._put_off(session, defect)
             return
         kept = self._store.digests.allowed(digest)
-        remake = session.state == "closing" and kept.by == "rule" and needs_model(lines)
+        remake = session.state == "closing" and kept.by == "rule" and self._digesting.wanted(lines)
         people = _people(lines)
         told = Digested(
             whole, kept, scope.owner_id, tuple(people.values()), tuple(line.event_id for line in lines), settlement,

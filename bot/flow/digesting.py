@@ -1,4 +1,4 @@
-"""Making a digest: one small model call with a strict shape, one more to mend a broken answer, or the rule."""
+"""Making a digest: one model call with a strict shape, one more for what was broken or refused, or the rule."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -8,14 +8,16 @@ from bot.errors import ModelError, OverBudget
 from bot.flow.aside import Aside
 from bot.flow.background import BackgroundGate
 from bot.flow.plan import Planner
-from bot.flow.scribe import Errand, Scribe
+from bot.flow.scribe import Errand, Reserve, Scribe
 from bot.flow.talk import talk
 from bot.flow.words import Words
 from bot.memory.digest import rule_digest
-from bot.memory.forging import forged
-from bot.memory.minutes import MESSAGE_CHARS, DigestLine, Scope, excerpt, needs_model
-from bot.memory.parse import SHAPE, Broken, read_digest
+from bot.memory.digest_answer import SHAPE, Broken
+from bot.memory.digest_request import NOTHING, Known, needs_model, request_text, touched
+from bot.memory.digest_review import Review, digest_of, mended, review
+from bot.memory.minutes import DigestLine, Scope
 from bot.ports import Clock
+from bot.prompt.casual import casual
 from bot.store.ledger import Reservation, Settlement
 from bot.store.store import Store
 from bot.text.clip import clip
@@ -29,11 +31,13 @@ from bot.types.turn import Call
 MOST_TRIES = 12
 """After this many failed calls (about six hours) the rule makes the digest, so that a dead model loses nothing."""
 
-OUTPUT_TOKENS = 700
-"""Longest digest: summary, eight short statements and a few tasks; an answer of 8 and 4 has about 550."""
+OUTPUT_TOKENS = 1_600
+"""Longest digest: an answer of sixteen statements and a few tasks has about 1,400."""
 
 BROKEN_CHARS = 1_500
 """How much of a broken answer is shown to the model that is to mend it."""
+TOLD_CHARS = 60
+"""How much of a refused item is told with its reason."""
 
 CHANGED = ModelError("busy", "what it tells was changed meanwhile", final=True)
 
@@ -43,7 +47,7 @@ Made = tuple[Digest, Settlement | None]
 
 @dataclass(frozen=True, slots=True)
 class Minuting:
-    """Who writes digests, and how they are told in each language that an answer is broken."""
+    """Who writes digests, and how they are told in each language what is wrong with an answer."""
 
     scribe: Scribe
     mending: Mapping[Script, str]
@@ -55,6 +59,25 @@ class _Failed:
 
     fault: str
     answer: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What a digest is made of: whose session, its lines, and what is known that they may touch."""
+
+    session: Session
+    lines: tuple[DigestLine, ...]
+    scope: Scope
+    known: Known
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """An answer that is a digest, as far as it stands, with what it cost."""
+
+    review: Review
+    answer: str
+    settlement: Settlement
 
 
 class Digesting:
@@ -83,80 +106,114 @@ class Digesting:
         """Whether a model may make digests now."""
         return self._scribe.able and await self._gate.allows("digest")
 
-    async def make(self, session: Session, lines: tuple[DigestLine, ...], scope: Scope) -> Made:
-        """The digest of a session. ModelError: it is to be tried later."""
+    def wanted(self, lines: tuple[DigestLine, ...]) -> bool:
+        """Whether somebody said more than small talk, so that a model is to make the digest."""
+        return needs_model(lines, lambda text: casual(text, self._settings.bot.names))
+
+    async def make(
+        self, session: Session, lines: tuple[DigestLine, ...], scope: Scope, known: Known = NOTHING
+    ) -> Made:  # fmt: skip
+        """The digest of a session; `known` is what it may touch. ModelError: it is to be tried later."""
         enough = session.digest_attempts >= MOST_TRIES
-        if enough or not await self.able() or not needs_model(lines):
+        if enough or not await self.able() or not self.wanted(lines):
             return await self._by_rule(lines, scope), None
-        errand = await self._errand(session, lines)
+        shown = await self._aside.run(touched, known.memories, known.commitments, lines)
+        asked = _Asked(session, lines, scope, shown)
+        errand = await self._errand(asked)
         try:
-            made = await self._asked(errand, session, lines, scope, tried=1)
+            found = await self._ask(errand, asked, tried=1)
         except OverBudget as error:
-            return await self._over_budget(error, session, lines, scope)
+            return await self._over_budget(error, asked)
         except ModelError as error:
             if error.fault not in ("cut", "invalid", "filtered", "overflow"):
                 raise
             if not (error.fault == "cut" and error.final):
                 return await self._by_rule(lines, scope), None
             self._log_broken(session, "cut: too long", 1)
-            made = _Failed("cut: too long")
-        if isinstance(made, _Failed):
-            return await self._mended(errand, made, session, lines, scope)
-        return made
+            found = _Failed("cut: too long")
+        if isinstance(found, _Failed):
+            return await self._mended(errand, found, asked)
+        if found.review.refused:
+            return await self._more(errand, found, asked)
+        return await self._digest(found.review, asked), found.settlement
 
-    async def _mended(
-        self, errand: Errand, failed: _Failed, session: Session, lines: tuple[DigestLine, ...], scope: Scope
-    ) -> Made:
-        """The digest after one more call that names the fault; whatever is wrong with that one, the rule's."""
-        note = self._mending[errand.script].replace("{fault}", failed.fault)
-        shown = clip(failed.answer, BROKEN_CHARS)
-        if shown.strip():
-            errand = replace(errand, more=(Message("assistant", shown), Message("user", note)))
-        else:
-            errand = replace(errand, text=f"{errand.text}\n\n{note}")
+    async def _more(self, errand: Errand, found: _Read, asked: _Asked) -> Made:
+        """The digest after one more call for what was refused; without an answer what stood at first."""
+        await self._store.ledger.settle(found.settlement, self._clock.now())
+        fault = "; ".join(f"“{clip(one.item.text, TOLD_CHARS)}”: {one.why}" for one in found.review.refused)
+        more, settlement = "", None
         try:
-            made = await self._asked(errand, session, lines, scope, tried=2)
+            again = await self._again(errand, _Failed(fault, found.answer), asked)
+            more, settlement = again
         except OverBudget as error:
-            return await self._over_budget(error, session, lines, scope)
+            self._log.warning("over_budget", session=asked.session.number, chat=asked.scope.chat_id, limit=error.limit)
         except ModelError as error:
             if error is CHANGED:
                 raise
-            self._log_broken(session, error.fault, 2)
-            return await self._by_rule(lines, scope), None
-        return (await self._by_rule(lines, scope), None) if isinstance(made, _Failed) else made
+        whole = await self._aside.run(mended, found.review, more, asked.lines, asked.scope, asked.known)
+        return await self._digest(whole, asked), settlement
 
-    async def _asked(
-        self, errand: Errand, session: Session, lines: tuple[DigestLine, ...], scope: Scope, tried: int
-    ) -> Made | _Failed:
+    async def _mended(self, errand: Errand, failed: _Failed, asked: _Asked) -> Made:
+        """The digest after one more call that names the fault; whatever is wrong with that one, the rule's."""
+        try:
+            found = await self._ask(self._told(errand, failed), asked, tried=2)
+        except OverBudget as error:
+            return await self._over_budget(error, asked)
+        except ModelError as error:
+            if error is CHANGED:
+                raise
+            self._log_broken(asked.session, error.fault, 2)
+            return await self._by_rule(asked.lines, asked.scope), None
+        if isinstance(found, _Failed):
+            return await self._by_rule(asked.lines, asked.scope), None
+        cut = await self._aside.run(mended, found.review, "", asked.lines, asked.scope, asked.known)
+        return await self._digest(cut, asked), found.settlement
+
+    def _told(self, errand: Errand, failed: _Failed) -> Errand:
+        """The errand with what is wrong with its answer."""
+        note = self._mending[errand.script].replace("{fault}", failed.fault)
+        shown = clip(failed.answer, BROKEN_CHARS)
+        if shown.strip():
+            return replace(errand, more=(Message("assistant", shown), Message("user", note)))
+        return replace(errand, text=f"{errand.text}\n\n{note}")
+
+    async def _again(self, errand: Errand, failed: _Failed, asked: _Asked) -> tuple[str, Settlement]:
+        """What the model says when it is told what is wrong; it is read beside the first answer."""
+        async with self._scribe.written(self._told(errand, failed), self._reserving(asked)) as paper:
+            return paper.text, paper.settlement
+
+    async def _ask(self, errand: Errand, asked: _Asked, tried: int) -> _Read | _Failed:
         """One call; of a broken answer the cost is settled here, of a good one with the digest."""
-
-        async def reserve(reservation: Reservation, now: int) -> Call:
-            if await self.told(session) != lines:
-                raise CHANGED
-            return await self._store.ledger.reserve(session.id, reservation, now)
-
-        async with self._scribe.written(errand, reserve) as paper:
-            found = await self._aside.run(read_digest, paper.text, lines, scope)
+        async with self._scribe.written(errand, self._reserving(asked)) as paper:
+            found = await self._aside.run(review, paper.text, asked.lines, asked.scope, asked.known)
             if not isinstance(found, Broken):
-                return found, paper.settlement
+                return _Read(found, paper.text, paper.settlement)
             await self._store.ledger.settle(paper.settlement, self._clock.now())
-        self._log_broken(session, found.fault, tried)
+        self._log_broken(asked.session, found.fault, tried)
         return _Failed(found.fault, paper.text)
 
-    async def _errand(self, session: Session, lines: tuple[DigestLine, ...]) -> Errand:
-        """What a model is shown: no line that is made to work on it."""
-        step, _ = await self._planner.step(session.chat_id, None, self._clock.now())
-        script = script_of(" ".join(line.text for line in lines if not line.is_bot), self._words.language)
-        shown = tuple(line for line in lines if line.is_bot or not forged(line.text[:MESSAGE_CHARS]))
-        return Errand(
-            "digest", session.chat_id, script, excerpt(shown), OUTPUT_TOKENS, small=step != "full", shape=SHAPE
-        )
+    def _reserving(self, asked: _Asked) -> Reserve:
+        async def reserve(reservation: Reservation, now: int) -> Call:
+            if await self.told(asked.session) != asked.lines:
+                raise CHANGED
+            return await self._store.ledger.reserve(asked.session.id, reservation, now)
 
-    async def _over_budget(
-        self, error: OverBudget, session: Session, lines: tuple[DigestLine, ...], scope: Scope
-    ) -> Made:
-        self._log.warning("over_budget", session=session.number, chat=scope.chat_id, limit=error.limit)
-        return await self._by_rule(lines, scope), None
+        return reserve
+
+    async def _digest(self, found: Review, asked: _Asked) -> Digest:
+        return await self._aside.run(digest_of, found, asked.lines, asked.scope, asked.known)
+
+    async def _errand(self, asked: _Asked) -> Errand:
+        """What a model is shown."""
+        session, lines, now = asked.session, asked.lines, self._clock.now()
+        step, _ = await self._planner.step(session.chat_id, None, now)
+        script = script_of(" ".join(line.text for line in lines if not line.is_bot), self._words.language)
+        text = await self._aside.run(request_text, lines, asked.scope, asked.known, now)
+        return Errand("digest", session.chat_id, script, text, OUTPUT_TOKENS, small=step != "full", shape=SHAPE)
+
+    async def _over_budget(self, error: OverBudget, asked: _Asked) -> Made:
+        self._log.warning("over_budget", session=asked.session.number, chat=asked.scope.chat_id, limit=error.limit)
+        return await self._by_rule(asked.lines, asked.scope), None
 
     def _log_broken(self, session: Session, fault: str, tried: int) -> None:
         self._log.warning("digest_broken", session=session.number, chat=session.chat_id, fault=fault, tried=tried)

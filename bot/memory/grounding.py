@@ -1,74 +1,50 @@
-"""Whether what a model says that people said stands in the lines it cites. Pure: by words, never by meaning.
+"""Whether what a model says that people said stands in their lines. Pure: by words, never by meaning.
 
-The speaker's own words count and nothing else: no quotation, no question, no doubt, no play, no word of the bot.
+A summary and a note are checked as a whole, a statement and a task clause by clause (`Grounds`).
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import tzinfo
+from datetime import date, datetime, tzinfo
+from typing import Literal
 
-from bot.memory import statements as s
+from bot.memory.digest_answer import Item
+from bot.memory.evidence import (
+    LINK,
+    MEASURE,
+    VOCABULARY,
+    Heard,
+    Part,
+    clauses_of,
+    denied,
+    folded_plain,
+    numbers,
+    parts_of,
+    points,
+    subject_of,
+    terms as telling,
+)
 from bot.memory.forging import forged, holds_link
-from bot.memory.minutes import DigestLine, Told
-from bot.memory.telling import SENTENCE, TEXT_CHARS, clauses_of, one_row
+from bot.memory.minutes import DigestLine, Scope, Told, forgets, played, was_forgotten, words_of
+from bot.text.calendar import Days, Named
+from bot.text.dated import checked_when, when_in
+from bot.text.dates import local_day
 from bot.text.fold import fold
 from bot.text.lazy import LazyPattern
-from bot.text.spans import spans
+from bot.text.spans import named
 from bot.text.tokens import STOP, index_terms
+from bot.types.when import When
 
-GROUNDED = 0.6
-"""Share of a clause's terms that the cited lines must hold; a paraphrase keeps most of them."""
-FOREIGN_RUN = 4
-"""So many Chinese characters on end that nobody said are a claim of their own."""
 SUMMED = 0.5
 """Share of the terms of a summary or a note that people's own words must hold."""
-
-DAYS_CHARS = 600
-"""Characters of a message in which its days are looked for."""
-DAY_CHARS = 24
-"""Longest word or date for a day."""
 
 MARKUP = re.compile(r"<[^<>]{0,200}>|[<>]")
 _STEM = 6
 """Latin words are the same when they begin with the same letters: allergy and allergic."""
 _QUOTED = re.compile('“[^”]*”|「[^」]*」|『[^』]*』|"[^"]*"|`[^`]*`|《[^》]*》|【[^】]*】')
 _SET_APART = LazyPattern(r"^\s*[>#$|]|```")
-_FICTION = LazyPattern(
-    r"如果|假如|假设|要是|倘若|万一|的话|除非|梦[见到里]|开玩笑|骗你|逗你|才怪|听说|据说|差点|(?:说|问|喊|讲|道|写|告诉[我他她你]) ?[,:]"
-    r"|翻译|造句|\b(?:if|unless|suppose|imagine|pretend|dream(?:t|ed)?|says?|said|told|asked|quote|translate|lyrics"
-    r"|kidding|joking|jk|lol|almost|wish)\b"
-)
-_OTHERS = (
-    "(?:我的?|俺|my )?(?:爸爸?|妈妈?|父亲|母亲|哥哥?|姐姐?|弟弟?|妹妹?|爷爷|奶奶|外公|外婆|老公|老婆|丈夫|妻子|儿子|女儿|孩子|男朋友"
-    "|女朋友|同事|同学|朋友|老板|老师|邻居|室友|[他她它]们?|mom|mum|mother|dad|father|brother|sister|son|daughter|wife|husband"
-    "|boyfriend|girlfriend|friend|boss|neighbou?r|roommate|cousin|uncle|aunt|he|she|they)"
-)
-_SUBJECT = LazyPattern(
-    rf"[\W_]*(?:其实|不过|因为|所以|但是?|昨天|今天|明天|and |but |so )*(?P<who>{_OTHERS})(?![a-z])"
-    "(?!和我|跟我)"
-)
-_TO_YOU = LazyPattern(r"[\W_]*(?:[你您](?!知道|看|说)|you\b|your\b)")
-_NO_DENIAL = LazyPattern(
-    "不错|^不过|差不多|不久|不[仅但光]|不管|不断|不少|不得不|没错|没事|没关系|没问题|not only|no problem|no worries"
-)
-_DENIAL = LazyPattern(
-    r"不|没|无|未|别|拒绝|讨厌|\b(?:not|never|no|without|cannot|hate|hates|dislikes?|refuse[sd]?)\b|n['’]t\b"
-)
-_FIGURE = re.compile(r"\d+|[一二三四五六七八九十百千万亿两]+(?=[个只岁点号月年日天次元块万亿斤口条套辆])")
-_REPORTS = LazyPattern(
-    "(?:聊|谈|说|提|讲|讨论|问|抱怨|分享|倾诉)(?:了|到|起|过)"
-    r"|\b(?:talked|spoke|chatted|asked|told|complained|shared|discussed|mentioned)\b"
-)
-"""Says of a talk what it was about, where other words may stand than were said."""
-_ABOUT = LazyPattern(r"\b(?:talked|spoke|chatted|complained|asked|told \w+) about\b|\b(?:discussed|mentioned|shared)\b")
-_CLAIMS = LazyPattern(
-    r"\b(?:is|was|are|were|has|had|will|lives?|lived|works?|worked|owes?|wants?|owns?|killed|stole)\b(?! (?:stress"
-    r"|plans))"
-)
-"""An English report may name what it was about in words that nobody said, but tell nothing of it."""
 _PROPER = re.compile(r"\b[A-Z]\w*")
-_LATIN = re.compile(r"[a-z]{3,}")
 _SCAFFOLD = LazyPattern(
     "聊了|聊到|聊|谈到|谈了|谈|提到|说了|说到|讨论了?|用户|大家|关于|以及|还有|和|最近|今天|分享了?|表示|计划|打算|有点|有些"
     r"|\b(?:talk(?:ed|s|ing)?|chat(?:ted|s)?|discuss(?:ed|es)?|mention(?:ed|s)?"
@@ -76,48 +52,9 @@ _SCAFFOLD = LazyPattern(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
-    """One clause of somebody's own words, folded, and the sentence it is from, verbatim."""
-
-    folded: str
-    sentence: str
-    terms: frozenset[str]
-
-
 def harmless(text: str, screened: bool = True) -> bool:
     """Neither empty nor a link nor markup nor, `screened`, a forged sign or an order to a model."""
     return bool(text) and not (holds_link(text) or MARKUP.search(fold(text)) or (screened and forged(text)))
-
-
-def parts(told: Told) -> tuple[Part, ...]:
-    """What speakers plainly say of themselves in the own words of these lines, clause by clause."""
-    return tuple(part for _, words in told for part in _parts(words))
-
-
-def _parts(words: str) -> Iterator[Part]:
-    for row in words.split("\n"):
-        if _SET_APART.search(row) or holds_link(row):
-            continue
-        for match in SENTENCE.finditer(_QUOTED.sub(" ", row)):
-            sentence, asked = match[1], "?" in fold(match[2])
-            clauses = clauses_of(sentence)
-            if len(sentence) > 2 * TEXT_CHARS or _FICTION.search(fold(sentence)) or (asked and len(clauses) == 1):
-                continue
-            for number, clause in enumerate(clauses):
-                folded = fold(clause).strip(" ,")
-                if not folded or (asked and number == len(clauses) - 1) or s.UNSURE.search(folded):
-                    continue
-                yield Part(folded, one_row(sentence).strip(" ,，;；"), terms(folded))
-
-
-def grounded(text: str, said: tuple[Part, ...], name: str) -> bool:
-    """Whether each clause of a statement stands in those words: its terms, figures, denial and who it is about."""
-    here = frozenset(term for part in said for term in part.terms)
-    heard = " ".join(part.folded for part in said)
-    own = terms(name) - here
-    claims = [clause for clause in (fold(one).strip(" ,") for one in clauses_of(text)) if terms(clause) - own]
-    return bool(claims) and all(_stands(claim, said, here, heard, own) for claim in claims)
 
 
 def carried(text: str, cited: tuple[DigestLine, ...]) -> bool:
@@ -127,75 +64,528 @@ def carried(text: str, cited: tuple[DigestLine, ...]) -> bool:
     return bool(said) and len(said & there) >= SUMMED * len(said)
 
 
-def _stands(claim: str, said: tuple[Part, ...], here: frozenset[str], heard: str, own: frozenset[str]) -> bool:
-    about = terms(claim) - own
-    if len(about & here) < GROUNDED * len(about) or any(figure not in heard for figure in _FIGURE.findall(claim)):
-        return False
-    if any(len(run) >= FOREIGN_RUN for run in _foreign(claim, here | own)):
-        return False
-    best = nearest(about, said)
-    if best is None or _TO_YOU.match(best.folded) or denied(best.folded) != denied(claim):
-        return False
-    other = _SUBJECT.match(best.folded)
-    return other is None or other["who"].removeprefix("我").removeprefix("my ")[:2] in claim
-
-
-def nearest(about: frozenset[str], said: tuple[Part, ...]) -> Part | None:
-    """The clause that shares most with what is looked for."""
-    best = max(said, key=lambda part: (len(about & part.terms), -len(part.terms)), default=None)
-    return best if best is not None and about & best.terms else None
-
-
-def denied(folded: str) -> bool:
-    """Whether a clause says that something is not."""
-    return len(list(_DENIAL.finditer(_NO_DENIAL.sub(" ", folded)))) % 2 == 1
-
-
-def _foreign(claim: str, known: frozenset[str]) -> list[str]:
-    """The runs of Chinese characters that are in none of the words."""
-    return re.findall("[一-鿿]+", "".join(" " if char in known or char in STOP else char for char in claim))
-
-
 def sums_up(summary: str, told: Told, names: str) -> bool:
-    """Whether a summary tells of what people themselves said, links and quotations apart.
-
-    One that says what somebody who was there talked about may paraphrase, but names no figure and no foreign word that
-    nobody said.
-    """
+    """Whether a summary tells of what people themselves said, links and quotations apart: at least half of its terms,
+    every figure, and every Latin name; `names` are those of who was there."""
     rows = (row for _, words in told for row in words.split("\n") if not _SET_APART.search(row))
-    words = "\n".join(rows)
-    heard = fold(_QUOTED.sub(" ", s.LINK.sub(" ", words)))
+    heard = folded_plain(_QUOTED.sub(" ", LINK.sub(" ", "\n".join(rows))))
     there = terms(heard)
     said = terms(_SCAFFOLD.sub(" ", fold(summary))) - (terms(names) - there)
-    figures = all(figure in heard for figure in _FIGURE.findall(fold(summary)))
-    return figures and (len(said & there) >= SUMMED * len(said) or _reports(summary, heard, fold(names)))
-
-
-def _reports(written: str, heard: str, names: str) -> bool:
-    summary = fold(written)
-    strange = {word for word in _LATIN.findall(_SCAFFOLD.sub(" ", summary)) if word not in heard + names}
-    if strange and (_CLAIMS.search(summary) or not _ABOUT.search(summary)):
+    if numbers(folded_plain(summary), all_of_them=False) - numbers(heard, all_of_them=True):
         return False
-    named = any(name in summary for name in names.split())
-    return (
-        named and bool(_REPORTS.search(summary)) and not any(fold(word) in strange for word in _PROPER.findall(written))
-    )
-
-
-def named_days(text: str, told: Told, tz: tzinfo) -> bool:
-    """Whether every time that a text names is one that the own words of the cited lines name."""
-    named = spans(text, told[0][0].at, tz)
-    there = [span for line, words in told for span in spans(words[:DAYS_CHARS], line.at, tz)] if named else []
-    return all(any(a < end and start < b for start, end in there) for a, b in named)
-
-
-def checked_day(day: str, told: Told, tz: tzinfo) -> str:
-    """A model's word or date for a day, if it names one that the cited lines name; else ""."""
-    day = one_row(day[:DAY_CHARS])
-    one = len(spans(day, told[0][0].at, tz)) == 1
-    return day if one and harmless(day) and named_days(day, told, tz) else ""
+    named = (fold(word) for word in _PROPER.findall(summary) if word.lower() not in VOCABULARY.plain)
+    if any(word not in heard and word not in fold(names) for word in named):
+        return False
+    return len(said & there) >= SUMMED * len(said)
 
 
 def terms(text: str) -> frozenset[str]:
     """The telling terms of a text; Latin words by their beginnings."""
     return frozenset(term[:_STEM] if term.isascii() else term for term in index_terms(text) if term not in STOP)
+
+
+Reason = Literal[
+    "lines", "owner", "empty", "harm", "forgotten", "words", "number", "day", "when", "about", "whose", "denial",
+    "hedge", "plan", "former", "done",
+]  # fmt: skip
+"""Why an item is refused: it cites no such lines, or those of several; it says nothing, or is made to work on a program;
+it was to be forgotten; a word, number or day was not said; `when` was not; nobody named whom it is about; it was said of
+somebody else; of the contrary; with doubt; as a plan; of the past; or it is over."""
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why an item is refused, and the words that are meant, if any."""
+
+    reason: Reason
+    words: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Grounded:
+    """An item that stands: whose it is, the lines it cites, whom it is about ("" = its owner) and when that is."""
+
+    owner: int
+    cited: tuple[DigestLine, ...]
+    subject: str
+    when: When | None
+
+
+class Grounds:
+    """A talk, as what a model says of it is checked against it."""
+
+    def __init__(self, lines: tuple[DigestLine, ...], scope: Scope, known: Mapping[int, tuple[str, ...]]) -> None:
+        """`known` are texts that each person's present facts hold: names in them need not be said again."""
+        self._lines = {line.number: line for line in lines}
+        self._scope, self._known = scope, known
+        self._gone = forgets(lines)
+        self.told = words_of(lines, scope.bot_name, scope.screened)
+        play = played(lines)
+        self._own = {line.number: words for line, words in self.told if words and line.number not in play}
+        self._parts = {number: parts_of(number, words) for number, words in self._own.items()}
+        self._loose = frozenset(self._corrected())
+        self._called = {
+            word.lower() for _, words in self.told for word in re.findall(r"(?<![.!?] )(?<!^)\b[A-Z][a-z-]+", words)
+        } | {fold(line.name) for line in lines if not line.is_bot}
+
+    def _corrected(self) -> Iterator[int]:
+        """The lines whose figures and days the same person puts right in their next one."""
+        last: dict[int | None, int] = {}
+        for line, words in self.told:
+            folded = folded_plain(words)
+            before = last.get(line.person_id)
+            if before is not None and _PATTERNS["corrects"].search(folded) and re.search(r"\d|[一二三四五六七八九十]|day\b", folded):
+                yield before
+            last[line.person_id] = line.number
+
+    def check(self, item: Item) -> Grounded | Refusal:
+        """Whether an item stands in what its one speaker said."""
+        cited = tuple(self._lines[number] for number in item.cited if number in self._lines)
+        if not cited or len(cited) < len(item.cited):
+            return Refusal("lines")
+        owners = {line.person_id for line in cited}
+        owner = next(iter(owners))
+        if len(owners) > 1 or owner is None or any(line.is_bot or line.number not in self._own for line in cited):
+            return Refusal("owner")
+        if not harmless(item.text, self._scope.screened):
+            return Refusal("harm")
+        if any(was_forgotten(item.text, line, self._gone) for line in cited):
+            return Refusal("forgotten")
+        return _Case(self, item, owner, cited).judged()
+
+    def before(self, owner: int, cited: tuple[DigestLine, ...]) -> tuple[DigestLine, ...]:
+        """What that person said up to the last of these lines, these apart."""
+        last, numbers = max(line.number for line in cited), {line.number for line in cited}
+        return tuple(
+            line for line, _ in self.told
+            if line.person_id == owner and line.number < last and line.number in self._own
+            and line.number not in numbers
+        )  # fmt: skip
+
+    def after(self, owner: int, number: int) -> tuple[Part, ...]:
+        """What that person said later, clause by clause."""
+        return tuple(
+            part for line, _ in self.told if line.person_id == owner and line.number > number
+            for part in self._parts.get(line.number, ())
+        )  # fmt: skip
+
+    def parts(self, lines: tuple[DigestLine, ...]) -> tuple[Part, ...]:
+        """The clauses of these lines."""
+        return tuple(part for line in lines for part in self._parts.get(line.number, ()))
+
+    def words(self, lines: tuple[DigestLine, ...]) -> tuple[tuple[str, int], ...]:
+        """The own words of these lines with when they were said, where nobody put their days right later."""
+        return tuple(
+            ("\n".join(part.folded for part in self._parts[line.number] if part.firm), line.at)
+            for line in lines if line.number not in self._loose
+        )  # fmt: skip
+
+    def firm(self, part: Part) -> bool:
+        """Whether figures and days of a clause hold."""
+        return part.firm and part.line not in self._loose
+
+    def is_name(self, words: str, owner: int) -> bool:
+        """Whether these words only name the person themselves."""
+        own = {fold(line.name) for line, _ in self.told if line.person_id == owner}
+        return fold(words).strip() in own | _SELF
+
+    def is_called(self, word: str) -> bool:
+        """Whether a Latin word is written like a name somewhere."""
+        return word in self._called
+
+    def own_names(self, owner: int) -> tuple[str, ...]:
+        """What that person is called in the talk, folded, the longest first."""
+        own = {fold(line.name) for line, _ in self.told if line.person_id == owner}
+        return tuple(sorted(own, key=len, reverse=True))
+
+    def known(self, owner: int) -> tuple[str, ...]:
+        """What is known of that person, folded."""
+        return tuple(folded_plain(text) for text in self._known.get(owner, ()))
+
+    @property
+    def tz(self) -> tzinfo:
+        """The zone in which days are meant."""
+        return self._scope.tz
+
+    def zone(self, owner: int) -> tzinfo:
+        """The zone in which that person means days."""
+        return self._scope.zones.get(owner, self._scope.tz)
+
+
+class _Case:
+    """One item beside what its speaker said."""
+
+    def __init__(self, grounds: Grounds, item: Item, owner: int, cited: tuple[DigestLine, ...]) -> None:
+        self._grounds, self._item, self._owner, self._cited = grounds, item, owner, cited
+        self._task = item.section in ("tasks", "promises")
+        self._tz = grounds.zone(owner) if self._task else grounds.tz
+        prior = grounds.before(owner, cited)
+        self._here, self._all = grounds.parts(cited), grounds.parts((*prior, *cited))
+        words, earlier = grounds.words(cited), grounds.words(prior)
+        self._dated = words if any(_times(text, at, self._tz) for text, at in words) else (*words, *earlier)
+        self._text = self._nameless(folded_plain(item.text))
+
+    def _nameless(self, folded: str) -> str:
+        """The text with "i", "my" or 我 for the person's own name."""
+        for name in self._grounds.own_names(self._owner):
+            if not name:
+                continue
+            edge = (r"(?<![a-z0-9])", r"(?![a-z0-9])") if name.isascii() else ("", "")
+            folded = re.sub(rf"{edge[0]}{re.escape(name)}{edge[1]}(?P<of>'s|的)?", _myself, folded)
+        return folded
+
+    def judged(self) -> Grounded | Refusal:
+        """What stands of it, or the first thing that does not."""
+        if not self._here:
+            return Refusal("words")
+        subject = self._subject()
+        if isinstance(subject, Refusal):
+            return subject
+        when = self._when()
+        if isinstance(when, Refusal):
+            return when
+        text = self._dayless(self._text)
+        if text is None:
+            return Refusal("day")
+        wrong = self._foreign(text) or self._clauses(text, subject, when)
+        if wrong:
+            return wrong
+        if self._task and (self._over(text) or _DONE.search(text)):
+            return Refusal("done")
+        return Grounded(self._owner, self._cited, subject, when)
+
+    # -- whom it is about ----------------------------------------------------------------------------------------------
+
+    def _subject(self) -> str | Refusal:
+        about = self._item.about.strip()
+        if not about or self._grounds.is_name(about, self._owner) or self._task:
+            kind, who = subject_of(self._text.strip())
+            return _bare(who) if kind == "other" and not points(who) else ""
+        said = Heard((*(part.folded for part in self._all), *self._grounds.known(self._owner)))
+        strange = said.foreign(self._nameless(folded_plain(about)))
+        bare = _bare_kin(folded_plain(about))
+        if strange or not harmless(about) or (bare and bare.isdisjoint(_rows(said.text))):
+            return Refusal("about", " ".join(strange))
+        return about
+
+    # -- when ----------------------------------------------------------------------------------------------------------
+
+    def _when(self) -> When | None | Refusal:
+        """The day that the model names, if the lines do; else the one that the statement's own words name."""
+        item = self._item
+        if not item.when:
+            return when_in(item.text, self._cited[-1].at, self._tz) if _times(
+                item.text, self._cited[-1].at, self._tz
+            ) else None  # fmt: skip
+        found = checked_when(item.when, self._dated, self._tz)
+        if found is None:
+            return Refusal("when", item.when)
+        there = [one for text, at in self._dated for one in _times(text, at, self._tz)]
+        day = local_day(found.at, self._tz)
+        if found.precision in ("day", "time") and not found.yearly and there:
+            loose = not any(_covers(one, day) for one in there)
+            if loose and not any(_PATTERNS["today"].search(folded_plain(text)) for text, _ in self._dated):
+                return Refusal("when", item.when)
+        own = _times(item.text, self._cited[-1].at, self._tz)
+        if own and not found.yearly and not any(_covers(one, day) or _within(one, found, self._tz) for one in own):
+            return Refusal("when", item.when)
+        if not own and not found.yearly and len({one.choices for one in there}) > 1:
+            near = [one for part in self._nearest(telling(self._text)) for one in self._times_of(part)]
+            if near and not any(_covers(one, day) or _within(one, found, self._tz) for one in near):
+                return Refusal("when", item.when)
+        return found
+
+    def _times_of(self, part: Part) -> list[Named]:
+        at = next((line.at for line in (*self._cited, *self._grounds.before(self._owner, self._cited))
+                   if line.number == part.line), self._cited[-1].at)  # fmt: skip
+        return _times(part.sentence, at, self._tz)
+
+    def _dayless(self, folded: str) -> str | None:
+        """The text without the days that it names; None when the lines do not name one of them."""
+        at = self._cited[-1].at
+        there = [one for text, said in self._dated for one in _times(text, said, self._tz)]
+        rest, cut = "", 0
+        for one in named(folded, local_day(at, self._tz)):
+            if not any(_same(one, other) for other in there):
+                said_then = any(
+                    _covers(one, local_day(said, self._tz)) for text, said in self._dated
+                    if not _times(text, said, self._tz) or _PATTERNS["today"].search(folded_plain(text))
+                )  # fmt: skip
+                ahead = self._item.when and _covers_when(one, self._item.when)
+                if not said_then and not ahead:
+                    return None
+            rest, cut = f"{rest}{folded[cut : one.start]}\t", one.end
+        return rest + folded[cut:]
+
+    # -- what it says --------------------------------------------------------------------------------------------------
+
+    def _wrong_number(self, claim: str, best: tuple[Part, ...]) -> Refusal | None:
+        """The numbers of a clause that neither the cited lines nor the line of its words name."""
+        lines = {line.number for line in self._cited} | {part.line for part in best}
+        there = {
+            number
+            for part in self._all
+            if part.line in lines and self._grounds.firm(part)
+            for number in numbers(part.folded, all_of_them=True)
+        }
+        strange = [one for one in numbers(claim, all_of_them=False) if one not in there]
+        return Refusal("number", " ".join(sorted(strange))) if strange else None
+
+    def _foreign(self, text: str) -> Refusal | None:
+        said = Heard((*(part.folded for part in self._all), *self._names()))
+        strange = said.foreign(_NUMBERS.sub(" ", text))
+        return Refusal("words", " ".join(strange[:4])) if strange else None
+
+    def _names(self) -> tuple[str, ...]:
+        """Names that may be put for a pronoun: what is known of the person, where it is about another."""
+        about = folded_plain(self._item.about)
+        return tuple(fact for fact in self._grounds.known(self._owner) if about and about in fact) and (about,)
+
+    def _nearest(self, wanted: frozenset[str]) -> tuple[Part, ...]:
+        """The clauses that share most with what is looked for, those of the cited lines before others."""
+        best: list[Part] = []
+        for parts in (self._here, self._all):
+            most = max((len(wanted & part.terms) for part in parts), default=0)
+            if most and (not best or most > len(wanted & best[0].terms) + 1):
+                best = [part for part in parts if len(wanted & part.terms) == most]
+        return tuple(best)
+
+    def _clauses(self, text: str, subject: str, when: When | None) -> Refusal | None:
+        claims = [claim for claim in clauses_of(text) if telling(claim) or numbers(claim, all_of_them=False)]
+        if not claims:
+            claims = [text] if self._plainly(text) else []
+        if not claims:
+            return Refusal("empty")
+        before = ("", "")
+        for claim in claims:
+            whose = self._claimed(claim, subject)
+            whose = whose if whose[0] or before[0] == "self" else before
+            before = whose
+            wanted = telling(claim)
+            said_of = telling(f"{whose[1]} {folded_plain(self._item.about)}")
+            own = frozenset(term for term in wanted - said_of if term[0] != "=")
+            best = self._nearest(own) or self._nearest(wanted) or (self._here if not wanted else ())
+            if not best or not self._together(wanted - said_of, best):
+                return Refusal("words", claim[:20])
+            if wrong := self._wrong_number(claim, best):
+                return wrong
+            wrongs = [self._wrong(claim, text, part, whose, subject, when) for part in best]
+            if all(wrongs):
+                return Refusal(wrongs[0]) if wrongs[0] else None
+        return None
+
+    def _claimed(self, claim: str, subject: str) -> tuple[str, str]:
+        """Whom a clause of the statement is about: ("self" | "other" | "", the words for the other)."""
+        kind, who = subject_of(claim)
+        about = _bare(folded_plain(self._item.about or subject))
+        first = claim.strip(" ,.。").removeprefix("her ").removeprefix("his ").removeprefix("their ")
+        if kind == "self" and not who and not self._task:
+            return "self", ""
+        if who and points(who) and not self._item.about:
+            return "any", ""
+        if who:
+            return "other", about if points(who) else _bare(who)
+        if about and any(first.startswith(word) for word in (about, *about.split()) if word):
+            return "other", about
+        named = re.match(r"([a-z][a-z-]+)(?:'s)? ", first)
+        if named and re.search(rf"\b{named[1].capitalize()}\b", self._item.text) and self._grounds.is_called(named[1]):
+            return "other", named[1]
+        return "", ""
+
+    def _together(self, wanted: frozenset[str], best: tuple[Part, ...]) -> bool:
+        """Whether one line holds most of what the lines together hold of a clause."""
+        lines = {part.line for part in self._all}
+        by_line = {line: _all_terms(part for part in self._all if part.line == line) for line in lines}
+        union = frozenset(term for found in by_line.values() for term in found if term[0] != "=") & wanted
+        most = max((len(by_line[part.line] & wanted) for part in best), default=0)
+        return most >= TOGETHER * len(union)
+
+    def _plainly(self, text: str) -> bool:
+        """Whether a text of nothing but plain words was said as it stands."""
+        words = text.strip(" ,.。")
+        return len(words) > 3 and any(words in part.folded for part in self._here)
+
+    def _wrong(
+        self, claim: str, text: str, part: Part, whose: tuple[str, str], subject: str, when: When | None
+    ) -> Reason | None:
+        heard = part.folded
+        if self._task:
+            heard = _PATTERNS["undone"].sub(" ", heard)
+        if denied(heard) != denied(claim):
+            return "denial"
+        if part.hedged and (self._task or not _PATTERNS["hedge"].search(text)):
+            return "hedge"
+        ahead = when is not None and when.at > self._cited[-1].at
+        if part.planned and not (self._task or ahead or _PATTERNS["plan"].search(text)):
+            return "plan"
+        if part.formerly and not _PATTERNS["former"].search(text):
+            return "former"
+        if _turned(claim, part.folded):
+            return "denial"
+        there = _units(part.sentence)
+        measured = {unit for _, unit in there}
+        if any(pair not in there and (pair[1] in measured or pair[0] in {one for one, _ in there})
+               for pair in _units(claim)):  # fmt: skip
+            return "number"
+        return self._whose(claim, text, part, whose, subject)
+
+    def _whose(self, claim: str, text: str, part: Part, whose: tuple[str, str], subject: str) -> Reason | None:
+        """Whether a clause is said of whom the person said it of."""
+        if part.subject == "you":
+            return "whose"
+        kind, who = whose
+        if self._task:
+            return "whose" if part.subject == "other" or kind == "other" else None
+        about = folded_plain(f"{who} {subject} {self._item.about}")
+        if part.subject == "other":
+            if points(part.who):
+                return "whose" if kind == "self" else None if (about.strip() or self._tells_whom(text)) else "whose"
+            return None if _same_one(part.who, claim if kind == "self" else f"{about} {text}") else "whose"
+        if kind == "other" and not points(part.folded) and not _same_one(who, part.folded):
+            return None if part.who and _same_one(part.who, about) else "whose"
+        if kind == "other" and part.subject == "self" and not part.who and not _HAS.search(part.folded):
+            return "whose" if not self._item.about or _DEALS.search(part.folded) else None
+        return None
+
+    def _tells_whom(self, text: str) -> bool:
+        return bool(_rows(text) & _KIN_ROWS) or points(text)
+
+    def _over(self, text: str) -> bool:
+        """Whether the person said later that it is done or off."""
+        wanted = telling(text)
+        for part in self._grounds.after(self._owner, self._cited[-1].number):
+            if not part.hedged and not part.planned and ends(part, wanted, MOST_SHARED):
+                return True
+        return False
+
+
+def _myself(found: re.Match[str]) -> str:
+    """i or my in English, 我 or 我的 beside Chinese."""
+    beside = found.string[max(0, found.start() - 1) : found.end() + 1]
+    if found["of"] == "'s":
+        return "my"
+    if found["of"] == "的" or re.search("[一-鿿]", beside.replace(found[0], "") or found[0]):
+        return f"我{found['of'] or ''}"
+    return "i"
+
+
+TOGETHER = 0.6
+"""Share of what all lines hold of a clause that one line must hold: what is put together from two was not said."""
+
+MOST_SHARED = 0.5
+"""So much of a task must stand in the clause that says it is over; a clause of nothing else needs none of it."""
+
+_PATTERNS = VOCABULARY.patterns
+_SELF = frozenset(
+    ("", "user", "用户", "本人", "自己", "self", "我", "i", "me", "the user", "the person", "person", "他", "她", "himself",
+     "herself", "themselves", "对方", "主人")
+)  # fmt: skip
+_NUMBERS = re.compile(rf"\d+(?:[.,:]\d+)*|[一二两三四五六七八九十百千万零]+(?=[{MEASURE}])")
+_KIN_ROWS = frozenset(range(18))
+"""The rows of grounding.toml that name relatives, partners, children and animals."""
+_FROM = re.compile(r"(?:从|由|自|\bfrom )(?:the )?(\w{2})")
+_TO = re.compile(r"(?:[到去往](?:了)?|\b(?:to|into) )(?:the )?(\w{2})")
+_COUNTED = re.compile(
+    r"(\d+(?:\.\d+)?|[一二两三四五六七八九十百千万]+|\b(?:two|three|four|five|six|seven|eight|nine|ten|twelve)\b)[ -]?"
+    r"(岁|天|周|年|个月|小时|分钟|公里|公斤|只|块|万|years?|months?|weeks?|days?|hours?|minutes?|km|kg|miles?)"
+)
+_DEALS = LazyPattern(
+    r"答应|承诺|保证|借|欠|送|教|请|问|告诉|骂|推荐|付|约|\b(?:promis\w+|owe[sd]?|lent|lend|borrow\w*|gave|give|asked|told|taught|paid"
+    r"|invited|bought|sent|hit)\b"
+)
+"""What goes from one to another: who is the one must be as it was said."""
+_DONE = LazyPattern(r"[^,除为]了(?!解)|已经?|过了")
+_HAS = LazyPattern(r"有|养|叫|是|收养|领养|生了|\b(?:have|has|had|got|adopt\w*|nam(?:ed|ing)|call\w*|named|is|are|with|meet|met|and)\b")
+_ALONE = LazyPattern(
+    "^(?:都|全|终于|已经|总算|我|它|这个|那个|刚刚?|,| )*(?:搞定|弄好|办好|做完|完成|交|写完|弄完|还|寄|买|付|办)(?:上去|出去)?了?[啦呀!~]*$"
+    r"|^(?:all |it's |that's )?(?:done|sorted|finished)\W*$"
+)
+
+
+def ends(part: Part, wanted: frozenset[str], share: float) -> bool:
+    """Whether a clause says that something with these terms is done or off."""
+    if denied(_PATTERNS["failed"].sub(" ", part.folded)) or not (
+        _PATTERNS["over"].search(part.folded) or _PATTERNS["failed"].search(part.folded)
+    ):
+        return False
+    return bool(_ALONE.search(part.folded)) or len(wanted & part.terms) >= max(1, share * len(wanted))
+
+
+def _bare(who: str) -> str:
+    """The words for somebody without whose they are."""
+    return re.sub(r"^(?:我(?:们?家?的?|那?个?|[养领]养?的?)?|(?:my|our|his|her|their|the|a|an) )", "", who).strip()
+
+
+def _same_one(who: str, folded: str) -> bool:
+    """Whether a text names somebody that these words are for."""
+    rows = _rows(who) & _KIN_ROWS
+    return bool(_rows(folded) & rows if rows else telling(_bare(who)) & telling(folded)) or _bare(who) in folded
+
+
+def _all_terms(parts: Iterable[Part]) -> frozenset[str]:
+    return frozenset(term for part in parts for term in part.terms)
+
+
+def _turned(claim: str, heard: str) -> bool:
+    """Whether a claim goes from where the words go to, or back."""
+    return any(
+        (ours := _roles(claim, mark)) and (theirs := _roles(heard, other)) and any(
+            one[:2] == two[:2] for one in ours for two in theirs
+        ) and not any(one[:2] == two[:2] for one in ours for two in _roles(heard, mark))
+        for mark, other in ((_FROM, _TO), (_TO, _FROM))
+    )  # fmt: skip
+
+
+def _roles(folded: str, mark: re.Pattern[str]) -> list[str]:
+    return [found[1] for found in mark.finditer(folded)]
+
+
+def _units(folded: str) -> set[tuple[str, str]]:
+    """The numbers with what they count, where that is a measure."""
+    return {
+        (number, found[2].rstrip("s")) for found in _COUNTED.finditer(folded)
+        for number in numbers(f"{found[1]}个", all_of_them=False)
+    }  # fmt: skip
+
+
+def _rows(folded: str) -> frozenset[int]:
+    return frozenset(int(term[1:]) for term in telling(folded) if term.startswith("="))
+
+
+def _bare_kin(folded: str) -> frozenset[int]:
+    return _rows(folded) & _KIN_ROWS
+
+
+def _times(text: str, at: int, tz: tzinfo) -> list[Named]:
+    return named(folded_plain(text), local_day(at, tz))
+
+
+def _covers(one: Named, day: date) -> bool:
+    return any(days.first <= day <= days.last for days in one.choices) or one.counted == day
+
+
+def _within(one: Named, when: When, tz: tzinfo) -> bool:
+    """Whether a month or year holds what was named."""
+    day = local_day(when.at, tz)
+    return when.precision in ("month", "year") and any(
+        days.first.year == day.year and (when.precision == "year" or days.first.month == day.month)
+        for days in one.choices
+    )
+
+
+def _covers_when(one: Named, when: str) -> bool:
+    try:
+        day = datetime.fromisoformat(when.strip()).date()
+    except ValueError:
+        return False
+    return any(days.first == day == days.last for days in one.choices)
+
+
+def _same(one: Named, other: Named) -> bool:
+    """Whether what a statement names is what a line names, and not more exact."""
+    return any(_overlap(mine, theirs) for mine in one.choices for theirs in other.choices)
+
+
+def _overlap(mine: Days, theirs: Days) -> bool:
+    meets = mine.first <= theirs.last and theirs.first <= mine.last
+    return meets and (mine.last - mine.first) >= (theirs.last - theirs.first)

@@ -1,4 +1,4 @@
-"""The minutes of a talk: its lines as digests and notes read them, whose words they are, and what a model is shown.
+"""The minutes of a talk: its lines as digests and notes read them, whose words they are, and an excerpt for notes.
 
 It calls no model and stores nothing.
 """
@@ -21,9 +21,7 @@ from bot.types.commitment import Nudging
 from bot.types.event import ChatKind
 
 EXCERPT_LINES, LINE_CHARS, EXCERPT_CHARS = 48, 100, 3_200
-"""What a model is shown (SEED_SYSTEMS 1.7)."""
-FEW_LINES, FEW_CHARS, SHORT_CHARS, SHORT_SHARE, REPEAT_SHARE = 4, 240, 8, 0.7, 0.4
-"""Talk that is not worth a model call (SEED_SYSTEMS 1.7)."""
+"""What a model is shown that writes a note (SEED_SYSTEMS 1.7)."""
 MESSAGE_CHARS = 4_000
 """How much of one message is read."""
 
@@ -62,7 +60,7 @@ _UNMEANT_CHARS = 120
 """A line that hands over or takes back is short."""
 _NAME_REACH = 48
 """Characters within which a name and its colon stand."""
-_COMMAND = re.compile(r"\s*[./!\\。][^\s./!。]")
+COMMAND = re.compile(r"\s*[./!\\。][^\s./!。]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,21 +104,6 @@ Told = tuple[tuple[DigestLine, str], ...]
 """Lines, each with some of its words."""
 
 
-def needs_model(lines: tuple[DigestLine, ...]) -> bool:
-    """Whether the talk is worth a model call: not when it is short, or mostly tiny or repeated lines.
-
-    Commands and what is made to work on a program count for nothing.
-    """
-    people = (line for line in lines if not line.is_bot and not _COMMAND.match(line.text))
-    told = (line for line in people if not forged(line.text[:MESSAGE_CHARS]))
-    said = [fold((line.text or line.marks)[:MESSAGE_CHARS]).strip() for line in told]
-    if not said or (len(said) <= FEW_LINES and sum(map(len, said)) <= FEW_CHARS):
-        return False
-    short = sum(len(text) <= SHORT_CHARS for text in said)
-    repeats = len(said) - len(set(said))
-    return short < SHORT_SHARE * len(said) and repeats < REPEAT_SHARE * len(said)
-
-
 def excerpt(
     lines: tuple[DigestLine, ...], rows: int = EXCERPT_LINES, chars: int = LINE_CHARS, most: int = EXCERPT_CHARS
 ) -> str:
@@ -133,7 +116,7 @@ def excerpt(
     for line in reversed(lines[-rows:]):
         name = clean_name(line.name) + (" (bot)" if line.is_bot else "")
         said = clip(one_row(f"{line.text} {line.marks}".strip()), chars)
-        row = f"{line.number}. {_escape(name)}: {_escape(said)}"
+        row = f"{line.number}. {escaped(name)}: {escaped(said)}"
         left -= len(row) + 1
         if left < 0:
             break
@@ -155,7 +138,7 @@ def own_words(line: DigestLine, bot_name: str, screened: bool = True) -> str:
     that somebody else said (阿明：…) are left out.
     """
     text = clean(line.text[:MESSAGE_CHARS])
-    if line.forwarded or _COMMAND.match(text) or (screened and forged(text)):
+    if line.forwarded or COMMAND.match(text) or (screened and forged(text)):
         return ""
     rest = understand(text, (bot_name,)).rest
     called = re.match(rf"\s*@?{re.escape(bot_name)}[\s,，:：!！。~～]*", rest, re.IGNORECASE) if bot_name else None
@@ -221,5 +204,6 @@ def was_forgotten(text: str, line: DigestLine, wanted: Told) -> bool:
     )
 
 
-def _escape(text: str) -> str:
+def escaped(text: str) -> str:
+    """The text, in which nothing can close or forge a tag."""
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

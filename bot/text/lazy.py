@@ -18,6 +18,11 @@ class LazyPattern:
         return re.compile(self._text, self._flags)
 
     @property
+    def text(self) -> str:
+        """The expression as it was given."""
+        return self._text
+
+    @property
     def groupindex(self) -> Mapping[str, int]:
         """As re.Pattern.groupindex."""
         return self._compiled.groupindex

@@ -33,10 +33,10 @@ class Nudge:
 
 @dataclass(frozen=True, slots=True)
 class NewCommitment:
-    """One promise or open task about to be stored, in the person's own words, with the events it came from.
+    """One promise or open task about to be stored, with the events it came from.
 
-    `made_at` is when it was said, `due_at` when it should be done, if a time was named; ms since 1970 UTC. `nudge` is
-    when its person is reminded of it, if that lies ahead.
+    `made_at` is when it was said, `due_at` when it should be done, if a time was named (`dated`: how exactly); ms since
+    1970 UTC. `nudge` is when its person is reminded of it, if that lies ahead; `toward` whom it was promised to.
     """
 
     owner_id: int
@@ -48,6 +48,8 @@ class NewCommitment:
     event_ids: tuple[int, ...]
     due_at: int | None = None
     nudge: Nudge | None = None
+    toward: str = ""
+    dated: Dated = ""
 
 
 @dataclass(frozen=True, slots=True)

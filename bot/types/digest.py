@@ -3,15 +3,30 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from bot.types.commitment import NewCommitment
+from bot.types.commitment import NewCommitment, Settled
 from bot.types.memory import NewMemory
 
 
 @dataclass(frozen=True, slots=True)
+class DigestCounts:
+    """How many items a model proposed, and how many were kept, mended (kept after a second asking, or cut to what was
+    said) and refused; `reasons` are those of the refused, with how often."""
+
+    proposed: int = 0
+    kept: int = 0
+    mended: int = 0
+    refused: int = 0
+    reasons: tuple[tuple[str, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Digest:
-    """What closing a session made: a summary of at most 40 字, typed memories, and what people have still to do."""
+    """What closing a session made: a summary of at most 60 tokens, typed memories, what people have still to do, and
+    what became of earlier tasks of theirs."""
 
     summary: str
     memories: tuple[NewMemory, ...]
     by: Literal["model", "rule"]
     commitments: tuple[NewCommitment, ...] = ()
+    settled: tuple[Settled, ...] = ()
+    counts: DigestCounts = DigestCounts()

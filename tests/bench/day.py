@@ -106,7 +106,7 @@ class Companion:
         prompt = request.prompt
         completion = Completion(reply_text(), (), None, "stop")
         if len(prompt.messages) == 2 and "<ctx " not in prompt.messages[1].content:
-            completion = Completion(json.dumps({"summary": "聊了一天里的几件小事", "memories": []}), (), None, "stop")
+            completion = Completion(json.dumps({"summary": "聊了一天里的几件小事", "statements": []}), (), None, "stop")
         elif self._wants_tool(prompt):
             line = _LINE.findall(prompt.messages[-1].content)[-1]
             query = json.dumps({"query": html.unescape(line)[:30]}, ensure_ascii=False)

@@ -17,8 +17,10 @@ from functools import lru_cache
 
 from bot.context.xml import Limits, delta
 from bot.flow.instructions import read_instructions
-from bot.memory.minutes import DigestLine, excerpt, needs_model
+from bot.memory.digest_request import NOTHING, needs_model, request_text
+from bot.memory.minutes import DigestLine, Scope
 from bot.model.marks import Place, places
+from bot.prompt.casual import casual
 from bot.prompt.tokens import message_tokens, tools_tokens
 from bot.text.estimate import estimate_tokens
 from bot.types.event import Event
@@ -182,6 +184,7 @@ def _summaries(day: Day) -> Iterator[Ask]:
                 for place, e in enumerate((e for e in talk if e.kind in ("message", "bot")), 1)
             )
             begun = number + 1
-            if needs_model(lines):
-                pieces = [*_pieces(Message("system", told), 0), *_pieces(Message("user", excerpt(lines)), 0)]
+            if needs_model(lines, casual):
+                shown = request_text(lines, Scope(1, "dm", day.bot_name, None), NOTHING, turn.at)
+                pieces = [*_pieces(Message("system", told), 0), *_pieces(Message("user", shown), 0)]
                 yield Ask(turn.at + SILENCE_MS, "digest", chain(pieces))

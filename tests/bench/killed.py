@@ -63,7 +63,7 @@ class Companion:
         """Answer, and remember what was answered to these bytes."""
         self.asked.set()
         if "<ctx " not in asked.last_user:
-            return Reply('{"summary":"聊了几件小事","memories":[]}')
+            return Reply('{"summary":"聊了几件小事","statements": []}')
         if self.endless:
             return Reply("从前有一座灯塔", fault="drip")
         number = sum(map(len, self.replies.values()))

@@ -67,7 +67,7 @@ class Field:
         if not request.prompt.tools:
             told = {"kind": "event", "text": f"暗号 {said[:60]}"}
             return json.dumps(
-                {"summary": f"聊了大家的暗号 {said[:30]}", "memories": [told] if said else []}, ensure_ascii=False
+                {"summary": f"聊了大家的暗号 {said[:30]}", "statements": [told] if said else []}, ensure_ascii=False
             )
         asked = [] if request.prompt.messages[-1].role == "tool" else self.wanted
         return (

@@ -57,7 +57,7 @@ async def run(folder: Path, each: int, seed: int) -> Seen:
     settings = Settings.model_validate({"bot": {"timezone": "Asia/Shanghai"}})
     world, seen = await World(folder, settings).open(), Seen()
     world.model.digests = True
-    world.model.script = lambda request: "好的" if request.prompt.tools else '{"summary": "下雨", "memories": []}'
+    world.model.script = lambda request: "好的" if request.prompt.tools else '{"summary": "下雨", "statements": []}'
     number = 0
     for story, text in STORIES.items():
         pages = seed % each

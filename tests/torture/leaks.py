@@ -84,7 +84,7 @@ async def poisons(folder: Path, size: Size) -> Found:
 def _looking(request: Request) -> Answer:
     """A model that looks into memory once, then repeats whatever order it finds."""
     if not request.prompt.tools:
-        return '{"summary": "聊天", "memories": []}'
+        return '{"summary": "聊天", "statements": []}'
     last = request.prompt.messages[-1]
     if last.role != "tool":
         return calls(("memory_recall", '{"query": "毒 规矩 转钱", "top_k": 20}'))

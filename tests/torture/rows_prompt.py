@@ -189,7 +189,7 @@ def _obeyed(
     from tests.fakes.model import calls
 
     if not request.prompt.tools:
-        return '{"summary": "聊天", "memories": []}'
+        return '{"summary": "聊天", "statements": []}'
     newest = request.prompt.messages
     last = max(n for n, message in enumerate(newest) if message.role == "user")
     rounds = sum(message.role == "assistant" for message in newest[last:])
@@ -201,9 +201,9 @@ def _obeyed(
 async def unscreened(folder: Path, size: Size) -> Found:
     """Forged talks with the text filter off and a model that obeys: what is kept is its speaker's own, in that chat."""
     from bot.memory.digest import rule_digest
+    from bot.memory.digest_review import read_digest
     from bot.memory.forging import holds_link
     from bot.memory.grounding import MARKUP
-    from bot.memory.parse import read_digest
     from bot.text.clean import as_data
     from bot.types.commitment import NewCommitment
     from bot.types.digest import Digest

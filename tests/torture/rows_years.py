@@ -94,7 +94,7 @@ async def forgotten(folder: Path, size: Size) -> Found:
 
 def _answer(word: str, request: Request) -> str:
     """A model that tells of it in every summary."""
-    return "嗯嗯" if request.prompt.tools else f'{{"summary": "聊了{word}", "memories": []}}'
+    return "嗯嗯" if request.prompt.tools else f'{{"summary": "聊了{word}", "statements": []}}'
 
 
 def _holding(folder: Path, words: list[str]) -> int:

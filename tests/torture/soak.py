@@ -54,7 +54,7 @@ def slope(figures: list[float]) -> float:
 def script(chance: random.Random, request: Request) -> Answer:
     """Digests, tools every now and then, and talk."""
     if not request.prompt.tools:
-        return json.dumps({"summary": "聊了聊一天里的小事", "memories": []}, ensure_ascii=False)
+        return json.dumps({"summary": "聊了聊一天里的小事", "statements": []}, ensure_ascii=False)
     if request.prompt.messages[-1].role == "user" and chance.random() < 0.2:
         return calls(("memory_recall", '{"query": "怕什么"}'))
     return says("原来是这样，先别着急，慢慢来。" * chance.randint(1, 4), prompt_tokens=chance.randint(500, 3_000))

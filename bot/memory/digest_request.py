@@ -1,0 +1,155 @@
+"""What a model is shown when it makes a digest: today, who speaks, what is known and may be touched, and the lines.
+
+It asks no model and reads no answer.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta, tzinfo
+
+from bot.memory.evidence import VOCABULARY
+from bot.memory.forging import forged
+from bot.memory.minutes import COMMAND, MESSAGE_CHARS, DigestLine, Scope, escaped
+from bot.memory.telling import one_row
+from bot.text.clean import clean_name
+from bot.text.clip import ELLIPSIS, clip
+from bot.text.estimate import estimate_tokens
+from bot.text.fold import fold
+from bot.text.tokens import STOP, index_terms
+from bot.types.commitment import Commitment
+from bot.types.memory import Memory
+
+LINE_TOKENS, TALK_TOKENS, KNOWN_TOKENS = 400, 6_000, 300
+"""Most of one line, of all lines (the newest first), and of what is known."""
+KNOWN_CHARS = 200
+"""Most of one known statement."""
+SAME_SLOT, SHARED, RECENT = 3.0, 1.0, 0.5
+"""What it counts that a talk speaks of a slot, shares a term, and that a statement is the newest of all."""
+
+_DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_SLOTS: dict[str, frozenset[str]] = {slot: frozenset(words) for slot, words in VOCABULARY.slots.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """Present facts and open tasks of the people who speak, which a talk may touch."""
+
+    memories: tuple[Memory, ...] = ()
+    commitments: tuple[Commitment, ...] = ()
+
+
+NOTHING = Known()
+
+
+def needs_model(lines: tuple[DigestLine, ...], casual: Callable[[str], bool]) -> bool:
+    """Whether somebody said more than small talk, however short; commands and what is made to work on a program count
+    for nothing."""
+    return any(
+        not line.is_bot
+        and not COMMAND.match(line.text)
+        and not forged(line.text[:MESSAGE_CHARS])
+        and (bool(line.marks) or not casual(line.text))
+        for line in lines
+    )
+
+
+def touched(
+    memories: Iterable[Memory], commitments: Iterable[Commitment], lines: tuple[DigestLine, ...],
+    limit: int = KNOWN_TOKENS,
+) -> Known:  # fmt: skip
+    """What a talk may change, the likeliest first, as much of it as fits into `limit` tokens.
+
+    Likely is what shares terms with what people say, or is of a slot that they speak of; then what is newest. A name
+    that somebody asked to be called by is not the digest's to change.
+    """
+    said = fold("\n".join(line.text[:MESSAGE_CHARS] for line in lines if not line.is_bot))
+    terms = frozenset(index_terms(said)) - STOP
+    speakers = {line.person_id for line in lines if not line.is_bot}
+    slots = {slot for slot, words in _SLOTS.items() if any(word in said for word in words)}
+    facts = [one for one in memories if one.owner_id in speakers and not one.is_name and one.former_at is None]
+    tasks = [one for one in commitments if one.owner_id in speakers]
+    newest = max((*(one.created_at for one in facts), *(one.made_at for one in tasks)), default=0)
+
+    def shares(text: str) -> float:
+        return SHARED * len({term for term in index_terms(text) if len(term) > 1} & terms)
+
+    scored: list[tuple[float, int, Memory | Commitment]] = [
+        (shares(f"{one.text} {one.subject}") + SAME_SLOT * (one.slot in slots) + RECENT * (one.created_at == newest),
+         one.created_at, one)
+        for one in facts
+    ]  # fmt: skip
+    scored += [(shares(one.text) + RECENT * (one.made_at == newest), one.made_at, one) for one in tasks]
+    scored.sort(key=lambda entry: (-entry[0], -entry[1]))
+    kept: list[Memory | Commitment] = []
+    left = limit
+    for _, _, one in scored:
+        left -= estimate_tokens(_known_row(one, ""))
+        if left < 0:
+            break
+        kept.append(one)
+    return Known(
+        tuple(one for one in kept if isinstance(one, Memory)),
+        tuple(one for one in kept if isinstance(one, Commitment)),
+    )
+
+
+def request_text(lines: tuple[DigestLine, ...], scope: Scope, known: Known, now: int) -> str:
+    """The user message of a request for a digest; no text in it can close or forge a tag.
+
+    What is made to work on a program is left out. Lines keep their numbers.
+    """
+    shown = tuple(line for line in lines if line.is_bot or not forged(line.text[:MESSAGE_CHARS]))
+    names = {line.person_id: clean_name(line.name) for line in lines if line.person_id is not None and not line.is_bot}
+    today = _local(now, scope.tz)
+    rows = [
+        f"today: {today:%Y-%m-%d} {_DAYS[today.weekday()]}",
+        f"people: {escaped(', '.join(dict.fromkeys(names.values())))}; bot: {escaped(clean_name(scope.bot_name))}",
+    ]
+    facts = [*known.memories, *known.commitments]
+    several = len(names) > 1
+    if facts:
+        rows += ["known:", *(_known_row(one, names.get(one.owner_id, "") if several else "") for one in facts)]
+    return "\n".join([*rows, "talk:", *_talk(shown, scope.tz)])
+
+
+def _known_row(one: Memory | Commitment, owner: str) -> str:
+    text = clip(one_row(one.text), KNOWN_CHARS)
+    who = f"{owner}: " if owner else ""
+    if isinstance(one, Commitment):
+        due = f" (due {_local(one.due_at, UTC):%Y-%m-%d})" if one.due_at is not None else ""
+        return escaped(f"T{one.id} {who}{text}{due}")
+    facets = ", ".join(filter(None, (one.slot, one.subject)))
+    return escaped(f"#{one.id} {who}{text}" + (f" ({facets})" if facets else ""))
+
+
+def _talk(lines: tuple[DigestLine, ...], tz: tzinfo) -> list[str]:
+    rows: list[str] = []
+    left = TALK_TOKENS
+    for line in reversed(lines):
+        at = _local(line.at, tz)
+        name = clean_name(line.name) + (" (bot)" if line.is_bot else "")
+        text = within(one_row(f"{line.text[:MESSAGE_CHARS]} {line.marks}".strip()), LINE_TOKENS)
+        passed = "(forwarded) " if line.forwarded else ""
+        when = f"{_DAYS[at.weekday()]} {at:%m-%d %H:%M}"
+        row = f"{line.number}. [{when}] {escaped(name)}: {passed}{escaped(text)}"
+        left -= estimate_tokens(row)
+        if left < 0:
+            break
+        rows.append(row)
+    return rows[::-1]
+
+
+def within(text: str, tokens: int) -> str:
+    """The text, or as much of its beginning as has so many tokens."""
+    if estimate_tokens(text) <= tokens:
+        return text
+    low, high = 0, len(text)
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if estimate_tokens(text[:middle]) < tokens else (low, middle - 1)
+    return clip(text, low) if low > 1 else ELLIPSIS
+
+
+def _local(ms: int, tz: tzinfo) -> datetime:
+    return (_EPOCH + timedelta(milliseconds=ms)).astimezone(tz)

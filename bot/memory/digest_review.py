@@ -1,0 +1,351 @@
+"""Reviews a model's digest beside the talk it is of: what is kept, what is refused and why, and the digest of it all.
+
+What is refused may be asked for once more; then it is cut to the clauses that stand, or left out.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta, tzinfo
+
+from bot.memory.digest import rule_digest
+from bot.memory.digest_answer import Answer, Broken, Done, Item, read_answer
+from bot.memory.digest_request import NOTHING, Known, within
+from bot.memory.evidence import LINK, VOCABULARY, folded_plain, terms
+from bot.memory.forging import forged
+from bot.memory.grounding import MARKUP, Grounded, Grounds, Refusal, ends, harmless, sums_up
+from bot.memory.minutes import DigestLine, Scope, forgets, was_forgotten
+from bot.memory.telling import one_row
+from bot.text.dates import local_day
+from bot.text.due import nudged
+from bot.text.echo import echoes
+from bot.text.estimate import estimate_tokens
+from bot.text.fold import fold, fold_mapped, unfold
+from bot.text.script import Script, script_of
+from bot.text.spans import named
+from bot.types.commitment import CommitmentState, NewCommitment, Settled
+from bot.types.digest import Digest, DigestCounts
+from bot.types.memory import Dated, Memory, MemoryKind, NewMemory, Visibility
+from bot.types.when import Instant, When
+
+SUMMARY_TOKENS, STATEMENT_TOKENS = 60, 80
+"""Longest summary and longest statement or title."""
+TAG_CHARS, SLOT_WORDS = 12, 3
+"""Longest word for a feeling, and most words of a slot's name."""
+DAY_MS = 86_400_000
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_CUT = re.compile(r"(?<!\d)[,，](?!\d)|[、;；。]|(?<=[a-z])\.(?=\s)|(?= (?:and|but|because|so|while) )")
+_RELATIVE = re.compile(
+    r"[今明昨后前]|下|上|这|本|周|星期|礼拜|\b(?:today|tonight|tomorrow|yesterday|next|last|this|coming)\b|day\b"
+)
+_MONTHS = "January February March April May June July August September October November December".split()
+_ON = re.compile(r"\b(?:on|by|until|till|before|after|since|from|for|of)(?: the)? $")
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """An item that does not stand, with the reason."""
+
+    item: Item
+    refusal: Refusal
+
+    @property
+    def why(self) -> str:
+        """The reason with the words that are meant, for whoever is to mend it."""
+        return f"{self.refusal.reason} ({self.refusal.words})" if self.refusal.words else self.refusal.reason
+
+
+@dataclass(frozen=True, slots=True)
+class Review:
+    """A digest as far as it stands, and what of the answer does not."""
+
+    answer: Answer
+    kept: tuple[tuple[Item, Grounded], ...]
+    refused: tuple[Refused, ...] = ()
+    mended: frozenset[int] = field(default_factory=frozenset)
+
+
+def review(
+    answer: str, lines: tuple[DigestLine, ...], scope: Scope, known: Known = NOTHING
+) -> Review | Broken:  # fmt: skip
+    """What of a model's answer stands; Broken when it is no digest, or none in a language of the talk."""
+    found = read_answer(answer)
+    if isinstance(found, Broken):
+        return found
+    if not _same_language(found, lines):
+        return Broken("language")
+    return _reviewed(found, _grounds(lines, scope, known))
+
+
+def mended(
+    first: Review, answer: str, lines: tuple[DigestLine, ...], scope: Scope, known: Known = NOTHING
+) -> Review:  # fmt: skip
+    """The first review with what stands of a second answer in the place of what was refused.
+
+    An item that is still refused, or came back as nothing, is cut to its clauses that stand; else it is out.
+    """
+    grounds = _grounds(lines, scope, known)
+    second = read_answer(answer)
+    more = _reviewed(second, grounds) if not isinstance(second, Broken) else Review(Answer("", ()), ())
+    kept, again, left = [*first.kept], set[int](), list[Refused]()
+    have = {fold(item.text) for item, _ in first.kept}
+    top = max((item.number for item in first.answer.items), default=0)
+    for item, grounded in more.kept:
+        if fold(item.text) not in have and len(again) < len(first.refused):
+            top += 1
+            have.add(fold(item.text))
+            kept.append((replace(item, number=top), grounded))
+            again.add(top)
+    for refused in first.refused[len(again) :] if len(more.kept) >= len(first.refused) else first.refused:
+        short = _clipped(refused.item, grounds)
+        if short is None or fold(short[0].text) in have or _told_again(short[0], kept):
+            if not _told_again(refused.item, kept):
+                left.append(refused)
+            continue
+        kept.append(short)
+        have.add(fold(short[0].text))
+        again.add(short[0].number)
+    return Review(first.answer, tuple(kept), tuple(left), frozenset(again))
+
+
+def digest_of(found: Review, lines: tuple[DigestLine, ...], scope: Scope, known: Known = NOTHING) -> Digest:
+    """The digest that a review leaves; a summary that cannot be used is the rule's."""
+    grounds = _grounds(lines, scope, known)
+    memories: dict[tuple[int | None, str], NewMemory] = {}
+    tasks: dict[tuple[int, str], NewCommitment] = {}
+    for item, grounded in found.kept:
+        if item.section in ("tasks", "promises"):
+            task = _task(item, grounded, scope)
+            tasks.setdefault((task.owner_id, fold(task.text)), task)
+        else:
+            memory = _memory(item, grounded, scope, known)
+            memories.setdefault((memory.owner_id, fold(memory.text)), memory)
+    summary = _summary(found.answer.summary, lines, scope, grounds) or rule_digest(lines, scope).summary
+    kept = len(memories) + len(tasks)
+    reasons = Counter(one.refusal.reason for one in found.refused)
+    counts = DigestCounts(
+        len(found.answer.items), kept, len(found.mended), len(found.refused), tuple(sorted(reasons.items()))
+    )  # fmt: skip
+    settled = _settled(found.answer.done, lines, known, grounds)
+    return Digest(summary, tuple(memories.values()), "model", tuple(tasks.values()), settled, counts)
+
+
+def read_digest(
+    answer: str, lines: tuple[DigestLine, ...], scope: Scope, known: Known = NOTHING
+) -> Digest | Broken:  # fmt: skip
+    """The digest in an answer that is not asked for again: what does not stand as a whole is left out."""
+    found = review(answer, lines, scope, known)
+    return found if isinstance(found, Broken) else digest_of(found, lines, scope, known)
+
+
+def _grounds(lines: tuple[DigestLine, ...], scope: Scope, known: Known) -> Grounds:
+    facts: dict[int, tuple[str, ...]] = {}
+    for memory in known.memories:
+        if memory.owner_id is not None:
+            facts[memory.owner_id] = (*facts.get(memory.owner_id, ()), f"{memory.text} {memory.subject}")
+    return Grounds(lines, scope, facts)
+
+
+def _reviewed(found: Answer, grounds: Grounds) -> Review:
+    kept: list[tuple[Item, Grounded]] = []
+    refused: list[Refused] = []
+    for item in found.items:
+        judged = _judged(item, grounds)
+        if isinstance(judged, Refusal):
+            refused.append(Refused(item, judged))
+        else:
+            kept.append((item, judged))
+    return Review(found, tuple(kept), tuple(refused))
+
+
+def _judged(item: Item, grounds: Grounds) -> Grounded | Refusal:
+    if estimate_tokens(item.text) > STATEMENT_TOKENS:
+        return Refusal("empty", "too long")
+    return grounds.check(item)
+
+
+def _clipped(item: Item, grounds: Grounds) -> tuple[Item, Grounded] | None:
+    """The item with only those of its clauses that stand, the first one among them; None when that is nothing less."""
+    pieces = [piece for piece in _CUT.split(item.text) if piece and piece.strip()]
+    if len(pieces) < 2:
+        return None
+    kept: list[str] = []
+    for piece in pieces:
+        text = (", " if piece[0] != " " and item.text.isascii() else "" if piece[0] == " " else "，").join(
+            [*kept, piece]
+        )  # fmt: skip
+        if isinstance(_judged(replace(item, text=text.strip(" ,，")), grounds), Grounded):
+            kept = [text]
+        elif not kept:
+            return None
+    short = replace(item, text=kept[0].strip(" ,，"))
+    judged = _judged(short, grounds)
+    return None if isinstance(judged, Refusal) or short.text == item.text else (short, judged)
+
+
+def _told_again(item: Item, kept: list[tuple[Item, Grounded]]) -> bool:
+    """Whether something that is kept says most of what an item says."""
+    return any(one.section == item.section and echoes(one.text, item.text) for one, _ in kept)
+
+
+def _same_language(found: Answer, lines: tuple[DigestLine, ...]) -> bool:
+    """Whether an answer is in a language in which somebody spoke."""
+    told = " ".join(item.text for item in found.items)
+    if not told:
+        return True
+    english = script_of(told, "zh-Hans") == "en"
+    return any((script_of(line.text, "zh-Hans") == "en") == english for line in lines if line.text.strip())
+
+
+def _memory(item: Item, grounded: Grounded, scope: Scope, known: Known) -> NewMemory:
+    owner, cited, when = grounded.owner, grounded.cited, grounded.when
+    said_at = cited[-1].at
+    visibility: Visibility = "private" if scope.kind == "dm" else "chat"
+    mood = item.section == "moods"
+    kind: MemoryKind = "emotion" if mood else "anniversary" if when is not None and when.yearly else item.kind
+    text = one_row(undated(item.text, said_at, scope.tz))
+    tag = one_row(item.tag)[:TAG_CHARS] if mood and harmless(item.tag, scope.screened) else ""
+    slot = item.slot if _is_slot(item.slot, scope.screened) and not mood else ""
+    dated: Dated = when.precision if when is not None else ""
+    memory = NewMemory(
+        owner, scope.chat_id, visibility, kind, text, _observed(when, said_at), "digest",
+        tuple(dict.fromkeys(line.event_id for line in cited)), slot, emotion=tag,
+        emotion_value=(feeling(tag) or feeling(text)) if mood else 0.0, subject=grounded.subject,
+        lasting=item.lasting and not mood, said_at=said_at, dated=dated,
+    )  # fmt: skip
+    return replace(memory, replaces=_replaced(item, memory, known))
+
+
+def _observed(when: When | None, said_at: int) -> int:
+    """When it happens or happened: of a day its noon, so that no zone makes another day of it."""
+    if when is None:
+        return said_at
+    return when.at if when.precision == "time" else when.at + DAY_MS // 2
+
+
+def _is_slot(slot: str, screened: bool) -> bool:
+    return bool(slot) and harmless(slot, screened) and slot not in ("address", "no_address", "name") and (
+        len(slot.split()) <= SLOT_WORDS
+    )  # fmt: skip
+
+
+def _replaced(item: Item, memory: NewMemory, known: Known) -> int:
+    """The number of the shown fact of the same person that it takes the place of: of the same slot, or that shares its
+    subject and terms; 0 for none."""
+    shown = {one.id: one for one in known.memories}
+    for number in item.replaces:
+        old = shown.get(number)
+        if old is not None and old.owner_id == memory.owner_id and not old.is_name and _akin(old, memory):
+            return number
+    return 0
+
+
+def _akin(old: Memory, new: NewMemory) -> bool:
+    same = fold(old.subject) == fold(new.subject) or not (terms(fold(old.subject)).isdisjoint(terms(fold(new.subject))))
+    if not same:
+        return False
+    if old.slot and old.slot == new.slot:
+        return True
+    return bool(terms(folded_plain(old.text)) & terms(folded_plain(new.text)))
+
+
+def _task(item: Item, grounded: Grounded, scope: Scope) -> NewCommitment:
+    cited, when = grounded.cited, grounded.when
+    tz = scope.zones.get(grounded.owner, scope.tz)
+    said_at = cited[-1].at
+    due: Instant | None = None
+    if when is not None and when.precision in ("time", "day"):
+        timed = when.precision == "time"
+        end = when.at if timed else _day_end(when.at, tz)
+        due = Instant(end, timed) if end > said_at else None
+    visibility: Visibility = "private" if scope.kind == "dm" else "chat"
+    toward = item.toward if harmless(item.toward, scope.screened) else ""
+    return NewCommitment(
+        grounded.owner, scope.chat_id, visibility, one_row(undated(item.text, said_at, tz)), said_at, "digest",
+        tuple(dict.fromkeys(line.event_id for line in cited)), due.at if due else None,
+        nudged(due, scope.nudging, tz), toward, when.precision if due and when else "",
+    )  # fmt: skip
+
+
+def _day_end(at: int, tz: tzinfo) -> int:
+    """The last millisecond of the local day."""
+    there = (_EPOCH + timedelta(milliseconds=at)).astimezone(tz)
+    after = (there + timedelta(days=1)).replace(hour=0, minute=0, second=0, microsecond=0)
+    return (after - _EPOCH) // timedelta(milliseconds=1) - 1
+
+
+def _settled(
+    done: tuple[Done, ...], lines: tuple[DigestLine, ...], known: Known, grounds: Grounds
+) -> tuple[Settled, ...]:  # fmt: skip
+    """The open tasks of whoever says in the talk that they are done or off."""
+    shown = {task.id: task for task in known.commitments}
+    found: dict[int, Settled] = {}
+    for one in done:
+        task = shown.get(one.number)
+        if task is None:
+            continue
+        wanted = terms(folded_plain(task.text))
+        told = tuple(line for line in lines if line.person_id == task.owner_id and not line.is_bot
+                     and (not one.cited or line.number in one.cited))  # fmt: skip
+        for part in grounds.parts(told):
+            if not part.hedged and not part.planned and wanted & part.terms and ends(part, wanted, 0.34):
+                failed = VOCABULARY.patterns["failed"].search(part.folded)
+                state: CommitmentState = "failed" if failed else "done"
+                found[one.number] = Settled(one.number, state)
+    return tuple(found.values())
+
+
+def _summary(text: str, lines: tuple[DigestLine, ...], scope: Scope, grounds: Grounds) -> str:
+    """The summary on one line without links and markup; "" when it is not of what people said."""
+    plain = within(one_row(MARKUP.sub("", LINK.sub("", text))), SUMMARY_TOKENS)
+    names = " ".join(line.name for line in lines)
+    if not harmless(plain, scope.screened) or forged(plain) or not sums_up(plain, grounds.told, names):
+        return ""
+    gone = forgets(lines)
+    if any(echoes(what, plain) or echoes(plain, what) for _, what in gone):
+        return ""
+    return plain
+
+
+def feeling(words: str) -> float:
+    """How a word of feeling weighs, -1 to 1; 0 for an unknown one."""
+    folded = fold(words)
+    known = [word for word in _FEELINGS if word in folded]
+    return _FEELINGS[max(known, key=len)] if known else 0.0
+
+
+_FEELINGS: Mapping[str, float] = VOCABULARY.feelings
+
+
+def undated(text: str, said_at: int, tz: tzinfo) -> str:
+    """The text with each day that is named from the day it was said (明天, next Friday) told as a date.
+
+    What names no single day stays as it is.
+    """
+    folded, origin = fold_mapped(text)
+    today = local_day(said_at, tz)
+    script = script_of(text, "zh-Hans")
+    out, cut = "", 0
+    for one in named(folded, today):
+        said = folded[one.start : one.end]
+        days = next((days for days in one.choices if days.last >= today), one.choices[-1])
+        over = next((days for days in reversed(one.choices) if days.first <= today), None)
+        if one.left or not _RELATIVE.search(said) or days.first != days.last or re.search(r"\d{1,2}\s*[月日号/-]", said):
+            continue
+        del over
+        before = unfold(text, origin, cut, one.start)
+        out += before + _date(days.first.year, days.first.month, days.first.day, today.year, script, before)
+        cut = one.end
+        if days.hours != (0, 24):
+            half = re.search("早上|上午|中午|下午|傍晚|晚上|凌晨|早|晚|夜里", said)
+            out += half[0] if half else " night" if "night" in said else ""
+    return out + unfold(text, origin, cut, len(folded)) if cut else text
+
+
+def _date(year: int, month: int, day: int, this: int, script: Script, before: str) -> str:
+    if script == "en":
+        lead = "" if _ON.search(before.lower()) or not before.strip() else "on "
+        return f"{lead}{_MONTHS[month - 1]} {day}" + (f", {year}" if year != this else "")
+    return (f"{year}年" if year != this else "") + f"{month}月{day}日"

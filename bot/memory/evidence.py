@@ -1,0 +1,404 @@
+"""What people's own words hold, clause by clause: terms, numbers, denial, doubt and whom a clause is about. Pure.
+
+It judges no statement. The words it goes by are data: grounding.toml.
+"""
+
+import re
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from bot.text.fold import fold
+from bot.text.lazy import LazyPattern
+from bot.text.stem import stem
+from bot.text.tokens import STOP, runs
+from bot.text.when.numbers import count_en, count_zh
+
+SENTENCE_CHARS = 600
+"""A longer sentence is no talk: nothing is read in it."""
+SHORT_QUOTE = 10
+"""A quotation of so many characters may be a name or a title, and stays."""
+TAIL_CHARS = 12
+"""A clause no longer than this that is only doubt casts it on the clause before."""
+_PREFIX = 6
+"""Latin words are the same when they begin with the same letters: allergy and allergic."""
+
+
+@dataclass(frozen=True, slots=True)
+class Vocabulary:
+    """grounding.toml as it is used; `alike` gives for a word the rows that it stands in."""
+
+    plain: frozenset[str]
+    plain_han: tuple[str, ...]
+    rows: tuple[frozenset[str], ...]
+    alike: Mapping[str, tuple[int, ...]]
+    slots: Mapping[str, tuple[str, ...]]
+    feelings: Mapping[str, float]
+    patterns: Mapping[str, LazyPattern]
+
+
+def _vocabulary() -> Vocabulary:
+    found = tomllib.loads((Path(__file__).parent / "grounding.toml").read_text("utf-8"))
+    english, han = found["plain"]["en"].split(), found["plain"]["zh"].split()
+    rows = tuple(
+        frozenset(stem(word) if word.isascii() else word for word in row.split()) for row in found["alike"]["rows"]
+    )
+    alike: dict[str, tuple[int, ...]] = {}
+    for number, row in enumerate(rows):
+        for word in row:
+            alike[word] = (*alike.get(word, ()), number)
+    return Vocabulary(
+        frozenset(english) | {stem(word) for word in english} | frozenset(word for word in STOP if word.isascii()),
+        tuple(dict.fromkeys(han)), rows, alike,
+        {slot: tuple(words) for slot, words in found["slots"].items()},
+        {word: float(value) for value, words in found["feelings"].items() for word in words},
+        {name: LazyPattern("|".join(f"(?:{part})" for part in parts)) for name, parts in found["pattern"].items()},
+    )  # fmt: skip
+
+
+VOCABULARY = _vocabulary()
+_SAYS = VOCABULARY.patterns
+_KIN, _KIN_EN_WORDS = (_SAYS[name].text for name in ("kin", "kin_en"))
+
+LINK = re.compile(
+    r"\b[a-z][a-z0-9+.-]{0,20}://\S*|\bwww\.\S+|\b[a-z0-9-]{1,60}\.(?:com|net|org|io|cn|dev|ly|gg|me)\b\S*",
+    re.IGNORECASE,
+)
+_SET_APART = re.compile(r"^\s*[>#$|]|```")
+_QUOTED = re.compile("“([^”]*)”|「([^」]*)」|『([^』]*)』|\"([^\"]*)\"|`([^`]*)`|【([^】]*)】")
+_PERSON = re.compile(r"[我你您他她它]|\b(?:i|i'm|you|my|he|she|is|are)\b|[,.:!?。]")
+_SHORTENED = re.compile(r"\b(st|dr|mr|mrs|ms|jr|vs|no|mt|a\.m|p\.m)\.(?= )")
+_SENTENCE = re.compile(r"((?:[^。!?;\n.]|\.(?!\s|$|\.))+)([。!?;.]*)")
+_CLAUSE = re.compile(
+    r"(?<!\d)[,:]|[,:](?!\d)|[、~]|(?=但是?(?!愿)|而且|并且|不过(?=我|他|她|也|还)|然后|所以|因为|就是说)"
+    r"|(?=我就|就会|就要|就去|就回)"
+    r"| (?=(?:and|but|so|because|then|plus|although|though|while|which|who) )|(?<=[一-鿿]) (?=[一-鿿])"
+)
+_WORD = re.compile(r"[a-z\u00c0-\u024f][a-z0-9\u00c0-\u024f'-]*")
+_HAN = re.compile("[㐀-鿿]+")
+_IF = re.compile(r"如果|假如|假设|要是|倘若|万一|的话|除非|\b(?:if|unless|suppose|imagine|hypothetically)\b")
+
+_LEAD = (
+    r"[\W_]*(?:其实|不过|因为|所以|但是?|而且|昨[天晚]|今[天晚]|明[天晚]|刚刚?|后来|然后|对了|话说|最近|现在|上周|下周|周末|听说|原来|那|就是|嗯+|哦+|唉+|哎"
+    r"|(?:and|but|so|because|also|well|yeah|yep|yes|no|oh|btw|today|yesterday|tomorrow|actually|plus|then|ok|okay|hey"
+    r"|anyway|apparently|turns out|i think|i guess|guess what|that)\b|[\W_])*"
+)
+_KIN_EN = (
+    rf"(?:(?:my|our|his|her|their) {_KIN_EN_WORDS}(?!\w)(?:,? [a-z][\w-]*(?='s|,| is| has| was| will))?"
+    rf"|(?:the |a |an )?{_KIN_EN_WORDS}(?='s\b| (?:is|was|has|had|says?|said|told|got|will|wants?|just|and|comes?|came|wo|does|did)\b))"
+)
+_SUBJECT = LazyPattern(
+    rf"{_LEAD}(?:(?P<self>我(?!(?:们?家?的?|那?个?|[养领]养?的?)(?:{_KIN}))|本人|俺|咱"
+    rf"|(?:i|i'm|i've|i'll|i'd|im|ive|me|we|we're|we've)(?![\w'])|my (?!{_KIN_EN_WORDS}(?!\w)))"
+    rf"|(?P<you>[你您](?!知道|看|说|猜)|you(?!\w)|your\b)"
+    rf"|(?P<other>(?:我(?:们?家?的?|那?个?|[养领]养?的?)?)?(?:{_KIN})|[他她它]们?|{_KIN_EN}|(?:he|she|they|it)(?!\w)"
+    r"|(?!(?:it|that|there|here|what|who|where|how|he|she|let|today|tomorrow|everything|one|life|work|time)'s)[a-z]{2,20}(?='s [a-z])"
+    r"|[一-鿿]{2,3}(?=的(?:生日|手机|电话|地址|家|公司|名字|婚礼))))"
+)
+_OF_ME = LazyPattern(
+    r"^.{0,20}?(?:让|叫|要|催|约|请|带|陪|问|给|送|和|跟|帮|教|通知|安排|祝)(?:了)?(?:我|咱)"
+    r"|^.{0,40}?\b(?:asked|told|wants?|wanted|invited|made|got|gave|gives|taught|and|with|for|reminded|expects?|needs?"
+    r"|booked|sent) (?:me|us|i)\b"
+)
+_REPORT = re.compile(
+    r"(?:之前|刚才?|昨天|今天|都|也|就|一直|还)*(?:说|觉得|认为|建议|告诉我|跟我说|提醒)(?:过|了)?(?:是)?"
+    r"| (?:just |also )?(?:says?|said|thinks?|thought|told me|reckons?|suggests?|confirmed)(?: that)? "
+)
+_PRONOUN = re.compile(r"[他她它]|\b(?:he|she|they|it|him|her|them|his|their|its)\b")
+
+_DIGITS = re.compile(r"\d+(?:[.,]\d+)*")
+_HAN_NUMBER = re.compile("[零〇一二两俩三四五六七八九十百千万亿]+")
+MEASURE = "个只岁点号月年日天次元块万亿斤口条套辆分秒周小杯碗本张件位名楼层室门平公里米度页章集瓶颗台双份期折倍克升吨盒包首科级届回场轮"
+_EN_NUMBERS = (
+    "two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen "
+    "nineteen twenty thirty forty fifty sixty ninety"
+).split()
+_EN_NUMBER = re.compile(rf"\b(?:{'|'.join(sorted(_EN_NUMBERS, key=len, reverse=True))})\b(?:[- ](?:one|two|three|four|five|six|seven|eight|nine)\b)?")
+_SCALES = {"万": 10_000, "千": 1_000, "百": 100, "亿": 100_000_000, "k": 1_000, "w": 10_000}
+_ANEW = re.compile(r"[\W_]*(?:[今昨前明后]天|最近|刚|上周|上个?月|现在|不过|但是?|其实|\b(?:today|yesterday|now|but|actually|last)\b)")
+_VALUE = re.compile(r"\d|[一二三四五六七八九十]|day\b")
+_MORE_ZH = re.compile(r"(?:下午|傍晚|晚上?|中午|午夜|夜里)\D{0,3}$")
+_MORE_EN = re.compile(r"\s?(?:pm|p\.m|in the (?:afternoon|evening)|at night|tonight)")
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One clause of somebody's own words, folded. `subject`: whom it is about, as far as it says so; `who` are the
+    words for another. Not `firm`: its figures and days were corrected afterwards."""
+
+    line: int
+    folded: str
+    sentence: str
+    terms: frozenset[str]
+    subject: str
+    who: str
+    hedged: bool
+    planned: bool
+    formerly: bool
+    firm: bool = True
+
+    @property
+    def denied(self) -> bool:
+        """Whether it says that something is not."""
+        return denied(self.folded)
+
+
+def folded_plain(text: str) -> str:
+    """Folded, with one kind of apostrophe."""
+    return _SHORTENED.sub(r"\1", fold(text).replace("’", "'").replace("‘", "'").replace("俩", "两"))
+
+
+def parts_of(line: int, words: str) -> tuple[Part, ...]:
+    """What somebody plainly says in their own words, clause by clause: no quotation, question, play or link."""
+    found: list[Part] = []
+    for row in folded_plain(words).split("\n"):
+        if _SET_APART.search(row):
+            continue
+        row = _QUOTED.sub(_short, LINK.sub(" ", row))
+        for match in _SENTENCE.finditer(row):
+            found += _sentence(line, match[1], "?" in match[2])
+    return tuple(found)
+
+
+def _short(match: re.Match[str]) -> str:
+    inside = next((group for group in match.groups() if group), "")
+    return inside if len(inside) <= SHORT_QUOTE and not _PERSON.search(inside) else " "
+
+
+def _sentence(line: int, sentence: str, asked: bool) -> Iterator[Part]:
+    if len(sentence) > SENTENCE_CHARS or _SAYS["never"].search(sentence):
+        return
+    clauses = [one for one in clauses_of(sentence) if one]
+    conditional = _IF.search(sentence) is not None
+    before: tuple[str, str] = ("", "")
+    hedged = planned = False
+    for number, clause in enumerate(clauses):
+        last = number == len(clauses) - 1
+        if (asked and last) or _SAYS["doubtful"].search(clause):
+            continue
+        after = clauses[number + 1] if not last else ""
+        tail = len(after) <= TAIL_CHARS and _SAYS["hedged"].search(after) is not None
+        corrected = _SAYS["corrects"].search(after) is not None and _VALUE.search(after) is not None
+        firm = not corrected and _SAYS["superseded"].search(clause) is None
+        subject, who = subject_of(clause)
+        # Doubt and plans go on through clauses that name no subject of their own.
+        goes_on = not subject and _ANEW.match(clause) is None
+        hedged = (hedged and goes_on) or _SAYS["hedged"].search(clause) is not None
+        planned = (planned and goes_on) or _SAYS["planned"].search(clause) is not None
+        if subject:
+            before = subject, who
+        elif before[0] == "other":
+            subject, who = before
+        yield Part(
+            line, clause, sentence, terms(clause), subject, who, conditional or tail or hedged, planned,
+            _SAYS["formerly"].search(clause) is not None, firm,
+        )  # fmt: skip
+
+
+def clauses_of(folded: str) -> list[str]:
+    """The clauses of a folded sentence, without the marks between them."""
+    return [one.strip(" ,:、~()") for one in _CLAUSE.split(folded)]
+
+
+def subject_of(clause: str) -> tuple[str, str]:
+    """("self" | "you" | "other" | "", the words for the other)."""
+    found = _SUBJECT.match(clause)
+    if found is None:
+        return "", ""
+    if found["other"]:
+        rest = clause[found.start("other") :]
+        if report := _REPORT.match(clause, found.end("other")):
+            return subject_of(clause[report.end() :])
+        return ("self" if _OF_ME.search(rest) else "other"), found["other"]
+    return ("self" if found["self"] else "you"), ""
+
+
+def points(folded: str) -> bool:
+    """Whether a pronoun speaks of somebody else."""
+    return _PRONOUN.search(folded) is not None
+
+
+def denied(folded: str) -> bool:
+    """Whether a clause says that something is not."""
+    return len(_denials(folded)) % 2 == 1
+
+
+def _denials(folded: str) -> list[str]:
+    plain = "".join(_pieces(folded))
+    return [match[0] for match in _SAYS["denial"].finditer(plain)]
+
+
+def _pieces(folded: str) -> Iterator[str]:
+    at = 0
+    for match in _SAYS["no_denial"].finditer(folded):
+        yield folded[at : match.start()] + " "
+        at = match.end()
+    yield folded[at:]
+
+
+@lru_cache(maxsize=4096)
+def terms(folded: str) -> frozenset[str]:
+    """The telling terms of a folded text: stems of Latin words, pairs of Chinese characters, rows of like words."""
+    found: set[str] = set()
+    for run, word in runs(folded):
+        if word:
+            root = stem(word)
+            if word not in VOCABULARY.plain and root not in VOCABULARY.plain and not word.isdigit():
+                found.add(root[:_PREFIX])
+            found.update(f"={number}" for number in VOCABULARY.alike.get(root, ()))
+            continue
+        found.update(
+            pair for at in range(len(run) - 1)
+            if (pair := run[at : at + 2]) not in _PLAIN_HAN and _EMPTY.isdisjoint(pair)
+        )  # fmt: skip
+        if len(run) == 1 and run not in _PLAIN_HAN:
+            found.add(run)
+        found.update(f"={number}" for number, _, _ in _rows_in(run))
+    return frozenset(found)
+
+
+_PLAIN_HAN = frozenset(VOCABULARY.plain_han) | frozenset(word for word in STOP if not word.isascii())
+_EMPTY = frozenset("的了我你您他她它们是在也都就很还又把被吗呢吧啊一个这那着过得地和跟与")
+"""A pair with one of these tells nothing."""
+_ALIKE_HAN = tuple(word for word in VOCABULARY.alike if not word.isascii())
+
+
+def _rows_in(run: str) -> Iterator[tuple[int, int, int]]:
+    """The rows whose words stand in a run, with where."""
+    for word in _ALIKE_HAN:
+        at = run.find(word)
+        while at >= 0:
+            for number in VOCABULARY.alike[word]:
+                yield number, at, at + len(word)
+            at = run.find(word, at + 1)
+
+
+class Heard:
+    """All that was said in some words: what a statement may hold."""
+
+    def __init__(self, said: Iterable[str]) -> None:
+        self.text = "\n".join(said)
+        self._pairs: set[str] = set()
+        self._chars: set[str] = set()
+        self._words: set[str] = set()
+        self._rows: set[int] = set()
+        for run, word in runs(self.text):
+            if word:
+                root = stem(word)
+                self._words |= {word, root, root[:_PREFIX]}
+                self._rows.update(VOCABULARY.alike.get(root, ()))
+            else:
+                self._pairs.update(run[at : at + 2] for at in range(len(run) - 1))
+                self._chars.update(run)
+                self._rows.update(number for number, _, _ in _rows_in(run))
+
+    def foreign(self, folded: str) -> list[str]:
+        """The words and runs of characters of a folded text that nobody said and that tell something."""
+        found = [word for word in _WORD.findall(folded) if self._strange(word)]
+        for match in _HAN.finditer(folded):
+            found += self._strange_runs(match[0])
+        return found
+
+    def _strange(self, word: str) -> bool:
+        for part in re.split("[-']", word):
+            root = stem(part)
+            if len(part) < 2 or part in VOCABULARY.plain or root in VOCABULARY.plain or part in ("ll", "ve", "re"):
+                continue
+            if part in self._words or root in self._words or (len(root) > _PREFIX and root[:_PREFIX] in self._words):
+                continue
+            if self._rows.isdisjoint(VOCABULARY.alike.get(root, ())):
+                return True
+        return False
+
+    def _strange_runs(self, run: str) -> list[str]:
+        known = [char in _PLAIN_HAN for char in run]
+        firm = list(known)
+        for at in range(len(run) - 1):
+            if run[at : at + 2] in self._pairs:
+                firm[at] = firm[at + 1] = True
+        said = [now and not before for now, before in zip(firm, known, strict=True)]
+        for word in VOCABULARY.plain_han:
+            if len(word) > 1:
+                at = run.find(word)
+                while at >= 0:
+                    firm[at : at + len(word)] = [True] * len(word)
+                    at = run.find(word, at + 1)
+        for number, start, end in _rows_in(run):
+            if number in self._rows:
+                firm[start:end] = [True] * (end - start)
+            elif end - start > 1 and run[start:end] not in _PLAIN_HAN and not any(said[start:end]):
+                if run[start:end] not in self.text:
+                    return [run[start:end]]
+        # A single character that was said stands alone, but two of them side by side are a word of their own.
+        marks = [
+            sure
+            or (
+                char in self._chars
+                and not (at and not firm[at - 1])
+                and not (at + 1 < len(run) and not firm[at + 1])
+            )
+            for at, (char, sure) in enumerate(zip(run, firm, strict=True))
+        ]  # fmt: skip
+        return re.findall("[^ ]+", "".join(" " if mark else char for char, mark in zip(run, marks, strict=True)))
+
+
+def numbers(folded: str, *, all_of_them: bool) -> set[str]:
+    """The numbers that a folded text names, in figures; with `all_of_them` every reading, else only what must be one.
+
+    五万 is 50000, 10点半 has a 30, 下午3点 is 15 as well.
+    """
+    found: set[str] = set()
+    for match in _DIGITS.finditer(folded):
+        for figure in (match[0].replace(",", ""), *match[0].split(",")):
+            found.add(_figure(figure))
+            if not all_of_them and "," in match[0]:
+                break
+        scale = _SCALES.get(folded[match.end() : match.end() + 1], 0)
+        if scale and all_of_them and "." not in match[0] and match[0].isdigit():
+            found.add(str(int(match[0]) * scale))
+        elif scale and "." in match[0] and match[0].count(".") == 1 and all_of_them:
+            found.add(_figure(str(round(float(match[0].replace(",", "")) * scale))))
+        if all_of_them and match[0].isdigit() and int(match[0]) < 25:
+            hour = int(match[0])
+            later = _MORE_ZH.search(folded[max(0, match.start() - 6) : match.start()])
+            if later or _MORE_EN.match(folded, match.end()):
+                found.add(str(hour + 12))
+            if hour > 12:
+                found.add(str(hour - 12))
+    for match in _HAN_NUMBER.finditer(folded):
+        after = folded[match.end() : match.end() + 1]
+        if all_of_them or (match[0] != "一" and ((after and after in MEASURE) or len(match[0]) > 1)):
+            found.add(str(_han(match[0])))
+            if all_of_them:
+                if after == "点" and _MORE_ZH.search(folded[max(0, match.start() - 6) : match.start()]):
+                    found.add(str(_han(match[0]) + 12))
+                found.update(str(_han(char)) for char in match[0])
+                if len(match[0]) > 1 and set(match[0]) <= set("零〇一二三四五六七八九"):
+                    found.add("".join(str(_han(char)) for char in match[0]).lstrip("0") or "0")
+    for match in _EN_NUMBER.finditer(folded):
+        found.add(str(int(count_en(match[0].replace(" ", "-")))))
+    if all_of_them:
+        half = re.search("点半|半小时|半个?钟|half", folded)
+        found |= {"30"} if half else set()
+        found |= {"15", "45"} if re.search("刻|quarter", folded) else set()
+        found |= {"12"} if re.search(r"中午|午夜|noon|midnight|dozen|一打", folded) else set()
+        found |= {"0", "1"}
+    return found - {"0"}
+
+
+def _figure(text: str) -> str:
+    if "." in text:
+        return text.rstrip("0").rstrip(".") if text.count(".") == 1 else text
+    return text.lstrip("0") or "0"
+
+
+def _han(word: str) -> int:
+    total, rest = 0, word
+    for scale, value in (("亿", 100_000_000), ("万", 10_000), ("千", 1_000)):
+        head, mark, tail = rest.partition(scale)
+        if mark:
+            total += (count_zh(head) or 1) * value
+            rest = tail
+    return total + count_zh(rest)
