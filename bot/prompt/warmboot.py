@@ -5,7 +5,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from bot.prompt.once import once
-from bot.prompt.unfinished import Task, is_over, still, unfinished
 from bot.text.clip import clip
 from bot.text.dates import DayWords, local_day, relative_day
 from bot.text.pasttalks import TalkLine, Words, talk_lines
@@ -50,8 +49,7 @@ def sections(facts: OpeningFacts, words: Words, days: DayWords) -> tuple[Section
     told = [memory for memory in facts.memories if not memory.is_name]
     kept = [memory for memory in told if memory.kept]
     rest = [memory for memory in told if not memory.kept]
-    tasks, busy = _tasks(facts, teller)
-    events = [memory for memory in _kind(rest, "event") if memory.id not in busy]
+    events = _kind(rest, "event")
     who = (Line(clip(facts.who, LINE_CHARS)), *_lines(teller, _kind(rest, "identity")[:IDENTITIES]))
     talks = talk_lines(facts.dialogues, (facts.now, facts.tz), words, days)
     found = (
@@ -59,7 +57,7 @@ def sections(facts: OpeningFacts, words: Words, days: DayWords) -> tuple[Section
         Section("moods", SHARES["moods"], _lines(teller, _kind(rest, "emotion")[:EMOTIONS])),
         Section("events", SHARES["events"], _lines(teller, events[:EVENTS])),
         Section("knowledge", SHARES["knowledge"], _lines(teller, _latest((*kept, *_alive(facts, rest))))),
-        Section("tasks", SHARES["tasks"], tasks),
+        Section("tasks", SHARES["tasks"], _tasks(facts, teller)),
         Section("talks", SHARES["talks"], tuple(map(teller.talk, talks))),
     )
     return once(found)
@@ -96,10 +94,6 @@ class _Teller:
             self.day(memory.observed_at), at=memory.observed_at, weight=weight, memory=memory.id,
         )  # fmt: skip
 
-    def task(self, memory: Memory, task: Task) -> Line:
-        who, text = self.who(memory.teller_id), excerpt(memory.text)
-        return self._due(Line(text, memory.id, who, memory=memory.id), memory.observed_at, task.due)
-
     def commitment(self, promised: Commitment) -> Line:
         line = Line(excerpt(promised.text), 0, self.who(promised.owner_id), commitment=promised.id)
         return self._due(line, promised.made_at, promised.due_at)
@@ -108,27 +102,18 @@ class _Teller:
         return Line(talks.text, day=talks.head, at=talks.at, dialogues=talks.talks)
 
     def _due(self, line: Line, at: int, due: int | None) -> Line:
-        over = due is not None and is_over(due, self.facts.now, self.facts.tz)
+        over = due is not None and local_day(due, self.facts.tz) < local_day(self.facts.now, self.facts.tz)
         return Line(
             line.text, line.id, line.who, day=self.day(at), due="" if due is None else self.day(due), over=over, at=at,
             weight=0.0 if due is None or over else 1.0, memory=line.memory, commitment=line.commitment,
         )  # fmt: skip
 
 
-def _tasks(facts: OpeningFacts, teller: _Teller) -> tuple[tuple[Line, ...], set[int]]:
-    """What is still to be done, the day that comes first ahead, and the numbers of the memories that tell of it."""
+def _tasks(facts: OpeningFacts, teller: _Teller) -> tuple[Line, ...]:
+    """What is still to be done, the day that comes first ahead."""
     found = [(promised.due_at, promised.made_at, teller.commitment(promised)) for promised in facts.commitments]
-    busy: set[int] = set()
-    for memory in facts.memories:
-        if memory.kind != "event" or memory.is_name:
-            continue
-        task = unfinished(memory.text, memory.observed_at, memory.created_at, facts.tz)
-        if task is not None and still(task, memory.observed_at, facts.now, facts.tz):
-            found.append((task.due, memory.observed_at, teller.task(memory, task)))
-            busy.add(memory.id)
     found.sort(key=lambda one: (one[0] is None, one[0] or 0, -one[1]))
-    lines = tuple(line for _, _, line in found[:TASKS])
-    return lines, busy & {line.memory for line in lines}
+    return tuple(line for _, _, line in found[:TASKS])
 
 
 def _alive(facts: OpeningFacts, rest: Iterable[Memory]) -> list[Memory]:
