@@ -63,8 +63,9 @@ class App:
     @staticmethod
     def _beside(rooms: Rooms, scenes: tuple[SceneSource, ...] = ()) -> Beside:
         parts = rooms.parts
-        by_rule = not parts.crew.first.model.digests
-        return Beside(rooms.pausing, scenes, nudging(parts.settings.remind), by_rule)
+        return Beside(
+            rooms.pausing, scenes, nudging(parts.settings.remind), lambda: not parts.crew.first.model.digests
+        )  # fmt: skip
 
     @property
     def parts(self) -> Parts:

@@ -95,7 +95,7 @@ async def test_a_good_answer_leaves_everything_in_one_call(new_world: NewWorld) 
         ("event", "拔了智齿"), ("emotion", "今天上班好累"), ("knowledge", "我搬到上海了，房子在地铁站旁边"),
     ]  # fmt: skip
     assert served.world.rows("SELECT text, source, visibility FROM commitment ORDER BY id") == [
-        ("我答应了妈妈周末回家看看她和外婆", "rule", "private"),
+        ("我答应了妈妈周末回家看看她和外婆", "digest", "private"),
         ("我下周三要交年度总结，一个字还没动", "digest", "private"),
     ]
     (at,) = served.column("SELECT observed_at FROM memory WHERE text = '拔了智齿'")

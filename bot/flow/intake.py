@@ -46,14 +46,14 @@ MOST_CHARS = 100_000
 class Beside:
     """What is asked beside the message: how long one waits for the next, and who describes its place.
 
-    `nudging` is how people are reminded of what they promise in it; `by_rule`: no model is connected that digests, so
-    that a rule reads promises off messages as they come.
+    `nudging` is how people are reminded of what they promise in it; `by_rule` says whether no model is
+    connected that digests, so that a rule reads promises off messages as they come.
     """
 
     pausing: Pausing
     scenes: tuple[SceneSource, ...] = ()
     nudging: Nudging | None = None
-    by_rule: bool = False
+    by_rule: Callable[[], bool] = lambda: False
 
 
 class Intake:
@@ -157,7 +157,7 @@ class Intake:
 
     def _promising(self, incoming: Incoming, text: str) -> Callable[[str], Promising]:
         """What a message, or the edit of one, says of its writer's promises, given the name of their time zone."""
-        if not self._by_rule:
+        if not self._by_rule():
             return no_promise
         at, words = incoming.at or self._clock.now(), spoken(text, self._rules.names)
         made, ended = tuple(islice(tasks_in(words), MOST)), outcomes_in(words)

@@ -11,6 +11,7 @@ from bot.memory.forging import LINK, forged
 from bot.memory.minutes import DigestLine, Scope, Told, forgets, was_forgotten, words_of
 from bot.memory.plain import QUESTION, Statement, idle, outcomes_in, statements_in, tasks_in, wants_reminding
 from bot.text.alike import meant
+from bot.text.clauses import SENTENCE, clauses_of, one_row
 from bot.text.clean import clean_name
 from bot.text.clip import clip
 from bot.text.due import due_in, nudged
@@ -18,7 +19,6 @@ from bot.text.estimate import estimate_tokens
 from bot.text.fold import fold
 from bot.text.happened import event_moment
 from bot.text.script import Script, script_of
-from bot.text.clauses import SENTENCE, clauses_of, one_row
 from bot.text.tokens import weight_of
 from bot.types.commitment import NewCommitment
 from bot.types.digest import Digest
@@ -39,6 +39,7 @@ _RANK: dict[MemoryKind, int] = {
 _NAME_CHARS, _TELLING, _MOST_WEIGHT = 8, 3, 10
 """In the summary: a name, how many telling words make a sentence worth it, and how many of them count."""
 
+_QUOTED = re.compile('["“”„«»「」『』《》`]')
 _SET_APART = re.compile(r"\s*[>#|]")
 """A row of somebody else's words."""
 
@@ -172,7 +173,7 @@ def _telling(words: str) -> str:
             plain = one_row(re.sub(r"<[^<>]*>|[<>]", " ", match[1])).strip(" ,，、:：-")
             folded = fold(plain)
             asked = "?" if "?" in fold(match[2]) else ""
-            if folded and not idle(folded):
+            if folded and not idle(folded) and not _QUOTED.search(plain):
                 items.append(plain + ("？" if asked and not plain.isascii() else asked))
     return max(items, key=lambda item: (min(weight_of(item), _MOST_WEIGHT) >= _TELLING, weight_of(item)), default="")
 

@@ -12,11 +12,11 @@ from typing import Any, cast
 
 from bot.memory.forging import INSTRUCTION, LINK, forged
 from bot.memory.pasted import speaks
+from bot.text.clauses import SENTENCE, clauses_of, one_row
 from bot.text.clip import clip
 from bot.text.estimate import estimate_tokens
 from bot.text.fold import fold, fold_mapped, unfold
 from bot.text.lazy import LazyPattern
-from bot.text.clauses import SENTENCE, clauses_of, one_row
 from bot.types.commitment import Outcome
 from bot.types.memory import SUBJECT_CHARS, MemoryKind
 
@@ -127,7 +127,10 @@ def _fact(row: dict[str, Any]) -> _Fact:
 
 UNSURE, ASKING, QUESTION = (_pattern("silent", name) for name in ("unsure", "asking", "question"))
 """Questions, conditions, doubt, reports, fiction and jokes; a clause that asks or does not know; a question."""
-_SMALL, _REMINDING = LazyPattern(rf"(?:[\W_]|{_any(_DATA['silent']['small_talk'])})*+$"), _pattern("silent", "reminding")
+_SMALL, _REMINDING = (
+    LazyPattern(rf"(?:[\W_]|{_any(_DATA['silent']['small_talk'])})*+$"),
+    _pattern("silent", "reminding"),
+)
 _LEAD = LazyPattern(rf"(?:[\W_]|{_any(_DATA['silent']['lead'])})*+")
 _OTHERS, _PLAYED, _FORMER, _AGAIN, _UNLUCKY, _PLEASED, _MACHINES, _QUOTING = (
     _pattern("silent", name)
@@ -140,9 +143,13 @@ _WEIGHTS = {word: float(weight) for weight, words in _DATA["weight"].items() for
 _DAY = LazyPattern(_spelt(r"<day>|\b(?:<day_en>)\b"))
 _DEED = LazyPattern(_spelt(r"<deed>|\b(?:<deed_en>)\b"))
 _OWN = LazyPattern(r"[我咱俺]|\b(?:i|my|we|our)\b")
-_ANYBODY = LazyPattern(r"[我咱俺你您他她它谁]|大家|一起|人家|\b(?:i|my|we|our|you|your|he|she|they|it|let['’]?s|who)\b|吧$")
+_ANYBODY = LazyPattern(
+    r"[我咱俺你您他她它谁]|大家|一起|人家|\b(?:i|my|we|our|you|your|he|she|they|it|let['’]?s|who)\b|吧$"
+)
 _SOMEBODY = LazyPattern(
-    _spelt(r"(?:<day>|<hour>|,)*+(?:我们?家?的?)(?P<zh><kin>)(?!们?一起|[和跟])|(?:.* )?my (?P<en><kin_en>)\b(?! and i)")
+    _spelt(
+        r"(?:<day>|<hour>|,)*+(?:我们?家?的?)(?P<zh><kin>)(?!们?一起|[和跟])|(?:.* )?my (?P<en><kin_en>)\b(?! and i)"
+    )
 )
 _LISTED, _LISTED_OVER, _PROMISED, _DUE, _TO_WHOM, _IDLE, _OVER, _OFF, _NOT_OVER, _PAST, _BARE = (
     _pattern("task", name)
@@ -150,8 +157,12 @@ _LISTED, _LISTED_OVER, _PROMISED, _DUE, _TO_WHOM, _IDLE, _OVER, _OFF, _NOT_OVER,
         "listed", "listed_over", "promised", "due", "to_whom", "idle", "over", "off", "not_over", "past", "bare",
     )
 )  # fmt: skip
-_DUTY = LazyPattern(_spelt(r"<duty>|答应|保证|欠|\b(?:need|have to|must|promise[ds]?|will|gotta|got to|due|owe|going to)\b|['’]ll"))
+_DUTY = LazyPattern(
+    r"要|必须|需要|答应|保证|承诺|会|还没|打算|计划|记得|别忘|欠|负责|(?:^|[我,还])得(?![了到过意])"
+    r"|\b(?:need|have to|must|promise[ds]?|will|gotta|got to|due|owe|going to|haven['’]?t)\b|['’]ll\b"
+)
 _NO_NEED = LazyPattern(r"不[用必想会要去做交写买办]|不需要|没答应|n['’]t (?:need|have|want)|\bnever\b|no need")
+_WOULD, _TOLD_ALL = re.compile("(?<=i)['’]d\\b"), re.compile("[喔哦呀吧哈啊]$")
 _NAME_REACH = 48
 """Characters within which a name and its colon stand."""
 _ADDRESSED = re.compile(r"[^\s:：,，]{1,30}[:：] ")
@@ -215,6 +226,8 @@ def owns_task(words: str) -> bool:
     if any(True for _ in tasks_in(words)):
         return True
     every = tuple(sentences(words))
+    if any(_PAST.search(one.folded) for one in every):
+        return False
     duties = (_OWN.search(one.folded) and _DUTY.search(one.folded) and not _NO_NEED.search(one.folded) for one in every)
     return any(duties) and all(_may_be_task(one) for one in every)
 
@@ -257,15 +270,15 @@ def wants_reminding(text: str) -> bool:
 
 def _plain(sentence: Sentence) -> bool:
     folded = sentence.folded
-    doubt = (UNSURE, ASKING, INSTRUCTION, _PLAYED, _MACHINES)
+    doubt = (UNSURE, ASKING, INSTRUCTION, _PLAYED)
     return not (sentence.asks or idle(folded) or any(pattern.search(folded) for pattern in doubt))
 
 
 def _statement(sentence: Sentence, alone: bool) -> Statement | None:
     """The first thing that a sentence tells: a fact, a feeling, or something on a day."""
     unlucky = _UNLUCKY.search(sentence.folded) is not None
-    if unlucky and _PLEASED.search(sentence.folded):
-        return None  # nobody is glad of that: irony
+    if _MACHINES.search(sentence.folded) or (unlucky and _PLEASED.search(sentence.folded)):
+        return None  # English talk about machines is about the machine; nobody is glad of misfortune: irony
     text = told(sentence)
     fact = _found_fact(sentence, text)
     if fact is not None:
@@ -304,7 +317,8 @@ def _event(sentence: Sentence, text: str, alone: bool) -> Statement | None:
     folded = sentence.folded
     if not (_DAY.search(folded) and _DEED.search(folded)) or _OTHERS.search(folded) or _AGAIN.search(folded):
         return None
-    if wants_reminding(folded) or not (_OWN.search(folded) or (alone and not _ANYBODY.search(folded))):
+    bare = alone and not folded.isascii() and not _ANYBODY.search(folded)
+    if wants_reminding(folded) or not (bare or _OWN.search(folded)):
         return None
     theirs = _SOMEBODY.match(folded)
     subject = "" if theirs is None else theirs["zh"] or theirs["en"]
@@ -313,6 +327,10 @@ def _event(sentence: Sentence, text: str, alone: bool) -> Statement | None:
 
 def _may_be_task(sentence: Sentence) -> bool:
     folded = sentence.folded
+    if _PROMISED.search(folded):  # I promised Ann I'd come is no guess
+        sentence = replace(sentence, folded=_WOULD.sub("", folded))
+    if _TOLD_ALL.search(folded) and not _OWN.search(folded):
+        return False
     reported = _OTHERS.search(folded) or _AGAIN.search(folded) or _IDLE.search(folded)
     return _plain(sentence) and not (reported or _is_over(folded) or wants_reminding(folded))
 
