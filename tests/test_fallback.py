@@ -48,7 +48,7 @@ def test_there_are_sentences_enough() -> None:
 @pytest.mark.parametrize(("kind", "text", "subject"), ROWS)
 def test_a_whole_sentence_is_kept_or_nothing(kind: str, text: str, subject: str) -> None:
     digest = rule_digest(talk(text.replace("\\n", "\n")), DM)
-    kept = [(memory.kind, memory.text, memory.subject) for memory in digest.memories]
+    kept = [(str(memory.kind), memory.text, memory.subject) for memory in digest.memories]
     kept += [("task", task.text, "") for task in digest.commitments]
     assert [(one, about) for one, _, about in kept] == ([] if kind == "-" else [(kind, subject)])
     for _, told, _ in kept:
@@ -191,6 +191,13 @@ def test_any_talk_gives_a_small_digest_of_peoples_own_lines(
         assert re.sub(r"\s", "", fold(text)) in re.sub(r"\s", "", fold(said))
     assert len(digest.memories) <= 8
     assert len(digest.commitments) <= 8
+
+
+@given(st.text(alphabet="我明天把发给你答应说好了吗？，。\n i'll send promise done.了完在写:「」\"`>", max_size=80))
+def test_no_text_breaks_a_reader(text: str) -> None:
+    words = spoken(text, ("小暖",))
+    assert all(told in one_row(words.replace("\n", " ")) for told in tasks_in(words))
+    assert len(outcomes_in(words)) <= 3
 
 
 @pytest.mark.parametrize(

@@ -59,7 +59,8 @@ def rule_digest(lines: tuple[DigestLine, ...], scope: Scope) -> Digest:
                 found.setdefault(key, memory)
     kept = sorted(found.values(), key=lambda memory: (_RANK[memory.kind], -memory.observed_at))[:MEMORIES]
     kept.sort(key=lambda memory: memory.event_ids)
-    events = {event for one in (*kept, *tasks) for event in one.event_ids}
+    events = {event for memory in kept for event in memory.event_ids}
+    events |= {event for task in tasks for event in task.event_ids}
     return Digest(rule_summary(told, gone, events), tuple(kept), "rule", tasks)
 
 
