@@ -198,14 +198,17 @@ class App:
         await rooms.joining.work(chat_id)
         await rooms.answering.work(chat_id)
         await rooms.heartbeat.arm(chat_id)
-        if (session_id := await rooms.flushing.due(chat_id)) is not None:
-            self._digests.wake(session_id)
+        if await rooms.flushing.due(chat_id) is not None:
+            self._digests.wake(chat_id)
         self._hint_vectors()
 
-    async def _digest(self, rooms: Rooms, session_id: int) -> None:
-        if await rooms.flushing.work(session_id):
+    async def _digest(self, rooms: Rooms, chat_id: int) -> None:
+        flushed = [await rooms.flushing.work(session_id) for session_id in await rooms.closing.ended(chat_id)]
+        if (session_id := await rooms.flushing.due(chat_id)) is not None:
+            flushed.append(await rooms.flushing.work(session_id))
+        if any(flushed):
             self.look_at_notes()
-        await rooms.closing.digest(session_id)
+        await rooms.closing.work(chat_id)
         self._hint_vectors()
 
     async def _read_notes(self, rooms: Rooms, _: int) -> None:

@@ -267,7 +267,7 @@ def make_rooms(parts: Parts, hall: Hall) -> Rooms:
     rewriting = Rewriting(store, make_scribe(parts, planner, brain, "rewrite"), clock, settings, words, log)
     return Rooms(
         parts, answering, heartbeat, joining, closing, pausing, flushing, notes, vectorising, tidying, rewriting,
-        Rolling(store, clock, settings, words, parts.aside, log),
+        Rolling(store, make_scribe(parts, planner, brain, "rollup"), clock, settings, words, parts.aside, log),
         reminding, BackingUp(store, clock, settings, words, log),
     )  # fmt: skip
 

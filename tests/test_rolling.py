@@ -8,6 +8,7 @@ import pytest
 
 from bot.store.store import DATABASE
 from bot.types.duration import DAY_MS
+from bot.types.prompt import Request
 from tests.conftest import NewWorld
 from tests.indexed import wrong_index
 from tests.world import NINE, World
@@ -70,8 +71,8 @@ async def test_forty_days_in_a_chat_and_a_group_stay_small_and_each_talk_is_told
         await world.wait(2 * DAY)
     sound(world)
     dm = world.rows("SELECT id FROM chat WHERE kind = 'dm'")[0][0]
-    assert tiers(world, f"chat_id = {dm}") == {"day": 1, "week": 4}, "Monday, and the weeks before"
-    assert tiers(world, f"chat_id <> {dm}") == {"day": 1, "week": 4}
+    assert tiers(world, f"chat_id = {dm}") == {"day": 4, "week": 3}, "this week and the one before by day"
+    assert tiers(world, f"chat_id <> {dm}") == {"day": 2, "week": 3}
     oldest = world.rows("SELECT min(ended_at) FROM digest WHERE session_id IS NOT NULL")[0][0]
     assert world.clock.now() - 31 * DAY_MS <= int(str(oldest))
     assert world.rows("SELECT count(*) FROM talker WHERE digest_id NOT IN (SELECT id FROM digest)") == [(0,)]
@@ -217,7 +218,6 @@ async def test_dialog_shows_the_talks_in_short_and_in_full(world: World) -> None
     await world.say(".ai dialog full")
     assert "单次：1/60" in world.replies[-1]
     assert "天：" in world.replies[-1]
-    assert "周：1" in world.replies[-1]
     await world.say(".ai dialog full stop")
     assert world.replies[-1] == "用法：.ai dialog [full | clear | 名字]"
 
@@ -282,3 +282,22 @@ async def test_on_another_account_of_the_same_person_their_talks_are_told_too_an
             assert "失眠" not in world.replies[-1]
     await world.say("早", "阿明")
     assert "失眠" in world.last_user
+
+
+async def test_a_model_puts_a_day_of_several_talks_into_words_and_invents_nothing(world: World) -> None:
+    answers = iter(["小王下周去成都看大熊猫，周末学做红烧肉。", "小王买了3套房，要去火星。"])
+
+    def script(request: Request) -> str:
+        if "几次聊天" in request.prompt.messages[0].content:
+            return next(answers)
+        return "好的" if request.prompt.tools else "x"
+
+    for words in ("红烧肉。", "小王：我下周去成都看大熊猫 / 小王：我周末学做红烧肉"):
+        await days(world, ["我下周去成都看大熊猫", "我周末学做红烧肉"], 3 * HOUR)
+        world.model.digests, world.model.script = True, script
+        await world.wait(DAY)
+        world.model.digests = False
+        (summary,) = world.rows("SELECT summary FROM digest WHERE tier = 'day' ORDER BY id DESC LIMIT 1")[0]
+        assert words in str(summary)
+    assert len(world.log.named("rollup")) == 2
+    assert world.rows("SELECT count(*) FROM call WHERE state = 'reserved'") == [(0,)]

@@ -8,7 +8,7 @@ from datetime import tzinfo
 from bot.config.settings import Settings
 from bot.errors import StoreError
 from bot.flow.belongings import ARCHIVE_DAYS
-from bot.flow.closing import LONGEST_WAIT_MS as DIGEST_WAIT_MS
+from bot.flow.closing import LONGEST_SHARED_MS as DIGEST_WAIT_MS
 from bot.flow.sending import LONGEST_WAIT_MS as SEND_WAIT_MS
 from bot.ports import Alarm, Clock, Leaps, offers
 from bot.session.ending import reason
@@ -144,7 +144,7 @@ class Alarms:
                 if await self._store.sessions.close(
                     number, reason(session, self._settings.session.idle_seconds * 1000), now, deadline=True
                 ):
-                    self._handlers.digest(number)
+                    self._handlers.digest(session.chat_id)
             case "window":
                 await self._store.deadlines.end_windows(now)
             case "heartbeat":

@@ -1,6 +1,7 @@
-"""Closing a session: open → closing → closed, with exactly one digest."""
+"""Closing sessions: open → closing → closed, each told by exactly one digest, which short talks of a chat may share."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 from datetime import tzinfo
 
 from bot.config.settings import Settings
@@ -8,17 +9,28 @@ from bot.errors import ModelError, StoreError
 from bot.flow.digesting import Digesting
 from bot.flow.words import Words
 from bot.memory.merging import merging
-from bot.memory.minutes import Scope
+from bot.memory.minutes import DigestLine, Scope, needs_model
 from bot.people.reminding import nudging
 from bot.ports import Clock
 from bot.store.digests import Digested
 from bot.store.store import Store
-from bot.types.duration import HOUR_MS
+from bot.text.dates import next_local_time
+from bot.text.estimate import estimate_tokens
+from bot.types.duration import DAY_MS, HOUR_MS
 from bot.types.log import Log
+from bot.types.people import Chat
+from bot.types.session import CloseReason, Session
 
 FIRST_WAIT_MS = 30_000
 LONGEST_WAIT_MS = HOUR_MS
-"""Back-off while the model is down: 30 s, doubled each time, at most an hour."""
+LONGEST_SHARED_MS = DAY_MS + HOUR_MS
+"""Back-off while the model is down: 30 s, doubled each time, at most an hour; a short talk waits a day at most."""
+
+SHORT_TOKENS = 200
+"""A talk in which people said less waits for others of its chat: till the early hour, or the next full opening."""
+
+WAITING: tuple[CloseReason, ...] = ("idle", "budget")
+"""How a talk ended that may wait; `/new` and the early hour end one for good."""
 
 
 class Closing:
@@ -34,56 +46,92 @@ class Closing:
         self._words = words
         self._log = log
 
-    async def digest(self, session_id: int) -> None:
-        """Digest a closed session, or put it off while the model is down; nothing happens twice."""
-        session = await self._store.sessions.session(session_id)
-        if session.digest_due_at is None or session.digest_due_at > self._clock.now():
-            return
+    async def ended(self, chat_id: int) -> tuple[int, ...]:
+        """The numbers of the sessions of a chat whose digest is due."""
+        return tuple(each.id for each in await self._store.sessions.due(chat_id, self._clock.now()))
+
+    async def work(self, chat_id: int) -> None:
+        """Digest what is due in a chat, or put it off while the model is down; nothing happens twice."""
+        for session in await self._store.sessions.due(chat_id, self._clock.now()):
+            current = await self._store.sessions.session(session.id)
+            if current.digest_due_at is not None:  # else another one told it with its own
+                await self._digest(current)
+
+    async def _digest(self, session: Session) -> None:
         chat = await self._store.people.chat(session.chat_id)
-        if session.state == "closing" and not session.digest_attempts:
+        begins = session.state == "closing" and session.digest_from is None and not session.digest_attempts
+        if begins:
             self._log.info(
                 "session_closed", chat=chat.id, session=session.number, reason=session.close_reason,
                 opened=session.open_reason,
             )  # fmt: skip
-        lines = await self._digesting.told(session)
-        people = {line.person_id: line.name for line in lines if line.person_id is not None}
+        before = await self._store.sessions.waiting(session) if session.state == "closing" else ()
+        if session.close_reason == "clear" and before:
+            await self._digest(before[-1])
+            before = ()
+        whole = replace(session, digest_from=min(each.told_from for each in (*before, session)))
+        lines = await self._digesting.told(whole) if session.close_reason != "clear" else ()
+        scope = await self._scope(chat, lines)
+        if begins and await self._may_wait(session, lines):
+            early = next_local_time(self._clock.now(), self._settings.session.close_hour, scope.tz)
+            await self._store.sessions.wait(session, early)
+            return
+        try:
+            digest, settlement = await self._digesting.make(whole, lines, scope)
+        except (StoreError, OSError):
+            raise
+        except Exception as defect:  # noqa: BLE001 - a defect in one digest must leave neither it nor its money hanging
+            await self._put_off(session, defect)
+            return
+        kept = self._store.digests.allowed(digest)
+        remake = session.state == "closing" and kept.by == "rule" and needs_model(lines)
+        people = _people(lines)
+        told = Digested(
+            whole, kept, scope.owner_id, tuple(people.values()), tuple(line.event_id for line in lines), settlement,
+            merging(people, self._words.day), tuple(each.id for each in before),
+            min(each.opened_at for each in (*before, session)), remake,
+        )  # fmt: skip
+        if await self._store.digests.store(told, self._clock.now()):
+            self._log.info(
+                "digest", chat=chat.id, session=session.number, reason=session.close_reason, by=kept.by,
+                lines=len(lines), talks=1 + len(before), memories=len(kept.memories),
+                commitments=len(kept.commitments),
+            )  # fmt: skip
+
+    async def _may_wait(self, session: Session, lines: tuple[DigestLine, ...]) -> bool:
+        """Whether so little was said that its digest may be made with those of later talks."""
+        said = sum(estimate_tokens(line.text) for line in lines if not line.is_bot)
+        return session.close_reason in WAITING and said < SHORT_TOKENS and await self._digesting.able()
+
+    async def _put_off(self, session: Session, defect: Exception) -> None:
+        error = defect if isinstance(defect, ModelError) else ModelError("invalid", type(defect).__name__)
+        if error is not defect:
+            self._log.error("digest_failed", chat=session.chat_id, session=session.number, exc_info=defect)
+        wait = min(FIRST_WAIT_MS * 2**session.digest_attempts, LONGEST_WAIT_MS)
+        await self._store.sessions.postpone_digest(session.id, self._clock.now() + wait)
+        self._log.warning(
+            "digest_postponed", session=session.number, chat=session.chat_id, wait_ms=wait, fault=error.fault,
+            detail=error.detail, text=error.said,
+        )  # fmt: skip
+
+    async def _scope(self, chat: Chat, lines: tuple[DigestLine, ...]) -> Scope:
+        """Whose talk it was, and by which calendars."""
+        people = _people(lines)
         owner = next(iter(people), None) if chat.kind == "dm" else None
         zone = self._words.zone
         if owner is not None:
             zone = self._words.zone_of(chat, await self._store.people.person(owner))
-        scope = Scope(
-            chat.id, chat.kind, self._settings.bot.names[0], owner, self._words.tz(zone),
-            await self._zones(people), nudging(self._settings.remind),
+        return Scope(
+            chat.id, chat.kind, self._settings.bot.names[0], owner, self._words.tz(zone), await self._zones(people),
+            nudging(self._settings.remind),
         )  # fmt: skip
-        again = session.state == "closed"
-        try:
-            digest, settlement = await self._digesting.make(session, lines, scope, again)
-        except (StoreError, OSError):
-            raise
-        except Exception as defect:  # noqa: BLE001 - a defect in one digest must leave neither it nor its money hanging
-            error = defect if isinstance(defect, ModelError) else ModelError("invalid", type(defect).__name__)
-            if error is not defect:
-                self._log.error("digest_failed", chat=chat.id, session=session.number, exc_info=defect)
-            wait = min(FIRST_WAIT_MS * 2**session.digest_attempts, LONGEST_WAIT_MS)
-            await self._store.sessions.postpone_digest(session.id, self._clock.now() + wait)
-            self._log.warning(
-                "digest_postponed", session=session.number, chat=chat.id, wait_ms=wait, fault=error.fault,
-                detail=error.detail, text=error.said,
-            )  # fmt: skip
-            return
-        kept = self._store.digests.allowed(digest)
-        names = tuple(people.values())
-        numbers = tuple(line.event_id for line in lines)
-        if await self._store.digests.store(
-            Digested(session, kept, owner, names, numbers, settlement, merging(people, self._words.day)),
-            self._clock.now(),
-        ):
-            self._log.info(
-                "digest", chat=chat.id, session=session.number, reason=session.close_reason, by=kept.by,
-                lines=len(lines), memories=len(kept.memories), commitments=len(kept.commitments),
-            )  # fmt: skip
 
     async def _zones(self, people: Iterable[int]) -> dict[int, tzinfo]:
         """By whose calendar each of these people promises: their own where they set one."""
         known = [await self._store.people.person(number) for number in people]
         return {person.id: self._words.tz(person.timezone) for person in known if person.timezone}
+
+
+def _people(lines: tuple[DigestLine, ...]) -> dict[int, str]:
+    """Who spoke, by number, with their names."""
+    return {line.person_id: line.name for line in lines if line.person_id is not None}

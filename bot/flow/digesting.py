@@ -76,14 +76,17 @@ class Digesting:
         self._gate = BackgroundGate(store.switches, settings.background)
 
     async def told(self, session: Session) -> tuple[DigestLine, ...]:
-        """What was said in a session, as it is now."""
-        return await talk(self._store, self._settings, session.chat_id, session.from_event, session.upto_event)
+        """What was said in a session, and in those that it tells with its own, as it is now."""
+        return await talk(self._store, self._settings, session.chat_id, session.told_from, session.upto_event)
 
-    async def make(self, session: Session, lines: tuple[DigestLine, ...], scope: Scope, again: bool) -> Made:
-        """The digest of a session; one made `again` is made by rule. ModelError: it is to be tried later."""
+    async def able(self) -> bool:
+        """Whether a model may make digests now."""
+        return self._scribe.able and await self._gate.allows("digest")
+
+    async def make(self, session: Session, lines: tuple[DigestLine, ...], scope: Scope) -> Made:
+        """The digest of a session. ModelError: it is to be tried later."""
         enough = session.digest_attempts >= MOST_TRIES
-        able = self._scribe.able and await self._gate.allows("digest")
-        if again or enough or not able or not needs_model(lines):
+        if enough or not await self.able() or not needs_model(lines):
             return await self._by_rule(lines, scope), None
         errand = await self._errand(session, lines)
         try:

@@ -41,7 +41,7 @@ class _Asked(BaseModel):
     chat_id: int
     agent: str = Field(max_length=64)
     text: str = Field(max_length=500)
-    kind: Literal["identity", "emotion", "knowledge", "event"]
+    kind: Literal["identity", "emotion", "knowledge", "event", "anniversary"]
     words: str = Field(max_length=2_000)
     number: int | None
 
@@ -178,10 +178,10 @@ async def ask_door(folder: Path, wish: AgentWish) -> AgentReply | None:
 
     StoreError when it ends before it has answered: the change may be done or not.
     """
-    kind = "knowledge" if wish.kind == "experience" or wish.kind == "anniversary" else wish.kind
     asked = _Asked(
         verb=wish.verb, person_id=wish.seat.person_id, chat_id=wish.seat.chat_id, agent=wish.agent, text=wish.text,
-        kind=kind, words=wish.words, number=wish.number,
+
+        kind=wish.kind if wish.kind != "experience" else "knowledge", words=wish.words, number=wish.number,
     )  # fmt: skip
     try:
         answer = await _ask(folder, asked)

@@ -11,6 +11,7 @@ from bot.store.amending import amend
 from bot.store.copies import parted
 from bot.store.database import Database
 from bot.store.deleting import delete, elsewhere, end
+from bot.store.digests import unlearn
 from bot.store.events import Effect, Happened, finish
 from bot.store.feedback import react
 from bot.store.forgetting import undigest
@@ -139,6 +140,7 @@ def edit(db: sqlite3.Connection, happened: Happened, shelf: Shelf) -> Effect:
     drop_reminders(db, (row[0],), "edited", at=happened.at)
     amend(db, shelf, row[0], row[2], incoming.text)
     undigest(db, {row[0]}, happened.at)
+    unlearn(db, row[0], happened.at)
     reread(db, row[0], incoming.text)
     return Effect("change" if row[3] else "", queued=True)
 

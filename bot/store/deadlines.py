@@ -36,7 +36,7 @@ DUE = f"""SELECT 'event' AS kind, chat_id FROM event INDEXED BY event_queue
     WHERE state = 'queued' AND due_at <= ?1 GROUP BY chat_id
     UNION ALL SELECT 'window', 0 WHERE EXISTS (SELECT 1 FROM window WHERE until <= ?1)
     UNION ALL SELECT 'session', id FROM session WHERE state = 'open' AND close_at <= ?1
-    UNION ALL SELECT 'digest', id FROM session WHERE digest_due_at <= ?1
+    UNION ALL SELECT 'digest', chat_id FROM session WHERE digest_due_at <= ?1 GROUP BY chat_id
     UNION ALL SELECT 'outbox', chat_id FROM outbox INDEXED BY outbox_due
     WHERE state = 'pending' AND due_at <= ?1 GROUP BY chat_id
     UNION ALL SELECT 'heartbeat', 0 WHERE EXISTS (SELECT 1 FROM heartbeat WHERE max(due_at, {FREE_AT}) <= ?1)

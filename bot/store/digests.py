@@ -2,26 +2,36 @@
 
 import json
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Set
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from bot.store.commitments import store_commitment
 from bot.store.database import Database
-from bot.store.indexing import index_digest
+from bot.store.indexing import index_digest, index_memory
 from bot.store.keeping import store_memory
 from bot.store.ledger import Settlement, settle
+from bot.store.merges import drop_merges
 from bot.store.rolled import retell
+from bot.store.rows import marks
+from bot.text.fold import fold
 from bot.types.dialogue import Dialogue
 from bot.types.digest import Digest
+from bot.types.duration import DAY_MS
 from bot.types.merging import Merging, keep_apart
 from bot.types.people import Audience
 from bot.types.session import Session
+
+REMADE_MS = 7 * DAY_MS
+"""What the rule made of a talk so long ago stays as it is."""
 
 
 @dataclass(frozen=True, slots=True)
 class Digested:
     """A digest with the session it is of: whose it is (None: a group's), who took part, which events it covers.
+
+    `members` are the earlier sessions that it tells, too, the first of which began at `opened_at`, ms. `remake`: the
+    rule made it because no model could, so the next digest that a model makes in this chat has it made again.
 
     `settlement` is of the model call that made it, if one did: paid for and used in one commit. `merging` says what
     becomes of memories much like older ones.
@@ -34,6 +44,9 @@ class Digested:
     event_ids: tuple[int, ...]
     settlement: Settlement | None = None
     merging: Merging = keep_apart
+    members: tuple[int, ...] = ()
+    opened_at: int = 0
+    remake: bool = False
 
 
 class Digests:
@@ -96,7 +109,7 @@ def _dialogue(row: tuple[Any, ...]) -> Dialogue:
 
 
 def store(db: sqlite3.Connection, digested: Digested, at: int) -> bool:
-    """Verb: the digest with its memories and source edges; a digest made again replaces its summary only."""
+    """Verb: the digest with its memories and source edges; one made again takes the place of what it made before."""
     if digested.settlement is not None:
         settle(db, digested.settlement, at)
     session, digest = digested.session, digested.digest
@@ -107,22 +120,82 @@ def store(db: sqlite3.Connection, digested: Digested, at: int) -> bool:
         for number in digested.event_ids
     ):
         return False
-    if not db.execute(
-        "UPDATE session SET state = 'closed', digest_due_at = NULL WHERE id = ? AND digest_due_at IS NOT NULL",
-        (session.id,),
-    ).rowcount:
+    told = (*digested.members, session.id)
+    due = db.execute(
+        f"SELECT count(*) FROM session WHERE id IN ({marks(told)}) AND digest_due_at IS NOT NULL", told
+    ).fetchone()
+    if due[0] < len(told):
         return False
+    db.executemany(
+        "UPDATE session SET state = 'closed', digest_due_at = NULL, digested_in = ? WHERE id = ?",
+        [(session.id, number) for number in digested.members],
+    )
+    db.execute(
+        "UPDATE session SET state = 'closed', digest_due_at = NULL, digest_from = ? WHERE id = ?",
+        (session.told_from, session.id),
+    )
     again = db.execute("SELECT id FROM digest WHERE session_id = ?", (session.id,)).fetchone()
     if again is not None:
-        db.execute("UPDATE digest SET summary = ?, made_by = ? WHERE id = ?", (digest.summary, digest.by, again[0]))
+        db.execute(
+            "UPDATE digest SET summary = ?, made_by = ?, remake = 0 WHERE id = ?", (digest.summary, digest.by, again[0])
+        )
         retell(db, again[0])
-        return True
-    _tell(db, digested, at)
+        retract(db, digested.event_ids, {fold(memory.text) for memory in digest.memories}, at)
+    else:
+        _tell(db, digested, at)
     for memory in digest.memories:
         store_memory(db, memory, at, digested.merging)
     for commitment in digest.commitments:
         store_commitment(db, commitment, at)
+    if digest.by == "model":
+        db.execute(
+            "UPDATE session SET digest_due_at = ?1 WHERE id IN (SELECT session_id FROM digest WHERE chat_id = ?2 "
+            "AND remake = 1 AND ended_at > ?1 - ?3)",
+            (at, session.chat_id, REMADE_MS),
+        )
     return True
+
+
+def retract(db: sqlite3.Connection, events: Iterable[int], still: Set[str], at: int) -> None:
+    """Verb part: what digests made of these lines alone is over, unless it is `still` told (folded texts).
+
+    What it took the place of holds again.
+    """
+    lines = set(events)
+    found = {
+        (cast("int", row[0]), str(row[1]))
+        for event in sorted(lines)
+        for row in db.execute(
+            "SELECT memory.id, folded FROM edge JOIN memory ON memory.id = derived_id WHERE edge.kind = 'memory' "
+            "AND event_id = ? AND source = 'digest' AND asked = 0 AND protected = 0 AND disabled_at IS NULL",
+            (event,),
+        )
+    }
+    for number, folded in sorted(found):
+        rows = db.execute("SELECT event_id FROM edge WHERE kind = 'memory' AND derived_id = ?", (number,)).fetchall()
+        if folded not in still and lines.issuperset(row[0] for row in rows):
+            take_back(db, number, at)
+
+
+def unlearn(db: sqlite3.Connection, event_id: int, at: int) -> None:
+    """Verb part: a message reads anew: what digests made of it as it was is over."""
+    rows = db.execute(
+        "SELECT memory.id FROM edge JOIN memory ON memory.id = derived_id WHERE edge.kind = 'memory' AND event_id = ? "
+        "AND source = 'digest' AND asked = 0 AND disabled_at IS NULL",
+        (event_id,),
+    ).fetchall()
+    for (number,) in rows:
+        take_back(db, cast("int", number), at)
+
+
+def take_back(db: sqlite3.Connection, number: int, at: int) -> None:
+    """Verb part: a memory is over as if it had never been made: what it replaced is current."""
+    db.execute("UPDATE memory SET former_at = NULL, replaced_by = NULL WHERE replaced_by = ?", (number,))
+    db.execute(
+        "UPDATE memory SET disabled_at = ?1, disabled_reason = 'derived', purge_at = ?1 WHERE id = ?2", (at, number)
+    )
+    drop_merges(db, number, at, at)
+    index_memory(db, number)
 
 
 def _tell(db: sqlite3.Connection, digested: Digested, at: int) -> None:
@@ -130,10 +203,11 @@ def _tell(db: sqlite3.Connection, digested: Digested, at: int) -> None:
     session, digest = digested.session, digested.digest
     (cleared,) = db.execute("SELECT talks_cleared FROM chat WHERE id = ?", (session.chat_id,)).fetchone()
     number = db.execute(
-        "INSERT INTO digest (session_id, chat_id, owner_id, summary, made_by, names, started_at, ended_at, created_at) "
-        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        "INSERT INTO digest (session_id, chat_id, owner_id, summary, made_by, names, started_at, ended_at, created_at, "
+        "remake) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (session.id, session.chat_id, digested.owner_id, digest.summary if session.last_at > cleared else "", digest.by,
-         json.dumps(digested.names, ensure_ascii=False), session.opened_at, session.last_at, at),
+         json.dumps(digested.names, ensure_ascii=False), digested.opened_at or session.opened_at, session.last_at, at,
+         int(digested.remake)),
     ).lastrowid  # fmt: skip
     db.executemany(
         "INSERT OR IGNORE INTO edge (kind, derived_id, event_id) VALUES ('digest', ?, ?)",

@@ -28,9 +28,11 @@ def remake(db: sqlite3.Connection, number: int) -> None:
     told = [row for row in rows if row[0]]
     names = dict.fromkeys(name for row in told for name in json.loads(row[1]))
     db.execute(
-        "UPDATE digest SET summary = ?, names = ?, talks = ?, started_at = ?, ended_at = ? WHERE id = ?",
+        "UPDATE digest SET summary = ?, names = ?, talks = ?, started_at = ?, ended_at = ?, made_by = 'rule', "
+        "remake = ? "
+        "WHERE id = ?",
         (gist([row[0] for row in told]), json.dumps(list(names), ensure_ascii=False), max(len(told), 1),
-         min(row[2] for row in rows), max(row[3] for row in rows), number),
+         min(row[2] for row in rows), max(row[3] for row in rows), int(len(told) > 1), number),
     )  # fmt: skip
     index_digest(db, number)
 

@@ -1,15 +1,26 @@
 """Dialogue memory as time and people change it: rolled up by the calendar, and cleared on a word."""
 
 import sqlite3
+from dataclasses import dataclass
 from typing import cast
 
 from bot.store.database import Database
 from bot.store.digests import told_to, whose_dm
 from bot.store.documents import drop, forget_terms
+from bot.store.indexing import index_digest
+from bot.store.ledger import Settlement, settle
 from bot.store.rolled import drop_talks, remake
 from bot.store.sessions import end_logs
 from bot.types.dialogue import Roll, RollPlan, Standing
 from bot.types.people import Audience
+
+
+@dataclass(frozen=True, slots=True)
+class Unwritten:
+    """A row that several talks were rolled up into, each with when it ended, ms, and its summary."""
+
+    id: int
+    talks: tuple[tuple[int, str], ...]
 
 
 class Rollups:
@@ -29,6 +40,23 @@ class Rollups:
         """Carry the plan out in one commit; how many rows went into others. What changed meanwhile stays as it is."""
         return await self._database.write(lambda db: roll(db, chat_id, plan, at))
 
+    async def unwritten(self, chat_id: int) -> tuple[Unwritten, ...]:
+        """The rows of a chat made of several talks that no model has put into words yet, with what they are made of."""
+        rows, talks = await self._database.snapshot(
+            ("SELECT id FROM digest WHERE chat_id = ? AND session_id IS NULL AND into_id IS NULL AND remake = 1 "
+             "ORDER BY id", (chat_id,)),
+            ("SELECT into_id, summary, ended_at FROM digest WHERE chat_id = ? AND session_id IS NOT NULL "
+             "AND into_id IS NOT NULL AND summary <> '' ORDER BY ended_at, id", (chat_id,)),
+        )  # fmt: skip
+        return tuple(
+            Unwritten(int(number), tuple((int(at), str(text)) for into, text, at in talks if into == number))
+            for (number,) in rows
+        )
+
+    async def write(self, row: Unwritten, summary: str, settlement: Settlement, at: int) -> bool:
+        """Commit a model's words for a row and what they cost; False when its talks changed meanwhile."""
+        return await self._database.write(lambda db: write(db, row, summary, settlement, at))
+
     async def clear(self, audience: Audience, at: int) -> int:
         """Drop all talks that this audience is told, and the logs that tell of them; how many talks that were."""
         return await self._database.write(lambda db: clear(db, audience, at))
@@ -42,6 +70,23 @@ def roll(db: sqlite3.Connection, chat_id: int, plan: RollPlan, at: int) -> int:
         [(then, number) for number, then in plan.waits],
     )
     return absorbed
+
+
+def write(db: sqlite3.Connection, row: Unwritten, summary: str, settlement: Settlement, at: int) -> bool:
+    """Verb: a model's words for a row, unless it tells other talks by now; "" keeps the rule's."""
+    settle(db, settlement, at)
+    talks = db.execute(
+        "SELECT ended_at, summary FROM digest WHERE into_id = ? AND session_id IS NOT NULL AND summary <> '' "
+        "ORDER BY ended_at, id",
+        (row.id,),
+    ).fetchall()
+    if tuple((int(ended), str(text)) for ended, text in talks) != row.talks:
+        return False
+    db.execute("UPDATE digest SET remake = 0 WHERE id = ?", (row.id,))
+    if summary:
+        db.execute("UPDATE digest SET summary = ?, made_by = 'model' WHERE id = ?", (summary, row.id))
+        index_digest(db, row.id)
+    return bool(summary)
 
 
 def _absorb(db: sqlite3.Connection, chat_id: int, one: Roll, at: int) -> int:

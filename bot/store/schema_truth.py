@@ -48,10 +48,12 @@ TRUTH: tuple[tuple[str, ...], ...] = (
         "ALTER TABLE commitment ADD COLUMN toward TEXT NOT NULL DEFAULT ''",
         "ALTER TABLE commitment ADD COLUMN dated TEXT NOT NULL DEFAULT ''",
         "ALTER TABLE session ADD COLUMN digest_from INTEGER",
+        "ALTER TABLE digest ADD COLUMN remake INTEGER NOT NULL DEFAULT 0",
         "ALTER TABLE session ADD COLUMN digested_in INTEGER REFERENCES session(id)",
     ),
 )
 """After those of the outbox. Of one owner, subject and slot one memory is current; `former_at` is when another,
 `replaced_by`, took its place. A session whose digest another one makes with its own names it in `digested_in`, and that
-one reads events from after `digest_from` on (NULL: its own first).
+one reads events from after `digest_from` on (NULL: its own first). A digest by rule that a model should have made is to
+`remake`.
 """

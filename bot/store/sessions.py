@@ -12,7 +12,7 @@ from bot.types.prompt import Message, ToolSpec
 from bot.types.session import CloseReason, Epoch, LogEntry, Mode, Session, SessionFacts, SessionState
 
 SESSION = """SELECT id, chat_id, number, state, opened_at, last_at, close_at, close_reason, from_event, upto_event,
-    digest_attempts, digest_due_at, open_reason FROM session """
+    digest_attempts, digest_due_at, open_reason, digest_from FROM session """
 EPOCH = """SELECT epoch.id, session_id, number, signature, message, logged_upto, stale, prompt_tokens, prompt_entries,
     mode, (SELECT model FROM call WHERE turn_id IN (SELECT turn_id FROM entry WHERE epoch_id = epoch.id)
     AND counted = 'returned' ORDER BY call.id DESC LIMIT 1) FROM epoch JOIN prefix USING (signature) """
@@ -129,6 +129,34 @@ class Sessions:
             lambda db: db.execute("UPDATE chat SET cleared_upto = ? WHERE id = ?", (upto_event, chat_id)).rowcount
         )
 
+    async def due(self, chat_id: int, now: int) -> tuple[Session, ...]:
+        """The sessions of a chat whose digest is due by now, oldest first."""
+        rows = await self._database.rows(
+            SESSION + "WHERE chat_id = ? AND digest_due_at <= ? ORDER BY number", (chat_id, now)
+        )
+        return tuple(session_of(row) for row in rows)
+
+    async def waiting(self, session: Session) -> tuple[Session, ...]:
+        """The talks right before this one that ended and have no digest yet, oldest first."""
+        rows = await self._database.rows(
+            SESSION + "WHERE chat_id = ?1 AND number < ?2 AND number > coalesce((SELECT max(number) FROM session "
+            "WHERE chat_id = ?1 AND number < ?2 AND state <> 'closing'), 0) ORDER BY number",
+            (session.chat_id, session.number),
+        )
+        return tuple(session_of(row) for row in rows)
+
+    async def wait(self, session: Session, until: int) -> None:
+        """Its digest may wait until then, ms, to be made with those of other short talks."""
+        await self._database.write(
+            lambda db: (
+                db.execute(
+                    "UPDATE session SET digest_due_at = ?, digest_from = coalesce(digest_from, from_event) "
+                    "WHERE id = ? AND digest_due_at IS NOT NULL",
+                    (until, session.id),
+                ).rowcount
+            )
+        )
+
     async def postpone_digest(self, session_id: int, until: int) -> None:
         """The digest failed: try again at `until`, ms."""
         await self._database.write(
@@ -144,12 +172,12 @@ class Sessions:
 
 def session_of(row: tuple[object, ...]) -> Session:
     """A row of SESSION as a value."""
-    number, chat, count, state, opened, last, close_at, reason, first, upto, attempts, digest_due, why = row
+    number, chat, count, state, opened, last, close_at, reason, first, upto, attempts, digest_due, why, told = row
     return Session(
         cast("int", number), cast("int", chat), cast("int", count), cast("SessionState", state), cast("int", opened),
         cast("int", last), cast("int", close_at), cast("CloseReason", reason), cast("int", first), cast("int", upto),
         cast("int", attempts),
-        cast("int | None", digest_due), str(why),
+        cast("int | None", digest_due), str(why), cast("int | None", told),
     )  # fmt: skip
 
 
@@ -213,6 +241,15 @@ def drop_log(db: sqlite3.Connection, epoch_id: int) -> None:
         (epoch_id,),
     )
     db.execute("DELETE FROM entry WHERE epoch_id = ?", (epoch_id,))
+
+
+def digest_now(db: sqlite3.Connection, chat_id: int, at: int) -> None:
+    """Verb part: a full opening is made, so the short talks that wait for others wait no longer."""
+    db.execute(
+        "UPDATE session SET digest_due_at = ?1 WHERE chat_id = ?2 AND state = 'closing' AND digest_due_at > ?1 "
+        "AND digest_attempts = 0",
+        (at, chat_id),
+    )
 
 
 def close(

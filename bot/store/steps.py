@@ -19,7 +19,7 @@ from bot.store.outbox import put, take, withdraw
 from bot.store.promising import promised
 from bot.store.refusals import SORRY
 from bot.store.reminding import end, store_reminder
-from bot.store.sessions import NewEpoch, close, open_epoch, open_session, take_part
+from bot.store.sessions import NewEpoch, close, digest_now, open_epoch, open_session, take_part
 from bot.store.sorting import note_round
 from bot.store.voiding import ANSWERS_OFF_RECORD, drop_forgotten, end_turn
 from bot.store.windows import hush, keep_open
@@ -134,6 +134,8 @@ def ask(db: sqlite3.Connection, asking: Asking, at: int) -> Asked:
     if epoch_id is None:
         assert asking.epoch is not None
         epoch_id = open_epoch(db, session_id, asking.epoch, at)
+        if asking.epoch.mode == "full":
+            digest_now(db, asking.chat_id, at)
     before, stale = db.execute("SELECT logged_upto, stale FROM epoch WHERE id = ?", (epoch_id,)).fetchone()
     if stale:
         raise StoreError(f"the log of epoch {epoch_id!r} was dropped meanwhile: nothing was stored, compose again")

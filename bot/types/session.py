@@ -19,7 +19,8 @@ CloseReason = Literal["", "idle", "budget", "new", "clear", "day"]
 class Session:
     """One conversation of one chat. `close_at` is its deadline, ms; `number` counts within the chat from 1.
 
-    `open_reason` is why its first message was answered: how somebody called, or that nuan wrote first.
+    `open_reason` is why its first message was answered: how somebody called, or that nuan wrote first. `digest_from` is
+    set when its digest was first thought of: before its own first event where it tells earlier short talks, too.
     """
 
     id: int
@@ -35,6 +36,12 @@ class Session:
     digest_attempts: int = 0
     digest_due_at: int | None = None
     open_reason: str = ""
+    digest_from: int | None = None
+
+    @property
+    def told_from(self) -> int:
+        """The event after which its digest reads."""
+        return self.from_event if self.digest_from is None else self.digest_from
 
 
 @dataclass(frozen=True, slots=True)
