@@ -286,6 +286,7 @@ async def test_on_another_account_of_the_same_person_their_talks_are_told_too_an
     await world.say("早", "阿明")
     assert "失眠" in world.last_user
 
+
 async def test_a_model_puts_a_day_of_several_talks_into_words_and_invents_nothing(world: World) -> None:
     answers = iter(["小王下周去成都看大熊猫，周末学做红烧肉。", "小王买了3套房，要去火星。"])
 
