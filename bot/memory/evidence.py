@@ -67,7 +67,7 @@ LINK = re.compile(
     re.IGNORECASE,
 )
 _SET_APART = re.compile(r"^\s*[>#$|]|```")
-_QUOTED = re.compile("“([^”]*)”|「([^」]*)」|『([^』]*)』|\"([^\"]*)\"|`([^`]*)`|【([^】]*)】")
+_QUOTED = re.compile('“([^”]*)”|「([^」]*)」|『([^』]*)』|"([^"]*)"|`([^`]*)`|【([^】]*)】')
 _PERSON = re.compile(r"[我你您他她它]|\b(?:i|i'm|you|my|he|she|is|are)\b|[,.:!?。]")
 _SHORTENED = re.compile(r"\b(st|dr|mr|mrs|ms|jr|vs|no|mt|a\.m|p\.m)\.(?= )")
 _SENTENCE = re.compile(r"((?:[^。!?;\n.]|\.(?!\s|$|\.))+)([。!?;.]*)")
@@ -111,13 +111,39 @@ _PRONOUN = re.compile(r"[他她它]|\b(?:he|she|they|it|him|her|them|his|their|i
 _DIGITS = re.compile(r"\d+(?:[.,]\d+)*")
 _HAN_NUMBER = re.compile("[零〇一二两俩三四五六七八九十百千万亿]+")
 MEASURE = "个只岁点号月年日天次元块万亿斤口条套辆分秒周小杯碗本张件位名楼层室门平公里米度页章集瓶颗台双份期折倍克升吨盒包首科级届回场轮"
-_EN_NUMBERS = (
-    "two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen "
-    "nineteen twenty thirty forty fifty sixty ninety"
-).split()
-_EN_NUMBER = re.compile(rf"\b(?:{'|'.join(sorted(_EN_NUMBERS, key=len, reverse=True))})\b(?:[- ](?:one|two|three|four|five|six|seven|eight|nine)\b)?")
+_EN_NUMBERS = [
+    "two",
+    "three",
+    "four",
+    "five",
+    "six",
+    "seven",
+    "eight",
+    "nine",
+    "ten",
+    "eleven",
+    "twelve",
+    "thirteen",
+    "fourteen",
+    "fifteen",
+    "sixteen",
+    "seventeen",
+    "eighteen",
+    "nineteen",
+    "twenty",
+    "thirty",
+    "forty",
+    "fifty",
+    "sixty",
+    "ninety",
+]
+_EN_NUMBER = re.compile(
+    rf"\b(?:{'|'.join(sorted(_EN_NUMBERS, key=len, reverse=True))})\b(?:[- ](?:one|two|three|four|five|six|seven|eight|nine)\b)?"
+)
 _SCALES = {"万": 10_000, "千": 1_000, "百": 100, "亿": 100_000_000, "k": 1_000, "w": 10_000}
-_ANEW = re.compile(r"[\W_]*(?:[今昨前明后]天|最近|刚|上周|上个?月|现在|不过|但是?|其实|\b(?:today|yesterday|now|but|actually|last)\b)")
+_ANEW = re.compile(
+    r"[\W_]*(?:[今昨前明后]天|最近|刚|上周|上个?月|现在|不过|但是?|其实|\b(?:today|yesterday|now|but|actually|last)\b)"
+)
 _VALUE = re.compile(r"\d|[一二三四五六七八九十]|day\b")
 _MORE_ZH = re.compile(r"(?:下午|傍晚|晚上?|中午|午夜|夜里)\D{0,3}$")
 _MORE_EN = re.compile(r"\s?(?:pm|p\.m|in the (?:afternoon|evening)|at night|tonight)")
@@ -328,9 +354,11 @@ class Heard:
         for number, start, end in _rows_in(run):
             if number in self._rows:
                 firm[start:end] = [True] * (end - start)
-            elif end - start > 1 and run[start:end] not in _PLAIN_HAN and not any(said[start:end]):
-                if run[start:end] not in self.text:
-                    return [run[start:end]]
+            elif (
+                end - start > 1 and run[start:end] not in _PLAIN_HAN and not any(said[start:end])
+                and run[start:end] not in self.text
+            ):  # fmt: skip
+                return [run[start:end]]
         # A single character that was said stands alone, but two of them side by side are a word of their own.
         marks = [
             sure

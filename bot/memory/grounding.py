@@ -23,6 +23,8 @@ from bot.memory.evidence import (
     parts_of,
     points,
     subject_of,
+)
+from bot.memory.evidence import (
     terms as telling,
 )
 from bot.memory.forging import forged, holds_link
@@ -134,7 +136,11 @@ class Grounds:
         for line, words in self.told:
             folded = folded_plain(words)
             before = last.get(line.person_id)
-            if before is not None and _PATTERNS["corrects"].search(folded) and re.search(r"\d|[一二三四五六七八九十]|day\b", folded):
+            if (
+                before is not None
+                and _PATTERNS["corrects"].search(folded)
+                and re.search(r"\d|[一二三四五六七八九十]|day\b", folded)
+            ):
                 yield before
             last[line.person_id] = line.number
 
@@ -270,7 +276,7 @@ class _Case:
 
     # -- when ----------------------------------------------------------------------------------------------------------
 
-    def _when(self) -> When | None | Refusal:
+    def _when(self) -> When | Refusal | None:
         """The day that the model names, if the lines do; else the one that the statement's own words name."""
         item = self._item
         if not item.when:
@@ -495,7 +501,9 @@ _DEALS = LazyPattern(
 )
 """What goes from one to another: who is the one must be as it was said."""
 _DONE = LazyPattern(r"[^,除为]了(?!解)|已经?|过了")
-_HAS = LazyPattern(r"有|养|叫|是|收养|领养|生了|\b(?:have|has|had|got|adopt\w*|nam(?:ed|ing)|call\w*|named|is|are|with|meet|met|and)\b")
+_HAS = LazyPattern(
+    r"有|养|叫|是|收养|领养|生了|\b(?:have|has|had|got|adopt\w*|nam(?:ed|ing)|call\w*|named|is|are|with|meet|met|and)\b"
+)
 _ALONE = LazyPattern(
     "^(?:都|全|终于|已经|总算|我|它|这个|那个|刚刚?|,| )*(?:搞定|弄好|办好|做完|完成|交|写完|弄完|还|寄|买|付|办)(?:上去|出去)?了?[啦呀!~]*$"
     r"|^(?:all |it's |that's )?(?:done|sorted|finished)\W*$"

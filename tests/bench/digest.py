@@ -156,7 +156,11 @@ def finds(digest: Digest, item: Mapping[str, Any], session: Labelled) -> bool:
     stored += [(f"{one.text} {one.toward}", one.owner_id, one.due_at or 0) for one in digest.commitments]
     keys = [re.compile(str(key), re.IGNORECASE) for key in item.get("keys") or ()]
     for text, whose, at in stored:
-        if whose == owner and all(key.search(text) for key in keys) and _same_day(str(item.get("when") or ""), at, session):
+        if (
+            whose == owner
+            and all(key.search(text) for key in keys)
+            and _same_day(str(item.get("when") or ""), at, session)
+        ):
             return True
     return False
 
@@ -187,7 +191,7 @@ def by_itself(found: Iterable[Labelled], verbose: bool) -> None:
                 days.add(right, "", shown, not right)
         for item in session.false:
             for section, tally in (("statements", false), ("tasks", tasks)):
-                got = review(answer_of([item], section), session.lines, session.scope, session.known)  # type: ignore[arg-type]
+                got = review(answer_of([item], section), session.lines, session.scope, session.known)
                 kept = isinstance(got, Review) and bool(got.kept)
                 if isinstance(got, Review) and not kept:  # what is cut to its clauses is stored, too
                     whole = mended(got, "", session.lines, session.scope, session.known)
