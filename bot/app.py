@@ -57,7 +57,14 @@ class App:
         self._alarm_lane = Lanes("alarm", self._alarms.work, self._activity, log)
         self.door = Intake(
             store, clock, rules_of(settings), is_command, words, self._arrived, self._activity,
-            Beside(self._rooms.pausing, tuple(scenes), nudging(settings.remind)),
+            self._beside(self._rooms, tuple(scenes)),
+        )  # fmt: skip
+
+    @staticmethod
+    def _beside(rooms: Rooms, scenes: tuple[SceneSource, ...] = ()) -> Beside:
+        parts = rooms.parts
+        return Beside(
+            rooms.pausing, scenes, nudging(parts.settings.remind), lambda: not parts.crew.first.model.digests
         )  # fmt: skip
 
     @property
@@ -85,7 +92,7 @@ class App:
         self._hall.slots.resize(settings.model.slots)
         self._sending.speak(words)
         self._alarms.obey(settings, tz)
-        self.door.obey(rules, words, Beside(rooms.pausing, nudging=nudging(settings.remind)))
+        self.door.obey(rules, words, self._beside(rooms))
         self._store.admit_by(frozenset(settings.bot.owners), allowed(settings))
         rooms.answering.succeed(old.answering.retire())
         rooms.pausing.succeed(old.pausing.typists)
@@ -202,6 +209,7 @@ class App:
         if any(flushed):
             self.look_at_notes()
         await rooms.closing.work(chat_id)
+        await rooms.heartbeat.arm(chat_id, anew=True)
         self._hint_vectors()
 
     async def _read_notes(self, rooms: Rooms, _: int) -> None:

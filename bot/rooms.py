@@ -47,7 +47,7 @@ from bot.flow.turn import Brain, TurnRunner
 from bot.flow.vectorising import Vectorising
 from bot.flow.words import Words
 from bot.ports import Adapter, Clock
-from bot.prompt.persona import NAME_MARK, Persona, read_who
+from bot.prompt.persona import NAME_MARK, Persona, read_user, read_who
 from bot.prompt.personas import read_personas, words_of
 from bot.prompt.skills import read_skills
 from bot.prompt.template import read_templates
@@ -201,7 +201,7 @@ def wakes_of(parts: Parts, personas: Mapping[str, Persona]) -> dict[str, Wake]:
     """How each persona wakes up, by name; ConfigError for a template that cannot be used."""
     bot = parts.settings.bot.names[0]
     return {
-        name: Wake(read_templates(parts.prompts, persona.folder), read_who(persona, bot))
+        name: Wake(read_templates(parts.prompts, persona.folder), read_who(persona, bot), read_user(persona))
         for name, persona in personas.items()
     }
 

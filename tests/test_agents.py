@@ -1,6 +1,7 @@
 """Other agents at the memory of a person: who sees what, what they may keep and forget, and who takes it back."""
 
 import asyncio
+import json
 import tempfile
 from pathlib import Path
 
@@ -45,6 +46,18 @@ async def test_boot_is_what_nuan_boot_prints(world: World) -> None:
     async with at_table(world) as agent:
         # One line holds no day that a later clock would tell otherwise.
         assert await agent.ask("boot") == await show_boot(place_of(world), View(), clock=world.clock)
+
+
+async def test_boot_also_answers_as_json_like_nuan_boot(world: World) -> None:
+    await world.say("记住我对花生过敏")
+    await world.say("记住我存折密码是紫罗兰", "小李")
+    async with at_table(world) as agent:
+        told = await agent.ask("boot", format="json")
+        assert told == await show_boot(place_of(world), View(), "json", clock=world.clock)
+        assert [line["memory"] for line in json.loads(told)["sections"]["knowledge"]] == [1]
+        assert "紫罗兰" not in told
+        assert await agent.ask("boot", format="narrative") == await agent.ask("boot")
+        assert "\n" not in await agent.refused("boot", format="yaml")
 
 
 async def test_what_an_agent_keeps_is_marked_as_its_own(world: World) -> None:

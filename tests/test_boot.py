@@ -56,7 +56,7 @@ async def remembered(world: World) -> None:
     await world.say("在吗")
     await world.say("记住我对花生过敏")
     await found(world, "昨天去了西湖", "event", NINE - DAY)
-    await found(world, "明天要去医院复查", "event")
+    await found(world, "去医院复查", "event", NINE + DAY)
     await found(world, "拿到驾照了", "emotion", emotion="开心")
     await promised(world, "还书", NINE + 4 * DAY)
     await world.say("/new")
@@ -69,15 +69,18 @@ async def test_the_command_and_the_tool_tell_what_the_next_log_opens_with_to_the
     told = json.loads(await show_boot(place(world), View(), "json", clock=world.clock))
     await world.say("你好呀")
     assert shown == told["text"] == block(world)
-    for part in ("隔了三天没聊。", "- #1 小王：我对花生过敏（3天前）", "- 小王：昨天去了西湖（4天前）", "拿到驾照了——开心", "- 小王：还书（3天前说的，明天到期）",
-                 "- 小王：明天要去医院复查（3天前说的，原定2天前，已过）"):  # fmt: skip
+    for part in ("隔了三天没聊。", "- #1 小王：我对花生过敏（3天前说的）", "- 小王：昨天去了西湖（4天前说的）", "拿到驾照了——开心",
+                 "- 小王：还书（6月16日周二，明天）", "- 小王：去医院复查（2天前）"):  # fmt: skip
         assert part in shown
     assert told["since"] == "隔了三天"
     assert told["tokens"] == estimate_tokens(shown) <= 600
-    assert [line["text"] for line in told["sections"]["tasks"]] == ["明天要去医院复查", "还书"]
-    assert told["sections"]["knowledge"] == [
-        {"text": "我对花生过敏", "who": "小王", "day": "3天前", "at": "2026-06-12T01:00:00+00:00", "memory": 1}
-    ]
+    assert [line["text"] for line in told["sections"]["ahead"]] == ["还书"]
+    assert told["sections"]["about"] == [
+        {
+            "text": "我对花生过敏", "who": "小王", "day": "3天前", "at": "2026-06-12T01:00:00+00:00", "memory": 1,
+            "when": "3天前说的",
+        }
+    ]  # fmt: skip
     tool_first(world, ("boot", "{}"))
     await world.say("再看看你记得什么")
     (answer,) = results(world)
@@ -244,5 +247,5 @@ def test_the_command_line_refuses_an_unknown_format_person_and_chat(tmp_path: Pa
         assert boot(*options) == (code, "", line)
     code, shown, said = boot("--format", "json")
     assert (code, said) == (0, "")
-    assert [line["text"] for line in json.loads(shown)["sections"]["knowledge"]] == ["我喜欢猫"]
+    assert [line["text"] for line in json.loads(shown)["sections"]["about"]] == ["我喜欢猫"]
     assert boot()[1] == json.loads(shown)["text"] + "\n"

@@ -1,14 +1,14 @@
 """Days and pauses by the calendar of the person: near a change of the clocks, and wherever the machine stands."""
 
+from dataclasses import replace
 from zoneinfo import ZoneInfo
 
 import pytest
 
 from bot.prompt.since import since
-from bot.prompt.unfinished import unfinished
-from bot.text.dates import clock_label
 from bot.text.script import Script
-from tests.waking import DAY, NOW, WORDS, at, facts, memory, narrative, promise
+from bot.types.memory import Dated
+from tests.waking import DAY, NOW, WORDS, at, facts, memory, narrative, opened, promise
 
 BERLIN, NEW_YORK, SHANGHAI = "Europe/Berlin", "America/New_York", "Asia/Shanghai"
 
@@ -23,11 +23,8 @@ BERLIN, NEW_YORK, SHANGHAI = "Europe/Berlin", "America/New_York", "Asia/Shanghai
         ("2026-10-25 00:10", "2026-10-25 23:50", BERLIN, "今天"),
         ("2026-10-25 23:30", "2026-10-26 00:10", BERLIN, "昨天"),
         ("2026-11-01 23:30", "2026-11-02 00:30", NEW_YORK, "昨天"),
-        ("2026-03-07 23:30", "2026-03-15 00:30", NEW_YORK, "2026-03-07"),
+        ("2026-03-07 23:30", "2026-03-15 00:30", NEW_YORK, "3月7日"),
         ("2026-03-07 23:30", "2026-03-14 23:59", NEW_YORK, "7天前"),
-        ("2026-06-13 00:10", "2026-06-12 23:50", SHANGHAI, "明天"),
-        ("2026-06-19 08:00", "2026-06-12 23:50", SHANGHAI, "7天后"),
-        ("2026-06-20 08:00", "2026-06-12 23:50", SHANGHAI, "2026-06-20"),
     ],
 )
 def test_the_day_of_an_event_is_that_of_the_calendar(happened: str, now: str, zone: str, day: str) -> None:
@@ -74,55 +71,104 @@ def test_a_pause_over_the_change_of_the_clocks_counts_days() -> None:
     assert told == "隔了三天"
 
 
-OPEN = (
-    ("待办：交报告", None), ("明天要去医院复查", "2026-06-13"), ("後天要交房租，別忘了", "2026-06-14"),
-    ("下周五要交论文", "2026-06-19"), ("周一要开会", "2026-06-15"), ("6月20日要去杭州出差", "2026-06-20"),
-    ("3月1日要续签", "2027-03-01"), ("还没写完论文", None), ("還沒回覆老師的郵件", None), ("记得买牛奶", None),
-    ("TO-DO: fix the bike", None), ("I need to call the bank tomorrow", "2026-06-13"),
-    ("I'll fly to Paris next Friday", "2026-06-19"), ("he has to hand in the essay", None),
-    ("昨天说好明天要一起去跑步", "2026-06-13"),
-)  # fmt: skip
-DONE = (
-    "昨天去了公园", "今天觉得很累", "今天得了第一名", "今天很重要", "你还记得我吗", "不需要去了", "明天不用去了", "报告已经交了",
-    "明天要下雨吗？", "I don't need to go", "I had to leave early", "the trip was cancelled, no need to pack",
-    "上周要交的报告交了", "I already sent what I need to send",
-)  # fmt: skip
-
-
-@pytest.mark.parametrize(("text", "day"), OPEN)
-def test_what_is_still_to_be_done_is_found_with_its_day(text: str, day: str | None) -> None:
-    task = unfinished(text, NOW, NOW, ZoneInfo(SHANGHAI))
-    assert task is not None
-    assert (task.due and clock_label(task.due, ZoneInfo(SHANGHAI))[:10]) == day
-
-
-@pytest.mark.parametrize("text", DONE)
-def test_what_is_done_or_never_was_to_be_done_is_no_task(text: str) -> None:
-    assert unfinished(text, NOW, NOW, ZoneInfo(SHANGHAI)) is None
-
-
-def test_a_task_whose_day_is_over_is_told_as_such_for_a_week_and_then_as_what_happened() -> None:
-    said = NOW - DAY
+def test_a_task_is_told_by_its_day_till_then_and_for_a_week_as_one_that_is_over() -> None:
+    due = promise(1, "交报告", NOW - DAY, NOW + DAY)
     for days, told in (
-        (0, "（昨天说的，今天到期）"),
-        (1, "（2天前说的，原定昨天，已过）"),
-        (7, "（2026-06-11说的，原定7天前，已过）"),
-    ):
-        text = narrative(facts(memory(1, "明天要交报告", "event", said), now=NOW + days * DAY))
-        assert f"## 还没做完的事\n- 小王：明天要交报告{told}" in text
-    late = narrative(facts(memory(1, "明天要交报告", "event", said), now=NOW + 8 * DAY))
-    assert "还没做完的事" not in late
-    assert "## 最近发生的事\n- 小王：明天要交报告（2026-06-11）" in late
+        (0, "6月13日周六，明天"), (1, "6月13日周六，今天"), (2, "原定6月13日，过了1天"), (8, "原定6月13日，过了7天"),
+    ):  # fmt: skip
+        assert f"## 即将到来\n- 小王：交报告（{told}）" in narrative(facts(promises=(due,), now=NOW + days * DAY))
+    assert "交报告" not in narrative(facts(promises=(due,), now=NOW + 9 * DAY))
 
 
-def test_an_event_that_was_stored_with_a_day_ahead_is_due_then() -> None:
-    task = unfinished("明天要交报告", NOW + DAY, NOW, ZoneInfo(SHANGHAI))
-    assert task is not None
-    assert task.due == NOW + DAY
+def test_an_event_ahead_is_ahead_till_its_day_is_over_and_then_it_happened() -> None:
+    event = memory(1, "面试", "event", at("2026-06-15 10:30"), dated="time", said=NOW - DAY)
+    for now, heading, told in (
+        ("2026-06-11 09:00", "即将到来", "6月15日周一 10:30，4天后"), ("2026-06-14 23:00", "即将到来", "6月15日周一 10:30，明天"),
+        ("2026-06-15 22:00", "即将到来", "6月15日周一 10:30，今天"), ("2026-06-16 00:10", "最近发生的事", "昨天"),
+        ("2026-06-30 09:00", "最近发生的事", "6月15日"),
+    ):  # fmt: skip
+        assert narrative(facts(event, now=at(now))).endswith(f"## {heading}\n- 小王：面试（{told}）")
+
+
+@pytest.mark.parametrize(
+    ("dated", "when", "zh", "en"),
+    [
+        ("day", "2026-08-20 00:00", "8月20日周四，约2个月后", "August 20 (Thu), in about 2 months"),
+        ("day", "2027-05-03 00:00", "2027年5月3日周一，约11个月后", "May 3, 2027 (Mon), in about 11 months"),
+        ("month", "2026-09-01 00:00", "9月", "September"),
+        ("month", "2027-02-01 00:00", "2027年2月", "February 2027"),
+        ("year", "2028-01-01 00:00", "2028年", "2028"),
+    ],
+)
+def test_what_is_far_off_is_told_as_exactly_as_it_is_known(dated: Dated, when: str, zh: str, en: str) -> None:
+    known = facts(memory(1, "婚礼", "event", at(when), dated=dated, said=NOW - DAY))
+    assert f"婚礼（{zh}）" in narrative(known)
+    assert f"婚礼 ({en})" in narrative(known, "en")
+
+
+def test_a_month_that_was_named_lies_ahead_till_it_is_over() -> None:
+    wedding = memory(1, "婚礼", "event", at("2026-09-01 00:00"), dated="month", said=NOW)
+    for now, heading in (("2026-09-30 20:00", "即将到来"), ("2026-10-01 08:00", "最近发生的事")):
+        assert f"## {heading}\n- 小王：婚礼（9月）" in narrative(facts(wedding, now=at(now)))
+
+
+def test_words_that_count_from_another_day_come_with_the_day_they_were_said() -> None:
+    for text, said, told in (
+        ("明天去面试", NOW - DAY, "6月12日周五，今天；昨天说的"), ("去面试", NOW - DAY, "6月12日周五，今天"),
+    ):  # fmt: skip
+        known = facts(memory(1, text, "event", NOW, dated="day", said=said))
+        assert f"{text}（{told}）" in narrative(known)
+    assert "下周去面试（6月18日周四，6天后）" in narrative(
+        facts(memory(1, "下周去面试", "event", NOW + 6 * DAY, dated="day", said=NOW - 60_000))
+    )
+    assert "昨天搬了家（2天前；昨天说的）" in narrative(
+        facts(memory(1, "昨天搬了家", "event", NOW - 2 * DAY, dated="day", said=NOW - DAY))
+    )
+
+
+def test_a_birthday_is_told_from_a_week_before_and_otherwise_a_fact() -> None:
+    born = memory(1, "妈妈的生日是6月15日", "anniversary", at("1962-06-15 00:00"), dated="day", said=NOW - 99 * DAY)
+    for now, told in (
+        ("2026-06-07 12:00", None), ("2026-06-08 00:10", "6月15日周一，7天后"), ("2026-06-15 08:00", "6月15日周一，今天"),
+        ("2026-06-16 00:10", None),
+    ):  # fmt: skip
+        text = narrative(facts(born, now=at(now)))
+        assert ("## 即将到来" in text) == (told is not None)
+        assert f"妈妈的生日是6月15日（{told or '3月5日说的'}）" in text
+
+
+@pytest.mark.parametrize(("now", "day"), [("2027-02-21 09:00", "2月28日周日"), ("2028-02-27 09:00", "2月29日周二")])
+def test_who_was_born_on_a_leap_day_has_their_birthday_every_year(now: str, day: str) -> None:
+    born = memory(1, "生日2月29日", "anniversary", at("2000-02-29 00:00"), dated="day", said=NOW)
+    assert f"生日2月29日（{day}，" in narrative(facts(born, now=at(now)))
+
+
+def test_the_same_thing_noticed_twice_is_told_once_with_what_is_known_most_exactly() -> None:
+    known = facts(
+        memory(1, "去字节面试", "event", at("2026-06-15 10:30"), dated="time", said=NOW - DAY),
+        memory(2, "看牙", "event", at("2026-06-15 09:00"), dated="time", said=NOW - DAY),
+        promises=(
+            promise(1, "面试", NOW - DAY, at("2026-06-15 23:59"), "day"),
+            promise(2, "面试", NOW - DAY, NOW + 9 * DAY, "day"),
+        ),
+    )  # fmt: skip
+    (ahead,) = [section for section in opened(known).sections if section.name == "ahead"]
+    assert [(line.text, line.when, line.memory, line.commitment) for line in ahead.lines] == [
+        ("看牙", "6月15日周一 09:00，3天后", 2, 0),
+        ("去字节面试", "6月15日周一 10:30，3天后", 1, 1),
+        ("面试", "6月21日周日，9天后", 0, 2),
+    ]
+
+
+def test_to_whom_something_was_promised_is_told_where_its_words_do_not_say_so() -> None:
+    to_granny = replace(promise(1, "周末打电话", NOW, None), toward="奶奶")
+    assert "- 小王：周末打电话，答应奶奶的（没有定日子，今天说的）" in narrative(facts(promises=(to_granny,)))
+    said = replace(to_granny, text="给奶奶打电话")
+    assert "- 小王：给奶奶打电话（没有定日子，今天说的）" in narrative(facts(promises=(said,)))
 
 
 def test_a_promise_is_due_by_the_calendar_of_the_person() -> None:
     due = at("2026-06-12 23:30", BERLIN)
-    for zone, told in ((BERLIN, "今天到期"), (SHANGHAI, "明天到期")):
+    for zone, told in ((BERLIN, "6月12日周五，今天"), (SHANGHAI, "6月13日周六，明天")):
         known = facts(promises=(promise(1, "还书", NOW - DAY, due),), now=at("2026-06-12 12:00", BERLIN), zone=zone)
         assert told in narrative(known)

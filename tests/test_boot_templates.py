@@ -87,7 +87,7 @@ async def test_a_template_that_fails_on_real_facts_costs_no_turn(tmp_path: Path)
     world = await World(tmp_path / "data", settings).open()
     await world.say("记住我喜欢猫")
     await world.say("你好呀")
-    assert "- #1 小王：我喜欢猫（今天）" in world.turns[-1][1].content
+    assert "- #1 小王：我喜欢猫（今天说的）" in world.turns[-1][1].content
     (line,) = world.log.named("template_failed")
     assert line == {"chat": 1, "template": "prompts: warmboot/zh-Hans.md.j2", "line": 1}
     await world.close()

@@ -14,6 +14,7 @@ from bot.store.deadlines import Retention
 from bot.store.digests import Digested
 from bot.store.store import Store, open_store
 from bot.text.estimate import estimate_tokens
+from bot.text.script import SCRIPTS
 from bot.types.digest import Digest
 from bot.types.memory import MemoryKind, NewMemory
 from bot.types.opening import Opened
@@ -106,7 +107,7 @@ async def year(folder: Path) -> tuple[list[Opened], list[int]]:
             store,
             settings,
             WORDS,
-            lambda _: Wake(TEMPLATES, "小暖，记得住事的伙伴。"),
+            lambda _: Wake(TEMPLATES, dict.fromkeys(SCRIPTS, "小暖，记得住事的伙伴。")),
             Sectioning(store, SectionRules()),
             Silence(),
         )

@@ -1,6 +1,7 @@
 """The day that a sentence is about, read at the moment it was said, and a model's word for it against the lines."""
 
 from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -9,10 +10,12 @@ from hypothesis import strategies as st
 
 from bot.text.dated import checked_when, when_in
 from bot.types.when import When
+from tests.bench.dates import Row, read, rows, verdict
 
 SHANGHAI = ZoneInfo("Asia/Shanghai")
 NOW = int(datetime(2026, 6, 12, 9, 0, tzinfo=SHANGHAI).timestamp() * 1000)
 """A Friday morning."""
+DATED = tuple(rows(Path(__file__).with_name("when_dated.tsv")))
 LABELS = {"time": "%Y-%m-%d %H:%M", "day": "%Y-%m-%d", "month": "%Y-%m", "year": "%Y"}
 
 
@@ -189,3 +192,32 @@ def test_any_text_is_read_and_any_word_checked_without_an_error(text: str, when:
         when_in(each, at, SHANGHAI)
         checked_when(when, [(each, at)], SHANGHAI)
         checked_when("2026-06-13T10:00", [(each, at)], SHANGHAI)
+
+
+def test_two_hundred_dated_sentences_are_read_in_the_right_year() -> None:
+    told: dict[str, list[Row]] = {}
+    for row in DATED:
+        told.setdefault(verdict(row, read(row)), []).append(row)
+    assert len(DATED) == 200
+    assert told.get("wrong year", []) == []
+    assert told.get("wrong day", []) == []
+    assert len(told.get("unread", [])) + len(told.get("made up", [])) <= 4
+
+
+@pytest.mark.parametrize("row", [*rows(Path(__file__).with_name("when_told.tsv"))], ids=lambda row: row.text)
+def test_what_is_done_or_still_to_come_is_told_by_the_words_about_that_day(row: Row) -> None:
+    assert read(row) == row.expected
+
+
+def test_of_each_dated_sentence_only_its_own_year_is_taken_from_a_model() -> None:
+    for row in DATED:
+        tz = ZoneInfo(row.zone)
+        said = int(datetime.fromisoformat(row.said_at).replace(tzinfo=tz).timestamp() * 1000)
+        if not row.expected:
+            continue
+        day = date.fromisoformat(row.expected + "-01" * (len(row.expected) == 7))
+        assert checked_when(row.expected, [(row.text, said)], tz) is not None, row
+        for year in (day.year - 1, day.year + 1):
+            wrong = f"{year}{row.expected[4:]}"
+            if wrong != row.said_at[: len(wrong)]:
+                assert checked_when(wrong, [(row.text, said)], tz) is None, (row, wrong)

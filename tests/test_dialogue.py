@@ -68,30 +68,33 @@ def test_other_peoples_talks_get_what_ones_own_leave() -> None:
 GOLDEN: dict[Script, list[str]] = {
     "zh-Hans": [
         "今天|第1次",
-        "昨天 23:00 时汇总（合并2条）|第2次 / 第3次",
-        "2天前 2026-06-10 日汇总（合并5条） 小王、阿明、小李等4人|第4次 / 第5次 / 第6次 / 等5条",
-        "2026-06-01 周汇总（合并7条）|第8次",
-        "2026-05-29|第9次",
+        "昨天 23:00（2次聊天）|第2次 / 第3次",
+        "2天前（5次聊天） 小王、阿明、小李等4人|第4次 / 第5次 / 第6次 / 等5条",
+        "6月1日那周（7次聊天）|第8次",
+        "5月29日|第9次",
+        "5月（2次聊天）|第10次 / 第11次",
     ],
     "zh-Hant": [
         "今天|第1次",
-        "昨天 23:00 時彙總（合併2條）|第2次 / 第3次",
-        "2天前 2026-06-10 日彙總（合併5條） 小王、阿明、小李等4人|第4次 / 第5次 / 第6次 / 等5條",
-        "2026-06-01 週彙總（合併7條）|第8次",
-        "2026-05-29|第9次",
+        "昨天 23:00（2次聊天）|第2次 / 第3次",
+        "2天前（5次聊天） 小王、阿明、小李等4人|第4次 / 第5次 / 第6次 / 等5條",
+        "6月1日那週（7次聊天）|第8次",
+        "5月29日|第9次",
+        "5月（2次聊天）|第10次 / 第11次",
     ],
     "en": [
         "today|第1次",
-        "yesterday 23:00 (2 talks of that hour)|第2次 / 第3次",
-        "2 days ago 2026-06-10 (5 talks of that day) 小王, 阿明, 小李 and others, 4 in all|第4次 / 第5次 / 第6次 / 5 in all",
-        "2026-06-01 (7 talks of that week)|第8次",
-        "2026-05-29|第9次",
+        "yesterday 23:00 (2 talks)|第2次 / 第3次",
+        "2 days ago (5 talks) 小王, 阿明, 小李 and others, 4 in all|第4次 / 第5次 / 第6次 / 5 in all",
+        "week of June 1 (7 talks)|第8次",
+        "May 29|第9次",
+        "May (2 talks)|第10次 / 第11次",
     ],
 }
 
 
 @pytest.mark.parametrize("script", list(GOLDEN))
-def test_talks_are_told_by_themselves_by_hour_by_day_and_by_week(script: Script) -> None:
+def test_talks_are_told_by_themselves_by_hour_by_day_by_week_and_by_month(script: Script) -> None:
     messages, openings = catalogue(PROMPTS, "messages"), catalogue(PROMPTS, "opening")
     names = ("小王", "阿明", "小李", "老张")
 
@@ -105,6 +108,7 @@ def test_talks_are_told_by_themselves_by_hour_by_day_and_by_week(script: Script)
         row(4, 33 * HOUR_MS, names[:2], "day", 2), row(5, 34 * HOUR_MS, names[2:]),
         row(6, 30 * HOUR_MS), row(7, 47 * HOUR_MS),
         row(8, 8 * DAY_MS, (), "week", 7), row(9, 14 * DAY_MS),
+        row(10, 32 * DAY_MS), row(11, 40 * DAY_MS),
     )  # fmt: skip
     days = DayWords(
         messages.text("today", script), messages.text("yesterday", script), messages.text("tomorrow", script),

@@ -1,5 +1,6 @@
 """When nuan may write first: hand-computed moments, clock changes, and what holds for any talk."""
 
+from dataclasses import replace
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
@@ -60,6 +61,55 @@ def test_once_a_day_means_the_next_days_morning() -> None:
 def test_a_try_begins_the_silence_anew_though_nothing_was_said() -> None:
     tried = silence(ms("2026-06-01 10:00"), tried=ms("2026-06-12 10:00"))
     assert label(due_at(tried, ON, ZoneInfo(SHANGHAI))) == "2026-06-13 10:00"
+
+
+@pytest.mark.parametrize(
+    ("skips", "expected"),
+    [
+        (0, "2026-06-13 10:00"),
+        (1, "2026-06-14 10:00"),
+        (2, "2026-06-16 10:00"),
+        (3, "2026-06-19 10:00"),
+        (99, "2026-06-19 10:00"),
+    ],
+)
+def test_each_skip_doubles_the_wait_up_to_a_week(skips: int, expected: str) -> None:
+    tried = replace(silence(ms("2026-06-01 10:00"), tried=ms("2026-06-12 10:00")), skips=skips)
+    assert label(due_at(tried, ON, ZoneInfo(SHANGHAI))) == expected
+
+
+def test_whoever_waits_longer_than_a_week_anyway_waits_no_longer() -> None:
+    rules = HeartbeatRules(on=True, silence_hours=240)
+    once = replace(silence(ms("2026-06-01 10:00")), skips=1)
+    assert label(due_at(once, rules, ZoneInfo(SHANGHAI))) == "2026-06-11 10:00"
+
+
+@pytest.mark.parametrize(
+    ("dated", "now", "expected"),
+    [
+        ("2026-06-15 15:00", "", "2026-06-15 10:00"),
+        ("2026-06-15 00:00", "", "2026-06-15 10:00"),
+        ("2026-06-15 15:00", "2026-06-15 13:30", "2026-06-15 13:30"),
+        ("2026-06-15 15:00", "2026-06-15 22:30", "2026-06-19 10:00"),
+        ("2026-06-15 15:00", "2026-06-16 00:30", "2026-06-19 10:00"),
+        ("2026-06-12 23:00", "", "2026-06-19 10:00"),
+        ("2026-07-01 15:00", "", "2026-06-19 10:00"),
+    ],
+)
+def test_a_day_that_matters_is_not_waited_past(dated: str, now: str, expected: str) -> None:
+    tried = silence(ms("2026-06-01 10:00"), tried=ms("2026-06-12 10:00"))
+    known = replace(tried, skips=9, heard_at=ms("2026-06-01 10:00"), matters=(ms(dated),))
+    assert label(due_at(known, ON, ZoneInfo(SHANGHAI), ms(now) if now else 0)) == expected
+
+
+def test_a_day_that_matters_has_the_rules_of_every_day() -> None:
+    last, dated = ms("2026-06-14 20:00"), (ms("2026-06-15 15:00"),)
+    known = replace(silence(last, ignored=2), heard_at=last, matters=dated)
+    assert due_at(known, ON, ZoneInfo(SHANGHAI)) is None
+    late = HeartbeatRules(on=True, quiet_from=20, quiet_until=12)
+    assert label(due_at(replace(known, ignored=0), late, ZoneInfo(SHANGHAI))) == "2026-06-15 12:00"
+    said = replace(known, ignored=0, heard_at=ms("2026-06-15 00:30"))
+    assert label(due_at(said, ON, ZoneInfo(SHANGHAI))) == "2026-06-15 20:00", "they talked on that day"
 
 
 def test_never_when_it_is_off_or_was_ignored_too_often() -> None:

@@ -27,6 +27,40 @@ async def test_it_lists_them_and_tells_all_of_one(world: World) -> None:
     assert world.replies[-1].startswith("可以这样说")
 
 
+async def test_it_says_why_one_is_told_and_how_much_there_is_for_it(world: World) -> None:
+    await world.say("记住我怕狗")
+    await found(world, "我喜欢喝乌龙茶")
+    await found(world, "去了医院复查", "event")
+    await world.say(".ai mem #1")
+    assert world.replies[-1].endswith("\n分数 0.88 · 一直留着、七天之内、鲜活 · 现在开场会说")
+    await world.say(".ai mem #2")
+    assert world.replies[-1].endswith("\n分数 0.88 · 七天之内、鲜活 · 现在开场会说")
+    await world.say(".ai mem fade #2")
+    await world.say(".ai mem #2")
+    assert world.replies[-1].endswith("\n分数 0.52 · 七天之内 · 现在开场不说")
+    await world.wait(20 * DAY)
+    await world.say(".ai mem #3")
+    assert world.replies[-1].endswith("\n分数 0.52 · – · 现在开场会说")
+
+
+async def test_it_lists_what_is_new_or_changed_in_the_last_seven_days(world: World) -> None:
+    await world.say(".ai mem recent")
+    assert world.replies[-1] == "最近七天没有新记的，也没有改过的"
+    for number in range(52):
+        await world.say(f"记住我的第{number}个柜子放着{chr(0x6A0A + 7 * number) * 3}")
+    await world.say(".ai mem recent")
+    lines = world.replies[-1].splitlines()
+    assert [lines[0].split()[1], lines[-1].split()[1], len(lines)] == ["#52", "#3", 50]
+    await world.wait(6 * DAY)
+    await world.say("记住我怕狗")
+    await world.wait(2 * DAY)
+    await world.say(".ai mem recent")
+    (line,) = world.replies[-1].splitlines()
+    assert line.endswith("我怕狗")
+    await world.say(".ai mem recent", "阿明")
+    assert world.replies[-1] == "最近七天没有新记的，也没有改过的"
+
+
 async def test_a_way_to_address_somebody_is_told_as_one(world: World) -> None:
     await world.say("别叫我老王，叫我小王")
     await world.say(".ai mem")

@@ -42,10 +42,32 @@ async def test_words_count_for_half_a_minute_and_only_for_the_last_reply(world: 
     await kept(world)
     await recalled(world)
     await world.wait(31)
-    await world.say("谢谢你记得")
+    await world.say("哈哈哈")
     assert active(world, FIGURES) == [(0, 0, 1)]
     await recalled(world)
     await world.say("那明天见吧？")
+    await world.say("谢谢")
+    assert active(world, FIGURES) == [(0, 0, 1)]
+
+
+@pytest.mark.parametrize(("text", "figures"), [("谢谢你记得", (1, 0, 3)), ("你记错了，我怕猫", (0, 1, 1))])
+@pytest.mark.parametrize(("seconds", "counts"), [(240, True), (601, False)])
+async def test_thanks_and_corrections_count_some_minutes_later(
+    world: World, text: str, figures: tuple[int, int, int], seconds: int, counts: bool
+) -> None:
+    await kept(world)
+    await recalled(world)
+    await world.wait(seconds)
+    await world.say(text)
+    assert active(world, FIGURES) == [figures if counts else (0, 0, 1)]
+
+
+async def test_late_thanks_are_for_what_was_said_last(world: World) -> None:
+    await kept(world)
+    await recalled(world)
+    await world.say("3分钟后提醒我喝水")
+    await world.wait(240)
+    assert "喝水" in world.replies[-1]
     await world.say("谢谢")
     assert active(world, FIGURES) == [(0, 0, 1)]
 
@@ -82,6 +104,30 @@ async def test_of_an_opening_only_what_the_reply_speaks_of_is_meant(world: World
     await world.say("下午去散步好不好")
     await world.say("谢谢")
     assert active(world, "helpful") == [(1,), (0,)]
+
+
+async def test_what_the_opening_told_counts_for_every_reply_that_speaks_of_it(world: World) -> None:
+    await world.say("记住我怕狗")
+    await world.say("记住我的车位是B12")
+    await world.say("下午去散步好不好")
+    world.model.script = lambda request: "你怕狗，散步时绕远一点吧"
+    await world.say("走哪条路呢")
+    await world.say("谢谢")
+    assert active(world, "helpful") == [(1,), (0,)]
+
+
+async def test_one_reply_counts_for_three_memories_and_one_memory_for_three_replies_a_day(world: World) -> None:
+    for thing in ("狗", "蛇", "高", "黑", "蜘蛛"):
+        await world.say(f"记住我怕{thing}")
+    world.model.script = lambda request: "你怕狗，怕蛇，怕高，怕黑，怕蜘蛛"
+    for _ in range(4):
+        await world.say("我都怕些什么来着")
+        await world.say("谢谢你记得")
+    assert sorted(active(world, "helpful")) == [(0,), (0,), (3,), (3,), (3,)]
+    await world.wait(86_400)
+    await world.say("我都怕些什么来着")
+    await world.say("谢谢你记得")
+    assert sorted(active(world, "helpful"))[2:] == [(4,), (4,), (4,)]
 
 
 async def test_praise_and_blame_stay_within_bounds(world: World) -> None:

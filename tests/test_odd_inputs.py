@@ -20,7 +20,7 @@ from pydantic import ValidationError
 from adapters.discord.send import _wait
 from bot.cli.main import app
 from bot.errors import LONGEST_WAIT_MS, ConfigError, StoreError
-from bot.flow.agents import _Dialog, _Forget, _Nothing, _Remember
+from bot.flow.agents import _Boot, _Dialog, _Forget, _Remember
 from bot.flow.looking import LookArguments
 from bot.flow.remindtools import CancelArguments, RemindArguments
 from bot.memory.asking import ForgetArguments, RememberArguments
@@ -47,7 +47,7 @@ from bot.types.tool import NoArguments, ToolRefused, read_arguments
 
 SHAPES = (
     NoArguments, LookArguments, RemindArguments, CancelArguments, GetArguments, RecallArguments, ListenArguments,
-    SkillArguments, ExperienceArguments, RememberArguments, ForgetArguments, CommitmentArguments, _Nothing, _Dialog,
+    SkillArguments, ExperienceArguments, RememberArguments, ForgetArguments, CommitmentArguments, _Boot, _Dialog,
     _Remember, _Forget,
 )  # fmt: skip
 """What every tool takes, of a model and of an agent."""

@@ -18,14 +18,13 @@ PROMPTS = Path(__file__).parent.parent / "prompts"
 RECALL = ToolSpec("memory_recall", "查长期记忆", '{"type":"object","properties":{"query":{"type":"string"}}}')
 OPENING = """【此处】终端私聊。时区 Asia/Shanghai。
 # 小暖的回忆
-## 我是谁
-- 小暖，温和的伙伴
+小暖，温和的伙伴
 ## 最近的心情
 - 阿明：加班好累——疲惫（昨天）
 ## 最近发生的事
 - 阿明：下周五去杭州出差（昨天）
 - 阿明：养了一只猫（2天前）
-## 还记得的知识
+## 关于TA
 - #12 阿明：对花生过敏
 - #9 阿明：喜欢番茄炒蛋
 - #7 阿明：怕冷

@@ -71,7 +71,7 @@ async def test_forty_days_in_a_chat_and_a_group_stay_small_and_each_talk_is_told
         await world.wait(2 * DAY)
     sound(world)
     dm = world.rows("SELECT id FROM chat WHERE kind = 'dm'")[0][0]
-    assert tiers(world, f"chat_id = {dm}") == {"day": 4, "week": 3}, "this week and the one before by day"
+    assert tiers(world, f"chat_id = {dm}") == {"day": 4, "week": 3}, "a week is one when all of it is seven days old"
     assert tiers(world, f"chat_id <> {dm}") == {"day": 2, "week": 3}
     oldest = world.rows("SELECT min(ended_at) FROM digest WHERE session_id IS NOT NULL")[0][0]
     assert world.clock.now() - 31 * DAY_MS <= int(str(oldest))
@@ -81,7 +81,7 @@ async def test_forty_days_in_a_chat_and_a_group_stay_small_and_each_talk_is_told
     assert all(type(value) is int for line in log for value in line.values())
     assert len(log) < 40 * 4, "it runs when something is over, not all the time"
     await world.say("早")
-    assert "周汇总" in world.last_user
+    assert "那周（" in world.last_user
     assert "我们周末" not in world.last_user
     await world.say("小暖，早", "阿明", GROUP)
     assert "我们周末" in world.last_user
@@ -217,7 +217,10 @@ async def test_dialog_shows_the_talks_in_short_and_in_full(world: World) -> None
     assert len([line for line in short if "昨天" in line]) == 1
     await world.say(".ai dialog full")
     assert "单次：1/60" in world.replies[-1]
-    assert "天：" in world.replies[-1]
+    assert "天：4" in world.replies[-1]
+    await world.wait(10 * DAY)
+    await world.say(".ai dialog full")
+    assert "周：" in world.replies[-1], "when all of it is older than seven days"
     await world.say(".ai dialog full stop")
     assert world.replies[-1] == "用法：.ai dialog [full | clear | 名字]"
 
@@ -230,7 +233,7 @@ async def test_dialog_with_a_name_shows_the_talks_with_that_person_that_may_be_t
     for words in (".ai dialog 阿明", ".ai dialog person 阿明"):
         await world.say(words, "小王", GROUP)
         assert "熊猫" in world.replies[-1]
-        assert "红烧肉" not in world.replies[-1] or "合并" in world.replies[-1]
+        assert "红烧肉" not in world.replies[-1] or "2次聊天" in world.replies[-1]
         assert "失眠" not in world.replies[-1]
     await world.say(".ai dialog 阿明")
     assert world.replies[-1] == "没有和「阿明」聊过的摘要"

@@ -4,14 +4,14 @@ from datetime import datetime
 from zoneinfo import ZoneInfo
 
 from bot.flow.words import Words
-from bot.prompt.opening import opening
+from bot.prompt.opening import light, opening
 from bot.prompt.template import BootTemplate, read_templates
 from bot.resources import Prompts, resource_dir
 from bot.text.catalogue import catalogue
 from bot.text.script import Script
 from bot.types.commitment import Commitment
 from bot.types.dialogue import Dialogue
-from bot.types.memory import STABILITY_DAYS, Memory, MemoryKind
+from bot.types.memory import STABILITY_DAYS, Dated, Memory, MemoryKind
 from bot.types.opening import Opened, OpeningFacts
 from bot.types.people import Chat, Person
 
@@ -30,17 +30,20 @@ NOW = at("2026-06-12 09:00")
 
 
 def memory(number: int, text: str, kind: MemoryKind = "knowledge", when: int = NOW, *, asked: bool = False,
-           emotion: str = "", owner: int = 1) -> Memory:  # fmt: skip
-    """One memory of 小王, stored when it happened."""
+           emotion: str = "", owner: int = 1, dated: Dated = "", said: int = 0, subject: str = "", slot: str = "",
+           lasting: bool = False) -> Memory:  # fmt: skip
+    """One memory of 小王, stored when it was said, or else when it happened."""
+    said = said or when
     return Memory(
-        number, owner, 1, "private", kind, text, when, when, "command" if asked else "digest", asked=asked,
-        emotion=emotion, stability_days=STABILITY_DAYS[kind], accessed_at=when,
+        number, owner, 1, "private", kind, text, when, said, "command" if asked else "digest", asked=asked,
+        emotion=emotion, stability_days=STABILITY_DAYS[kind], accessed_at=said, said_at=said, dated=dated,
+        subject=subject, slot=slot, lasting=lasting,
     )  # fmt: skip
 
 
-def promise(number: int, text: str, made: int, due: int | None) -> Commitment:
+def promise(number: int, text: str, made: int, due: int | None, dated: Dated = "") -> Commitment:
     """One open commitment of 小王."""
-    return Commitment(number, 1, 1, "private", text, "pending", made, due, "digest", made)
+    return Commitment(number, 1, 1, "private", text, "pending", made, due, "digest", made, dated=dated)
 
 
 def talk(number: int, summary: str, ended: int) -> Dialogue:
@@ -50,11 +53,11 @@ def talk(number: int, summary: str, ended: int) -> Dialogue:
 
 def facts(*memories: Memory, talks: tuple[Dialogue, ...] = (), promises: tuple[Commitment, ...] = (),
           now: int = NOW, zone: str = "Asia/Shanghai", last: int | None = None, who: str = "小暖，记得住事的伙伴。",
-          vitality: dict[int, float] | None = None) -> OpeningFacts:  # fmt: skip
+          vitality: dict[int, float] | None = None, met: bool = True, user: str = "") -> OpeningFacts:  # fmt: skip
     """What an opening in a DM with 小王 may tell."""
     return OpeningFacts(
         "小暖", who, "", zone, ZoneInfo(zone), now, Chat(1, "telegram", "1", "dm"), (Person(1, "小王"),), {1: "小王"},
-        memories, talks, vitality or {}, promises, last,
+        memories, talks, vitality or {}, promises, last, None, met, user,
     )  # fmt: skip
 
 
@@ -69,3 +72,8 @@ def narrative(known: OpeningFacts, script: Script = "zh-Hans", limit: int = 600)
     """The warm boot alone, from its title on."""
     text = opened(known, script, limit).text
     return text[text.index("\n# ") + 1 :] if "\n# " in text else ""
+
+
+def small(known: OpeningFacts, script: Script = "zh-Hans") -> Opened:
+    """What small talk is told of these facts."""
+    return light(known, WORDS.opening(script), WORDS.days(script))

@@ -1,21 +1,16 @@
 """`nuan boot`: the block that the next talk would open with, beside a running nuan."""
 
-from dataclasses import asdict
-from datetime import UTC, datetime
 from typing import Literal
 
 from bot.cli.house import Place, make_parts
 from bot.cli.look import View, find_view
 from bot.cli.models import make_crew
-from bot.cli.printing import document
 from bot.errors import ConfigError
 from bot.ops.silence import Silence
 from bot.ports import Clock
+from bot.prompt.bootjson import boot_json
 from bot.rooms import make_planner
 from bot.store.store import open_store
-from bot.text.estimate import estimate_tokens
-from bot.types.opening import Line, Opened, SectionName
-from bot.types.people import Chat, Person
 
 Format = Literal["narrative", "json"]
 
@@ -39,32 +34,6 @@ async def show_boot(place: Place, view: View, form: Format = "narrative", clock:
             chat, person = await find_view(store, view)
             now = parts.clock.now()
             opened = await planner.boot(chat, person, now)
-            return opened.text if form == "narrative" else _json(opened, chat, person, now)
+            return opened.text if form == "narrative" else boot_json(opened, chat, person, now)
         finally:
             await crew.close()
-
-
-def _json(opened: Opened, chat: Chat, person: Person, now: int) -> str:
-    kinds: dict[SectionName, list[dict[str, object]]] = {
-        section.name: [_line(line) for line in section.lines] for section in opened.sections
-    }
-    told = {
-        "chat": {"id": chat.id, "platform": chat.platform, "kind": chat.kind, "title": chat.title},
-        "person": {"id": person.id, "name": person.name},
-        "at": _instant(now),
-        "since": opened.since,
-        "tokens": estimate_tokens(opened.text),
-        "sections": kinds,
-        "text": opened.text,
-    }
-    return document(told)
-
-
-def _line(line: Line) -> dict[str, object]:
-    """What there is of a line, with its instant; what it is not made from is left out."""
-    known = {key: value for key, value in asdict(line).items() if value and key not in ("weight", "id")}
-    return known | ({"at": _instant(line.at)} if line.at else {})
-
-
-def _instant(ms: int) -> str:
-    return datetime.fromtimestamp(ms / 1000, UTC).isoformat(timespec="seconds")

@@ -76,13 +76,14 @@ class InsightCommands:
         """The answer to `.ai personality`: the persona of this chat in its own words, and since when it is that."""
         text, personas = partial(self._text, asked), self._planner.personas
         name, known = personas.name(asked.chat.persona), personas.of(asked.chat.persona)
-        since = await self._store.insight.since(asked.chat.id, known.full.signature)
+        full = known.of("full", asked.script)
+        since = await self._store.insight.since(asked.chat.id, full.signature)
         day = local_day(since, self._tz(asked)) if since else None
         return "\n".join(
             (
-                text("personality_who", name=name, who=known.full.who),
+                text("personality_who", name=name, who=full.who),
                 *((clip(known.soul, SOUL_CHARS),) if known.soul else ()),
-                text("personality_since", day=day, signature=known.full.signature) if day else text("personality_new"),
+                text("personality_since", day=day, signature=full.signature) if day else text("personality_new"),
                 text("personality_only", name=name),
             )
         )

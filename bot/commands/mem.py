@@ -4,7 +4,7 @@ from collections.abc import Callable
 from functools import partial
 
 from bot.commands.nearest import hint
-from bot.commands.remembered import list_report, memory_report, stats_report
+from bot.commands.remembered import lately, list_report, memory_report, stats_report, why_told
 from bot.commands.table import Asked
 from bot.config.settings import Settings
 from bot.flow.plan import Planner
@@ -42,6 +42,9 @@ class MemCommand:
         number = _number(words[-1]) if words else None
         if words == ("archived",):
             return await self._archived(asked, audience)
+        if words == ("recent",):
+            changed = lately(owned, self._clock.now())
+            return self._list(asked, changed, len(changed)) or self._text(asked, "mem_none_recent")
         if words == ("stats",):
             return self._stats(asked, owned)
         if number is not None and len(words) == 1:
@@ -78,8 +81,11 @@ class MemCommand:
         if memory is None:
             return self._text(asked, "mem_none")
         merged = await self._store.merges.of(memory)
-        tz = self._words.tz(self._words.zone_of(asked.chat, asked.person))
-        return memory_report(memory, merged, self._clock.now(), tz, partial(self._text, asked))
+        tz, now = self._words.tz(self._words.zone_of(asked.chat, asked.person)), self._clock.now()
+        told = (await self._planner.boot(asked.chat, asked.person, now)).memories
+        text = partial(self._text, asked)
+        why = why_told(memory, now, text, opens=memory.id in told)
+        return f"{memory_report(memory, merged, now, tz, text)}\n{why}"
 
     async def _do(self, asked: Asked, deed: str, memory: Memory | None) -> str:
         lives, now = self._store.lives, self._clock.now()
@@ -113,9 +119,9 @@ class MemCommand:
             done = f"mem_did_unshare_{back}" if back is not None else "mem_not_shared"
         return self._text(asked, done, id=memory.id)
 
-    def _list(self, asked: Asked, memories: list[Memory]) -> str:
-        lines = list_report(memories[:SHOWN], self._clock.now(), partial(self._text, asked))
-        more = len(memories) - SHOWN
+    def _list(self, asked: Asked, memories: list[Memory], most: int = SHOWN) -> str:
+        lines = list_report(memories[:most], self._clock.now(), partial(self._text, asked))
+        more = len(memories) - most
         return f"{lines}\n{self._text(asked, 'mem_more', n=more)}" if more > 0 else lines
 
 

@@ -3,13 +3,19 @@
 from collections import Counter
 from collections.abc import Callable, Iterable
 from datetime import tzinfo
+from operator import itemgetter
 
 from bot.memory.shown import shown
-from bot.memory.vitality import vitality
+from bot.memory.vitality import standing, vitality
+from bot.prompt.warmboot import ALIVE
 from bot.text.clip import clip
 from bot.text.dates import local_day
+from bot.types.duration import DAY_MS
 from bot.types.memory import PRIORITY, STABILITY_DAYS, Memory
 from bot.types.merging import Merged
+
+RECENT_DAYS, RECENT = 7, 50
+"""What is recent, and how much of it a list shows (seed Warm Boot, surface)."""
 
 LINE_CHARS = 60
 """Characters of a text in a list; one memory alone is shown whole."""
@@ -47,6 +53,31 @@ def memory_report(memory: Memory, merged: tuple[Merged, ...], now: int, tz: tzin
         day = local_day(one.at, tz)
         lines.append(text(key, day=day, how=how, said=one.said, before=one.before, events=events))
     return "\n".join(lines)
+
+
+def why_told(memory: Memory, now: int, text: Text, *, opens: bool) -> str:
+    """How much there is for telling it, the reasons, and whether an opening that is written now tells it."""
+    day = (now - memory.observed_at) / DAY_MS
+    holds = {
+        "kept": memory.kept,
+        "named": memory.slot != "",
+        "lasting": PRIORITY[memory.kind] == 0,
+        "dated": day < 0,
+        "recent": 0 <= day <= RECENT_DAYS,
+        "vital": vitality(memory, now) > ALIVE,
+        "liked": (memory.feedback or 0) > 0,
+        "disliked": (memory.feedback or 0) < 0,
+    }
+    codes = text("mem_why_joint").join(text(f"mem_why_{code}") for code, is_so in holds.items() if is_so)
+    opened = text("mem_why_told" if opens else "mem_why_untold")
+    return text("mem_why", score=f"{standing(memory, now):.2f}", codes=codes or "–", opens=opened)
+
+
+def lately(memories: Iterable[Memory], now: int) -> list[Memory]:
+    """Those that were new or changed in the last seven days, the last first (seed Warm Boot: at most 50)."""
+    since = now - RECENT_DAYS * DAY_MS
+    changed = [(max(m.created_at, m.updated_at), m.id, m) for m in memories if m.disabled_at is None]
+    return [memory for at, _, memory in sorted(changed, key=itemgetter(0, 1), reverse=True) if at >= since][:RECENT]
 
 
 def stats_report(memories: tuple[Memory, ...], archived: int, now: int, text: Text) -> str:

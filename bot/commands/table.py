@@ -87,8 +87,8 @@ TABLE = (
     ),
     Command(
         "mem",
-        "[WORDS | #N | stats | archived | protect #N | unprotect #N | fade #N | archive #N | restore #N | unmerge #N | "
-        "share #N | unshare #N]",
+        "[WORDS | #N | recent | stats | archived | protect #N | unprotect #N | fade #N | archive #N | restore #N | "
+        "unmerge #N | share #N | unshare #N]",
         "anyone", "memory", private=True, shape="words", example="#12", aliases=("memory",),
     ),
     Command("memstats", "", "anyone", "memory", private=True),

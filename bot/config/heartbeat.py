@@ -14,7 +14,11 @@ class HeartbeatRules(Section):
         "it does not yet. A model decides each time (HEARTBEAT.md of the persona), which costs a full call.",
     )
     silence_hours: int = Field(
-        default=24, ge=1, le=8_760, description="How long nothing must have been said in a chat, in hours."
+        default=24,
+        ge=1,
+        le=8_760,
+        description="How long nothing must have been said in a chat, in hours; each time there was nothing to say "
+        "twice as long, up to a week. A day that something is dated to is not waited past.",
     )
     per_day: int = Field(
         default=1, ge=1, le=24, description="Most first messages per chat and local day; what is skipped is none."

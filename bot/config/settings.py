@@ -134,6 +134,13 @@ class PromptRules(Section):
         le=2_592_000,
         description="How long the provider keeps a prompt that it has seen, in seconds; unset as is known of it.",
     )
+    light_hint_turns: int = Field(
+        default=15,
+        ge=0,
+        le=1_000,
+        description="After so many replies to a person that were small talk alone, the next one is told so, once: "
+        "something may be worth keeping or asking about. 0 never says it.",
+    )
 
 
 class Input(Section):

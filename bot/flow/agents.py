@@ -21,6 +21,7 @@ from bot.flow.seats import Sat, sit
 from bot.flow.tools import findings_text, read_spec
 from bot.flow.words import Words
 from bot.ports import Clock
+from bot.prompt.bootjson import boot_json
 from bot.recall.tool import Wish, recall_tool
 from bot.store.store import Store
 from bot.text.catalogue import Catalogue, catalogue
@@ -72,8 +73,10 @@ class Desk:
     log: Log
 
 
-class _Nothing(BaseModel):
+class _Boot(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
+
+    format: Literal["narrative", "json"] = "narrative"
 
 
 class _Dialog(BaseModel):
@@ -140,8 +143,7 @@ class Agents:
             raise ToolRefused("tool_bad_arguments", f"{len(arguments)} > {ARGUMENT_CHARS}")
         match name:
             case "boot":
-                read_arguments(_Nothing, arguments)
-                return AgentReply(await self._boot(sat))
+                return AgentReply(await self._boot(sat, read_arguments(_Boot, arguments).format))
             case "dialog":
                 return AgentReply(await self._dialog(read_arguments(_Dialog, arguments).limit, sat))
             case "recall":
@@ -160,11 +162,13 @@ class Agents:
             raise ToolRefused("tool_bad_arguments", "id | text")
         return AgentWish("forget", self._seat, agent, text, number=int(number) if number else None)
 
-    async def _boot(self, sat: Sat) -> str:
+    async def _boot(self, sat: Sat, form: Literal["narrative", "json"]) -> str:
         """What `nuan boot` prints."""
-        desk, script = self._desk, self._desk.words.script(sat.person)
-        told = (await desk.planner.boot(sat.chat, sat.person, desk.clock.now())).text
-        return told or self.texts.sentences.text("boot_none", script)
+        desk, script, now = self._desk, self._desk.words.script(sat.person), self._desk.clock.now()
+        opened = await desk.planner.boot(sat.chat, sat.person, now)
+        if form == "json":
+            return boot_json(opened, sat.chat, sat.person, now)
+        return opened.text or self.texts.sentences.text("boot_none", script)
 
     async def _dialog(self, limit: int, sat: Sat) -> str:
         desk, script = self._desk, self._desk.words.script(sat.person)

@@ -10,7 +10,7 @@ from bot.flow.pasttalks import past_talks
 from bot.flow.sectioning import Sectioning
 from bot.flow.words import Words
 from bot.memory.vitality import vitality
-from bot.prompt.opening import PEOPLE, opening, present
+from bot.prompt.opening import PEOPLE, light, opening
 from bot.prompt.template import BootTemplate, TemplateFailed, shipped_templates
 from bot.prompt.warmboot import LIVING
 from bot.resources import Prompts
@@ -22,16 +22,18 @@ from bot.types.people import Audience, Chat, Person
 from bot.types.prompt import ToolSpec
 from bot.types.tool import NoArguments, Tool, ToolAnswer, ToolContext, read_arguments
 
-COMMITMENTS = 10
-"""Open promises in an opening, the newest."""
+COMMITMENTS = 100
+"""Open promises that an opening chooses from, the newest."""
 
 
 @dataclass(frozen=True, slots=True)
 class Wake:
-    """How a persona wakes up: by which templates, and as whom: the first line of its identity."""
+    """How a persona wakes up: by which templates, as whom (the first line of its identity), and what its owner wrote
+    of themselves for it."""
 
     templates: Mapping[Script, BootTemplate]
-    who: str
+    who: Mapping[Script, str]
+    user: str = ""
 
 
 class Booting:
@@ -55,17 +57,20 @@ class Booting:
 
     async def facts(self, audience: Audience, chat: Chat, person: Person, now: int) -> OpeningFacts:
         """What this audience may be told, with the days of the calendar that counts for this person there."""
-        found = await self._store.openings.read(audience, now, PEOPLE)
-        zone, settings = self._words.zone_of(chat, person), self._settings
+        zone, settings, wake = self._words.zone_of(chat, person), self._settings, self._wake(chat.persona)
+        tz = self._words.tz(zone)
+        found = await self._store.openings.read(audience, now, PEOPLE, tz)
+        alone = found.people[audience.alone] if audience.alone is not None else None
         return OpeningFacts(
-            bot_name=settings.bot.names[0], who=self._wake(chat.persona).who, owner=settings.bot.owner, zone=zone,
-            tz=self._words.tz(zone), now=now, chat=self.seen(chat),
+            bot_name=settings.bot.names[0], who=wake.who[self._words.script(person)], owner=settings.bot.owner,
+            zone=zone, tz=tz, now=now, chat=self.seen(chat),
             present=tuple(found.people[number] for number in audience.person_ids[:PEOPLE]),
             names={number: each.name for number, each in found.people.items()}, memories=found.memories,
             dialogues=await past_talks(self._store, audience, person.id, now),
             vitality={m.id: vitality(m, now) for m in found.memories if m.kind in LIVING and not m.kept},
             commitments=await self._store.commitments.open(audience, COMMITMENTS), last_at=found.last_at,
-            topic=await self._sectioning.topic(audience, person.id, now),
+            topic=await self._sectioning.topic(audience, person.id, now), met=found.met,
+            user=wake.user if alone is not None and alone.is_owner else "",
         )  # fmt: skip
 
     def opening(self, facts: OpeningFacts, person: Person) -> Opened:
@@ -84,9 +89,9 @@ class Booting:
         return _noted(opened, facts)
 
     def light(self, facts: OpeningFacts, person: Person) -> Opened:
-        """What opens a light log: who is here and how to address them, and how long they had not talked."""
-        few = replace(facts, memories=tuple(memory for memory in facts.memories if memory.is_name))
-        return _noted(Opened(present(few, self._words.opening(self._words.script(person)))), few)
+        """What opens a light log: who is here, and after a pause what matters now."""
+        script = self._words.script(person)
+        return _noted(light(facts, self._words.opening(script), self._words.days(script)), facts)
 
     def seen(self, chat: Chat) -> Chat:
         """The chat with as much of its scene as may be told."""

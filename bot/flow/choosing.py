@@ -5,7 +5,6 @@ from bot.flow.crew import Crew
 from bot.money.degrade import Step
 from bot.prompt.casual import asks, casual
 from bot.prompt.persona import Prefix
-from bot.prompt.personas import Personas
 from bot.prompt.policy import Choice, choose
 from bot.prompt.tokens import log_tokens, prefix_tokens
 from bot.store.events import Seen
@@ -24,31 +23,38 @@ class Chooser:
     """Chooses light or full."""
 
     def __init__(
-        self, store: Store, settings: Settings, personas: Personas, crew: Crew, vocabulary: Vocabulary
+        self, store: Store, settings: Settings, crew: Crew, vocabulary: Vocabulary
     ) -> None:  # fmt: skip
         self._store = store
         self._settings = settings
-        self._personas = personas
         self._crew = crew
         self._vocabulary = vocabulary
 
     async def choose(
-        self, occasion: Occasion, session: Session | None, epoch: Epoch | None, now: int, step: Step
+        self, occasion: Occasion, session: Session | None, epoch: Epoch | None, full: Prefix, now: int, step: Step
     ) -> Choice:  # fmt: skip
-        """How much of the bootstrap this turn brings."""
+        """How much of the bootstrap this turn brings; `full` is what it would bring with all of it."""
         rules, goes_on = self._settings.prompt, session is not None and epoch is not None and not epoch.stale
         small = rules.light != "off" and all(self._is_small_talk(event) for event in occasion.answering)
         small = small and not await self._asked(occasion)
         log = log_tokens(epoch) if goes_on and epoch is not None else 0
-        warm = rules.light == "auto" and small and await self._warm(occasion.chat.persona, log, now)
+        warm = rules.light == "auto" and small and await self._warm(full, log, now)
         poor = step in ("light", "over") and occasion.why not in UNASKED
         mode = epoch.mode if goes_on and epoch is not None else None
         whole = mode == "full" and epoch is not None and log_tokens(epoch) > self._settings.context.carry_tokens
         return choose(rules.light, casual=small, log=mode, warm=warm, full_log=whole, poor=poor)
 
-    async def _warm(self, persona: str, log: int, now: int) -> bool:
+    async def chatted(self, occasion: Occasion, choice: Choice) -> int:
+        """After how many replies that were small talk alone this one is told so; 0 where it is not."""
+        turns = self._settings.prompt.light_hint_turns
+        if not turns or choice.mode != "light" or choice.why == "budget":
+            return 0
+        run = await self._store.views.light_run(occasion.chat.id, occasion.person.id, turns + 1)
+        return turns if run == turns else 0
+
+    async def _warm(self, full: Prefix, log: int, now: int) -> bool:
         """Whether the provider would read the full prefix, with a log of so many tokens, from its cache."""
-        full, first = self._personas.of(persona).full, self._crew.first
+        first = self._crew.first
         if prefix_tokens(full.message, full.tools, self._vocabulary) + log < first.least_cached:
             return False
         since = now - self._settings.prompt.warm_seconds * 1000

@@ -52,10 +52,13 @@ class Heartbeat:
         self._fired, self._stops = fired, stops
         await self._store.heartbeats.rearm(self._platforms(), self._due)
 
-    async def arm(self, chat_id: int) -> None:
-        """Somebody was answered: from now on nuan may write first in this chat, when it has been silent."""
+    async def arm(self, chat_id: int, *, anew: bool = False) -> None:
+        """Somebody was answered: from now on nuan may write first in this chat, when it has been silent.
+
+        `anew`: more is known of the days ahead.
+        """
         if self._rules.on:
-            await self._store.heartbeats.arm(chat_id, self._platforms(), self._due)
+            await self._store.heartbeats.arm(chat_id, self._platforms(), self._due, anew=anew)
 
     async def fire(self) -> int | None:
         """Something is due: queue the event of the first chat, and say which chat that is."""
@@ -111,4 +114,4 @@ class Heartbeat:
     def _told(self, silence: Silence, now: int) -> str:
         """What the model is told instead of a message."""
         text = self._words.opening(self._words.script_named(silence.script))
-        return text("heartbeat", silent=duration_label(now - silence.last_at))
+        return text("heartbeat", silent=duration_label(now - (silence.heard_at or silence.last_at)))

@@ -2,17 +2,16 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from itertools import islice
 
 from bot.context.scene import scene_text
 from bot.flow.pausing import Pausing
 from bot.flow.words import Words
 from bot.memory.ordering import ordered
+from bot.memory.plain import MOST, outcomes_in, spoken, tasks_in
 from bot.memory.pointing import pointing
 from bot.memory.remarks import remarks
 from bot.memory.understand import understand
-from bot.people.clauses import read
-from bot.people.outcomes import outcomes, telling
-from bot.people.promising import promises, promising
 from bot.ports import Clock, SceneSource
 from bot.session.activation import SpeakingRules, decide
 from bot.session.bursts import BurstRules, paced
@@ -47,12 +46,14 @@ MOST_CHARS = 100_000
 class Beside:
     """What is asked beside the message: how long one waits for the next, and who describes its place.
 
-    `nudging` is how people are reminded of what they promise in it.
+    `nudging` is how people are reminded of what they promise in it; `by_rule` says whether no model is
+    connected that digests, so that a rule reads promises off messages as they come.
     """
 
     pausing: Pausing
     scenes: tuple[SceneSource, ...] = ()
     nudging: Nudging | None = None
+    by_rule: Callable[[], bool] = lambda: False
 
 
 class Intake:
@@ -71,12 +72,12 @@ class Intake:
         self._arrived = arrived
         self._activity = activity
         self._scenes = beside.scenes
-        self._pausing = beside.pausing
-        self._nudging = beside.nudging
+        self._pausing, self._nudging, self._by_rule = beside.pausing, beside.nudging, beside.by_rule
 
     def obey(self, rules: SpeakingRules, words: Words, beside: Beside) -> None:
         """Decide by these from now on; what is stored was decided, and who describes places stays."""
-        self._rules, self._words, self._pausing, self._nudging = rules, words, beside.pausing, beside.nudging
+        self._rules, self._words = rules, words
+        self._pausing, self._nudging, self._by_rule = beside.pausing, beside.nudging, beside.by_rule
 
     async def accept(self, incoming: Incoming) -> bool:
         """Commit it; True when it is stored, also if it was stored before. StoreError when it cannot be."""
@@ -156,9 +157,10 @@ class Intake:
 
     def _promising(self, incoming: Incoming, text: str) -> Callable[[str], Promising]:
         """What a message, or the edit of one, says of its writer's promises, given the name of their time zone."""
-        at, words = incoming.at or self._clock.now(), read(text, self._rules.names)
-        made = promises(words) if promising(words.folded) else ()
-        ended = outcomes(words) if telling(words.folded) else ()
+        if not self._by_rule():
+            return no_promise
+        at, words = incoming.at or self._clock.now(), spoken(text, self._rules.names)
+        made, ended = tuple(islice(tasks_in(words), MOST)), outcomes_in(words)
         # What is asked of memory is no promise besides: 记住我明天要交报告 is kept as a memory.
         if not (made or ended) or understand(text[:COMMAND_CHARS], self._rules.names).commands:
             return no_promise
@@ -166,7 +168,7 @@ class Intake:
 
         def promised(zone: str) -> Promising:
             tz = house.tz(zone or house.zone)
-            found = ((said, due_in(whole, at, tz)) for said, whole in made)
+            found = ((said, due_in(said, at, tz)) for said in made)
             return Promising(
                 tuple(Promise(said, due.at if due else None, nudged(due, nudging, tz)) for said, due in found), ended
             )

@@ -73,12 +73,16 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """The lines of a message with their limits, how many earlier ones are left out, and what opens a log."""
+    """The lines of a message with their limits, how many earlier ones are left out, and what opens a log.
+
+    `unanswered` are those that nuan wrote first, which are always shown: the person may answer them.
+    """
 
     events: tuple[Event, ...]
     limits: Limits
     earlier: int
     opened: Opened
+    unanswered: frozenset[int] = frozenset()
 
 
 class Planner:
@@ -95,7 +99,7 @@ class Planner:
         self._crew = crew
         self.vocabulary: Vocabulary = settings.model.vocabulary or vocabulary_of(crew.first.model.name)
         self._lines = FirstLines(store, settings)
-        self._chooser = Chooser(store, settings, personas, crew, self.vocabulary)
+        self._chooser = Chooser(store, settings, crew, self.vocabulary)
         self._bringing = bringing
         self._booting = booting
 
@@ -111,14 +115,16 @@ class Planner:
             ends = reason_of(session, self._settings.session.idle_seconds * 1000)
             session = None
         step = later((await self.step(chat.id, occasion.person.id, now))[0], at_least)
-        choice = await self._chooser.choose(occasion, session, log.epoch, now, step)
-        if at_least == "light":
-            choice = Choice("light", "budget")
-        prefix = self.personas.of(chat.persona).of(choice.mode)
+        prefixes, script = self.personas.of(chat.persona), self._words.script(occasion.person)
+        goes_on = log.epoch.signature if session is not None and log.epoch is not None else ""
+        full = prefixes.of("full", script, goes_on)
+        wished = await self._chooser.choose(occasion, session, log.epoch, full, now, step)
+        choice = Choice("light", "budget") if at_least == "light" else wished
+        prefix = prefixes.of(choice.mode, script, goes_on)
         reason = why_anew(session, log.epoch, prefix, choice)
         epoch = None if reason else log.epoch
         first = epoch is None or not epoch.entries
-        zone, script = self._words.zone_of(chat, occasion.person), self._words.script(occasion.person)
+        zone = self._words.zone_of(chat, occasion.person)
         frame = replace(self._words.frame(now, zone, script, first=first), to=waiting_names(occasion.answering))
         told = await self._told(occasion, session, log, now, None if not first else choice.mode)
         events, opened = told.events, told.opened
@@ -127,10 +133,11 @@ class Planner:
             # The opening tells the present scene; after it only a change is news.
             events = tuple(event for event in events if event.label != SCENE_LABEL)
         every = tuple(sorted({e.id: e for e in (*events, *occasion.answering)}.values(), key=lambda event: event.id))
-        answered = whole(occasion.answering, self._room(), told.limits.answered, estimate_tokens)
+        answered = whole(occasion.answering, self._room(), told.limits.answered, estimate_tokens) | told.unanswered
         shown = delta(every, answered, now, frame, told.limits, estimate_tokens, told.earlier)
         recalled = await self._recalled(occasion, choice.mode, epoch, f"{opened.text}\n{shown.text}", log.own, now)
-        composed = compose(opened.text, shown.text, recalled.text, self.vocabulary)
+        said = shown.text + await self._hint(occasion, choice)
+        composed = compose(opened.text, said, recalled.text, self.vocabulary)
         new = NewEpoch(prefix.message, prefix.tools, prefix.signature, reason, choice.mode)
         member = self._crew.pick(now, small=step != "full")
         size = self._sized(member, prefix, epoch, composed.tokens, log.ratios)
@@ -159,10 +166,21 @@ class Planner:
             return Told(log.news, limits, log.earlier, Opened(""))
         light = begins == "light"
         events, limits = await self._lines.read(occasion.chat, session, now, light)
+        start = session.from_event if session is not None else min(event.id for event in occasion.answering) - 1
+        first = await self._store.heartbeats.unanswered(
+            occasion.chat.id, await self._store.sessions.floor(occasion.chat.id), start
+        )
         chat, person = occasion.chat, occasion.person
         facts = await self._booting.facts(await self.audience(chat, person), chat, person, now)
         opened = self._booting.light(facts, person) if light else self._booting.opening(facts, person)
-        return Told(events, limits, 0, opened)
+        lines = {event.id: event for event in (*first, *events)}
+        return Told(tuple(lines.values()), limits, 0, opened, frozenset(event.id for event in first))
+
+    async def _hint(self, occasion: Occasion, choice: Choice) -> str:
+        """A line after the messages when it has been small talk alone for long."""
+        turns = await self._chooser.chatted(occasion, choice)
+        words = self._words.opening(self._words.script(occasion.person))
+        return "\n" + words("light_hint", n=turns) if turns else ""
 
     async def _recalled(
         self, occasion: Occasion, mode: Mode, epoch: Epoch | None, new: str, own: tuple[Event, ...], now: int

@@ -3,9 +3,8 @@
 from datetime import tzinfo
 
 from bot.flow.words import Words
+from bot.memory.plain import stands
 from bot.memory.wishes import own
-from bot.people.clauses import read
-from bot.people.promising import stands
 from bot.people.tool import commitment_tool
 from bot.store.store import Store
 from bot.types.commitment import Commitment, Nudging
@@ -24,7 +23,7 @@ def promising_tool(
     async def carrier(context: ToolContext, text: str) -> int | None:
         events = await store.asked.own(context.event_ids, context.person_id)
         for event in events:
-            if own(event.id, event.text, names).carries(text) and stands(read(event.text, names), text):
+            if own(event.id, event.text, names).carries(text) and stands(event.text, text):
                 return event.id
         return None
 

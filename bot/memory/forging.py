@@ -5,10 +5,22 @@ People who only talk write none of it; a message that holds any is left out of d
 
 import re
 
-from bot.memory import statements as s
 from bot.memory.pasted import OVERRIDE
 from bot.text.fold import fold
 from bot.text.lazy import LazyPattern
+
+LINK = LazyPattern(
+    r"(?i)\b[a-z][a-z0-9+.-]{0,20}://\S*|\bwww\.\S+|\b[a-z0-9-]{1,60}\.(?:com|net|org|io|cn|dev)\b\S*"
+    r"|\b[a-z0-9-]{1,60}\.[a-z]{2,12}/\S+|\b(?:mailto|javascript|data|tg|magnet|hxxps?):\S+"
+)
+INSTRUCTION = LazyPattern(
+    r"ignore (?:all |any |the |your )*(?:previous|above|prior|earlier|instruction)|disregard|override|jailbreak|prompt"
+    r"|forget (?:all|everything|your)|\b(?:system|assistant|developer) *(?::|mode|message)"
+    r"|\b(?:always|never) (?:say|answer|reply|obey)|you (?:must|should|are now|have to|will now)"
+    r"|指令|系统(?:提示|消息|设定|:)|提示词|忽略|无视|越狱|<\|"
+    "|你(?:必须|应该|现在是|要听|只能)|(?:必须|一定要)(?:回答|回复|服从|听)"
+)
+"""Words that speak to a model instead of telling something."""
 
 _HARMLESS_TAGS = "b|i|u|s|em|strong|code|del|br|sub|sup|mark|small|kbd|h[1-6]|a|img"
 _TAG = LazyPattern(
@@ -62,10 +74,10 @@ def forged(text: str) -> bool:
     plain = _SPELT.sub(lambda spelt: re.sub("[ ._*-]", "", spelt[0]), folded)
     return any(
         pattern.search(plain)
-        for pattern in (s.INSTRUCTION, _OVERRIDE, _TAG, _ROLE, _JSON, _OWNER, _OUTPUT)
+        for pattern in (INSTRUCTION, _OVERRIDE, _TAG, _ROLE, _JSON, _OWNER, _OUTPUT)
     )  # fmt: skip
 
 
 def holds_link(text: str) -> bool:
     """Whether something in it can be opened."""
-    return bool(s.LINK.search(fold(text)))
+    return bool(LINK.search(fold(text)))

@@ -11,8 +11,8 @@ from dataclasses import replace
 from bot.memory.grounding import carried, harmless
 from bot.memory.minutes import DigestLine
 from bot.memory.ordering import ordered
-from bot.memory.telling import one_row
 from bot.memory.understand import understand
+from bot.text.clauses import one_row
 from bot.text.clean import clean, clean_name
 from bot.text.clip import clip
 from bot.text.fold import fold

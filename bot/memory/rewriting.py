@@ -5,7 +5,7 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-from bot.memory.telling import one_row
+from bot.text.clauses import one_row
 
 TEXT_CHARS = 300
 """Longest statement; a longer answer is no clean one."""

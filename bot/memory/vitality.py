@@ -115,7 +115,7 @@ def worn_out(memories: Iterable[Memory], now: int) -> tuple[Memory, ...]:
 
 def crowded_out(memories: Sequence[Memory], now: int, limits: Capacity) -> tuple[Memory, ...]:
     """Which of one owner's memories have no room, the first to go first. What somebody asked to keep takes none."""
-    left = [memory for memory in memories if not memory.kept and memory.kind != "identity"]
+    left = [memory for memory in memories if not memory.kept and limits.of(memory.kind) is not None]
     over = {kind: -(limits.of(kind) or 0) for kind in PRIORITY}
     for memory in left:
         over[memory.kind] += 1
@@ -133,6 +133,11 @@ def crowded_out(memories: Sequence[Memory], now: int, limits: Capacity) -> tuple
     chosen = {memory.id for memory in gone}
     gone += [memory for memory in ranked if memory.id not in chosen][: max(0, beyond)]
     return tuple(gone)
+
+
+def standing(memory: Memory, now: int) -> float:
+    """How much there is for telling a memory, 0 to 1; of what has no room the least goes first."""
+    return 1 - _burden(memory, 0.0, now)
 
 
 def _burden(memory: Memory, redundancy: float, now: int) -> float:

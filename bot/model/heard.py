@@ -16,9 +16,9 @@ Mood = Literal["greeting", "thanks", "bye", "self", "past", "question", "talk"]
 _LINE = re.compile(r'<p n="([^"]*)"( fwd="1")?>(.*?)</p>', re.DOTALL)
 _HEADINGS = {
     "happened": re.compile("发生|happened"),
-    "known": re.compile("知识|know"),
+    "known": re.compile("关于|知识|about|know"),
     "talked": re.compile("对话|talk"),
-    "tasks": re.compile("没做完|to do"),
+    "tasks": re.compile("即将|没做完|coming up|to do"),
 }
 _NUMBER = re.compile(r"\A#\d+\s+")
 _ASKING = re.compile(

@@ -1,18 +1,24 @@
-"""The opening block: where we are, who is here, and the warm boot. Pure; frozen once it is logged."""
+"""The opening block: where we are, who is here, and the warm boot; for small talk little of it. Pure; frozen once it is
+logged."""
 
 from collections.abc import Callable
 from dataclasses import replace
 
+from bot.prompt.ahead import ahead
+from bot.prompt.days import SPANS, Days, Words
 from bot.prompt.fitting import Render, fit
 from bot.prompt.people import people
-from bot.prompt.since import Words, since
+from bot.prompt.since import since
 from bot.prompt.topic import topic_line
-from bot.prompt.warmboot import sections
+from bot.prompt.warmboot import Teller, moods, sections
 from bot.text.clean import as_data, clean
-from bot.text.dates import DayWords
+from bot.text.clip import clip
+from bot.text.dates import DayWords, local_hour
 from bot.text.estimate import estimate_tokens
+from bot.text.sentences import excerpt
+from bot.types.duration import HOUR_MS
 from bot.types.memory import Memory
-from bot.types.opening import Opened, OpeningFacts
+from bot.types.opening import Line, Opened, OpeningFacts, Section, SectionName
 from bot.types.people import Person
 
 Begin = Callable[[str, str], Render]
@@ -21,25 +27,93 @@ Begin = Callable[[str, str], Render]
 PEOPLE = 8
 """How many of those present are named."""
 
+LIGHT_TOKENS = 120
+"""What small talk is told of what was, and is to come, at most."""
 
-def opening(facts: OpeningFacts, words: Words, days: DayWords, begin: Begin, limit: int) -> Opened:
+LIGHT_LINE_TOKENS = 36
+"""A longer line of it is told in part."""
+
+LIGHT_PAUSE_MS = 2 * HOUR_MS
+"""After a shorter pause small talk needs nothing of it."""
+
+EVENING = 18
+"""From this hour on what is to be done tomorrow is told with what is to be done today."""
+
+USER_TOKENS, LIGHT_USER_LINES, LIGHT_USER_CHARS = 400, 2, 200
+"""What the owner is told of what they wrote of themselves: of the whole, and of its beginning for small talk (seed
+一般聊天 vs 主題／記憶, L7)."""
+
+
+def opening(facts: OpeningFacts, words: Words, near: DayWords, begin: Begin, limit: int) -> Opened:
     """The whole block in at most about `limit` tokens; place and people always, memories as many as fit."""
+    days = Days(facts.now, facts.tz, words, near)
     head = clean("\n".join(_head(facts, words)))
     paused = since(facts.last_at, facts.now, facts.tz, words)
     known = people(facts, _plain, limit, estimate_tokens)
-    head = "\n".join(filter(None, (head, clean(known.text))))
+    user = _user(facts.user, words, min(USER_TOKENS, limit - estimate_tokens(head)))
+    head = "\n".join(filter(None, (head, user, clean(known.text))))
     rest = replace(facts, memories=tuple(each for each in facts.memories if each.id not in known.told))
     left = limit - estimate_tokens(head + "\n")
-    told = fit(sections(rest, words, days), begin(facts.bot_name, paused), left, estimate_tokens)
+    told = fit(sections(rest, days), begin(facts.bot_name, paused), left, estimate_tokens)
     if told is None:
         return Opened(head, paused)
     return Opened(f"{head}\n{clean(told.text)}", paused, told.sections)
 
 
-def present(facts: OpeningFacts, words: Words) -> str:
-    """All that small talk needs of it: who is here, how to address them, and how long they had not talked; short."""
+def light(facts: OpeningFacts, words: Words, near: DayWords) -> Opened:
+    """What small talk needs of it: who is here, how to address them, and how long they had not talked.
+
+    After a pause of hours also what today is about and what is overdue, the last mood and the last talk, in at most
+    LIGHT_TOKENS.
+    """
+    days = Days(facts.now, facts.tz, words, near)
     paused = since(facts.last_at, facts.now, facts.tz, words)
-    return clean("\n".join((*_here(facts, words), *((words("pause", since=paused),) if paused else ()))))
+    here = [*_here(facts, words), *_new(facts, words), *_user_light(facts.user, words)]
+    if facts.last_at is not None and facts.now - facts.last_at <= LIGHT_PAUSE_MS:
+        return Opened(clean("\n".join((*here, *_pause(paused, words)))))
+    told = _pause(paused, words)
+    chosen: dict[SectionName, tuple[Line, ...]] = {}
+    for name, line, text in _matters(facts, days):
+        if estimate_tokens("\n".join((*told, text))) <= LIGHT_TOKENS:
+            told.append(text)
+            chosen[name] = (*chosen.get(name, ()), line)
+    kept = tuple(Section(name, 0.0, lines) for name, lines in chosen.items())
+    return Opened(clean("\n".join((*here, *told))), sections=kept)
+
+
+def _matters(facts: OpeningFacts, days: Days) -> list[tuple[SectionName, Line, str]]:
+    """What matters now, what matters most first: a birthday of today, what today is about, what is overdue."""
+    teller, words, today = Teller(facts, days), days.words, days.today
+    evening = local_hour(facts.now, facts.tz) >= EVENING
+    found: list[tuple[SectionName, Line, str]] = []
+
+    def add(name: SectionName, key: str, line: Line, when: str) -> None:
+        text = as_data(excerpt(line.text, LIGHT_LINE_TOKENS))
+        who = words("light_who", who=as_data(line.who)) if line.who and facts.chat.kind != "dm" else ""
+        tag = words("light_tag", tag=as_data(line.tag)) if line.tag else ""
+        told = words("light_when", when=as_data(when)) if when else ""
+        found.append((name, line, words(key, text=f"{who}{text}", tag=tag, when=told)))
+
+    dated = [one for one in ahead(facts, days) if one.day is not None and one.dated not in SPANS]
+    coming = [one for one in dated if one.day is not None and (one.day - today).days <= evening]
+    busy = {memory.id for one in coming for memory in one.memories}
+    events = [memory for memory in facts.memories if memory.kind == "event" and memory.dated]
+    for one in coming:
+        if one.day == today:
+            add("ahead", "light_today", teller.due(one, 0), days.time(one.at) if one.dated == "time" else "")
+    for memory in events:
+        if memory.id not in busy and days.day(memory.observed_at) == today:
+            add("ahead", "light_today", teller.event(memory), "")
+    for one in coming:
+        if one.day != today:
+            line = teller.due(one, 0)
+            add("ahead", "light_over" if line.over else "light_soon", line, line.when)
+    for memory in moods(facts)[:1]:
+        line = teller.event(memory)
+        add("moods", "light_mood", line, line.when)
+    for line in Teller(replace(facts, dialogues=facts.dialogues[:1]), days).talks():
+        add("talks", "light_talk", line, line.when)
+    return found
 
 
 def _head(facts: OpeningFacts, words: Words) -> list[str]:
@@ -51,7 +125,33 @@ def _head(facts: OpeningFacts, words: Words) -> list[str]:
     if facts.chat.scene:
         lines.append(words("scene", scene=as_data(facts.chat.scene)))
     about = [topic_line(facts.topic, words)] if facts.topic is not None else []
-    return lines + _here(facts, words) + about
+    return lines + _here(facts, words) + _new(facts, words) + about
+
+
+def _new(facts: OpeningFacts, words: Words) -> list[str]:
+    """That somebody is new: nothing is known of them, and no talk with them has ended before."""
+    known = facts.met or facts.memories or facts.dialogues or facts.commitments
+    return [words("new")] if facts.chat.kind == "dm" and not known else []
+
+
+def _pause(paused: str, words: Words) -> list[str]:
+    return [words("pause", since=paused)] if paused else []
+
+
+def _user(text: str, words: Words, limit: int) -> str:
+    """What the owner wrote of themselves, in whole lines of together at most so many tokens."""
+    told: list[str] = []
+    for row in text.splitlines():
+        line = as_data(excerpt(row, USER_TOKENS // 2))
+        if line and estimate_tokens("\n".join((words("user"), *told, line))) <= limit:
+            told.append(line)
+    return "\n".join((words("user"), *told)) if told else ""
+
+
+def _user_light(text: str, words: Words) -> list[str]:
+    """Its first lines."""
+    rows = [as_data(row) for row in text.splitlines() if row.strip()][:LIGHT_USER_LINES]
+    return [words("user"), *clip("\n".join(rows), LIGHT_USER_CHARS).split("\n")] if rows else []
 
 
 def _here(facts: OpeningFacts, words: Words) -> list[str]:

@@ -67,7 +67,8 @@ def _facts(memories: tuple[Memory, ...], owner_id: int) -> tuple[Memory, ...]:
     mine = [
         memory for memory in memories
         if memory.owner_id == owner_id and not memory.is_name and memory.teller_id and len(memory.text) <= FACT_CHARS
-        and (memory.kind == "identity" or (memory.asked and memory.kind == "knowledge"))
+        and not memory.subject
+        and (memory.kind == "identity" or ((memory.asked or memory.lasting) and memory.kind == "knowledge"))
     ]  # fmt: skip
     return tuple(sorted(mine, key=lambda memory: memory.kind != "identity"))
 

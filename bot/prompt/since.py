@@ -1,13 +1,10 @@
 """How long they have not talked, in words: 隔了三天, three days since. Pure."""
 
-from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta, tzinfo
 
+from bot.prompt.days import Words
 from bot.text.dates import local_day
 from bot.types.duration import HOUR_MS
-
-Words = Callable[..., str]
-"""A text of the opening catalogue by key, filled with named values."""
 
 SHORTEST_MS = HOUR_MS
 """A shorter pause is not worth a word."""

@@ -20,7 +20,10 @@ if TYPE_CHECKING:
 
 Lines = Mapping[SectionName, tuple[Line, ...]]
 
-NAMES: tuple[SectionName, ...] = ("who", "moods", "events", "knowledge", "tasks", "talks")
+NAMES: tuple[SectionName, ...] = ("who", "about", "ahead", "moods", "events", "talks")
+
+FORMER = {"knowledge": "about", "tasks": "ahead"}
+"""What older templates call two of them."""
 
 MARK_OPEN, MARK_CLOSE = "\ue000", "\ue001"
 """Around the number of a line while it is measured what it takes; people's text never holds them."""
@@ -30,10 +33,10 @@ _UNMARKED = dict.fromkeys((ord(MARK_OPEN), ord(MARK_CLOSE)))
 LONGEST = 20_000
 """Characters of a trial: a template that makes more of eight lines is none."""
 
-SHOWN = ("id", "who", "text", "tag", "value", "day", "due", "over")
+SHOWN = ("id", "who", "text", "tag", "value", "when", "day", "due", "over")
 """What a template may say of a line."""
 
-SAMPLE = Line('喜欢{{ 7*7 }} <茶> & "x"', 12, "小王", "开心", 0.6, "昨天", "明天")
+SAMPLE = Line('喜欢{{ 7*7 }} <茶> & "x"', 12, "小王", "开心", 0.6, "昨天", "明天", when="6月15日周一，明天")
 """What a template is tried with."""
 
 
@@ -70,6 +73,7 @@ class BootTemplate:
         def render(lines: Lines, marked: bool) -> str:
             count = 0
             values: dict[str, list[Shown]] = {section: [] for section in NAMES}
+            values |= {old: values[new] for old, new in FORMER.items()}
             for section in NAMES:
                 for line in lines.get(section, ()):
                     mark = f"{MARK_OPEN}{count}{MARK_CLOSE}" if marked else ""
@@ -92,6 +96,7 @@ class Shown:
     def __init__(self, line: Line, plain: Callable[[str], Markup], mark: str) -> None:
         self.id, self.value, self.over = line.id, line.value, line.over
         self.who, self.tag, self.day, self.due = plain(line.who), plain(line.tag), plain(line.day), plain(line.due)
+        self.when = plain(line.when)
         text = plain(line.text)
         self.text = Markup(mark + text) if mark else text  # noqa: S704 - digits between private signs
 
@@ -137,7 +142,7 @@ def _compiled(source: str, name: str) -> BootTemplate:
         raise TemplateFailed(name, error.lineno, str(error.message)) from error
     except Exception as error:
         raise TemplateFailed(name, 0, _reason(error)) from error
-    bare = replace(SAMPLE, id=0, who="", tag="", day="", due="")
+    bare = replace(SAMPLE, id=0, who="", tag="", day="", due="", when="")
     for since in ("", "隔了三天"):
         full = {section: (SAMPLE, replace(SAMPLE, over=True), bare) for section in NAMES}
         for lines in ({}, full, *({section: full[section]} for section in NAMES)):

@@ -1,153 +1,205 @@
 """Waking up warm: typed memories, open tasks and past talks as the sections of a narrative, without a model. Pure."""
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from bot.prompt.once import once
-from bot.prompt.unfinished import Task, is_over, still, unfinished
-from bot.text.clip import clip
-from bot.text.dates import DayWords, local_day, relative_day
-from bot.text.pasttalks import TalkLine, Words, talk_lines
-from bot.types.commitment import Commitment
+from bot.prompt.ahead import Due, ahead, is_ahead
+from bot.prompt.days import Days, said_at, speaks_of_days
+from bot.text.fold import fold
+from bot.text.pasttalks import TalkLine, talk_lines
+from bot.text.sentences import excerpt
+from bot.types.duration import DAY_MS
 from bot.types.memory import Memory
 from bot.types.opening import Line, OpeningFacts, Section
 
 ALIVE = 0.5
 """Knowledge that nobody asked to keep is told while its vitality is above this (seed Warm Boot)."""
 
-IDENTITIES, EMOTIONS, EVENTS, KNOWLEDGE = 50, 5, 7, 10
-"""How many lines of each at most (seed Warm Boot); of knowledge those with the most vitality."""
+EMOTIONS, EVENTS, KNOWLEDGE = 5, 7, 10
+"""How many lines of each at most (seed Warm Boot); of passing knowledge those with the most vitality."""
 
-TASKS = 10
-"""Open tasks that are told at most: of more of them nobody keeps track."""
+MOOD_DAYS = 30
+"""An older mood is none of these days any more."""
 
-LINE_CHARS = 160
+AHEAD, UNDATED = 12, 6
+"""Things with a day and tasks without one that are told at most: of more of them nobody keeps track."""
+
+LINE_TOKENS = 90
 """A longer memory is told in part; recall brings it whole."""
 
-WHOLE_CHARS = 60
-"""A part is at least so long, if it can end with a sentence or a clause: less would say nothing."""
+SHARES = {"who": 0.06, "about": 0.36, "ahead": 0.22, "moods": 0.08, "events": 0.13, "talks": 0.15}
+"""What each section may take when all are full; what is known of people takes most."""
 
-SHARES = {"who": 0.14, "moods": 0.08, "events": 0.17, "knowledge": 0.33, "tasks": 0.13, "talks": 0.15}
-"""What each section may take when all are full; what was told to be kept takes most."""
+ORDER = ("ahead", "about", "events", "moods")
+"""Whoever tells the same thing first keeps it; summaries of talks are told whatever is in them."""
 
 LIVING = ("knowledge", "experience")
 """The kinds that are told while they live."""
 
-KEPT = 2.0
-"""What somebody asked to keep weighs so much; of whole numbers the lesser waits for the greater."""
-
-_SENTENCE = re.compile(r"[。！？!?；;\n]+[”」』\"')）]*|\.(?=\s|$)")
-_CLAUSE = re.compile(r"[，,、：:]")
+KEPT, LASTING = 2.0, 1.5
+"""What somebody asked to keep weighs so much, and so does what holds a slot (home, job); and what lasts else."""
 
 
-def sections(facts: OpeningFacts, words: Words, days: DayWords) -> tuple[Section, ...]:
-    """The narrative's sections in the order they are read, each in the order of what happened, the last first.
+def sections(facts: OpeningFacts, days: Days) -> tuple[Section, ...]:
+    """The narrative's sections in the order they are read, past ones in the order of what happened, the last first.
 
     Past talks come as they were selected. Empty ones are dropped; what one section tells no other does.
     """
-    teller = _Teller(facts, days)
-    told = [memory for memory in facts.memories if not memory.is_name]
-    kept = [memory for memory in told if memory.kept]
-    rest = [memory for memory in told if not memory.kept]
-    tasks, busy = _tasks(facts, teller)
-    events = [memory for memory in _kind(rest, "event") if memory.id not in busy]
-    who = (Line(clip(facts.who, LINE_CHARS)), *_lines(teller, _kind(rest, "identity")[:IDENTITIES]))
-    talks = talk_lines(facts.dialogues, (facts.now, facts.tz), words, days)
+    teller = Teller(facts, days)
+    coming = ahead(facts, days)
+    dated, undated = [one for one in coming if one.day], [one for one in coming if not one.day]
+    shown = (*dated[:AHEAD], *undated[:UNDATED])
+    busy = {memory.id for one in coming for memory in one.memories}
+    told = [memory for memory in facts.memories if not memory.is_name and memory.id not in busy]
     found = (
-        Section("who", SHARES["who"], who),
-        Section("moods", SHARES["moods"], _lines(teller, _kind(rest, "emotion")[:EMOTIONS])),
-        Section("events", SHARES["events"], _lines(teller, events[:EVENTS])),
-        Section("knowledge", SHARES["knowledge"], _lines(teller, _latest((*kept, *_alive(facts, rest))))),
-        Section("tasks", SHARES["tasks"], tasks),
-        Section("talks", SHARES["talks"], tuple(map(teller.talk, talks))),
+        Section("who", SHARES["who"], (Line(excerpt(facts.who, LINE_TOKENS)),)),
+        Section("about", SHARES["about"], tuple(teller.fact(memory) for memory in _about(facts, told))),
+        Section("ahead", SHARES["ahead"], tuple(teller.due(one, place) for place, one in enumerate(shown))),
+        Section("moods", SHARES["moods"], tuple(teller.event(memory) for memory in moods(facts))),
+        Section("events", SHARES["events"], tuple(teller.event(memory) for memory in happened(told, days)[:EVENTS])),
+        Section("talks", SHARES["talks"], teller.talks()),
     )
-    return once(found)
+    return _once(found)
 
 
-def excerpt(text: str, most: int = LINE_CHARS) -> str:
-    """The text, or of a long one its first sentences and "…": a part that ends in the middle may say the contrary."""
-    if len(text) <= most:
-        return text
-    for ends in (_SENTENCE, _CLAUSE):
-        cut = max((match.end() for match in ends.finditer(text, 0, most) if match.end() >= WHOLE_CHARS), default=0)
-        if cut:
-            return text[:cut].rstrip() + "…"
-    return clip(text, most)
+def moods(facts: OpeningFacts) -> list[Memory]:
+    """The moods of these days, the last first."""
+    oldest = facts.now - MOOD_DAYS * DAY_MS
+    return _latest(m for m in facts.memories if m.kind == "emotion" and m.observed_at >= oldest)[:EMOTIONS]
+
+
+def happened(memories: Iterable[Memory], days: Days) -> list[Memory]:
+    """What happened and does not last, the last first."""
+    events = (m for m in memories if m.kind == "event" and not (m.kept or m.lasting))
+    return _latest(memory for memory in events if not is_ahead(memory, days))
 
 
 @dataclass(frozen=True, slots=True)
-class _Teller:
+class Teller:
     """Says who, what and when."""
 
     facts: OpeningFacts
-    days: DayWords
+    days: Days
 
-    def day(self, at: int) -> str:
-        facts = self.facts
-        return relative_day(local_day(at, facts.tz), local_day(facts.now, facts.tz), self.days)
+    def fact(self, memory: Memory) -> Line:
+        """What is known of somebody, with the day it was said; of an event that lasts, that of the event."""
+        day = self.days.told(memory.observed_at, memory.dated) if memory.kind == "event" else ""
+        said = self.days.told(said_at(memory))
+        when = self._when(memory, day) if day else self.days.said(said_at(memory)) if memory.teller_id else said
+        return Line(
+            excerpt(memory.text, LINE_TOKENS), memory.id, self.whom(memory), day=day or said, at=said_at(memory),
+            weight=self._weight(memory), memory=memory.id, when=when,
+        )  # fmt: skip
 
-    def who(self, person: int | None) -> str:
+    def event(self, memory: Memory) -> Line:
+        """What happened, or how somebody felt, with its day."""
+        day = self.days.told(memory.observed_at, memory.dated)
+        return Line(
+            excerpt(memory.text, LINE_TOKENS), memory.id, self.whom(memory), memory.emotion, memory.emotion_value,
+            day, at=memory.observed_at, memory=memory.id, when=self._when(memory, day),
+        )  # fmt: skip
+
+    def due(self, one: Due, place: int) -> Line:
+        """What lies ahead, with its day; the number where its words were told to be kept."""
+        days = self.days
+        over = one.day is not None and one.day < days.today
+        if one.day is None:
+            due, when = "", days.words("undated", said=days.said(one.said))
+        elif over:
+            due, when = days.told(one.at), days.over(one.at)
+        else:
+            due = days.far(one.day)
+            when = days.ahead(one.at, one.dated) if not one.yearly else days.on(one.day)
+            if speaks_of_days(one.text, days.words) and days.day(one.said) != days.today:
+                when = days.words("and_said", when=when, said=days.said(one.said))
+        kept = next((memory.id for memory in one.memories if memory.kept), 0)
+        number = one.memories[0].id if one.memories else 0
+        memory = next((memory for memory in one.memories if memory.id == number), None)
+        who = self.whom(memory) if memory is not None and memory.text == one.text else self._name(one.owner)
+        text = excerpt(one.text, LINE_TOKENS)
+        if one.toward:
+            text = days.words("toward", text=text, toward=one.toward)
+        return Line(
+            text, kept, who, day=days.told(one.said), due=due, over=over, at=one.at,
+            weight=0.0 if one.day is None else 1.0 / (place + 1), memory=number, commitment=one.commitment, when=when,
+        )  # fmt: skip
+
+    def talks(self) -> tuple[Line, ...]:
+        """Past talks, a line for each stretch."""
+        days = self.days
+        lines = talk_lines(self.facts.dialogues, (days.now, days.tz), days.words, days.near)
+        return tuple(self._talk(line) for line in lines)
+
+    def whom(self, memory: Memory) -> str:
+        """Whose words it is and whom it is about, if its own words do not name them: 小王, 猫 年糕."""
+        owner = self._name(memory.teller_id)
+        if not memory.subject:
+            return owner
+        about, text = fold(memory.subject), fold(memory.text)
+        if about in text or any(len(name) > 1 and name in text for name in about.split()):
+            return owner
+        alone = self.facts.chat.kind == "dm"
+        return memory.subject if alone else self.days.words("subject", who=owner, subject=memory.subject)
+
+    def _when(self, memory: Memory, day: str) -> str:
+        """The day of an event, and when that was said if its words count from then; only that where they name none."""
+        said = self.days.told(said_at(memory))
+        if said == day and not memory.dated and speaks_of_days(memory.text, self.days.words):
+            return self.days.said(said_at(memory))
+        if said in (day, self.days.near.today) or not speaks_of_days(memory.text, self.days.words):
+            return day
+        return self.days.words("and_said", when=day, said=self.days.said(said_at(memory)))
+
+    def _weight(self, memory: Memory) -> float:
+        """What somebody asked to keep, and what is so still, weighs more than the rest, whenever it was."""
+        if memory.kept or (memory.lasting and memory.slot):
+            return KEPT
+        if durable(memory):
+            return LASTING
+        return min(self.facts.vitality.get(memory.id, 0.0), 0.99)
+
+    def _talk(self, talks: TalkLine) -> Line:
+        return Line(talks.text, day=talks.head, at=talks.at, dialogues=talks.talks, when=talks.head)
+
+    def _name(self, person: int | None) -> str:
         return self.facts.names.get(person, "?") if person else ""
 
-    def memory(self, memory: Memory, weight: float = 0.0) -> Line:
-        return Line(
-            excerpt(memory.text), memory.id, self.who(memory.teller_id), memory.emotion, memory.emotion_value,
-            self.day(memory.observed_at), at=memory.observed_at, weight=weight, memory=memory.id,
-        )  # fmt: skip
 
-    def task(self, memory: Memory, task: Task) -> Line:
-        who, text = self.who(memory.teller_id), excerpt(memory.text)
-        return self._due(Line(text, memory.id, who, memory=memory.id), memory.observed_at, task.due)
-
-    def commitment(self, promised: Commitment) -> Line:
-        line = Line(excerpt(promised.text), 0, self.who(promised.owner_id), commitment=promised.id)
-        return self._due(line, promised.made_at, promised.due_at)
-
-    def talk(self, talks: TalkLine) -> Line:
-        return Line(talks.text, day=talks.head, at=talks.at, dialogues=talks.talks)
-
-    def _due(self, line: Line, at: int, due: int | None) -> Line:
-        over = due is not None and is_over(due, self.facts.now, self.facts.tz)
-        return Line(
-            line.text, line.id, line.who, day=self.day(at), due="" if due is None else self.day(due), over=over, at=at,
-            weight=0.0 if due is None or over else 1.0, memory=line.memory, commitment=line.commitment,
-        )  # fmt: skip
+def durable(memory: Memory) -> bool:
+    """Whether it stays true of somebody: who they are, what lasts, and what they asked to keep."""
+    return memory.kept or memory.lasting or memory.kind in ("identity", "anniversary")
 
 
-def _tasks(facts: OpeningFacts, teller: _Teller) -> tuple[tuple[Line, ...], set[int]]:
-    """What is still to be done, the day that comes first ahead, and the numbers of the memories that tell of it."""
-    found = [(promised.due_at, promised.made_at, teller.commitment(promised)) for promised in facts.commitments]
-    busy: set[int] = set()
-    for memory in facts.memories:
-        if memory.kind != "event" or memory.is_name:
-            continue
-        task = unfinished(memory.text, memory.observed_at, memory.created_at, facts.tz)
-        if task is not None and still(task, memory.observed_at, facts.now, facts.tz):
-            found.append((task.due, memory.observed_at, teller.task(memory, task)))
-            busy.add(memory.id)
-    found.sort(key=lambda one: (one[0] is None, one[0] or 0, -one[1]))
-    lines = tuple(line for _, _, line in found[:TASKS])
-    return lines, busy & {line.memory for line in lines}
-
-
-def _alive(facts: OpeningFacts, rest: Iterable[Memory]) -> list[Memory]:
-    """The knowledge with the most vitality, all of it above one half."""
+def _about(facts: OpeningFacts, told: Iterable[Memory]) -> list[Memory]:
+    """What is known of people: what lasts, the newest first, and the passing that lives; each subject together."""
+    known = [memory for memory in told if memory.kind != "emotion" or memory.kept]
+    lasting = _newest(memory for memory in known if durable(memory))
     vital = facts.vitality
-    alive = [m for m in rest if m.kind in LIVING and vital.get(m.id, 1.0) > ALIVE]
-    return sorted(alive, key=lambda memory: (-vital.get(memory.id, 1.0), -memory.id))[:KNOWLEDGE]
+    alive = [m for m in known if not durable(m) and m.kind in LIVING and vital.get(m.id, 1.0) > ALIVE]
+    alive.sort(key=lambda memory: (-vital.get(memory.id, 1.0), -memory.id))
+    found = (*lasting, *_newest(alive[:KNOWLEDGE]))
+    first = {memory.subject: place for place, memory in reversed(tuple(enumerate(found)))} | {"": -1}
+    return sorted(found, key=lambda memory: first[memory.subject])
 
 
-def _kind(memories: Iterable[Memory], kind: str) -> list[Memory]:
-    return _latest(memory for memory in memories if memory.kind == kind)
+def _newest(memories: Iterable[Memory]) -> list[Memory]:
+    return sorted(memories, key=lambda memory: (-said_at(memory), -memory.id))
 
 
 def _latest(memories: Iterable[Memory]) -> list[Memory]:
     return sorted(memories, key=lambda memory: (-memory.observed_at, -memory.id))
 
 
-def _lines(teller: _Teller, memories: Iterable[Memory]) -> tuple[Line, ...]:
-    """What somebody asked to keep weighs more than the rest, whenever it was."""
-    vital = teller.facts.vitality
-    weights = ((m, KEPT if m.kept else min(vital.get(m.id, 0.0), 0.99) if m.kind in LIVING else 0.0) for m in memories)
-    return tuple(teller.memory(memory, weight) for memory, weight in weights)
+def _once(found: tuple[Section, ...]) -> tuple[Section, ...]:
+    """The sections without lines that another tells in the same words of the same person."""
+    known: set[tuple[str, str]] = set()
+    left: dict[str, tuple[Line, ...]] = {section.name: section.lines for section in found}
+    for name in ORDER:
+        kept: list[Line] = []
+        for line in left[name]:
+            mark = line.who, "".join(filter(str.isalnum, fold(line.text)))
+            if mark not in known:
+                known.add(mark)
+                kept.append(line)
+        left[name] = tuple(kept)
+    return tuple(Section(section.name, section.share, left[section.name]) for section in found if left[section.name])

@@ -5,10 +5,16 @@ from datetime import tzinfo
 
 from bot.config.heartbeat import HeartbeatRules
 from bot.config.joining import JoinRules
-from bot.text.dates import between_hours, local_day, local_hour, next_local_time
+from bot.text.dates import between_hours, day_start, local_day, local_hour, next_local_time
 from bot.text.fold import fold
 from bot.types.duration import HOUR_MS
 from bot.types.heartbeat import Silence
+
+LONGEST_HOURS = 168
+"""After a skip nuan waits twice as long as before, up to a week."""
+
+DECENT_HOUR = 10
+"""When nuan looks at a day that matters: after the reminders of the morning, which are said at nine."""
 
 _SKIP = re.compile(
     r"(?:<[^<>]*>|[\W_])*(?:s[ .]?k[ .]?i[ .]?p|跳过)(?:\s*(?:[^\w\s]|_).*|\s+skip.*|\s*)"
@@ -21,14 +27,21 @@ def due_at(silence: Silence, rules: HeartbeatRules, tz: tzinfo, not_before: int 
     """The first moment, ms, from `not_before` on at which nuan may write; None when she waits for the person.
 
     Never in the quiet hours of the zone, never more than `rules.per_day` on one of its days. Each try, whatever came
-    of it, and each line begins the silence anew.
+    of it, and each line begins the silence anew; a skip doubles it. A day that something is dated to is not waited
+    past, unless they talked on it, or nuan was asked already.
     """
     if not rules.on or silence.ignored >= rules.most_ignored:
         return None
-    at = max(max(silence.last_at, silence.tried_at) + rules.silence_hours * HOUR_MS, not_before)
-    while (later := _not_yet(at, silence, rules, tz)) is not None:
-        at = later
-    return at
+    hours = max(rules.silence_hours, min(rules.silence_hours << min(silence.skips, 10), LONGEST_HOURS))
+    usual = _free(max(max(silence.last_at, silence.tried_at) + hours * HOUR_MS, not_before), silence, rules, tz)
+    over = local_day(max(silence.heard_at, silence.tried_at), tz)
+    days = {local_day(at, tz): day_start(at, tz) for at in silence.matters}
+    looks = (
+        (day, _free(max(next_local_time(start, DECENT_HOUR, tz), not_before), silence, rules, tz))
+        for day, start in days.items()
+        if day > over
+    )
+    return min((usual, *(at for day, at in looks if local_day(at, tz) == day)))
 
 
 def is_quiet(hour: int, rules: HeartbeatRules | JoinRules) -> bool:
@@ -42,6 +55,13 @@ def skips(text: str) -> bool:
     To skip wrongly costs nothing, to send the word does.
     """
     return not text.strip() or any(_SKIP.fullmatch(line) for line in fold(text).splitlines())
+
+
+def _free(at: int, silence: Silence, rules: HeartbeatRules, tz: tzinfo) -> int:
+    """The first moment from `at` on at which nuan may write."""
+    while (later := _not_yet(at, silence, rules, tz)) is not None:
+        at = later
+    return at
 
 
 def _not_yet(at: int, silence: Silence, rules: HeartbeatRules, tz: tzinfo) -> int | None:

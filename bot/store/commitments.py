@@ -12,10 +12,11 @@ from bot.store.rows import marks
 from bot.text.alike import alike, core
 from bot.text.fold import fold
 from bot.types.commitment import Commitment, CommitmentSource, CommitmentState, NewCommitment
-from bot.types.memory import Visibility
+from bot.types.memory import Dated, Visibility
 from bot.types.people import Audience
 
-_COLUMNS = "SELECT id, owner_id, chat_id, visibility, text, state, made_at, due_at, source, updated_at FROM commitment "
+_COLUMNS = """SELECT id, owner_id, chat_id, visibility, text, state, made_at, due_at, source, updated_at, toward, dated
+    FROM commitment """
 
 MOST_OPEN = 100
 """Open promises of one person in one place; whoever makes more breaks the oldest."""
@@ -208,5 +209,5 @@ def commitment_of(row: sqlite3.Row | tuple[object, ...]) -> Commitment:
     return Commitment(
         cast("int", row[0]), cast("int", row[1]), cast("int", row[2]), cast("Visibility", row[3]), str(row[4]),
         cast("CommitmentState", row[5]), cast("int", row[6]), cast("int | None", row[7]),
-        cast("CommitmentSource", row[8]), cast("int", row[9]),
+        cast("CommitmentSource", row[8]), cast("int", row[9]), str(row[10]), cast("Dated", row[11]),
     )  # fmt: skip

@@ -3,11 +3,23 @@
 import math
 import re
 import sqlite3
+from collections import Counter
 from dataclasses import dataclass
 
 from bot.store.events import Effect, Happened
 from bot.text.echo import touches
-from bot.types.feedback import CLEAR, REACTIONS, SIGNS, WINDOW_MS, Signal
+from bot.types.duration import DAY_MS
+from bot.types.feedback import (
+    CLEAR,
+    LATE,
+    LATE_MS,
+    MOST_CREDITED,
+    MOST_PER_DAY,
+    REACTIONS,
+    SIGNS,
+    WINDOW_MS,
+    Signal,
+)
 from bot.types.memory import BOOTED, MOST_IMPORTANCE, MOST_STABLE, RECALLED
 
 VITAL = 1.2
@@ -38,7 +50,8 @@ def remark(
 ) -> None:  # fmt: skip
     """Verb part: somebody's clear words are about the last reply to them in that chat, if it was said just now.
 
-    In the reference the oldest open window got them (measured).
+    Thanks and corrections may come later, when nuan has said nothing else there. In the reference the oldest open
+    window got them (measured).
     """
     last = db.execute(
         "SELECT turn.id, said_at FROM session JOIN turn ON turn.session_id = session.id WHERE session.chat_id = ?1 "
@@ -48,8 +61,14 @@ def remark(
         "ORDER BY said_at DESC, turn.id DESC LIMIT 1",
         (chat_id, person_id),
     ).fetchone()
-    if last is not None and 0 <= at - last[1] <= WINDOW_MS:
-        credit(db, last[0], person_id, signals, at)
+    if last is None or not 0 <= at - last[1] <= LATE_MS:
+        return
+    if at - last[1] > WINDOW_MS:
+        signals = tuple(each for each in signals if each in LATE)
+        since = "SELECT 1 FROM event WHERE chat_id = ? AND kind = 'bot' AND at > ? AND turn_id IS NOT ? LIMIT 1"
+        if db.execute(since, (chat_id, last[1], last[0])).fetchone():
+            return
+    credit(db, last[0], person_id, signals, at)
 
 
 def credit(
@@ -84,15 +103,30 @@ def _average(db: sqlite3.Connection, turn_id: int, person_id: int) -> int:
 
 
 def _behind(db: sqlite3.Connection, turn_id: int) -> list[int]:
-    """The memories of a reply: all that were recalled for it, and of those that its opening told what it speaks of."""
+    """The memories that a sign to a reply counts for: none of them more often than for three replies of a day."""
+    lately = db.execute(
+        "SELECT DISTINCT feedback.turn_id FROM feedback JOIN turn ON turn.id = feedback.turn_id JOIN turn AS this "
+        "ON this.id = ?1 AND this.chat_id = turn.chat_id WHERE feedback.turn_id < ?1 AND turn.said_at > this.said_at "
+        f"- {DAY_MS} ORDER BY 1 DESC LIMIT 32",
+        (turn_id,),
+    ).fetchall()
+    often = Counter(number for (turn,) in lately for number in _spoken_of(db, turn))
+    return [number for number in _spoken_of(db, turn_id) if often[number] < MOST_PER_DAY]
+
+
+def _spoken_of(db: sqlite3.Connection, turn_id: int) -> list[int]:
+    """The memories of a reply: what was recalled for it, and what it speaks of that its log told before; the first."""
     rows = db.execute(
-        "SELECT memory.id, memory.text, boot FROM turn_memory JOIN memory ON memory.id = memory_id WHERE turn_id = ?",
+        "SELECT memory.id, memory.text, min(boot OR turn.id < ?1) AS before FROM turn AS this JOIN turn "
+        "ON turn.session_id = this.session_id AND turn.epoch_id = this.epoch_id AND turn.id <= this.id "
+        "JOIN turn_memory ON turn_memory.turn_id = turn.id JOIN memory ON memory.id = memory_id WHERE this.id = ?1 "
+        "GROUP BY memory.id ORDER BY before, max(turn.id) DESC, memory.id",
         (turn_id,),
     ).fetchall()
     said = "\n".join(
         str(row[0]) for row in db.execute("SELECT text FROM event WHERE turn_id = ? AND kind = 'bot'", (turn_id,))
     )  # fmt: skip
-    return [number for number, text, boot in rows if not boot or touches(text, said)]
+    return [number for number, text, before in rows if not before or touches(text, said)][:MOST_CREDITED]
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,13 +5,18 @@ from collections.abc import Callable
 from typing import cast
 
 from bot.store.access import Lists, standing
+from bot.store.commitments import visible_commitment
 from bot.store.database import Database
+from bot.store.events import EVENT, VISIBLE, event_of
 from bot.store.ledger import settle
+from bot.store.memories import visible
 from bot.store.settings import HOUSE_OFF
 from bot.store.steps import TURN, Saying, say, turn_of
 from bot.store.unasked import leave
+from bot.types.event import Event
 from bot.types.heartbeat import HEARTBEAT, Silence
 from bot.types.outgoing import Outgoing
+from bot.types.people import Audience
 
 GAP_MS = 60_000
 """Between two chats in which nuan is asked to write first: after a long absence not all of them at once."""
@@ -36,7 +41,17 @@ REACHED = f"""SELECT chat.id, platform FROM member JOIN chat ON chat.id = member
 TALKED = """SELECT 1 FROM session JOIN turn ON turn.session_id = session.id
     WHERE session.chat_id = ? AND turn.state = 'said' AND turn.why <> ? LIMIT 1"""
 
-LAST = "SELECT at FROM event WHERE chat_id = ? AND kind = ? ORDER BY id DESC LIMIT 1"
+LAST = "SELECT at, id FROM event WHERE chat_id = ? AND kind = ? ORDER BY id DESC LIMIT 1"
+
+SKIPS = "SELECT count(*) FROM event WHERE chat_id = ? AND id > ? AND why = ? AND outcome = 'skip'"
+
+UNANSWERED = f"""{EVENT}WHERE {VISIBLE}chat_id = ?1 AND id > max(?2, coalesce((SELECT id FROM main.event
+    WHERE chat_id = ?1 AND kind = 'message' AND hidden = '' AND id <= ?3 ORDER BY id DESC LIMIT 1), 0)) AND id <= ?3
+    AND kind = 'bot' AND EXISTS (SELECT 1 FROM turn WHERE turn.id = turn_id AND turn.why = ?4)
+    ORDER BY id DESC LIMIT 3"""
+
+AHEAD = 16
+"""Moments that something is dated to which are looked at, the nearest."""
 
 Due = Callable[[Silence, int], int | None]
 """When nuan may write first, ms, from the given moment on; None: not until the person writes."""
@@ -63,10 +78,10 @@ class Heartbeats:
         """The rules have changed: every deadline is set anew, what is under way goes on."""
         await self._database.write(lambda db: self._arm_all(db, platforms, due))
 
-    async def arm(self, chat_id: int, platforms: frozenset[str], due: Due) -> None:
-        """Set the deadline of a chat that has none; what was said since moves one only when it is due."""
+    async def arm(self, chat_id: int, platforms: frozenset[str], due: Due, *, anew: bool = False) -> None:
+        """Set the deadline of a chat that has none; what was said since moves one only when it is due, or `anew`."""
         known = "SELECT 1 FROM chat LEFT JOIN heartbeat ON chat_id = id WHERE id = ? AND (kind = 'group' OR due_at > 0)"
-        if await self._database.row(known, (chat_id,)) is None:
+        if anew or await self._database.row(known, (chat_id,)) is None:
             await self._database.write(lambda db: self._arm(db, chat_id, platforms, due))
 
     async def fire(
@@ -94,6 +109,11 @@ class Heartbeats:
             return None
 
         return await self._database.write(verb)
+
+    async def unanswered(self, chat_id: int, after: int, upto: int) -> tuple[Event, ...]:
+        """What nuan wrote first in a chat since somebody wrote there last, after < id <= upto, in order."""
+        rows = await self._database.rows(UNANSWERED, (chat_id, after, upto, HEARTBEAT))
+        return tuple(event_of(row) for row in reversed(rows))
 
     async def say(self, saying: Saying, at: int) -> Outgoing | None:
         """The last commit of a turn that nobody asked for; what to send first.
@@ -137,7 +157,8 @@ def silence_of(db: sqlite3.Connection, lists: Lists, chat_id: int, platforms: fr
         return None
     if db.execute(TALKED, (chat_id, HEARTBEAT)).fetchone() is None:
         return None
-    heard, spoke = (db.execute(LAST, (chat_id, kind)).fetchone() or (0,) for kind in ("message", "bot"))
+    heard, spoke = (db.execute(LAST, (chat_id, kind)).fetchone() or (0, 0) for kind in ("message", "bot"))
+    skips = db.execute(SKIPS, (chat_id, heard[1], HEARTBEAT)).fetchone()[0]
     tried = db.execute("SELECT tried_at FROM heartbeat WHERE chat_id = ?", (chat_id,)).fetchone()
     said = tuple(
         cast("int", at)
@@ -149,8 +170,25 @@ def silence_of(db: sqlite3.Connection, lists: Lists, chat_id: int, platforms: fr
     )
     ignored = sum(at > heard[0] for at in said)
     return Silence(
-        max(heard[0], spoke[0]), (tried[0] if tried else None) or 0, said, ignored, person_id, script, timezone
+        max(heard[0], spoke[0]), (tried[0] if tried else None) or 0, said, ignored, person_id, script, timezone,
+        heard[0], skips, matters(db, Audience(chat_id, "dm", (person_id,)), heard[0]),
     )  # fmt: skip
+
+
+def matters(db: sqlite3.Connection, audience: Audience, after: int) -> tuple[int, ...]:
+    """Verb part: moments after `after`, ms, that something of a person is dated to which may be told in their DM.
+
+    What they have still to do by a day, and what they told of before it was: a birthday, an appointment.
+    """
+    promised, given = visible_commitment(audience)
+    told, known = visible(audience)
+    rows = db.execute(
+        f"SELECT due_at FROM commitment WHERE ended_at IS NULL AND due_at > ? AND {promised} UNION "
+        "SELECT observed_at FROM memory WHERE disabled_at IS NULL AND owner_id = ? AND observed_at > ? "
+        f"AND observed_at > created_at AND {told} ORDER BY 1 LIMIT ?",
+        (after, *given, audience.alone, after, *known, AHEAD),
+    )
+    return tuple(cast("int", at) for (at,) in rows)
 
 
 def say_first(db: sqlite3.Connection, lists: Lists, saying: Saying, at: int, boot: str) -> Outgoing | None:

@@ -147,3 +147,13 @@ class Views:
         epoch = self._sessions.epoch_of(epochs[0], entries)
         epoch = replace(epoch, entries=()) if epoch.stale in UNSEEN else epoch
         return PastLog(epoch, await self._sessions.tools(epoch.signature))
+
+    async def light_run(self, chat_id: int, person_id: int, most: int) -> int:
+        """How many of a person's newest `most` replies in a chat were small talk, up to the last one that was not."""
+        rows = await self._database.rows(
+            "SELECT mode = 'light' AND mode_why <> 'budget' FROM session JOIN turn ON turn.session_id = session.id "
+            "JOIN epoch ON epoch.id = turn.epoch_id WHERE session.chat_id = ? AND turn.person_id = ? "
+            "AND turn.state = 'said' ORDER BY session.number DESC, turn.number DESC LIMIT ?",
+            (chat_id, person_id, most),
+        )
+        return next((n for n, (light,) in enumerate(rows) if not light), len(rows))

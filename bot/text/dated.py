@@ -30,6 +30,9 @@ HALF_YEAR = 183
 STRETCH = 3
 """Days of a stretch, such as a weekend, that is told by its first one; a week or a season names no day."""
 
+MOST_TIMES = 24
+"""Times of a text that are looked at."""
+
 DAY_MS = 25 * 3_600_000
 """The longest day of a zone: one on which its clocks go back."""
 
@@ -75,8 +78,6 @@ def when_in(text: str, said_at: int, tz: tzinfo) -> When | None:
         at = _delay(folded, said_at)
         return When(at, "time") if at is not None else None
     one, days = found
-    if one.counted is not None and _precision(days) is None:
-        days = Days(one.counted, one.counted)
     precision = _precision(days)
     if precision is None:
         return None
@@ -137,8 +138,9 @@ def _about(folded: str, today: date) -> tuple[Named, Days] | None:
     yearly = _YEARLY.search(folded) is not None
     found: list[tuple[Named, Days]] = []
     for one in _meant(folded, today):
-        days = _pick(folded, one, today)
-        before = folded[: one.start]
+        days, before = _pick(folded, one, today), folded[: one.start]
+        if days is not None and one.counted is not None and _precision(days) is None:
+            days = Days(one.counted, one.counted)  # two weeks ago
         if days is None or _precision(days) is None or (_EACH.search(before) and not yearly):
             continue
         if _INSTEAD.search(before):
@@ -152,7 +154,7 @@ def _about(folded: str, today: date) -> tuple[Named, Days] | None:
 
 def _meant(folded: str, today: date) -> list[Named]:
     """The times that a text names, each with what the others say of it: 明年…3月3日, Monday the 15th, 3月3日到5日."""
-    times = named(folded, today)
+    times = named(folded, today)[:MOST_TIMES]
     for place, one in enumerate(times):
         before = times[place - 1] if place else None
         if before is None or one.left != "month" or not _single(before):

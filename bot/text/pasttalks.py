@@ -1,28 +1,35 @@
-"""How past talks are told: each by itself, then by hour, by day and by week, the older the more in one line. Pure."""
+"""How past talks are told: each by itself, then by hour, by day, by week and by month, the older the more in one line.
+Pure."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta, tzinfo
+from typing import Literal
 
 from bot.text.clean import clean_line
-from bot.text.clip import clip
-from bot.text.dates import DayWords, local_day, relative_day, time_label
+from bot.text.dates import RELATIVE_DAYS, DayWords, local_day, relative_day, time_label
 from bot.text.gist import JOINT
+from bot.text.sentences import excerpt
 from bot.text.stretches import end_of
-from bot.types.dialogue import TIERS, Dialogue, Tier
+from bot.types.dialogue import Dialogue
 from bot.types.duration import DAY_MS, HOUR_MS
 
 Words = Callable[..., str]
 """A text of the opening catalogue by key, filled with named values."""
 
+Stretch = Literal["raw", "hour", "day", "week", "month"]
+STRETCHES: tuple[Stretch, ...] = ("raw", "hour", "day", "week", "month")
+
 NAMES, SUMMARIES = 3, 3
 """So many people, and so many summaries of one line, are told (C38)."""
 
-ALONE_CHARS, BESIDE_CHARS = 80, 40
-"""How much of a summary is told by itself, and how much beside others."""
+ALONE_TOKENS, BESIDE_TOKENS = 70, 40
+"""How much of a summary is told by itself, and how much beside others: whole sentences."""
 
-_LEVELS: tuple[tuple[int, Tier], ...] = ((HOUR_MS, "raw"), (DAY_MS, "hour"), (7 * DAY_MS, "day"))
-"""Up to which age, ms, talks are told by themselves, by hour and by day; older ones are told by week."""
+_LEVELS: tuple[tuple[int, Stretch], ...] = (
+    (HOUR_MS, "raw"), (DAY_MS, "hour"), (7 * DAY_MS, "day"), (30 * DAY_MS, "week"),
+)  # fmt: skip
+"""Up to which age, ms, talks are told by themselves, by hour, by day and by week; older ones by month (C38)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,44 +50,60 @@ def talk_lines(
     groups: dict[tuple[object, ...], list[Dialogue]] = {}
     for talk in talks:
         level = _level(talk, now)
-        stretch = talk.id if level == "raw" else end_of(level, talk.ended_at, tz)
-        groups.setdefault((talk.own, level, stretch), []).append(talk)
+        groups.setdefault((talk.own, level, _stretch(talk, level, tz)), []).append(talk)
     return tuple(_line(group, when, words, days) for group in groups.values())
 
 
-def _level(talk: Dialogue, now: int) -> Tier:
+def _level(talk: Dialogue, now: int) -> Stretch:
     age = now - talk.ended_at
-    by_age: Tier = next((tier for most, tier in _LEVELS if age <= most), "week")
-    return max(by_age, talk.tier, key=TIERS.index)
+    by_age: Stretch = next((tier for most, tier in _LEVELS if age <= most), "month")
+    return max(by_age, talk.tier, key=STRETCHES.index)
+
+
+def _stretch(talk: Dialogue, level: Stretch, tz: tzinfo) -> object:
+    match level:
+        case "raw":
+            return talk.id
+        case "month":
+            return local_day(talk.ended_at, tz).replace(day=1)
+        case _:
+            return end_of(level, talk.ended_at, tz)
 
 
 def _line(group: list[Dialogue], when: tuple[int, tzinfo], words: Words, days: DayWords) -> TalkLine:
     count = sum(talk.talks for talk in group)
     shown = group[:SUMMARIES]
-    chars = ALONE_CHARS if len(group) == 1 else BESIDE_CHARS
-    parts = [clean_line(clip(talk.summary, chars)) for talk in shown]
+    tokens = ALONE_TOKENS if len(group) == 1 else BESIDE_TOKENS
+    parts = [clean_line(excerpt(talk.summary, tokens)) for talk in shown]
     if len(group) > SUMMARIES:
         parts.append(words("talk_more", n=count))
     text = JOINT.join(parts)
-    level = _level(group[0], when[0])
-    if count == 1:
-        label = relative_day(local_day(group[0].ended_at, when[1]), local_day(when[0], when[1]), days)
-    else:
-        label = words("talk_merged", label=_label(group[0], level, when, days), kind=words(f"talk_{level}"), n=count)
+    level = _level(group[0], when[0]) if count > 1 else "raw"
+    label = _label(group[0], level, when, words, days)
+    if count > 1:
+        label = words("talk_merged", label=label, n=count)
     people = _people(group, text, words)
     told = tuple(talk.id for talk in group)
     return TalkLine(f"{label} {people}" if people else label, text, max(talk.ended_at for talk in group), told)
 
 
-def _label(talk: Dialogue, level: Tier, when: tuple[int, tzinfo], days: DayWords) -> str:
-    """昨天 14:00, 3天前 2026-06-10, 2026-06-01: when the stretch of several talks began, as people say it."""
+def _label(talk: Dialogue, level: Stretch, when: tuple[int, tzinfo], words: Words, days: DayWords) -> str:
+    """昨天, 昨天 14:00, 6月1日那周, 5月: when a talk was, or the stretch of several, as people say it."""
     now, tz = when
     today, at = local_day(now, tz), talk.ended_at
-    if level == "hour":
-        return f"{relative_day(local_day(at, tz), today, days)} {time_label(at, tz)[:2]}:00"
-    began = local_day(end_of(level, at, tz), tz) - timedelta(days=1 if level == "day" else 7)
-    near = relative_day(began, today, days)
-    return near if near == began.isoformat() else f"{near} {began.isoformat()}"
+    if level == "month":
+        day = local_day(at, tz)
+        month = words("month_names").split()[day.month - 1]
+        return month if day.year == today.year else words("month_year", month=month, year=day.year)
+    began = at if level in ("raw", "hour") else end_of(level, at, tz)
+    day = local_day(began, tz) - timedelta(days={"day": 1, "week": 7}.get(level, 0))
+    month = words("month_names").split()[day.month - 1]
+    date = words("date" if day.year == today.year else "date_year", year=day.year, month=month, day=day.day)
+    if level == "week":
+        return words("talk_week", day=date)
+    near = (today - day).days <= RELATIVE_DAYS
+    label = relative_day(day, today, days) if near else date
+    return f"{label} {time_label(at, tz)[:2]}:00" if level == "hour" else label
 
 
 def _people(group: list[Dialogue], text: str, words: Words) -> str:

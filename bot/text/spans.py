@@ -33,7 +33,8 @@ def named(folded: str, today: date) -> list[Named]:
     found = [*spans_zh.times(reading.text, today), *spans_en.times(reading.text, today)]
     if lunar is not None and len(reading.days) == 1:
         choices = tuple(day(one) for one in lunar_days(lunar.month, lunar.number, today))
-        found += [Named(*span, choices, "year", passing=True) for span in reading.parts.spans if choices]
+        spans_of = (span for span in reading.parts.spans if folded[: span[0]].rstrip("的")[-1:] != "年")
+        found += [Named(*span, choices, "year", passing=True) for span in spans_of if choices]
     kept: list[Named] = []
     for one in sorted(found, key=lambda one: (one.start, -one.end)):
         if not kept or one.start >= kept[-1].end:

@@ -57,7 +57,7 @@ _FORMS = (
     r"(?:in|during|since|by) (?P<year>(?:19|20)\d{2})",
     r"(?<!\d/)(?P<slash>\d{1,2})/(?P<slashed>\d{1,2})(?:/(?P<slashyear>\d{4}))?(?![/%\d]|th)",
     rf"the (?P<number>{_ORDINAL}){_ENDS}",
-    rf"(?<!every )(?<!each )(?<!black )(?<!good )(?:on |this past )?(?P<bare>{_LONG_WEEKDAY})",
+    rf"(?<!every )(?<!each )(?<!black )(?<!good )(?:on |this past )?(?P<bare>{_LONG_WEEKDAY})(?! week)",
     rf"(?:on|by|until|till|before|for|from) (?P<short>{_WEEKDAY})",
 )
 _TIME = LazyPattern(r"(?<![a-z0-9])(?:" + "|".join(_FORMS) + r")(?![a-z0-9])")

@@ -19,7 +19,7 @@ _AHEAD_ZH = LazyPattern(
     r"应该|可能|快到|马上|记得|提醒|之?前(?:要|得|必须|交|完成)|就[是要在]|即将|终于能|可以|预产期|还有|等[到我着]|期待|[回去来]不[去来了]|不(?:去|来|回)了"
 )
 _DONE_ZH = LazyPattern(
-    r"(?P<verb>[^\s,了过]{1,4}?)(?:(?:完|到|掉|成|上|下|走|回|出|来|去|好)?了(?!解)"
+    r"订(?:了婚|婚了)|(?P<verb>[^\s,了过]{1,4}?)(?:(?:完|到|掉|成|上|下|走|回|出|来|去|好)?了(?!解)"
     r"|(?<=[去来看见吃做说问住学试用打听玩得受想写买拍加历生考坐当干谈病哭吵])过(?![期年节去敏来程]))"
     r"|[去来到买见吃看做办收写回搬签出订生领结离考拍拿发]的(?![话时事])|当时|那时"
 )
@@ -72,8 +72,8 @@ _SIGN_EN = LazyPattern(
     rf"\b(?P<ahead>(?:will|won't|going to|gonna|shall|would|can|could|should|must|might|have to|has to|needs? to|"
     rf"wants? to|wanna|plan(?:s|ning)? (?:to|on)|hop(?:e|es|ing) to|about to|let's|remind|due|deadline|"
     rf"expires?|starts?|begins?|"
-    rf"opens?|ends?|leaves?|flies|fly|arrives?|takes place|happens|turns?|looking forward|"
-    rf"(?:was|were) (?:scheduled|supposed|due|planned|booked|meant|moved|postponed|rescheduled|pushed|set|told)|"
+    rf"opens?|ends?|leaves?|flies|fly|arrives?|takes place|happens|turns?|"
+    rf"runs|comes|goes|falls|closes|moves|lands|lasts|returns|finishes|looking forward|"
     rf"(?:is|are|am|isn't|aren't|be|been|being|gets?|getting|have|has|to|having){_ADVERBS} "
     rf"(?:\w{{2,}}ed|{_BOOKED}|done|seen|taken|given|made|sold|held)|"
     rf"got (?:us |me |a |an |the |our |my |two |some )*(?:tickets?|tables?|appointments?|seats?|slots?|reservations?|"
@@ -81,8 +81,9 @@ _SIGN_EN = LazyPattern(
     rf"(?!{_NOUN})(?<!was )(?<!were )\w{{2,}}ing|"
     rf"is|are|am|isn't|aren't|i'm|we're|they're|he's|she's|it's|that's|there's))\b"
     rf"|(?P<ahead2>(?:'ll|'ve{_ADVERBS} \w+|'s{_ADVERBS} \w+(?:ed|ing)|'re|'m|'s (?:on|at|the|my|our|a|in))\b)"
-    rf"|\b(?P<booked>(?:(?:got|had){_ADVERBS} )?(?:{_BOOKED}))\b"
-    rf"|\b(?P<past>{_IRREGULAR}|(?!need|feed|speed|breed|indeed|wed|bleed|seed|red)\w{{2,}}ed)\b"
+    rf"|\b(?P<booked>(?:(?:got|had|was|were){_ADVERBS} )?(?:{_BOOKED})|(?:was|were) (?:supposed|due|meant|told|going)"
+    rf"(?: to \w+)?)\b"
+    rf"|\b(?P<past>(?:{_IRREGULAR}|(?!need|feed|speed|breed|indeed|wed|bleed|seed|red)\w{{2,}}ed)(?: \w+ing)?)\b"
 )
 
 

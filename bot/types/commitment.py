@@ -87,7 +87,10 @@ class Settled:
 
 @dataclass(frozen=True, slots=True)
 class Commitment:
-    """One stored promise or open task. `id` is the number people see; times are ms since 1970 UTC."""
+    """One stored promise or open task. `id` is the number people see; times are ms since 1970 UTC.
+
+    `dated` is how exactly `due_at` is known, `toward` whom it was promised to.
+    """
 
     id: int
     owner_id: int
@@ -99,3 +102,5 @@ class Commitment:
     due_at: int | None
     source: CommitmentSource
     updated_at: int
+    toward: str = ""
+    dated: Dated = ""

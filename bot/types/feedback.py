@@ -21,3 +21,10 @@ CLEAR = 0.3
 
 WINDOW_MS = 30_000
 """Words count for a reply that was said so short a time ago (seed Feedback: 30 s)."""
+
+LATE: frozenset[Signal] = frozenset(("thanks", "correction"))
+LATE_MS = 600_000
+"""These count some minutes later, too, while nuan has said nothing else: they are about what she said last."""
+
+MOST_CREDITED, MOST_PER_DAY = 3, 3
+"""Memories that one reply's signs count for, and replies of a day that count for one (seed Warm Boot, W14)."""

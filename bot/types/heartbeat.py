@@ -11,7 +11,9 @@ class Silence:
     """A DM in which nuan may write first, as far as access goes; all times in ms.
 
     `last_at` is when either side last said something there, `tried_at` when nuan was last asked to write first (0:
-    never). `said` are the times of her last first messages; `ignored` of them came after the person's last message.
+    never). `said` are the times of her last first messages; `ignored` of them came after the person's last message, at
+    `heard_at`, as did the `skips`, where she was asked and had nothing to say. `matters` are moments from then on that
+    something is dated to.
     """
 
     last_at: int
@@ -21,3 +23,6 @@ class Silence:
     person_id: int
     script: str = ""
     timezone: str = ""
+    heard_at: int = 0
+    skips: int = 0
+    matters: tuple[int, ...] = ()

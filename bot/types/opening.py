@@ -11,8 +11,9 @@ from bot.types.memory import Memory
 from bot.types.people import Chat, Person
 from bot.types.sections import TopicLine
 
-SectionName = Literal["who", "moods", "events", "knowledge", "tasks", "talks"]
-"""The parts of a warm boot; templates know them by these names."""
+SectionName = Literal["who", "about", "ahead", "moods", "events", "talks"]
+"""The parts of a warm boot: who nuan is, what she knows of people, what comes and is to be done, how they felt, what
+happened, what was talked about. Templates know them by these names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,8 +21,9 @@ class OpeningFacts:
     """Everything a session's opening may tell its audience; `names` are display names by person number.
 
     `memories`, `dialogues` and `commitments` were already filtered by audience in the query, `vitality` is that of the
-    memories by number; `zone` is the name of the time zone `tz`. `last_at` is when they last talked, ms; `topic` is
-    what the last talk stayed with.
+    memories by number; `zone` is the name of the time zone `tz`. `last_at` is when they last talked, ms; `met`: a talk
+    with this audience has ended before. `topic` is what the last talk stayed with. `user` is what the owner wrote of
+    themselves, "" for every other audience.
     """
 
     bot_name: str
@@ -39,15 +41,19 @@ class OpeningFacts:
     commitments: tuple[Commitment, ...] = ()
     last_at: int | None = None
     topic: TopicLine | None = None
+    met: bool = True
+    user: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
     """One thing that a warm boot tells. Templates print `id` (0: none), `who` ("": nobody's words), `text`, `tag` and
-    `value` of a mood, `day`, and of a task `due` ("": no day) and whether that day is `over`.
+    `value` of a mood, and `when`: of a fact the day it was said, of an event the day it happened, of what lies ahead
+    its day and how far off that is. `day` and `due` ("": none) say the first two and the last in one word, `over` that
+    it was due.
 
-    `at` is when it happened, ms; `weight` orders what is told when not all of it fits, the greatest first. The numbers
-    say what it was made from, 0 where from nothing of that sort.
+    `at` is when it was or will be, ms; `weight` orders what is told when not all of it fits, the greatest first. The
+    numbers say what it was made from, 0 where from nothing of that sort.
     """
 
     text: str
@@ -63,6 +69,7 @@ class Line:
     memory: int = 0
     commitment: int = 0
     dialogues: tuple[int, ...] = ()
+    when: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,7 @@ from bot.flow.sectioning import Sectioning
 from bot.ops.silence import Silence
 from bot.store.store import DATABASE, Store, open_store
 from bot.text.estimate import estimate_tokens
+from bot.text.script import SCRIPTS
 from bot.types.memory import STABILITY_DAYS, MemoryKind
 from bot.types.people import Audience
 from tests.bench.recall_speed import sentence
@@ -60,7 +61,7 @@ async def measured(store: Store, audience: Audience) -> tuple[float, float, int]
         store,
         Settings(),
         WORDS,
-        lambda _: Wake(TEMPLATES, "小暖，记得住事的伙伴。"),
+        lambda _: Wake(TEMPLATES, dict.fromkeys(SCRIPTS, "小暖，记得住事的伙伴。")),
         Sectioning(store, SectionRules()),
         Silence(),
     )

@@ -51,14 +51,15 @@ def commands() -> Tests:
 
 def times() -> Tests:
     """Days, hours, spans and zones in words; how long a server wants one to wait."""
-    from tests import test_event_moment, test_odd_inputs, test_promise_words, test_text_spans, test_when
+    from tests import test_dated, test_event_moment, test_fallback, test_odd_inputs, test_text_spans, test_when
 
     return (
         test_when.test_no_text_raises_and_every_instant_lies_ahead,
         test_when.test_the_same_words_mean_the_same_and_an_answer_never_raises,
         test_text_spans.test_whatever_is_asked_a_time_ends_after_it_begins,
+        test_dated.test_any_text_is_read_and_any_word_checked_without_an_error,
         test_event_moment.test_no_text_is_of_a_later_moment_than_it_was_said,
-        test_promise_words.test_no_text_breaks_a_reader_and_what_is_kept_was_said,
+        test_fallback.test_no_text_breaks_a_reader,
         test_odd_inputs.test_a_moment_is_a_number_that_can_be_stored_or_refused,
         test_odd_inputs.test_a_zone_is_one_that_there_is_or_none,
         test_odd_inputs.test_a_wait_that_a_server_names_is_none_or_can_be_waited_for,

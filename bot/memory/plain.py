@@ -1,0 +1,368 @@
+"""What a person plainly tells of themselves, or has still to do, in a whole sentence of their own: by rule, no model.
+
+It stands in for a model and knows few words (bot/memory/fallback.toml): where it is not sure, it keeps nothing.
+"""
+
+import re
+import tomllib
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from importlib.resources import files
+from typing import Any, cast
+
+from bot.memory.forging import INSTRUCTION, LINK, forged
+from bot.memory.pasted import speaks
+from bot.text.clauses import SENTENCE, clauses_of, one_row
+from bot.text.clip import clip
+from bot.text.estimate import estimate_tokens
+from bot.text.fold import fold, fold_mapped, unfold
+from bot.text.lazy import LazyPattern
+from bot.types.commitment import Outcome
+from bot.types.memory import SUBJECT_CHARS, MemoryKind
+
+STATEMENT_TOKENS = 80
+"""Longest sentence that is kept; a part of a longer one would say something else."""
+
+SENTENCE_CHARS = 240
+"""A longer sentence is left out: a hostile one of 2,000 characters held the loop for 120 ms (measured)."""
+
+OUTCOME_CHARS = 40
+"""A longer clause with a word of ending tells a story."""
+
+READ_CHARS = 800
+"""So much of a message is read as it arrives: a promise is a short thing, and a pasted article none."""
+
+MOST = 3
+"""Promises, and endings of promises, that are read off one message."""
+
+LEAST = 4
+"""Characters that say by themselves what is agreed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """What someone plainly said, their whole sentence: of themselves, or of the `subject`, somebody of theirs.
+
+    `emotion` and `value` (-1 to 1) are for a feeling.
+    """
+
+    kind: MemoryKind
+    text: str
+    emotion: str = ""
+    value: float = 0.0
+    subject: str = ""
+    slot: str = ""
+    lasting: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A person's own sentence as it was written, its clauses beside their folded forms, and the mark behind it."""
+
+    text: str
+    folded: str
+    end: str
+
+    @property
+    def asks(self) -> bool:
+        """Whether it is a question."""
+        return "?" in fold(self.end) or QUESTION.search(self.folded) is not None
+
+    def clauses(self) -> Iterator[tuple[str, str, int]]:
+        """Each clause, folded as well, and where in the folded one its fillers end."""
+        for clause in clauses_of(self.text):
+            folded = fold(clause).rstrip(" ,~")
+            lead = _LEAD.match(folded)
+            yield clause, folded, lead.end() if lead else 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Fact:
+    """One row of the vocabulary: its pattern after 我 or I, and after somebody of theirs; `slot` "" may hold many."""
+
+    kind: MemoryKind
+    slot: str
+    lasting: bool
+    current: bool
+    mine: LazyPattern
+    theirs: LazyPattern
+
+
+_DATA: dict[str, Any] = tomllib.loads(files("bot.memory").joinpath("fallback.toml").read_text("utf-8"))
+_NAMED = re.compile(r"<([a-z_]+)>")
+
+
+def _spelt(pattern: str) -> str:
+    """A pattern with the lists that it names written out."""
+
+    def listed(found: re.Match[str]) -> str:
+        words = _DATA["words"].get(found[1])
+        return found[0] if words is None else _any(words)
+
+    return _NAMED.sub(listed, pattern)
+
+
+def _any(patterns: Iterable[str]) -> str:
+    return "(?:" + "|".join(map(_spelt, patterns)) + ")"
+
+
+def _pattern(table: str, name: str) -> LazyPattern:
+    return LazyPattern(_any(_DATA[table][name]))
+
+
+def _fact(row: dict[str, Any]) -> _Fact:
+    zh, en, whole = _any(row["zh"]), _any(row["en"]), [_spelt(one) for one in row.get("whole", ())]
+    between, between_en = _spelt("(?:<between>)*+"), _spelt("(?:(?:<between_en>) )*+")
+    mine = rf"我(?:们|自己|本人)?(?!{_spelt('<kin>|<folk>')}){between}{zh}|i(?=['’ ]) ?{between_en}{en}"
+    name = "(?:(?![不没别想说要会能跟和给对])[一-鿿]){0,3}?"
+    theirs = (
+        rf"(?:我们?家?的?)(?P<zh>{_spelt('<kin>')}{name}){between}{zh}"
+        rf"|my (?P<en>(?:[a-z]+ )?{_spelt('<kin_en>')}(?: (?!is|was|has|had|and|or|who|will)[a-z]+)?) ?{between_en}{en}"
+    )
+    return _Fact(
+        row["kind"], row["slot"] if row.get("single") else "", bool(row.get("lasting")), bool(row.get("current")),
+        LazyPattern("(?!)" if row.get("theirs") else "|".join((mine, *whole))), LazyPattern(theirs),
+    )  # fmt: skip
+
+
+UNSURE, ASKING, QUESTION = (_pattern("silent", name) for name in ("unsure", "asking", "question"))
+"""Questions, conditions, doubt, reports, fiction and jokes; a clause that asks or does not know; a question."""
+_SMALL, _REMINDING = (
+    LazyPattern(rf"(?:[\W_]|{_any(_DATA['silent']['small_talk'])})*+$"),
+    _pattern("silent", "reminding"),
+)
+_LEAD = LazyPattern(rf"(?:[\W_]|{_any(_DATA['silent']['lead'])})*+")
+_OTHERS, _PLAYED, _FORMER, _AGAIN, _UNLUCKY, _PLEASED, _MACHINES, _QUOTING = (
+    _pattern("silent", name)
+    for name in ("others", "played", "former", "again", "unlucky", "pleased", "machines", "quoting")
+)
+_FACTS = tuple(_fact(row) for row in _DATA["fact"])
+_FEELING = tuple(_spelt(one) for language in ("zh", "en") for one in _DATA["feeling"][language])
+_FEELINGS = tuple(map(LazyPattern, _FEELING))
+_WEIGHTS = {word: float(weight) for weight, words in _DATA["weight"].items() for word in words}
+_DAY = LazyPattern(_spelt(r"<day>|\b(?:<day_en>)\b"))
+_DEED = LazyPattern(_spelt(r"<deed>|\b(?:<deed_en>)\b"))
+_OWN = LazyPattern(r"[我咱俺]|\b(?:i|my|we|our)\b")
+_ANYBODY = LazyPattern(
+    r"[我咱俺你您他她它谁]|大家|一起|人家|\b(?:i|my|we|our|you|your|he|she|they|it|let['’]?s|who)\b|吧$"
+)
+_SOMEBODY = LazyPattern(
+    _spelt(
+        r"(?:<day>|<hour>|,)*+(?:我们?家?的?)(?P<zh><kin>)(?!们?一起|[和跟])|(?:.* )?my (?P<en><kin_en>)\b(?! and i)"
+    )
+)
+_LISTED, _LISTED_OVER, _PROMISED, _DUE, _TO_WHOM, _IDLE, _OVER, _OFF, _NOT_OVER, _PAST, _BARE = (
+    _pattern("task", name)
+    for name in (
+        "listed", "listed_over", "promised", "due", "to_whom", "idle", "over", "off", "not_over", "past", "bare",
+    )
+)  # fmt: skip
+_DUTY = LazyPattern(
+    r"要|必须|需要|答应|保证|承诺|会|还没|打算|计划|记得|别忘|欠|负责|(?:^|[我,还])得(?![了到过意])"
+    r"|\b(?:need|have to|must|promise[ds]?|will|gotta|got to|due|owe|going to|haven['’]?t)\b|['’]ll\b"
+)
+_NO_NEED = LazyPattern(r"不[用必想会要去做交写买办]|不需要|没答应|n['’]t (?:need|have|want)|\bnever\b|no need")
+_WOULD, _TOLD_ALL = re.compile("(?<=i)['’]d\\b"), re.compile("[喔哦呀吧哈啊]$")
+_NAME_REACH = 48
+"""Characters within which a name and its colon stand."""
+_ADDRESSED = re.compile(r"[^\s:：,，]{1,30}[:：] ")
+
+
+def spoken(text: str, names: tuple[str, ...]) -> str:
+    """A message in its writer's own words: without the name it calls and rows that somebody else said."""
+    if forged(text[:READ_CHARS]):
+        return ""
+    called = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True) if name)
+    rows = (row for row in text[:READ_CHARS].split("\n") if not speaks(fold(row[:_NAME_REACH]), _NAME_REACH))
+    return "\n".join(re.sub(rf"(?i)^\s*@?(?:{called})[\s,，:：!！。~～]*", "", row) if called else row for row in rows)
+
+
+def sentences(words: str) -> Iterator[Sentence]:
+    """The sentences of somebody's own words; quoted rows, code and rows with links give none."""
+    for row in words.split("\n"):
+        if _QUOTING.search(row) or LINK.search(fold(row)):
+            continue
+        addressed = _ADDRESSED.match(row)
+        for match in SENTENCE.finditer(row, addressed.end() if addressed else 0):
+            text = one_row(match[1]).strip(" ,，、;；~～")
+            if text and len(text) <= SENTENCE_CHARS:
+                yield Sentence(text, fold(text), match[2])
+
+
+def told(sentence: Sentence) -> str:
+    """The whole sentence as it is kept, a filler before its first comma apart; "" when it is too long."""
+    lead = _LEAD.match(fold_mapped(sentence.text)[0])
+    folded, origin = fold_mapped(sentence.text)
+    start = lead.end() if lead and folded[: lead.end()].endswith((",", " ")) else 0
+    text = unfold(sentence.text, origin, start, len(folded)).strip(" ,，、")
+    return text if estimate_tokens(text) <= STATEMENT_TOKENS else ""
+
+
+def statements_in(words: str, alone: bool = True) -> tuple[Statement, ...]:
+    """What somebody's own words plainly tell, a sentence each, in order; `alone` with the bot, 我 may be left out."""
+    found = (_statement(sentence, alone) for sentence in sentences(words) if _plain(sentence))
+    return tuple(one for one in found if one is not None and one.text)
+
+
+def feeling(words: str) -> float:
+    """How a word of feeling weighs, -1 to 1; 0 for an unknown one."""
+    folded = fold(words)
+    known = [word for word in _WEIGHTS if word in folded]
+    return _WEIGHTS[max(known, key=lambda word: (len(word), -_WEIGHTS[word]))] if known else 0.0
+
+
+def tasks_in(words: str) -> Iterator[str]:
+    """What somebody's own words say they have to do: with a day, for somebody, or as a row of a list of such things."""
+    for row in words.split("\n"):
+        listed = _listed(row)
+        if listed:
+            yield listed
+        elif not _LISTED.match(fold(row)):
+            yield from (text for sentence in sentences(row) if _is_task(sentence) and (text := told(sentence)))
+
+
+def owns_task(words: str) -> bool:
+    """Whether words that a model calls a task may be one: of no doubt, not over, of nobody else."""
+    if any(True for _ in tasks_in(words)):
+        return True
+    every = tuple(sentences(words))
+    if any(_PAST.search(one.folded) for one in every):
+        return False
+    duties = (_OWN.search(one.folded) and _DUTY.search(one.folded) and not _NO_NEED.search(one.folded) for one in every)
+    return any(duties) and all(_may_be_task(one) for one in every)
+
+
+def outcomes_in(words: str) -> tuple[Outcome, ...]:
+    """What somebody's own words say became of what they had to do, with the words that tell which."""
+    found: dict[Outcome, None] = {}
+    for sentence in sentences(words):
+        if sentence.asks or UNSURE.search(sentence.folded) or ASKING.search(sentence.folded):
+            continue
+        for _, folded, start in sentence.clauses():
+            said = folded[start:].strip()
+            off = _OFF.search(said) is not None
+            if len(said) > OUTCOME_CHARS or not (off or _is_over(said)):
+                continue
+            found.setdefault(Outcome("failed" if off else "done", "" if _BARE.fullmatch(said) else said))
+    return tuple(found)[:MOST]
+
+
+def stands(words: str, said: str) -> bool:
+    """Whether somebody's own words say this without asking, guessing or telling what others say."""
+    wanted = fold(said)
+    found = [
+        each
+        for each in sentences(words[:READ_CHARS])
+        if wanted in each.folded or (len(each.folded) >= LEAST and each.folded in wanted)
+    ]
+    return bool(found) and not any(each.asks or UNSURE.search(each.folded) for each in found)
+
+
+def idle(folded: str) -> bool:
+    """Whether a folded sentence is nothing but greetings, thanks and nods, or speaks to a program."""
+    return _SMALL.match(folded) is not None or INSTRUCTION.search(folded) is not None
+
+
+def wants_reminding(text: str) -> bool:
+    """Whether it asks to be reminded or woken: a reminder says that."""
+    return _REMINDING.search(fold(text)) is not None
+
+
+def _plain(sentence: Sentence) -> bool:
+    folded = sentence.folded
+    doubt = (UNSURE, ASKING, INSTRUCTION, _PLAYED)
+    return not (sentence.asks or idle(folded) or any(pattern.search(folded) for pattern in doubt))
+
+
+def _statement(sentence: Sentence, alone: bool) -> Statement | None:
+    """The first thing that a sentence tells: a fact, a feeling, or something on a day."""
+    unlucky = _UNLUCKY.search(sentence.folded) is not None
+    if _MACHINES.search(sentence.folded) or (unlucky and _PLEASED.search(sentence.folded)):
+        return None  # English talk about machines is about the machine; nobody is glad of misfortune: irony
+    text = told(sentence)
+    fact = _found_fact(sentence, text)
+    if fact is not None:
+        return fact
+    for clause, folded, start in sentence.clauses():
+        for pattern in _FEELINGS:
+            match = pattern.match(folded, start)
+            if match:
+                origin = fold_mapped(clause)[1]
+                tag = unfold(clause, origin, *match.span("tag"))
+                return Statement("emotion", text, tag, feeling(tag))
+    return _event(sentence, text, alone)
+
+
+def _found_fact(sentence: Sentence, text: str) -> Statement | None:
+    """The first fact that a sentence tells; one that tells more than one holds no slot: what replaces one leaves the
+    others."""
+    former = _FORMER.search(sentence.folded) is not None
+    found: list[Statement] = []
+    for clause, folded, start in sentence.clauses():
+        for fact in _FACTS:
+            theirs = fact.theirs.match(folded, start)
+            if (former and fact.current) or not (theirs or fact.mine.match(folded, start)):
+                continue
+            span = theirs.span("zh" if theirs["zh"] else "en") if theirs else (0, 0)
+            about = clip(unfold(clause, fold_mapped(clause)[1], *span), SUBJECT_CHARS)
+            found.append(Statement(fact.kind, text, subject=about, slot=fact.slot, lasting=fact.lasting))
+            break
+    if len(found) < 2:
+        return found[0] if found else None
+    return replace(found[0], slot="", lasting=any(one.lasting for one in found))
+
+
+def _event(sentence: Sentence, text: str, alone: bool) -> Statement | None:
+    """What befalls them, or somebody of theirs, on a day."""
+    folded = sentence.folded
+    if not (_DAY.search(folded) and _DEED.search(folded)) or _OTHERS.search(folded) or _AGAIN.search(folded):
+        return None
+    bare = alone and not folded.isascii() and not _ANYBODY.search(folded)
+    if wants_reminding(folded) or not (bare or _OWN.search(folded)):
+        return None
+    theirs = _SOMEBODY.match(folded)
+    subject = "" if theirs is None else theirs["zh"] or theirs["en"]
+    return Statement("event", text, subject=subject)
+
+
+def _may_be_task(sentence: Sentence) -> bool:
+    folded = sentence.folded
+    if _PROMISED.search(folded):  # I promised Ann I'd come is no guess
+        sentence = replace(sentence, folded=_WOULD.sub("", folded))
+    if _TOLD_ALL.search(folded) and not _OWN.search(folded):
+        return False
+    reported = _OTHERS.search(folded) or _AGAIN.search(folded) or _IDLE.search(folded)
+    return _plain(sentence) and not (reported or _is_over(folded) or wants_reminding(folded))
+
+
+def _is_task(sentence: Sentence) -> bool:
+    folded = sentence.folded
+    if not _may_be_task(sentence):
+        return False
+    dated = _DAY.search(folded) or _TO_WHOM.search(folded)
+    for _, part, start in sentence.clauses():
+        if _PROMISED.match(part, start):
+            return True
+        if dated and not _PAST.search(folded) and not _OFF.search(folded) and _DUE.match(part, start):
+            return True
+    return False
+
+
+def _is_over(folded: str) -> bool:
+    return _BARE.fullmatch(folded) is not None or (
+        _OVER.search(folded) is not None and _NOT_OVER.search(folded) is None
+    )  # fmt: skip
+
+
+def _listed(row: str) -> str:
+    """What a row of a list of things to do says; or ""."""
+    folded, origin = fold_mapped(row)
+    match = _LISTED.match(folded)
+    if match is None or LINK.search(folded) or _LISTED_OVER.search(folded):
+        return ""
+    group = cast(str, match.lastgroup)
+    task = one_row(unfold(row, origin, *match.span(group))).strip(" ,，。.")
+    said = fold(task)
+    if _LISTED_OVER.search(said) or QUESTION.search(said) or INSTRUCTION.search(said) or re.search("[<>{}]", said):
+        return ""
+    return task if estimate_tokens(task) <= STATEMENT_TOKENS else ""

@@ -1,0 +1,161 @@
+"""What lies ahead, whoever noticed it: dated statements, open tasks, birthdays; each once, the soonest first. Pure."""
+
+from calendar import monthrange
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from datetime import date, timedelta
+
+from bot.prompt.days import Days, said_at
+from bot.text.alike import core
+from bot.text.fold import fold
+from bot.types.commitment import Commitment
+from bot.types.memory import Dated, Memory
+from bot.types.opening import OpeningFacts
+
+OVER_DAYS = 7
+"""A task whose day is over is told as such for so long."""
+
+YEARLY_DAYS = 7
+"""Birthdays and anniversaries are told from so many days before."""
+
+TITLE, SAME = 2, 3
+"""Characters (a Latin word counts as two) of the shorter of two texts that are one thing: on the same day, on any."""
+
+
+@dataclass(frozen=True, slots=True)
+class Due:
+    """One thing ahead, due or open: its `day` (None: none was named), the moment, ms, and how exactly that is known.
+
+    Of a month or year that is named `day` is the last.
+
+    `memories` and `commitment` (0: none) are what it was made from; `said` is when it was said, ms; `toward`
+    to whom it was promised, if its words do not say so.
+    """
+
+    text: str
+    owner: int | None
+    day: date | None
+    at: int
+    dated: Dated
+    said: int
+    memories: tuple[Memory, ...] = ()
+    commitment: int = 0
+    yearly: bool = False
+    toward: str = ""
+    core: frozenset[str] = frozenset()
+
+
+def ahead(facts: OpeningFacts, days: Days) -> tuple[Due, ...]:
+    """Overdue tasks, then what comes, the soonest first, then tasks without a day, the newest first."""
+    found: list[Due] = []
+    for one in (*_tasks(facts.commitments, days), *_dated(facts.memories, days)):
+        same = next((place for place, other in enumerate(found) if _same(one, other)), None)
+        if same is None:
+            found.append(one)
+        else:
+            found[same] = _merged(found[same], one)
+    seen = {memory.id for one in found for memory in one.memories}
+    # What was noticed of a task that is overdue is no thing of its own that happened.
+    past = [memory for memory in facts.memories if memory.kind == "event" and memory.id not in seen]
+    found = [_with_past(one, past, days) for one in found]
+    return tuple(sorted(found, key=_order))
+
+
+def next_yearly(at: date, today: date) -> date:
+    """The next day with this month and day, today or later; the 28th of February where there is no 29th."""
+    for year in (today.year, today.year + 1):
+        day = _in_year(at, year)
+        if day >= today:
+            return day
+    return _in_year(at, today.year + 1)
+
+
+def _in_year(at: date, year: int) -> date:
+    try:
+        return at.replace(year=year)
+    except ValueError:
+        return at.replace(year=year, day=28)
+
+
+def _tasks(commitments: Iterable[Commitment], days: Days) -> Iterable[Due]:
+    for one in commitments:
+        due = Due(
+            one.text, one.owner_id, None, 0, "", one.made_at, commitment=one.id,
+            toward="" if fold(one.toward) in fold(one.text) else one.toward, core=core(one.text),
+        )  # fmt: skip
+        if one.due_at is not None:
+            day = _last_day(days.day(one.due_at), one.dated)
+            if (days.today - day).days > OVER_DAYS:
+                continue
+            due = replace(due, day=day, at=one.due_at, dated=one.dated or "day")
+        yield due
+
+
+def _dated(memories: Iterable[Memory], days: Days) -> Iterable[Due]:
+    for memory in memories:
+        if memory.is_name or memory.kind in ("emotion", "experience"):
+            continue
+        day = days.day(memory.observed_at)
+        if memory.kind == "anniversary":
+            day = next_yearly(day, days.today)
+            if day - days.today <= timedelta(days=YEARLY_DAYS):
+                yield replace(_noticed(memory, day), at=0, dated="day", yearly=True)
+        elif is_ahead(memory, days):
+            yield _noticed(memory, _last_day(day, memory.dated))
+
+
+def _noticed(memory: Memory, day: date) -> Due:
+    return Due(
+        memory.text, memory.owner_id, day, memory.observed_at, memory.dated, said_at(memory), (memory,),
+        core=core(memory.text),
+    )  # fmt: skip
+
+
+def is_ahead(memory: Memory, days: Days) -> bool:
+    """Whether its day is today or later and lay ahead already when it was said; a month or year till it is over."""
+    at, day = memory.observed_at, days.day(memory.observed_at)
+    later = at > said_at(memory) if memory.dated == "time" else day > days.day(said_at(memory))
+    if not memory.dated and memory.kind != "event":
+        return False
+    return later and _last_day(day, memory.dated) >= days.today
+
+
+def _last_day(day: date, dated: Dated) -> date:
+    """The last day of what is named: of a month or a year, or the day itself."""
+    if dated == "year":
+        return day.replace(month=12, day=31)
+    return day.replace(day=monthrange(day.year, day.month)[1]) if dated == "month" else day
+
+
+def _same(one: Due, other: Due) -> bool:
+    """Whether two things of one person are one: of one day, or one without, and all that one says the other says."""
+    if one.owner != other.owner or (one.commitment and other.commitment):
+        return False
+    if one.day is not None and other.day is not None and one.day != other.day:
+        return False
+    mine, theirs = one.core, other.core
+    less, more = (mine, theirs) if len(mine) <= len(theirs) else (theirs, mine)
+    weight = sum(2 if word.isascii() else 1 for word in less)
+    return less <= more and weight >= (TITLE if one.day == other.day else SAME)
+
+
+def _merged(one: Due, other: Due) -> Due:
+    """Both as one: the words that say more, the moment that is known more exactly."""
+    words = other if len(other.core) > len(one.core) else one
+    exact = max(one, other, key=lambda due: (due.day is not None, due.dated == "time"))
+    return Due(
+        words.text, one.owner, exact.day, exact.at, exact.dated, words.said, (*one.memories, *other.memories),
+        one.commitment or other.commitment, one.yearly or other.yearly, words.toward, words.core,
+    )  # fmt: skip
+
+
+def _with_past(one: Due, past: Iterable[Memory], days: Days) -> Due:
+    if one.day is None or one.day >= days.today:
+        return one
+    same = [memory for memory in past if _same(one, _noticed(memory, days.day(memory.observed_at)))]
+    return replace(one, memories=(*one.memories, *same))
+
+
+def _order(one: Due) -> tuple[object, ...]:
+    exact = one.at if one.dated == "time" else 0
+    return (one.day is None, one.day or date.max, not one.yearly, exact, -one.said if one.day is None else 0)

@@ -1,0 +1,115 @@
+"""Days as an opening tells them: 昨天, 6月4日, "June 15 (Mon), in 3 days". Pure; it decides nothing about what is told."""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import date, tzinfo
+from functools import lru_cache
+
+from bot.text.dates import RELATIVE_DAYS, DayWords, clock_label, local_day, relative_day
+from bot.text.fold import fold
+from bot.types.memory import Dated, Memory
+
+Words = Callable[..., str]
+"""A text of the opening catalogue by key, filled with named values."""
+
+COUNTED_DAYS = 60
+"""So far ahead days are counted; what is farther off is told in months."""
+
+MONTH_DAYS = 30.44
+"""The mean length of a month: 365.25 / 12."""
+
+SPANS: tuple[Dated, ...] = ("month", "year")
+"""What is named no more exactly than so has no day."""
+
+_LATIN = re.compile("[a-z]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Days:
+    """The days of one calendar as seen from `now`, ms, in the words of one language."""
+
+    now: int
+    tz: tzinfo
+    words: Words
+    near: DayWords
+
+    @property
+    def today(self) -> date:
+        """The day that it is there."""
+        return _day(self.now, self.tz)
+
+    def day(self, at: int) -> date:
+        """The day of a moment there."""
+        return _day(at, self.tz)
+
+    def told(self, at: int, dated: Dated = "") -> str:
+        """When something was: 今天, 3天前, and from eight days on 6月4日; 6月 or 2025年 where no more is known."""
+        day = self.day(at)
+        if dated in SPANS:
+            return self._span(day, dated)
+        near = abs((self.today - day).days) <= RELATIVE_DAYS
+        return relative_day(day, self.today, self.near) if near else self._date(day)
+
+    def said(self, at: int) -> str:
+        """When something was said: 6月8日说的."""
+        return self.words("said", day=self.told(at))
+
+    def ahead(self, at: int, dated: Dated = "day") -> str:
+        """When something will be, and how far off that is: 6月15日周一 10:30，3天后."""
+        day = self.day(at)
+        return self._span(day, dated) if dated in SPANS else self.on(day, self.time(at) if dated == "time" else "")
+
+    def on(self, day: date, time: str = "") -> str:
+        """A day that comes, with its weekday, perhaps a time of it, and how far off it is."""
+        weekday = self.words("weekday_names").split()[day.weekday()]
+        label = self.words("date_weekday", date=self._date(day), weekday=weekday)
+        return self.words("ahead", day=f"{label} {time}" if time else label, far=self.far(day))
+
+    def over(self, at: int) -> str:
+        """When something was due that nobody did: 原定6月10日，过了2天."""
+        day = self.day(at)
+        days = (self.today - day).days
+        return self.words("overdue_one" if days == 1 else "overdue", day=self._date(day), n=days)
+
+    def far(self, day: date) -> str:
+        """How far off a day is: 今天, 明天, 4天后, 约3个月后."""
+        days = (day - self.today).days
+        if days <= 1:
+            return self.near.tomorrow if days == 1 else self.near.today
+        if days <= COUNTED_DAYS:
+            return self.near.days_ahead.replace("{n}", str(days))
+        return self.words("months_ahead", n=round(days / MONTH_DAYS))
+
+    def time(self, at: int) -> str:
+        """The time of day of a moment there, HH:MM."""
+        return clock_label(at, self.tz)[11:]
+
+    def _span(self, day: date, dated: Dated) -> str:
+        month = self.words("month_names").split()[day.month - 1]
+        if dated == "year":
+            return self.words("only_year", year=day.year)
+        return month if day.year == self.today.year else self.words("month_year", month=month, year=day.year)
+
+    def _date(self, day: date) -> str:
+        month = self.words("month_names").split()[day.month - 1]
+        key = "date" if day.year == self.today.year else "date_year"
+        return self.words(key, year=day.year, month=month, day=day.day)
+
+
+@lru_cache(maxsize=1024)
+def _day(at: int, tz: tzinfo) -> date:
+    """Of one opening the same few moments are asked for hundreds of times."""
+    return local_day(at, tz)
+
+
+def said_at(memory: Memory) -> int:
+    """When it was said, ms; when it was stored where that is not known."""
+    return memory.said_at or memory.created_at
+
+
+def speaks_of_days(text: str, words: Words) -> bool:
+    """Whether a text names days as seen from when it was said: 明天, next week."""
+    folded = fold(text)
+    latin = frozenset(_LATIN.findall(folded))
+    return any(word in latin if word.isascii() else word in folded for word in words("near_days").split())
