@@ -14,7 +14,7 @@ from tests.fakes.openai_script import Asked, Call, Reply
 from tests.fakes.openai_server import FakeOpenAI
 
 PRICES = {"MODEL__PRICE_INPUT": "2", "MODEL__PRICE_CACHED": "0.5", "MODEL__PRICE_OUTPUT": "8"}
-DIGEST = '{"summary":"聊了旅行、猫和工作","statements": [{"kind": "event","text":"下个月要去京都旅行","from":[1]}]}'
+DIGEST = '{"summary":"聊了旅行、猫和工作","statements":[]}'
 SLOWLY = "慢慢讲"
 
 BEFORE = (

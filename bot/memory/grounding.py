@@ -71,8 +71,9 @@ def sums_up(summary: str, told: Told, names: str) -> bool:
     every figure, and every Latin name; `names` are those of who was there."""
     rows = (row for _, words in told for row in words.split("\n") if not _SET_APART.search(row))
     heard = folded_plain(_QUOTED.sub(" ", LINK.sub(" ", "\n".join(rows))))
-    there = terms(heard)
-    said = terms(_SCAFFOLD.sub(" ", fold(summary))) - (terms(names) - there)
+    there = telling(heard)
+    said = telling(_SCAFFOLD.sub(" ", folded_plain(summary))) - (telling(fold(names)) - there)
+    said = frozenset(term for term in said if term[0] != "=")
     if numbers(folded_plain(summary), all_of_them=False) - numbers(heard, all_of_them=True):
         return False
     named = (fold(word) for word in _PROPER.findall(summary) if word.lower() not in VOCABULARY.plain)
