@@ -115,3 +115,16 @@ async def test_what_the_rule_digested_while_no_model_could_is_digested_again(new
     await world.wait(60)
     assert len(digests(world)) == 2
     assert {row[0] for row in world.rows("SELECT made_by FROM digest WHERE session_id IS NOT NULL")} == {"model"}
+
+
+async def test_an_edit_takes_back_what_a_digest_made_and_the_model_reads_the_talk_anew(world: World) -> None:
+    answering(world, told("我住在苏州", 1, slot="home"), told("我住在杭州", 1, slot="home"))
+    await world.say("我住在苏州", external_id="m1")
+    await world.say("/new")
+    assert facts(world) == [("我住在苏州", 1)]
+    sent = world.message("我住在杭州")
+    await world.app.door.accept(type(sent)(sent.place, sent.sender, "event", "我住在杭州", "edit", target="m1"))
+    await world.app.settled()
+    await world.wait(60)
+    assert len(digests(world)) == 2
+    assert facts(world) == [("我住在杭州", 1)]
