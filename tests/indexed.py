@@ -5,6 +5,7 @@ import sqlite3
 from bot.text.terms import search_terms
 
 ACTIVE = "SELECT 'memory', id, visibility, owner_id, chat_id, text FROM memory WHERE disabled_at IS NULL"
+ACTIVE += " AND former_at IS NULL"
 SUMMARIES = (
     "SELECT 'digest', id, 'private', owner_id, chat_id, summary FROM digest WHERE summary <> '' AND into_id IS NULL"
 )

@@ -54,7 +54,7 @@ async def test_boot_also_answers_as_json_like_nuan_boot(world: World) -> None:
     async with at_table(world) as agent:
         told = await agent.ask("boot", format="json")
         assert told == await show_boot(place_of(world), View(), "json", clock=world.clock)
-        assert [line["memory"] for line in json.loads(told)["sections"]["knowledge"]] == [1]
+        assert [line["memory"] for line in json.loads(told)["sections"]["about"]] == [1]
         assert "紫罗兰" not in told
         assert await agent.ask("boot", format="narrative") == await agent.ask("boot")
         assert "\n" not in await agent.refused("boot", format="yaml")

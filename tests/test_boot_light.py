@@ -40,7 +40,7 @@ def opened(world: World) -> str:
 
 async def test_the_morning_of_an_interview_that_was_told_yesterday_knows_of_it(new_world: NewWorld) -> None:
     world = await new_world(prompt=LIGHT)
-    await world.say("我明天十点半面试，好紧张")
+    await world.say("我明天十点半面试")
     await know(world, "去面试", NINE + DAY + 90 * 60_000, dated="time")
     await know(world, "因为面试很紧张", NINE, kind="emotion", emotion="紧张")
     await promised(world, "还书", NINE - DAY)

@@ -133,7 +133,7 @@ def test_only_the_person_themselves_can_end_their_task() -> None:
             "P1：我下周五要去杭州出差；今天上班好累，老板又临时加了需求",
         ),
         (("我昨天拔了智齿", "明天早上八点提醒我开会"), "P1：我昨天拔了智齿"),
-        (("I have to hand in my dissertation draft next week",), "P1: I have to hand in my dissertation draft next week"),
+        (("I have to hand in my thesis draft next week",), "P1: I have to hand in my thesis draft next week"),
         (("看看这个网站 https://example.com/x <b>很有意思的</b>东西",), "P1：看看这个网站 很有意思的 东西"),
         (("你好", "在吗", "嗯嗯", "/new", "我去睡了，拜拜"), ""),
     ],

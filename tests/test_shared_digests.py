@@ -1,4 +1,4 @@
-"""Short talks share one digest by the model, a full opening waits for none of them, and one fact of a slot is current."""
+"""Short talks share one digest by the model, a full opening waits for none, and one fact of a slot is current."""
 
 import json
 

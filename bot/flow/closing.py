@@ -33,8 +33,8 @@ SHORT_TOKENS = 200
 OPEN = 20
 """Open tasks that a digest may settle or change."""
 
-WAITING: tuple[CloseReason, ...] = ("idle", "budget")
-"""How a talk ended that may wait; `/new` and the early hour end one for good."""
+WAITING: tuple[CloseReason, ...] = ("idle",)
+"""How a talk ended that may wait; `/new`, a full log and the early hour end one for good."""
 
 
 class Closing:

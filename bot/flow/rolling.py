@@ -58,7 +58,7 @@ class Rolling:
                 await self._write(chat_id, row, zone)
 
     async def _write(self, chat_id: int, row: Unwritten, zone: str) -> None:
-        """A model's sentences for a row; whatever goes wrong, what stands there stays, and the next roll tries again."""
+        """A model's sentences for a row; whatever goes wrong, what stands there stays till the next roll."""
 
         async def reserve(reservation: Reservation, now: int) -> Call:
             return await self._store.ledger.book(chat_id, reservation, now)

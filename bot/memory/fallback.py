@@ -72,11 +72,14 @@ def new_memory(
     if owner is None:
         return None
     events = tuple(dict.fromkeys(line.event_id for line in cited))
-    at, dated = day_of(happened or statement.text, cited[0].at, scope.zones.get(owner, scope.tz))
+    said = cited[0].at
+    at, dated = day_of(happened or statement.text, said, scope.zones.get(owner, scope.tz))
+    if statement.kind == "emotion":
+        at, dated = said, ""  # somebody feels so when they say it, whatever it is about
     return NewMemory(
         owner, scope.chat_id, _seen(scope), statement.kind, statement.text, at, "digest", events, slot=statement.slot,
         emotion=statement.emotion, emotion_value=statement.value, subject=statement.subject, lasting=statement.lasting,
-        said_at=cited[0].at, dated=dated,
+        said_at=said, dated=dated,
     )  # fmt: skip
 
 
