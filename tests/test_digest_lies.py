@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from bot.memory.minutes import DigestLine
 from bot.memory.digest_answer import SHAPE, Broken
 from bot.memory.digest_review import read_digest
+from bot.memory.minutes import DigestLine
 from tests.labelled import parse_digest
 from tests.test_digest_parse import DM, GROUP, LINES, answer, item
 

@@ -192,8 +192,12 @@ def test_what_was_forgotten_in_the_talk_is_neither_kept_nor_summed_up() -> None:
     assert "花生" not in digest.summary
 
 
-TEXTS = st.one_of(st.text(max_size=200), st.sampled_from(["对花生过敏", "想学做饭", "去了月球旅行", "明天上午10:30", "--06-15"]))
-VALUES = st.one_of(TEXTS, st.integers(-3, 10**12), st.booleans(), st.none(), st.lists(st.integers(-1, 7), max_size=3), st.floats())
+TEXTS = st.one_of(
+    st.text(max_size=200), st.sampled_from(["对花生过敏", "想学做饭", "去了月球旅行", "明天上午10:30", "--06-15"])
+)
+VALUES = st.one_of(
+    TEXTS, st.integers(-3, 10**12), st.booleans(), st.none(), st.lists(st.integers(-1, 7), max_size=3), st.floats()
+)
 ITEMS = st.fixed_dictionaries(
     {"text": TEXTS, "from": st.one_of(VALUES, st.lists(st.integers(1, 6), max_size=2))},
     optional=dict.fromkeys(("title", "about", "slot", "kind", "when", "lasting", "replaces", "tag", "to"), VALUES),

@@ -15,7 +15,7 @@ from bot.memory.digest_request import NOTHING, Known, within
 from bot.memory.evidence import LINK, VOCABULARY, folded_plain, terms
 from bot.memory.forging import forged
 from bot.memory.grounding import MARKUP, Grounded, Grounds, Refusal, ends, harmless, sums_up
-from bot.memory.minutes import DigestLine, Scope, forgets, was_forgotten
+from bot.memory.minutes import DigestLine, Scope, forgets
 from bot.memory.telling import one_row
 from bot.text.dates import local_day
 from bot.text.due import nudged
@@ -40,7 +40,7 @@ _CUT = re.compile(r"(?<!\d)[,，](?!\d)|[、;；。]|(?<=[a-z])\.(?=\s)|(?= (?:a
 _RELATIVE = re.compile(
     r"[今明昨后前]|下|上|这|本|周|星期|礼拜|\b(?:today|tonight|tomorrow|yesterday|next|last|this|coming)\b|day\b"
 )
-_MONTHS = "January February March April May June July August September October November December".split()
+_MONTHS = ["January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December"]
 _ON = re.compile(r"\b(?:on|by|until|till|before|after|since|from|for|of)(?: the)? $")
 
 

@@ -67,7 +67,7 @@ LINK = re.compile(
     re.IGNORECASE,
 )
 _SET_APART = re.compile(r"^\s*[>#$|]|```")
-_QUOTED = re.compile("“([^”]*)”|「([^」]*)」|『([^』]*)』|\"([^\"]*)\"|`([^`]*)`|【([^】]*)】")
+_QUOTED = re.compile('“([^”]*)”|「([^」]*)」|『([^』]*)』|"([^"]*)"|`([^`]*)`|【([^】]*)】')
 _PERSON = re.compile(r"[我你您他她它]|\b(?:i|i'm|you|my|he|she|is|are)\b|[,.:!?。]")
 _SHORTENED = re.compile(r"\b(st|dr|mr|mrs|ms|jr|vs|no|mt|a\.m|p\.m)\.(?= )")
 _SENTENCE = re.compile(r"((?:[^。!?;\n.]|\.(?!\s|$|\.))+)([。!?;.]*)")
@@ -80,6 +80,12 @@ _WORD = re.compile(r"[a-z\u00c0-\u024f][a-z0-9\u00c0-\u024f'-]*")
 _HAN = re.compile("[㐀-鿿]+")
 _IF = re.compile(r"如果|假如|假设|要是|倘若|万一|的话|除非|\b(?:if|unless|suppose|imagine|hypothetically)\b")
 
+_NO_NAME = (
+    r"(?:i|it|that|this|there|here|what|who|how|why|when|where|which|and|but|so|if|as|in|at|on|to|for|of|with|from|by|not|no|yes|got|had"
+    r"|has|have|was|is|been|being|just|also|still|all|some|any|one|most|today|tomorrow|yesterday|tonight|everything|nothing|something"
+    r"|someone|everyone|you|we|my|the|a|an|our|your|these|those|off|back|finally|maybe|currently|now|then|never|always|only|even|lots?"
+    r"|more|less|other|another|passed|left|found|doing|going|gonna|need|think|thinking|feeling|started|moving|flying|bought|signed)\b"
+)
 _LEAD = (
     r"[\W_]*(?:其实|不过|因为|所以|但是?|而且|昨[天晚]|今[天晚]|明[天晚]|刚刚?|后来|然后|对了|话说|最近|现在|上周|下周|周末|听说|原来|那|就是|嗯+|哦+|唉+|哎"
     r"|(?:and|but|so|because|also|well|yeah|yep|yes|no|oh|btw|today|yesterday|tomorrow|actually|plus|then|ok|okay|hey"
@@ -93,8 +99,10 @@ _SUBJECT = LazyPattern(
     rf"{_LEAD}(?:(?P<self>我(?!(?:们?家?的?|那?个?|[养领]养?的?)(?:{_KIN}))|本人|俺|咱"
     rf"|(?:i|i'm|i've|i'll|i'd|im|ive|me|we|we're|we've)(?![\w'])|my (?!{_KIN_EN_WORDS}(?!\w)))"
     rf"|(?P<you>[你您](?!知道|看|说|猜)|you(?!\w)|your\b)"
-    rf"|(?P<other>(?:我(?:们?家?的?|那?个?|[养领]养?的?)?)?(?:{_KIN})|[他她它]们?|{_KIN_EN}|(?:he|she|they|it)(?!\w)"
+    rf"|(?P<other>(?:我(?:们?家?的?|那?个?|[养领]养?的?)?)?(?:{_KIN})|(?:隔壁|楼[上下])?[^\W\da-z_我你您看回去见陪找接送带给跟和]{{0,5}}?(?:{_KIN})(?=之前|刚|都|也|就|已|昨|今|明|说|要|在|去|来|把|被|给|会|想|病|住|有|是|很|最近|她|他)|[他她它]们?|{_KIN_EN}|(?:he|she|they|it)(?!\w)"
     r"|(?!(?:it|that|there|here|what|who|where|how|he|she|let|today|tomorrow|everything|one|life|work|time)'s)[a-z]{2,20}(?='s [a-z])"
+    rf"|(?!{_NO_NAME})[a-zà-ÿ]{{2,20}}(?: and [a-z]{{2,20}})?(?= (?:is|was|are|has|had|will|wants?|said|says|can't|can|won't|does|did|just|got|also"
+    r"|[a-z]{2,12}(?<!s)s) )"
     r"|[一-鿿]{2,3}(?=的(?:生日|手机|电话|地址|家|公司|名字|婚礼))))"
 )
 _OF_ME = LazyPattern(
@@ -111,13 +119,39 @@ _PRONOUN = re.compile(r"[他她它]|\b(?:he|she|they|it|him|her|them|his|their|i
 _DIGITS = re.compile(r"\d+(?:[.,]\d+)*")
 _HAN_NUMBER = re.compile("[零〇一二两俩三四五六七八九十百千万亿]+")
 MEASURE = "个只岁点号月年日天次元块万亿斤口条套辆分秒周小杯碗本张件位名楼层室门平公里米度页章集瓶颗台双份期折倍克升吨盒包首科级届回场轮"
-_EN_NUMBERS = (
-    "two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen "
-    "nineteen twenty thirty forty fifty sixty ninety"
-).split()
-_EN_NUMBER = re.compile(rf"\b(?:{'|'.join(sorted(_EN_NUMBERS, key=len, reverse=True))})\b(?:[- ](?:one|two|three|four|five|six|seven|eight|nine)\b)?")
+_EN_NUMBERS = [
+    "two",
+    "three",
+    "four",
+    "five",
+    "six",
+    "seven",
+    "eight",
+    "nine",
+    "ten",
+    "eleven",
+    "twelve",
+    "thirteen",
+    "fourteen",
+    "fifteen",
+    "sixteen",
+    "seventeen",
+    "eighteen",
+    "nineteen",
+    "twenty",
+    "thirty",
+    "forty",
+    "fifty",
+    "sixty",
+    "ninety",
+]
+_EN_NUMBER = re.compile(
+    rf"\b(?:{'|'.join(sorted(_EN_NUMBERS, key=len, reverse=True))})\b(?:[- ](?:one|two|three|four|five|six|seven|eight|nine)\b)?"
+)
 _SCALES = {"万": 10_000, "千": 1_000, "百": 100, "亿": 100_000_000, "k": 1_000, "w": 10_000}
-_ANEW = re.compile(r"[\W_]*(?:[今昨前明后]天|最近|刚|上周|上个?月|现在|不过|但是?|其实|\b(?:today|yesterday|now|but|actually|last)\b)")
+_ANEW = re.compile(
+    r"[\W_]*(?:[今昨前明后]天|最近|刚|上周|上个?月|现在|不过|但是?|其实|\b(?:today|yesterday|now|but|actually|last)\b)"
+)
 _VALUE = re.compile(r"\d|[一二三四五六七八九十]|day\b")
 _MORE_ZH = re.compile(r"(?:下午|傍晚|晚上?|中午|午夜|夜里)\D{0,3}$")
 _MORE_EN = re.compile(r"\s?(?:pm|p\.m|in the (?:afternoon|evening)|at night|tonight)")
@@ -221,8 +255,8 @@ def points(folded: str) -> bool:
 
 
 def denied(folded: str) -> bool:
-    """Whether a clause says that something is not."""
-    return len(_denials(folded)) % 2 == 1
+    """Whether a clause says that something is not, or no longer."""
+    return (len(_denials(folded)) % 2 == 1) != (_SAYS["ended"].search(folded) is not None)
 
 
 def _denials(folded: str) -> list[str]:
@@ -318,6 +352,7 @@ class Heard:
         for at in range(len(run) - 1):
             if run[at : at + 2] in self._pairs:
                 firm[at] = firm[at + 1] = True
+        alien: set[int] = set()
         said = [now and not before for now, before in zip(firm, known, strict=True)]
         for word in VOCABULARY.plain_han:
             if len(word) > 1:
@@ -328,9 +363,13 @@ class Heard:
         for number, start, end in _rows_in(run):
             if number in self._rows:
                 firm[start:end] = [True] * (end - start)
-            elif end - start > 1 and run[start:end] not in _PLAIN_HAN and not any(said[start:end]):
-                if run[start:end] not in self.text:
-                    return [run[start:end]]
+            elif (
+                end - start > 1
+                and run[start:end] not in _PLAIN_HAN
+                and run[start:end] not in self.text
+                and not any(said[start:end])
+            ):
+                alien.update(range(start, end))
         # A single character that was said stands alone, but two of them side by side are a word of their own.
         marks = [
             sure
@@ -341,7 +380,18 @@ class Heard:
             )
             for at, (char, sure) in enumerate(zip(run, firm, strict=True))
         ]  # fmt: skip
-        return re.findall("[^ ]+", "".join(" " if mark else char for char, mark in zip(run, marks, strict=True)))
+        shown = "".join(
+            " " if mark and at not in alien else char for at, (char, mark) in enumerate(zip(run, marks, strict=True))
+        )
+        return re.findall("[^ ]+", shown)
+
+
+def weight(folded: str) -> int:
+    """How much a text tells: its Chinese characters without stop words, a Latin word as two."""
+    total = 0
+    for run, word in runs(folded):
+        total += (2 * (word not in VOCABULARY.plain)) if word else sum(char not in STOP for char in run)
+    return total
 
 
 def numbers(folded: str, *, all_of_them: bool) -> set[str]:

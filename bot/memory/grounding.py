@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import date, datetime, tzinfo
 from typing import Literal
 
+from bot.memory import evidence
 from bot.memory.digest_answer import Item
 from bot.memory.evidence import (
     LINK,
@@ -23,7 +24,7 @@ from bot.memory.evidence import (
     parts_of,
     points,
     subject_of,
-    terms as telling,
+    weight,
 )
 from bot.memory.forging import forged, holds_link
 from bot.memory.minutes import DigestLine, Scope, Told, forgets, played, was_forgotten, words_of
@@ -33,7 +34,7 @@ from bot.text.dates import local_day
 from bot.text.fold import fold
 from bot.text.lazy import LazyPattern
 from bot.text.spans import named
-from bot.text.tokens import STOP, index_terms
+from bot.text.tokens import STOP, index_terms, runs
 from bot.types.when import When
 
 SUMMED = 0.5
@@ -69,15 +70,18 @@ def sums_up(summary: str, told: Told, names: str) -> bool:
     every figure, and every Latin name; `names` are those of who was there."""
     rows = (row for _, words in told for row in words.split("\n") if not _SET_APART.search(row))
     heard = folded_plain(_QUOTED.sub(" ", LINK.sub(" ", "\n".join(rows))))
-    there = telling(heard)
-    said = telling(_SCAFFOLD.sub(" ", folded_plain(summary))) - (telling(fold(names)) - there)
-    said = frozenset(term for term in said if term[0] != "=")
+    told_of = folded_plain(summary)
+    for name in sorted(filter(None, fold(names).split()), key=len, reverse=True):
+        told_of = told_of.replace(name, " ")
+    told_of = _SCAFFOLD.sub(" ", told_of)
+    strange = weight(" ".join(Heard((heard,)).foreign(told_of)))
+    whole = weight(told_of)
     if numbers(folded_plain(summary), all_of_them=False) - numbers(heard, all_of_them=True):
         return False
     named = (fold(word) for word in _PROPER.findall(summary) if word.lower() not in VOCABULARY.plain)
     if any(word not in heard and word not in fold(names) for word in named):
         return False
-    return len(said & there) >= SUMMED * len(said)
+    return strange <= (1 - SUMMED) * whole
 
 
 def terms(text: str) -> frozenset[str]:
@@ -135,7 +139,11 @@ class Grounds:
         for line, words in self.told:
             folded = folded_plain(words)
             before = last.get(line.person_id)
-            if before is not None and _PATTERNS["corrects"].search(folded) and re.search(r"\d|[一二三四五六七八九十]|day\b", folded):
+            if (
+                before is not None
+                and _PATTERNS["corrects"].search(folded)
+                and re.search(r"\d|[一二三四五六七八九十]|day\b", folded)
+            ):
                 yield before
             last[line.person_id] = line.number
 
@@ -224,7 +232,7 @@ class _Case:
         self._here, self._all = grounds.parts(cited), grounds.parts((*prior, *cited))
         words, earlier = grounds.words(cited), grounds.words(prior)
         self._dated = words if any(_times(text, at, self._tz) for text, at in words) else (*words, *earlier)
-        self._text = self._nameless(folded_plain(item.text))
+        self._text = _AS.sub("is", self._nameless(folded_plain(item.text)))
 
     def _nameless(self, folded: str) -> str:
         """The text with "i", "my" or 我 for the person's own name."""
@@ -271,7 +279,7 @@ class _Case:
 
     # -- when ----------------------------------------------------------------------------------------------------------
 
-    def _when(self) -> When | None | Refusal:
+    def _when(self) -> When | Refusal | None:
         """The day that the model names, if the lines do; else the one that the statement's own words name."""
         item = self._item
         if not item.when:
@@ -291,7 +299,7 @@ class _Case:
         if own and not found.yearly and not any(_covers(one, day) or _within(one, found, self._tz) for one in own):
             return Refusal("when", item.when)
         if not own and not found.yearly and len({one.choices for one in there}) > 1:
-            near = [one for part in self._nearest(telling(self._text)) for one in self._times_of(part)]
+            near = [one for part in self._nearest(evidence.terms(self._text)) for one in self._times_of(part)]
             if near and not any(_covers(one, day) or _within(one, found, self._tz) for one in near):
                 return Refusal("when", item.when)
         return found
@@ -352,7 +360,7 @@ class _Case:
         return tuple(best)
 
     def _clauses(self, text: str, subject: str, when: When | None) -> Refusal | None:
-        claims = [claim for claim in clauses_of(text) if telling(claim) or numbers(claim, all_of_them=False)]
+        claims = [claim for claim in clauses_of(text) if evidence.terms(claim) or numbers(claim, all_of_them=False)]
         if not claims:
             claims = [text] if self._plainly(text) else []
         if not claims:
@@ -362,12 +370,15 @@ class _Case:
             whose = self._claimed(claim, subject)
             whose = whose if whose[0] or before[0] == "self" else before
             before = whose
-            wanted = telling(claim)
-            said_of = telling(f"{whose[1]} {folded_plain(self._item.about)}")
-            own = frozenset(term for term in wanted - said_of if term[0] != "=")
+            wanted = evidence.terms(claim)
+            said_of = evidence.terms(f"{whose[1]} {folded_plain(self._item.about)}")
+            over = frozenset(term for found in _PATTERNS["ended"].finditer(claim) for term in evidence.terms(found[0]))
+            own = frozenset(term for term in wanted - said_of - over if term[0] != "=")
             best = self._nearest(own) or self._nearest(wanted) or (self._here if not wanted else ())
             if not best or not self._together(wanted - said_of, best):
                 return Refusal("words", claim[:20])
+            if not whose[0] and not self._on_topic(claim, best):
+                return Refusal("whose", claim[:20])
             if wrong := self._wrong_number(claim, best):
                 return wrong
             wrongs = [self._wrong(claim, text, part, whose, subject, when) for part in best]
@@ -385,7 +396,8 @@ class _Case:
         if who and points(who) and not self._item.about:
             return "any", ""
         if who:
-            return "other", about if points(who) else _bare(who)
+            owned = re.match(rf"{re.escape(who)}'s ([a-z]+)", first) if who.isascii() else None
+            return "other", about if points(who) else f"{_bare(who)} {owned[1]}" if owned else _bare(who)
         if about and any(first.startswith(word) for word in (about, *about.split()) if word):
             return "other", about
         named = re.match(r"([a-z][a-z-]+)(?:'s)? ", first)
@@ -400,6 +412,22 @@ class _Case:
         union = frozenset(term for found in by_line.values() for term in found if term[0] != "=") & wanted
         most = max((len(by_line[part.line] & wanted) for part in best), default=0)
         return most >= TOGETHER * len(union)
+
+    def _on_topic(self, claim: str, best: tuple[Part, ...]) -> bool:
+        """Whether the first telling word of a clause stands in the line of its other words, or a pronoun for it."""
+        for run, word in runs(claim):
+            first = word or run[:2]
+            if not evidence.terms(first) or (run and run[0] in "我他她它"):
+                continue
+            for part in best:
+                line = "\n".join(one.folded for one in self._all if one.line == part.line)
+                there = (
+                    any(char in line for char in first) if run else bool(evidence.terms(first) & evidence.terms(line))
+                )
+                if there or points(part.folded) or part.who:
+                    return True
+            return False
+        return True
 
     def _plainly(self, text: str) -> bool:
         """Whether a text of nothing but plain words was said as it stands."""
@@ -453,7 +481,7 @@ class _Case:
 
     def _over(self, text: str) -> bool:
         """Whether the person said later that it is done or off."""
-        wanted = telling(text)
+        wanted = evidence.terms(text)
         for part in self._grounds.after(self._owner, self._cited[-1].number):
             if not part.hedged and not part.planned and ends(part, wanted, MOST_SHARED):
                 return True
@@ -495,8 +523,11 @@ _DEALS = LazyPattern(
     r"|invited|bought|sent|hit)\b"
 )
 """What goes from one to another: who is the one must be as it was said."""
+_AS = re.compile(r"\bworks as\b|\bis working as\b")
 _DONE = LazyPattern(r"[^,除为]了(?!解)|已经?|过了")
-_HAS = LazyPattern(r"有|养|叫|是|收养|领养|生了|\b(?:have|has|had|got|adopt\w*|nam(?:ed|ing)|call\w*|named|is|are|with|meet|met|and)\b")
+_HAS = LazyPattern(
+    r"有|养|叫|是|收养|领养|生了|\b(?:have|has|had|got|adopt\w*|nam(?:ed|ing)|call\w*|named|is|are|with|meet|met|and)\b"
+)
 _ALONE = LazyPattern(
     "^(?:都|全|终于|已经|总算|我|它|这个|那个|刚刚?|,| )*(?:搞定|弄好|办好|做完|完成|交|写完|弄完|还|寄|买|付|办)(?:上去|出去)?了?[啦呀!~]*$"
     r"|^(?:all |it's |that's )?(?:done|sorted|finished)\W*$"
@@ -520,7 +551,10 @@ def _bare(who: str) -> str:
 def _same_one(who: str, folded: str) -> bool:
     """Whether a text names somebody that these words are for."""
     rows = _rows(who) & _KIN_ROWS
-    return bool(_rows(folded) & rows if rows else telling(_bare(who)) & telling(folded)) or _bare(who) in folded
+    return (
+        bool(_rows(folded) & rows if rows else evidence.terms(_bare(who)) & evidence.terms(folded))
+        or _bare(who) in folded
+    )
 
 
 def _all_terms(parts: Iterable[Part]) -> frozenset[str]:
@@ -550,7 +584,7 @@ def _units(folded: str) -> set[tuple[str, str]]:
 
 
 def _rows(folded: str) -> frozenset[int]:
-    return frozenset(int(term[1:]) for term in telling(folded) if term.startswith("="))
+    return frozenset(int(term[1:]) for term in evidence.terms(folded) if term.startswith("="))
 
 
 def _bare_kin(folded: str) -> frozenset[int]:

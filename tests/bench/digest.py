@@ -156,7 +156,11 @@ def finds(digest: Digest, item: Mapping[str, Any], session: Labelled) -> bool:
     stored += [(f"{one.text} {one.toward}", one.owner_id, one.due_at or 0) for one in digest.commitments]
     keys = [re.compile(str(key), re.IGNORECASE) for key in item.get("keys") or ()]
     for text, whose, at in stored:
-        if whose == owner and all(key.search(text) for key in keys) and _same_day(str(item.get("when") or ""), at, session):
+        if (
+            whose == owner
+            and all(key.search(text) for key in keys)
+            and _same_day(str(item.get("when") or ""), at, session)
+        ):
             return True
     return False
 
