@@ -1,8 +1,8 @@
 """A model's digest of lines, as tests read it."""
 
-from bot.memory.minutes import DigestLine, Scope
 from bot.memory.digest_answer import Broken
 from bot.memory.digest_review import read_digest
+from bot.memory.minutes import DigestLine, Scope
 from bot.types.digest import Digest
 
 

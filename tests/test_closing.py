@@ -139,7 +139,13 @@ async def test_a_model_digest_is_told_back_in_the_next_opening(world: World) -> 
 
 @pytest.mark.parametrize(
     "answer",
-    ["我不会", "{}", '{"summary": 5, "statements": []}', '{"summary": "好", "memories": [{"kind": "x"}]}', "```json\n[]"],
+    [
+        "我不会",
+        "{}",
+        '{"summary": 5, "statements": []}',
+        '{"summary": "好", "memories": [{"kind": "x"}]}',
+        "```json\n[]",
+    ],
 )
 async def test_a_digest_that_is_not_what_was_asked_for_is_made_by_rule(world: World, answer: str) -> None:
     digesting(world, answer)

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from bot.memory.digest import rule_digest
+from bot.memory.fallback import rule_digest
 from bot.memory.minutes import excerpt
 from bot.text.fold import fold
 from bot.types.digest import Digest

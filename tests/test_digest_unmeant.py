@@ -2,7 +2,7 @@
 
 import pytest
 
-from bot.memory.digest import rule_digest
+from bot.memory.fallback import rule_digest
 from bot.memory.grounding import sums_up
 from bot.memory.minutes import DigestLine, Scope
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.memory.digest import rule_digest
+from bot.memory.fallback import rule_digest
 from bot.memory.minutes import DigestLine, Scope
 from bot.memory.plain import READ_CHARS, outcomes_in, spoken, statements_in, tasks_in
 from bot.text.clauses import one_row

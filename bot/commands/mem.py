@@ -56,7 +56,7 @@ class MemCommand:
         if words and words[0] in (*DEEDS, *SHARING):
             return self._text(asked, "mem_words")
         told = " ".join(words)
-        found = [m for m in owned if m.disabled_at is None and told in fold(m.text)]
+        found = [m for m in owned if m.disabled_at is None and m.former_at is None and told in fold(m.text)]
         none = "mem_none" if words else "mem_empty"
         return self._list(asked, found) or self._text(asked, none) + hint(asked, "mem", self._text)
 

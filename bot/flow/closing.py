@@ -8,6 +8,7 @@ from bot.config.settings import Settings
 from bot.errors import ModelError, StoreError
 from bot.flow.digesting import Digesting
 from bot.flow.words import Words
+from bot.memory.digest_request import Known
 from bot.memory.merging import merging
 from bot.memory.minutes import DigestLine, Scope
 from bot.people.reminding import nudging
@@ -18,7 +19,7 @@ from bot.text.dates import next_local_time
 from bot.text.estimate import estimate_tokens
 from bot.types.duration import DAY_MS, HOUR_MS
 from bot.types.log import Log
-from bot.types.people import Chat
+from bot.types.people import Audience, Chat
 from bot.types.session import CloseReason, Session
 
 FIRST_WAIT_MS = 30_000
@@ -28,6 +29,9 @@ LONGEST_SHARED_MS = DAY_MS + HOUR_MS
 
 SHORT_TOKENS = 200
 """A talk in which people said less waits for others of its chat: till the early hour, or the next full opening."""
+
+OPEN = 20
+"""Open tasks that a digest may settle or change."""
 
 WAITING: tuple[CloseReason, ...] = ("idle", "budget")
 """How a talk ended that may wait; `/new` and the early hour end one for good."""
@@ -77,7 +81,7 @@ class Closing:
             await self._store.sessions.wait(session, early)
             return
         try:
-            digest, settlement = await self._digesting.make(whole, lines, scope)
+            digest, settlement = await self._digesting.make(whole, lines, scope, await self._known(chat, lines))
         except (StoreError, OSError):
             raise
         except Exception as defect:  # noqa: BLE001 - a defect in one digest must leave neither it nor its money hanging
@@ -95,8 +99,18 @@ class Closing:
             self._log.info(
                 "digest", chat=chat.id, session=session.number, reason=session.close_reason, by=kept.by,
                 lines=len(lines), talks=1 + len(before), memories=len(kept.memories),
-                commitments=len(kept.commitments),
+                commitments=len(kept.commitments), proposed=kept.counts.proposed, kept=kept.counts.kept,
+                mended=kept.counts.mended, refused=kept.counts.refused,
             )  # fmt: skip
+
+    async def _known(self, chat: Chat, lines: tuple[DigestLine, ...]) -> Known:
+        """What is kept of those who spoke, and open of theirs, as far as this chat may see it."""
+        people = tuple(_people(lines))
+        seen = [Audience(chat.id, chat.kind, (person,)) for person in people]
+        memories = [each for who in seen for each in await self._store.memories.owned(who.person_ids[0], who)]
+        current = tuple(m for m in memories if m.disabled_at is None and m.former_at is None and not m.is_name)
+        open_ = await self._store.commitments.open(Audience(chat.id, chat.kind, people), OPEN) if people else ()
+        return Known(current, open_)
 
     async def _may_wait(self, session: Session, lines: tuple[DigestLine, ...]) -> bool:
         """Whether so little was said that its digest may be made with those of later talks."""

@@ -11,10 +11,10 @@ from bot.flow.plan import Planner
 from bot.flow.scribe import Errand, Reserve, Scribe
 from bot.flow.talk import talk
 from bot.flow.words import Words
-from bot.memory.digest import rule_digest
 from bot.memory.digest_answer import SHAPE, Broken
 from bot.memory.digest_request import NOTHING, Known, needs_model, request_text, touched
 from bot.memory.digest_review import Review, digest_of, mended, review
+from bot.memory.fallback import rule_digest
 from bot.memory.minutes import DigestLine, Scope
 from bot.ports import Clock
 from bot.prompt.casual import casual

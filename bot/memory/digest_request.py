@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta, tzinfo
 from bot.memory.evidence import VOCABULARY
 from bot.memory.forging import forged
 from bot.memory.minutes import COMMAND, MESSAGE_CHARS, DigestLine, Scope, escaped
-from bot.memory.telling import one_row
+from bot.text.clauses import one_row
 from bot.text.clean import clean_name
 from bot.text.clip import ELLIPSIS, clip
 from bot.text.estimate import estimate_tokens
@@ -106,10 +106,10 @@ def request_text(lines: tuple[DigestLine, ...], scope: Scope, known: Known, now:
         f"today: {today:%Y-%m-%d} {_DAYS[today.weekday()]}",
         f"people: {escaped(', '.join(dict.fromkeys(names.values())))}; bot: {escaped(clean_name(scope.bot_name))}",
     ]
-    facts = [*known.memories, *known.commitments]
+    facts: list[Memory | Commitment] = [*known.memories, *known.commitments]
     several = len(names) > 1
     if facts:
-        rows += ["known:", *(_known_row(one, names.get(one.owner_id, "") if several else "") for one in facts)]
+        rows += ["known:", *(_known_row(one, names.get(one.owner_id or 0, "") if several else "") for one in facts)]
     return "\n".join([*rows, "talk:", *_talk(shown, scope.tz)])
 
 

@@ -9,14 +9,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta, tzinfo
 
-from bot.memory.digest import rule_digest
 from bot.memory.digest_answer import Answer, Broken, Done, Item, read_answer
 from bot.memory.digest_request import NOTHING, Known, within
 from bot.memory.evidence import LINK, VOCABULARY, folded_plain, terms
+from bot.memory.fallback import rule_digest
 from bot.memory.forging import forged
 from bot.memory.grounding import MARKUP, Grounded, Grounds, Refusal, ends, harmless, sums_up
 from bot.memory.minutes import DigestLine, Scope, forgets
-from bot.memory.telling import one_row
+from bot.text.clauses import one_row
 from bot.text.dates import local_day
 from bot.text.due import nudged
 from bot.text.echo import echoes
@@ -40,7 +40,20 @@ _CUT = re.compile(r"(?<!\d)[,，](?!\d)|[、;；。]|(?<=[a-z])\.(?=\s)|(?= (?:a
 _RELATIVE = re.compile(
     r"[今明昨后前]|下|上|这|本|周|星期|礼拜|\b(?:today|tonight|tomorrow|yesterday|next|last|this|coming)\b|day\b"
 )
-_MONTHS = ["January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December"]
+_MONTHS = [
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+]
 _ON = re.compile(r"\b(?:on|by|until|till|before|after|since|from|for|of)(?: the)? $")
 
 
@@ -332,7 +345,12 @@ def undated(text: str, said_at: int, tz: tzinfo) -> str:
         said = folded[one.start : one.end]
         days = next((days for days in one.choices if days.last >= today), one.choices[-1])
         over = next((days for days in reversed(one.choices) if days.first <= today), None)
-        if one.left or not _RELATIVE.search(said) or days.first != days.last or re.search(r"\d{1,2}\s*[月日号/-]", said):
+        if (
+            one.left
+            or not _RELATIVE.search(said)
+            or days.first != days.last
+            or re.search(r"\d{1,2}\s*[月日号/-]", said)
+        ):
             continue
         del over
         before = unfold(text, origin, cut, one.start)

@@ -14,10 +14,10 @@ from bot.text.alike import meant
 from bot.text.clauses import SENTENCE, clauses_of, one_row
 from bot.text.clean import clean_name
 from bot.text.clip import clip
+from bot.text.dated import when_in
 from bot.text.due import due_in, nudged
 from bot.text.estimate import estimate_tokens
 from bot.text.fold import fold
-from bot.text.happened import event_moment
 from bot.text.script import Script, script_of
 from bot.text.tokens import weight_of
 from bot.types.commitment import NewCommitment
@@ -29,9 +29,6 @@ MEMORIES, COMMITMENTS = 8, 8
 
 SUMMARY_TOKENS = 60
 """Longest summary."""
-
-HALF_YEAR = 183 * 86_400_000
-"""A day farther back than so many ms is hardly the one that somebody speaks of."""
 
 _RANK: dict[MemoryKind, int] = {
     "identity": 0, "anniversary": 0, "knowledge": 1, "event": 2, "emotion": 3, "experience": 4,
@@ -102,16 +99,9 @@ def new_commitment(text: str, cited: tuple[DigestLine, ...], scope: Scope, day: 
 
 
 def day_of(text: str, at: int, tz: tzinfo) -> tuple[int, Dated]:
-    """When what a text tells happened or will happen, ms, and how exactly it names that; else `at`, and "".
-
-    A past day counts when it is near, or when no day ahead is named.
-    """
-    past, ahead = event_moment(text, at, tz), due_in(text, at, tz)
-    if past != at and (ahead is None or at - past <= HALF_YEAR):
-        return past, "day"
-    if ahead is None:
-        return at, ""
-    return ahead.at, "time" if ahead.timed else "day"
+    """When what a text tells happened or will happen, ms, and how exactly it names that; else `at`, and ""."""
+    when = when_in(text, at, tz)
+    return (at, "") if when is None else (when.at, when.precision)
 
 
 def speaker(cited: tuple[DigestLine, ...]) -> int | None:

@@ -10,8 +10,8 @@ from datetime import UTC, tzinfo
 
 from bot.memory.forging import forged
 from bot.memory.pasted import speaks
-from bot.memory.telling import one_row
 from bot.memory.understand import understand
+from bot.text.clauses import one_row
 from bot.text.clean import clean, clean_name
 from bot.text.clip import clip
 from bot.text.echo import echoes

@@ -6,7 +6,7 @@ from datetime import tzinfo
 
 from bot.memory.grounding import harmless, sums_up
 from bot.memory.minutes import DigestLine
-from bot.memory.telling import one_row
+from bot.text.clauses import one_row
 from bot.text.estimate import estimate_tokens
 from bot.text.stretches import end_of
 from bot.types.dialogue import TIERS, Roll, RollPlan, Standing, Tier

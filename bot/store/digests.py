@@ -67,11 +67,11 @@ class Digests:
 
     def allowed(self, digest: Digest) -> Digest:
         """The digest without what was forgotten for good."""
-        return Digest(
-            "" if self._covers(digest.summary) else digest.summary,
-            tuple(memory for memory in digest.memories if not self._covers(memory.text)),
-            digest.by,
-            tuple(task for task in digest.commitments if not self._covers(task.text)),
+        return replace(
+            digest,
+            summary="" if self._covers(digest.summary) else digest.summary,
+            memories=tuple(memory for memory in digest.memories if not self._covers(memory.text)),
+            commitments=tuple(task for task in digest.commitments if not self._covers(task.text)),
         )
 
     async def told(self, audience: Audience, person_id: int, since: int) -> tuple[Dialogue, ...]:
@@ -147,6 +147,11 @@ def store(db: sqlite3.Connection, digested: Digested, at: int) -> bool:
         store_memory(db, memory, at, digested.merging)
     for commitment in digest.commitments:
         store_commitment(db, commitment, at)
+    for done in digest.settled:
+        db.execute(
+            "UPDATE commitment SET state = ?1, updated_at = ?2, ended_at = ?2 WHERE id = ?3 AND ended_at IS NULL",
+            (done.state, at, done.number),
+        )
     if digest.by == "model":
         db.execute(
             "UPDATE session SET digest_due_at = ?1 WHERE id IN (SELECT session_id FROM digest WHERE chat_id = ?2 "
@@ -190,7 +195,10 @@ def unlearn(db: sqlite3.Connection, event_id: int, at: int) -> None:
 
 def take_back(db: sqlite3.Connection, number: int, at: int) -> None:
     """Verb part: a memory is over as if it had never been made: what it replaced is current."""
+    before = db.execute("SELECT id FROM memory WHERE replaced_by = ?", (number,)).fetchall()
     db.execute("UPDATE memory SET former_at = NULL, replaced_by = NULL WHERE replaced_by = ?", (number,))
+    for (other,) in before:
+        index_memory(db, cast("int", other))
     db.execute(
         "UPDATE memory SET disabled_at = ?1, disabled_reason = 'derived', purge_at = ?1 WHERE id = ?2", (at, number)
     )

@@ -12,7 +12,7 @@ LINE = """kind IN ('message', 'bot') AND hidden = '' AND off_record = 0 AND labe
 """Lines of the transcript that may come back: what people and nuan said. Receipts, commands and what is forgotten,
 deleted, a copy, too old or not to be recorded are none."""
 
-MEMORY = "disabled_at IS NULL"
+MEMORY = "disabled_at IS NULL AND former_at IS NULL"
 DIGEST = "summary <> '' AND into_id IS NULL"
 
 

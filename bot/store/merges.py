@@ -67,7 +67,8 @@ def near(db: sqlite3.Connection, new: NewMemory) -> tuple[Memory, ...]:
         MEMORY.replace(
             "FROM memory ", "FROM doc_text JOIN doc ON doc.id = doc_text.rowid JOIN memory ON memory.id = ref "
         )
-        + "WHERE doc_text MATCH ? AND doc.kind = 'memory' AND memory.disabled_at IS NULL AND memory.owner_id IS ? "
+        + "WHERE doc_text MATCH ? AND doc.kind = 'memory' AND memory.disabled_at IS NULL AND memory.former_at IS NULL "
+        "AND memory.owner_id IS ? "
         "AND memory.visibility = ? AND memory.slot NOT IN ('address', 'no_address') "
         "AND (memory.visibility <> 'chat' OR memory.chat_id = ?) "
         "AND NOT EXISTS (SELECT 1 FROM merged WHERE memory_id = memory.id AND undone_at IS NOT NULL) "

@@ -191,7 +191,7 @@ def by_itself(found: Iterable[Labelled], verbose: bool) -> None:
                 days.add(right, "", shown, not right)
         for item in session.false:
             for section, tally in (("statements", false), ("tasks", tasks)):
-                got = review(answer_of([item], section), session.lines, session.scope, session.known)  # type: ignore[arg-type]
+                got = review(answer_of([item], section), session.lines, session.scope, session.known)
                 kept = isinstance(got, Review) and bool(got.kept)
                 if isinstance(got, Review) and not kept:  # what is cut to its clauses is stored, too
                     whole = mended(got, "", session.lines, session.scope, session.known)

@@ -200,8 +200,8 @@ def _obeyed(
 
 async def unscreened(folder: Path, size: Size) -> Found:
     """Forged talks with the text filter off and a model that obeys: what is kept is its speaker's own, in that chat."""
-    from bot.memory.digest import rule_digest
     from bot.memory.digest_review import read_digest
+    from bot.memory.fallback import rule_digest
     from bot.memory.forging import holds_link
     from bot.memory.grounding import MARKUP
     from bot.text.clean import as_data

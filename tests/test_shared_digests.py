@@ -1,0 +1,130 @@
+"""Short talks share one digest by the model, a full opening waits for none of them, and one fact of a slot is current."""
+
+import json
+
+from bot.types.prompt import Request
+from tests.conftest import NewWorld
+from tests.world import World
+
+HOUR, DAY = 3_600, 86_400
+DIGEST = ("You take the minutes", "你为一段聊天做记录", "你為一段聊天做記錄", "minutes", "记录", "記錄")
+
+
+def digests(world: World) -> list[str]:
+    """What the model was shown to digest."""
+    return [
+        request.prompt.messages[1].content for request in world.model.requests
+        if not request.prompt.tools and "talk:" in request.prompt.messages[1].content
+    ]  # fmt: skip
+
+
+def answering(world: World, *answers: dict[str, object]) -> None:
+    """A model that digests with these answers, one after the other, the last one again and again."""
+    left = list(answers)
+
+    def script(request: Request) -> str:
+        if request.prompt.tools or "talk:" not in request.prompt.messages[-1].content:
+            return "好的"
+        return json.dumps(left.pop(0) if len(left) > 1 else left[0], ensure_ascii=False)
+
+    world.model.digests, world.model.script = True, script
+
+
+def told(text: str, line: int, **more: object) -> dict[str, object]:
+    """A digest of one statement."""
+    return {"summary": text, "statements": [{"text": text, "from": [line], "kind": "knowledge", **more}]}
+
+
+def facts(world: World) -> list[tuple[object, ...]]:
+    """What is kept, and whether it is true today."""
+    return world.rows("SELECT text, former_at IS NULL FROM memory WHERE disabled_at IS NULL ORDER BY id")
+
+
+async def test_two_short_talks_wait_for_the_early_hour_and_share_one_call(world: World) -> None:
+    answering(world, told("我住在苏州", 1, slot="home"))
+    await world.say("我住在苏州")
+    await world.wait(2 * HOUR)
+    assert digests(world) == []
+    assert {row[0] for row in world.rows("SELECT state FROM session")} == {"closing"}
+    await world.wait(DAY)
+    assert len(digests(world)) == 1
+    assert world.rows("SELECT count(*) FROM digest WHERE session_id IS NOT NULL") == [(1,)]
+    assert {row[0] for row in world.rows("SELECT state FROM session")} == {"closed"}
+    assert facts(world) == [("我住在苏州", 1)]
+
+
+async def test_a_full_opening_shows_what_waits_and_has_it_digested(world: World) -> None:
+    answering(world, told("我明天下午三点要去面试", 1))
+    await world.say("我明天下午三点要去面试")
+    await world.wait(2 * HOUR)
+    assert digests(world) == []
+    await world.say("给我讲讲面试要注意什么好不好")
+    assert "我明天下午三点要去面试" in world.last_user
+    await world.wait(1)
+    assert len(digests(world)) == 1
+
+
+async def test_new_has_its_talk_digested_at_once_together_with_what_waited(world: World) -> None:
+    answering(world, told("我住在苏州", 1, slot="home"))
+    await world.say("我住在苏州")
+    await world.wait(2 * HOUR)
+    await world.say("早")
+    await world.say("/new")
+    assert digests(world)
+    assert world.rows("SELECT count(*) FROM session WHERE state <> 'closed'") == [(0,)]
+    assert "苏州" in digests(world)[0]
+
+
+async def test_a_cleared_talk_leaves_nothing_and_one_before_it_does(world: World) -> None:
+    answering(world, told("我住在苏州", 1, slot="home"))
+    await world.say("我住在苏州")
+    await world.wait(2 * HOUR)
+    await world.say("我最怕的是打雷，别告诉别人")
+    await world.say(".ai clear")
+    await world.wait(DAY)
+    assert facts(world) == [("我住在苏州", 1)]
+    assert not any("打雷" in text for text in digests(world))
+    await world.say("你还记得我说过什么吗")
+    assert "打雷" not in world.last_user
+
+
+async def test_a_new_home_makes_the_old_one_former_and_only_the_new_one_is_told(world: World) -> None:
+    answering(world, told("我住在苏州", 1, slot="home"), told("我搬到杭州了", 1, slot="home"))
+    await world.say("我住在苏州")
+    await world.say("/new")
+    await world.say("我搬到杭州了")
+    await world.say("/new")
+    assert facts(world) == [("我住在苏州", 0), ("我搬到杭州了", 1)]
+    await world.say("你知道我现在住哪里吗，帮我想想")
+    opening = world.last_user.split("## ")[1:]
+    about = next(part for part in opening if part.startswith("关于TA"))
+    assert "杭州" in about
+    assert "苏州" not in about
+    await world.say(".ai mem")
+    assert "杭州" in world.replies[-1]
+    assert "苏州" not in world.replies[-1]
+
+
+async def test_what_the_rule_digested_while_no_model_could_is_digested_again(new_world: NewWorld) -> None:
+    world = await new_world()
+    await world.say("我住在苏州，最近总失眠")
+    await world.say("/new")
+    answering(world, told("我在学做红烧肉", 1), told("我住在苏州", 1, slot="home"))
+    await world.say("我在学做红烧肉")
+    await world.say("/new")
+    await world.wait(60)
+    assert len(digests(world)) == 2
+    assert {row[0] for row in world.rows("SELECT made_by FROM digest WHERE session_id IS NOT NULL")} == {"model"}
+
+
+async def test_an_edit_takes_back_what_a_digest_made_and_the_model_reads_the_talk_anew(world: World) -> None:
+    answering(world, told("我住在苏州", 1, slot="home"), told("我住在杭州", 1, slot="home"))
+    await world.say("我住在苏州", external_id="m1")
+    await world.say("/new")
+    assert facts(world) == [("我住在苏州", 1)]
+    sent = world.message("我住在杭州")
+    await world.app.door.accept(type(sent)(sent.place, sent.sender, "event", "我住在杭州", "edit", target="m1"))
+    await world.app.settled()
+    await world.wait(60)
+    assert len(digests(world)) == 2
+    assert facts(world) == [("我住在杭州", 1)]
