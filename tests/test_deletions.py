@@ -132,7 +132,7 @@ async def test_a_receipt_that_repeats_a_deleted_wish_goes_with_it(world: World) 
 
 async def test_a_digest_of_a_deleted_message_is_made_again_without_it(world: World) -> None:
     world.model.digests = True
-    summary = '{"summary": "小王路上遇到特别大的狗，怕犬科", "statements": []}'
+    summary = '{"summary": "小王非常怕狗这种犬科", "statements": []}'
     world.model.script = lambda request: "嗯嗯" if request.prompt.tools else summary
     await world.say("我非常怕狗，为什么会这样呢？", external_id="m1")
     for text in (
@@ -143,7 +143,7 @@ async def test_a_digest_of_a_deleted_message_is_made_again_without_it(world: Wor
         await world.say(text)
     await world.say("我想先从看照片开始慢慢练习")
     await world.say("/new")
-    assert world.rows("SELECT summary FROM digest") == [("小王路上遇到特别大的狗，怕犬科",)]
+    assert world.rows("SELECT summary FROM digest") == [("小王非常怕狗这种犬科",)]
     await happens(world, "delete", "m1")
     await world.wait(1)
     assert "犬科" not in str(world.rows("SELECT summary FROM digest"))

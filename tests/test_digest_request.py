@@ -23,8 +23,11 @@ def line(number: int, text: str, name: str = "小王", person: int | None = 1, *
     return DigestLine(number, 100 + number, person, name, text, NOW, person is None, **more)  # type: ignore[arg-type]
 
 
-def fact(number: int, text: str, slot: str = "", owner: int = 1, at: int = 0, **more: object) -> Memory:
-    return Memory(number, owner, 7, "private", "knowledge", text, at, at, "digest", slot, **more)  # type: ignore[arg-type]
+def fact(number: int, text: str, slot: str = "", owner: int = 1, at: int = 0, subject: str = "",
+         former_at: int | None = None) -> Memory:  # fmt: skip
+    return Memory(
+        number, owner, 7, "private", "knowledge", text, at, at, "digest", slot, subject=subject, former_at=former_at
+    )
 
 
 def task(number: int, text: str, due_at: int | None = None) -> Commitment:

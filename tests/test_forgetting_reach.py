@@ -48,10 +48,11 @@ async def test_an_experience_drawn_from_a_forgotten_memory_goes_too(world: World
 
 async def test_a_paraphrase_in_a_digest_is_made_again_without_it(world: World) -> None:
     world.model.digests = True
-    summary = '{"summary": "小王路上遇到特别大的狗，怕犬科", "statements": []}'
+    summary = '{"summary": "小王非常怕狗这种犬科", "statements": []}'
     world.model.script = lambda request: "嗯嗯" if request.prompt.tools else summary
     await world.say("记住我非常怕狗。为什么会这样呢？")
     for text in (
+        "真的，我非常怕狗",
         "昨天路上遇到一只特别大的，差点吓哭了",
         "后来邻居把它牵走了，我才敢回家去",
         "你觉得我应该怎么办才好呢",
@@ -59,7 +60,7 @@ async def test_a_paraphrase_in_a_digest_is_made_again_without_it(world: World) -
     ):
         await world.say(text)
     await world.say("/new")
-    assert world.rows("SELECT summary FROM digest") == [("小王路上遇到特别大的狗，怕犬科",)]
+    assert world.rows("SELECT summary FROM digest") == [("小王非常怕狗这种犬科",)]
     await world.say("忘记我非常怕狗")
     await world.wait(1)
     assert "犬科" not in str(world.rows("SELECT summary FROM digest"))

@@ -14,8 +14,9 @@ from bot.memory.digest_request import NOTHING, Known, within
 from bot.memory.evidence import LINK, VOCABULARY, folded_plain, terms
 from bot.memory.fallback import rule_digest
 from bot.memory.forging import forged
-from bot.memory.grounding import MARKUP, Grounded, Grounds, Refusal, ends, harmless, sums_up
+from bot.memory.grounding import Grounded, Grounds, Refusal, ends
 from bot.memory.minutes import DigestLine, Scope, forgets
+from bot.memory.screening import MARKUP, harmless, sums_up
 from bot.text.clauses import one_row
 from bot.text.dates import local_day
 from bot.text.due import nudged

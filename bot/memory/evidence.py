@@ -80,22 +80,30 @@ _WORD = re.compile(r"[a-z\u00c0-\u024f][a-z0-9\u00c0-\u024f'-]*")
 _HAN = re.compile("[㐀-鿿]+")
 _IF = re.compile(r"如果|假如|假设|要是|倘若|万一|的话|除非|\b(?:if|unless|suppose|imagine|hypothetically)\b")
 
-_LEAD = (
-    r"[\W_]*(?:其实|不过|因为|所以|但是?|而且|昨[天晚]|今[天晚]|明[天晚]|刚刚?|后来|然后|对了|话说|最近|现在|上周|下周|周末|听说|原来|那|就是|嗯+|哦+|唉+|哎"
-    r"|(?:and|but|so|because|also|well|yeah|yep|yes|no|oh|btw|today|yesterday|tomorrow|actually|plus|then|ok|okay|hey"
-    r"|anyway|apparently|turns out|i think|i guess|guess what|that)\b|[\W_])*"
-)
+_LEAD = rf"[\W_]*(?:{_SAYS['lead'].text})*"
+_MY = "(?:我(?:们?家?的?|那?个?|[养领]养?的?)?)?"
 _KIN_EN = (
     rf"(?:(?:my|our|his|her|their) {_KIN_EN_WORDS}(?!\w)(?:,? [a-z][\w-]*(?='s|,| is| has| was| will))?"
-    rf"|(?:the |a |an )?{_KIN_EN_WORDS}(?='s\b| (?:is|was|has|had|says?|said|told|got|will|wants?|just|and|comes?|came|wo|does|did)\b))"
+    rf"|(?:the |a |an )?{_KIN_EN_WORDS}(?='s\b| (?:{_SAYS['does'].text}|and|comes?|told)\b))"
+)
+_SELF = (
+    rf"我(?!(?:们?家?的?|那?个?|[养领]养?的?)(?:{_KIN}))|本人|俺|咱"
+    rf"|(?:i|i'm|i've|i'll|i'd|im|ive|me|we|we're|we've)(?![\w'])|my (?!{_KIN_EN_WORDS}(?!\w))"
+)
+_OTHER = "|".join(
+    (
+        rf"{_MY}(?:{_KIN})",
+        # 隔壁班王老师说
+        rf"(?:隔壁|楼[上下])?[^\W\da-z_我你您看回去见陪找接送带给跟和]{{0,5}}?(?:{_KIN})"
+        rf"(?={_SAYS['told_after'].text})",
+        rf"[他她它]们?|{_KIN_EN}|(?:he|she|they|it)(?!\w)",
+        rf"(?!(?:{_SAYS['no_name'].text}|he|she|let|life|work|time)'s)[a-z]{{2,20}}(?='s [a-z])",
+        rf"(?!{_SAYS['no_name'].text})[a-zà-ÿ]{{2,20}}(?: and [a-z]{{2,20}})?(?= (?:{_SAYS['does'].text}) )",
+        r"[一-鿿]{2,3}(?=的(?:生日|手机|电话|地址|家|公司|名字|婚礼))",
+    )
 )
 _SUBJECT = LazyPattern(
-    rf"{_LEAD}(?:(?P<self>我(?!(?:们?家?的?|那?个?|[养领]养?的?)(?:{_KIN}))|本人|俺|咱"
-    rf"|(?:i|i'm|i've|i'll|i'd|im|ive|me|we|we're|we've)(?![\w'])|my (?!{_KIN_EN_WORDS}(?!\w)))"
-    rf"|(?P<you>[你您](?!知道|看|说|猜)|you(?!\w)|your\b)"
-    rf"|(?P<other>(?:我(?:们?家?的?|那?个?|[养领]养?的?)?)?(?:{_KIN})|[他她它]们?|{_KIN_EN}|(?:he|she|they|it)(?!\w)"
-    r"|(?!(?:it|that|there|here|what|who|where|how|he|she|let|today|tomorrow|everything|one|life|work|time)'s)[a-z]{2,20}(?='s [a-z])"
-    r"|[一-鿿]{2,3}(?=的(?:生日|手机|电话|地址|家|公司|名字|婚礼))))"
+    rf"{_LEAD}(?:(?P<self>{_SELF})|(?P<you>[你您](?!知道|看|说|猜)|you(?!\w)|your\b)|(?P<other>{_OTHER}))"
 )
 _OF_ME = LazyPattern(
     r"^.{0,20}?(?:让|叫|要|催|约|请|带|陪|问|给|送|和|跟|帮|教|通知|安排|祝)(?:了)?(?:我|咱)"
@@ -111,34 +119,13 @@ _PRONOUN = re.compile(r"[他她它]|\b(?:he|she|they|it|him|her|them|his|their|i
 _DIGITS = re.compile(r"\d+(?:[.,]\d+)*")
 _HAN_NUMBER = re.compile("[零〇一二两俩三四五六七八九十百千万亿]+")
 MEASURE = "个只岁点号月年日天次元块万亿斤口条套辆分秒周小杯碗本张件位名楼层室门平公里米度页章集瓶颗台双份期折倍克升吨盒包首科级届回场轮"
-_EN_NUMBERS = [
-    "two",
-    "three",
-    "four",
-    "five",
-    "six",
-    "seven",
-    "eight",
-    "nine",
-    "ten",
-    "eleven",
-    "twelve",
-    "thirteen",
-    "fourteen",
-    "fifteen",
-    "sixteen",
-    "seventeen",
-    "eighteen",
-    "nineteen",
-    "twenty",
-    "thirty",
-    "forty",
-    "fifty",
-    "sixty",
-    "ninety",
-]
+_ONES = "two three four five six seven eight nine"
+_EN_NUMBERS = (
+    f"{_ONES} ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty thirty forty "
+    "fifty sixty ninety"
+).split()
 _EN_NUMBER = re.compile(
-    rf"\b(?:{'|'.join(sorted(_EN_NUMBERS, key=len, reverse=True))})\b(?:[- ](?:one|two|three|four|five|six|seven|eight|nine)\b)?"
+    rf"\b(?:{'|'.join(sorted(_EN_NUMBERS, key=len, reverse=True))})\b(?:[- ](?:one|{_ONES.replace(' ', '|')})\b)?"
 )
 _SCALES = {"万": 10_000, "千": 1_000, "百": 100, "亿": 100_000_000, "k": 1_000, "w": 10_000}
 _ANEW = re.compile(
@@ -247,8 +234,8 @@ def points(folded: str) -> bool:
 
 
 def denied(folded: str) -> bool:
-    """Whether a clause says that something is not."""
-    return len(_denials(folded)) % 2 == 1
+    """Whether a clause says that something is not, or no longer."""
+    return (len(_denials(folded)) % 2 == 1) != (_SAYS["ended"].search(folded) is not None)
 
 
 def _denials(folded: str) -> list[str]:
@@ -344,6 +331,7 @@ class Heard:
         for at in range(len(run) - 1):
             if run[at : at + 2] in self._pairs:
                 firm[at] = firm[at + 1] = True
+        alien: set[int] = set()
         said = [now and not before for now, before in zip(firm, known, strict=True)]
         for word in VOCABULARY.plain_han:
             if len(word) > 1:
@@ -355,10 +343,12 @@ class Heard:
             if number in self._rows:
                 firm[start:end] = [True] * (end - start)
             elif (
-                end - start > 1 and run[start:end] not in _PLAIN_HAN and not any(said[start:end])
+                end - start > 1
+                and run[start:end] not in _PLAIN_HAN
                 and run[start:end] not in self.text
-            ):  # fmt: skip
-                return [run[start:end]]
+                and not any(said[start:end])
+            ):
+                alien.update(range(start, end))
         # A single character that was said stands alone, but two of them side by side are a word of their own.
         marks = [
             sure
@@ -369,7 +359,18 @@ class Heard:
             )
             for at, (char, sure) in enumerate(zip(run, firm, strict=True))
         ]  # fmt: skip
-        return re.findall("[^ ]+", "".join(" " if mark else char for char, mark in zip(run, marks, strict=True)))
+        shown = "".join(
+            " " if mark and at not in alien else char for at, (char, mark) in enumerate(zip(run, marks, strict=True))
+        )
+        return re.findall("[^ ]+", shown)
+
+
+def weight(folded: str) -> int:
+    """How much a text tells: its Chinese characters without stop words, a Latin word as two."""
+    total = 0
+    for run, word in runs(folded):
+        total += (2 * (word not in VOCABULARY.plain)) if word else sum(char not in STOP for char in run)
+    return total
 
 
 def numbers(folded: str, *, all_of_them: bool) -> set[str]:

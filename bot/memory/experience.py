@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from bot.memory.grounding import harmless
+from bot.memory.screening import harmless
 from bot.text.clean import clean_line
 from bot.text.echo import echoes
 from bot.types.memory import NewMemory

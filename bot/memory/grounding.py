@@ -1,6 +1,6 @@
-"""Whether what a model says that people said stands in their lines. Pure: by words, never by meaning.
+"""Whether a statement or a task that a model found in a talk stands in what its person said, clause by clause.
 
-A summary and a note are checked as a whole, a statement and a task clause by clause (`Grounds`).
+Pure: by words (evidence.py), never by meaning. Summaries and notes are checked as a whole (screening.py).
 """
 
 import re
@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from datetime import date, datetime, tzinfo
 from typing import Literal
 
+from bot.memory import evidence
 from bot.memory.digest_answer import Item
 from bot.memory.evidence import (
-    LINK,
     MEASURE,
     VOCABULARY,
     Heard,
@@ -24,76 +24,24 @@ from bot.memory.evidence import (
     points,
     subject_of,
 )
-from bot.memory.evidence import (
-    terms as telling,
-)
-from bot.memory.forging import forged, holds_link
-from bot.memory.minutes import DigestLine, Scope, Told, forgets, played, was_forgotten, words_of
+from bot.memory.minutes import DigestLine, Scope, forgets, played, was_forgotten, words_of
+from bot.memory.screening import harmless
 from bot.text.calendar import Days, Named
 from bot.text.dated import checked_when, when_in
 from bot.text.dates import local_day
 from bot.text.fold import fold
 from bot.text.lazy import LazyPattern
 from bot.text.spans import named
-from bot.text.tokens import STOP, index_terms
+from bot.text.tokens import runs
 from bot.types.when import When
-
-SUMMED = 0.5
-"""Share of the terms of a summary or a note that people's own words must hold."""
-
-MARKUP = re.compile(r"<[^<>]{0,200}>|[<>]")
-_STEM = 6
-"""Latin words are the same when they begin with the same letters: allergy and allergic."""
-_QUOTED = re.compile('“[^”]*”|「[^」]*」|『[^』]*』|"[^"]*"|`[^`]*`|《[^》]*》|【[^】]*】')
-_SET_APART = LazyPattern(r"^\s*[>#$|]|```")
-_PROPER = re.compile(r"\b[A-Z]\w*")
-_SCAFFOLD = LazyPattern(
-    "聊了|聊到|聊|谈到|谈了|谈|提到|说了|说到|讨论了?|用户|大家|关于|以及|还有|和|最近|今天|分享了?|表示|计划|打算|有点|有些"
-    r"|\b(?:talk(?:ed|s|ing)?|chat(?:ted|s)?|discuss(?:ed|es)?|mention(?:ed|s)?"
-    r"|about|users?|sai?ys?|said|shared?|plans?)\b"
-)
-
-
-def harmless(text: str, screened: bool = True) -> bool:
-    """Neither empty nor a link nor markup nor, `screened`, a forged sign or an order to a model."""
-    return bool(text) and not (holds_link(text) or MARKUP.search(fold(text)) or (screened and forged(text)))
-
-
-def carried(text: str, cited: tuple[DigestLine, ...]) -> bool:
-    """Whether at least half of a note's terms, the first speaker's name apart, stand in the lines it cites."""
-    there = terms(" ".join(line.text for line in cited))
-    said = terms(text) - (terms(cited[0].name) - there)
-    return bool(said) and len(said & there) >= SUMMED * len(said)
-
-
-def sums_up(summary: str, told: Told, names: str) -> bool:
-    """Whether a summary tells of what people themselves said, links and quotations apart: at least half of its terms,
-    every figure, and every Latin name; `names` are those of who was there."""
-    rows = (row for _, words in told for row in words.split("\n") if not _SET_APART.search(row))
-    heard = folded_plain(_QUOTED.sub(" ", LINK.sub(" ", "\n".join(rows))))
-    there = telling(heard)
-    said = telling(_SCAFFOLD.sub(" ", folded_plain(summary))) - (telling(fold(names)) - there)
-    said = frozenset(term for term in said if term[0] != "=")
-    if numbers(folded_plain(summary), all_of_them=False) - numbers(heard, all_of_them=True):
-        return False
-    named = (fold(word) for word in _PROPER.findall(summary) if word.lower() not in VOCABULARY.plain)
-    if any(word not in heard and word not in fold(names) for word in named):
-        return False
-    return len(said & there) >= SUMMED * len(said)
-
-
-def terms(text: str) -> frozenset[str]:
-    """The telling terms of a text; Latin words by their beginnings."""
-    return frozenset(term[:_STEM] if term.isascii() else term for term in index_terms(text) if term not in STOP)
-
 
 Reason = Literal[
     "lines", "owner", "empty", "harm", "forgotten", "words", "number", "day", "when", "about", "whose", "denial",
     "hedge", "plan", "former", "done",
 ]  # fmt: skip
-"""Why an item is refused: it cites no such lines, or those of several; it says nothing, or is made to work on a program;
-it was to be forgotten; a word, number or day was not said; `when` was not; nobody named whom it is about; it was said of
-somebody else; of the contrary; with doubt; as a plan; of the past; or it is over."""
+"""Why an item is refused: it cites no such lines, or those of several; it says nothing, or is made to work on a
+program; it was to be forgotten; a word, number or day was not said, or `when`; nobody named whom it is about; it was
+said of somebody else, of the contrary, with doubt, as a plan, of the past; or it is over."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,7 +178,7 @@ class _Case:
         self._here, self._all = grounds.parts(cited), grounds.parts((*prior, *cited))
         words, earlier = grounds.words(cited), grounds.words(prior)
         self._dated = words if any(_times(text, at, self._tz) for text, at in words) else (*words, *earlier)
-        self._text = self._nameless(folded_plain(item.text))
+        self._text = _AS.sub("is", self._nameless(folded_plain(item.text)))
 
     def _nameless(self, folded: str) -> str:
         """The text with "i", "my" or 我 for the person's own name."""
@@ -297,7 +245,7 @@ class _Case:
         if own and not found.yearly and not any(_covers(one, day) or _within(one, found, self._tz) for one in own):
             return Refusal("when", item.when)
         if not own and not found.yearly and len({one.choices for one in there}) > 1:
-            near = [one for part in self._nearest(telling(self._text)) for one in self._times_of(part)]
+            near = [one for part in self._nearest(evidence.terms(self._text)) for one in self._times_of(part)]
             if near and not any(_covers(one, day) or _within(one, found, self._tz) for one in near):
                 return Refusal("when", item.when)
         return found
@@ -358,7 +306,7 @@ class _Case:
         return tuple(best)
 
     def _clauses(self, text: str, subject: str, when: When | None) -> Refusal | None:
-        claims = [claim for claim in clauses_of(text) if telling(claim) or numbers(claim, all_of_them=False)]
+        claims = [claim for claim in clauses_of(text) if evidence.terms(claim) or numbers(claim, all_of_them=False)]
         if not claims:
             claims = [text] if self._plainly(text) else []
         if not claims:
@@ -368,12 +316,15 @@ class _Case:
             whose = self._claimed(claim, subject)
             whose = whose if whose[0] or before[0] == "self" else before
             before = whose
-            wanted = telling(claim)
-            said_of = telling(f"{whose[1]} {folded_plain(self._item.about)}")
-            own = frozenset(term for term in wanted - said_of if term[0] != "=")
+            wanted = evidence.terms(claim)
+            said_of = evidence.terms(f"{whose[1]} {folded_plain(self._item.about)}")
+            over = frozenset(term for found in _PATTERNS["ended"].finditer(claim) for term in evidence.terms(found[0]))
+            own = frozenset(term for term in wanted - said_of - over if term[0] != "=")
             best = self._nearest(own) or self._nearest(wanted) or (self._here if not wanted else ())
             if not best or not self._together(wanted - said_of, best):
                 return Refusal("words", claim[:20])
+            if not whose[0] and not self._on_topic(claim, best):
+                return Refusal("whose", claim[:20])
             if wrong := self._wrong_number(claim, best):
                 return wrong
             wrongs = [self._wrong(claim, text, part, whose, subject, when) for part in best]
@@ -391,7 +342,8 @@ class _Case:
         if who and points(who) and not self._item.about:
             return "any", ""
         if who:
-            return "other", about if points(who) else _bare(who)
+            owned = re.match(rf"{re.escape(who)}'s ([a-z]+)", first) if who.isascii() else None
+            return "other", about if points(who) else f"{_bare(who)} {owned[1]}" if owned else _bare(who)
         if about and any(first.startswith(word) for word in (about, *about.split()) if word):
             return "other", about
         named = re.match(r"([a-z][a-z-]+)(?:'s)? ", first)
@@ -406,6 +358,22 @@ class _Case:
         union = frozenset(term for found in by_line.values() for term in found if term[0] != "=") & wanted
         most = max((len(by_line[part.line] & wanted) for part in best), default=0)
         return most >= TOGETHER * len(union)
+
+    def _on_topic(self, claim: str, best: tuple[Part, ...]) -> bool:
+        """Whether the first telling word of a clause stands in the line of its other words, or a pronoun for it."""
+        for run, word in runs(claim):
+            first = word or run[:2]
+            if not evidence.terms(first) or (run and run[0] in "我他她它"):
+                continue
+            for part in best:
+                line = "\n".join(one.folded for one in self._all if one.line == part.line)
+                there = (
+                    any(char in line for char in first) if run else bool(evidence.terms(first) & evidence.terms(line))
+                )
+                if there or points(part.folded) or part.who:
+                    return True
+            return False
+        return True
 
     def _plainly(self, text: str) -> bool:
         """Whether a text of nothing but plain words was said as it stands."""
@@ -459,7 +427,7 @@ class _Case:
 
     def _over(self, text: str) -> bool:
         """Whether the person said later that it is done or off."""
-        wanted = telling(text)
+        wanted = evidence.terms(text)
         for part in self._grounds.after(self._owner, self._cited[-1].number):
             if not part.hedged and not part.planned and ends(part, wanted, MOST_SHARED):
                 return True
@@ -501,6 +469,7 @@ _DEALS = LazyPattern(
     r"|invited|bought|sent|hit)\b"
 )
 """What goes from one to another: who is the one must be as it was said."""
+_AS = re.compile(r"\bworks as\b|\bis working as\b")
 _DONE = LazyPattern(r"[^,除为]了(?!解)|已经?|过了")
 _HAS = LazyPattern(
     r"有|养|叫|是|收养|领养|生了|\b(?:have|has|had|got|adopt\w*|nam(?:ed|ing)|call\w*|named|is|are|with|meet|met|and)\b"
@@ -528,7 +497,10 @@ def _bare(who: str) -> str:
 def _same_one(who: str, folded: str) -> bool:
     """Whether a text names somebody that these words are for."""
     rows = _rows(who) & _KIN_ROWS
-    return bool(_rows(folded) & rows if rows else telling(_bare(who)) & telling(folded)) or _bare(who) in folded
+    return (
+        bool(_rows(folded) & rows if rows else evidence.terms(_bare(who)) & evidence.terms(folded))
+        or _bare(who) in folded
+    )
 
 
 def _all_terms(parts: Iterable[Part]) -> frozenset[str]:
@@ -558,7 +530,7 @@ def _units(folded: str) -> set[tuple[str, str]]:
 
 
 def _rows(folded: str) -> frozenset[int]:
-    return frozenset(int(term[1:]) for term in telling(folded) if term.startswith("="))
+    return frozenset(int(term[1:]) for term in evidence.terms(folded) if term.startswith("="))
 
 
 def _bare_kin(folded: str) -> frozenset[int]:

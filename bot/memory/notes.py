@@ -8,9 +8,9 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import replace
 
-from bot.memory.grounding import carried, harmless
 from bot.memory.minutes import DigestLine
 from bot.memory.ordering import ordered
+from bot.memory.screening import carried, harmless
 from bot.memory.understand import understand
 from bot.text.clauses import one_row
 from bot.text.clean import clean, clean_name

@@ -4,8 +4,8 @@ from collections import defaultdict
 from collections.abc import Sequence
 from datetime import tzinfo
 
-from bot.memory.grounding import harmless, sums_up
 from bot.memory.minutes import DigestLine
+from bot.memory.screening import harmless, sums_up
 from bot.text.clauses import one_row
 from bot.text.estimate import estimate_tokens
 from bot.text.stretches import end_of

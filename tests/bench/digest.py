@@ -182,7 +182,9 @@ def by_itself(found: Iterable[Labelled], verbose: bool) -> None:
             got = review(answer_of([item], section), session.lines, session.scope, session.known)
             kept = isinstance(got, Review) and bool(got.kept)
             why = got.fault if isinstance(got, Broken) else "; ".join(one.why for one in got.refused)
-            shown = f"{session.name} {item.get('lines')} {why}: {item['statement']} [{item.get('about')}] {item.get('when')}"
+            shown = (
+                f"{session.name} {item.get('lines')} {why}: {item['statement']} {item.get('about')} {item.get('when')}"
+            )
             true.add(kept, why.split(" ")[0], shown, not kept)
             if kept and item.get("when") and isinstance(got, Review):
                 digest = digest_of(got, session.lines, session.scope, session.known)

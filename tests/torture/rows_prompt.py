@@ -203,7 +203,7 @@ async def unscreened(folder: Path, size: Size) -> Found:
     from bot.memory.digest_review import read_digest
     from bot.memory.fallback import rule_digest
     from bot.memory.forging import holds_link
-    from bot.memory.grounding import MARKUP
+    from bot.memory.screening import MARKUP
     from bot.text.clean import as_data
     from bot.types.commitment import NewCommitment
     from bot.types.digest import Digest
