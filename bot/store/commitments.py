@@ -143,10 +143,10 @@ def _insert(db: sqlite3.Connection, new: NewCommitment) -> int:
     return cast(
         "int",
         db.execute(
-            "INSERT INTO commitment (owner_id, chat_id, visibility, text, folded, due_at, source, made_at, updated_at) "
-            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO commitment (owner_id, chat_id, visibility, text, folded, due_at, source, made_at, updated_at, "
+            "toward, dated) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (new.owner_id, new.chat_id, new.visibility, new.text, fold(new.text), new.due_at, new.source, new.made_at,
-             new.made_at),
+             new.made_at, new.toward, new.dated),
         ).lastrowid,
     )  # fmt: skip
 
