@@ -157,11 +157,6 @@ _LISTED, _LISTED_OVER, _PROMISED, _DUE, _TO_WHOM, _IDLE, _OVER, _OFF, _NOT_OVER,
         "listed", "listed_over", "promised", "due", "to_whom", "idle", "over", "off", "not_over", "past", "bare",
     )
 )  # fmt: skip
-_DUTY = LazyPattern(
-    r"要|必须|需要|答应|保证|承诺|会|还没|打算|计划|记得|别忘|欠|负责|(?:^|[我,还])得(?![了到过意])"
-    r"|\b(?:need|have to|must|promise[ds]?|will|gotta|got to|due|owe|going to|haven['’]?t)\b|['’]ll\b"
-)
-_NO_NEED = LazyPattern(r"不[用必想会要去做交写买办]|不需要|没答应|n['’]t (?:need|have|want)|\bnever\b|no need")
 _WOULD, _TOLD_ALL = re.compile("(?<=i)['’]d\\b"), re.compile("[喔哦呀吧哈啊]$")
 _NAME_REACH = 48
 """Characters within which a name and its colon stand."""
@@ -219,17 +214,6 @@ def tasks_in(words: str) -> Iterator[str]:
             yield listed
         elif not _LISTED.match(fold(row)):
             yield from (text for sentence in sentences(row) if _is_task(sentence) and (text := told(sentence)))
-
-
-def owns_task(words: str) -> bool:
-    """Whether words that a model calls a task may be one: of no doubt, not over, of nobody else."""
-    if any(True for _ in tasks_in(words)):
-        return True
-    every = tuple(sentences(words))
-    if any(_PAST.search(one.folded) for one in every):
-        return False
-    duties = (_OWN.search(one.folded) and _DUTY.search(one.folded) and not _NO_NEED.search(one.folded) for one in every)
-    return any(duties) and all(_may_be_task(one) for one in every)
 
 
 def outcomes_in(words: str) -> tuple[Outcome, ...]:
