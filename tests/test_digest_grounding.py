@@ -14,7 +14,8 @@ KEPT, STORED = 0.87, 2
 
 
 def stands(session: Labelled, item: object, kind: str) -> bool:
-    got = review(answer_of([item], section_of(kind)), session.lines, session.scope, session.known)  # type: ignore[list-item]
+    answer = answer_of([item], section_of(kind))  # type: ignore[list-item]
+    got = review(answer, session.lines, session.scope, session.known)
     assert not isinstance(got, Broken)
     return isinstance(got, Review) and bool(got.kept)
 

@@ -17,7 +17,7 @@ DIGEST = "summary <> '' AND into_id IS NULL"
 
 
 def _current(db: sqlite3.Connection) -> str:
-    """Which memories come back: what is former does not, once the tables know of that (a database of an earlier day)."""
+    """Which memories come back: what is former does not, where the tables know of that."""
     knows = any(row[1] == "former_at" for row in db.execute("PRAGMA table_info(memory)"))
     return f"{MEMORY} AND former_at IS NULL" if knows else MEMORY
 

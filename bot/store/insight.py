@@ -59,7 +59,8 @@ class Insight:
         """Which memories of a person the newest replies of a chat were told, as this audience may see; newest first."""
         where, params = visible(audience)
         rows = await self._database.rows(
-            f"SELECT coalesce(turn.said_at, asked_at), session.number, turn.number, boot, memory.id, memory.text {_TOLD}"
+            f"SELECT coalesce(turn.said_at, asked_at), session.number, turn.number, boot, memory.id, memory.text "
+            f"{_TOLD}"
             f"{where} ORDER BY turn.id DESC, boot, memory.id LIMIT ?",
             (audience.chat_id, owner_id, *params, limit),
         )

@@ -20,8 +20,14 @@ from tests.torture.kills import ANSWERED_TWICE, WORD, end, some, start, until
 LATER = 100
 """Follow-ups are numbered from here on."""
 
+TOLD = (
+    "SELECT session_id FROM digest WHERE session_id IS NOT NULL UNION ALL SELECT id FROM session WHERE digested_in IS "
+    "NOT NULL UNION ALL SELECT id FROM session WHERE state = 'closing' AND digest_due_at IS NOT NULL"
+)
+"""The sessions with a digest, in another one's, or whose short talk waits for others."""
+
 OPEN = (
-    "SELECT 1 FROM window UNION ALL SELECT 1 FROM session WHERE state <> 'closed' UNION ALL SELECT 1 FROM outbox "
+    "SELECT 1 FROM window UNION ALL SELECT 1 FROM session WHERE state = 'open' UNION ALL SELECT 1 FROM outbox "
     "WHERE state IN ('pending', 'sending') UNION ALL SELECT 1 FROM event WHERE state = 'queued'"
 )
 FOLLOW_UPS = "SELECT 1 FROM event WHERE state = 'queued' AND why = 'window'"
@@ -194,6 +200,6 @@ def count(home: Home, rooms: Rooms, how: Signals, found: tuple[int, int, float])
     return Fired(
         how.name, len(rooms.rooms), follow_ups, parts, rooms.seen(lambda who: f"收到第{LATER + who}句"),
         rooms.seen(lambda who: f"完{LATER + who}了"), len(some(home, ANSWERED_TWICE)),
-        len(some(home, "SELECT 1 FROM session")), len(some(home, "SELECT 1 FROM digest WHERE session_id IS NOT NULL")),
+        len(some(home, "SELECT 1 FROM session")), len(some(home, TOLD)),
         tuple(sorted(reasons)), late,
     )  # fmt: skip
