@@ -115,4 +115,4 @@ async def test_a_short_line_comes_with_those_beside_it_and_who_said_them(world: 
     await world.say("/new")
     tool_first(world, recall("海棠", kinds=["line"]))
     await world.say("我去看什么花来着，查一下海棠")
-    assert "小王说：我今天去看海棠了〔前后：你: 好的〕" in results(world)[-1]
+    assert "小王说：我今天去看海棠了〔前后：小暖: 好的〕" in results(world)[-1]

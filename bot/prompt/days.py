@@ -60,6 +60,10 @@ class Days:
         day = self.day(at)
         return self._span(day, dated) if dated in SPANS else self.on(day, self.time(at) if dated == "time" else "")
 
+    def about(self, at: int, dated: Dated) -> str:
+        """The day that something is about, whether it was or will be."""
+        return self.ahead(at, dated) if self.day(at) >= self.today else self.told(at, dated)
+
     def on(self, day: date, time: str = "") -> str:
         """A day that comes, with its weekday, perhaps a time of it, and how far off it is."""
         weekday = self.words("weekday_names").split()[day.weekday()]

@@ -51,6 +51,10 @@ TRUTH: tuple[tuple[str, ...], ...] = (
         "ALTER TABLE digest ADD COLUMN remake INTEGER NOT NULL DEFAULT 0",
         "ALTER TABLE session ADD COLUMN digested_in INTEGER REFERENCES session(id)",
     ),
+    (
+        """UPDATE doc_text SET scope = doc.scope || ' w' || doc.person_id FROM doc
+            WHERE doc.id = doc_text.rowid AND doc.kind = 'line' AND doc.person_id IS NOT NULL AND doc.scope GLOB 'c*'""",
+    ),
 )
 """After those of the outbox. Of one owner, subject and slot one memory is current; `former_at` is when another,
 `replaced_by`, took its place. A session whose digest another one makes with its own names it in `digested_in`, and that
