@@ -15,7 +15,7 @@ from tests.world import World
 DAY_MS = 86_400_000
 
 
-async def put(world: World, text: str, **more: object) -> None:
+async def put(world: World, text: str, *, slot: str = "", subject: str = "", lasting: bool = False) -> None:
     """A digest's memory of 小王 in their own chat."""
     [(person, chat)] = world.rows("SELECT person_id, chat_id FROM event WHERE kind = 'message' ORDER BY id LIMIT 1")
     now = world.clock.now()

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from bot.recall.asides import settled
+from bot.recall.asides import asks, settled
 from bot.recall.covering import covering
 from bot.recall.fit import Fit, fitting, without_common
 from bot.recall.fusion import RRF_K, fuse, places
@@ -225,7 +225,11 @@ def with_context(trace: Trace) -> Trace:
         told = tuple(
             (each.who, " ".join(each.text.split())[:AROUND_CHARS])
             for each in near
-            if each is not None and each.line is not None and each.line.talk == line.talk
+            if each is not None
+            and each.line is not None
+            and each.line.talk == line.talk
+            # Of nuan's only the question that this line answers.
+            and (each.person_id is not None or (each.line.place < line.place and asks(each.text)))
         )
         return replace(finding, around=told)
 
