@@ -26,7 +26,8 @@ async def findings_text(
 ) -> str:  # fmt: skip
     """These findings, attributed and dated, as many as fit into `room` tokens, the first in any case.
 
-    Memories of the numbers `above`, which the model has before it, are named by their number and first words. `bot` is nuan's name.
+    Memories of the numbers `above`, which the model has before it, are named by their number and first
+    words. `bot` is nuan's name.
     """
     script = words.script_named(context.script)
     text = words.opening(script)

@@ -58,7 +58,7 @@ def remind_tools(
         return reminding.request(chat, person, context.event_ids[-1])
 
     async def own(context: ToolContext, wish: re.Pattern[str]) -> tuple[tuple[int, str], ...]:
-        events = await store.asked.own(context.event_ids, context.person_id)
+        events = await store.asked.own(context.event_ids, context.person_id, context.now)
         said = tuple((event.id, fold(event.text)) for event in events)
         if not any(wish.search(text) for _, text in said):
             raise ToolRefused("remind_unasked")

@@ -136,9 +136,10 @@ def boot_spec(find: Callable[[str], Path]) -> ToolSpec:
     return read_spec(find("tools/boot.json"))
 
 
-def asked_specs(find: Callable[[str], Path]) -> tuple[ToolSpec, ToolSpec]:
+def asked_specs(find: Callable[[str], Path]) -> tuple[ToolSpec, ToolSpec, ToolSpec]:
     """What the model reads of the tools that do what a person asks; ConfigError when a file is broken."""
-    return read_spec(find("tools/remember.json")), read_spec(find("tools/forget.json"))
+    remember, forget = read_spec(find("tools/remember.json")), read_spec(find("tools/forget.json"))
+    return remember, forget, read_spec(find("tools/update_memory.json"))
 
 
 def remind_specs(find: Callable[[str], Path]) -> tuple[ToolSpec, ToolSpec]:

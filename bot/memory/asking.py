@@ -27,6 +27,21 @@ Words = Callable[[ToolContext], Awaitable[tuple[Own, ...]]]
 """The messages of the turn that its person wrote, read for wishes, in order."""
 
 
+Owned = Callable[[ToolContext], Awaitable[tuple[Memory, ...]]]
+"""The memories of the person that the audience may see, newest first."""
+Grounded = Callable[[ToolContext, str, str], Awaitable[int | None]]
+"""The line of the person's own recent ones in which a text stands, cleaned; a second text is known already."""
+
+
+class UpdateArguments(BaseModel):
+    """What the model may want to say otherwise: the number of a memory, and the whole new sentence."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    id: int | str
+    text: str = Field(max_length=500)
+
+
 class RememberArguments(BaseModel):
     """What the model may want to be kept."""
 
@@ -47,7 +62,7 @@ class ForgetArguments(BaseModel):
 
 def remember_tool(
     spec: ToolSpec, words: Words, kept: Callable[[ToolContext], Awaitable[tuple[tuple[int, str], ...]]],
-    lift: Callable[[str, int], None], done: str, zone: Callable[[ToolContext], Awaitable[tzinfo]],
+    lift: Callable[[str, int], None], done: str, zone: Callable[[ToolContext], Awaitable[tzinfo]], grounded: Grounded,
 ) -> Tool:  # fmt: skip
     """The tool; `kept` is what was asked to be kept in these messages before, `lift` ends a ban on a text.
 
@@ -63,7 +78,7 @@ def remember_tool(
         said = await words(context)
         if not any(own.keeps for own in said):
             raise ToolRefused("remember_unasked")
-        carrier = next((own for own in said if own.carries(text)), None)
+        carrier = next((own.event_id for own in said if own.carries(text)), None) or await grounded(context, text, "")
         if carrier is None:
             raise ToolRefused("remember_words")
         for number, known in await kept(context):
@@ -74,16 +89,47 @@ def remember_tool(
         memory = NewMemory(
             owner_id=context.person_id, chat_id=context.audience.chat_id,
             visibility="private" if context.audience.kind == "dm" else "chat", kind=asked.kind, text=text,
-            observed_at=at, source="tool", event_ids=(carrier.event_id,), asked=True,
+            observed_at=at, source="tool", event_ids=(carrier,), asked=True,
         )  # fmt: skip
         return ToolAnswer(done, memory)
 
     return Tool(spec, run)
 
 
-def forget_tool(
-    spec: ToolSpec, words: Words, owned: Callable[[ToolContext], Awaitable[tuple[Memory, ...]]]
+def update_tool(
+    spec: ToolSpec, owned: Owned, grounded: Grounded, done: str, zone: Callable[[ToolContext], Awaitable[tzinfo]]
 ) -> Tool:  # fmt: skip
+    """The tool: a memory of the person's becomes former, and what they now say of it takes its place.
+
+    To correct is to ask: what is new in the text must stand in their own words. `done` is the answer, with {id} for
+    the new number, {new} and {old}.
+    """
+
+    async def run(context: ToolContext, arguments: str) -> ToolAnswer:
+        asked = read_arguments(UpdateArguments, arguments)
+        number, text = str(asked.id).strip().lstrip("#"), clean_line(asked.text)
+        if not (number.isascii() and number.isdigit()) or not text:
+            raise ToolRefused("tool_bad_arguments", "id, text")
+        old = next((memory for memory in await owned(context) if memory.id == int(number[:18])), None)
+        if old is None or old.is_name or old.former_at is not None:
+            raise ToolRefused("forget_none")
+        event = await grounded(context, text, old.text)
+        if event is None or fold(text) == fold(old.text):
+            raise ToolRefused("update_words")
+        new = NewMemory(
+            context.person_id, old.chat_id, old.visibility, old.kind, text,
+            event_moment(text, context.now, await zone(context)), "tool", (event,), old.slot, asked=True,
+            subject=old.subject, lasting=old.lasting, said_at=context.now, replaces=old.id,
+        )  # fmt: skip
+        told = done.replace("{new}", as_data(clip(text, SHOWN_CHARS))).replace(
+            "{old}", as_data(clip(old.text, SHOWN_CHARS))
+        )
+        return ToolAnswer(told, new)
+
+    return Tool(spec, run)
+
+
+def forget_tool(spec: ToolSpec, words: Words, owned: Owned) -> Tool:
     """The tool; `owned` are the memories of the person that the audience may see, newest first."""
 
     async def run(context: ToolContext, arguments: str) -> ToolAnswer:

@@ -4,7 +4,7 @@ Pure: by words (evidence.py), never by meaning. Summaries and notes are checked 
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, tzinfo
 from typing import Literal
@@ -165,6 +165,25 @@ class Grounds:
     def zone(self, owner: int) -> tzinfo:
         """The zone in which that person means days."""
         return self._scope.zones.get(owner, self._scope.tz)
+
+
+def stands(text: str, said: Sequence[tuple[str, int]], scope: Scope, known: str = "") -> int | None:
+    """The place of the line, of these that one person wrote (with their time, ms), that a text rests on: its words,
+    numbers, days and denials stand in them, with what is `known` already; something of it is new. None: it does not.
+    """
+    person = scope.owner_id or 0
+    lines = tuple(DigestLine(n, n, person, "", words, at, False) for n, (words, at) in enumerate(said, 1))
+    whole = (DigestLine(0, 0, person, "", known, lines[0].at, False), *lines) if known and lines else lines
+    new = evidence.terms(folded_plain(text)) - evidence.terms(folded_plain(known))
+    for tried in (lines, whole):
+        cited = tuple(line.number for line in tried)
+        item = Item("statements", 1, text, cited)
+        if not tried or isinstance(Grounds(tried, scope, {}).check(item), Refusal):
+            continue
+        carrying = [line.number for line in lines if new & evidence.terms(folded_plain(line.text))]
+        if carrying:
+            return carrying[-1] - 1
+    return None
 
 
 class _Case:

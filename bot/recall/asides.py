@@ -21,7 +21,7 @@ COVERS = 0.6
 """A memory that holds this share of what its line has of the question stands for it."""
 
 RELATED = 0.6
-"""What a memory about the same, or from the same line, has of the figure of the one it goes with (seed Warm Boot, W13)."""
+"""What a memory about the same, or from the same line, has of the figure it goes with (seed Warm Boot, W13)."""
 
 FORMER = 0.9
 """What a former value has of the figure of the one that took its place, where the question is about the past."""
@@ -47,7 +47,7 @@ def asks(text: str) -> bool:
 
 
 def settled(question: str, fit: Fit, candidates: Sequence[Candidate], scored: Sequence[Scored]) -> list[Scored]:
-    """The same with lines that tell nothing aside, memories in the place of their lines, and those that go with them."""
+    """The same with lines that tell nothing aside, memories in their lines' places, and those that go with them."""
     done = _without_asides(question, fit, candidates, scored)
     done = _standing(fit.shares, {each.finding.doc: each.sources for each in candidates}, done)
     return _once(fit.shares, _with_former(done, past(question)))

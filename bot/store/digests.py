@@ -14,6 +14,7 @@ from bot.store.ledger import Settlement, settle
 from bot.store.merges import drop_merges
 from bot.store.rolled import retell
 from bot.store.rows import marks
+from bot.store.undoing import restore_former
 from bot.text.fold import fold
 from bot.types.dialogue import Dialogue
 from bot.types.digest import Digest
@@ -195,10 +196,7 @@ def unlearn(db: sqlite3.Connection, event_id: int, at: int) -> None:
 
 def take_back(db: sqlite3.Connection, number: int, at: int) -> None:
     """Verb part: a memory is over as if it had never been made: what it replaced is current."""
-    before = db.execute("SELECT id FROM memory WHERE replaced_by = ?", (number,)).fetchall()
-    db.execute("UPDATE memory SET former_at = NULL, replaced_by = NULL WHERE replaced_by = ?", (number,))
-    for (other,) in before:
-        index_memory(db, cast("int", other))
+    restore_former(db, number)
     db.execute(
         "UPDATE memory SET disabled_at = ?1, disabled_reason = 'derived', purge_at = ?1 WHERE id = ?2", (at, number)
     )

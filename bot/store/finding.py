@@ -187,7 +187,8 @@ def _akin(db: sqlite3.Connection, lines: Sequence[int], docs: Sequence[int]) -> 
         lines,
     ).fetchall()
     rows += db.execute(
-        f"SELECT near.id FROM doc CROSS JOIN memory ON memory.id = doc.ref AND memory.subject <> '' CROSS JOIN memory AS other "
+        f"SELECT near.id FROM doc CROSS JOIN memory ON memory.id = doc.ref AND memory.subject <> '' "
+        f"CROSS JOIN memory AS other "
         f"ON other.owner_id = memory.owner_id AND other.subject = memory.subject AND other.id <> memory.id "
         f"CROSS JOIN doc AS near ON near.kind = 'memory' AND near.ref = other.id "
         f"WHERE +doc.kind = 'memory' AND doc.id IN ({_marks(docs)}) LIMIT {MOST_AKIN}",

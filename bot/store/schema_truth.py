@@ -53,7 +53,8 @@ TRUTH: tuple[tuple[str, ...], ...] = (
     ),
     (
         """UPDATE doc_text SET scope = doc.scope || ' w' || doc.person_id FROM doc
-            WHERE doc.id = doc_text.rowid AND doc.kind = 'line' AND doc.person_id IS NOT NULL AND doc.scope GLOB 'c*'""",
+            WHERE doc.id = doc_text.rowid AND doc.kind = 'line' AND doc.person_id IS NOT NULL
+            AND doc.scope GLOB 'c*'""",
     ),
 )
 """After those of the outbox. Of one owner, subject and slot one memory is current; `former_at` is when another,

@@ -49,7 +49,7 @@ def note_round(db: sqlite3.Connection, turn_id: int, found: Round | None, at: in
 
 
 def note_hit(db: sqlite3.Connection, turn_id: int, memories: Sequence[int]) -> None:
-    """Verb part: the section of the best memory that a tool found in this turn was hit, whatever was searched before."""
+    """Verb part: the section of the best memory that a tool found in this turn was hit, whatever was searched."""
     row = db.execute("SELECT hits FROM section_round WHERE turn_id = ?", (turn_id,)).fetchone()
     best = f"SELECT id, section FROM memory WHERE id IN ({marks(memories)}) AND section <> ''"
     found = dict(db.execute(best, tuple(memories)).fetchall())

@@ -21,8 +21,8 @@ Span = tuple[int, int]
 """From the first moment, ms, to the first that is not in it any more."""
 
 Cut = Literal["", "no_term", "relevance", "score", "beyond", "aside", "former", "duplicate", "limit"]
-"""Why something is not brought: nothing in common, below a cut-off, in neither list, says nothing by itself (a question,
-small talk of nuan's), so no more, told already, too many."""
+"""Why something is not brought: nothing in common, below a cut-off, in neither list, says nothing by itself (a
+question, small talk of nuan's), so no more, told already, too many."""
 
 
 @dataclass(frozen=True, slots=True)
