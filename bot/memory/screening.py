@@ -5,7 +5,7 @@ Statements and tasks are checked clause by clause (grounding.py).
 
 import re
 
-from bot.memory.evidence import LINK, VOCABULARY, Heard, folded_plain, numbers, weight
+from bot.memory.evidence import LINK, VOCABULARY, folded_plain, novelty, numbers
 from bot.memory.forging import forged, holds_link
 from bot.memory.minutes import DigestLine, Told
 from bot.text.fold import fold
@@ -49,14 +49,13 @@ def sums_up(summary: str, told: Told, names: str) -> bool:
     for name in sorted(filter(None, fold(names).split()), key=len, reverse=True):
         told_of = told_of.replace(name, " ")
     told_of = _SCAFFOLD.sub(" ", told_of)
-    strange = weight(" ".join(Heard((heard,)).foreign(told_of)))
-    whole = weight(told_of)
+    share, _, _ = novelty(told_of, heard)
     if numbers(folded_plain(summary), all_of_them=False) - numbers(heard, all_of_them=True):
         return False
     named = (fold(word) for word in _PROPER.findall(summary) if word.lower() not in VOCABULARY.plain)
     if any(word not in heard and word not in fold(names) for word in named):
         return False
-    return strange <= (1 - SUMMED) * whole
+    return share <= 1 - SUMMED
 
 
 def terms(text: str) -> frozenset[str]:
