@@ -5,7 +5,7 @@ It judges no statement. The words it goes by are data: grounding.toml.
 
 import re
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -80,7 +80,10 @@ _WORD = re.compile(r"[a-z\u00c0-\u024f][a-z0-9\u00c0-\u024f'-]*")
 _HAN = re.compile("[㐀-鿿]+")
 _KIN_LATIN = re.compile("[a-z]+")
 _PROPER = re.compile(r"(?<=[a-z,;:] )[A-Z][\w'’-]*")
-_CALLED = re.compile("(?:名叫|名为|叫做|取名|[只隻条條个個位]叫|(?<=[^大喊呼])叫)([㐀-鿿]{2})(?=[㐀-鿿]?的?[猫狗鱼鸟兔柴,，。、]|$|的)")
+_TITLE = re.compile("《([^》]{1,40})》")
+_CALLED = re.compile(
+    "(?:名叫|名为|叫做|取名|[只隻条條个個位]叫|(?<=[^大喊呼])叫)([㐀-鿿]{2})(?=[㐀-鿿]?的?[猫狗鱼鸟兔柴,，。、]|$|的)"
+)
 _IF = re.compile(r"如果|假如|假设|要是|倘若|万一|的话|除非|\b(?:if|unless|suppose|imagine|hypothetically)\b")
 
 _LEAD = rf"[\W_]*(?:{_SAYS['lead'].text})*"
@@ -118,8 +121,10 @@ _REPORT = re.compile(
     r"| (?:just |also )?(?:says?|said|thinks?|thought|told me|reckons?|suggests?|confirmed)(?: that)? "
 )
 _NEGATED = re.compile(
-    "(?:不|没有?|没|未|别|从不|从没|并非)(?:[会能要想用再去得是曾太怎么敢肯愿]*)(?P<han>[一-鿿]{1,2}?(?=[了的过着吧啦呢,. ]|$)|[一-鿿]{2})"
-    r"|(?:\b(?:not|never|no|without|cannot|cant|dont|doesnt|didnt|isnt|wasnt|wont|havent|hasnt)\b|n't\b)(?P<words>(?: [a-z'-]+){1,5})"
+    "(?:不|没有?|没|未|别|从不|从没|并非)(?:[会能要想用再去得是曾太怎么敢肯愿]*)"
+    "(?P<han>[一-鿿]{1,2}?(?=[了的过着吧啦呢,. ]|$)|[一-鿿]{2})"
+    r"|(?:\b(?:not|never|no|without|cannot|cant|dont|doesnt|didnt|isnt|wasnt|wont|havent|hasnt)\b|n't\b)"
+    r"(?P<words>(?: [a-z'-]+){1,5})"
 )
 _PRONOUN = re.compile(r"[他她它]|\b(?:he|she|they|it|him|her|them|his|their|its)\b")
 
@@ -261,7 +266,7 @@ def _pieces(folded: str) -> Iterator[str]:
 def negated(folded: str) -> list[tuple[str, ...]]:
     """What a text denies, each as the words right behind the denial: 不用上大夜 gives 上大, "don't drink coffee" drink
     and coffe."""
-    plain, found = "".join(_pieces(folded)), list[tuple[str, ...]]()
+    plain, found = _bare("".join(_pieces(folded))), list[tuple[str, ...]]()
     for match in _NEGATED.finditer(plain):
         if match["han"]:
             if not _PLAIN_CHARS.issuperset(match["han"]):
@@ -273,10 +278,15 @@ def negated(folded: str) -> list[tuple[str, ...]]:
 
 def asserts(folded: str, key: tuple[str, ...]) -> bool:
     """Whether a text says all these words, and not right behind a denial."""
-    plain = _NEGATED.sub(" ", "".join(_pieces(folded)))
+    plain = _NEGATED.sub(" ", _bare("".join(_pieces(folded))))
     if key[0][0] >= "㐀":
         return key[0] in plain
     return set(key) <= {stem(word) for word in _WORD.findall(plain)}
+
+
+def _bare(folded: str) -> str:
+    """Without the particles inside Chinese verbs: 拔了智齿, 没拔过智齿."""
+    return re.sub("(?<=[一-鿿])[了着过](?=[一-鿿])", "", folded)
 
 
 @lru_cache(maxsize=4096)
@@ -301,6 +311,7 @@ def terms(folded: str) -> frozenset[str]:
 
 
 _PLAIN_HAN = frozenset(VOCABULARY.plain_han) | frozenset(word for word in STOP if not word.isascii())
+_PLAIN_WORDS = tuple(word for word in VOCABULARY.plain_han if len(word) > 1)
 _PLAIN_CHARS = frozenset(char for word in _PLAIN_HAN for char in word)
 _EMPTY = frozenset("的了我你您他她它们是在也都就很还又把被吗呢吧啊一个这那着过得地和跟与")
 """A pair with one of these tells nothing."""
@@ -329,17 +340,15 @@ def without_kin(folded: str) -> str:
     """What is left of the words for somebody: their name."""
     rest = re.sub(r"^(?:我(?:们?家?的?|那?个?)?|(?:my|our|his|her|their|the|a|an) )", "", folded)
     for word in sorted(VOCABULARY.alike, key=len, reverse=True):
-        if word.isascii():
-            rest = re.sub(rf"\b{re.escape(word)}[a-z]?\b", " ", rest)
-        else:
-            rest = rest.replace(word, " ")
+        pattern = rf"\b{re.escape(word)}[a-z]?\b" if word.isascii() else re.escape(word)
+        rest = re.sub(pattern, " ", rest)
     return " ".join(rest.replace("的", " ").split())
 
 
 def names(text: str) -> tuple[str, ...]:
     """What a statement calls by a name, folded: Latin words beside Chinese or with a capital, and what follows 叫."""
     folded, han = folded_plain(text), _HAN.search(text) is not None
-    found = [fold(name) for name in _CALLED.findall(folded)]
+    found = [fold(name) for name in (*_CALLED.findall(folded), *_TITLE.findall(folded))]
     if han:
         found += [word for word in _WORD.findall(folded) if len(word) > 1 and word not in VOCABULARY.plain]
         found += [word for word in proper_names(folded) if word not in VOCABULARY.alike]
@@ -349,14 +358,16 @@ def names(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found))
 
 
-def novelty(text: str, heard: str) -> tuple[float, int, list[str]]:
-    """How much of a text's telling words nobody said: their share, 0 to 1, the longest row of them, and which.
+def novelty(text: str, heard: str) -> tuple[float, list[str]]:
+    """How much of a text's telling words nobody said: their share, 0 to 1, and which.
 
     Chinese counts by characters, a Latin word as two of them. `heard` is folded.
     """
     stems = {stem(word)[:_PREFIX] for word in _WORD.findall(heard)}
+    for words in _PLAIN_WORDS:
+        text = text.replace(words, " ")
     strange: list[str] = []
-    whole = run = longest = 0
+    whole = 0
     for piece in re.finditer(r"[a-z\u00c0-\u024f][a-z0-9\u00c0-\u024f'-]*|[㐀-鿿]", text):
         word = piece[0]
         latin = word[0] < "㐀"
@@ -365,13 +376,10 @@ def novelty(text: str, heard: str) -> tuple[float, int, list[str]]:
         size = 2 if latin else 1
         whole += size
         if (stem(word)[:_PREFIX] in stems) if latin else (word in heard):
-            run = 0
             continue
         strange.append(word)
-        run += size
-        longest = max(longest, run)
     news = sum(2 if word[0] < "㐀" else 1 for word in strange)
-    return (news / whole if whole else 0.0), longest, strange
+    return (news / whole if whole else 0.0), strange
 
 
 def numbers(folded: str, *, all_of_them: bool) -> set[str]:

@@ -43,9 +43,18 @@ Reason = Literal[
 program; it was to be forgotten; too many words, a number or a day were not said; nobody named whom it is about; it was
 said of somebody else, of the contrary, with doubt, of the past; or it is over."""
 
-NEWS, NEWS_MOST = 0.42, 7
-"""The share of a statement's telling words, and how many in a row, that may be a model's own: of 172 true ones of a
-strong model's kind 96 % stay below (measured on talks of another author)."""
+NEWS, CLAUSE_NEWS, CLAUSE_LEAST, WHOLE_LEAST = 0.5, 0.6, 4, 2
+"""The share of a statement's telling words that may be a model's own; of a clause's where they are so many; and how
+many make a clause that is nothing else an invention. Of 172 true ones 93 % stay below (talks of another author)."""
+
+FIRST_NEWS = 0.28
+"""The same of a statement that the model was not asked again about."""
+
+TOGETHER = 0.6
+"""The share of what all lines hold of a clause that one line must hold: what is put together was perhaps not said."""
+
+LEAST_CHARS = 4
+"""A statement of nothing but plain words must be so long, and have been said as it stands."""
 
 STRONG, SHARED = 0.5, 2
 """A clause is that of a line when they share this part of its terms, and so many: then denial and doubt must agree."""
@@ -101,8 +110,11 @@ class Grounds:
                                 if _VALUE.search(other) and (own & evidence.terms(other)))  # fmt: skip
             before.append((line.number, folded))
 
-    def check(self, item: Item) -> Grounded | Refusal:
-        """Whether an item stands in what its one speaker said."""
+    def check(self, item: Item, *, sure: bool = False) -> Grounded | Refusal:
+        """Whether an item stands in what its one speaker said.
+
+        A model that was asked again about it is `sure`: then its own words are no fault any more.
+        """
         cited = tuple(self._by_number[number] for number in item.cited if number in self._by_number)
         if not cited or len(cited) < len(item.cited):
             return Refusal("lines")
@@ -114,7 +126,7 @@ class Grounds:
         if any(was_forgotten(item.text, line, self._gone) for line in cited):
             return Refusal("forgotten")
         own = tuple(line for line in cited if line.person_id == owner and line.number in self.own)
-        return _Case(self, item, owner, own, cited).judged()
+        return _Case(self, item, owner, own, cited, sure=sure).judged()
 
     def _owner(self, item: Item, cited: tuple[DigestLine, ...]) -> int | None:
         """Whose own words it rests on; of several people the one that it names first, None for nobody's."""
@@ -122,7 +134,9 @@ class Grounds:
         folded = fold(item.text)
         places = {person: folded.find(name) for person, name in people.items() if person is not None and name}
         there = {person: place for person, place in places.items() if place >= 0}
-        owner = min(there, key=lambda person: there[person]) if there else next(iter(people)) if len(people) == 1 else None
+        owner = (
+            min(there, key=lambda person: there[person]) if there else next(iter(people)) if len(people) == 1 else None
+        )
         return None if owner is None or (not there and self._of_another(folded, owner)) else owner
 
     def _of_another(self, folded: str, owner: int) -> bool:
@@ -192,9 +206,16 @@ class _Case:
     """One item beside what its speaker said."""
 
     def __init__(
-        self, grounds: Grounds, item: Item, owner: int, own: tuple[DigestLine, ...], cited: tuple[DigestLine, ...]
+        self,
+        grounds: Grounds,
+        item: Item,
+        owner: int,
+        own: tuple[DigestLine, ...],
+        cited: tuple[DigestLine, ...],
+        *,
+        sure: bool,
     ) -> None:
-        self._grounds, self._item, self._owner, self._own = grounds, item, owner, own
+        self._grounds, self._item, self._owner, self._own, self._sure = grounds, item, owner, own, sure
         self._task = item.section in ("tasks", "promises")
         self._tz = grounds.zone(owner, task=self._task)
         self._lines = grounds.before(owner, own)
@@ -204,10 +225,10 @@ class _Case:
         mine = grounds.dated(self._lines, all_of_them=moved is not None)
         others = grounds.dated((line for line in cited if line.person_id != owner), all_of_them=False)
         self._dated = (*mine, *others)
-        # What others said just there is what a short answer means; names of those who talk are no news.
+        # What was asked just there is what a short answer means; names of those who talk are no news.
         first, last = min(line.number for line in cited), max(line.number for line in cited)
         beside = (folded_plain(line.text) for line in grounds.lines
-                  if first - 1 <= line.number <= last and not line.forwarded)  # fmt: skip
+                  if first - 1 <= line.number <= last and not line.forwarded and _ASKED.search(line.text))  # fmt: skip
         self._said = "\n".join((*(grounds.own[line.number] for line in self._lines), *grounds.known(owner)))
         self._heard = folded_plain("\n".join((self._said, *beside, *grounds.names())))
 
@@ -224,9 +245,12 @@ class _Case:
         wrong = self._number(text) or self._names() or self._news(text) or self._clauses(text, about)
         if wrong:
             return wrong
-        if self._task and (self._over(text) or _DONE.search(text)):
+        if self._task and (self._over(text) or _PAST.search(text)):
             return Refusal("done")
-        return Grounded(self._owner, self._own, about, self._when())
+        when = self._when()
+        if self._item.when and when is None and not self._sure:
+            return Refusal("day", self._item.when)
+        return Grounded(self._owner, self._own, about, when)
 
     # -- whom it is about ----------------------------------------------------------------------------------------------
 
@@ -236,7 +260,9 @@ class _Case:
         if not about or self._task or folded in own | _SELF:
             return ""
         rows, bare = evidence.kin(folded), evidence.without_kin(folded)
-        named = bool(bare) and any(word in self._heard for word in re.findall(r"[a-z]{2,}|[㐀-鿿]{2,}", bare) or (bare,))
+        named = bool(bare) and any(
+            word in self._heard for word in re.findall(r"[a-z]{2,}|[㐀-鿿]{2,}", bare) or (bare,)
+        )
         there = bool(rows & evidence.kin(self._heard)) or (not bare and self._others())
         if not harmless(about) or not (there or named):
             return Refusal("about", about)
@@ -244,7 +270,9 @@ class _Case:
 
     def _others(self) -> bool:
         """Whether the person speaks of somebody else at all."""
-        return any(part.subject == "other" for part in self._all) or points("\n".join(part.folded for part in self._here))
+        return any(part.subject == "other" for part in self._all) or points(
+            "\n".join(part.folded for part in self._here)
+        )
 
     # -- when ----------------------------------------------------------------------------------------------------------
 
@@ -259,6 +287,8 @@ class _Case:
             if said is not None and said in self._days_said():
                 start = datetime(said.year, said.month, said.day, tzinfo=self._tz)
                 return When(round(start.timestamp() * 1000), "day")
+            if not self._sure:
+                return None
         return when_in(item.text, at, self._tz) if _times(item.text, at, self._tz) else None
 
     def _days_said(self) -> set[date]:
@@ -316,21 +346,40 @@ class _Case:
         return not name.isascii() and len(name) > 2 and any(name[0] + other in self._heard for other in name[2:])
 
     def _news(self, text: str) -> Refusal | None:
-        share, run, words = novelty(text, f"{self._heard}\n{folded_plain(self._item.about)}")
-        return Refusal("words", " ".join(words[:4])) if share > NEWS or run > NEWS_MOST else None
+        heard = f"{self._heard}\n{folded_plain(self._item.about)}"
+        for name in sorted(self._grounds.names(), key=len, reverse=True):
+            text = text.replace(name, " ") if name else text
+        share, words = novelty(text, heard)
+        most = NEWS if self._sure else FIRST_NEWS
+        if share > most or (share == most and len(words) < WHOLE_LEAST):
+            return Refusal("words", " ".join(words[:4]))
+        for claim in clauses_of(text):
+            share, words = novelty(claim, heard)
+            least = WHOLE_LEAST if share == 1 else CLAUSE_LEAST if share >= CLAUSE_NEWS else 0
+            if least and sum(1 + word.isascii() for word in words) >= least:
+                return Refusal("words", " ".join(words[:4]))
+        return None
 
     def _clauses(self, text: str, about: str) -> Refusal | None:
         """Where a clause is plainly that of a line, denial, doubt and whom it is said of must be the line's."""
         telling = [claim for claim in clauses_of(text) if evidence.terms(claim)]
-        if not telling and not numbers(text, all_of_them=False) and text.strip() not in self._heard:
-            return Refusal("empty")
+        bare = text
+        for name in sorted(self._grounds.names(), key=len, reverse=True):
+            bare = bare.replace(name, " ") if name else bare
+        if not evidence.terms(bare) and not numbers(bare, all_of_them=False):
+            said = bare.strip(" ,.。")
+            if len(said) < LEAST_CHARS or said not in self._said:
+                return Refusal("empty")
         kin = evidence.kin(f"{text} {folded_plain(about)}")
         if kin - evidence.kin(self._heard) and not self._others():
             return Refusal("whose")
         if self._turned(text):
             return Refusal("denial")
         for claim in telling:
-            best = self._nearest(evidence.terms(claim))
+            wanted = evidence.terms(claim)
+            if not self._sure and (wrong := self._loosely(claim, wanted)):
+                return wrong
+            best = self._nearest(wanted)
             wrongs = [self._wrong(claim, text, part, kin) for part in best]
             if best and all(wrongs):
                 return Refusal(wrongs[0]) if wrongs[0] else None
@@ -345,6 +394,44 @@ class _Case:
         return any(asserts(text, key) and not any(asserts(part, key) for part in heard) for key in against) or any(
             any(asserts(part, key) for part in heard) and key not in against for key in negated(text)
         )
+
+    def _loosely(self, claim: str, wanted: frozenset[str]) -> Refusal | None:
+        """What makes a clause worth a second look: it is put together from several lines, or its figures are of another
+        line, or the clause that says most of it says the contrary or speaks of somebody else."""
+        lines = {
+            line: _all_terms(part for part in self._all if part.line == line) for line in {p.line for p in self._all}
+        }
+        union = frozenset(term for terms in lines.values() for term in terms) & wanted
+        best = max(lines, key=lambda line: (len(lines[line] & wanted), line), default=None)
+        if best is None or not union:
+            return None
+        if len(lines[best] & wanted) < TOGETHER * len(union):
+            return Refusal("words", claim[:20])
+        there = {number for part in self._all if part.line in {best, *(line.number for line in self._own)}
+                 for number in numbers(part.folded, all_of_them=True)}  # fmt: skip
+        if strange := numbers(claim, all_of_them=False) - there:
+            return Refusal("number", " ".join(sorted(strange)))
+        most = max(len(wanted & part.terms) for part in self._all)
+        near = [part for part in self._all if most and len(wanted & part.terms) == most]
+        return self._doubtful(claim, wanted, near) if most else None
+
+    def _doubtful(self, claim: str, wanted: frozenset[str], near: list[Part]) -> Refusal | None:
+        if all(denied(part.folded) != denied(claim) for part in near):
+            return Refusal("denial", claim[:20])
+        text = self._text
+        if all(part.hedged or part.planned for part in near) and not (
+            self._task or _PATTERNS["hedge"].search(text) or _PATTERNS["plan"].search(text)
+        ):
+            return Refusal("hedge", claim[:20])
+        other = evidence.kin(f"{text} {folded_plain(self._item.about)}") or points(text) or self._item.about
+        if all(part.subject == "other" for part in near) and not other:
+            return Refusal("whose", claim[:20])
+        for part in self._grounds.after(self._owner, max(part.line for part in near)):
+            if wanted & part.terms and any(
+                _PATTERNS[cue].search(part.folded) for cue in ("moved", "corrects", "failed")
+            ):
+                return Refusal("former", claim[:20])
+        return None
 
     def _nearest(self, wanted: frozenset[str]) -> tuple[Part, ...]:
         """The clauses that say the same, those of the cited lines before others; none where no clause plainly does."""
@@ -385,7 +472,8 @@ _COUNTED = re.compile(
     r"(\d+(?:\.\d+)?|[一二两三四五六七八九十百千万]+|\b(?:two|three|four|five|six|seven|eight|nine|ten|twelve)\b)[ -]?"
     r"([片颗粒只条个月岁周公里斤成次遍台本杯瓶层楼间套门科]|个月|years?|months?|weeks?|hours?|minutes?|km|kg|miles?|times|cats?|dogs?|kids?)"
 )
-_DONE = LazyPattern(r"已经?[^,]{0,8}(?:[了完好]|$)|[完好掉过]了$")
+_ASKED = re.compile(r"[?？]\s*$|[吗嗎呢]\s*$")
+_PAST = LazyPattern(r"[^,除为]了(?!解)|已经?|过了")
 _FIGURES = re.compile(r"\d+")
 _ALONE = LazyPattern(
     "^(?:都|全|终于|已经|总算|我|它|这个|那个|刚刚?|,| )*(?:搞定|弄好|办好|做完|完成|交|写完|弄完|还|寄|买|付|办)(?:上去|出去)?了?[啦呀!~]*$"
@@ -407,6 +495,10 @@ def ends(part: Part, wanted: frozenset[str], share: float) -> bool:
     ):
         return False
     return bool(_ALONE.search(part.folded)) or len(wanted & part.terms) >= max(1, share * len(wanted))
+
+
+def _all_terms(parts: Iterable[Part]) -> frozenset[str]:
+    return frozenset(term for part in parts for term in part.terms)
 
 
 def _times(text: str, at: int, tz: tzinfo) -> list[Named]:
