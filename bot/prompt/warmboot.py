@@ -167,7 +167,7 @@ class Teller:
 
 def durable(memory: Memory) -> bool:
     """Whether it stays true of somebody: who they are, what lasts, and what they asked to keep."""
-    return memory.kept or memory.lasting or memory.kind in ("identity", "anniversary")
+    return memory.kept or memory.lasts
 
 
 def _about(facts: OpeningFacts, told: Iterable[Memory]) -> list[Memory]:
