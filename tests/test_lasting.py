@@ -7,8 +7,9 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from bot.memory.lasting import lasts, reread
+from bot.memory.rereading import reread
 from bot.store.store import DATABASE
+from bot.text.slots import lasts
 from bot.types.memory import Memory, MemoryKind, Older, Reread
 from tests.living import DAY, active, found, later
 from tests.storing import NOW

@@ -3,7 +3,7 @@
 from bot.config.settings import Settings
 from bot.flow.aside import Aside
 from bot.flow.words import Words
-from bot.memory.lasting import reread
+from bot.memory.rereading import reread
 from bot.memory.vitality import Capacity, count_after, crowded_out, used_at, worn_out
 from bot.ports import Clock
 from bot.store.lives import Upkeep

@@ -9,9 +9,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from bot.memory.lasting import lasts
 from bot.text.clauses import one_row
 from bot.text.clean import clean
+from bot.text.slots import lasts
 from bot.types.memory import SLOT_CHARS, SUBJECT_CHARS
 from bot.types.prompt import Shape
 

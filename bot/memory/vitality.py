@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from bot.memory.lasting import lasts
 from bot.text.fold import fold
+from bot.text.slots import lasts
 from bot.text.tokens import STOP, index_terms
 from bot.types.duration import DAY_MS
 from bot.types.memory import PRIORITY, Memory, MemoryKind
@@ -111,9 +111,10 @@ def crowded_out(memories: Sequence[Memory], now: int, limits: Capacity) -> tuple
     lasting = [memory for memory in free if memory.lasts]
     passing = [memory for memory in free if not memory.lasts]
     over = Counter(_room(memory) for memory in passing)
-    over.subtract(
-        emotion=limits.emotion, knowledge=limits.knowledge, event=limits.event, experience=limits.experience
-    )  # fmt: skip
+    over.subtract({
+        "emotion": limits.emotion, "knowledge": limits.knowledge, "event": limits.event,
+        "experience": limits.experience,
+    })  # fmt: skip
     most, beyond = len(lasting) - limits.lasting, len(passing) - limits.total
     if max(most, beyond, *over.values()) <= 0:
         return ()

@@ -1,26 +1,16 @@
-"""What does not fade: by its slot where no model judged it, and by what the row of an older nuan says. Pure."""
+"""What the rows of an older nuan are by the rules of today: whether they last, and of which year they are. Pure."""
 
-import tomllib
 from datetime import tzinfo
-from importlib.resources import files
 
 from bot.memory.plain import statements_in
 from bot.text.dated import when_in
 from bot.text.dates import local_day
-from bot.text.fold import fold
+from bot.text.slots import lasts
 from bot.types.duration import DAY_MS
 from bot.types.memory import Older, Reread
 
-SLOTS = frozenset(map(fold, tomllib.loads(files("bot.memory").joinpath("lasting.toml").read_text("utf-8"))["slots"]))
-"""Health, death, birth, relations, home, work, names, birthdays, allergies (bot/memory/lasting.toml)."""
-
 HALF_YEAR = 183
 """A day that was read so many days before it was said may be nearer in another year."""
-
-
-def lasts(slot: str) -> bool:
-    """Whether what this slot holds does not fade, as far as nobody judged it."""
-    return fold(slot) in SLOTS
 
 
 def reread(older: Older, tz: tzinfo) -> Reread | None:
