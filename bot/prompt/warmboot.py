@@ -152,7 +152,7 @@ class Teller:
         return self.days.words("and_said", when=day, said=self.days.said(said_at(memory)))
 
     def _weight(self, memory: Memory) -> float:
-        """What somebody asked to keep weighs most, then health, home and the like, whenever that was, then what lasts."""
+        """What somebody asked to keep weighs most, then health, home and the like, whenever it was, then what lasts."""
         if memory.kept:
             return KEPT
         if memory.lasts and lasts(memory.slot):

@@ -142,7 +142,7 @@ def older(db: sqlite3.Connection) -> tuple[Older, ...]:
 
 
 def reread(db: sqlite3.Connection, done: tuple[Older, ...], found: tuple[Reread, ...]) -> None:
-    """Verb: older memories are as found, as far as nobody changed them meanwhile; the next ones are older than these."""
+    """Verb: older memories are as found, as far as nobody changed them meanwhile; the next are older than these."""
     for one in found:
         db.execute(
             "UPDATE memory SET lasting = max(lasting, ?1), observed_at = iif(access_count = 0, ?2, observed_at), "
