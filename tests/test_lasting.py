@@ -8,6 +8,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from bot.memory.rereading import reread
+from bot.store.schema import MIGRATIONS
 from bot.store.store import DATABASE
 from bot.text.slots import lasts
 from bot.types.memory import Memory, MemoryKind, Older, Reread
@@ -91,12 +92,16 @@ async def test_a_database_of_an_older_nuan_is_read_again_once_before_anything_is
     await found(world, "我对虾过敏", "event")
     await found(world, "我订了8月15日的机票", "event")
     await found(world, "我去了公园", "event")
+    await found(world, "我去了海边", "event")
     await world.close()
     with closing(sqlite3.connect(world.folder / DATABASE)) as db, db:
         db.execute("UPDATE memory SET lasting = 0, slot = '', dated = ''")
         db.execute("UPDATE memory SET observed_at = said_at - 301 * 86400000 WHERE id <> 2")
         db.execute("UPDATE memory SET observed_at = ? WHERE id = 2", (at("2025-08-15"),))
-        db.execute("INSERT INTO meta (key, value) VALUES ('reread', '2')")
+        db.execute("UPDATE memory SET disabled_reason = 'archived', disabled_at = 5, purge_at = 6 WHERE id = 4")
+        for statement in next(each for each in MIGRATIONS if any("'reread'" in one for one in each)):
+            db.execute(statement)
+        assert db.execute("SELECT purge_at - disabled_at FROM memory WHERE id = 4").fetchone() == (90 * DAY * 1000,)
     world.away(50 * DAY)
     await world.open()
     assert active(world, "id, lasting") == [(1, 1), (2, 0)], "an event of weeks ago is put away, not what lasts"
