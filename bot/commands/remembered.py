@@ -61,7 +61,7 @@ def why_told(memory: Memory, now: int, text: Text, *, opens: bool) -> str:
     holds = {
         "kept": memory.kept,
         "named": memory.slot != "",
-        "lasting": PRIORITY[memory.kind] == 0,
+        "lasting": memory.lasts,
         "dated": day < 0,
         "recent": 0 <= day <= RECENT_DAYS,
         "vital": vitality(memory, now) > ALIVE,
