@@ -5,6 +5,7 @@ from datetime import tzinfo
 from bot.flow.getting import calendar
 from bot.flow.words import Words
 from bot.memory.asking import forget_tool, remember_tool
+from bot.memory.matter import Line
 from bot.memory.wishes import Own, own
 from bot.store.store import Store
 from bot.types.memory import Memory
@@ -27,6 +28,10 @@ def asked_tools(
     async def owned(context: ToolContext) -> tuple[Memory, ...]:
         return await store.memories.owned(context.person_id, context.audience)
 
+    async def told(context: ToolContext) -> tuple[Line, ...]:
+        chat = await store.people.chat(context.audience.chat_id)
+        return tuple(Line(*row) for row in await store.unsaying.told(context.person_id, chat))
+
     async def zone(context: ToolContext) -> tzinfo:
         return await calendar(store, words, context)
 
@@ -34,5 +39,5 @@ def asked_tools(
     done = words.openings.text("remember_done", words.language, id="{id}")
     return (
         remember_tool(remember, said, kept, store.tombstones.lift, done, zone),
-        forget_tool(forget, said, owned),
+        forget_tool(forget, said, owned, told),
     )

@@ -16,6 +16,7 @@ from bot.flow.words import Words
 from bot.memory.alone import Alone, alone, wish
 from bot.memory.answers import answer_to, takes_back, waits
 from bot.memory.bare import bare, states
+from bot.memory.matter import matter_in
 from bot.memory.merging import merging
 from bot.memory.ordering import ordered
 from bot.memory.pointing import pointing
@@ -83,6 +84,9 @@ class Remembering:
         `known` reads what nuan knows of the writer, which is only asked for where it makes a wish of a few words; given
         True also what they forgot and can still bring back.
         """
+        matter = await self._matter(event)
+        if matter is not None:
+            return Understanding((matter,), ""), False
         understood, text, names = await self.understand(event), event.text[:READ_CHARS], self._settings.bot.names
         command = answer_to(question, text, names) if question is not None and not event.forwarded else None
         if question is not None and question.kind == "which" and command is not None and _counts(understood):
@@ -99,6 +103,15 @@ class Remembering:
         if command is not None:
             return Understanding(_each(command), ""), False
         return understood, question is not None and waits(question, text, names)
+
+    async def _matter(self, event: Event) -> MemoryCommand | None:
+        """The wish to forget a matter its writer talked of, also said again; None where they said nothing of it."""
+        found = None if event.forwarded else matter_in(event.text, self._settings.bot.names)
+        if found is None:
+            return None
+        chat = await self._store.people.chat(event.chat_id)
+        again = await self._store.unsaying.forgot_since(event.person_id or 0, event.chat_id, event.at - JUST_MS)
+        return found if again or await self._unremembering.told_of(found, event, chat) else None
 
     async def carry_out(self, told: Told) -> str:
         """Do it and return its receipt, which is stored with it."""
