@@ -48,8 +48,14 @@ _KNOW = (
 )
 _ABOUT = "(?:about|on|of|regarding|involving|concerning|with|related to)"
 _FORGET = r"(?:forget|delete|erase|wipe|remove|clear|drop|scratch|un-?remember|stop remembering)(?: about)?"
-_NOT = r"(?:(?:do ?n[o'’]?t|do not|never|not(?: to)?) (?:remember|keep|store|save|record|note|hold on ?to|log|memori[sz]e)(?: about)?)"
-_THING = "(?:thing|stuff|bit|part|business|story|situation|topic|info|information|talk|details?|numbers?|matter|issue|drama|conversation)s?"
+_NOT = (
+    r"(?:(?:do ?n[o'’]?t|do not|never|not(?: to)?)"
+    r" (?:remember|keep|store|save|record|note|hold on ?to|log|memori[sz]e)(?: about)?)"
+)
+_THING = (
+    "(?:thing|stuff|bit|part|business|story|situation|topic"
+    "|info|information|talk|details?|numbers?|matter|issue|drama|conversation)s?"
+)
 
 ALL = (
     f"(?:把|将)?{_OF}(?P<a>{_X})(?:有关|相关)?的?(?:所有|全部|一切)?的?(?:人和事|事情?|话|东西|内容|消息|一切)?{_ASK}"
