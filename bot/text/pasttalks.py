@@ -105,7 +105,7 @@ def _on_days(talk: Dialogue, when: tuple[int, tzinfo], words: Words) -> str:
     """The summary of a talk of an earlier day, where 明天 is the day that it was: 6月10日. Of two days it is left."""
     now, tz = when
     said = local_day(talk.ended_at, tz)
-    if talk.talks > 1 or said == local_day(now, tz) or local_day(talk.started_at, tz) != said:
+    if said == local_day(now, tz) or local_day(talk.started_at, tz) != said:
         return talk.summary
 
     def dated(found: re.Match[str]) -> str:
