@@ -78,12 +78,12 @@ def rule_digest(
     events |= {event for task in tasks for event in task.event_ids}
     plans = {one for event, texts in past.sentences.items() if event < min(here, default=0) for one in texts}
     over = tuple(Settled(task.id, "failed") for task in open_ if any(fold(task.text) in one for one in plans))
-    behind = tuple(
+    mended = tuple(
         (line, _joined(words, past.corrected[line.event_id]) if line.event_id in past.corrected else words)
         for line, words in told
     )
     return Digest(
-        rule_summary(behind, gone, events), tuple(kept), "rule", tasks, over,
+        rule_summary(mended, gone, events), tuple(kept), "rule", tasks, over,
         overtook=tuple(sorted(set(past.sentences) - here)),
     )  # fmt: skip
 

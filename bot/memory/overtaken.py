@@ -162,7 +162,9 @@ def _meant(change: _Change, plans: list[_Plan], scope: Scope) -> list[_Plan]:
     most = max(shared.values(), default=0)
     if most:
         return [plan for plan in before if shared[id(plan)] == most]
-    same_day = [plan for plan in before if plan.day in change.days and _characters(plan.words) & _characters(change.words)]
+    same_day = [
+        plan for plan in before if plan.day in change.days and _characters(plan.words) & _characters(change.words)
+    ]
     if same_day:
         return same_day
     mine = [plan for plan in before if plan.line.person_id == line.person_id]

@@ -5,7 +5,9 @@ import re
 from bot.text.lazy import LazyPattern
 from bot.text.when.found import TAKEN
 
-ABOUT = LazyPattern("(?:不用|不必)(?:了|啦)|提醒|闹钟|闹铃|[叫喊]我|叫醒|通知我|remind|wake|alarm|ping me|nudge me|let me forget")
+ABOUT = LazyPattern(
+    "(?:不用|不必)(?:了|啦)|提醒|闹钟|闹铃|[叫喊]我|叫醒|通知我|remind|wake|alarm|ping me|nudge me|let me forget"
+)
 QUOTED = re.compile('“[^”]*”|「[^」]*」|『[^』]*』|"[^"]*"|`[^`]*`|《[^》]*》|^>.*$', re.MULTILINE)
 STOPS = re.compile(r"[。！？!?\n；;]|(?<![ap]\.m)(?<!jan|feb|mar|apr|jun|jul|aug|sep|oct|nov|dec)\.(?=\s)")
 CLAUSE_END = re.compile(
@@ -44,7 +46,10 @@ NOT_ZH = re.compile(
     r"(?:不用|不要|不必|别|甭|无需|不需要|用不着|不许|没必要|没|不会|不该|为什么|为何|怎么|干嘛|是不是|有没有|会不会|(?<![开聚约宴机舞晚年班社])会|总是?|谢谢)$"
 )
 NO_ZH = re.compile(r"(?:不用|不要|不必|别|甭|无需|不需要|用不着)(?:再)?$")
-NO_EN = re.compile(r"(?:(?:don't|dont|do not|no longer)(?: have to| need to| need you to)?|never|no need to|you needn't|stop|stop to|no longer)$")
+NO_EN = re.compile(
+    r"(?:(?:don't|dont|do not|no longer)(?: have to| need to| need you to)?|never|no need to|you needn't|stop"
+    r"|stop to|no longer)$"
+)
 VERB = re.compile(
     "(?:我(?:还|也|得|要|有|想|打算|准备|约|需要|必须)*)?(?:的|会议?$|[有约开去交打吃看上接取拿买做考面还跟参起出坐赶缴领约拜复回寄])|我(?:还|也|得|要|有|想|打算|准备|约|需要|必须)"
 )
