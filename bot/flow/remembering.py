@@ -16,6 +16,7 @@ from bot.flow.words import Words
 from bot.memory.alone import Alone, alone, wish
 from bot.memory.answers import answer_to, takes_back, waits
 from bot.memory.bare import bare, states
+from bot.memory.match import match
 from bot.memory.matter import matter_in
 from bot.memory.merging import merging
 from bot.memory.ordering import ordered
@@ -55,7 +56,7 @@ class Remembering:
         self._aside = aside
         self._words = words
         self.confirming = Confirming(store, clock, words, settings.memory.confirm_seconds * 1000)
-        self._unremembering = Unremembering(store, clock, settings, words, self.confirming)
+        self._unremembering = Unremembering(store, clock, settings, words, self.confirming, aside)
 
     async def understand(self, event: Event) -> Understanding:
         """What a message asks of memory, and what is left of it to answer."""
@@ -84,7 +85,7 @@ class Remembering:
         `known` reads what nuan knows of the writer, which is only asked for where it makes a wish of a few words; given
         True also what they forgot and can still bring back.
         """
-        matter = await self._matter(event)
+        matter = await self._matter(event, known)
         if matter is not None:
             return Understanding((matter,), ""), False
         understood, text, names = await self.understand(event), event.text[:READ_CHARS], self._settings.bot.names
@@ -104,11 +105,11 @@ class Remembering:
             return Understanding(_each(command), ""), False
         return understood, question is not None and waits(question, text, names)
 
-    async def _matter(self, event: Event) -> MemoryCommand | None:
+    async def _matter(self, event: Event, known: Callable[[bool], Awaitable[Known]]) -> MemoryCommand | None:
         """The wish to forget a matter its writer talked of, also said again; None where they said nothing of it."""
         found = None if event.forwarded else matter_in(event.text, self._settings.bot.names)
-        if found is None:
-            return None
+        if found is None or (found.scope == "just" and len(match(found.content or "", (await known(False))[0])) > 1):
+            return None  # of several memories it is asked which
         chat = await self._store.people.chat(event.chat_id)
         again = await self._store.unsaying.forgot_since(event.person_id or 0, event.chat_id, event.at - JUST_MS)
         return found if again or await self._unremembering.told_of(found, event, chat) else None

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 from bot.config.settings import Settings
+from bot.flow.aside import Aside
 from bot.flow.confirming import NAMED, Confirming, Told
 from bot.flow.planned import PlanKind, Planned, meant
 from bot.flow.words import Words
@@ -36,13 +37,14 @@ class Unremembering:
     """Takes things out of memory, each once."""
 
     def __init__(
-        self, store: Store, clock: Clock, settings: Settings, words: Words, confirming: Confirming
+        self, store: Store, clock: Clock, settings: Settings, words: Words, confirming: Confirming, aside: Aside
     ) -> None:  # fmt: skip
         self._store = store
         self._clock = clock
         self._settings = settings
         self._words = words
         self._confirming = confirming
+        self._aside = aside
 
     async def carry_out(self, command: MemoryCommand, told: Told) -> str:
         """Do it and return its receipt, which is stored with it."""
@@ -73,7 +75,7 @@ class Unremembering:
         """What the writer of a message said before of the matter that a wish of theirs names, oldest first."""
         said = await self._store.unsaying.told(event.person_id or 0, chat)
         lines = [Line(*row) for row in said if row[0] < event.id]
-        return telling(command.content or "", command.scope, lines, event.at)
+        return await self._aside.run(telling, command.content or "", command.scope, lines, event.at)
 
     async def _forget_matter(self, command: MemoryCommand, told: Told) -> str:
         """All that was said of a matter goes, with the memories that tell of it; the lines for good."""

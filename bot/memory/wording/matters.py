@@ -63,7 +63,7 @@ ALL = (
     f"(?:把|将)(?P<b>{_X})(?:这个人|那个人)?(?:给|都|全)*(?:{_DROP}|忘了)吧?[, ]*{_OF}(?:他|她|它|这个人|那个人|人家)们?(?:有关"
     f"|相关)?的?[^,。]{{0,6}}?{_HOW}{_DROP}",
     f"{_DROP}(?P<c>{_X})(?:这个人|那个人)?[吧, ]*{_OF}(?:他|她|它|这个人|那个人|人家)们?(?:有关|相关)?的?[^,。]{{0,6}}?{_HOW}{_DROP}",
-    f"{_DROP}(?:掉)?(?:所有|一切|全部)?(?:关于|有关)(?P<d>{_X})的(?:一切|所有(?:事情?|话)?|全部|事情?|话|东西|内容)",
+    f"{_DROP}(?:掉)?(?:所有|一切|全部)(?:关于|有关)(?P<d>{_X})的(?:一切|所有(?:事情?|话)?|全部|事情?|话|东西|内容)",
     f"{_DROP}(?P<e>{_X})的(?:一切|所有(?:事情?|话)?|全部)",
     f"{_FORGET} (?:everything|all|anything|whatever|every ?thing|what|any ?thing and everything"
     f"|all the things?) {_KNOW}{_ABOUT} (?P<f>{_EN})",
@@ -72,6 +72,7 @@ ALL = (
 """All of it."""
 
 THAT = (
+    f"{_DROP}(?:掉)?(?:关于|有关)(?P<l>{_X})的(?:事情?|话|东西)",
     f"(?:把|将)?{_TOLD}(?:关于|有关)?(?P<h>{_X}){_BIT}{_ASK}(?:{_HOW}{_DROP}|{_NOT_KEPT}|{_UNSAID})",
     f"{_NOT_KEPT}{_TOLD}(?:关于|有关)?(?P<i>{_X}){_BIT}",
     f"(?:{_NOT}|(?:please|can you|could you) {_FORGET}|{_FORGET}(?= [^,。]*{_THING},? (?:please|pls|ok|i ))) "
