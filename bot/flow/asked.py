@@ -6,6 +6,7 @@ from bot.flow.getting import calendar
 from bot.flow.words import Words
 from bot.memory.asking import forget_tool, remember_tool, update_tool
 from bot.memory.grounding import stands
+from bot.memory.matter import Line
 from bot.memory.minutes import Scope
 from bot.memory.wishes import Own, own
 from bot.store.store import Store
@@ -29,6 +30,10 @@ def asked_tools(
     async def owned(context: ToolContext) -> tuple[Memory, ...]:
         return await store.memories.owned(context.person_id, context.audience)
 
+    async def told(context: ToolContext) -> tuple[Line, ...]:
+        chat = await store.people.chat(context.audience.chat_id)
+        return tuple(Line(*row) for row in await store.unsaying.told(context.person_id, chat))
+
     async def zone(context: ToolContext) -> tzinfo:
         return await calendar(store, words, context)
 
@@ -43,6 +48,6 @@ def asked_tools(
                      for key in ("remember_done", "update_done"))  # fmt: skip
     return (
         remember_tool(remember, said, kept, store.tombstones.lift, done, zone, grounded),
-        forget_tool(forget, said, owned),
+        forget_tool(forget, said, owned, told),
         update_tool(update, owned, grounded, changed, zone),
     )
