@@ -208,8 +208,8 @@ def by_itself(found: Iterable[Labelled], verbose: bool) -> None:
                 shown = f"{session.name} {item.get('lines')} {item.get('type')}: {item['statement']} {item.get('when')}"
                 tally.add(kept, str(item.get("type")), shown, kept)
                 if section == "statements":
-                    whole = _again(got, item, section, session)
-                    kept = isinstance(whole, Review) and any(one.text == item["statement"] for one, _ in whole.kept)
+                    said = _again(got, item, section, session)
+                    kept = isinstance(said, Review) and any(one.text == item["statement"] for one, _ in said.kept)
                     twice.add(kept, str(item.get("type")), shown, kept)
     for tally in (true, again, days, false, tasks, twice):
         tally.tell(verbose)
