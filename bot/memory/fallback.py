@@ -13,6 +13,7 @@ from bot.memory.forging import LINK, forged
 from bot.memory.minutes import DigestLine, Scope, Told, forgets, was_forgotten, words_of
 from bot.memory.overtaken import overtaken
 from bot.memory.plain import QUESTION, Statement, idle, outcomes_in, statements_in, tasks_in, wants_reminding
+from bot.memory.understand import understand
 from bot.text.alike import meant
 from bot.text.clauses import SENTENCE, clauses_of, one_row
 from bot.text.clean import clean_name
@@ -81,11 +82,17 @@ def rule_digest(
     mended = tuple(
         (line, _joined(words, past.corrected[line.event_id]) if line.event_id in past.corrected else words)
         for line, words in told
+        if not _asked(words)
     )
     return Digest(
         rule_summary(mended, gone, events), tuple(kept), "rule", tasks, over,
         overtook=tuple(sorted(set(past.sentences) - here)),
     )  # fmt: skip
+
+
+def _asked(words: str) -> bool:
+    """Whether a line asks to keep something: its memory tells that, as long as it holds."""
+    return any(each.verb == "remember" for each in understand(words).commands)
 
 
 def _mended(memory: NewMemory, behind: DigestLine, scope: Scope) -> NewMemory:

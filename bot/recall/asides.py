@@ -27,8 +27,9 @@ FORMER = 0.9
 """What a former value has of the figure of the one that took its place, where the question is about the past."""
 
 _WORDS = tomllib.loads(files("bot.recall").joinpath("wording.toml").read_text("utf-8"))
-_PAST, _ASKED, _SAID, _ASKS = (
-    LazyPattern("|".join(f"(?:{each})" for each in _WORDS[name])) for name in ("past", "asked", "said", "asks")
+_PAST, _ASKED, _SAID, _ASKS, _CHANGED = (
+    LazyPattern("|".join(f"(?:{each})" for each in _WORDS[name]))
+    for name in ("past", "asked", "said", "asks", "changed")
 )
 
 Small = Callable[[str], bool]
@@ -50,7 +51,7 @@ def settled(question: str, fit: Fit, candidates: Sequence[Candidate], scored: Se
     """The same with lines that tell nothing aside, memories in their lines' places, and those that go with them."""
     done = _without_asides(question, fit, candidates, scored)
     done = _standing(fit.shares, {each.finding.doc: each.sources for each in candidates}, done)
-    return _once(fit.shares, _with_former(done, past(question)))
+    return _once(fit.shares, _with_former(_changed(fit.shares, done), past(question)))
 
 
 def _once(shares: Mapping[int, Mapping[str, float]], scored: Sequence[Scored]) -> list[Scored]:
@@ -128,6 +129,25 @@ def _standing(
             parts = (*one.parts, ("related", RELATED))
             done[one.finding.doc] = Scored(one.finding, RELATED * figure, parts, "")
     return list(done.values())
+
+
+def _changed(shares: Mapping[int, Mapping[str, float]], scored: Sequence[Scored]) -> list[Scored]:
+    """What says that something is otherwise now comes before what was said of it earlier there."""
+    news = [
+        one for one in scored if not one.cut and shares.get(one.finding.doc) and _CHANGED.search(fold(one.finding.text))
+    ]
+
+    def below(one: Scored) -> Scored:
+        own, chat = shares.get(one.finding.doc, {}).keys(), _chat(one.finding)
+        later = [new.score for new in news if new.finding.at > one.finding.at and _chat(new.finding) == chat
+                 and own & shares[new.finding.doc].keys()]  # fmt: skip
+        return replace(one, score=FORMER * max(later)) if later and max(later) < one.score else one
+
+    return [below(one) if not one.cut else one for one in scored] if news else list(scored)
+
+
+def _chat(finding: Finding) -> int:
+    return finding.memory.chat_id if finding.memory is not None else finding.line.chat_id if finding.line else 0
 
 
 def _subject(finding: Finding) -> tuple[int | None, str]:
