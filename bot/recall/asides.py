@@ -117,7 +117,7 @@ def _standing(
                 done[line.finding.doc] = replace(line, cut="duplicate")
                 if not line.cut or line.cut == "aside":
                     one = replace(one, score=max(one.score, line.score), cut="")
-            elif one.cut == "no_term" and not line.cut:
+            elif whole and one.cut == "no_term" and not line.cut:
                 one = replace(one, score=RELATED * line.score, parts=(*one.parts, ("related", RELATED)), cut="")
         done[one.finding.doc] = one
         subject = _subject(one.finding)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from bot.store.commitments import store_commitment
+from bot.store.current import restore_former
 from bot.store.database import Database
 from bot.store.indexing import index_digest, index_memory
 from bot.store.keeping import store_memory
@@ -14,7 +15,6 @@ from bot.store.ledger import Settlement, settle
 from bot.store.merges import drop_merges
 from bot.store.rolled import retell
 from bot.store.rows import marks
-from bot.store.undoing import restore_former
 from bot.text.fold import fold
 from bot.types.dialogue import Dialogue
 from bot.types.digest import Digest

@@ -4,6 +4,7 @@ import sqlite3
 from dataclasses import dataclass
 from typing import cast
 
+from bot.store.current import one_current
 from bot.store.database import Database
 from bot.store.documents import forget_terms
 from bot.store.indexing import index_memory
@@ -191,6 +192,7 @@ def restore(db: sqlite3.Connection, number: int, at: int) -> bool:
         (at, number),
     )
     index_memory(db, number)
+    one_current(db, row[0])
     return True
 
 

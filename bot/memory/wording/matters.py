@@ -82,7 +82,7 @@ THAT = (
 """What was said of it."""
 
 NOBODY = (
-    "我们?(?:自己)?(?:的)?|你(?:的)?|它|他们?|她们?|这|那|[这那]个|事|什么|一切|过去|烦恼|不开心|不愉快|所有|大家|我(?:说|学|背|讲|把|想)[^,]*|[学背][^,]*"
+    "(?:关于|有关)?我们?(?:自己)?(?:的)?|你(?:的)?|它|他们?|她们?|这|那|[这那]个|事|什么|一切|过去|烦恼|不开心|不愉快|所有|大家|我(?:说|学|背|讲|把|想)[^,]*|[学背][^,]*"
     "|(?:me|my|us|it|that|this|him|her|them|you|everything|everyone|all|life|love|work|today|yesterday|the past|past"
     "|whole|first|last|other|same|new|old|right)"
 )
