@@ -14,6 +14,7 @@ job, partner, birthday."""
 MANY_SLOTS = frozenset(
     [
         "allergy",
+        "health",
         "like",
         "likes",
         "dislike",
