@@ -1,5 +1,6 @@
 """What is no finding, what stands for what, and whose words a finding is."""
 
+import json
 import sqlite3
 
 import pytest
@@ -7,6 +8,8 @@ import pytest
 from bot.recall.asides import asks, past
 from bot.store.keeping import store_memory
 from bot.types.memory import NewMemory
+from tests.conftest import NewWorld
+from tests.fakes.model import calls
 from tests.test_recall_kept import asks as looks_up
 from tests.test_recall_kept import found
 from tests.test_recall_kinds import GROUP
@@ -72,6 +75,20 @@ async def test_a_former_value_comes_only_when_the_past_is_asked_for_and_below(wo
     assert [("上海" in line, "以前：住在杭州" in line, "为止" in line) for line in found(world)] == [
         (True, False, False), (False, True, True),
     ]  # fmt: skip
+
+
+async def test_a_former_value_is_marked_wherever_it_is_told(new_world: NewWorld) -> None:
+    world = await new_world(context={"opening_tokens": 40})
+    await world.say("你好")
+    await put(world, "住在杭州西湖区文三路", slot="home", lasting=True)
+    await put(world, "住在上海徐汇区", slot="home", lasting=True)
+    await world.say("/new")
+    await world.say("我以前住在杭州西湖区的哪条路？")
+    assert "#1 小王：以前：住在杭州西湖区文三路" in world.last_user, "it comes by itself"
+    asked = ("memory_get", json.dumps({"id": "#1"}))
+    world.model.script = lambda request: "嗯" if request.prompt.messages[-1].role == "tool" else calls(asked)
+    await world.say("你看看那一条")
+    assert "以前：住在杭州" in found(world)[0]
 
 
 async def test_what_is_about_the_same_comes_with_it(world: World) -> None:

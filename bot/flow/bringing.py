@@ -125,9 +125,11 @@ class Bringing:
         brought: list[Brought] = []
         for one, memory in news[: self._rules.max]:
             who = as_data((await self._store.people.person(memory.teller_id)).name) if memory.teller_id else ""
-            line = text(
-                "known_line" if who else "own_line", id=memory.id, who=who, text=as_data(clip(memory.text, LINE_CHARS))
-            ) + text("found_day", day=relative_day(local_day(memory.observed_at, tz), today, days))  # fmt: skip
+            words = as_data(clip(memory.text, LINE_CHARS))
+            if memory.former_at is not None:
+                words = text("found_former", text=words)
+            line = text("known_line" if who else "own_line", id=memory.id, who=who, text=words)
+            line += text("found_day", day=relative_day(local_day(memory.observed_at, tz), today, days))
             tokens = estimate_tokens(line, telling.vocabulary)
             left -= tokens
             if left < 0:

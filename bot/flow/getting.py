@@ -40,11 +40,10 @@ def getting(store: Store, words: Words, spec: ToolSpec, notes: Notes) -> Tool:
         day = relative_day(local_day(found.observed_at, tz), local_day(context.now, tz), words.days(script))
         source = text("get_asked" if found.asked else f"get_{found.source}", agent=as_data(found.agent))
         told = await store.lookup.sources(context.audience, number)
-        whole = text(
-            "get_memory", id=number, who=who, text=as_data(found.text), kind=found.kind, day=day, source=source
-        )
-        said = (line(context, tz, event) for event in told)
-        return ToolAnswer(_fitting((text("get_head"), whole, *said)), told=(number,), lines=_ids(told))
+        said = as_data(found.text) if found.former_at is None else text("found_former", text=as_data(found.text))
+        whole = text("get_memory", id=number, who=who, text=said, kind=found.kind, day=day, source=source)
+        rows = (line(context, tz, event) for event in told)
+        return ToolAnswer(_fitting((text("get_head"), whole, *rows)), told=(number,), lines=_ids(told))
 
     def line(context: ToolContext, tz: tzinfo, event: Event, chars: int = LINE_CHARS) -> str:
         text = words.opening(words.script_named(context.script))

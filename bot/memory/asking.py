@@ -11,7 +11,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from bot.memory.match import match
-from bot.memory.matter import Line, telling, tells_of
+from bot.memory.matter import Line, tells_of
 from bot.memory.wishes import Own, meant
 from bot.text.clean import as_data, clean_line
 from bot.text.clip import clip
@@ -132,7 +132,7 @@ def update_tool(
 
 def forget_tool(
     spec: ToolSpec, words: Words, owned: Owned,
-    told: Callable[[ToolContext], Awaitable[tuple[Line, ...]]],
+    told: Callable[[ToolContext, str, int], Awaitable[tuple[Line, ...]]],
 ) -> Tool:  # fmt: skip
     """The tool; `owned` are the memories of the person that the audience may see, newest first, `told` what they said
     there, oldest first: a matter that no memory tells of goes with what was said of it."""
@@ -154,8 +154,8 @@ def forget_tool(
             return ToolAnswer("", forget=Unlearn(both[0], said.event_id, said.without(said.drops), said.forever))
         unsure = both or pointed or tuple(memory for memory in mine if memory.id in found.numbers)
         if not unsure:
-            before = [line for line in await told(context) if line.event_id < said.event_id]
-            lines = telling(wanted, "just", before, context.now) if tells_of(wanted, said.text, near=True) else ()
+            asks = tells_of(wanted, said.text, near=True)
+            lines = await told(context, wanted, said.event_id) if asks else ()
             if not lines:
                 raise ToolRefused("forget_none")
             named = Memory(

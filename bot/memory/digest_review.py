@@ -345,7 +345,6 @@ def undated(text: str, said_at: int, tz: tzinfo) -> str:
     for one in named(folded, today):
         said = folded[one.start : one.end]
         days = next((days for days in one.choices if days.last >= today), one.choices[-1])
-        over = next((days for days in reversed(one.choices) if days.first <= today), None)
         if (
             one.left
             or not _RELATIVE.search(said)
@@ -353,7 +352,6 @@ def undated(text: str, said_at: int, tz: tzinfo) -> str:
             or re.search(r"\d{1,2}\s*[月日号/-]", said)
         ):
             continue
-        del over
         before = unfold(text, origin, cut, one.start)
         out += before + _date(days.first.year, days.first.month, days.first.day, today.year, script, before)
         cut = one.end

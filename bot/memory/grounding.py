@@ -171,9 +171,15 @@ class Grounds:
             for line in lines if all_of_them or line.number not in self._loose
         )  # fmt: skip
 
-    def names(self) -> tuple[str, ...]:
-        """How those who talk are called, folded."""
-        return tuple(fold(line.name) for line in self.lines)
+    def names(self) -> list[str]:
+        """How those who talk are called, folded, the longest first."""
+        return sorted({fold(line.name) for line in self.lines} - {""}, key=len, reverse=True)
+
+    def nameless(self, text: str) -> str:
+        """A text without these names."""
+        for name in self.names():
+            text = re.sub(re.escape(name), " ", text, flags=re.IGNORECASE)
+        return text
 
     def known(self, owner: int) -> tuple[str, ...]:
         """What is known of that person, folded."""
@@ -334,10 +340,7 @@ class _Case:
 
     def _names(self) -> Refusal | None:
         about = folded_plain(self._item.about)
-        text = self._item.text
-        for name in sorted(self._grounds.names(), key=len, reverse=True):
-            text = re.sub(re.escape(name), " ", text, flags=re.IGNORECASE) if name else text
-        strange = [name for name in evidence.names(text)
+        strange = [name for name in evidence.names(self._grounds.nameless(self._item.text))
                    if name not in self._heard and name not in about and not self._short(name)]  # fmt: skip
         return Refusal("words", " ".join(strange[:4])) if strange else None
 
@@ -347,8 +350,7 @@ class _Case:
 
     def _news(self, text: str) -> Refusal | None:
         heard = f"{self._heard}\n{folded_plain(self._item.about)}"
-        for name in sorted(self._grounds.names(), key=len, reverse=True):
-            text = text.replace(name, " ") if name else text
+        text = self._grounds.nameless(text)
         share, words = novelty(text, heard)
         most = NEWS if self._sure else FIRST_NEWS
         if share > most or (share == most and len(words) < WHOLE_LEAST):
@@ -363,9 +365,7 @@ class _Case:
     def _clauses(self, text: str, about: str) -> Refusal | None:
         """Where a clause is plainly that of a line, denial, doubt and whom it is said of must be the line's."""
         telling = [claim for claim in clauses_of(text) if evidence.terms(claim)]
-        bare = text
-        for name in sorted(self._grounds.names(), key=len, reverse=True):
-            bare = bare.replace(name, " ") if name else bare
+        bare = self._grounds.nameless(text)
         if not evidence.terms(bare) and not numbers(bare, all_of_them=False):
             said = bare.strip(" ,.。")
             if len(said) < LEAST_CHARS or said not in self._said:

@@ -1,7 +1,7 @@
 """Which findings say nothing by themselves, stand for others, or are former: small rules after the figures. Pure."""
 
 import tomllib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from importlib.resources import files
 
@@ -31,9 +31,6 @@ _PAST, _ASKED, _SAID, _ASKS, _CHANGED = (
     LazyPattern("|".join(f"(?:{each})" for each in _WORDS[name]))
     for name in ("past", "asked", "said", "asks", "changed")
 )
-
-Small = Callable[[str], bool]
-"""Whether a text is nothing but small talk."""
 
 
 def past(question: str) -> bool:

@@ -1,9 +1,10 @@
-"""Of what somebody has one of, one value is current: what it took the place of is former. Verb parts alone."""
+"""Of what somebody has one of, one value is current: what it took the place of is former. Verb parts alone.
+
+Both stand in the index; a recall tells which it brings.
+"""
 
 import sqlite3
-from typing import cast
 
-from bot.store.indexing import index_memory
 from bot.store.rows import IS_NAME
 from bot.store.schema_truth import CURRENT
 from bot.types.memory import MANY_SLOTS, NewMemory, name_slot
@@ -17,7 +18,6 @@ def supersede(db: sqlite3.Connection, number: int, new: NewMemory, at: int) -> N
     one = new.slot if new.slot and not name_slot(new.slot) and new.slot not in MANY_SLOTS else None
     if db.execute("SELECT 1 FROM memory WHERE id = ? AND former_at IS NOT NULL", (number,)).fetchone():
         db.execute("UPDATE memory SET former_at = NULL, replaced_by = NULL WHERE id = ?", (number,))
-        index_memory(db, number)
     rows = db.execute(
         f"SELECT id, asked FROM memory WHERE (id = ?1 OR (slot = ?2 AND subject = ?3)) AND id <> ?4 AND NOT {IS_NAME} "
         "AND owner_id IS ?5 AND visibility = ?6 AND (visibility <> 'chat' OR chat_id = ?7) AND disabled_at IS NULL "
@@ -27,7 +27,6 @@ def supersede(db: sqlite3.Connection, number: int, new: NewMemory, at: int) -> N
     for older, asked in rows:
         db.execute("UPDATE memory SET former_at = ?, replaced_by = ? WHERE id = ?", (at, number, older))
         db.execute("UPDATE memory SET asked = max(asked, ?) WHERE id = ?", (asked, number))
-        index_memory(db, cast("int", older))
 
 
 def restore_former(db: sqlite3.Connection, number: int) -> None:
@@ -38,8 +37,6 @@ def restore_former(db: sqlite3.Connection, number: int) -> None:
         db.execute("UPDATE memory SET replaced_by = ? WHERE replaced_by = ?", (by, number))
         return
     db.execute("UPDATE memory SET former_at = NULL, replaced_by = NULL WHERE replaced_by = ?", (number,))
-    for (other,) in before:
-        index_memory(db, cast("int", other))
     if len(before) > 1:
         one_current(db, owner)
 
@@ -62,4 +59,3 @@ def one_current(db: sqlite3.Connection, owner_id: int | None) -> None:
         first, at = newest.setdefault(tuple(place), (number, said))
         if first != number:
             db.execute("UPDATE memory SET former_at = ?, replaced_by = ? WHERE id = ?", (at, first, number))
-            index_memory(db, number)

@@ -9,6 +9,7 @@ from typing import Any
 from bot.store.database import Database
 from bot.store.documents import scopes_of
 from bot.store.events import EVENT, OWN_LINES, event_of
+from bot.store.lookup import SOURCES
 from bot.store.reader import Params
 from bot.store.rows import COLUMNS, memory_of
 from bot.types.event import Event
@@ -18,9 +19,6 @@ from bot.types.recall import Asking, Candidate, Finding, FindingKind, Matches, P
 
 AROUND = 2
 """Lines before and after one that support it: in a direct chat nuan's reply stands between two of a person's."""
-
-SOURCES = 3
-"""A memory made from more lines than this was drawn from a whole talk: it stands for none of them."""
 
 MOST_AKIN = 40
 """Memories of the same lines or of the same subject that are looked at beside those that were found."""
