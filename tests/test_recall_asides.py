@@ -2,12 +2,17 @@
 
 import json
 import sqlite3
+from typing import get_args
 
 import pytest
 
 from bot.recall.asides import asks, past
+from bot.resources import Prompts
 from bot.store.keeping import store_memory
+from bot.text.catalogue import catalogue
+from bot.text.script import SCRIPTS
 from bot.types.memory import NewMemory
+from bot.types.recall import Cut
 from tests.conftest import NewWorld
 from tests.fakes.model import calls
 from tests.test_recall_kept import asks as looks_up
@@ -41,6 +46,21 @@ async def test_questions_and_small_talk_of_nuans_are_no_findings(world: World) -
     looks_up(world, "自行车 颜色")
     await world.say("你查查看")
     assert [line for line in found(world) if "@" in line] == ["- @1 小王说：我的自行车是蓝色的（今天）"]
+
+
+async def test_a_line_beside_what_is_told_otherwise_comes_not_along(world: World) -> None:
+    await world.say("记住我对花生过敏")
+    await world.say("我下周五要去杭州出差")
+    await world.say("/new")
+    looks_up(world, "我对什么过敏")
+    await world.say("你查查看")
+    assert not any("杭州" in line for line in found(world))
+
+
+async def test_every_reason_why_something_is_left_out_has_its_words(world: World) -> None:
+    texts = catalogue(Prompts(None).path, "messages")
+    keys = {f"recalled_cut_{cut}" for cut in get_args(Cut) if cut}
+    assert [texts.text(key, script) for key in keys for script in SCRIPTS if texts.text(key, script) == key] == []
 
 
 async def test_what_nuan_alone_said_is_found_as_hers(world: World) -> None:

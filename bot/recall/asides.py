@@ -5,11 +5,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from importlib.resources import files
 
-from bot.recall.fit import Fit
+from bot.recall.fit import Fit, happened
+from bot.recall.question import Question
 from bot.text.clauses import SENTENCE
 from bot.text.fold import fold
 from bot.text.lazy import LazyPattern
-from bot.types.recall import Candidate, Finding, Scored
+from bot.types.recall import Candidate, Finding, Scored, Span
 
 NEWS = 0.3
 """What a line of nuan's tells that no person near it tells, as a share of the best fit: less is small talk."""
@@ -44,11 +45,16 @@ def asks(text: str) -> bool:
     return bool(parts) and all(_ASKS.search(part) for part in parts if part)
 
 
-def settled(question: str, fit: Fit, candidates: Sequence[Candidate], scored: Sequence[Scored]) -> list[Scored]:
+def settled(question: Question, fit: Fit, candidates: Sequence[Candidate], scored: Sequence[Scored]) -> list[Scored]:
     """The same with lines that tell nothing aside, memories in their lines' places, and those that go with them."""
-    done = _without_asides(question, fit, candidates, scored)
+    if question.beside:  # what only stands around the question finds nothing
+        own = {doc: {term: share for term, share in found.items() if term not in question.beside}
+               for doc, found in fit.shares.items()}  # fmt: skip
+        fit = replace(fit, shares=own)
+    done = _without_asides(question.text, fit, candidates, scored)
     done = _standing(fit.shares, {each.finding.doc: each.sources for each in candidates}, done)
-    return _once(fit.shares, _with_former(_changed(fit.shares, done), past(question)))
+    done = _supported(question.spans, fit.shares, done)
+    return _once(fit.shares, _with_former(_changed(fit.shares, done), past(question.text)))
 
 
 def _once(shares: Mapping[int, Mapping[str, float]], scored: Sequence[Scored]) -> list[Scored]:
@@ -126,6 +132,26 @@ def _standing(
             parts = (*one.parts, ("related", RELATED))
             done[one.finding.doc] = Scored(one.finding, RELATED * figure, parts, "")
     return list(done.values())
+
+
+def _supported(
+    spans: Sequence[Span], shares: Mapping[int, Mapping[str, float]], scored: Sequence[Scored]
+) -> list[Scored]:  # fmt: skip
+    """The same without lines that come only for those around them, where these are told no more: a question is one
+    that the line answers."""
+    near = {
+        (line.chat_id, line.place) for one in scored
+        if (line := one.finding.line) is not None and shares.get(one.finding.doc)
+        and (not one.cut or asks(one.finding.text))
+    }  # fmt: skip
+
+    def alone(one: Scored) -> bool:
+        line = one.finding.line
+        if line is None or one.cut or shares.get(one.finding.doc) or happened(one.finding.at, spans):
+            return False
+        return not any((line.chat_id, line.place + step) in near for step in range(-NEAR, NEAR + 1))
+
+    return [replace(one, cut="no_term") if alone(one) else one for one in scored]
 
 
 def _changed(shares: Mapping[int, Mapping[str, float]], scored: Sequence[Scored]) -> list[Scored]:

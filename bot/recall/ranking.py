@@ -55,7 +55,7 @@ def rank(task: Task, matches: Matches, candidates: Sequence[Candidate], like: Li
     scored = _keyword(fit, candidates) if task.mode == "keyword" else _mixed(task, fit, candidates)
     talks = talks_of(task.question, task.now, matches, candidates, scored)
     scored = _in_talks(scored, talks) if task.profile != "seed" else scored
-    scored = settled(task.question.text, fit, candidates, scored)
+    scored = settled(task.question, fit, candidates, scored)
     ordered = sorted(scored, key=_place)
     if task.profile != "seed":
         ordered = covering(task.question, ordered, fit.shares, task.limit)
