@@ -78,8 +78,10 @@ class Sentence:
 
 @dataclass(frozen=True, slots=True)
 class _Fact:
-    """One row of the vocabulary: its patterns behind 我, behind I, in a whole clause, and after somebody of theirs; `slot`
-    "" may hold many."""
+    """One row of the vocabulary: its patterns behind 我, behind I, in a whole clause, and after somebody of theirs.
+
+    `slot` "" may hold many.
+    """
 
     kind: MemoryKind
     slot: str

@@ -4,7 +4,7 @@ import sqlite3
 from dataclasses import dataclass
 from typing import cast
 
-from bot.store.database import Database
+from bot.store.database import Repository
 from bot.store.documents import forget_terms
 from bot.store.indexing import index_memory
 from bot.store.memories import visible
@@ -29,11 +29,8 @@ class Upkeep:
     archived: tuple[tuple[int, int], ...]
 
 
-class Lives:
+class Lives(Repository):
     """Memories as time and their owners change them."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     async def households(self) -> tuple[Household, ...]:
         """Everybody with memories that tidying may touch. It tells nobody anything: no audience is asked."""
