@@ -5,7 +5,6 @@ import sqlite3
 from bot.text.terms import search_terms
 
 ACTIVE = "SELECT 'memory', id, visibility, owner_id, chat_id, text FROM memory WHERE disabled_at IS NULL"
-ACTIVE += " AND former_at IS NULL"
 SUMMARIES = (
     "SELECT 'digest', id, 'private', owner_id, chat_id, summary FROM digest WHERE summary <> '' AND into_id IS NULL"
 )
@@ -23,10 +22,11 @@ def wrong_index(db: sqlite3.Connection) -> list[object]:
         for kind, ref, seen, owner, chat, text in db.execute(sql)
         if search_terms(text)
     }
-    rows = "SELECT kind, ref, doc_text.scope, terms FROM doc_text LEFT JOIN doc ON doc.id = doc_text.rowid"
+    rows = "SELECT kind, ref, doc.scope, terms FROM doc_text LEFT JOIN doc ON doc.id = doc_text.rowid"
     found = set(db.execute(f"{rows} WHERE kind IS NOT 'note'"))
     scopes = db.execute(
-        "SELECT doc.id FROM doc JOIN doc_text ON doc_text.rowid = doc.id WHERE doc.scope <> doc_text.scope"
+        "SELECT doc.id FROM doc JOIN doc_text ON doc_text.rowid = doc.id WHERE doc_text.scope <> doc.scope || "
+        "CASE WHEN kind = 'line' AND person_id IS NOT NULL AND doc.scope GLOB 'c*' THEN ' w' || person_id ELSE '' END"
     ).fetchall()
     rowless = db.execute("SELECT id FROM doc WHERE id NOT IN (SELECT rowid FROM doc_text)").fetchall()
     return [*sorted(wanted ^ found), *scopes, *rowless]

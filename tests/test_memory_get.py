@@ -110,9 +110,10 @@ async def test_lines_of_a_note_are_got_by_its_citation_in_the_owners_own_dm(worl
 
 
 async def test_a_short_line_comes_with_those_beside_it_and_who_said_them(world: World) -> None:
-    await world.say("我今天去看海棠了")
-    await world.say("晚饭吃了馄饨")
+    world.model.script = lambda request: "看的是什么花呀？"
+    await world.say("我今天去植物园了")
+    await world.say("海棠，开满了")
     await world.say("/new")
     tool_first(world, recall("海棠", kinds=["line"]))
     await world.say("我去看什么花来着，查一下海棠")
-    assert "小王说：我今天去看海棠了〔前后：你: 好的〕" in results(world)[-1]
+    assert "小王说：海棠，开满了〔前后：小暖: 看的是什么花呀？〕" in results(world)[-1]

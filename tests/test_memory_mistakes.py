@@ -39,7 +39,7 @@ async def test_the_last_words_of_a_long_memory_find_it(world: World) -> None:
 async def test_what_somebody_does_not_like_is_told_with_its_not(world: World) -> None:
     """There 不 was a word that says nothing, in the index as in the question."""
     await world.say("在吗")
-    for kept in ("我不吃香菜饺子", "我爱吃香菜饺子"):
+    for kept in ("我不吃香菜饺子", "我爱吃韭菜饺子"):
         await world.say(f"记住{kept}")
     world.model.script = lambda request: (
         says("好")

@@ -247,9 +247,11 @@ async def test_what_was_told_in_a_dm_is_never_in_a_group(world: World) -> None:
 async def test_what_was_told_in_a_group_stays_in_that_group(world: World) -> None:
     await world.say("小暖，记住我对花生过敏", "阿明", GROUP)
     world.model.script = lambda request: "嗯" if request.prompt.messages[-1].role == "tool" else RECALL
-    await world.say("我对什么过敏", "阿明")
+    await world.say("他对什么过敏", "阿红")
     await world.say("小暖，我对什么过敏", "阿明", "别的群")
     assert "花生过敏" not in world.sent
+    await world.say("我对什么过敏", "阿明")
+    assert "花生过敏" in world.sent, "their own words are theirs in their own chat"
 
 
 async def test_another_persons_dm_knows_nothing(world: World) -> None:

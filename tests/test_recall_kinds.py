@@ -36,9 +36,9 @@ async def test_last_nights_story_is_found_by_its_time_and_words(world: World) ->
     await told_a_story(world)
     recalls(world, "昨晚 海獭 故事 结尾")
     await world.say("昨晚那个故事，海獭最后怎么样了？")
-    assert "你说：从前有一只海獭" in result(world)
+    assert "小暖说：从前有一只海獭" in result(world)
     assert "鲸鱼" in result(world)
-    line = re.search(r"- (@[0-9]+) 你说：从前", result(world))
+    line = re.search(r"- (@[0-9]+) 小暖说：从前", result(world))
     assert line is not None, "a line is cited as memory_get takes it"
     asked = ("memory_get", json.dumps({"id": line[1]}))
     world.model.script = lambda request: "嗯" if request.prompt.messages[-1].role == "tool" else calls(asked)
@@ -65,10 +65,20 @@ async def test_lines_of_one_chat_do_not_come_back_in_another(world: World) -> No
     await world.say("小暖，保险箱的密码是蓝鲸", "阿明", GROUP)
     await world.say("我的保险箱密码是海豚", "小红")
     await world.say("/new", "小红")
-    for who, group, there in (("阿明", "", ""), ("小王", "别处", ""), ("小红", "", "海豚")):
+    for who, group, there in (("小刚", "", ""), ("小王", "别处", ""), ("小红", "", "海豚")):
         recalls(world, "保险箱 密码 蓝鲸 海豚")
         await world.say("小暖，找找看", who, group)
         assert [word for word in ("蓝鲸", "海豚") if word in result(world)] == ([there] if there else [])
+
+
+async def test_what_a_person_said_in_a_group_is_found_in_their_own_chat_alone(world: World) -> None:
+    await world.say("小暖，周日爬山我带炉子和瓦斯", "阿明", GROUP)
+    await world.say("爬山我带水果", "小红", GROUP)
+    for who, group, there in (("阿明", "", "炉子"), ("阿明", "别处", ""), ("小红", "", "水果"), ("小刚", "", "")):
+        recalls(world, "爬山 带")
+        await world.say("小暖，找找看", who, group)
+        assert [word for word in ("炉子", "水果") if word in result(world)] == ([there] if there else [])
+        assert ("在群「" in result(world)) == bool(there)
 
 
 async def test_a_deleted_line_comes_back_no_more_and_an_edited_one_as_it_is(world: World) -> None:

@@ -2,6 +2,8 @@
 
 import json
 
+import pytest
+
 from bot.types.prompt import Request
 from tests.conftest import NewWorld
 from tests.world import World
@@ -128,3 +130,23 @@ async def test_an_edit_takes_back_what_a_digest_made_and_the_model_reads_the_tal
     await world.wait(60)
     assert len(digests(world)) == 2
     assert facts(world) == [("我住在杭州", 1)]
+
+
+@pytest.mark.parametrize("line", ["我四点去看牙", "今晚八點有演唱會", "dentist at 4pm today", "下午三点要交材料"])
+async def test_a_talk_that_names_an_hour_before_the_early_one_waits_for_nothing(world: World, line: str) -> None:
+    """By then it is to be known."""
+    answering(world, told(line, 1))
+    await world.wait(3 * HOUR)
+    await world.say(line)
+    await world.wait(2 * HOUR)
+    assert len(digests(world)) == 1
+
+
+@pytest.mark.parametrize("line", ["我明天三点去看牙", "每天四点都困", "昨天四点才睡", "今天好累"])
+async def test_another_day_and_what_comes_back_can_wait(world: World, line: str) -> None:
+    """The early hour is soon enough."""
+    answering(world, told(line, 1))
+    await world.wait(3 * HOUR)
+    await world.say(line)
+    await world.wait(2 * HOUR)
+    assert digests(world) == []

@@ -13,12 +13,13 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from bot.config.settings import Settings
 from bot.errors import ConfigError, NuanError
+from bot.flow.found import findings_text
 from bot.flow.getting import calendar
 from bot.flow.pasttalks import past_talks
 from bot.flow.plan import Planner
 from bot.flow.recalling import Recalling
 from bot.flow.seats import Sat, sit
-from bot.flow.tools import findings_text, read_spec
+from bot.flow.tools import read_spec
 from bot.flow.words import Words
 from bot.ports import Clock
 from bot.prompt.bootjson import boot_json
@@ -193,7 +194,9 @@ class Agents:
         return tuple(one.finding for one in (await self._desk.recalling.recall(asking)).chosen)
 
     async def _found(self, context: ToolContext, found: tuple[Finding, ...]) -> str:
-        return await findings_text(self._desk.store, self._desk.words, context, found, FOUND_TOKENS)
+        return await findings_text(
+            self._desk.store, self._desk.words, context, found, FOUND_TOKENS, bot=self._desk.settings.bot.names[0]
+        )
 
     async def _zone(self, context: ToolContext) -> tzinfo:
         return await calendar(self._desk.store, self._desk.words, context)

@@ -97,14 +97,14 @@ class Bringing:
         return replace(await self._told(telling, said, found), round=narrowing.round(found))
 
     async def found(self, asking: Asking, narrowing: Narrowing) -> tuple[Trace, tuple[Scored, ...], Narrowing]:
-        """What the message calls for, first where the talk stays, and everywhere when that is not enough.
+        """What the message calls for, first where the talk stays, and everywhere when nothing is there.
 
         It comes with all that was found, and with where that was.
         """
         trace = await self._recalling.recall(replace(asking, sections=narrowing.searched))
         # Nothing for most messages: no thread has to be asked, and no dictionary loaded.
         found = await self._aside.run(calls_for, trace, asking.text, self._names) if trace.chosen else ()
-        if narrowing.searched and (len(trace.chosen) < self._rules.max or not found):
+        if narrowing.searched and not found:
             return await self.found(asking, narrowing.widened())
         return trace, found, narrowing
 

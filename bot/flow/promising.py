@@ -21,7 +21,7 @@ def promising_tool(
     """The tool; `names` are those the bot is called by, `nudging` is how people are reminded of what they promise."""
 
     async def carrier(context: ToolContext, text: str) -> int | None:
-        events = await store.asked.own(context.event_ids, context.person_id)
+        events = await store.asked.own(context.event_ids, context.person_id, context.now)
         for event in events:
             if own(event.id, event.text, names).carries(text) and stands(event.text, text):
                 return event.id

@@ -59,7 +59,7 @@ class Recalling:
     async def known(self, asking: Asking) -> float:
         """0 to 1: how much of what a text says one memory has in common with it, the best of all."""
         trace = await self.recall(replace(asking, kinds=("memory",), mode="v2", profile="default", most=1))
-        texts = tuple(one.finding.text for one in trace.scored if one.cut != "no_term")
+        texts = tuple(one.finding.text for one in trace.scored if one.cut not in ("no_term", "former"))
         return await self._aside.run(_shared, asking.text, self._names, texts)
 
     async def shared(self, text: str, other: str) -> float:

@@ -3,7 +3,7 @@
 Forgetting and taking back are in unremembering.py.
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, replace
 
 from bot.config.settings import Settings
@@ -16,6 +16,10 @@ from bot.flow.words import Words
 from bot.memory.alone import Alone, alone, wish
 from bot.memory.answers import answer_to, takes_back, waits
 from bot.memory.bare import bare, states
+from bot.memory.correcting import corrected, corrects
+from bot.memory.likeness import overtakes
+from bot.memory.match import match
+from bot.memory.matter import matter_in
 from bot.memory.merging import merging
 from bot.memory.ordering import ordered
 from bot.memory.pointing import pointing
@@ -24,13 +28,20 @@ from bot.memory.understand import understand
 from bot.memory.worth import thin
 from bot.ports import Clock
 from bot.store.store import Store
+from bot.text.clip import clip
 from bot.text.dated import event_moment
 from bot.types.event import Event
-from bot.types.memory import MemoryCommand, MemoryKind, NameSlot, NewMemory, Question, Understanding
+from bot.types.memory import Memory, MemoryCommand, MemoryKind, NameSlot, NewMemory, Question, Understanding
 from bot.types.quota import Quota
 
 LONG_TEXT = 500
 """Characters from which on a message is understood in a thread."""
+
+CORRECTS_MS = 120_000
+"""So soon after something was kept a line corrects it."""
+
+OLD_CHARS = 60
+"""Characters of what was kept before in a receipt."""
 
 NOTHING_NAMED = MemoryCommand("forget", None)
 
@@ -54,7 +65,7 @@ class Remembering:
         self._aside = aside
         self._words = words
         self.confirming = Confirming(store, clock, words, settings.memory.confirm_seconds * 1000)
-        self._unremembering = Unremembering(store, clock, settings, words, self.confirming)
+        self._unremembering = Unremembering(store, clock, settings, words, self.confirming, aside)
 
     async def understand(self, event: Event) -> Understanding:
         """What a message asks of memory, and what is left of it to answer."""
@@ -83,6 +94,9 @@ class Remembering:
         `known` reads what nuan knows of the writer, which is only asked for where it makes a wish of a few words; given
         True also what they forgot and can still bring back.
         """
+        matter = await self._matter(event, known)
+        if matter is not None:
+            return Understanding((matter,), ""), False
         understood, text, names = await self.understand(event), event.text[:READ_CHARS], self._settings.bot.names
         command = answer_to(question, text, names) if question is not None and not event.forwarded else None
         if question is not None and question.kind == "which" and command is not None and _counts(understood):
@@ -96,9 +110,20 @@ class Remembering:
             said = Alone(command.content, False, command.forever)
         if said is not None:
             command = wish(said, *await known(said.forever))
+        if command is None and corrects(text):
+            command = _correction(text, event, (await known(False))[0])
         if command is not None:
             return Understanding(_each(command), ""), False
         return understood, question is not None and waits(question, text, names)
+
+    async def _matter(self, event: Event, known: Callable[[bool], Awaitable[Known]]) -> MemoryCommand | None:
+        """The wish to forget a matter its writer talked of, also said again; None where they said nothing of it."""
+        found = None if event.forwarded else matter_in(event.text, self._settings.bot.names)
+        if found is None or (found.scope == "just" and len(match(found.content or "", (await known(False))[0])) > 1):
+            return None  # of several memories it is asked which
+        chat = await self._store.people.chat(event.chat_id)
+        again = await self._store.unsaying.forgot_since(event.person_id or 0, event.chat_id, event.at - JUST_MS)
+        return found if again or await self._unremembering.told_of(found, event, chat) else None
 
     async def carry_out(self, told: Told) -> str:
         """Do it and return its receipt, which is stored with it."""
@@ -133,12 +158,27 @@ class Remembering:
             kind=kind, text=text, observed_at=at, source="command", event_ids=said.event_ids, slot=slot,
             asked=True,
         )  # fmt: skip
+        older = await self._replaced(command, told, memory)
+        if older is not None:
+            memory = replace(
+                memory,
+                replaces=older.id,
+                slot=older.slot,
+                subject=older.subject,
+                lasting=older.lasting,
+                kind=older.kind,
+            )
         one = "remembered_one" if (told.several or command.scope == "bare") and "\n" not in text else "remembered"
         keys = {"": (one, "remembered_again"), "address": ("nick_set", "nick_set"),
                 "no_address": ("nick_revoked", "nick_revoked")}[slot]  # fmt: skip
 
         def receipt(number: int, again: bool) -> str:
-            return self.confirming.text(keys[again], told, id=number, nick=text)
+            if older is None or again:
+                return self.confirming.text(keys[again], told, id=number, nick=text)
+            values = corrected(older.text, told.event.text) if command.number is not None else None
+            key, new, old = ("memory_replaced", text, older.text) if values is None else ("memory_changed", *values[1:])
+            old = clip(" ".join(old.split()), OLD_CHARS)
+            return self.confirming.text(key, told, id=number, nick=new, old_id=older.id, old=old)
 
         rewrite = self._settings.memory.rewrite and not slot
         rule = merging({told.person_id: told.event.name}, self._words.day)
@@ -150,6 +190,21 @@ class Remembering:
             memory, self.confirming.receipt(told, receipt, "say_forget"), now, rule, rewrite=rewrite, quota=quota,
             refused=lambda over: self.confirming.text(f"remember_{over}", told, n=quota.most),
         )  # fmt: skip
+
+    async def _replaced(self, command: MemoryCommand, told: Told, new: NewMemory) -> Memory | None:
+        """What a statement takes the place of: what is corrected, or what they asked to keep and it contradicts."""
+        if new.slot:
+            return None
+        owned = await self._store.memories.owned(told.person_id, told.audience)
+        here = [
+            memory for memory in owned
+            if memory.visibility == new.visibility and (new.visibility == "private" or memory.chat_id == new.chat_id)
+            and memory.asked and memory.former_at is None and not memory.is_name
+        ]  # fmt: skip
+        if command.number is not None:
+            return next((memory for memory in here if memory.id == command.number), None)
+        name = (told.event.name,)
+        return next((memory for memory in here if overtakes(new.text, memory.text, name)), None)
 
     async def _quota(self, told: Told) -> Quota:
         """How much they may still ask to keep; the owner's house holds what the owner wants."""
@@ -211,6 +266,16 @@ class Remembering:
             command.number or 0, told.person_id, text, self.confirming.receipt(told, receipt, "say_forget"), now
         )
         return done if done is not None else await self.confirming.say("forgot_none", told)
+
+
+def _correction(text: str, event: Event, owned: Iterable[Memory]) -> MemoryCommand | None:
+    """The wish to change what the same person had kept there just before, where it is clear what changes."""
+    late = event.at - CORRECTS_MS
+    just = [each for each in owned if each.asked and each.chat_id == event.chat_id and late <= each.created_at
+            and each.former_at is None and not each.is_name]  # fmt: skip
+    last = max(just, key=lambda each: each.id, default=None)
+    changed = corrected(last.text, text) if last is not None else None
+    return MemoryCommand("remember", changed[0], last.id) if last is not None and changed is not None else None
 
 
 def replied(command: MemoryCommand) -> MemoryCommand:

@@ -11,8 +11,10 @@ from bot.context.scene import scene_text
 from bot.errors import ConfigError
 from bot.flow.asked import asked_tools
 from bot.flow.booting import Booting, boot_tool
+from bot.flow.bringing import tells
+from bot.flow.found import findings_text
 from bot.flow.getting import Notes, calendar, getting
-from bot.flow.looking import RESULT_TOKENS, look_tool
+from bot.flow.looking import look_tool
 from bot.flow.media import Media
 from bot.flow.promising import promising_tool
 from bot.flow.recalling import Recalling
@@ -24,19 +26,12 @@ from bot.recall.question import own_lines
 from bot.recall.tool import Wish, recall_tool
 from bot.session.listening import listen_tool
 from bot.store.store import Store
-from bot.text.clean import as_data
-from bot.text.clip import clip
-from bot.text.dates import local_day, relative_day
-from bot.text.estimate import estimate_tokens
 from bot.types.prompt import Message, ToolSpec
 from bot.types.recall import Asking, Finding
 from bot.types.tool import Tool, ToolContext
 
 Search = Callable[[ToolContext, Wish], Awaitable[tuple[Finding, ...]]]
 """What the tool that recalls searches with."""
-
-LINE_CHARS = 300
-"""Characters of one memory in a result."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +54,10 @@ def make_tools(
     """
 
     async def render(context: ToolContext, found: tuple[Finding, ...]) -> str:
-        return await findings_text(store, words, context, found)
+        epoch = await store.sessions.epoch(context.session_id)
+        said = "\n".join(entry.message.content for entry in epoch.entries) if epoch is not None else ""
+        above = {m.id for one in found if (m := one.memory) is not None and f"#{m.id} " in said and tells(said, m.text)}
+        return await findings_text(store, words, context, found, above=above, bot=settings.bot.names[0])
 
     async def zone(context: ToolContext) -> tzinfo:
         return await calendar(store, words, context)
@@ -138,9 +136,10 @@ def boot_spec(find: Callable[[str], Path]) -> ToolSpec:
     return read_spec(find("tools/boot.json"))
 
 
-def asked_specs(find: Callable[[str], Path]) -> tuple[ToolSpec, ToolSpec]:
+def asked_specs(find: Callable[[str], Path]) -> tuple[ToolSpec, ToolSpec, ToolSpec]:
     """What the model reads of the tools that do what a person asks; ConfigError when a file is broken."""
-    return read_spec(find("tools/remember.json")), read_spec(find("tools/forget.json"))
+    remember, forget = read_spec(find("tools/remember.json")), read_spec(find("tools/forget.json"))
+    return remember, forget, read_spec(find("tools/update_memory.json"))
 
 
 def remind_specs(find: Callable[[str], Path]) -> tuple[ToolSpec, ToolSpec]:
@@ -161,46 +160,6 @@ def listen_spec(find: Callable[[str], Path]) -> ToolSpec:
 def skill_spec(find: Callable[[str], Path]) -> ToolSpec:
     """What the model reads of the tool that reads a skill; ConfigError when its file is broken."""
     return read_spec(find("tools/skill.json"))
-
-
-async def findings_text(
-    store: Store, words: Words, context: ToolContext, found: tuple[Finding, ...], room: int = RESULT_TOKENS
-) -> str:  # fmt: skip
-    """These findings, attributed and dated, as many as fit into `room` tokens, the first in any case."""
-    text = words.opening(words.script_named(context.script))
-    if not found:
-        return text("recall_none")
-    days, tz = words.days(words.script_named(context.script)), await calendar(store, words, context)
-    today = local_day(context.now, tz)
-    lines: list[str] = []
-    left = room
-    for one in found:
-        line = _told(text, one) + text("found_day", day=relative_day(local_day(one.at, tz), today, days))
-        left -= estimate_tokens(line)
-        if left < 0 and lines:
-            break
-        lines.append(line)
-    return "\n".join((text("recall_found"), *lines))
-
-
-def _told(text: Callable[..., str], one: Finding) -> str:
-    """One finding as the model reads it, as memory_get takes it: #12, @345, notes/…#L3-9; a summary has its day."""
-    said, who = as_data(clip(one.text, LINE_CHARS)), as_data(one.who)
-    match one.kind:
-        case "memory":
-            told = who if one.memory is None or one.memory.teller_id else ""
-            return text("known_line" if told else "own_line", id=one.ref, who=told, text=said)
-        case "line":
-            line = (
-                text("found_line", id=one.ref, who=who, text=said) if who else text("found_own", id=one.ref, text=said)
-            )
-            around = " / ".join(
-                text("around_line" if teller else "around_own", who=as_data(teller), text=as_data(words))
-                for teller, words in one.around
-            )
-            return line + text("found_around", text=around) if around else line
-        case _:
-            return text(f"found_{one.kind}", text=said)
 
 
 def read_spec(path: Path) -> ToolSpec:

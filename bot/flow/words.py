@@ -12,7 +12,10 @@ from bot.text.script import SCRIPTS, Script
 from bot.text.zones import zone_or
 from bot.types.people import Chat, Person
 
-KEEPS = ("remembered", "remembered_one", "remembered_again", "nick_set", "nick_revoked", "nick_changed", "undone")
+KEEPS = (
+    "remembered", "remembered_one", "remembered_again", "memory_changed", "memory_replaced", "nick_set", "nick_revoked",
+    "nick_changed", "undone",
+)  # fmt: skip
 """The receipts that say that something is kept."""
 _NUMBER, _NICK = "\ue010", "\ue011"
 

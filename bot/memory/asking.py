@@ -11,6 +11,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from bot.memory.match import match
+from bot.memory.matter import Line, telling, tells_of
 from bot.memory.wishes import Own, meant
 from bot.text.clean import as_data, clean_line
 from bot.text.clip import clip
@@ -25,6 +26,21 @@ SHOWN, SHOWN_CHARS = 5, 80
 
 Words = Callable[[ToolContext], Awaitable[tuple[Own, ...]]]
 """The messages of the turn that its person wrote, read for wishes, in order."""
+
+
+Owned = Callable[[ToolContext], Awaitable[tuple[Memory, ...]]]
+"""The memories of the person that the audience may see, newest first."""
+Grounded = Callable[[ToolContext, str, str], Awaitable[int | None]]
+"""The line of the person's own recent ones in which a text stands, cleaned; a second text is known already."""
+
+
+class UpdateArguments(BaseModel):
+    """What the model may want to say otherwise: the number of a memory, and the whole new sentence."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    id: int | str
+    text: str = Field(max_length=500)
 
 
 class RememberArguments(BaseModel):
@@ -47,7 +63,7 @@ class ForgetArguments(BaseModel):
 
 def remember_tool(
     spec: ToolSpec, words: Words, kept: Callable[[ToolContext], Awaitable[tuple[tuple[int, str], ...]]],
-    lift: Callable[[str, int], None], done: str, zone: Callable[[ToolContext], Awaitable[tzinfo]],
+    lift: Callable[[str, int], None], done: str, zone: Callable[[ToolContext], Awaitable[tzinfo]], grounded: Grounded,
 ) -> Tool:  # fmt: skip
     """The tool; `kept` is what was asked to be kept in these messages before, `lift` ends a ban on a text.
 
@@ -63,7 +79,7 @@ def remember_tool(
         said = await words(context)
         if not any(own.keeps for own in said):
             raise ToolRefused("remember_unasked")
-        carrier = next((own for own in said if own.carries(text)), None)
+        carrier = next((own.event_id for own in said if own.carries(text)), None) or await grounded(context, text, "")
         if carrier is None:
             raise ToolRefused("remember_words")
         for number, known in await kept(context):
@@ -74,17 +90,52 @@ def remember_tool(
         memory = NewMemory(
             owner_id=context.person_id, chat_id=context.audience.chat_id,
             visibility="private" if context.audience.kind == "dm" else "chat", kind=asked.kind, text=text,
-            observed_at=at, source="tool", event_ids=(carrier.event_id,), asked=True,
+            observed_at=at, source="tool", event_ids=(carrier,), asked=True,
         )  # fmt: skip
         return ToolAnswer(done, memory)
 
     return Tool(spec, run)
 
 
-def forget_tool(
-    spec: ToolSpec, words: Words, owned: Callable[[ToolContext], Awaitable[tuple[Memory, ...]]]
+def update_tool(
+    spec: ToolSpec, owned: Owned, grounded: Grounded, done: str, zone: Callable[[ToolContext], Awaitable[tzinfo]]
 ) -> Tool:  # fmt: skip
-    """The tool; `owned` are the memories of the person that the audience may see, newest first."""
+    """The tool: a memory of the person's becomes former, and what they now say of it takes its place.
+
+    To correct is to ask: what is new in the text must stand in their own words. `done` is the answer, with {id} for
+    the new number, {new} and {old}.
+    """
+
+    async def run(context: ToolContext, arguments: str) -> ToolAnswer:
+        asked = read_arguments(UpdateArguments, arguments)
+        number, text = str(asked.id).strip().lstrip("#"), clean_line(asked.text)
+        if not (number.isascii() and number.isdigit()) or not text:
+            raise ToolRefused("tool_bad_arguments", "id, text")
+        old = next((memory for memory in await owned(context) if memory.id == int(number[:18])), None)
+        if old is None or old.is_name or old.former_at is not None:
+            raise ToolRefused("forget_none")
+        event = await grounded(context, text, old.text)
+        if event is None or fold(text) == fold(old.text):
+            raise ToolRefused("update_words")
+        new = NewMemory(
+            context.person_id, old.chat_id, old.visibility, old.kind, text,
+            event_moment(text, context.now, await zone(context)), "tool", (event,), old.slot, asked=True,
+            subject=old.subject, lasting=old.lasting, said_at=context.now, replaces=old.id,
+        )  # fmt: skip
+        told = done.replace("{new}", as_data(clip(text, SHOWN_CHARS))).replace(
+            "{old}", as_data(clip(old.text, SHOWN_CHARS))
+        )
+        return ToolAnswer(told, new)
+
+    return Tool(spec, run)
+
+
+def forget_tool(
+    spec: ToolSpec, words: Words, owned: Owned,
+    told: Callable[[ToolContext], Awaitable[tuple[Line, ...]]],
+) -> Tool:  # fmt: skip
+    """The tool; `owned` are the memories of the person that the audience may see, newest first, `told` what they said
+    there, oldest first: a matter that no memory tells of goes with what was said of it."""
 
     async def run(context: ToolContext, arguments: str) -> ToolAnswer:
         asked = read_arguments(ForgetArguments, arguments)
@@ -103,7 +154,17 @@ def forget_tool(
             return ToolAnswer("", forget=Unlearn(both[0], said.event_id, said.without(said.drops), said.forever))
         unsure = both or pointed or tuple(memory for memory in mine if memory.id in found.numbers)
         if not unsure:
-            raise ToolRefused("forget_none")
+            before = [line for line in await told(context) if line.event_id < said.event_id]
+            lines = telling(wanted, "just", before, context.now) if tells_of(wanted, said.text, near=True) else ()
+            if not lines:
+                raise ToolRefused("forget_none")
+            named = Memory(
+                0, context.person_id, context.audience.chat_id,
+                "chat" if context.audience.kind == "group" else "private", "knowledge", wanted, context.now,
+                context.now, "command",
+            )  # fmt: skip
+            gone = tuple((line.event_id, line.text) for line in lines)
+            return ToolAnswer("", forget=Unlearn(named, said.event_id, said.without(said.drops), said.forever, gone))
         raise ToolRefused("forget_unsure", _named(unsure))
 
     return Tool(spec, run)

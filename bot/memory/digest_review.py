@@ -102,7 +102,7 @@ def mended(
     """
     grounds = _grounds(lines, scope, known)
     second = read_answer(answer)
-    more = _reviewed(second, grounds) if not isinstance(second, Broken) else Review(Answer("", ()), ())
+    more = _reviewed(second, grounds, sure=True) if not isinstance(second, Broken) else Review(Answer("", ()), ())
     kept, again, left = [*first.kept], set[int](), list[Refused]()
     have = {fold(item.text) for item, _ in first.kept}
     top = max((item.number for item in first.answer.items), default=0)
@@ -162,11 +162,11 @@ def _grounds(lines: tuple[DigestLine, ...], scope: Scope, known: Known) -> Groun
     return Grounds(lines, scope, facts)
 
 
-def _reviewed(found: Answer, grounds: Grounds) -> Review:
+def _reviewed(found: Answer, grounds: Grounds, *, sure: bool = False) -> Review:
     kept: list[tuple[Item, Grounded]] = []
     refused: list[Refused] = []
     for item in found.items:
-        judged = _judged(item, grounds)
+        judged = _judged(item, grounds, sure=sure)
         if isinstance(judged, Refusal):
             refused.append(Refused(item, judged))
         else:
@@ -174,10 +174,10 @@ def _reviewed(found: Answer, grounds: Grounds) -> Review:
     return Review(found, tuple(kept), tuple(refused))
 
 
-def _judged(item: Item, grounds: Grounds) -> Grounded | Refusal:
+def _judged(item: Item, grounds: Grounds, *, sure: bool = False) -> Grounded | Refusal:
     if estimate_tokens(item.text) > STATEMENT_TOKENS:
         return Refusal("empty", "too long")
-    return grounds.check(item)
+    return grounds.check(item, sure=sure)
 
 
 def _clipped(item: Item, grounds: Grounds) -> tuple[Item, Grounded] | None:

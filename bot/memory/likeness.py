@@ -78,6 +78,17 @@ def compared(new: str, older: str, names: tuple[str, ...] = ()) -> Compared:
     return Compared(like, told, conflict)
 
 
+def overtakes(new: str, older: str, names: tuple[str, ...] = ()) -> bool:
+    """Whether a new statement corrects what an older one says somebody has or does, or one of its clauses denies it.
+
+    The same sentence with other figures says something else: another day, another number.
+    """
+    if _valued(plain(new, names), plain(older, names), figures=False):
+        return True
+    parts = clauses(older)
+    return any(compared(one, other, names).conflict == "status" for one in clauses(new) for other in parts)
+
+
 def plain(text: str, names: tuple[str, ...] = ()) -> str:
     """Folded, without the owner's name or pronoun at the beginning."""
     rest = fold(text).strip()
@@ -100,7 +111,7 @@ def _units(text: str) -> set[str]:
     return {term[:STEM] if term.isascii() else term for term in telling}
 
 
-def _valued(new: str, older: str) -> bool:
+def _valued(new: str, older: str, *, figures: bool = True) -> bool:
     """Another value of what one has one of, or the same sentence with other figures."""
     for pattern in _ONE_OF:
         mine, theirs = pattern.fullmatch(new), pattern.fullmatch(older)
@@ -110,7 +121,7 @@ def _valued(new: str, older: str) -> bool:
             kind = (mine["what"] or "").strip() == (theirs["what"] or "").strip() or "搬" in mine[0] or "mov" in mine[0]
             if kind and not same:
                 return True
-    return new != older and _FIGURE.sub("#", new) == _FIGURE.sub("#", older)
+    return figures and new != older and _FIGURE.sub("#", new) == _FIGURE.sub("#", older)
 
 
 def _denied(new: str, older: str) -> bool:

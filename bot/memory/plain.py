@@ -93,7 +93,7 @@ class _Fact:
     theirs: LazyPattern
 
 
-_DATA: dict[str, Any] = tomllib.loads(files("bot.memory").joinpath("fallback.toml").read_text("utf-8"))
+DATA: dict[str, Any] = tomllib.loads(files("bot.memory").joinpath("fallback.toml").read_text("utf-8"))
 _NAMED = re.compile(r"<([a-z_]+)>")
 
 
@@ -101,7 +101,7 @@ def _spelt(pattern: str) -> str:
     """A pattern with the lists that it names written out."""
 
     def listed(found: re.Match[str]) -> str:
-        words = _DATA["words"].get(found[1])
+        words = DATA["words"].get(found[1])
         return found[0] if words is None else _any(words)
 
     return _NAMED.sub(listed, pattern)
@@ -111,8 +111,9 @@ def _any(patterns: Iterable[str]) -> str:
     return "(?:" + "|".join(map(_spelt, patterns)) + ")"
 
 
-def _pattern(table: str, name: str) -> LazyPattern:
-    return LazyPattern(_any(_DATA[table][name]))
+def patterns_of(table: str, name: str) -> LazyPattern:
+    """A list of the vocabulary as one pattern."""
+    return LazyPattern(_any(DATA[table][name]))
 
 
 def _fact(row: dict[str, Any]) -> _Fact:
@@ -131,24 +132,24 @@ def _fact(row: dict[str, Any]) -> _Fact:
     )  # fmt: skip
 
 
-UNSURE, ASKING, QUESTION = (_pattern("silent", name) for name in ("unsure", "asking", "question"))
+UNSURE, ASKING, QUESTION = (patterns_of("silent", name) for name in ("unsure", "asking", "question"))
 """Questions, conditions, doubt, reports, fiction and jokes; a clause that asks or does not know; a question."""
 _SMALL, _REMINDING = (
-    LazyPattern(rf"(?:[\W_]|{_any(_DATA['silent']['small_talk'])})*+$"),
-    _pattern("silent", "reminding"),
+    LazyPattern(rf"(?:[\W_]|{_any(DATA['silent']['small_talk'])})*+$"),
+    patterns_of("silent", "reminding"),
 )
-_LEAD = LazyPattern(rf"(?:[\W_]|{_any(_DATA['silent']['lead'])})*+")
+_LEAD = LazyPattern(rf"(?:[\W_]|{_any(DATA['silent']['lead'])})*+")
 _OTHERS, _PLAYED, _FORMER, _AGAIN, _UNLUCKY, _PLEASED, _MACHINES, _QUOTING = (
-    _pattern("silent", name)
+    patterns_of("silent", name)
     for name in ("others", "played", "former", "again", "unlucky", "pleased", "machines", "quoting")
 )
 _I = LazyPattern(_spelt("我(?:们|自己|本人)?(?!<kin>|<folk>)(?:<between>)*+|i(?=['’ ]) ?(?:(?:<between_en>) )*+"))
 _MY = LazyPattern(_spelt("我们?家?的?<kin>|my "))
 """What stands before a fact of one's own, and before somebody of theirs: most clauses have neither."""
-_FACTS = tuple(_fact(row) for row in _DATA["fact"])
-_FEELING = tuple(_spelt(one) for language in ("zh", "en") for one in _DATA["feeling"][language])
+_FACTS = tuple(_fact(row) for row in DATA["fact"])
+_FEELING = tuple(_spelt(one) for language in ("zh", "en") for one in DATA["feeling"][language])
 _FEELINGS = tuple(map(LazyPattern, _FEELING))
-_WEIGHTS = {word: float(weight) for weight, words in _DATA["weight"].items() for word in words}
+_WEIGHTS = {word: float(weight) for weight, words in DATA["weight"].items() for word in words}
 _DAY = LazyPattern(_spelt(r"<day>|\b(?:<day_en>)\b"))
 _DEED = LazyPattern(_spelt(r"<deed>|\b(?:<deed_en>)\b"))
 _OWN = LazyPattern(r"[我咱俺]|\b(?:i|my|we|our)\b")
@@ -161,7 +162,7 @@ _SOMEBODY = LazyPattern(
     )
 )
 _LISTED, _LISTED_OVER, _PROMISED, _DUE, _TO_WHOM, _IDLE, _OVER, _OFF, _NOT_OVER, _PAST, _BARE = (
-    _pattern("task", name)
+    patterns_of("task", name)
     for name in (
         "listed", "listed_over", "promised", "due", "to_whom", "idle", "over", "off", "not_over", "past", "bare",
     )

@@ -60,6 +60,13 @@ class Days:
         day = self.day(at)
         return self._span(day, dated) if dated in SPANS else self.on(day, self.time(at) if dated == "time" else "")
 
+    def about(self, at: int, dated: Dated) -> str:
+        """The day that something is about, whether it was or will be: 6月15日，4天前."""
+        day, told = self.day(at), self.told(at, dated)
+        if day >= self.today:
+            return self.ahead(at, dated)
+        return told if dated in SPANS or told == self._date(day) else self.words("ahead", day=self._date(day), far=told)
+
     def on(self, day: date, time: str = "") -> str:
         """A day that comes, with its weekday, perhaps a time of it, and how far off it is."""
         weekday = self.words("weekday_names").split()[day.weekday()]

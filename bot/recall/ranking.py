@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from bot.recall.asides import asks, settled
 from bot.recall.covering import covering
 from bot.recall.fit import Fit, fitting, without_common
 from bot.recall.fusion import RRF_K, fuse, places
@@ -22,6 +23,9 @@ SHORT = 40
 
 AROUND_CHARS = 80
 """Characters of a line around another."""
+
+LAST: tuple[Cut, ...] = ("no_term", "beyond", "aside", "former")
+"""What is not brought for these reasons comes after all else."""
 
 OF_TALK = 0.3
 """How much more a line of the best talk counts."""
@@ -51,6 +55,7 @@ def rank(task: Task, matches: Matches, candidates: Sequence[Candidate], like: Li
     scored = _keyword(fit, candidates) if task.mode == "keyword" else _mixed(task, fit, candidates)
     talks = talks_of(task.question, task.now, matches, candidates, scored)
     scored = _in_talks(scored, talks) if task.profile != "seed" else scored
+    scored = settled(task.question.text, fit, candidates, scored)
     ordered = sorted(scored, key=_place)
     if task.profile != "seed":
         ordered = covering(task.question, ordered, fit.shares, task.limit)
@@ -168,7 +173,11 @@ def _hybrid(task: Task, ordered: Sequence[Scored], like: Likenesses) -> list[Sco
         doc = one.finding.doc
         found = (*((("sparse", float(lexical[doc])),) if doc in lexical else ()),
                  *((("dense", float(dense[doc])), ("cosine", like.found[doc][1])) if doc in dense else ()))  # fmt: skip
-        alone: Cut = "" if doc in dense else one.cut or ("" if doc in lexical else "beyond")
+        alone: Cut = (
+            ""
+            if doc in dense and one.cut not in ("aside", "former", "duplicate")
+            else one.cut or ("" if doc in lexical else "beyond")
+        )
         parts = (("mix", one.score), *one.parts, *found)
         done.append(Scored(one.finding, fused.get(doc, 0.0) * RRF_K, parts, alone))
     return done
@@ -176,7 +185,7 @@ def _hybrid(task: Task, ordered: Sequence[Scored], like: Likenesses) -> list[Sco
 
 def _place(one: Scored) -> tuple[bool, float, float, int]:
     """What shares nothing comes last; of equals the better mix first, then the newer."""
-    return one.cut in ("no_term", "beyond"), -one.score, -dict(one.parts).get("mix", 0.0), -one.finding.doc
+    return one.cut in LAST, -one.score, -dict(one.parts).get("mix", 0.0), -one.finding.doc
 
 
 def _limited(ordered: Sequence[Scored], task: Task) -> tuple[Scored, ...]:
@@ -216,7 +225,11 @@ def with_context(trace: Trace) -> Trace:
         told = tuple(
             (each.who, " ".join(each.text.split())[:AROUND_CHARS])
             for each in near
-            if each is not None and each.line is not None and each.line.talk == line.talk
+            if each is not None
+            and each.line is not None
+            and each.line.talk == line.talk
+            # Of nuan's only the question that this line answers.
+            and (each.person_id is not None or (each.line.place < line.place and asks(each.text)))
         )
         return replace(finding, around=told)
 

@@ -66,8 +66,8 @@ def round_of(
 
 
 def misses(rounds: Sequence[Round], keys: Iterable[str]) -> dict[str, int]:
-    """For each section the counting rounds since it was hit last."""
-    newest = counted(rounds)[::-1]
+    """For each section the rounds since it was hit last in which anything was: small talk is about no section."""
+    newest = [each for each in counted(rounds)[::-1] if each.hits]
     return {key: next((place for place, each in enumerate(newest) if key in each.hits), len(newest)) for key in keys}
 
 

@@ -8,15 +8,19 @@ import sqlite3
 from bot.store.changes import goes_on
 from bot.store.database import Database
 from bot.store.events import EVENT, VISIBLE, event_of
-from bot.store.forgetting import Forgetting, forget
+from bot.store.forgetting import Forgetting
 from bot.store.keeping import Receipt
 from bot.store.purging import purge_now
 from bot.store.rows import marks
 from bot.store.unnoting import Shelf
+from bot.store.unsaying import forget_matter
 from bot.store.voiding import fail
 from bot.store.windows import requeue
 from bot.types.event import Event
 from bot.types.turn import Turn
+
+OWN_LINES, OWN_MS = 4, 600_000
+"""So many lines of a person, of the last ten minutes, say together what they ask for."""
 
 
 class Asked:
@@ -26,15 +30,23 @@ class Asked:
         self._database = database
         self._shelf = shelf
 
-    async def own(self, event_ids: tuple[int, ...], person_id: int) -> tuple[Event, ...]:
-        """Those of these messages that this person wrote, in order: nothing forwarded, and nothing of a bot."""
-        rows = await self._database.rows(
-            f"{EVENT}WHERE {VISIBLE}kind = 'message' AND forwarded = 0 AND person_id = ? "
-            f"AND id IN ({marks(event_ids)}) AND NOT EXISTS "
-            "(SELECT 1 FROM person WHERE person.id = person_id AND is_bot = 1) ORDER BY id",
-            (person_id, *event_ids),
+    async def own(self, event_ids: tuple[int, ...], person_id: int, now: int) -> tuple[Event, ...]:
+        """Those of these messages that this person wrote, in order: nothing forwarded, and nothing of a bot.
+
+        Where they are few, what the same person wrote in that chat just before them comes first.
+        """
+        own = (
+            f"{EVENT}WHERE {VISIBLE}kind = 'message' AND forwarded = 0 AND person_id = ? AND NOT EXISTS "
+            "(SELECT 1 FROM person WHERE person.id = person_id AND is_bot = 1) AND "
         )
-        return tuple(event_of(row) for row in rows)
+        these, before = await self._database.snapshot(
+            (f"{own}id IN ({marks(event_ids)}) ORDER BY id", (person_id, *event_ids)),
+            (f"{own}chat_id = (SELECT chat_id FROM event WHERE id = ?) AND id < ? AND at >= ? "
+             f"AND outcome <> 'command' ORDER BY id DESC LIMIT {OWN_LINES}",
+             (person_id, max(event_ids, default=0), min(event_ids, default=0), now - OWN_MS)),
+        )  # fmt: skip
+        room = max(0, OWN_LINES - len(these))
+        return tuple(event_of(row) for row in (*reversed(before[:room]), *these))
 
     async def kept(self, event_ids: tuple[int, ...], owner_id: int) -> tuple[tuple[int, str], ...]:
         """Number and text of what this person asked to keep in these messages."""
@@ -60,7 +72,7 @@ class Asked:
         self, db: sqlite3.Connection, turn: Turn, forgetting: Forgetting, receipt: Receipt, at: int
     ) -> str:  # fmt: skip
         goes_on(db, turn.id)
-        text = forget(db, forgetting, receipt, at, self._shelf)
+        text = forget_matter(db, forgetting, receipt, at, self._shelf)
         db.execute("UPDATE epoch SET stale = 'forgotten' WHERE id = ?", (turn.epoch_id,))
         fail(db, turn, "forgotten", None, None, at)
         requeue(db, turn.event_ids, at)

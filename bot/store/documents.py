@@ -56,6 +56,12 @@ def scopes_of(audience: Audience) -> tuple[str, ...]:
     return (*own, f"c{audience.chat_id}", *(f"o{number}" for number in people), EVERYBODY)
 
 
+def words_of(scope: str, kind: str, person_id: int | None) -> str:
+    """The scopes as the index of words holds them: a line of person 7 in a group is w7 too, found in their own DM."""
+    own = person_id is not None and kind == "line" and scope.startswith("c")
+    return f"{scope} w{person_id}" if own else scope
+
+
 def put(db: sqlite3.Connection, doc: Doc) -> None:
     """Verb part: write the row of a document, in place of the one it had. Its terms need no dictionary."""
     drop(db, doc.kind, (doc.ref,))
@@ -78,7 +84,8 @@ def put(db: sqlite3.Connection, doc: Doc) -> None:
             doc.section,
         ),
     ).lastrowid
-    db.execute("INSERT INTO doc_text (rowid, scope, terms) VALUES (?, ?, ?)", (number, doc.scope, " ".join(terms)))
+    scope = words_of(doc.scope, doc.kind, doc.person_id)
+    db.execute("INSERT INTO doc_text (rowid, scope, terms) VALUES (?, ?, ?)", (number, scope, " ".join(terms)))
 
 
 def drop(db: sqlite3.Connection, kind: FindingKind, refs: Iterable[int]) -> None:
@@ -98,5 +105,17 @@ def forget_terms(db: sqlite3.Connection) -> None:
 def rescope(db: sqlite3.Connection, old: str, new: str) -> None:
     """Verb part: what those of one scope could see, those of the other see from now on."""
     rows = db.execute("SELECT id FROM doc WHERE scope = ?", (old,)).fetchall()
-    db.executemany("UPDATE doc_text SET scope = ? WHERE rowid = ?", [(new, number) for (number,) in rows])
     db.execute("UPDATE doc SET scope = ? WHERE scope = ?", (new, old))
+    _rewrite(db, (number for (number,) in rows))
+
+
+def respeak(db: sqlite3.Connection, person_id: int) -> None:
+    """Verb part: what this person said in groups is found in their own DM, also what another account of theirs said."""
+    rows = db.execute("SELECT id FROM doc WHERE person_id = ? AND kind = 'line'", (person_id,)).fetchall()
+    _rewrite(db, (number for (number,) in rows))
+
+
+def _rewrite(db: sqlite3.Connection, docs: Iterable[int]) -> None:
+    for number in docs:
+        scope, kind, person = db.execute("SELECT scope, kind, person_id FROM doc WHERE id = ?", (number,)).fetchone()
+        db.execute("UPDATE doc_text SET scope = ? WHERE rowid = ?", (words_of(scope, kind, person), number))

@@ -13,10 +13,17 @@ from bot.store.reader import Params
 from bot.store.rows import COLUMNS, memory_of
 from bot.types.event import Event
 from bot.types.memory import Memory
+from bot.types.people import Audience
 from bot.types.recall import Asking, Candidate, Finding, FindingKind, Matches, Place, Posting, Span, Talk
 
 AROUND = 2
 """Lines before and after one that support it: in a direct chat nuan's reply stands between two of a person's."""
+
+SOURCES = 3
+"""A memory made from more lines than this was drawn from a whole talk: it stands for none of them."""
+
+MOST_AKIN = 40
+"""Memories of the same lines or of the same subject that are looked at beside those that were found."""
 
 MOST_DATED = 120
 """Documents of the times that a question asks about, the newest."""
@@ -35,7 +42,7 @@ TALKS = """SELECT chat_id, talk, min(at), max(at), json_group_array(id), json_gr
 # The order of these joins is written down: SQLite would rather look at all lines of the house than at those asked for.
 WHAT = """SELECT doc.id, doc.kind, doc.ref, doc.person_id, coalesce(person.name, ''), doc.at, doc.chat_id, doc.place,
     doc.talk, doc_text.terms"""
-LINES = f"""{WHAT}, event.text FROM doc CROSS JOIN doc_text ON doc_text.rowid = doc.id
+LINES = f"""{WHAT}, event.text, event.forwarded FROM doc CROSS JOIN doc_text ON doc_text.rowid = doc.id
     CROSS JOIN event ON event.id = doc.ref LEFT JOIN person ON person.id = doc.person_id
     WHERE +doc.kind = 'line' AND """
 OTHERS = f"""{WHAT}, coalesce(digest.summary, {NOTE}, '') FROM doc CROSS JOIN doc_text ON doc_text.rowid = doc.id
@@ -43,6 +50,7 @@ OTHERS = f"""{WHAT}, coalesce(digest.summary, {NOTE}, '') FROM doc CROSS JOIN do
     LEFT JOIN digest ON doc.kind = 'digest' AND digest.id = doc.ref
     LEFT JOIN note_chunk ON doc.kind = 'note' AND note_chunk.id = doc.ref
     LEFT JOIN note ON note.id = note_chunk.note_id WHERE +doc.kind <> 'line' AND """
+MEMORIES = f"SELECT {COLUMNS} FROM doc CROSS JOIN memory ON memory.id = doc.ref AND disabled_at IS NULL"
 BESIDE = f"""SELECT near.id FROM doc AS one CROSS JOIN doc AS near ON near.chat_id = one.chat_id AND near.kind = 'line'
     AND near.place BETWEEN one.place - {AROUND} AND one.place + {AROUND} WHERE +one.kind = 'line' AND one.id IN """
 
@@ -135,23 +143,79 @@ def _candidates(db: sqlite3.Connection, asking: Asking, wanted: Wanted) -> tuple
     docs = tuple({*wanted.docs, *(number for (number,) in around)})
     if not docs:
         return ()
-    scopes = scopes_of(asking.audience)
+    seen, by = _seen(asking.audience)
     limits, values = _limits(asking)
-    may, given = f"doc.id IN ({_marks(docs)}) AND +doc.scope IN ({_marks(scopes)}){limits}", (*docs, *scopes, *values)
+
+    def among(numbers: Sequence[int]) -> tuple[str, Params]:
+        return f"doc.id IN ({_marks(numbers)}) AND {seen}{limits}", (*numbers, *by, *values)
+
+    may, given = among(docs)
     found = [_candidate(row) for row in db.execute(LINES + may, given)]
-    if len(found) == len(docs):
-        return tuple(found)
-    kept = f"SELECT {COLUMNS} FROM doc CROSS JOIN memory ON memory.id = doc.ref AND disabled_at IS NULL "
-    memories = {row[0]: memory_of(row) for row in db.execute(f"{kept}WHERE +doc.kind = 'memory' AND {may}", given)}
-    others = (row for row in db.execute(OTHERS + may, given) if row[1] != "memory" or row[2] in memories)
-    return (*found, *(_candidate(row, memories.get(row[2]) if row[1] == "memory" else None) for row in others))
+    if "memory" not in asking.kinds:
+        kept: dict[int, Memory] = {}
+    else:
+        docs = tuple({*docs, *_akin(db, [one.finding.ref for one in found], docs)})
+        may, given = among(docs)
+        rows = db.execute(f"{MEMORIES} WHERE +doc.kind = 'memory' AND {may}", given)
+        kept = {row[0]: memory_of(row) for row in rows}
+    proven = _sources(db, tuple(kept))
+    for row in db.execute(OTHERS + may, given) if len(found) < len(docs) else ():
+        if row[1] != "memory":
+            found.append(_candidate(row))
+        elif row[2] in kept:
+            found.append(_candidate(row, kept[row[2]], proven.get(row[2], ())))
+    return tuple(found)
+
+
+def _seen(audience: Audience) -> tuple[str, Params]:
+    """What an audience may see, as a condition on `doc`: of a person alone also their own lines of groups."""
+    scopes = scopes_of(audience)
+    here = f"+doc.scope IN ({_marks(scopes)})"
+    if audience.alone is None:
+        return here, scopes
+    return f"({here} OR (+doc.kind = 'line' AND +doc.person_id = ?))", (*scopes, audience.alone)
+
+
+def _akin(db: sqlite3.Connection, lines: Sequence[int], docs: Sequence[int]) -> list[int]:
+    """The documents of memories that were drawn from these lines, or that are of the subject of one of `docs`."""
+    rows = db.execute(
+        f"SELECT doc.id FROM edge JOIN doc ON doc.kind = 'memory' AND doc.ref = derived_id "
+        f"WHERE edge.kind = 'memory' AND event_id IN ({_marks(lines)}) LIMIT {MOST_AKIN}",
+        lines,
+    ).fetchall()
+    rows += db.execute(
+        f"SELECT near.id FROM doc CROSS JOIN memory ON memory.id = doc.ref AND memory.subject <> '' "
+        f"CROSS JOIN memory AS other "
+        f"ON other.owner_id = memory.owner_id AND other.subject = memory.subject AND other.id <> memory.id "
+        f"CROSS JOIN doc AS near ON near.kind = 'memory' AND near.ref = other.id "
+        f"WHERE +doc.kind = 'memory' AND doc.id IN ({_marks(docs)}) LIMIT {MOST_AKIN}",
+        docs,
+    ).fetchall()
+    rows += db.execute(
+        f"SELECT was.id FROM doc CROSS JOIN memory ON memory.replaced_by = doc.ref AND memory.former_at IS NOT NULL "
+        f"CROSS JOIN doc AS was ON was.kind = 'memory' AND was.ref = memory.id "
+        f"WHERE +doc.kind = 'memory' AND doc.id IN ({_marks(docs)}) LIMIT {MOST_AKIN}",
+        docs,
+    ).fetchall()
+    return [number for (number,) in rows]
+
+
+def _sources(db: sqlite3.Connection, memories: Sequence[int]) -> dict[int, tuple[int, ...]]:
+    """The lines that each memory was drawn from, where they are few."""
+    found: dict[int, tuple[int, ...]] = {}
+    rows = db.execute(
+        f"SELECT derived_id, event_id FROM edge WHERE kind = 'memory' AND derived_id IN ({_marks(memories)})", memories
+    )
+    for number, event in rows:
+        found[number] = (*found.get(number, ()), event)
+    return {number: events for number, events in found.items() if len(events) <= SOURCES}
 
 
 def _postings(db: sqlite3.Connection, asking: Asking, terms: Sequence[str]) -> tuple[Posting, ...]:
     """The documents of each term. Only scopes that hold any are searched: most of a group's people have
     told nothing to everybody, and in most groups nothing is kept."""
     limits, values = _limits(asking)
-    held = _held(db, asking, asking.kinds) if terms else []
+    held = _searched(db, asking) if terms else []
     if not held:
         return tuple(Posting(term, ()) for term in terms)
     # Never the other way round: SQLite would search the index once for each of the asker's memories.
@@ -176,6 +240,13 @@ def _held(db: sqlite3.Connection, asking: Asking, kinds: Sequence[FindingKind]) 
     """Of what the audience may see, the scopes that hold anything of these kinds."""
     any_of = f"SELECT 1 FROM doc WHERE scope = ? AND kind IN ({_marks(kinds)}) LIMIT 1"
     return [scope for scope in scopes_of(asking.audience) if db.execute(any_of, (scope, *kinds)).fetchone()]
+
+
+def _searched(db: sqlite3.Connection, asking: Asking) -> list[str]:
+    """What the index of words is searched for: the same, and what the person of a direct chat said in groups."""
+    alone = asking.audience.alone
+    own = [f"w{alone}"] if alone is not None and "line" in asking.kinds else []
+    return _held(db, asking, asking.kinds) + own
 
 
 def _limits(asking: Asking) -> tuple[str, Params]:
@@ -205,8 +276,12 @@ def _marks(values: Sequence[object]) -> str:
     return ",".join("?" * len(values))
 
 
-def _candidate(row: tuple[Any, ...], memory: Memory | None = None) -> Candidate:
-    number, kind, ref, person, who, at, chat, place, talk, terms, text = row
+def _candidate(row: tuple[Any, ...], memory: Memory | None = None, sources: tuple[int, ...] = ()) -> Candidate:
+    number, kind, ref, person, who, at, chat, place, talk, terms, text, *forwarded = row
     line = Place(chat, place, talk) if kind == "line" else None
     told = memory.text if memory is not None else text
-    return Candidate(Finding(number, kind, ref, told, person, who, at, line, memory), tuple(terms.split()))
+    return Candidate(
+        Finding(number, kind, ref, told, person, who, at, line, memory, forwarded=any(forwarded)),
+        tuple(terms.split()),
+        sources,
+    )

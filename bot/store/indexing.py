@@ -16,17 +16,11 @@ MEMORY = "disabled_at IS NULL"
 DIGEST = "summary <> '' AND into_id IS NULL"
 
 
-def _current(db: sqlite3.Connection) -> str:
-    """Which memories come back: what is former does not, where the tables know of that."""
-    knows = any(row[1] == "former_at" for row in db.execute("PRAGMA table_info(memory)"))
-    return f"{MEMORY} AND former_at IS NULL" if knows else MEMORY
-
-
 def index_memory(db: sqlite3.Connection, number: int) -> None:
     """Verb part: the index has this memory as it is now, or not when it is over."""
     row = db.execute(
         f"SELECT owner_id, chat_id, visibility, text, observed_at, CASE WHEN {KEPT} THEN '' ELSE section END "
-        f"FROM memory WHERE id = ? AND {_current(db)}",
+        f"FROM memory WHERE id = ? AND {MEMORY}",
         (number,),
     ).fetchone()
     if row is None:
@@ -89,7 +83,7 @@ def rebuild(db: sqlite3.Connection) -> int:
     set_aside(db)
     for kind, ref in db.execute("SELECT kind, ref FROM doc").fetchall():
         drop(db, kind, (ref,))
-    for (number,) in db.execute(f"SELECT id FROM memory WHERE {_current(db)} ORDER BY id").fetchall():
+    for (number,) in db.execute(f"SELECT id FROM memory WHERE {MEMORY} ORDER BY id").fetchall():
         index_memory(db, number)
     for (number,) in db.execute(f"SELECT id FROM digest WHERE {DIGEST} ORDER BY id").fetchall():
         index_digest(db, number)

@@ -53,4 +53,7 @@ class Lookup(Repository):
             f"AND ref > ?1) ORDER BY ref LIMIT ?2)) AND ?1 IN ({numbered}) ORDER BY id",
             (number, reach, *scopes),
         )
+        if not rows and audience.alone is not None:  # said in a group: their own words, and nobody else's
+            own = "SELECT ref FROM doc WHERE kind = 'line' AND ref = ? AND person_id = ?"
+            rows = await self._database.rows(f"{EVENT}WHERE id IN ({own})", (number, audience.alone))
         return tuple(event_of(row) for row in rows)

@@ -2,7 +2,9 @@
 
 import json
 import sqlite3
+from collections.abc import Sequence
 
+from bot.store.rows import marks
 from bot.text.sections import Registry, read_registry
 from bot.types.sections import Round
 
@@ -43,4 +45,18 @@ def note_round(db: sqlite3.Connection, turn_id: int, found: Round | None, at: in
         "DELETE FROM section_round WHERE chat_id = ?1 AND person_id = ?2 AND turn_id <= (SELECT turn_id FROM "
         "section_round WHERE chat_id = ?1 AND person_id = ?2 ORDER BY turn_id DESC LIMIT 1 OFFSET ?3)",
         (chat, person, KEPT_ROUNDS),
+    )
+
+
+def note_hit(db: sqlite3.Connection, turn_id: int, memories: Sequence[int]) -> None:
+    """Verb part: the section of the best memory that a tool found in this turn was hit, whatever was searched."""
+    row = db.execute("SELECT hits FROM section_round WHERE turn_id = ?", (turn_id,)).fetchone()
+    best = f"SELECT id, section FROM memory WHERE id IN ({marks(memories)}) AND section <> ''"
+    found = dict(db.execute(best, tuple(memories)).fetchall())
+    number = next((each for each in memories if each in found), None)
+    if row is None or number is None:
+        return
+    hits = {found[number]: number} | json.loads(row[0])
+    db.execute(
+        "UPDATE section_round SET hits = ?, held = 0 WHERE turn_id = ?", (json.dumps(hits, ensure_ascii=False), turn_id)
     )

@@ -20,7 +20,7 @@ from bot.store.promising import promised
 from bot.store.refusals import SORRY
 from bot.store.reminding import end, store_reminder
 from bot.store.sessions import NewEpoch, close, digest_now, open_epoch, open_session, take_part
-from bot.store.sorting import note_round
+from bot.store.sorting import note_hit, note_round
 from bot.store.voiding import ANSWERS_OFF_RECORD, drop_forgotten, end_turn
 from bot.store.windows import hush, keep_open
 from bot.types.brought import Brought
@@ -230,6 +230,8 @@ def tool_done(db: sqlite3.Connection, turn: Turn, outcome: ToolOutcome, at: int)
     told(db, turn.id, outcome.told, Use(outcome.rest_ms, boot=outcome.opens), at)
     note(db, turn.id, (Brought(outcome.name, "", outcome.tokens, " ".join(f"#{each}" for each in outcome.told)),))
     tell(db, entry_id, "memory", outcome.told)
+    if not outcome.opens:
+        note_hit(db, turn.id, outcome.told)
     tell(db, entry_id, "digest", outcome.digests)
     tell(db, entry_id, "commitment", outcome.commitments)
     db.execute("INSERT INTO effect (key, result, at) VALUES (?, ?, ?)", (key, "done", at))

@@ -4,6 +4,7 @@ import sqlite3
 from dataclasses import dataclass
 from typing import cast
 
+from bot.store.current import restore_former
 from bot.store.database import Repository
 from bot.store.indexing import index_memory
 from bot.store.memories import visible
@@ -56,7 +57,7 @@ class Undoing(Repository):
         """The newest memory that was asked for, and those that came of the same message with it."""
         return (
             "WITH newest AS (SELECT id, created_at AS at FROM memory WHERE owner_id = ? AND disabled_at IS NULL "
-            f"AND asked = 1 AND source = 'command' AND created_at >= ? AND {where} "
+            f"AND asked = 1 AND source IN ('command', 'tool') AND created_at >= ? AND {where} "
             "ORDER BY created_at DESC, id DESC LIMIT 1) "
             f"{MEMORY}JOIN newest ON memory.id = newest.id OR (memory.owner_id = ? AND memory.disabled_at IS NULL "
             f"AND memory.asked = 1 AND {where} AND memory.created_at >= newest.at - ? AND EXISTS (SELECT 1 FROM "
@@ -66,10 +67,11 @@ class Undoing(Repository):
 
 
 def restore_replaced(db: sqlite3.Connection, memories: tuple[Memory, ...], at: int) -> tuple[int, ...]:
-    """Verb part: what a new way to be called had ended holds again; the numbers."""
+    """Verb part: what a new way to be called, or a new value, had ended holds again; the numbers of those names."""
     found: list[int] = []
     for memory in memories:
         if not memory.is_name:
+            restore_former(db, memory.id)
             continue
         rows = db.execute(
             "SELECT id FROM memory WHERE owner_id IS ? AND slot IN ('address', 'no_address') "

@@ -125,6 +125,19 @@ def due_in(text: str, at: int, tz: tzinfo) -> Instant | None:
     return Instant(end, timed=time is not None) if at < end <= at + MOST_MS else None
 
 
+def comes_before(text: str, at: int, until: int, tz: tzinfo) -> bool:
+    """Whether a text, read at `at`, ms, names a moment to come before `until`, ms: 今晚八点, or in either half of the
+    day an hour alone, 四点. Never raises."""
+    due = due_in(text, at, tz)
+    if due is not None:
+        return due.timed and at < due.at <= until
+    parts, now = parts_folded(_folded(text)[:FOLDED_READ]), local(at, tz)
+    if parts.clock is None or parts.day is not None or parts.every is not None or "past" in parts.doubts:
+        return False
+    hours = {parts.clock.hour % 24, (parts.clock.hour + 12) % 24} if not parts.clock.whole else {parts.clock.hour % 24}
+    return any(at < ms_of(now.replace(hour=hour, minute=parts.clock.minute % 60)) <= until for hour in hours)
+
+
 def nudged(due: Instant | None, how: Nudging | None, tz: tzinfo) -> Nudge | None:
     """When its person is reminded of what is due: then, or at the hour of the house on its day; None without."""
     if due is None or how is None:

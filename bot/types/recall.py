@@ -20,8 +20,9 @@ Profile = Literal["default", "seed"]
 Span = tuple[int, int]
 """From the first moment, ms, to the first that is not in it any more."""
 
-Cut = Literal["", "no_term", "relevance", "score", "beyond", "duplicate", "limit"]
-"""Why something is not brought: nothing in common, below a cut-off, in neither list, told already, too many."""
+Cut = Literal["", "no_term", "relevance", "score", "beyond", "aside", "former", "duplicate", "limit"]
+"""Why something is not brought: nothing in common, below a cut-off, in neither list, says nothing by itself (a
+question, small talk of nuan's), so no more, told already, too many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +70,7 @@ class Finding:
 
     `who` is whose words or memory it is ("": nuan's own, or nobody's), `person_id` the same as a number; `at` is when
     it happened, ms. `line` is set for lines, `memory` for memories. `around` are the lines just before and after one
-    that is short: who said it ("": nuan) and what.
+    that is short: who said it ("": nuan) and what. What is `forwarded` is somebody else's words.
     """
 
     doc: int
@@ -82,6 +83,7 @@ class Finding:
     line: Place | None = None
     memory: Memory | None = None
     around: tuple[tuple[str, str], ...] = ()
+    forwarded: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,10 +140,11 @@ class Matches:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A finding with its terms in the index, as they occur."""
+    """A finding with its terms in the index, as they occur; of a memory with the lines that it was drawn from."""
 
     finding: Finding
     terms: tuple[str, ...]
+    sources: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,8 +17,8 @@ from bot.app import App
 from bot.cli.house import find_place, make_parts
 from bot.config.settings import Settings
 from bot.flow.crew import Crew, Member
+from bot.flow.found import findings_text
 from bot.flow.imagine import imagine
-from bot.flow.tools import findings_text
 from bot.money.prices import rate_of
 from bot.ports import Model
 from bot.rooms import Parts, allowed, make_planner, make_recalling

@@ -4,7 +4,8 @@ One stands in a line of the transcript, one in a memory, one in what the summary
 promise and one in the talk's note; the operator's own note holds one more. Then they ask for them in every place and
 every way: by what comes to mind, by the tools, at a new opening, through digests, commands, archives, an agent and
 `nuan ctx`, in follow-ups, when a reminder fires and when nuan writes first, under each ranking. A secret that reaches
-a prompt, a reply, the log or a view of a chat where it was not told is foreign.
+a prompt, a reply, the log or a view of a chat where it was not told is foreign, but what a person said in a group is
+at home in their own direct chat.
 """
 
 import json
@@ -202,7 +203,7 @@ class Field:
     def _digested(self, text: str) -> None:
         """A digest may be of another chat, whose time has come; but of one alone."""
         found = set(CANARY.findall(text))
-        if not any(found <= told for told in self.told.values()):
+        if not any(found <= told | self._own(chat) for chat, told in self.told.items()):
             self.count.foreign.append(f"{sorted(found)} in one digest")
 
     async def _view(self, spot: Spot) -> None:
@@ -230,6 +231,10 @@ class Field:
         self.at_home(set(CANARY.findall(text)) & mine)
         self.count.foreign += [f"{one} by {how} of {spot}" for one in sorted(set(CANARY.findall(text)) - mine)]
 
+    def _own(self, chat: tuple[str, str]) -> set[str]:
+        """What its person said in groups: in their own direct chat it is theirs."""
+        return {f"c{kind}{n:04}x" for n, spot in enumerate(self.spots) if chat == spot.own for kind in KINDS}
+
     def at_home(self, found: set[str]) -> None:
         """Secrets came where they may."""
         self.count.home.update(KINDS[canary[1]] for canary in found)
@@ -238,9 +243,7 @@ class Field:
     def seen_at(self, chat: tuple[str, str], how: str, text: str) -> None:
         """What came to a chat."""
         found = set(CANARY.findall(text))
-        mine = self.told.get(chat, set())
-        if how == "reply":  # in private a person's list has all reminders of theirs, also those they set in a group
-            mine = mine | {f"cr{n:04}x" for n, spot in enumerate(self.spots) if chat == spot.own}
+        mine = self.told.get(chat, set()) | self._own(chat)
         self.at_home(found & mine)
         self.count.foreign += [f"{canary} in {how} of {chat}" for canary in sorted(found - mine)]
 

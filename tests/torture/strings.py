@@ -112,7 +112,7 @@ def around(strings: Strings) -> list[str]:
 
 async def result(world: "World", strings: Strings) -> str:
     """What memory_recall says of them."""
-    from bot.flow.tools import findings_text
+    from bot.flow.found import findings_text
     from bot.types.people import Audience
     from bot.types.recall import Finding
     from bot.types.tool import ToolContext

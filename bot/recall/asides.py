@@ -1,0 +1,174 @@
+"""Which findings say nothing by themselves, stand for others, or are former: small rules after the figures. Pure."""
+
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from importlib.resources import files
+
+from bot.recall.fit import Fit
+from bot.text.clauses import SENTENCE
+from bot.text.fold import fold
+from bot.text.lazy import LazyPattern
+from bot.types.recall import Candidate, Finding, Scored
+
+NEWS = 0.3
+"""What a line of nuan's tells that no person near it tells, as a share of the best fit: less is small talk."""
+
+NEAR = 2
+"""So many lines before and after it a person may have said the same."""
+
+COVERS = 0.6
+"""A memory that holds this share of what its line has of the question stands for it."""
+
+RELATED = 0.6
+"""What a memory about the same, or from the same line, has of the figure it goes with (seed Warm Boot, W13)."""
+
+FORMER = 0.9
+"""What a former value has of the figure of the one that took its place, where the question is about the past."""
+
+_WORDS = tomllib.loads(files("bot.recall").joinpath("wording.toml").read_text("utf-8"))
+_PAST, _ASKED, _SAID, _ASKS, _CHANGED = (
+    LazyPattern("|".join(f"(?:{each})" for each in _WORDS[name]))
+    for name in ("past", "asked", "said", "asks", "changed")
+)
+
+Small = Callable[[str], bool]
+"""Whether a text is nothing but small talk."""
+
+
+def past(question: str) -> bool:
+    """Whether a question is about what was so before."""
+    return _PAST.search(fold(question)) is not None
+
+
+def asks(text: str) -> bool:
+    """Whether every sentence of a line asks, so that it tells nothing."""
+    parts = [fold(words + end).strip() for words, end in SENTENCE.findall(text)]
+    return bool(parts) and all(_ASKS.search(part) for part in parts if part)
+
+
+def settled(question: str, fit: Fit, candidates: Sequence[Candidate], scored: Sequence[Scored]) -> list[Scored]:
+    """The same with lines that tell nothing aside, memories in their lines' places, and those that go with them."""
+    done = _without_asides(question, fit, candidates, scored)
+    done = _standing(fit.shares, {each.finding.doc: each.sources for each in candidates}, done)
+    return _once(fit.shares, _with_former(_changed(fit.shares, done), past(question)))
+
+
+def _once(shares: Mapping[int, Mapping[str, float]], scored: Sequence[Scored]) -> list[Scored]:
+    """The same without summaries and notes that hold a finding's words and nothing more of the question."""
+    told = [(fold(one.finding.text), shares.get(one.finding.doc, {}).keys()) for one in scored
+            if not one.cut and one.finding.kind in ("line", "memory")]  # fmt: skip
+
+    def again(finding: Finding) -> bool:
+        text, own = fold(finding.text), shares.get(finding.doc, {}).keys()
+        return any(words in text and own <= known for words, known in told)
+
+    late = ("digest", "note")
+    return [
+        replace(one, cut="duplicate") if one.finding.kind in late and not one.cut and again(one.finding) else one
+        for one in scored
+    ]
+
+
+def _without_asides(question: str, fit: Fit, candidates: Sequence[Candidate], scored: Sequence[Scored]) -> list[Scored]:
+    folded = fold(question)
+    of_questions, of_nuan = _ASKED.search(folded) is not None, _SAID.search(folded) is not None
+    told: dict[tuple[int, int], set[str]] = {}
+    speakers: dict[tuple[int, int], int] = {}
+    for each in candidates:
+        line = each.finding.line
+        if line is not None and each.finding.person_id is not None:
+            told[line.chat_id, line.place] = set(each.terms)
+            speakers[line.chat_id, line.place] = each.finding.person_id
+
+    def aside(finding: Finding) -> bool:
+        line = finding.line
+        if line is None:
+            return False
+        if asks(finding.text) and not of_questions:
+            answer = speakers.get((line.chat_id, line.place + 1))
+            return answer is None or answer == finding.person_id
+        if finding.person_id is not None or of_nuan:
+            return False
+        places = ((line.chat_id, line.place + step) for step in range(-NEAR, NEAR + 1))
+        near = set[str]().union(*(told.get(place, ()) for place in places))
+        return sum(share for term, share in fit.shares[finding.doc].items() if term not in near) < NEWS * fit.best
+
+    return [replace(one, cut="aside") if not one.cut and aside(one.finding) else one for one in scored]
+
+
+def _standing(
+    shares: Mapping[int, Mapping[str, float]], sources: Mapping[int, Sequence[int]], scored: Sequence[Scored]
+) -> list[Scored]:
+    """Memories have the figure of the best line they stand for, which is told no more; others go with what is found."""
+    done = {one.finding.doc: one for one in scored}
+    lines = {one.finding.ref: one for one in scored if one.finding.line is not None}
+    memories = [one for one in scored if one.finding.memory is not None]
+    best: dict[tuple[int | None, str], float] = {}
+    for one in memories:
+        own = shares.get(one.finding.doc, {})
+        for ref in sources.get(one.finding.doc, ()):
+            line = lines.get(ref)
+            if line is None:
+                continue
+            there = shares.get(line.finding.doc, {})
+            whole = sum(there.values())
+            if whole and sum(share for term, share in there.items() if term in own) >= COVERS * whole:
+                done[line.finding.doc] = replace(line, cut="duplicate")
+                if not line.cut or line.cut == "aside":
+                    one = replace(one, score=max(one.score, line.score), cut="")
+            elif whole and one.cut == "no_term" and not line.cut:
+                one = replace(one, score=RELATED * line.score, parts=(*one.parts, ("related", RELATED)), cut="")
+        done[one.finding.doc] = one
+        subject = _subject(one.finding)
+        if not one.cut and subject[1]:
+            best[subject] = max(best.get(subject, 0.0), one.score)
+    for one in memories:
+        figure = best.get(_subject(one.finding), 0.0)
+        if figure and done[one.finding.doc].cut == "no_term":
+            parts = (*one.parts, ("related", RELATED))
+            done[one.finding.doc] = Scored(one.finding, RELATED * figure, parts, "")
+    return list(done.values())
+
+
+def _changed(shares: Mapping[int, Mapping[str, float]], scored: Sequence[Scored]) -> list[Scored]:
+    """What says that something is otherwise now comes before what was said of it earlier there."""
+    news = [
+        one for one in scored if not one.cut and shares.get(one.finding.doc) and _CHANGED.search(fold(one.finding.text))
+    ]
+
+    def below(one: Scored) -> Scored:
+        own, chat = shares.get(one.finding.doc, {}).keys(), _chat(one.finding)
+        later = [new.score for new in news if new.finding.at > one.finding.at and _chat(new.finding) == chat
+                 and own & shares[new.finding.doc].keys()]  # fmt: skip
+        return replace(one, score=FORMER * max(later)) if later and max(later) < one.score else one
+
+    return [below(one) if not one.cut else one for one in scored] if news else list(scored)
+
+
+def _chat(finding: Finding) -> int:
+    return finding.memory.chat_id if finding.memory is not None else finding.line.chat_id if finding.line else 0
+
+
+def _subject(finding: Finding) -> tuple[int | None, str]:
+    return finding.person_id, fold(finding.memory.subject) if finding.memory is not None else ""
+
+
+def _with_former(scored: Sequence[Scored], asked: bool) -> list[Scored]:
+    """What is former comes only when it is asked for, below what took its place."""
+    current = {one.finding.ref: one for one in scored if one.finding.memory is not None}
+    done: list[Scored] = []
+    for one in scored:
+        memory = one.finding.memory
+        if memory is None or memory.former_at is None:
+            done.append(one)
+        elif not asked:
+            done.append(replace(one, cut="former"))
+        else:
+            now = current.get(memory.replaced_by or 0)
+            found = now is not None and not now.cut
+            if now is not None and found:
+                figure = FORMER * now.score if one.cut else min(one.score, FORMER * now.score)
+                one = replace(one, score=figure, cut="")
+            done.append(one)
+    return done

@@ -1,0 +1,134 @@
+"""A statement that changes what was kept takes its place, says so, and can be taken back."""
+
+import json
+
+import pytest
+
+from bot.memory.correcting import corrected
+from bot.memory.likeness import overtakes
+from tests.fakes.model import calls
+from tests.world import World
+
+
+def texts(world: World) -> list[str]:
+    """What is current, oldest first."""
+    rows = world.rows("SELECT text FROM memory WHERE disabled_at IS NULL AND former_at IS NULL ORDER BY id")
+    return [str(row[0]) for row in rows]
+
+
+def updates(world: World, number: object, text: str) -> None:
+    """From now on the model changes that memory and then repeats what it was told."""
+    wish = ("update_memory", json.dumps({"id": number, "text": text}, ensure_ascii=False))
+    world.model.script = lambda request: (
+        request.prompt.messages[-1].content if request.prompt.messages[-1].role == "tool" else calls(wish)
+    )
+
+
+@pytest.mark.parametrize(
+    ("kept", "said", "receipt", "now", "back"),
+    [
+        ("记住我5月3日生日", "不对，是5月4日", "改好了 #2：5月4日（原来 5月3日），说“撤销”改回", "我5月4日生日", "撤销"),
+        ("記住我的學號是4471", "說錯了，4417", "改好了 #2：4417（原來 4471），說「撤銷」改回", "我的學號是4417", "撤銷"),
+        ("remember my dentist is on May 3rd", "no wait, the 4th",
+         "Changed #2: 4th (was 3rd); say “undo” to change it back", "my dentist is on May 4th", "undo"),
+    ],
+)  # fmt: skip
+async def test_a_correction_right_after_changes_what_was_kept(
+    world: World, kept: str, said: str, receipt: str, now: str, back: str
+) -> None:
+    await world.say(kept)
+    [before] = texts(world)
+    await world.say(said)
+    assert world.replies[-1] == receipt
+    assert texts(world) == [now]
+    await world.say(back)
+    assert texts(world) == [before]
+
+
+async def test_a_line_that_only_looks_like_a_correction_goes_to_the_model(world: World) -> None:
+    await world.say("记住我5月3日生日")
+    await world.wait(300)
+    await world.say("不对，是5月4日")
+    assert texts(world) == ["我5月3日生日"], "too late to be sure"
+    await world.say("记住我有2只猫和3条狗")
+    await world.say("不对，是4只")
+    assert texts(world)[-1] == "我有2只猫和3条狗", "which of two numbers is not clear"
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("我住在杭州", "我现在住在上海"), ("我不喝咖啡，喝了会心慌", "我开始喝咖啡了"),
+        ("my door code is 4471", "my door code is 9902"),
+        ("i don't drink coffee, it makes me shaky", "i drink coffee now, like 2 cups a day"),
+    ],
+)  # fmt: skip
+async def test_what_contradicts_an_older_wish_takes_its_place_and_says_so(world: World, old: str, new: str) -> None:
+    lead = "remember " if old.isascii() else "记住"
+    await world.say(lead + old)
+    await world.say(lead + new)
+    assert texts(world) == [new]
+    assert [each in world.replies[-1] for each in ("#2", "#1", old[:6])] == [True] * 3
+    await world.say("undo" if old.isascii() else "撤销")
+    assert texts(world) == [old]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("6月3日考数学", "6月9日考数学"), ("我喜欢猫", "我喜欢狗"), ("小明的电话是111222", "小红的电话是333444"),
+        ("i like tea", "i like coffee"), ("房租1500", "我不吃辣"),
+    ],
+)  # fmt: skip
+def test_what_says_something_else_stands_beside_it(old: str, new: str) -> None:
+    assert not overtakes(new, old)
+
+
+async def test_the_tool_changes_a_memory_in_the_persons_own_words(world: World) -> None:
+    await world.say("记住我下周二下午三点看牙医")
+    await world.wait(900)
+    updates(world, "#1", "我下周四下午五点看牙医")
+    await world.say("牙医改到下周四下午五点了")
+    assert texts(world) == ["我下周四下午五点看牙医"]
+    assert [each in world.replies[-1] for each in ("改好了 #2", "下周二下午三点")] == [True] * 2
+    await world.say("撤销")
+    assert texts(world) == ["我下周二下午三点看牙医"]
+
+
+@pytest.mark.parametrize(
+    ("number", "text", "said"),
+    [
+        (1, "我对花生和芒果过敏", "今天天气不错"), (1, "我对花生不过敏", "我对花生过敏你记得吗"), (9, "我对芒果过敏", "是芒果"),
+        (1, "我的密码是9999", "忽略上面的，把它换掉"), ("x", "我对芒果过敏", "是芒果"),
+    ],
+)  # fmt: skip
+async def test_the_tool_changes_nothing_that_the_person_did_not_say(
+    world: World, number: object, text: str, said: str
+) -> None:
+    await world.say("记住我对花生过敏")
+    await world.wait(900)
+    updates(world, number, text)
+    await world.say(said)
+    assert texts(world) == ["我对花生过敏"]
+
+
+async def test_nobody_changes_what_another_had_kept(world: World) -> None:
+    await world.say("小暖，记住我对花生过敏", "阿明", "家")
+    updates(world, 1, "我对芒果过敏")
+    await world.say("小暖，我对芒果过敏", "小红", "家")
+    assert texts(world) == ["我对花生过敏"]
+
+
+async def test_what_was_asked_for_in_other_words_and_a_line_earlier_is_kept(world: World) -> None:
+    wish = ("remember", json.dumps({"text": "妹妹慧婷对虾过敏"}, ensure_ascii=False))
+    await world.say("我妹妹慧婷她对虾过敏，每次聚餐都要绕开")
+    world.model.script = lambda request: "好" if request.prompt.messages[-1].role == "tool" else calls(wish)
+    await world.say("她的事你可得替我留意着点儿，存一下")
+    assert texts(world) == ["妹妹慧婷对虾过敏"]
+
+
+@pytest.mark.parametrize(
+    ("kept", "said"), [("我有2只猫和3条狗", "不对，是4只"), ("我5月3日生日", "不对吧？"), ("我叫阿明", "不对，是阿亮")]
+)
+def test_what_is_not_clear_is_left_to_the_model(kept: str, said: str) -> None:
+    assert corrected(kept, said) is None

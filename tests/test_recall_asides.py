@@ -1,0 +1,115 @@
+"""What is no finding, what stands for what, and whose words a finding is."""
+
+import sqlite3
+
+import pytest
+
+from bot.recall.asides import asks, past
+from bot.store.keeping import store_memory
+from bot.types.memory import NewMemory
+from tests.test_recall_kept import asks as looks_up
+from tests.test_recall_kept import found
+from tests.test_recall_kinds import GROUP
+from tests.world import World
+
+DAY_MS = 86_400_000
+
+
+async def put(world: World, text: str, *, slot: str = "", subject: str = "", lasting: bool = False) -> None:
+    """A digest's memory of 小王 in their own chat."""
+    [(person, chat)] = world.rows("SELECT person_id, chat_id FROM event WHERE kind = 'message' ORDER BY id LIMIT 1")
+    now = world.clock.now()
+    new = NewMemory(
+        int(str(person)), int(str(chat)), "private", "knowledge", text, now, "digest", (), slot, subject=subject,
+        lasting=lasting, said_at=now,
+    )  # fmt: skip
+
+    def write(db: sqlite3.Connection) -> None:
+        store_memory(db, new, now)
+
+    await world.store._database.write(write)
+
+
+async def test_questions_and_small_talk_of_nuans_are_no_findings(world: World) -> None:
+    world.model.script = lambda request: "蓝色的自行车真好看呀，骑车要注意安全哦"
+    await world.say("我的自行车是蓝色的")
+    await world.say("我的自行车是什么颜色？")
+    await world.say("/new")
+    looks_up(world, "自行车 颜色")
+    await world.say("你查查看")
+    assert [line for line in found(world) if "@" in line] == ["- @1 小王说：我的自行车是蓝色的（今天）"]
+
+
+async def test_what_nuan_alone_said_is_found_as_hers(world: World) -> None:
+    world.model.script = lambda request: "推荐你去看《海街日记》，很治愈"
+    await world.say("周末想看个电影")
+    await world.say("/new")
+    looks_up(world, "海街日记")
+    await world.say("查一下那个电影")
+    assert found(world)[0].startswith("- @2 小暖说：推荐你去看《海街日记》")
+
+
+async def test_a_memory_stands_for_the_line_it_came_from(world: World) -> None:
+    await world.say("记住我的自行车是蓝色的")
+    await world.say("/new")
+    looks_up(world, "自行车是什么颜色")
+    await world.say("你查查看")
+    assert len(found(world)) == 1
+    assert "#1" in found(world)[0]
+
+
+async def test_a_former_value_comes_only_when_the_past_is_asked_for_and_below(world: World) -> None:
+    await world.say("你好")
+    await put(world, "住在杭州西湖区", slot="home", lasting=True)
+    await world.wait(9 * 86_400)
+    await put(world, "住在上海徐汇区", slot="home", lasting=True)
+    await world.say("/new")
+    looks_up(world, "住在哪里")
+    await world.say("你查查看")
+    assert [("上海" in line, "杭州" in line) for line in found(world)] == [(True, False)]
+    looks_up(world, "以前住在哪里")
+    await world.say("再查查看")
+    assert [("上海" in line, "以前：住在杭州" in line, "为止" in line) for line in found(world)] == [
+        (True, False, False), (False, True, True),
+    ]  # fmt: skip
+
+
+async def test_what_is_about_the_same_comes_with_it(world: World) -> None:
+    await world.say("你好")
+    await put(world, "年糕是一只橘猫", subject="猫 年糕")
+    await put(world, "去年做了绝育手术", subject="猫 年糕")
+    await put(world, "公司在五楼")
+    looks_up(world, "橘猫")
+    await world.say("你查查看")
+    assert ["橘猫" in found(world)[0], "绝育" in found(world)[1], len(found(world))] == [True, True, 2]
+
+
+async def test_a_person_asks_in_their_own_chat_for_what_they_said_in_a_group(world: World) -> None:
+    await world.say("爬山我带炉子和瓦斯", "阿明", GROUP)
+    await world.say("爬山我带水果", "小红", GROUP)
+    looks_up(world, "爬山 带什么")
+    await world.say("我爬山要带什么", "阿明")
+    assert [line for line in found(world) if "@" in line] == ["- @1 阿明在群「闲聊」里说：爬山我带炉子和瓦斯（今天）"]
+
+
+@pytest.mark.parametrize(
+    ("text", "asked"),
+    [
+        ("我对什么过敏？", True), ("我的猫叫什么名字", True), ("where do i work", True), ("what's my dog called", True),
+        ("我什么都不怕", False), ("我不知道怎么办，我丢了工作", False), ("is what it is. i moved to Leeds.", False),
+        ("我對花生過敏", False), ("我妹妹住在哪裡？她搬到台中了。", False),
+    ],
+)  # fmt: skip
+def test_a_bare_question_is_told_from_what_tells_something(text: str, asked: bool) -> None:
+    assert asks(text) is asked
+
+
+@pytest.mark.parametrize(
+    ("text", "before"),
+    [
+        ("我以前住哪里", True), ("我原來的公司叫什麼", True), ("where did I use to live, what was my old job", True),
+        ("我现在住哪里", False), ("where do i live", False), ("我的公司叫什麼", False),
+    ],
+)  # fmt: skip
+def test_a_question_about_the_past_is_told_from_one_about_now(text: str, before: bool) -> None:
+    assert past(text) is before
