@@ -15,8 +15,8 @@ from bot.people.reminding import nudging
 from bot.ports import Clock
 from bot.store.digests import Digested
 from bot.store.store import Store
+from bot.text.dated import comes_before
 from bot.text.dates import next_local_time
-from bot.text.due import comes_before
 from bot.text.estimate import estimate_tokens
 from bot.types.duration import DAY_MS, HOUR_MS
 from bot.types.log import Log

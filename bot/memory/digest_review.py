@@ -18,8 +18,8 @@ from bot.memory.grounding import Grounded, Grounds, Refusal, ends
 from bot.memory.minutes import DigestLine, Scope, forgets
 from bot.memory.screening import MARKUP, harmless, sums_up
 from bot.text.clauses import one_row
+from bot.text.dated import nudged
 from bot.text.dates import local_day
-from bot.text.due import nudged
 from bot.text.echo import echoes
 from bot.text.estimate import estimate_tokens
 from bot.text.fold import fold, fold_mapped, unfold

@@ -18,8 +18,7 @@ from bot.text.alike import meant
 from bot.text.clauses import SENTENCE, clauses_of, one_row
 from bot.text.clean import clean_name
 from bot.text.clip import clip
-from bot.text.dated import when_in
-from bot.text.due import due_in, nudged
+from bot.text.dated import due_in, nudged, when_in
 from bot.text.estimate import estimate_tokens
 from bot.text.fold import fold
 from bot.text.script import Script, script_of

@@ -78,13 +78,18 @@ class Sentence:
 
 @dataclass(frozen=True, slots=True)
 class _Fact:
-    """One row of the vocabulary: its pattern after 我 or I, and after somebody of theirs; `slot` "" may hold many."""
+    """One row of the vocabulary: its patterns behind 我, behind I, in a whole clause, and after somebody of theirs.
+
+    `slot` "" may hold many.
+    """
 
     kind: MemoryKind
     slot: str
     lasting: bool
     current: bool
-    mine: LazyPattern
+    zh: LazyPattern
+    en: LazyPattern
+    whole: LazyPattern
     theirs: LazyPattern
 
 
@@ -114,7 +119,6 @@ def patterns_of(table: str, name: str) -> LazyPattern:
 def _fact(row: dict[str, Any]) -> _Fact:
     zh, en, whole = _any(row["zh"]), _any(row["en"]), [_spelt(one) for one in row.get("whole", ())]
     between, between_en = _spelt("(?:<between>)*+"), _spelt("(?:(?:<between_en>) )*+")
-    mine = rf"我(?:们|自己|本人)?(?!{_spelt('<kin>|<folk>')}){between}{zh}|i(?=['’ ]) ?{between_en}{en}"
     name = "(?:(?![不没别想说要会能跟和给对])[一-鿿]){0,3}?"
     theirs = (
         rf"(?:我们?家?的?)(?P<zh>{_spelt('<kin>')}{name}){between}{zh}"
@@ -122,7 +126,9 @@ def _fact(row: dict[str, Any]) -> _Fact:
     )
     return _Fact(
         row["kind"], row["slot"] if row.get("single") else "", bool(row.get("lasting")), bool(row.get("current")),
-        LazyPattern("(?!)" if row.get("theirs") else "|".join((mine, *whole))), LazyPattern(theirs),
+        LazyPattern("(?!)" if row.get("theirs") else zh), LazyPattern("(?!)" if row.get("theirs") else en),
+        LazyPattern("|".join(whole) or "(?!)"),
+        LazyPattern(theirs),
     )  # fmt: skip
 
 
@@ -137,6 +143,9 @@ _OTHERS, _PLAYED, _FORMER, _AGAIN, _UNLUCKY, _PLEASED, _MACHINES, _QUOTING = (
     patterns_of("silent", name)
     for name in ("others", "played", "former", "again", "unlucky", "pleased", "machines", "quoting")
 )
+_I = LazyPattern(_spelt("我(?:们|自己|本人)?(?!<kin>|<folk>)(?:<between>)*+|i(?=['’ ]) ?(?:(?:<between_en>) )*+"))
+_MY = LazyPattern(_spelt("我们?家?的?<kin>|my "))
+"""What stands before a fact of one's own, and before somebody of theirs: most clauses have neither."""
 _FACTS = tuple(_fact(row) for row in DATA["fact"])
 _FEELING = tuple(_spelt(one) for language in ("zh", "en") for one in DATA["feeling"][language])
 _FEELINGS = tuple(map(LazyPattern, _FEELING))
@@ -284,9 +293,12 @@ def _found_fact(sentence: Sentence, text: str) -> Statement | None:
     former = _FORMER.search(sentence.folded) is not None
     found: list[Statement] = []
     for clause, folded, start in sentence.clauses():
+        lead, others = _I.match(folded, start), _MY.match(folded, start)
         for fact in _FACTS:
-            theirs = fact.theirs.match(folded, start)
-            if (former and fact.current) or not (theirs or fact.mine.match(folded, start)):
+            theirs = fact.theirs.match(folded, start) if others else None
+            own = fact.en if lead and lead[0].startswith("i") else fact.zh
+            mine = (lead and own.match(folded, lead.end())) or fact.whole.match(folded, start)
+            if (former and fact.current) or not (theirs or mine):
                 continue
             span = theirs.span("zh" if theirs["zh"] else "en") if theirs else (0, 0)
             about = clip(unfold(clause, fold_mapped(clause)[1], *span), SUBJECT_CHARS)

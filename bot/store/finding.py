@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from bot.store.database import Database
+from bot.store.database import Repository
 from bot.store.documents import scopes_of
 from bot.store.events import EVENT, OWN_LINES, event_of
 from bot.store.lookup import SOURCES
@@ -61,11 +61,8 @@ class Wanted:
     lines: tuple[int, ...]
 
 
-class Findings:
+class Findings(Repository):
     """What can come back, as an audience may see it."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     async def look(
         self, asking: Asking, terms: Sequence[str], spans: Sequence[Span], choose: Callable[[Matches], Wanted]

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import cast
 
 from bot.store.current import one_current
-from bot.store.database import Database
+from bot.store.database import Repository
 from bot.store.documents import forget_terms
 from bot.store.indexing import index_memory
 from bot.store.memories import visible
@@ -44,11 +44,8 @@ class Upkeep:
     purge_at: int
 
 
-class Lives:
+class Lives(Repository):
     """Memories as time and their owners change them."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     async def households(self) -> tuple[Household, ...]:
         """Everybody with memories that tidying may touch. It tells nobody anything: no audience is asked."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import cast
 
 from bot.store.current import restore_former
-from bot.store.database import Database
+from bot.store.database import Repository
 from bot.store.indexing import index_memory
 from bot.store.memories import visible
 from bot.store.rows import MEMORY, memory_of
@@ -24,11 +24,8 @@ class LastWish:
     memories: tuple[Memory, ...]
 
 
-class Undoing:
+class Undoing(Repository):
     """Reads what can be taken back."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     async def last(self, owner_id: int, audience: Audience, since: int, now: int) -> LastWish | None:
         """The last wish of a person that this audience may see; what was kept before `since`, ms, stays."""
