@@ -30,7 +30,7 @@ def step(db: sqlite3.Connection, owner: int, chat: int, deed: str, which: int, a
     if deed in ("say", "ask", "replace") or not rows:
         new = NewMemory(
             owner, chat, "private", "knowledge", VALUES[which], at, "digest", (), "home", asked=deed == "ask",
-            said_at=at, lasting=True, replaces=number if deed == "replace" else 0,
+            said_at=at, lasting=True, replaces=(number,) if deed == "replace" else (),
         )  # fmt: skip
         store_memory(db, new, at)
     elif deed == "forget":

@@ -162,7 +162,7 @@ class Remembering:
         if older is not None:
             memory = replace(
                 memory,
-                replaces=older.id,
+                replaces=(older.id,),
                 slot=older.slot,
                 subject=older.subject,
                 lasting=older.lasting,

@@ -120,7 +120,7 @@ def update_tool(
         new = NewMemory(
             context.person_id, old.chat_id, old.visibility, old.kind, text,
             event_moment(text, context.now, await zone(context)), "tool", (event,), old.slot, asked=True,
-            subject=old.subject, lasting=old.lasting, said_at=context.now, replaces=old.id,
+            subject=old.subject, lasting=old.lasting, said_at=context.now, replaces=(old.id,),
         )  # fmt: skip
         told = done.replace("{new}", as_data(clip(text, SHOWN_CHARS))).replace(
             "{old}", as_data(clip(old.text, SHOWN_CHARS))

@@ -245,15 +245,12 @@ def _is_slot(slot: str, screened: bool) -> bool:
     )  # fmt: skip
 
 
-def _replaced(item: Item, memory: NewMemory, known: Known) -> int:
-    """The number of the shown fact of the same person that it takes the place of: of the same slot, or that shares its
-    subject and terms; 0 for none."""
-    shown = {one.id: one for one in known.memories}
-    for number in item.replaces:
-        old = shown.get(number)
-        if old is not None and old.owner_id == memory.owner_id and not old.is_name and _akin(old, memory):
-            return number
-    return 0
+def _replaced(item: Item, memory: NewMemory, known: Known) -> tuple[int, ...]:
+    """The numbers of the shown facts of the same person that it takes the place of; what passes takes only that of
+    what shares its subject, and its slot or its terms."""
+    shown = {one.id: one for one in known.memories if one.owner_id == memory.owner_id and not one.is_name}
+    return tuple(number for number in item.replaces
+                 if number in shown and (memory.lasting or _akin(shown[number], memory)))  # fmt: skip
 
 
 def _akin(old: Memory, new: NewMemory) -> bool:
@@ -304,8 +301,10 @@ def _settled(
         told = tuple(line for line in lines if line.person_id == task.owner_id and not line.is_bot
                      and (not one.cited or line.number in one.cited))  # fmt: skip
         for part in grounds.parts(told):
-            if not part.hedged and not part.planned and wanted & part.terms and ends(part, wanted, 0.34):
-                failed = VOCABULARY.patterns["failed"].search(part.folded)
+            failed = VOCABULARY.patterns["failed"].search(part.folded)
+            said = ends(part, wanted, 0.34) and bool(wanted & part.terms)
+            named = one.cited and (failed or not part.denied)
+            if not part.hedged and not part.planned and (said or named):
                 state: CommitmentState = "failed" if failed else "done"
                 found[one.number] = Settled(one.number, state)
     return tuple(found.values())

@@ -3,6 +3,7 @@
 Both stand in the index; a recall tells which it brings.
 """
 
+import json
 import sqlite3
 
 from bot.store.rows import IS_NAME
@@ -19,10 +20,11 @@ def supersede(db: sqlite3.Connection, number: int, new: NewMemory, at: int) -> N
     if db.execute("SELECT 1 FROM memory WHERE id = ? AND former_at IS NOT NULL", (number,)).fetchone():
         db.execute("UPDATE memory SET former_at = NULL, replaced_by = NULL WHERE id = ?", (number,))
     rows = db.execute(
-        f"SELECT id, asked FROM memory WHERE (id = ?1 OR (slot = ?2 AND subject = ?3)) AND id <> ?4 AND NOT {IS_NAME} "
-        "AND owner_id IS ?5 AND visibility = ?6 AND (visibility <> 'chat' OR chat_id = ?7) AND disabled_at IS NULL "
+        "SELECT id, asked FROM memory "
+        "WHERE (id IN (SELECT value FROM json_each(?1)) OR (slot = ?2 AND subject = ?3)) AND id <> ?4 "
+        f"AND NOT {IS_NAME} AND owner_id IS ?5 AND visibility = ?6 AND (visibility <> 'chat' OR chat_id = ?7) AND disabled_at IS NULL "
         "AND former_at IS NULL",
-        (new.replaces, one, new.subject, number, new.owner_id, new.visibility, new.chat_id),
+        (json.dumps(new.replaces), one, new.subject, number, new.owner_id, new.visibility, new.chat_id),
     ).fetchall()
     for older, asked in rows:
         db.execute("UPDATE memory SET former_at = ?, replaced_by = ? WHERE id = ?", (at, number, older))

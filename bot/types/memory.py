@@ -178,8 +178,8 @@ class Memory:
 class NewMemory:
     """A statement about to be stored, with the events it came from, or the other agent that tells it.
 
-    `said_at` 0 is the moment at which it is stored; `replaces` is the number of the memory that it makes former, 0 for
-    none but what holds its slot.
+    `said_at` 0 is the moment at which it is stored; `replaces` are the numbers of the memories
+    that it makes former, what holds its slot apart.
     """
 
     owner_id: int | None
@@ -199,7 +199,7 @@ class NewMemory:
     lasting: bool = False
     said_at: int = 0
     dated: Dated = ""
-    replaces: int = 0
+    replaces: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
