@@ -254,7 +254,7 @@ class _Case:
         if self._task and (self._over(text) or _PAST.search(text)):
             return Refusal("done")
         when = self._when()
-        if self._item.when and when is None and not self._sure:
+        if self._item.when and when is None and (not self._sure or _times(self._item.text, self._own[-1].at, self._tz)):
             return Refusal("day", self._item.when)
         return Grounded(self._owner, self._own, about, when)
 
@@ -293,8 +293,7 @@ class _Case:
             if said is not None and said in self._days_said():
                 start = datetime(said.year, said.month, said.day, tzinfo=self._tz)
                 return When(round(start.timestamp() * 1000), "day")
-            if not self._sure:
-                return None
+            return None
         return when_in(item.text, at, self._tz) if _times(item.text, at, self._tz) else None
 
     def _days_said(self) -> set[date]:
