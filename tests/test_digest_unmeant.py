@@ -2,6 +2,7 @@
 
 import pytest
 
+from bot.memory.evidence import folded_plain
 from bot.memory.fallback import rule_digest
 from bot.memory.minutes import DigestLine, Scope
 from bot.memory.screening import sums_up
@@ -88,4 +89,4 @@ TALK_EN = ("work has been crazy, my boss piles it on", "might go hiking on satur
 )  # fmt: skip
 def test_a_models_summary_may_paraphrase_but_claim_nothing(talk: tuple[str, ...], summary: str, accepted: bool) -> None:
     told = tuple((DigestLine(n, n, 1, "小王", text, n, False), text) for n, text in enumerate(talk, 1))
-    assert sums_up(summary, told, "小王") is accepted
+    assert sums_up(summary, folded_plain(summary), told, "小王") is accepted

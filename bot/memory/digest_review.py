@@ -314,7 +314,10 @@ def _summary(text: str, lines: tuple[DigestLine, ...], scope: Scope, grounds: Gr
     """The summary on one line without links and markup; "" when it is not of what people said."""
     plain = within(one_row(MARKUP.sub("", LINK.sub("", text))), SUMMARY_TOKENS)
     names = " ".join(line.name for line in lines)
-    if not harmless(plain, scope.screened) or forged(plain) or not sums_up(plain, grounds.told, names):
+    dayless = grounds.dayless(plain)
+    if dayless is None or not harmless(plain, scope.screened) or forged(plain):
+        return ""
+    if not sums_up(plain, dayless, grounds.told, names, "\n".join(grounds.known())):
         return ""
     gone = forgets(lines)
     if any(echoes(what, plain) or echoes(plain, what) for _, what in gone):

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta, tzinfo
+from itertools import chain
 from typing import Literal
 
 from bot.memory import evidence
@@ -181,9 +182,16 @@ class Grounds:
             text = re.sub(re.escape(name), " ", text, flags=re.IGNORECASE)
         return text
 
-    def known(self, owner: int) -> tuple[str, ...]:
-        """What is known of that person, folded."""
-        return tuple(folded_plain(text) for text in self._known.get(owner, ()))
+    def dayless(self, text: str) -> str | None:
+        """A text about the whole talk, folded, without the days that it names; None when nobody named one of them."""
+        said = [(words, line.at) for line, words in self.told]
+        said += [("", line.at) for line, _ in self.told]  # and the days of the talk itself
+        return _dayless(folded_plain(text), said, self.lines[-1].at, self.scope.tz) if said else None
+
+    def known(self, owner: int | None = None) -> tuple[str, ...]:
+        """What is known of that person, or of all, folded."""
+        own = self._known.get(owner, ()) if owner is not None else chain.from_iterable(self._known.values())
+        return tuple(folded_plain(text) for text in own)
 
     def zone(self, owner: int, *, task: bool) -> tzinfo:
         """The zone in which that person means days; of a task their own."""
@@ -245,7 +253,7 @@ class _Case:
         about = self._subject()
         if isinstance(about, Refusal):
             return about
-        text = self._dayless()
+        text = _dayless(self._text, self._dated, self._own[-1].at, self._tz)
         if text is None:
             return Refusal("day")
         wrong = self._number(text) or self._names() or self._news(text) or self._clauses(text, about)
@@ -290,38 +298,11 @@ class _Case:
             if found is not None:
                 return found
             said = _iso(item.when)
-            if said is not None and said in self._days_said():
+            if said is not None and said in _days_said(self._dated, self._tz):
                 start = datetime(said.year, said.month, said.day, tzinfo=self._tz)
                 return When(round(start.timestamp() * 1000), "day")
             return None
         return when_in(item.text, at, self._tz) if _times(item.text, at, self._tz) else None
-
-    def _days_said(self) -> set[date]:
-        """The days on which something was told that names no other day, or today."""
-        return {
-            local_day(at, self._tz) for text, at in self._dated
-            if not _times(text, at, self._tz) or _PATTERNS["today"].search(text)
-        }  # fmt: skip
-
-    def _dayless(self) -> str | None:
-        """The text without the days that it names; None when the lines do not name one of them."""
-        there = [one for text, at in self._dated for one in _times(text, at, self._tz)]
-        days = self._days_said()
-        rest, cut = "", 0
-        for one in named(self._text, local_day(self._own[-1].at, self._tz)):
-            said = any(_covers(one, day) for day in days) and not one.left
-            if not said and not any(_same(one, other) for other in there) and not self._spelt(one):
-                return None
-            rest, cut = f"{rest}{self._text[cut : one.start]}\t", one.end
-        return rest + self._text[cut:]
-
-    def _spelt(self, one: Named) -> bool:
-        """Whether the figures of a day stand in the lines, the year of the talk apart: 11月8日 in 11/7-8."""
-        words = self._text[one.start : one.end]
-        year = str(local_day(self._own[-1].at, self._tz).year)
-        figures = set(_FIGURES.findall(words)) - {year}
-        there = {number for text, _ in self._dated for number in _FIGURES.findall(text)}
-        return bool(figures) and figures <= there
 
     # -- what it says --------------------------------------------------------------------------------------------------
 
@@ -502,6 +483,27 @@ def _all_terms(parts: Iterable[Part]) -> frozenset[str]:
 
 def _times(text: str, at: int, tz: tzinfo) -> list[Named]:
     return named(folded_plain(text), local_day(at, tz))
+
+
+def _days_said(said: Iterable[tuple[str, int]], tz: tzinfo) -> set[date]:
+    """The days on which something was told that names no other day, or today."""
+    return {local_day(at, tz) for text, at in said if not _times(text, at, tz) or _PATTERNS["today"].search(text)}
+
+
+def _dayless(text: str, said: Sequence[tuple[str, int]], at: int, tz: tzinfo) -> str | None:
+    """A folded text of that moment without the days that it names; None when what was said does not name one of them:
+    its figures stand there at least, the year of the talk apart, like 11月8日 in 11/7-8."""
+    there = [one for words, moment in said for one in _times(words, moment, tz)]
+    days = _days_said(said, tz)
+    spelt = {number for words, _ in said for number in _FIGURES.findall(words)}
+    rest, cut = "", 0
+    for one in named(text, local_day(at, tz)):
+        told = any(_covers(one, day) for day in days) and one.left in ("", "year")
+        figures = set(_FIGURES.findall(text[one.start : one.end])) - {str(local_day(at, tz).year)}
+        if not told and not any(_same(one, other) for other in there) and not (figures and figures <= spelt):
+            return None
+        rest, cut = f"{rest}{text[cut : one.start]}\t", one.end
+    return rest + text[cut:]
 
 
 def _covers(one: Named, day: date) -> bool:

@@ -20,7 +20,7 @@ _STEM = 6
 """Latin words are the same when they begin with the same letters: allergy and allergic."""
 _QUOTED = re.compile('“[^”]*”|「[^」]*」|『[^』]*』|"[^"]*"|`[^`]*`|《[^》]*》|【[^】]*】')
 _SET_APART = LazyPattern(r"^\s*[>#$|]|```")
-_PROPER = re.compile(r"\b[A-Z]\w*")
+_PROPER = re.compile(r"(?<![^\W㐀-鿿])[A-Z][^\W㐀-鿿]*")
 _WHO = re.compile("([^聊说谈\\W\\da-z_]{2,3}?)(?:聊|说|谈|提到|讨论|表示|分享)")
 """Whom a summary begins with, names of those who talk apart."""
 _SCAFFOLD = LazyPattern(
@@ -42,12 +42,14 @@ def carried(text: str, cited: tuple[DigestLine, ...]) -> bool:
     return bool(said) and len(said & there) >= SUMMED * len(said)
 
 
-def sums_up(summary: str, told: Told, names: str) -> bool:
+def sums_up(summary: str, dayless: str, told: Told, names: str, known: str = "") -> bool:
     """Whether a summary tells of what people themselves said, links and quotations apart: at least half of its terms,
-    every figure, and every Latin name; `names` are those of who was there."""
+    every figure, and every Latin name; `names` are those of who was there.
+
+    `dayless` is the summary, folded, without days; a name may stand in what is `known`, folded, as well."""
     rows = (row for _, words in told for row in words.split("\n") if not _SET_APART.search(row))
     heard = folded_plain(_QUOTED.sub(" ", LINK.sub(" ", "\n".join(rows))))
-    told_of = folded_plain(summary)
+    told_of = dayless
     for name in sorted(filter(None, fold(names).split()), key=len, reverse=True):
         told_of = told_of.replace(name, " ")
     who = _WHO.match(told_of)
@@ -55,10 +57,10 @@ def sums_up(summary: str, told: Told, names: str) -> bool:
         return False
     told_of = _SCAFFOLD.sub(" ", told_of)
     share, _ = novelty(told_of, heard)
-    if numbers(folded_plain(summary), all_of_them=False) - numbers(heard, all_of_them=True):
+    if numbers(dayless, all_of_them=False) - numbers(heard, all_of_them=True):
         return False
     named = (fold(word) for word in _PROPER.findall(summary) if word.lower() not in VOCABULARY.plain)
-    if any(word not in heard and word not in fold(names) for word in named):
+    if any(word not in heard and word not in fold(names) and word not in known for word in named):
         return False
     return share <= 1 - SUMMED
 
