@@ -186,3 +186,19 @@ async def test_a_task_is_over_when_the_model_names_the_line_that_tells_so(world:
     await world.say("/new")
     await world.wait(DAY)
     assert world.rows("SELECT state FROM commitment") == [(state,)]
+
+
+async def test_a_digest_that_is_made_again_leaves_what_other_lines_tell(world: World) -> None:
+    """What stands is shown as known, so that the model tells only what is new."""
+    first = told("小王对花生过敏", 1, slot="allergy", lasting=True)
+    first["statements"] += [{"text": "小王借了Jenny八百块", "from": [3], "kind": "event"}]  # type: ignore[operator]
+    answering(world, first, {"summary": "小王说对花生过敏", "statements": []})
+    await world.say("我对花生过敏，一点都不能碰")
+    await world.say("我借了Jenny八百块，她一直不还")
+    await world.say("/new")
+    await world.wait(DAY)
+    await world.say("忘记Jenny的事")
+    await world.say("确认")
+    await world.say("/new")
+    await world.wait(DAY)
+    assert facts(world) == [("小王对花生过敏", 1)]

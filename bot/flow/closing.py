@@ -82,7 +82,9 @@ class Closing:
             await self._store.sessions.wait(session, early)
             return
         try:
-            digest, settlement = await self._digesting.make(whole, lines, scope, await self._known(chat, lines))
+            digest, settlement = await self._digesting.make(
+                whole, lines, scope, await self._known(chat, session, lines)
+            )
         except (StoreError, OSError):
             raise
         except Exception as defect:  # noqa: BLE001 - a defect in one digest must leave neither it nor its money hanging
@@ -104,12 +106,15 @@ class Closing:
                 mended=kept.counts.mended, refused=kept.counts.refused,
             )  # fmt: skip
 
-    async def _known(self, chat: Chat, lines: tuple[DigestLine, ...]) -> Known:
-        """What is kept of those who spoke, and open of theirs, as far as this chat may see it."""
+    async def _known(self, chat: Chat, session: Session, lines: tuple[DigestLine, ...]) -> Known:
+        """What is kept of those who spoke, and open of theirs, as far as this chat may see it; without what the rule
+        found in the same lines before: it is taken back where it is not told again."""
+        own = await self._store.digests.by_rule(session.id, tuple(line.event_id for line in lines))
         people = tuple(_people(lines))
         seen = [Audience(chat.id, chat.kind, (person,)) for person in people]
         memories = [each for who in seen for each in await self._store.memories.owned(who.person_ids[0], who)]
-        current = tuple(m for m in memories if m.disabled_at is None and m.former_at is None and not m.is_name)
+        current = tuple(m for m in memories if m.disabled_at is None and m.former_at is None and not m.is_name
+                        and m.id not in own)  # fmt: skip
         open_ = await self._store.commitments.open(Audience(chat.id, chat.kind, people), OPEN) if people else ()
         return Known(current, open_)
 

@@ -75,6 +75,14 @@ class Digests:
             commitments=tuple(task for task in digest.commitments if not self._covers(task.text)),
         )
 
+    async def by_rule(self, session_id: int, events: tuple[int, ...]) -> frozenset[int]:
+        """The numbers of the memories that the rule made of these lines alone, where it made this session's digest."""
+        rows = await self._database.rows("SELECT made_by FROM digest WHERE session_id = ?", (session_id,))
+        if not rows or rows[0][0] != "rule":
+            return frozenset()
+        lines = json.dumps(events)
+        return frozenset(int(number) for number, _ in await self._database.rows(MADE_OF, (lines, lines)))
+
     async def told(self, audience: Audience, person_id: int, since: int) -> tuple[Dialogue, ...]:
         """All summaries of talks since then, ms, that this audience may see, newest first; `own` is that person's."""
         whose, params = told_to(audience)
@@ -83,6 +91,12 @@ class Digests:
         )
         return tuple(_dialogue(row) for row in rows)
 
+
+MADE_OF = """SELECT memory.id, folded FROM memory WHERE source = 'digest' AND asked = 0 AND protected = 0
+    AND disabled_at IS NULL AND id IN (SELECT derived_id FROM edge WHERE kind = 'memory' AND event_id IN
+    (SELECT value FROM json_each(?))) AND NOT EXISTS (SELECT 1 FROM edge WHERE kind = 'memory' AND derived_id = memory.id
+    AND event_id NOT IN (SELECT value FROM json_each(?))) ORDER BY memory.id"""
+"""What digests made of some lines, JSON, and of no others: number and folded text."""
 
 TOLD = """SELECT digest.id, digest.session_id, digest.chat_id, digest.summary, digest.started_at, digest.ended_at,
     digest.names, digest.tier, digest.talks, digest.owner_id IS ? OR EXISTS (SELECT 1 FROM talker WHERE person_id = ?
@@ -135,13 +149,14 @@ def store(db: sqlite3.Connection, digested: Digested, at: int) -> bool:
         "UPDATE session SET state = 'closed', digest_due_at = NULL, digest_from = ? WHERE id = ?",
         (session.told_from, session.id),
     )
-    again = db.execute("SELECT id FROM digest WHERE session_id = ?", (session.id,)).fetchone()
+    again = db.execute("SELECT id, made_by FROM digest WHERE session_id = ?", (session.id,)).fetchone()
     if again is not None:
         db.execute(
             "UPDATE digest SET summary = ?, made_by = ?, remake = 0 WHERE id = ?", (digest.summary, digest.by, again[0])
         )
         retell(db, again[0])
-        retract(db, digested.event_ids, {fold(memory.text) for memory in digest.memories}, at)
+        if again[1] == "rule":  # what a model found stands, but for what was taken back with its lines
+            retract(db, digested.event_ids, {fold(memory.text) for memory in digest.memories}, at)
     else:
         _tell(db, digested, at)
         _tell_anew(db, digest.overtook, at)
@@ -178,20 +193,10 @@ def retract(db: sqlite3.Connection, events: Iterable[int], still: Set[str], at: 
 
     What it took the place of holds again.
     """
-    lines = set(events)
-    found = {
-        (cast("int", row[0]), str(row[1]))
-        for event in sorted(lines)
-        for row in db.execute(
-            "SELECT memory.id, folded FROM edge JOIN memory ON memory.id = derived_id WHERE edge.kind = 'memory' "
-            "AND event_id = ? AND source = 'digest' AND asked = 0 AND protected = 0 AND disabled_at IS NULL",
-            (event,),
-        )
-    }
-    for number, folded in sorted(found):
-        rows = db.execute("SELECT event_id FROM edge WHERE kind = 'memory' AND derived_id = ?", (number,)).fetchall()
-        if folded not in still and lines.issuperset(row[0] for row in rows):
-            take_back(db, number, at)
+    lines = json.dumps(sorted(set(events)))
+    for number, folded in db.execute(MADE_OF, (lines, lines)).fetchall():
+        if folded not in still:
+            take_back(db, cast("int", number), at)
 
 
 def unlearn(db: sqlite3.Connection, event_id: int, at: int) -> None:
