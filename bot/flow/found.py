@@ -12,6 +12,7 @@ from bot.text.clip import clip
 from bot.text.dates import next_yearly
 from bot.text.estimate import estimate_tokens
 from bot.text.fold import fold
+from bot.text.sentences import label
 from bot.types.memory import Memory
 from bot.types.recall import Finding
 from bot.types.tool import ToolContext
@@ -58,7 +59,7 @@ async def findings_text(
 def _memory(days: Days, one: Finding, memory: Memory, *, alone: bool) -> str:
     """A memory: whose it is and of whom, the day it is about and the day it was said."""
     text = days.words
-    who = as_data(one.who) if memory.teller_id else ""
+    who = as_data(label(one.who, memory.text)) if memory.teller_id else ""
     about = memory.subject if fold(memory.subject) not in fold(memory.text) else ""
     if about:
         who = as_data(about) if alone or not who else text("subject", who=who, subject=as_data(about))

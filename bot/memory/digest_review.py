@@ -219,7 +219,7 @@ def _memory(item: Item, grounded: Grounded, scope: Scope, known: Known) -> NewMe
     visibility: Visibility = "private" if scope.kind == "dm" else "chat"
     mood = item.section == "moods"
     kind: MemoryKind = "emotion" if mood else "anniversary" if when is not None and when.yearly else item.kind
-    text = one_row(undated(item.text, said_at, scope.tz))
+    text = one_row(undated(_unlabelled(item.text, cited[-1].name), said_at, scope.tz))
     tag = one_row(item.tag)[:TAG_CHARS] if mood and harmless(item.tag, scope.screened) else ""
     slot = item.slot if _is_slot(item.slot, scope.screened) and not mood else ""
     dated: Dated = when.precision if when is not None else ""
@@ -230,6 +230,11 @@ def _memory(item: Item, grounded: Grounded, scope: Scope, known: Known) -> NewMe
         lasting=item.lasting and not mood, said_at=said_at, dated=dated,
     )  # fmt: skip
     return replace(memory, replaces=_replaced(item, memory, known))
+
+
+def _unlabelled(text: str, name: str) -> str:
+    """A text without the name of whoever said it set before it: 小王：住杭州."""
+    return re.sub(rf"^{re.escape(name)}\s*[:：]\s*(?=\S)", "", text) if name else text
 
 
 def _observed(when: When | None, said_at: int) -> int:
@@ -273,8 +278,9 @@ def _task(item: Item, grounded: Grounded, scope: Scope) -> NewCommitment:
         due = Instant(end, timed) if end > said_at else None
     visibility: Visibility = "private" if scope.kind == "dm" else "chat"
     toward = item.toward if harmless(item.toward, scope.screened) else ""
+    title = one_row(undated(_unlabelled(item.text, cited[-1].name), said_at, tz))
     return NewCommitment(
-        grounded.owner, scope.chat_id, visibility, one_row(undated(item.text, said_at, tz)), said_at, "digest",
+        grounded.owner, scope.chat_id, visibility, title, said_at, "digest",
         tuple(dict.fromkeys(line.event_id for line in cited)), due.at if due else None,
         nudged(due, scope.nudging, tz), toward, when.precision if due and when else "",
     )  # fmt: skip

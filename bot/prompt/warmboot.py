@@ -7,7 +7,7 @@ from bot.prompt.ahead import Due, ahead, is_ahead
 from bot.prompt.days import Days, said_at, speaks_of_days
 from bot.text.fold import fold
 from bot.text.pasttalks import TalkLine, talk_lines
-from bot.text.sentences import excerpt
+from bot.text.sentences import excerpt, label
 from bot.text.slots import lasts
 from bot.types.duration import DAY_MS
 from bot.types.memory import Memory
@@ -116,7 +116,11 @@ class Teller:
         kept = next((memory.id for memory in one.memories if memory.kept), 0)
         number = one.memories[0].id if one.memories else 0
         memory = next((memory for memory in one.memories if memory.id == number), None)
-        who = self.whom(memory) if memory is not None and memory.text == one.text else self._name(one.owner)
+        who = (
+            self.whom(memory)
+            if memory is not None and memory.text == one.text
+            else label(self._name(one.owner), one.text)
+        )
         text = excerpt(one.text, LINE_TOKENS)
         if one.toward:
             text = days.words("toward", text=text, toward=one.toward)
@@ -133,14 +137,14 @@ class Teller:
 
     def whom(self, memory: Memory) -> str:
         """Whose words it is and whom it is about, if its own words do not name them: 小王, 猫 年糕."""
-        owner = self._name(memory.teller_id)
+        owner = label(self._name(memory.teller_id), memory.text)
         if not memory.subject:
             return owner
         about, text = fold(memory.subject), fold(memory.text)
         if about in text or any(len(name) > 1 and name in text for name in about.split()):
             return owner
         alone = self.facts.chat.kind == "dm"
-        return memory.subject if alone else self.days.words("subject", who=owner, subject=memory.subject)
+        return memory.subject if alone or not owner else self.days.words("subject", who=owner, subject=memory.subject)
 
     def _when(self, memory: Memory, day: str) -> str:
         """The day of an event, and when that was said if its words count from then; only that where they name none."""

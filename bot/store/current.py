@@ -22,8 +22,8 @@ def supersede(db: sqlite3.Connection, number: int, new: NewMemory, at: int) -> N
     rows = db.execute(
         "SELECT id, asked FROM memory "
         "WHERE (id IN (SELECT value FROM json_each(?1)) OR (slot = ?2 AND subject = ?3)) AND id <> ?4 "
-        f"AND NOT {IS_NAME} AND owner_id IS ?5 AND visibility = ?6 AND (visibility <> 'chat' OR chat_id = ?7) AND disabled_at IS NULL "
-        "AND former_at IS NULL",
+        f"AND NOT {IS_NAME} AND owner_id IS ?5 AND visibility = ?6 AND (visibility <> 'chat' OR chat_id = ?7) "
+        "AND disabled_at IS NULL AND former_at IS NULL",
         (json.dumps(new.replaces), one, new.subject, number, new.owner_id, new.visibility, new.chat_id),
     ).fetchall()
     for older, asked in rows:

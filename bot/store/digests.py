@@ -94,8 +94,8 @@ class Digests:
 
 MADE_OF = """SELECT memory.id, folded FROM memory WHERE source = 'digest' AND asked = 0 AND protected = 0
     AND disabled_at IS NULL AND id IN (SELECT derived_id FROM edge WHERE kind = 'memory' AND event_id IN
-    (SELECT value FROM json_each(?))) AND NOT EXISTS (SELECT 1 FROM edge WHERE kind = 'memory' AND derived_id = memory.id
-    AND event_id NOT IN (SELECT value FROM json_each(?))) ORDER BY memory.id"""
+    (SELECT value FROM json_each(?))) AND NOT EXISTS (SELECT 1 FROM edge WHERE kind = 'memory'
+    AND derived_id = memory.id AND event_id NOT IN (SELECT value FROM json_each(?))) ORDER BY memory.id"""
 """What digests made of some lines, JSON, and of no others: number and folded text."""
 
 TOLD = """SELECT digest.id, digest.session_id, digest.chat_id, digest.summary, digest.started_at, digest.ended_at,

@@ -39,3 +39,8 @@ def _room(text: str, most: int) -> int:
         middle = (low + high + 1) // 2
         low, high = (middle, high) if estimate_tokens(text[:middle]) <= most else (low, middle - 1)
     return low
+
+
+def label(who: str, text: str) -> str:
+    """Whose words a line is said to be: nothing where it begins with that name itself."""
+    return "" if who and fold(text).startswith(fold(who)) else who
