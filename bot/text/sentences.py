@@ -4,6 +4,7 @@ import re
 
 from bot.text.clip import ELLIPSIS, clip
 from bot.text.estimate import estimate_tokens
+from bot.text.fold import fold
 
 CHARS = 16
 """Characters for each token up to which a text is looked at: words are shorter."""
