@@ -1,6 +1,8 @@
 """Short talks share one digest by the model, a full opening waits for none, and one fact of a slot is current."""
 
 import json
+from datetime import datetime, timedelta
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -202,3 +204,17 @@ async def test_a_digest_that_is_made_again_leaves_what_other_lines_tell(world: W
     await world.say("/new")
     await world.wait(DAY)
     assert facts(world) == [("小王对花生过敏", 1)]
+
+
+async def test_what_is_meant_for_the_weekend_is_not_overdue_on_sunday(world: World) -> None:
+    """The clock stands on a Friday; the model names the Saturday."""
+    saturday = datetime.fromtimestamp(world.clock.now() / 1000, ZoneInfo("Asia/Shanghai")).date()
+    saturday += timedelta(days=(5 - saturday.weekday()) % 7)
+    title = {"title": "再准备准备面试", "when": saturday.isoformat(), "from": [1]}
+    answering(world, {"summary": "小王要再准备面试", "statements": [], "tasks": [title]})
+    await world.say("这个周末再准备准备面试")
+    await world.say("/new")
+    await world.wait(DAY)
+    (due,) = world.rows("SELECT due_at FROM commitment")[0]
+    last = datetime.fromtimestamp(int(str(due)) / 1000, ZoneInfo("Asia/Shanghai")).date()
+    assert last == saturday + timedelta(days=1)

@@ -34,7 +34,7 @@ SUMMARY_TOKENS, STATEMENT_TOKENS = 60, 80
 """Longest summary and longest statement or title."""
 TAG_CHARS, SLOT_WORDS = 12, 3
 """Longest word for a feeling, and most words of a slot's name."""
-DAY_MS = 86_400_000
+DAY_MS, WEEK_DAYS = 86_400_000, 7
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _CUT = re.compile(r"(?<!\d)[,，](?!\d)|[、;；。]|(?<=[a-z])\.(?=\s)|(?= (?:and|but|because|so|while) )")
@@ -274,7 +274,7 @@ def _task(item: Item, grounded: Grounded, scope: Scope) -> NewCommitment:
     due: Instant | None = None
     if when is not None and when.precision in ("time", "day"):
         timed = when.precision == "time"
-        end = when.at if timed else _day_end(when.at, tz)
+        end = when.at if timed else _day_end(_last_day(when.at, cited, tz), tz)
         due = Instant(end, timed) if end > said_at else None
     visibility: Visibility = "private" if scope.kind == "dm" else "chat"
     toward = item.toward if harmless(item.toward, scope.screened) else ""
@@ -284,6 +284,17 @@ def _task(item: Item, grounded: Grounded, scope: Scope) -> NewCommitment:
         tuple(dict.fromkeys(line.event_id for line in cited)), due.at if due else None,
         nudged(due, scope.nudging, tz), toward, when.precision if due and when else "",
     )  # fmt: skip
+
+
+def _last_day(at: int, cited: tuple[DigestLine, ...], tz: tzinfo) -> int:
+    """The day by which it is due, ms: where the lines name a weekend or a week with that day in it, its last one."""
+    day = local_day(at, tz)
+    spans = [days for line in cited for one in named(fold(line.text), local_day(line.at, tz)) for days in one.choices
+             if days.first <= day <= days.last]  # fmt: skip
+    if not spans or any(days.first == days.last for days in spans):
+        return at
+    last = min(days.last for days in spans)
+    return at + (last - day).days * DAY_MS if (last - day).days < WEEK_DAYS else at
 
 
 def _day_end(at: int, tz: tzinfo) -> int:

@@ -15,6 +15,7 @@ from bot.people.askwords import (
     CANCEL_EN,
     CANCEL_ZH,
     CLAUSE_END,
+    CORRECTS,
     DONE,
     EN,
     FILL_EN,
@@ -121,7 +122,13 @@ def _parts(folded: str, trigger: re.Match[str]) -> Parts:
     own = parts_folded(" " * begin + folded[begin:stop] + " " * (len(folded) - stop))
     if _complete(own):
         return own
-    clause = _start(CLAUSE_END, folded, trigger)
+    clause, end = _start(CLAUSE_END, folded, trigger), _stop(CLAUSE_END, folded, trigger)
+    beside = folded[begin:clause] + "," + folded[end:stop]
+    alone = parts_folded(" " * clause + folded[clause:end] + " " * (len(folded) - end))
+    if own.doubt == "several" and alone.doubt is None and alone.clock and _tells(beside):
+        # 明早八点半提醒我带简历，九点得出门: the other time is of something else.
+        day = parts_folded(beside).day if not alone.day else None
+        return replace(alone, day=day) if day else alone
     before = folded[begin:clause]
     if clause > begin and (parts_folded(before).doubt in ("past", "vague") or re.match("我|(?a:i )", before.strip())):
         # 我周五要交报告，周四晚上八点提醒我: what is told before is another time.
@@ -129,6 +136,14 @@ def _parts(folded: str, trigger: re.Match[str]) -> Parts:
         if _complete(narrow) and not (parts_folded(before).clock and not narrow.day):
             return narrow
     return parts_folded(folded)
+
+
+def _tells(beside: str) -> bool:
+    """Whether words beside a request tell of something at a time of its own, and are no correction of the request."""
+    return CORRECTS.search(beside) is None and any(
+        parts_folded(clause).clock and len(_core_of(blanked_of(clause, parts_folded(clause)))) > 1
+        for clause in CLAUSE_END.split(beside)
+    )
 
 
 def _complete(parts: Parts) -> bool:

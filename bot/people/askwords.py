@@ -10,6 +10,10 @@ ABOUT = LazyPattern(
 )
 QUOTED = re.compile('“[^”]*”|「[^」]*」|『[^』]*』|"[^"]*"|`[^`]*`|《[^》]*》|^>.*$', re.MULTILINE)
 STOPS = re.compile(r"[。！？!?\n；;]|(?<![ap]\.m)(?<!jan|feb|mar|apr|jun|jul|aug|sep|oct|nov|dec)\.(?=\s)")
+CORRECTS = re.compile(
+    r"不对|不是|错了|改|还是|或者?|要不|\b(?:or|no|not|wait|actually|instead|rather|make (?:it|that)|correction)\b"
+)
+"""Words beside a request that may mean another time for it."""
 CLAUSE_END = re.compile(
     r"[，。！？；,!?;\n…~～]|\.{2,}|(?<![ap]\.m)(?<!jan|feb|mar|apr|jun|jul|aug|sep|oct|nov|dec)\.(?=\s)"
 )

@@ -9,8 +9,8 @@ from bot.types.duration import HOUR_MS
 SHORTEST_MS = HOUR_MS
 """A shorter pause is not worth a word."""
 
-SLEPT_MS = 12 * HOUR_MS
-"""From yesterday to today it is a day only when it was this long: at half past midnight 23:50 is not a day ago."""
+SLEPT_MS = 20 * HOUR_MS
+"""From yesterday to today it is a day only when it was about so long: last night is hours ago."""
 
 MOST_DAYS = 30
 """Longer pauses are told in months, and from twelve of them on in years."""
