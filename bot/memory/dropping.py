@@ -116,7 +116,9 @@ _UNSTORED_NEXT = LazyPattern(
     rf"[,:] ?(?=我(?!{_HELPS}))|off the record[,:] ?(?=(?:i|my)\b)"
 )
 """别记，我跟老板吵架了: what follows is not to be kept."""
-_OWN_FORGETTING = LazyPattern("我?(?:[好真最就只]*怕|担心|一|老是?|总是?|经常|常常|容易|差点|肯定|万一)[^,]*就[容易会要全都]*忘[了记掉]*+(?!吧)")
+_OWN_FORGETTING = LazyPattern(
+    "我?(?:[好真最就只]*怕|担心|一|老是?|总是?|经常|常常|容易|差点|肯定|万一)[^,]*就[容易会要全都]*忘[了记掉]*+(?!吧)"
+)
 """我怕一紧张就忘了 tells of the writer's own memory."""
 _TWO = LazyPattern("[^,]*(?:[两三四几]条|[两三四]件事)")
 

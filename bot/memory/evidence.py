@@ -20,8 +20,6 @@ SENTENCE_CHARS = 600
 """A longer sentence is no talk: nothing is read in it."""
 SHORT_QUOTE = 10
 """A quotation of so many characters may be a name or a title, and stays."""
-TAIL_CHARS = 12
-"""A clause no longer than this that is only doubt casts it on the clause before."""
 _PREFIX = 6
 """Latin words are the same when they begin with the same letters: allergy and allergic."""
 
@@ -204,7 +202,8 @@ def _sentence(line: int, sentence: str, asked: bool) -> Iterator[Part]:
         if (asked and last) or _SAYS["doubtful"].search(clause):
             continue
         after = clauses[number + 1] if not last else ""
-        tail = len(after) <= TAIL_CHARS and _SAYS["hedged"].search(after) is not None
+        # A clause that is nothing but doubt casts it on the one before.
+        tail = _SAYS["hedged"].search(after) is not None and not terms(_SAYS["hedged"].sub(" ", after))
         corrected = _SAYS["corrects"].search(after) is not None and _VALUE.search(after) is not None
         firm = not corrected and _SAYS["superseded"].search(clause) is None
         subject, who = subject_of(clause)

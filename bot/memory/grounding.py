@@ -357,7 +357,8 @@ class _Case:
             return Refusal("denial")
         for claim in telling:
             wanted = evidence.terms(claim)
-            if not self._sure and (wrong := self._loosely(claim, wanted)):
+            named = evidence.terms(self._grounds.nameless(claim))
+            if not self._sure and named and (wrong := self._loosely(claim, named)):
                 return wrong
             best = self._nearest(wanted)
             wrongs = [self._wrong(claim, text, part, kin) for part in best]
