@@ -1,6 +1,7 @@
 """Short talks share one digest by the model, a full opening waits for none, and one fact of a slot is current."""
 
 import json
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
@@ -22,7 +23,7 @@ def digests(world: World) -> list[str]:
     ]  # fmt: skip
 
 
-def answering(world: World, *answers: dict[str, object]) -> None:
+def answering(world: World, *answers: Mapping[str, object]) -> None:
     """A model that digests with these answers, one after the other, the last one again and again."""
     left = list(answers)
 
