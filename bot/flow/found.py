@@ -45,7 +45,7 @@ async def findings_text(
         if one.memory is not None and one.memory.id in above:
             line = text("found_above", id=one.memory.id, text=as_data(clip(one.text, ABOVE_CHARS)))
         elif one.memory is not None:
-            line = _memory(days, one, one.memory, alone=alone)
+            line = memory_line(days, one, one.memory, alone=alone)
         else:
             line = _other(days, one, place, bot)
         left -= estimate_tokens(line)
@@ -55,18 +55,18 @@ async def findings_text(
     return "\n".join((text("recall_found"), *lines))
 
 
-def _memory(days: Days, one: Finding, memory: Memory, *, alone: bool) -> str:
-    """A memory: whose it is and of whom, the day it is about and the day it was said."""
+def memory_line(days: Days, one: Finding, memory: Memory, *, alone: bool, most: int = LINE_CHARS) -> str:
+    """A memory: whose it is and of whom, the day it is about and the day it was said; `most` characters of it."""
     text = days.words
     who = as_data(one.who) if memory.teller_id else ""
     about = memory.subject if fold(memory.subject) not in fold(memory.text) else ""
     if about:
         who = as_data(about) if alone or not who else text("subject", who=who, subject=as_data(about))
-    words = as_data(clip(memory.text, LINE_CHARS))
+    words = as_data(clip(memory.text, most))
     if memory.former_at is not None:
         words = text("found_former", text=words)
         when = text("found_until", day=days.told(memory.former_at))
-    elif memory.dated or memory.kind in ("event", "anniversary"):
+    elif memory.dated or memory.kind == "anniversary" or days.day(said_at(memory)) != days.day(memory.observed_at):
         when = days.about(memory.observed_at, memory.dated)
         if memory.kind == "anniversary":
             when = days.on(next_yearly(days.day(memory.observed_at), days.today))

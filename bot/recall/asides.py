@@ -1,7 +1,7 @@
 """Which findings say nothing by themselves, stand for others, or are former: small rules after the figures. Pure."""
 
 import tomllib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from importlib.resources import files
 
@@ -17,6 +17,9 @@ NEWS = 0.3
 NEAR = 2
 """So many lines before and after it a person may have said the same."""
 
+QUOTED = 5
+"""Characters of what a person told that are known again in a line of nuan's: she tells it back."""
+
 COVERS = 0.6
 """A memory that holds this share of what its line has of the question stands for it."""
 
@@ -31,9 +34,6 @@ _PAST, _ASKED, _SAID, _ASKS = (
     LazyPattern("|".join(f"(?:{each})" for each in _WORDS[name])) for name in ("past", "asked", "said", "asks")
 )
 
-Small = Callable[[str], bool]
-"""Whether a text is nothing but small talk."""
-
 
 def past(question: str) -> bool:
     """Whether a question is about what was so before."""
@@ -46,9 +46,11 @@ def asks(text: str) -> bool:
     return bool(parts) and all(_ASKS.search(part) for part in parts if part)
 
 
-def settled(question: str, fit: Fit, candidates: Sequence[Candidate], scored: Sequence[Scored]) -> list[Scored]:
-    """The same with lines that tell nothing aside, memories in their lines' places, and those that go with them."""
-    done = _without_asides(question, fit, candidates, scored)
+def settled(
+    question: str, fit: Fit, candidates: Sequence[Candidate], scored: Sequence[Scored], nothing: Collection[int]
+) -> list[Scored]:
+    """The same with `nothing`, lines that tell none, aside, memories in their lines' places, and what goes with them."""
+    done = [replace(one, cut="aside") if not one.cut and one.finding.doc in nothing else one for one in scored]
     done = _standing(fit.shares, {each.finding.doc: each.sources for each in candidates}, done)
     return _once(fit.shares, _with_former(done, past(question)))
 
@@ -69,31 +71,33 @@ def _once(shares: Mapping[int, Mapping[str, float]], scored: Sequence[Scored]) -
     ]
 
 
-def _without_asides(question: str, fit: Fit, candidates: Sequence[Candidate], scored: Sequence[Scored]) -> list[Scored]:
+def asides(question: str, fit: Fit, candidates: Sequence[Candidate]) -> frozenset[int]:
+    """The lines that tell nothing of a question: what only asks, and what nuan says that a person told."""
     folded = fold(question)
     of_questions, of_nuan = _ASKED.search(folded) is not None, _SAID.search(folded) is not None
-    told: dict[tuple[int, int], set[str]] = {}
-    speakers: dict[tuple[int, int], int] = {}
+    told: dict[tuple[int, int], Candidate] = {}
     for each in candidates:
         line = each.finding.line
         if line is not None and each.finding.person_id is not None:
-            told[line.chat_id, line.place] = set(each.terms)
-            speakers[line.chat_id, line.place] = each.finding.person_id
+            told[line.chat_id, line.place] = each
+    people = [(fold(each.finding.text), each) for each in candidates if each.finding.person_id is not None]
 
     def aside(finding: Finding) -> bool:
         line = finding.line
         if line is None:
             return False
         if asks(finding.text) and not of_questions:
-            answer = speakers.get((line.chat_id, line.place + 1))
-            return answer is None or answer == finding.person_id
+            answer = told.get((line.chat_id, line.place + 1))
+            return answer is None or answer.finding.person_id == finding.person_id
         if finding.person_id is not None or of_nuan:
             return False
-        places = ((line.chat_id, line.place + step) for step in range(-NEAR, NEAR + 1))
-        near = set[str]().union(*(told.get(place, ()) for place in places))
-        return sum(share for term, share in fit.shares[finding.doc].items() if term not in near) < NEWS * fit.best
+        near = [told[place] for step in range(-NEAR, NEAR + 1) if (place := (line.chat_id, line.place + step)) in told]
+        text = fold(finding.text)
+        near += [each for words, each in people if len(words) >= QUOTED and words in text]
+        known = {term for each in near for term in each.terms}
+        return sum(share for term, share in fit.shares[finding.doc].items() if term not in known) < NEWS * fit.best
 
-    return [replace(one, cut="aside") if not one.cut and aside(one.finding) else one for one in scored]
+    return frozenset(each.finding.doc for each in candidates if aside(each.finding))
 
 
 def _standing(
@@ -108,11 +112,11 @@ def _standing(
         own = shares.get(one.finding.doc, {})
         for ref in sources.get(one.finding.doc, ()):
             line = lines.get(ref)
-            if line is None:
+            if line is None or line.cut == "no_term":
                 continue
             there = shares.get(line.finding.doc, {})
             whole = sum(there.values())
-            if whole and sum(share for term, share in there.items() if term in own) >= COVERS * whole:
+            if sum(share for term, share in there.items() if term in own) >= COVERS * whole:
                 done[line.finding.doc] = replace(line, cut="duplicate")
                 if not line.cut or line.cut == "aside":
                     one = replace(one, score=max(one.score, line.score), cut="")
