@@ -83,7 +83,7 @@ def _other(days: Days, one: Finding, place: str, bot: str) -> str:
     text, said, who = days.words, as_data(clip(one.text, LINE_CHARS)), as_data(one.who)
     if one.kind != "line":
         return text(f"found_{one.kind}", text=said) + text("found_day", day=days.told(one.at))
-    line = text("found_line", id=one.ref, who=(who or bot) + place, text=said)
+    line = text("found_forwarded" if one.forwarded else "found_line", id=one.ref, who=(who or bot) + place, text=said)
     around = " / ".join(
         text("around_line", who=as_data(teller) or bot, text=as_data(words)) for teller, words in one.around
     )

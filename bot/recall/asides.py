@@ -6,7 +6,7 @@ from dataclasses import replace
 from importlib.resources import files
 
 from bot.recall.fit import Fit
-from bot.text.clauses import SENTENCE
+from bot.text.clauses import SENTENCE, clauses_of
 from bot.text.fold import fold
 from bot.text.lazy import LazyPattern
 from bot.types.recall import Candidate, Finding, Scored
@@ -30,8 +30,9 @@ FORMER = 0.9
 """What a former value has of the figure of the one that took its place, where the question is about the past."""
 
 _WORDS = tomllib.loads(files("bot.recall").joinpath("wording.toml").read_text("utf-8"))
-_PAST, _ASKED, _SAID, _ASKS = (
-    LazyPattern("|".join(f"(?:{each})" for each in _WORDS[name])) for name in ("past", "asked", "said", "asks")
+_PAST, _ASKED, _SAID, _ASKS, _LEADS, _PRESUMES = (
+    LazyPattern("|".join(f"(?:{each})" for each in _WORDS[name]))
+    for name in ("past", "asked", "said", "asks", "leads", "presumes")
 )
 
 
@@ -41,15 +42,16 @@ def past(question: str) -> bool:
 
 
 def asks(text: str) -> bool:
-    """Whether every sentence of a line asks, so that it tells nothing."""
-    parts = [fold(words + end).strip() for words, end in SENTENCE.findall(text)]
-    return bool(parts) and all(_ASKS.search(part) for part in parts if part)
+    """Whether a line only asks, so that it tells nothing: no clause states anything, nor takes it as known."""
+    parts = [clause for words, end in SENTENCE.findall(fold(text)) for clause in clauses_of(words + end)]
+    told = [part for each in parts if (part := each.strip(" ,，")) and not _LEADS.search(part)]
+    return bool(told) and all(_ASKS.search(part) and not _PRESUMES.search(part) for part in told)
 
 
 def settled(
     question: str, fit: Fit, candidates: Sequence[Candidate], scored: Sequence[Scored], nothing: Collection[int]
 ) -> list[Scored]:
-    """The same with `nothing`, lines that tell none, aside, memories in their lines' places, and what goes with them."""
+    """The same with what tells `nothing` aside, memories in their lines' places, and what goes with them."""
     done = [replace(one, cut="aside") if not one.cut and one.finding.doc in nothing else one for one in scored]
     done = _standing(fit.shares, {each.finding.doc: each.sources for each in candidates}, done)
     return _once(fit.shares, _with_former(done, past(question)))
