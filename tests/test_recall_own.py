@@ -1,19 +1,27 @@
 """A person's own words of groups in their own chat: what comes, and what never does, whatever happens to them."""
 
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
 import pytest
 
+from bot.config.settings import Settings
+from bot.store.store import DATABASE
+from tests.indexed import wrong_index
 from tests.test_changes import happens
+from tests.test_linking import OPEN, link_code
 from tests.test_recall_kinds import GROUP, recalls, result
 from tests.world import World
 
 ASKED = "帐篷 几号"
 
 
-async def own(world: World, who: str = "阿明", **where: object) -> str:
+async def own(world: World, who: str = "阿明", platform: str = "console") -> str:
     """What a recall in that person's own chat brings."""
-    await world.say("/new", who, **where)
+    await world.say("/new", who, platform=platform)
     recalls(world, ASKED)
-    await world.say("查查看", who, **where)
+    await world.say("查查看", who, platform=platform)
     return result(world)
 
 
@@ -70,3 +78,32 @@ async def test_a_question_that_states_something_is_found_and_a_bare_one_is_not(
 ) -> None:
     await world.say(said)
     assert ("小王说" in await own(world, "小王")) == there
+
+
+async def test_it_follows_its_person_to_the_other_account(tmp_path: Path) -> None:
+    sections = Settings.model_validate({"bot": {"timezone": "Asia/Shanghai"}, **OPEN})
+    world = await World(tmp_path / "data", sections, ("telegram", "discord")).open()
+    await world.say("我领的帐篷是七号", "阿明", "大群", platform="telegram")
+    await world.say("帐篷八号是我的", "阿红", "大群", platform="telegram")
+    await world.say("你好", "阿明", platform="telegram")
+    assert "七号" not in await own(world, "阿明", "discord")
+    world.model.script = lambda request: "好"
+    code = await link_code(world)
+    await world.say(f".ai link {code}", "阿明", platform="discord")
+    told = await own(world, "阿明", "discord")
+    assert ("七号" in told, "八号" in told) == (True, False)
+    assert "七号" not in await own(world, "阿红", "discord")
+    await world.close()
+    with closing(sqlite3.connect(tmp_path / "data" / DATABASE)) as db:
+        assert wrong_index(db) == []
+
+
+async def test_it_is_found_after_the_group_moved(world: World) -> None:
+    await world.say("我领的帐篷是七号", "阿明", GROUP)
+    await world.say("我领的帐篷很轻", "阿明", "大群")
+    await happens(world, "migrate", "group:大群", group=GROUP)
+    told = await own(world)
+    assert ("七号" in told, "很轻" in told) == (True, True)
+    await world.close()
+    with closing(sqlite3.connect(world.folder / DATABASE)) as db:
+        assert wrong_index(db) == []
