@@ -15,13 +15,15 @@ from tests.world import World
 DAY_MS = 86_400_000
 
 
-async def put(world: World, text: str, *, slot: str = "", subject: str = "", lasting: bool = False) -> None:
-    """A digest's memory of 小王 in their own chat."""
+async def put(
+    world: World, text: str, *, slot: str = "", subject: str = "", lasting: bool = False, at: int = 0
+) -> None:
+    """A digest's memory of 小王 in their own chat, perhaps of the day of that moment."""
     [(person, chat)] = world.rows("SELECT person_id, chat_id FROM event WHERE kind = 'message' ORDER BY id LIMIT 1")
     now = world.clock.now()
     new = NewMemory(
-        int(str(person)), int(str(chat)), "private", "knowledge", text, now, "digest", (), slot, subject=subject,
-        lasting=lasting, said_at=now,
+        int(str(person)), int(str(chat)), "private", "knowledge", text, at or now, "digest", (), slot,
+        subject=subject, lasting=lasting, said_at=now, dated="day" if at else "",
     )  # fmt: skip
 
     def write(db: sqlite3.Connection) -> None:
@@ -82,6 +84,18 @@ async def test_what_is_about_the_same_comes_with_it(world: World) -> None:
     looks_up(world, "橘猫")
     await world.say("你查查看")
     assert ["橘猫" in found(world)[0], "绝育" in found(world)[1], len(found(world))] == [True, True, 2]
+
+
+async def test_a_day_that_is_asked_for_is_also_the_one_to_come(world: World) -> None:
+    await world.say("你好")  # a Friday
+    await world.wait(3 * 86_400)
+    await put(world, "去面试那家书店", at=world.clock.now() + 4 * DAY_MS)
+    await put(world, "交水电费", at=world.clock.now() + 5 * DAY_MS)
+    await world.say("/new")
+    looks_up(world, "周五有什么事")
+    await world.say("你查查看")
+    [told] = [line for line in found(world) if "#" in line]
+    assert "去面试那家书店（6月19日周五，4天后" in told
 
 
 async def test_a_person_asks_in_their_own_chat_for_what_they_said_in_a_group(world: World) -> None:
