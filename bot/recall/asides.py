@@ -3,6 +3,7 @@
 import tomllib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from importlib.resources import files
 
 from bot.recall.fit import Fit
@@ -44,8 +45,14 @@ def past(question: str) -> bool:
 def asks(text: str) -> bool:
     """Whether a line only asks, so that it tells nothing: no clause states anything, nor takes it as known."""
     parts = [clause for words, end in SENTENCE.findall(fold(text)) for clause in clauses_of(words + end)]
-    told = [part for each in parts if (part := each.strip(" ,，")) and not _LEADS.search(part)]
-    return bool(told) and all(_ASKS.search(part) and not _PRESUMES.search(part) for part in told)
+    asked = False
+    for part in (part for each in reversed(parts) if (part := each.strip(" ,，"))):
+        if not _ASKS.search(part) or _PRESUMES.search(part):
+            if not _LEADS.search(part):
+                return False
+        else:
+            asked = True
+    return asked
 
 
 def settled(
@@ -57,20 +64,17 @@ def settled(
     return _once(fit.shares, _with_former(done, past(question)))
 
 
-def _once(shares: Mapping[int, Mapping[str, float]], scored: Sequence[Scored]) -> list[Scored]:
+def _once(shares: Mapping[int, Mapping[str, float]], scored: list[Scored]) -> list[Scored]:
     """The same without summaries and notes that hold a finding's words and nothing more of the question."""
+    late = [place for place, one in enumerate(scored) if not one.cut and one.finding.kind in ("digest", "note")]
     told = [(fold(one.finding.text), shares.get(one.finding.doc, {}).keys()) for one in scored
-            if not one.cut and one.finding.kind in ("line", "memory")]  # fmt: skip
-
-    def again(finding: Finding) -> bool:
+            if late and not one.cut and one.finding.kind in ("line", "memory")]  # fmt: skip
+    for place in late:
+        finding = scored[place].finding
         text, own = fold(finding.text), shares.get(finding.doc, {}).keys()
-        return any(words in text and own <= known for words, known in told)
-
-    late = ("digest", "note")
-    return [
-        replace(one, cut="duplicate") if one.finding.kind in late and not one.cut and again(one.finding) else one
-        for one in scored
-    ]
+        if any(words in text and own <= known for words, known in told):
+            scored[place] = replace(scored[place], cut="duplicate")
+    return scored
 
 
 def asides(question: str, fit: Fit, candidates: Sequence[Candidate]) -> frozenset[int]:
@@ -82,11 +86,12 @@ def asides(question: str, fit: Fit, candidates: Sequence[Candidate]) -> frozense
         line = each.finding.line
         if line is not None and each.finding.person_id is not None:
             told[line.chat_id, line.place] = each
-    people = [(fold(each.finding.text), each) for each in candidates if each.finding.person_id is not None]
+    of_people = [each for each in candidates if each.finding.person_id is not None]
+    quotable = cache(lambda: [(fold(each.finding.text), each) for each in of_people])
 
     def aside(finding: Finding) -> bool:
         line = finding.line
-        if line is None:
+        if line is None or not fit.figures[finding.doc]:
             return False
         if asks(finding.text) and not of_questions:
             answer = told.get((line.chat_id, line.place + 1))
@@ -95,7 +100,7 @@ def asides(question: str, fit: Fit, candidates: Sequence[Candidate]) -> frozense
             return False
         near = [told[place] for step in range(-NEAR, NEAR + 1) if (place := (line.chat_id, line.place + step)) in told]
         text = fold(finding.text)
-        near += [each for words, each in people if len(words) >= QUOTED and words in text]
+        near += [each for words, each in quotable() if len(words) >= QUOTED and words in text]
         known = {term for each in near for term in each.terms}
         return sum(share for term, share in fit.shares[finding.doc].items() if term not in known) < NEWS * fit.best
 
