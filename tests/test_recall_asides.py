@@ -86,6 +86,24 @@ async def test_what_is_about_the_same_comes_with_it(world: World) -> None:
     assert ["橘猫" in found(world)[0], "绝育" in found(world)[1], len(found(world))] == [True, True, 2]
 
 
+@pytest.mark.parametrize(
+    ("text", "slot", "asked"),
+    [
+        ("在云栖科技写前端", "job", "我在哪上班"), ("baker at Crumbs since May", "job", "where do i work"),
+        ("五月三號出世", "birthday", "我的生日是幾號"), ("橘猫年糕", "pet", "我有什么宠物"),
+    ],
+)  # fmt: skip
+async def test_what_a_slot_holds_is_found_by_what_people_call_it(
+    world: World, text: str, slot: str, asked: str
+) -> None:
+    await world.say("你好")
+    await put(world, "周五交水电费")
+    await put(world, text, slot=slot)
+    looks_up(world, asked)
+    await world.say("你查查看")
+    assert text in found(world)[0]
+
+
 async def test_a_day_that_is_asked_for_is_also_the_one_to_come(world: World) -> None:
     await world.say("你好")  # a Friday
     await world.wait(3 * 86_400)
