@@ -83,6 +83,7 @@ async def test_a_question_that_states_something_is_found_and_a_bare_one_is_not(
 async def test_it_follows_its_person_to_the_other_account(tmp_path: Path) -> None:
     sections = Settings.model_validate({"bot": {"timezone": "Asia/Shanghai"}, **OPEN})
     world = await World(tmp_path / "data", sections, ("telegram", "discord")).open()
+    await world.say("你好", "阿明", platform="discord")
     await world.say("我领的帐篷是七号", "阿明", "大群", platform="telegram")
     await world.say("帐篷八号是我的", "阿红", "大群", platform="telegram")
     await world.say("你好", "阿明", platform="telegram")

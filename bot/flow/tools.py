@@ -79,7 +79,7 @@ def make_tools(
     recall, get, experience = recall_specs(find)
     recalls = (
         recall_tool(recall, searching(store, known.recalling, settings), render, zone),
-        getting(store, words, get, known.notes),
+        getting(store, words, get, known.notes, settings.bot.names[0]),
         boot_tool(boot_spec(find), store, known.booting),
     )  # fmt: skip
     return (
