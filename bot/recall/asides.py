@@ -123,6 +123,8 @@ def _standing(
                 continue
             there = shares.get(line.finding.doc, {})
             whole = sum(there.values())
+            if not whole:  # it comes for those around it, and proves nothing for what was drawn from it
+                continue
             if sum(share for term, share in there.items() if term in own) >= COVERS * whole:
                 done[line.finding.doc] = replace(line, cut="duplicate")
                 if not line.cut or line.cut == "aside":
