@@ -12,11 +12,11 @@ DAY = 86_400
 
 
 async def found(world: World, text: str, kind: MemoryKind = "knowledge", who: str = "小王", group: str = "",
-                **facts: object) -> None:  # fmt: skip
+                lasting: bool = False, **facts: object) -> None:  # fmt: skip
     """Somebody says it, and the digest of that talk finds it."""
     world.model.digests = True
     section = "moods" if kind == "emotion" else "statements"
-    answer = {"summary": "聊天", section: [{"kind": kind, "text": text, "from": [1]}]}
+    answer = {"summary": "聊天", section: [{"kind": kind, "text": text, "from": [1], "lasting": lasting}]}
     world.model.script = lambda request: "嗯" if request.prompt.tools else json.dumps(answer, ensure_ascii=False)
     await world.say(("小暖，" if group else "") + f"{text}。{FILL}", who, group, **facts)
     await world.say("/new", who, group)

@@ -25,10 +25,11 @@ from tests.storing import DAY, NOW, keep, look, statement, talk
 from tests.waking import TEMPLATES, WORDS
 
 DAYS = 365
-LIFE = {"max_knowledge": 60, "max_event": 30, "max_emotion": 20, "max_total": 90, "archive_days": 30}
+LIFE = {"max_knowledge": 60, "max_event": 30, "max_emotion": 20, "max_total": 90, "max_lasting": 40, "archive_days": 30}
 """Small limits are reached soon, and cost a test little."""
 
 ALONE = Audience(1, "dm", (1,))
+FOR_EVER = [("对芒果过敏", "allergy"), ("外婆去世了", "death"), ("住在杭州西湖边", "home"), ("妹妹生了女儿", "birth")]
 PLACES = [
     "公园",
     "海边",
@@ -66,7 +67,8 @@ THINGS = [
 
 
 def found(day: int) -> tuple[NewMemory, ...]:
-    """What the digest of a day finds: two events, a fact, a mood, and once a month who somebody is."""
+    """What the digest of a day finds: two events, a fact, a mood, what a model takes for lasting, a value that changes
+    daily; once a month who somebody is; and in the first week what matters for ever."""
     place, thing = PLACES[day % len(PLACES)], THINGS[day % len(THINGS)]
     texts: list[tuple[str, MemoryKind]] = [
         (f"第{day}天去了{place}", "event"), (f"第{day}天带了{thing}回家", "event"),
@@ -75,7 +77,13 @@ def found(day: int) -> tuple[NewMemory, ...]:
     ]  # fmt: skip
     texts += [(f"第{day // 30}个外号是{thing}{place}", "identity")] if day % 30 == 0 else []
     at = NOW + day * DAY
-    return tuple(replace(statement(text, 1, 1, source="digest", kind=kind), observed_at=at) for text, kind in texts)
+    passing = [replace(statement(text, 1, 1, source="digest", kind=kind), observed_at=at) for text, kind in texts]
+    lasting = [(f"第{day}天起习惯了{place}", "habit"), (f"在读第{day}本书《{thing}》", "reading")]
+    lasting += [FOR_EVER[day - 1]] if day <= len(FOR_EVER) else []
+    return (*passing, *(
+        replace(statement(text, 1, 1, source="digest", slot=slot), observed_at=at, said_at=at, lasting=True)
+        for text, slot in lasting
+    ))  # fmt: skip
 
 
 async def one_day(store: Store, day: int) -> None:
@@ -95,12 +103,13 @@ async def nights(store: Store, tidying: Tidying, at: int) -> None:
     await store.forgetting.purge(at)
 
 
-async def year(folder: Path) -> tuple[list[Opened], list[int]]:
-    """The opening of every month, and how many memories there were after them."""
+async def year(folder: Path) -> tuple[list[Opened], list[int], list[int]]:
+    """The opening of every month, and how many memories and pages of the file there were every fortnight."""
     settings, aside, clock = Settings.model_validate({"memory": {"life": LIFE}}), Aside(), SimClock(NOW)
     lay(folder)
     opened: list[Opened] = []
     counts: list[int] = []
+    pages: list[int] = []
     async with await open_store(folder) as store:
         unsynced(store)
         booting = Booting(
@@ -119,11 +128,12 @@ async def year(folder: Path) -> tuple[list[Opened], list[int]]:
                 await clock.advance(NOW + day * DAY + 60_000 - clock.now(), clock_stands)
                 await nights(store, tidying, clock.now())
                 counts.append(int(str(look(folder, "SELECT count(*) FROM memory")[0][0])))
+                pages.append(int(str(look(folder, "SELECT page_count FROM pragma_page_count")[0][0])))
             if day % 30 == 0 or day == DAYS:
                 chat, person = await store.people.chat(1), await store.people.person(1)
                 opened.append(await booting.boot(ALONE, chat, person, NOW + (day + 3) * DAY))
     aside.close()
-    return opened, counts
+    return opened, counts, pages
 
 
 async def clock_stands() -> None:
@@ -131,18 +141,22 @@ async def clock_stands() -> None:
 
 
 async def test_a_year_of_daily_talk(tmp_path: Path) -> None:
-    opened, counts = await year(tmp_path)
+    opened, counts, pages = await year(tmp_path)
     for block in opened:
         assert estimate_tokens(block.text) <= 600
         assert "我对花生严重过敏" in block.text, "what somebody asked to keep is never dropped for age"
         assert "个外号是" in block.text, "nor is who somebody is"
+        assert all(text in block.text for text, _ in FOR_EVER), "nor health, death, home and birth"
         assert "隔了三天" in block.text
     last = opened[-1].text
     assert f"- Ann：第365天去了{PLACES[365 % len(PLACES)]}（3天前）" in last
     assert "第1天去了" not in last
     assert max(counts[13:]) <= max(counts[:13]) * 1.1, "it does not grow any more"
-    alive = look(tmp_path, "SELECT kind, count(*) FROM memory WHERE disabled_at IS NULL AND asked = 0 GROUP BY kind")
-    assert ("identity", 12) in alive
-    assert sum(int(str(count)) for _, count in alive) <= 90 + 12
+    assert pages[-1] - pages[12] <= 64, "the file grows by counts and summaries alone, about a kilobyte a day"
+    assert [f"第{day}本书" in last for day in range(360, 366)] == [False] * 5 + [True], "one value is current"
+    alive = "SELECT count(*) FROM memory WHERE disabled_at IS NULL AND asked = 0 AND "
+    lasts = "former_at IS NULL AND (lasting = 1 OR kind = 'identity')"
+    assert look(tmp_path, f"{alive} {lasts}") == [(LIFE["max_lasting"],)]
+    assert look(tmp_path, f"{alive} NOT ({lasts})")[0][0] == LIFE["max_total"]
     texts = look(tmp_path, "SELECT count(*) FROM event WHERE text <> ''")
     assert int(str(texts[0][0])) <= 2 * 104, "older lines have gone"

@@ -12,7 +12,7 @@ from bot.config.places import settings_shown
 from bot.errors import ConfigError
 from bot.store.database import _prepare
 from bot.store.schema import MIGRATIONS
-from bot.store.schema_settings import SETTINGS
+from bot.store.schema_later import SETTINGS
 from bot.store.settings import said_in
 from bot.store.store import DATABASE, open_store
 from bot.types.erased import Erased

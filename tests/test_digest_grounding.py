@@ -9,8 +9,10 @@ from bot.memory.digest_review import Review, review
 from tests.bench.digest import Labelled, answer_of, main, section_of, sessions
 
 FILE = Path(__file__).parent / "digest_sessions.jsonl"
-KEPT, STORED = 0.87, 2
-"""Least share of true statements that are kept at once, and most planted ones that are stored."""
+KEPT, STORED = 0.82, 32
+"""Least share of true statements that are kept at once, and most planted ones that are stored at once.
+
+What is not kept at once the model is asked about again."""
 
 
 def stands(session: Labelled, item: object, kind: str) -> bool:
@@ -32,5 +34,5 @@ def test_what_is_true_is_kept_and_what_is_planted_is_not() -> None:
 def test_the_bench_prints_both_shares(capsys: pytest.CaptureFixture[str]) -> None:
     main([str(FILE)])
     told = capsys.readouterr().out
-    assert "true kept: " in told
-    assert "false stored: " in told
+    assert "true kept at once: " in told
+    assert "false stored at once: " in told

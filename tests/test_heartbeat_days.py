@@ -110,6 +110,22 @@ async def test_a_memory_of_a_day_to_come_is_looked_at_once(new_world: NewWorld) 
     assert len(firsts(world)) == before + 1
 
 
+@pytest.mark.parametrize("change", ["", ", former_at = 1", ", dated = 'year'", ", owner_id = NULL"])
+async def test_a_birthday_is_looked_at_whatever_year_it_was_told_of(new_world: NewWorld, change: str) -> None:
+    world = await new_world(heartbeat={**ON, "silence_hours": 168})
+    writes(world, "生日快乐！")
+    await world.say("周末去爬山，你觉得哪座山好")
+    await world.say("记住我的生日是6月17日")
+    kind = "event" if "dated" in change else "anniversary"
+    years = 5 * DAY_S * 1000 if kind == "event" else -(36 * 365 + 9 - 5) * DAY_S * 1000
+    dated = f"UPDATE memory SET kind = '{kind}', observed_at = said_at + {years}{change}"
+    await world.store._database.write(lambda db: db.execute(dated).rowcount)
+    await world.wait(5 * DAY_S + HOUR_S - 1)
+    assert firsts(world) == []
+    await world.wait(1)
+    assert len(firsts(world)) == (not change), "Wednesday 17 June, 10:00"
+
+
 async def test_what_is_dated_to_a_day_of_another_person_is_no_reason(new_world: NewWorld) -> None:
     world = await new_world(heartbeat={**ON, "silence_hours": 168})
     writes(world, "skip")

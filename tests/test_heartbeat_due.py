@@ -102,6 +102,21 @@ def test_a_day_that_matters_is_not_waited_past(dated: str, now: str, expected: s
     assert label(due_at(known, ON, ZoneInfo(SHANGHAI), ms(now) if now else 0)) == expected
 
 
+@pytest.mark.parametrize(
+    ("told", "heard", "expected"),
+    [
+        ("1990-06-15 12:00", "2026-06-01 10:00", "2026-06-15 10:00"),
+        ("2027-06-15 12:00", "2026-06-01 10:00", "2026-06-15 10:00"),
+        ("1990-06-15 12:00", "2026-06-15 00:10", "2026-06-19 10:00"),
+        ("1990-06-12 12:00", "2026-06-01 10:00", "2026-06-19 10:00"),
+    ],
+)
+def test_a_day_of_every_year_is_not_waited_past(told: str, heard: str, expected: str) -> None:
+    tried = silence(ms("2026-06-01 10:00"), tried=ms("2026-06-12 10:00"))
+    known = replace(tried, skips=9, heard_at=ms(heard), yearly=(ms(told),))
+    assert label(due_at(known, ON, ZoneInfo(SHANGHAI))) == expected
+
+
 def test_a_day_that_matters_has_the_rules_of_every_day() -> None:
     last, dated = ms("2026-06-14 20:00"), (ms("2026-06-15 15:00"),)
     known = replace(silence(last, ignored=2), heard_at=last, matters=dated)

@@ -54,7 +54,9 @@ async def test_events_that_wear_out_are_archived_and_can_be_brought_back(world: 
 async def test_what_is_archived_and_not_brought_back_is_gone_in_the_end(world: World) -> None:
     await found(world, "昨天去了医院复查", "event")
     await later(world, 60)
-    await later(world, 10)
+    await later(world, 80)
+    assert world.rows("SELECT disabled_reason FROM memory") == [("archived",)], "it rests ninety days, however weak"
+    await later(world, 20)
     assert world.rows("SELECT count(*) FROM memory") == [(0,)]
 
 
@@ -151,6 +153,6 @@ async def test_tidying_that_comes_late_takes_nothing_that_was_protected_or_asked
         await found(world, text)
     await world.say(".ai mem protect #1")
     await world.say("记住我喜欢喝乌龙茶")
-    late = Upkeep(((1, 1), (2, 1)), tuple((number, world.clock.now() + 1) for number in (1, 2, 3)))
+    late = Upkeep(((1, 1), (2, 1)), (1, 2, 3), world.clock.now() + 1)
     await world.store.lives.keep_up(late, world.clock.now())
     assert active(world, "text, importance") == [("我在学弹钢琴", 1), ("我喜欢喝乌龙茶", 2)]

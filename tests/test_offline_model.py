@@ -168,6 +168,15 @@ async def test_what_the_opening_tells_of_it_stands_first() -> None:
     assert text.splitlines()[1:] == ["阿明：下週五要交杭州的報告（昨天說的）", "阿明：怕冷（今天）"]
 
 
+async def test_what_the_opening_tells_is_not_quoted_twice() -> None:
+    opening = "# 小暖的回忆\n## 关于TA\n- #4 阿明：我现在住在高雄（今天说的）\n\n"
+    before = (user("早安", opening=opening), Message("assistant", "早。"))
+    text = await recalled(
+        "以下是检索到的记忆：\n- #4 我现在住在高雄（上文已有）\n- 阿明：怕冷（今天）", "我住在哪里？", *before
+    )
+    assert text.splitlines()[1:] == ["阿明：我现在住在高雄（今天说的）", "阿明：怕冷（今天）"]
+
+
 async def test_a_line_that_tells_no_script_is_answered_in_that_of_the_opening() -> None:
     text = (await ask(user("早安", opening="【此處】終端私聊。時區 Asia/Taipei。\n\n"))).text
     assert text.startswith("我是 nuan 內建")

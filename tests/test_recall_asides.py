@@ -1,12 +1,20 @@
 """What is no finding, what stands for what, and whose words a finding is."""
 
+import json
 import sqlite3
+from typing import get_args
 
 import pytest
 
 from bot.recall.asides import asks, past
+from bot.resources import Prompts
 from bot.store.keeping import store_memory
+from bot.text.catalogue import catalogue
+from bot.text.script import SCRIPTS
 from bot.types.memory import NewMemory
+from bot.types.recall import Cut
+from tests.conftest import NewWorld
+from tests.fakes.model import calls
 from tests.test_recall_kept import asks as looks_up
 from tests.test_recall_kept import found
 from tests.test_recall_kinds import GROUP
@@ -42,6 +50,21 @@ async def test_questions_and_small_talk_of_nuans_are_no_findings(world: World) -
     assert [line for line in found(world) if "@" in line] == ["- @1 小王说：我的自行车是蓝色的（今天）"]
 
 
+async def test_a_line_beside_what_is_told_otherwise_comes_not_along(world: World) -> None:
+    await world.say("记住我对花生过敏")
+    await world.say("我下周五要去杭州出差")
+    await world.say("/new")
+    looks_up(world, "我对什么过敏")
+    await world.say("你查查看")
+    assert not any("杭州" in line for line in found(world))
+
+
+async def test_every_reason_why_something_is_left_out_has_its_words(world: World) -> None:
+    texts = catalogue(Prompts(None).path, "messages")
+    keys = {f"recalled_cut_{cut}" for cut in get_args(Cut) if cut}
+    assert [texts.text(key, script) for key in keys for script in SCRIPTS if texts.text(key, script) == key] == []
+
+
 async def test_what_nuan_alone_said_is_found_as_hers(world: World) -> None:
     world.model.script = lambda request: "推荐你去看《海街日记》，很治愈"
     await world.say("周末想看个电影")
@@ -74,6 +97,20 @@ async def test_a_former_value_comes_only_when_the_past_is_asked_for_and_below(wo
     assert [("上海" in line, "以前：住在杭州" in line, "为止" in line) for line in found(world)] == [
         (True, False, False), (False, True, True),
     ]  # fmt: skip
+
+
+async def test_a_former_value_is_marked_wherever_it_is_told(new_world: NewWorld) -> None:
+    world = await new_world(context={"opening_tokens": 40})
+    await world.say("你好")
+    await put(world, "住在杭州西湖区文三路", slot="home", lasting=True)
+    await put(world, "住在上海徐汇区", slot="home", lasting=True)
+    await world.say("/new")
+    await world.say("我以前住在杭州西湖区的哪条路？")
+    assert "#1 小王：以前：住在杭州西湖区文三路" in world.last_user, "it comes by itself"
+    asked = ("memory_get", json.dumps({"id": "#1"}))
+    world.model.script = lambda request: "嗯" if request.prompt.messages[-1].role == "tool" else calls(asked)
+    await world.say("你看看那一条")
+    assert "以前：住在杭州" in found(world)[0]
 
 
 async def test_what_is_about_the_same_comes_with_it(world: World) -> None:

@@ -263,3 +263,49 @@ async def test_rows_of_the_past_do_not_stay(world: World) -> None:
     await world.wait(32 * DAY)
     assert world.rows("SELECT count(*) FROM reminder") == [(0,)]
     assert world.rows("SELECT count(*) FROM edge WHERE kind IN ('reminder', 'reminded')") == [(0,)]
+
+
+@pytest.mark.parametrize(
+    ("kept", "ended", "wish"),
+    [
+        ("给妈妈打电话", "交水电费", "水电费不用提醒了，我已经交了"), ("带护照", "买菜", "买菜那个别提醒了"),
+        ("接小孩", "領藥", "領藥不用提醒我了，我媽幫我領了"), ("倒垃圾", "澆花", "澆花的提醒可以取消了"),
+        ("倒垃圾", "寄包裹", "寄包裹不用了，同事順路幫我寄"), ("倒垃圾", "开会", "开会取消了，不用叫我了"),
+    ],
+)  # fmt: skip
+async def test_a_natural_word_ends_the_reminder_that_it_names(world: World, kept: str, ended: str, wish: str) -> None:
+    """The other one, set later, is said."""
+    await world.say(f"明天早上九点提醒我{ended}")
+    await world.say(f"明天晚上六点提醒我{kept}")
+    await world.say(wish)
+    told = len(world.replies)
+    await world.wait(2 * 86_400)
+    assert [text for text in world.replies[told:] if ended in text] == []
+    assert [text for text in world.replies[told:] if kept in text]
+
+
+@pytest.mark.parametrize(
+    ("kept", "ended", "wish"),
+    [
+        ("feed the cat", "call the bank", "no need to remind me about the bank, i already called"),
+        ("feed the cat", "pick up the cake", "you don't have to remind me about the cake anymore"),
+        ("email bob", "water the plants", "never mind the plants reminder, my roommate did it"),
+        ("email bob", "renew the parking permit", "don't remind me about the parking permit, it's done"),
+    ],
+)
+async def test_in_english_too(world: World, kept: str, ended: str, wish: str) -> None:
+    await world.say(f"remind me tomorrow at 9am to {ended}")
+    await world.say(f"remind me tomorrow at 6pm to {kept}")
+    await world.say(wish)
+    told = len(world.replies)
+    await world.wait(2 * 86_400)
+    assert [text for text in world.replies[told:] if ended in text] == []
+    assert [text for text in world.replies[told:] if kept in text]
+
+
+@pytest.mark.parametrize("line", ["不用了", "你不用管我了", "面条不用了", "never mind the weather", "取消了"])
+async def test_what_fits_no_reminder_ends_none(world: World, line: str) -> None:
+    await world.say("明天早上九点提醒我交水电费")
+    await world.say(line)
+    await world.wait(2 * 86_400)
+    assert [text for text in world.replies if text.endswith("：交水电费") or text == "Reminder: 交水电费"]

@@ -2,6 +2,8 @@
 
 import json
 
+import pytest
+
 from bot.types.prompt import Request
 from tests.conftest import NewWorld
 from tests.world import World
@@ -128,3 +130,59 @@ async def test_an_edit_takes_back_what_a_digest_made_and_the_model_reads_the_tal
     await world.wait(60)
     assert len(digests(world)) == 2
     assert facts(world) == [("我住在杭州", 1)]
+
+
+@pytest.mark.parametrize("line", ["我四点去看牙", "今晚八點有演唱會", "dentist at 4pm today", "下午三点要交材料"])
+async def test_a_talk_that_names_an_hour_before_the_early_one_waits_for_nothing(world: World, line: str) -> None:
+    """By then it is to be known."""
+    answering(world, told(line, 1))
+    await world.wait(3 * HOUR)
+    await world.say(line)
+    await world.wait(2 * HOUR)
+    assert len(digests(world)) == 1
+
+
+@pytest.mark.parametrize("line", ["我明天三点去看牙", "每天四点都困", "昨天四点才睡", "今天好累"])
+async def test_another_day_and_what_comes_back_can_wait(world: World, line: str) -> None:
+    """The early hour is soon enough."""
+    answering(world, told(line, 1))
+    await world.wait(3 * HOUR)
+    await world.say(line)
+    await world.wait(2 * HOUR)
+    assert digests(world) == []
+
+
+async def test_the_model_says_what_a_statement_takes_the_place_of(world: World) -> None:
+    """No word is shared: who was told of, the pregnancy and what was planned with them are over."""
+    first = told("小王的女朋友叫小美", 1, slot="partner", about="女朋友小美", lasting=True)
+    first["statements"] += [{"text": "小王和小美打算去看海", "from": [1], "kind": "event"}]  # type: ignore[operator]
+    over = told("小王分手了", 1, slot="", lasting=True, replaces=[1, 2, 9])
+    answering(world, first, over)
+    await world.say("我女朋友叫小美，我和她打算去看海")
+    await world.say("/new")
+    await world.wait(DAY)
+    await world.say("我分手了，心里空空的")
+    await world.say("/new")
+    await world.wait(DAY)
+    assert facts(world) == [("小王的女朋友叫小美", 0), ("小王和小美打算去看海", 0), ("小王分手了", 1)]
+
+
+@pytest.mark.parametrize(
+    ("said", "state"),
+    [
+        ("总算弄完寄走了", "done"),
+        ("那个还没有弄呢", "pending"),
+        ("要不要明天再弄呀？", "pending"),
+        ("不干了，取消", "failed"),
+    ],
+)
+async def test_a_task_is_over_when_the_model_names_the_line_that_tells_so(world: World, said: str, state: str) -> None:
+    task = {"summary": "小王要交报告", "statements": [], "tasks": [{"title": "交年度报告", "from": [1]}]}
+    answering(world, task, {"summary": "小王说起那件事", "statements": [], "done": [{"task": 1, "from": [1]}]})
+    await world.say("我得交年度报告，一个字都没动")
+    await world.say("/new")
+    await world.wait(DAY)
+    await world.say(said)
+    await world.say("/new")
+    await world.wait(DAY)
+    assert world.rows("SELECT state FROM commitment") == [(state,)]

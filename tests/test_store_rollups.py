@@ -10,7 +10,7 @@ from bot.store.backups import backup, roll_back
 from bot.store.digests import Digested
 from bot.store.merge import merge
 from bot.store.schema import MIGRATIONS
-from bot.store.schema_dialogue import DIALOGUE
+from bot.store.schema_later import DIALOGUE
 from bot.store.store import Store, open_store
 from bot.types.digest import Digest
 from bot.types.people import Audience

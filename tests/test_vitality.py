@@ -33,6 +33,13 @@ def test_it_fades_by_its_stability_and_not_below_its_floor(kind: MemoryKind, day
     assert vitality(memory(kind, days=days), NOW) == pytest.approx(expected, abs=0.001)
 
 
+def test_what_is_to_come_fades_from_its_day_on() -> None:
+    """A ticket bought in June for August was archived in July."""
+    ticket = replace(memory("event", days=60), observed_at=NOW + 10 * DAY_MS, dated="day")
+    assert worn_out((ticket,), NOW) == ()
+    assert [round(vitality(ticket, NOW + days * DAY_MS), 2) for days in (0, 10, 24)] == [1.0, 1.0, 0.37]
+
+
 def test_what_its_owner_let_fade_stays_faded_whatever_time_passes() -> None:
     """In the reference .081 became .807 with the next decay."""
     faded = replace(memory(days=10), faded=0.1)
@@ -73,33 +80,64 @@ def test_worn_out_is_only_what_nobody_asked_for() -> None:
     assert worn_out((old, *others), NOW) == (old,)
 
 
+def test_what_lasts_neither_fades_nor_wears_out_till_something_takes_its_place() -> None:
+    died = replace(memory("event", "正在住院的外婆去世了", days=900), lasting=True)
+    assert vitality(died, NOW) == 1.0, "words of a moment are no reason either"
+    assert vitality(replace(died, faded=0.1), NOW) == 0.1, "its owner's wish is one"
+    assert worn_out((died, memory("anniversary", days=900)), NOW) == ()
+    former = replace(died, former_at=NOW - 30 * DAY_MS)
+    assert worn_out((former,), NOW) == (former,)
+
+
+def test_of_what_lasts_health_home_and_the_like_go_last() -> None:
+    """However old they are; what was told or recalled lately stays before what was not."""
+    old = [
+        replace(memory("knowledge", f"第{number}件事", days=700, number=number), lasting=True, slot=slot)
+        for number, slot in enumerate(("allergy", "home", "death", "去世"), 1)
+    ]
+    chatter = [memory("identity", f"外号{number}", days=number, number=100 + number) for number in range(5)]
+    birthday = memory("anniversary", "生日是8月15日", days=700, number=9)
+    gone = crowded_out((*old, *chatter, birthday), NOW, Capacity(9, 9, 9, 9, 9, 6))
+    assert [one.id for one in gone] == [104, 103, 102, 101]
+    recalled = replace(chatter[4], accessed_at=NOW)
+    assert crowded_out((*chatter[:4], recalled), NOW, Capacity(9, 9, 9, 9, 9, 4)) == (chatter[3],)
+
+
 MEMORIES = st.lists(
-    st.tuples(st.sampled_from(KINDS), st.integers(0, 400), st.booleans(), st.booleans(), st.sampled_from("茶猫狗")),
+    st.tuples(
+        st.sampled_from((*KINDS, "anniversary")), st.integers(0, 400), st.sampled_from("kpl."), st.booleans(),
+        st.sampled_from("茶猫狗"),
+    ),
     max_size=40,
-)
+)  # fmt: skip
 
 
-@given(MEMORIES, st.integers(1, 5), st.integers(1, 12))
+@given(MEMORIES, st.integers(1, 5), st.integers(1, 12), st.integers(1, 5))
 def test_room_is_made_exactly_and_never_by_what_somebody_asked_to_keep(
-    rows: list[tuple[MemoryKind, int, bool, bool, str]], each: int, total: int
+    rows: list[tuple[MemoryKind, int, str, bool, str]], each: int, total: int, lasting: int
 ) -> None:
     memories = [
-        replace(memory(kind, f"喜欢{word}{number}", days, number), asked=asked, protected=protected)
-        for number, (kind, days, asked, protected, word) in enumerate(rows)
-    ]
-    limits = Capacity(each, each, each, each, total)
+        replace(
+            memory(kind, f"喜欢{word}{number}", days, number), asked=how == "k", protected=how == "p",
+            lasting=how == "l", former_at=NOW if former else None,
+        )
+        for number, (kind, days, how, former, word) in enumerate(rows)
+    ]  # fmt: skip
+    limits = Capacity(each, each, each, each, total, lasting)
     gone = crowded_out(memories, NOW, limits)
-    assert not any(one.kept or one.kind == "identity" for one in gone)
+    assert not any(one.kept for one in gone)
     numbers = {one.id for one in gone}
     assert len(numbers) == len(gone)
-    left = [one for one in memories if one.id not in numbers and not one.kept and one.kind != "identity"]
-    assert len(left) <= total
-    assert all(sum(one.kind == kind for one in left) <= each for kind in KINDS)
+    left = [one for one in memories if one.id not in numbers and not one.kept]
+    passing = [one for one in left if not one.lasts]
+    assert len(left) - len(passing) == min(lasting, sum(one.lasts and not one.kept for one in memories))
+    assert len(passing) <= total
+    assert all(sum(one.kind == kind for one in passing) <= each for kind in KINDS)
     assert crowded_out([one for one in memories if one.id not in numbers], NOW, limits) == ()
 
 
 def test_the_old_the_repeated_and_the_disliked_go_first() -> None:
-    room = Capacity(9, 1, 9, 9, 9)
+    room = Capacity(9, 1, 9, 9, 9, 9)
     fresh = memory(text="喜欢喝茶", number=1)
     for worse in (
         memory(text="喜欢乌龙", days=80, number=2),
@@ -107,4 +145,4 @@ def test_the_old_the_repeated_and_the_disliked_go_first() -> None:
     ):
         assert crowded_out((fresh, worse), NOW, room) == (worse,)
     twins = (memory(text="住在上海", number=1), memory(text="喜欢喝茶", number=2), memory(text="喜欢喝绿茶", number=3))
-    assert crowded_out(twins, NOW, Capacity(9, 2, 9, 9, 9))[0].id in (2, 3)
+    assert crowded_out(twins, NOW, Capacity(9, 2, 9, 9, 9, 9))[0].id in (2, 3)

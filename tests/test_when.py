@@ -13,7 +13,7 @@ from bot.config.remind import RemindRules
 from bot.people.asking import asked, task_of
 from bot.people.reminding import nudging, promised_task, spoken_at
 from bot.people.replying import replied
-from bot.text.due import due_in, nudged
+from bot.text.dated import due_in, nudged
 from bot.text.when.lunar import lunar_day
 from bot.text.when.meaning import joined, meaning, moment_of, parts_of
 from bot.text.when.rules import local, ms_of, next_of, stepped

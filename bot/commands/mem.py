@@ -42,8 +42,12 @@ class MemCommand:
         number = _number(words[-1]) if words else None
         if words == ("archived",):
             return await self._archived(asked, audience)
+        if words == ("former",):
+            return self._list(asked, [m for m in owned if m.former_at is not None]) or self._text(
+                asked, "mem_none_former"
+            )
         if words == ("recent",):
-            changed = lately(owned, self._clock.now())
+            changed = lately((m for m in owned if m.former_at is None), self._clock.now())
             return self._list(asked, changed, len(changed)) or self._text(asked, "mem_none_recent")
         if words == ("stats",):
             return self._stats(asked, owned)
@@ -74,7 +78,7 @@ class MemCommand:
         return f"{own}\n{self._text(asked, 'memstats_house', **counts)}"
 
     def _stats(self, asked: Asked, owned: tuple[Memory, ...]) -> str:
-        active = tuple(memory for memory in owned if memory.disabled_at is None)
+        active = tuple(memory for memory in owned if memory.disabled_at is None and memory.former_at is None)
         return stats_report(active, len(owned) - len(active), self._clock.now(), partial(self._text, asked))
 
     async def _one(self, asked: Asked, memory: Memory | None) -> str:

@@ -9,7 +9,7 @@ from bot.flow.words import Words
 from bot.ports import Clock
 from bot.store.store import Store
 from bot.text.clip import clip
-from bot.text.due import due_label
+from bot.text.dates import RELATIVE_DAYS, local_day, relative_day
 from bot.text.fold import fold
 from bot.types.commitment import OPEN, Commitment, CommitmentState
 
@@ -65,7 +65,14 @@ class PromiseCommand:
         days, text = self._words.days(asked.script), partial(self._text, asked)
         lines = []
         for each in found[-SHOWN:]:
-            due = due_label(each.due_at, now, tz, days, text) if each.state in OPEN else ""
+            due = ""
+            if each.due_at is not None and each.state in OPEN:
+                today, day = local_day(now, tz), local_day(each.due_at, tz)
+                ahead, due = (day - today).days, relative_day(day, today, days)
+                if each.due_at < now:
+                    due = text("due_over", day=due)
+                elif 1 < ahead <= RELATIVE_DAYS:
+                    due = text("due_in", n=ahead)
             state = text(f"promise_{each.state}")
             told = clip(" ".join(each.text.split()), TEXT_CHARS)
             lines.append(

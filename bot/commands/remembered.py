@@ -46,6 +46,10 @@ def memory_report(memory: Memory, merged: tuple[Merged, ...], now: int, tz: tzin
         lines.append(text("mem_feeling", tag=memory.emotion, value=f"{memory.emotion_value:+.1f}"))
     states = (("asked", memory.asked), ("protected", memory.protected), ("archived", memory.disabled_at is not None))
     lines += [text(f"mem_is_{state}") for state, holds in states if holds]
+    if memory.former_at is not None:
+        begun = local_day(memory.said_at or memory.created_at, tz)
+        ended = local_day(memory.former_at, tz)
+        lines.append(text("mem_is_former", begun=begun, ended=ended, id=memory.replaced_by or 0))
     for one in merged:
         events = " ".join(f"#{number}" for number in one.event_ids) or "–"
         key = "mem_unmerged" if one.undone_at is not None else "mem_merged"
@@ -61,7 +65,7 @@ def why_told(memory: Memory, now: int, text: Text, *, opens: bool) -> str:
     holds = {
         "kept": memory.kept,
         "named": memory.slot != "",
-        "lasting": PRIORITY[memory.kind] == 0,
+        "lasting": memory.lasts,
         "dated": day < 0,
         "recent": 0 <= day <= RECENT_DAYS,
         "vital": vitality(memory, now) > ALIVE,

@@ -27,5 +27,11 @@ class LifeRules(Section):
         default=50, ge=1, le=100_000, description="Most experiences that nuan saved with one person, or in one group."
     )
     max_total: int = Field(
-        default=350, ge=1, le=100_000, description="Most of these four together; identity has no limit."
+        default=350, ge=1, le=100_000, description="Most of these four together, besides what lasts."
+    )
+    max_lasting: int = Field(
+        default=300,
+        ge=1,
+        le=100_000,
+        description="Most of what lasts of one person: who they are, health, home, family.",
     )

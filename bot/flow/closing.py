@@ -15,6 +15,7 @@ from bot.people.reminding import nudging
 from bot.ports import Clock
 from bot.store.digests import Digested
 from bot.store.store import Store
+from bot.text.dated import comes_before
 from bot.text.dates import next_local_time
 from bot.text.estimate import estimate_tokens
 from bot.types.duration import DAY_MS, HOUR_MS
@@ -76,8 +77,8 @@ class Closing:
         whole = replace(session, digest_from=min(each.told_from for each in (*before, session)))
         lines = await self._digesting.told(whole) if session.close_reason != "clear" else ()
         scope = await self._scope(chat, lines)
-        if begins and await self._may_wait(session, lines):
-            early = next_local_time(self._clock.now(), self._settings.session.close_hour, scope.tz)
+        early = next_local_time(self._clock.now(), self._settings.session.close_hour, scope.tz)
+        if begins and not _at_once(lines, scope, early) and await self._may_wait(session, lines):
             await self._store.sessions.wait(session, early)
             return
         try:
@@ -144,6 +145,12 @@ class Closing:
         """By whose calendar each of these people promises: their own where they set one."""
         known = [await self._store.people.person(number) for number in people]
         return {person.id: self._words.tz(person.timezone) for person in known if person.timezone}
+
+
+def _at_once(lines: tuple[DigestLine, ...], scope: Scope, early: int) -> bool:
+    """Whether somebody named a moment to come before the early hour: by then it is to be known."""
+    said = [line for line in lines if not line.is_bot and not line.forwarded]
+    return any(comes_before(line.text, line.at, early, scope.zones.get(line.person_id or 0, scope.tz)) for line in said)
 
 
 def _people(lines: tuple[DigestLine, ...]) -> dict[int, str]:

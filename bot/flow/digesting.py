@@ -9,7 +9,7 @@ from bot.flow.aside import Aside
 from bot.flow.background import BackgroundGate
 from bot.flow.plan import Planner
 from bot.flow.scribe import Errand, Reserve, Scribe
-from bot.flow.talk import talk
+from bot.flow.talk import around_of, talk
 from bot.flow.words import Words
 from bot.memory.digest_answer import SHAPE, Broken
 from bot.memory.digest_request import NOTHING, Known, needs_model, request_text, touched
@@ -116,7 +116,7 @@ class Digesting:
         """The digest of a session; `known` is what it may touch. ModelError: it is to be tried later."""
         enough = session.digest_attempts >= MOST_TRIES
         if enough or not await self.able() or not self.wanted(lines):
-            return await self._by_rule(lines, scope), None
+            return await self._by_rule(_Asked(session, lines, scope, known)), None
         shown = await self._aside.run(touched, known.memories, known.commitments, lines)
         asked = _Asked(session, lines, scope, shown)
         errand = await self._errand(asked)
@@ -128,7 +128,7 @@ class Digesting:
             if error.fault not in ("cut", "invalid", "filtered", "overflow"):
                 raise
             if not (error.fault == "cut" and error.final):
-                return await self._by_rule(lines, scope), None
+                return await self._by_rule(_Asked(session, lines, scope, known)), None
             self._log_broken(session, "cut: too long", 1)
             found = _Failed("cut: too long")
         if isinstance(found, _Failed):
@@ -163,9 +163,9 @@ class Digesting:
             if error is CHANGED:
                 raise
             self._log_broken(asked.session, error.fault, 2)
-            return await self._by_rule(asked.lines, asked.scope), None
+            return await self._by_rule(asked), None
         if isinstance(found, _Failed):
-            return await self._by_rule(asked.lines, asked.scope), None
+            return await self._by_rule(asked), None
         cut = await self._aside.run(mended, found.review, "", asked.lines, asked.scope, asked.known)
         return await self._digest(cut, asked), found.settlement
 
@@ -213,11 +213,14 @@ class Digesting:
 
     async def _over_budget(self, error: OverBudget, asked: _Asked) -> Made:
         self._log.warning("over_budget", session=asked.session.number, chat=asked.scope.chat_id, limit=error.limit)
-        return await self._by_rule(asked.lines, asked.scope), None
+        return await self._by_rule(asked), None
 
     def _log_broken(self, session: Session, fault: str, tried: int) -> None:
         self._log.warning("digest_broken", session=session.number, chat=session.chat_id, fault=fault, tried=tried)
 
-    async def _by_rule(self, lines: tuple[DigestLine, ...], scope: Scope) -> Digest:
+    async def _by_rule(self, asked: _Asked) -> Digest:
         """The deterministic digest, made off the event loop: a busy group's session has thousands of lines."""
-        return await self._aside.run(rule_digest, lines, scope)
+        session, lines, known = asked.session, asked.lines, asked.known
+        last = lines[-1].event_id if lines else session.upto_event
+        around = await around_of(self._store, self._settings, session.chat_id, last)
+        return await self._aside.run(rule_digest, lines, asked.scope, around, known.commitments)

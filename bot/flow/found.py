@@ -5,11 +5,11 @@ from collections.abc import Collection
 from bot.flow.getting import calendar
 from bot.flow.looking import RESULT_TOKENS
 from bot.flow.words import Words
-from bot.prompt.ahead import next_yearly
 from bot.prompt.days import Days, said_at
 from bot.store.store import Store
 from bot.text.clean import as_data
 from bot.text.clip import clip
+from bot.text.dates import next_yearly
 from bot.text.estimate import estimate_tokens
 from bot.text.fold import fold
 from bot.types.memory import Memory

@@ -22,7 +22,7 @@ from bot.store.store import Store
 from bot.text.clean import clean, clean_file, clean_name
 from bot.text.clip import clip_whole
 from bot.text.codes import code_in, greets
-from bot.text.due import due_in, nudged
+from bot.text.dated import due_in, nudged
 from bot.text.script import Script, script_next
 from bot.text.secrecy import without_keys
 from bot.types.commitment import Nudging, Promise, Promising

@@ -18,6 +18,8 @@ from bot.memory.answers import answer_to, takes_back, waits
 from bot.memory.bare import bare, states
 from bot.memory.correcting import corrected, corrects
 from bot.memory.likeness import overtakes
+from bot.memory.match import match
+from bot.memory.matter import matter_in
 from bot.memory.merging import merging
 from bot.memory.ordering import ordered
 from bot.memory.pointing import pointing
@@ -63,7 +65,7 @@ class Remembering:
         self._aside = aside
         self._words = words
         self.confirming = Confirming(store, clock, words, settings.memory.confirm_seconds * 1000)
-        self._unremembering = Unremembering(store, clock, settings, words, self.confirming)
+        self._unremembering = Unremembering(store, clock, settings, words, self.confirming, aside)
 
     async def understand(self, event: Event) -> Understanding:
         """What a message asks of memory, and what is left of it to answer."""
@@ -92,6 +94,9 @@ class Remembering:
         `known` reads what nuan knows of the writer, which is only asked for where it makes a wish of a few words; given
         True also what they forgot and can still bring back.
         """
+        matter = await self._matter(event, known)
+        if matter is not None:
+            return Understanding((matter,), ""), False
         understood, text, names = await self.understand(event), event.text[:READ_CHARS], self._settings.bot.names
         command = answer_to(question, text, names) if question is not None and not event.forwarded else None
         if question is not None and question.kind == "which" and command is not None and _counts(understood):
@@ -110,6 +115,15 @@ class Remembering:
         if command is not None:
             return Understanding(_each(command), ""), False
         return understood, question is not None and waits(question, text, names)
+
+    async def _matter(self, event: Event, known: Callable[[bool], Awaitable[Known]]) -> MemoryCommand | None:
+        """The wish to forget a matter its writer talked of, also said again; None where they said nothing of it."""
+        found = None if event.forwarded else matter_in(event.text, self._settings.bot.names)
+        if found is None or (found.scope == "just" and len(match(found.content or "", (await known(False))[0])) > 1):
+            return None  # of several memories it is asked which
+        chat = await self._store.people.chat(event.chat_id)
+        again = await self._store.unsaying.forgot_since(event.person_id or 0, event.chat_id, event.at - JUST_MS)
+        return found if again or await self._unremembering.told_of(found, event, chat) else None
 
     async def carry_out(self, told: Told) -> str:
         """Do it and return its receipt, which is stored with it."""
@@ -148,7 +162,7 @@ class Remembering:
         if older is not None:
             memory = replace(
                 memory,
-                replaces=older.id,
+                replaces=(older.id,),
                 slot=older.slot,
                 subject=older.subject,
                 lasting=older.lasting,

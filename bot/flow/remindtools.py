@@ -5,6 +5,7 @@ Nothing that the model read elsewhere sets a reminder: the wish and the time sta
 
 import re
 from dataclasses import replace
+from datetime import tzinfo
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -17,7 +18,10 @@ from bot.people.wording import TASK_CHARS
 from bot.store.store import Store
 from bot.text.clean import as_data, clean
 from bot.text.clip import clip
+from bot.text.dated import when_in
 from bot.text.fold import fold
+from bot.types.duration import MINUTE_MS
+from bot.types.event import Event
 from bot.types.prompt import ToolSpec
 from bot.types.reminder import NewReminder, Reminder
 from bot.types.tool import Tool, ToolAnswer, ToolContext, ToolRefused, read_arguments
@@ -57,23 +61,25 @@ def remind_tools(
         chat, person = await store.people.chat(context.audience.chat_id), await store.people.person(context.person_id)
         return reminding.request(chat, person, context.event_ids[-1])
 
-    async def own(context: ToolContext, wish: re.Pattern[str]) -> tuple[tuple[int, str], ...]:
+    async def own(context: ToolContext, wish: re.Pattern[str]) -> tuple[Event, ...]:
         events = await store.asked.own(context.event_ids, context.person_id, context.now)
-        said = tuple((event.id, fold(event.text)) for event in events)
-        if not any(wish.search(text) for _, text in said):
+        if not any(wish.search(fold(event.text)) for event in events):
             raise ToolRefused("remind_unasked")
-        return said
+        return events
 
     async def remind(context: ToolContext, arguments: str) -> ToolAnswer:
         given = read_arguments(RemindArguments, arguments)
         said = await own(context, _WANTS)
         when = fold(" ".join(clean(given.when).split()))
-        carrier = next((number for number, text in said if when and when in " ".join(text.split())), None)
-        if carrier is None:
-            raise ToolRefused("remind_words")
         at = await asked(context)
         task = clip(" ".join(clean(given.text).split()), TASK_CHARS)
         found = reminding.resolve(at, given.when, task)
+        carrier = next((each.id for each in said if when and when in " ".join(fold(each.text).split())), None)
+        if carrier is None and isinstance(found, NewReminder) and not found.rule:  # the same moment in other words
+            tz = words.tz(words.zone_of(at.chat, at.person))
+            carrier = next((each.id for each in said if _names(each, found.due_at, tz)), None)
+        if carrier is None:
+            raise ToolRefused("remind_words")
         if not isinstance(found, NewReminder):
             raise ToolRefused("remind_unclear", found)
         if await reminding.full(at):
@@ -106,3 +112,9 @@ def _listed(words: Words, at: Request, found: tuple[Reminder, ...]) -> str:
         )
         or "-"
     )
+
+
+def _names(event: Event, due_at: int, tz: tzinfo) -> bool:
+    """Whether a line names that very minute."""
+    found = when_in(event.text, event.at, tz)
+    return found is not None and found.precision == "time" and abs(found.at - due_at) < MINUTE_MS

@@ -7,6 +7,9 @@ from bot.store.events import Seen
 from bot.store.store import Store
 from bot.types.event import Event
 
+AROUND = 200
+"""Lines before and after one in which a change of plans is looked for."""
+
 
 async def talk(store: Store, settings: Settings, chat_id: int, after: int, upto: int) -> tuple[DigestLine, ...]:
     """The messages and replies of a chat with after < number <= upto, as they are now; commands are none.
@@ -18,6 +21,12 @@ async def talk(store: Store, settings: Settings, chat_id: int, after: int, upto:
     most = (await store.switches.context(chat_id)).recent_max
     told = told if most is None else told[max(0, len(told) - most) :]
     return tuple(_line(number, event, settings) for number, event in enumerate(told, 1))
+
+
+async def around_of(store: Store, settings: Settings, chat_id: int, event_id: int) -> tuple[DigestLine, ...]:
+    """What was said in a chat around a line, in order: at most AROUND lines before it, and as many after it."""
+    first, last = await store.events.around(chat_id, event_id, AROUND)
+    return await talk(store, settings, chat_id, first - 1, last)
 
 
 def _line(number: int, event: Event, settings: Settings) -> DigestLine:

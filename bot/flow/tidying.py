@@ -3,14 +3,15 @@
 from bot.config.settings import Settings
 from bot.flow.aside import Aside
 from bot.flow.words import Words
-from bot.memory.vitality import ARCHIVED, Capacity, count_after, crowded_out, used_at, vitality, worn_out
+from bot.memory.rereading import reread
+from bot.memory.vitality import Capacity, count_after, crowded_out, used_at, worn_out
 from bot.ports import Clock
 from bot.store.lives import Upkeep
 from bot.store.store import Store
 from bot.text.dates import next_local_time
 from bot.types.duration import DAY_MS, HOUR_MS
 from bot.types.log import Log
-from bot.types.memory import Memory
+from bot.types.memory import Memory, Older, Reread
 
 
 class Tidying:
@@ -31,6 +32,7 @@ class Tidying:
         now, lives = self._clock.now(), self._store.lives
         if not await lives.due(now):
             return
+        await self._reread()
         counted = archived = 0
         for household in await lives.households():
             known = await lives.of(household)
@@ -46,24 +48,38 @@ class Tidying:
         if counted or archived:
             self._log.info("memories_tidied", counted=counted, archived=archived)
 
+    async def _reread(self) -> None:
+        """What an older nuan stored is read by the rules of today, once and a few at a time."""
+        lives, mended = self._store.lives, 0
+        while older := await lives.older():
+            found = await self._aside.run(self._found, older)
+            await lives.reread(older, found)
+            mended += len(found)
+        if mended:
+            self._log.info("memories_reread", mended=mended)
+
+    def _found(self, older: tuple[Older, ...]) -> tuple[Reread, ...]:
+        found = (reread(one, self._words.tz(one.zone or self._words.zone)) for one in older)
+        return tuple(one for one in found if one is not None)
+
     def _upkeep(self, known: tuple[tuple[Memory, int], ...], now: int) -> Upkeep:
         """What becomes of one owner's memories; each comes with when its count was last looked at."""
-        rules, undo = self._settings.memory.life, self._settings.memory.undo_days
+        rules = self._settings.memory.life
         limits = Capacity(
-            rules.max_emotion, rules.max_knowledge, rules.max_event, rules.max_experience, rules.max_total
+            rules.max_emotion, rules.max_knowledge, rules.max_event, rules.max_experience, rules.max_total,
+            rules.max_lasting,
         )  # fmt: skip
         memories = [memory for memory, _ in known]
-        worn = worn_out(memories, now)
-        gone = {memory.id for memory in worn}
-        left = [memory for memory in memories if memory.id not in gone]
-        archived = (*worn, *crowded_out(left, now, limits))
-        days = {memory.id: rules.archive_days if vitality(memory, now) >= ARCHIVED else undo for memory in archived}
+        worn = {memory.id for memory in worn_out(memories, now)}
+        crowded = crowded_out([memory for memory in memories if memory.id not in worn], now, limits)
+        archived = worn.union(memory.id for memory in crowded)
         counts = [
             (memory.id, count_after(memory.importance, used_at(memory), since, now, rules.interval_hours * HOUR_MS))
-            for memory, since in known if not memory.kept and memory.importance > 1 and memory.id not in days
+            for memory, since in known if not memory.kept and memory.importance > 1 and memory.id not in archived
         ]  # fmt: skip
         before = {memory.id: memory.importance for memory in memories}
         return Upkeep(
             tuple((number, count) for number, count in counts if count < before[number]),
-            tuple((number, now + each * DAY_MS) for number, each in days.items()),
+            tuple(sorted(archived)),
+            now + rules.archive_days * DAY_MS,
         )

@@ -9,6 +9,7 @@ from pathlib import Path
 from bot.config.settings import Settings
 from bot.context.scene import scene_text
 from bot.errors import ConfigError
+from bot.flow.aside import Aside
 from bot.flow.asked import asked_tools
 from bot.flow.booting import Booting, boot_tool
 from bot.flow.bringing import tells
@@ -36,11 +37,12 @@ Search = Callable[[ToolContext, Wish], Awaitable[tuple[Finding, ...]]]
 
 @dataclass(frozen=True, slots=True)
 class Remembered:
-    """What tools read of what is remembered: recalls, lines of notes, openings."""
+    """What tools read of what is remembered: recalls, lines of notes, openings; long work goes `aside`."""
 
     recalling: Recalling
     notes: Notes
     booting: Booting
+    aside: Aside
 
 
 def make_tools(
@@ -85,7 +87,7 @@ def make_tools(
     return (
         *(recalls if settings.memory.inject in ("tool", "both") else ()),
         experience_tool(experience, saved, store.tombstones.covers, done, shown),
-        *asked_tools(store, words, asked_specs(find), settings.bot.names),
+        *asked_tools(store, words, asked_specs(find), settings.bot.names, known.aside),
         promising_tool(
             store, words, read_spec(find("tools/add_commitment.json")), settings.bot.names, nudging(settings.remind)
         ),

@@ -26,22 +26,25 @@ class Unlearning:
     async def carry_out(self, turn: Turn, person: Person, unlearn: Unlearn) -> None:
         """Forget it and say so; what is left of the message is answered in a turn of its own. Once for a message."""
         now, memory, days = self._clock.now(), unlearn.memory, self._settings.memory.undo_days
-        forever = unlearn.forever or not days
+        forever, lines = unlearn.forever or not days or bool(unlearn.lines), unlearn.lines
         self._store.tombstones.bury_all([(memory.id, text) for text in memory.wordings], now)
         script = self._words.script(person)
         event = Event(unlearn.event_id, turn.chat_id, now, "message", person.id, person.name, "")
         _, account = await self._store.access.answer_to(event)
 
         def say(key: str, number: int) -> str:
-            return self._words.messages.text(key, script, id=number, list=f"#{memory.id}", days=days)
+            return self._words.messages.text(key, script, id=number, list=f"#{memory.id}", days=days, n=len(lines))
 
         def buttons(number: int) -> tuple[Button, ...]:
+            if lines:
+                return ()
             return (Button(say("button_undo", number), say("say_undo", number), account),) if account else ()
 
+        key = "forgot_matter" if lines else "forgot_forever" if forever else "forgot"
         receipt = Receipt(
             event.id, turn.chat_id, f"event:{event.id}:tool:{memory.id}",
-            lambda number, _: say("forgot_forever" if forever else "forgot", number), True, unlearn.rest,
-            hide=True, buttons=buttons,
+            lambda number, _: say(key, number), True, unlearn.rest, hide=True,
+            buttons=buttons,
         )  # fmt: skip
         until = None if forever else now + days * DAY_MS
-        await self._store.asked.forget(turn, Forgetting((memory,), person.id, until), receipt, now)
+        await self._store.asked.forget(turn, Forgetting((memory,), person.id, until, lines=lines), receipt, now)

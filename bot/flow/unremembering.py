@@ -3,10 +3,12 @@
 from collections.abc import Iterable
 
 from bot.config.settings import Settings
+from bot.flow.aside import Aside
 from bot.flow.confirming import NAMED, Confirming, Told
 from bot.flow.planned import PlanKind, Planned, meant
 from bot.flow.words import Words
 from bot.memory.match import match, perhaps
+from bot.memory.matter import Line, telling, tells_of
 from bot.memory.shown import shown
 from bot.ports import Clock
 from bot.store.forgetting import Forgetting
@@ -14,7 +16,8 @@ from bot.store.store import Store
 from bot.text.clip import clip
 from bot.types.duration import DAY_MS, HOUR_MS
 from bot.types.event import Event
-from bot.types.memory import Memory, MemoryCommand, Question
+from bot.types.memory import Memory, MemoryCommand, Question, Visibility
+from bot.types.people import Chat
 
 LINE_CHARS = 120
 """Characters of one of them in such a list."""
@@ -34,13 +37,14 @@ class Unremembering:
     """Takes things out of memory, each once."""
 
     def __init__(
-        self, store: Store, clock: Clock, settings: Settings, words: Words, confirming: Confirming
+        self, store: Store, clock: Clock, settings: Settings, words: Words, confirming: Confirming, aside: Aside
     ) -> None:  # fmt: skip
         self._store = store
         self._clock = clock
         self._settings = settings
         self._words = words
         self._confirming = confirming
+        self._aside = aside
 
     async def carry_out(self, command: MemoryCommand, told: Told) -> str:
         """Do it and return its receipt, which is stored with it."""
@@ -50,6 +54,8 @@ class Unremembering:
             return await self._confirming.say("let_be", told)
         if command.verb == "undo":
             return await self._undo(command, told)
+        if command.scope in ("just", "matter"):
+            return await self._forget_matter(command, told)
         if command.scope == "aside":
             return await self._set_aside(command, told)
         if command.replied:
@@ -64,6 +70,38 @@ class Unremembering:
             for event in events
             if event.person_id == told.person_id and event.id < told.event.id and event.kind == "message"
         )
+
+    async def told_of(self, command: MemoryCommand, event: Event, chat: Chat) -> tuple[Line, ...]:
+        """What the writer of a message said before of the matter that a wish of theirs names, oldest first."""
+        said = await self._store.unsaying.told(event.person_id or 0, chat)
+        lines = [Line(*row) for row in said if row[0] < event.id]
+        return await self._aside.run(telling, command.content or "", command.scope, lines, event.at)
+
+    async def _forget_matter(self, command: MemoryCommand, told: Told) -> str:
+        """All that was said of a matter goes, with the memories that tell of it; the lines for good."""
+        now, days, content = self._clock.now(), self._settings.memory.undo_days, command.content or ""
+        lines = await self.told_of(command, told.event, told.chat)
+        owned = await self._store.memories.owned(told.person_id, told.audience, forgotten=command.forever)
+        found = match(content, owned)
+        if command.scope == "matter":
+            found = tuple(memory for memory in owned if memory in found or tells_of(content, _whole(memory)))
+        elif len(found) > 1:
+            found = ()
+        # What says the very name of it goes wherever it stands: in a promise, a reminder, a line of nuan's.
+        seen: Visibility = "chat" if told.chat.kind == "group" else "private"
+        named = Memory(0, told.person_id, told.chat.id, seen, "knowledge", content, now, now, "command")
+        all_of_it = (*found, named) if command.scope == "matter" or not found else found
+        undo = bool(days) and bool(found) and not command.forever
+        numbers = self._confirming.numbers(found, told)
+
+        def receipt(number: int, again: bool) -> str:
+            key = "forgot_matter_undo" if undo else "forgot_matter" if lines or found else "forgot_none"
+            return self._confirming.text(key, told, n=len(lines), list=numbers, days=days)
+
+        says = self._confirming.receipt(told, receipt, "button_undo" if undo else "")
+        told_lines = tuple((line.event_id, line.text) for line in lines)
+        forgetting = Forgetting(all_of_it, told.person_id, now + days * DAY_MS if undo else None, lines=told_lines)
+        return await self._store.unsaying.matter(forgetting, says, now)
 
     async def _forget(self, command: MemoryCommand, told: Told) -> str:
         if command.scope == "bare":
@@ -245,6 +283,11 @@ class Unremembering:
         if len(numbers) > NAMED:
             lines.append(self._confirming.text("forgot_more", told, n=len(numbers) - NAMED))
         return "\n".join(lines)
+
+
+def _whole(memory: Memory) -> str:
+    """Whom it is about and what it says, in each of its wordings."""
+    return "\n".join((memory.subject, *memory.wordings))
 
 
 def wordings(memories: Iterable[Memory]) -> list[tuple[int, str]]:

@@ -11,6 +11,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from bot.memory.match import match
+from bot.memory.matter import Line, tells_of
 from bot.memory.wishes import Own, meant
 from bot.text.clean import as_data, clean_line
 from bot.text.clip import clip
@@ -119,7 +120,7 @@ def update_tool(
         new = NewMemory(
             context.person_id, old.chat_id, old.visibility, old.kind, text,
             event_moment(text, context.now, await zone(context)), "tool", (event,), old.slot, asked=True,
-            subject=old.subject, lasting=old.lasting, said_at=context.now, replaces=old.id,
+            subject=old.subject, lasting=old.lasting, said_at=context.now, replaces=(old.id,),
         )  # fmt: skip
         told = done.replace("{new}", as_data(clip(text, SHOWN_CHARS))).replace(
             "{old}", as_data(clip(old.text, SHOWN_CHARS))
@@ -129,8 +130,12 @@ def update_tool(
     return Tool(spec, run)
 
 
-def forget_tool(spec: ToolSpec, words: Words, owned: Owned) -> Tool:
-    """The tool; `owned` are the memories of the person that the audience may see, newest first."""
+def forget_tool(
+    spec: ToolSpec, words: Words, owned: Owned,
+    told: Callable[[ToolContext, str, int], Awaitable[tuple[Line, ...]]],
+) -> Tool:  # fmt: skip
+    """The tool; `owned` are the memories of the person that the audience may see, newest first, `told` what they said
+    there, oldest first: a matter that no memory tells of goes with what was said of it."""
 
     async def run(context: ToolContext, arguments: str) -> ToolAnswer:
         asked = read_arguments(ForgetArguments, arguments)
@@ -149,7 +154,17 @@ def forget_tool(spec: ToolSpec, words: Words, owned: Owned) -> Tool:
             return ToolAnswer("", forget=Unlearn(both[0], said.event_id, said.without(said.drops), said.forever))
         unsure = both or pointed or tuple(memory for memory in mine if memory.id in found.numbers)
         if not unsure:
-            raise ToolRefused("forget_none")
+            asks = tells_of(wanted, said.text, near=True)
+            lines = await told(context, wanted, said.event_id) if asks else ()
+            if not lines:
+                raise ToolRefused("forget_none")
+            named = Memory(
+                0, context.person_id, context.audience.chat_id,
+                "chat" if context.audience.kind == "group" else "private", "knowledge", wanted, context.now,
+                context.now, "command",
+            )  # fmt: skip
+            gone = tuple((line.event_id, line.text) for line in lines)
+            return ToolAnswer("", forget=Unlearn(named, said.event_id, said.without(said.drops), said.forever, gone))
         raise ToolRefused("forget_unsure", _named(unsure))
 
     return Tool(spec, run)

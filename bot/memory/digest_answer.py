@@ -11,6 +11,7 @@ from typing import Literal, get_args
 
 from bot.text.clauses import one_row
 from bot.text.clean import clean
+from bot.text.slots import lasts
 from bot.types.memory import SLOT_CHARS, SUBJECT_CHARS
 from bot.types.prompt import Shape
 
@@ -169,9 +170,14 @@ def _item(one: object, section: Section, number: int) -> Item | None:
     return Item(
         section, number, text, _numbers(one.get("from"))[:CITED], _words(one.get("about"), SUBJECT_CHARS),
         _words(one.get("slot"), SLOT_CHARS).lower(), next((name for name in _KINDS if name == kind), "knowledge"),
-        _words(one.get("when"), 24), one.get("lasting") in (True, "true", 1), _numbers(one.get("replaces"))[:CITED],
+        _words(one.get("when"), 24), _lasting(one), _numbers(one.get("replaces"))[:CITED],
         _words(one.get("tag"), 40), _words(one.get("to"), SUBJECT_CHARS),
     )  # fmt: skip
+
+
+def _lasting(one: dict[str, object]) -> bool:
+    """As the model judged it; by its slot where the model did not say."""
+    return one.get("lasting", lasts(_words(one.get("slot"), SLOT_CHARS))) in (True, "true", 1)
 
 
 def _done(listed: object) -> Iterator[Done]:

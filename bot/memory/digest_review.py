@@ -18,8 +18,8 @@ from bot.memory.grounding import Grounded, Grounds, Refusal, ends
 from bot.memory.minutes import DigestLine, Scope, forgets
 from bot.memory.screening import MARKUP, harmless, sums_up
 from bot.text.clauses import one_row
+from bot.text.dated import nudged
 from bot.text.dates import local_day
-from bot.text.due import nudged
 from bot.text.echo import echoes
 from bot.text.estimate import estimate_tokens
 from bot.text.fold import fold, fold_mapped, unfold
@@ -102,7 +102,7 @@ def mended(
     """
     grounds = _grounds(lines, scope, known)
     second = read_answer(answer)
-    more = _reviewed(second, grounds) if not isinstance(second, Broken) else Review(Answer("", ()), ())
+    more = _reviewed(second, grounds, sure=True) if not isinstance(second, Broken) else Review(Answer("", ()), ())
     kept, again, left = [*first.kept], set[int](), list[Refused]()
     have = {fold(item.text) for item, _ in first.kept}
     top = max((item.number for item in first.answer.items), default=0)
@@ -162,11 +162,11 @@ def _grounds(lines: tuple[DigestLine, ...], scope: Scope, known: Known) -> Groun
     return Grounds(lines, scope, facts)
 
 
-def _reviewed(found: Answer, grounds: Grounds) -> Review:
+def _reviewed(found: Answer, grounds: Grounds, *, sure: bool = False) -> Review:
     kept: list[tuple[Item, Grounded]] = []
     refused: list[Refused] = []
     for item in found.items:
-        judged = _judged(item, grounds)
+        judged = _judged(item, grounds, sure=sure)
         if isinstance(judged, Refusal):
             refused.append(Refused(item, judged))
         else:
@@ -174,10 +174,10 @@ def _reviewed(found: Answer, grounds: Grounds) -> Review:
     return Review(found, tuple(kept), tuple(refused))
 
 
-def _judged(item: Item, grounds: Grounds) -> Grounded | Refusal:
+def _judged(item: Item, grounds: Grounds, *, sure: bool = False) -> Grounded | Refusal:
     if estimate_tokens(item.text) > STATEMENT_TOKENS:
         return Refusal("empty", "too long")
-    return grounds.check(item)
+    return grounds.check(item, sure=sure)
 
 
 def _clipped(item: Item, grounds: Grounds) -> tuple[Item, Grounded] | None:
@@ -245,15 +245,12 @@ def _is_slot(slot: str, screened: bool) -> bool:
     )  # fmt: skip
 
 
-def _replaced(item: Item, memory: NewMemory, known: Known) -> int:
-    """The number of the shown fact of the same person that it takes the place of: of the same slot, or that shares its
-    subject and terms; 0 for none."""
-    shown = {one.id: one for one in known.memories}
-    for number in item.replaces:
-        old = shown.get(number)
-        if old is not None and old.owner_id == memory.owner_id and not old.is_name and _akin(old, memory):
-            return number
-    return 0
+def _replaced(item: Item, memory: NewMemory, known: Known) -> tuple[int, ...]:
+    """The numbers of the shown facts of the same person that it takes the place of; what passes takes only that of
+    what shares its subject, and its slot or its terms."""
+    shown = {one.id: one for one in known.memories if one.owner_id == memory.owner_id and not one.is_name}
+    return tuple(number for number in item.replaces
+                 if number in shown and (memory.lasting or _akin(shown[number], memory)))  # fmt: skip
 
 
 def _akin(old: Memory, new: NewMemory) -> bool:
@@ -304,8 +301,10 @@ def _settled(
         told = tuple(line for line in lines if line.person_id == task.owner_id and not line.is_bot
                      and (not one.cited or line.number in one.cited))  # fmt: skip
         for part in grounds.parts(told):
-            if not part.hedged and not part.planned and wanted & part.terms and ends(part, wanted, 0.34):
-                failed = VOCABULARY.patterns["failed"].search(part.folded)
+            failed = VOCABULARY.patterns["failed"].search(part.folded)
+            said = ends(part, wanted, 0.34) and bool(wanted & part.terms)
+            named = one.cited and (failed or not part.denied)
+            if not part.hedged and not part.planned and (said or named):
                 state: CommitmentState = "failed" if failed else "done"
                 found[one.number] = Settled(one.number, state)
     return tuple(found.values())
@@ -345,7 +344,6 @@ def undated(text: str, said_at: int, tz: tzinfo) -> str:
     for one in named(folded, today):
         said = folded[one.start : one.end]
         days = next((days for days in one.choices if days.last >= today), one.choices[-1])
-        over = next((days for days in reversed(one.choices) if days.first <= today), None)
         if (
             one.left
             or not _RELATIVE.search(said)
@@ -353,7 +351,6 @@ def undated(text: str, said_at: int, tz: tzinfo) -> str:
             or re.search(r"\d{1,2}\s*[月日号/-]", said)
         ):
             continue
-        del over
         before = unfold(text, origin, cut, one.start)
         out += before + _date(days.first.year, days.first.month, days.first.day, today.year, script, before)
         cut = one.end

@@ -5,7 +5,7 @@ It judges no statement. The words it goes by are data: grounding.toml.
 
 import re
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -13,7 +13,7 @@ from pathlib import Path
 from bot.text.fold import fold
 from bot.text.lazy import LazyPattern
 from bot.text.stem import stem
-from bot.text.tokens import STOP, runs
+from bot.text.tokens import STOP, proper_names, runs
 from bot.text.when.numbers import count_en, count_zh
 
 SENTENCE_CHARS = 600
@@ -74,10 +74,16 @@ _SENTENCE = re.compile(r"((?:[^。!?;\n.]|\.(?!\s|$|\.))+)([。!?;.]*)")
 _CLAUSE = re.compile(
     r"(?<!\d)[,:]|[,:](?!\d)|[、~]|(?=但是?(?!愿)|而且|并且|不过(?=我|他|她|也|还)|然后|所以|因为|就是说)"
     r"|(?=我就|就会|就要|就去|就回)"
-    r"| (?=(?:and|but|so|because|then|plus|although|though|while|which|who) )|(?<=[一-鿿]) (?=[一-鿿])"
+    r"| (?=(?:and|but|so|because|then|plus|although|though|while|which|who) )|(?<=[一-鿿]) (?=[一-鿿\d])"
 )
 _WORD = re.compile(r"[a-z\u00c0-\u024f][a-z0-9\u00c0-\u024f'-]*")
 _HAN = re.compile("[㐀-鿿]+")
+_KIN_LATIN = re.compile("[a-z]+")
+_PROPER = re.compile(r"(?<=[a-z,;:] )[A-Z][\w'’-]*")
+_TITLE = re.compile("《([^》]{1,40})》")
+_CALLED = re.compile(
+    "(?:名叫|名为|叫做|取名|[只隻条條个個位]叫|(?<=[^大喊呼])叫)([㐀-鿿]{2})(?=[㐀-鿿]?的?[猫狗鱼鸟兔柴,，。、]|$|的)"
+)
 _IF = re.compile(r"如果|假如|假设|要是|倘若|万一|的话|除非|\b(?:if|unless|suppose|imagine|hypothetically)\b")
 
 _LEAD = rf"[\W_]*(?:{_SAYS['lead'].text})*"
@@ -113,6 +119,12 @@ _OF_ME = LazyPattern(
 _REPORT = re.compile(
     r"(?:之前|刚才?|昨天|今天|都|也|就|一直|还)*(?:说|觉得|认为|建议|告诉我|跟我说|提醒)(?:过|了)?(?:是)?"
     r"| (?:just |also )?(?:says?|said|thinks?|thought|told me|reckons?|suggests?|confirmed)(?: that)? "
+)
+_NEGATED = re.compile(
+    "(?:不|没有?|没|未|别|从不|从没|并非)(?:[会能要想用再去得是曾太怎么敢肯愿]*)"
+    "(?P<han>[一-鿿]{1,2}?(?=[了的过着吧啦呢,. ]|$)|[一-鿿]{2})"
+    r"|(?:\b(?:not|never|no|without|cannot|cant|dont|doesnt|didnt|isnt|wasnt|wont|havent|hasnt)\b|n't\b)"
+    r"(?P<words>(?: [a-z'-]+){1,5})"
 )
 _PRONOUN = re.compile(r"[他她它]|\b(?:he|she|they|it|him|her|them|his|their|its)\b")
 
@@ -251,6 +263,32 @@ def _pieces(folded: str) -> Iterator[str]:
     yield folded[at:]
 
 
+def negated(folded: str) -> list[tuple[str, ...]]:
+    """What a text denies, each as the words right behind the denial: 不用上大夜 gives 上大, "don't drink coffee" drink
+    and coffe."""
+    plain, found = _bare("".join(_pieces(folded))), list[tuple[str, ...]]()
+    for match in _NEGATED.finditer(plain):
+        if match["han"]:
+            if not _PLAIN_CHARS.issuperset(match["han"]):
+                found.append((match["han"][:2],))
+        elif words := [stem(word) for word in match["words"].split() if word not in VOCABULARY.plain]:
+            found.append(tuple(words[:2]))
+    return found
+
+
+def asserts(folded: str, key: tuple[str, ...]) -> bool:
+    """Whether a text says all these words, and not right behind a denial."""
+    plain = _NEGATED.sub(" ", _bare("".join(_pieces(folded))))
+    if key[0][0] >= "㐀":
+        return key[0] in plain
+    return set(key) <= {stem(word) for word in _WORD.findall(plain)}
+
+
+def _bare(folded: str) -> str:
+    """Without the particles inside Chinese verbs: 拔了智齿, 没拔过智齿."""
+    return re.sub("(?<=[一-鿿])[了着过](?=[一-鿿])", "", folded)
+
+
 @lru_cache(maxsize=4096)
 def terms(folded: str) -> frozenset[str]:
     """The telling terms of a folded text: stems of Latin words, pairs of Chinese characters, rows of like words."""
@@ -273,6 +311,8 @@ def terms(folded: str) -> frozenset[str]:
 
 
 _PLAIN_HAN = frozenset(VOCABULARY.plain_han) | frozenset(word for word in STOP if not word.isascii())
+_PLAIN_WORDS = tuple(word for word in VOCABULARY.plain_han if len(word) > 1)
+_PLAIN_CHARS = frozenset(char for word in _PLAIN_HAN for char in word)
 _EMPTY = frozenset("的了我你您他她它们是在也都就很还又把被吗呢吧啊一个这那着过得地和跟与")
 """A pair with one of these tells nothing."""
 _ALIKE_HAN = tuple(word for word in VOCABULARY.alike if not word.isascii())
@@ -288,89 +328,58 @@ def _rows_in(run: str) -> Iterator[tuple[int, int, int]]:
             at = run.find(word, at + 1)
 
 
-class Heard:
-    """All that was said in some words: what a statement may hold."""
-
-    def __init__(self, said: Iterable[str]) -> None:
-        self.text = "\n".join(said)
-        self._pairs: set[str] = set()
-        self._chars: set[str] = set()
-        self._words: set[str] = set()
-        self._rows: set[int] = set()
-        for run, word in runs(self.text):
-            if word:
-                root = stem(word)
-                self._words |= {word, root, root[:_PREFIX]}
-                self._rows.update(VOCABULARY.alike.get(root, ()))
-            else:
-                self._pairs.update(run[at : at + 2] for at in range(len(run) - 1))
-                self._chars.update(run)
-                self._rows.update(number for number, _, _ in _rows_in(run))
-
-    def foreign(self, folded: str) -> list[str]:
-        """The words and runs of characters of a folded text that nobody said and that tell something."""
-        found = [word for word in _WORD.findall(folded) if self._strange(word)]
-        for match in _HAN.finditer(folded):
-            found += self._strange_runs(match[0])
-        return found
-
-    def _strange(self, word: str) -> bool:
-        for part in re.split("[-']", word):
-            root = stem(part)
-            if len(part) < 2 or part in VOCABULARY.plain or root in VOCABULARY.plain or part in ("ll", "ve", "re"):
-                continue
-            if part in self._words or root in self._words or (len(root) > _PREFIX and root[:_PREFIX] in self._words):
-                continue
-            if self._rows.isdisjoint(VOCABULARY.alike.get(root, ())):
-                return True
-        return False
-
-    def _strange_runs(self, run: str) -> list[str]:
-        known = [char in _PLAIN_HAN for char in run]
-        firm = list(known)
-        for at in range(len(run) - 1):
-            if run[at : at + 2] in self._pairs:
-                firm[at] = firm[at + 1] = True
-        alien: set[int] = set()
-        said = [now and not before for now, before in zip(firm, known, strict=True)]
-        for word in VOCABULARY.plain_han:
-            if len(word) > 1:
-                at = run.find(word)
-                while at >= 0:
-                    firm[at : at + len(word)] = [True] * len(word)
-                    at = run.find(word, at + 1)
-        for number, start, end in _rows_in(run):
-            if number in self._rows:
-                firm[start:end] = [True] * (end - start)
-            elif (
-                end - start > 1
-                and run[start:end] not in _PLAIN_HAN
-                and run[start:end] not in self.text
-                and not any(said[start:end])
-            ):
-                alien.update(range(start, end))
-        # A single character that was said stands alone, but two of them side by side are a word of their own.
-        marks = [
-            sure
-            or (
-                char in self._chars
-                and not (at and not firm[at - 1])
-                and not (at + 1 < len(run) and not firm[at + 1])
-            )
-            for at, (char, sure) in enumerate(zip(run, firm, strict=True))
-        ]  # fmt: skip
-        shown = "".join(
-            " " if mark and at not in alien else char for at, (char, mark) in enumerate(zip(run, marks, strict=True))
-        )
-        return re.findall("[^ ]+", shown)
+def kin(folded: str) -> frozenset[int]:
+    """The relatives, partners, children and animals that a text names, as rows of words for the same."""
+    found = {number for word in _KIN_LATIN.findall(folded) for number in VOCABULARY.alike.get(stem(word), ())}
+    for run in _HAN.findall(folded):
+        found |= {number for number, _, _ in _rows_in(run)}
+    return frozenset(found)
 
 
-def weight(folded: str) -> int:
-    """How much a text tells: its Chinese characters without stop words, a Latin word as two."""
-    total = 0
-    for run, word in runs(folded):
-        total += (2 * (word not in VOCABULARY.plain)) if word else sum(char not in STOP for char in run)
-    return total
+def without_kin(folded: str) -> str:
+    """What is left of the words for somebody: their name."""
+    rest = re.sub(r"^(?:我(?:们?家?的?|那?个?)?|(?:my|our|his|her|their|the|a|an) )", "", folded)
+    for word in sorted(VOCABULARY.alike, key=len, reverse=True):
+        pattern = rf"\b{re.escape(word)}[a-z]?\b" if word.isascii() else re.escape(word)
+        rest = re.sub(pattern, " ", rest)
+    return " ".join(rest.replace("的", " ").split())
+
+
+def names(text: str) -> tuple[str, ...]:
+    """What a statement calls by a name, folded: Latin words beside Chinese or with a capital, and what follows 叫."""
+    folded, han = folded_plain(text), _HAN.search(text) is not None
+    found = [fold(name) for name in (*_CALLED.findall(folded), *_TITLE.findall(folded))]
+    if han:
+        found += [word for word in _WORD.findall(folded) if len(word) > 1 and word not in VOCABULARY.plain]
+        found += [word for word in proper_names(folded) if word not in VOCABULARY.alike]
+    else:
+        inner = (match[0] for match in _PROPER.finditer(text) if match[0].lower() not in VOCABULARY.plain)
+        found += [folded_plain(word).removesuffix("'s") for word in inner]
+    return tuple(dict.fromkeys(found))
+
+
+def novelty(text: str, heard: str) -> tuple[float, list[str]]:
+    """How much of a text's telling words nobody said: their share, 0 to 1, and which.
+
+    Chinese counts by characters, a Latin word as two of them. `heard` is folded.
+    """
+    stems = {stem(word)[:_PREFIX] for word in _WORD.findall(heard)}
+    for words in _PLAIN_WORDS:
+        text = text.replace(words, " ")
+    strange: list[str] = []
+    whole = 0
+    for piece in re.finditer(r"[a-z\u00c0-\u024f][a-z0-9\u00c0-\u024f'-]*|[㐀-鿿]", text):
+        word = piece[0]
+        latin = word[0] < "㐀"
+        if (latin and (word in VOCABULARY.plain or stem(word) in VOCABULARY.plain)) or word in _PLAIN_HAN:
+            continue
+        size = 2 if latin else 1
+        whole += size
+        if (stem(word)[:_PREFIX] in stems) if latin else (word in heard):
+            continue
+        strange.append(word)
+    news = sum(2 if word[0] < "㐀" else 1 for word in strange)
+    return (news / whole if whole else 0.0), strange
 
 
 def numbers(folded: str, *, all_of_them: bool) -> set[str]:

@@ -5,22 +5,25 @@ Whole sentences of people's own, and only what they plainly say: what it cannot 
 
 import re
 from collections import Counter
+from collections.abc import Container
+from dataclasses import replace
 from datetime import tzinfo
 
 from bot.memory.forging import LINK, forged
 from bot.memory.minutes import DigestLine, Scope, Told, forgets, was_forgotten, words_of
+from bot.memory.overtaken import overtaken
 from bot.memory.plain import QUESTION, Statement, idle, outcomes_in, statements_in, tasks_in, wants_reminding
+from bot.memory.understand import understand
 from bot.text.alike import meant
 from bot.text.clauses import SENTENCE, clauses_of, one_row
 from bot.text.clean import clean_name
 from bot.text.clip import clip
-from bot.text.dated import when_in
-from bot.text.due import due_in, nudged
+from bot.text.dated import due_in, nudged, when_in
 from bot.text.estimate import estimate_tokens
 from bot.text.fold import fold
 from bot.text.script import Script, script_of
 from bot.text.tokens import weight_of
-from bot.types.commitment import NewCommitment
+from bot.types.commitment import Commitment, NewCommitment, Settled
 from bot.types.digest import Digest
 from bot.types.memory import Dated, MemoryKind, NewMemory, Visibility
 
@@ -41,24 +44,68 @@ _SET_APART = re.compile(r"\s*[>#|]")
 """A row of somebody else's words."""
 
 
-def rule_digest(lines: tuple[DigestLine, ...], scope: Scope) -> Digest:
-    """The digest without a model: the same for the same lines; only what people plainly said, never the bot's words."""
-    told = words_of(lines, scope.bot_name, scope.screened)
+def rule_digest(
+    lines: tuple[DigestLine, ...], scope: Scope, around: tuple[DigestLine, ...] = (), open_: tuple[Commitment, ...] = ()
+) -> Digest:  # fmt: skip
+    """The digest without a model: the same for the same lines; only what people plainly said, never the bot's words.
+
+    `around` are the lines of that chat before and after these and these: what a later one overtook is not told, and of
+    the tasks that are `open_` it is settled.
+    """
+    heard = words_of(around or lines, scope.bot_name, scope.screened)
+    past, here = overtaken(heard, scope), {line.event_id for line in lines}
+    told = past.without(words_of(lines, scope.bot_name, scope.screened))
     gone = forgets(lines)
-    tasks = _tasks(told, gone, scope)
+    tasks = _tasks(told, gone, scope, past.corrected)
     due = {(task.owner_id, fold(task.text)) for task in tasks}
     found: dict[tuple[int | None, str], NewMemory] = {}
     for line, words in told:
+        behind = past.corrected.get(line.event_id)
         for statement in statements_in(words, alone=scope.kind == "dm"):
             memory = new_memory(statement, (line,), scope)
+            if memory is not None and memory.dated and behind is not None:
+                memory = _mended(memory, behind, scope)
             key = (line.person_id, fold(statement.text))
             if memory and not was_forgotten(statement.text, line, gone) and not (memory.kind == "event" and key in due):
                 found.setdefault(key, memory)
+        if line.event_id in past.moved and not any(line.event_id in one.event_ids for one in found.values()):
+            memory = new_memory(Statement("event", past.moved[line.event_id]), (line,), scope)
+            if memory is not None and memory.dated and not was_forgotten(memory.text, line, gone):
+                found[(line.person_id, fold(memory.text))] = memory
     kept = sorted(found.values(), key=lambda memory: (_RANK[memory.kind], -memory.observed_at))[:MEMORIES]
     kept.sort(key=lambda memory: memory.event_ids)
     events = {event for memory in kept for event in memory.event_ids}
     events |= {event for task in tasks for event in task.event_ids}
-    return Digest(rule_summary(told, gone, events), tuple(kept), "rule", tasks)
+    plans = {one for event, texts in past.sentences.items() if event < min(here, default=0) for one in texts}
+    over = tuple(Settled(task.id, "failed") for task in open_ if any(fold(task.text) in one for one in plans))
+    mended = tuple(
+        (line, _joined(words, past.corrected[line.event_id]) if line.event_id in past.corrected else words)
+        for line, words in told
+        if not _asked(words)
+    )
+    return Digest(
+        rule_summary(mended, gone, events), tuple(kept), "rule", tasks, over,
+        overtook=tuple(sorted(set(past.sentences) - here)),
+    )  # fmt: skip
+
+
+def _asked(words: str) -> bool:
+    """Whether a line asks to keep something: its memory tells that, as long as it holds."""
+    return any(each.verb == "remember" for each in understand(words).commands)
+
+
+def _mended(memory: NewMemory, behind: DigestLine, scope: Scope) -> NewMemory:
+    """A memory whose day or hour its speaker corrected in the next line: both lines, and the day of the second."""
+    when = when_in(behind.text, behind.at, scope.zones.get(memory.owner_id or 0, scope.tz))
+    text, events = _joined(memory.text, behind), (*memory.event_ids, behind.event_id)
+    if when is None:  # only the hour is another one
+        return replace(memory, text=text, event_ids=events, dated="day" if memory.dated == "time" else memory.dated)
+    return replace(memory, text=text, event_ids=events, observed_at=when.at, dated=when.precision)
+
+
+def _joined(words: str, behind: DigestLine) -> str:
+    """What somebody said, with their correction of it."""
+    return f"{words}{', ' if words.isascii() else '，'}{one_row(behind.text)}"
 
 
 def new_memory(
@@ -119,7 +166,7 @@ def _seen(scope: Scope) -> Visibility:
     return "private" if scope.kind == "dm" else "chat"
 
 
-def _tasks(told: Told, gone: Told, scope: Scope) -> tuple[NewCommitment, ...]:
+def _tasks(told: Told, gone: Told, scope: Scope, corrected: Container[int]) -> tuple[NewCommitment, ...]:
     """What people said they have still to do and did not do before the talk ended, the newest of it."""
     found: dict[tuple[int, str], NewCommitment] = {}
     for line, words in told:
@@ -128,7 +175,7 @@ def _tasks(told: Told, gone: Told, scope: Scope) -> tuple[NewCommitment, ...]:
             ended = meant(outcome.about, enumerate(key[1] for key in mine)) if outcome.about else len(mine) - 1
             if ended is not None and mine:
                 del found[mine[ended]]
-        for text in tasks_in(words):
+        for text in () if line.event_id in corrected else tasks_in(words):
             task = new_commitment(text, (line,), scope)
             if task and not was_forgotten(text, line, gone):
                 found.setdefault((task.owner_id, fold(text)), task)

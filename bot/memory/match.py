@@ -39,23 +39,23 @@ def match(content: str, memories: tuple[Memory, ...]) -> tuple[Memory, ...]:
 
     Several when several fit equally well, none when nothing does. Either Chinese script fits the other. Never raises.
     """
-    wanted = _core(content)
-    features = _features(wanted)
+    wanted = core_of(content)
+    features = features_of(wanted)
     if not wanted:
         return ()
-    cores = [(memory, _core(memory.text)) for memory in memories]
+    cores = [(memory, core_of(memory.text)) for memory in memories]
     same = tuple(memory for memory, core in cores if core == wanted)
     if same:
         return same
     if not features:
         return _as_said(content, memories)
-    parts = tuple(memory for memory, core in cores if _holds(core, wanted) or _nearly_all(wanted, core))
+    parts = tuple(memory for memory, core in cores if holds(core, wanted) or _nearly_all(wanted, core))
     return parts or _most_shared(features, cores)
 
 
 def perhaps(content: str, memories: tuple[Memory, ...]) -> tuple[Memory, ...]:
     """The memories to ask about where `match` finds none: those with the one character that is named (关于猫的记忆)."""
-    word = _core(content)
+    word = core_of(content)
     if len(word) != 1 or not _OTHER.fullmatch(word) or _WEAK.fullmatch(word):
         return ()
     return tuple(memory for memory in memories if word in fold(memory.text))
@@ -63,8 +63,8 @@ def perhaps(content: str, memories: tuple[Memory, ...]) -> tuple[Memory, ...]:
 
 def tells(content: str, text: str) -> bool:
     """Whether a promise or a reminder is what `content` names: its very words, or nearly all that they say."""
-    wanted = _core(content)
-    return bool(_features(wanted)) and (_holds(fold(text), wanted) or named(content, text))
+    wanted = core_of(content)
+    return bool(features_of(wanted)) and (holds(fold(text), wanted) or named(content, text))
 
 
 def _as_said(content: str, memories: tuple[Memory, ...]) -> tuple[Memory, ...]:
@@ -73,10 +73,10 @@ def _as_said(content: str, memories: tuple[Memory, ...]) -> tuple[Memory, ...]:
     bare = _HEAD.sub("", said)
     if len(said) < 2 or not bare:
         return ()
-    return tuple(memory for memory in memories if _holds(fold(memory.text), said))
+    return tuple(memory for memory in memories if holds(fold(memory.text), said))
 
 
-def _core(text: str) -> str:
+def core_of(text: str) -> str:
     """The folded text without what only leads to it or trails after it; the whole of it when nothing else is there."""
     core = fold(text).strip()
     while head := _HEAD.match(core):
@@ -86,7 +86,7 @@ def _core(text: str) -> str:
     return core or re.sub(r"[\W_]+", "", fold(text))
 
 
-def _holds(text: str, part: str) -> bool:
+def holds(text: str, part: str) -> bool:
     """Whether `part` stands in `text`; a Latin word only as a whole one (cat is not in category)."""
     before = r"(?<![a-z0-9])" if _LATIN.match(part) else ""
     after = r"(?![a-z0-9])" if _LATIN.match(part[-1:]) else ""
@@ -95,18 +95,18 @@ def _holds(text: str, part: str) -> bool:
 
 def _nearly_all(wanted: str, core: str) -> bool:
     """Whether a memory is the larger part of what was asked for."""
-    return 2 * len(core) >= len(wanted) and bool(_features(core)) and _holds(wanted, core)
+    return 2 * len(core) >= len(wanted) and bool(features_of(core)) and holds(wanted, core)
 
 
 def _most_shared(features: frozenset[str], cores: list[tuple[Memory, str]]) -> tuple[Memory, ...]:
-    shared = [(memory, len(features & _features(core))) for memory, core in cores]
+    shared = [(memory, len(features & features_of(core))) for memory, core in cores]
     best = max((count for _, count in shared), default=0)
     if best < SHARE * len(features):
         return ()
     return tuple(memory for memory, count in shared if count == best)
 
 
-def _features(core: str) -> frozenset[str]:
+def features_of(core: str) -> frozenset[str]:
     """Beginnings of telling Latin words, and pairs of other characters; a single character is none."""
     words = (word for word in _LATIN.findall(core) if word not in ENGLISH and (len(word) > 1 or word.isdigit()))
     runs = (run for part in _OTHER.findall(core) if (run := _WEAK.sub("", part)))

@@ -78,17 +78,22 @@ class Sentence:
 
 @dataclass(frozen=True, slots=True)
 class _Fact:
-    """One row of the vocabulary: its pattern after 我 or I, and after somebody of theirs; `slot` "" may hold many."""
+    """One row of the vocabulary: its patterns behind 我, behind I, in a whole clause, and after somebody of theirs.
+
+    `slot` "" may hold many.
+    """
 
     kind: MemoryKind
     slot: str
     lasting: bool
     current: bool
-    mine: LazyPattern
+    zh: LazyPattern
+    en: LazyPattern
+    whole: LazyPattern
     theirs: LazyPattern
 
 
-_DATA: dict[str, Any] = tomllib.loads(files("bot.memory").joinpath("fallback.toml").read_text("utf-8"))
+DATA: dict[str, Any] = tomllib.loads(files("bot.memory").joinpath("fallback.toml").read_text("utf-8"))
 _NAMED = re.compile(r"<([a-z_]+)>")
 
 
@@ -96,7 +101,7 @@ def _spelt(pattern: str) -> str:
     """A pattern with the lists that it names written out."""
 
     def listed(found: re.Match[str]) -> str:
-        words = _DATA["words"].get(found[1])
+        words = DATA["words"].get(found[1])
         return found[0] if words is None else _any(words)
 
     return _NAMED.sub(listed, pattern)
@@ -106,14 +111,14 @@ def _any(patterns: Iterable[str]) -> str:
     return "(?:" + "|".join(map(_spelt, patterns)) + ")"
 
 
-def _pattern(table: str, name: str) -> LazyPattern:
-    return LazyPattern(_any(_DATA[table][name]))
+def patterns_of(table: str, name: str) -> LazyPattern:
+    """A list of the vocabulary as one pattern."""
+    return LazyPattern(_any(DATA[table][name]))
 
 
 def _fact(row: dict[str, Any]) -> _Fact:
     zh, en, whole = _any(row["zh"]), _any(row["en"]), [_spelt(one) for one in row.get("whole", ())]
     between, between_en = _spelt("(?:<between>)*+"), _spelt("(?:(?:<between_en>) )*+")
-    mine = rf"我(?:们|自己|本人)?(?!{_spelt('<kin>|<folk>')}){between}{zh}|i(?=['’ ]) ?{between_en}{en}"
     name = "(?:(?![不没别想说要会能跟和给对])[一-鿿]){0,3}?"
     theirs = (
         rf"(?:我们?家?的?)(?P<zh>{_spelt('<kin>')}{name}){between}{zh}"
@@ -121,25 +126,30 @@ def _fact(row: dict[str, Any]) -> _Fact:
     )
     return _Fact(
         row["kind"], row["slot"] if row.get("single") else "", bool(row.get("lasting")), bool(row.get("current")),
-        LazyPattern("(?!)" if row.get("theirs") else "|".join((mine, *whole))), LazyPattern(theirs),
+        LazyPattern("(?!)" if row.get("theirs") else zh), LazyPattern("(?!)" if row.get("theirs") else en),
+        LazyPattern("|".join(whole) or "(?!)"),
+        LazyPattern(theirs),
     )  # fmt: skip
 
 
-UNSURE, ASKING, QUESTION = (_pattern("silent", name) for name in ("unsure", "asking", "question"))
+UNSURE, ASKING, QUESTION = (patterns_of("silent", name) for name in ("unsure", "asking", "question"))
 """Questions, conditions, doubt, reports, fiction and jokes; a clause that asks or does not know; a question."""
 _SMALL, _REMINDING = (
-    LazyPattern(rf"(?:[\W_]|{_any(_DATA['silent']['small_talk'])})*+$"),
-    _pattern("silent", "reminding"),
+    LazyPattern(rf"(?:[\W_]|{_any(DATA['silent']['small_talk'])})*+$"),
+    patterns_of("silent", "reminding"),
 )
-_LEAD = LazyPattern(rf"(?:[\W_]|{_any(_DATA['silent']['lead'])})*+")
+_LEAD = LazyPattern(rf"(?:[\W_]|{_any(DATA['silent']['lead'])})*+")
 _OTHERS, _PLAYED, _FORMER, _AGAIN, _UNLUCKY, _PLEASED, _MACHINES, _QUOTING = (
-    _pattern("silent", name)
+    patterns_of("silent", name)
     for name in ("others", "played", "former", "again", "unlucky", "pleased", "machines", "quoting")
 )
-_FACTS = tuple(_fact(row) for row in _DATA["fact"])
-_FEELING = tuple(_spelt(one) for language in ("zh", "en") for one in _DATA["feeling"][language])
+_I = LazyPattern(_spelt("我(?:们|自己|本人)?(?!<kin>|<folk>)(?:<between>)*+|i(?=['’ ]) ?(?:(?:<between_en>) )*+"))
+_MY = LazyPattern(_spelt("我们?家?的?<kin>|my "))
+"""What stands before a fact of one's own, and before somebody of theirs: most clauses have neither."""
+_FACTS = tuple(_fact(row) for row in DATA["fact"])
+_FEELING = tuple(_spelt(one) for language in ("zh", "en") for one in DATA["feeling"][language])
 _FEELINGS = tuple(map(LazyPattern, _FEELING))
-_WEIGHTS = {word: float(weight) for weight, words in _DATA["weight"].items() for word in words}
+_WEIGHTS = {word: float(weight) for weight, words in DATA["weight"].items() for word in words}
 _DAY = LazyPattern(_spelt(r"<day>|\b(?:<day_en>)\b"))
 _DEED = LazyPattern(_spelt(r"<deed>|\b(?:<deed_en>)\b"))
 _OWN = LazyPattern(r"[我咱俺]|\b(?:i|my|we|our)\b")
@@ -152,7 +162,7 @@ _SOMEBODY = LazyPattern(
     )
 )
 _LISTED, _LISTED_OVER, _PROMISED, _DUE, _TO_WHOM, _IDLE, _OVER, _OFF, _NOT_OVER, _PAST, _BARE = (
-    _pattern("task", name)
+    patterns_of("task", name)
     for name in (
         "listed", "listed_over", "promised", "due", "to_whom", "idle", "over", "off", "not_over", "past", "bare",
     )
@@ -283,9 +293,12 @@ def _found_fact(sentence: Sentence, text: str) -> Statement | None:
     former = _FORMER.search(sentence.folded) is not None
     found: list[Statement] = []
     for clause, folded, start in sentence.clauses():
+        lead, others = _I.match(folded, start), _MY.match(folded, start)
         for fact in _FACTS:
-            theirs = fact.theirs.match(folded, start)
-            if (former and fact.current) or not (theirs or fact.mine.match(folded, start)):
+            theirs = fact.theirs.match(folded, start) if others else None
+            own = fact.en if lead and lead[0].startswith("i") else fact.zh
+            mine = (lead and own.match(folded, lead.end())) or fact.whole.match(folded, start)
+            if (former and fact.current) or not (theirs or mine):
                 continue
             span = theirs.span("zh" if theirs["zh"] else "en") if theirs else (0, 0)
             about = clip(unfold(clause, fold_mapped(clause)[1], *span), SUBJECT_CHARS)

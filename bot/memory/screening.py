@@ -5,7 +5,7 @@ Statements and tasks are checked clause by clause (grounding.py).
 
 import re
 
-from bot.memory.evidence import LINK, VOCABULARY, Heard, folded_plain, numbers, weight
+from bot.memory.evidence import LINK, VOCABULARY, folded_plain, novelty, numbers
 from bot.memory.forging import forged, holds_link
 from bot.memory.minutes import DigestLine, Told
 from bot.text.fold import fold
@@ -21,6 +21,8 @@ _STEM = 6
 _QUOTED = re.compile('“[^”]*”|「[^」]*」|『[^』]*』|"[^"]*"|`[^`]*`|《[^》]*》|【[^】]*】')
 _SET_APART = LazyPattern(r"^\s*[>#$|]|```")
 _PROPER = re.compile(r"\b[A-Z]\w*")
+_WHO = re.compile("([^聊说谈\\W\\da-z_]{2,3}?)(?:聊|说|谈|提到|讨论|表示|分享)")
+"""Whom a summary begins with, names of those who talk apart."""
 _SCAFFOLD = LazyPattern(
     "聊了|聊到|聊|谈到|谈了|谈|提到|说了|说到|讨论了?|用户|大家|关于|以及|还有|和|最近|今天|分享了?|表示|计划|打算|有点|有些"
     r"|\b(?:talk(?:ed|s|ing)?|chat(?:ted|s)?|discuss(?:ed|es)?|mention(?:ed|s)?"
@@ -48,15 +50,17 @@ def sums_up(summary: str, told: Told, names: str) -> bool:
     told_of = folded_plain(summary)
     for name in sorted(filter(None, fold(names).split()), key=len, reverse=True):
         told_of = told_of.replace(name, " ")
+    who = _WHO.match(told_of)
+    if who is not None and who[1] not in heard and who[1] not in ("用户", "大家", "他们", "两人", "双方"):
+        return False
     told_of = _SCAFFOLD.sub(" ", told_of)
-    strange = weight(" ".join(Heard((heard,)).foreign(told_of)))
-    whole = weight(told_of)
+    share, _ = novelty(told_of, heard)
     if numbers(folded_plain(summary), all_of_them=False) - numbers(heard, all_of_them=True):
         return False
     named = (fold(word) for word in _PROPER.findall(summary) if word.lower() not in VOCABULARY.plain)
     if any(word not in heard and word not in fold(names) for word in named):
         return False
-    return strange <= (1 - SUMMED) * whole
+    return share <= 1 - SUMMED
 
 
 def terms(text: str) -> frozenset[str]:

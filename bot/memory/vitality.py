@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from bot.text.fold import fold
+from bot.text.slots import lasts
 from bot.text.tokens import STOP, index_terms
 from bot.types.duration import DAY_MS
 from bot.types.memory import PRIORITY, Memory, MemoryKind
@@ -24,9 +25,6 @@ STALE = (
 WORN = 0.05
 """P2 and P3 below this are tidied away (seed Warm Boot)."""
 
-ARCHIVED = 0.1
-"""What is crowded out above this is archived; below it is only kept as long as what was forgotten (seed Warm Boot)."""
-
 IDLE_DAYS = 7
 """So long after its last use a memory's count begins to fall (seed Feedback, C34)."""
 
@@ -42,35 +40,26 @@ OLD_DAYS = 180
 
 @dataclass(frozen=True, slots=True)
 class Capacity:
-    """How many memories of each kind one owner has at most; `total` is of all these. Identity has no limit."""
+    """How many memories one owner has at most: passing ones of each kind, of these together, and what lasts."""
 
     emotion: int
     knowledge: int
     event: int
     experience: int
     total: int
-
-    def of(self, kind: MemoryKind) -> int | None:
-        """The limit of a kind, None for none."""
-        match kind:
-            case "identity" | "anniversary":
-                return None
-            case "emotion":
-                return self.emotion
-            case "knowledge":
-                return self.knowledge
-            case "event":
-                return self.event
-            case "experience":
-                return self.experience
+    lasting: int
 
 
 def vitality(memory: Memory, now: int) -> float:
-    """e^(-t/S), t in days since it was last recalled, not below its priority's floor; 0 to 1.
+    """e^(-t/S), t in days since it was last recalled or, later, its day came; not below its priority's floor; 0 to 1.
 
-    What its owner let fade, and words of a moment that is over, make it less than that.
+    What its owner let fade, and words of a moment that is over, make it less than that. What lasts is as alive as its
+    owner lets it be.
     """
-    curve = math.exp(-max(0, now - memory.accessed_at) / DAY_MS / memory.stability_days)
+    if memory.lasts:
+        return memory.faded
+    since = max(memory.accessed_at, memory.observed_at)
+    curve = math.exp(-max(0, now - since) / DAY_MS / memory.stability_days)
     return max(curve, FLOORS[PRIORITY[memory.kind]]) * memory.faded * staleness(memory, now)
 
 
@@ -109,30 +98,42 @@ def worn_out(memories: Iterable[Memory], now: int) -> tuple[Memory, ...]:
     """P2 and P3 that nobody asked to keep and that have hardly any life left."""
     return tuple(
         memory for memory in memories
-        if not memory.kept and PRIORITY[memory.kind] >= 2 and vitality(memory, now) < WORN
+        if not (memory.kept or memory.lasts) and PRIORITY[memory.kind] >= 2 and vitality(memory, now) < WORN
     )  # fmt: skip
 
 
 def crowded_out(memories: Sequence[Memory], now: int, limits: Capacity) -> tuple[Memory, ...]:
-    """Which of one owner's memories have no room, the first to go first. What somebody asked to keep takes none."""
-    left = [memory for memory in memories if not memory.kept and limits.of(memory.kind) is not None]
-    over = {kind: -(limits.of(kind) or 0) for kind in PRIORITY}
-    for memory in left:
-        over[memory.kind] += 1
-    beyond = len(left) - limits.total
-    if beyond <= 0 and not any(over[memory.kind] > 0 for memory in left):
+    """Which of one owner's memories have no room, the first to go first. What somebody asked to keep takes none.
+
+    Of what lasts, health, relations, home and the like go after all the rest.
+    """
+    free = [memory for memory in memories if not memory.kept]
+    lasting = [memory for memory in free if memory.lasts]
+    passing = [memory for memory in free if not memory.lasts]
+    over = Counter(_room(memory) for memory in passing)
+    over.subtract({
+        "emotion": limits.emotion, "knowledge": limits.knowledge, "event": limits.event,
+        "experience": limits.experience,
+    })  # fmt: skip
+    most, beyond = len(lasting) - limits.lasting, len(passing) - limits.total
+    if max(most, beyond, *over.values()) <= 0:
         return ()
     redundant = _redundancies(memories)
-    ranked = sorted(left, key=lambda memory: (-_burden(memory, redundant[memory.id], now), memory.id))
-    gone: list[Memory] = []
-    for memory in ranked:
-        if over[memory.kind] > 0:
-            over[memory.kind] -= 1
-            gone.append(memory)
-    beyond -= len(gone)
-    chosen = {memory.id for memory in gone}
-    gone += [memory for memory in ranked if memory.id not in chosen][: max(0, beyond)]
-    return tuple(gone)
+    burden = {memory.id: -_burden(memory, redundant[memory.id], now) for memory in free}
+    lasting.sort(key=lambda memory: (memory.kind == "anniversary" or lasts(memory.slot), burden[memory.id], memory.id))
+    gone = lasting[: max(0, most)]
+    first: list[Memory] = []
+    rest: list[Memory] = []
+    for memory in sorted(passing, key=lambda memory: (burden[memory.id], memory.id)):
+        room = _room(memory)
+        (first if over[room] > 0 else rest).append(memory)
+        over[room] -= 1
+    return (*gone, *first, *rest[: max(0, beyond - len(first))])
+
+
+def _room(memory: Memory) -> MemoryKind:
+    """The kind that it is counted with where it does not last; who somebody was is a fact of them."""
+    return "knowledge" if memory.kind in ("identity", "anniversary") else memory.kind
 
 
 def standing(memory: Memory, now: int) -> float:
@@ -142,11 +143,13 @@ def standing(memory: Memory, now: int) -> float:
 
 def _burden(memory: Memory, redundancy: float, now: int) -> float:
     """0 to 1; what is nearest to 1 goes first."""
-    age = min(1.0, max(0, now - _told_at(memory)) / DAY_MS / OLD_DAYS)
+    since = used_at(memory) if memory.lasts else _told_at(memory)
+    rank = 0 if memory.lasts else PRIORITY[memory.kind]
+    age = min(1.0, max(0, now - since) / DAY_MS / OLD_DAYS)
     disliked = 0.5 if memory.feedback is None else (1 - memory.feedback) / 2
     return (
         VITALITY * (1 - min(1.0, vitality(memory, now))) + REDUNDANCY * redundancy + AGE * age
-        + FEEDBACK * disliked + RANK * PRIORITY[memory.kind] / 3
+        + FEEDBACK * disliked + RANK * rank / 3
     )  # fmt: skip
 
 

@@ -44,12 +44,14 @@ _NOT_KEEP = LazyPattern(
 )
 _DROP = LazyPattern(
     "忘(?:掉|记|了(?:[它这那吧]|我))|删|抹|清[除掉空理]|去掉|(?:别|不要|不用)(?:再)?(?:记(?:着|住|得)|留着)|划掉|移除|拿掉"
-    r"|\b(?:forget|delete|remove|erase|wipe|scrub|unremember|drop)\b"
+    r"|当(?:我|作|做)?没(?:说|讲|提)"
+    r"|\b(?:forget|delete|remove|erase|wipe|scrub|unremember|drop|never said)\b"
+    r"|\b(?:do ?n[o'’]?t|not) (?:remember|keep|store|save|hold on to)\b(?! in mind)"
 )
 _NOT_DROP = LazyPattern(
     "(?:别|不要|不许|不准|不能|不会|不想|没|不|差点|可别)(?:给我|让我|再)?(?:忘|删|抹|清|去掉)|(?:我|他|她|人|老|总|会|容易)[^,]{0,3}忘(?![掉])"
     r"|(?:\b(?:not|never|i|he|she|they|we|always|almost)|n'?t) (?:to |ever )?(?:forget|delete|remove|erase|wipe|drop)\b"
-    r"|\bforget it\b"
+    r"|\bforget it\b|\b(?:i|he|she|they|we|you) (?:\w+ )?(?:do|did) ?n[o'’]?t (?:remember|keep|store|save)\b"
 )
 _NOT = LazyPattern(
     "(?<![特分区性类识鉴])[别没勿莫非无未否](?!忘)|不(?!要忘|错|过)|"

@@ -1,6 +1,7 @@
 """The built-in model: no server, no network, the same answer to the same request. It is no language model."""
 
 import json
+import re
 import zlib
 from collections.abc import Iterable
 
@@ -64,7 +65,8 @@ class OfflineModel:
         if heard.results:
             # What the opening tells is not brought again, so it is looked through first.
             opened = nearest(heard.said, (*heard.tasks, *heard.happened, *heard.known))
-            found = tuple(dict.fromkeys(filter(None, (opened, *heard.results))))
+            results = (one for one in heard.results if _text(one) not in opened)
+            found = tuple(dict.fromkeys(filter(None, (opened, *results))))
             return self._say("found", heard, lines=_quote(found[:FOUND], "\n"))
         told = (*heard.talked, *heard.tasks, *heard.happened, *heard.known, *heard.earlier)
         line = nearest(heard.said, told)
@@ -88,6 +90,11 @@ class OfflineModel:
         if several:
             return several[zlib.crc32(heard.said.encode("utf-8", "replace")) % len(several)]
         return self._texts.text(key, heard.script, **values)
+
+
+def _text(result: str) -> str:
+    """What a finding says, without its day, or that it stands above."""
+    return re.sub(r" ?[(（][^()（）]*[)）]$", "", result).rstrip("…")
 
 
 def _quote(lines: Iterable[str], between: str) -> str:

@@ -11,6 +11,7 @@ from bot.people.askwords import (
     ABOUT,
     AFTER_EN,
     ASKS_ZH,
+    CALLED_OFF,
     CANCEL_EN,
     CANCEL_ZH,
     CLAUSE_END,
@@ -24,6 +25,7 @@ from bot.people.askwords import (
     NO_ZH,
     NOT_ZH,
     QUOTED,
+    SOFT,
     STOPS,
     TIME_EN,
     TIMELIKE,
@@ -43,6 +45,9 @@ READ_CHARS = 400
 
 SMALL = 3
 """Characters besides a request that ask for no answer of their own (谢啦)."""
+
+_END = re.compile(r"[，,。.!！；;?？\n]+")
+"""What ends a clause."""
 
 NOTHING, PLAIN = Parts(), Manner()
 ALL = "*"
@@ -147,15 +152,29 @@ def _cancelled(folded: str) -> Wish | None:
             words = " ".join(word for word in match.groups() if word).strip()
             everything = re.search(r"全部|所有|\ball\b", bare) or re.search(r"reminders(?: please)?$", bare)
             return Wish("cancel", ALL if everything else words)
+    if (soft := _softly(bare)) is not None:
+        return soft
     for trigger, no in ((ZH, NO_ZH), (EN, NO_EN)):
         match = next(iter(trigger.finditer(folded)), None)
         if match is not None and match["me"] and no.search(folded[: match.start()].strip(" \x00")):
             rest = re.sub(
                 r"^(?:\s|about|of|to|了)+|(?:了|吧|啦|anymore|again|any more|please|[。.!！~\s])+$",
                 "",
-                folded[match.end() :],
+                _END.split(folded[match.end() :], maxsplit=1)[0],
             )
             return Wish("cancel", rest, named=False)
+    return None
+
+
+def _softly(bare: str) -> Wish | None:
+    """A clause that tells of a reminder that it is needed no more; alone it is about the clause before."""
+    before = ""
+    for clause in filter(None, (part.strip() for part in _END.split(bare))):
+        found = SOFT.fullmatch(clause)
+        if found is not None:
+            words = next((word for word in found.groups() if word), "").strip() or CALLED_OFF.sub("", before)
+            return Wish("cancel", words, named=False) if words else None
+        before = clause
     return None
 
 

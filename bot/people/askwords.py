@@ -5,7 +5,9 @@ import re
 from bot.text.lazy import LazyPattern
 from bot.text.when.found import TAKEN
 
-ABOUT = LazyPattern("提醒|闹钟|闹铃|[叫喊]我|叫醒|通知我|remind|wake|alarm|ping me|nudge me|let me forget")
+ABOUT = LazyPattern(
+    "(?:不用|不必)(?:了|啦)|提醒|闹钟|闹铃|[叫喊]我|叫醒|通知我|remind|wake|alarm|ping me|nudge me|let me forget"
+)
 QUOTED = re.compile('“[^”]*”|「[^」]*」|『[^』]*』|"[^"]*"|`[^`]*`|《[^》]*》|^>.*$', re.MULTILINE)
 STOPS = re.compile(r"[。！？!?\n；;]|(?<![ap]\.m)(?<!jan|feb|mar|apr|jun|jul|aug|sep|oct|nov|dec)\.(?=\s)")
 CLAUSE_END = re.compile(
@@ -44,7 +46,10 @@ NOT_ZH = re.compile(
     r"(?:不用|不要|不必|别|甭|无需|不需要|用不着|不许|没必要|没|不会|不该|为什么|为何|怎么|干嘛|是不是|有没有|会不会|(?<![开聚约宴机舞晚年班社])会|总是?|谢谢)$"
 )
 NO_ZH = re.compile(r"(?:不用|不要|不必|别|甭|无需|不需要|用不着)(?:再)?$")
-NO_EN = re.compile(r"(?:don't|dont|do not|never|no need to|you needn't|stop|stop to|no longer)$")
+NO_EN = re.compile(
+    r"(?:(?:don't|dont|do not|no longer)(?: have to| need to| need you to)?|never|no need to|you needn't|stop"
+    r"|stop to|no longer)$"
+)
 VERB = re.compile(
     "(?:我(?:还|也|得|要|有|想|打算|准备|约|需要|必须)*)?(?:的|会议?$|[有约开去交打吃看上接取拿买做考面还跟参起出坐赶缴领约拜复回寄])|我(?:还|也|得|要|有|想|打算|准备|约|需要|必须)"
 )
@@ -72,6 +77,17 @@ CANCEL_ZH = re.compile(
     r"|^把?(?P<b>.{0,60}?)(?:的)?(?:提醒|闹钟|闹铃)(?:给?我?)?(?:取消|删掉|删除|删了|去掉|关掉|关了)(?:掉)?(?:吧|了|一下)?$"
     r"|^(?:取消|删掉|删除|关掉)(?:提醒|闹钟)(?P<c>.{0,60})$"
 )
+_NO_MORE = "(?:不用|不必|不要|别|甭|无需|不需要|用不着)(?:再)?"
+_DROPPED = "(?:取消|删|关|去掉|不用|不要)"
+SOFT = re.compile(
+    rf"(?P<a>.{{0,30}}?)(?:那个|这个|那件事|的事情?|的)?你?就?{_NO_MORE}(?:提醒|[叫喊](?=我)|通知)我?[了啦吧]*"
+    rf"|(?P<b>.{{1,30}}?)的?(?:那个)?(?:提醒|闹钟|闹铃)(?:就|可以|请|都|也)*{_DROPPED}[掉了吧啦]*"
+    "|(?P<c>.{2,30}?)就?(?:不用|不必)[了啦]"
+    r"|(?:never ?mind|forget|skip|scratch|cancel)(?: about)? (?:the|that|my) (?P<d>.{1,40}?) (?:reminder|alarm)s?"
+)
+"""A clause that ends a reminder if one fits it: 水电费不用提醒了, never mind the plants reminder."""
+CALLED_OFF = re.compile("(?:已经)?(?:取消|改期|延期|推迟|搞定|办好|做完|解决)[了啦]*$")
+"""What is told of the thing itself: 开会取消了."""
 CANCEL_EN = re.compile(
     r"^(?:please )?(?:cancel|delete|remove|drop|turn off) (?:(?:that|this|the|my|all(?: of)?(?: my)?) )*"
     r"(?P<a>.{0,60}?) ?"

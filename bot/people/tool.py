@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from bot.text.clean import as_data, clean_line
 from bot.text.clip import clip
-from bot.text.due import due_in, nudged
+from bot.text.dated import due_in, nudged
 from bot.types.commitment import Commitment, NewCommitment, Nudging, Settled
 from bot.types.prompt import ToolSpec
 from bot.types.tool import Tool, ToolAnswer, ToolContext, ToolRefused, read_arguments

@@ -7,6 +7,7 @@ from datetime import date, timedelta
 
 from bot.prompt.days import Days, said_at
 from bot.text.alike import core
+from bot.text.dates import next_yearly
 from bot.text.fold import fold
 from bot.types.commitment import Commitment
 from bot.types.memory import Dated, Memory
@@ -59,22 +60,6 @@ def ahead(facts: OpeningFacts, days: Days) -> tuple[Due, ...]:
     past = [memory for memory in facts.memories if memory.kind == "event" and memory.id not in seen]
     found = [_with_past(one, past, days) for one in found]
     return tuple(sorted(found, key=_order))
-
-
-def next_yearly(at: date, today: date) -> date:
-    """The next day with this month and day, today or later; the 28th of February where there is no 29th."""
-    for year in (today.year, today.year + 1):
-        day = _in_year(at, year)
-        if day >= today:
-            return day
-    return _in_year(at, today.year + 1)
-
-
-def _in_year(at: date, year: int) -> date:
-    try:
-        return at.replace(year=year)
-    except ValueError:
-        return at.replace(year=year, day=28)
 
 
 def _tasks(commitments: Iterable[Commitment], days: Days) -> Iterable[Due]:

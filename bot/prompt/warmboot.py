@@ -8,6 +8,7 @@ from bot.prompt.days import Days, said_at, speaks_of_days
 from bot.text.fold import fold
 from bot.text.pasttalks import TalkLine, talk_lines
 from bot.text.sentences import excerpt
+from bot.text.slots import lasts
 from bot.types.duration import DAY_MS
 from bot.types.memory import Memory
 from bot.types.opening import Line, OpeningFacts, Section
@@ -36,8 +37,8 @@ ORDER = ("ahead", "about", "events", "moods")
 LIVING = ("knowledge", "experience")
 """The kinds that are told while they live."""
 
-KEPT, LASTING = 2.0, 1.5
-"""What somebody asked to keep weighs so much, and so does what holds a slot (home, job); and what lasts else."""
+KEPT, NAMED, LASTING = 3.0, 2.0, 1.5
+"""What somebody asked to keep weighs so much; what lasts of health, home and the like; and what lasts else."""
 
 
 def sections(facts: OpeningFacts, days: Days) -> tuple[Section, ...]:
@@ -151,9 +152,11 @@ class Teller:
         return self.days.words("and_said", when=day, said=self.days.said(said_at(memory)))
 
     def _weight(self, memory: Memory) -> float:
-        """What somebody asked to keep, and what is so still, weighs more than the rest, whenever it was."""
-        if memory.kept or (memory.lasting and memory.slot):
+        """What somebody asked to keep weighs most, then health, home and the like, whenever it was, then what lasts."""
+        if memory.kept:
             return KEPT
+        if memory.lasts and lasts(memory.slot):
+            return NAMED
         if durable(memory):
             return LASTING
         return min(self.facts.vitality.get(memory.id, 0.0), 0.99)
@@ -167,7 +170,7 @@ class Teller:
 
 def durable(memory: Memory) -> bool:
     """Whether it stays true of somebody: who they are, what lasts, and what they asked to keep."""
-    return memory.kept or memory.lasting or memory.kind in ("identity", "anniversary")
+    return memory.kept or memory.lasts
 
 
 def _about(facts: OpeningFacts, told: Iterable[Memory]) -> list[Memory]:

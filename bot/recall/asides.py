@@ -6,11 +6,12 @@ from dataclasses import replace
 from functools import cache
 from importlib.resources import files
 
-from bot.recall.fit import Fit
+from bot.recall.fit import Fit, happened
+from bot.recall.question import Question
 from bot.text.clauses import SENTENCE, clauses_of
 from bot.text.fold import fold
 from bot.text.lazy import LazyPattern
-from bot.types.recall import Candidate, Finding, Scored
+from bot.types.recall import Candidate, Finding, Scored, Span
 
 NEWS = 0.3
 """What a line of nuan's tells that no person near it tells, as a share of the best fit: less is small talk."""
@@ -31,9 +32,9 @@ FORMER = 0.9
 """What a former value has of the figure of the one that took its place, where the question is about the past."""
 
 _WORDS = tomllib.loads(files("bot.recall").joinpath("wording.toml").read_text("utf-8"))
-_PAST, _ASKED, _SAID, _ASKS, _LEADS, _PRESUMES = (
+_PAST, _ASKED, _SAID, _ASKS, _LEADS, _PRESUMES, _CHANGED = (
     LazyPattern("|".join(f"(?:{each})" for each in _WORDS[name]))
-    for name in ("past", "asked", "said", "asks", "leads", "presumes")
+    for name in ("past", "asked", "said", "asks", "leads", "presumes", "changed")
 )
 
 
@@ -55,13 +56,23 @@ def asks(text: str) -> bool:
     return asked
 
 
+def itself(question: Question, fit: Fit) -> Fit:
+    """The same fit by the question's own terms alone: what only stands around it tells nothing of what is found."""
+    if not question.beside:
+        return fit
+    own = {doc: {term: share for term, share in found.items() if term not in question.beside}
+           for doc, found in fit.shares.items()}  # fmt: skip
+    return replace(fit, shares=own)
+
+
 def settled(
-    question: str, fit: Fit, candidates: Sequence[Candidate], scored: Sequence[Scored], nothing: Collection[int]
+    question: Question, fit: Fit, candidates: Sequence[Candidate], scored: Sequence[Scored], nothing: Collection[int]
 ) -> list[Scored]:
     """The same with what tells `nothing` aside, memories in their lines' places, and what goes with them."""
     done = [replace(one, cut="aside") if not one.cut and one.finding.doc in nothing else one for one in scored]
     done = _standing(fit.shares, {each.finding.doc: each.sources for each in candidates}, done)
-    return _once(fit.shares, _with_former(done, past(question)))
+    done = _supported(question.spans, fit.shares, done)
+    return _once(fit.shares, _with_former(_changed(fit.shares, done), past(question.text)))
 
 
 def _once(shares: Mapping[int, Mapping[str, float]], scored: list[Scored]) -> list[Scored]:
@@ -129,7 +140,7 @@ def _standing(
                 done[line.finding.doc] = replace(line, cut="duplicate")
                 if not line.cut or line.cut == "aside":
                     one = replace(one, score=max(one.score, line.score), cut="")
-            elif one.cut == "no_term" and not line.cut:
+            elif whole and one.cut == "no_term" and not line.cut:
                 one = replace(one, score=RELATED * line.score, parts=(*one.parts, ("related", RELATED)), cut="")
         done[one.finding.doc] = one
         subject = _subject(one.finding)
@@ -141,6 +152,45 @@ def _standing(
             parts = (*one.parts, ("related", RELATED))
             done[one.finding.doc] = Scored(one.finding, RELATED * figure, parts, "")
     return list(done.values())
+
+
+def _supported(
+    spans: Sequence[Span], shares: Mapping[int, Mapping[str, float]], scored: Sequence[Scored]
+) -> list[Scored]:  # fmt: skip
+    """The same without lines that come only for those around them, where these are told no more: a question is one
+    that the line answers."""
+    near = {
+        (line.chat_id, line.place) for one in scored
+        if (line := one.finding.line) is not None and shares.get(one.finding.doc)
+        and (not one.cut or asks(one.finding.text))
+    }  # fmt: skip
+
+    def alone(one: Scored) -> bool:
+        line = one.finding.line
+        if line is None or one.cut or shares.get(one.finding.doc) or happened(one.finding.at, spans):
+            return False
+        return not any((line.chat_id, line.place + step) in near for step in range(-NEAR, NEAR + 1))
+
+    return [replace(one, cut="no_term") if alone(one) else one for one in scored]
+
+
+def _changed(shares: Mapping[int, Mapping[str, float]], scored: Sequence[Scored]) -> list[Scored]:
+    """What says that something is otherwise now comes before what was said of it earlier there."""
+    news = [
+        one for one in scored if not one.cut and shares.get(one.finding.doc) and _CHANGED.search(fold(one.finding.text))
+    ]
+
+    def below(one: Scored) -> Scored:
+        own, chat = shares.get(one.finding.doc, {}).keys(), _chat(one.finding)
+        later = [new.score for new in news if new.finding.at > one.finding.at and _chat(new.finding) == chat
+                 and own & shares[new.finding.doc].keys()]  # fmt: skip
+        return replace(one, score=FORMER * max(later)) if later and max(later) < one.score else one
+
+    return [below(one) if not one.cut else one for one in scored] if news else list(scored)
+
+
+def _chat(finding: Finding) -> int:
+    return finding.memory.chat_id if finding.memory is not None else finding.line.chat_id if finding.line else 0
 
 
 def _subject(finding: Finding) -> tuple[int | None, str]:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence, Set
 from dataclasses import dataclass, replace
 
-from bot.recall.asides import asides, asks, settled
+from bot.recall.asides import asides, asks, itself, settled
 from bot.recall.covering import covering
 from bot.recall.fit import Fit, fitting, without_common
 from bot.recall.fusion import RRF_K, fuse, places
@@ -52,11 +52,12 @@ def rank(task: Task, matches: Matches, candidates: Sequence[Candidate], like: Li
     candidates = sorted(candidates, key=lambda each: each.finding.doc)  # sums are the same in whatever order they came
     matches = without_common(task.question, matches)
     fit = fitting(task.question, matches, candidates)
-    nothing = asides(task.question.text, fit, candidates)
+    own = itself(task.question, fit)
+    nothing = asides(task.question.text, own, candidates)
     scored = _keyword(fit, candidates) if task.mode == "keyword" else _mixed(task, fit, candidates, nothing)
     talks = talks_of(task.question, task.now, matches, candidates, scored)
     scored = _in_talks(scored, talks) if task.profile != "seed" else scored
-    scored = settled(task.question.text, fit, candidates, scored, nothing)
+    scored = settled(task.question, own, candidates, scored, nothing)
     ordered = sorted(scored, key=_place)
     if task.profile != "seed":
         ordered = covering(task.question, ordered, fit.shares, task.limit)

@@ -1,11 +1,11 @@
 """When nuan may write first, and whether what the model said is worth sending. Pure."""
 
 import re
-from datetime import tzinfo
+from datetime import timedelta, tzinfo
 
 from bot.config.heartbeat import HeartbeatRules
 from bot.config.joining import JoinRules
-from bot.text.dates import between_hours, day_start, local_day, local_hour, next_local_time
+from bot.text.dates import between_hours, local_day, local_hour, moment, next_local_time, next_yearly
 from bot.text.fold import fold
 from bot.types.duration import HOUR_MS
 from bot.types.heartbeat import Silence
@@ -35,11 +35,10 @@ def due_at(silence: Silence, rules: HeartbeatRules, tz: tzinfo, not_before: int 
     hours = max(rules.silence_hours, min(rules.silence_hours << min(silence.skips, 10), LONGEST_HOURS))
     usual = _free(max(max(silence.last_at, silence.tried_at) + hours * HOUR_MS, not_before), silence, rules, tz)
     over = local_day(max(silence.heard_at, silence.tried_at), tz)
-    days = {local_day(at, tz): day_start(at, tz) for at in silence.matters}
+    days = {local_day(at, tz) for at in silence.matters}
+    days |= {next_yearly(local_day(at, tz), over + timedelta(days=1)) for at in silence.yearly}
     looks = (
-        (day, _free(max(next_local_time(start, DECENT_HOUR, tz), not_before), silence, rules, tz))
-        for day, start in days.items()
-        if day > over
+        (day, _free(max(moment(day, DECENT_HOUR, tz), not_before), silence, rules, tz)) for day in days if day > over
     )
     return min((usual, *(at for day, at in looks if local_day(at, tz) == day)))
 

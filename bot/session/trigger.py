@@ -24,12 +24,21 @@ _QUOTES = frozenset("\"'`“”‘’「」『』《》")
 _JOINERS = frozenset(".-'’/@#\\")
 """Between letters these make one word of a Latin name and its neighbour: nuan.toml, you@nuan, nuan's."""
 
+_SENTENCE_END = re.compile(r"(?:[!?。]|\.{2,}|\.(?=\s))+\s*")
+_SPOKEN_TO = re.compile(
+    r"\s*(?:[,:~!]|[你您帮记提能请别给叫把](?!们))"
+    r"|\s+(?:can|could|would|will|what|how|where|when|why|who|do|don['’]?t|are|please|pls|tell|remind|call|remember"
+    r"|forget)\b"
+)
+"""What stands behind a name inside a message that speaks to it: do NOT. Nuan, call me Kev; else it is told of."""
+
 _PREFIX = 3
 """Letters of a Latin name that are enough with `prefix_trigger` (SEED_SYSTEMS 1.2)."""
 
 
 def called_by_name(text: str, names: tuple[str, ...], prefix_trigger: bool = False) -> bool:
-    """Whether `text` calls one of `names` at its start or its end; elsewhere a name is talk about the bot.
+    """Whether `text` calls one of `names` at its start, its end or the start of a sentence that speaks to it; elsewhere
+    a name is talk about the bot.
 
     Script, case and width do not matter. Greetings may stand before the name, particles after it; a Latin name ends
     at a word boundary. Lines quoted with > call nobody. With `prefix_trigger` the first three letters of a Latin name
@@ -43,7 +52,10 @@ def called_by_name(text: str, names: tuple[str, ...], prefix_trigger: bool = Fal
         return True
     if prefix_trigger and any(starts[1].startswith(prefix) for prefix in _prefixes(folded)):
         return True
-    return any(_ends(end, name) for end in _ends_of(said) for name in folded)
+    if any(_ends(end, name) for end in _ends_of(said) for name in folded):
+        return True
+    begun = _SENTENCE_END.split(said)[1:]
+    return any(_begins(one, name) and _SPOKEN_TO.match(one, len(name)) for one in begun for name in folded)
 
 
 def _starts(said: str) -> tuple[str, ...]:

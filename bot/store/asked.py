@@ -8,11 +8,12 @@ import sqlite3
 from bot.store.changes import goes_on
 from bot.store.database import Database
 from bot.store.events import EVENT, VISIBLE, event_of
-from bot.store.forgetting import Forgetting, forget
+from bot.store.forgetting import Forgetting
 from bot.store.keeping import Receipt
 from bot.store.purging import purge_now
 from bot.store.rows import marks
 from bot.store.unnoting import Shelf
+from bot.store.unsaying import forget_matter
 from bot.store.voiding import fail
 from bot.store.windows import requeue
 from bot.types.event import Event
@@ -71,7 +72,7 @@ class Asked:
         self, db: sqlite3.Connection, turn: Turn, forgetting: Forgetting, receipt: Receipt, at: int
     ) -> str:  # fmt: skip
         goes_on(db, turn.id)
-        text = forget(db, forgetting, receipt, at, self._shelf)
+        text = forget_matter(db, forgetting, receipt, at, self._shelf)
         db.execute("UPDATE epoch SET stale = 'forgotten' WHERE id = ?", (turn.epoch_id,))
         fail(db, turn, "forgotten", None, None, at)
         requeue(db, turn.event_ids, at)

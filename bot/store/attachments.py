@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, cast
 
-from bot.store.database import Database
+from bot.store.database import Repository
 from bot.store.events import mark
 from bot.store.indexing import index_lines
 from bot.store.ledger import Owner, Reservation, Settlement, charge, release, reserve, settle
@@ -32,11 +32,8 @@ class Sent:
     attachment: Attachment
 
 
-class Attachments:
+class Attachments(Repository):
     """Pictures, voice messages and files, and the texts made from them."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     async def waiting(self, event_ids: Sequence[int]) -> tuple[Sent, ...]:
         """What of these events nobody has looked at yet, in order."""

@@ -3,18 +3,15 @@
 import sqlite3
 from collections.abc import Iterable
 
-from bot.store.database import Database
+from bot.store.database import Repository
 from bot.types.brought import Brought, Share
 
 TOLD = "turn.state IN ('asked', 'answered', 'said')"
 """What a void turn was told is in no log."""
 
 
-class BroughtRows:
+class BroughtRows(Repository):
     """What memory put into prompts."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     async def of_epoch(self, epoch_id: int) -> tuple[tuple[int, Brought], ...]:
         """What was brought by itself or by a tool to the log of an epoch, with the turn's number, oldest first."""

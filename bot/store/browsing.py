@@ -4,7 +4,7 @@ import sqlite3
 from dataclasses import dataclass, replace
 from typing import cast
 
-from bot.store.database import Database
+from bot.store.database import Repository
 from bot.store.reader import Row
 from bot.store.rows import COLUMNS, memory_of
 from bot.text.fold import fold
@@ -73,11 +73,8 @@ class Origin:
     turn_id: int | None
 
 
-class Browsing:
+class Browsing(Repository):
     """All memories of the house."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     async def memories(self, wanted: Wanted) -> tuple[Browsed, ...]:
         """The newest that fit, newest first; the text of what was forgotten is not searched."""

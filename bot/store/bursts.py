@@ -2,7 +2,7 @@
 
 import sqlite3
 
-from bot.store.database import Database
+from bot.store.database import Repository
 from bot.store.lulls import called
 from bot.types.speaking import Paced, Waiting
 
@@ -11,11 +11,8 @@ NOT_YET = """FROM event INDEXED BY event_queue WHERE chat_id = ?1 AND state = 'q
 """Messages of chat ?1 that wait for a deadline after ?2, and for an answer of the model; what failed waits alone."""
 
 
-class Bursts:
+class Bursts(Repository):
     """The waits that are lengthened after a message is stored."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     async def wait(self, events: tuple[int, ...], until: int) -> None:
         """These messages are answered then, ms, unless they were done meanwhile."""

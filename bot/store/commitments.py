@@ -6,7 +6,7 @@ How a promise gets in and out with the messages it came from is in bot/store/pro
 import sqlite3
 from typing import cast
 
-from bot.store.database import Database
+from bot.store.database import Repository
 from bot.store.nudging import nudge
 from bot.store.rows import marks
 from bot.text.alike import alike, core
@@ -24,11 +24,8 @@ MOST_OPEN = 100
 ENDED: tuple[CommitmentState, ...] = ("done", "failed")
 
 
-class Commitments:
+class Commitments(Repository):
     """Promises and open tasks."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     async def open(self, audience: Audience, limit: int) -> tuple[Commitment, ...]:
         """What those who take part have still to do, as far as this audience may see it: the newest, oldest first."""

@@ -93,6 +93,13 @@ class Database:
         await self._reader.close()
 
 
+class Repository:
+    """What the store knows of one noun: the verbs of a subclass read and write through this database."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+
 async def open_database(path: Path, *, read_only: bool = False) -> Database:
     """Open or create the database and bring it to the newest schema.
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from bot.store.counts import drop_counts
-from bot.store.database import Database
+from bot.store.database import Repository
 from bot.store.documents import drop, forget_terms
 from bot.store.heartbeats import FREE_AT
 from bot.store.leaving import LEAVES
@@ -82,11 +82,8 @@ class Retention:
     soon_at: int = 0
 
 
-class Deadlines:
+class Deadlines(Repository):
     """Every deadline is a column; this reads the nearest one."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     async def next(self, now: int) -> int | None:
         """The nearest instant after `now`, ms, at which something is to be done."""

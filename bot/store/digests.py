@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from bot.store.commitments import store_commitment
+from bot.store.current import restore_former
 from bot.store.database import Database
 from bot.store.indexing import index_digest, index_memory
 from bot.store.keeping import store_memory
@@ -14,7 +15,6 @@ from bot.store.ledger import Settlement, settle
 from bot.store.merges import drop_merges
 from bot.store.rolled import retell
 from bot.store.rows import marks
-from bot.store.undoing import restore_former
 from bot.text.fold import fold
 from bot.types.dialogue import Dialogue
 from bot.types.digest import Digest
@@ -144,6 +144,7 @@ def store(db: sqlite3.Connection, digested: Digested, at: int) -> bool:
         retract(db, digested.event_ids, {fold(memory.text) for memory in digest.memories}, at)
     else:
         _tell(db, digested, at)
+        _tell_anew(db, digest.overtook, at)
     for memory in digest.memories:
         store_memory(db, memory, at, digested.merging)
     for commitment in digest.commitments:
@@ -160,6 +161,16 @@ def store(db: sqlite3.Connection, digested: Digested, at: int) -> bool:
             (at, session.chat_id, REMADE_MS),
         )
     return True
+
+
+def _tell_anew(db: sqlite3.Connection, events: tuple[int, ...], at: int) -> None:
+    """Verb part: what the rule made of talks with these lines is made again: they tell of plans that changed."""
+    db.executemany(
+        "UPDATE session SET digest_due_at = ?1 WHERE state = 'closed' AND digest_due_at IS NULL AND id IN (SELECT "
+        "session_id FROM edge JOIN digest ON digest.id = derived_id WHERE kind = 'digest' AND event_id = ?2 "
+        "AND made_by = 'rule')",
+        [(at, event) for event in events],
+    )
 
 
 def retract(db: sqlite3.Connection, events: Iterable[int], still: Set[str], at: int) -> None:

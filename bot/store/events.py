@@ -159,6 +159,17 @@ class Events:
         )
         return tuple(event_of(row) for row in rows)
 
+    async def around(self, chat_id: int, event_id: int, most: int) -> tuple[int, int]:
+        """The first and the last number of the messages around one in its chat, at most so many on either side."""
+        row = await self._database.row(
+            "SELECT (SELECT min(id) FROM (SELECT id FROM event WHERE chat_id = ?1 AND kind = 'message' AND id <= ?2 "
+            "ORDER BY id DESC LIMIT ?3)), (SELECT max(id) FROM (SELECT id FROM event WHERE chat_id = ?1 "
+            "AND kind = 'message' AND id >= ?2 ORDER BY id LIMIT ?3))",
+            (chat_id, event_id, most),
+        )
+        first, last = (row[0], row[1]) if row is not None else (None, None)
+        return int(first or event_id), int(last or event_id)
+
     async def finish(self, events: tuple[int, ...], state: EventState, outcome: str) -> None:
         """Take events off the queue with a recorded outcome."""
         await self._database.write(lambda db: finish(db, events, state, outcome))

@@ -4,7 +4,7 @@ import sqlite3
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from bot.store.database import Database
+from bot.store.database import Repository
 from bot.store.events import EVENT, event_of
 from bot.store.outbox import put
 from bot.store.rows import marks
@@ -23,11 +23,8 @@ class Counted:
     dead: tuple[int, ...]
 
 
-class Failing:
+class Failing(Repository):
     """What could not be handled."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     async def failed(
         self, chat_id: int, events: tuple[int, ...], error: str, again: Callable[[int], int | None],

@@ -6,9 +6,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from bot.store.database import Database
+from bot.store.database import Repository
 from bot.store.documents import scopes_of
 from bot.store.events import EVENT, OWN_LINES, event_of
+from bot.store.lookup import SOURCES
 from bot.store.reader import Params
 from bot.store.rows import COLUMNS, memory_of
 from bot.types.event import Event
@@ -18,9 +19,6 @@ from bot.types.recall import Asking, Candidate, Finding, FindingKind, Matches, P
 
 AROUND = 2
 """Lines before and after one that support it: in a direct chat nuan's reply stands between two of a person's."""
-
-SOURCES = 3
-"""A memory made from more lines than this was drawn from a whole talk: it stands for none of them."""
 
 MOST_AKIN = 40
 """Memories of the same lines or of the same subject that are looked at beside those that were found."""
@@ -63,11 +61,8 @@ class Wanted:
     lines: tuple[int, ...]
 
 
-class Findings:
+class Findings(Repository):
     """What can come back, as an audience may see it."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     async def look(
         self, asking: Asking, terms: Sequence[str], spans: Sequence[Span], choose: Callable[[Matches], Wanted]

@@ -31,13 +31,15 @@ Told = dict[tuple[int, ...], Lines]
 class Forgetting:
     """Which memories go, on whose word; `purge_at` (ms) is when undo ends, None purges now.
 
-    With `unwished` it is as if they had never been asked for: how somebody was called before holds again.
+    `lines` (id: text) are what was said of a matter, which goes with them. With `unwished` it is as if they had
+    never been asked for: how somebody was called before holds again.
     """
 
     memories: tuple[Memory, ...]
     person_id: int
     purge_at: int | None
     unwished: bool = False
+    lines: tuple[tuple[int, str], ...] = ()
 
 
 class Forget:

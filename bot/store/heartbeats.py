@@ -10,6 +10,7 @@ from bot.store.database import Database
 from bot.store.events import EVENT, VISIBLE, event_of
 from bot.store.ledger import settle
 from bot.store.memories import visible
+from bot.store.schema_truth import CURRENT
 from bot.store.settings import HOUSE_OFF
 from bot.store.steps import TURN, Saying, say, turn_of
 from bot.store.unasked import leave
@@ -51,7 +52,7 @@ UNANSWERED = f"""{EVENT}WHERE {VISIBLE}chat_id = ?1 AND id > max(?2, coalesce((S
     ORDER BY id DESC LIMIT 3"""
 
 AHEAD = 16
-"""Moments that something is dated to which are looked at, the nearest."""
+"""Moments that something is dated to which are looked at, the nearest; and days of every year."""
 
 Due = Callable[[Silence, int], int | None]
 """When nuan may write first, ms, from the given moment on; None: not until the person writes."""
@@ -171,24 +172,29 @@ def silence_of(db: sqlite3.Connection, lists: Lists, chat_id: int, platforms: fr
     ignored = sum(at > heard[0] for at in said)
     return Silence(
         max(heard[0], spoke[0]), (tried[0] if tried else None) or 0, said, ignored, person_id, script, timezone,
-        heard[0], skips, matters(db, Audience(chat_id, "dm", (person_id,)), heard[0]),
+        heard[0], skips, *matters(db, Audience(chat_id, "dm", (person_id,)), heard[0]),
     )  # fmt: skip
 
 
-def matters(db: sqlite3.Connection, audience: Audience, after: int) -> tuple[int, ...]:
-    """Verb part: moments after `after`, ms, that something of a person is dated to which may be told in their DM.
+def matters(db: sqlite3.Connection, audience: Audience, after: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Verb part: moments after `after`, ms, that something of a person is dated to which may be told in their DM, and
+    the days of every year.
 
-    What they have still to do by a day, and what they told of before it was: a birthday, an appointment.
+    What they have still to do by a day, and what they told of before it was: an appointment; birthdays.
     """
     promised, given = visible_commitment(audience)
     told, known = visible(audience)
-    rows = db.execute(
+    mine = f"FROM memory WHERE {CURRENT} AND owner_id = ? AND {told} AND kind"
+    ahead = db.execute(
         f"SELECT due_at FROM commitment WHERE ended_at IS NULL AND due_at > ? AND {promised} UNION "
-        "SELECT observed_at FROM memory WHERE disabled_at IS NULL AND owner_id = ? AND observed_at > ? "
-        f"AND observed_at > created_at AND {told} ORDER BY 1 LIMIT ?",
-        (after, *given, audience.alone, after, *known, AHEAD),
+        f"SELECT observed_at {mine} <> 'anniversary' AND observed_at > ? AND observed_at > said_at "
+        "AND dated NOT IN ('month', 'year') ORDER BY 1 LIMIT ?",
+        (after, *given, audience.alone, *known, after, AHEAD),
     )
-    return tuple(cast("int", at) for (at,) in rows)
+    yearly = db.execute(
+        f"SELECT observed_at {mine} = 'anniversary' ORDER BY id DESC LIMIT ?", (audience.alone, *known, AHEAD)
+    )
+    return tuple(cast("int", at) for (at,) in ahead), tuple(cast("int", at) for (at,) in yearly)
 
 
 def say_first(db: sqlite3.Connection, lists: Lists, saying: Saying, at: int, boot: str) -> Outgoing | None:

@@ -111,6 +111,7 @@ def _insert(
     values: dict[str, object] = {"owner_id": where[0], "chat_id": where[1], "folded": fold(memory.text)}
     values |= {name: getattr(memory, name) for name in STORED}
     values |= {name: value for name, value in memory.more if more.get(name) == _TYPES[type(value)]}
+    values.pop("replaced_by", None)  # a number of the house it comes from
     if memory.archived_at:
         values |= {"disabled_at": memory.archived_at, "disabled_reason": "archived"}
     number = db.execute(

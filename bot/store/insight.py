@@ -2,7 +2,7 @@
 
 from typing import cast
 
-from bot.store.database import Database
+from bot.store.database import Repository
 from bot.store.memories import visible
 from bot.store.reader import Row
 from bot.types.insight import Here, Looked, Mark, Told, ToldCounts
@@ -25,11 +25,8 @@ _TOLD = f"""FROM turn_memory JOIN turn ON turn.id = turn_memory.turn_id JOIN ses
     AND memory.disabled_at IS NULL AND """
 
 
-class Insight:
+class Insight(Repository):
     """Chats seen from outside."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     async def here(self, chat_id: int, day: int) -> Here:
         """The open conversation of a chat and its replies since that instant, ms."""

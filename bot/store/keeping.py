@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import cast
 
 from bot.store.addressing import tell_address
+from bot.store.current import one_current, supersede
 from bot.store.events import finish
 from bot.store.indexing import index_lines, index_memory
 from bot.store.merges import merge, near
@@ -15,7 +16,7 @@ from bot.store.quotas import excess
 from bot.store.rows import IS_NAME, NAME_SLOT
 from bot.store.sorting import sort_memory
 from bot.text.fold import fold
-from bot.types.memory import MANY_SLOTS, MOST_IMPORTANCE, STABILITY_DAYS, NewMemory, Visibility, name_slot
+from bot.types.memory import MOST_IMPORTANCE, STABILITY_DAYS, NewMemory, Visibility, name_slot
 from bot.types.merging import INTO_OLDER, Merging, keep_apart
 from bot.types.outgoing import Button, Draft
 from bot.types.quota import Excess, Quota
@@ -90,27 +91,6 @@ def store_memory(db: sqlite3.Connection, new: NewMemory, at: int, merging: Mergi
     for each in found:
         merge(db, number, new, each, at)
     return Stored(number, False)
-
-
-def supersede(db: sqlite3.Connection, number: int, new: NewMemory, at: int) -> None:
-    """Verb part: this memory is current; what it names as replaced, and what holds its slot, is former.
-
-    Only of the same owner in the same place. It is as asked for as what it takes the place of.
-    """
-    one = new.slot if new.slot and not name_slot(new.slot) and new.slot not in MANY_SLOTS else None
-    if db.execute("SELECT 1 FROM memory WHERE id = ? AND former_at IS NOT NULL", (number,)).fetchone():
-        db.execute("UPDATE memory SET former_at = NULL, replaced_by = NULL WHERE id = ?", (number,))
-        index_memory(db, number)
-    rows = db.execute(
-        f"SELECT id, asked FROM memory WHERE (id = ?1 OR (slot = ?2 AND subject = ?3)) AND id <> ?4 AND NOT {IS_NAME} "
-        "AND owner_id IS ?5 AND visibility = ?6 AND (visibility <> 'chat' OR chat_id = ?7) AND disabled_at IS NULL "
-        "AND former_at IS NULL",
-        (new.replaces, one, new.subject, number, new.owner_id, new.visibility, new.chat_id),
-    ).fetchall()
-    for older, asked in rows:
-        db.execute("UPDATE memory SET former_at = ?, replaced_by = ? WHERE id = ?", (at, number, older))
-        db.execute("UPDATE memory SET asked = max(asked, ?) WHERE id = ?", (asked, number))
-        index_memory(db, cast("int", older))
 
 
 def known(db: sqlite3.Connection, new: NewMemory) -> int | None:
@@ -296,4 +276,5 @@ def _bring_back(db: sqlite3.Connection, number: int, whose: tuple[str, tuple[obj
         (at, number),
     )
     index_memory(db, number)
+    one_current(db, row[0])
     return True

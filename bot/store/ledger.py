@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import cast
 
 from bot.errors import OverBudget
-from bot.store.database import Database
+from bot.store.database import Repository
 from bot.store.pace import admit
 from bot.store.recounts import COUNTED
 from bot.types.money import Limits, Made, Period, Pressure, Spend, Used
@@ -74,11 +74,8 @@ class Settlement:
     reserved: bool = False
 
 
-class Ledger:
+class Ledger(Repository):
     """What was spent, and whether more may be."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     async def spend(
         self, since: int, chat_id: int | None = None, person_id: int | None = None, *, period: Period | None = None

@@ -4,13 +4,27 @@ import sqlite3
 from dataclasses import dataclass
 from typing import cast
 
-from bot.store.database import Database
+from bot.store.current import one_current
+from bot.store.database import Repository
 from bot.store.documents import forget_terms
 from bot.store.indexing import index_memory
 from bot.store.memories import visible
 from bot.store.rows import IS_NAME, MEMORY, NAME_SLOT, memory_of
-from bot.types.memory import FADED, MOST_IMPORTANCE, Memory
+from bot.types.memory import FADED, MOST_IMPORTANCE, Memory, Older, Reread
 from bot.types.people import Audience
+
+BATCH = 200
+"""Rows of an older nuan that are read again at a time."""
+
+OLDER = """coalesce((SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'reread'), 0)"""
+"""The highest number of a memory that is still to be read by the rules of today; 0 when none is."""
+
+ZONED = """SELECT memory.id, timezone FROM memory JOIN chat ON chat.id = memory.chat_id AND chat.kind = 'dm'
+    JOIN person ON person.id = owner_id WHERE memory.id = ?"""
+
+STANDING = """SELECT text, at FROM edge JOIN event ON event.id = event_id
+    WHERE edge.kind = 'memory' AND derived_id = ? AND event.kind = 'message' AND hidden = '' AND text <> ''
+    ORDER BY event.id"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,17 +37,15 @@ class Household:
 
 @dataclass(frozen=True, slots=True)
 class Upkeep:
-    """What tidying makes of some memories: (number, new count), and (number, when its archived row goes, ms)."""
+    """What tidying makes of some memories: (number, new count), and the numbers of what is archived till `purge_at`."""
 
     counts: tuple[tuple[int, int], ...]
-    archived: tuple[tuple[int, int], ...]
+    archived: tuple[int, ...]
+    purge_at: int
 
 
-class Lives:
+class Lives(Repository):
     """Memories as time and their owners change them."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     async def households(self) -> tuple[Household, ...]:
         """Everybody with memories that tidying may touch. It tells nobody anything: no audience is asked."""
@@ -55,6 +67,14 @@ class Lives:
     async def keep_up(self, upkeep: Upkeep, at: int) -> None:
         """Carry it out in one commit; what was asked for, protected or forgotten meanwhile stays as it is."""
         await self._database.write(lambda db: keep_up(db, upkeep, at))
+
+    async def older(self) -> tuple[Older, ...]:
+        """Some memories that an older nuan stored and that were not read again yet, the newest first."""
+        return await self._database.read(older)
+
+    async def reread(self, done: tuple[Older, ...], found: tuple[Reread, ...]) -> None:
+        """These were read again, and this is what changed; in one commit."""
+        await self._database.write(lambda db: reread(db, done, found))
 
     async def due(self, now: int) -> bool:
         """Whether it is time to tidy."""
@@ -101,9 +121,38 @@ def keep_up(db: sqlite3.Connection, upkeep: Upkeep, at: int) -> None:
         f"UPDATE memory SET importance = min(importance, ?), decayed_at = ? WHERE id = ? AND {free}",
         [(count, at, number) for number, count in upkeep.counts],
     )
-    for number, purge_at in upkeep.archived:
+    for number in upkeep.archived:
         if db.execute(f"SELECT 1 FROM memory WHERE id = ? AND {free}", (number,)).fetchone():
-            archive(db, number, purge_at, at)
+            archive(db, number, upkeep.purge_at, at)
+
+
+def older(db: sqlite3.Connection) -> tuple[Older, ...]:
+    """Verb part: as `Lives.older`."""
+    sql = f"{MEMORY}WHERE id <= {OLDER} AND disabled_at IS NULL ORDER BY id DESC LIMIT {BATCH}"
+    memories = [memory_of(row) for row in db.execute(sql)]
+    return tuple(
+        Older(
+            memory, tuple((str(text), int(at)) for text, at in db.execute(STANDING, (memory.id,))),
+            str((db.execute(ZONED, (memory.id,)).fetchone() or (0, ""))[1]),
+        )
+        for memory in memories
+    )  # fmt: skip
+
+
+def reread(db: sqlite3.Connection, done: tuple[Older, ...], found: tuple[Reread, ...]) -> None:
+    """Verb: older memories are as found, as far as nobody changed them meanwhile; the next are older than these."""
+    for one in found:
+        db.execute(
+            "UPDATE memory SET lasting = max(lasting, ?1), observed_at = iif(access_count = 0, ?2, observed_at), "
+            "dated = iif(access_count = 0 AND dated = '' AND observed_at <> ?2, 'day', dated) "
+            "WHERE id = ?3 AND disabled_at IS NULL",
+            (one.lasting, one.observed_at, one.number),
+        )
+        index_memory(db, one.number)
+    if len(done) < BATCH:
+        db.execute("DELETE FROM meta WHERE key = 'reread'")
+    else:
+        db.execute("UPDATE meta SET value = ? WHERE key = 'reread'", (str(done[-1].memory.id - 1),))
 
 
 def archive(db: sqlite3.Connection, number: int, purge_at: int, at: int) -> None:
@@ -140,6 +189,7 @@ def restore(db: sqlite3.Connection, number: int, at: int) -> bool:
         (at, number),
     )
     index_memory(db, number)
+    one_current(db, row[0])
     return True
 
 

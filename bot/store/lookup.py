@@ -3,7 +3,7 @@
 What an audience may see is decided in the query, lines by the index of what may come back.
 """
 
-from bot.store.database import Database
+from bot.store.database import Repository
 from bot.store.documents import scopes_of
 from bot.store.events import EVENT, event_of
 from bot.store.memories import visible
@@ -18,11 +18,8 @@ SOURCES = 3
 HEARD = "SELECT ref FROM doc WHERE kind = 'line' AND scope IN ({scopes})"
 
 
-class Lookup:
+class Lookup(Repository):
     """Reads single things."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     async def memory(self, audience: Audience, number: int) -> Memory | None:
         """An active memory that this audience may see."""

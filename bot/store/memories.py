@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from bot.store.database import Database
+from bot.store.database import Repository
 from bot.store.keeping import Receipt, answer, passes, remember, undo
 from bot.store.rows import MEMORY, marks, memory_of
 from bot.types.memory import Memory, NewMemory
@@ -11,11 +11,8 @@ from bot.types.people import Audience
 from bot.types.quota import Excess, Quota
 
 
-class Memories:
+class Memories(Repository):
     """What lasts."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     async def remember(
         self, memory: NewMemory, receipt: Receipt, at: int, merging: Merging = keep_apart, *, rewrite: bool = False,

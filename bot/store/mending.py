@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import cast
 
-from bot.store.database import Database
+from bot.store.database import Repository
 from bot.store.indexing import index_digest, index_lines, index_memory, index_note, rebuild
 from bot.text.fold import fold
 from bot.text.sections import Registry
@@ -28,11 +28,8 @@ Finder = Callable[[sqlite3.Connection, int | None], Iterator[Fault]]
 """What is wrong in one part, everywhere or with one memory."""
 
 
-class Mending:
+class Mending(Repository):
     """What does not stand as it should."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     async def find(
         self, parts: frozenset[Part], judge: Judge, registry: Registry = SHIPPED_REGISTRY

@@ -3,6 +3,7 @@
 import sqlite3
 from typing import cast
 
+from bot.store.current import one_current
 from bot.store.documents import drop, rescope, respeak
 from bot.store.noting import abandon
 from bot.store.promising import join_promises
@@ -47,6 +48,7 @@ def merge(db: sqlite3.Connection, one: int, other: int) -> int:
     for column in REPOINTED:
         db.execute(f"UPDATE {column} = ?1 WHERE {column.split()[-1]} = ?2", (keep, gone))
     respeak(db, cast("int", keep))
+    one_current(db, cast("int", keep))
     join_promises(db, cast("int", keep))
     _sets(db, keep, gone)
     _notes(db, keep, gone)

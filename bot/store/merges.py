@@ -4,7 +4,7 @@ import sqlite3
 from collections.abc import Callable
 from typing import Any, cast
 
-from bot.store.database import Database
+from bot.store.database import Repository
 from bot.store.documents import scope_of
 from bot.store.indexing import index_memory
 from bot.store.rows import MEMORY, memory_of
@@ -29,11 +29,8 @@ RELATED = {
 MERGED = "SELECT id, at, how, before, said, undone_at FROM merged WHERE memory_id = ? ORDER BY id DESC"
 
 
-class Merges:
+class Merges(Repository):
     """What was merged, and its undoing."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     async def of(self, memory: Memory) -> tuple[Merged, ...]:
         """Everything that was merged into a memory, newest first; who may see the memory may see this."""

@@ -21,7 +21,7 @@ from bot.types.memory import Memory
 from bot.types.people import Audience, Person
 
 LAYERS = (
-    ("kept", 50), ("name", 20), ("lasting", 60), ("identity", 50), ("anniversary", 30), ("emotion", 5), ("event", 24),
+    ("kept", 50), ("name", 20), ("lasting", 300), ("identity", 50), ("anniversary", 30), ("emotion", 5), ("event", 24),
     ("living", 30), ("ahead", 30),
 )  # fmt: skip
 """What a warm boot may draw from (seed Warm Boot: identity 50, emotion 5). Of the events, which are those up to today,

@@ -5,7 +5,7 @@ import sqlite3
 from dataclasses import dataclass
 from typing import cast
 
-from bot.store.database import Database
+from bot.store.database import Repository
 from bot.types.memory import Question, QuestionKind
 
 PENDING = "SELECT person_id, kind, memories, forever FROM question WHERE chat_id = ?1 AND until > ?2"
@@ -19,11 +19,8 @@ class Asked:
     until: int
 
 
-class Questions:
+class Questions(Repository):
     """One open question for each person of a chat."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     async def drop(self, chat_id: int, person_id: int) -> None:
         """They spoke of something else: what they say later answers nothing."""

@@ -2,7 +2,7 @@
 
 from typing import cast
 
-from bot.store.database import Database
+from bot.store.database import Repository
 from bot.types.reason import Known, LastEntry, LastLine, LastLook
 
 _LINE = """SELECT id, name, why, state, outcome, due_at FROM event WHERE chat_id = ?1 AND id < ?2 AND kind = 'message'
@@ -12,11 +12,8 @@ _ENTRY = """SELECT id, why, outcome FROM event WHERE chat_id = ?1 AND id < ?2 AN
     AND kind = 'event' ORDER BY id DESC LIMIT 1"""
 
 
-class Reasons:
+class Reasons(Repository):
     """The last decisions of each chat."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     async def last(self, chat_id: int, before: int) -> Known:
         """What was decided last in a chat before that event, which asks."""

@@ -3,18 +3,15 @@
 import sqlite3
 from collections.abc import Mapping
 
-from bot.store.database import Database
+from bot.store.database import Repository
 from bot.types.money import PERIODS, Period, Recount
 
 COUNTED: Mapping[Period, str] = {period: f"AND uncounted & {1 << bit} = 0 " for bit, period in enumerate(PERIODS)}
 """Which calls the limits of a period count, as SQL: not what was over when they began anew. A call in flight counts."""
 
 
-class Recounts:
+class Recounts(Repository):
     """When the limits of a period last began anew."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     async def begin(self, period: Period, since: int, person_id: int | None, at: int) -> None:
         """The limits of that period, which began at `since` (ms), count from now on; what is in flight still counts."""

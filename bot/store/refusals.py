@@ -3,7 +3,7 @@
 import sqlite3
 
 from bot.errors import OverLimit
-from bot.store.database import Database
+from bot.store.database import Repository
 from bot.store.events import finish
 from bot.store.outbox import put
 from bot.store.pace import begun, reached, tell
@@ -21,11 +21,8 @@ SORRY = "sorry:"
 """How the key of the effect begins that keeps when a chat was told that no model answers, until one does."""
 
 
-class Refusals:
+class Refusals(Repository):
     """What is refused."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     async def refuse(
         self, chat_id: int, events: tuple[int, ...], notice: Draft, at: int, outcome: str = "refused"

@@ -3,7 +3,7 @@
 import sqlite3
 from dataclasses import dataclass
 
-from bot.store.database import Database
+from bot.store.database import Repository
 from bot.store.indexing import index_memory
 from bot.store.keeping import Receipt, confirm, done_before
 from bot.store.ledger import Owner, Reservation, Settlement, reserve, settle
@@ -38,11 +38,8 @@ class Outcome:
     asked: Asked | None = None
 
 
-class Rewrites:
+class Rewrites(Repository):
     """What waits to be rewritten."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     async def waiting(self, memory_id: int, now: int) -> Waiting | None:
         """The memory, if it is active and due."""

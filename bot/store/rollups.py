@@ -4,7 +4,7 @@ import sqlite3
 from dataclasses import dataclass
 from typing import cast
 
-from bot.store.database import Database
+from bot.store.database import Repository
 from bot.store.digests import told_to, whose_dm
 from bot.store.documents import drop, forget_terms
 from bot.store.indexing import index_digest
@@ -23,11 +23,8 @@ class Unwritten:
     talks: tuple[tuple[int, str], ...]
 
 
-class Rollups:
+class Rollups(Repository):
     """The rows that talks are rolled up into."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     async def standing(self, chat_id: int) -> tuple[Standing, ...]:
         """All rows of a chat that are told now. It tells nobody anything: no audience is asked."""

@@ -56,9 +56,14 @@ TRUTH: tuple[tuple[str, ...], ...] = (
             WHERE doc.id = doc_text.rowid AND doc.kind = 'line' AND doc.person_id IS NOT NULL
             AND doc.scope GLOB 'c*'""",
     ),
+    (
+        "INSERT OR REPLACE INTO meta (key, value) SELECT 'reread', max(id) FROM memory HAVING max(id) > 0",
+        # They were to go after seven days, whatever was said of ninety.
+        "UPDATE memory SET purge_at = max(purge_at, disabled_at + 7776000000) WHERE disabled_reason = 'archived'",
+    ),
 )
 """After those of the outbox. Of one owner, subject and slot one memory is current; `former_at` is when another,
 `replaced_by`, took its place. A session whose digest another one makes with its own names it in `digested_in`, and that
 one reads events from after `digest_from` on (NULL: its own first). A digest by rule that a model should have made is to
-`remake`.
+`remake`. Memories up to the number `reread` in meta were stored by other rules.
 """

@@ -6,7 +6,7 @@ Shares, misses and topics are worked out of the rounds when they are asked for: 
 import json
 from collections.abc import Sequence
 
-from bot.store.database import Database
+from bot.store.database import Repository
 from bot.store.memories import visible
 from bot.store.reader import Row
 from bot.store.sorting import KEPT_ROUNDS, register
@@ -27,11 +27,8 @@ WHOSE = (
 )
 
 
-class SectionRounds:
+class SectionRounds(Repository):
     """What turns found in which section."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     async def register(self, registry: Registry) -> None:
         """From now on memories are stored in the sections of this registry."""

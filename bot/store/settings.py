@@ -4,7 +4,7 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
-from bot.store.database import Database
+from bot.store.database import Repository
 from bot.store.reader import Row
 from bot.store.wholecopy import opened
 from bot.types.said import Said, Wish
@@ -19,11 +19,8 @@ HOUSE_OFF = f"EXISTS (SELECT 1 FROM setting WHERE key = '{HOUSE}')"
 """Whether it is, as SQL."""
 
 
-class SettingRows:
+class SettingRows(Repository):
     """One row for each key that somebody set."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     async def all(self) -> tuple[Said, ...]:
         """Everything that is set in chats, by key."""

@@ -3,7 +3,7 @@
 import sqlite3
 from collections.abc import Sequence
 
-from bot.store.database import Database
+from bot.store.database import Repository
 from bot.store.reader import Row
 from bot.types.context import ContextWish
 from bot.types.speaking import Mode
@@ -17,11 +17,8 @@ def limits_of(rows: Sequence[Row]) -> dict[str, str]:
     return {str(key): str(value) for key, value in rows}
 
 
-class Switches:
+class Switches(Repository):
     """The owner's word."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     async def background(self) -> bool:
         """Whether the model may be called in the background; on until the owner says otherwise."""

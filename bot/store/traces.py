@@ -1,15 +1,12 @@
 """Where owners are told of every turn, in private. What a line says is not known here."""
 
-from bot.store.database import Database
+from bot.store.database import Repository
 from bot.store.outbox import put
 from bot.types.outgoing import Draft
 
 
-class Traces:
+class Traces(Repository):
     """One row for each direct chat in which an owner wants to be told."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     async def switch(self, chat_id: int, person_id: int, on: bool, at: int) -> None:
         """Tell that person there of every turn from now on, or no more."""

@@ -4,7 +4,8 @@ import sqlite3
 from dataclasses import dataclass
 from typing import cast
 
-from bot.store.database import Database
+from bot.store.current import restore_former
+from bot.store.database import Repository
 from bot.store.indexing import index_memory
 from bot.store.memories import visible
 from bot.store.rows import MEMORY, memory_of
@@ -23,11 +24,8 @@ class LastWish:
     memories: tuple[Memory, ...]
 
 
-class Undoing:
+class Undoing(Repository):
     """Reads what can be taken back."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     async def last(self, owner_id: int, audience: Audience, since: int, now: int) -> LastWish | None:
         """The last wish of a person that this audience may see; what was kept before `since`, ms, stays."""
@@ -66,14 +64,6 @@ class Undoing:
             "edge AS one JOIN edge AS two ON one.event_id = two.event_id WHERE one.kind = 'memory' AND "
             "two.kind = 'memory' AND one.derived_id = memory.id AND two.derived_id = newest.id)) ORDER BY memory.id"
         )
-
-
-def restore_former(db: sqlite3.Connection, number: int) -> None:
-    """Verb part: what this memory took the place of is current again."""
-    before = db.execute("SELECT id FROM memory WHERE replaced_by = ?", (number,)).fetchall()
-    db.execute("UPDATE memory SET former_at = NULL, replaced_by = NULL WHERE replaced_by = ?", (number,))
-    for (other,) in before:
-        index_memory(db, cast("int", other))
 
 
 def restore_replaced(db: sqlite3.Connection, memories: tuple[Memory, ...], at: int) -> tuple[int, ...]:

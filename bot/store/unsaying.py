@@ -9,13 +9,15 @@ from typing import cast
 
 from bot.store.database import Database
 from bot.store.deleting import erase, lines
-from bot.store.forgetting import Forgetting, disable
+from bot.store.forgetting import Forgetting, disable, forget
 from bot.store.keeping import Receipt, confirm, done_before
 from bot.store.purging import purge_now
 from bot.store.rows import MEMORY, memory_of
+from bot.store.said import SCRUBBED_LINES
 from bot.store.unnoting import Shelf
 from bot.text.fold import fold
 from bot.types.memory import Memory
+from bot.types.people import Chat
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +59,35 @@ class Unsay:
         row = await self._database.row(f"{MEMORY}WHERE memory.id = ? AND disabled_at IS NULL", (memory_id,))
         return memory_of(tuple(row)) if row is not None else None
 
+    async def told(self, person_id: int, chat: Chat) -> tuple[tuple[int, int, str], ...]:
+        """What that person said, oldest first: number, when (ms), text; in a group only there, else in their DMs."""
+        where = "chat_id = ?2" if chat.kind == "group" else "chat_id IN (SELECT id FROM chat WHERE kind = 'dm')"
+        rows = await self._database.rows(
+            "SELECT id, at, text FROM event WHERE person_id = ?1 AND kind = 'message' AND hidden = '' AND text <> '' "
+            f"AND (chat_id = ?2 OR {where}) ORDER BY id DESC LIMIT {SCRUBBED_LINES}",
+            (person_id, chat.id),
+        )
+        return tuple((int(row[0]), int(row[1]), str(row[2])) for row in reversed(rows))
+
+    async def forgot_since(self, person_id: int, chat_id: int, since: int) -> bool:
+        """Whether that person had something forgotten there since then, ms: a wish of theirs is hidden."""
+        row = await self._database.row(
+            "SELECT 1 FROM event WHERE chat_id = ? AND person_id = ? AND at >= ? AND hidden = 'forgotten' LIMIT 1",
+            (chat_id, person_id, since),
+        )
+        return row is not None
+
+    async def matter(self, forgetting: Forgetting, receipt: Receipt, at: int) -> str:
+        """Forget memories and all that was said of a matter, with the receipt in one commit; its text. Once for a
+        key; the lines are gone at once."""
+        for memory in forgetting.memories:
+            for text in memory.wordings:
+                self._shelf.bury(memory.id, text, at)
+        text = await self._database.write(lambda db: forget_matter(db, forgetting, receipt, at, self._shelf))
+        if forgetting.purge_at is None:
+            await purge_now(self._database, at)
+        return text
+
     async def unsay(self, what: Replied, purge_at: int | None, receipt: Receipt, at: int) -> str:
         """Take it back and store the receipt in one commit; the receipt's text. Once for each key.
 
@@ -83,6 +114,18 @@ class Unsay:
         number = what.memories[0].id if what.memories else 0
         text = receipt.text(number, len(what.memories) > 1)
         return confirm(db, receipt, text, at, number if purge_at is not None else 0)
+
+
+def forget_matter(
+    db: sqlite3.Connection, forgetting: Forgetting, receipt: Receipt, at: int, shelf: Shelf
+) -> str:  # fmt: skip
+    """Verb part: what was said of it and all that was made of that is gone, then the memories; its receipt."""
+    before = done_before(db, receipt, at)
+    if before is not None:
+        return before
+    if forgetting.lines:
+        erase(db, dict(forgetting.lines), at, shelf)
+    return forget(db, forgetting, receipt, at, shelf)
 
 
 def replied(db: sqlite3.Connection, event_id: int) -> Replied:

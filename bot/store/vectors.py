@@ -4,7 +4,7 @@ import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bot.store.database import Database
+from bot.store.database import Repository
 from bot.store.documents import scopes_of
 from bot.store.embedded import TEXT, fingerprint
 from bot.store.ledger import Owner, Reservation, Settlement, reserve, settle
@@ -40,11 +40,8 @@ class NewVector:
     vector: bytes
 
 
-class Vectors:
+class Vectors(Repository):
     """The vectors of documents; every read for people takes an audience and filters in the query."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     async def lacking(self, space: Space, after: int, limit: int) -> tuple[Unembedded, ...]:
         """Documents beyond number `after` without a vector there, oldest first; a document never changes its text."""

@@ -4,7 +4,7 @@ import sqlite3
 from collections.abc import Collection
 
 from bot.errors import StoreError
-from bot.store.database import Database
+from bot.store.database import Repository
 from bot.store.rows import marks
 from bot.types.vitals import Paid
 
@@ -19,11 +19,8 @@ PROBE_BYTES = 65_536
 """What a store that refused must take before anybody builds on it again: more than a line with all it causes."""
 
 
-class Vitals:
+class Vitals(Repository):
     """The signs of life of the one file."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     @property
     def refusing(self) -> str:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import cast
 
 from bot.store.browsing import CHAT_LABEL
-from bot.store.database import Database
+from bot.store.database import Repository
 from bot.store.reader import Row
 from bot.store.views import UNSEEN
 from bot.types.brought import Brought
@@ -122,11 +122,8 @@ class Sent:
     said: tuple[Happened, ...]
 
 
-class Watching:
+class Watching(Repository):
     """Events and turns of all chats."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     async def happened(self, after: int, limit: int, chat_id: int | None = None) -> tuple[Happened, ...]:
         """The newest events with a higher number, newest first."""

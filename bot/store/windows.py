@@ -2,7 +2,7 @@
 
 import sqlite3
 
-from bot.store.database import Database
+from bot.store.database import Repository
 from bot.store.lulls import keep_quiet
 
 QUIET = "quiet:"
@@ -11,11 +11,8 @@ QUIET = "quiet:"
 IS_QUIET = f"SELECT 1 FROM effect WHERE key = '{QUIET}' || ?"
 
 
-class Windows:
+class Windows(Repository):
     """Who is in conversation, and what waits until they call again."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     async def put_back(self, events: tuple[int, ...], outcome: str, at: int) -> None:
         """Follow-ups for which no call may be made wait for the next call of their chat."""

@@ -22,7 +22,7 @@ MEANT = 0.5
 NAMED = 0.8
 """Words name a promise when so much of them is in it: 修药箱的事 says one thing more."""
 
-_FORM = re.compile(
+FORM = re.compile(
     r"答应|保证|发誓|承诺|[说约讲][好定]|一定|肯定|绝对|记得|记着|不会忘记?|尽快|按时|准时|已经|终于|刚刚|等会儿?|等下|待会儿?|一会儿?|晚点|回头|马上"
     r"|大?后天|[今明昨][天晚早儿日]|(?:这|下)*个?(?:周|星期|礼拜)[一二三四五六日天末]?|早上|上午|中午|下午|晚上|[0-9一二三四五六七八九十]+[点号月日](?:半)?"
     r"|\b(?:promised?|swear|guarantee|definitely|surely|certainly|remember|forget|sure|won|gonna|going|today"
@@ -31,6 +31,7 @@ _FORM = re.compile(
     r"|tuesday|wednesday"
     r"|thursday|friday|saturday|sunday|word|agreed|sorry|ok|okay|done|all|now|back|get|got|first|thing)\b"
 )
+"""What words of a promise do not tell what it is of: how it is given, and when."""
 _EMPTY = frozenset(
     "我你您他她它们的了吗呢吧啊呀哦嘛啦是在也都就还又很和跟与把被这那会要给得着过来去向对好完定掉上下再才正快一个儿下"
 )
@@ -78,7 +79,7 @@ def named(about: str, text: str) -> bool:
 
 def core(text: str) -> frozenset[str]:
     """The characters and word stems that tell what is to be done."""
-    plain = _FORM.sub(" ", fold(text).replace("’", "'"))
+    plain = FORM.sub(" ", fold(text).replace("’", "'"))
     found = set[str]()
     for char, word in _RUNS.findall(plain):
         if char and char not in _EMPTY:

@@ -9,17 +9,18 @@ from dataclasses import replace
 from datetime import date, datetime, timedelta, tzinfo
 
 from bot.text.calendar import Days, Named, day_of
-from bot.text.dates import local_day
+from bot.text.dates import day_start, local_day, next_local_time
 from bot.text.fold import fold
 from bot.text.lazy import LazyPattern
 from bot.text.spans import READ_CHARS, moments_of, named
 from bot.text.tense import booked, tense
 from bot.text.when.found import Clock, Half
+from bot.text.when.meaning import MOST_MS, hour_of, meaning, parts_folded, reading_of
 from bot.text.when.meaning import READ_CHARS as FOLDED_READ
-from bot.text.when.meaning import hour_of, parts_folded, reading_of
 from bot.text.when.rules import local, ms_of
+from bot.types.commitment import Nudge, Nudging
 from bot.types.duration import MINUTE_MS
-from bot.types.when import Precision, When
+from bot.types.when import Instant, Missing, Precision, When
 
 LATE_DAYS = 92
 """A day without a year that was over no longer ago than so many is that one, where the words leave it open."""
@@ -53,18 +54,26 @@ _INSTEAD = LazyPattern(
 """What stands before the day that holds in place of another one."""
 _NOT = LazyPattern(
     r"(?:不是|并非|\bnot(?: on| the)*) ?$|(?:原定|原本|本来)[^,。]{0,4}$|\b(?:originally|instead of)(?: on| the)* ?$"
+    r"|\b(?:days?|weeks?|months?|eve) (?:after|before|from|of|following)(?: the)? ?$"
 )
+_NEXT_TO = LazyPattern(r"^节?的?(?:[前后](?:[一二两三几]|\d+)?[天晚夜周]|前夕)")
+"""圣诞节前一天, the day after Christmas: a day that is only named to count from it."""
 _BETWEEN = LazyPattern(r"[\s的那里,()、]*(?:on|of|in)?(?: the)?\s*")
 _RANGE = LazyPattern(r"\s*(?:[-–—~、,]|到|至|和|或|to|and|or|through|till?|until)\s*(?:the )?")
-_SENTENCE = LazyPattern(r"[。.!?！？;；\n]")
 _SEPARATOR = LazyPattern(r"到|至|[-–—~,]| to | until | till ")
 _SENTENCE = LazyPattern(r"[。.!?！？;；\n]")
+_WITHIN = LazyPattern(r"(?<=[天周月时头钟])(?:之内|以内|内)")
+_WITHIN_EN = LazyPattern(r"\bwithin (?=\w+ (?:\w+ )?(?:minute|hour|day|week|month))")
 
 _WRITTEN = re.compile(
     r"(?P<y>\d{4})(?:-(?P<m>\d\d)(?:-(?P<d>\d\d)"
     r"(?:[T ](?P<h>\d\d):(?P<min>\d\d)(?::\d\d)?)?)?)?|--(?P<ym>\d\d)-(?P<yd>\d\d)",
     re.ASCII,
 )
+
+_ELSEWHERE: frozenset[Missing] = frozenset(("past", "vague"))
+"""昨天说好明天去, 明天下班后发你: the day is certain; a time of day may belong to the other words.
+So is a weekend, though it is no day."""
 
 
 def when_in(text: str, said_at: int, tz: tzinfo) -> When | None:
@@ -85,6 +94,56 @@ def when_in(text: str, said_at: int, tz: tzinfo) -> When | None:
     start, _ = moments_of(replace(days, hours=(0, 24)), tz)
     time = _time(folded, one, days.first, said_at, tz) if precision == "day" else None
     return When(start if time is None else time, precision if time is None else "time", yearly)
+
+
+def due_in(text: str, at: int, tz: tzinfo) -> Instant | None:
+    """When what a text says is due, as seen from `at`, ms; None where it names no day ahead, or an hour in doubt.
+
+    `timed`: a time of day is named, and that is the instant. Else it is the last millisecond of the day, of a weekend
+    that of Sunday. Never raises.
+    """
+    folded = _WITHIN.sub("后", _WITHIN_EN.sub("in ", _folded(text)))
+    parts, today = parts_folded(folded[:FOLDED_READ]), local_day(at, tz)
+    found, doubts = _about(folded, today), parts.doubts - {"before"}
+    sure = _ELSEWHERE if found is None or _single(found[0]) else _ELSEWHERE | {"day"}
+    if parts.every is not None or parts.lead is not None or doubts - sure:
+        return None
+    if found is None:
+        moment = meaning(replace(parts, doubt=None), local(at, tz)) if not doubts else None
+        return moment if isinstance(moment, Instant) and moment.timed else None
+    one, days = found
+    if one.counted is not None:
+        days = Days(one.counted, one.counted)
+    elif one.left in ("week", "month"):
+        days = _from(one, today) or days
+    if _precision(days) != "day":
+        return None
+    time = _time(folded, one, days.first, at, tz) if not doubts else None
+    if time is None and not doubts and (parts.clock is not None or parts.half == "dawn"):
+        return None  # 明天凌晨 may be either night, 明天8点 morning or evening
+    end = moments_of(replace(days, hours=(0, 24)), tz)[1] - 1 if time is None else time
+    return Instant(end, timed=time is not None) if at < end <= at + MOST_MS else None
+
+
+def comes_before(text: str, at: int, until: int, tz: tzinfo) -> bool:
+    """Whether a text, read at `at`, ms, names a moment to come before `until`, ms: 今晚八点, or in either half of the
+    day an hour alone, 四点. Never raises."""
+    due = due_in(text, at, tz)
+    if due is not None:
+        return due.timed and at < due.at <= until
+    parts, now = parts_folded(_folded(text)[:FOLDED_READ]), local(at, tz)
+    if parts.clock is None or parts.day is not None or parts.every is not None or "past" in parts.doubts:
+        return False
+    hours = {parts.clock.hour % 24, (parts.clock.hour + 12) % 24} if not parts.clock.whole else {parts.clock.hour % 24}
+    return any(at < ms_of(now.replace(hour=hour, minute=parts.clock.minute % 60)) <= until for hour in hours)
+
+
+def nudged(due: Instant | None, how: Nudging | None, tz: tzinfo) -> Nudge | None:
+    """When its person is reminded of what is due: then, or at the hour of the house on its day; None without."""
+    if due is None or how is None:
+        return None
+    at = due.at if due.timed else next_local_time(day_start(due.at, tz) - 1, how.hour, tz)
+    return Nudge(at, how.most_open)
 
 
 def checked_when(when: str, words: Sequence[tuple[str, int]], tz: tzinfo) -> When | None:
@@ -145,7 +204,7 @@ def _about(folded: str, today: date) -> tuple[Named, Days] | None:
             continue
         if _INSTEAD.search(before):
             return one, days
-        if not _NOT.search(before):
+        if not _NOT.search(before) and not _NEXT_TO.search(folded[one.end :]):
             found.append((one, days))
     other = [pair for pair in found if pair[1].first != today] or found
     exact = [pair for pair in other if _precision(pair[1]) != "year"] or other

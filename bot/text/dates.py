@@ -98,12 +98,33 @@ def duration_label(ms: float) -> str:
 
 def day_start(ms: int, tz: tzinfo) -> int:
     """The first moment, ms, of the local day of `ms` (01:00 where summer time begins at midnight)."""
-    return _moment(local_day(ms, tz), 0, tz)
+    return moment(local_day(ms, tz), 0, tz)
 
 
 def month_start(ms: int, tz: tzinfo) -> int:
     """The first moment, ms, of the local month of `ms`."""
-    return _moment(local_day(ms, tz).replace(day=1), 0, tz)
+    return moment(local_day(ms, tz).replace(day=1), 0, tz)
+
+
+def moment(day: date, hour: int, tz: tzinfo) -> int:
+    """The moment, ms, when it is `hour` o'clock on a day."""
+    return (datetime(day.year, day.month, day.day, hour, tzinfo=tz) - _EPOCH) // _MS
+
+
+def next_yearly(at: date, today: date) -> date:
+    """The next day with this month and day, today or later; the 28th of February where there is no 29th."""
+    for year in (today.year, today.year + 1):
+        day = _in_year(at, year)
+        if day >= today:
+            return day
+    return _in_year(at, today.year + 1)
+
+
+def _in_year(at: date, year: int) -> date:
+    try:
+        return at.replace(year=year)
+    except ValueError:
+        return at.replace(year=year, day=28)
 
 
 def next_local_time(after_ms: int, hour: int, tz: tzinfo) -> int:
@@ -112,9 +133,9 @@ def next_local_time(after_ms: int, hour: int, tz: tzinfo) -> int:
     Once a day: the first time where clocks go back, and where they leap over it the moment after the leap.
     """
     day = local_day(after_ms, tz)
-    while (moment := _moment(day, hour, tz)) <= after_ms:
+    while (at := moment(day, hour, tz)) <= after_ms:
         day += _DAY
-    return moment
+    return at
 
 
 def next_full_hour(after_ms: int, tz: tzinfo) -> int:
@@ -164,7 +185,3 @@ def _holidays(region: str, year: int, script: Script) -> dict[date, str]:
 
 def _local(ms: int, tz: tzinfo) -> datetime:
     return (_EPOCH + ms * _MS).astimezone(tz)
-
-
-def _moment(day: date, hour: int, tz: tzinfo) -> int:
-    return (datetime(day.year, day.month, day.day, hour, tzinfo=tz) - _EPOCH) // _MS

@@ -1,6 +1,7 @@
 """How past talks are told: each by itself, then by hour, by day, by week and by month, the older the more in one line.
 Pure."""
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta, tzinfo
@@ -30,6 +31,19 @@ _LEVELS: tuple[tuple[int, Stretch], ...] = (
     (HOUR_MS, "raw"), (DAY_MS, "hour"), (7 * DAY_MS, "day"), (30 * DAY_MS, "week"),
 )  # fmt: skip
 """Up to which age, ms, talks are told by themselves, by hour, by day and by week; older ones by month (C38)."""
+
+
+_NEAR = {
+    "大后": 3, "后": 2, "明": 1, "今": 0, "昨": -1, "大前": -3, "前": -2, "tom": 1, "tm": 1, "today": 0, "tonight": 0,
+    "yes": -1,
+}  # fmt: skip
+_PARTS = {"早": "早上", "晚": "晚上", "tonight": " evening"}
+_NEAR_DAY = re.compile(
+    r"大?[后後]天|大?前天|[今明昨]天|[今明](?:早|日)(?![已就])(?:上(?![班课课學学]))?|[今明昨]晚(?:上(?![班课学學]))?"
+    r"|\b(?:tomorrow|tmrw|tmr|today|tonight|yesterday)\b(?!['’]s)",
+    re.IGNORECASE,
+)
+"""Days that are named as seen from when something was said, with the part of the day that some of them name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +88,7 @@ def _line(group: list[Dialogue], when: tuple[int, tzinfo], words: Words, days: D
     count = sum(talk.talks for talk in group)
     shown = group[:SUMMARIES]
     tokens = ALONE_TOKENS if len(group) == 1 else BESIDE_TOKENS
-    parts = [clean_line(excerpt(talk.summary, tokens)) for talk in shown]
+    parts = [clean_line(excerpt(_on_days(talk, when, words), tokens)) for talk in shown]
     if len(group) > SUMMARIES:
         parts.append(words("talk_more", n=count))
     text = JOINT.join(parts)
@@ -85,6 +99,23 @@ def _line(group: list[Dialogue], when: tuple[int, tzinfo], words: Words, days: D
     people = _people(group, text, words)
     told = tuple(talk.id for talk in group)
     return TalkLine(f"{label} {people}" if people else label, text, max(talk.ended_at for talk in group), told)
+
+
+def _on_days(talk: Dialogue, when: tuple[int, tzinfo], words: Words) -> str:
+    """The summary of a talk of an earlier day, where 明天 is the day that it was: 6月10日. Of two days it is left."""
+    now, tz = when
+    said = local_day(talk.ended_at, tz)
+    if said == local_day(now, tz) or local_day(talk.started_at, tz) != said:
+        return talk.summary
+
+    def dated(found: re.Match[str]) -> str:
+        near = found[0].lower().replace("後", "后")
+        day = said + timedelta(days=next(days for start, days in _NEAR.items() if near.startswith(start)))
+        month = words("month_names").split()[day.month - 1]
+        part = next((told for end, told in _PARTS.items() if near.removesuffix("上").endswith(end)), "")
+        return words("date", year=day.year, month=month, day=day.day) + part
+
+    return _NEAR_DAY.sub(dated, talk.summary)
 
 
 def _label(talk: Dialogue, level: Stretch, when: tuple[int, tzinfo], words: Words, days: DayWords) -> str:

@@ -22,7 +22,7 @@ class DigestCounts:
 @dataclass(frozen=True, slots=True)
 class Digest:
     """What closing a session made: a summary of at most 60 tokens, typed memories, what people have still to do, and
-    what became of earlier tasks of theirs."""
+    what became of earlier tasks of theirs; by the rule also the events of earlier lines whose plans it overtook."""
 
     summary: str
     memories: tuple[NewMemory, ...]
@@ -30,3 +30,4 @@ class Digest:
     commitments: tuple[NewCommitment, ...] = ()
     settled: tuple[Settled, ...] = ()
     counts: DigestCounts = DigestCounts()
+    overtook: tuple[int, ...] = ()

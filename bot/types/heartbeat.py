@@ -13,7 +13,7 @@ class Silence:
     `last_at` is when either side last said something there, `tried_at` when nuan was last asked to write first (0:
     never). `said` are the times of her last first messages; `ignored` of them came after the person's last message, at
     `heard_at`, as did the `skips`, where she was asked and had nothing to say. `matters` are moments from then on that
-    something is dated to.
+    something is dated to, `yearly` such of any year whose day comes back.
     """
 
     last_at: int
@@ -26,3 +26,4 @@ class Silence:
     heard_at: int = 0
     skips: int = 0
     matters: tuple[int, ...] = ()
+    yearly: tuple[int, ...] = ()

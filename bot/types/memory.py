@@ -14,6 +14,7 @@ job, partner, birthday."""
 MANY_SLOTS = frozenset(
     [
         "allergy",
+        "health",
         "like",
         "likes",
         "dislike",
@@ -59,7 +60,7 @@ Dated = Literal["", "time", "day", "month", "year"]
 
 Source = Literal["command", "digest", "tool", "mcp"]
 Verb = Literal["remember", "forget", "undo", "nick_set", "nick_revoke", "clarify", "let_be"]
-Scope = Literal["", "all", "aside", "bare", "unsure"]
+Scope = Literal["", "all", "aside", "bare", "just", "matter", "unsure"]
 """What a wish is about: what it names or points at, everything, only that a message is not kept, nothing said, or what
 it seems to name, so that it is asked back."""
 QuestionKind = Literal["what", "name", "which", "clarify", "drop"]
@@ -147,6 +148,11 @@ class Memory:
         return self.slot in NAME_SLOTS
 
     @property
+    def lasts(self) -> bool:
+        """Whether it is so still and does not fade: judged so, or who somebody is, or a day of every year."""
+        return self.former_at is None and (self.lasting or self.kind in ("identity", "anniversary"))
+
+    @property
     def wordings(self) -> tuple[str, ...]:
         """Its text and, where that is a model's, what was said: whatever is done to one is done to both."""
         return tuple(dict.fromkeys(filter(None, (self.text, self.original))))
@@ -172,8 +178,8 @@ class Memory:
 class NewMemory:
     """A statement about to be stored, with the events it came from, or the other agent that tells it.
 
-    `said_at` 0 is the moment at which it is stored; `replaces` is the number of the memory that it makes former, 0 for
-    none but what holds its slot.
+    `said_at` 0 is the moment at which it is stored; `replaces` are the numbers of the memories
+    that it makes former, what holds its slot apart.
     """
 
     owner_id: int | None
@@ -193,7 +199,26 @@ class NewMemory:
     lasting: bool = False
     said_at: int = 0
     dated: Dated = ""
-    replaces: int = 0
+    replaces: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Older:
+    """A memory of an older nuan, the lines it comes from that still stand, each with when it was said (ms), and the
+    zone of its owner's days."""
+
+    memory: Memory
+    said: tuple[tuple[str, int], ...] = ()
+    zone: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Reread:
+    """What an older memory is by the rules of today: whether it lasts, and the moment that it is about, ms."""
+
+    number: int
+    lasting: bool
+    observed_at: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -70,7 +70,7 @@ class Finding:
 
     `who` is whose words or memory it is ("": nuan's own, or nobody's), `person_id` the same as a number; `at` is when
     it happened, ms. `line` is set for lines, `memory` for memories. `around` are the lines just before and after one
-    that is short: who said it ("": nuan) and what. What was `forwarded` are another's words.
+    that is short: who said it ("": nuan) and what. What is `forwarded` is somebody else's words.
     """
 
     doc: int

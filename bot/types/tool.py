@@ -31,13 +31,15 @@ class ToolContext:
 class Unlearn:
     """What a person asks to forget in a message, and what is left of that message to answer ("" for nothing).
 
-    `forever` asks for it to be gone at once, without the days for undo.
+    `forever` asks for it to be gone at once, without the days for undo. `lines` (id: text) are what they said of a
+    matter of which no memory tells: `memory` is its name, without a number.
     """
 
     memory: Memory
     event_id: int
     rest: str
     forever: bool = False
+    lines: tuple[tuple[int, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -174,8 +174,9 @@ def _same_day(when: str, at: int, session: Labelled) -> bool:
 
 def by_itself(found: Iterable[Labelled], verbose: bool) -> None:
     """Feed each labelled statement as an answer of its own."""
-    true, false, tasks = Tally("true kept"), Tally("false stored"), Tally("false stored as a task")
-    days = Tally("true with the right day")
+    true, again = Tally("true kept at once"), Tally("true kept when the model says it again")
+    false, tasks = Tally("false stored at once"), Tally("false stored at once as a task")
+    twice, days = Tally("false stored when the model says it again"), Tally("true with the right day")
     for session in found:
         for item in session.true:
             section = section_of(str(item.get("kind") or ""))
@@ -186,6 +187,12 @@ def by_itself(found: Iterable[Labelled], verbose: bool) -> None:
                 f"{session.name} {item.get('lines')} {why}: {item['statement']} {item.get('about')} {item.get('when')}"
             )
             true.add(kept, why.split(" ")[0], shown, not kept)
+            got = _again(got, item, section, session)
+            kept = isinstance(got, Review) and bool(got.kept)
+            why = "; ".join(one.why for one in got.refused) if isinstance(got, Review) else why
+            again.add(
+                kept, why.split(" ")[0], f"{session.name} {item.get('lines')} {why}: {item['statement']}", not kept
+            )
             if kept and item.get("when") and isinstance(got, Review):
                 digest = digest_of(got, session.lines, session.scope, session.known)
                 at = [one.observed_at for one in digest.memories] + [one.due_at or 0 for one in digest.commitments]
@@ -200,8 +207,19 @@ def by_itself(found: Iterable[Labelled], verbose: bool) -> None:
                     kept = any(one.text == item["statement"] for one, _ in whole.kept)
                 shown = f"{session.name} {item.get('lines')} {item.get('type')}: {item['statement']} {item.get('when')}"
                 tally.add(kept, str(item.get("type")), shown, kept)
-    for tally in (true, days, false, tasks):
+                if section == "statements":
+                    said = _again(got, item, section, session)
+                    kept = isinstance(said, Review) and any(one.text == item["statement"] for one, _ in said.kept)
+                    twice.add(kept, str(item.get("type")), shown, kept)
+    for tally in (true, again, days, false, tasks, twice):
         tally.tell(verbose)
+
+
+def _again(got: Review | Broken, item: Mapping[str, Any], section: Section, session: Labelled) -> Review | Broken:
+    """The review after a model was asked about it again and said the same."""
+    if isinstance(got, Broken) or got.kept:
+        return got
+    return mended(got, answer_of([item], section), session.lines, session.scope, session.known)
 
 
 Ask = Callable[[str, str, str], str]

@@ -170,8 +170,17 @@ def table(title: str, each: Days, sizes: Sizes) -> list[str]:
                 f"{rule.name:16}{name:12}{one.tokens:8.0f}{one.hit:7.1%}{one.cost:8.0f}{one.cost / a.cost:8.3f}"
                 f"{one.cost / b.cost:8.3f}{'':26}{one.dear / a.dear:6.3f}{one.dear / b.dear:8.3f}"
             )
-        lines += parts(rule, day, sizes)
+        lines += [f"{'':16}  background: {background(day):.1%} of all tokens", *parts(rule, day, sizes)]
     return lines
+
+
+def background(day: Day) -> float:
+    """The part of digests and roll-ups in all tokens, read and written; tools are nuan's own."""
+    sizes = [
+        (tools_tokens(call.prompt.tools) + sum(map(message_tokens, (*call.prompt.messages, call.answer))), call.turn)
+        for call in day.calls
+    ]
+    return sum(size for size, turn in sizes if not turn) / max(1, sum(size for size, _ in sizes))
 
 
 def parts(rule: Rule, day: Day, sizes: Sizes) -> list[str]:

@@ -153,11 +153,11 @@ async def poisons(folder: Path, size: Size) -> Found:
     world = await World(folder / "data").open()
     await world.say("记住我对花生过敏")
     await world.say("/new")
-    wrote = 0
+    wrote, kept = 0, list[int]()
     for number in range(size.units):
         order = f"{ORDERS[number % len(ORDERS)]}，花生第{number + 100 * size.seed}号"
         memory = NewMemory(1, 1, "private", "knowledge", order, 1, "digest", ())
-        await world.store._database.write(partial(store_memory, new=memory, at=1))
+        kept.append((await world.store._database.write(partial(store_memory, new=memory, at=1))).id)
         world.model.script = obeying(order)
         before = world.rows(WRITTEN)
         await world.say("阿明和花生的事你怎么看呢，随便聊聊")
@@ -165,7 +165,7 @@ async def poisons(folder: Path, size: Size) -> Found:
         await world.say("/new")
     tried = sum(len(message.tool_calls) for prompt in world.turns for message in prompt)
     results = [message.content for prompt in world.turns for message in prompt if message.role in ("tool", "user")]
-    brought = sum(any(f"花生第{number + 100 * size.seed}号" in one for one in results) for number in range(size.units))
+    brought = sum(any(f"#{number} " in one for one in results) for number in kept)
     await world.close()
     return Found({"poisons": size.units, "written": wrote, "tried": tried, "brought": brought})
 

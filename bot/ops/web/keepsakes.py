@@ -114,7 +114,12 @@ async def _found(ask: Ask) -> Browsed:
 
 def _marks(ask: Ask, found: Browsed) -> list[str]:
     memory = found.memory
-    states = {"asked": memory.asked, "protected": memory.protected, found.ended: bool(found.ended)}
+    states = {
+        "asked": memory.asked,
+        "protected": memory.protected,
+        "former": memory.former_at is not None,
+        found.ended: bool(found.ended),
+    }
     return [ask.t(f"mark_{name}") for name, holds in states.items() if holds]
 
 

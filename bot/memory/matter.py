@@ -1,0 +1,118 @@
+"""A wish to forget a matter that was talked of (把小凯的事都忘掉, don't remember that savings thing), and what tells of
+it. It decides by patterns alone and stores nothing; a lament, a report and a question ask for nothing."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from bot.memory import patterns as p
+from bot.memory.match import core_of, features_of, holds
+from bot.memory.reading import beginning, shaped
+from bot.memory.wording import matters as of
+from bot.memory.wording.signs import NAME
+from bot.text.fold import fold, fold_mapped, unfold
+from bot.text.lazy import LazyPattern
+from bot.text.script import ENGLISH
+from bot.types.duration import DAY_MS, MINUTE_MS
+from bot.types.memory import MemoryCommand, Scope
+
+MOST_CHARS = 120
+"""A wish is short."""
+
+SHARE, NEAR_SHARE = 0.6, 0.5
+"""Share of what is named that a line must hold: any line, and one of these days where the wish points at it."""
+
+NEAR_MS = 2 * DAY_MS
+"""Who says "that savings thing" means what they said these days."""
+
+GOES_ON_MS, GOES_ON = 10 * MINUTE_MS, 3
+"""So soon, and at most so many lines on, 他 is still who was named before."""
+
+_LATIN = re.compile(r"[a-z0-9\u00c0-\u024f]+")
+_LEAD = LazyPattern(rf"(?:[ ,。]|@?{NAME}+|{of.LEAD})*+")
+_AFTER = rf"(?:[ ,。?]|@?{NAME}+|{p.PARTICLE}|{p.POLITE}|{of.AFTER})*+$"
+_ALL = LazyPattern("|".join(f"(?:{one}){_AFTER}" for one in of.ALL))
+_THAT = LazyPattern("|".join(f"(?:{one}){_AFTER}" for one in of.THAT))
+_SCOPES: tuple[tuple[LazyPattern, Scope], ...] = ((_ALL, "matter"), (_THAT, "just"))
+_NOBODY = LazyPattern(of.NOBODY)
+_WHO = LazyPattern(of.WHO)
+_COURTESY = LazyPattern(r"(?:好吗|好不好|可以吗|行吗|\b(?:ok(?:ay)?|please|pls|alright|thanks))[ ?]+$")
+_FOREVER = LazyPattern("彻底|永久|permanently|for good")
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One of somebody's own lines: its number, when it was said (ms), and its text."""
+
+    event_id: int
+    at: int
+    text: str
+
+
+def matter_in(text: str, names: tuple[str, ...] = ()) -> MemoryCommand | None:
+    """The wish that a whole message is, the matter verbatim: all that tells of it (scope "matter"), or what was said
+    of it these days ("just"). Never raises."""
+    if len(text) > MOST_CHARS or not of.HINT.search(fold(text)):
+        return None
+    folded, origin = fold_mapped(text)
+    shape = shaped(folded, names)
+    if "?" in shape and not (p.ASKED.search(shape) or _COURTESY.search(shape)):
+        return None
+    starts = {match.end() for lead in (_LEAD, p.LEAD) if (match := lead.match(shape, beginning(shape).start))}
+    for at in sorted({*starts, beginning(shape).at}, reverse=True):
+        for pattern, scope in _SCOPES:
+            found = pattern.match(shape, at)
+            if found is None:
+                continue
+            span = next(found.span(key) for key, value in found.groupdict().items() if value is not None)
+            said = shape[slice(*span)].strip()
+            if not core_of(said) or _NOBODY.fullmatch(said) or p.DEICTIC.fullmatch(said):
+                return None
+            return MemoryCommand(
+                "forget", unfold(text, origin, *span).strip(), forever=_FOREVER.search(shape) is not None,
+                scope=scope,
+            )  # fmt: skip
+    return None
+
+
+def telling(content: str, scope: Scope, lines: Sequence[Line], now: int) -> tuple[Line, ...]:
+    """Of somebody's own lines, oldest first, those that tell of the matter, and those that go on about whom one names.
+
+    Of "that savings thing" these are lines of these days, which may only come near its words (saved).
+    """
+    just = scope == "just"
+    found: list[Line] = []
+    last, left = 0, 0
+    for line in lines:
+        near = just and line.at >= now - NEAR_MS
+        if (near or not just) and tells_of(content, line.text, near):
+            found.append(line)
+            last, left = line.at, GOES_ON
+        elif left and line.at - last <= GOES_ON_MS and _WHO.search(fold(line.text)):
+            found.append(line)
+            last, left = line.at, left - 1
+        else:
+            left = 0
+    return tuple(found)
+
+
+def tells_of(content: str, text: str, near: bool = False) -> bool:
+    """Whether a text holds these words, or most of what they say; `near` also those that only begin alike."""
+    said, wanted = fold(text), core_of(content)
+    if len(wanted) > 1 and holds(said, wanted):
+        return True
+    features = features_of(wanted)
+    if not features:
+        return False
+    there = features_of(said)
+    if not near:
+        return len(features & there) >= SHARE * len(features)
+    words = [word for word in _LATIN.findall(said) if word not in ENGLISH]
+    both = sum(one in there or (one.isascii() and any(_alike(one, word) for word in words)) for one in features)
+    return both >= NEAR_SHARE * len(features)
+
+
+def _alike(one: str, other: str) -> bool:
+    """Whether two Latin words begin alike: weight and weigh, saving and saved; not: house and how."""
+    shared = max(3, (max(len(one), len(other)) + 1) // 2)
+    return len(one) >= shared and one[:shared] == other[:shared]

@@ -1,0 +1,47 @@
+"""What the rows of an older nuan are by the rules of today: whether they last, and of which year they are. Pure."""
+
+from datetime import tzinfo
+
+from bot.memory.plain import statements_in
+from bot.text.dated import when_in
+from bot.text.dates import local_day
+from bot.text.slots import lasts
+from bot.types.duration import DAY_MS
+from bot.types.memory import Older, Reread
+
+HALF_YEAR = 183
+"""A day that was read so many days before it was said may be nearer in another year."""
+
+
+def reread(older: Older, tz: tzinfo) -> Reread | None:
+    """What an older memory is by the rules of today; None when that changes nothing.
+
+    A year is put right where nothing was recalled yet, a line that says it still stands, and what was read names the
+    same month and day of another year.
+    """
+    memory = older.memory
+    lasting = memory.lasting or (
+        memory.kind in ("knowledge", "event")
+        and (lasts(memory.slot) or any(one.lasting for one in statements_in(memory.text)))
+    )
+    observed = _moment(older, tz)
+    if (lasting, observed) == (memory.lasting, memory.observed_at):
+        return None
+    return Reread(memory.id, lasting, observed)
+
+
+def _moment(older: Older, tz: tzinfo) -> int:
+    """The moment that it is about, in the year that its words mean."""
+    memory = older.memory
+    said = memory.said_at or memory.created_at
+    if memory.access_count or not older.said or said - memory.observed_at <= HALF_YEAR * DAY_MS:
+        return memory.observed_at
+    held = local_day(memory.observed_at, tz)
+    for text, at in ((memory.text, said), *older.said):
+        when = when_in(text, at, tz)
+        if when is None or when.precision not in ("day", "time"):
+            continue
+        day = local_day(when.at, tz)
+        if (day.month, day.day) == (held.month, held.day) and day.year != held.year:
+            return when.at if when.precision == "time" else when.at + DAY_MS // 2
+    return memory.observed_at

@@ -1,0 +1,63 @@
+"""Of what somebody has one of, one value is current: what it took the place of is former. Verb parts alone.
+
+Both stand in the index; a recall tells which it brings.
+"""
+
+import json
+import sqlite3
+
+from bot.store.rows import IS_NAME
+from bot.store.schema_truth import CURRENT
+from bot.types.memory import MANY_SLOTS, NewMemory, name_slot
+
+
+def supersede(db: sqlite3.Connection, number: int, new: NewMemory, at: int) -> None:
+    """Verb part: this memory is current; what it names as replaced, and what holds its slot, is former.
+
+    Only of the same owner in the same place. It is as asked for as what it takes the place of.
+    """
+    one = new.slot if new.slot and not name_slot(new.slot) and new.slot not in MANY_SLOTS else None
+    if db.execute("SELECT 1 FROM memory WHERE id = ? AND former_at IS NOT NULL", (number,)).fetchone():
+        db.execute("UPDATE memory SET former_at = NULL, replaced_by = NULL WHERE id = ?", (number,))
+    rows = db.execute(
+        "SELECT id, asked FROM memory "
+        "WHERE (id IN (SELECT value FROM json_each(?1)) OR (slot = ?2 AND subject = ?3)) AND id <> ?4 "
+        f"AND NOT {IS_NAME} AND owner_id IS ?5 AND visibility = ?6 AND (visibility <> 'chat' OR chat_id = ?7) AND disabled_at IS NULL "
+        "AND former_at IS NULL",
+        (json.dumps(new.replaces), one, new.subject, number, new.owner_id, new.visibility, new.chat_id),
+    ).fetchall()
+    for older, asked in rows:
+        db.execute("UPDATE memory SET former_at = ?, replaced_by = ? WHERE id = ?", (at, number, older))
+        db.execute("UPDATE memory SET asked = max(asked, ?) WHERE id = ?", (asked, number))
+
+
+def restore_former(db: sqlite3.Connection, number: int) -> None:
+    """Verb part: what this memory took the place of is current again, or former for what took the place of this one."""
+    before = db.execute("SELECT id FROM memory WHERE replaced_by = ?", (number,)).fetchall()
+    owner, by = db.execute("SELECT owner_id, replaced_by FROM memory WHERE id = ?", (number,)).fetchone()
+    if by is not None:
+        db.execute("UPDATE memory SET replaced_by = ? WHERE replaced_by = ?", (by, number))
+        return
+    db.execute("UPDATE memory SET former_at = NULL, replaced_by = NULL WHERE replaced_by = ?", (number,))
+    if len(before) > 1:
+        one_current(db, owner)
+
+
+def one_current(db: sqlite3.Connection, owner_id: int | None) -> None:
+    """Verb part: after rows came back, or two people became one, of what somebody has one of the newest is current.
+
+    The others were so until it was said.
+    """
+    slots = ", ".join(f"'{slot}'" for slot in sorted(MANY_SLOTS))
+    rows = db.execute(
+        "SELECT id, max(said_at, created_at), visibility, CASE visibility WHEN 'chat' THEN chat_id ELSE 0 END, "
+        "subject, slot FROM memory "
+        f"WHERE owner_id IS ? AND {CURRENT} AND slot <> '' AND NOT {IS_NAME} AND slot NOT IN ({slots}) "
+        "ORDER BY max(said_at, created_at) DESC, id DESC",
+        (owner_id,),
+    ).fetchall()
+    newest: dict[tuple[object, ...], tuple[int, int]] = {}
+    for number, said, *place in rows:
+        first, at = newest.setdefault(tuple(place), (number, said))
+        if first != number:
+            db.execute("UPDATE memory SET former_at = ?, replaced_by = ? WHERE id = ?", (at, first, number))

@@ -1,0 +1,133 @@
+"""What people ask to forget of what they only talked of is gone: its lines, summaries, replies; with and without a
+model that calls the tool. Laments and reports forget nothing."""
+
+import json
+import re
+
+import pytest
+
+from bot.memory.matter import matter_in
+from tests.fakes.model import calls, says
+from tests.world import World
+
+MATTERS = [
+    (("我表弟小凯上个月从我这里拿了两千块", "他在顺丰开货车"), "小凯的事你全部忘掉吧", "小凯|顺丰|两千"),
+    (("其实我去年做过一次抑郁量表，分数挺高的",), "刚才那个量表的事别记着了", "量表"),
+    (("我前男友阿伟昨天又给我发消息", "我没回他"), "把阿伟忘了吧，跟他有关的都删掉", "阿伟|没回"),
+    (("跟你说个秘密，我存了八万私房钱",), "私房钱那件事你就当我没说过", "八万|私房"),
+    (("我同事Mark欠我三千塊", "他在信義區上班"), "關於Mark的全部都忘記", "Mark|信義"),
+    (("我這次健檢膽固醇超標",), "健檢那件事不要記", "膽固醇|健檢"),
+    (("其實我爸媽在談離婚",), "我爸媽離婚的事請你忘掉", "離婚"),
+    (
+        ("my roommate Derek got arrested last week", "he works at a pawn shop"),
+        "forget everything about Derek",
+        "derek|pawn",
+    ),
+    (("i weigh 240 pounds now lol",), "can you not remember the weight thing", "240|weigh"),
+    (("my boss Carla is dating the CFO",), "please forget what i told you about Carla", "carla|cfo"),
+    (("i failed my bar exam twice tbh",), "don't remember the bar exam stuff, ok?", "bar exam"),
+    (("we paid 430k for the house",), "hey scratch that bit about the house price, don't keep it", "430"),
+]
+"""Lines, the wish, and what must be nowhere afterwards."""
+
+TALK = [
+    "我想忘掉他的事",
+    "我把单词都忘了",
+    "昨天学的全忘了",
+    "你把小凯的事都忘了？",
+    "忘掉那些不开心的事吧",
+    "did you forget everything about Derek?",
+    "i can't forget that house thing",
+    "don't forget the bar exam stuff",
+    "forget it",
+    "let's forget about work",
+    "我什么都不记得了",
+    "记得小凯的事",
+]
+
+
+def held(world: World, words: str) -> set[str]:
+    """Where the database still tells of it, beside what is kept for undo."""
+    texts = {
+        "event": "SELECT text FROM event",
+        "digest": "SELECT summary FROM digest",
+        "memory": "SELECT text FROM memory WHERE disabled_at IS NULL",
+        "outbox": "SELECT text FROM outbox",
+        "entry": "SELECT message FROM entry",
+    }
+    return {
+        table
+        for table, sql in texts.items()
+        for (text,) in world.rows(sql)
+        if re.search(words, str(text), re.IGNORECASE)
+    }
+
+
+@pytest.mark.parametrize("hours", [0, 6])
+@pytest.mark.parametrize(("lines", "wish", "words"), MATTERS)
+async def test_a_matter_is_gone_with_all_that_was_said_of_it(
+    world: World, lines: tuple[str, ...], wish: str, words: str, hours: int
+) -> None:
+    """Whether the talk is over or not; what else was said that day stays."""
+    for line in (*lines, "我今天煮了番茄牛腩"):
+        await world.say(line)
+    await world.wait(hours * 3_600)
+    await world.say(wish)
+    asked = len(world.model.requests)
+    await world.wait(2 * 86_400)
+    await world.say("早上好呀，今天天气怎么样")
+    later = "\n".join(m.content for request in world.model.requests[asked:] for m in request.prompt.messages)
+    assert not re.search(words, later, re.IGNORECASE)
+    assert held(world, words) == set()
+    assert held(world, "番茄") >= {"event"}
+
+
+@pytest.mark.parametrize("line", TALK)
+def test_a_lament_a_report_or_a_question_is_no_such_wish(line: str) -> None:
+    """What forgets for good is asked for in so many words."""
+    assert matter_in(line) is None
+
+
+async def test_a_wish_about_what_nobody_talked_of_is_talk(world: World) -> None:
+    """It is answered like any line."""
+    await world.say("我今天煮了番茄牛腩")
+    await world.say("小凯的事你全部忘掉吧")
+    assert world.replies[-1] == "好的"
+    assert "番茄" in world.sent
+
+
+async def test_said_twice_the_second_wish_is_gone_too(world: World) -> None:
+    """It names what was forgotten."""
+    await world.say("Jenny又来借钱，我跟她吵翻了")
+    await world.say("忘记Jenny，跟她有关的全部忘掉")
+    await world.say("对，Jenny的都忘掉，全部")
+    assert held(world, "jenny") == set()
+
+
+async def test_what_others_say_of_it_in_a_group_stays_theirs(world: World) -> None:
+    """Nobody makes another's lines go."""
+    await world.say("小凯昨天请客吃饭了", who="小李", group="同事")
+    await world.say("小凯的事你全部忘掉吧 @nuan", group="同事")
+    assert "event" in held(world, "请客")
+
+
+async def test_a_model_that_calls_the_tool_forgets_what_no_memory_tells(world: World) -> None:
+    """The rule did not read the wish; the person's own words carry it."""
+    await world.say("we've only got 11k saved for the wedding")
+    await world.say("oh and i bought shoes")
+    arguments = json.dumps({"text": "wedding savings"})
+
+    def script(request: object) -> object:
+        messages = request.prompt.messages  # type: ignore[attr-defined]
+        return calls(("forget", arguments)) if "erase" in messages[-1].content else says("ok")
+
+    world.model.script = script  # type: ignore[assignment]
+    await world.say("tbh i'd feel better if you could erase the wedding savings from your head")
+    assert held(world, "11k") == set()
+    assert "event" in held(world, "shoes")
+    world.model.script = lambda request: "ok"
+    asked = len(world.model.requests)
+    await world.wait(2 * 86_400)
+    await world.say("good morning, how is it going?")
+    later = "\n".join(m.content for request in world.model.requests[asked:] for m in request.prompt.messages)
+    assert "11k" not in later
