@@ -113,6 +113,51 @@ async def test_a_former_value_is_marked_wherever_it_is_told(new_world: NewWorld)
     assert "以前：住在杭州" in found(world)[0]
 
 
+async def test_what_was_so_at_first_stands_below_what_is_so_now_and_in_no_summary(world: World) -> None:
+    await world.say("我住在杭州西湖区")
+    await put(world, "我住在杭州西湖区", slot="home", lasting=True)
+    for text in ("住在南京鼓楼区", "住在上海徐汇区"):
+        await world.wait(9 * 86_400)
+        await put(world, text, slot="home", lasting=True)
+    looks_up(world, "住在哪里")
+    await world.say("你查查看")
+    assert [("上海" in line, "杭州" in line) for line in found(world)] == [(True, False)]
+    looks_up(world, "我以前住哪")
+    await world.say("再查查看")
+    assert ["上海" in found(world)[0], [line for line in found(world)[1:] if "以前：" not in line]] == [True, []]
+    assert any("杭州" in line for line in found(world))
+
+
+async def test_a_line_that_the_prompt_shows_is_named_by_its_number(world: World) -> None:
+    await world.say("我的自行车是红色的")
+    await world.wait(8 * 3_600)
+    await world.say("早")
+    looks_up(world, "自行车 红色")
+    await world.say("我的自行车是什么颜色来着")
+    assert found(world) == ["- @1 小王: 我的自行车是红色的（上文已有）"]
+
+
+async def test_what_somebody_says_is_otherwise_now_stands_before_what_they_said_first(world: World) -> None:
+    await world.say("爬山七点半，爬山别迟到，爬山见")
+    await world.wait(60)
+    await world.say("跟大家说一声，那个爬山因为有人那天要加班来不了，改到八点了")
+    await world.say("/new")
+    looks_up(world, "爬山几点")
+    await world.say("你查查看")
+    assert ["八点" in line for line in found(world)[:2]] == [True, False]
+
+
+async def test_what_is_asked_of_nuan_is_known_by_the_name_she_has_here(new_world: NewWorld) -> None:
+    world = await new_world(bot={"names": ["阿福"]})
+    world.model.script = lambda request: "骑车要戴头盔"
+    await world.say("我的自行车是蓝色的，骑车去上班")
+    await world.say("/new")
+    for asked, hers in (("阿福，谁说骑车", False), ("小暖骑车的时候说过什么", False), ("阿福骑车的时候说过什么", True)):
+        looks_up(world, asked)
+        await world.say("查一查")
+        assert any(line.startswith("- @2 阿福") for line in found(world)) is hers, asked
+
+
 async def test_what_is_about_the_same_comes_with_it(world: World) -> None:
     await world.say("你好")
     await put(world, "年糕是一只橘猫", subject="猫 年糕")
@@ -166,6 +211,7 @@ async def test_a_person_asks_in_their_own_chat_for_what_they_said_in_a_group(wor
     [
         ("我对什么过敏？", True), ("我的猫叫什么名字", True), ("where do i work", True), ("what's my dog called", True),
         ("我什么都不怕", False), ("我不知道怎么办，我丢了工作", False), ("is what it is. i moved to Leeds.", False),
+        ("查查你推荐过我什么电影", True), ("昨天他给了我多少钱", True), ("我对谁都没说什么，她却知道了", False),
         ("我對花生過敏", False), ("我妹妹住在哪裡？她搬到台中了。", False),
     ],
 )  # fmt: skip
@@ -177,6 +223,7 @@ def test_a_bare_question_is_told_from_what_tells_something(text: str, asked: boo
     ("text", "before"),
     [
         ("我以前住哪里", True), ("我原來的公司叫什麼", True), ("where did I use to live, what was my old job", True),
+        ("我养过什么宠物", True), ("did i ever live in Leeds", True),
         ("我现在住哪里", False), ("where do i live", False), ("我的公司叫什麼", False),
     ],
 )  # fmt: skip

@@ -4,14 +4,13 @@ from dataclasses import dataclass, replace
 
 from bot.config.memory import MemoryLimits
 from bot.flow.aside import Aside
-from bot.flow.found import memory_line
+from bot.flow.found import memory_line, tells
 from bot.flow.recalling import Recalling
 from bot.flow.sectioning import Narrowing, Sectioning
 from bot.flow.words import Words
 from bot.prompt.days import Days
 from bot.recall.calling import calls_for, why
 from bot.recall.question import own_lines
-from bot.text.clean import as_data
 from bot.text.estimate import Vocabulary, estimate_tokens
 from bot.text.script import Script
 from bot.types.brought import Brought
@@ -25,9 +24,6 @@ from bot.types.speaking import UNASKED
 
 LINE_CHARS = 160
 """Characters of one line; memory_get brings the whole."""
-
-TELLING_CHARS = 80
-"""By so much of its beginning a memory is known again: all that tell one cut it later."""
 
 CANDIDATES = 20
 """Results that are looked through for those that a log does not tell yet."""
@@ -133,8 +129,3 @@ class Bringing:
             return Recalled()
         chosen = tuple(memory.id for _, memory in news[: len(lines)])
         return Recalled("\n".join((text("brought"), *lines)), chosen, tuple(brought))
-
-
-def tells(said: str, memory: str) -> bool:
-    """Whether a text tells this memory already: in an opening, a result, or in the person's own words."""
-    return bool(said) and as_data(memory[:TELLING_CHARS]) in said

@@ -11,6 +11,7 @@ from bot.recall.question import Question
 from bot.text.clauses import SENTENCE, clauses_of
 from bot.text.fold import fold
 from bot.text.lazy import LazyPattern
+from bot.types.memory import Memory
 from bot.types.recall import Candidate, Finding, Scored, Span
 
 NEWS = 0.3
@@ -23,10 +24,14 @@ QUOTED = 5
 """Characters of what a person told that are known again in a line of nuan's: she tells it back."""
 
 COVERS = 0.6
-"""A memory that holds this share of what its line has of the question stands for it."""
+"""What holds this share of what another has of the question stands for it: a memory for its line."""
 
 RELATED = 0.6
 """What a memory about the same, or from the same line, has of the figure it goes with (seed Warm Boot, W13)."""
+
+CHANGES = 0.3
+"""What says that something is otherwise now has this share of the figure of what it changes (measured): else it is
+about another thing."""
 
 FORMER = 0.9
 """What a former value has of the figure of the one that took its place, where the question is about the past."""
@@ -76,22 +81,23 @@ def settled(
 
 
 def _once(shares: Mapping[int, Mapping[str, float]], scored: list[Scored]) -> list[Scored]:
-    """The same without summaries and notes that hold a finding's words and nothing more of the question."""
+    """The same without summaries and notes that hold a finding's words, or former ones, and nothing more of the
+    question."""
     late = [place for place, one in enumerate(scored) if not one.cut and one.finding.kind in ("digest", "note")]
-    told = [(fold(one.finding.text), shares.get(one.finding.doc, {}).keys()) for one in scored
-            if late and not one.cut and one.finding.kind in ("line", "memory")]  # fmt: skip
+    told = [(fold(one.finding.text), shares.get(one.finding.doc, {}).keys(), one.cut) for one in scored
+            if late and one.cut in ("", "former") and one.finding.kind in ("line", "memory")]  # fmt: skip
     for place in late:
         finding = scored[place].finding
         text, own = fold(finding.text), shares.get(finding.doc, {}).keys()
-        if any(words in text and own <= known for words, known in told):
-            scored[place] = replace(scored[place], cut="duplicate")
+        found = [cut for words, known, cut in told if words in text and own <= known]
+        if found:
+            scored[place] = replace(scored[place], cut="former" if "former" in found else "duplicate")
     return scored
 
 
-def asides(question: str, fit: Fit, candidates: Sequence[Candidate]) -> frozenset[int]:
+def asides(question: Question, fit: Fit, candidates: Sequence[Candidate]) -> frozenset[int]:
     """The lines that tell nothing of a question: what only asks, and what nuan says that a person told."""
-    folded = fold(question)
-    of_questions, of_nuan = _ASKED.search(folded) is not None, _SAID.search(folded) is not None
+    of_questions, of_nuan = (words.search(question.wording) is not None for words in (_ASKED, _SAID))
     told: dict[tuple[int, int], Candidate] = {}
     for each in candidates:
         line = each.finding.line
@@ -133,14 +139,13 @@ def _standing(
             if line is None or line.cut == "no_term":
                 continue
             there = shares.get(line.finding.doc, {})
-            whole = sum(there.values())
-            if not whole:  # it comes for those around it, and proves nothing for what was drawn from it
+            if not there:  # it comes for those around it, and proves nothing for what was drawn from it
                 continue
-            if sum(share for term, share in there.items() if term in own) >= COVERS * whole:
+            if _covers(own, there):
                 done[line.finding.doc] = replace(line, cut="duplicate")
                 if not line.cut or line.cut == "aside":
                     one = replace(one, score=max(one.score, line.score), cut="")
-            elif whole and one.cut == "no_term" and not line.cut:
+            elif one.cut == "no_term" and not line.cut:
                 one = replace(one, score=RELATED * line.score, parts=(*one.parts, ("related", RELATED)), cut="")
         done[one.finding.doc] = one
         subject = _subject(one.finding)
@@ -175,22 +180,28 @@ def _supported(
 
 
 def _changed(shares: Mapping[int, Mapping[str, float]], scored: Sequence[Scored]) -> list[Scored]:
-    """What says that something is otherwise now comes before what was said of it earlier there."""
+    """What somebody says is otherwise now comes before what they said of it there earlier."""
     news = [
         one for one in scored if not one.cut and shares.get(one.finding.doc) and _CHANGED.search(fold(one.finding.text))
     ]
 
     def below(one: Scored) -> Scored:
-        own, chat = shares.get(one.finding.doc, {}).keys(), _chat(one.finding)
-        later = [new.score for new in news if new.finding.at > one.finding.at and _chat(new.finding) == chat
-                 and own & shares[new.finding.doc].keys()]  # fmt: skip
-        return replace(one, score=FORMER * max(later)) if later and max(later) < one.score else one
+        own, where = shares.get(one.finding.doc, {}), _where(one.finding)
+        later = [new.score for new in news if new.finding.at > one.finding.at and _where(new.finding) == where
+                 and CHANGES * one.score <= new.score < one.score and _covers(shares[new.finding.doc], own)]  # fmt: skip
+        return replace(one, score=FORMER * max(later)) if later else one
 
     return [below(one) if not one.cut else one for one in scored] if news else list(scored)
 
 
-def _chat(finding: Finding) -> int:
-    return finding.memory.chat_id if finding.memory is not None else finding.line.chat_id if finding.line else 0
+def _where(finding: Finding) -> tuple[int | None, int]:
+    chat = finding.memory.chat_id if finding.memory is not None else finding.line.chat_id if finding.line else 0
+    return finding.person_id, chat
+
+
+def _covers(own: Mapping[str, float], other: Mapping[str, float]) -> bool:
+    """Whether what holds these terms stands for what holds the others."""
+    return bool(other) and sum(share for term, share in other.items() if term in own) >= COVERS * sum(other.values())
 
 
 def _subject(finding: Finding) -> tuple[int | None, str]:
@@ -208,10 +219,20 @@ def _with_former(scored: Sequence[Scored], asked: bool) -> list[Scored]:
         elif not asked:
             done.append(replace(one, cut="former"))
         else:
-            now = current.get(memory.replaced_by or 0)
-            found = now is not None and not now.cut
-            if now is not None and found:
+            now = _now(memory, current)
+            if now is not None and not now.cut:
                 figure = FORMER * now.score if one.cut else min(one.score, FORMER * now.score)
                 one = replace(one, score=figure, cut="")
             done.append(one)
     return done
+
+
+def _now(memory: Memory | None, found: Mapping[int, Scored]) -> Scored | None:
+    """Of a former value what took its place in the end, as far as that is found."""
+    now = None
+    for _ in found:
+        if memory is None or memory.former_at is None:
+            break
+        now = found.get(memory.replaced_by or 0)
+        memory = now.finding.memory if now is not None else None
+    return now

@@ -53,7 +53,7 @@ def rank(task: Task, matches: Matches, candidates: Sequence[Candidate], like: Li
     matches = without_common(task.question, matches)
     fit = fitting(task.question, matches, candidates)
     own = itself(task.question, fit)
-    nothing = asides(task.question.text, own, candidates)
+    nothing = asides(task.question, own, candidates)
     scored = _keyword(fit, candidates) if task.mode == "keyword" else _mixed(task, fit, candidates, nothing)
     talks = talks_of(task.question, task.now, matches, candidates, scored)
     scored = _in_talks(scored, talks) if task.profile != "seed" else scored
