@@ -50,6 +50,20 @@ async def test_questions_and_small_talk_of_nuans_are_no_findings(world: World) -
     assert [line for line in found(world) if "@" in line] == ["- @1 小王说：我的自行车是蓝色的（今天）"]
 
 
+async def test_a_summary_of_a_bare_question_is_no_finding_and_one_with_the_answer_is(world: World) -> None:
+    await world.say("我的自行车是什么颜色？")
+    await world.say("/new")
+    looks_up(world, "自行车 颜色")
+    await world.say("你查查看")
+    assert found(world) == []
+    await world.say("/new")
+    await world.say("我的自行车是蓝色的")
+    await world.say("/new")
+    looks_up(world, "自行车 颜色")
+    await world.say("你查查看")
+    assert "蓝色" in found(world)[0]
+
+
 async def test_a_line_beside_what_is_told_otherwise_comes_not_along(world: World) -> None:
     await world.say("记住我对花生过敏")
     await world.say("我下周五要去杭州出差")

@@ -81,17 +81,20 @@ def settled(
 
 
 def _once(shares: Mapping[int, Mapping[str, float]], scored: list[Scored]) -> list[Scored]:
-    """The same without summaries and notes that hold a finding's words, or former ones, and nothing more of the
-    question."""
+    """The same without summaries and notes that hold a finding's words, former ones or those of a line that tells
+    nothing, and nothing more of the question."""
     late = [place for place, one in enumerate(scored) if not one.cut and one.finding.kind in ("digest", "note")]
     told = [(fold(one.finding.text), shares.get(one.finding.doc, {}).keys(), one.cut) for one in scored
-            if late and one.cut in ("", "former") and one.finding.kind in ("line", "memory")]  # fmt: skip
+            if late and one.cut in ("", "former", "aside") and one.finding.kind in ("line", "memory")]  # fmt: skip
     for place in late:
         finding = scored[place].finding
         text, own = fold(finding.text), shares.get(finding.doc, {}).keys()
-        found = [cut for words, known, cut in told if words in text and own <= known]
-        if found:
-            scored[place] = replace(scored[place], cut="former" if "former" in found else "duplicate")
+        for words, known, cut in told:
+            if words in text and own <= known:
+                rest = text.replace(words.rstrip(" ?!.。~"), "")  # a note has it in its name, too
+                if cut != "aside" or not any(term in rest for term in own):
+                    scored[place] = replace(scored[place], cut=cut or "duplicate")
+                    break
     return scored
 
 
@@ -187,8 +190,10 @@ def _changed(shares: Mapping[int, Mapping[str, float]], scored: Sequence[Scored]
 
     def below(one: Scored) -> Scored:
         own, where = shares.get(one.finding.doc, {}), _where(one.finding)
-        later = [new.score for new in news if new.finding.at > one.finding.at and _where(new.finding) == where
-                 and CHANGES * one.score <= new.score < one.score and _covers(shares[new.finding.doc], own)]  # fmt: skip
+        later = [
+            new.score for new in news if new.finding.at > one.finding.at and _where(new.finding) == where
+            and CHANGES * one.score <= new.score < one.score and _covers(shares[new.finding.doc], own)
+        ]  # fmt: skip
         return replace(one, score=FORMER * max(later)) if later else one
 
     return [below(one) if not one.cut else one for one in scored] if news else list(scored)
