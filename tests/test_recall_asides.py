@@ -64,6 +64,15 @@ async def test_a_summary_of_a_bare_question_is_no_finding_and_one_with_the_answe
     assert "蓝色" in found(world)[0]
 
 
+async def test_the_word_remember_finds_nothing_that_was_to_be_remembered(world: World) -> None:
+    await world.say("记住我住在杭州西湖区")
+    await world.say("记住我的猫叫年糕")
+    await world.say("/new")
+    looks_up(world, "住在哪里")
+    await world.say("你查查看")
+    assert [("西湖区" in line, "年糕" in line) for line in found(world)] == [(True, False)]
+
+
 async def test_a_line_beside_what_is_told_otherwise_comes_not_along(world: World) -> None:
     await world.say("记住我对花生过敏")
     await world.say("我下周五要去杭州出差")

@@ -144,7 +144,9 @@ def _standing(
             there = shares.get(line.finding.doc, {})
             if not there:  # it comes for those around it, and proves nothing for what was drawn from it
                 continue
-            if _covers(own, there):
+            if not own.keys() & there.keys() and _asked_for(one.finding, line.finding):
+                done[line.finding.doc] = replace(line, cut="duplicate")  # 住 of 记住 is no word of what is to be kept
+            elif _covers(own, there):
                 done[line.finding.doc] = replace(line, cut="duplicate")
                 if not line.cut or line.cut == "aside":
                     one = replace(one, score=max(one.score, line.score), cut="")
@@ -207,6 +209,11 @@ def _where(finding: Finding) -> tuple[int | None, int]:
 def _covers(own: Mapping[str, float], other: Mapping[str, float]) -> bool:
     """Whether what holds these terms stands for what holds the others."""
     return bool(other) and sum(share for term, share in other.items() if term in own) >= COVERS * sum(other.values())
+
+
+def _asked_for(finding: Finding, line: Finding) -> bool:
+    """Whether a line is the wish to keep that memory, and holds it."""
+    return finding.memory is not None and finding.memory.asked and fold(finding.text) in fold(line.text)
 
 
 def _subject(finding: Finding) -> tuple[int | None, str]:
