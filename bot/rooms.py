@@ -174,7 +174,7 @@ def make_planner(
         parts.prompts, personas, settings.persona, settings.bot.names[0], tuple(tool.spec for tool in tools),
         parts.crew.first.model.dialect,
     )  # fmt: skip
-    bringing = Bringing(parts.store, recalling, parts.aside, settings.memory, settings.bot.names, words, sectioning)
+    bringing = Bringing(recalling, parts.aside, settings.memory, settings.bot.names, words, sectioning)
     planner = Planner(parts.store, settings, bootstraps, words, parts.crew, bringing, booting)
     return planner, Brain(Caller(parts.crew, media.slots, parts.clock, parts.log), tools)
 

@@ -2,14 +2,15 @@
 
 import sqlite3
 
+from bot.store.indexing import SLOTS
 from bot.text.terms import search_terms
 
-ACTIVE = "SELECT 'memory', id, visibility, owner_id, chat_id, text FROM memory WHERE disabled_at IS NULL"
+ACTIVE = "SELECT 'memory', id, visibility, owner_id, chat_id, text, slot FROM memory WHERE disabled_at IS NULL"
 SUMMARIES = (
-    "SELECT 'digest', id, 'private', owner_id, chat_id, summary FROM digest WHERE summary <> '' AND into_id IS NULL"
+    "SELECT 'digest', id, 'private', owner_id, chat_id, summary, '' FROM digest WHERE summary <> '' AND into_id IS NULL"
 )
 LINES = """SELECT 'line', event.id, chat.kind, (SELECT person_id FROM member WHERE member.chat_id = chat.id
-    ORDER BY seen_at DESC LIMIT 1), chat.id, text FROM event JOIN chat ON chat.id = event.chat_id
+    ORDER BY seen_at DESC LIMIT 1), chat.id, text, '' FROM event JOIN chat ON chat.id = event.chat_id
     WHERE event.kind IN ('message', 'bot') AND label IN ('', 'cut') AND hidden = '' AND off_record = 0"""
 
 
@@ -17,9 +18,9 @@ def wrong_index(db: sqlite3.Connection) -> list[object]:
     """What the index has and should not have, or the other way round; nothing, if all is well."""
     db.execute("INSERT INTO doc_text (doc_text) VALUES ('integrity-check')")
     wanted = {
-        (kind, ref, _scope(seen, owner, chat), " ".join(search_terms(text)))
+        (kind, ref, _scope(seen, owner, chat), " ".join(search_terms(f"{text} {SLOTS.get(slot, '')}")))
         for sql in (ACTIVE, SUMMARIES, LINES)
-        for kind, ref, seen, owner, chat, text in db.execute(sql)
+        for kind, ref, seen, owner, chat, text, slot in db.execute(sql)
         if search_terms(text)
     }
     rows = "SELECT kind, ref, doc.scope, terms FROM doc_text LEFT JOIN doc ON doc.id = doc_text.rowid"

@@ -87,6 +87,8 @@ async def test_what_was_told_of_yesterday_is_found_by_its_day(world: World) -> N
     await world.say(named)
     (result,) = (message.content for message in world.turns[-1] if message.role == "tool")
     assert "拔了智齿" in result.splitlines()[1]
+    line = f"拔了智齿（{day.month}月{day.day}日说的）"
+    assert any(line in message.content for message in world.turns[-1]), "the day by which 昨天 is understood"
 
 
 async def test_the_day_is_the_persons_in_a_direct_chat_and_the_houses_in_a_group(new_world: NewWorld) -> None:

@@ -47,14 +47,14 @@ async def test_a_message_brings_what_it_is_about_with_who_and_when(new_world: Ne
     await fill(world)
     await world.wait(86_400)
     await world.say("我到底对什么东西过敏来着？")
-    assert brought(world) == ["- #1 小王：我对花生过敏（昨天）"]
+    assert brought(world) == ["- #1 小王：我对花生过敏（昨天说的）"]
 
 
 async def test_it_comes_as_well_where_no_time_zone_is_configured(new_world: NewWorld) -> None:
     world = await new_world(bot={}, context={"opening_tokens": 100})
     await fill(world)
     await world.say("我到底对什么东西过敏来着？")
-    assert brought(world) == ["- #1 小王：我对花生过敏（今天）"]
+    assert brought(world) == ["- #1 小王：我对花生过敏（今天说的）"]
 
 
 @pytest.mark.parametrize("text", [
@@ -86,7 +86,7 @@ async def test_nothing_is_told_twice_in_a_log(new_world: NewWorld) -> None:
     assert HEAD not in world.last_user, "the person said it in this very log"
     await world.say("/new")
     await world.say("我对什么过敏？")
-    assert brought(world) == ["- #1 小王：我对花生过敏（今天）"]
+    assert brought(world) == ["- #1 小王：我对花生过敏（今天说的）"]
 
 
 async def test_what_the_opening_tells_is_not_told_again(world: World) -> None:

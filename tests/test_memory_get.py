@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from tests.test_recall_asides import put
 from tests.test_tools import GROUP, recall, results, tool_first
 from tests.world import World
 
@@ -117,3 +118,17 @@ async def test_a_short_line_comes_with_those_beside_it_and_who_said_them(world: 
     tool_first(world, recall("海棠", kinds=["line"]))
     await world.say("我去看什么花来着，查一下海棠")
     assert "小王说：海棠，开满了〔前后：小暖: 看的是什么花呀？〕" in results(world)[-1]
+
+
+async def test_what_is_former_says_so_and_what_nuan_said_is_hers(world: World) -> None:
+    world.model.script = lambda request: "植物园的海棠最好看"
+    await world.say("哪里的海棠好看")
+    for text in ("住在杭州西湖区", "住在上海徐汇区"):
+        await put(world, text, slot="home", lasting=True)
+    await world.say("/new")
+    for wanted in ("#1", "#2", "@1"):
+        tool_first(world, get(id=wanted))
+        await world.say("再看看那个")
+    former, current, lines = results(world)[-3:]
+    assert ("小王：以前：住在杭州" in former, "小王：住在上海" in current) == (True, True)
+    assert "小暖：植物园的海棠最好看" in lines

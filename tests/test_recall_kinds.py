@@ -4,6 +4,7 @@ import json
 import re
 from dataclasses import replace
 
+from tests.conftest import NewWorld
 from tests.fakes.model import calls
 from tests.world import World
 
@@ -36,17 +37,17 @@ async def test_last_nights_story_is_found_by_its_time_and_words(world: World) ->
     await told_a_story(world)
     recalls(world, "昨晚 海獭 故事 结尾")
     await world.say("昨晚那个故事，海獭最后怎么样了？")
-    assert "小暖说：从前有一只海獭" in result(world)
-    assert "鲸鱼" in result(world)
-    line = re.search(r"- (@[0-9]+) 小暖说：从前", result(world))
-    assert line is not None, "a line is cited as memory_get takes it"
+    line = re.search(r"- (@[0-9]+) 小暖: 从前有一只海獭.*（上文已有）", result(world))
+    assert line is not None, "a line is cited as memory_get takes it, in short where the prompt shows it"
+    assert any("鲸鱼" in message.content for message in world.prompts[-1])
     asked = ("memory_get", json.dumps({"id": line[1]}))
     world.model.script = lambda request: "嗯" if request.prompt.messages[-1].role == "tool" else calls(asked)
     await world.say("再看看前后都说了什么")
     assert "给我讲个睡前故事吧" in result(world)
 
 
-async def test_a_summary_of_a_talk_is_found(world: World) -> None:
+async def test_a_summary_of_a_talk_is_found(new_world: NewWorld) -> None:
+    world = await new_world(context={"opening_tokens": 40})
     await told_a_story(world)
     (summary,) = world.rows("SELECT summary FROM digest")[0]
     recalls(world, str(summary))

@@ -114,6 +114,12 @@ def test_after_three_rounds_without_a_hit_a_section_might_be_merged_and_a_hit_ta
     ]  # fmt: skip
 
 
+def test_small_talk_advises_against_no_section() -> None:
+    rounds = turns("work", "todo", "", "", "", "")
+    assert misses(rounds, {"work": 2, "todo": 3}) == {"work": 1, "todo": 0}
+    assert not any(each.merge for each in advice(rounds, {"work": 2, "todo": 3}, RULES))
+
+
 def test_a_share_below_the_low_one_is_called_low() -> None:
     rounds = turns(*["todo"] * 5, "todo,work", *["todo"] * 4)
     found = advice(rounds, {"todo": 1, "work": 1}, Proportion(10))

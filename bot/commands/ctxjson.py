@@ -4,6 +4,7 @@ import json
 from dataclasses import asdict
 
 from bot.commands.ctx import parts_of, rate, total_tokens
+from bot.commands.recalled import ref_of
 from bot.flow.inspection import Inspection
 from bot.prompt.cache import Step
 from bot.types.people import Chat, Person
@@ -39,6 +40,7 @@ def ctx_json(
         body["recall"] = {
             "configured": configured,
             "missing": {trace.mode: trace.missing for trace in traces if trace.missing},
+            "refs": {trace.mode: [ref_of(one) for one in trace.chosen] for trace in traces},
             "modes": {trace.mode: [_scored(one) for one in trace.chosen] for trace in traces},
         }
     if traces and debug:

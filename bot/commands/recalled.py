@@ -35,10 +35,14 @@ def trace_report(trace: Trace, text: Callable[..., str]) -> str:
         text("recalled_terms", n=len(trace.terms), terms=" ".join(trace.terms) or "–"),
         text("recalled_limits", limits=limits or "–"),
     ]
+    near = [dict(one.parts) for one in trace.scored if "dense" in dict(one.parts)]
+    if near:
+        alone, best = sum("sparse" not in parts for parts in near), max(parts["cosine"] for parts in near)
+        lines.append(text("recalled_dense", n=len(near), alone=alone, best=f"{best:.2f}"))
     for one in trace.scored[:TRACED]:
         parts = "  ".join(f"{name} {figure:.4g}" for name, figure in one.parts)
         why = text(f"recalled_cut_{one.cut}") if one.cut else "✓"
-        lines.append(f"  {_number(one)} {one.score:.4f} [{why}] {parts}  {_clipped(one.finding.text, TEXT)}".rstrip())
+        lines.append(f"  {ref_of(one)} {one.score:.4f} [{why}] {parts}  {_clipped(one.finding.text, TEXT)}".rstrip())
     rest = Counter(one.cut for one in trace.scored[TRACED:])
     if rest:
         told = ", ".join(f"{text(f'recalled_cut_{cut}') if cut else '✓'} {n}" for cut, n in sorted(rest.items()))
@@ -47,13 +51,13 @@ def trace_report(trace: Trace, text: Callable[..., str]) -> str:
 
 
 def _cell(one: Scored) -> str:
-    return f"{_number(one)} {one.score:.4f} {' '.join(one.finding.text.split())}"
+    return f"{ref_of(one)} {one.score:.4f} {' '.join(one.finding.text.split())}"
 
 
-def _number(one: Scored) -> str:
-    """#12 is a memory, as everywhere; the others say what they are."""
-    kind = "" if one.finding.kind == "memory" else one.finding.kind
-    return f"{kind}#{one.finding.ref}"
+def ref_of(one: Scored) -> str:
+    """As the model takes it: #12 is a memory, @345 a line; the others say what they are."""
+    mark = {"memory": "#", "line": "@"}.get(one.finding.kind, f"{one.finding.kind} ")
+    return f"{mark}{one.finding.ref}"
 
 
 def _row(place: str, cells: list[str] | tuple[str, ...]) -> str:

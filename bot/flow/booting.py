@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from bot.config.settings import Settings
 from bot.context.scene import scene_text
-from bot.flow.bringing import tells
+from bot.flow.found import tells
 from bot.flow.pasttalks import past_talks
 from bot.flow.sectioning import Sectioning
 from bot.flow.words import Words

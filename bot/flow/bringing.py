@@ -4,15 +4,13 @@ from dataclasses import dataclass, replace
 
 from bot.config.memory import MemoryLimits
 from bot.flow.aside import Aside
+from bot.flow.found import memory_line, tells
 from bot.flow.recalling import Recalling
 from bot.flow.sectioning import Narrowing, Sectioning
 from bot.flow.words import Words
+from bot.prompt.days import Days
 from bot.recall.calling import calls_for, why
 from bot.recall.question import own_lines
-from bot.store.store import Store
-from bot.text.clean import as_data
-from bot.text.clip import clip
-from bot.text.dates import local_day, relative_day
 from bot.text.estimate import Vocabulary, estimate_tokens
 from bot.text.script import Script
 from bot.types.brought import Brought
@@ -26,9 +24,6 @@ from bot.types.speaking import UNASKED
 
 LINE_CHARS = 160
 """Characters of one line; memory_get brings the whole."""
-
-TELLING_CHARS = 80
-"""By so much of its beginning a memory is known again: all that tell one cut it later."""
 
 CANDIDATES = 20
 """Results that are looked through for those that a log does not tell yet."""
@@ -63,11 +58,10 @@ class Bringing:
     """Finds what a turn is told without asking."""
 
     def __init__(
-        self, store: Store, recalling: Recalling, aside: Aside, rules: MemoryLimits, names: tuple[str, ...],
+        self, recalling: Recalling, aside: Aside, rules: MemoryLimits, names: tuple[str, ...],
         words: Words, sectioning: Sectioning,
     ) -> None:  # fmt: skip
         """`names` are those that nuan is called by."""
-        self._store = store
         self._recalling = recalling
         self._aside = aside
         self._rules = rules
@@ -94,7 +88,7 @@ class Bringing:
         )  # fmt: skip
         narrowing = await self.sectioning.narrow(telling.audience.chat_id, occasion.person.id, asked, telling.now)
         _, found, narrowing = await self.found(asking, narrowing)
-        return replace(await self._told(telling, said, found), round=narrowing.round(found))
+        return replace(self._told(telling, said, found), round=narrowing.round(found))
 
     async def found(self, asking: Asking, narrowing: Narrowing) -> tuple[Trace, tuple[Scored, ...], Narrowing]:
         """What the message calls for, first where the talk stays, and everywhere when nothing is there.
@@ -108,7 +102,7 @@ class Bringing:
             return await self.found(asking, narrowing.widened())
         return trace, found, narrowing
 
-    async def _told(self, telling: Telling, said: str, found: tuple[Scored, ...]) -> Recalled:
+    def _told(self, telling: Telling, said: str, found: tuple[Scored, ...]) -> Recalled:
         """As many of these as there is room for."""
         if not found:
             return Recalled()
@@ -118,18 +112,13 @@ class Bringing:
             if (memory := one.finding.memory) is not None and not tells(said, memory.text)
         ]
         text = self._words.opening(telling.script)
-        days, tz = self._words.days(telling.script), self._words.tz(telling.zone)
-        today = local_day(telling.now, tz)
+        days = Days(telling.now, self._words.tz(telling.zone), text, self._words.days(telling.script))
+        alone = telling.audience.kind == "dm"
         left = self._rules.inject_tokens - estimate_tokens(text("brought"), telling.vocabulary)
         lines: list[str] = []
         brought: list[Brought] = []
         for one, memory in news[: self._rules.max]:
-            who = as_data((await self._store.people.person(memory.teller_id)).name) if memory.teller_id else ""
-            words = as_data(clip(memory.text, LINE_CHARS))
-            if memory.former_at is not None:
-                words = text("found_former", text=words)
-            line = text("known_line" if who else "own_line", id=memory.id, who=who, text=words)
-            line += text("found_day", day=relative_day(local_day(memory.observed_at, tz), today, days))
+            line = memory_line(days, one.finding, memory, alone=alone, most=LINE_CHARS)
             tokens = estimate_tokens(line, telling.vocabulary)
             left -= tokens
             if left < 0:
@@ -140,8 +129,3 @@ class Bringing:
             return Recalled()
         chosen = tuple(memory.id for _, memory in news[: len(lines)])
         return Recalled("\n".join((text("brought"), *lines)), chosen, tuple(brought))
-
-
-def tells(said: str, memory: str) -> bool:
-    """Whether a text tells this memory already: in an opening, a result, or in the person's own words."""
-    return bool(said) and as_data(memory[:TELLING_CHARS]) in said

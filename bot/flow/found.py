@@ -1,7 +1,5 @@
 """Tells findings to a model: whose words, where, and of which day, as memory_get takes them."""
 
-from collections.abc import Collection
-
 from bot.flow.getting import calendar
 from bot.flow.looking import RESULT_TOKENS
 from bot.flow.words import Words
@@ -20,15 +18,18 @@ from bot.types.tool import ToolContext
 LINE_CHARS, ABOVE_CHARS = 300, 24
 """Characters of one memory in a result, and of one that the model has before it anyway."""
 
+TELLING_CHARS = 80
+"""By so much of its beginning a memory is known again: all that tell one cut it later."""
+
 
 async def findings_text(
     store: Store, words: Words, context: ToolContext, found: tuple[Finding, ...], room: int = RESULT_TOKENS,
-    above: Collection[int] = (), bot: str = "nuan",
+    said: str = "", bot: str = "nuan",
 ) -> str:  # fmt: skip
     """These findings, attributed and dated, as many as fit into `room` tokens, the first in any case.
 
-    Memories of the numbers `above`, which the model has before it, are named by their number and first
-    words. `bot` is nuan's name.
+    What `said`, all that the model has before it, tells already is named by its number and first words. `bot` is
+    nuan's name.
     """
     script = words.script_named(context.script)
     text = words.opening(script)
@@ -43,10 +44,10 @@ async def findings_text(
         if one.line is not None and one.line.chat_id != context.audience.chat_id:
             chat = await store.people.chat(one.line.chat_id)
             place = text("found_in", chat=as_data(chat.title)) if chat.kind == "group" else ""
-        if one.memory is not None and one.memory.id in above:
-            line = text("found_above", id=one.memory.id, text=as_data(clip(one.text, ABOVE_CHARS)))
+        if _told(said, one):
+            line = _above(days, one, bot)
         elif one.memory is not None:
-            line = _memory(days, one, one.memory, alone=alone)
+            line = memory_line(days, one, one.memory, alone=alone)
         else:
             line = _other(days, one, place, bot)
         left -= estimate_tokens(line)
@@ -56,18 +57,18 @@ async def findings_text(
     return "\n".join((text("recall_found"), *lines))
 
 
-def _memory(days: Days, one: Finding, memory: Memory, *, alone: bool) -> str:
-    """A memory: whose it is and of whom, the day it is about and the day it was said."""
+def memory_line(days: Days, one: Finding, memory: Memory, *, alone: bool, most: int = LINE_CHARS) -> str:
+    """A memory: whose it is and of whom, the day it is about and the day it was said; `most` characters of it."""
     text = days.words
     who = as_data(label(one.who, memory.text)) if memory.teller_id else ""
     about = memory.subject if fold(memory.subject) not in fold(memory.text) else ""
     if about:
         who = as_data(about) if alone or not who else text("subject", who=who, subject=as_data(about))
-    words = as_data(clip(memory.text, LINE_CHARS))
+    words = as_data(clip(memory.text, most))
     if memory.former_at is not None:
         words = text("found_former", text=words)
         when = text("found_until", day=days.told(memory.former_at))
-    elif memory.dated or memory.kind in ("event", "anniversary"):
+    elif memory.dated or memory.kind == "anniversary" or days.day(said_at(memory)) != days.day(memory.observed_at):
         when = days.about(memory.observed_at, memory.dated)
         if memory.kind == "anniversary":
             when = days.on(next_yearly(days.day(memory.observed_at), days.today))
@@ -77,6 +78,32 @@ def _memory(days: Days, one: Finding, memory: Memory, *, alone: bool) -> str:
         when = days.said(said_at(memory))
     line = text("known_line" if who else "own_line", id=memory.id, who=who, text=words)
     return line + text("found_day", day=when)
+
+
+def tells(said: str, told: str) -> bool:
+    """Whether a text tells this already: an opening, a result, or the person's own words."""
+    return bool(said) and as_data(told[:TELLING_CHARS]) in said
+
+
+def _told(said: str, one: Finding) -> bool:
+    """Whether a text tells a finding already: a memory with its number, a line as a whole or with its number."""
+    if one.kind == "line" and f">{as_data(one.text)}<" in said:
+        return True
+    return _number(one) in said and tells(said, one.text)
+
+
+def _above(days: Days, one: Finding, bot: str) -> str:
+    """The short form of what the model has before it; what is former is marked here as well."""
+    text, said = days.words, as_data(clip(one.text, ABOVE_CHARS))
+    if one.memory is not None and one.memory.former_at is not None:
+        said = text("found_former", text=said)
+    elif one.kind == "line":
+        said = text("around_line", who=as_data(one.who) or bot, text=said)
+    return text("found_above", number=_number(one), text=said)
+
+
+def _number(one: Finding) -> str:
+    return {"memory": f"#{one.ref} ", "line": f"@{one.ref} "}.get(one.kind, "")
 
 
 def _other(days: Days, one: Finding, place: str, bot: str) -> str:

@@ -27,8 +27,8 @@ Notes = Callable[[Audience, str, int, int], Awaitable[NotePart | None]]
 """Lines of a note for an audience: from that one on, so many."""
 
 
-def getting(store: Store, words: Words, spec: ToolSpec, notes: Notes) -> Tool:
-    """The tool over the store; every reader filters by the audience of the turn."""
+def getting(store: Store, words: Words, spec: ToolSpec, notes: Notes, bot: str) -> Tool:
+    """The tool over the store; every reader filters by the audience of the turn. `bot` is nuan's name."""
 
     async def memory(context: ToolContext, number: int) -> ToolAnswer | None:
         found = await store.lookup.memory(context.audience, number)
@@ -36,18 +36,18 @@ def getting(store: Store, words: Words, spec: ToolSpec, notes: Notes) -> Tool:
             return None
         script = words.script_named(context.script)
         text, tz = words.opening(script), await calendar(store, words, context)
-        who = as_data((await store.people.person(found.teller_id)).name) if found.teller_id else text("me")
+        who = as_data((await store.people.person(found.teller_id)).name) if found.teller_id else as_data(bot)
         day = relative_day(local_day(found.observed_at, tz), local_day(context.now, tz), words.days(script))
         source = text("get_asked" if found.asked else f"get_{found.source}", agent=as_data(found.agent))
-        told = await store.lookup.sources(context.audience, number)
-        said = as_data(found.text) if found.former_at is None else text("found_former", text=as_data(found.text))
+        told, said = await store.lookup.sources(context.audience, number), as_data(found.text)
+        said = said if found.former_at is None else text("found_former", text=said)
         whole = text("get_memory", id=number, who=who, text=said, kind=found.kind, day=day, source=source)
-        rows = (line(context, tz, event) for event in told)
-        return ToolAnswer(_fitting((text("get_head"), whole, *rows)), told=(number,), lines=_ids(told))
+        sources = (line(context, tz, event) for event in told)
+        return ToolAnswer(_fitting((text("get_head"), whole, *sources)), told=(number,), lines=_ids(told))
 
     def line(context: ToolContext, tz: tzinfo, event: Event, chars: int = LINE_CHARS) -> str:
         text = words.opening(words.script_named(context.script))
-        who = as_data(event.name) if event.kind == "message" else text("me")
+        who = as_data(event.name) if event.kind == "message" else as_data(bot)
         return text(
             "get_line", id=event.id, at=clock_label(event.at, tz), who=who, text=as_data(clip(event.text, chars))
         )

@@ -14,7 +14,7 @@ from bot.recall.rules import PROFILES, Rules
 from bot.recall.seeded import raw_score, relevance
 from bot.store.finding import Wanted
 from bot.store.store import Store
-from bot.text.spans import spans
+from bot.text.spans import ahead, spans
 from bot.text.tokens import query_terms
 from bot.text.zones import zone_or
 from bot.types.recall import Asking, Candidate, Likenesses, Matches, Near, Profile, Trace
@@ -89,8 +89,10 @@ class Recalling:
 
 
 def _question(asking: Asking, talkers: tuple[Talker, ...], tz: tzinfo) -> Question:
-    when = spans(asking_part(asking.text), asking.now, tz)
-    return question(asking.text, talkers, asking.own, asking.scene, when)
+    part = asking_part(asking.text)
+    # Of what is yet to come only what is dated can be found.
+    when = (*spans(part, asking.now, tz), *ahead(part, asking.now, tz))
+    return question(asking.text, talkers, asking.own, asking.scene, tuple(dict.fromkeys(when)))
 
 
 def rules_of(settings: MemoryLimits, profile: Profile) -> Rules:

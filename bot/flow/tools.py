@@ -12,7 +12,6 @@ from bot.errors import ConfigError
 from bot.flow.aside import Aside
 from bot.flow.asked import asked_tools
 from bot.flow.booting import Booting, boot_tool
-from bot.flow.bringing import tells
 from bot.flow.found import findings_text
 from bot.flow.getting import Notes, calendar, getting
 from bot.flow.looking import look_tool
@@ -58,8 +57,7 @@ def make_tools(
     async def render(context: ToolContext, found: tuple[Finding, ...]) -> str:
         epoch = await store.sessions.epoch(context.session_id)
         said = "\n".join(entry.message.content for entry in epoch.entries) if epoch is not None else ""
-        above = {m.id for one in found if (m := one.memory) is not None and f"#{m.id} " in said and tells(said, m.text)}
-        return await findings_text(store, words, context, found, above=above, bot=settings.bot.names[0])
+        return await findings_text(store, words, context, found, said=said, bot=settings.bot.names[0])
 
     async def zone(context: ToolContext) -> tzinfo:
         return await calendar(store, words, context)
@@ -81,7 +79,7 @@ def make_tools(
     recall, get, experience = recall_specs(find)
     recalls = (
         recall_tool(recall, searching(store, known.recalling, settings), render, zone),
-        getting(store, words, get, known.notes),
+        getting(store, words, get, known.notes, settings.bot.names[0]),
         boot_tool(boot_spec(find), store, known.booting),
     )  # fmt: skip
     return (

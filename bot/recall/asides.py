@@ -1,15 +1,17 @@
 """Which findings say nothing by themselves, stand for others, or are former: small rules after the figures. Pure."""
 
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from importlib.resources import files
 
 from bot.recall.fit import Fit, happened
 from bot.recall.question import Question
-from bot.text.clauses import SENTENCE
+from bot.text.clauses import SENTENCE, clauses_of
 from bot.text.fold import fold
 from bot.text.lazy import LazyPattern
+from bot.types.memory import Memory
 from bot.types.recall import Candidate, Finding, Scored, Span
 
 NEWS = 0.3
@@ -18,19 +20,26 @@ NEWS = 0.3
 NEAR = 2
 """So many lines before and after it a person may have said the same."""
 
+QUOTED = 5
+"""Characters of what a person told that are known again in a line of nuan's: she tells it back."""
+
 COVERS = 0.6
-"""A memory that holds this share of what its line has of the question stands for it."""
+"""What holds this share of what another has of the question stands for it: a memory for its line."""
 
 RELATED = 0.6
 """What a memory about the same, or from the same line, has of the figure it goes with (seed Warm Boot, W13)."""
+
+CHANGES = 0.3
+"""What says that something is otherwise now has this share of the figure of what it changes (measured): else it is
+about another thing."""
 
 FORMER = 0.9
 """What a former value has of the figure of the one that took its place, where the question is about the past."""
 
 _WORDS = tomllib.loads(files("bot.recall").joinpath("wording.toml").read_text("utf-8"))
-_PAST, _ASKED, _SAID, _ASKS, _CHANGED = (
+_PAST, _ASKED, _SAID, _ASKS, _LEADS, _PRESUMES, _CHANGED = (
     LazyPattern("|".join(f"(?:{each})" for each in _WORDS[name]))
-    for name in ("past", "asked", "said", "asks", "changed")
+    for name in ("past", "asked", "said", "asks", "leads", "presumes", "changed")
 )
 
 
@@ -40,64 +49,82 @@ def past(question: str) -> bool:
 
 
 def asks(text: str) -> bool:
-    """Whether every sentence of a line asks, so that it tells nothing."""
-    parts = [fold(words + end).strip() for words, end in SENTENCE.findall(text)]
-    return bool(parts) and all(_ASKS.search(part) for part in parts if part)
+    """Whether a line only asks, so that it tells nothing: no clause states anything, nor takes it as known."""
+    parts = [clause for words, end in SENTENCE.findall(fold(text)) for clause in clauses_of(words + end)]
+    asked = False
+    for part in (part for each in reversed(parts) if (part := each.strip(" ,，"))):
+        if not _ASKS.search(part) or _PRESUMES.search(part):
+            if not _LEADS.search(part):
+                return False
+        else:
+            asked = True
+    return asked
 
 
-def settled(question: Question, fit: Fit, candidates: Sequence[Candidate], scored: Sequence[Scored]) -> list[Scored]:
-    """The same with lines that tell nothing aside, memories in their lines' places, and those that go with them."""
-    if question.beside:  # what only stands around the question finds nothing
-        own = {doc: {term: share for term, share in found.items() if term not in question.beside}
-               for doc, found in fit.shares.items()}  # fmt: skip
-        fit = replace(fit, shares=own)
-    done = _without_asides(question.text, fit, candidates, scored)
+def itself(question: Question, fit: Fit) -> Fit:
+    """The same fit by the question's own terms alone: what only stands around it tells nothing of what is found."""
+    if not question.beside:
+        return fit
+    own = {doc: {term: share for term, share in found.items() if term not in question.beside}
+           for doc, found in fit.shares.items()}  # fmt: skip
+    return replace(fit, shares=own)
+
+
+def settled(
+    question: Question, fit: Fit, candidates: Sequence[Candidate], scored: Sequence[Scored], nothing: Collection[int]
+) -> list[Scored]:
+    """The same with what tells `nothing` aside, memories in their lines' places, and what goes with them."""
+    done = [replace(one, cut="aside") if not one.cut and one.finding.doc in nothing else one for one in scored]
     done = _standing(fit.shares, {each.finding.doc: each.sources for each in candidates}, done)
     done = _supported(question.spans, fit.shares, done)
     return _once(fit.shares, _with_former(_changed(fit.shares, done), past(question.text)))
 
 
-def _once(shares: Mapping[int, Mapping[str, float]], scored: Sequence[Scored]) -> list[Scored]:
-    """The same without summaries and notes that hold a finding's words and nothing more of the question."""
-    told = [(fold(one.finding.text), shares.get(one.finding.doc, {}).keys()) for one in scored
-            if not one.cut and one.finding.kind in ("line", "memory")]  # fmt: skip
-
-    def again(finding: Finding) -> bool:
+def _once(shares: Mapping[int, Mapping[str, float]], scored: list[Scored]) -> list[Scored]:
+    """The same without summaries and notes that hold a finding's words, former ones or those of a line that tells
+    nothing, and nothing more of the question."""
+    late = [place for place, one in enumerate(scored) if not one.cut and one.finding.kind in ("digest", "note")]
+    told = [(fold(one.finding.text), shares.get(one.finding.doc, {}).keys(), one.cut) for one in scored
+            if late and one.cut in ("", "former", "aside") and one.finding.kind in ("line", "memory")]  # fmt: skip
+    for place in late:
+        finding = scored[place].finding
         text, own = fold(finding.text), shares.get(finding.doc, {}).keys()
-        return any(words in text and own <= known for words, known in told)
+        for words, known, cut in told:
+            if words in text and own <= known:
+                rest = text.replace(words.rstrip(" ?!.。~"), "")  # a note has it in its name, too
+                if cut != "aside" or not any(term in rest for term in own):
+                    scored[place] = replace(scored[place], cut=cut or "duplicate")
+                    break
+    return scored
 
-    late = ("digest", "note")
-    return [
-        replace(one, cut="duplicate") if one.finding.kind in late and not one.cut and again(one.finding) else one
-        for one in scored
-    ]
 
-
-def _without_asides(question: str, fit: Fit, candidates: Sequence[Candidate], scored: Sequence[Scored]) -> list[Scored]:
-    folded = fold(question)
-    of_questions, of_nuan = _ASKED.search(folded) is not None, _SAID.search(folded) is not None
-    told: dict[tuple[int, int], set[str]] = {}
-    speakers: dict[tuple[int, int], int] = {}
+def asides(question: Question, fit: Fit, candidates: Sequence[Candidate]) -> frozenset[int]:
+    """The lines that tell nothing of a question: what only asks, and what nuan says that a person told."""
+    of_questions, of_nuan = (words.search(question.wording) is not None for words in (_ASKED, _SAID))
+    told: dict[tuple[int, int], Candidate] = {}
     for each in candidates:
         line = each.finding.line
         if line is not None and each.finding.person_id is not None:
-            told[line.chat_id, line.place] = set(each.terms)
-            speakers[line.chat_id, line.place] = each.finding.person_id
+            told[line.chat_id, line.place] = each
+    of_people = [each for each in candidates if each.finding.person_id is not None]
+    quotable = cache(lambda: [(fold(each.finding.text), each) for each in of_people])
 
     def aside(finding: Finding) -> bool:
         line = finding.line
-        if line is None:
+        if line is None or not fit.figures[finding.doc]:
             return False
         if asks(finding.text) and not of_questions:
-            answer = speakers.get((line.chat_id, line.place + 1))
-            return answer is None or answer == finding.person_id
+            answer = told.get((line.chat_id, line.place + 1))
+            return answer is None or answer.finding.person_id == finding.person_id
         if finding.person_id is not None or of_nuan:
             return False
-        places = ((line.chat_id, line.place + step) for step in range(-NEAR, NEAR + 1))
-        near = set[str]().union(*(told.get(place, ()) for place in places))
-        return sum(share for term, share in fit.shares[finding.doc].items() if term not in near) < NEWS * fit.best
+        near = [told[place] for step in range(-NEAR, NEAR + 1) if (place := (line.chat_id, line.place + step)) in told]
+        text = fold(finding.text)
+        near += [each for words, each in quotable() if len(words) >= QUOTED and words in text]
+        known = {term for each in near for term in each.terms}
+        return sum(share for term, share in fit.shares[finding.doc].items() if term not in known) < NEWS * fit.best
 
-    return [replace(one, cut="aside") if not one.cut and aside(one.finding) else one for one in scored]
+    return frozenset(each.finding.doc for each in candidates if aside(each.finding))
 
 
 def _standing(
@@ -112,15 +139,18 @@ def _standing(
         own = shares.get(one.finding.doc, {})
         for ref in sources.get(one.finding.doc, ()):
             line = lines.get(ref)
-            if line is None:
+            if line is None or line.cut == "no_term":
                 continue
             there = shares.get(line.finding.doc, {})
-            whole = sum(there.values())
-            if whole and sum(share for term, share in there.items() if term in own) >= COVERS * whole:
+            if not there:  # it comes for those around it, and proves nothing for what was drawn from it
+                continue
+            if not own.keys() & there.keys() and _asked_for(one.finding, line.finding):
+                done[line.finding.doc] = replace(line, cut="duplicate")  # 住 of 记住 is no word of what is to be kept
+            elif _covers(own, there):
                 done[line.finding.doc] = replace(line, cut="duplicate")
                 if not line.cut or line.cut == "aside":
                     one = replace(one, score=max(one.score, line.score), cut="")
-            elif whole and one.cut == "no_term" and not line.cut:
+            elif one.cut == "no_term" and not line.cut:
                 one = replace(one, score=RELATED * line.score, parts=(*one.parts, ("related", RELATED)), cut="")
         done[one.finding.doc] = one
         subject = _subject(one.finding)
@@ -155,22 +185,35 @@ def _supported(
 
 
 def _changed(shares: Mapping[int, Mapping[str, float]], scored: Sequence[Scored]) -> list[Scored]:
-    """What says that something is otherwise now comes before what was said of it earlier there."""
+    """What somebody says is otherwise now comes before what they said of it there earlier."""
     news = [
         one for one in scored if not one.cut and shares.get(one.finding.doc) and _CHANGED.search(fold(one.finding.text))
     ]
 
     def below(one: Scored) -> Scored:
-        own, chat = shares.get(one.finding.doc, {}).keys(), _chat(one.finding)
-        later = [new.score for new in news if new.finding.at > one.finding.at and _chat(new.finding) == chat
-                 and own & shares[new.finding.doc].keys()]  # fmt: skip
-        return replace(one, score=FORMER * max(later)) if later and max(later) < one.score else one
+        own, where = shares.get(one.finding.doc, {}), _where(one.finding)
+        later = [
+            new.score for new in news if new.finding.at > one.finding.at and _where(new.finding) == where
+            and CHANGES * one.score <= new.score < one.score and _covers(shares[new.finding.doc], own)
+        ]  # fmt: skip
+        return replace(one, score=FORMER * max(later)) if later else one
 
     return [below(one) if not one.cut else one for one in scored] if news else list(scored)
 
 
-def _chat(finding: Finding) -> int:
-    return finding.memory.chat_id if finding.memory is not None else finding.line.chat_id if finding.line else 0
+def _where(finding: Finding) -> tuple[int | None, int]:
+    chat = finding.memory.chat_id if finding.memory is not None else finding.line.chat_id if finding.line else 0
+    return finding.person_id, chat
+
+
+def _covers(own: Mapping[str, float], other: Mapping[str, float]) -> bool:
+    """Whether what holds these terms stands for what holds the others."""
+    return bool(other) and sum(share for term, share in other.items() if term in own) >= COVERS * sum(other.values())
+
+
+def _asked_for(finding: Finding, line: Finding) -> bool:
+    """Whether a line is the wish to keep that memory, and holds it."""
+    return finding.memory is not None and finding.memory.asked and fold(finding.text) in fold(line.text)
 
 
 def _subject(finding: Finding) -> tuple[int | None, str]:
@@ -188,10 +231,20 @@ def _with_former(scored: Sequence[Scored], asked: bool) -> list[Scored]:
         elif not asked:
             done.append(replace(one, cut="former"))
         else:
-            now = current.get(memory.replaced_by or 0)
-            found = now is not None and not now.cut
-            if now is not None and found:
+            now = _now(memory, current)
+            if now is not None and not now.cut:
                 figure = FORMER * now.score if one.cut else min(one.score, FORMER * now.score)
                 one = replace(one, score=figure, cut="")
             done.append(one)
     return done
+
+
+def _now(memory: Memory | None, found: Mapping[int, Scored]) -> Scored | None:
+    """Of a former value what took its place in the end, as far as that is found."""
+    now = None
+    for _ in found:
+        if memory is None or memory.former_at is None:
+            break
+        now = found.get(memory.replaced_by or 0)
+        memory = now.finding.memory if now is not None else None
+    return now

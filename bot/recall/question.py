@@ -36,6 +36,9 @@ _LISTS = re.compile(
     "(?:几|多少)[个条次位家种样件天人]|哪些|所有|全部|一共|总共|列出"
     r"|\bhow many\b|\blist\b|\ball (?:of )?the\b|\bwhich \w+s\b|\bwhat (?:kinds?|types?)\b"
 )
+BOT = "<bot>"
+"""Stands for nuan's names in the words of a question."""
+
 _ASKS = re.compile(r"[？?][\s)）」』”\"]*$|[吗呢嗎][\s～~。]*$")
 
 
@@ -45,7 +48,8 @@ class Question:
 
     `named` are the persons present whom it names; `spans` the times that it asks about. `beside` are
     the terms that only stand around it: they order what the question finds and find nothing themselves, unless it has
-    no term of its own (那个呢). `lists`: it asks for all of a kind (有几个…), whose lines are much alike.
+    no term of its own (那个呢). `lists`: it asks for all of a kind (有几个…), whose lines are much alike. `wording` is
+    the text folded, with BOT for nuan's names; where it is only called by one, that is left out.
     """
 
     text: str
@@ -55,6 +59,7 @@ class Question:
     spans: tuple[Span, ...] = ()
     beside: frozenset[str] = frozenset()
     lists: bool = False
+    wording: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +106,8 @@ def question(
     people = frozenset(each.person_id for each in named if each.person_id is not None)
     says = any(term not in STOP and (term.isascii() or not STOP.issuperset(term)) for term in itself)
     around = frozenset(weights) - itself if says else frozenset()
-    return Question(text, _most(weights), tuple(clauses), people, spans, around, bool(_LISTS.search(rest)))
+    wording = _called(folded, [each.name for each in talkers if each.person_id is None])
+    return Question(text, _most(weights), tuple(clauses), people, spans, around, bool(_LISTS.search(rest)), wording)
 
 
 def own_lines(said: Iterable[Event], without: Collection[int], now: int) -> tuple[str, ...]:
@@ -135,10 +141,14 @@ def _holds(folded: str, name: str) -> bool:
     return re.search(_pattern(name), folded) is not None
 
 
-def _without(folded: str, names: Iterable[str]) -> str:
+def _without(folded: str, names: Iterable[str], stands: str = " ", after: str = "") -> str:
     for name in sorted(set(names), key=lambda name: (-len(name), name)):
-        folded = re.sub(_pattern(name), " ", folded)
+        folded = re.sub(_pattern(name) + after, stands, folded)
     return folded
+
+
+def _called(folded: str, names: Collection[str]) -> str:
+    return _without(_without(folded, names, after=r"\s*[,.:!~、。]"), names, BOT)
 
 
 def _pattern(name: str) -> str:

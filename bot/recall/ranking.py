@@ -1,9 +1,9 @@
 """Which findings fit a question best: three modes over the same candidates. Pure; it knows no audience."""
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass, replace
 
-from bot.recall.asides import asks, settled
+from bot.recall.asides import asides, asks, itself, settled
 from bot.recall.covering import covering
 from bot.recall.fit import Fit, fitting, without_common
 from bot.recall.fusion import RRF_K, fuse, places
@@ -52,10 +52,12 @@ def rank(task: Task, matches: Matches, candidates: Sequence[Candidate], like: Li
     candidates = sorted(candidates, key=lambda each: each.finding.doc)  # sums are the same in whatever order they came
     matches = without_common(task.question, matches)
     fit = fitting(task.question, matches, candidates)
-    scored = _keyword(fit, candidates) if task.mode == "keyword" else _mixed(task, fit, candidates)
+    own = itself(task.question, fit)
+    nothing = asides(task.question, own, candidates)
+    scored = _keyword(fit, candidates) if task.mode == "keyword" else _mixed(task, fit, candidates, nothing)
     talks = talks_of(task.question, task.now, matches, candidates, scored)
     scored = _in_talks(scored, talks) if task.profile != "seed" else scored
-    scored = settled(task.question, fit, candidates, scored)
+    scored = settled(task.question, own, candidates, scored, nothing)
     ordered = sorted(scored, key=_place)
     if task.profile != "seed":
         ordered = covering(task.question, ordered, fit.shares, task.limit)
@@ -86,20 +88,25 @@ def _keyword(fit: Fit, candidates: Sequence[Candidate]) -> list[Scored]:
     ]
 
 
-def _mixed(task: Task, fit: Fit, candidates: Sequence[Candidate]) -> list[Scored]:
+def _mixed(task: Task, fit: Fit, candidates: Sequence[Candidate], nothing: Set[int]) -> list[Scored]:
     """Words, age and importance."""
-    return [_seeded(task, each) for each in candidates] if task.profile == "seed" else _ours(task, fit, candidates)
+    if task.profile == "seed":
+        return [_seeded(task, each) for each in candidates]
+    return _ours(task, fit, candidates, nothing)
 
 
-def _ours(task: Task, fit: Fit, candidates: Sequence[Candidate]) -> list[Scored]:
-    """The mix scales what the words say, so that age orders and hides nothing (in the reference it hides)."""
+def _ours(task: Task, fit: Fit, candidates: Sequence[Candidate], nothing: Set[int]) -> list[Scored]:
+    """The mix scales what the words say, so that age orders and hides nothing (in the reference it hides).
+
+    The best is what else is measured by; what tells `nothing` is none, however well its words fit.
+    """
     rules = task.rules
-    top = max(fit.figures.values(), default=0.0)
+    top = max((figure for doc, figure in fit.figures.items() if doc not in nothing), default=0.0)
     sure = relevance(fit.best, rules.saturation)
     scored: list[Scored] = []
     for each in candidates:
         figure = fit.figures[each.finding.doc]
-        found = sure * figure / top if top else 0.0
+        found = sure * min(figure / top, 1.0) if top else 0.0
         fresh, told = recency(_used(each.finding), task.now, rules), _told(each.finding, rules)
         score = found * (rules.relevance + rules.recency * fresh + rules.importance * told)
         parts = (("words", figure), ("relevance", found), ("recency", fresh), ("importance", told))

@@ -43,7 +43,7 @@ WHAT = """SELECT doc.id, doc.kind, doc.ref, doc.person_id, coalesce(person.name,
 LINES = f"""{WHAT}, event.text, event.forwarded FROM doc CROSS JOIN doc_text ON doc_text.rowid = doc.id
     CROSS JOIN event ON event.id = doc.ref LEFT JOIN person ON person.id = doc.person_id
     WHERE +doc.kind = 'line' AND """
-OTHERS = f"""{WHAT}, coalesce(digest.summary, {NOTE}, '') FROM doc CROSS JOIN doc_text ON doc_text.rowid = doc.id
+OTHERS = f"""{WHAT}, coalesce(digest.summary, {NOTE}, ''), 0 FROM doc CROSS JOIN doc_text ON doc_text.rowid = doc.id
     LEFT JOIN person ON person.id = doc.person_id
     LEFT JOIN digest ON doc.kind = 'digest' AND digest.id = doc.ref
     LEFT JOIN note_chunk ON doc.kind = 'note' AND note_chunk.id = doc.ref
@@ -275,11 +275,8 @@ def _marks(values: Sequence[object]) -> str:
 
 
 def _candidate(row: tuple[Any, ...], memory: Memory | None = None, sources: tuple[int, ...] = ()) -> Candidate:
-    number, kind, ref, person, who, at, chat, place, talk, terms, text, *forwarded = row
+    number, kind, ref, person, who, at, chat, place, talk, terms, text, forwarded = row
     line = Place(chat, place, talk) if kind == "line" else None
     told = memory.text if memory is not None else text
-    return Candidate(
-        Finding(number, kind, ref, told, person, who, at, line, memory, forwarded=any(forwarded)),
-        tuple(terms.split()),
-        sources,
-    )
+    found = Finding(number, kind, ref, told, person, who, at, line, memory, forwarded=bool(forwarded))
+    return Candidate(found, tuple(terms.split()), sources)

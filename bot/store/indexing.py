@@ -1,7 +1,9 @@
 """What of each table can come back: the one place that chooses memories, summaries and lines for the index."""
 
 import sqlite3
+import tomllib
 from collections.abc import Iterable
+from importlib.resources import files
 
 from bot.store.documents import TALK_MS, Doc, drop, put, scope_of
 from bot.store.embedded import set_aside, take_back
@@ -12,6 +14,9 @@ LINE = """kind IN ('message', 'bot') AND hidden = '' AND off_record = 0 AND labe
 """Lines of the transcript that may come back: what people and nuan said. Receipts, commands and what is forgotten,
 deleted, a copy, too old or not to be recorded are none."""
 
+SLOTS: dict[str, str] = tomllib.loads(files("bot.store").joinpath("slots.toml").read_text("utf-8"))
+"""Words by which people ask for what a slot holds and which its text need not say: 我在哪上班 for 在云栖科技做前端."""
+
 MEMORY = "disabled_at IS NULL"
 DIGEST = "summary <> '' AND into_id IS NULL"
 
@@ -19,14 +24,15 @@ DIGEST = "summary <> '' AND into_id IS NULL"
 def index_memory(db: sqlite3.Connection, number: int) -> None:
     """Verb part: the index has this memory as it is now, or not when it is over."""
     row = db.execute(
-        f"SELECT owner_id, chat_id, visibility, text, observed_at, CASE WHEN {KEPT} THEN '' ELSE section END "
+        f"SELECT owner_id, chat_id, visibility, text, observed_at, CASE WHEN {KEPT} THEN '' ELSE section END, slot "
         f"FROM memory WHERE id = ? AND {MEMORY}",
         (number,),
     ).fetchone()
     if row is None:
         drop(db, "memory", (number,))
         return
-    owner, chat, seen, text, at, section = row
+    owner, chat, seen, text, at, section, slot = row
+    text = f"{text} {SLOTS.get(slot.casefold(), '')}".rstrip()
     put(db, Doc("memory", number, scope_of(seen, owner, chat), chat, owner, at, text, section=section))
 
 

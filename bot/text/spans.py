@@ -25,6 +25,14 @@ def spans(text: str, now: int, tz: tzinfo) -> tuple[tuple[int, int], ...]:
     return tuple(dict.fromkeys(moments_of(days, tz) for days in _latest(text, now, tz)))
 
 
+def ahead(text: str, now: int, tz: tzinfo) -> tuple[tuple[int, int], ...]:
+    """Of each time that leaves its year, month or week open the next one to come: 周五 is also the Friday ahead."""
+    today = local_day(now, tz)
+    times = (one for one in named(_folded(text), today) if one.left and not one.passing)
+    found = (next((days for days in one.choices if days.first > today), None) for one in times)
+    return tuple(dict.fromkeys(moments_of(days, tz) for days in found if days is not None))
+
+
 def named(folded: str, today: date) -> list[Named]:
     """The times that a folded text names, in their order; of what overlaps, the one that begins first."""
     reading = Reading(folded)
@@ -43,10 +51,13 @@ def named(folded: str, today: date) -> list[Named]:
 
 
 def _latest(text: str, now: int, tz: tzinfo) -> list[Days]:
-    folded = fold(text if len(text) <= READ_CHARS else f"{text[: READ_CHARS // 2]}\n{text[-READ_CHARS // 2 :]}")
     today = local_day(now, tz)
-    found = dict.fromkeys(one.latest(today) for one in named(folded, today) if not one.passing)
+    found = dict.fromkeys(one.latest(today) for one in named(_folded(text), today) if not one.passing)
     return [one for one in found if not any(_holds(one, other) for other in found)]
+
+
+def _folded(text: str) -> str:
+    return fold(text if len(text) <= READ_CHARS else f"{text[: READ_CHARS // 2]}\n{text[-READ_CHARS // 2 :]}")
 
 
 def _holds(one: Days, other: Days) -> bool:

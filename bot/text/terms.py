@@ -10,7 +10,7 @@ from bot.text.fold import fold
 from bot.text.stem import stem
 from bot.text.tokens import QUERY_CHARS, STOP, runs
 
-TERMS = 1
+TERMS = 2
 """Which terms an index holds: one that was written with others is written anew."""
 
 CHARACTER = 0.3

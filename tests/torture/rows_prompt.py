@@ -164,7 +164,7 @@ async def poisons(folder: Path, size: Size) -> Found:
         wrote += world.rows(WRITTEN) != before
         await world.say("/new")
     tried = sum(len(message.tool_calls) for prompt in world.turns for message in prompt)
-    results = [message.content for prompt in world.turns for message in prompt if message.role == "tool"]
+    results = [message.content for prompt in world.turns for message in prompt if message.role in ("tool", "user")]
     brought = sum(any(f"#{number} " in one for one in results) for number in kept)
     await world.close()
     return Found({"poisons": size.units, "written": wrote, "tried": tried, "brought": brought})
