@@ -11,10 +11,10 @@ from datetime import UTC, datetime, timedelta, tzinfo
 
 from bot.memory.digest_answer import Answer, Broken, Done, Item, read_answer
 from bot.memory.digest_request import NOTHING, Known, within
-from bot.memory.evidence import LINK, VOCABULARY, folded_plain, terms
+from bot.memory.evidence import LINK, VOCABULARY, Part, folded_plain, terms
 from bot.memory.fallback import rule_digest
 from bot.memory.forging import forged
-from bot.memory.grounding import Grounded, Grounds, Refusal, ends
+from bot.memory.grounding import Grounded, Grounds, Refusal
 from bot.memory.minutes import DigestLine, Scope, forgets
 from bot.memory.screening import MARKUP, harmless, sums_up
 from bot.text.clauses import one_row
@@ -25,7 +25,7 @@ from bot.text.estimate import estimate_tokens
 from bot.text.fold import fold, fold_mapped, unfold
 from bot.text.script import Script, script_of
 from bot.text.spans import named
-from bot.types.commitment import CommitmentState, NewCommitment, Settled
+from bot.types.commitment import NewCommitment, Settled
 from bot.types.digest import Digest, DigestCounts
 from bot.types.memory import Dated, Memory, MemoryKind, NewMemory, Visibility
 from bot.types.when import Instant, When
@@ -37,6 +37,7 @@ TAG_CHARS, SLOT_WORDS = 12, 3
 DAY_MS = 86_400_000
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_OFF, _DENIED, _NO_DENIAL = (VOCABULARY.patterns[name] for name in ("failed", "denial", "no_denial"))
 _CUT = re.compile(r"(?<!\d)[,，](?!\d)|[、;；。]|(?<=[a-z])\.(?=\s)|(?= (?:and|but|because|so|while) )")
 _RELATIVE = re.compile(
     r"[今明昨后前]|下|上|这|本|周|星期|礼拜|\b(?:today|tonight|tomorrow|yesterday|next|last|this|coming)\b|day\b"
@@ -142,7 +143,7 @@ def digest_of(found: Review, lines: tuple[DigestLine, ...], scope: Scope, known:
     counts = DigestCounts(
         len(found.answer.items), kept, len(found.mended), len(found.refused), tuple(sorted(reasons.items()))
     )  # fmt: skip
-    settled = _settled(found.answer.done, lines, known, grounds)
+    settled = _settled(found.answer.done, lines, known, grounds, scope.tz)
     return Digest(summary, tuple(memories.values()), "model", tuple(tasks.values()), settled, counts)
 
 
@@ -246,12 +247,16 @@ def _is_slot(slot: str, screened: bool) -> bool:
 
 
 def _replaced(item: Item, memory: NewMemory, known: Known) -> int:
-    """The number of the shown fact of the same person that it takes the place of: of the same slot, or that shares its
-    subject and terms; 0 for none."""
+    """The number of the shown fact of the same person that the model names as replaced; 0 for none.
+
+    What somebody asked to be kept goes only for something of its own slot, or that shares its subject and terms.
+    """
     shown = {one.id: one for one in known.memories}
     for number in item.replaces:
         old = shown.get(number)
-        if old is not None and old.owner_id == memory.owner_id and not old.is_name and _akin(old, memory):
+        if old is None or old.owner_id != memory.owner_id or old.is_name:
+            continue
+        if not old.asked or _akin(old, memory):
             return number
     return 0
 
@@ -291,24 +296,43 @@ def _day_end(at: int, tz: tzinfo) -> int:
 
 
 def _settled(
-    done: tuple[Done, ...], lines: tuple[DigestLine, ...], known: Known, grounds: Grounds
+    done: tuple[Done, ...], lines: tuple[DigestLine, ...], known: Known, grounds: Grounds, tz: tzinfo
 ) -> tuple[Settled, ...]:  # fmt: skip
-    """The open tasks of whoever says in the talk that they are done or off."""
+    """The open tasks that the model names as over, by lines in which their owner denies nothing of it.
+
+    Whoever says later in the talk that it is not done after all, still has it to do.
+    """
     shown = {task.id: task for task in known.commitments}
+    by_number = {line.number: line for line in lines}
     found: dict[int, Settled] = {}
     for one in done:
-        task = shown.get(one.number)
-        if task is None:
+        task, cited = shown.get(one.number), [by_number[number] for number in one.cited if number in by_number]
+        if task is None or not cited or len(cited) < len(one.cited):
             continue
         wanted = terms(folded_plain(task.text))
-        told = tuple(line for line in lines if line.person_id == task.owner_id and not line.is_bot
-                     and (not one.cited or line.number in one.cited))  # fmt: skip
-        for part in grounds.parts(told):
-            if not part.hedged and not part.planned and wanted & part.terms and ends(part, wanted, 0.34):
-                failed = VOCABULARY.patterns["failed"].search(part.folded)
-                state: CommitmentState = "failed" if failed else "done"
-                found[one.number] = Settled(one.number, state)
+        own = [line for line in cited if line.person_id == task.owner_id and line.at > task.made_at]
+        parts = [part for line in own for part in grounds.parts((line,)) if not _to_come(part, line.at, tz)]
+        later = [part for part in grounds.after(task.owner_id, own[-1].number) if wanted & part.terms] if own else []
+        if later and _still_open(later[-1]):
+            continue
+        told = [part for part in parts if wanted & part.terms] or parts
+        if told and not _still_open(told[-1]):
+            off = any(_OFF.search(part.folded) for part in told)
+            found[one.number] = Settled(one.number, "failed" if off else "done")
     return tuple(found.values())
+
+
+def _still_open(part: Part) -> bool:
+    """Whether a clause says of a task that it is not done, or perhaps, or only to be."""
+    said = _OFF.sub(" ", part.folded)
+    return part.hedged or part.planned or bool(_DENIED.search(_NO_DENIAL.sub(" ", said)))
+
+
+def _to_come(part: Part, said_at: int, tz: tzinfo) -> bool:
+    """Whether a clause names a day that lies ahead, and nothing that has been done."""
+    today = local_day(said_at, tz)
+    days = [days for one in named(part.folded, today) for days in one.choices]
+    return bool(days) and all(one.first > today for one in days) and not VOCABULARY.patterns["over"].search(part.folded)
 
 
 def _summary(text: str, lines: tuple[DigestLine, ...], scope: Scope, grounds: Grounds) -> str:
