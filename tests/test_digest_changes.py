@@ -99,3 +99,33 @@ async def test_what_the_model_names_as_replaced_is_former(
     await after(world, new, statements=[{"text": new, "from": [1], "lasting": True, "replaces": [number], **more}])
     assert f"#{number} " in digests(world)[-1]
     assert facts(world) == [(old, 0), (new, 1)]
+
+
+async def edited(world: World, text: str) -> None:
+    """The line m1 reads anew; its talk is digested again."""
+    sent = world.message(text)
+    await world.app.door.accept(type(sent)(sent.place, sent.sender, "event", text, "edit", target="m1"))
+    await world.app.settled()
+    await world.wait(60)
+
+
+async def test_what_a_talk_told_itself_is_not_known_when_it_is_digested_again(world: World) -> None:
+    await after(world, "我住在成都", statements=[{"text": "我住在成都", "from": [1], "slot": "home"}])
+    nuts, home = (
+        {"text": "我对花生过敏", "from": [3]},
+        {"text": "我搬到苏州了", "from": [1], "slot": "home", "replaces": [1]},
+    )
+    answering(
+        world, {"summary": "搬家和过敏", "statements": [home, nuts]},
+        {"summary": "搬家和过敏", "statements": [{**home, "text": "我搬到杭州了"}, nuts]},
+    )  # fmt: skip
+    await world.say("我搬到苏州了", external_id="m1")
+    await world.say("我对花生过敏")
+    await world.say("/new")
+    assert facts(world) == [("我住在成都", 0), ("我搬到苏州了", 1), ("我对花生过敏", 1)]
+    await edited(world, "我搬到杭州了")
+    known = digests(world)[-1].split("talk:")[0]
+    assert "#1 我住在成都" in known
+    assert "苏州" not in known
+    assert "花生" not in known
+    assert facts(world) == [("我住在成都", 0), ("我对花生过敏", 1), ("我搬到杭州了", 1)]

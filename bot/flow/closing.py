@@ -82,7 +82,9 @@ class Closing:
             await self._store.sessions.wait(session, early)
             return
         try:
-            digest, settlement = await self._digesting.make(whole, lines, scope, await self._known(chat, lines))
+            digest, settlement = await self._digesting.make(
+                whole, lines, scope, await self._known(chat, lines, again=session.state == "closed")
+            )
         except (StoreError, OSError):
             raise
         except Exception as defect:  # noqa: BLE001 - a defect in one digest must leave neither it nor its money hanging
@@ -104,12 +106,20 @@ class Closing:
                 mended=kept.counts.mended, refused=kept.counts.refused,
             )  # fmt: skip
 
-    async def _known(self, chat: Chat, lines: tuple[DigestLine, ...]) -> Known:
-        """What is kept of those who spoke, and open of theirs, as far as this chat may see it."""
+    async def _known(self, chat: Chat, lines: tuple[DigestLine, ...], *, again: bool) -> Known:
+        """What is kept of those who spoke, and open of theirs, as far as this chat may see it.
+
+        A digest that is made `again` takes back what it made: that is not known, and what it replaced holds.
+        """
         people = tuple(_people(lines))
         seen = [Audience(chat.id, chat.kind, (person,)) for person in people]
         memories = [each for who in seen for each in await self._store.memories.owned(who.person_ids[0], who)]
-        current = tuple(m for m in memories if m.disabled_at is None and m.former_at is None and not m.is_name)
+        gone = await self._store.digests.to_retract(line.event_id for line in lines) if again else frozenset[int]()
+        current = tuple(
+            replace(m, former_at=None) for m in memories
+            if m.disabled_at is None and (m.former_at is None or m.replaced_by in gone) and m.id not in gone
+            and not m.is_name
+        )  # fmt: skip
         open_ = await self._store.commitments.open(Audience(chat.id, chat.kind, people), OPEN) if people else ()
         return Known(current, open_)
 

@@ -66,6 +66,11 @@ class Digests:
         kept = replace(digested, digest=self.allowed(digested.digest))
         return await self._database.write(lambda db: store(db, kept, at))
 
+    async def to_retract(self, events: Iterable[int]) -> frozenset[int]:
+        """The numbers of what a digest of these lines takes back when it is made again, if it does not tell it anew."""
+        found = await self._database.read(lambda db: _made_of(db, events))
+        return frozenset(number for number, _ in found)
+
     def allowed(self, digest: Digest) -> Digest:
         """The digest without what was forgotten for good."""
         return replace(
@@ -178,6 +183,13 @@ def retract(db: sqlite3.Connection, events: Iterable[int], still: Set[str], at: 
 
     What it took the place of holds again.
     """
+    for number, folded in sorted(_made_of(db, events)):
+        if folded not in still:
+            take_back(db, number, at)
+
+
+def _made_of(db: sqlite3.Connection, events: Iterable[int]) -> set[tuple[int, str]]:
+    """What digests made of these lines alone, with its folded text."""
     lines = set(events)
     found = {
         (cast("int", row[0]), str(row[1]))
@@ -188,10 +200,8 @@ def retract(db: sqlite3.Connection, events: Iterable[int], still: Set[str], at: 
             (event,),
         )
     }
-    for number, folded in sorted(found):
-        rows = db.execute("SELECT event_id FROM edge WHERE kind = 'memory' AND derived_id = ?", (number,)).fetchall()
-        if folded not in still and lines.issuperset(row[0] for row in rows):
-            take_back(db, number, at)
+    edges = "SELECT event_id FROM edge WHERE kind = 'memory' AND derived_id = ?"
+    return {one for one in found if lines.issuperset(row[0] for row in db.execute(edges, (one[0],)))}
 
 
 def unlearn(db: sqlite3.Connection, event_id: int, at: int) -> None:
