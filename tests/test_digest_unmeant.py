@@ -76,7 +76,7 @@ TALK_EN = ("work has been crazy, my boss piles it on", "might go hiking on satur
 @pytest.mark.parametrize(
     ("talk", "summary", "accepted"),
     [
-        (TALK, "小王聊了工作压力和周末计划", True), (TALK, "小王抱怨了工作，聊到周末的打算", False), (TALK, "小王提到压力大，想去爬山", True),
+        (TALK, "小王聊了工作压力和周末计划", True), (TALK, "小王抱怨了工作，聊到周末的打算", True), (TALK, "小王提到压力大，想去爬山", True),
         (TALK_EN, "小王 talked about crazy work, a boss who piles it on, and hiking on Saturday", True),
         (TALK_EN, "小王 complained about work and mentioned hiking", True),
         (TALK_EN, "小王 talked about Jessica", False),

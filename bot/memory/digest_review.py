@@ -339,7 +339,12 @@ def _summary(text: str, lines: tuple[DigestLine, ...], scope: Scope, grounds: Gr
     """The summary on one line without links and markup; "" when it is not of what people said."""
     plain = within(one_row(MARKUP.sub("", LINK.sub("", text))), SUMMARY_TOKENS)
     names = " ".join(line.name for line in lines)
-    if not harmless(plain, scope.screened) or forged(plain) or not sums_up(plain, grounds.told, names):
+    beside = "\n".join(line.text for line in lines if line.is_bot)
+    if (
+        not harmless(plain, scope.screened)
+        or forged(plain)
+        or not sums_up(plain, grounds.told, names, scope.tz, beside)
+    ):
         return ""
     gone = forgets(lines)
     if any(echoes(what, plain) or echoes(plain, what) for _, what in gone):
