@@ -10,7 +10,7 @@ from bot.flow.words import Words
 from bot.recall.calling import calls_for, why
 from bot.recall.question import own_lines
 from bot.store.store import Store
-from bot.text.clean import as_data
+from bot.text.clean import as_data, named_once
 from bot.text.clip import clip
 from bot.text.dates import local_day, relative_day
 from bot.text.estimate import Vocabulary, estimate_tokens
@@ -125,7 +125,7 @@ class Bringing:
         brought: list[Brought] = []
         for one, memory in news[: self._rules.max]:
             who = as_data((await self._store.people.person(memory.teller_id)).name) if memory.teller_id else ""
-            words = as_data(clip(memory.text, LINE_CHARS))
+            who, words = named_once(who, as_data(clip(memory.text, LINE_CHARS)))
             if memory.former_at is not None:
                 words = text("found_former", text=words)
             line = text("known_line" if who else "own_line", id=memory.id, who=who, text=words)

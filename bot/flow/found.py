@@ -7,7 +7,7 @@ from bot.flow.looking import RESULT_TOKENS
 from bot.flow.words import Words
 from bot.prompt.days import Days, said_at
 from bot.store.store import Store
-from bot.text.clean import as_data
+from bot.text.clean import as_data, named_once
 from bot.text.clip import clip
 from bot.text.dates import next_yearly
 from bot.text.estimate import estimate_tokens
@@ -62,7 +62,7 @@ def _memory(days: Days, one: Finding, memory: Memory, *, alone: bool) -> str:
     about = memory.subject if fold(memory.subject) not in fold(memory.text) else ""
     if about:
         who = as_data(about) if alone or not who else text("subject", who=who, subject=as_data(about))
-    words = as_data(clip(memory.text, LINE_CHARS))
+    who, words = named_once(who, as_data(clip(memory.text, LINE_CHARS)))
     if memory.former_at is not None:
         words = text("found_former", text=words)
         when = text("found_until", day=days.told(memory.former_at))

@@ -18,6 +18,7 @@ from bot.memory.grounding import Grounded, Grounds, Refusal
 from bot.memory.minutes import DigestLine, Scope, forgets
 from bot.memory.screening import MARKUP, harmless, sums_up
 from bot.text.clauses import one_row
+from bot.text.clean import named_once
 from bot.text.dated import nudged
 from bot.text.dates import local_day
 from bot.text.echo import echoes
@@ -220,7 +221,7 @@ def _memory(item: Item, grounded: Grounded, scope: Scope, known: Known) -> NewMe
     visibility: Visibility = "private" if scope.kind == "dm" else "chat"
     mood = item.section == "moods"
     kind: MemoryKind = "emotion" if mood else "anniversary" if when is not None and when.yearly else item.kind
-    text = one_row(undated(item.text, said_at, scope.tz))
+    text = _plainly(item, cited, scope.tz)
     tag = one_row(item.tag)[:TAG_CHARS] if mood and harmless(item.tag, scope.screened) else ""
     slot = item.slot if _is_slot(item.slot, scope.screened) and not mood else ""
     dated: Dated = when.precision if when is not None else ""
@@ -231,6 +232,11 @@ def _memory(item: Item, grounded: Grounded, scope: Scope, known: Known) -> NewMe
         lasting=item.lasting and not mood, said_at=said_at, dated=dated,
     )  # fmt: skip
     return replace(memory, replaces=_replaced(item, memory, known))
+
+
+def _plainly(item: Item, cited: tuple[DigestLine, ...], tz: tzinfo) -> str:
+    """Its words on one row, with days as dates and without a label of whose they are."""
+    return named_once(cited[-1].name, one_row(undated(item.text, cited[-1].at, tz)))[1]
 
 
 def _observed(when: When | None, said_at: int) -> int:
@@ -282,7 +288,7 @@ def _task(item: Item, grounded: Grounded, scope: Scope) -> NewCommitment:
     visibility: Visibility = "private" if scope.kind == "dm" else "chat"
     toward = item.toward if harmless(item.toward, scope.screened) else ""
     return NewCommitment(
-        grounded.owner, scope.chat_id, visibility, one_row(undated(item.text, said_at, tz)), said_at, "digest",
+        grounded.owner, scope.chat_id, visibility, _plainly(item, cited, tz), said_at, "digest",
         tuple(dict.fromkeys(line.event_id for line in cited)), due.at if due else None,
         nudged(due, scope.nudging, tz), toward, when.precision if due and when else "",
     )  # fmt: skip

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from bot.prompt.ahead import Due, ahead, is_ahead
 from bot.prompt.days import Days, said_at, speaks_of_days
+from bot.text.clean import named_once
 from bot.text.fold import fold
 from bot.text.pasttalks import TalkLine, talk_lines
 from bot.text.sentences import excerpt
@@ -87,16 +88,18 @@ class Teller:
         day = self.days.told(memory.observed_at, memory.dated) if memory.kind == "event" else ""
         said = self.days.told(said_at(memory))
         when = self._when(memory, day) if day else self.days.said(said_at(memory)) if memory.teller_id else said
+        who, text = named_once(self.whom(memory), memory.text)
         return Line(
-            excerpt(memory.text, LINE_TOKENS), memory.id, self.whom(memory), day=day or said, at=said_at(memory),
+            excerpt(text, LINE_TOKENS), memory.id, who, day=day or said, at=said_at(memory),
             weight=self._weight(memory), memory=memory.id, when=when,
         )  # fmt: skip
 
     def event(self, memory: Memory) -> Line:
         """What happened, or how somebody felt, with its day."""
         day = self.days.told(memory.observed_at, memory.dated)
+        who, text = named_once(self.whom(memory), memory.text)
         return Line(
-            excerpt(memory.text, LINE_TOKENS), memory.id, self.whom(memory), memory.emotion, memory.emotion_value,
+            excerpt(text, LINE_TOKENS), memory.id, who, memory.emotion, memory.emotion_value,
             day, at=memory.observed_at, memory=memory.id, when=self._when(memory, day),
         )  # fmt: skip
 
@@ -117,7 +120,8 @@ class Teller:
         number = one.memories[0].id if one.memories else 0
         memory = next((memory for memory in one.memories if memory.id == number), None)
         who = self.whom(memory) if memory is not None and memory.text == one.text else self._name(one.owner)
-        text = excerpt(one.text, LINE_TOKENS)
+        who, text = named_once(who, one.text)
+        text = excerpt(text, LINE_TOKENS)
         if one.toward:
             text = days.words("toward", text=text, toward=one.toward)
         return Line(
