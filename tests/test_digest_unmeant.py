@@ -2,7 +2,6 @@
 
 import pytest
 
-from bot.memory.evidence import folded_plain
 from bot.memory.fallback import rule_digest
 from bot.memory.minutes import DigestLine, Scope
 from bot.memory.screening import sums_up
@@ -77,7 +76,7 @@ TALK_EN = ("work has been crazy, my boss piles it on", "might go hiking on satur
 @pytest.mark.parametrize(
     ("talk", "summary", "accepted"),
     [
-        (TALK, "小王聊了工作压力和周末计划", True), (TALK, "小王抱怨了工作，聊到周末的打算", False), (TALK, "小王提到压力大，想去爬山", True),
+        (TALK, "小王聊了工作压力和周末计划", True), (TALK, "小王抱怨了工作，聊到周末的打算", True), (TALK, "小王提到压力大，想去爬山", True),
         (TALK_EN, "小王 talked about crazy work, a boss who piles it on, and hiking on Saturday", True),
         (TALK_EN, "小王 complained about work and mentioned hiking", True),
         (TALK_EN, "小王 talked about Jessica", False),
@@ -89,4 +88,4 @@ TALK_EN = ("work has been crazy, my boss piles it on", "might go hiking on satur
 )  # fmt: skip
 def test_a_models_summary_may_paraphrase_but_claim_nothing(talk: tuple[str, ...], summary: str, accepted: bool) -> None:
     told = tuple((DigestLine(n, n, 1, "小王", text, n, False), text) for n, text in enumerate(talk, 1))
-    assert sums_up(summary, folded_plain(summary), told, "小王") is accepted
+    assert sums_up(summary, told, "小王") is accepted

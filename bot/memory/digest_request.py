@@ -11,7 +11,7 @@ from bot.memory.evidence import VOCABULARY
 from bot.memory.forging import forged
 from bot.memory.minutes import COMMAND, MESSAGE_CHARS, DigestLine, Scope, escaped
 from bot.text.clauses import one_row
-from bot.text.clean import clean_name
+from bot.text.clean import clean_name, named_once
 from bot.text.clip import ELLIPSIS, clip
 from bot.text.estimate import estimate_tokens
 from bot.text.fold import fold
@@ -114,7 +114,7 @@ def request_text(lines: tuple[DigestLine, ...], scope: Scope, known: Known, now:
 
 
 def _known_row(one: Memory | Commitment, owner: str) -> str:
-    text = clip(one_row(one.text), KNOWN_CHARS)
+    owner, text = named_once(owner, clip(one_row(one.text), KNOWN_CHARS))
     who = f"{owner}: " if owner else ""
     if isinstance(one, Commitment):
         due = f" (due {_local(one.due_at, UTC):%Y-%m-%d})" if one.due_at is not None else ""

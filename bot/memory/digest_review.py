@@ -11,13 +11,14 @@ from datetime import UTC, datetime, timedelta, tzinfo
 
 from bot.memory.digest_answer import Answer, Broken, Done, Item, read_answer
 from bot.memory.digest_request import NOTHING, Known, within
-from bot.memory.evidence import LINK, VOCABULARY, folded_plain, terms
+from bot.memory.evidence import LINK, VOCABULARY, Part, folded_plain, terms
 from bot.memory.fallback import rule_digest
 from bot.memory.forging import forged
-from bot.memory.grounding import Grounded, Grounds, Refusal, ends
+from bot.memory.grounding import Grounded, Grounds, Refusal
 from bot.memory.minutes import DigestLine, Scope, forgets
 from bot.memory.screening import MARKUP, harmless, sums_up
 from bot.text.clauses import one_row
+from bot.text.clean import named_once
 from bot.text.dated import nudged
 from bot.text.dates import local_day
 from bot.text.echo import echoes
@@ -25,7 +26,7 @@ from bot.text.estimate import estimate_tokens
 from bot.text.fold import fold, fold_mapped, unfold
 from bot.text.script import Script, script_of
 from bot.text.spans import named
-from bot.types.commitment import CommitmentState, NewCommitment, Settled
+from bot.types.commitment import NewCommitment, Settled
 from bot.types.digest import Digest, DigestCounts
 from bot.types.memory import Dated, Memory, MemoryKind, NewMemory, Visibility
 from bot.types.when import Instant, When
@@ -37,6 +38,7 @@ TAG_CHARS, SLOT_WORDS = 12, 3
 DAY_MS, WEEK_DAYS = 86_400_000, 7
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_OFF, _DENIED, _NO_DENIAL = (VOCABULARY.patterns[name] for name in ("failed", "denial", "no_denial"))
 _CUT = re.compile(r"(?<!\d)[,，](?!\d)|[、;；。]|(?<=[a-z])\.(?=\s)|(?= (?:and|but|because|so|while) )")
 _RELATIVE = re.compile(
     r"[今明昨后前]|下|上|这|本|周|星期|礼拜|\b(?:today|tonight|tomorrow|yesterday|next|last|this|coming)\b|day\b"
@@ -142,7 +144,7 @@ def digest_of(found: Review, lines: tuple[DigestLine, ...], scope: Scope, known:
     counts = DigestCounts(
         len(found.answer.items), kept, len(found.mended), len(found.refused), tuple(sorted(reasons.items()))
     )  # fmt: skip
-    settled = _settled(found.answer.done, lines, known, grounds)
+    settled = _settled(found.answer.done, lines, known, grounds, scope.tz)
     return Digest(summary, tuple(memories.values()), "model", tuple(tasks.values()), settled, counts)
 
 
@@ -219,7 +221,7 @@ def _memory(item: Item, grounded: Grounded, scope: Scope, known: Known) -> NewMe
     visibility: Visibility = "private" if scope.kind == "dm" else "chat"
     mood = item.section == "moods"
     kind: MemoryKind = "emotion" if mood else "anniversary" if when is not None and when.yearly else item.kind
-    text = one_row(undated(_unlabelled(item.text, cited[-1].name), said_at, scope.tz))
+    text = _plainly(item, cited, scope.tz)
     tag = one_row(item.tag)[:TAG_CHARS] if mood and harmless(item.tag, scope.screened) else ""
     slot = item.slot if _is_slot(item.slot, scope.screened) and not mood else ""
     dated: Dated = when.precision if when is not None else ""
@@ -232,9 +234,9 @@ def _memory(item: Item, grounded: Grounded, scope: Scope, known: Known) -> NewMe
     return replace(memory, replaces=_replaced(item, memory, known))
 
 
-def _unlabelled(text: str, name: str) -> str:
-    """A text without the name of whoever said it set before it: 小王：住杭州."""
-    return re.sub(rf"^{re.escape(name)}\s*[:：]\s*(?=\S)", "", text) if name else text
+def _plainly(item: Item, cited: tuple[DigestLine, ...], tz: tzinfo) -> str:
+    """Its words on one row, with days as dates and without a label of whose they are."""
+    return named_once(cited[-1].name, one_row(undated(item.text, cited[-1].at, tz)))[1]
 
 
 def _observed(when: When | None, said_at: int) -> int:
@@ -251,11 +253,16 @@ def _is_slot(slot: str, screened: bool) -> bool:
 
 
 def _replaced(item: Item, memory: NewMemory, known: Known) -> tuple[int, ...]:
-    """The numbers of the shown facts of the same person that it takes the place of; what passes takes only that of
-    what shares its subject, and its slot or its terms."""
+    """The numbers of the shown facts of the same person that the model names as replaced.
+
+    What somebody asked to be kept, and what lasts, goes for what passes only where that is of its own slot, or shares
+    its subject and terms.
+    """
     shown = {one.id: one for one in known.memories if one.owner_id == memory.owner_id and not one.is_name}
-    return tuple(number for number in item.replaces
-                 if number in shown and (memory.lasting or _akin(shown[number], memory)))  # fmt: skip
+    return tuple(
+        number for number in item.replaces
+        if number in shown and (_akin(shown[number], memory) or (memory.lasting and not shown[number].asked))
+    )  # fmt: skip
 
 
 def _akin(old: Memory, new: NewMemory) -> bool:
@@ -278,9 +285,8 @@ def _task(item: Item, grounded: Grounded, scope: Scope) -> NewCommitment:
         due = Instant(end, timed) if end > said_at else None
     visibility: Visibility = "private" if scope.kind == "dm" else "chat"
     toward = item.toward if harmless(item.toward, scope.screened) else ""
-    title = one_row(undated(_unlabelled(item.text, cited[-1].name), said_at, tz))
     return NewCommitment(
-        grounded.owner, scope.chat_id, visibility, title, said_at, "digest",
+        grounded.owner, scope.chat_id, visibility, _plainly(item, cited, tz), said_at, "digest",
         tuple(dict.fromkeys(line.event_id for line in cited)), due.at if due else None,
         nudged(due, scope.nudging, tz), toward, when.precision if due and when else "",
     )  # fmt: skip
@@ -305,36 +311,55 @@ def _day_end(at: int, tz: tzinfo) -> int:
 
 
 def _settled(
-    done: tuple[Done, ...], lines: tuple[DigestLine, ...], known: Known, grounds: Grounds
+    done: tuple[Done, ...], lines: tuple[DigestLine, ...], known: Known, grounds: Grounds, tz: tzinfo
 ) -> tuple[Settled, ...]:  # fmt: skip
-    """The open tasks of whoever says in the talk that they are done or off."""
+    """The open tasks that the model names as over, by lines in which their owner denies nothing of it.
+
+    Whoever says later in the talk that it is not done after all, still has it to do.
+    """
     shown = {task.id: task for task in known.commitments}
+    by_number = {line.number: line for line in lines}
     found: dict[int, Settled] = {}
     for one in done:
-        task = shown.get(one.number)
-        if task is None:
+        task, cited = shown.get(one.number), [by_number[number] for number in one.cited if number in by_number]
+        if task is None or not cited or len(cited) < len(one.cited):
             continue
         wanted = terms(folded_plain(task.text))
-        told = tuple(line for line in lines if line.person_id == task.owner_id and not line.is_bot
-                     and (not one.cited or line.number in one.cited))  # fmt: skip
-        for part in grounds.parts(told):
-            failed = VOCABULARY.patterns["failed"].search(part.folded)
-            said = ends(part, wanted, 0.34) and bool(wanted & part.terms)
-            named = one.cited and (failed or not part.denied)
-            if not part.hedged and not part.planned and (said or named):
-                state: CommitmentState = "failed" if failed else "done"
-                found[one.number] = Settled(one.number, state)
+        own = [line for line in cited if line.person_id == task.owner_id and line.at > task.made_at]
+        parts = [part for line in own for part in grounds.parts((line,)) if not _to_come(part, line.at, tz)]
+        later = [part for part in grounds.after(task.owner_id, own[-1].number) if wanted & part.terms] if own else []
+        if later and _still_open(later[-1]):
+            continue
+        told = [part for part in parts if wanted & part.terms] or parts
+        if told and not _still_open(told[-1]):
+            off = any(_OFF.search(part.folded) for part in told)
+            found[one.number] = Settled(one.number, "failed" if off else "done")
     return tuple(found.values())
+
+
+def _still_open(part: Part) -> bool:
+    """Whether a clause says of a task that it is not done, or perhaps, or only to be."""
+    said = _OFF.sub(" ", part.folded)
+    return part.hedged or part.planned or bool(_DENIED.search(_NO_DENIAL.sub(" ", said)))
+
+
+def _to_come(part: Part, said_at: int, tz: tzinfo) -> bool:
+    """Whether a clause names a day that lies ahead, and nothing that has been done."""
+    today = local_day(said_at, tz)
+    days = [days for one in named(part.folded, today) for days in one.choices]
+    return bool(days) and all(one.first > today for one in days) and not VOCABULARY.patterns["over"].search(part.folded)
 
 
 def _summary(text: str, lines: tuple[DigestLine, ...], scope: Scope, grounds: Grounds) -> str:
     """The summary on one line without links and markup; "" when it is not of what people said."""
     plain = within(one_row(MARKUP.sub("", LINK.sub("", text))), SUMMARY_TOKENS)
     names = " ".join(line.name for line in lines)
-    dayless = grounds.dayless(plain)
-    if dayless is None or not harmless(plain, scope.screened) or forged(plain):
-        return ""
-    if not sums_up(plain, dayless, grounds.told, names, "\n".join(grounds.known())):
+    beside = "\n".join(line.text for line in lines if line.is_bot)
+    if (
+        not harmless(plain, scope.screened)
+        or forged(plain)
+        or not sums_up(plain, grounds.told, names, scope.tz, beside)
+    ):
         return ""
     gone = forgets(lines)
     if any(echoes(what, plain) or echoes(plain, what) for _, what in gone):

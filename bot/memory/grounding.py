@@ -8,7 +8,6 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta, tzinfo
-from itertools import chain
 from typing import Literal
 
 from bot.memory import evidence
@@ -182,16 +181,9 @@ class Grounds:
             text = re.sub(re.escape(name), " ", text, flags=re.IGNORECASE)
         return text
 
-    def dayless(self, text: str) -> str | None:
-        """A text about the whole talk, folded, without the days that it names; None when nobody named one of them."""
-        said = [(words, line.at) for line, words in self.told]
-        said += [("", line.at) for line, _ in self.told]  # and the days of the talk itself
-        return _dayless(folded_plain(text), said, self.lines[-1].at, self.scope.tz) if said else None
-
-    def known(self, owner: int | None = None) -> tuple[str, ...]:
-        """What is known of that person, or of all, folded."""
-        own = self._known.get(owner, ()) if owner is not None else chain.from_iterable(self._known.values())
-        return tuple(folded_plain(text) for text in own)
+    def known(self, owner: int) -> tuple[str, ...]:
+        """What is known of that person, folded."""
+        return tuple(folded_plain(text) for text in self._known.get(owner, ()))
 
     def zone(self, owner: int, *, task: bool) -> tzinfo:
         """The zone in which that person means days; of a task their own."""

@@ -4,7 +4,6 @@ from collections import defaultdict
 from collections.abc import Sequence
 from datetime import tzinfo
 
-from bot.memory.evidence import folded_plain
 from bot.memory.minutes import DigestLine
 from bot.memory.screening import harmless, sums_up
 from bot.text.clauses import one_row
@@ -67,4 +66,4 @@ def written(answer: str, told: Sequence[str]) -> str:
     text = one_row(answer).strip()
     lines = tuple((DigestLine(0, 0, None, "", each, 0, False), each) for each in told)
     fits = 0 < estimate_tokens(text) <= WRITTEN_TOKENS
-    return text if fits and harmless(text) and sums_up(text, folded_plain(text), lines, "") else ""
+    return text if fits and harmless(text) and sums_up(text, lines, "") else ""

@@ -4,25 +4,54 @@ Statements and tasks are checked clause by clause (grounding.py).
 """
 
 import re
+from datetime import UTC, date, tzinfo
 
+from bot.memory import evidence
 from bot.memory.evidence import LINK, VOCABULARY, folded_plain, novelty, numbers
 from bot.memory.forging import forged, holds_link
 from bot.memory.minutes import DigestLine, Told
+from bot.text.dates import local_day
 from bot.text.fold import fold
 from bot.text.lazy import LazyPattern
+from bot.text.spans import named
 from bot.text.tokens import STOP, index_terms
 
 SUMMED = 0.5
-"""Share of the terms of a summary or a note that people's own words must hold."""
+"""Share of the terms of a note that people's own words must hold."""
+STRANGE, OWN_WORDS = 0.34, 0.95
+"""Most of a summary that only others' words hold, and most of it that may be in words of the model's own."""
 
 MARKUP = re.compile(r"<[^<>]{0,200}>|[<>]")
 _STEM = 6
 """Latin words are the same when they begin with the same letters: allergy and allergic."""
 _QUOTED = re.compile('“[^”]*”|「[^」]*」|『[^』]*』|"[^"]*"|`[^`]*`|《[^》]*》|【[^】]*】')
 _SET_APART = LazyPattern(r"^\s*[>#$|]|```")
-_PROPER = re.compile(r"(?<![^\W㐀-鿿])[A-Z][^\W㐀-鿿]*")
+_PROPER = re.compile(r"(?<![A-Za-z0-9])[A-Z][A-Za-z\u00c0-\u024f0-9]*")
 _WHO = re.compile("([^聊说谈\\W\\da-z_]{2,3}?)(?:聊|说|谈|提到|讨论|表示|分享)")
 """Whom a summary begins with, names of those who talk apart."""
+_EVERYBODY = (
+    "用户",
+    "大家",
+    "他们",
+    "她们",
+    "两人",
+    "双方",
+    "群组",
+    "群里",
+    "朋友",
+    "几人",
+    "众人",
+    "晚上",
+    "早上",
+    "下午",
+    "上午",
+    "主要",
+)
+_BEGINS = re.compile(r"(?:^|[.!?;:。！？；：])[\s\"'(]*$")
+_ACTS = re.compile(r"(?:'s|,? (?:is|was|are|were|has|had|have|will|would|wants?|\w+(?:ed|s)))\b")
+_CALENDAR = re.compile(
+    "(?:jan|feb|mar|apr|may|june?|july?|aug|sept?|oct|nov|dec)[a-z]*|(?:mon|tues|wednes|thurs|fri|satur|sun)days?"
+)
 _SCAFFOLD = LazyPattern(
     "聊了|聊到|聊|谈到|谈了|谈|提到|说了|说到|讨论了?|用户|大家|关于|以及|还有|和|最近|今天|分享了?|表示|计划|打算|有点|有些"
     r"|\b(?:talk(?:ed|s|ing)?|chat(?:ted|s)?|discuss(?:ed|es)?|mention(?:ed|s)?"
@@ -42,27 +71,58 @@ def carried(text: str, cited: tuple[DigestLine, ...]) -> bool:
     return bool(said) and len(said & there) >= SUMMED * len(said)
 
 
-def sums_up(summary: str, dayless: str, told: Told, names: str, known: str = "") -> bool:
-    """Whether a summary tells of what people themselves said, links and quotations apart: at least half of its terms,
-    every figure, and every Latin name; `names` are those of who was there.
+def sums_up(summary: str, told: Told, names: str, tz: tzinfo = UTC, beside: str = "") -> bool:
+    """Whether a summary may stand: its words may be the model's own, its figures, days and names are not.
 
-    `dayless` is the summary, folded, without days; a name may stand in what is `known`, folded, as well."""
-    rows = (row for _, words in told for row in words.split("\n") if not _SET_APART.search(row))
-    heard = folded_plain(_QUOTED.sub(" ", LINK.sub(" ", "\n".join(rows))))
-    told_of = dayless
+    Something of it was said by people themselves, links and quotations apart, and no third of it stands only in what
+    is not theirs (`beside`: what nuan said, or somebody quoted or handed on); `names` are those of who was there.
+    """
+    heard = folded_plain("\n".join(_own(words) for _, words in told))
+    there = evidence.terms(heard)
+    strange = evidence.terms(folded_plain("\n".join((beside, *(line.text for line, _ in told))))) - there
+    told_of = folded_plain(summary)
     for name in sorted(filter(None, fold(names).split()), key=len, reverse=True):
         told_of = told_of.replace(name, " ")
     who = _WHO.match(told_of)
-    if who is not None and who[1] not in heard and who[1] not in ("用户", "大家", "他们", "两人", "双方"):
+    if who is not None and who[1] not in heard and who[1] not in _EVERYBODY:
         return False
-    told_of = _SCAFFOLD.sub(" ", told_of)
-    share, _ = novelty(told_of, heard)
-    if numbers(dayless, all_of_them=False) - numbers(heard, all_of_them=True):
+    if _number_or_day(summary, told, heard, tz) or _unknown_name(summary, heard, fold(names)):
         return False
-    named = (fold(word) for word in _PROPER.findall(summary) if word.lower() not in VOCABULARY.plain)
-    if any(word not in heard and word not in fold(names) and word not in known for word in named):
-        return False
-    return share <= 1 - SUMMED
+    said = evidence.terms(_SCAFFOLD.sub(" ", told_of))
+    share, _ = novelty(_SCAFFOLD.sub(" ", told_of), heard)
+    return len(said & strange) <= STRANGE * len(said) and (share <= OWN_WORDS or bool(said & there))
+
+
+def _own(words: str) -> str:
+    """A person's words without the rows that are set apart, quotations and links."""
+    rows = (row for row in words.split("\n") if not _SET_APART.search(row))
+    return _QUOTED.sub(" ", LINK.sub(" ", "\n".join(rows)))
+
+
+def _number_or_day(summary: str, told: Told, heard: str, tz: tzinfo) -> bool:
+    """Whether it names a number or a single day that no line names; the days of the talk are named by all."""
+    text, days = folded_plain(summary), set[tuple[date, date]]()
+    for line, words in told:
+        today = local_day(line.at, tz)
+        days.add((today, today))
+        days.update((one.first, one.last) for time in named(folded_plain(words), today) for one in time.choices)
+    rest, cut = "", 0
+    for time in named(text, local_day(told[-1][0].at, tz)) if told else ():
+        if any(first <= one.first and one.last <= last for one in time.choices for first, last in days):
+            rest, cut = rest + text[cut : time.start] + " ", time.end
+    return bool(numbers(rest + text[cut:], all_of_them=False) - numbers(heard, all_of_them=True))
+
+
+def _unknown_name(summary: str, heard: str, names: str) -> bool:
+    """Whether it names somebody in Latin letters who was neither there nor named; a sentence begins with a capital."""
+    for word in _PROPER.finditer(summary):
+        known = fold(word[0])
+        if known in heard or known in names or known in VOCABULARY.plain or _CALENDAR.fullmatch(known):
+            continue
+        first = _BEGINS.search(summary[: word.start()]) is not None
+        if not first or (_ACTS.match(summary, word.end()) and not known.endswith(("ed", "ing", "ly"))):
+            return True
+    return False
 
 
 def terms(text: str) -> frozenset[str]:

@@ -4,9 +4,9 @@ It is a view of their typed memories, no store of its own. In a private chat the
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from bot.text.clean import as_data
+from bot.text.clean import as_data, named_once
 from bot.text.clip import clip
 from bot.types.memory import Memory
 from bot.types.opening import OpeningFacts
@@ -41,7 +41,7 @@ def people(facts: OpeningFacts, name: Callable[[str], str], limit: int, cost: Ca
     """
     if facts.chat.kind != "group":
         return People()
-    known = {person.id: _facts(facts.memories, person.id) for person in facts.present}
+    known = {person.id: _facts(facts.memories, person.id, person.name) for person in facts.present}
     known = {number: found for number, found in known.items() if found}
     if len(known) < LEAST:
         return People()
@@ -62,7 +62,7 @@ def people(facts: OpeningFacts, name: Callable[[str], str], limit: int, cost: Ca
     return People("\n".join(("<people>", *told, "</people>")), numbers)
 
 
-def _facts(memories: tuple[Memory, ...], owner_id: int) -> tuple[Memory, ...]:
+def _facts(memories: tuple[Memory, ...], owner_id: int, name: str) -> tuple[Memory, ...]:
     """Who somebody is, and what they asked to be kept, as they told it."""
     mine = [
         memory for memory in memories
@@ -70,7 +70,8 @@ def _facts(memories: tuple[Memory, ...], owner_id: int) -> tuple[Memory, ...]:
         and not memory.subject
         and (memory.kind == "identity" or ((memory.asked or memory.lasting) and memory.kind == "knowledge"))
     ]  # fmt: skip
-    return tuple(sorted(mine, key=lambda memory: memory.kind != "identity"))
+    told = (replace(memory, text=named_once(name, memory.text)[1]) for memory in mine)
+    return tuple(sorted(told, key=lambda memory: memory.kind != "identity"))
 
 
 def _fact(memory: Memory) -> str:

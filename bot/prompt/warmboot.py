@@ -5,9 +5,10 @@ from dataclasses import dataclass
 
 from bot.prompt.ahead import Due, ahead, is_ahead
 from bot.prompt.days import Days, said_at, speaks_of_days
+from bot.text.clean import named_once
 from bot.text.fold import fold
 from bot.text.pasttalks import TalkLine, talk_lines
-from bot.text.sentences import excerpt, label
+from bot.text.sentences import excerpt
 from bot.text.slots import lasts
 from bot.types.duration import DAY_MS
 from bot.types.memory import Memory
@@ -87,16 +88,18 @@ class Teller:
         day = self.days.told(memory.observed_at, memory.dated) if memory.kind == "event" else ""
         said = self.days.told(said_at(memory))
         when = self._when(memory, day) if day else self.days.said(said_at(memory)) if memory.teller_id else said
+        who, text = named_once(self.whom(memory), memory.text)
         return Line(
-            excerpt(memory.text, LINE_TOKENS), memory.id, self.whom(memory), day=day or said, at=said_at(memory),
+            excerpt(text, LINE_TOKENS), memory.id, who, day=day or said, at=said_at(memory),
             weight=self._weight(memory), memory=memory.id, when=when,
         )  # fmt: skip
 
     def event(self, memory: Memory) -> Line:
         """What happened, or how somebody felt, with its day."""
         day = self.days.told(memory.observed_at, memory.dated)
+        who, text = named_once(self.whom(memory), memory.text)
         return Line(
-            excerpt(memory.text, LINE_TOKENS), memory.id, self.whom(memory), memory.emotion, memory.emotion_value,
+            excerpt(text, LINE_TOKENS), memory.id, who, memory.emotion, memory.emotion_value,
             day, at=memory.observed_at, memory=memory.id, when=self._when(memory, day),
         )  # fmt: skip
 
@@ -116,12 +119,9 @@ class Teller:
         kept = next((memory.id for memory in one.memories if memory.kept), 0)
         number = one.memories[0].id if one.memories else 0
         memory = next((memory for memory in one.memories if memory.id == number), None)
-        who = (
-            self.whom(memory)
-            if memory is not None and memory.text == one.text
-            else label(self._name(one.owner), one.text)
-        )
-        text = excerpt(one.text, LINE_TOKENS)
+        who = self.whom(memory) if memory is not None and memory.text == one.text else self._name(one.owner)
+        who, text = named_once(who, one.text)
+        text = excerpt(text, LINE_TOKENS)
         if one.toward:
             text = days.words("toward", text=text, toward=one.toward)
         return Line(
@@ -137,14 +137,14 @@ class Teller:
 
     def whom(self, memory: Memory) -> str:
         """Whose words it is and whom it is about, if its own words do not name them: 小王, 猫 年糕."""
-        owner = label(self._name(memory.teller_id), memory.text)
+        owner = self._name(memory.teller_id)
         if not memory.subject:
             return owner
         about, text = fold(memory.subject), fold(memory.text)
         if about in text or any(len(name) > 1 and name in text for name in about.split()):
             return owner
         alone = self.facts.chat.kind == "dm"
-        return memory.subject if alone or not owner else self.days.words("subject", who=owner, subject=memory.subject)
+        return memory.subject if alone else self.days.words("subject", who=owner, subject=memory.subject)
 
     def _when(self, memory: Memory, day: str) -> str:
         """The day of an event, and when that was said if its words count from then; only that where they name none."""

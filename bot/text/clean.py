@@ -62,6 +62,18 @@ def clean_line(text: str) -> str:
     return " ".join(clean(text).split())
 
 
+def named_once(who: str, text: str) -> tuple[str, str]:
+    """Whose words a text is and the text, as they are told together: a name that the text begins with comes once.
+
+    慧敏：慧敏：住杭州 and 慧敏：住杭州 are 慧敏 and 住杭州; Jordan: Jordan works is nobody's name before Jordan works.
+    """
+    if not who:
+        return who, text
+    text = re.sub(rf"^(?:\s*{re.escape(who)}\s*[:：])+\s*", "", text, flags=re.IGNORECASE)
+    there = re.match(rf"\s*{re.escape(who)}" + (r"(?!\w)" if who[-1].isascii() else ""), text, re.ASCII | re.IGNORECASE)
+    return ("" if there else who), text
+
+
 def as_data(text: str) -> str:
     """Outside text on one line of a prompt: cleaned, white space folded, markup escaped so that it can open no tag."""
     flat = clean_line(text)

@@ -4,7 +4,6 @@ import re
 
 from bot.text.clip import ELLIPSIS, clip
 from bot.text.estimate import estimate_tokens
-from bot.text.fold import fold
 
 CHARS = 16
 """Characters for each token up to which a text is looked at: words are shorter."""
@@ -40,8 +39,3 @@ def _room(text: str, most: int) -> int:
         middle = (low + high + 1) // 2
         low, high = (middle, high) if estimate_tokens(text[:middle]) <= most else (low, middle - 1)
     return low
-
-
-def label(who: str, text: str) -> str:
-    """Whose words a line is said to be: nothing where it begins with that name itself."""
-    return "" if who and fold(text).startswith(fold(who)) else who

@@ -1,0 +1,130 @@
+"""What a model's digest says of what is known already: tasks that are over, facts that are no longer so."""
+
+import pytest
+
+from tests.test_shared_digests import answering, digests, facts
+from tests.world import World
+
+
+async def owes(world: World, said: str, title: str, **more: object) -> int:
+    """After a talk in which somebody says what they must do: the number of that task."""
+    answering(world, {"summary": said, "tasks": [{"title": title, "from": [1], **more}]})
+    await world.say(said)
+    await world.say("/new")
+    ((number, state),) = world.rows("SELECT id, state FROM commitment")
+    assert state == "pending"
+    return int(str(number))
+
+
+async def after(world: World, *said: str, **digest: object) -> None:
+    """Another talk, two minutes later, with this digest."""
+    answering(world, {"summary": said[0], **digest})
+    await world.wait(120)
+    for text in said:
+        await world.say(text)
+    await world.say("/new")
+
+
+OVER = (
+    ("我这周要交房租", "交房租", "刚转给房东了", "done"),
+    ("我这周要交房租", "交房租", "钱打过去了，清净", "done"),
+    ("我周五前得把月报发给老板", "把月报发给老板", "那个东西总算发出去了", "done"),
+    ("我周五前得把月报发给老板", "把月报发给老板", "老板说月报不用写了", "failed"),
+    ("我得预约牙医", "预约牙医", "牙齿的事情约在周四了", "done"),
+    ("I have to send the report to Dana by Friday", "send the report to Dana", "Dana has it now, phew", "done"),
+    ("I need to pay the rent this week", "pay the rent", "transferred the money to the landlord", "done"),
+    ("I need to return the parcel", "return the parcel", "the parcel is off the table, the shop refunded me", "failed"),
+)
+
+
+@pytest.mark.parametrize(("said", "title", "later", "state"), OVER)
+async def test_a_task_that_the_model_names_as_over_is_over(
+    world: World, said: str, title: str, later: str, state: str
+) -> None:
+    number = await owes(world, said, title)
+    await after(world, later, done=[{"task": number, "from": [1]}])
+    assert f"T{number} " in digests(world)[-1]
+    assert world.rows("SELECT state FROM commitment WHERE id = ?", number) == [(state,)]
+
+
+@pytest.mark.parametrize(
+    "later",
+    [
+        "房租还没交呢",
+        "我可能明天再交房租",
+        "房租交了吗？",
+        "我明天交房租",
+        "我打算周末交房租",
+        "交了……不对，房租还没交",
+    ],
+)
+async def test_a_task_that_its_lines_deny_plan_or_ask_for_stays_open(world: World, later: str) -> None:
+    number = await owes(world, "我这周要交房租", "交房租")
+    await after(world, later, done=[{"task": number, "from": [1]}])
+    assert world.rows("SELECT state FROM commitment WHERE id = ?", number) == [("pending",)]
+
+
+@pytest.mark.parametrize("cited", [[2], [9], [1, 9]])
+async def test_only_the_own_lines_of_whoever_owes_it_end_a_task(world: World, cited: list[int]) -> None:
+    number = await owes(world, "我这周要交房租", "交房租")
+    await after(world, "房租交了", done=[{"task": number, "from": cited}])
+    assert world.rows("SELECT state FROM commitment WHERE id = ?", number) == [("pending",)]
+
+
+async def test_what_is_said_of_it_later_in_the_talk_counts(world: World) -> None:
+    number = await owes(world, "我这周要交房租", "交房租")
+    await after(world, "房租交了", "哎，房租还没交成，卡被冻结了", done=[{"task": number, "from": [1]}])
+    assert world.rows("SELECT state FROM commitment WHERE id = ?", number) == [("pending",)]
+
+
+CHANGED = (
+    ("我女朋友叫小雅，在一起三年了", {"slot": "partner", "about": "女朋友小雅"}, "我跟阿兰在一起了", {"about": "阿兰"}),
+    (
+        "我老婆怀孕五个月了",
+        {"slot": "health", "about": "老婆"},
+        "我女儿出生了，母女平安",
+        {"about": "女儿", "slot": "child"},
+    ),
+    ("我在一家银行当柜员", {"slot": "job"}, "我上周被裁了，现在没工作", {"slot": "work"}),
+    ("I work as a nurse at the Mercy clinic", {"slot": "job"}, "I got laid off and stay at home now", {}),
+)
+
+
+@pytest.mark.parametrize(("old", "facets", "new", "more"), CHANGED)
+async def test_what_the_model_names_as_replaced_is_former(
+    world: World, old: str, facets: dict[str, object], new: str, more: dict[str, object]
+) -> None:
+    await after(world, old, statements=[{"text": old, "from": [1], "lasting": True, **facets}])
+    ((number,),) = world.rows("SELECT id FROM memory")
+    await after(world, new, statements=[{"text": new, "from": [1], "lasting": True, "replaces": [number], **more}])
+    assert f"#{number} " in digests(world)[-1]
+    assert facts(world) == [(old, 0), (new, 1)]
+
+
+async def edited(world: World, text: str) -> None:
+    """The line m1 reads anew; its talk is digested again."""
+    sent = world.message(text)
+    await world.app.door.accept(type(sent)(sent.place, sent.sender, "event", text, "edit", target="m1"))
+    await world.app.settled()
+    await world.wait(60)
+
+
+async def test_what_a_talk_told_itself_is_not_known_when_it_is_digested_again(world: World) -> None:
+    await after(world, "我住在成都", statements=[{"text": "我住在成都", "from": [1], "slot": "home"}])
+    nuts, home = (
+        {"text": "我对花生过敏", "from": [3]},
+        {"text": "我搬到苏州了", "from": [1], "slot": "home", "replaces": [1]},
+    )
+    answering(
+        world, {"summary": "搬家和过敏", "statements": [home, nuts]},
+        {"summary": "搬家和过敏", "statements": [{**home, "text": "我搬到杭州了"}, nuts]},
+    )  # fmt: skip
+    await world.say("我搬到苏州了", external_id="m1")
+    await world.say("我对花生过敏")
+    await world.say("/new")
+    assert facts(world) == [("我住在成都", 0), ("我搬到苏州了", 1), ("我对花生过敏", 1)]
+    await edited(world, "我搬到杭州了")
+    known = digests(world)[-1].split("talk:")[0]
+    assert "#1 我住在成都" in known
+    assert "苏州" not in known
+    assert facts(world) == [("我住在成都", 0), ("我对花生过敏", 1), ("我搬到杭州了", 1)]
