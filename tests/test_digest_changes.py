@@ -77,7 +77,7 @@ async def test_what_is_said_of_it_later_in_the_talk_counts(world: World) -> None
     assert world.rows("SELECT state FROM commitment WHERE id = ?", number) == [("pending",)]
 
 
-CHANGED = (
+CHANGED: tuple[tuple[object, ...], ...] = (
     ("我女朋友叫小雅，在一起三年了", {"slot": "partner", "about": "女朋友小雅"}, "我跟阿兰在一起了", {"about": "阿兰"}),
     (
         "我老婆怀孕五个月了",
