@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.conftest import NewWorld
 from tests.test_shared_digests import answering, digests, facts
 from tests.world import World
 
@@ -128,3 +129,30 @@ async def test_what_a_talk_told_itself_is_not_known_when_it_is_digested_again(wo
     assert "#1 我住在成都" in known
     assert "苏州" not in known
     assert facts(world) == [("我住在成都", 0), ("我对花生过敏", 1), ("我搬到杭州了", 1)]
+
+
+async def felt(world: World, *moods: tuple[str, str]) -> None:
+    """A talk of these lines, each with a mood."""
+    cited = [{"text": text, "tag": tag, "from": [1 + 2 * place]} for place, (text, tag) in enumerate(moods)]
+    await after(world, *(text for text, _ in moods), moods=cited)
+
+
+async def test_a_mood_is_told_with_its_day_and_a_later_one_takes_its_place(world: World) -> None:
+    await felt(world, ("我一想到明天的面试就紧张", "紧张"), ("跟朋友聊完，我松了一口气", "轻松"))
+    assert world.rows("SELECT observed_at <= ? FROM memory", world.clock.now()) == [(1,), (1,)]
+    await world.wait(2 * 86_400)
+    await world.say("帮我想想周末去哪里走走比较好")
+    assert "松了一口气——轻松（2天前" in world.last_user
+    assert "紧张" not in world.last_user.split("## 最近的心情")[1].split("## ")[0]
+
+
+@pytest.mark.parametrize(("days", "small", "whole"), [(2, True, True), (5, False, True), (16, False, False)])
+async def test_a_mood_of_long_ago_is_none_of_now(new_world: NewWorld, days: int, *, small: bool, whole: bool) -> None:
+    world = await new_world(prompt={"light": "auto"})
+    await felt(world, ("今天和室友吵架，我很委屈", "委屈"))
+    await world.wait(days * 86_400)
+    await world.say("早")
+    assert ("【心情】6月12日和室友吵架" in world.last_user) is small
+    await world.wait(3 * 3_600)
+    await world.say("帮我想想周末去哪里走走比较好")
+    assert ("委屈（" in world.last_user) is whole

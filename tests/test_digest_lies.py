@@ -4,9 +4,12 @@ import json
 
 import pytest
 
-from bot.memory.digest_answer import SHAPE, Broken
+from bot.memory.digest_answer import SHAPE, Broken, read_answer
 from bot.memory.digest_review import read_digest
 from bot.memory.minutes import DigestLine
+from bot.resources import resource_dir
+from bot.text.estimate import estimate_tokens
+from bot.text.script import SCRIPTS
 from tests.labelled import parse_digest
 from tests.test_digest_parse import DM, GROUP, LINES, answer, item
 
@@ -98,3 +101,20 @@ def test_the_shape_is_strict_and_its_example_is_read() -> None:
     schema = json.loads(SHAPE.schema)
     assert schema["required"] == list(schema["properties"])
     assert set(schema["properties"]) == {"summary", "statements", "moods", "tasks", "promises", "done"}
+
+
+@pytest.mark.parametrize("script", SCRIPTS)
+def test_instructions_example_and_shape_name_the_same_fields(script: str) -> None:
+    """In no more tokens than before they agreed."""
+    text = (resource_dir("prompts") / "digest" / f"{script}.txt").read_text("utf-8")
+    example = json.loads(next(row for row in text.split("\n") if row.startswith("{")))
+    schema = json.loads(SHAPE.schema)["properties"]
+    assert {name: list(value[0]) for name, value in example.items() if isinstance(value, list)} == {
+        name: list(value["items"]["properties"]) for name, value in schema.items() if value["type"] == "array"
+    }
+    assert list(example) == list(schema)
+    found = read_answer(json.dumps(example))
+    assert not isinstance(found, Broken)
+    assert found.done[0].number == 3
+    assert "T3" in text
+    assert estimate_tokens(text) <= (341 if script == "en" else 347)

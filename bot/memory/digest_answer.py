@@ -93,7 +93,7 @@ def _list(properties: dict[str, object]) -> dict[str, object]:
 _TEXT: dict[str, object] = {"type": "string"}
 _FLAG: dict[str, object] = {"type": "boolean"}
 _LINES: dict[str, object] = {"type": "array", "items": {"type": "integer"}}
-_TASK: dict[str, object] = {"title": _TEXT, "to": _TEXT, "when": _TEXT, "from": _LINES}
+_TASK: dict[str, object] = {"title": _TEXT, "when": _TEXT, "from": _LINES}
 
 SHAPE = Shape(
     "digest",
@@ -109,7 +109,7 @@ SHAPE = Shape(
                 ),
                 "moods": _list({"text": _TEXT, "tag": _TEXT, "from": _LINES}),
                 "tasks": _list(_TASK),
-                "promises": _list(_TASK),
+                "promises": _list({"title": _TEXT, "to": _TEXT, "when": _TEXT, "from": _LINES}),
                 "done": _list({"task": {"type": "integer"}, "from": _LINES}),
             }
         )
@@ -170,7 +170,7 @@ def _item(one: object, section: Section, number: int) -> Item | None:
     return Item(
         section, number, text, _numbers(one.get("from"))[:CITED], _words(one.get("about"), SUBJECT_CHARS),
         _words(one.get("slot"), SLOT_CHARS).lower(), next((name for name in _KINDS if name == kind), "knowledge"),
-        _words(one.get("when"), 24), _lasting(one), _numbers(one.get("replaces"))[:CITED],
+        _words(one.get("when"), 24).strip("[]").replace("[", ""), _lasting(one), _numbers(one.get("replaces"))[:CITED],
         _words(one.get("tag"), 40), _words(one.get("to"), SUBJECT_CHARS),
     )  # fmt: skip
 

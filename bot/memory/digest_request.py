@@ -109,15 +109,16 @@ def request_text(lines: tuple[DigestLine, ...], scope: Scope, known: Known, now:
     facts: list[Memory | Commitment] = [*known.memories, *known.commitments]
     several = len(names) > 1
     if facts:
-        rows += ["known:", *(_known_row(one, names.get(one.owner_id or 0, "") if several else "") for one in facts)]
+        owners = [names.get(one.owner_id or 0, "") if several else "" for one in facts]
+        rows += ["known:", *(_known_row(one, who, scope.tz) for one, who in zip(facts, owners, strict=True))]
     return "\n".join([*rows, "talk:", *_talk(shown, scope.tz)])
 
 
-def _known_row(one: Memory | Commitment, owner: str) -> str:
+def _known_row(one: Memory | Commitment, owner: str, tz: tzinfo = UTC) -> str:
     owner, text = named_once(owner, clip(one_row(one.text), KNOWN_CHARS))
     who = f"{owner}: " if owner else ""
     if isinstance(one, Commitment):
-        due = f" (due {_local(one.due_at, UTC):%Y-%m-%d})" if one.due_at is not None else ""
+        due = f" (due {_local(one.due_at, tz):%Y-%m-%d})" if one.due_at is not None else ""
         return escaped(f"T{one.id} {who}{text}{due}")
     facets = ", ".join(filter(None, (one.slot, one.subject)))
     return escaped(f"#{one.id} {who}{text}" + (f" ({facets})" if facets else ""))

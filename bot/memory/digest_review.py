@@ -224,9 +224,9 @@ def _memory(item: Item, grounded: Grounded, scope: Scope, known: Known) -> NewMe
     text = _plainly(item, cited, scope.tz)
     tag = one_row(item.tag)[:TAG_CHARS] if mood and harmless(item.tag, scope.screened) else ""
     slot = item.slot if _is_slot(item.slot, scope.screened) and not mood else ""
-    dated: Dated = when.precision if when is not None else ""
+    dated: Dated = when.precision if when is not None and not mood else ""
     memory = NewMemory(
-        owner, scope.chat_id, visibility, kind, text, _observed(when, said_at), "digest",
+        owner, scope.chat_id, visibility, kind, text, said_at if mood else _observed(when, said_at), "digest",
         tuple(dict.fromkeys(line.event_id for line in cited)), slot, emotion=tag,
         emotion_value=(feeling(tag) or feeling(text)) if mood else 0.0, subject=grounded.subject,
         lasting=item.lasting and not mood, said_at=said_at, dated=dated,

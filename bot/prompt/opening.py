@@ -10,7 +10,7 @@ from bot.prompt.fitting import Render, fit
 from bot.prompt.people import people
 from bot.prompt.since import since
 from bot.prompt.topic import topic_line
-from bot.prompt.warmboot import Teller, moods, sections
+from bot.prompt.warmboot import LIGHT_MOOD_DAYS, Teller, moods, sections
 from bot.text.clean import as_data, clean
 from bot.text.clip import clip
 from bot.text.dates import DayWords, local_hour
@@ -108,7 +108,7 @@ def _matters(facts: OpeningFacts, days: Days) -> list[tuple[SectionName, Line, s
         if one.day != today:
             line = teller.due(one, 0)
             add("ahead", "light_over" if line.over else "light_soon", line, line.when)
-    for memory in moods(facts)[:1]:
+    for memory in moods(facts, LIGHT_MOOD_DAYS)[:1]:
         line = teller.event(memory)
         add("moods", "light_mood", line, line.when)
     for line in Teller(replace(facts, dialogues=facts.dialogues[:1]), days).talks():

@@ -2,10 +2,12 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import date
 
 from bot.prompt.ahead import Due, ahead, is_ahead
 from bot.prompt.days import Days, said_at, speaks_of_days
 from bot.text.clean import named_once
+from bot.text.dates import local_day
 from bot.text.fold import fold
 from bot.text.pasttalks import TalkLine, talk_lines
 from bot.text.sentences import excerpt
@@ -20,8 +22,8 @@ ALIVE = 0.5
 EMOTIONS, EVENTS, KNOWLEDGE = 5, 7, 10
 """How many lines of each at most (seed Warm Boot); of passing knowledge those with the most vitality."""
 
-MOOD_DAYS = 30
-"""An older mood is none of these days any more."""
+MOOD_DAYS, LIGHT_MOOD_DAYS = 14, 3
+"""An older mood is none of these days any more, for small talk none of now."""
 
 AHEAD, UNDATED = 12, 6
 """Things with a day and tasks without one that are told at most: of more of them nobody keeps track."""
@@ -64,10 +66,14 @@ def sections(facts: OpeningFacts, days: Days) -> tuple[Section, ...]:
     return _once(found)
 
 
-def moods(facts: OpeningFacts) -> list[Memory]:
-    """The moods of these days, the last first."""
-    oldest = facts.now - MOOD_DAYS * DAY_MS
-    return _latest(m for m in facts.memories if m.kind == "emotion" and m.observed_at >= oldest)[:EMOTIONS]
+def moods(facts: OpeningFacts, days: int = MOOD_DAYS) -> list[Memory]:
+    """The moods of these days, the last first; of each person the last one of a day."""
+    oldest = facts.now - days * DAY_MS
+    found = _latest(m for m in facts.memories if m.kind == "emotion" and m.observed_at >= oldest)
+    last: dict[tuple[int | None, date], Memory] = {}
+    for memory in found:
+        last.setdefault((memory.owner_id, local_day(memory.observed_at, facts.tz)), memory)
+    return [*last.values()][:EMOTIONS]
 
 
 def happened(memories: Iterable[Memory], days: Days) -> list[Memory]:
