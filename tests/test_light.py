@@ -64,6 +64,13 @@ SMALL = [
     "okkk",
 ]
 ABOUT = [
+    "别让我睡过头",
+    "晚安，叫我起床",
+    "记得叫我",
+    "别忘了",
+    "don't let me oversleep, exam at 9",
+    "good night, wake me up",
+    "remember that",
     "今晚提醒我好吗",
     "帮我推荐一个好吗",
     "告诉我好吗",

@@ -71,6 +71,7 @@ async def test_what_contradicts_an_older_wish_takes_its_place_and_says_so(world:
     assert [each in world.replies[-1] for each in ("#2", "#1", old[:6])] == [True] * 3
     await world.say("undo" if old.isascii() else "撤销")
     assert texts(world) == [old]
+    assert world.replies[-1].endswith(("What holds again: " if old.isascii() else "现在又是：") + old)
 
 
 @pytest.mark.parametrize(

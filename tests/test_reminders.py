@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from bot.people.reminding import told_to
 from bot.types.event import Sender
 from tests.conftest import NewWorld
 from tests.world import World
@@ -309,3 +310,15 @@ async def test_what_fits_no_reminder_ends_none(world: World, line: str) -> None:
     await world.say(line)
     await world.wait(2 * 86_400)
     assert [text for text in world.replies if text.endswith("：交水电费") or text == "Reminder: 交水电费"]
+
+
+@pytest.mark.parametrize(
+    ("name", "task", "told"),
+    [
+        ("小王", "小王要交房租", "要交房租"), ("林曉", "林曉得給媽打電話", "得給媽打電話"), ("小王", "小王和小李去医院", "你和小李去医院"),
+        ("Jordan", "Jordan needs to pay rent", "pay rent"), ("Jordan", "Jordan and Mia meet", "you and Mia meet"),
+        ("Jo", "Jordan pays", "Jordan pays"), ("安", "安排会议", "安排会议"), ("小王", "小王", "小王"),
+    ],
+)  # fmt: skip
+def test_who_is_reminded_does_not_hear_their_own_name_as_that_of_somebody_else(name: str, task: str, told: str) -> None:
+    assert told_to(name, task) == told

@@ -4,7 +4,7 @@ import re
 
 from bot.flow.timewords import late_label
 from bot.flow.words import Words
-from bot.people.reminding import promised_task
+from bot.people.reminding import promised_task, told_to
 from bot.text.clean import clean_name
 from bot.text.dates import local_day
 from bot.text.script import Script
@@ -15,7 +15,7 @@ _EVERYONE = re.compile(r"@(?=everyone|here|all\b|channel)", re.IGNORECASE)
 
 def spoken(words: Words, due: Due, now: int, late_ms: int) -> str:
     """What is said at `now`, ms; later than `late_ms` it says so. In a group to its person by name."""
-    script, task, text = words.script_named(due.script), due.reminder.text, words.messages.text
+    script, task, text = words.script_named(due.script), told_to(due.name, due.reminder.text), words.messages.text
     late = now - due.reminder.due_at
     if due.reminder.promise:
         zone = words.tz(due.timezone or words.zone)

@@ -189,9 +189,10 @@ class Unremembering:
         numbers = self._confirming.numbers(found, told)
         several = len(found) > 1
         key = "forgot_forever" if forever else "unkept" if unwished else "forgot_several" if several else "forgot"
+        again_holds = await self._again(found, told) if unwished else ""
 
         def receipt(number: int, again: bool) -> str:
-            done = self._confirming.text(key, told, list=numbers, days=days, id=number)
+            done = self._confirming.text(key, told, list=numbers, days=days, id=number) + again_holds
             if not missing:
                 return done
             more = "…" if len(missing) > SHOWN else ""
@@ -200,6 +201,12 @@ class Unremembering:
 
         button = ("button_undo" if several else "say_undo") if owner_id == told.person_id else ""
         return await self._store.forgetting.forget(forgetting, self._confirming.receipt(told, receipt, button), now)
+
+    async def _again(self, found: tuple[Memory, ...], told: Told) -> str:
+        """What holds again once these are taken back, a line for each; "" for nothing."""
+        former = [await self._store.undoing.holds_again(memory.id, told.audience) for memory in found]
+        texts = [self._shown(memory, told) for memory in former if memory is not None]
+        return "".join("\n" + self._confirming.text("holds_again", told, text=text) for text in texts[:SHOWN])
 
     async def _unsay(self, command: MemoryCommand, told: Told) -> str:
         """忘记 as a reply: the line that is replied to goes, or the memories that it confirms."""

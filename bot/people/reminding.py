@@ -26,6 +26,13 @@ _BY = re.compile(
 )
 _IN = re.compile(r"(?<=[天周週月时時钟鐘])(?:[之以]?[内內])")
 _GAP = re.compile(r"(?<=[㐀-鿿]) +(?=[㐀-鿿])")
+_NAME = 2
+"""Characters of the shortest name that is known for one at the beginning of a text: 安 begins 安排 as well."""
+
+_BESIDE = re.compile(r"[和与與跟同及]|(?P<en> and\b)")
+"""Somebody else is to do it too."""
+
+_HIS = re.compile(r"^(?:的|['’]s\b| (?:needs|has|wants|is going) to\b| (?:will|must|should)\b)")
 _NOISE = re.compile(r"\b(?:the|my|a|an|about|to|for|of|that)\b|[的了那个这]|\W")
 
 
@@ -53,6 +60,19 @@ def promised_task(text: str) -> str:
     plain = _IN.sub("后", _BY.sub("", text)).replace("今晚会", "今天会").replace("今晚會", "今天會")
     task = _LEAD.sub("", _GAP.sub("", task_of(plain)[0])).strip(" ,，、")
     return task or text
+
+
+def told_to(name: str, task: str) -> str:
+    """What is to be done as it is told to whoever is to do it: a name of theirs that it begins with is left out."""
+    who = name.strip()
+    if len(who) < _NAME or not task.casefold().startswith(who.casefold()):
+        return task
+    rest = task[len(who) :]
+    if who[-1].isascii() and rest[:1].isalnum() and rest[:1].isascii():
+        return task  # another name: Jo, Jordan
+    if beside := _BESIDE.match(rest):
+        return f"{'you' if beside['en'] else '你'}{rest}"
+    return _HIS.sub("", rest).strip(" ,，、:：") or task
 
 
 def meant(words: str, reminders: Sequence[Reminder], task: str) -> tuple[Reminder, ...]:

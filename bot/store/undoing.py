@@ -53,6 +53,17 @@ class Undoing(Repository):
         )  # fmt: skip
         return tuple(memory_of(tuple(row)) for row in rows)
 
+    async def holds_again(self, number: int, audience: Audience) -> Memory | None:
+        """What holds again once this memory is taken back, if it took the place of something and is current."""
+        where, params = visible(audience)
+        rows = await self._database.rows(
+            f"{MEMORY}WHERE replaced_by = ? AND disabled_at IS NULL AND {where} "
+            "AND EXISTS (SELECT 1 FROM memory AS new WHERE new.id = ? AND new.replaced_by IS NULL) "
+            "ORDER BY max(said_at, created_at) DESC, id DESC LIMIT 1",
+            (number, *params, number),
+        )
+        return memory_of(tuple(rows[0])) if rows else None
+
     def _newest(self, where: str) -> str:
         """The newest memory that was asked for, and those that came of the same message with it."""
         return (
