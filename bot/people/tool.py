@@ -1,6 +1,7 @@
 """The tool add_commitment: what the person promises in this turn's own words, or says became of a promise of theirs.
 
-The model only points: what is kept stands in those words, and a number must be one of that person's open promises.
+The model only points: what is kept stands in those words, and a number, or words in its place, must be that of one of
+that person's open promises.
 """
 
 from collections.abc import Awaitable, Callable
@@ -9,6 +10,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from bot.text.alike import meant
 from bot.text.clean import as_data, clean_line
 from bot.text.clip import clip
 from bot.text.dated import due_in, nudged
@@ -48,14 +50,15 @@ def commitment_tool(
         said = await carrier(context, text)
         if said is None:
             raise ToolRefused("commitment_words")
-        if (asked.id is None) != (asked.state is None):
+        if asked.id is not None and asked.state is None:
             raise ToolRefused("tool_bad_arguments", "id + state")
-        if asked.id is not None and asked.state is not None:
-            number = str(asked.id).strip().lstrip("#")
-            known = next((each for each in await mine(context) if str(each.id) == number), None)
-            if known is None:
-                raise ToolRefused("commitment_unknown", as_data(clip(number, NUMBER_CHARS)))
-            return ToolAnswer(done[1].replace("{id}", str(known.id)), settled=Settled(known.id, asked.state))
+        if asked.state is not None:
+            which = str(asked.id or "").strip().lstrip("#")
+            texts = {each.id: each.text for each in await mine(context)}
+            number = int(which[:NUMBER_CHARS]) if which.isdecimal() else meant(which or text, texts.items())
+            if number not in texts:
+                raise ToolRefused("commitment_unknown", as_data(clip(which or text, NUMBER_CHARS)))
+            return ToolAnswer(done[1].replace("{id}", str(number)), settled=Settled(number, asked.state))
         if covers(text):
             raise ToolRefused("experience_forgotten")
         tz = await zone(context)
