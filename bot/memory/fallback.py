@@ -11,7 +11,7 @@ from datetime import tzinfo
 
 from bot.memory.forging import LINK, forged
 from bot.memory.minutes import DigestLine, Scope, Told, forgets, was_forgotten, words_of
-from bot.memory.overtaken import overtaken
+from bot.memory.overtaken import joined, overtaken
 from bot.memory.plain import QUESTION, Statement, idle, outcomes_in, statements_in, tasks_in, wants_reminding
 from bot.memory.understand import understand
 from bot.text.alike import meant
@@ -79,7 +79,7 @@ def rule_digest(
     plans = {one for event, texts in past.sentences.items() if event < min(here, default=0) for one in texts}
     over = tuple(Settled(task.id, "failed") for task in open_ if any(fold(task.text) in one for one in plans))
     mended = tuple(
-        (line, _joined(words, past.corrected[line.event_id]) if line.event_id in past.corrected else words)
+        (line, joined(words, past.corrected[line.event_id].text) if line.event_id in past.corrected else words)
         for line, words in told
         if not _asked(words)
     )
@@ -97,15 +97,10 @@ def _asked(words: str) -> bool:
 def _mended(memory: NewMemory, behind: DigestLine, scope: Scope) -> NewMemory:
     """A memory whose day or hour its speaker corrected in the next line: both lines, and the day of the second."""
     when = when_in(behind.text, behind.at, scope.zones.get(memory.owner_id or 0, scope.tz))
-    text, events = _joined(memory.text, behind), (*memory.event_ids, behind.event_id)
+    text, events = joined(memory.text, behind.text), (*memory.event_ids, behind.event_id)
     if when is None:  # only the hour is another one
         return replace(memory, text=text, event_ids=events, dated="day" if memory.dated == "time" else memory.dated)
     return replace(memory, text=text, event_ids=events, observed_at=when.at, dated=when.precision)
-
-
-def _joined(words: str, behind: DigestLine) -> str:
-    """What somebody said, with their correction of it."""
-    return f"{words}{', ' if words.isascii() else '，'}{one_row(behind.text)}"
 
 
 def new_memory(

@@ -13,7 +13,7 @@ from bot.memory.minutes import MESSAGE_CHARS, DigestLine, Scope, Told
 from bot.memory.plain import DATA, patterns_of, sentences
 from bot.memory.understand import understand
 from bot.text.alike import FORM, core
-from bot.text.clauses import clauses_of
+from bot.text.clauses import clauses_of, one_row
 from bot.text.clean import clean
 from bot.text.dated import when_in
 from bot.text.dates import local_day
@@ -112,16 +112,26 @@ def _corrected(told: Told, plans: list[_Plan], scope: Scope) -> dict[int, Digest
     planned = {plan.line.event_id for plan in plans}
     found: dict[int, DigestLine] = {}
     for place, (line, words) in enumerate(told):
-        if not _CORRECTED.match(fold(words)):
+        if not corrects(words):
             continue
         before = [one for one, _ in told[max(0, place - AT_ONCE) : place] if one.person_id == line.person_id]
         last = next((one for one in reversed(before) if one.event_id in planned), None)
-        if last is not None and line.at - last.at <= AT_ONCE_MS and _times(words):
+        if last is not None and line.at - last.at <= AT_ONCE_MS:
             found[last.event_id] = line
     return found
 
 
-def _times(words: str) -> bool:
+def corrects(words: str) -> bool:
+    """Whether words correct a day or an hour that their speaker named right before."""
+    return _CORRECTED.match(fold(words)) is not None and names_time(words)
+
+
+def joined(words: str, correction: str) -> str:
+    """What somebody said, with their correction of it."""
+    return f"{words}{', ' if words.isascii() else '，'}{one_row(correction)}"
+
+
+def names_time(words: str) -> bool:
     """Whether words name a day or an hour."""
     return FORM.search(fold(words)) is not None or re.search(r"\d", words) is not None
 
