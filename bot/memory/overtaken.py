@@ -172,20 +172,11 @@ def _meant(change: _Change, plans: list[_Plan], scope: Scope) -> list[_Plan]:
     most = max(shared.values(), default=0)
     if most:
         return [plan for plan in before if shared[id(plan)] == most]
-    same_day = [
-        plan for plan in before if plan.day in change.days and _characters(plan.words) & _characters(change.words)
-    ]
-    if same_day:
-        return same_day
     mine = [plan for plan in before if plan.line.person_id == line.person_id]
     if not change.words and mine:
         last, one_day = mine[-1], len({plan.day for plan in mine}) == 1
         return mine if one_day else [last] if line.at - last.line.at <= AT_ONCE_MS else []
     return []
-
-
-def _characters(words: frozenset[str]) -> frozenset[str]:
-    return frozenset(char for word in words if not word.isascii() for char in word)
 
 
 def _matter(text: str) -> frozenset[str]:

@@ -35,9 +35,6 @@ READ_CHARS = 800
 MOST = 3
 """Promises, and endings of promises, that are read off one message."""
 
-LEAST = 4
-"""Characters that say by themselves what is agreed."""
-
 
 @dataclass(frozen=True, slots=True)
 class Statement:
@@ -239,17 +236,6 @@ def outcomes_in(words: str) -> tuple[Outcome, ...]:
                 continue
             found.setdefault(Outcome("failed" if off else "done", "" if _BARE.fullmatch(said) else said))
     return tuple(found)[:MOST]
-
-
-def stands(words: str, said: str) -> bool:
-    """Whether somebody's own words say this without asking, guessing or telling what others say."""
-    wanted = fold(said)
-    found = [
-        each
-        for each in sentences(words[:READ_CHARS])
-        if wanted in each.folded or (len(each.folded) >= LEAST and each.folded in wanted)
-    ]
-    return bool(found) and not any(each.asks or UNSURE.search(each.folded) for each in found)
 
 
 def idle(folded: str) -> bool:
