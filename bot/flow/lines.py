@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from bot.config.settings import Settings
 from bot.context.xml import Limits
-from bot.memory.overtaken import AT_ONCE, AT_ONCE_MS, corrects, joined, names_time
+from bot.memory.correcting import AT_ONCE, AT_ONCE_MS, joined, names_time, redates
 from bot.store.store import Store
 from bot.types.event import Event
 from bot.types.people import Chat
@@ -75,7 +75,7 @@ def mended(events: Iterable[Event]) -> tuple[Event, ...]:
         late, own = event.at - AT_ONCE_MS, event.kind == "message" and not event.forwarded
         near = [place for place in range(max(0, len(told) - AT_ONCE), len(told)) if told[place].at >= late]
         mine = [place for place in near if told[place].kind == "message" and told[place].person_id == event.person_id]
-        last = mine[-1] if mine and own and corrects(event.text) else None
+        last = mine[-1] if mine and own and redates(event.text) else None
         whole = joined(told[last].text, event.text) if last is not None else ""
         if last is None or told[last].forwarded or not names_time(told[last].text) or len(whole) > PERSON_CHARS:
             told.append(event)

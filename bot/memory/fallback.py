@@ -7,9 +7,10 @@ import re
 from collections import Counter
 from collections.abc import Container
 
+from bot.memory.correcting import joined
 from bot.memory.forging import LINK, forged
 from bot.memory.minutes import DigestLine, Scope, Told, forgets, was_forgotten, words_of
-from bot.memory.overtaken import joined, overtaken
+from bot.memory.overtaken import overtaken
 from bot.memory.plain import QUESTION, Statement, idle, outcomes_in, statements_in, tasks_in, wants_reminding
 from bot.memory.understand import understand
 from bot.text.alike import meant

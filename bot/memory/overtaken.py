@@ -8,25 +8,23 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date, timedelta
 
+from bot.memory.correcting import AT_ONCE, AT_ONCE_MS, redates
 from bot.memory.match import features_of
 from bot.memory.minutes import MESSAGE_CHARS, DigestLine, Scope, Told
 from bot.memory.plain import DATA, patterns_of, sentences
 from bot.memory.understand import understand
 from bot.text.alike import FORM, core
-from bot.text.clauses import clauses_of, one_row
+from bot.text.clauses import clauses_of
 from bot.text.clean import clean
 from bot.text.dated import when_in
 from bot.text.dates import local_day
 from bot.text.fold import fold
-from bot.types.duration import DAY_MS, MINUTE_MS
+from bot.types.duration import DAY_MS
 
 DAYS = 14
 """A change is of something that was said no longer ago."""
 
-AT_ONCE_MS, AT_ONCE = 10 * MINUTE_MS, 3
-"""Who corrects themselves does it so soon, and so few lines on."""
-
-_MOVED, _OFF, _CORRECTED, _UNSURE = (patterns_of("change", name) for name in ("moved", "off", "corrected", "unsure"))
+_MOVED, _OFF, _UNSURE = (patterns_of("change", name) for name in ("moved", "off", "unsure"))
 _SAME = {word: group[0] for group in DATA["change"]["same"] for word in group}
 _DAYS = re.compile(r"[0-9]+|[一二三四五六七八九十]+(?=[点号月日])|上午|下午|早上|晚上|改期|时间|已经|今年")
 
@@ -112,28 +110,13 @@ def _corrected(told: Told, plans: list[_Plan], scope: Scope) -> dict[int, Digest
     planned = {plan.line.event_id for plan in plans}
     found: dict[int, DigestLine] = {}
     for place, (line, words) in enumerate(told):
-        if not corrects(words):
+        if not redates(words):
             continue
         before = [one for one, _ in told[max(0, place - AT_ONCE) : place] if one.person_id == line.person_id]
         last = next((one for one in reversed(before) if one.event_id in planned), None)
         if last is not None and line.at - last.at <= AT_ONCE_MS:
             found[last.event_id] = line
     return found
-
-
-def corrects(words: str) -> bool:
-    """Whether words correct a day or an hour that their speaker named right before."""
-    return _CORRECTED.match(fold(words)) is not None and names_time(words)
-
-
-def joined(words: str, correction: str) -> str:
-    """What somebody said, with their correction of it."""
-    return f"{words}{', ' if words.isascii() else '，'}{one_row(correction)}"
-
-
-def names_time(words: str) -> bool:
-    """Whether words name a day or an hour."""
-    return FORM.search(fold(words)) is not None or re.search(r"\d", words) is not None
 
 
 def _changes(line: DigestLine, words: str, scope: Scope) -> Iterable[_Change]:

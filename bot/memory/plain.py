@@ -8,10 +8,9 @@ import tomllib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from importlib.resources import files
-from typing import Any, cast
+from typing import Any
 
-from bot.memory.forging import INSTRUCTION, LINK, forged
-from bot.memory.pasted import speaks
+from bot.memory.forging import INSTRUCTION, LINK
 from bot.text.clauses import SENTENCE, clauses_of, one_row
 from bot.text.clip import clip
 from bot.text.estimate import estimate_tokens
@@ -165,18 +164,7 @@ _LISTED, _LISTED_OVER, _PROMISED, _DUE, _TO_WHOM, _IDLE, _OVER, _OFF, _NOT_OVER,
     )
 )  # fmt: skip
 _WOULD, _TOLD_ALL = re.compile("(?<=i)['’]d\\b"), re.compile("[喔哦呀吧哈啊]$")
-_NAME_REACH = 48
-"""Characters within which a name and its colon stand."""
 _ADDRESSED = re.compile(r"[^\s:：,，]{1,30}[:：] ")
-
-
-def spoken(text: str, names: tuple[str, ...]) -> str:
-    """A message in its writer's own words: without the name it calls and rows that somebody else said."""
-    if forged(text[:READ_CHARS]):
-        return ""
-    called = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True) if name)
-    rows = (row for row in text[:READ_CHARS].split("\n") if not speaks(fold(row[:_NAME_REACH]), _NAME_REACH))
-    return "\n".join(re.sub(rf"(?i)^\s*@?(?:{called})[\s,，:：!！。~～]*", "", row) if called else row for row in rows)
 
 
 def sentences(words: str) -> Iterator[Sentence]:
@@ -343,8 +331,7 @@ def _listed(row: str) -> str:
     match = _LISTED.match(folded)
     if match is None or LINK.search(folded) or _LISTED_OVER.search(folded):
         return ""
-    group = cast(str, match.lastgroup)
-    task = one_row(unfold(row, origin, *match.span(group))).strip(" ,，。.")
+    task = one_row(unfold(row, origin, *match.span(match.lastgroup or 0))).strip(" ,，。.")
     said = fold(task)
     if _LISTED_OVER.search(said) or QUESTION.search(said) or INSTRUCTION.search(said) or re.search("[<>{}]", said):
         return ""
