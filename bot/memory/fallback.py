@@ -4,7 +4,6 @@ Whole sentences of people's own, and only what they plainly say: what it cannot 
 """
 
 import re
-from collections import Counter
 from collections.abc import Container
 
 from bot.memory.correcting import joined
@@ -156,7 +155,7 @@ def rule_summary(told: Told, gone: Told, memorable: set[int]) -> str:
             ranked.setdefault((line.person_id, fold(sentence)), (score, line, sentence))
     said = [entry for entry in ranked.values() if not wants_reminding(entry[2])] or list(ranked.values())
     best = sorted(said, key=lambda entry: (-entry[0], -entry[1].number))
-    script = _script(told)
+    script = script_of("\n".join(words for _, words in told), "zh-Hans")
     chosen: list[tuple[DigestLine, str]] = []
     for _, line, sentence in best:
         wider = sorted([*chosen, (line, sentence)], key=lambda entry: entry[0].number)
@@ -196,11 +195,3 @@ def _written(chosen: list[tuple[DigestLine, str]], script: Script) -> str:
         parts.append(f"{start}{item}" if named and not forged(f"{line.name}\n{start}") else item)
         speaking = line.person_id
     return comma.join(parts)
-
-
-def _script(told: Told) -> Script:
-    """The script in which most was said."""
-    counted: Counter[Script] = Counter({"zh-Hans": 0})
-    for _, words in told:
-        counted[script_of(words, "zh-Hans")] += len(words)
-    return counted.most_common(1)[0][0]

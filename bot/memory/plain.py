@@ -181,8 +181,8 @@ def sentences(words: str) -> Iterator[Sentence]:
 
 def told(sentence: Sentence) -> str:
     """The whole sentence as it is kept, a filler before its first comma apart; "" when it is too long."""
-    lead = _LEAD.match(fold_mapped(sentence.text)[0])
     folded, origin = fold_mapped(sentence.text)
+    lead = _LEAD.match(folded)
     start = lead.end() if lead and folded[: lead.end()].endswith((",", " ")) else 0
     text = unfold(sentence.text, origin, start, len(folded)).strip(" ,，、")
     return text if estimate_tokens(text) <= STATEMENT_TOKENS else ""
@@ -296,27 +296,19 @@ def _event(sentence: Sentence, text: str, alone: bool) -> Statement | None:
     return Statement("event", text, subject=subject)
 
 
-def _may_be_task(sentence: Sentence) -> bool:
+def _is_task(sentence: Sentence) -> bool:
     folded = sentence.folded
     if _PROMISED.search(folded):  # I promised Ann I'd come is no guess
         sentence = replace(sentence, folded=_WOULD.sub("", folded))
-    if _TOLD_ALL.search(folded) and not _OWN.search(folded):
-        return False
     reported = _OTHERS.search(folded) or _AGAIN.search(folded) or _IDLE.search(folded)
-    return _plain(sentence) and not (reported or _is_over(folded) or wants_reminding(folded))
-
-
-def _is_task(sentence: Sentence) -> bool:
-    folded = sentence.folded
-    if not _may_be_task(sentence):
+    if (_TOLD_ALL.search(folded) and not _OWN.search(folded)) or not _plain(sentence):
         return False
-    dated = _DAY.search(folded) or _TO_WHOM.search(folded)
-    for _, part, start in sentence.clauses():
-        if _PROMISED.match(part, start):
-            return True
-        if dated and not _PAST.search(folded) and not _OFF.search(folded) and _DUE.match(part, start):
-            return True
-    return False
+    if reported or _is_over(folded) or wants_reminding(folded):
+        return False
+    dated = (_DAY.search(folded) or _TO_WHOM.search(folded)) and not (_PAST.search(folded) or _OFF.search(folded))
+    return any(
+        _PROMISED.match(part, start) or (dated and _DUE.match(part, start)) for _, part, start in sentence.clauses()
+    )
 
 
 def _is_over(folded: str) -> bool:
