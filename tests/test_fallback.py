@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.memory.fallback import rule_digest
-from bot.memory.minutes import DigestLine, Scope
-from bot.memory.plain import READ_CHARS, outcomes_in, spoken, statements_in, tasks_in
+from bot.memory.minutes import DigestLine, Scope, own_words
+from bot.memory.plain import READ_CHARS, outcomes_in, statements_in, tasks_in
 from bot.text.clauses import one_row
 from bot.text.estimate import estimate_tokens
 from bot.text.fold import fold
@@ -149,8 +149,8 @@ def test_a_summary_names_everyone_it_quotes() -> None:
 
 
 def test_a_model_that_digests_judges_promises_not_the_rule() -> None:
-    assert spoken("老王：我明天要交报告", ()) == ""
-    assert list(tasks_in(spoken("小暖，我明天要交报告", ("小暖",)))) == ["我明天要交报告"]
+    assert own_words("老王：我明天要交报告", ()) == ""
+    assert list(tasks_in(own_words("小暖，我明天要交报告", ("小暖",)))) == ["我明天要交报告"]
 
 
 @pytest.mark.parametrize(("digests", "noted"), [(False, 1), (True, 0)])
@@ -195,7 +195,7 @@ def test_any_talk_gives_a_small_digest_of_peoples_own_lines(
 
 @given(st.text(alphabet="我明天把发给你答应说好了吗？，。\n i'll send promise done.了完在写:「」\"`>", max_size=80))
 def test_no_text_breaks_a_reader(text: str) -> None:
-    words = spoken(text, ("小暖",))
+    words = own_words(text, ("小暖",))
     assert all(told in one_row(words.replace("\n", " ")) for told in tasks_in(words))
     assert len(outcomes_in(words)) <= 3
 

@@ -55,14 +55,21 @@ async def test_a_new_value_corrects_the_old_one_and_can_be_taken_back(world: Wor
     assert ("我住在上海",) in active(world)
 
 
-async def test_facts_are_joined_and_events_become_a_timeline(world: World) -> None:
+async def test_what_says_more_than_an_older_statement_stands_for_itself(world: World) -> None:
     await found(world, "每个周末都去游泳馆游泳，和妹妹一起")
     await found(world, "每个周末都去游泳馆游泳，和弟弟一起")
-    assert active(world) == [("每个周末都去游泳馆游泳，和妹妹一起；和弟弟一起",)]
+    assert len(active(world)) == 2
+    await found(world, "每个周末都去游泳馆游泳，和弟弟一起呀")
+    assert len(active(world)) == 2
+
+
+async def test_the_same_event_on_another_day_is_another_event(world: World) -> None:
     await found(world, "去人民医院看了牙医", "event")
+    await found(world, "去人民医院看了牙医呀", "event")
+    assert len(active(world)) == 1
     await world.wait(DAY)
     await found(world, "又去人民医院看了牙医", "event")
-    assert active(world)[1] == ("2026-06-12 去人民医院看了牙医；2026-06-13 又去人民医院看了牙医",)
+    assert len(active(world)) == 2
 
 
 async def test_forgetting_reaches_what_a_memory_said_before(world: World) -> None:
@@ -89,7 +96,7 @@ async def derive(store: Store, text: str, where: Where, seen: Visibility, kind: 
     """A digest finds it."""
     person, chat, event = await ids(store, where)
     new = statement(text, person, chat, seen, source="digest", kind=kind, events=(event,))
-    rule = merging({}, lambda at: "2026-06-12")
+    rule = merging({})
     await store.memories.remember(new, receipt(event, chat, f"event:{event}"), NOW, rule)
 
 

@@ -75,6 +75,30 @@ async def test_a_correction_right_behind_a_line_is_told_with_it(world: World) ->
     assert "周四要去看房，下午一点，不对，是周三（6月17日周三" in await opening(world)
 
 
+@pytest.mark.parametrize(
+    ("said", "then", "line"),
+    [
+        ("周四要去看房，下午一点", "不对，是周三", ">周四要去看房，下午一点，不对，是周三<"),
+        (
+            "the viewing is on thursday at 1",
+            "wait no, wednesday",
+            ">the viewing is on thursday at 1, wait no, wednesday<",
+        ),
+        ("周四要去看房，下午一点", "周三我妹妹来", ">周四要去看房，下午一点<"),
+        ("我买了一盆绿萝", "不对，是周三买的", ">我买了一盆绿萝<"),
+    ],
+)
+async def test_a_line_that_a_new_log_shows_stands_with_its_correction(
+    world: World, said: str, then: str, line: str
+) -> None:
+    """Only where both name a day or an hour."""
+    await world.say(said)
+    await world.say(then)
+    await world.wait(5 * 3_600)
+    await world.say("我们随便聊聊天吧，最近过得怎么样呀")
+    assert line in world.turns[-1][1].content
+
+
 async def test_a_task_that_was_called_off_in_a_later_talk_is_no_open_task(world: World) -> None:
     """Nor overdue when its day is over."""
     await world.say("我答应阿嬷周六回台南陪她吃饭")

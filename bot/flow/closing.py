@@ -95,7 +95,7 @@ class Closing:
         people = _people(lines)
         told = Digested(
             whole, kept, scope.owner_id, tuple(people.values()), tuple(line.event_id for line in lines), settlement,
-            merging(people, self._words.day), tuple(each.id for each in before),
+            merging(people), tuple(each.id for each in before),
             min(each.opened_at for each in (*before, session)), remake,
         )  # fmt: skip
         if await self._store.digests.store(told, self._clock.now()):

@@ -7,8 +7,10 @@ from itertools import islice
 from bot.context.scene import scene_text
 from bot.flow.pausing import Pausing
 from bot.flow.words import Words
+from bot.memory.minutes import own_words
 from bot.memory.ordering import ordered
-from bot.memory.plain import MOST, outcomes_in, spoken, tasks_in
+from bot.memory.plain import MOST, outcomes_in, tasks_in
+from bot.memory.plain import READ_CHARS as PROMISE_CHARS
 from bot.memory.pointing import pointing
 from bot.memory.remarks import remarks
 from bot.memory.understand import understand
@@ -159,7 +161,7 @@ class Intake:
         """What a message, or the edit of one, says of its writer's promises, given the name of their time zone."""
         if not self._by_rule():
             return no_promise
-        at, words = incoming.at or self._clock.now(), spoken(text, self._rules.names)
+        at, words = incoming.at or self._clock.now(), own_words(text[:PROMISE_CHARS], self._rules.names)
         made, ended = tuple(islice(tasks_in(words), MOST)), outcomes_in(words)
         # What is asked of memory is no promise besides: 记住我明天要交报告 is kept as a memory.
         if not (made or ended) or understand(text[:COMMAND_CHARS], self._rules.names).commands:

@@ -1,9 +1,11 @@
 """Which lines of a chat a prompt holds: what a new log begins with, and how much of it."""
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 from bot.config.settings import Settings
 from bot.context.xml import Limits
+from bot.memory.correcting import AT_ONCE, AT_ONCE_MS, joined, names_time, redates
 from bot.store.store import Store
 from bot.types.event import Event
 from bot.types.people import Chat
@@ -52,12 +54,31 @@ class FirstLines:
             limits = self.limits(LIGHT_TOKENS, lines, window)
             return events, replace(limits, bot=limits.message)
         if session is not None:
-            return await self._store.events.recent(chat.id, session.from_event, 0, most), self._raw()
+            return mended(await self._store.events.recent(chat.id, session.from_event, 0, most)), self._raw()
         floor = await self._store.sessions.floor(chat.id)
         waiting = [s.from_event for s in await self._store.sessions.undigested(chat.id) if s.close_reason != "clear"]
         if waiting:
             # The digest is not there yet: the raw lines stand in for it, as many as the chat itself wants to be told.
             events = await self._store.events.recent(chat.id, max(floor, min(waiting)), 0, most)
-            return events, replace(self._raw(), recent=wish.recent, window_s=wish.window_seconds)
+            return mended(events), replace(self._raw(), recent=wish.recent, window_s=wish.window_seconds)
         events = await self._store.events.recent(chat.id, floor, now - window * 1000, most)
-        return events, replace(self.limits(context.carry_tokens, recent, window), message=PERSON_CHARS)
+        return mended(events), replace(self.limits(context.carry_tokens, recent, window), message=PERSON_CHARS)
+
+
+def mended(events: Iterable[Event]) -> tuple[Event, ...]:
+    """The lines, each with the correction that its writer made of its day or hour right behind it.
+
+    No word is lost: what would be too long together stays apart.
+    """
+    told: list[Event] = []
+    for event in events:
+        late, own = event.at - AT_ONCE_MS, event.kind == "message" and not event.forwarded
+        near = [place for place in range(max(0, len(told) - AT_ONCE), len(told)) if told[place].at >= late]
+        mine = [place for place in near if told[place].kind == "message" and told[place].person_id == event.person_id]
+        last = mine[-1] if mine and own and redates(event.text) else None
+        whole = joined(told[last].text, event.text) if last is not None else ""
+        if last is None or told[last].forwarded or not names_time(told[last].text) or len(whole) > PERSON_CHARS:
+            told.append(event)
+        else:
+            told[last] = replace(told[last], text=whole)
+    return tuple(told)

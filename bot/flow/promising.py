@@ -3,13 +3,17 @@
 from datetime import tzinfo
 
 from bot.flow.words import Words
-from bot.memory.plain import stands
+from bot.memory.plain import READ_CHARS, UNSURE, sentences
 from bot.memory.wishes import own
 from bot.people.tool import commitment_tool
 from bot.store.store import Store
+from bot.text.fold import fold
 from bot.types.commitment import Commitment, Nudging
 from bot.types.prompt import ToolSpec
 from bot.types.tool import Tool, ToolContext
+
+LEAST = 4
+"""Characters that say by themselves what is agreed."""
 
 MOST_OPEN = 100
 """Open promises among which a number is looked up."""
@@ -38,3 +42,14 @@ def promising_tool(
     text = words.openings.text
     done = tuple(text(f"commitment_{key}", words.language, id="{id}") for key in ("saved", "settled"))
     return commitment_tool(spec, carrier, mine, store.tombstones.covers, zone, (done[0], done[1]), nudging)
+
+
+def stands(words: str, said: str) -> bool:
+    """Whether somebody's own words say this without asking, guessing or telling what others say."""
+    wanted = fold(said)
+    found = [
+        each
+        for each in sentences(words[:READ_CHARS])
+        if wanted in each.folded or (len(each.folded) >= LEAST and each.folded in wanted)
+    ]
+    return bool(found) and not any(each.asks or UNSURE.search(each.folded) for each in found)

@@ -181,7 +181,7 @@ class Remembering:
             return self.confirming.text(key, told, id=number, nick=new, old_id=older.id, old=old)
 
         rewrite = self._settings.memory.rewrite and not slot
-        rule = merging({told.person_id: told.event.name}, self._words.day)
+        rule = merging({told.person_id: told.event.name})
         quota = await self._quota(told)
         if over := await self._store.memories.passes(memory, quota, now):
             return await self.confirming.say(f"remember_{over}", told, n=quota.most)

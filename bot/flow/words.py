@@ -64,10 +64,6 @@ class Words:
         """The zone of that name; the house's for one that this machine's tables do not know (any more)."""
         return zone_or(zone, self.zone)
 
-    def day(self, at: int) -> str:
-        """The day of a moment, ms, as YYYY-MM-DD in the house's zone."""
-        return local_day(at, self.tz(self.zone)).isoformat()
-
     def opening(self, script: Script) -> Callable[..., str]:
         """The opening's words in one language."""
         return lambda key, **values: self.openings.text(key, script, **values)

@@ -2,12 +2,20 @@
 
 import re
 
-from bot.text.fold import fold_mapped, unfold
+from bot.memory.plain import patterns_of
+from bot.text.alike import FORM
+from bot.text.clauses import one_row
+from bot.text.fold import fold, fold_mapped, unfold
 from bot.text.lazy import LazyPattern
+from bot.types.duration import MINUTE_MS
 
 MOST_CHARS = 60
 """A longer line tells something else as well."""
 
+AT_ONCE_MS, AT_ONCE = 10 * MINUTE_MS, 3
+"""Who corrects a day that they named does it so soon, and so few lines on."""
+
+_REDATED = patterns_of("change", "corrected")
 _CUE = LazyPattern(
     r"\W*(?:(?:啊|哦|诶|哎|呃|等等|等一下|抱歉|不好意思|sorry|oops|oh|uh|ah|hmm|wait|no|nope|hang on|hold on)\W*)*"
     "(?:不对|不是|等等|等一下|错了|[说记写打]错了?|搞错|更正|纠正|应该是|改成|改为|其实是"
@@ -66,3 +74,18 @@ def corrected(kept: str, said: str) -> tuple[str, str, str] | None:
         text = unfold(kept, place, 0, there[0][0]) + new + unfold(kept, place, there[0][1], len(old))
         return text, new.strip(), before.strip()
     return None
+
+
+def redates(words: str) -> bool:
+    """Whether words correct a day or an hour that their speaker named right before."""
+    return _REDATED.match(fold(words)) is not None and names_time(words)
+
+
+def joined(words: str, correction: str) -> str:
+    """What somebody said, with their correction of it."""
+    return f"{words}{', ' if words.isascii() else '，'}{one_row(correction)}"
+
+
+def names_time(words: str) -> bool:
+    """Whether words name a day or an hour."""
+    return FORM.search(fold(words)) is not None or re.search(r"\d", words) is not None

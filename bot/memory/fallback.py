@@ -4,18 +4,16 @@ Whole sentences of people's own, and only what they plainly say: what it cannot 
 """
 
 import re
-from collections import Counter
 from collections.abc import Container
-from dataclasses import replace
-from datetime import tzinfo
 
+from bot.memory.correcting import joined
 from bot.memory.forging import LINK, forged
 from bot.memory.minutes import DigestLine, Scope, Told, forgets, was_forgotten, words_of
 from bot.memory.overtaken import overtaken
 from bot.memory.plain import QUESTION, Statement, idle, outcomes_in, statements_in, tasks_in, wants_reminding
 from bot.memory.understand import understand
 from bot.text.alike import meant
-from bot.text.clauses import SENTENCE, clauses_of, one_row
+from bot.text.clauses import SENTENCE, one_row
 from bot.text.clean import clean_name
 from bot.text.clip import clip
 from bot.text.dated import due_in, nudged, when_in
@@ -25,7 +23,7 @@ from bot.text.script import Script, script_of
 from bot.text.tokens import weight_of
 from bot.types.commitment import Commitment, NewCommitment, Settled
 from bot.types.digest import Digest
-from bot.types.memory import Dated, MemoryKind, NewMemory, Visibility
+from bot.types.memory import MemoryKind, NewMemory, Visibility
 
 MEMORIES, COMMITMENTS = 8, 8
 """Most memories and most promises of one digest."""
@@ -62,14 +60,12 @@ def rule_digest(
     for line, words in told:
         behind = past.corrected.get(line.event_id)
         for statement in statements_in(words, alone=scope.kind == "dm"):
-            memory = new_memory(statement, (line,), scope)
-            if memory is not None and memory.dated and behind is not None:
-                memory = _mended(memory, behind, scope)
+            memory = _memory(statement, line, scope, behind)
             key = (line.person_id, fold(statement.text))
             if memory and not was_forgotten(statement.text, line, gone) and not (memory.kind == "event" and key in due):
                 found.setdefault(key, memory)
         if line.event_id in past.moved and not any(line.event_id in one.event_ids for one in found.values()):
-            memory = new_memory(Statement("event", past.moved[line.event_id]), (line,), scope)
+            memory = _memory(Statement("event", past.moved[line.event_id]), line, scope)
             if memory is not None and memory.dated and not was_forgotten(memory.text, line, gone):
                 found[(line.person_id, fold(memory.text))] = memory
     kept = sorted(found.values(), key=lambda memory: (_RANK[memory.kind], -memory.observed_at))[:MEMORIES]
@@ -79,7 +75,7 @@ def rule_digest(
     plans = {one for event, texts in past.sentences.items() if event < min(here, default=0) for one in texts}
     over = tuple(Settled(task.id, "failed") for task in open_ if any(fold(task.text) in one for one in plans))
     mended = tuple(
-        (line, _joined(words, past.corrected[line.event_id]) if line.event_id in past.corrected else words)
+        (line, joined(words, past.corrected[line.event_id].text) if line.event_id in past.corrected else words)
         for line, words in told
         if not _asked(words)
     )
@@ -94,72 +90,38 @@ def _asked(words: str) -> bool:
     return any(each.verb == "remember" for each in understand(words).commands)
 
 
-def _mended(memory: NewMemory, behind: DigestLine, scope: Scope) -> NewMemory:
-    """A memory whose day or hour its speaker corrected in the next line: both lines, and the day of the second."""
-    when = when_in(behind.text, behind.at, scope.zones.get(memory.owner_id or 0, scope.tz))
-    text, events = _joined(memory.text, behind), (*memory.event_ids, behind.event_id)
-    if when is None:  # only the hour is another one
-        return replace(memory, text=text, event_ids=events, dated="day" if memory.dated == "time" else memory.dated)
-    return replace(memory, text=text, event_ids=events, observed_at=when.at, dated=when.precision)
-
-
-def _joined(words: str, behind: DigestLine) -> str:
-    """What somebody said, with their correction of it."""
-    return f"{words}{', ' if words.isascii() else '，'}{one_row(behind.text)}"
-
-
-def new_memory(
-    statement: Statement, cited: tuple[DigestLine, ...], scope: Scope, happened: str = ""
-) -> NewMemory | None:  # fmt: skip
-    """The statement as a memory of the one person who said it; None when nobody or more than one did.
-
-    `happened` is what tells its day; else the statement itself does.
-    """
-    owner = speaker(cited)
+def _memory(statement: Statement, line: DigestLine, scope: Scope, behind: DigestLine | None = None) -> NewMemory | None:
+    """The statement as a memory of who said the line; with their correction of its day from `behind` it, if any."""
+    owner = line.person_id
     if owner is None:
         return None
-    events = tuple(dict.fromkeys(line.event_id for line in cited))
-    said = cited[0].at
-    at, dated = day_of(happened or statement.text, said, scope.zones.get(owner, scope.tz))
-    if statement.kind == "emotion":
-        at, dated = said, ""  # somebody feels so when they say it, whatever it is about
-    return NewMemory(
-        owner, scope.chat_id, _seen(scope), statement.kind, statement.text, at, "digest", events, slot=statement.slot,
-        emotion=statement.emotion, emotion_value=statement.value, subject=statement.subject, lasting=statement.lasting,
-        said_at=said, dated=dated,
-    )  # fmt: skip
-
-
-def new_commitment(text: str, cited: tuple[DigestLine, ...], scope: Scope, day: str = "") -> NewCommitment | None:
-    """The promise or task as one of the person who said it; None when nobody or more than one did.
-
-    `day` names the day it is due where the text names none.
-    """
-    owner = speaker(cited)
-    if owner is None:
-        return None
-    events = tuple(dict.fromkeys(line.event_id for line in cited))
-    at = cited[0].at
     tz = scope.zones.get(owner, scope.tz)
-    due = due_in(text, at, tz) or (due_in(day, at, tz) if day else None)
-    nudge = nudged(due, scope.nudging, tz)
-    return NewCommitment(
-        owner, scope.chat_id, _seen(scope), text, at, "digest", events, due.at if due else None, nudge
+    when = (
+        None if statement.kind == "emotion" else when_in(statement.text, line.at, tz)
+    )  # one feels so when one says it
+    text, events, dated = statement.text, (line.event_id,), when.precision if when else ""
+    if behind is not None and when is not None:
+        text, events = joined(text, behind.text), (line.event_id, behind.event_id)
+        other = when_in(behind.text, behind.at, tz)
+        when, dated = (other, other.precision) if other else (when, "day" if dated == "time" else dated)
+    return NewMemory(
+        owner, scope.chat_id, _seen(scope), statement.kind, text, when.at if when else line.at, "digest", events,
+        slot=statement.slot, emotion=statement.emotion, emotion_value=statement.value, subject=statement.subject,
+        lasting=statement.lasting, said_at=line.at, dated=dated,
     )  # fmt: skip
 
 
-def day_of(text: str, at: int, tz: tzinfo) -> tuple[int, Dated]:
-    """When what a text tells happened or will happen, ms, and how exactly it names that; else `at`, and ""."""
-    when = when_in(text, at, tz)
-    return (at, "") if when is None else (when.at, when.precision)
-
-
-def speaker(cited: tuple[DigestLine, ...]) -> int | None:
-    """Who said all of these lines; None for the bot, for nobody known, and for several people."""
-    speakers = {line.person_id for line in cited}
-    if len(speakers) != 1 or any(line.is_bot for line in cited):
+def _commitment(text: str, line: DigestLine, scope: Scope) -> NewCommitment | None:
+    """The task as one of who said the line."""
+    owner = line.person_id
+    if owner is None:
         return None
-    return next(iter(speakers))
+    tz = scope.zones.get(owner, scope.tz)
+    due = due_in(text, line.at, tz)
+    return NewCommitment(
+        owner, scope.chat_id, _seen(scope), text, line.at, "digest", (line.event_id,), due.at if due else None,
+        nudged(due, scope.nudging, tz),
+    )  # fmt: skip
 
 
 def _seen(scope: Scope) -> Visibility:
@@ -176,7 +138,7 @@ def _tasks(told: Told, gone: Told, scope: Scope, corrected: Container[int]) -> t
             if ended is not None and mine:
                 del found[mine[ended]]
         for text in () if line.event_id in corrected else tasks_in(words):
-            task = new_commitment(text, (line,), scope)
+            task = _commitment(text, line, scope)
             if task and not was_forgotten(text, line, gone):
                 found.setdefault((task.owner_id, fold(text)), task)
     return tuple(found.values())[-COMMITMENTS:]
@@ -193,14 +155,17 @@ def rule_summary(told: Told, gone: Told, memorable: set[int]) -> str:
             ranked.setdefault((line.person_id, fold(sentence)), (score, line, sentence))
     said = [entry for entry in ranked.values() if not wants_reminding(entry[2])] or list(ranked.values())
     best = sorted(said, key=lambda entry: (-entry[0], -entry[1].number))
-    script = _script(told)
+    script = script_of("\n".join(words for _, words in told), "zh-Hans")
     chosen: list[tuple[DigestLine, str]] = []
     for _, line, sentence in best:
         wider = sorted([*chosen, (line, sentence)], key=lambda entry: entry[0].number)
         if estimate_tokens(_written(wider, script)) <= SUMMARY_TOKENS:
             chosen = wider
-    if not chosen and best:
-        chosen = [(best[0][1], _fitting(best[0][1], best[0][2], script))]
+    if not chosen and best:  # the beginning of one that is too long alone
+        chosen, most = [best[0][1:]], SUMMARY_TOKENS * 4
+        while most > 1 and estimate_tokens(_written(chosen, script)) > SUMMARY_TOKENS:
+            most = most * 3 // 4
+            chosen = [(best[0][1], clip(best[0][2], most))]
     return _written(chosen, script) if chosen else ""
 
 
@@ -219,19 +184,6 @@ def _telling(words: str) -> str:
     return max(items, key=lambda item: (min(weight_of(item), _MOST_WEIGHT) >= _TELLING, weight_of(item)), default="")
 
 
-def _fitting(line: DigestLine, sentence: str, script: Script) -> str:
-    """The first clauses of a sentence that is too long alone, or its beginning."""
-    cut = ""
-    for clause in clauses_of(sentence):
-        if estimate_tokens(_written([(line, cut + clause + "…")], script)) > SUMMARY_TOKENS:
-            break
-        cut += clause
-    most = len(sentence)
-    while not cut and most > 1 and estimate_tokens(_written([(line, clip(sentence, most))], script)) > SUMMARY_TOKENS:
-        most = most * 3 // 4
-    return f"{cut.rstrip(' ,，')}…" if cut else clip(sentence, most)
-
-
 def _written(chosen: list[tuple[DigestLine, str]], script: Script) -> str:
     colon, comma = (": ", "; ") if script == "en" else ("：", "；")
     parts: list[str] = []
@@ -243,11 +195,3 @@ def _written(chosen: list[tuple[DigestLine, str]], script: Script) -> str:
         parts.append(f"{start}{item}" if named and not forged(f"{line.name}\n{start}") else item)
         speaking = line.person_id
     return comma.join(parts)
-
-
-def _script(told: Told) -> Script:
-    """The script in which most was said."""
-    counted: Counter[Script] = Counter({"zh-Hans": 0})
-    for _, words in told:
-        counted[script_of(words, "zh-Hans")] += len(words)
-    return counted.most_common(1)[0][0]

@@ -1,32 +1,27 @@
 """What becomes of a statement beside what is already kept of the same person in the same place. Pure."""
 
-import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
-from bot.memory.likeness import Compared, clauses, compared
+from bot.memory.likeness import Compared, compared
+from bot.types.duration import DAY_MS
 from bot.types.memory import Memory, NewMemory
-from bot.types.merging import How, Merge, Merging
+from bot.types.merging import Merge, Merging
 
 SAME, LIKE = 0.93, 0.82
-"""From these likenesses on a statement says nothing new, or is merged by its type (seed Warm Boot, write guard)."""
-
-MOST_CHARS = 300
-"""A memory does not grow beyond this: what more there is stands for itself."""
-
-Day = Callable[[int], str]
+"""From these likenesses on a statement says nothing new, or is much like an older one (seed Warm Boot, write guard)."""
 
 
-def merging(names: Mapping[int, str], day: Day) -> Merging:
-    """The rule for statements of people of these names; `day` writes the day of a moment (ms) for a timeline."""
+def merging(names: Mapping[int, str]) -> Merging:
+    """The rule for statements of people of these names; what says more than an older one stands for itself."""
 
     def rule(new: NewMemory, near: tuple[Memory, ...]) -> tuple[Merge, ...]:
         name = names.get(new.owner_id or 0, "")
-        return merges(new, near, (name,) if name else (), day)
+        return merges(new, near, (name,) if name else ())
 
     return rule
 
 
-def merges(new: NewMemory, near: tuple[Memory, ...], names: tuple[str, ...], day: Day) -> tuple[Merge, ...]:
+def merges(new: NewMemory, near: tuple[Memory, ...], names: tuple[str, ...]) -> tuple[Merge, ...]:
     """What a person asks to keep takes in what was only found; anything else goes into the likest older one, if any.
 
     What somebody asked to keep, or protects, never changes its words: the same found again proves it, and what
@@ -39,7 +34,7 @@ def merges(new: NewMemory, near: tuple[Memory, ...], names: tuple[str, ...], day
             for memory, seen in found if not memory.kept and (seen.conflict or seen.like >= LIKE)
         )  # fmt: skip
     for memory, seen in sorted(found, key=lambda pair: (not pair[0].kept, -pair[1].like, pair[0].id)):
-        done = _into_kept(memory, seen) if memory.kept else _into(new, memory, seen, day)
+        done = _into_kept(memory, seen) if memory.kept else _into(new, memory, seen)
         if done is not None:
             return (done,)
     return ()
@@ -58,42 +53,11 @@ def _into_kept(memory: Memory, seen: Compared) -> Merge | None:
     return Merge(memory, "evidence") if not seen.conflict and max(seen.like, seen.told) >= LIKE else None
 
 
-def _into(new: NewMemory, memory: Memory, seen: Compared, day: Day) -> Merge | None:
+def _into(new: NewMemory, memory: Memory, seen: Compared) -> Merge | None:
     if memory.kind != new.kind or (memory.owner_id is None and memory.chat_id != new.chat_id):
         return None
-    happened_again = new.kind == "event" and seen.conflict == "value"
-    if seen.conflict and not happened_again:
+    if seen.conflict and not (new.kind == "event" and seen.conflict == "value"):
         return Merge(memory, "update", new.text)
-    same_day = day(new.observed_at) == day(memory.observed_at)
-    if seen.like < LIKE or (happened_again and same_day):
-        return None
-    if seen.like >= SAME and not seen.conflict and (new.kind != "event" or same_day):
-        return Merge(memory, "evidence")
-    how, text = _combined(new, memory, day, same_day=same_day)
-    return Merge(memory, how, text) if len(text) <= MOST_CHARS else None
-
-
-def _combined(new: NewMemory, memory: Memory, day: Day, *, same_day: bool) -> tuple[How, str]:
-    match new.kind:
-        case "identity":
-            return "replace", new.text
-        case "emotion":
-            return "append", _joined(memory.text, (new.text,))
-        case "event" if not same_day:
-            return "timeline", _timeline(new, memory, day)
-        case _:
-            parts = clauses(new.text)
-            more = tuple(part for part in parts if compared(part, memory.text).told < SAME)
-            return ("join", _joined(memory.text, more)) if more else ("evidence", "")
-
-
-def _joined(text: str, more: tuple[str, ...]) -> str:
-    between = "; " if text.isascii() else "；"
-    return between.join((text.rstrip("。.；; "), *more))
-
-
-def _timeline(new: NewMemory, memory: Memory, day: Day) -> str:
-    """Both with their days, the older first."""
-    dated = re.match(r"\d{4}-\d\d-\d\d ", memory.text) is not None
-    before = memory.text if dated else f"{day(memory.observed_at)} {memory.text}"
-    return _joined(before, (f"{day(new.observed_at)} {new.text}",))
+    same_day = new.kind != "event" or abs(new.observed_at - memory.observed_at) < DAY_MS
+    told = seen.like >= SAME or (seen.like >= LIKE and seen.told >= SAME)
+    return Merge(memory, "evidence") if told and same_day and not seen.conflict else None

@@ -128,20 +128,29 @@ def words_of(lines: tuple[DigestLine, ...], bot_name: str, screened: bool = True
     """Every line of a person with their own words; none where they only play."""
     play = played(lines) | _unmeant(lines)
     people = (line for line in lines if not line.is_bot)
-    return tuple((line, "" if line.number in play else own_words(line, bot_name, screened)) for line in people)
+    return tuple(
+        (
+            line,
+            ""
+            if line.number in play
+            else own_words(line.text, (bot_name,), forwarded=line.forwarded, screened=screened),
+        )
+        for line in people
+    )
 
 
-def own_words(line: DigestLine, bot_name: str, screened: bool = True) -> str:
-    """What a line says in its speaker's own words, beside commands and the name it calls.
+def own_words(text: str, names: tuple[str, ...], *, forwarded: bool = False, screened: bool = True) -> str:
+    """What a line says in its writer's own words, beside commands and the name it calls, which is one of `names`.
 
     "" for a command, for what is forwarded, and, `screened`, for a message that is made to work on a program; rows
     that somebody else said (阿明：…) are left out.
     """
-    text = clean(line.text[:MESSAGE_CHARS])
-    if line.forwarded or COMMAND.match(text) or (screened and forged(text)):
+    text = clean(text[:MESSAGE_CHARS])
+    if forwarded or COMMAND.match(text) or (screened and forged(text)):
         return ""
-    rest = understand(text, (bot_name,)).rest
-    called = re.match(rf"\s*@?{re.escape(bot_name)}[\s,，:：!！。~～]*", rest, re.IGNORECASE) if bot_name else None
+    rest = understand(text, names).rest
+    known = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True) if name)
+    called = re.match(rf"\s*@?(?:{known})[\s,，:：!！。~～]*", rest, re.IGNORECASE) if known else None
     rest = rest[called.end() :] if called else rest
     return "\n".join(row for row in rest.split("\n") if not _pasted(row))
 

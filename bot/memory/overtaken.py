@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date, timedelta
 
+from bot.memory.correcting import AT_ONCE, AT_ONCE_MS, redates
 from bot.memory.match import features_of
 from bot.memory.minutes import MESSAGE_CHARS, DigestLine, Scope, Told
 from bot.memory.plain import DATA, patterns_of, sentences
@@ -18,15 +19,12 @@ from bot.text.clean import clean
 from bot.text.dated import when_in
 from bot.text.dates import local_day
 from bot.text.fold import fold
-from bot.types.duration import DAY_MS, MINUTE_MS
+from bot.types.duration import DAY_MS
 
 DAYS = 14
 """A change is of something that was said no longer ago."""
 
-AT_ONCE_MS, AT_ONCE = 10 * MINUTE_MS, 3
-"""Who corrects themselves does it so soon, and so few lines on."""
-
-_MOVED, _OFF, _CORRECTED, _UNSURE = (patterns_of("change", name) for name in ("moved", "off", "corrected", "unsure"))
+_MOVED, _OFF, _UNSURE = (patterns_of("change", name) for name in ("moved", "off", "unsure"))
 _SAME = {word: group[0] for group in DATA["change"]["same"] for word in group}
 _DAYS = re.compile(r"[0-9]+|[一二三四五六七八九十]+(?=[点号月日])|上午|下午|早上|晚上|改期|时间|已经|今年")
 
@@ -112,18 +110,13 @@ def _corrected(told: Told, plans: list[_Plan], scope: Scope) -> dict[int, Digest
     planned = {plan.line.event_id for plan in plans}
     found: dict[int, DigestLine] = {}
     for place, (line, words) in enumerate(told):
-        if not _CORRECTED.match(fold(words)):
+        if not redates(words):
             continue
         before = [one for one, _ in told[max(0, place - AT_ONCE) : place] if one.person_id == line.person_id]
         last = next((one for one in reversed(before) if one.event_id in planned), None)
-        if last is not None and line.at - last.at <= AT_ONCE_MS and _times(words):
+        if last is not None and line.at - last.at <= AT_ONCE_MS:
             found[last.event_id] = line
     return found
-
-
-def _times(words: str) -> bool:
-    """Whether words name a day or an hour."""
-    return FORM.search(fold(words)) is not None or re.search(r"\d", words) is not None
 
 
 def _changes(line: DigestLine, words: str, scope: Scope) -> Iterable[_Change]:
@@ -162,20 +155,11 @@ def _meant(change: _Change, plans: list[_Plan], scope: Scope) -> list[_Plan]:
     most = max(shared.values(), default=0)
     if most:
         return [plan for plan in before if shared[id(plan)] == most]
-    same_day = [
-        plan for plan in before if plan.day in change.days and _characters(plan.words) & _characters(change.words)
-    ]
-    if same_day:
-        return same_day
     mine = [plan for plan in before if plan.line.person_id == line.person_id]
     if not change.words and mine:
         last, one_day = mine[-1], len({plan.day for plan in mine}) == 1
         return mine if one_day else [last] if line.at - last.line.at <= AT_ONCE_MS else []
     return []
-
-
-def _characters(words: frozenset[str]) -> frozenset[str]:
-    return frozenset(char for word in words if not word.isascii() for char in word)
 
 
 def _matter(text: str) -> frozenset[str]:

@@ -8,10 +8,9 @@ import tomllib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from importlib.resources import files
-from typing import Any, cast
+from typing import Any
 
-from bot.memory.forging import INSTRUCTION, LINK, forged
-from bot.memory.pasted import speaks
+from bot.memory.forging import INSTRUCTION, LINK
 from bot.text.clauses import SENTENCE, clauses_of, one_row
 from bot.text.clip import clip
 from bot.text.estimate import estimate_tokens
@@ -34,9 +33,6 @@ READ_CHARS = 800
 
 MOST = 3
 """Promises, and endings of promises, that are read off one message."""
-
-LEAST = 4
-"""Characters that say by themselves what is agreed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,18 +164,7 @@ _LISTED, _LISTED_OVER, _PROMISED, _DUE, _TO_WHOM, _IDLE, _OVER, _OFF, _NOT_OVER,
     )
 )  # fmt: skip
 _WOULD, _TOLD_ALL = re.compile("(?<=i)['’]d\\b"), re.compile("[喔哦呀吧哈啊]$")
-_NAME_REACH = 48
-"""Characters within which a name and its colon stand."""
 _ADDRESSED = re.compile(r"[^\s:：,，]{1,30}[:：] ")
-
-
-def spoken(text: str, names: tuple[str, ...]) -> str:
-    """A message in its writer's own words: without the name it calls and rows that somebody else said."""
-    if forged(text[:READ_CHARS]):
-        return ""
-    called = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True) if name)
-    rows = (row for row in text[:READ_CHARS].split("\n") if not speaks(fold(row[:_NAME_REACH]), _NAME_REACH))
-    return "\n".join(re.sub(rf"(?i)^\s*@?(?:{called})[\s,，:：!！。~～]*", "", row) if called else row for row in rows)
 
 
 def sentences(words: str) -> Iterator[Sentence]:
@@ -196,8 +181,8 @@ def sentences(words: str) -> Iterator[Sentence]:
 
 def told(sentence: Sentence) -> str:
     """The whole sentence as it is kept, a filler before its first comma apart; "" when it is too long."""
-    lead = _LEAD.match(fold_mapped(sentence.text)[0])
     folded, origin = fold_mapped(sentence.text)
+    lead = _LEAD.match(folded)
     start = lead.end() if lead and folded[: lead.end()].endswith((",", " ")) else 0
     text = unfold(sentence.text, origin, start, len(folded)).strip(" ,，、")
     return text if estimate_tokens(text) <= STATEMENT_TOKENS else ""
@@ -239,17 +224,6 @@ def outcomes_in(words: str) -> tuple[Outcome, ...]:
                 continue
             found.setdefault(Outcome("failed" if off else "done", "" if _BARE.fullmatch(said) else said))
     return tuple(found)[:MOST]
-
-
-def stands(words: str, said: str) -> bool:
-    """Whether somebody's own words say this without asking, guessing or telling what others say."""
-    wanted = fold(said)
-    found = [
-        each
-        for each in sentences(words[:READ_CHARS])
-        if wanted in each.folded or (len(each.folded) >= LEAST and each.folded in wanted)
-    ]
-    return bool(found) and not any(each.asks or UNSURE.search(each.folded) for each in found)
 
 
 def idle(folded: str) -> bool:
@@ -322,27 +296,19 @@ def _event(sentence: Sentence, text: str, alone: bool) -> Statement | None:
     return Statement("event", text, subject=subject)
 
 
-def _may_be_task(sentence: Sentence) -> bool:
+def _is_task(sentence: Sentence) -> bool:
     folded = sentence.folded
     if _PROMISED.search(folded):  # I promised Ann I'd come is no guess
         sentence = replace(sentence, folded=_WOULD.sub("", folded))
-    if _TOLD_ALL.search(folded) and not _OWN.search(folded):
-        return False
     reported = _OTHERS.search(folded) or _AGAIN.search(folded) or _IDLE.search(folded)
-    return _plain(sentence) and not (reported or _is_over(folded) or wants_reminding(folded))
-
-
-def _is_task(sentence: Sentence) -> bool:
-    folded = sentence.folded
-    if not _may_be_task(sentence):
+    if (_TOLD_ALL.search(folded) and not _OWN.search(folded)) or not _plain(sentence):
         return False
-    dated = _DAY.search(folded) or _TO_WHOM.search(folded)
-    for _, part, start in sentence.clauses():
-        if _PROMISED.match(part, start):
-            return True
-        if dated and not _PAST.search(folded) and not _OFF.search(folded) and _DUE.match(part, start):
-            return True
-    return False
+    if reported or _is_over(folded) or wants_reminding(folded):
+        return False
+    dated = (_DAY.search(folded) or _TO_WHOM.search(folded)) and not (_PAST.search(folded) or _OFF.search(folded))
+    return any(
+        _PROMISED.match(part, start) or (dated and _DUE.match(part, start)) for _, part, start in sentence.clauses()
+    )
 
 
 def _is_over(folded: str) -> bool:
@@ -357,8 +323,7 @@ def _listed(row: str) -> str:
     match = _LISTED.match(folded)
     if match is None or LINK.search(folded) or _LISTED_OVER.search(folded):
         return ""
-    group = cast(str, match.lastgroup)
-    task = one_row(unfold(row, origin, *match.span(group))).strip(" ,，。.")
+    task = one_row(unfold(row, origin, *match.span(match.lastgroup or 0))).strip(" ,，。.")
     said = fold(task)
     if _LISTED_OVER.search(said) or QUESTION.search(said) or INSTRUCTION.search(said) or re.search("[<>{}]", said):
         return ""

@@ -7,9 +7,8 @@ from typing import Literal
 from bot.types.memory import Memory, NewMemory
 
 How = Literal["evidence", "replace", "append", "join", "timeline", "update", "absorb", "outdo"]
-"""Into the older one: nothing new, only proof of it (evidence); its text anew (replace, of an identity), with more
-(append to an emotion, join of facts, timeline of events), or corrected (update). The older one into what a person asks
-to keep: as the same (absorb) or as disproved by it (outdo)."""
+"""Into the older one: nothing new, only proof of it (evidence), or its text corrected (update). The older one into what
+a person asks to keep: as the same (absorb) or as disproved by it (outdo). The others are of rows of an older nuan."""
 
 INTO_OLDER: tuple[How, ...] = ("evidence", "replace", "append", "join", "timeline", "update")
 
