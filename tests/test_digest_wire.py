@@ -148,7 +148,9 @@ async def test_what_cannot_be_mended_is_made_by_rule(new_world: NewWorld, name: 
     assert served.column("SELECT made_by FROM digest") == ["rule"]
     assert "我昨天去医院拔了智齿，脸肿得像包子" in served.column("SELECT text FROM memory")
     assert served.column("SELECT count(*) FROM commitment") == [2]
-    assert len(served.world.log.named("digest_broken")) == 2
+    (line,) = served.world.log.named("digest_broken")
+    assert line["tried"] == 2
+    assert not served.column("SELECT text FROM memory WHERE text LIKE '%长长%' OR text LIKE '%Wang%'")
 
 
 @pytest.mark.parametrize("fault", ["content_filter", "empty", "html200", "choices_null"])
@@ -226,3 +228,24 @@ async def test_what_was_done_later_is_not_to_do(new_world: NewWorld) -> None:
     tasks = answer(tasks=[item("交年度总结", 7)], promises=[item("周末回家看妈妈", 5)])
     served = await serve(new_world, tasks, tasks, texts=(*TALK, "年度总结交了，终于可以歇一歇"))
     assert "交年度总结" not in served.column("SELECT text FROM commitment WHERE source = 'digest'")
+
+
+STRAY = {
+    "lines that are not there": answer(statements=[item("小王搬到上海了", 40), item("小王拔了智齿", 0, 99)]),
+    "one statement a hundred times": answer(statements=[item("小王搬到上海了", 3)] * 100),
+    "one false statement a hundred times": answer(statements=[item("小王搬到广州了", 3)] * 100),
+    "a hundred false ones": answer(statements=[item(f"小王有{number}套房子", 3) for number in range(2, 102)]),
+    "a statement ten times too long": answer(statements=[item("小王搬到上海了，" * 60, 3)]),
+    "no lines at all": answer(statements=[{"text": "小王搬到上海了"}]),
+    "lines as words": answer(statements=[{"text": "小王搬到上海了", "from": "第三行"}]),
+}
+
+
+@pytest.mark.parametrize("name", STRAY)
+async def test_an_answer_that_strays_leaves_nothing_false_and_one_line(new_world: NewWorld, name: str) -> None:
+    served = await serve(new_world, STRAY[name], STRAY[name])
+    assert len(served.digests()) <= 2
+    assert set(served.column("SELECT text FROM memory")) <= {"小王搬到上海了"}
+    assert len(served.column("SELECT text FROM memory")) <= 1
+    assert len(served.world.log.named("digest")) == 1
+    assert served.column("SELECT count(*) FROM call WHERE state = 'reserved'") == [0]

@@ -121,7 +121,7 @@ class Digesting:
         asked = _Asked(session, lines, scope, shown)
         errand = await self._errand(asked)
         try:
-            found = await self._ask(errand, asked, tried=1)
+            found = await self._ask(errand, asked)
         except OverBudget as error:
             return await self._over_budget(error, asked)
         except ModelError as error:
@@ -129,7 +129,6 @@ class Digesting:
                 raise
             if not (error.fault == "cut" and error.final):
                 return await self._by_rule(_Asked(session, lines, scope, known)), None
-            self._log_broken(session, "cut: too long", 1)
             found = _Failed("cut: too long")
         if isinstance(found, _Failed):
             return await self._mended(errand, found, asked)
@@ -155,15 +154,17 @@ class Digesting:
 
     async def _mended(self, errand: Errand, failed: _Failed, asked: _Asked) -> Made:
         """The digest after one more call that names the fault; whatever is wrong with that one, the rule's."""
+        found: _Read | _Failed = failed
         try:
-            found = await self._ask(self._told(errand, failed), asked, tried=2)
+            found = await self._ask(self._told(errand, failed), asked)
         except OverBudget as error:
             return await self._over_budget(error, asked)
         except ModelError as error:
             if error is CHANGED:
                 raise
-            self._log_broken(asked.session, error.fault, 2)
-            return await self._by_rule(asked), None
+            found = _Failed(error.fault)
+        finally:
+            self._log_broken(asked.session, failed, found)
         if isinstance(found, _Failed):
             return await self._by_rule(asked), None
         cut = await self._aside.run(mended, found.review, "", asked.lines, asked.scope, asked.known)
@@ -182,14 +183,13 @@ class Digesting:
         async with self._scribe.written(self._told(errand, failed), self._reserving(asked)) as paper:
             return paper.text, paper.settlement
 
-    async def _ask(self, errand: Errand, asked: _Asked, tried: int) -> _Read | _Failed:
+    async def _ask(self, errand: Errand, asked: _Asked) -> _Read | _Failed:
         """One call; of a broken answer the cost is settled here, of a good one with the digest."""
         async with self._scribe.written(errand, self._reserving(asked)) as paper:
             found = await self._aside.run(review, paper.text, asked.lines, asked.scope, asked.known)
             if not isinstance(found, Broken):
                 return _Read(found, paper.text, paper.settlement)
             await self._store.ledger.settle(paper.settlement, self._clock.now())
-        self._log_broken(asked.session, found.fault, tried)
         return _Failed(found.fault, paper.text)
 
     def _reserving(self, asked: _Asked) -> Reserve:
@@ -215,8 +215,13 @@ class Digesting:
         self._log.warning("over_budget", session=asked.session.number, chat=asked.scope.chat_id, limit=error.limit)
         return await self._by_rule(asked), None
 
-    def _log_broken(self, session: Session, fault: str, tried: int) -> None:
-        self._log.warning("digest_broken", session=session.number, chat=session.chat_id, fault=fault, tried=tried)
+    def _log_broken(self, session: Session, first: _Failed, second: _Read | _Failed) -> None:
+        """One line of an answer that was no digest; `tried` 2 where none came of it."""
+        again = isinstance(second, _Failed) and second is not first
+        self._log.warning(
+            "digest_broken", session=session.number, chat=session.chat_id, tried=1 + again,
+            fault=f"{first.fault}; {second.fault}" if isinstance(second, _Failed) and again else first.fault,
+        )  # fmt: skip
 
     async def _by_rule(self, asked: _Asked) -> Digest:
         """The deterministic digest, made off the event loop: a busy group's session has thousands of lines."""

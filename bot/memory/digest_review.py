@@ -184,7 +184,7 @@ def _judged(item: Item, grounds: Grounds, *, sure: bool = False) -> Grounded | R
 
 def _clipped(item: Item, grounds: Grounds) -> tuple[Item, Grounded] | None:
     """The item with only those of its clauses that stand, the first one among them; None when that is nothing less."""
-    pieces = [piece for piece in _CUT.split(item.text) if piece and piece.strip()]
+    pieces = list(dict.fromkeys(piece for piece in _CUT.split(item.text) if piece and piece.strip()))
     if len(pieces) < 2:
         return None
     kept: list[str] = []
