@@ -52,6 +52,7 @@ async def lived_in(store: Store) -> None:
     def live(db: sqlite3.Connection) -> None:
         db.execute("UPDATE memory SET original = ?, protected = 1, importance = 4 WHERE id = 1", ("嗯 花生 " * 80,))
         db.execute("UPDATE memory SET disabled_at = 5000, disabled_reason = 'archived' WHERE id = 3")
+        db.execute("UPDATE memory SET former_at = 6000 WHERE id = 2")
         db.execute("UPDATE memory SET faded = 0.5, helpful = 3, unhelpful = 1, praised_at = 8, recalled_at = 7, "
                    "booted_at = 6, decayed_at = 9 WHERE id = 5")  # fmt: skip
         db.execute("INSERT INTO merged (memory_id, at, how, before, before_observed_at, said, kind, source, "
@@ -73,6 +74,8 @@ def test_an_export_taken_into_an_empty_house_is_exported_again_byte_by_byte(tmp_
         assert not [
             text for text in ("聊了搬家和怕黑", "下周搬家", "不要辣", "手冲咖啡", "晚安") if first.count(text) != 1
         ]
+    struck = (tmp_path / "again" / "memories.md").read_text("utf-8")
+    assert [line.split(" ")[1] for line in struck.splitlines() if " ~~" in line and line.startswith("- ")] == ["#2"]
     life = "SELECT id, disabled_reason, faded, helpful, praised_at, recalled_at, protected, original FROM memory"
     assert look(tmp_path / "two", life) == look(tmp_path / "one", life)
 

@@ -1,6 +1,6 @@
 """An export as Markdown that people read: by person and kind, one line a memory. Reading it is done in reading.py."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields
 from itertools import groupby
 from typing import get_args
@@ -14,11 +14,13 @@ TITLE = "# nuan memories"
 CONVERSATIONS = "## Conversations"
 NOTES = "## Notes"
 END = "<!-- end -->"
+STRUCK = "~~"
+"""Around what was so before and is no more."""
 HELP = """
 Each line is one memory: its number, the day it is of, its text, and a comment that keeps the rest. Change a text or a
 day, delete a line, or add one (`- text`) under a person and a kind; then `nuan memory import` shows what would change
-and asks. `\\n` is a line break. Conversations are only shown, and a note that was changed is taken in
-beside the one that is there. Keep the last line: it says that nothing was cut off.
+and asks. `\\n` is a line break, what is ~~struck through~~ was so before. Conversations are only shown, and a note
+that was changed is taken in beside the one that is there. Keep the last line: it says that nothing was cut off.
 """
 KINDS: tuple[MemoryKind, ...] = get_args(MemoryKind)
 
@@ -63,7 +65,13 @@ def _memories(memories: Iterable[CarriedMemory]) -> Iterator[str]:
     for kind, found in groupby(memories, key=lambda memory: memory.kind):
         yield f"\n### {kind}\n\n"
         for memory in found:
-            yield bullet(memory.id, memory.observed_at, memory.text, rest_of(memory))
+            text = f"{STRUCK}{memory.text}{STRUCK}" if is_former(dict(memory.more)) else memory.text
+            yield bullet(memory.id, memory.observed_at, text, rest_of(memory))
+
+
+def is_former(more: Mapping[str, object]) -> bool:
+    """Whether something else holds in the place of a memory now."""
+    return bool(more.get("former_at"))
 
 
 def rest_of(memory: CarriedMemory) -> dict[str, object]:

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field, replace
 from typing import cast
 
 from bot.memory.carrying.lines import Bullet, bullet_of, moved, noted, numbers_of
-from bot.memory.carrying.markdown import CONVERSATIONS, END, KINDS, NOTES, TITLE
+from bot.memory.carrying.markdown import CONVERSATIONS, END, KINDS, NOTES, STRUCK, TITLE, is_former
 from bot.memory.carrying.values import BadValue, from_json, header_of, time_text, value_of
 from bot.types.carried import (
     Carried,
@@ -166,7 +166,10 @@ def _memory(reading: _Reading, found: Bullet) -> CarriedMemory:
     }  # fmt: skip
     for name in ("observed_at", "accessed_at", "updated_at"):
         values.setdefault(name, values.get("created_at"))
-    said = {"id": found.number, "owner": reading.owner, "kind": reading.kind, "text": found.text}
+    text, more = found.text, values["more"]
+    if isinstance(more, dict) and is_former(more):
+        text = text.removeprefix(STRUCK).removesuffix(STRUCK)
+    said = {"id": found.number, "owner": reading.owner, "kind": reading.kind, "text": text}
     memory = cast("CarriedMemory", from_json("memory", {**values, **said}))
     return replace(memory, observed_at=moved(found.day, memory.observed_at))
 
