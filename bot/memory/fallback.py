@@ -96,10 +96,9 @@ def _memory(statement: Statement, line: DigestLine, scope: Scope, behind: Digest
     if owner is None:
         return None
     tz = scope.zones.get(owner, scope.tz)
-    when = (
-        None if statement.kind == "emotion" else when_in(statement.text, line.at, tz)
-    )  # one feels so when one says it
-    text, events, dated = statement.text, (line.event_id,), when.precision if when else ""
+    when = when_in(statement.text, line.at, tz) if statement.kind != "emotion" else None  # that is of when it is said
+    text, dated = statement.text, when.precision if when else ""
+    events: tuple[int, ...] = (line.event_id,)
     if behind is not None and when is not None:
         text, events = joined(text, behind.text), (line.event_id, behind.event_id)
         other = when_in(behind.text, behind.at, tz)
