@@ -7,11 +7,11 @@ from itertools import islice
 from bot.context.scene import scene_text
 from bot.flow.pausing import Pausing
 from bot.flow.words import Words
+from bot.memory.bare import pointing
 from bot.memory.minutes import own_words
 from bot.memory.ordering import ordered
 from bot.memory.plain import MOST, outcomes_in, tasks_in
 from bot.memory.plain import READ_CHARS as PROMISE_CHARS
-from bot.memory.pointing import pointing
 from bot.memory.remarks import remarks
 from bot.memory.understand import understand
 from bot.ports import Clock, SceneSource

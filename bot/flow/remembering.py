@@ -15,14 +15,13 @@ from bot.flow.unremembering import JUST_MS, Unremembering
 from bot.flow.words import Words
 from bot.memory.alone import Alone, alone, wish
 from bot.memory.answers import answer_to, takes_back, waits
-from bot.memory.bare import bare, states
+from bot.memory.bare import bare, pointing, states
 from bot.memory.correcting import corrected, corrects
 from bot.memory.likeness import overtakes
 from bot.memory.match import match
 from bot.memory.matter import matter_in
 from bot.memory.merging import merging
 from bot.memory.ordering import ordered
-from bot.memory.pointing import pointing
 from bot.memory.several import told_in
 from bot.memory.understand import understand
 from bot.memory.worth import thin
