@@ -46,6 +46,18 @@ async def test_what_they_did_not_say_or_is_not_clear_sets_nothing(
     assert world.rows("SELECT * FROM reminder") == []
 
 
+async def test_two_in_one_line_are_set_by_the_model_after_the_house_asked_back(world: World) -> None:
+    """What the house has set already is not set again."""
+    line = "remind me tomorrow at 9am to call the landlord and at 6pm to pick up the dog"
+    await world.say(line)
+    wishes = [("call the landlord", "tomorrow at 9am"), ("pick up the dog", "tomorrow at 6pm")]
+    asked = calls(*(("remind", json.dumps({"text": text, "when": when})) for text, when in wishes))
+    world.model.script = lambda request: "set" if request.prompt.messages[-1].role == "tool" else asked
+    await world.say("thx, you are the best of all, really")
+    await world.say("thx again, you are the best of all, really")
+    assert [row[0] for row in world.rows("SELECT text FROM reminder ORDER BY due_at")] == [text for text, _ in wishes]
+
+
 async def test_another_persons_words_set_nothing(world: World) -> None:
     await world.say("小暖，三点的会别让她忘了", who="小美", group="闲聊")
     uses(world, "remind", text="开会", when="三点的会")

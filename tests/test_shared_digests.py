@@ -219,3 +219,17 @@ async def test_what_is_meant_for_the_weekend_is_not_overdue_on_sunday(world: Wor
     (due,) = world.rows("SELECT due_at FROM commitment")[0]
     last = datetime.fromtimestamp(int(str(due)) / 1000, ZoneInfo("Asia/Shanghai")).date()
     assert last == saturday + timedelta(days=1)
+
+
+async def test_what_passes_takes_the_place_of_nothing_that_lasts(world: World) -> None:
+    """An interview is no job, though a model files it there."""
+    first = told("小王在书店上班", 1, slot="job", lasting=True, kind="identity")
+    meeting = told("小王7月3日去面试", 1, slot="job", lasting=False, kind="event", when="2026-07-03")
+    answering(world, first, meeting)
+    await world.say("我在书店上班，挺喜欢的")
+    await world.say("/new")
+    await world.wait(DAY)
+    await world.say("我7月3日去面试")
+    await world.say("/new")
+    await world.wait(DAY)
+    assert facts(world) == [("小王在书店上班", 1), ("小王7月3日去面试", 1)]

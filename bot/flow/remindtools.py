@@ -19,6 +19,7 @@ from bot.store.store import Store
 from bot.text.clean import as_data, clean
 from bot.text.clip import clip
 from bot.text.dated import when_in
+from bot.text.dates import local_day
 from bot.text.fold import fold
 from bot.types.duration import MINUTE_MS
 from bot.types.event import Event
@@ -32,6 +33,10 @@ _WANTS = re.compile(
 _ENDS = re.compile(
     r"取消|不用|不要|不必|别|删|去掉|算了|关|\b(?:cancel|delete|remove|stop|drop|no longer|not|don'?t|never ?mind)\b"
 )
+
+
+_PIECE = re.compile(r"\band\b|[,，;；。、和跟與与]|再|然后")
+"""What stands between several times of one line."""
 
 
 class RemindArguments(BaseModel):
@@ -62,7 +67,7 @@ def remind_tools(
         return reminding.request(chat, person, context.event_ids[-1])
 
     async def own(context: ToolContext, wish: re.Pattern[str]) -> tuple[Event, ...]:
-        events = await store.asked.own(context.event_ids, context.person_id, context.now)
+        events = await store.asked.own(context.event_ids, context.person_id, context.now, answered=True)
         if not any(wish.search(fold(event.text)) for event in events):
             raise ToolRefused("remind_unasked")
         return events
@@ -82,6 +87,8 @@ def remind_tools(
             raise ToolRefused("remind_words")
         if not isinstance(found, NewReminder):
             raise ToolRefused("remind_unclear", found)
+        if await store.reminders.set_for(carrier, found.due_at):  # by the house itself, or by an earlier call
+            raise ToolRefused("remind_unasked")
         if await reminding.full(at):
             raise ToolRefused("remind_full")
         new = NewReminder(found.person_id, found.chat_id, found.text, found.due_at, found.rule, (carrier,))
@@ -115,6 +122,14 @@ def _listed(words: Words, at: Request, found: tuple[Reminder, ...]) -> str:
 
 
 def _names(event: Event, due_at: int, tz: tzinfo) -> bool:
-    """Whether a line names that very minute."""
+    """Whether a line names that very minute; of several times of one day each is named in its own piece."""
     found = when_in(event.text, event.at, tz)
-    return found is not None and found.precision == "time" and abs(found.at - due_at) < MINUTE_MS
+    if found is None:
+        return False
+    if found.precision == "time" and abs(found.at - due_at) < MINUTE_MS:
+        return True
+    day = local_day(due_at, tz)
+    if local_day(found.at, tz) != day:
+        return False
+    pieces = (when_in(f"{day.isoformat()} {piece}", event.at, tz) for piece in _PIECE.split(event.text))
+    return any(each is not None and abs(each.at - due_at) < MINUTE_MS for each in pieces)

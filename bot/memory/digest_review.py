@@ -223,7 +223,9 @@ def _memory(item: Item, grounded: Grounded, scope: Scope, known: Known) -> NewMe
     kind: MemoryKind = "emotion" if mood else "anniversary" if when is not None and when.yearly else item.kind
     text = _plainly(item, cited, scope.tz)
     tag = one_row(item.tag)[:TAG_CHARS] if mood and harmless(item.tag, scope.screened) else ""
-    slot = item.slot if _is_slot(item.slot, scope.screened) and not mood else ""
+    # What passes holds no slot: an interview is no job.
+    passes = mood or (kind == "event" and not item.lasting)
+    slot = item.slot if _is_slot(item.slot, scope.screened) and not passes else ""
     dated: Dated = when.precision if when is not None and not mood else ""
     memory = NewMemory(
         owner, scope.chat_id, visibility, kind, text, said_at if mood else _observed(when, said_at), "digest",

@@ -72,7 +72,8 @@ _SENTENCE = re.compile(r"((?:[^。!?;\n.]|\.(?!\s|$|\.))+)([。!?;.]*)")
 _CLAUSE = re.compile(
     r"(?<!\d)[,:]|[,:](?!\d)|[、~]|(?=但是?(?!愿)|而且|并且|不过(?=我|他|她|也|还)|然后|所以|因为|就是说)"
     r"|(?=我就|就会|就要|就去|就回)"
-    r"| (?=(?:and|but|so|because|then|plus|although|though|while|which|who) )|(?<=[一-鿿]) (?=[一-鿿\d])"
+    r"|(?<!\bme) (?=and )"  # me and tess are whom it is about
+    r"| (?=(?:but|so|because|then|plus|although|though|while|which|who) )|(?<=[一-鿿]) (?=[一-鿿\d])"
 )
 _WORD = re.compile(r"[a-z\u00c0-\u024f][a-z0-9\u00c0-\u024f'-]*")
 _HAN = re.compile("[㐀-鿿]+")

@@ -30,19 +30,23 @@ class Asked:
         self._database = database
         self._shelf = shelf
 
-    async def own(self, event_ids: tuple[int, ...], person_id: int, now: int) -> tuple[Event, ...]:
+    async def own(
+        self, event_ids: tuple[int, ...], person_id: int, now: int, *, answered: bool = False
+    ) -> tuple[Event, ...]:  # fmt: skip
         """Those of these messages that this person wrote, in order: nothing forwarded, and nothing of a bot.
 
-        Where they are few, what the same person wrote in that chat just before them comes first.
+        Where they are few, what the same person wrote in that chat just before them comes first; what was `answered`
+        as a command only when it is asked for.
         """
         own = (
             f"{EVENT}WHERE {VISIBLE}kind = 'message' AND forwarded = 0 AND person_id = ? AND NOT EXISTS "
             "(SELECT 1 FROM person WHERE person.id = person_id AND is_bot = 1) AND "
         )
+        without = "AND outcome <> 'command' "
         these, before = await self._database.snapshot(
             (f"{own}id IN ({marks(event_ids)}) ORDER BY id", (person_id, *event_ids)),
             (f"{own}chat_id = (SELECT chat_id FROM event WHERE id = ?) AND id < ? AND at >= ? "
-             f"AND outcome <> 'command' ORDER BY id DESC LIMIT {OWN_LINES}",
+             f"{'' if answered else without}ORDER BY id DESC LIMIT {OWN_LINES}",
              (person_id, max(event_ids, default=0), min(event_ids, default=0), now - OWN_MS)),
         )  # fmt: skip
         room = max(0, OWN_LINES - len(these))

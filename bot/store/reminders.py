@@ -34,6 +34,15 @@ class Reminders:
         )
         return int(row[0]) if row else 0
 
+    async def set_for(self, event_id: int, due_at: int) -> bool:
+        """Whether a reminder of that moment, ms, ever came from this message."""
+        row = await self._database.row(
+            "SELECT 1 FROM edge JOIN reminder ON reminder.id = derived_id WHERE kind = 'reminder' AND event_id = ? "
+            "AND due_at = ?",
+            (event_id, due_at),
+        )
+        return row is not None
+
     async def overdue(self, before: int) -> tuple[int, int]:
         """How many are open, and how many of them should have been said before that moment (ms)."""
         row = await self._database.row(
