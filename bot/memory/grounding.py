@@ -323,6 +323,9 @@ class _Case:
     def _news(self, text: str) -> Refusal | None:
         heard = f"{self._heard}\n{folded_plain(self._item.about)}"
         text = self._grounds.nameless(text)
+        if self._item.section == "moods":  # how somebody feels is the model's to say, why is theirs
+            feelings = sorted((*VOCABULARY.feelings, folded_plain(self._item.tag)), key=len, reverse=True)
+            text = re.sub("|".join(re.escape(word) for word in feelings if word), " ", text)
         share, words = novelty(text, heard)
         most = NEWS if self._sure else FIRST_NEWS
         if share > most or (share == most and len(words) < WHOLE_LEAST):
