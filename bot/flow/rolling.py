@@ -53,7 +53,8 @@ class Rolling:
             tiers = [roll.tier for roll in plan.rolls]
             counts = {tier: tiers.count(tier) for tier in ("hour", "day", "week")}
             self._log.info("rolled", chat=chat_id, rows=absorbed, into=len(plan.rolls), **counts)
-        if self._scribe.able and await self._gate.allows("digest"):
+        # While digests of the chat are due, their talks go into the same rows: these are put into words once.
+        if not await self._store.sessions.due(chat_id, now) and self._scribe.able and await self._gate.allows("digest"):
             for row in await rollups.unwritten(chat_id):
                 await self._write(chat_id, row, zone)
 
