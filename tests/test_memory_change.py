@@ -133,3 +133,10 @@ async def test_what_was_asked_for_in_other_words_and_a_line_earlier_is_kept(worl
 )
 def test_what_is_not_clear_is_left_to_the_model(kept: str, said: str) -> None:
     assert corrected(kept, said) is None
+
+
+async def test_a_wish_that_is_misspelt_is_one(world: World) -> None:
+    wish = ("remember", json.dumps({"text": "tess is vegan"}))
+    world.model.script = lambda request: "ok" if request.prompt.messages[-1].role == "tool" else calls(wish)
+    await world.say("remeber that tess is vegan, i keep forgetting when i talk abt food w you")
+    assert texts(world) == ["tess is vegan"]

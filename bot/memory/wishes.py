@@ -34,7 +34,7 @@ _OTHERS = LazyPattern(
 """Somebody else wants it."""
 _KEEP = LazyPattern(
     "记(?:[住下着好牢录个]|一[下记]|得|[进入到])|备忘|(?:别|不要|可别)(?:给我)?忘|存(?:一下|下来|起来|[进到着个])|保存|留意"
-    r"|\b(?:remember|memori[sz]e|keep (?:that |this |it )?in mind|(?:take|make) (?:a )?note|note (?:that|this|it|down)"
+    r"|\b(?:re?m+e?m*e?be?r|memori[sz]e|keep (?:that |this |it )?in mind|(?:take|make) (?:a )?note|note (?:that|this|it|down)"
     r"|jot|(?:do not|don'?t) forget|save (?:this|that|it)|write (?:this|that|it) down)\b"
 )
 _NOT_KEEP = LazyPattern(
