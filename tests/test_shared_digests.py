@@ -233,3 +233,11 @@ async def test_what_passes_takes_the_place_of_nothing_that_lasts(world: World) -
     await world.say("/new")
     await world.wait(DAY)
     assert facts(world) == [("小王在书店上班", 1), ("小王7月3日去面试", 1)]
+
+
+async def test_a_sign_that_was_shown_escaped_is_kept_as_it_was_said(world: World) -> None:
+    answering(world, told("小王在 Lark &amp; Pine 上班", 1, slot="job"))
+    await world.say("我在 Lark & Pine 上班")
+    await world.say("/new")
+    await world.wait(DAY)
+    assert facts(world) == [("小王在 Lark & Pine 上班", 1)]

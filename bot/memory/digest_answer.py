@@ -189,8 +189,11 @@ def _done(listed: object) -> Iterator[Done]:
 
 
 def _words(value: object, most: int) -> str:
-    """A text on one row; one that is longer than `most` is cut, which no check takes for more than it says."""
-    return one_row(value[:TEXT_CHARS]).strip()[:most].strip() if isinstance(value, str) else ""
+    """A text on one row; one that is longer than `most` is cut, which no check takes for more than it says.
+
+    The lines were shown escaped: an & is one again.
+    """
+    return one_row(value[:TEXT_CHARS].replace("&amp;", "&")).strip()[:most].strip() if isinstance(value, str) else ""
 
 
 def _numbers(value: object) -> tuple[int, ...]:
