@@ -9,6 +9,7 @@ from bot.config.settings import Settings
 from bot.flow.seats import sit
 from bot.flow.words import Words
 from bot.memory.match import match, perhaps
+from bot.memory.rereading import of_its_day
 from bot.memory.shown import shown
 from bot.memory.understand import understand
 from bot.memory.wishes import own
@@ -19,7 +20,6 @@ from bot.store.store import Store
 from bot.text.catalogue import Catalogue
 from bot.text.clean import as_data, clean
 from bot.text.clip import clip
-from bot.text.dated import event_moment
 from bot.text.fold import fold
 from bot.types.agent import AgentReply, AgentWish
 from bot.types.duration import DAY_MS
@@ -67,9 +67,9 @@ class AgentWrites:
         memory = NewMemory(
             owner_id=person.id, chat_id=chat.id, visibility="private" if chat.kind == "dm" else "chat",
             kind=wish.kind, text=text,
-            observed_at=event_moment(text, now, self._words.tz(self._words.zone_of(chat, person))),
-            source="mcp", event_ids=(), asked=asked, agent=wish.agent,
+            observed_at=now, source="mcp", event_ids=(), asked=asked, agent=wish.agent,
         )  # fmt: skip
+        memory = of_its_day(memory, now, self._words.tz(self._words.zone_of(chat, person)))
         stored = await self._store.agents.remember(memory, now)
         again = opening("remember_known", problem=stored.id)
         return AgentReply(again if stored.again else opening("remember_done", id=stored.id), ids=(stored.id,))

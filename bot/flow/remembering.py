@@ -22,13 +22,13 @@ from bot.memory.match import match
 from bot.memory.matter import matter_in
 from bot.memory.merging import merging
 from bot.memory.ordering import ordered
+from bot.memory.rereading import of_its_day
 from bot.memory.several import told_in
 from bot.memory.understand import understand
 from bot.memory.worth import thin
 from bot.ports import Clock
 from bot.store.store import Store
 from bot.text.clip import clip
-from bot.text.dated import event_moment
 from bot.types.event import Event
 from bot.types.memory import Memory, MemoryCommand, MemoryKind, NameSlot, NewMemory, Question, Understanding
 from bot.types.quota import Quota
@@ -151,12 +151,13 @@ class Remembering:
         if not slot and thin(text):
             return await self.confirming.say("remember_thin", told, Question("what"), text=text)
         now = self._clock.now()
-        at = said.at if slot else event_moment(text, said.at, self._words.tz(await self._zone(told)))
         memory = NewMemory(
             owner_id=told.person_id, chat_id=told.chat.id, visibility="private" if told.chat.kind == "dm" else "chat",
-            kind=kind, text=text, observed_at=at, source="command", event_ids=said.event_ids, slot=slot,
+            kind=kind, text=text, observed_at=said.at, source="command", event_ids=said.event_ids, slot=slot,
             asked=True,
         )  # fmt: skip
+        if not slot:
+            memory = of_its_day(memory, said.at, self._words.tz(await self._zone(told)))
         older = await self._replaced(command, told, memory)
         if older is not None:
             memory = replace(
@@ -165,7 +166,7 @@ class Remembering:
                 slot=older.slot,
                 subject=older.subject,
                 lasting=older.lasting,
-                kind=older.kind,
+                kind=memory.kind if memory.dated else older.kind,
             )
         one = "remembered_one" if (told.several or command.scope == "bare") and "\n" not in text else "remembered"
         keys = {"": (one, "remembered_again"), "address": ("nick_set", "nick_set"),

@@ -12,10 +12,10 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from bot.memory.match import match
 from bot.memory.matter import Line, tells_of
+from bot.memory.rereading import of_its_day
 from bot.memory.wishes import Own, meant
 from bot.text.clean import as_data, clean_line
 from bot.text.clip import clip
-from bot.text.dated import event_moment
 from bot.text.fold import fold
 from bot.types.memory import Memory, NewMemory
 from bot.types.prompt import ToolSpec
@@ -86,13 +86,12 @@ def remember_tool(
             if fold(known) in fold(text) or fold(text) in fold(known):
                 raise ToolRefused("remember_known", str(number))
         lift(text, context.now)
-        at = event_moment(text, context.now, await zone(context))
         memory = NewMemory(
             owner_id=context.person_id, chat_id=context.audience.chat_id,
             visibility="private" if context.audience.kind == "dm" else "chat", kind=asked.kind, text=text,
-            observed_at=at, source="tool", event_ids=(carrier,), asked=True,
+            observed_at=context.now, source="tool", event_ids=(carrier,), asked=True,
         )  # fmt: skip
-        return ToolAnswer(done, memory)
+        return ToolAnswer(done, of_its_day(memory, context.now, await zone(context)))
 
     return Tool(spec, run)
 
@@ -119,9 +118,10 @@ def update_tool(
             raise ToolRefused("update_words")
         new = NewMemory(
             context.person_id, old.chat_id, old.visibility, old.kind, text,
-            event_moment(text, context.now, await zone(context)), "tool", (event,), old.slot, asked=True,
+            context.now, "tool", (event,), old.slot, asked=True,
             subject=old.subject, lasting=old.lasting, said_at=context.now, replaces=(old.id,),
         )  # fmt: skip
+        new = of_its_day(new, context.now, await zone(context))
         told = done.replace("{new}", as_data(clip(text, SHOWN_CHARS))).replace(
             "{old}", as_data(clip(old.text, SHOWN_CHARS))
         )

@@ -18,7 +18,7 @@ _COMMON = frozenset("我你您他她它们的了吗呢吧啊呀哦是在也都�
 """Characters that tell nothing of what a statement is about; so does a pair with one of them."""
 
 _DENIED = re.compile(
-    r"再也不|不再|并不|从不|从来不|不太|没有?(?!错|事|关系|问题|想到|准)|别再|(?<!差)不(?!错|过|久|同|仅|但|管|断|得不|如|少)"
+    r"再也不|不再|并不|从不|从来不|不太|没有?(?!错|事|关系|问题|想到|准)|别再|(?<!差)不(?!错|过(?!敏|生日|节|年)|久|同|仅|但|管|断|得不|如|少)"
     r"|\b(?:(?:do|does|did|is|are|was|were|can|could|has|have|had|will|would)(?: not|n'?t)|cannot|no longer|not|never"
     r"|any ?more|neither|quit|stopped|gave up|without)\b"
 )

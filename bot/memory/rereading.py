@@ -1,16 +1,29 @@
-"""What the rows of an older nuan are by the rules of today: whether they last, and of which year they are. Pure."""
+"""Of which day a memory is by its words; what the rows of an older nuan are by the rules of today. Pure."""
 
+from dataclasses import replace
 from datetime import tzinfo
 
 from bot.memory.plain import statements_in
-from bot.text.dated import when_in
+from bot.text.dated import event_moment, when_in
 from bot.text.dates import local_day
 from bot.text.slots import lasts
 from bot.types.duration import DAY_MS
-from bot.types.memory import Older, Reread
+from bot.types.memory import NewMemory, Older, Reread
 
 HALF_YEAR = 183
 """A day that was read so many days before it was said may be nearer in another year."""
+
+
+def of_its_day(memory: NewMemory, said_at: int, tz: tzinfo) -> NewMemory:
+    """The memory with the day that its words name, said at that moment, ms: what is to come is an event, what comes
+    every year an anniversary."""
+    when = when_in(memory.text, said_at, tz) if memory.kind not in ("emotion", "experience") else None
+    if when is None:
+        return replace(memory, observed_at=event_moment(memory.text, said_at, tz))
+    at = when.at if when.precision == "time" else when.at + DAY_MS // 2
+    ahead = memory.kind == "knowledge" and at > said_at
+    kind = "anniversary" if when.yearly else "event" if ahead else memory.kind
+    return replace(memory, kind=kind, observed_at=at, dated=when.precision, said_at=said_at)
 
 
 def reread(older: Older, tz: tzinfo) -> Reread | None:

@@ -34,8 +34,8 @@ _OTHERS = LazyPattern(
 """Somebody else wants it."""
 _KEEP = LazyPattern(
     "记(?:[住下着好牢录个]|一[下记]|得|[进入到])|备忘|(?:别|不要|可别)(?:给我)?忘|存(?:一下|下来|起来|[进到着个])|保存|留意"
-    r"|\b(?:re?m+e?m*e?be?r|memori[sz]e|keep (?:that |this |it )?in mind|(?:take|make) (?:a )?note|note (?:that|this|it|down)"
-    r"|jot|(?:do not|don'?t) forget|save (?:this|that|it)|write (?:this|that|it) down)\b"
+    r"|\b(?:re?m+e?m*e?be?r|memori[sz]e|keep (?:that |this |it )?in mind|(?:take|make) (?:a )?note"
+    r"|note (?:that|this|it|down)|jot|(?:do not|don'?t) forget|save (?:this|that|it)|write (?:this|that|it) down)\b"
 )
 _NOT_KEEP = LazyPattern(
     "(?:别|不要|不用|不必|甭|无需|没|不)[^,]{0,3}记|记不|记(?:住|下|得|好|牢|着)了|(?:我|你|您|还|都|总|老)(?:还|都|也)?记得|记得(?:吗|么|不)"

@@ -33,7 +33,12 @@ def due_at(silence: Silence, rules: HeartbeatRules, tz: tzinfo, not_before: int 
     if not rules.on or silence.ignored >= rules.most_ignored:
         return None
     hours = max(rules.silence_hours, min(rules.silence_hours << min(silence.skips, 10), LONGEST_HOURS))
-    usual = _free(max(max(silence.last_at, silence.tried_at) + hours * HOUR_MS, not_before), silence, rules, tz)
+    usual = _free(
+        max(max(silence.heard_at or silence.last_at, silence.tried_at) + hours * HOUR_MS, not_before),
+        silence,
+        rules,
+        tz,
+    )
     over = local_day(max(silence.heard_at, silence.tried_at), tz)
     days = {local_day(at, tz) for at in silence.matters}
     days |= {next_yearly(local_day(at, tz), over + timedelta(days=1)) for at in silence.yearly}
