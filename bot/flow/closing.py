@@ -28,7 +28,7 @@ LONGEST_WAIT_MS = HOUR_MS
 LONGEST_SHARED_MS = DAY_MS + HOUR_MS
 """Back-off while the model is down: 30 s, doubled each time, at most an hour; a short talk waits a day at most."""
 
-SHORT_TOKENS = 200
+SHORT_TOKENS = 60
 """A talk in which people said less waits for others of its chat: till the early hour, or the next full opening."""
 
 OPEN = 20
@@ -74,7 +74,11 @@ class Closing:
         if session.close_reason == "clear" and before:
             await self._digest(before[-1])
             before = ()
-        whole = replace(session, digest_from=min(each.told_from for each in (*before, session)))
+        told_from = min(each.told_from for each in (*before, session))
+        if chat.kind == "group":
+            most = self._settings.session.heard_lines
+            told_from = min(told_from, await self._store.sessions.heard_from((*before, session)[0], most))
+        whole = replace(session, digest_from=told_from)
         lines = await self._digesting.told(whole) if session.close_reason != "clear" else ()
         scope = await self._scope(chat, lines)
         early = next_local_time(self._clock.now(), self._settings.session.close_hour, scope.tz)

@@ -34,7 +34,11 @@ SHOWN = 20
 class Reminding:
     """What chat lanes, commands and the alarm do about reminders."""
 
-    def __init__(self, store: Store, clock: Clock, settings: Settings, words: Words, log: Log) -> None:
+    def __init__(
+        self, store: Store, clock: Clock, settings: Settings, words: Words, log: Log, *, judged: bool = False
+    ) -> None:
+        """`judged`: a model with tools answers; it is left several times of one request."""
+        self._judged = judged
         self._store = store.reminders
         self._clock = clock
         self._rules = settings.remind
@@ -57,6 +61,10 @@ class Reminding:
         at, wish = self.request(chat, person, event.id), asked(event.text, self._names)
         # Counted from when it was written: whoever reads it twice finds the same moment.
         at = replace(at, now=max(event.at, at.now - self._rules.ask_seconds * 1000))
+        if wish is not None and self._judged and wish.verb == "set":
+            found = self._resolved(at, wish.parts, wish.manner)
+            if isinstance(found, Unclear) and found.what == "several":
+                return NOT_HEARD
         if wish is not None and wish.rest:
             return await self._besides(at, wish)
         if wish is not None:
@@ -83,6 +91,11 @@ class Reminding:
         """The reminder that words for a time make, or the question they leave: what the tool of the model asks for."""
         found = self._resolved(at, parts_of(words), Manner())
         return replace(found, text=task) if isinstance(found, NewReminder) else self._question(at, found, words)
+
+    def answers(self, at: Request, words: str, answer: str) -> int | None:
+        """The moment, ms, that a request names together with the answer to what was asked about it; None: no one."""
+        found = meaning(joined(parts_of(words), parts_of(answer)), local(at.now, at.tz))
+        return found.at if isinstance(found, Instant) else None
 
     async def mine(self, at: Request) -> tuple[Reminder, ...]:
         """The open reminders of a person as they may be told here: in a DM all, in a group those of the group."""

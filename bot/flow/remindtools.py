@@ -6,6 +6,7 @@ Nothing that the model read elsewhere sets a reminder: the wish and the time sta
 import re
 from dataclasses import replace
 from datetime import tzinfo
+from itertools import pairwise
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -83,6 +84,9 @@ def remind_tools(
         if carrier is None and isinstance(found, NewReminder) and not found.rule:  # the same moment in other words
             tz = words.tz(words.zone_of(at.chat, at.person))
             carrier = next((each.id for each in said if _names(each, found.due_at, tz)), None)
+            for line, answer in pairwise(said):  # remind me fri at 7 … 7pm i mean
+                if reminding.answers(at, line.text, answer.text) == found.due_at:
+                    carrier = answer.id
         if carrier is None:
             raise ToolRefused("remind_words")
         if not isinstance(found, NewReminder):

@@ -13,6 +13,9 @@ from bot.types.duration import DAY_MS, HOUR_MS
 from bot.types.log import Log
 from bot.types.memory import Memory, Older, Reread
 
+LEAST_LINES = 4
+"""Of a group in which fewer lines were said since its last talk no digest is made."""
+
 
 class Tidying:
     """Archives what is worn out or has no room, and lets the counts of what nobody uses fall."""
@@ -40,6 +43,7 @@ class Tidying:
             if upkeep.counts or upkeep.archived:
                 await lives.keep_up(upkeep, now)
                 counted, archived = counted + len(upkeep.counts), archived + len(upkeep.archived)
+        await self._overhear(now)
         rules, tz = self._settings.memory.life, self._words.tz(self._words.zone)
         next_at = next_local_time(now, self._settings.session.close_hour, tz)
         await lives.done(now - rules.archive_days * DAY_MS, now, next_at)
@@ -47,6 +51,12 @@ class Tidying:
         await self._store.commitments.tidy(now - days * DAY_MS, now)
         if counted or archived:
             self._log.info("memories_tidied", counted=counted, archived=archived)
+
+    async def _overhear(self, now: int) -> None:
+        """What groups said today without the bot gets its digest, too."""
+        most = self._settings.session.heard_lines
+        if most and (made := await self._store.sessions.overhear(now, now - 2 * DAY_MS, LEAST_LINES, most)):
+            self._log.info("groups_overheard", groups=made)
 
     async def _reread(self) -> None:
         """What an older nuan stored is read by the rules of today, once and a few at a time."""

@@ -9,9 +9,9 @@ from datetime import UTC, datetime, timedelta, tzinfo
 
 from bot.memory.evidence import VOCABULARY
 from bot.memory.forging import forged
-from bot.memory.minutes import COMMAND, MESSAGE_CHARS, DigestLine, Scope, escaped
+from bot.memory.minutes import COMMAND, MESSAGE_CHARS, DigestLine, Scope
 from bot.text.clauses import one_row
-from bot.text.clean import clean_name, named_once
+from bot.text.clean import clean_name, escaped, named_once
 from bot.text.clip import ELLIPSIS, clip
 from bot.text.estimate import estimate_tokens
 from bot.text.fold import fold

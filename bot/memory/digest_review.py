@@ -138,7 +138,7 @@ def digest_of(found: Review, lines: tuple[DigestLine, ...], scope: Scope, known:
         else:
             memory = _memory(item, grounded, scope, known)
             memories.setdefault((memory.owner_id, fold(memory.text)), memory)
-    summary = _summary(found.answer.summary, lines, scope, grounds) or rule_digest(lines, scope).summary
+    summary = _summary(found.answer.summary, lines, scope, grounds, known) or rule_digest(lines, scope).summary
     kept = len(memories) + len(tasks)
     reasons = Counter(one.refusal.reason for one in found.refused)
     counts = DigestCounts(
@@ -352,15 +352,17 @@ def _to_come(part: Part, said_at: int, tz: tzinfo) -> bool:
     return bool(days) and all(one.first > today for one in days) and not VOCABULARY.patterns["over"].search(part.folded)
 
 
-def _summary(text: str, lines: tuple[DigestLine, ...], scope: Scope, grounds: Grounds) -> str:
+def _summary(text: str, lines: tuple[DigestLine, ...], scope: Scope, grounds: Grounds, known: Known) -> str:
     """The summary on one line without links and markup; "" when it is not of what people said."""
     plain = within(one_row(MARKUP.sub("", LINK.sub("", text))), SUMMARY_TOKENS)
     names = " ".join(line.name for line in lines)
     beside = "\n".join(line.text for line in lines if line.is_bot)
+    before = [(f"{one.text} {one.subject}", one.observed_at) for one in known.memories]
+    before += [(one.text, one.due_at or one.made_at) for one in known.commitments]
     if (
         not harmless(plain, scope.screened)
         or forged(plain)
-        or not sums_up(plain, grounds.told, names, scope.tz, beside)
+        or not sums_up(plain, grounds.told, names, scope.tz, beside, before)
     ):
         return ""
     gone = forgets(lines)

@@ -34,6 +34,7 @@ class Vocabulary:
     alike: Mapping[str, tuple[int, ...]]
     slots: Mapping[str, tuple[str, ...]]
     feelings: Mapping[str, float]
+    short: Mapping[str, str]
     patterns: Mapping[str, LazyPattern]
 
 
@@ -52,6 +53,7 @@ def _vocabulary() -> Vocabulary:
         tuple(dict.fromkeys(han)), rows, alike,
         {slot: tuple(words) for slot, words in found["slots"].items()},
         {word: float(value) for value, words in found["feelings"].items() for word in words},
+        dict(pair.strip().split(" ", 1) for pair in found["short"]["words"].split(",")),
         {name: LazyPattern("|".join(f"(?:{part})" for part in parts)) for name, parts in found["pattern"].items()},
     )  # fmt: skip
 
@@ -60,6 +62,12 @@ VOCABULARY = _vocabulary()
 _SAYS = VOCABULARY.patterns
 _KIN, _KIN_EN_WORDS = (_SAYS[name].text for name in ("kin", "kin_en"))
 
+_SHORT = re.compile(
+    "|".join((
+        r"\b(?:" + "|".join(sorted((re.escape(w) for w in VOCABULARY.short if w.isascii()), key=len, reverse=True)) + r")\b",
+        *(re.escape(word) for word in VOCABULARY.short if not word.isascii()),
+    ))
+)  # fmt: skip
 LINK = re.compile(
     r"\b[a-z][a-z0-9+.-]{0,20}://\S*|\bwww\.\S+|\b[a-z0-9-]{1,60}\.(?:com|net|org|io|cn|dev|ly|gg|me)\b\S*",
     re.IGNORECASE,
@@ -104,6 +112,7 @@ _OTHER = "|".join(
         rf"[他她它]们?|{_KIN_EN}|(?:he|she|they|it)(?!\w)",
         rf"(?!(?:{_SAYS['no_name'].text}|he|she|let|life|work|time)'s)[a-z]{{2,20}}(?='s [a-z])",
         rf"(?!{_SAYS['no_name'].text})[a-zà-ÿ]{{2,20}}(?: and [a-z]{{2,20}})?(?= (?:{_SAYS['does'].text}) )",
+        rf"(?!{_SAYS['no_name'].text})[a-zà-ÿ]{{2,20}}(?= (?:from|at|in) (?:my|our|the) [a-z]+ )",
         r"[一-鿿]{2,3}(?=的(?:生日|手机|电话|地址|家|公司|名字|婚礼))",
     )
 )
@@ -121,8 +130,8 @@ _REPORT = re.compile(
 )
 _NEGATED = re.compile(
     "(?:不|没有?|没|未|别|从不|从没|并非)(?:[会能要想用再去得是曾太怎么敢肯愿]*)"
-    "(?P<han>[一-鿿]{1,2}?(?=[了的过着吧啦呢,. ]|$)|[一-鿿]{2})"
-    r"|(?:\b(?:not|never|no|without|cannot|cant|dont|doesnt|didnt|isnt|wasnt|wont|havent|hasnt)\b|n't\b)"
+    "(?P<han>[一-鿿]{1,2}?(?=[了的过着吧啦呢,.。!?;、 ]|$)|[一-鿿]{2})"
+    r"|(?:\b(?:not|never|no(?!,? (?:i|im|i'm|we|he|she|they|it|its|it's|that|not)\b)|without|cannot|cant|dont|doesnt|didnt|isnt|wasnt|wont|havent|hasnt)\b|n't\b)"
     r"(?P<words>(?: [a-z'-]+){1,5})"
 )
 _PRONOUN = re.compile(r"[他她它]|\b(?:he|she|they|it|him|her|them|his|their|its)\b")
@@ -142,6 +151,7 @@ _SCALES = {"万": 10_000, "千": 1_000, "百": 100, "亿": 100_000_000, "k": 1_0
 _ANEW = re.compile(
     r"[\W_]*(?:[今昨前明后]天|最近|刚|上周|上个?月|现在|不过|但是?|其实|\b(?:today|yesterday|now|but|actually|last)\b)"
 )
+_ANSWER = re.compile(r"(?:(?:and|but|so|oh|well) )?(?:(?:no|nah|nope)[ ,]+)+")
 _VALUE = re.compile(r"\d|[一二三四五六七八九十]|day\b")
 _MORE_ZH = re.compile(r"(?:下午|傍晚|晚上?|中午|午夜|夜里)\D{0,3}$")
 _MORE_EN = re.compile(r"\s?(?:pm|p\.m|in the (?:afternoon|evening)|at night|tonight)")
@@ -170,8 +180,9 @@ class Part:
 
 
 def folded_plain(text: str) -> str:
-    """Folded, with one kind of apostrophe."""
-    return _SHORTENED.sub(r"\1", fold(text).replace("’", "'").replace("‘", "'").replace("俩", "两"))
+    """Folded, with one kind of apostrophe; what is written short or in dialect is written out: doesnt, bday, 聽日."""
+    plain = _SHORTENED.sub(r"\1", fold(text).replace("’", "'").replace("‘", "'").replace("俩", "两"))
+    return _SHORT.sub(lambda found: VOCABULARY.short[found[0]], plain)
 
 
 def parts_of(line: int, words: str) -> tuple[Part, ...]:
@@ -195,7 +206,9 @@ def _sentence(line: int, sentence: str, asked: bool) -> Iterator[Part]:
     if len(sentence) > SENTENCE_CHARS or _SAYS["never"].search(sentence):
         return
     clauses = [one for one in clauses_of(sentence) if one]
-    conditional = _IF.search(sentence) is not None
+    # What hangs on an "if" follows it, or stands right before one that begins its clause (not in Chinese).
+    if_at = next((at for at, clause in enumerate(clauses) if _IF.search(clause)), len(clauses))
+    if_at -= if_at and if_at < len(clauses) and clauses[if_at].startswith(("if ", "unless ", "suppose "))
     before: tuple[str, str] = ("", "")
     hedged = planned = False
     for number, clause in enumerate(clauses):
@@ -217,7 +230,7 @@ def _sentence(line: int, sentence: str, asked: bool) -> Iterator[Part]:
         elif before[0] == "other":
             subject, who = before
         yield Part(
-            line, clause, sentence, terms(clause), subject, who, conditional or tail or hedged, planned,
+            line, clause, sentence, terms(clause), subject, who, number >= if_at or tail or hedged, planned,
             _SAYS["formerly"].search(clause) is not None, firm,
         )  # fmt: skip
 
@@ -250,6 +263,19 @@ def denied(folded: str) -> bool:
     return (len(_denials(folded)) % 2 == 1) != (_SAYS["ended"].search(folded) is not None)
 
 
+def poles(folded: str, *, told: bool = False) -> frozenset[bool]:
+    """Whether a clause says that something is not; both where a "no" may answer what was said before, where several
+    things are denied, or, as it is `told` by others, where what ended is."""
+    plain, answer = denied(folded), _ANSWER.match(folded)
+    found = {plain}
+    if answer:
+        found.add(denied(folded[answer.end() :]))
+    denials = _denials(folded)
+    if len(denials) > 1 or (told and denials and _SAYS["ended"].search(folded)):
+        found.add(not plain)
+    return frozenset(found)
+
+
 def _denials(folded: str) -> list[str]:
     plain = "".join(_pieces(folded))
     return [match[0] for match in _SAYS["denial"].finditer(plain)]
@@ -266,7 +292,7 @@ def _pieces(folded: str) -> Iterator[str]:
 def negated(folded: str) -> list[tuple[str, ...]]:
     """What a text denies, each as the words right behind the denial: 不用上大夜 gives 上大, "don't drink coffee" drink
     and coffe."""
-    plain, found = _bare("".join(_pieces(folded))), list[tuple[str, ...]]()
+    plain, found = _bare("".join(_pieces(_ANSWER.sub("", folded, 1)))), list[tuple[str, ...]]()
     for match in _NEGATED.finditer(plain):
         if match["han"]:
             if not _PLAIN_CHARS.issuperset(match["han"]):
@@ -352,6 +378,7 @@ def names(text: str) -> tuple[str, ...]:
     if han:
         found += [word for word in _WORD.findall(folded) if len(word) > 1 and word not in VOCABULARY.plain]
         found += [word for word in proper_names(folded) if word not in VOCABULARY.alike]
+        found += [name[0] for name in _SAYS["titled"].finditer(folded)]
     else:
         inner = (match[0] for match in _PROPER.finditer(text) if match[0].lower() not in VOCABULARY.plain)
         found += [folded_plain(word).removesuffix("'s") for word in inner]
@@ -369,9 +396,13 @@ def novelty(text: str, heard: str) -> tuple[float, list[str]]:
     strange: list[str] = []
     whole = 0
     for piece in re.finditer(r"[a-z\u00c0-\u024f][a-z0-9\u00c0-\u024f'-]*|[㐀-鿿]", text):
-        word = piece[0]
+        word = piece[0].removesuffix("'s").removesuffix("s'")
         latin = word[0] < "㐀"
-        if (latin and (word in VOCABULARY.plain or stem(word) in VOCABULARY.plain)) or word in _PLAIN_HAN:
+        if (
+            word.endswith("n't")
+            or (latin and (word in VOCABULARY.plain or stem(word) in VOCABULARY.plain))
+            or word in _PLAIN_HAN
+        ):
             continue
         size = 2 if latin else 1
         whole += size

@@ -7,7 +7,7 @@ Pure; it may load a dictionary: in a thread. Summaries and notes are checked as 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta, tzinfo
+from datetime import datetime, tzinfo
 from typing import Literal
 
 from bot.memory import evidence
@@ -17,22 +17,21 @@ from bot.memory.evidence import (
     Part,
     asserts,
     clauses_of,
-    denied,
     folded_plain,
     negated,
     novelty,
     numbers,
     parts_of,
     points,
+    poles,
 )
 from bot.memory.minutes import DigestLine, Scope, forgets, played, was_forgotten, words_of
+from bot.memory.saiddays import BESIDE_DAY, clocks, dayless, days_said, iso_day, times
 from bot.memory.screening import harmless
-from bot.text.calendar import Named
-from bot.text.dated import checked_when, when_in
+from bot.text.dated import HALF_YEAR, checked_when, when_in
 from bot.text.dates import local_day
 from bot.text.fold import fold
 from bot.text.lazy import LazyPattern
-from bot.text.spans import named
 from bot.types.when import When
 
 Reason = Literal[
@@ -51,13 +50,18 @@ FIRST_NEWS = 0.28
 """The same of a statement that the model was not asked again about."""
 
 TOGETHER = 0.6
-"""The share of what all lines hold of a clause that one line must hold: what is put together was perhaps not said."""
+"""The share of what all lines hold of a clause that those it cites must hold."""
+
+NEAR, SPOKEN, GAP = 5, 2, 4
+"""So many lines before those it cites may name somebody that it names; and say what a promise is about; so far from
+one another lines are of one matter."""
 
 LEAST_CHARS = 4
 """A statement of nothing but plain words must be so long, and have been said as it stands."""
 
-STRONG, SHARED = 0.5, 2
-"""A clause is that of a line when they share this part of its terms, and so many: then denial and doubt must agree."""
+STRONG, SHARED, FEW = 0.5, 2, 3
+"""A clause is that of a line when they share this part of its terms, and so many: then denial and doubt must agree. So
+they must when they share all of them, and the line's clause has no more than a few."""
 
 MOST_SHARED = 0.5
 """So much of a task must stand in the clause that says it is over; a clause of nothing else needs none of it."""
@@ -137,15 +141,20 @@ class Grounds:
         owner = (
             min(there, key=lambda person: there[person]) if there else next(iter(people)) if len(people) == 1 else None
         )
-        return None if owner is None or (not there and self._of_another(folded, owner)) else owner
+        return None if owner is None or (not there and self._of_another(folded, owner, cited)) else owner
 
-    def _of_another(self, folded: str, owner: int) -> bool:
-        """Whether a statement names somebody else who talks there, and its owner named nobody so."""
+    def _of_another(self, folded: str, owner: int, cited: Sequence[DigestLine]) -> bool:
+        """Whether a statement names somebody else who talks there, and its owner spoke of nobody so."""
         others = {fold(line.name): line.person_id for line in self.lines if not line.is_bot}
         places = sorted((folded.find(name), name) for name in others if name and name in folded)
         if not places or others[places[0][1]] == owner:
             return False
-        return places[0][1] not in fold(" ".join(words for line, words in self.told if line.person_id == owner))
+        parts = self.parts(line for line in cited if line.person_id == owner)
+        if places[0][1] in fold(" ".join(part.folded for part in parts)):
+            return False
+        return places[0][1] not in fold(" ".join(words for line, words in self.told if line.person_id == owner)) or all(
+            part.subject in ("", "self") and not points(part.folded) for part in parts
+        )
 
     def before(self, owner: int, cited: tuple[DigestLine, ...]) -> tuple[DigestLine, ...]:
         """What that person said up to the last of these lines, these with it."""
@@ -227,16 +236,41 @@ class _Case:
         self._lines = grounds.before(owner, own)
         self._here, self._all = grounds.parts(own), grounds.parts(self._lines)
         self._text = folded_plain(item.text)
+        # She, or wife and I: whom they speak of the model knows from other lines.
+        self._pointed = not evidence.kin("\n".join(part.folded for part in self._here))
         moved = _PATTERNS["moved"].search(self._text) or _PATTERNS["former"].search(self._text)
         mine = grounds.dated(self._lines, all_of_them=moved is not None)
-        others = grounds.dated((line for line in cited if line.person_id != owner), all_of_them=False)
-        self._dated = (*mine, *others)
-        # What was asked just there is what a short answer means; names of those who talk are no news.
         first, last = min(line.number for line in cited), max(line.number for line in cited)
-        beside = (folded_plain(line.text) for line in grounds.lines
-                  if first - 1 <= line.number <= last and not line.forwarded and _ASKED.search(line.text))  # fmt: skip
-        self._said = "\n".join((*(grounds.own[line.number] for line in self._lines), *grounds.known(owner)))
-        self._heard = folded_plain("\n".join((self._said, *beside, *grounds.names())))
+        others = grounds.dated(
+            (line for line in grounds.lines if line.number <= last and line.person_id != owner and not line.is_bot),
+            all_of_them=False,
+        )
+        self._dated, self._elsewhere = (*mine, *others), others
+        self._cited = (
+            *mine, *grounds.dated((line for line in cited if line.person_id != owner), all_of_them=False)
+        )  # fmt: skip
+        # What was asked just there is what a short answer means, and what was spoken of what a promise does; names of
+        # those who talk are no news.
+        near = [line for line in grounds.lines if first - NEAR <= line.number <= last and not line.forwarded]
+        self._beside = [
+            text for line in near
+            for asked, text in (self._spoken(line),)
+            if (line.number >= first - 1 and asked)
+            or (self._task and not line.is_bot and line.number >= first - SPOKEN)
+        ]  # fmt: skip
+        self._near = "\n".join(text for line in near for _, text in (self._spoken(line),))
+        self._said = folded_plain(
+            "\n".join((*(grounds.own[line.number] for line in self._lines), *grounds.known(owner)))
+        )
+        self._heard = "\n".join((self._said, *self._beside, folded_plain("\n".join(grounds.names()))))
+
+    def _spoken(self, line: DigestLine) -> tuple[bool, str]:
+        """Whether a line asks something, and what it says, folded; of a statement of people without what they quote."""
+        words = line.text if line.is_bot else self._grounds.own.get(line.number, "")
+        asks = _ASKED.search(words) is not None
+        return asks, folded_plain(words) if asks or line.is_bot else "\n".join(
+            part.folded for part in self._grounds.parts((line,))
+        )
 
     def judged(self) -> Grounded | Refusal:
         """What stands of it, or the first thing that does not."""
@@ -245,7 +279,7 @@ class _Case:
         about = self._subject()
         if isinstance(about, Refusal):
             return about
-        text = _dayless(self._text, self._dated, self._own[-1].at, self._tz)
+        text = dayless(self._text, self._cited, self._elsewhere, self._own[-1].at, self._tz)
         if text is None:
             return Refusal("day")
         wrong = self._number(text) or self._names() or self._news(text) or self._clauses(text, about)
@@ -254,7 +288,7 @@ class _Case:
         if self._task and (self._over(text) or _PAST.search(text)):
             return Refusal("done")
         when = self._when()
-        if self._item.when and when is None and (not self._sure or _times(self._item.text, self._own[-1].at, self._tz)):
+        if self._item.when and when is None and (not self._sure or times(self._item.text, self._own[-1].at, self._tz)):
             return Refusal("day", self._item.when)
         return Grounded(self._owner, self._own, about, when)
 
@@ -267,9 +301,11 @@ class _Case:
             return ""
         rows, bare = evidence.kin(folded), evidence.without_kin(folded)
         named = bool(bare) and any(
-            word in self._heard for word in re.findall(r"[a-z]{2,}|[㐀-鿿]{2,}", bare) or (bare,)
+            word in self._heard or (word[-2:] in self._heard and not word.isascii())
+            for word in re.findall(r"[a-z]{2,}|[㐀-鿿]{2,}", bare) or (bare,)
         )
-        there = bool(rows & evidence.kin(self._heard)) or (not bare and self._others())
+        kin = evidence.kin(self._heard)
+        there = bool(rows & kin) or (not bare and (self._others() or (bool(kin) and self._pointed)))
         if not harmless(about) or not (there or named):
             return Refusal("about", about)
         return about
@@ -289,31 +325,42 @@ class _Case:
             found = checked_when(item.when, self._dated, self._tz)
             if found is not None:
                 return found
-            said = _iso(item.when)
-            if said is not None and said in _days_said(self._dated, self._tz):
+            said = iso_day(item.when)
+            if said is not None and said in days_said(self._dated, self._tz):
                 start = datetime(said.year, said.month, said.day, tzinfo=self._tz)
                 return When(round(start.timestamp() * 1000), "day")
             return None
-        return when_in(item.text, at, self._tz) if _times(item.text, at, self._tz) else None
+        return when_in(item.text, at, self._tz) if times(item.text, at, self._tz) else None
 
     # -- what it says --------------------------------------------------------------------------------------------------
 
     def _number(self, text: str) -> Refusal | None:
         there = {
-            number for words, _ in (*self._dated, *((one, 0) for one in self._grounds.known(self._owner)))
+            number for words, _ in (*self._cited, *((one, 0) for one in self._grounds.known(self._owner)))
             for number in numbers(words, all_of_them=True)
-        }  # fmt: skip
+        } | {number for words in self._beside for number in numbers(words, all_of_them=True)}  # fmt: skip
+        days = {day for words, at in self._dated for one in times(words, at, self._tz) for days in one.choices
+                for day in (days.first, days.last) if abs((day - local_day(at, self._tz)).days) < HALF_YEAR}  # fmt: skip
+        there |= {str(day.year) for day in days}
+        there |= set(BESIDE_DAY.findall(text)) & {str(day.day) for day in days}  # the 16th or 17th, for tomorrow
         strange = [one for one in numbers(text, all_of_them=False) if one not in there]
-        counted = [pair for words, _ in self._dated for pair in _counted(words)]
+        counted = [pair for words, _ in self._cited for pair in _counted(words)]
         known = {unit for _, unit in counted}
         strange += [number for number, unit in _counted(text)
                     if number != "1" and unit in known and (number, unit) not in counted]  # fmt: skip
-        return Refusal("number", " ".join(sorted(strange))) if strange else None
+        if strange:
+            return Refusal("number", " ".join(sorted(strange)))
+        hours, said = clocks(self._text), frozenset[tuple[int, int]]().union(
+            *(clocks(words) for words in (*(words for words, _ in self._cited), *self._beside)))  # fmt: skip
+        there |= {str(hour) for hour, _ in said}
+        return Refusal("number", self._item.text[:20]) if said and any(
+            clock not in said and str(clock[0]) not in there for clock in hours) else None  # fmt: skip
 
     def _names(self) -> Refusal | None:
         about = folded_plain(self._item.about)
         strange = [name for name in evidence.names(self._grounds.nameless(self._item.text))
-                   if name not in self._heard and name not in about and not self._short(name)]  # fmt: skip
+                   if name not in self._heard and name not in self._near and name not in about
+                   and not self._short(name)]  # fmt: skip
         return Refusal("words", " ".join(strange[:4])) if strange else None
 
     def _short(self, name: str) -> bool:
@@ -323,6 +370,8 @@ class _Case:
     def _news(self, text: str) -> Refusal | None:
         heard = f"{self._heard}\n{folded_plain(self._item.about)}"
         text = self._grounds.nameless(text)
+        if self._pointed:
+            text = evidence.without_kin(text)
         if self._item.section == "moods":  # how somebody feels is the model's to say, why is theirs
             feelings = sorted((*VOCABULARY.feelings, folded_plain(self._item.tag)), key=len, reverse=True)
             text = re.sub("|".join(re.escape(word) for word in feelings if word), " ", text)
@@ -352,7 +401,8 @@ class _Case:
             return Refusal("denial")
         for claim in telling:
             wanted = evidence.terms(claim)
-            named = evidence.terms(self._grounds.nameless(claim))
+            bare = self._grounds.nameless(claim)
+            named = evidence.terms(evidence.without_kin(bare) if self._pointed else bare)
             if not self._sure and named and (wrong := self._loosely(claim, named)):
                 return wrong
             best = self._nearest(wanted)
@@ -367,40 +417,71 @@ class _Case:
             return False
         heard = [part.folded for part in self._here]
         against = [key for part in heard for key in negated(part)]
-        return any(asserts(text, key) and not any(asserts(part, key) for part in heard) for key in against) or any(
-            any(asserts(part, key) for part in heard) and key not in against for key in negated(text)
+        if True in poles(text, told=True):  # what is denied there may be put in other words
+            own = evidence.terms(text)
+            return not any(True in poles(part) and own & evidence.terms(part) for part in heard) and any(
+                any(asserts(part, key) for part in heard) and key not in against for key in negated(text)
+            )
+        if _ALREADY.search(text) and any(_PATTERNS["undone"].search(part) for part in heard):
+            return True
+        if _WANTS.search(text) and any(_UNWANTED.search(part) for part in heard):
+            return not any(_WANTS.search(_UNWANTED.sub(" ", part)) for part in heard)
+        return self._answered_no(text) or any(
+            asserts(text, key) and not any(asserts(part, key) for part in heard) for key in against
         )
 
+    def _answered_no(self, text: str) -> bool:
+        """Whether it says what they were asked, where they answered with a no."""
+        asked = evidence.terms("\n".join(self._beside)) - evidence.terms(self._said)
+        return bool(asked & evidence.terms(text)) and any(_NO.match(part.folded) for part in self._here)
+
     def _loosely(self, claim: str, wanted: frozenset[str]) -> Refusal | None:
-        """What makes a clause worth a second look: it is put together from several lines, or its figures are of another
-        line, or the clause that says most of it says the contrary or speaks of somebody else."""
-        lines = {
-            line: _all_terms(part for part in self._all if part.line == line) for line in {p.line for p in self._all}
-        }
-        union = frozenset(term for terms in lines.values() for term in terms) & wanted
-        best = max(lines, key=lambda line: (len(lines[line] & wanted), line), default=None)
-        if best is None or not union:
-            return None
-        if len(lines[best] & wanted) < TOGETHER * len(union):
-            return Refusal("words", claim[:20])
-        there = {number for part in self._all if part.line in {best, *(line.number for line in self._own)}
-                 for number in numbers(part.folded, all_of_them=True)}  # fmt: skip
+        """What makes a clause worth a second look: the lines that it cites hold little of it, or the clause that says
+        most of it says the contrary or speaks of somebody else."""
+        there = {number for words in (*(part.folded for part in self._here), *self._beside)
+                 for number in numbers(words, all_of_them=True)}  # fmt: skip
         if strange := numbers(claim, all_of_them=False) - there:
             return Refusal("number", " ".join(sorted(strange)))
+        cited = (_all_terms(self._close()) | evidence.terms("\n".join(self._beside))) & wanted
+        union = _all_terms(self._all) & wanted
+        if not union:
+            return None
+        if len(cited) < TOGETHER * len(union):
+            return Refusal("words", claim[:20])
         most = max(len(wanted & part.terms) for part in self._all)
         near = [part for part in self._all if most and len(wanted & part.terms) == most]
         return self._doubtful(claim, wanted, near) if most else None
 
+    def _close(self) -> Iterator[Part]:
+        """The clauses of the cited lines that stand close to the last of them."""
+        last = self._own[-1].number
+        for line in reversed(self._own):
+            if last - line.number > GAP:
+                return
+            last = line.number
+            yield from (part for part in self._here if part.line == line.number)
+
     def _doubtful(self, claim: str, wanted: frozenset[str], near: list[Part]) -> Refusal | None:
-        if all(denied(part.folded) != denied(claim) for part in near):
-            return Refusal("denial", claim[:20])
+        told, most = poles(claim, told=True), max(len(wanted & part.terms) for part in near)
+        plainly = most >= max(SHARED, STRONG * len(wanted)) or (
+            most == len(wanted) and all(len(part.terms) <= FEW for part in near)
+        )
+        if plainly and all(told.isdisjoint(poles(part.folded)) for part in near):
+            denies = any(True in poles(part.folded) and wanted & part.terms for part in self._here)
+            if told != {True} or not denies:
+                return Refusal("denial", claim[:20])
         text = self._text
         if all(part.hedged or part.planned for part in near) and not (
             self._task or _PATTERNS["hedge"].search(text) or _PATTERNS["plan"].search(text)
         ):
             return Refusal("hedge", claim[:20])
         other = evidence.kin(f"{text} {folded_plain(self._item.about)}") or points(text) or self._item.about
-        if all(part.subject == "other" for part in near) and not other:
+        if not other and all(
+            part.subject == "other"
+            and not _within(part.who, text)
+            and (evidence.kin(part.who) or not _ME.search(part.folded))
+            for part in near
+        ):
             return Refusal("whose", claim[:20])
         for part in self._grounds.after(self._owner, max(part.line for part in near)):
             if wanted & part.terms and any(
@@ -418,7 +499,7 @@ class _Case:
         return ()
 
     def _wrong(self, claim: str, text: str, part: Part, kin: frozenset[int]) -> Reason | None:
-        if part.hedged and (self._task or not _PATTERNS["hedge"].search(text)):
+        if part.hedged and (self._item.section == "tasks" or not _PATTERNS["hedge"].search(text)):
             return "hedge"
         if part.formerly and not _PATTERNS["former"].search(text):
             return "former"
@@ -427,7 +508,7 @@ class _Case:
         if part.subject == "other" and not self._task:
             rows = evidence.kin(part.who)
             pointed = points(part.who) and (kin or self._item.about or points(text))
-            named = bool(kin & rows) if rows else pointed or evidence.without_kin(part.who) in text
+            named = bool(kin & rows) if rows else pointed or _within(part.who, text)
             return None if named or not part.who else "whose"
         return None
 
@@ -449,8 +530,15 @@ _COUNTED = re.compile(
     r"([片颗粒只条个月岁周公里斤成次遍台本杯瓶层楼间套门科]|个月|years?|months?|weeks?|hours?|minutes?|km|kg|miles?|times|cats?|dogs?|kids?)"
 )
 _ASKED = re.compile(r"[?？]\s*$|[吗嗎呢]\s*$")
+_NO = LazyPattern(r"(?:不|没|没有|不要|不用|不是|不会|才不|no|nah|nope|not really)(?:[啊啦呢了呀]|\W|$)")
+_ALREADY = LazyPattern(r"已经?|\balready\b")
+_ME = LazyPattern(r"我|\bm[ey]\b")
+_WANTS = LazyPattern(r"想(?!象|法)|愿意|打算|\b(?:wants?|love to|like to|keen|plans? to)\b")
+_UNWANTED = LazyPattern(
+    r"(?:不|没有?)(?:是|很|太|那么|怎么|特别|真的)*(?:想|愿意|打算)"
+    r"|(?:n't|\bnot|\bnever|\bno longer)(?: really| even| actually)*(?: going to)? (?:want|like|love|wish|keen|planning)"
+)
 _PAST = LazyPattern(r"[^,除为]了(?!解)|已经?|过了")
-_FIGURES = re.compile(r"\d+")
 _ALONE = LazyPattern(
     "^(?:都|全|终于|已经|总算|我|它|这个|那个|刚刚?|,| )*(?:搞定|弄好|办好|做完|完成|交|写完|弄完|还|寄|买|付|办)(?:上去|出去)?了?[啦呀!~]*$"
     r"|^(?:all |it's |that's )?(?:done|sorted|finished)\W*$"
@@ -466,57 +554,18 @@ def _counted(folded: str) -> Iterator[tuple[str, str]]:
 
 def ends(part: Part, wanted: frozenset[str], share: float) -> bool:
     """Whether a clause says that something with these terms is done or off."""
-    if denied(_PATTERNS["failed"].sub(" ", part.folded)) or not (
+    if evidence.denied(_PATTERNS["failed"].sub(" ", part.folded)) or not (
         _PATTERNS["over"].search(part.folded) or _PATTERNS["failed"].search(part.folded)
     ):
         return False
     return bool(_ALONE.search(part.folded)) or len(wanted & part.terms) >= max(1, share * len(wanted))
 
 
+def _within(who: str, text: str) -> bool:
+    """Whether the words for another, relatives apart, stand in a text."""
+    bare = evidence.without_kin(who)
+    return bool(bare) and bare in text
+
+
 def _all_terms(parts: Iterable[Part]) -> frozenset[str]:
     return frozenset(term for part in parts for term in part.terms)
-
-
-def _times(text: str, at: int, tz: tzinfo) -> list[Named]:
-    return named(folded_plain(text), local_day(at, tz))
-
-
-def _days_said(said: Iterable[tuple[str, int]], tz: tzinfo) -> set[date]:
-    """The days on which something was told that names no other day, or today."""
-    return {local_day(at, tz) for text, at in said if not _times(text, at, tz) or _PATTERNS["today"].search(text)}
-
-
-def _dayless(text: str, said: Sequence[tuple[str, int]], at: int, tz: tzinfo) -> str | None:
-    """A folded text of that moment without the days that it names; None when what was said does not name one of them:
-    its figures stand there at least, the year of the talk apart, like 11月8日 in 11/7-8."""
-    there = [one for words, moment in said for one in _times(words, moment, tz)]
-    days = _days_said(said, tz)
-    spelt = {number for words, _ in said for number in _FIGURES.findall(words)}
-    rest, cut = "", 0
-    for one in named(text, local_day(at, tz)):
-        told = any(_covers(one, day) for day in days) and one.left in ("", "year")
-        figures = set(_FIGURES.findall(text[one.start : one.end])) - {str(local_day(at, tz).year)}
-        if not told and not any(_same(one, other) for other in there) and not (figures and figures <= spelt):
-            return None
-        rest, cut = f"{rest}{text[cut : one.start]}\t", one.end
-    return rest + text[cut:]
-
-
-def _covers(one: Named, day: date) -> bool:
-    return any(days.first <= day <= days.last for days in one.choices) or one.counted == day
-
-
-def _iso(when: str) -> date | None:
-    try:
-        return date.fromisoformat(when.strip()[:10])
-    except ValueError:
-        return None
-
-
-def _same(one: Named, other: Named) -> bool:
-    """Whether what a statement names is what a line names, and not more exact; counts of weeks are meant roughly."""
-    mine = [(days.first, days.last) for days in one.choices]
-    theirs = [(days.first, days.last) for days in other.choices]
-    if other.counted is not None:
-        theirs.append((other.counted - timedelta(days=3), other.counted + timedelta(days=3)))
-    return any(a <= d and c <= b and (b - a >= d - c or other.counted is not None) for a, b in mine for c, d in theirs)

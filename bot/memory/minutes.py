@@ -12,7 +12,7 @@ from bot.memory.forging import forged
 from bot.memory.pasted import speaks
 from bot.memory.understand import understand
 from bot.text.clauses import one_row
-from bot.text.clean import clean, clean_name
+from bot.text.clean import clean, clean_name, escaped
 from bot.text.clip import clip
 from bot.text.echo import echoes
 from bot.text.fold import fold
@@ -211,8 +211,3 @@ def was_forgotten(text: str, line: DigestLine, wanted: Told) -> bool:
         asked.number > line.number and asked.person_id == line.person_id and (echoes(what, text) or echoes(text, what))
         for asked, what in wanted
     )
-
-
-def escaped(text: str) -> str:
-    """The text, in which nothing can close or forge a tag."""
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

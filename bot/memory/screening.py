@@ -4,6 +4,7 @@ Statements and tasks are checked clause by clause (grounding.py).
 """
 
 import re
+from collections.abc import Iterable, Sequence
 from datetime import UTC, date, tzinfo
 
 from bot.memory import evidence
@@ -71,8 +72,11 @@ def carried(text: str, cited: tuple[DigestLine, ...]) -> bool:
     return bool(said) and len(said & there) >= SUMMED * len(said)
 
 
-def sums_up(summary: str, told: Told, names: str, tz: tzinfo = UTC, beside: str = "") -> bool:
-    """Whether a summary may stand: its words may be the model's own, its figures, days and names are not.
+def sums_up(
+    summary: str, told: Told, names: str, tz: tzinfo = UTC, beside: str = "", known: Sequence[tuple[str, int]] = ()
+) -> bool:
+    """Whether a summary may stand: its words may be the model's own, its figures, days and names are not: they were
+    said, or stand in what is `known` (texts, with the moment each is about, ms).
 
     Something of it was said by people themselves, links and quotations apart, and no third of it stands only in what
     is not theirs (`beside`: what nuan said, or somebody quoted or handed on); `names` are those of who was there.
@@ -86,10 +90,12 @@ def sums_up(summary: str, told: Told, names: str, tz: tzinfo = UTC, beside: str 
     who = _WHO.match(told_of)
     if who is not None and who[1] not in heard and who[1] not in _EVERYBODY:
         return False
-    if _number_or_day(summary, told, heard, tz) or _unknown_name(summary, heard, fold(names)):
+    there_too = folded_plain("\n".join((heard, *(text for text, _ in known))))
+    days = {local_day(at, tz) for _, at in known}
+    if _number_or_day(summary, told, there_too, days, tz) or _unknown_name(summary, there_too, fold(names)):
         return False
     said = evidence.terms(_SCAFFOLD.sub(" ", told_of))
-    share, _ = novelty(_SCAFFOLD.sub(" ", told_of), heard)
+    share, _ = novelty(_SCAFFOLD.sub(" ", told_of), there_too)
     return len(said & strange) <= STRANGE * len(said) and (share <= OWN_WORDS or bool(said & there))
 
 
@@ -99,9 +105,9 @@ def _own(words: str) -> str:
     return _QUOTED.sub(" ", LINK.sub(" ", "\n".join(rows)))
 
 
-def _number_or_day(summary: str, told: Told, heard: str, tz: tzinfo) -> bool:
+def _number_or_day(summary: str, told: Told, heard: str, known: Iterable[date], tz: tzinfo) -> bool:
     """Whether it names a number or a single day that no line names; the days of the talk are named by all."""
-    text, days = folded_plain(summary), set[tuple[date, date]]()
+    text, days = folded_plain(summary), {(day, day) for day in known}
     for line, words in told:
         today = local_day(line.at, tz)
         days.add((today, today))

@@ -21,7 +21,8 @@ _WHENEVER = LazyPattern(
     r"(?:吧|啦|[。.!！~\s])*"
 )
 _FILL_ANSWER = LazyPattern(
-    r"好的?|那就|那|就|吧|是|嗯|对|的|呢|啊|哦|在|要|早点|\b(?:ok|okay|at|on|in|the|please|then|let's say|say|make it|by|around|yes|um)\b"
+    r"好的?|那就|那|就|吧|是|嗯|对|的|呢|啊|哦|在|要|早点|\b(?:ok|okay|at|on|in|the|please|then|let's say|say|make it|by|around|yes|um"
+    r"|i mean|i meant|meant|sorry|pls|thanks?|thank you|thx|ty|lol|haha|yeah|yep)\b|谢谢|谢啦|哈+|我是说|意思是|不好意思"
     r"|[\s，,。.!！?？~～、:]"
 )
 

@@ -8,6 +8,7 @@ from typing import cast
 
 from bot.store.database import Database
 from bot.store.reader import Row
+from bot.types.duration import DAY_MS
 from bot.types.prompt import Message, ToolSpec
 from bot.types.session import CloseReason, Epoch, LogEntry, Mode, Session, SessionFacts, SessionState
 
@@ -19,6 +20,9 @@ EPOCH = """SELECT epoch.id, session_id, number, signature, message, logged_upto,
 ENTRIES = "SELECT turn_id, message, tokens FROM entry "
 NEWEST = "(SELECT id FROM epoch WHERE session_id = ?1 ORDER BY number DESC LIMIT 1)"
 
+
+ACTIVE_MS = 14 * DAY_MS
+"""A group in which nobody called for so long is not read at the early hour."""
 
 PARSED = 2_048
 """Log entries kept parsed: the logs of some twenty busy chats."""
@@ -145,6 +149,23 @@ class Sessions:
         )
         return tuple(session_of(row) for row in rows)
 
+    async def heard_from(self, session: Session, most: int) -> int:
+        """The event after which a group's digest reads: at most so many lines before the session, and none that
+        another session or `.ai clear` ended with."""
+        row = await self._database.row(
+            "SELECT coalesce(min(id) - 1, ?3) FROM (SELECT id FROM event WHERE chat_id = ?1 AND id <= ?3 "
+            "AND kind IN ('message', 'bot') AND id > (SELECT max(cleared_upto, (SELECT coalesce(max(upto_event), 0) "
+            "FROM session WHERE chat_id = ?1 AND number < ?2)) FROM chat WHERE id = ?1) ORDER BY id DESC LIMIT ?4)",
+            (session.chat_id, session.number, session.from_event, most),
+        )
+        return int(row[0]) if row else session.from_event
+
+    async def overhear(self, at: int, since: int, least: int, most: int) -> int:
+        """What was said in groups after their last talk, `since` ms, becomes a talk of its own that is to be digested:
+        of groups where there was one in `ACTIVE_MS`, at least so many lines of people, the last `most`. Their number.
+        """
+        return await self._database.write(lambda db: overhear(db, at, since, least, most))
+
     async def wait(self, session: Session, until: int) -> None:
         """Its digest may wait until then, ms, to be made with those of other short talks."""
         await self._database.write(
@@ -194,6 +215,34 @@ def open_session(
             (chat_id, count, at, at, close_at, from_event, from_event, reason),
         ).lastrowid,
     )
+
+
+def overhear(db: sqlite3.Connection, at: int, since: int, least: int, most: int) -> int:
+    """Verb: sessions that begin closed, over the lines of groups that no session holds."""
+    made = 0
+    groups = db.execute(
+        "SELECT chat.id, max(cleared_upto, max(upto_event)), max(number) FROM chat JOIN session ON session.chat_id = "
+        "chat.id WHERE chat.kind = 'group' GROUP BY chat.id "
+        "HAVING max(opened_at) > ? AND NOT max(session.state = 'open')",
+        (at - ACTIVE_MS,),
+    ).fetchall()
+    for chat_id, upto, number in groups:
+        lines = db.execute(
+            "SELECT id, at, kind = 'message' FROM event WHERE chat_id = ? AND id > ? AND at >= ? AND at <= ? "
+            "AND kind IN ('message', 'bot') ORDER BY id DESC LIMIT ?",
+            (chat_id, upto, since, at, most),
+        ).fetchall()
+        if sum(line[2] for line in lines) < least:
+            continue
+        (last, last_at, _), (first, first_at, _) = lines[0], lines[-1]
+        db.execute(
+            "INSERT INTO session (chat_id, number, state, opened_at, last_at, close_at, closed_at, close_reason, "
+            "digest_due_at, from_event, upto_event, open_reason) "
+            "VALUES (?1, ?2, 'closing', ?3, ?4, ?5, ?5, 'day', ?5, ?6, ?7, 'heard')",
+            (chat_id, number + 1, first_at, last_at, at, first - 1, last),
+        )
+        made += 1
+    return made
 
 
 def take_part(db: sqlite3.Connection, session_id: int, events: tuple[int, ...]) -> None:
@@ -255,10 +304,14 @@ def digest_now(db: sqlite3.Connection, chat_id: int, at: int) -> None:
 def close(
     db: sqlite3.Connection, session_id: int, reason: CloseReason, at: int, deadline: bool, upto: int | None = None
 ) -> bool:
-    """Verb: open → closing; the digest is due at once. It waits while a turn of the session is running."""
+    """Verb: open → closing; the digest is due at once. It waits while a turn of the session is running.
+
+    What was said in a group after nuan's last words belongs to it.
+    """
     changed = db.execute(
         "UPDATE session SET state = 'closing', close_reason = ?1, closed_at = ?2, digest_due_at = ?2, "
-        "upto_event = max(upto_event, coalesce(?5, 0)) "
+        "upto_event = max(upto_event, coalesce(?5, (SELECT max(id) FROM event WHERE event.chat_id = session.chat_id "
+        "AND kind = 'message' AND state IN ('done', 'listened') AND at <= ?2), 0)) "
         "WHERE id = ?3 AND state = 'open' AND (?4 = 0 OR close_at <= ?2) AND NOT EXISTS "
         "(SELECT 1 FROM turn WHERE session_id = ?3 AND turn.state IN ('asked', 'answered'))",
         (reason, at, session_id, int(deadline), upto),

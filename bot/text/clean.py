@@ -9,6 +9,7 @@ NAME_CHARS = 64
 """Longest display name, in characters."""
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
+_ENTITY = re.compile(r"&(?=#?\w{1,12};)")
 _ILLEGAL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ufffe\uffff]")
 _LINE_END = re.compile("\r\n?")
 _BLANK = re.compile("[\\s\u115f\u1160\u2800\u3164\uffa0]+")
@@ -76,8 +77,12 @@ def named_once(who: str, text: str) -> tuple[str, str]:
 
 def as_data(text: str) -> str:
     """Outside text on one line of a prompt: cleaned, white space folded, markup escaped so that it can open no tag."""
-    flat = clean_line(text)
-    return flat.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return escaped(clean_line(text))
+
+
+def escaped(text: str) -> str:
+    """The text, in which nothing opens, closes or forges a tag; an & that begins no entity stays."""
+    return _ENTITY.sub("&amp;", text).replace("<", "&lt;").replace(">", "&gt;")
 
 
 def _flag(match: re.Match[str]) -> str:

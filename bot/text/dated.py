@@ -25,6 +25,9 @@ from bot.types.when import Instant, Missing, Precision, When
 LATE_DAYS = 92
 """A day without a year that was over no longer ago than so many is that one, where the words leave it open."""
 
+NUMBERED = 45
+"""Days within which a number alone may be a day: 13号 of the month of a wedding that was named."""
+
 HALF_YEAR = 183
 """Days within which a model may say which day 3/4 is."""
 
@@ -65,6 +68,10 @@ _SENTENCE = LazyPattern(r"[。.!?！？;；\n]")
 _WITHIN = LazyPattern(r"(?<=[天周月时头钟])(?:之内|以内|内)")
 _WITHIN_EN = LazyPattern(r"\bwithin (?=\w+ (?:\w+ )?(?:minute|hour|day|week|month))")
 
+_NUMBER = LazyPattern(
+    r"(?<![\d月/.:])(\d{1,2})(?:st|nd|rd|th|[号日]|(?= (?:to|and|or|till|until|-) (?:the )?\d)|(?=[-–~到至]\d))"
+)
+_MONTH = re.compile(r"(?:月\d{1,2}[日号]?\s*[到至~–-]?|\b[a-z]{3,9}\.? \d{1,2}(?:st|nd|rd|th)?\s*[-–~])$")
 _WRITTEN = re.compile(
     r"(?P<y>\d{4})(?:-(?P<m>\d\d)(?:-(?P<d>\d\d)"
     r"(?:[T ](?P<h>\d\d):(?P<min>\d\d)(?::\d\d)?)?)?)?|--(?P<ym>\d\d)-(?P<yd>\d\d)",
@@ -162,7 +169,9 @@ def checked_when(when: str, words: Sequence[tuple[str, int]], tz: tzinfo) -> Whe
         start = datetime(first.year, first.month, first.day, tzinfo=tz)
         if match["d"] is None:
             return _coarse(first, words, tz, month=match["m"] is not None)
-        if first not in {one for text, said in words for one in _days(text, said, tz)}:
+        if first not in {one for text, said in words for one in _days(text, said, tz)} and not any(
+            _numbered(text, first, local_day(said, tz)) for text, said in words
+        ):
             return None
         if match["h"] is not None:
             there = start.replace(hour=int(match["h"]), minute=int(match["min"]))
@@ -345,10 +354,10 @@ def _stretches(text: str, said_at: int, tz: tzinfo) -> Iterator[tuple[Named, Day
             picks = list(one.choices)
         elif one.left == "either":
             picks = [days for days in one.choices if abs((days.first - today).days) < HALF_YEAR]
-        elif pick is None or one.left != "year":
-            picks = [days for days in (_before(one, today), _from(one, today)) if days is not None]
         else:
-            picks = [pick]
+            picks = [days for days in (_before(one, today), _from(one, today)) if days is not None]
+            if one.left == "year":  # the one that the words tell of; the nearest where they leave it open
+                picks = [pick or min(picks, key=lambda days: abs((days.first - today).days))]
         for days in picks:
             yield one, days
 
@@ -361,6 +370,16 @@ def _days(text: str, said_at: int, tz: tzinfo) -> Iterator[date]:
             yield one.counted
         if (days.last - days.first).days < 7:
             yield from (days.first, days.last)
+
+
+def _numbered(text: str, day: date, today: date) -> bool:
+    """Whether a text names the number of a day, without its month, of this month or the next: on the 28th, 13号."""
+    if abs((day - today).days) > NUMBERED:
+        return False
+    folded = _folded(text)
+    return any(
+        int(found[1]) == day.day and not _MONTH.search(folded, 0, found.start()) for found in _NUMBER.finditer(folded)
+    )
 
 
 def _coarse(first: date, words: Sequence[tuple[str, int]], tz: tzinfo, *, month: bool) -> When | None:

@@ -59,9 +59,10 @@ _FORMS = (
     rf"the (?P<number>{_ORDINAL}){_ENDS}",
     rf"(?<!every )(?<!each )(?<!black )(?<!good )(?:on |this past )?(?P<bare>{_LONG_WEEKDAY})(?! week)",
     rf"(?:on|by|until|till|before|for|from) (?P<short>{_WEEKDAY})",
+    r"(?P<shorter>mon|tues?|thu|thurs|fri)(?= (?:at|morning|afternoon|evening|night|\d))",
 )
 _TIME = LazyPattern(r"(?<![a-z0-9])(?:" + "|".join(_FORMS) + r")(?![a-z0-9])")
-_PASSING = frozenset(("weekend", "feast", "number", "short", "slash", "ahead", "from", "monthly"))
+_PASSING = frozenset(("weekend", "feast", "number", "short", "shorter", "slash", "ahead", "from", "monthly"))
 _NEAR = {
     "yesterday": -1, "today": 0, "tonight": 0, "tomorrow": 1, "tomorow": 1, "tmr": 1, "tmrw": 1, "tmw": 1,
     "last night": -1, "this morning": 0, "this afternoon": 0, "this evening": 0,
@@ -251,4 +252,5 @@ _MEANINGS: dict[str, Callable[[dict[str, str], date], Meant | None]] = {
     ),
     "bare": lambda part, today: calendar.every_week(today, _index(_WEEKDAYS, part["bare"])),
     "short": lambda part, today: calendar.every_week(today, _index(_WEEKDAYS, part["short"])),
+    "shorter": lambda part, today: calendar.every_week(today, _index(_WEEKDAYS, part["shorter"])),
 }

@@ -62,7 +62,7 @@ _BOOKED = (
 """What is done today for a day to come."""
 _IRREGULAR = (
     "went|saw|met|made|took|came|left|lost|found|ate|began|broke|gave|won|flew|drove|sold|felt|became|told|said|heard|"
-    "ran|wrote|slept|spent|fell|quit|held|had|knew|thought|brought|caught|got|gave|grew|threw|wore|woke|sang|swam|"
+    "ran|wrote|slept|spent|fell|quit|held|had|knew|thought|brought|caught|grew|threw|wore|woke|sang|swam|"
     "built|cut|hit|hurt|let|read|rode|rang|sent|shut|spoke|stood|taught|understood|bought|paid|put|set|chose|kept|"
     "was|were|did|didn't|wasn't|weren't"
 )
@@ -83,14 +83,14 @@ _SIGN_EN = LazyPattern(
     rf"|(?P<ahead2>(?:'ll|'ve{_ADVERBS} \w+|'s{_ADVERBS} \w+(?:ed|ing)|'re|'m|'s (?:on|at|the|my|our|a|in))\b)"
     rf"|\b(?P<booked>(?:(?:got|had|was|were){_ADVERBS} )?(?:{_BOOKED})|(?:was|were) (?:supposed|due|meant|told|going)"
     rf"(?: to \w+)?)\b"
-    rf"|\b(?P<past>(?:{_IRREGULAR}|(?!need|feed|speed|breed|indeed|wed|bleed|seed|red)\w{{2,}}ed)(?: \w+ing)?)\b"
+    rf"|\b(?P<past>(?:(?<!'s )(?<!'ve )(?<!has )(?<!have )got|(?:{_IRREGULAR})|(?!need|feed|speed|breed|indeed|wed|bleed|seed|red)\w{{2,}}ed)(?: \w+ing)?)\b"
 )
 
 
 def tense(folded: str, start: int, end: int) -> Tense:
     """How the words around the day at these places of a folded text tell of it."""
     if _HAN.search(folded):
-        return _chinese(*_around(folded, start, end, _CLAUSE_ZH), folded)
+        return _chinese(*_around(folded, start, end, _CLAUSE_ZH), folded[start:])
     return _english(*_around(folded, start, end, _CLAUSE_EN), folded)
 
 
@@ -110,8 +110,8 @@ def _around(folded: str, start: int, end: int, breaks: LazyPattern) -> tuple[str
     return folded[before:start], folded[end:]
 
 
-def _chinese(before: str, after: str, folded: str) -> Tense:
-    if _SINCE_ZH.search(after) or _LASTED_ZH.search(folded):
+def _chinese(before: str, after: str, lasting: str) -> Tense:
+    if _SINCE_ZH.search(after) or _LASTED_ZH.search(lasting):
         return "done"
     if _AHEAD_ZH.search(f"{before}|{after}") or _NOT_YET_ZH.search(before + after) or _FOR_ZH.search(before):
         return "ahead"
