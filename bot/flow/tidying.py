@@ -44,6 +44,7 @@ class Tidying:
                 await lives.keep_up(upkeep, now)
                 counted, archived = counted + len(upkeep.counts), archived + len(upkeep.archived)
         await self._overhear(now)
+        await lives.come_true(now)
         rules, tz = self._settings.memory.life, self._words.tz(self._words.zone)
         next_at = next_local_time(now, self._settings.session.close_hour, tz)
         await lives.done(now - rules.archive_days * DAY_MS, now, next_at)

@@ -49,7 +49,7 @@ def _vocabulary() -> Vocabulary:
         for word in row:
             alike[word] = (*alike.get(word, ()), number)
     return Vocabulary(
-        frozenset(english) | {stem(word) for word in english} | frozenset(word for word in STOP if word.isascii()),
+        (frozenset(english) | {stem(word) for word in english}) - {stem("quit")} | frozenset(word for word in STOP if word.isascii()),
         tuple(dict.fromkeys(han)), rows, alike,
         {slot: tuple(words) for slot, words in found["slots"].items()},
         {word: float(value) for value, words in found["feelings"].items() for word in words},
@@ -62,12 +62,7 @@ VOCABULARY = _vocabulary()
 _SAYS = VOCABULARY.patterns
 _KIN, _KIN_EN_WORDS = (_SAYS[name].text for name in ("kin", "kin_en"))
 
-_SHORT = re.compile(
-    "|".join((
-        r"\b(?:" + "|".join(sorted((re.escape(w) for w in VOCABULARY.short if w.isascii()), key=len, reverse=True)) + r")\b",
-        *(re.escape(word) for word in VOCABULARY.short if not word.isascii()),
-    ))
-)  # fmt: skip
+_SHORT = re.compile("|".join(rf"\b{word}\b" if word.isascii() else word for word in VOCABULARY.short))
 LINK = re.compile(
     r"\b[a-z][a-z0-9+.-]{0,20}://\S*|\bwww\.\S+|\b[a-z0-9-]{1,60}\.(?:com|net|org|io|cn|dev|ly|gg|me)\b\S*",
     re.IGNORECASE,
@@ -112,7 +107,7 @@ _OTHER = "|".join(
         rf"[他她它]们?|{_KIN_EN}|(?:he|she|they|it)(?!\w)",
         rf"(?!(?:{_SAYS['no_name'].text}|he|she|let|life|work|time)'s)[a-z]{{2,20}}(?='s [a-z])",
         rf"(?!{_SAYS['no_name'].text})[a-zà-ÿ]{{2,20}}(?: and [a-z]{{2,20}})?(?= (?:{_SAYS['does'].text}) )",
-        rf"(?!{_SAYS['no_name'].text})[a-zà-ÿ]{{2,20}}(?= (?:from|at|in) (?:my|our|the) [a-z]+ )",
+        rf"(?!{_SAYS['no_name'].text})[a-zà-ÿ]{{2,20}}(?= from (?:my|our|the) [a-z]+ )",
         r"[一-鿿]{2,3}(?=的(?:生日|手机|电话|地址|家|公司|名字|婚礼))",
     )
 )
@@ -131,7 +126,8 @@ _REPORT = re.compile(
 _NEGATED = re.compile(
     "(?:不|没有?|没|未|别|从不|从没|并非)(?:[会能要想用再去得是曾太怎么敢肯愿]*)"
     "(?P<han>[一-鿿]{1,2}?(?=[了的过着吧啦呢,.。!?;、 ]|$)|[一-鿿]{2})"
-    r"|(?:\b(?:not|never|no(?!,? (?:i|im|i'm|we|he|she|they|it|its|it's|that|not)\b)|without|cannot|cant|dont|doesnt|didnt|isnt|wasnt|wont|havent|hasnt)\b|n't\b)"
+    r"|(?:\b(?:not|never|no(?!,? (?:i|im|i'm|we|he|she|they|it|its|it's|that|not)\b)|without|cannot)\b"
+    r"|n't\b)"
     r"(?P<words>(?: [a-z'-]+){1,5})"
 )
 _PRONOUN = re.compile(r"[他她它]|\b(?:he|she|they|it|him|her|them|his|their|its)\b")

@@ -339,8 +339,9 @@ class _Case:
             number for words, _ in (*self._cited, *((one, 0) for one in self._grounds.known(self._owner)))
             for number in numbers(words, all_of_them=True)
         } | {number for words in self._beside for number in numbers(words, all_of_them=True)}  # fmt: skip
-        days = {day for words, at in self._dated for one in times(words, at, self._tz) for days in one.choices
-                for day in (days.first, days.last) if abs((day - local_day(at, self._tz)).days) < HALF_YEAR}  # fmt: skip
+        days = {day for words, at in self._dated for one in times(words, at, self._tz) for stretch in one.choices
+                for day in (stretch.first, stretch.last)
+                if abs((day - local_day(at, self._tz)).days) < HALF_YEAR}  # fmt: skip
         there |= {str(day.year) for day in days}
         there |= set(BESIDE_DAY.findall(text)) & {str(day.day) for day in days}  # the 16th or 17th, for tomorrow
         strange = [one for one in numbers(text, all_of_them=False) if one not in there]
@@ -447,7 +448,7 @@ class _Case:
         if not union:
             return None
         if len(cited) < TOGETHER * len(union):
-            return Refusal("words", claim[:20])
+            return Refusal("words", _shown(claim))
         most = max(len(wanted & part.terms) for part in self._all)
         near = [part for part in self._all if most and len(wanted & part.terms) == most]
         return self._doubtful(claim, wanted, near) if most else None
@@ -469,12 +470,12 @@ class _Case:
         if plainly and all(told.isdisjoint(poles(part.folded)) for part in near):
             denies = any(True in poles(part.folded) and wanted & part.terms for part in self._here)
             if told != {True} or not denies:
-                return Refusal("denial", claim[:20])
+                return Refusal("denial", _shown(claim))
         text = self._text
         if all(part.hedged or part.planned for part in near) and not (
             self._task or _PATTERNS["hedge"].search(text) or _PATTERNS["plan"].search(text)
         ):
-            return Refusal("hedge", claim[:20])
+            return Refusal("hedge", _shown(claim))
         other = evidence.kin(f"{text} {folded_plain(self._item.about)}") or points(text) or self._item.about
         if not other and all(
             part.subject == "other"
@@ -482,12 +483,12 @@ class _Case:
             and (evidence.kin(part.who) or not _ME.search(part.folded))
             for part in near
         ):
-            return Refusal("whose", claim[:20])
+            return Refusal("whose", _shown(claim))
         for part in self._grounds.after(self._owner, max(part.line for part in near)):
             if wanted & part.terms and any(
                 _PATTERNS[cue].search(part.folded) for cue in ("moved", "corrects", "failed")
             ):
-                return Refusal("former", claim[:20])
+                return Refusal("former", _shown(claim))
         return None
 
     def _nearest(self, wanted: frozenset[str]) -> tuple[Part, ...]:
@@ -536,7 +537,8 @@ _ME = LazyPattern(r"我|\bm[ey]\b")
 _WANTS = LazyPattern(r"想(?!象|法)|愿意|打算|\b(?:wants?|love to|like to|keen|plans? to)\b")
 _UNWANTED = LazyPattern(
     r"(?:不|没有?)(?:是|很|太|那么|怎么|特别|真的)*(?:想|愿意|打算)"
-    r"|(?:n't|\bnot|\bnever|\bno longer)(?: really| even| actually)*(?: going to)? (?:want|like|love|wish|keen|planning)"
+    r"|(?:n't|\bnot|\bnever|\bno longer)(?: really| even| actually)*(?: going to)? "
+    r"(?:want|like|love|wish|keen|planning)"
 )
 _PAST = LazyPattern(r"[^,除为]了(?!解)|已经?|过了")
 _ALONE = LazyPattern(
@@ -559,6 +561,11 @@ def ends(part: Part, wanted: frozenset[str], share: float) -> bool:
     ):
         return False
     return bool(_ALONE.search(part.folded)) or len(wanted & part.terms) >= max(1, share * len(wanted))
+
+
+def _shown(claim: str) -> str:
+    """The beginning of a clause as a reason tells it; its days were cut out."""
+    return claim.replace("\t", "…")[:20].strip()
 
 
 def _within(who: str, text: str) -> bool:

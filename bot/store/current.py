@@ -14,8 +14,10 @@ from bot.types.memory import MANY_SLOTS, NewMemory, name_slot
 def supersede(db: sqlite3.Connection, number: int, new: NewMemory, at: int) -> None:
     """Verb part: this memory is current; what it names as replaced, and what holds its slot, is former.
 
-    Only of the same owner in the same place. It is as asked for as what it takes the place of.
+    Only of the same owner in the same place. It is as asked for as what it takes the place of. What is dated ahead
+    takes it on its day: till then both are current (`come_true`).
     """
+    ahead = new.observed_at > max(at, new.said_at or 0)
     one = new.slot if new.slot and not name_slot(new.slot) and new.slot not in MANY_SLOTS else None
     if db.execute("SELECT 1 FROM memory WHERE id = ? AND former_at IS NOT NULL", (number,)).fetchone():
         db.execute("UPDATE memory SET former_at = NULL, replaced_by = NULL WHERE id = ?", (number,))
@@ -27,8 +29,19 @@ def supersede(db: sqlite3.Connection, number: int, new: NewMemory, at: int) -> N
         (json.dumps(new.replaces), one, new.subject, number, new.owner_id, new.visibility, new.chat_id),
     ).fetchall()
     for older, asked in rows:
-        db.execute("UPDATE memory SET former_at = ?, replaced_by = ? WHERE id = ?", (at, number, older))
+        db.execute(
+            "UPDATE memory SET former_at = ?, replaced_by = ? WHERE id = ?", (None if ahead else at, number, older)
+        )
         db.execute("UPDATE memory SET asked = max(asked, ?) WHERE id = ?", (asked, number))
+
+
+def come_true(db: sqlite3.Connection, at: int) -> int:
+    """Verb: what was dated ahead takes the place of what it names once its day has come; how many are former."""
+    return db.execute(
+        "UPDATE memory SET former_at = ?1 WHERE former_at IS NULL AND replaced_by IN "
+        "(SELECT id FROM memory WHERE observed_at <= ?1 AND disabled_at IS NULL)",
+        (at,),
+    ).rowcount
 
 
 def restore_former(db: sqlite3.Connection, number: int) -> None:
@@ -53,6 +66,7 @@ def one_current(db: sqlite3.Connection, owner_id: int | None) -> None:
         "SELECT id, max(said_at, created_at), visibility, CASE visibility WHEN 'chat' THEN chat_id ELSE 0 END, "
         "subject, slot FROM memory "
         f"WHERE owner_id IS ? AND {CURRENT} AND slot <> '' AND NOT {IS_NAME} AND slot NOT IN ({slots}) "
+        "AND observed_at <= max(said_at, created_at) "
         "ORDER BY max(said_at, created_at) DESC, id DESC",
         (owner_id,),
     ).fetchall()

@@ -4,7 +4,7 @@ import sqlite3
 from dataclasses import dataclass
 from typing import cast
 
-from bot.store.current import one_current
+from bot.store.current import come_true, one_current
 from bot.store.database import Repository
 from bot.store.documents import forget_terms
 from bot.store.indexing import index_memory
@@ -80,6 +80,10 @@ class Lives(Repository):
         """Whether it is time to tidy."""
         row = await self._database.row("SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'life_at'")
         return row is None or int(row[0]) <= now
+
+    async def come_true(self, now: int) -> int:
+        """What was dated ahead takes the place of what it names once its day has come; how many are former."""
+        return await self._database.write(lambda db: come_true(db, now))
 
     async def done(self, merged_before: int, now: int, next_at: int) -> None:
         """The tidying is done till `next_at`; what was merged or replaced before `merged_before` (ms) goes for good."""

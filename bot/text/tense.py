@@ -83,7 +83,8 @@ _SIGN_EN = LazyPattern(
     rf"|(?P<ahead2>(?:'ll|'ve{_ADVERBS} \w+|'s{_ADVERBS} \w+(?:ed|ing)|'re|'m|'s (?:on|at|the|my|our|a|in))\b)"
     rf"|\b(?P<booked>(?:(?:got|had|was|were){_ADVERBS} )?(?:{_BOOKED})|(?:was|were) (?:supposed|due|meant|told|going)"
     rf"(?: to \w+)?)\b"
-    rf"|\b(?P<past>(?:(?<!'s )(?<!'ve )(?<!has )(?<!have )got|(?:{_IRREGULAR})|(?!need|feed|speed|breed|indeed|wed|bleed|seed|red)\w{{2,}}ed)(?: \w+ing)?)\b"
+    rf"|\b(?P<past>(?:(?<!'s )(?<!'ve )(?<!has )(?<!have )got|(?:{_IRREGULAR})|"
+    rf"(?!need|feed|speed|breed|indeed|wed|bleed|seed|red)\w{{2,}}ed)(?: \w+ing)?)\b"
 )
 
 
