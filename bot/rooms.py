@@ -247,7 +247,7 @@ def make_rooms(parts: Parts, hall: Hall) -> Rooms:
     joining = Joining(store, clock, settings.speak, words, knowing, begin, log)
     reminding = Reminding(
         store, clock, settings, words, log,
-        judged=parts.crew.first.model.digests and settings.prompt.tools,
+        judged=lambda: settings.prompt.tools and parts.crew.first.model.digests,
     )  # fmt: skip
     remembering = Remembering(store, clock, settings, words, parts.aside)
     pausing = Pausing(store, clock, settings.speak, remembering.understand, hall.sending.adapter)

@@ -90,3 +90,19 @@ async def test_a_crash_between_the_tool_and_the_answer_sets_it_once(world: World
     await world.crash()
     await world.wait(6 * HOUR)
     assert world.replies.count("提醒你：接小宝") == 1
+
+
+async def test_several_times_of_one_request_are_left_to_a_model_that_judges(world: World) -> None:
+    world.model.digests = True
+    wishes = [("call the landlord", "tomorrow at 9am"), ("pick up the dog", "tomorrow at 6pm")]
+    asked = calls(*(("remind", json.dumps({"text": text, "when": when})) for text, when in wishes))
+    world.model.script = lambda request: "both set" if request.prompt.messages[-1].role == "tool" else asked
+    await world.say("remind me tomorrow at 9am to call the landlord and at 6pm to pick up the dog")
+    assert world.replies == ["both set"]
+    assert [row[0] for row in world.rows("SELECT text FROM reminder ORDER BY due_at")] == [text for text, _ in wishes]
+
+
+async def test_what_the_house_asked_back_is_answered_in_other_words(world: World) -> None:
+    await world.say("remind me monday at 7 to return the modem")
+    await world.say("7pm i mean, thx")
+    assert world.rows("SELECT text FROM reminder") == [("return the modem",)]

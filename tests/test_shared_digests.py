@@ -241,3 +241,68 @@ async def test_a_sign_that_was_shown_escaped_is_kept_as_it_was_said(world: World
     await world.say("/new")
     await world.wait(DAY)
     assert facts(world) == [("小王在 Lark & Pine 上班", 1)]
+
+
+async def test_what_is_to_come_takes_the_place_of_what_it_changes_on_its_day(world: World) -> None:
+    start = told(
+        "小王7月3日去新书店上班", 1, slot="job", lasting=True, kind="event", when="2026-07-03", replaces=[1]
+    )  # fmt: skip
+    answering(world, told("小王在旧书店上班", 1, slot="job", lasting=True, kind="identity"), start)
+    await world.say("我在旧书店上班，挺喜欢的")
+    await world.say("/new")
+    await world.wait(DAY)
+    await world.say("我7月3日去新书店上班")
+    await world.say("/new")
+    await world.wait(DAY)
+    assert facts(world) == [("小王在旧书店上班", 1), ("小王7月3日去新书店上班", 1)], "till then both are true"
+    await world.wait(40 * DAY)
+    assert facts(world) == [("小王在旧书店上班", 0), ("小王7月3日去新书店上班", 1)]
+
+
+async def test_a_fact_without_a_slot_gets_it_from_the_next_digest_that_tells_it(world: World) -> None:
+    answering(
+        world, told("小王住在苏州", 1), told("小王住在苏州", 1, slot="home", lasting=True),
+        told("小王搬到了杭州", 1, slot="home", lasting=True),
+    )  # fmt: skip
+    for line in ("我住在苏州，和爸妈一起住了好多年", "我住在苏州，你还记得吧", "我搬到了杭州，昨天刚搬完家"):
+        await world.say(line)
+        await world.say("/new")
+        await world.wait(DAY)
+    assert facts(world) == [("小王住在苏州", 0), ("小王搬到了杭州", 1)]
+
+
+async def test_what_a_group_says_beside_the_talk_is_told_with_it(world: World) -> None:
+    answering(world, told("小王改周日八点", 5))
+    await world.say("周六去爬山吗", "阿红", group="爬山")
+    await world.say("七点半，香山地铁站", "小王", group="爬山")
+    await world.say("小暖，周六会下雨吗", "阿红", group="爬山")
+    await world.say("改周日八点，在香山", "小王", group="爬山")
+    await world.wait(2 * DAY)
+    assert len(digests(world)) == 1
+    assert all(line in digests(world)[0] for line in ("周六去爬山吗", "七点半", "会下雨吗", "改周日八点"))
+
+
+async def test_what_a_group_says_without_the_bot_is_told_once_at_the_early_hour(world: World) -> None:
+    answering(world, told("下次去妙峰山", 3))
+    await world.say("小暖，在吗，我想问问爬山的事", "阿红", group="爬山")
+    await world.wait(DAY)
+    before = len(digests(world))
+    for line in ("腿好酸", "山顶那碗面好吃", "下次妙峰山，7月11号都来", "我可以"):
+        await world.say(line, "小王", group="爬山")
+    await world.wait(2 * DAY)
+    assert len(digests(world)) == before + 1
+    assert "下次妙峰山" in digests(world)[-1]
+    await world.wait(3 * DAY)
+    assert len(digests(world)) == before + 1
+
+
+async def test_a_group_that_says_little_or_was_never_joined_is_not_read(world: World) -> None:
+    answering(world, told("好", 1))
+    for line in ("早", "我到了", "在哪", "门口见", "好的我来了"):
+        await world.say(line, "小王", group="别处")
+    await world.say("小暖，在吗，我想问问爬山的事", "阿红", group="爬山")
+    await world.wait(DAY)
+    before = len(digests(world))
+    await world.say("腿好酸", "小王", group="爬山")
+    await world.wait(2 * DAY)
+    assert len(digests(world)) == before

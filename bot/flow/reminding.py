@@ -35,9 +35,10 @@ class Reminding:
     """What chat lanes, commands and the alarm do about reminders."""
 
     def __init__(
-        self, store: Store, clock: Clock, settings: Settings, words: Words, log: Log, *, judged: bool = False
-    ) -> None:
-        """`judged`: a model with tools answers; it is left several times of one request."""
+        self, store: Store, clock: Clock, settings: Settings, words: Words, log: Log, *,
+        judged: Callable[[], bool] = lambda: False,
+    ) -> None:  # fmt: skip
+        """`judged`: whether a model with tools answers; several times of one request are left to it."""
         self._judged = judged
         self._store = store.reminders
         self._clock = clock
@@ -61,7 +62,7 @@ class Reminding:
         at, wish = self.request(chat, person, event.id), asked(event.text, self._names)
         # Counted from when it was written: whoever reads it twice finds the same moment.
         at = replace(at, now=max(event.at, at.now - self._rules.ask_seconds * 1000))
-        if wish is not None and self._judged and wish.verb == "set":
+        if wish is not None and self._judged() and wish.verb == "set":
             found = self._resolved(at, wish.parts, wish.manner)
             if isinstance(found, Unclear) and found.what == "several":
                 return NOT_HEARD

@@ -236,6 +236,10 @@ def wants_reminding(text: str) -> bool:
     return _REMINDING.search(fold(text)) is not None
 
 
+_AHEAD = LazyPattern(r"[明后][天早晚日]|下个?(?:周|星期|礼拜|月)|\btomorrow\b|\bnext (?:week|month|[a-z]+day)\b")
+"""What names a day to come: that is more than how it feels."""
+
+
 def _plain(sentence: Sentence) -> bool:
     folded = sentence.folded
     doubt = (UNSURE, ASKING, INSTRUCTION, _PLAYED)
@@ -248,7 +252,7 @@ def _statement(sentence: Sentence, alone: bool) -> Statement | None:
     if _MACHINES.search(sentence.folded) or (unlucky and _PLEASED.search(sentence.folded)):
         return None  # English talk about machines is about the machine; nobody is glad of misfortune: irony
     text = told(sentence)
-    fact = _found_fact(sentence, text)
+    fact = _found_fact(sentence, text) or (_event(sentence, text, alone) if _AHEAD.search(sentence.folded) else None)
     if fact is not None:
         return fact
     for clause, folded, start in sentence.clauses():

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from bot.prompt.ahead import ahead
-from bot.prompt.days import SPANS, Days, Words
+from bot.prompt.days import SPANS, Days, Words, speaks_of_days
 from bot.prompt.fitting import Render, fit
 from bot.prompt.people import people
 from bot.prompt.since import since
@@ -100,7 +100,10 @@ def _matters(facts: OpeningFacts, days: Days) -> list[tuple[SectionName, Line, s
     events = [memory for memory in facts.memories if memory.kind == "event" and memory.dated]
     for one in coming:
         if one.day == today:
-            add("ahead", "light_today", teller.due(one, 0), days.time(one.at) if one.dated == "time" else "")
+            spoken = speaks_of_days(one.text, words) and days.day(one.said) != today
+            told_before = days.said(one.said) if spoken else ""
+            when = " · ".join(filter(None, (days.time(one.at) if one.dated == "time" else "", told_before)))
+            add("ahead", "light_today", teller.due(one, 0), when)
     for memory in events:
         if memory.id not in busy and days.day(memory.observed_at) == today:
             add("ahead", "light_today", teller.event(memory), "")

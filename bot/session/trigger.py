@@ -32,6 +32,12 @@ _SPOKEN_TO = re.compile(
 )
 """What stands behind a name inside a message that speaks to it: do NOT. Nuan, call me Kev; else it is told of."""
 
+_GOES_ON = re.compile(
+    r"(?:(?:and|also|oh|but|so|btw|then)(?![a-z0-9])|对了|那么?|还有|另外|然后|顺便|不过|哦|噢|啊)[\s,，]*",
+    re.IGNORECASE,
+)
+"""What may stand before a name that a message speaks to: and Nuan, remind us."""
+
 _PREFIX = 3
 """Letters of a Latin name that are enough with `prefix_trigger` (SEED_SYSTEMS 1.2)."""
 
@@ -54,7 +60,7 @@ def called_by_name(text: str, names: tuple[str, ...], prefix_trigger: bool = Fal
         return True
     if any(_ends(end, name) for end in _ends_of(said) for name in folded):
         return True
-    begun = _SENTENCE_END.split(said)[1:]
+    begun = [*_SENTENCE_END.split(said)[1:], *([said[goes_on.end() :]] if (goes_on := _GOES_ON.match(said)) else [])]
     return any(_begins(one, name) and _SPOKEN_TO.match(one, len(name)) for one in begun for name in folded)
 
 

@@ -17,21 +17,20 @@ def supersede(db: sqlite3.Connection, number: int, new: NewMemory, at: int) -> N
     Only of the same owner in the same place. It is as asked for as what it takes the place of. What is dated ahead
     takes it on its day: till then both are current (`come_true`).
     """
-    ahead = new.observed_at > max(at, new.said_at or 0)
+    ahead = new.observed_at > at and new.kind != "anniversary" and new.source == "digest"
     one = new.slot if new.slot and not name_slot(new.slot) and new.slot not in MANY_SLOTS else None
     if db.execute("SELECT 1 FROM memory WHERE id = ? AND former_at IS NOT NULL", (number,)).fetchone():
         db.execute("UPDATE memory SET former_at = NULL, replaced_by = NULL WHERE id = ?", (number,))
     rows = db.execute(
-        "SELECT id, asked FROM memory "
+        "SELECT id, asked, observed_at FROM memory "
         "WHERE (id IN (SELECT value FROM json_each(?1)) OR (slot = ?2 AND subject = ?3)) AND id <> ?4 "
         f"AND NOT {IS_NAME} AND owner_id IS ?5 AND visibility = ?6 AND (visibility <> 'chat' OR chat_id = ?7) "
         "AND disabled_at IS NULL AND former_at IS NULL",
         (json.dumps(new.replaces), one, new.subject, number, new.owner_id, new.visibility, new.chat_id),
     ).fetchall()
-    for older, asked in rows:
-        db.execute(
-            "UPDATE memory SET former_at = ?, replaced_by = ? WHERE id = ?", (None if ahead else at, number, older)
-        )
+    for older, asked, observed_at in rows:
+        till = None if ahead and observed_at <= at else at
+        db.execute("UPDATE memory SET former_at = ?, replaced_by = ? WHERE id = ?", (till, number, older))
         db.execute("UPDATE memory SET asked = max(asked, ?) WHERE id = ?", (asked, number))
 
 

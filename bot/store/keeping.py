@@ -112,7 +112,14 @@ def _prove(db: sqlite3.Connection, number: int, new: NewMemory) -> None:
 
 
 def _count(db: sqlite3.Connection, number: int, new: NewMemory, at: int) -> None:
-    """Told once more, unless it comes from the very events that are known."""
+    """Told once more, unless it comes from the very events that are known; what was not known of it is filled in."""
+    if not name_slot(new.slot):
+        db.execute(
+            "UPDATE memory SET slot = iif(slot = '', ?1, slot), subject = iif(subject = '', ?2, subject), "
+            "lasting = max(lasting, ?3), observed_at = iif(dated = '' AND ?4 <> '', ?5, observed_at), "
+            "dated = iif(dated = '', ?4, dated) WHERE id = ?6",
+            (new.slot, new.subject, int(new.lasting), new.dated, new.observed_at, number),
+        )
     known = {
         row[0] for row in db.execute("SELECT event_id FROM edge WHERE kind = 'memory' AND derived_id = ?", (number,))
     }
