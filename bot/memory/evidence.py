@@ -49,7 +49,8 @@ def _vocabulary() -> Vocabulary:
         for word in row:
             alike[word] = (*alike.get(word, ()), number)
     return Vocabulary(
-        (frozenset(english) | {stem(word) for word in english}) - {stem("quit")} | frozenset(word for word in STOP if word.isascii()),
+        (frozenset(english) | {stem(word) for word in english}) - {stem("quit")}
+        | frozenset(word for word in STOP if word.isascii()),
         tuple(dict.fromkeys(han)), rows, alike,
         {slot: tuple(words) for slot, words in found["slots"].items()},
         {word: float(value) for value, words in found["feelings"].items() for word in words},
