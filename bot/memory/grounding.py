@@ -427,6 +427,10 @@ class _Case:
             return True
         if _WANTS.search(text) and any(_UNWANTED.search(part) for part in heard):
             return not any(_WANTS.search(_UNWANTED.sub(" ", part)) for part in heard)
+        if not self._task and _PLANS.search(text) and not any(
+            part.planned or part.hedged or _WANTS.search(part.folded) for part in self._here
+        ) and not any(times(words, at, self._tz) for words, at in self._cited[-len(self._own) :]):  # fmt: skip
+            return True
         return self._answered_no(text) or any(
             asserts(text, key) and not any(asserts(part, key) for part in heard) for key in against
         )
@@ -532,12 +536,15 @@ _COUNTED = re.compile(
 )
 _ASKED = re.compile(r"[?？]\s*$|[吗嗎呢]\s*$")
 _NO = LazyPattern(r"(?:不|没|没有|不要|不用|不是|不会|才不|no|nah|nope|not really)(?:[啊啦呢了呀]|\W|$)")
+_PLANS = LazyPattern(r"打算|计划|准备(?!好)|\b(?:intends?|plans?|planning) to\b")
 _ALREADY = LazyPattern(r"已经?|\balready\b")
 _ME = LazyPattern(r"我|\bm[ey]\b")
-_WANTS = LazyPattern(r"想(?!象|法)|愿意|打算|\b(?:wants?|love to|like to|keen|plans? to)\b")
+_WANTS = LazyPattern(
+    r"想(?!象|法)|愿意|打算|答应|同意|(?<!不)肯|\b(?:wants?|love to|like to|keen|plans? to|agree[sd]?)\b"
+)
 _UNWANTED = LazyPattern(
-    r"(?:不|没有?)(?:是|很|太|那么|怎么|特别|真的)*(?:想|愿意|打算)"
-    r"|(?:n't|\bnot|\bnever|\bno longer)(?: really| even| actually)*(?: going to)? "
+    r"(?:不|没有?)(?:是|很|太|那么|怎么|特别|真的)*(?:想|愿意|打算|答应|同意|肯)|拒绝|\brefuse[sd]?\b|"
+    r"(?:n't|\bnot|\bnever|\bno longer)(?: really| even| actually)*(?: going to)? "
     r"(?:want|like|love|wish|keen|planning)"
 )
 _PAST = LazyPattern(r"[^,除为]了(?!解)|已经?|过了")
