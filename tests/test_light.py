@@ -267,3 +267,14 @@ async def test_the_offline_model_introduces_itself_once_though_a_topic_opens_ano
     for text in ("你好", "今天天气怎么样", "謝謝"):
         await world.say(text)
     assert [reply.count("nuan init") for reply in world.replies] == [1, 0, 0]
+
+
+async def test_what_a_group_said_before_small_talk_is_still_told_after_it(new_world: NewWorld) -> None:
+    world = await new_world(prompt={"light": "auto"})
+    for line in ("我便当被偷了", "谁偷的", "冰箱里写了名字", "我去调监控", "太过分了", "下次放辣酱"):
+        await world.say(line, "小王", group="饭友")
+    await world.wait(40 * 60)
+    await world.say("小暖在吗", "小李", group="饭友")
+    await world.say("小暖，总结一下他们刚才说的", "小李", group="饭友")
+    assert [row[0] for row in world.rows("SELECT mode FROM epoch ORDER BY id")] == ["light", "full"]
+    assert all(line in world.last_user for line in ("我便当被偷了", "我去调监控", "下次放辣酱", "总结一下"))

@@ -54,7 +54,14 @@ class FirstLines:
             limits = self.limits(LIGHT_TOKENS, lines, window)
             return events, replace(limits, bot=limits.message)
         if session is not None:
-            return mended(await self._store.events.recent(chat.id, session.from_event, 0, most)), self._raw()
+            events = await self._store.events.recent(chat.id, session.from_event, 0, most)
+            if chat.kind == "group" and len(events) < recent:  # a log after small talk tells what that was shown
+                before = await self._store.events.recent(
+                    chat.id, await self._store.sessions.floor(chat.id), session.opened_at - window * 1000, most
+                )
+                lead = [event for event in before if event.id <= session.from_event]
+                events = (*lead[len(events) - recent :], *events)
+            return mended(events), self._raw()
         floor = await self._store.sessions.floor(chat.id)
         waiting = [s.from_event for s in await self._store.sessions.undigested(chat.id) if s.close_reason != "clear"]
         if waiting:
