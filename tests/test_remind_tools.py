@@ -106,3 +106,17 @@ async def test_what_the_house_asked_back_is_answered_in_other_words(world: World
     await world.say("remind me monday at 7 to return the modem")
     await world.say("7pm i mean, thx")
     assert world.rows("SELECT text FROM reminder") == [("return the modem",)]
+
+
+async def test_the_night_before_is_the_one_that_the_model_names_with_their_hour(world: World) -> None:
+    uses(world, "remind", text="爬山", when="2026-06-13 21:00")
+    await world.say("小暖 remind us the night before the hike, like 9pm", who="Kevin", group="爬山")
+    assert world.rows("SELECT text FROM reminder") == [("爬山",)]
+    uses(world, "remind", text="爬山", when="2026-06-13 20:00")
+    await world.say("小暖 remind us the evening before the hike, like 9pm", who="Kevin", group="爬山")
+    assert world.rows("SELECT count(*) FROM reminder") == [(1,)]
+
+
+async def test_who_is_to_get_up_is_reminded_in_the_morning(world: World) -> None:
+    await world.say("remind me at 6:45 tomorrow to get up")
+    assert "6:45 AM: get up" in world.replies[-1]

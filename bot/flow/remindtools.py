@@ -36,6 +36,9 @@ _ENDS = re.compile(
 )
 
 
+_BEFORE = re.compile(r"前一?[天晚夜日]|头一?天|頭一?天|\bthe (?:night|day|evening|morning) before\b|\bthe eve\b")
+"""A day that is counted from another one."""
+
 _PIECE = re.compile(r"\band\b|[,，;；。、和跟與与]|再|然后")
 """What stands between several times of one line."""
 
@@ -128,6 +131,9 @@ def _listed(words: Words, at: Request, found: tuple[Reminder, ...]) -> str:
 def _names(event: Event, due_at: int, tz: tzinfo) -> bool:
     """Whether a line names that very minute; of several times of one day each is named in its own piece."""
     found = when_in(event.text, event.at, tz)
+    if _BEFORE.search(fold(event.text)):  # which night that is they know, and the confirmation tells its date
+        hour = when_in(f"{local_day(due_at, tz).isoformat()} {event.text}", event.at, tz)
+        return hour is not None and abs(hour.at - due_at) < MINUTE_MS
     if found is None:
         return False
     if found.precision == "time" and abs(found.at - due_at) < MINUTE_MS:

@@ -18,9 +18,11 @@ FLOORS = (1.0, 0.3, 0.1, 0.0)
 STALE = (
     (re.compile(r"正在|进行中|\b(?:currently|in progress|ongoing|right now)\b"), 7, 0.3),
     (re.compile(r"待办|\bto-?dos?\b"), 14, 0.5),
+    (re.compile(r"最近|近来|这几天|这阵子|這幾天|這陣子|\b(?:lately|recently|these days)\b"), 30, 0.5),
     (re.compile(r"刚才|刚刚|\b(?:just now|a moment ago)\b"), 3, 0.2),
 )
-"""Words of a moment, after how many days they are stale, and what the vitality is then times (seed Warm Boot)."""
+"""Words of a moment, after how many days they are stale, and what the vitality is then times (seed Warm Boot; those of
+a while are our own)."""
 
 WORN = 0.05
 """P2 and P3 below this are tidied away (seed Warm Boot)."""

@@ -47,6 +47,9 @@ READ_CHARS = 400
 SMALL = 3
 """Characters besides a request that ask for no answer of their own (谢啦)."""
 
+_RISES = re.compile(r"^(?:起床|起来|醒|wake up|get up)(?!\w)|[^不]起床$")
+"""Of what is to be done in the morning only."""
+
 _END = re.compile(r"[，,。.!！；;?？\n]+")
 """What ends a clause."""
 
@@ -238,8 +241,8 @@ def _wish(
         cut = ((trigger.start(), len(folded)),) if own or not residue else ()
         cut = (*cut, (stop, len(folded)))
         own_words = trimmed(bared(trimmed(without(text, blanked, origin, cut)), FRAME))
-    wakes = bool(trigger["wake"]) or "alarm" in trigger[0] or "闹" in trigger[0]
-    return Wish("set", own_words, parts, Manner(wakes=wakes), said_of(text, folded, origin, parts), rest=rest)
+    wakes = bool(trigger["wake"]) or "alarm" in trigger[0] or "闹" in trigger[0] or _RISES.search(fold(own_words))
+    return Wish("set", own_words, parts, Manner(wakes=bool(wakes)), said_of(text, folded, origin, parts), rest=rest)
 
 
 def _own(residue: str, after: str) -> bool:

@@ -31,12 +31,16 @@ Run = Callable[[Path, Size], Awaitable[Found]]
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """What a figure must be; with `per` it is that many for each of the sums of that name."""
+    """What a figure must be; with `per` it is that many for each of the sums of that name.
+
+    `clocked` ones are of the machine's speed: they hold for the long version, and are not asked of the short one.
+    """
 
     name: str
     sign: Sign
     figure: float
     per: str = ""
+    clocked: bool = False
 
     def holds(self, found: Found) -> bool:
         """Whether it is so; a figure that is not there never holds."""
@@ -99,7 +103,7 @@ def merge(founds: Iterable[Found]) -> Found:
 
 def broken(row: Row, found: Found, tried: int) -> tuple[str, ...]:
     """What is not as wanted, a phrase each; that fewer than `tried` units were tried is wrong, too."""
-    bounds = (Bound(row.unit, ">=", tried), *row.bounds)
+    bounds = (Bound(row.unit, ">=", tried), *(each for each in row.bounds if tried >= row.long or not each.clocked))
     return tuple(
         f"{bound.name} {figure_of(found, bound.name)}, wanted {bound.sign} {bound.figure:g}"
         + (f" x {bound.per}" if bound.per else "")

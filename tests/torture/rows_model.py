@@ -232,7 +232,7 @@ async def filtered(folder: Path, size: Size) -> Found:
 ROWS = (
     Row(
         "L1", "a model hangs or drips", "the call ends at most 1 s after its deadline, no task is left",
-        "servers", 8, 0, 8, 300, (Bound("late_s", "<=", 1), Bound("unanswered", "==", 0), Bound("tasks_left", "<=", 0)),
+        "servers", 8, 0, 8, 300, (Bound("late_s", "<=", 1, clocked=True), Bound("unanswered", "==", 0), Bound("tasks_left", "<=", 0)),
         slow,
         existing=(
             "test_model_client.py::test_a_lying_server_ends_in_one_named_fault",
@@ -244,7 +244,7 @@ ROWS = (
     Row(
         "L2", "the first model answers 429 for ten minutes", "the fallback answers; at most one request to it in 30 s",
         "turns", 480, 12, 120, 200,
-        (Bound("added_p95_s", "<=", 5), Bound("crowded", "==", 0), Bound("requests", "<=", 21),
+        (Bound("added_p95_s", "<=", 5, clocked=True), Bound("crowded", "==", 0), Bound("requests", "<=", 21),
          Bound("unanswered", "==", 0), Bound("not_asked_again", "==", 0)),
         limited,
     ),

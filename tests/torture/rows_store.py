@@ -245,7 +245,7 @@ ROWS: tuple[Row, ...] = (
         "writes", 300, 6, 0, 1_800,
         bounds=(*(Bound(name, "==", 0) for name in (
             "lost", "twice", "unanswered", "lies", "left", "damage", "health wrong", "ended", "bad exits",
-        )), Bound("seconds", "<=", 30), Bound("full", ">=", 0.4, "writes")),
+        )), Bound("seconds", "<=", 30, clocked=True), Bound("full", ">=", 0.4, "writes")),
         run=full_disk,
     ),
     Row(
@@ -262,7 +262,7 @@ ROWS: tuple[Row, ...] = (
         "S8", "Backup under load", "copies under 200 writes/s are whole, and after a restore the same is recalled",
         "writes", 2_000, 60,
         bounds=(Bound("damaged", "==", 0), Bound("other answers", "==", 0), Bound("copies", ">=", 1),
-                Bound("rate", ">=", 200)), run=backup,
+                Bound("rate", ">=", 200, clocked=True)), run=backup,
         differs="daily backups are scheduled by backup.daily, which is off unless it is set",
     ),
     Row(
