@@ -51,7 +51,8 @@ def test_what_its_owner_let_fade_stays_faded_whatever_time_passes() -> None:
     [("正在准备考试", 8, 0.3), ("正在準備考試", 6, 1), ("項目進行中", 8, 0.3), ("currently on a diet", 8, 0.3),
      ("待办：买票", 15, 0.5), ("to-do: call mum", 15, 0.5), ("待辦買票", 13, 1), ("剛才吃過飯", 4, 0.2),
      ("had lunch just now", 4, 0.2), ("刚才吃过饭", 2, 1), ("最近睡不好", 31, 0.5),
-     ("最近睡不好", 29, 1), ("sleeping badly lately", 31, 0.5), ("這陣子很忙", 31, 0.5), ("喜欢喝茶", 99, 1), ("todos los santos", 0, 1)],
+     ("最近睡不好", 29, 1), ("sleeping badly lately", 31, 0.5), ("這陣子很忙", 31, 0.5),
+     ("喜欢喝茶", 99, 1), ("todos los santos", 0, 1)],
 )  # fmt: skip
 def test_words_of_a_moment_get_stale(text: str, days: float, factor: float) -> None:
     stale, fresh = memory(text=text, days=days), memory(text="喜欢喝茶", days=days)

@@ -232,7 +232,8 @@ async def filtered(folder: Path, size: Size) -> Found:
 ROWS = (
     Row(
         "L1", "a model hangs or drips", "the call ends at most 1 s after its deadline, no task is left",
-        "servers", 8, 0, 8, 300, (Bound("late_s", "<=", 1, clocked=True), Bound("unanswered", "==", 0), Bound("tasks_left", "<=", 0)),
+        "servers", 8, 0, 8, 300,
+        (Bound("late_s", "<=", 1, clocked=True), Bound("unanswered", "==", 0), Bound("tasks_left", "<=", 0)),
         slow,
         existing=(
             "test_model_client.py::test_a_lying_server_ends_in_one_named_fault",
