@@ -156,3 +156,15 @@ async def test_a_mood_of_long_ago_is_none_of_now(new_world: NewWorld, days: int,
     await world.wait(3 * 3_600)
     await world.say("帮我想想周末去哪里走走比较好")
     assert ("委屈（" in world.last_user) is whole
+
+
+async def test_the_talk_that_told_a_day_says_that_it_was_changed_later(world: World) -> None:
+    await after(world, "周六去爬山", statements=[{"text": "周六去爬山", "from": [1], "when": "2026-06-13"}])
+    ((number,),) = world.rows("SELECT id FROM memory")
+    moved = {"text": "爬山改到周日", "from": [1], "when": "2026-06-14", "replaces": [number]}
+    await after(world, "爬山改到周日了", statements=[moved])
+    await world.say("最近有什么安排来着，帮我想想")
+    told = [line for line in world.prompts[-1][1].content.splitlines() if line.startswith("- ")]
+    first, second = (next(line for line in told if said in line) for said in ("：周六去爬山", "：爬山改到周日了"))
+    assert first.endswith("（日子后来改了）")
+    assert "后来" not in second

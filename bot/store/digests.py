@@ -100,9 +100,14 @@ MADE_OF = """SELECT memory.id, folded FROM memory WHERE source = 'digest' AND as
 
 TOLD = """SELECT digest.id, digest.session_id, digest.chat_id, digest.summary, digest.started_at, digest.ended_at,
     digest.names, digest.tier, digest.talks, digest.owner_id IS ? OR EXISTS (SELECT 1 FROM talker WHERE person_id = ?
-    AND digest_id IN (SELECT digest.id UNION ALL SELECT talk.id FROM digest AS talk WHERE talk.into_id = digest.id))
+    AND digest_id IN (SELECT digest.id UNION ALL SELECT talk.id FROM digest AS talk WHERE talk.into_id = digest.id)),
+    EXISTS (SELECT 1 FROM edge AS line JOIN edge AS told ON told.event_id = line.event_id AND told.kind = 'memory'
+    JOIN memory ON memory.id = told.derived_id AND memory.former_at IS NOT NULL AND memory.dated <> ''
+    WHERE line.kind = 'digest' AND line.derived_id = digest.id AND NOT EXISTS (SELECT 1 FROM edge AS own JOIN edge AS new
+    ON new.event_id = own.event_id AND new.kind = 'memory' AND new.derived_id = memory.replaced_by
+    WHERE own.kind = 'digest' AND own.derived_id = digest.id))
     FROM digest WHERE digest.summary <> '' AND digest.into_id IS NULL AND """
-"""What is told of talks, each once, and whether a person took part in it."""
+"""What is told of talks, each once, whether a person took part in it, and whether a later talk changed a day of it."""
 
 
 def told_to(audience: Audience) -> tuple[str, tuple[object, ...]]:
@@ -116,10 +121,10 @@ def whose_dm(audience: Audience) -> int:
 
 
 def _dialogue(row: tuple[Any, ...]) -> Dialogue:
-    number, session, chat, summary, started, ended, names, tier, talks, own = row
+    number, session, chat, summary, started, ended, names, tier, talks, own, changed = row
     return Dialogue(
         int(number), int(session or 0), int(chat), str(summary), int(started), int(ended), tuple(json.loads(names)),
-        tier, int(talks), bool(own),
+        tier, int(talks), bool(own), bool(changed),
     )  # fmt: skip
 
 

@@ -88,7 +88,10 @@ def _line(group: list[Dialogue], when: tuple[int, tzinfo], words: Words, days: D
     count = sum(talk.talks for talk in group)
     shown = group[:SUMMARIES]
     tokens = ALONE_TOKENS if len(group) == 1 else BESIDE_TOKENS
-    parts = [clean_line(excerpt(_on_days(talk, when, words), tokens)) for talk in shown]
+    parts = [
+        clean_line(excerpt(_on_days(talk, when, words), tokens)) + (words("talk_changed") if talk.changed else "")
+        for talk in shown
+    ]
     if len(group) > SUMMARIES:
         parts.append(words("talk_more", n=count))
     text = JOINT.join(parts)

@@ -12,7 +12,8 @@ TIERS: tuple[Tier, ...] = ("raw", "hour", "day", "week")
 class Dialogue:
     """One summary as dialogue memory shows it: of a closed session, or of the `talks` that it was rolled up of.
 
-    `session_id` is 0 for a rolled-up one; `own` says that the person it was read for took part. Times in ms.
+    `session_id` is 0 for a rolled-up one; `own` says that the person it was read for took part, `changed` that a day
+    it tells of was changed later. Times in ms.
     """
 
     id: int
@@ -25,6 +26,7 @@ class Dialogue:
     tier: Tier = "raw"
     talks: int = 1
     own: bool = False
+    changed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
