@@ -1,6 +1,7 @@
 """What happens to a message after it arrived: the store, the prompts and the memories follow."""
 
 import asyncio
+import json
 import re
 import tempfile
 from pathlib import Path
@@ -275,3 +276,23 @@ async def walk(folder: Path, steps: list[tuple[str, int, int]]) -> None:
         assert world.log.named("answer_failed") == []
     finally:
         await world.close()
+
+
+async def test_an_edit_while_the_digest_is_made_is_in_the_next_one(world: World) -> None:
+    world.model.digests = True
+    world.model.script = lambda request: (
+        "嗯"
+        if request.prompt.tools
+        else json.dumps({"summary": "", "statements": [{"text": "我住在苏州", "from": [1]}]})
+    )
+    await world.say("我住在苏州", external_id="m1")
+    world.shut()
+    await world.app.door.accept(world.message("/new"))
+    await world.held()
+    sent = world.message("我住在无锡")
+    await world.app.door.accept(type(sent)(sent.place, sent.sender, "event", sent.text, "edit", target="m1"))
+    await world.let_answer()
+    await world.app.settled()
+    await world.wait(60)
+    assert "我住在无锡" in world.prompts[-1][1].content
+    assert world.rows("SELECT 1 FROM memory WHERE text LIKE '%苏州%' AND disabled_at IS NULL") == []

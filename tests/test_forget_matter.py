@@ -131,3 +131,23 @@ async def test_a_model_that_calls_the_tool_forgets_what_no_memory_tells(world: W
     await world.say("good morning, how is it going?")
     later = "\n".join(m.content for request in world.model.requests[asked:] for m in request.prompt.messages)
     assert "11k" not in later
+
+
+@pytest.mark.parametrize(
+    ("told", "wish"),
+    [
+        ("我住在苏州", "忘记我住在苏州"),
+        ("我住在高雄", "忘記我住在高雄"),
+        ("i live in Leeds", "forget that i live in Leeds"),
+        ("我住在苏州", "别记我住在苏州"),
+    ],
+)
+async def test_what_was_only_said_so_far_is_forgotten_too(world: World, told: str, wish: str) -> None:
+    await world.say(told)
+    await world.say("今天下雨了，好冷")
+    await world.say(wish)
+    await world.say("/new")
+    await world.wait(86_400)
+    await world.say("说说你知道我的什么事")
+    assert told not in world.last_user
+    assert world.rows("SELECT 1 FROM memory WHERE text LIKE ? AND disabled_at IS NULL", f"%{told}%") == []

@@ -133,10 +133,11 @@ class CommandDesk:
         return self._text(asked, "new_session")
 
     async def _clear(self, asked: Asked) -> str:
-        await self._close(asked, "clear")
-        return self._text(asked, "cleared")
+        there = await self._close(asked, "clear") or await self._store.sessions.clear_waiting(asked.chat.id)
+        return self._text(asked, "cleared" if there else "cleared_none")
 
-    async def _close(self, asked: Asked, reason: CloseReason) -> None:
+    async def _close(self, asked: Asked, reason: CloseReason) -> bool:
+        """End the talk that goes on there; whether there was one."""
         if reason == "clear":
             await self._store.sessions.clear(asked.chat.id, asked.event.id)
         session = await self._store.sessions.open_session(asked.chat.id)
@@ -145,6 +146,7 @@ class CommandDesk:
         if session is not None:
             await self._store.sessions.close(session.id, reason, self._clock.now(), upto_event=asked.event.id)
         await self._store.outbox.leave_off(asked.chat.id, self._clock.now())
+        return session is not None
 
     async def _ctx(self, asked: Asked) -> str:
         person, query = await self._about(asked)

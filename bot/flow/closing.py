@@ -79,6 +79,7 @@ class Closing:
             most = self._settings.session.heard_lines
             told_from = min(told_from, await self._store.sessions.heard_from((*before, session)[0], most))
         whole = replace(session, digest_from=told_from)
+        seen = await self._store.digests.seen(chat.id)
         lines = await self._digesting.told(whole) if session.close_reason != "clear" else ()
         scope = await self._scope(chat, lines)
         early = next_local_time(self._clock.now(), self._settings.session.close_hour, scope.tz)
@@ -100,7 +101,7 @@ class Closing:
         told = Digested(
             whole, kept, scope.owner_id, tuple(people.values()), tuple(line.event_id for line in lines), settlement,
             merging(people), tuple(each.id for each in before),
-            min(each.opened_at for each in (*before, session)), remake,
+            min(each.opened_at for each in (*before, session)), remake, seen,
         )  # fmt: skip
         if await self._store.digests.store(told, self._clock.now()):
             self._log.info(

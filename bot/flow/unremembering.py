@@ -1,6 +1,7 @@
 """忘记, 别记这个 and 撤销 carried out without a model; when several fit, what was meant is asked back."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from bot.config.settings import Settings
 from bot.flow.aside import Aside
@@ -112,6 +113,8 @@ class Unremembering:
             plans = await self._planned(command, told)
             if plans:
                 return await self._unplan(plans, told)
+            if await self._said(command, told):
+                return await self._forget_matter(replace(command, scope="matter"), told)
             asked = perhaps(command.content or "", owned)
             return await (self._which(asked, command, told) if asked else self._confirming.say("forgot_none", told))
         if (len(found) > 1 and not sure) or command.scope == "unsure":
@@ -120,6 +123,13 @@ class Unremembering:
             return await self._which(found, command, told)
         missing = tuple(sorted(set(command.chosen) - {memory.id for memory in found}))
         return await self._disable(found, told.person_id, command.forever, told, missing=missing)
+
+    async def _said(self, command: MemoryCommand, told: Told) -> tuple[int, ...]:
+        """Their lines that say what a wish names, though nothing was made of them yet."""
+        if not command.content or command.scope not in ("", "aside"):
+            return ()
+        said = await self._store.unsaying.told(told.person_id, told.chat)
+        return tuple(number for number, _, text in said if number < told.event.id and tells_of(command.content, text))
 
     async def _planned(self, command: MemoryCommand, told: Told) -> tuple[Planned, ...]:
         """The promises and reminders of that person that a wish is about, where it is about none of their memories."""
@@ -244,6 +254,7 @@ class Unremembering:
         elif not told.rest and not command.content and not told.before:
             mine = await self.mine(told)
             events = (*(event.id for event in mine[-1:]), told.event.id)
+        events = tuple(sorted({*events, *await self._said(command, told)}))
         owned = await self._store.memories.owned(told.person_id, told.audience)
         kept = await self._store.off_record.kept_from(events, told.person_id)
         found = kept or (match(command.content, owned) if command.content else ())

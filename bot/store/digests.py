@@ -35,7 +35,7 @@ class Digested:
     rule made it because no model could, so the next digest that a model makes in this chat has it made again.
 
     `settlement` is of the model call that made it, if one did: paid for and used in one commit. `merging` says what
-    becomes of memories much like older ones.
+    becomes of memories much like older ones. `seen` is the chat's newest event when the lines were read.
     """
 
     session: Session
@@ -48,6 +48,7 @@ class Digested:
     members: tuple[int, ...] = ()
     opened_at: int = 0
     remake: bool = False
+    seen: int = 0
 
 
 class Digests:
@@ -82,6 +83,11 @@ class Digests:
             return frozenset()
         lines = json.dumps(events)
         return frozenset(int(number) for number, _ in await self._database.rows(MADE_OF, (lines, lines)))
+
+    async def seen(self, chat_id: int) -> int:
+        """The number of the newest event of a chat; 0 for none."""
+        row = await self._database.row("SELECT max(id) FROM event WHERE chat_id = ?", (chat_id,))
+        return int(row[0] or 0) if row is not None else 0
 
     async def told(self, audience: Audience, person_id: int, since: int) -> tuple[Dialogue, ...]:
         """All summaries of talks since then, ms, that this audience may see, newest first; `own` is that person's."""
@@ -140,6 +146,8 @@ def store(db: sqlite3.Connection, digested: Digested, at: int) -> bool:
         for number in digested.event_ids
     ):
         return False
+    if _edited(db, digested):
+        return False
     told = (*digested.members, session.id)
     due = db.execute(
         f"SELECT count(*) FROM session WHERE id IN ({marks(told)}) AND digest_due_at IS NOT NULL", told
@@ -181,6 +189,20 @@ def store(db: sqlite3.Connection, digested: Digested, at: int) -> bool:
             (at, session.chat_id, REMADE_MS),
         )
     return True
+
+
+def _edited(db: sqlite3.Connection, digested: Digested) -> bool:
+    """Verb part: whether a line was edited, or the talk cleared, while the digest was made: it is made anew then."""
+    session = digested.session
+    (reason,) = db.execute("SELECT close_reason FROM session WHERE id = ?", (session.id,)).fetchone()
+    if reason == "clear" and session.close_reason != "clear":
+        return True
+    row = db.execute(
+        "SELECT 1 FROM event AS edit JOIN event AS said ON said.chat_id = edit.chat_id AND said.external_id = edit.target "
+        f"WHERE edit.chat_id = ? AND edit.id > ? AND edit.label = 'edit' AND said.id IN ({marks(digested.event_ids)})",
+        (session.chat_id, digested.seen, *digested.event_ids),
+    ).fetchone()
+    return row is not None
 
 
 def _tell_anew(db: sqlite3.Connection, events: tuple[int, ...], at: int) -> None:

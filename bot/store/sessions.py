@@ -133,6 +133,19 @@ class Sessions:
             lambda db: db.execute("UPDATE chat SET cleared_upto = ? WHERE id = ?", (upto_event, chat_id)).rowcount
         )
 
+    async def clear_waiting(self, chat_id: int) -> bool:
+        """The last talk there that ended and has no digest yet leaves nothing; whether there was one."""
+        changed = await self._database.write(
+            lambda db: (
+                db.execute(
+                    "UPDATE session SET close_reason = 'clear' WHERE id = (SELECT max(id) FROM session WHERE chat_id = ? "
+                    "AND state = 'closing' AND digest_due_at IS NOT NULL)",
+                    (chat_id,),
+                ).rowcount
+            )
+        )
+        return changed == 1
+
     async def due(self, chat_id: int, now: int) -> tuple[Session, ...]:
         """The sessions of a chat whose digest is due by now, oldest first."""
         rows = await self._database.rows(
