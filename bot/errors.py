@@ -16,7 +16,7 @@ NuanError
 import math
 from typing import Literal
 
-SendFate = Literal["wait", "later", "unknown", "never", "gone", "muted"]
+SendFate = Literal["wait", "later", "unknown", "never", "shut", "gone", "muted"]
 ModelFault = Literal["unreachable", "refused", "busy", "timeout", "invalid", "cut", "filtered", "overflow", "late"]
 
 
@@ -87,7 +87,8 @@ class SendError(NuanError):
     """A platform did not take a message. `fate` says what may be done with it, `wait_ms` when, where it is known.
 
     wait: its turn has not come, by the platform's limits; later: it certainly was not sent, send it again;
-    unknown: it may have been sent; never: it can never be sent; gone: nothing can be sent to this chat any more
+    unknown: it may have been sent; never: it can never be sent; shut: the one person it is for
+    cannot be written to in private; gone: nothing can be sent to this chat any more
     (blocked, removed, deleted); muted: nothing can be sent to it for now, though it can be read.
     """
 

@@ -5,7 +5,9 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
+from bot.cli.main import app
 from bot.config.settings import Settings
 from bot.store.codes import OWNER_FILE, leave_owner_code, new_code
 from bot.text.codes import code_form
@@ -290,3 +292,11 @@ async def test_a_receipt_has_a_button_that_takes_it_back(house: World) -> None:
             assert (button.label, button.account) == ("撤销", "local")
             pressed = button.text
     assert house.talk.said[-1].buttons == ()
+
+
+async def test_owner_code_prints_a_code_that_makes_its_sender_the_owner(enter: Enter) -> None:
+    world = await enter()
+    said = CliRunner().invoke(app, ["owner-code", "--data", str(world.folder)], env={"LANG": "en"})
+    (code,) = re.findall(r"/start (\w+)", said.stdout)
+    await world.say(f"/start {code}", "王", platform="telegram")
+    assert world.rows("SELECT external_id FROM account WHERE owner = 1") == [("t-王",)]

@@ -221,7 +221,7 @@ async def test_a_channel_that_can_only_be_read_is_muted_and_who_blocks_is_gone(t
             assert error.value.fate == fate
         with pytest.raises(SendError) as error:
             await scene.adapter.send(replace(outgoing(town.other, "secret"), only_for=str(town.lin.id)))
-        assert error.value.fate == "never"
+        assert error.value.fate == "shut"
     assert town.server.texts(town.other) == []
 
 

@@ -280,3 +280,12 @@ async def test_a_crash_during_a_pause_between_two_requests_costs_no_reply_and_le
         await through(world)
         assert world.replies == ["好的"]
         assert asked(world) == ["first released", "first settled"]
+
+
+async def test_waiting_until_a_model_may_be_asked_is_no_try(tmp_path: Path) -> None:
+    first = Named("first", FAULTS["429 for 2 s"], "好")
+    async with crewed(tmp_path, first, model={"tries": 1}) as world:
+        await tell(world, "你好")
+        await tell(world, "在吗")
+        assert first.asked_at == [0.0, 2.0]
+        assert world.replies[-1] == "好"

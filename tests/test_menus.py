@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from bot.commands.specs import specs
 from bot.commands.table import TABLE, is_command
 from bot.config.settings import Settings
-from bot.errors import SendError
+from bot.errors import SendError, SendFate
 from bot.memory.ordering import ORDERS, ordered
 from bot.resources import Prompts
 from bot.text.catalogue import catalogue
@@ -128,11 +128,13 @@ async def test_a_button_where_nuan_is_switched_off_gets_one_line(house: World) -
 
 @dataclass
 class Shy(Talk):
-    """A platform that does not let the bot write to anyone first."""
+    """A platform that does not take what is for one person."""
+
+    fate: SendFate = "shut"
 
     async def send(self, outgoing: Outgoing) -> tuple[str, ...]:
         if outgoing.only_for:
-            raise SendError("never", "Forbidden")
+            raise SendError(self.fate, "Forbidden")
         return await super().send(outgoing)
 
 
@@ -144,6 +146,12 @@ async def test_who_cannot_be_written_to_is_asked_to_write_first_once(house: Worl
     answers = await slash(house, ".ai dialog", platform="telegram", via="")
     assert [(out.text, out.only_for) for out in answers] == [(MESSAGES.text("private_first", script, name="Ann"), "")]
     assert house.rows("SELECT count(*) FROM outbox WHERE state = 'pending'") == [(0,)]
+
+
+async def test_a_private_answer_that_fails_for_another_reason_asks_nobody_to_write_first(house: World) -> None:
+    await house.say("do you know me", "Ann", "hall", platform="telegram", mentions_bot=True)
+    house.app._sending.connect(Shy("telegram", said=house.talk.said, fate="never"))
+    assert await slash(house, ".ai dialog", platform="telegram", via="") == []
 
 
 def test_what_a_menu_says_is_a_command() -> None:

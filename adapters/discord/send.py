@@ -103,9 +103,12 @@ class Posts:
             message = there
         else:
             view = view_of(outgoing.buttons) or discord.utils.MISSING
-            message = await channel.send(
-                outgoing.text, nonce=nonce, suppress_embeds=True, allowed_mentions=_NOBODY, view=view
-            )
+            try:
+                message = await channel.send(
+                    outgoing.text, nonce=nonce, suppress_embeds=True, allowed_mentions=_NOBODY, view=view
+                )
+            except (KeyError, ValueError, TypeError, AttributeError) as error:  # an answer that the library cannot read
+                raise SendError("unknown", said_of(error)) from error
         # A nonce that Discord knew brings back the first message, which may have been a preview.
         if message.content.strip() != outgoing.text.strip():
             await self._edit(channel, message.id, outgoing)
@@ -179,9 +182,9 @@ def fate_of(error: Exception, *, own_dm: bool = False) -> SendError:
         case discord.HTTPException(status=429):
             return SendError("later", "rate limit", _wait(error))
         case discord.HTTPException() if error.code == _MUTED:
-            return SendError("never" if own_dm else "muted", f"{error.status} {error.code}")
+            return SendError("shut" if own_dm else "muted", f"{error.status} {error.code}")
         case discord.HTTPException() if error.code in _GONE:
-            return SendError("never" if own_dm else "gone", f"{error.status} {error.code}")
+            return SendError("shut" if own_dm else "gone", f"{error.status} {error.code}")
         case discord.HTTPException() if error.status >= 500 or error.status in (401, 408):
             return SendError("later", f"{error.status}")
         case discord.HTTPException() | discord.ClientException():

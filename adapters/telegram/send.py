@@ -67,7 +67,7 @@ class Post:
             refused = self._error(error)
             if private and refused.fate in ("gone", "muted"):
                 # One person who cannot be written to says nothing about the chat where the command was given.
-                refused = SendError("never", refused.detail)
+                refused = SendError("shut", refused.detail)
             raise refused from None
 
     async def show(self, outgoing: Outgoing) -> str:

@@ -148,6 +148,12 @@ def init(path: Path) -> None:
     run(path, console, os.environ, PORTS, lambda: leave_owner_code(Path("data"), SystemClock().now()))
 
 
+def owner_code(data: Path, env: Mapping[str, str]) -> str:
+    """A new code for whoever will be the owner, and what to do with it; OSError where the data folder is no place."""
+    text = partial(catalogue(Prompts(None).path, "messages").text, script=_language(env))
+    return text("init_owner_code", code=leave_owner_code(data, SystemClock().now()))
+
+
 def run(
     path: Path,
     console: Console,

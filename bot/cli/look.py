@@ -133,7 +133,7 @@ async def show_usage(place: Place, days: int, clock: Clock | None = None, *, as_
         )
         if as_json:
             return usage_json(used, shares, span, Names(names, people), currency)
-        people = {number: f"#{number} {name}" for number, name in people.items()}
+        people = {number: f"#{number} {name}".strip() for number, name in people.items()}
         return usage_report(
             used, shares, span, Names(names, people), currency,
             lambda key, **values: words.messages.text(key, language, **values),

@@ -75,6 +75,14 @@ def _closed() -> None:
     raise NuanError("a talk needs an open standard input and output")
 
 
+@app.command("owner-code", rich_help_panel=TALK, epilog=examples("nuan owner-code", "nuan owner-code --data /srv/nuan"))
+def owner_code(data: DataOption = DATA) -> None:
+    """Print a code that makes whoever sends it to the bot its owner."""
+    from bot.cli.init import owner_code as made
+
+    show(guard(lambda: made(data, os.environ)))
+
+
 @app.command(rich_help_panel=TALK, epilog=examples("nuan run", "nuan run --data /srv/nuan --config /etc/nuan.toml"))
 def run(config: ConfigOption = None, data: DataOption = DATA) -> None:
     """Talk on every platform that has a token."""

@@ -86,9 +86,9 @@ def usage_report(
     by_cause: dict[str, list[Used]] = {}
     for each in used:
         by_day.setdefault(local_day(each.at, tz), []).append(each)
-        by_chat.setdefault(names.chats.get(each.chat_id, f"#{each.chat_id}"), []).append(each)
+        by_chat.setdefault(names.chats.get(each.chat_id) or f"#{each.chat_id}", []).append(each)
         if each.person_id is not None:
-            by_person.setdefault(names.people.get(each.person_id, f"#{each.person_id}"), []).append(each)
+            by_person.setdefault(names.people.get(each.person_id) or f"#{each.person_id}", []).append(each)
         by_cause.setdefault(each.cause, []).append(each)
     whole = add(used)
     head = text(

@@ -59,16 +59,17 @@ class Caller:
         """
         member, call = first
         async with self._slot(chat_id, by):
-            ends, tried = self._clock.now() + request.deadline_s * 1000, 1
+            ends, tried = self._clock.now() + request.deadline_s * 1000, 0
             failed: dict[Member, Failure] = {}
             while True:
                 now = self._clock.now()
-                followed = self.crew.followed(member, failed, tried, now)
+                followed = self.crew.followed(member, failed, tried + 1, now)
                 try:
                     completion = await self._try(member, within(request, (ends - now) / 1000, followed), listen, failed)
                     return Answered(completion, call, member)
                 except ModelError as error:
                     now = self._clock.now()
+                    tried += failed[member].asked  # one that wanted no call yet was not asked
                     following = self.crew.after(member, failed, tried, now)
                     if following is None or now + following.wait_ms >= ends:
                         raise
@@ -82,7 +83,7 @@ class Caller:
                 if following.wait_ms:
                     await pause(self._clock, following.wait_ms)
                 member = following.member
-                call, tried = await reserve(member), tried + 1
+                call = await reserve(member)
 
     @asynccontextmanager
     async def _slot(self, chat_id: int, by: int | None) -> AsyncIterator[None]:
@@ -121,7 +122,8 @@ class Caller:
             completion = await listen(model, request)
         except ModelError as error:
             failure = error
-            failed[member] = Failure(error, self._clock.now(), 1 if before is None else before.times + 1)
+            times = (0 if before is None else before.times) + begun
+            failed[member] = Failure(error, self._clock.now(), times, begun)
             raise
         else:
             begun = False

@@ -35,11 +35,12 @@ class EmbeddingMember:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """How one model failed within one call: the last error and when, ms, and how often."""
+    """How one model failed within one call: the last error and when, ms, how often, and whether it was asked at all."""
 
     error: ModelError
     at: int
     times: int
+    asked: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,6 +184,6 @@ def _wait(failure: Failure, now: int) -> int | None:
     error = failure.error
     if error.fault in ("refused", "overflow") or (error.billed and error.fault != "cut"):
         return None
-    wait = FIRST_WAIT_MS << (failure.times - 1)
+    wait = FIRST_WAIT_MS << max(failure.times - 1, 0)
     wait = wait if error.wait_s is None else max(wait, round(error.wait_s * 1000))
     return max(failure.at + wait - now, 0)

@@ -217,9 +217,9 @@ class Sending:
                 self._look()
             case "unknown":
                 await self._store.outbox.unknown(number, error.detail)
-            case "never" if outgoing.only_for and outgoing.only_for != outgoing.external_chat_id:
+            case "shut" if outgoing.only_for != outgoing.external_chat_id:
                 await self._store.outbox.undeliverable(outgoing, error.detail, self._first, self._clock.now())
-            case "never":
+            case "never" | "shut":
                 await self._store.outbox.not_sent(number, error.detail, None)
             case "gone":
                 await self._store.outbox.gone(chat_id, error.detail)
@@ -229,4 +229,4 @@ class Sending:
             "send_failed", chat=chat_id, **await self._store.vitals.numbers(number), outbox=number, fate=error.fate,
             error=error.detail, wait_ms=wait,
         )  # fmt: skip
-        return error.fate in ("unknown", "never")
+        return error.fate in ("unknown", "never", "shut")
