@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import getpass
 import sys
 from dataclasses import replace
 
@@ -10,7 +9,7 @@ from adapters.console import ConsoleAdapter, open_terminal
 from bot.app import App
 from bot.cli.agents import changes_in
 from bot.cli.guarding import stoppable
-from bot.cli.house import Place, make_parts, make_words, warm_up
+from bot.cli.house import Place, make_parts, make_words, owner_name, warm_up
 from bot.cli.models import make_crew
 from bot.cli.platforms import secrets
 from bot.cli.reload import Reloader
@@ -46,14 +45,14 @@ async def chat(source: Source, place: Place, group: str, name: str, verbose: boo
                 )
             )
             adapter = ConsoleAdapter(
-                open_terminal(sys.stdin, sys.stdout), name or settings.bot.owner or login(),
+                open_terminal(sys.stdin, sys.stdout), name or owner_name(settings),
                 _prefix(settings), group, settings.bot.names,
                 words.messages.text("console_scene", settings.bot.language, names="{names}"),
             )  # fmt: skip
 
             def take(settings: Settings) -> None:
                 logs.hide(secrets(settings))
-                adapter.rename(name or settings.bot.owner or login(), _prefix(settings), settings.bot.names)
+                adapter.rename(name or owner_name(settings), _prefix(settings), settings.bot.names)
 
             reloader.serve(app, take)
             await app.start([adapter])
@@ -75,14 +74,6 @@ async def chat(source: Source, place: Place, group: str, name: str, verbose: boo
 def _prefix(settings: Settings) -> str:
     """What stands before each reply."""
     return f"{settings.bot.names[0]} › "
-
-
-def login() -> str:
-    """The login name; in a container a user may have none."""
-    try:
-        return getpass.getuser()
-    except (OSError, KeyError):
-        return "me"
 
 
 class _LineByLine:

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from typing import TYPE_CHECKING
 
 from adapters.web import WebAdapter
-from bot.cli.chat import login
+from bot.cli.house import owner_name
 from bot.cli.source import Source
 from bot.config.places import settings_shown
 from bot.config.settings import Settings
@@ -73,8 +73,3 @@ def front_of(source: Source, settings: Settings, clock: Clock, *, reads: bool = 
         raise ConfigError((f"web: the library {error.name} is missing: pip install 'nuan[web]'",)) from error
     with opened(settings.web, source.data) as page:
         yield Front(page, source, None if reads else WebAdapter(owner_name(settings), clock))
-
-
-def owner_name(settings: Settings) -> str:
-    """What the owner is called."""
-    return settings.bot.owner or login()

@@ -162,3 +162,9 @@ def loaded_for_good() -> Iterator[None]:
         yield
     finally:
         gc.unfreeze()
+
+
+def owner_name(settings: Settings) -> str:
+    """What the owner is called until they say so; never by the account of the system."""
+    texts = catalogue(Prompts(None).path, "messages")
+    return settings.bot.owner or texts.text("console_name", settings.bot.language)

@@ -56,7 +56,9 @@ def options(
 @app.command(rich_help_panel=TALK, epilog=examples("nuan chat", "nuan chat --group 家", "nuan chat --name Ann -v"))
 def chat(
     group: Annotated[str, typer.Option("--group", help="Play a group of this name: each line is `who: text`.")] = "",
-    name: Annotated[str, typer.Option("--name", help="Your name; your login name unless given.")] = "",
+    name: Annotated[
+        str, typer.Option("--name", help="How you are called until you say so; bot.owner unless given.")
+    ] = "",
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Show log lines on standard error.")] = False,
     config: ConfigOption = None,
     data: DataOption = DATA,

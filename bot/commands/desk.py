@@ -133,20 +133,22 @@ class CommandDesk:
         return self._text(asked, "new_session")
 
     async def _clear(self, asked: Asked) -> str:
-        there = await self._close(asked, "clear") or await self._store.sessions.clear_waiting(asked.chat.id)
+        there = await self._close(asked, "clear")
         return self._text(asked, "cleared" if there else "cleared_none")
 
     async def _close(self, asked: Asked, reason: CloseReason) -> bool:
-        """End the talk that goes on there; whether there was one."""
+        """End the talk that goes on there; whether there was one, or (clear) one that waits for its digest."""
+        sessions, chat, event = self._store.sessions, asked.chat.id, asked.event.id
+        session = await sessions.open_session(chat)
+        there = session is not None
         if reason == "clear":
-            await self._store.sessions.clear(asked.chat.id, asked.event.id)
-        session = await self._store.sessions.open_session(asked.chat.id)
-        if session is None and not await self._store.sessions.undigested(asked.chat.id):
-            await self._store.sessions.clear(asked.chat.id, asked.event.id)
+            there = await sessions.clear(chat, event, ended=not there) or there
+        elif session is None and not await sessions.undigested(chat):
+            await sessions.clear(chat, event)
         if session is not None:
-            await self._store.sessions.close(session.id, reason, self._clock.now(), upto_event=asked.event.id)
-        await self._store.outbox.leave_off(asked.chat.id, self._clock.now())
-        return session is not None
+            await sessions.close(session.id, reason, self._clock.now(), upto_event=event)
+        await self._store.outbox.leave_off(chat, self._clock.now())
+        return there
 
     async def _ctx(self, asked: Asked) -> str:
         person, query = await self._about(asked)

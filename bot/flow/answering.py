@@ -1,5 +1,6 @@
 """What a chat's lane does: take what is due in order, do commands without a model, answer the rest in one turn."""
 
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Protocol
@@ -20,6 +21,7 @@ from bot.flow.retrying import Retrying, of_all
 from bot.flow.sending import Sending
 from bot.flow.turn import TurnRunner
 from bot.flow.words import Words
+from bot.memory.introducing import introduced
 from bot.memory.ordering import ordered
 from bot.ports import Clock
 from bot.session.bursts import batch as next_batch
@@ -27,7 +29,7 @@ from bot.store.store import Store
 from bot.store.views import Waiting
 from bot.types.event import Event
 from bot.types.log import Log
-from bot.types.memory import MemoryCommand, Question
+from bot.types.memory import MemoryCommand, Question, Understanding
 from bot.types.occasion import Occasion
 from bot.types.outgoing import Draft
 from bot.types.people import Chat, Person
@@ -232,6 +234,8 @@ class Answering:
         understood, still = await self._remembering.heard(event, question, reads)
         if question is not None and not understood.commands and not still:
             await self._store.questions.drop(chat.id, person.id)
+        if chat.kind == "dm" and not understood.commands and not event.forwarded and not person.is_bot:
+            understood = await self._introduced(event, reads) or understood
         if event.forwarded or person.is_bot or not understood.commands:
             if stopped:
                 await self._store.events.finish((event.id,), "done", "stopped")
@@ -255,6 +259,13 @@ class Answering:
         forgot = any(_hides(command) for command in understood.commands)
         receipts = self._remembering.confirming.joined(done, script)
         return list(receipts), replace(event, text=rest) if forgot else event
+
+    async def _introduced(self, event: Event, known: Callable[[bool], Awaitable[Known]]) -> Understanding | None:
+        """Somebody who says their name in private is called by it, unless they said before how to call them."""
+        name = introduced(event.text)
+        if name is None or any(memory.slot == "address" for memory in (await known(False))[0]):
+            return None
+        return Understanding((MemoryCommand("nick_set", name),), event.text)
 
     async def _known(self, chat: Chat, person: Person, forgotten: bool) -> Known:
         return await known(self._store, person.id, await self._planner.audience(chat, person), forgotten)

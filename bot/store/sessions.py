@@ -127,24 +127,12 @@ class Sessions:
         """
         return await self._database.write(lambda db: close(db, session_id, reason, at, deadline, upto_event))
 
-    async def clear(self, chat_id: int, upto_event: int) -> None:
-        """No new log of this chat shows a raw line up to that event, whether a session is open or not."""
-        await self._database.write(
-            lambda db: db.execute("UPDATE chat SET cleared_upto = ? WHERE id = ?", (upto_event, chat_id)).rowcount
-        )
+    async def clear(self, chat_id: int, upto_event: int, *, ended: bool = False) -> bool:
+        """No new log of this chat shows a raw line up to that event, whether a session is open or not.
 
-    async def clear_waiting(self, chat_id: int) -> bool:
-        """The last talk there that ended and has no digest yet leaves nothing; whether there was one."""
-        changed = await self._database.write(
-            lambda db: (
-                db.execute(
-                    "UPDATE session SET close_reason = 'clear' WHERE id = (SELECT max(id) FROM session WHERE chat_id = ? "
-                    "AND state = 'closing' AND digest_due_at IS NOT NULL)",
-                    (chat_id,),
-                ).rowcount
-            )
-        )
-        return changed == 1
+        With `ended` the last talk that has no digest yet leaves nothing either; whether there was one.
+        """
+        return await self._database.write(lambda db: clear(db, chat_id, upto_event, ended))
 
     async def due(self, chat_id: int, now: int) -> tuple[Session, ...]:
         """The sessions of a chat whose digest is due by now, oldest first."""
@@ -312,6 +300,19 @@ def digest_now(db: sqlite3.Connection, chat_id: int, at: int) -> None:
         "AND digest_attempts = 0",
         (at, chat_id),
     )
+
+
+def clear(db: sqlite3.Connection, chat_id: int, upto_event: int, ended: bool) -> bool:
+    """Verb: raw lines are shown no more; with `ended` the talk that waits for its digest gets none."""
+    db.execute("UPDATE chat SET cleared_upto = ? WHERE id = ?", (upto_event, chat_id))
+    if not ended:
+        return False
+    changed = db.execute(
+        "UPDATE session SET close_reason = 'clear' WHERE id = (SELECT max(id) FROM session WHERE chat_id = ? "
+        "AND state = 'closing' AND digest_due_at IS NOT NULL)",
+        (chat_id,),
+    ).rowcount
+    return changed == 1
 
 
 def close(
