@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.memory.understand import understand
+from bot.memory.wish_reader import understand
 from bot.text.fold import fold
 from bot.types.memory import MemoryCommand, Understanding
 

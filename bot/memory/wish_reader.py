@@ -1,17 +1,18 @@
 """Reads what a message asks of memory: remember, forget, undo, how to address; and what is left to answer.
 
-It decides by patterns alone, in time linear in the text. It stores nothing and asks no model.
+Only what is certain is a command; other words that may ask for it are a cue. It decides by patterns alone, in time
+linear in the text, stores nothing and asks no model.
 """
 
 import re
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Literal
 
-from bot.memory import patterns as p
-from bot.memory.dropping import dropping
-from bot.memory.keeping import keeping, opens
-from bot.memory.naming import naming
-from bot.memory.pasted import speaks
-from bot.memory.reading import Found, Place, place_at, shaped
+from bot.memory.forget_wish import forget_wish
+from bot.memory.name_wish import name_wish
+from bot.memory.remember_wish import opens, remember_wish
+from bot.memory.shape import Found, Place, place_at, shaped, speaks
+from bot.memory.wish_patterns import pattern
 from bot.text.fold import fold, fold_mapped, unfold
 from bot.types.memory import MemoryCommand, Understanding
 
@@ -21,15 +22,28 @@ _BETWEEN = re.compile("[一-鿿] [一-鿿]")
 _PAIRS = ("「」", "『』", "“”", '""', "《》", "''", "【】")
 _WANTS_MORE = re.compile(r"(?:[是为為叫吃喝和跟、爱愛]|喜欢|喜歡|\b(?:is|are|likes?|loves?|and|eat|drink|to))[:：]? ?$")
 _PICTURES = re.compile(r" ?[\u2190-\u2bff\ufe0f\u200d\U0001f000-\U0001faff]{1,40}")
-_DICTATED = re.compile(
-    r"(?P<wish>[^“”「」『』\"\n。?!]{0,30}(?:记[住下着好]|记一下|记下来|remember(?: that)?|(?:note|write) down)[:, ]*)"
-    r"(?P<open>[“「『\"])(?P<fact>[^“”「」『』\"\n?]{3,500})(?P<close>[”」』\"])(?P<end>[。.!~ ]*)"
-)
-_THEN = re.compile(f"{p.THEN} ?")
 _REACH = 400
 """Characters from a clause's beginning within which its command must have begun; the contents reach 200."""
 _TRIES = 40
 """Candidate commands looked at in one message; people write fewer than five, hostile text thousands."""
+
+CUE_CHARS = 600
+"""Longer messages are documents: only what is certain is done in them."""
+ABOUT_CHARS = 200
+"""Characters that a question back quotes."""
+_CLAUSE = re.compile(r"[^,。?\n]+")
+_BLANK = " \n,，。.!！?？、:：;；~～"
+
+CueVerb = Literal["remember", "forget", "nick_set", "nick_revoke"]
+_CUES: tuple[CueVerb, ...] = ("nick_revoke", "nick_set", "forget", "remember")
+
+
+@dataclass(frozen=True, slots=True)
+class Cue:
+    """What a message may ask of memory, which is not certain; `about` is what it may be about, verbatim, or ""."""
+
+    verb: CueVerb
+    about: str
 
 
 def understand(text: str, names: tuple[str, ...] = ()) -> Understanding:
@@ -39,7 +53,7 @@ def understand(text: str, names: tuple[str, ...] = ()) -> Understanding:
     Contents are verbatim parts of `text`; the rest is `text` itself when there is no command. Never raises.
     """
     quick = fold(text)
-    if not p.HINT.search(quick) or p.ABOUT_WORDS.search(quick):
+    if not pattern("hint").search(quick) or pattern("about_words").search(quick):
         return Understanding((), text)
     folded, origin = _closed_up(*fold_mapped(text))
     shape = shaped(_told_in_quotes(folded), names)
@@ -56,10 +70,51 @@ def understand(text: str, names: tuple[str, ...] = ()) -> Understanding:
     return Understanding(commands, _rest(text, shape, origin, found))
 
 
+def cue(text: str, names: tuple[str, ...] = ()) -> Cue | None:
+    """What a message may ask of memory where `understand` is not sure; None for talk, reports, questions and commands.
+
+    `names` are the names the bot is called by. Never raises.
+    """
+    quick = fold(text) if len(text) <= CUE_CHARS else ""
+    if not pattern("hint").search(quick) or pattern("about_words").search(quick):
+        return None
+    folded, origin = fold_mapped(text)
+    shape = shaped(_told_in_quotes(folded), names)
+    for clause in _CLAUSE.finditer(shape):
+        for verb in _CUES:
+            found = pattern(f"cue_{verb}").search(shape, *clause.span())
+            if found and _may_ask(shape, clause, found, verb.startswith("nick")):
+                said = understand(text, names).commands
+                return None if said else Cue(verb, _about(text, shape, origin, found, clause.end()))
+    return None
+
+
+def _may_ask(shape: str, clause: re.Match[str], found: re.Match[str], named: bool) -> bool:
+    before = shape[clause.start() : found.start()]
+    if pattern("cue_before").search(before) or (not named and pattern("cue_before_mine").search(before)):
+        return False
+    asks = shape.startswith("?", clause.end()) or pattern("cue_question").search(clause[0])
+    if asks and not pattern("cue_polite").search(clause[0]):
+        return False
+    told = pattern("reported").search(shape, max(0, clause.start() - 12), clause.start())
+    return not told and not speaks(shape, found.start())
+
+
+def _about(text: str, shape: str, origin: tuple[int, ...], found: re.Match[str], end: int) -> str:
+    """The words after the cue and to the end of its sentence, else those before it."""
+    stop = re.compile(r"[。?\n]|$").search(shape, end)
+    after = pattern("cue_object").match(shape, found.end())
+    said = unfold(text, origin, after.end() if after else end, stop.start() if stop else end).strip(_BLANK)
+    if len(said) < 2:
+        line = shape.rfind("\n", 0, found.start()) + 1
+        said = unfold(text, origin, line, found.start()).strip(_BLANK)
+    return said[:ABOUT_CHARS]
+
+
 def _told_in_quotes(folded: str) -> str:
     """记住“我对芒果过敏” without the marks, when nothing else is said: what is dictated is told like what is not."""
-    match = _DICTATED.fullmatch(folded)
-    if match is None or match["open"] + match["close"] not in _PAIRS or p.HINT.search(match["fact"]):
+    match = pattern("dictated").fullmatch(folded)
+    if match is None or match["open"] + match["close"] not in _PAIRS or pattern("hint").search(match["fact"]):
         return folded
     return f"{match['wish']} {match['fact']} {match['end']}"
 
@@ -75,16 +130,17 @@ def _closed_up(folded: str, origin: tuple[int, ...]) -> tuple[str, tuple[int, ..
 def _read(shape: str) -> list[Found]:
     found: list[Found] = []
     floor = tries = 0
-    ahead = p.HINT.search(shape)
+    hint = pattern("hint")
+    ahead = hint.search(shape)
     for match in _START.finditer(shape):
         start = match.end()
         while floor <= start < len(shape) and tries < _TRIES:
             if ahead is not None and ahead.start() < start:
-                ahead = p.HINT.search(shape, start)
+                ahead = hint.search(shape, start)
             if ahead is None or ahead.start() > start + _REACH:
                 break
             place = _joined(place_at(shape, start, floor)) if found else place_at(shape, start, floor)
-            if p.REPORTED.search(shape, max(floor, start - 12), match.start()):
+            if pattern("reported").search(shape, max(floor, start - 12), match.start()):
                 break
             hits = _commands(place, loose=match["loose"] is not None)
             tries += bool(hits) or opens(place)
@@ -97,7 +153,7 @@ def _read(shape: str) -> list[Found]:
 
 def _joined(place: Place) -> Place:
     """The place after 然后 or and, where it goes on right after the wish before."""
-    then = _THEN.match(place.shape, place.at) if place.start - place.floor <= len(", ") else None
+    then = place.matches("then") if place.start - place.floor <= len(", ") else None
     return replace(place, at=place_at(place.shape, then.end(), place.floor).at) if then else place
 
 
@@ -111,8 +167,9 @@ def _pasted(shape: str, each: Found) -> bool:
 
 
 def _commands(place: Place, loose: bool) -> tuple[Found, ...]:
-    hits = naming(place) or dropping(place) or keeping(place)
-    if hits and loose and not p.MINE.search(place.shape, hits[0].start, hits[0].end):
+    named = name_wish(place)
+    hits = (named,) if named else forget_wish(place) or remember_wish(place)
+    if hits and loose and not pattern("mine").search(place.shape, hits[0].start, hits[0].end):
         return ()
     return hits
 
@@ -141,7 +198,7 @@ def _rest(text: str, shape: str, origin: tuple[int, ...], found: list[Found]) ->
     pieces, at = [], 0
     for each in [*found, Found("undo", len(shape), len(shape))]:
         piece = shape[at : each.start]
-        if not p.NOTHING_LEFT.fullmatch(piece):
+        if not pattern("nothing_left").fullmatch(piece):
             skipped = len(piece) - len(piece.lstrip(" ,。\n"))
             pieces.append(unfold(text, origin, at + skipped, each.start))
         at = each.end
