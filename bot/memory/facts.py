@@ -8,8 +8,8 @@ from bot.memory.shape import shaped
 from bot.memory.wish_patterns import QUOTED, pattern
 from bot.text.fold import fold, fold_mapped, unfold
 
-Kind = Literal["strong", "weak", "fact", "told"]
-"""How clearly keeping was asked: noted for me, remember (or advice), do not forget (mostly an errand), noted (了)."""
+Kind = Literal["strong", "weak", "fact"]
+"""How clearly keeping was asked: noted for me, remember (or advice), do not forget (mostly an errand)."""
 
 MOST = 9
 """More facts than that are a document, and stay one memory."""
@@ -29,7 +29,7 @@ def worth(body: str, kind: Kind, after_comma: bool, firmly: bool) -> bool:
         return len(body) > 1 and not errand and not pattern("no_content").fullmatch(body)
     if not _chinese(body):
         return _worth_en(body, kind, after_comma, firmly)
-    if kind in ("fact", "told"):
+    if kind == "fact":
         return plain(body)
     mine = pattern("mine").search(body)
     if pattern("standing").match(body):

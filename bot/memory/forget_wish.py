@@ -13,16 +13,14 @@ _ALL_OF_US = ("我", "我的", "关于我", "关于我的", "我们", "我们之
 _POLITELY = ("好吗", "可以吗", "行吗", "好不好")
 
 
-def forget_wish(place: Place) -> tuple[Found, ...]:
-    """The wish to forget or to undo that stands at this place, one for each thing; none in doubt."""
+def forget_wish(place: Place) -> Found | None:
+    """The wish to forget or to undo that stands at this place; None in doubt."""
     if not pattern("forget_sure").search(place.shape, place.start, place.start + 400):
-        return ()
+        return None
     found = _numbered(place) or _forget(place) or _unstored(place)
-    if found is None:
-        return ()
-    if pattern("many").search(place.shape, found.start, found.end) and not (found.content or found.scope):
+    if found and pattern("many").search(place.shape, found.start, found.end) and not (found.content or found.scope):
         found = replace(found, scope="unsure")
-    return _each(place.shape, found)
+    return found
 
 
 def _numbered(place: Place) -> Found | None:
@@ -78,7 +76,8 @@ def _scope(place: Place, match: re.Match[str], named: tuple[int, int] | None) ->
 
 def _unstored(place: Place) -> Found | None:
     """别记 without an object, right beside what its writer tells of themselves."""
-    match, told = place.matches("unstored"), told_before(place, strong=False)
+    match = place.matches("unstored")
+    told = told_before(place, strong=False) if match else None
     words = place.shape[slice(*told)] if told else ""
     others = pattern("said_by").match(words) or pattern("studies").search(words)
     if match is None or not pattern("mine").match(words) or others:
@@ -131,15 +130,3 @@ def _plainly(place: Place, match: re.Match[str], body: str) -> bool:
         return True
     chinese = pattern("cjk").search(body)
     return (pattern("forgettable").match(body) if chinese else pattern("mine").search(body)) is not None
-
-
-def _each(shape: str, found: Found) -> tuple[Found, ...]:
-    """甲和乙这两条: each of what is named together."""
-    two = pattern("two").match(shape, found.content[0], found.end) if found.content else None
-    if two is None or found.content is None:
-        return (found,)
-    spans = [part.span() for part in pattern("part").finditer(shape, found.content[0], two.start("end"))]
-    return tuple(
-        Found("forget", found.start if not n else found.end, found.end, span, forever=found.forever)
-        for n, span in enumerate(spans)
-    )

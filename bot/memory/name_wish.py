@@ -27,7 +27,7 @@ def name_wish(place: Place) -> Found | None:
         for template in templates(name):
             if match := template.match(place.shape, place.at):
                 return _named(verb, place, match)
-    return _named_before(place) or _my_name(place)
+    return _my_name(place)
 
 
 _OF_ONESELF: tuple[tuple[Verb, str], ...] = (("nick_set", "be_called_en"),)
@@ -58,15 +58,6 @@ def _no_name(name: str) -> bool:
     if pattern("cjk").search(name):
         return len(name) > NAME_CHARS or pattern("no_name").match(name) is not None
     return pattern("no_name_en").match(name) is not None
-
-
-def _named_before(place: Place) -> Found | None:
-    """叫我胖子干嘛，别叫了: the name stands before the wish that it be dropped."""
-    match = place.matches("no_more")
-    told = pattern("called_before").search(place.shape, max(place.floor, place.start - 40), place.start)
-    if match is None or told is None or _no_name(told["c"]):
-        return None
-    return Found("nick_revoke", told.start(), match.end(), told.span("c"))
 
 
 def _my_name(place: Place) -> Found | None:

@@ -25,7 +25,7 @@ def remember_wish(place: Place) -> tuple[Found, ...]:
         return ()
     if pattern("of_oneself").search(place.lead) and "can we" not in place.lead:
         return ()
-    found = _pointed(place) or _put(place) or _before_content(place) or _after_content(place) or _run_on(place)
+    found = _pointed(place) or _put(place) or _before_content(place) or _after_content(place)
     if found is None or found.content is None:
         return (found,) if found else ()
     spans = facts(place.shape, *found.content)
@@ -54,15 +54,9 @@ def _put(place: Place) -> Found | None:
     if not match or pattern("question").search(match["c"]):
         return None
     if pattern("pointing").fullmatch(match["c"]):
-        filed = pattern("filed").match(match["put"]) and "记忆" not in match["put"]  # also what is done with files
-        return None if filed else _back(place, match.end())
-    a, b = match.span("c")
-    if match["more"]:
-        b = _extent(place.shape, match.end(), False)[0]
-        a = match.end() if pattern("below").match(match["c"]) else a
-        return Found("remember", place.start, b, (a, b)) if b > match.end() else None
+        return _back(place, match.end())
     if pattern("mine").search(match["c"]) or QUOTED in match["c"] or tells(match["c"]):
-        return Found("remember", place.start, match.end(), (a, b))
+        return Found("remember", place.start, match.end(), match.span("c"))
     return None
 
 
@@ -91,10 +85,6 @@ def _before_content(place: Place) -> Found | None:
         return _this(place, match, body, end)
     if pattern("weighty").fullmatch(body):
         return _back(place, end)
-    if kind == "told" and (
-        pattern("acknowledged").search(place.lead) or pattern("asks_more").search(shape, b) or "?" in shape[b:]
-    ):
-        return None
     firmly = pattern("firmly").search(place.lead) is not None
     sure = firmly or kind == "strong" or pattern("cjk").search(body) or _opening(place)
     if b <= a or not sure or not worth(body, kind, "," in intro[0], firmly):
@@ -111,7 +101,7 @@ def _opening(place: Place) -> bool:
 
 def _this(place: Place, match: re.Match[str], body: str, end: int) -> Found | None:
     """记住这个, remember this: put as a question of ability, or with 我的话, it asks for nothing."""
-    forgetful = match.lastgroup in ("fact", "told") and body != "this"
+    forgetful = match.lastgroup == "fact" and body != "this"
     able = match.lastgroup == "weak" and place.asked and " for " not in place.shape[place.at :]
     if forgetful or able:
         return None
@@ -139,17 +129,6 @@ def _after_content(place: Place) -> Found | None:
     if not chinese and (match["more"] or re.search(r"\b(?:you|your|it's good|these|those)\b", part)):
         return None
     return Found("remember", told[0], match.end(), told)
-
-
-def _run_on(place: Place) -> Found | None:
-    """我老家在洛阳你记一下: no break between the fact and the command."""
-    match = place.matches("run_on")
-    if not match or pattern("question").search(match["c"]) or pattern("run_on_not").search(match["c"].rstrip()):
-        return None
-    asked = match["strong"] or match["ask"] or match["topic"]
-    if not (plain(match["c"]) or (asked and tells(match["c"]) and "你" not in match["c"])):
-        return None
-    return Found("remember", place.start, match.end(), match.span("c"))
 
 
 def told_before(place: Place, strong: bool) -> tuple[int, int] | None:

@@ -8,6 +8,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from bot.memory.facts import thin
 from bot.memory.forget_wish import forget_wish
 from bot.memory.name_wish import name_wish
 from bot.memory.remember_wish import opens, remember_wish
@@ -17,11 +18,7 @@ from bot.text.fold import fold, fold_mapped, unfold
 from bot.types.memory import MemoryCommand, Understanding
 
 _START = re.compile(r"(?:^|[,。?\n][,。?\n ]*)(?=.)|(?<=[一-鿿])(?P<loose> +)(?=\S)", re.DOTALL)
-_SPACED = re.compile("(?:(?<![一-鿿])[一-鿿] ){3}")
-_BETWEEN = re.compile("[一-鿿] [一-鿿]")
 _PAIRS = ("「」", "『』", "“”", '""', "《》", "''", "【】")
-_WANTS_MORE = re.compile(r"(?:[是为為叫吃喝和跟、爱愛]|喜欢|喜歡|\b(?:is|are|likes?|loves?|and|eat|drink|to))[:：]? ?$")
-_PICTURES = re.compile(r" ?[\u2190-\u2bff\ufe0f\u200d\U0001f000-\U0001faff]{1,40}")
 _REACH = 400
 """Characters from a clause's beginning within which its command must have begun; the contents reach 200."""
 _TRIES = 40
@@ -55,7 +52,7 @@ def understand(text: str, names: tuple[str, ...] = ()) -> Understanding:
     quick = fold(text)
     if not pattern("hint").search(quick) or pattern("about_words").search(quick):
         return Understanding((), text)
-    folded, origin = _closed_up(*fold_mapped(text))
+    folded, origin = fold_mapped(text)
     shape = shaped(_told_in_quotes(folded), names)
     found = _read(shape)
     if not found:
@@ -84,8 +81,9 @@ def cue(text: str, names: tuple[str, ...] = ()) -> Cue | None:
         for verb in _CUES:
             found = pattern(f"cue_{verb}").search(shape, *clause.span())
             if found and _may_ask(shape, clause, found, verb.startswith("nick")):
-                said = understand(text, names).commands
-                return None if said else Cue(verb, _about(text, shape, origin, found, clause.end()))
+                about = _about(text, shape, origin, found, clause.end())
+                empty = verb == "remember" and thin(about)  # 好的，记住了
+                return None if empty or understand(text, names).commands else Cue(verb, about)
     return None
 
 
@@ -117,14 +115,6 @@ def _told_in_quotes(folded: str) -> str:
     if match is None or match["open"] + match["close"] not in _PAIRS or pattern("hint").search(match["fact"]):
         return folded
     return f"{match['wish']} {match['fact']} {match['end']}"
-
-
-def _closed_up(folded: str, origin: tuple[int, ...]) -> tuple[str, tuple[int, ...]]:
-    """忘 掉 我 的 学 号 without the spaces, when Chinese is written with one between any two characters."""
-    if not _SPACED.search(folded):
-        return folded, origin
-    kept = [index for index, char in enumerate(folded) if char != " " or not _BETWEEN.match(folded, max(0, index - 1))]
-    return "".join(folded[index] for index in kept), tuple(origin[index] for index in kept)
 
 
 def _read(shape: str) -> list[Found]:
@@ -167,8 +157,8 @@ def _pasted(shape: str, each: Found) -> bool:
 
 
 def _commands(place: Place, loose: bool) -> tuple[Found, ...]:
-    named = name_wish(place)
-    hits = (named,) if named else forget_wish(place) or remember_wish(place)
+    one = name_wish(place) or forget_wish(place)
+    hits = (one,) if one else remember_wish(place)
     if hits and loose and not pattern("mine").search(place.shape, hits[0].start, hits[0].end):
         return ()
     return hits
@@ -177,20 +167,10 @@ def _commands(place: Place, loose: bool) -> tuple[Found, ...]:
 def _verbatim(text: str, origin: tuple[int, ...], span: tuple[int, int] | None) -> str | None:
     if span is None:
         return None
-    content = (unfold(text, origin, *span) + _picture(text, origin, span[1])).strip().rstrip("~～！!。，,、")
+    content = unfold(text, origin, *span).strip().rstrip("~～！!。，,、")
     if len(content) > 2 and content[0] + content[-1] in _PAIRS:
         content = content[1:-1].strip()
     return content or None
-
-
-def _picture(text: str, origin: tuple[int, ...], end: int) -> str:
-    """The emoji that a content ends with: after 我喜欢 or my favourite is they are what is told, elsewhere a smile."""
-    last = origin[end - 1] if end else 0
-    at = next((index for index in origin[end:] if index > last), len(text))
-    if not _WANTS_MORE.search(text[:at].casefold()):
-        return ""
-    found = _PICTURES.match(text, at)
-    return found[0] if found else ""
 
 
 def _rest(text: str, shape: str, origin: tuple[int, ...], found: list[Found]) -> str:
