@@ -43,8 +43,39 @@ def test_reports_questions_others_words_and_what_is_done_are_no_cue(text: str) -
     assert cue(text, NAMES) is None
 
 
-WORDS = """记住 忘记 别叫我 叫我 删掉 帮我记 我对花生过敏 小暖 ， 。 ？ ! 「 」 ``` > 阿明： 了 吗 remember forget call me
-note that my don't delete 😀 你 他说""".split()
+WORDS = [
+    "记住",
+    "忘记",
+    "别叫我",
+    "叫我",
+    "删掉",
+    "帮我记",
+    "我对花生过敏",
+    "小暖",
+    "，",
+    "。",
+    "？",
+    "!",
+    "「",
+    "」",
+    "```",
+    ">",
+    "阿明：",
+    "了",
+    "吗",
+    "remember",
+    "forget",
+    "call",
+    "me",
+    "note",
+    "that",
+    "my",
+    "don't",
+    "delete",
+    "😀",
+    "你",
+    "他说",
+]
 TEXTS = st.text() | st.lists(st.sampled_from([*WORDS, " ", "\n", "\ud800", "\u200b"]), max_size=30).map("".join)
 
 

@@ -57,7 +57,7 @@ def _no_name(name: str) -> bool:
     """Whether it is what people are called to do, and no name."""
     if pattern("cjk").search(name):
         return len(name) > NAME_CHARS or pattern("no_name").match(name) is not None
-    return pattern("no_name_en").match(name) is not None
+    return pattern("no_name_latin").match(name) is not None
 
 
 def _my_name(place: Place) -> Found | None:

@@ -17,8 +17,9 @@ _BREAK = re.compile(r"\n *")
 
 @cache
 def pattern(name: str) -> re.Pattern[str]:
-    """The expression of that name in [sign]. KeyError when there is none."""
-    return re.compile(_expanded(_data()["sign"][name]), re.MULTILINE if name == "override" else 0)
+    """The expression of that name, in [sign] or a macro. KeyError when there is none."""
+    text = _data()["sign"].get(name) or _macro(name)
+    return re.compile(_expanded(text), re.MULTILINE if name == "override" else 0)
 
 
 @cache

@@ -53,7 +53,7 @@ def understand(text: str, names: tuple[str, ...] = ()) -> Understanding:
     if not pattern("hint").search(quick) or pattern("about_words").search(quick):
         return Understanding((), text)
     folded, origin = fold_mapped(text)
-    shape = shaped(_told_in_quotes(folded), names)
+    shape = shaped(folded, names)
     found = _read(shape)
     if not found:
         return Understanding((), text)
@@ -76,7 +76,7 @@ def cue(text: str, names: tuple[str, ...] = ()) -> Cue | None:
     if not pattern("hint").search(quick) or pattern("about_words").search(quick):
         return None
     folded, origin = fold_mapped(text)
-    shape = shaped(_told_in_quotes(folded), names)
+    shape = shaped(folded, names)
     for clause in _CLAUSE.finditer(shape):
         for verb in _CUES:
             found = pattern(f"cue_{verb}").search(shape, *clause.span())
@@ -107,14 +107,6 @@ def _about(text: str, shape: str, origin: tuple[int, ...], found: re.Match[str],
         line = shape.rfind("\n", 0, found.start()) + 1
         said = unfold(text, origin, line, found.start()).strip(_BLANK)
     return said[:ABOUT_CHARS]
-
-
-def _told_in_quotes(folded: str) -> str:
-    """记住“我对芒果过敏” without the marks, when nothing else is said: what is dictated is told like what is not."""
-    match = pattern("dictated").fullmatch(folded)
-    if match is None or match["open"] + match["close"] not in _PAIRS or pattern("hint").search(match["fact"]):
-        return folded
-    return f"{match['wish']} {match['fact']} {match['end']}"
 
 
 def _read(shape: str) -> list[Found]:
