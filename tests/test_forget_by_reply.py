@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.memory.bare import pointing
+from bot.memory.short_wishes import pointing
 from tests.storing import holding
 from tests.test_changes import CANARY, texts
 from tests.world import World

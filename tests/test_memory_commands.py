@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.memory.understand import understand
+from bot.memory.wish_reader import understand
 from bot.text.fold import fold
 from bot.types.memory import MemoryCommand, Understanding
 
@@ -48,6 +48,10 @@ def read(text: str) -> Understanding:
         ("Rough day. Please remember I quit smoking. What now?", "I quit smoking", "Rough day. What now?"),
         ("remember一下我下周要去London出差", "我下周要去London出差", ""),
         ("记住“暖暖”是我家的猫", "“暖暖”是我家的猫", ""),
+        ("记住明天下午三点开会", "明天下午三点开会", ""),
+        ("记住血压高的时候头会晕", "血压高的时候头会晕", ""),
+        ("remember: passport is in the blue box", "passport is in the blue box", ""),
+        ("note that rent is due on the 3rd", "rent is due on the 3rd", ""),
     ],
 )
 def test_a_wish_to_keep_gives_the_fact_in_its_own_words_and_leaves_the_rest(text: str, content: str, rest: str) -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from bot.memory.understand import understand
+from bot.memory.wish_reader import understand
 
 
 @pytest.mark.parametrize("text", [

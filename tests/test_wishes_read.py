@@ -6,12 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.memory.alone import alone, wish
 from bot.memory.answers import answer_to, waits
-from bot.memory.bare import bare
+from bot.memory.facts import told_in
 from bot.memory.numbers import listed
-from bot.memory.several import told_in
-from bot.memory.understand import understand
+from bot.memory.short_wishes import alone, bare, wish
+from bot.memory.wish_reader import understand
 from bot.types.memory import Memory, Question, QuestionKind
 from tests.hostile import hostile
 from tests.test_changes import happens

@@ -14,7 +14,7 @@ from bot.errors import ConfigError, NuanError, StoreError
 from bot.flow.imagine import imagine
 from bot.flow.inspection import inspect
 from bot.flow.plan import Plan, Planner
-from bot.memory.understand import understand
+from bot.memory.wish_reader import understand
 from bot.ops.silence import Silence
 from bot.ports import Clock
 from bot.rooms import Parts, make_planner, make_recalling

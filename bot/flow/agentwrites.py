@@ -8,12 +8,12 @@ from collections.abc import Callable
 from bot.config.settings import Settings
 from bot.flow.seats import sit
 from bot.flow.words import Words
+from bot.memory.facts import thin
 from bot.memory.match import match, perhaps
+from bot.memory.own_words import own
 from bot.memory.rereading import of_its_day
 from bot.memory.shown import shown
-from bot.memory.understand import understand
-from bot.memory.wishes import own
-from bot.memory.worth import thin
+from bot.memory.wish_reader import understand
 from bot.ports import Clock
 from bot.store.forgetting import Forgetting
 from bot.store.store import Store

@@ -9,7 +9,7 @@ from bot.memory.asking import forget_tool, remember_tool, update_tool
 from bot.memory.grounding import stands
 from bot.memory.matter import Line, telling
 from bot.memory.minutes import Scope
-from bot.memory.wishes import Own, own
+from bot.memory.own_words import Own, own
 from bot.store.store import Store
 from bot.types.memory import Memory
 from bot.types.prompt import ToolSpec

@@ -7,13 +7,13 @@ from itertools import islice
 from bot.context.scene import scene_text
 from bot.flow.pausing import Pausing
 from bot.flow.words import Words
-from bot.memory.bare import pointing
 from bot.memory.minutes import own_words
 from bot.memory.ordering import ordered
 from bot.memory.plain import MOST, outcomes_in, tasks_in
 from bot.memory.plain import READ_CHARS as PROMISE_CHARS
 from bot.memory.remarks import remarks
-from bot.memory.understand import understand
+from bot.memory.short_wishes import pointing
+from bot.memory.wish_reader import understand
 from bot.ports import Clock, SceneSource
 from bot.session.activation import SpeakingRules, decide
 from bot.session.bursts import BurstRules, paced

@@ -3,8 +3,8 @@
 from datetime import tzinfo
 
 from bot.flow.words import Words
+from bot.memory.own_words import own
 from bot.memory.plain import READ_CHARS, UNSURE, sentences
-from bot.memory.wishes import own
 from bot.people.tool import commitment_tool
 from bot.store.store import Store
 from bot.text.fold import fold

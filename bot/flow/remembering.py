@@ -13,19 +13,17 @@ from bot.flow.intake import READ_CHARS
 from bot.flow.planned import Known
 from bot.flow.unremembering import JUST_MS, Unremembering
 from bot.flow.words import Words
-from bot.memory.alone import Alone, alone, wish
 from bot.memory.answers import answer_to, takes_back, waits
-from bot.memory.bare import bare, pointing, states
 from bot.memory.correcting import corrected, corrects
+from bot.memory.facts import states, thin, told_in
 from bot.memory.likeness import overtakes
 from bot.memory.match import match
 from bot.memory.matter import matter_in
 from bot.memory.merging import merging
 from bot.memory.ordering import ordered
 from bot.memory.rereading import of_its_day
-from bot.memory.several import told_in
-from bot.memory.understand import understand
-from bot.memory.worth import thin
+from bot.memory.short_wishes import Alone, alone, bare, pointing, wish
+from bot.memory.wish_reader import understand
 from bot.ports import Clock
 from bot.store.store import Store
 from bot.text.clip import clip

@@ -3,14 +3,13 @@
 Only the next thing the person says can be one; what is none is ordinary talk.
 """
 
-from bot.memory import patterns as p
-from bot.memory.numbers import SEVERAL, listed, numbered
-from bot.memory.patterns import FILLER, GREETING, PARTICLE, POLITE
-from bot.memory.reading import shaped
-from bot.memory.wording.signs import NAME
-from bot.memory.worth import thin
+import re
+
+from bot.memory.facts import thin
+from bot.memory.numbers import listed, numbered
+from bot.memory.shape import shaped
+from bot.memory.wish_patterns import CALLED, pattern
 from bot.text.fold import fold, fold_mapped, unfold
-from bot.text.lazy import LazyPattern
 from bot.types.memory import MemoryCommand, Question
 
 MOST_CHARS = 60
@@ -19,65 +18,23 @@ MOST_CHARS = 60
 NAME_CHARS = 24
 """Longest name that is taken as one."""
 
-_PIECE = f"(?>[ ,。那]|{POLITE}|{GREETING}|{FILLER}|{PARTICLE})"
-_BEFORE, _AROUND = f"{_PIECE}*?", f"{_PIECE}*+"
-"""A no or a yes may open ordinary talk as well (no, wait): what comes before the answer takes as little as it can."""
-
-
-def _said(words: str) -> LazyPattern:
-    return LazyPattern(f"(?:{_BEFORE}(?:{words}))+{_AROUND}")
-
-
-_NO = _said(
-    "算了|没什么|(?:我)?(?:忘|不记得)了|不知道|没想好|(?:下次|以后|回头)?再说|取消|不用了?"
-    "|不要了?|不是|不删了?|不忘了?|别删|没事了?|都不是?|不|(?:都|全)?(?:留着|留下|保留)"
-    "|no(?:ne)?|nope|cancel|never ?mind|forget it|leave it|neither|nothing|i forg[eo]t|(?:i )?do ?n[o']t know"
-    "|maybe later|later|keep (?:it|them|that|all|both|everything)"
-)
-_LATER = LazyPattern(
-    f"{_AROUND}(?:(?:你|先)?稍?等(?:一?等|一?下|会儿?|我(?:一?下|想想|看看|查查|找找)?)|稍[等候](?:一?下|片刻)?|慢着"
-    "|(?:让?我)?(?:先|再)?(?:想|看|查|找)(?:一?想|一?看|一?下|一?查|一?找)|(?:wait|hold on|hang on"
-    "|(?:one|a|just a|gimme a) ?(?:sec(?:ond)?|moment|minute|min)"
-    f"|let me (?:think|see|check)|brb|give me (?:a|one) (?:sec(?:ond)?|moment|minute))(?![a-z])){_AROUND}"
-    f"(?:(?:我|让我)?(?:想想|看看|找找|查查)|let me (?:think|see|check)|(?:a|one) (?:sec|second|moment|minute))?{_AROUND}"
-)
-"""What asks for time: the question stays open."""
-_ALL = _said(
-    "是的?|对的?|确认|确定|全部|全都?|都(?:是|要|忘掉?|删掉?)?|所有|全(?:部)?(?:忘掉?|删掉?|要)|[一两二三]条?都(?:忘|删)掉?"
-    "|y|yes|yeah|yep|sure|confirm(?:ed)?|do it|go ahead|all|all of (?:them|it)|both|everything"
-)
-_CHOSEN = LazyPattern(
-    f"{_BEFORE}(?:就|要|忘记?掉?|删掉?|forget|delete|number)*[ ]*"
-    "(?P<list>(?:第|no\\.? ?)?#?[0-9]{1,9}(?:[条个号])?(?:(?:[ ,、/和跟与及+&]|and)+(?:第)?#?[0-9]{1,9}(?:[条个号])?)*"
-    f"|第?[一二两三四五](?:[条个]))(?:那?[条个])?{_AROUND}"
-)
-_FINE = LazyPattern(f"{_BEFORE}(?:好的?|嗯+|行|可以|没问题|ok|okay|right|correct){_AROUND}")
-"""Agrees where there is one thing to agree to; of several it chooses none."""
-_SEVERAL = LazyPattern(f"{_AROUND}(?P<numbers>{SEVERAL}){_AROUND}")
-_CALLED = LazyPattern(f"(?:@?{NAME}+[ ,:]*)*")
-_BEFORE_IT = LazyPattern(
-    f"{_AROUND}(?:我?(?:刚才|刚刚|前面|上面)(?:的|说的)?(?:那|这)?(?:一?[句条个段]|些)?(?:话|事)?|上一?[句条个]"
-    f"|(?:that|the) last (?:one|thing|line)|what i (?:just )?said){_AROUND}"
-)
-_NO_FACT = LazyPattern("[/.][A-Za-z]|```|(?:去死|滚|你真|你个|闭嘴|傻)")
-"""A command, code or abuse that comes where a fact was asked for."""
-_NUMBER = LazyPattern("(?P<known>#?)(?P<n>[0-9]{1,9})")
+_NUMBER = re.compile("(?P<known>#?)(?P<n>[0-9]{1,9})")
 _ORDINAL = {"一": 1, "二": 2, "两": 2, "三": 3, "四": 4, "五": 5}
 
 
 def answer_to(question: Question, text: str, names: tuple[str, ...] = ()) -> MemoryCommand | None:
     """What an answer asks to be done; None when the text answers nothing. `names` call the bot."""
     said = _uncalled(text.strip(), names)
-    shape = shaped(fold(said), names).replace(NAME, " ").strip(" ,")
+    shape = shaped(fold(said), names).replace(CALLED, " ").strip(" ,")
     if not shape:
         return None
-    if len(shape) <= MOST_CHARS and _NO.fullmatch(shape):
+    if len(shape) <= MOST_CHARS and pattern("answer_no").fullmatch(shape):
         return MemoryCommand("let_be", None)
-    if _LATER.fullmatch(shape):
+    if pattern("answer_later").fullmatch(shape):
         return None
     if question.kind == "which":
         return _chosen(question, shape) if len(shape) <= MOST_CHARS else None
-    if "?" in shape or p.QUESTION.search(shape) or thin(said):
+    if "?" in shape or pattern("question").search(shape) or thin(said):
         return None
     if question.kind == "name":
         name = _bare(said)
@@ -86,9 +43,9 @@ def answer_to(question: Question, text: str, names: tuple[str, ...] = ()) -> Mem
         return MemoryCommand("clarify", said, question.memories[0])
     if question.kind == "drop":
         return _named(question, said, shape)
-    if _BEFORE_IT.fullmatch(shape):
+    if pattern("answer_before").fullmatch(shape):
         return MemoryCommand("remember", None)
-    return None if _NO_FACT.match(said) else MemoryCommand("remember", said)
+    return None if pattern("no_fact").match(said) else MemoryCommand("remember", said)
 
 
 def takes_back(command: MemoryCommand, question: Question) -> bool:
@@ -98,18 +55,18 @@ def takes_back(command: MemoryCommand, question: Question) -> bool:
 
 def waits(question: Question, text: str, names: tuple[str, ...] = ()) -> bool:
     """Whether a text that answers nothing leaves the question open: 等一下, let me think, 嗯, a smile."""
-    shape = shaped(fold(text.strip()), names).replace(NAME, " ").strip(" ,")
+    shape = shaped(fold(text.strip()), names).replace(CALLED, " ").strip(" ,")
     if len(shape) > MOST_CHARS or "?" in shape:
         return False
-    return _LATER.fullmatch(shape) is not None or (question.kind != "which" and thin(text))
+    return pattern("answer_later").fullmatch(shape) is not None or (question.kind != "which" and thin(text))
 
 
 def _named(question: Question, said: str, shape: str) -> MemoryCommand | None:
     """What is to be forgotten: numbers, everything, or words, which are a wish when something fits them."""
-    if _ALL.fullmatch(shape):
+    if pattern("answer_all").fullmatch(shape):
         return MemoryCommand("forget", None, forever=question.forever, scope="all")
-    several = _SEVERAL.fullmatch(shape)
-    one = _CHOSEN.fullmatch(shape)
+    several = pattern("answer_several").fullmatch(shape)
+    one = pattern("answer_chosen").fullmatch(shape)
     if numbers := listed(several["numbers"]) if several else ():
         return MemoryCommand("forget", None, forever=question.forever, chosen=numbers)
     if one and (number := _NUMBER.search(one["list"])):
@@ -121,9 +78,9 @@ def _named(question: Question, said: str, shape: str) -> MemoryCommand | None:
 
 def _chosen(question: Question, shape: str) -> MemoryCommand | None:
     offered = question.memories
-    if _ALL.fullmatch(shape) or (len(offered) == 1 and _FINE.fullmatch(shape)):
+    if pattern("answer_all").fullmatch(shape) or (len(offered) == 1 and pattern("answer_fine").fullmatch(shape)):
         return MemoryCommand("forget", None, forever=question.forever, chosen=offered)
-    match = _CHOSEN.fullmatch(shape)
+    match = pattern("answer_chosen").fullmatch(shape)
     if match is None:
         return None
     found: list[int] = []
@@ -146,7 +103,7 @@ def _uncalled(said: str, names: tuple[str, ...]) -> str:
     """The text without the bot's name before it."""
     folded, origin = fold_mapped(said)
     shape = shaped(folded, names)
-    called = _CALLED.match(shape)
+    called = pattern("answer_called").match(shape)
     return unfold(said, origin, called.end(), len(shape)).strip() if called and called.end() else said
 
 

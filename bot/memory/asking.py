@@ -12,8 +12,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from bot.memory.match import match
 from bot.memory.matter import Line, tells_of
+from bot.memory.own_words import Own, meant
 from bot.memory.rereading import of_its_day
-from bot.memory.wishes import Own, meant
 from bot.text.clean import as_data, clean_line
 from bot.text.clip import clip
 from bot.text.fold import fold

@@ -11,7 +11,7 @@ from bot.memory.forging import LINK, forged
 from bot.memory.minutes import DigestLine, Scope, Told, forgets, was_forgotten, words_of
 from bot.memory.overtaken import overtaken
 from bot.memory.plain import QUESTION, Statement, idle, outcomes_in, statements_in, tasks_in, wants_reminding
-from bot.memory.understand import understand
+from bot.memory.wish_reader import understand
 from bot.text.alike import meant
 from bot.text.clauses import SENTENCE, one_row
 from bot.text.clean import clean_name

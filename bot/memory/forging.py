@@ -5,7 +5,7 @@ People who only talk write none of it; a message that holds any is left out of d
 
 import re
 
-from bot.memory.pasted import OVERRIDE
+from bot.memory.wish_patterns import pattern as wish_pattern
 from bot.text.fold import fold
 from bot.text.lazy import LazyPattern
 
@@ -59,7 +59,6 @@ _OUTPUT = LazyPattern(
     r"|(?:从现在起|从现在开始|从今以后|今后|以后)[,，]?你|\bfrom now on\b|\bnew (?:rules?|instructions?|orders?)\b"
     r"|\b(?:pretend|act) (?:as|to be|you)|\brole[- ]?play|扮演|假装你|你(?:现在|其实)?是一?[个名]?(?:记|摘要|数据库|程序)"
 )
-_OVERRIDE = LazyPattern(f"(?m){OVERRIDE}")
 _HIDDEN = re.compile("[\u202a-\u202e\u2066-\u2069\U000e0001-\U000e007f]")
 """Signs that turn or hide text; no keyboard makes them."""
 _SPELT = re.compile(r"(?<![a-z0-9])(?:[a-z][ ._*-]){3,}[a-z](?![a-z0-9])")
@@ -74,7 +73,7 @@ def forged(text: str) -> bool:
     plain = _SPELT.sub(lambda spelt: re.sub("[ ._*-]", "", spelt[0]), folded)
     return any(
         pattern.search(plain)
-        for pattern in (INSTRUCTION, _OVERRIDE, _TAG, _ROLE, _JSON, _OWNER, _OUTPUT)
+        for pattern in (INSTRUCTION, wish_pattern("override"), _TAG, _ROLE, _JSON, _OWNER, _OUTPUT)
     )  # fmt: skip
 
 

@@ -5,13 +5,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bot.memory import patterns as p
 from bot.memory.match import core_of, features_of, holds
-from bot.memory.reading import beginning, shaped
-from bot.memory.wording import matters as of
-from bot.memory.wording.signs import NAME
+from bot.memory.shape import beginning, shaped
+from bot.memory.wish_patterns import pattern, templates
 from bot.text.fold import fold, fold_mapped, unfold
-from bot.text.lazy import LazyPattern
 from bot.text.script import ENGLISH
 from bot.types.duration import DAY_MS, MINUTE_MS
 from bot.types.memory import MemoryCommand, Scope
@@ -29,15 +26,7 @@ GOES_ON_MS, GOES_ON = 10 * MINUTE_MS, 3
 """So soon, and at most so many lines on, 他 is still who was named before."""
 
 _LATIN = re.compile(r"[a-z0-9\u00c0-\u024f]+")
-_LEAD = LazyPattern(rf"(?:[ ,。]|@?{NAME}+|{of.LEAD})*+")
-_AFTER = rf"(?:[ ,。?]|@?{NAME}+|{p.PARTICLE}|{p.POLITE}|{of.AFTER})*+$"
-_ALL = LazyPattern("|".join(f"(?:{one}){_AFTER}" for one in of.ALL))
-_THAT = LazyPattern("|".join(f"(?:{one}){_AFTER}" for one in of.THAT))
-_SCOPES: tuple[tuple[LazyPattern, Scope], ...] = ((_ALL, "matter"), (_THAT, "just"))
-_NOBODY = LazyPattern(of.NOBODY)
-_WHO = LazyPattern(of.WHO)
-_COURTESY = LazyPattern(r"(?:好吗|好不好|可以吗|行吗|\b(?:ok(?:ay)?|please|pls|alright|thanks))[ ?]+$")
-_FOREVER = LazyPattern("彻底|永久|permanently|for good")
+_SCOPES: tuple[Scope, ...] = ("matter", "just")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,26 +41,24 @@ class Line:
 def matter_in(text: str, names: tuple[str, ...] = ()) -> MemoryCommand | None:
     """The wish that a whole message is, the matter verbatim: all that tells of it (scope "matter"), or what was said
     of it these days ("just"). Never raises."""
-    if len(text) > MOST_CHARS or not of.HINT.search(fold(text)):
+    if len(text) > MOST_CHARS or not pattern("hint").search(fold(text)):
         return None
     folded, origin = fold_mapped(text)
     shape = shaped(folded, names)
-    if "?" in shape and not (p.ASKED.search(shape) or _COURTESY.search(shape)):
+    if "?" in shape and not (pattern("asking").search(shape) or pattern("courtesy").search(shape)):
         return None
-    starts = {match.end() for lead in (_LEAD, p.LEAD) if (match := lead.match(shape, beginning(shape).start))}
-    for at in sorted({*starts, beginning(shape).at}, reverse=True):
-        for pattern, scope in _SCOPES:
-            found = pattern.match(shape, at)
-            if found is None:
-                continue
-            span = next(found.span(key) for key, value in found.groupdict().items() if value is not None)
-            said = shape[slice(*span)].strip()
-            if not core_of(said) or _NOBODY.fullmatch(said) or p.DEICTIC.fullmatch(said):
-                return None
-            return MemoryCommand(
-                "forget", unfold(text, origin, *span).strip(), forever=_FOREVER.search(shape) is not None,
-                scope=scope,
-            )  # fmt: skip
+    place = beginning(shape)
+    lead = pattern("matter_lead").match(shape, place.start)
+    for at in sorted({place.at, lead.end() if lead else 0}, reverse=True):
+        for scope in _SCOPES:
+            for template in templates(scope):
+                if found := template.match(shape, at):
+                    said = found["c"].strip()
+                    if not core_of(said) or pattern("nobody").fullmatch(said) or pattern("pointing").fullmatch(said):
+                        return None
+                    forever = pattern("forever").search(shape) is not None
+                    content = unfold(text, origin, *found.span("c")).strip()
+                    return MemoryCommand("forget", content, forever=forever, scope=scope)
     return None
 
 
@@ -88,7 +75,7 @@ def telling(content: str, scope: Scope, lines: Sequence[Line], now: int) -> tupl
         if (near or not just) and tells_of(content, line.text, near):
             found.append(line)
             last, left = line.at, GOES_ON
-        elif left and line.at - last <= GOES_ON_MS and _WHO.search(fold(line.text)):
+        elif left and line.at - last <= GOES_ON_MS and pattern("of_whom").search(fold(line.text)):
             found.append(line)
             last, left = line.at, left - 1
         else:

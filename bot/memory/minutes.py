@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, tzinfo
 
 from bot.memory.forging import forged
-from bot.memory.pasted import speaks
-from bot.memory.understand import understand
+from bot.memory.shape import speaks
+from bot.memory.wish_reader import understand
 from bot.text.clauses import one_row
 from bot.text.clean import clean, clean_name, escaped
 from bot.text.clip import clip

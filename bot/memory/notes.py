@@ -11,7 +11,7 @@ from dataclasses import replace
 from bot.memory.minutes import DigestLine
 from bot.memory.ordering import ordered
 from bot.memory.screening import carried, harmless
-from bot.memory.understand import understand
+from bot.memory.wish_reader import understand
 from bot.text.clauses import one_row
 from bot.text.clean import clean, clean_name
 from bot.text.clip import clip

@@ -12,7 +12,7 @@ from bot.memory.correcting import AT_ONCE, AT_ONCE_MS, redates
 from bot.memory.match import features_of
 from bot.memory.minutes import MESSAGE_CHARS, DigestLine, Scope, Told
 from bot.memory.plain import DATA, patterns_of, sentences
-from bot.memory.understand import understand
+from bot.memory.wish_reader import understand
 from bot.text.alike import FORM, core
 from bot.text.clauses import clauses_of
 from bot.text.clean import clean

@@ -8,14 +8,14 @@ import argparse
 import importlib.util
 import json
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from time import perf_counter
 from types import ModuleType
 
 from bot.config.settings import Bot
 from bot.memory.ordering import ordered
-from bot.memory.understand import understand
+from bot.memory.wish_reader import cue, understand
 from bot.text.fold import fold
 from bot.types.memory import MemoryCommand
 
@@ -30,6 +30,13 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("file", type=Path)
     parser.add_argument("--show", action="store_true", help="Print each row that went wrong, on standard error.")
+    parser.add_argument(
+        "--ordinary",
+        type=Path,
+        nargs="*",
+        default=[],
+        help="JSON lines with text, or folders of them: how often ordinary messages act or are a cue.",
+    )
     asked = parser.parse_args()
     try:
         rows = [json.loads(line) for line in asked.file.read_text("utf-8").splitlines() if line.strip()]
@@ -49,13 +56,15 @@ def main() -> int:
     }
     times.sort()
     speed = {f"p{share}": round(times[len(times) * share // 100]) if times else 0 for share in (50, 95)}
-    print(json.dumps({**figures, "us": speed}, ensure_ascii=False))
+    ordinary = measured_ordinary(texts_in(asked.ordinary), asked.show) if asked.ordinary else {}
+    print(json.dumps({**figures, "us": speed, **ordinary}, ensure_ascii=False))
     if asked.show:
         for row in rows:
             label, content = answers[row["id"]]
             known = row["content"] is None or label != row["label"] or scorer.content_ok(content, row)
             if label != row["label"] or not known:
-                print(row["id"], row["text"], row["label"], row["content"], "->", label, content, file=sys.stderr)
+                asks = "" if label != "none" or cue(row["text"], NAMES) is None else "cue"
+                print(row["id"], row["text"], row["label"], row["content"], "->", label, content, asks, file=sys.stderr)
     return 0
 
 
@@ -100,10 +109,44 @@ def measured(scorer: ModuleType, rows: Sequence[Row], answers: dict[str, Answer]
         mine = [row for row in rows if row["script"] == script and row["label"] != "none"]
         found = sum(answers[str(row["id"])][0] == row["label"] for row in mine)
         recall[script] = {"recall": _rounded(found / len(mine) if mine else None), "rows": len(mine)}
+    wishes = [row for row in rows if row["label"] != "none"]
+    done = [row for row in wishes if scorer.gold_ok(answers[str(row["id"])][0], row)]
+    asked = [row for row in wishes if answers[str(row["id"])][0] == "none" and cue(str(row["text"]), NAMES)]
+    none = [row for row in rows if row["label"] == "none"]
+    cued = sum(cue(str(row["text"]), NAMES) is not None for row in none)
     return {
+        "done": _share(len(done), len(wishes)), "coverage": _share(len(done) + len(asked), len(wishes)),
+        "cues_on_none": _share(cued, len(none)),
         "rows": len(rows), "labels": labels, "recall_by_script": recall, "none_rows": score["none"]["n"],
         "false_action": _rounded(score["none"]["false_action"]), "false_write": _rounded(score["none"]["false_write"]),
     }  # fmt: skip
+
+
+def texts_in(places: Iterable[Path]) -> Iterator[str]:
+    """The texts of JSON lines files, and of those in folders."""
+    for place in places:
+        for file in sorted(place.glob("**/*.jsonl")) if place.is_dir() else [place]:
+            for line in file.read_text("utf-8").splitlines():
+                row = json.loads(line) if line.strip() else {}
+                if isinstance(row, dict) and isinstance(row.get("text"), str):
+                    yield row["text"]
+
+
+def measured_ordinary(texts: Iterable[str], show: bool) -> dict[str, object]:
+    """The shares of ordinary messages on which something is done, and that are a cue."""
+    count = acted = cued = 0
+    for text in texts:
+        count += 1
+        acts = bool(understand(text, NAMES).commands)
+        asks = not acts and cue(text, NAMES)
+        acted, cued = acted + acts, cued + bool(asks)
+        if show and (acts or asks):
+            print("ordinary:", "acts" if acts else asks, text[:160].replace("\n", " "), file=sys.stderr)
+    return {"ordinary": {"messages": count, "acts": _share(acted, count), "cues": _share(cued, count)}}
+
+
+def _share(part: int, whole: int) -> float | None:
+    return _rounded(part / whole if whole else None)
 
 
 def _doubtful(row: Row) -> bool:

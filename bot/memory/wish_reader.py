@@ -1,0 +1,177 @@
+"""Reads what a message asks of memory: remember, forget, undo, how to address; and what is left to answer.
+
+Only what is certain is a command; other words that may ask for it are a cue. It decides by patterns alone, in time
+linear in the text, stores nothing and asks no model.
+"""
+
+import re
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from bot.memory.facts import thin
+from bot.memory.forget_wish import forget_wish
+from bot.memory.name_wish import name_wish
+from bot.memory.remember_wish import opens, remember_wish
+from bot.memory.shape import Found, Place, place_at, shaped, speaks
+from bot.memory.wish_patterns import pattern
+from bot.text.fold import fold, fold_mapped, unfold
+from bot.types.memory import MemoryCommand, Understanding
+
+_START = re.compile(r"(?:^|[,。?\n][,。?\n ]*)(?=.)|(?<=[一-鿿])(?P<loose> +)(?=\S)", re.DOTALL)
+_PAIRS = ("「」", "『』", "“”", '""', "《》", "''", "【】")
+_REACH = 400
+"""Characters from a clause's beginning within which its command must have begun; the contents reach 200."""
+_TRIES = 40
+"""Candidate commands looked at in one message; people write fewer than five, hostile text thousands."""
+
+CUE_CHARS = 600
+"""Longer messages are documents: only what is certain is done in them."""
+ABOUT_CHARS = 200
+"""Characters that a question back quotes."""
+_CLAUSE = re.compile(r"[^,。?\n]+")
+_BLANK = " \n,，。.!！?？、:：;；~～"
+
+CueVerb = Literal["remember", "forget", "nick_set", "nick_revoke"]
+_CUES: tuple[CueVerb, ...] = ("nick_revoke", "nick_set", "forget", "remember")
+
+
+@dataclass(frozen=True, slots=True)
+class Cue:
+    """What a message may ask of memory, which is not certain; `about` is what it may be about, verbatim, or ""."""
+
+    verb: CueVerb
+    about: str
+
+
+def understand(text: str, names: tuple[str, ...] = ()) -> Understanding:
+    """The memory commands of a message, in order, and the rest to answer; doubt means no command.
+
+    `names` are the names the bot is called by; at the start or end of a command they are neither content nor rest.
+    Contents are verbatim parts of `text`; the rest is `text` itself when there is no command. Never raises.
+    """
+    quick = fold(text)
+    if not pattern("hint").search(quick) or pattern("about_words").search(quick):
+        return Understanding((), text)
+    folded, origin = fold_mapped(text)
+    shape = shaped(folded, names)
+    found = _read(shape)
+    if not found:
+        return Understanding((), text)
+    commands = tuple(
+        MemoryCommand(
+            each.verb, _verbatim(text, origin, each.content), each.number, each.forever,
+            scope=each.scope, chosen=each.chosen,
+        )
+        for each in found
+    )  # fmt: skip
+    return Understanding(commands, _rest(text, shape, origin, found))
+
+
+def cue(text: str, names: tuple[str, ...] = ()) -> Cue | None:
+    """What a message may ask of memory where `understand` is not sure; None for talk, reports, questions and commands.
+
+    `names` are the names the bot is called by. Never raises.
+    """
+    quick = fold(text) if len(text) <= CUE_CHARS else ""
+    if not pattern("hint").search(quick) or pattern("about_words").search(quick):
+        return None
+    folded, origin = fold_mapped(text)
+    shape = shaped(folded, names)
+    for clause in _CLAUSE.finditer(shape):
+        for verb in _CUES:
+            found = pattern(f"cue_{verb}").search(shape, *clause.span())
+            if found and _may_ask(shape, clause, found, verb.startswith("nick")):
+                about = _about(text, shape, origin, found, clause.end())
+                empty = verb == "remember" and thin(about)  # 好的，记住了
+                return None if empty or understand(text, names).commands else Cue(verb, about)
+    return None
+
+
+def _may_ask(shape: str, clause: re.Match[str], found: re.Match[str], named: bool) -> bool:
+    before = shape[clause.start() : found.start()]
+    if pattern("cue_before").search(before) or (not named and pattern("cue_before_mine").search(before)):
+        return False
+    asks = shape.startswith("?", clause.end()) or pattern("cue_question").search(clause[0])
+    if asks and not pattern("cue_polite").search(clause[0]):
+        return False
+    told = pattern("reported").search(shape, max(0, clause.start() - 12), clause.start())
+    return not told and not speaks(shape, found.start())
+
+
+def _about(text: str, shape: str, origin: tuple[int, ...], found: re.Match[str], end: int) -> str:
+    """The words after the cue and to the end of its sentence, else those before it."""
+    stop = re.compile(r"[。?\n]|$").search(shape, end)
+    after = pattern("cue_object").match(shape, found.end())
+    said = unfold(text, origin, after.end() if after else end, stop.start() if stop else end).strip(_BLANK)
+    if len(said) < 2:
+        line = shape.rfind("\n", 0, found.start()) + 1
+        said = unfold(text, origin, line, found.start()).strip(_BLANK)
+    return said[:ABOUT_CHARS]
+
+
+def _read(shape: str) -> list[Found]:
+    found: list[Found] = []
+    floor = tries = 0
+    hint = pattern("hint")
+    ahead = hint.search(shape)
+    for match in _START.finditer(shape):
+        start = match.end()
+        while floor <= start < len(shape) and tries < _TRIES:
+            if ahead is not None and ahead.start() < start:
+                ahead = hint.search(shape, start)
+            if ahead is None or ahead.start() > start + _REACH:
+                break
+            place = _joined(place_at(shape, start, floor)) if found else place_at(shape, start, floor)
+            if pattern("reported").search(shape, max(floor, start - 12), match.start()):
+                break
+            hits = _commands(place, loose=match["loose"] is not None)
+            tries += bool(hits) or opens(place)
+            if not hits or any(_pasted(shape, each) for each in hits):
+                break
+            found.extend(hits)
+            floor = start = hits[0].end
+    return found
+
+
+def _joined(place: Place) -> Place:
+    """The place after 然后 or and, where it goes on right after the wish before."""
+    then = place.matches("then") if place.start - place.floor <= len(", ") else None
+    return replace(place, at=place_at(place.shape, then.end(), place.floor).at) if then else place
+
+
+def _pasted(shape: str, each: Found) -> bool:
+    """Whether the order is in somebody else's line that was pasted (阿明：记住我周五到).
+
+    In 阿明：周五到，记住哦 it is the writer's own: what stands before it, 阿明's line, is what they want kept.
+    """
+    keeps_before = each.content is not None and each.content[0] <= each.start
+    return not keeps_before and speaks(shape, each.start)
+
+
+def _commands(place: Place, loose: bool) -> tuple[Found, ...]:
+    one = name_wish(place) or forget_wish(place)
+    hits = (one,) if one else remember_wish(place)
+    if hits and loose and not pattern("mine").search(place.shape, hits[0].start, hits[0].end):
+        return ()
+    return hits
+
+
+def _verbatim(text: str, origin: tuple[int, ...], span: tuple[int, int] | None) -> str | None:
+    if span is None:
+        return None
+    content = unfold(text, origin, *span).strip().rstrip("~～！!。，,、")
+    if len(content) > 2 and content[0] + content[-1] in _PAIRS:
+        content = content[1:-1].strip()
+    return content or None
+
+
+def _rest(text: str, shape: str, origin: tuple[int, ...], found: list[Found]) -> str:
+    """What the commands leave: pieces of the text, without those that need no answer."""
+    pieces, at = [], 0
+    for each in [*found, Found("undo", len(shape), len(shape))]:
+        piece = shape[at : each.start]
+        if not pattern("nothing_left").fullmatch(piece):
+            skipped = len(piece) - len(piece.lstrip(" ,。\n"))
+            pieces.append(unfold(text, origin, at + skipped, each.start))
+        at = each.end
+    return "".join(pieces).strip().rstrip(",，")
