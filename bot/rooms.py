@@ -245,15 +245,16 @@ def make_rooms(parts: Parts, hall: Hall) -> Rooms:
     limiting = Limiting(store, clock, settings.limits, words, log)
     knowing = make_knowing(parts, planner, limiting)
     joining = Joining(store, clock, settings.speak, words, knowing, begin, log)
-    reminding = Reminding(
-        store, clock, settings, words, log,
-        judged=lambda: settings.prompt.tools and parts.crew.first.model.digests,
-    )  # fmt: skip
+
+    def judged() -> bool:
+        return settings.prompt.tools and parts.crew.first.model.digests
+
+    reminding = Reminding(store, clock, settings, words, log, judged=judged)
     remembering = Remembering(store, clock, settings, words, parts.aside)
     pausing = Pausing(store, clock, settings.speak, remembering.understand, hall.sending.adapter)
     answering = Answering(
         store, runner, remembering, planner, clock, words,
-        Reach(hall.sending, media, hall.halting, limiting, pausing, reminding), log,
+        Reach(hall.sending, media, hall.halting, limiting, pausing, reminding), log, judged,
     )  # fmt: skip
     minuting = Minuting(make_scribe(parts, planner, brain, "digest"), read_instructions(parts.prompts, "mend"))
     digesting = Digesting(store, minuting, planner, clock, settings, words, parts.aside, log)

@@ -1,6 +1,6 @@
 """What a chat's lane does: take what is due in order, do commands without a model, answer the rest in one turn."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Protocol
@@ -63,8 +63,10 @@ class Answering:
 
     def __init__(
         self, store: Store, runner: TurnRunner, remembering: Remembering, planner: Planner, clock: Clock, words: Words,
-        reach: Reach, log: Log,
+        reach: Reach, log: Log, judged: Callable[[], bool],
     ) -> None:  # fmt: skip
+        """`judged` says whether a model with tools is connected, so that what is not certain is left to it."""
+        self._judged = judged
         self._store = store
         self._runner = runner
         self._remembering = remembering
@@ -206,7 +208,8 @@ class Answering:
         caller = next((event for event in reversed(called) if not people[event.person_id].is_bot), called[-1])
         person = people[caller.person_id]
         pace = self._limiting.pace(person, calling(batch, waiting), waiting.limits)
-        occasion = Occasion(chat, person, tuple(answering), caller.why, tuple(receipts), pace)
+        cues = self._cues(answering)
+        occasion = Occasion(chat, person, tuple(answering), caller.why, tuple(receipts), pace, cues)
         self._sending.typing(chat, True)
         try:
             if not await self._halting.run(chat.id, self._turn(occasion)) and receipts:
@@ -239,7 +242,10 @@ class Answering:
         if event.forwarded or person.is_bot or not understood.commands:
             if stopped:
                 await self._store.events.finish((event.id,), "done", "stopped")
-            return [], None if stopped else event
+                return [], None
+            if not still and await self._asked_back(event, chat, person):
+                return [], None
+            return [], event
         audience = await self._planner.audience(chat, person)
         _, account = await self._store.access.answer_to(event)
         rest = "" if stopped else understood.rest
@@ -259,6 +265,25 @@ class Answering:
         forgot = any(_hides(command) for command in understood.commands)
         receipts = self._remembering.confirming.joined(done, script)
         return list(receipts), replace(event, text=rest) if forgot else event
+
+    async def _asked_back(self, event: Event, chat: Chat, person: Person) -> bool:
+        """Whether a message may ask something of memory and its writer was asked, as no model can tell."""
+        found = None if person.is_bot or self._judged() or event.why == "window" else self._remembering.cue(event)
+        if found is None:
+            return False
+        audience = await self._planner.audience(chat, person)
+        _, account = await self._store.access.answer_to(event)
+        script = self._words.script(person)
+        command = MemoryCommand(found.verb, found.about or None)
+        await self._remembering.ask_back(
+            found, Told(command, event, chat, person.id, audience, script, 0, "", False, account)
+        )
+        return True
+
+    def _cues(self, answering: Iterable[Event]) -> tuple[str, ...]:
+        """What messages may ask of memory, for the model that answers them."""
+        found = (self._remembering.cue(event) for event in answering) if self._judged() else ()
+        return tuple(dict.fromkeys(one.verb for one in found if one is not None))
 
     async def _introduced(self, event: Event, known: Callable[[bool], Awaitable[Known]]) -> Understanding | None:
         """Somebody who says their name in private is called by it, unless they said before how to call them."""

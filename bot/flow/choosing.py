@@ -36,7 +36,7 @@ class Chooser:
         """How much of the bootstrap this turn brings; `full` is what it would bring with all of it."""
         rules, goes_on = self._settings.prompt, session is not None and epoch is not None and not epoch.stale
         small = rules.light != "off" and all(self._is_small_talk(event) for event in occasion.answering)
-        small = small and not await self._asked(occasion)
+        small = small and not occasion.cues and not await self._asked(occasion)
         log = log_tokens(epoch) if goes_on and epoch is not None else 0
         warm = rules.light == "auto" and small and await self._warm(full, log, now)
         poor = step in ("light", "over") and occasion.why not in UNASKED

@@ -70,17 +70,25 @@ class Confirming:
         more = len(memories) - NAMED
         return self.text("numbers_more", told, list=shown, n=more) if more > 0 else shown
 
-    async def say(self, key: str, told: Told, question: Question | None = None, **values: object) -> str:
-        """An answer that changes nothing; with a `question` the person's next words may answer it."""
-        receipt = self.receipt(told, lambda number, again: self.text(key, told, **values), question=question)
+    async def say(
+        self, key: str, told: Told, question: Question | None = None, choices: tuple[str, ...] = (), **values: object
+    ) -> str:  # fmt: skip
+        """An answer that changes nothing; with a `question` the person's next words may answer it, or the buttons of
+        these `choices` (keys of what they say)."""
+        receipt = self.receipt(
+            told, lambda number, again: self.text(key, told, **values), question=question, choices=choices
+        )
         return await self._store.memories.answer(receipt, self._clock.now())
 
     def receipt(
-        self, told: Told, text: Callable[[int, bool], str], takes_back: str = "", question: Question | None = None
-    ) -> Receipt:
+        self, told: Told, text: Callable[[int, bool], str], takes_back: str = "", question: Question | None = None,
+        choices: tuple[str, ...] = (),
+    ) -> Receipt:  # fmt: skip
         """The receipt; with `takes_back`, the key of what a person says for it, a button that takes the change back."""
 
         def buttons(number: int) -> tuple[Button, ...]:
+            if choices and told.account:
+                return tuple(Button(said, said, told.account) for said in (self.text(key, told) for key in choices))
             if not takes_back or not told.account:
                 return ()
             label = self.text("button_undo", told)

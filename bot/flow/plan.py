@@ -136,7 +136,7 @@ class Planner:
         answered = whole(occasion.answering, self._room(), told.limits.answered, estimate_tokens) | told.unanswered
         shown = delta(every, answered, now, frame, told.limits, estimate_tokens, told.earlier)
         recalled = await self._recalled(occasion, choice.mode, epoch, f"{opened.text}\n{shown.text}", log.own, now)
-        said = shown.text + await self._hint(occasion, choice)
+        said = shown.text + self._cues(occasion, choice) + await self._hint(occasion, choice)
         composed = compose(opened.text, said, recalled.text, self.vocabulary)
         new = NewEpoch(prefix.message, prefix.tools, prefix.signature, reason, choice.mode)
         member = self._crew.pick(now, small=step != "full")
@@ -175,6 +175,11 @@ class Planner:
         opened = self._booting.light(facts, person) if light else self._booting.opening(facts, person)
         lines = {event.id: event for event in (*first, *events)}
         return Told(tuple(lines.values()), limits, 0, opened, frozenset(event.id for event in first))
+
+    def _cues(self, occasion: Occasion, choice: Choice) -> str:
+        """A line for each thing that the messages may ask of memory, for a model that has the tools for it."""
+        words = self._words.opening(self._words.script(occasion.person))
+        return "".join("\n" + words(f"cue_{verb}") for verb in occasion.cues) if choice.mode == "full" else ""
 
     async def _hint(self, occasion: Occasion, choice: Choice) -> str:
         """A line after the messages when it has been small talk alone for long."""

@@ -23,12 +23,21 @@ from bot.memory.merging import merging
 from bot.memory.ordering import ordered
 from bot.memory.rereading import of_its_day
 from bot.memory.short_wishes import Alone, alone, bare, pointing, wish
-from bot.memory.wish_reader import understand
+from bot.memory.wish_reader import Cue, cue, understand
 from bot.ports import Clock
 from bot.store.store import Store
 from bot.text.clip import clip
 from bot.types.event import Event
-from bot.types.memory import Memory, MemoryCommand, MemoryKind, NameSlot, NewMemory, Question, Understanding
+from bot.types.memory import (
+    Memory,
+    MemoryCommand,
+    MemoryKind,
+    NameSlot,
+    NewMemory,
+    Question,
+    QuestionKind,
+    Understanding,
+)
 from bot.types.quota import Quota
 
 LONG_TEXT = 500
@@ -98,6 +107,9 @@ class Remembering:
         command = answer_to(question, text, names) if question is not None and not event.forwarded else None
         if question is not None and question.kind == "which" and command is not None and _counts(understood):
             return Understanding((command,), ""), False  # 忘记第二条 is the second of those that were shown
+        if command is not None and command.verb == "agree":
+            command = await self._agreed(command, event)
+            return Understanding((command,) if command is not None else (), "" if command is not None else text), False
         if question is not None and any(takes_back(each, question) for each in understood.commands):
             return Understanding((MemoryCommand("let_be", None),), ""), False
         if understood.commands or event.forwarded:
@@ -112,6 +124,26 @@ class Remembering:
         if command is not None:
             return Understanding(_each(command), ""), False
         return understood, question is not None and waits(question, text, names)
+
+    async def _agreed(self, command: MemoryCommand, event: Event) -> MemoryCommand | None:
+        """The wish that nuan asked about, after a yes; None where its message is gone."""
+        number = command.number or 0
+        found = (self.cue(said) for said in await self._store.events.between(event.chat_id, number - 1, number))
+        return next((MemoryCommand(each.verb, each.about, said_in=number) for each in found if each is not None), None)
+
+    def cue(self, event: Event) -> Cue | None:
+        """What a message may ask of memory that is not certain."""
+        return None if event.forwarded else cue(event.text[:READ_CHARS], self._settings.bot.names)
+
+    async def ask_back(self, found: Cue, told: Told) -> str:
+        """Whether a message asks for what it seems to: asked in one line."""
+        if found.about:
+            question, choices = Question("cue", (told.event.id,)), ("button_yes", "button_no")
+            about = clip(" ".join(found.about.split()), OLD_CHARS)
+            return await self.confirming.say(f"cue_{found.verb}", told, question, choices, text=about)
+        kinds: dict[str, QuestionKind] = {"remember": "what", "forget": "drop", "nick_revoke": "name"}
+        missing = Question(kinds[found.verb]) if found.verb in kinds else None
+        return await self.confirming.say(f"cue_bare_{found.verb}", told, missing)
 
     async def _matter(self, event: Event, known: Callable[[bool], Awaitable[Known]]) -> MemoryCommand | None:
         """The wish to forget a matter its writer talked of, also said again; None where they said nothing of it."""
@@ -138,7 +170,8 @@ class Remembering:
                 return await self._unremembering.carry_out(command, told)
 
     async def _remember(self, command: MemoryCommand, told: Told, kind: MemoryKind, slot: NameSlot) -> str:
-        said = Said((told.event.id,), command.content or "", told.event.at)
+        lines = (told.event.id,) if command.said_in is None else (command.said_in, told.event.id)
+        said = Said(lines, command.content or "", told.event.at)
         if command.scope == "bare":
             said = await self._just_before(told)
         elif command.content is None:

@@ -34,6 +34,9 @@ def answer_to(question: Question, text: str, names: tuple[str, ...] = ()) -> Mem
         return None
     if question.kind == "which":
         return _chosen(question, shape) if len(shape) <= MOST_CHARS else None
+    if question.kind == "cue":
+        agrees = len(shape) <= MOST_CHARS and any(pattern(f"answer_{yes}").fullmatch(shape) for yes in ("all", "fine"))
+        return MemoryCommand("agree", None, question.memories[0]) if agrees else None
     if "?" in shape or pattern("question").search(shape) or thin(said):
         return None
     if question.kind == "name":
@@ -50,7 +53,7 @@ def answer_to(question: Question, text: str, names: tuple[str, ...] = ()) -> Mem
 
 def takes_back(command: MemoryCommand, question: Question) -> bool:
     """Whether 撤销 is said to a question: what was asked for is not to be done, and nothing before it is meant."""
-    return command.verb == "undo" and command.number is None and question.kind in ("what", "which", "drop")
+    return command.verb == "undo" and command.number is None and question.kind in ("what", "which", "drop", "cue")
 
 
 def waits(question: Question, text: str, names: tuple[str, ...] = ()) -> bool:
@@ -58,7 +61,9 @@ def waits(question: Question, text: str, names: tuple[str, ...] = ()) -> bool:
     shape = shaped(fold(text.strip()), names).replace(CALLED, " ").strip(" ,")
     if len(shape) > MOST_CHARS or "?" in shape:
         return False
-    return pattern("answer_later").fullmatch(shape) is not None or (question.kind != "which" and thin(text))
+    return pattern("answer_later").fullmatch(shape) is not None or (
+        question.kind not in ("which", "cue") and thin(text)
+    )
 
 
 def _named(question: Question, said: str, shape: str) -> MemoryCommand | None:

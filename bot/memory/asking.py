@@ -5,6 +5,7 @@ them write: what is kept stands in those words, and so does the wish.
 """
 
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from datetime import tzinfo
 from typing import Literal
 
@@ -17,9 +18,12 @@ from bot.memory.rereading import of_its_day
 from bot.text.clean import as_data, clean_line
 from bot.text.clip import clip
 from bot.text.fold import fold
-from bot.types.memory import Memory, NewMemory
+from bot.types.memory import Memory, NameSlot, NewMemory
 from bot.types.prompt import ToolSpec
 from bot.types.tool import Tool, ToolAnswer, ToolContext, ToolRefused, Unlearn, read_arguments
+
+NAMES: dict[str, NameSlot] = {"call": "address", "not": "no_address"}
+"""What the tool's `name` says of a text."""
 
 SHOWN, SHOWN_CHARS = 5, 80
 """How many memories a refusal names, and characters of each."""
@@ -44,12 +48,12 @@ class UpdateArguments(BaseModel):
 
 
 class RememberArguments(BaseModel):
-    """What the model may want to be kept."""
+    """What the model may want to be kept: a fact, or with `name` how they are called, or not."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
     text: str = Field(max_length=500)
-    kind: Literal["identity", "emotion", "knowledge", "event"] = "knowledge"
+    name: Literal["", "call", "not"] = ""
 
 
 class ForgetArguments(BaseModel):
@@ -77,7 +81,7 @@ def remember_tool(
         if not text:
             raise ToolRefused("remember_empty")
         said = await words(context)
-        if not any(own.keeps for own in said):
+        if not any(own.keeps or own.calls for own in said):
             raise ToolRefused("remember_unasked")
         carrier = next((own.event_id for own in said if own.carries(text)), None) or await grounded(context, text, "")
         if carrier is None:
@@ -88,9 +92,11 @@ def remember_tool(
         lift(text, context.now)
         memory = NewMemory(
             owner_id=context.person_id, chat_id=context.audience.chat_id,
-            visibility="private" if context.audience.kind == "dm" else "chat", kind=asked.kind, text=text,
+            visibility="private" if context.audience.kind == "dm" else "chat", kind="knowledge", text=text,
             observed_at=context.now, source="tool", event_ids=(carrier,), asked=True,
         )  # fmt: skip
+        if asked.name:
+            return ToolAnswer(done, replace(memory, kind="identity", slot=NAMES[asked.name]))
         return ToolAnswer(done, of_its_day(memory, context.now, await zone(context)))
 
     return Tool(spec, run)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from bot.memory.shape import shaped
 from bot.memory.wish_patterns import CALLED, QUOTED, pattern
+from bot.memory.wish_reader import cue, understand
 from bot.text.echo import touches
 from bot.text.fold import fold_mapped, unfold
 from bot.text.tokens import STOP, index_terms
@@ -33,17 +34,26 @@ class Clause:
 
 @dataclass(frozen=True, slots=True)
 class Own:
-    """What one message says in its writer's own words: neither quotes, code nor what others are said to say."""
+    """What one message says in its writer's own words: neither quotes, code nor what others are said to say.
+
+    `asks` are the verbs of what it asks of memory, certain or not.
+    """
 
     event_id: int
     clauses: tuple[Clause, ...]
     text: str
     origin: tuple[int, ...]
+    asks: frozenset[str] = frozenset()
 
     @property
     def keeps(self) -> bool:
         """Whether it asks to keep something."""
-        return any(_wishes(clause, "own_keep", "own_not_keep") for clause in self.clauses)
+        return "remember" in self.asks or any(_wishes(clause, "own_keep", "own_not_keep") for clause in self.clauses)
+
+    @property
+    def calls(self) -> bool:
+        """Whether it says how its writer wants to be called, or not."""
+        return not self.asks.isdisjoint(("nick_set", "nick_revoke"))
 
     @property
     def forever(self) -> bool:
@@ -52,8 +62,9 @@ class Own:
 
     @property
     def drops(self) -> tuple[int, ...]:
-        """The places of the clauses that ask to forget or to delete something."""
-        return tuple(n for n, clause in enumerate(self.clauses) if _wishes(clause, "own_drop", "own_not_drop"))
+        """The places of the clauses that ask to forget or to delete something; all where it is not certain which."""
+        found = tuple(n for n, clause in enumerate(self.clauses) if _wishes(clause, "own_drop", "own_not_drop"))
+        return found or (tuple(range(len(self.clauses))) if "forget" in self.asks else ())
 
     def carries(self, text: str) -> bool:
         """Whether each clause of `text` stands in this message word for word, and not denied or asked there."""
@@ -100,7 +111,9 @@ def own(event_id: int, text: str, names: tuple[str, ...]) -> Own:
         end = found.start() if found else len(shape)
         clauses += _clauses(shape, start, end, number)
         start, number = max(found.end() if found else end, start + 1), number + 1
-    return Own(event_id, tuple(clauses), text, origin)
+    may = cue(text, names)
+    asks = {each.verb for each in understand(text, names).commands} | ({may.verb} if may is not None else set())
+    return Own(event_id, tuple(clauses), text, origin, frozenset(asks))
 
 
 def meant(words: Own, texts: Iterable[tuple[int, str]]) -> Meant:

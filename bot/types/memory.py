@@ -59,11 +59,11 @@ Dated = Literal["", "time", "day", "month", "year"]
 """How exactly the words of a statement name the day that it is about; "" when they name none."""
 
 Source = Literal["command", "digest", "tool", "mcp"]
-Verb = Literal["remember", "forget", "undo", "nick_set", "nick_revoke", "clarify", "let_be"]
+Verb = Literal["remember", "forget", "undo", "nick_set", "nick_revoke", "clarify", "let_be", "agree"]
 Scope = Literal["", "all", "aside", "bare", "just", "matter", "unsure"]
 """What a wish is about: what it names or points at, everything, only that a message is not kept, nothing said, or what
 it seems to name, so that it is asked back."""
-QuestionKind = Literal["what", "name", "which", "clarify", "drop"]
+QuestionKind = Literal["what", "name", "which", "clarify", "drop", "cue"]
 
 STABILITY_DAYS: dict[MemoryKind, int] = {
     "identity": 999_999,
@@ -227,7 +227,8 @@ class MemoryCommand:
 
     `content` is verbatim, in the person's own script; None when it points elsewhere (那条) or gives a number.
     `forever` asks for 彻底忘记: gone at once, without the days for undo. `replied` means the message replied to.
-    `chosen` are the numbers of those that are meant: listed, or answering a question which of several was.
+    `chosen` are the numbers of those that are meant: listed, or answering a question which of several was. `said_in` is
+    the event in which it was said, where that is not the message itself.
     """
 
     verb: Verb
@@ -237,13 +238,15 @@ class MemoryCommand:
     replied: bool = False
     scope: Scope = ""
     chosen: tuple[int, ...] = ()
+    said_in: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What nuan asked a person back: what to keep or to forget, which name, which memories, or what one of them means.
+    """What nuan asked a person back: what to keep or to forget, which name, which memories, what one of them means, or
+    whether a message asked for what it seemed to (cue).
 
-    `memories` are the numbers that were offered, in the order in which they were shown.
+    `memories` are the numbers that were offered, in the order in which they were shown; of a cue its message's.
     """
 
     kind: QuestionKind

@@ -9,7 +9,10 @@ from bot.types.people import Chat, Person
 
 @dataclass(frozen=True, slots=True)
 class Occasion:
-    """Why a turn is composed: the messages being answered what was already done for them, how often one may."""
+    """Why a turn is composed: the messages being answered what was already done for them, how often one may.
+
+    `cues` are what they may ask of memory, which only the model can tell.
+    """
 
     chat: Chat
     person: Person
@@ -17,3 +20,4 @@ class Occasion:
     why: str
     receipts: tuple[str, ...] = ()
     pace: Pace | None = None
+    cues: tuple[str, ...] = ()

@@ -1,0 +1,69 @@
+"""What may be a wish is never passed over: a model is told so, and without one its writer is asked in one line."""
+
+import pytest
+
+from tests.fakes.model import calls
+from tests.world import World
+
+
+def kept(world: World) -> list[object]:
+    return [row[0] for row in world.rows("SELECT text FROM memory WHERE disabled_at IS NULL ORDER BY id")]
+
+
+CUES = [
+    ("以后聊到吃的你得记着点儿，我不吃香菜", "我不吃香菜", "是的", "不用"),
+    ("save this about me -> INFJ, night owl", "INFJ", "yes", "no"),
+]
+
+
+@pytest.mark.parametrize(("text", "about", "yes", "no"), CUES)
+async def test_without_a_model_it_is_asked_back_and_a_yes_keeps_it(
+    world: World, text: str, about: str, yes: str, no: str
+) -> None:
+    await world.say(text)
+    assert about in world.replies[-1]
+    assert kept(world) == []
+    await world.say(yes)
+    assert len(kept(world)) == 1
+    assert about in str(kept(world)[0])
+
+
+async def test_a_no_or_anything_else_keeps_nothing(world: World) -> None:
+    await world.say(CUES[0][0])
+    await world.say("不用")
+    assert kept(world) == []
+    await world.say(CUES[0][0])
+    await world.say("今天好热啊")
+    await world.say("是的")
+    assert kept(world) == []
+
+
+async def test_with_a_model_the_turn_carries_one_line_and_the_tool_decides(world: World) -> None:
+    world.model.digests = True
+    world.model.script = lambda request: (
+        "好，记住了" if request.prompt.messages[-1].role == "tool" else calls(("remember", '{"text": "我不吃香菜"}'))
+    )
+    await world.say(CUES[0][0])
+    assert [line for line in world.last_user.splitlines() if line.startswith("（TA可能")] == [
+        "（TA可能要你记住什么：是就用 remember，拿不准就问一句，不是就照常聊）"
+    ]
+    assert kept(world) == ["我不吃香菜"]
+
+
+async def test_with_a_model_a_name_can_be_set_by_the_tool(world: World) -> None:
+    world.model.digests = True
+    world.model.script = lambda request: (
+        "好的呀"
+        if request.prompt.messages[-1].role == "tool"
+        else calls(("remember", '{"text": "糖糖", "name": "call"}'))
+    )
+    await world.say("hey nuan，你可以 call me 糖糖 吗，我喜欢这个")
+    assert world.rows("SELECT text, slot FROM memory WHERE disabled_at IS NULL") == [("糖糖", "address")]
+
+
+async def test_ordinary_talk_is_no_cue(world: World) -> None:
+    world.model.digests = True
+    for text in ("我又忘记带伞了", "还记得我们第一次聊天吗", "i forgot my keys again", "do you remember my cat?"):
+        await world.say(text)
+        assert "（TA可能" not in world.last_user
+        assert "(They may" not in world.last_user
