@@ -117,10 +117,11 @@ class Planner:
         step = later((await self.step(chat.id, occasion.person.id, now))[0], at_least)
         prefixes, script = self.personas.of(chat.persona), self._words.script(occasion.person)
         goes_on = log.epoch.signature if session is not None and log.epoch is not None else ""
-        full = prefixes.of("full", script, goes_on)
+        alone = chat.kind == "dm"
+        full = prefixes.of("full", script, goes_on, alone=alone)
         wished = await self._chooser.choose(occasion, session, log.epoch, full, now, step)
         choice = Choice("light", "budget") if at_least == "light" else wished
-        prefix = prefixes.of(choice.mode, script, goes_on)
+        prefix = prefixes.of(choice.mode, script, goes_on, alone=alone)
         reason = why_anew(session, log.epoch, prefix, choice)
         epoch = None if reason else log.epoch
         first = epoch is None or not epoch.entries

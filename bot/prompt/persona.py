@@ -22,6 +22,9 @@ FIRST = "HEARTBEAT.md"
 PACED = "PACED.md"
 """How a reply is written that goes out as several messages; where it is, the persona wants that."""
 
+IN_GROUPS = ("stop_listen",)
+"""Tools that have nothing to do where somebody talks with nuan alone."""
+
 USER = "USER.md"
 """What the owner of a house wrote of themselves: for their own private chats alone, so it is in no prefix."""
 
@@ -50,14 +53,15 @@ class Persona:
 
 @dataclass(frozen=True, slots=True)
 class Bootstraps:
-    """Both stable prefixes: the full one with all tools, and the light one without any, in each language.
+    """Both stable prefixes: the full one with all tools, and the light one without any, in each language, for groups and
+    for talks alone, where some tools have nothing to do.
 
     Where a persona has no file in a language of its own they are the same in all. `paced` says that replies are scripts
     of several messages; only the full one tells the model how to write them. `soul` is what the persona is like in its
     own words, "" where it says nothing.
     """
 
-    languages: Mapping[Script, Mapping[Mode, Prefix]]
+    languages: Mapping[tuple[Script, bool], Mapping[Mode, Prefix]]
     paced: bool = False
     soul: str = ""
 
@@ -66,12 +70,12 @@ class Bootstraps:
         """The full one of the files without a language in their name."""
         return self.of("full", SCRIPTS[0])
 
-    def of(self, mode: Mode, language: Script, signature: str = "") -> Prefix:
+    def of(self, mode: Mode, language: Script, signature: str = "", *, alone: bool = False) -> Prefix:
         """The prefix of a log of that mode; a log that goes on, with that signature, keeps the language it has."""
-        for prefixes in self.languages.values():
-            if signature and any(prefix.signature == signature for prefix in prefixes.values()):
+        for (_, same), prefixes in self.languages.items():
+            if same == alone and signature and any(prefix.signature == signature for prefix in prefixes.values()):
                 return prefixes[mode]
-        return self.languages[language][mode]
+        return self.languages[language, alone][mode]
 
 
 def read_bootstraps(
@@ -91,15 +95,17 @@ def read_bootstraps(
         message = Message("system", text)
         return Prefix(message, tools, signature(message, tools, dialect), who)
 
-    found: dict[Script, Mapping[Mode, Prefix]] = {}
+    found: dict[tuple[Script, bool], Mapping[Mode, Prefix]] = {}
     for language in SCRIPTS:
         known = {file.name: _read(in_language(file, language)) for file in files}
         identity = known.get(FULL[0], name).strip()
         who = _who(identity, name)
-        found[language] = {
-            "full": prefix((system, *known.values(), skills), tools, who),
-            "light": prefix((system, identity, known.get(FULL[1], ""), rule), (), who),
-        }
+        for alone in (False, True):
+            brings = tuple(tool for tool in tools if not (alone and tool.name in IN_GROUPS))
+            found[language, alone] = {
+                "full": prefix((system, *known.values(), skills), brings, who),
+                "light": prefix((system, identity, known.get(FULL[1], ""), rule), (), who),
+            }
     soul = _read(folder / FULL[1]).strip() if (folder / FULL[1]) in files else ""
     return Bootstraps(found, folder / PACED in files, soul.replace(NAME_MARK, name))
 
