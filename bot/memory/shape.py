@@ -29,6 +29,7 @@ _SOFT_STOP = re.compile(
     "|and)(?= (?:can you |could you |please |pls |just |you can )*(?:call me|keep (?:that|it) in mind"
     "|remember (?:that|it)(?= ?[,.!?]|$)))"
 )
+_MISSPELT = re.compile("纪住|[记纪]注(?![册释意目])|记ㄧ")
 _MENTIONED = re.compile("[ ,]*(?:@[^ ,。?]+[ ,]+)*")
 
 
@@ -72,6 +73,7 @@ class Place:
 
 def shaped(folded: str, names: tuple[str, ...]) -> str:
     """The folded text with the same length, where quotes, names and stops are each one known sign."""
+    folded = _MISSPELT.sub(lambda match: "记住" if match[0][1] in "住注" else "记一", folded)
     shape = pattern("override").sub(_hidden, _HIDDEN.sub(_hidden, folded))
     if names:
         shape = _called(names).sub(lambda match: CALLED * len(match[0]), shape)
