@@ -1,6 +1,7 @@
 """The shape in which wishes are read: folded text of the same length with one sign for each stop, name and quotation.
 
-In the shape `,` is any soft break, `。` a full stop, `?` a question's end. Code, quotations and forwarded lines are hidden.
+In the shape `,` is any soft break, `。` a full stop, `?` a question's end. Code, quotations and forwarded lines are
+hidden.
 """
 
 import re
@@ -24,7 +25,8 @@ _ITEM_STOP = LazyPattern(
 """In an enumeration the dot after a number ends nothing."""
 _FULL_STOP = LazyPattern(_ITEM_STOP.text + r"|(?:(?<=[a-z] \d)|(?<=[a-z] \d\d)|(?<=\d{3}))\.(?= )")
 _SOFT_STOP = re.compile(
-    r"[;]|(?<!喜欢)(?<![是为叫爱吃喝])(?<!\bis )(?<!\blikes )(?<!\blike )(?<!\blove )[☀-➿\U0001F000-\U0001FAFF]|[~—–](?!(?:(?<=#\d.)|(?<=#\d\d.)|(?<=#\d{3}.)|(?<=#\d{4}.))#?\d)"
+    r";|(?<!喜欢)(?<![是为叫爱吃喝])(?<!\bis )(?<!\blikes )(?<!\blike )(?<!\blove )[☀-➿\U0001F000-\U0001FAFF]"
+    r"|[~—–](?!(?:(?<=#\d.)|(?<=#\d\d.)|(?<=#\d{3}.)|(?<=#\d{4}.))#?\d)"
     r"|(?<!\d),|,(?!\d{3})|(?<= )-(?= )|、(?=[。,\n]|$)|(?<= )(?:but|so"
     "|and)(?= (?:can you |could you |please |pls |just |you can )*(?:call me|keep (?:that|it) in mind"
     "|remember (?:that|it)(?= ?[,.!?]|$)))"
