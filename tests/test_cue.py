@@ -34,8 +34,10 @@ def test_a_wish_that_is_not_certain_is_a_cue(text: str, verb: str, about: str) -
 
 @pytest.mark.parametrize(
     "text",
-    """我忘了|我记得他|我会记住的|你还记得我的生日吗|记住了吗|他们都叫我疯子|别叫我起床|叫我一声|好的，记住了|忘了吧|忘记带伞了
-I forgot|I remember that day|do you remember me?|remember when we met|remember to call mom|forget it|I'll never forget that
+    """我忘了|我记得他|我会记住的|你还记得我的生日吗|记住了吗
+他们都叫我疯子|别叫我起床|叫我一声|好的，记住了|忘了吧|忘记带伞了
+I forgot|I remember that day|do you remember me?|remember when we met|remember to call mom|forget it
+I'll never forget that
 he called me later|call me at 5|call me later|his memory is full|今天天气真好|翻译：记住我对花生过敏|> 记住我的话
 他说“记住我”|记住我对花生过敏|叫我阿猫|forget my address""".replace("\n", "|").split("|"),
 )

@@ -8,7 +8,7 @@ from bot.memory.facts import Kind, facts, list_end, plain, tells, worth
 from bot.memory.shape import Found, Place
 from bot.memory.wish_patterns import QUOTED, pattern
 
-_LOOSE_ENDS = "啊呀哦喔噢啦嘛吧呢哈哟唷吗齁咯呦欸 ,.:"
+_LOOSE_ENDS = "啊呀哦喔噢啦嘛吧呢哈嘿哟唷吗齁咯呦欸 ,.:"
 _ASKED_AT_END = ("好吗", "可以吗", "行吗", "好不好")
 _BACK = 400
 """Characters before a command in which a statement that it points back to may begin: contents reach 200."""
@@ -71,8 +71,8 @@ def _before_content(place: Place) -> Found | None:
         if not alone or kind not in ("weak", "strong"):
             return None
         a, kind = a + len(shape[a:]) - len(shape[a:].lstrip("。 ")), "fact"
-    elif kind == "weak" and (
-        pattern("announced").search(intro[0]) or (":" in intro[0] and pattern("mine").search(shape, a))
+    elif (kind == "weak" and pattern("announced").search(intro[0])) or (
+        ":" in intro[0] and pattern("mine").search(shape, a)
     ):
         kind = "strong"
     whole = "the following" in match[0] or (match[0].startswith("remember the") and shape.startswith(":", match.end()))
@@ -81,12 +81,17 @@ def _before_content(place: Place) -> Found | None:
         return Found("remember", place.start, len(shape), (a, len(shape)))
     b, end = _extent(shape, a, place.asked)
     body = shape[a:b]
-    if pattern("pointing").fullmatch(body) or (kind == "strong" and pattern("this_noun").fullmatch(body)):
-        return _this(place, match, body, end)
+    comma = shape.find(",", a, b) % (b + 1)
+    first = shape[a : _trim(shape, a, comma)]
+    if pattern("pointing").fullmatch(first) or (kind == "strong" and pattern("this_noun").fullmatch(first)):
+        return _this(place, match, first, comma if comma < b else end)
     if pattern("weighty").fullmatch(body):
         return _back(place, end)
     firmly = pattern("firmly").search(place.lead) is not None
     sure = firmly or kind == "strong" or pattern("cjk").search(body) or _opening(place)
+    told = told_before(place, strong=False) if "," in intro[0] and not plain(body) else None
+    if told and plain(shape[slice(*told)]):  # 我周四请假，你记录一下，下次别约我
+        return None
     if b <= a or not sure or not worth(body, kind, "," in intro[0], firmly):
         return None
     listed = list_end(shape, a)
@@ -114,7 +119,10 @@ def _after_content(place: Place) -> Found | None:
     match = place.matches("tail_wish")
     if not match or (match["asked"] and not (place.asked or match[0].rstrip("?").endswith(("ok", "吗", "me")))):
         return None
-    told = told_before(place, strong=match["strong"] is not None)
+    firm = match["strong"] is not None or (
+        match["weak"] is not None and pattern("firmly").search(place.lead) is not None
+    )
+    told = told_before(place, strong=firm)
     chinese = pattern("cjk").search(match[0]) is not None
     if told is None:
         alone = not chinese and place.matches("back_only") and (not place.asked or match["strong"])

@@ -73,7 +73,7 @@ def cue(text: str, names: tuple[str, ...] = ()) -> Cue | None:
     `names` are the names the bot is called by. Never raises.
     """
     quick = fold(text) if len(text) <= CUE_CHARS else ""
-    if not pattern("hint").search(quick) or pattern("about_words").search(quick):
+    if not quick or pattern("about_words").search(quick):
         return None
     folded, origin = fold_mapped(text)
     shape = shaped(folded, names)
