@@ -16,9 +16,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.config.settings import Settings
+from bot.errors import ModelError
 from bot.types.prompt import Completion, Message, Request
 from bot.types.speaking import Busy
+from tests.conftest import NewWorld
 from tests.slow import SlowModel, SlowWorld
+from tests.world import World
 
 GROUP = "闲聊"
 PEOPLE = ("甲", "乙", "丙", "丁")
@@ -173,10 +176,117 @@ def check(look: Look, busy: Busy) -> None:
     assert max(Counter(told).values(), default=1) == 1, ("told twice", told, look.prompt[1:])
     assert told == sorted(told, key=lambda mark: ids.get(mark, 0)), ("not in order", told, look.prompt[1:])
     happened = [known for known in look.events if known.mark not in replies]
-    if busy == "queue":  # one after the other: nothing from the next on
+    if busy == "queue":  # one after the other: nothing has to be told from the next on
         answered = max(known.id for known in look.events if known.answered)
         until = min((known.id for known in look.events if known.waits and known.id > answered), default=answered + 999)
-        happened = [known for known in happened if known.id < until]
+        least = sum(known.id < until for known in happened)
+        assert least <= elements + counted <= len(happened), ("a hole", look.events, look.prompt[1:])
+        return
     assert elements + counted == len(happened), (
         "a hole", elements, len(replies), counted, len(happened), [k.mark for k in happened], look.prompt[1:],
     )  # fmt: skip
+
+
+async def test_what_a_group_planned_before_a_greeting_is_in_the_full_request_after_it(new_world: NewWorld) -> None:
+    world = await new_world(prompt={"light": "auto"})
+    for number, who in enumerate(("甲", "乙", "丙", "甲")):
+        await world.say(f"周六爬山，我带第{number}样东西", who, GROUP)
+    await world.say("小暖你好", "甲", GROUP)
+    for number in range(12):
+        await world.say(f"闲话{number}", "乙", GROUP)
+    await world.say("小暖，帮我总结一下周六的事", "甲", GROUP)
+    assert world.rows("SELECT mode FROM epoch") == [("light",), ("full",)]
+    assert all(f"我带第{number}样东西" in world.last_user for number in range(4))
+
+
+async def test_a_talk_without_a_digest_yet_is_told_also_after_a_greeting(new_world: NewWorld) -> None:
+    world = await new_world(prompt={"light": "auto"})
+    world.model.script = lambda request: (
+        "好的" if "<ctx" in request.prompt.messages[-1].content else ModelError("timeout", "down")
+    )
+    await world.say("我在选相机，预算五千，主要拍鸟")
+    await world.wait(1_860)
+    await world.say("你好")
+    await world.say("刚才说的相机，你觉得选哪种好？")
+    assert [row[0] for row in world.rows("SELECT mode FROM epoch ORDER BY id")] == ["full", "light", "full"]
+    assert "预算五千" in world.last_user.partition("<ctx")[2]
+
+
+async def test_small_talk_counts_what_it_is_not_told(new_world: NewWorld) -> None:
+    world = await new_world(prompt={"light": "auto"})
+    for number in range(30):
+        await world.say(f"闲话{number}", "乙", GROUP)
+    await world.say("小暖你好", "甲", GROUP)
+    assert world.model.requests[-1].prompt.tools == ()
+    assert '<g n="26"' in world.last_user
+    assert world.last_user.count("<p ") == 5
+
+
+async def test_a_line_that_waits_for_its_own_answer_is_known_to_the_answer_before_it(world: World) -> None:
+    for who in ("甲", "乙"):
+        await world.say("小暖，在吗", who, GROUP)
+    await world.say("今晚吃火锅吧", "甲", GROUP)
+    await world.wait(2)
+    await world.say("我不吃辣", "乙", GROUP)
+    await world.wait(3)
+    assert '<p n="甲">今晚吃火锅吧</p>\n<p n="乙">我不吃辣</p>' in world.last_user
+    assert 'to="甲" follow="甲"' in world.last_user, "who is answered now, and that nobody called"
+    await world.wait(2)
+    assert '<p again="1" n="乙">我不吃辣</p>' in world.last_user
+    assert len(world.replies) == 4
+
+
+async def test_who_called_is_told_where_several_talk(world: World) -> None:
+    await world.say("我先说两句", "乙", GROUP)
+    await world.say("小暖，你说呢", "甲", GROUP)
+    await world.say("小暖，再说一句", "甲", GROUP)
+    assert 'to="甲">' in world.prompts[0][-1].content
+    assert " to=" not in world.prompts[1][-1].content, "only one talks"
+
+
+async def test_what_was_forgotten_leaves_a_line_and_its_receipts_keep_theirs(world: World) -> None:
+    world.model.script = lambda request: "你对花生过敏，我知道" if "过敏" in world.last_user else "好的"
+    await world.say("记住我对花生过敏")
+    await world.say("我对什么过敏？")
+    await world.say("忘记我对花生过敏")
+    await world.say("那明天吃什么好？")
+    body = world.last_user.partition("-->\n")[2]
+    assert "花生" not in world.last_user
+    expected = (
+        '<p n="小王">（已忘记）</p>', '<b f="memory">记住啦', '<p n="小王">我对什么过敏？</p>', "<b>（已忘记）</b>",
+        '<p n="小王">（已忘记）</p>', '<b f="memory">好，忘掉了', '<p n="小王">那明天吃什么好？</p>', "</ctx>",
+    )  # fmt: skip
+    assert all(line.startswith(begin) for line, begin in zip(body.split("\n"), expected, strict=True)), body
+
+
+async def test_a_receipt_whose_wish_does_not_fit_is_counted_with_it(new_world: NewWorld) -> None:
+    world = await new_world(context={"recent": 3})
+    await world.say("小暖，记住我对花生过敏", "乙", GROUP)
+    for number in range(2):
+        await world.say(f"闲话{number}", "乙", GROUP)
+    await world.say("小暖，你怎么看", "甲", GROUP)
+    assert 'f="memory"' not in world.last_user
+    assert '<g n="2"' in world.last_user
+
+
+async def test_a_reminder_set_beside_a_question_is_known_to_its_answer(world: World) -> None:
+    await world.say("明天早上8点提醒我开会。另外帮我想个午饭")
+    body = world.last_user.partition("-->\n")[2].split("\n")
+    assert body[0] == '<p n="小王">明天早上8点提醒我开会。另外帮我想个午饭</p>'
+    assert body[1].startswith('<b f="reminder">')
+    await world.say("好")
+    assert world.rows("SELECT count(*) FROM event WHERE label = 'reminder'") == [(1,)]
+
+
+async def test_nothing_that_was_said_after_a_new_talk_was_asked_for_is_told_in_the_old_one(tmp_path: Path) -> None:
+    world = SlowWorld(tmp_path)
+    await world.open()
+    await world.write("小暖，讲个故事", "甲", GROUP)
+    await world.write("小暖，再讲一个", "乙", GROUP)
+    await world.write("/new", "小王", GROUP)
+    await world.write("新的话题从这里开始", "丙", GROUP)
+    await world.write("小暖，你觉得呢", "丙", GROUP)
+    await world.wait(30)
+    told = [prompt[-1].content for prompt in world.turns]
+    assert ["新的话题" in text for text in told] == [False, False, True]
+    await world.close()

@@ -33,9 +33,9 @@ RECEIPT_LABEL = "memory"
 class Frame:
     """The words around the lines. `now` is local time as "2026-11-21 09:05"; "" leaves holiday or legend out.
 
-    `to` names those who wait for the answer, where that is not plain; `follow` those who did not call. `legend` explains the elements and belongs into the
-    first <ctx> of a log. `cut_note` ends a message that was too
-    long to be taken whole; {n} in it becomes the number of code points left out. `forgotten` stands for a line that was.
+    `to` names those who wait for the answer, where that is not plain, `follow` those who did not call. `legend`
+    explains the elements and belongs into the first <ctx> of a log. `cut_note` ends a message that was too long to be
+    taken whole; {n} in it becomes the number of code points left out. `forgotten` stands for a line that was.
     """
 
     now: str

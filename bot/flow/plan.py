@@ -138,7 +138,7 @@ class Planner:
         frame = self._words.frame(now, zone, script, first=first, group=chat.kind == "group")
         to, follow = waiting_names(occasion.answering, every), following_names(occasion.answering)
         frame = replace(frame, to=to, follow=follow)
-        logged = epoch.logged_upto if epoch is not None else 0
+        logged = epoch.logged_upto if epoch is not None and not first else 0
         shown = delta(every, answered, now, frame, told.limits, estimate_tokens, told.earlier, logged)
         recalled = await self._recalled(occasion, choice.mode, epoch, f"{opened.text}\n{shown.text}", log.own, now)
         said = shown.text + await self._hint(occasion, choice)

@@ -51,10 +51,11 @@ LINES = (
     "AND waits.state = 'queued' AND waits.kind = 'message' AND waits.tries = 0 AND (?3 OR waits.why = 'command') "
     "AND waits.id > (SELECT max(value) FROM json_each(?2))), 1 << 62) "
 )
-"""The lines of chat ?1 that a request may tell besides the messages ?2 that it answers, a JSON list: all that people can
-see, also what waits for an answer of its own, and that something was said which is forgotten. Not what comes after a
-command that is still to be carried out and may close the session, nor, with ?3, after a message that is answered by
-itself: lines are told in order.
+"""The lines of chat ?1 that a request may tell besides the messages ?2 that it answers, a JSON list.
+
+That is all that people can see, also what waits for an answer of its own, and that something was said which is
+forgotten. Not what comes after a command that is still to be carried out and may close the session, nor, with ?3, after
+a message that is answered by itself: lines are told in order.
 
 What failed, and waits to be tried alone, is left out, and what was given up before it could be put into a request: it
 would break the next one as well.

@@ -11,6 +11,7 @@ from bot.store.people import CHAT, PERSON, chat_of, person_of
 from bot.store.questions import PENDING, question_of
 from bot.store.sessions import ENTRIES, EPOCH, SESSION, Sessions, session_of
 from bot.store.switches import LIMITS, limits_of
+from bot.types.duration import DAY_MS
 from bot.types.event import Event
 from bot.types.memory import Question
 from bot.types.people import Chat, Person
@@ -43,6 +44,12 @@ NEWS = (
 people saw."""
 
 
+OLDER = (
+    "coalesce((SELECT older.id FROM main.event AS older WHERE older.chat_id = ?1 AND older.id > ?4 AND older.id <= ?5 "
+    f"AND older.at < ?6 - {DAY_MS} ORDER BY older.id DESC LIMIT 1), 0)"
+)
+"""Nothing up to that event is as new as ?6: what a platform delivers late is a day old at most. It saves reading all
+that a chat ever said."""
 PAST = (
     "(SELECT epoch.id FROM epoch JOIN session ON session.id = session_id WHERE chat_id = ?1 AND EXISTS "
     "(SELECT 1 FROM turn WHERE turn.epoch_id = epoch.id AND turn.state IN ('asked', 'answered', 'said')) "
@@ -156,7 +163,7 @@ class Views:
         `answering` and `apart` as for `log`. `old` is an event and a time, ms: of what came up to the event only what
         is not older.
         """
-        where = f"{LINES}AND id > ?4 AND (id > ?5 OR at >= ?6)"
+        where = f"{LINES}AND id > max(?4, {OLDER}) AND (id > ?5 OR at >= ?6)"
         values = (chat_id, json.dumps(answering), apart, after, *old)
         rows, total = await self._database.snapshot(
             (f"{EVENT}{where} ORDER BY id DESC LIMIT ?7", (*values, limit)),
