@@ -1,7 +1,7 @@
 """Of many messages that are answered at once: which are told whole, and who is to be addressed. Pure."""
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from bot.types.event import Event
 
@@ -38,7 +38,16 @@ def whole(answering: Sequence[Event], tokens: int, chars: int, cost: Callable[[s
     return frozenset(kept)
 
 
-def waiting_names(answering: Sequence[Event]) -> tuple[str, ...]:
-    """The names of all who wait for this answer, in the order in which they came; nobody where it is only one."""
+def waiting_names(answering: Sequence[Event], told: Iterable[Event]) -> tuple[str, ...]:
+    """The names of all who wait for this answer, in the order in which they came; nobody where that is plain: only one
+    person talks in what is `told`."""
     people = {event.person_id: event.name for event in answering if event.kind == "message"}
-    return tuple(people.values())[:MOST_NAMES] if len(people) > 1 else ()
+    talking = {event.person_id for event in told if event.kind == "message"}
+    return tuple(people.values())[:MOST_NAMES] if people and len(talking | people.keys()) > 1 else ()
+
+
+def following_names(answering: Sequence[Event]) -> tuple[str, ...]:
+    """Those of them who did not call: they go on talking in their activation window."""
+    people = {event.person_id: event.name for event in answering if event.why == "window"}
+    called = {event.person_id for event in answering if event.why != "window"}
+    return tuple(name for person, name in people.items() if person not in called)[:MOST_NAMES]

@@ -4,14 +4,14 @@ It knows no clock, no language and no tokenizer: dates, notes and the counting f
 
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from bot.context.bus import SCENE_LABEL, Line, select, stack
 from bot.context.scene import SCENE_CHARS, scene_text
 from bot.text.clean import clean, clean_name
 from bot.text.clip import clip, clip_whole
 from bot.text.dates import duration_label
-from bot.types.event import Event
+from bot.types.event import FORGOTTEN, Event
 
 GAP_MS = 300_000
 """A silence this long shows as <g d=…/> (C5)."""
@@ -22,14 +22,20 @@ NAMES = ", "
 CUT_LABEL = "cut"
 """A bot line with this label is what people saw of a cancelled turn: <b cut="1">."""
 
+AGAIN = '<p again="1" '
+"""How a message begins that the log holds already, and that is answered now."""
+
+RECEIPT_LABEL = "memory"
+"""A bot line with this label says what became of a wish to remember or forget."""
+
 
 @dataclass(frozen=True, slots=True)
 class Frame:
     """The words around the lines. `now` is local time as "2026-11-21 09:05"; "" leaves holiday or legend out.
 
-    `to` names those who wait for the answer, when they are several. `legend` explains the elements and belongs into the
-    first <ctx> of a log. `cut_note` ends a message that was too
-    long to be taken whole; {n} in it becomes the number of code points left out.
+    `to` names those who wait for the answer, where that is not plain, `follow` those who did not call. `legend`
+    explains the elements and belongs into the first <ctx> of a log. `cut_note` ends a message that was too long to be
+    taken whole; {n} in it becomes the number of code points left out. `forgotten` stands for a line that was.
     """
 
     now: str
@@ -37,7 +43,9 @@ class Frame:
     holiday: str = ""
     legend: str = ""
     cut_note: str = "…(+{n})"
+    forgotten: str = "(forgotten)"
     to: tuple[str, ...] = ()
+    follow: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,14 +93,18 @@ def delta(
     limits: Limits,
     cost: Callable[[str], int],
     earlier: int = 0,
+    upto: int = 0,
 ) -> Delta:
     """The <ctx> of one turn: every message being answered, the newest other lines that fit, one <g> for the rest.
 
     `events` are ordered by id, `now` is ms, `cost` gives the tokens of a text, `earlier` is the number of events that
-    were not even loaded. Every event is either in a line shown or counted as folded.
+    were not even loaded. Every event is either in a line shown or counted as folded. What is up to event `upto` and
+    answered now was told before: it is marked so.
     """
     lines = stack(events)
     shown = _shown(lines, answering_ids, now, frame, limits, cost)
+    shown |= {ids: shown[ids].replace("<p ", AGAIN, 1) for ids in shown if ids[-1] <= upto}
+    _drop_receipts(lines, shown, earlier)
     kept = tuple(line for line in lines if line.event_ids in shown)
     folded = earlier + sum(len(line.event_ids) for line in lines) - sum(len(line.event_ids) for line in kept)
     text = render(_elements(lines, shown, limits, earlier), frame)
@@ -105,10 +117,15 @@ def render(elements: Iterable[str], frame: Frame) -> str:
     if not body:
         return ""
     holiday = f' holiday="{_attribute(frame.holiday)}"' if frame.holiday else ""
-    to = f' to="{_attribute(NAMES.join(clip(clean_name(name), 32) for name in frame.to))}"' if frame.to else ""
-    head = f'<ctx now="{_attribute(frame.now)}" weekday="{_attribute(frame.weekday)}"{holiday}{to}>'
+    whom = f"{_names('to', frame.to)}{_names('follow', frame.follow)}"
+    head = f'<ctx now="{_attribute(frame.now)}" weekday="{_attribute(frame.weekday)}"{holiday}{whom}>'
     legend = (f"<!-- {_comment(frame.legend)} -->",) if frame.legend else ()
     return "\n".join((head, *legend, *body, "</ctx>"))
+
+
+def _names(attribute: str, names: tuple[str, ...]) -> str:
+    told = NAMES.join(clip(clean_name(name), 32) for name in names)
+    return f' {attribute}="{_attribute(told)}"' if names else ""
 
 
 def element(line: Line, limits: Limits, whole: str | None = None) -> str:
@@ -150,17 +167,17 @@ def _shown(
 ) -> dict[tuple[int, ...], str]:
     """The lines that are shown, by their events, as XML: all answered ones, the newest scene, the others that fit."""
     shown = {
-        line.event_ids: element(line, limits, frame.cut_note)
+        line.event_ids: _told(line, limits, frame, frame.cut_note)
         for line in lines
         if not answering_ids.isdisjoint(line.event_ids)
     }
     scenes = [line for line in lines if _is_scene(line)]
     left = limits.tokens
     for line in scenes[-1:]:
-        left -= cost(shown.setdefault(line.event_ids, element(line, limits)))
+        left -= cost(shown.setdefault(line.event_ids, _told(line, limits, frame)))
     others = [line for line in lines if line.event_ids not in shown and not _is_scene(line)]
     for line in _newest_first(others, now, limits):
-        xml = element(line, limits)
+        xml = _told(line, limits, frame)
         left -= cost(xml)
         if left < 0:
             break
@@ -168,11 +185,29 @@ def _shown(
     return shown
 
 
+def _drop_receipts(lines: tuple[Line, ...], shown: dict[tuple[int, ...], str], earlier: int) -> None:
+    """No receipt stands where the line before it is left out, which holds the wish."""
+    stands = not earlier
+    for line in lines:
+        if line.kind == "bot" and line.label == RECEIPT_LABEL:
+            if not stands:
+                shown.pop(line.event_ids, None)
+        elif not _is_scene(line):
+            stands = line.event_ids in shown
+
+
+def _told(line: Line, limits: Limits, frame: Frame, whole: str | None = None) -> str:
+    """One line as XML; of one that was forgotten, that it was."""
+    if line.label == FORGOTTEN:
+        line = replace(line, text=frame.forgotten, label="")
+    return element(line, limits, whole)
+
+
 def _newest_first(others: list[Line], now: int, limits: Limits) -> Iterable[Line]:
     """What window, number and echo caps let through."""
     room = {"bot": limits.bot_lines, "tool": limits.tool_lines}
     for line in reversed(select(others, now, limits.recent, limits.window_s)):
-        if line.kind in room and line.label != CUT_LABEL:
+        if line.kind in room and not line.label:
             room[line.kind] -= 1
             if room[line.kind] < 0:
                 continue

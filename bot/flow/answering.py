@@ -186,7 +186,7 @@ class Answering:
         answering: list[Event] = []
         batch = await self._limiting.sift(batch, waiting)
         for event in batch:
-            question = asked.pop(event.person_id or 0, None)
+            question, whole = asked.pop(event.person_id or 0, None), event
             if event.why not in HALTS:
                 heard = await self._reminding.heard(event, chat, people[event.person_id])
                 if heard.done:
@@ -196,8 +196,8 @@ class Answering:
                     event = replace(event, text=heard.rest)
             done, left = await self._commands(event, chat, people[event.person_id], question)
             receipts += done
-            if left is not None:
-                answering.append(left)
+            if left is not None:  # the model is told the wish, too, whose receipt it is told
+                answering.append(whole if left is event else left)
         if not answering:
             if receipts:  # what they came with was done without an answer
                 await self._store.refusals.confirm(chat.id, batch[0].id, "\n".join(receipts), self._clock.now())

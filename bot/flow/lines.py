@@ -1,21 +1,34 @@
 """Which lines of a chat a prompt holds: what a new log begins with, and how much of it."""
 
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from bot.config.settings import Settings
+from bot.context.bus import stack
 from bot.context.xml import Limits
 from bot.memory.correcting import AT_ONCE, AT_ONCE_MS, joined, names_time, redates
 from bot.store.store import Store
 from bot.types.event import Event
-from bot.types.people import Chat
+from bot.types.occasion import Occasion
 from bot.types.session import Session
 
 PERSON_CHARS = 120
 """What an opening shows of one older message (C8); a delta and raw lines show 200."""
 
+MOST_EVENTS = 1 << 62
+"""Above every event."""
+
 LIGHT_LINES, LIGHT_TOKENS = 4, 120
 """What small talk is told of before: the newest lines, and how many tokens of them (seed: 400 to 500 for all)."""
+
+
+@dataclass(frozen=True, slots=True)
+class First:
+    """What a log begins with, and how much of it; `earlier` lines are not among the events and only counted."""
+
+    events: tuple[Event, ...]
+    limits: Limits
+    earlier: int
 
 
 class FirstLines:
@@ -25,51 +38,48 @@ class FirstLines:
         self._store = store
         self._settings = settings
 
-    def limits(self, tokens: int, recent: int | None = None, window_s: int | None = None) -> Limits:
+    def limits(self, tokens: int) -> Limits:
         """The configured limits of one delta, with so many tokens of lines that nobody waits on."""
         return Limits(
-            tokens=tokens, recent=recent, window_s=window_s, answered=self._settings.input.max_chars,
+            tokens=tokens, answered=self._settings.input.max_chars,
             scene=self._settings.context.scene.max_chars, gap_ms=self._settings.context.gap_seconds * 1000,
         )  # fmt: skip
 
-    def _raw(self) -> Limits:
-        """Raw lines that stand in for a log or a digest: bounded by tokens alone, the bot's own lines as well."""
-        limits = self.limits(self._settings.context.carry_tokens)
-        return replace(limits, bot=limits.message, bot_lines=self._settings.context.bus_max)
+    async def read(self, occasion: Occasion, session: Session | None, now: int, light: bool) -> First:
+        """The lines that a new log begins with; what its first turn answers comes besides.
 
-    async def read(
-        self, chat: Chat, session: Session | None, now: int, light: bool
-    ) -> tuple[tuple[Event, ...], Limits]:
-        """The lines that a new log begins with, and how much of them."""
-        context = self._settings.context
+        A session that is open tells its own lines, and before them what it was, or would have been, opened with.
+        """
+        context, chat = self._settings.context, occasion.chat
         wish = await self._store.switches.context(chat.id)
         recent = context.recent if wish.recent is None else wish.recent
         window = context.window_seconds if wish.window_seconds is None else wish.window_seconds
         most = context.bus_max if wish.recent_max is None else wish.recent_max
-        if light:
-            lines = min(LIGHT_LINES, recent)
-            events = await self._store.events.recent(
-                chat.id, await self._store.sessions.floor(chat.id), now - window * 1000, lines
-            )
-            limits = self.limits(LIGHT_TOKENS, lines, window)
-            return events, replace(limits, bot=limits.message)
-        if session is not None:
-            events = await self._store.events.recent(chat.id, session.from_event, 0, most)
-            if chat.kind == "group" and len(events) < recent:  # a log after small talk tells what that was shown
-                before = await self._store.events.recent(
-                    chat.id, await self._store.sessions.floor(chat.id), session.opened_at - window * 1000, most
-                )
-                lead = [event for event in before if event.id <= session.from_event]
-                events = (*lead[len(events) - recent :], *events)
-            return mended(events), self._raw()
         floor = await self._store.sessions.floor(chat.id)
-        waiting = [s.from_event for s in await self._store.sessions.undigested(chat.id) if s.close_reason != "clear"]
-        if waiting:
+        own, opened = (session.from_event, session.opened_at) if session is not None else (MOST_EVENTS, now)
+        ended = await self._store.sessions.undigested(chat.id)
+        raw = [each.from_event for each in ended if each.close_reason != "clear" and each.from_event < own]
+        stands_in = bool(raw) and not light
+        if stands_in:
             # The digest is not there yet: the raw lines stand in for it, as many as the chat itself wants to be told.
-            events = await self._store.events.recent(chat.id, max(floor, min(waiting)), 0, most)
-            return mended(events), replace(self._raw(), recent=wish.recent, window_s=wish.window_seconds)
-        events = await self._store.events.recent(chat.id, floor, now - window * 1000, most)
-        return mended(events), replace(self.limits(context.carry_tokens, recent, window), message=PERSON_CHARS)
+            floor, recent = max(floor, min(raw)), most if wish.recent is None else wish.recent
+            window = opened // 1000 if wish.window_seconds is None else wish.window_seconds
+        lines = min(LIGHT_LINES, recent) if light else most
+        events, earlier = await self._store.views.lines(
+            chat.id, tuple(event.id for event in occasion.answering), floor, (own, opened - window * 1000), lines,
+            apart=self._settings.speak.busy == "queue",
+        )  # fmt: skip
+        if light:
+            limits = self.limits(LIGHT_TOKENS)
+            return First(events, replace(limits, bot=limits.message), earlier)
+        lead = stack(event for event in events if event.id <= own)
+        cut = sum(len(line.event_ids) for line in lead[: max(0, len(lead) - recent)])
+        limits = self.limits(context.carry_tokens)
+        if stands_in or session is not None:  # raw lines are bounded by tokens alone, the bot's own lines as well
+            limits = replace(limits, bot=limits.message, bot_lines=most)
+        else:
+            limits = replace(limits, message=PERSON_CHARS)
+        return First(mended(events[cut:]), limits, earlier + cut)
 
 
 def mended(events: Iterable[Event]) -> tuple[Event, ...]:

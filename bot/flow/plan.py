@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from bot.config.settings import Settings
-from bot.context.batch import waiting_names, whole
+from bot.context.batch import following_names, waiting_names, whole
 from bot.context.bus import SCENE_LABEL
 from bot.context.xml import Limits, delta
 from bot.flow.booting import Booting
@@ -109,7 +109,9 @@ class Planner:
         Where light is asked for, the log does not go on: a shorter one fits into what is left of a limit.
         """
         chat, store = occasion.chat, self._store
-        log = await store.views.log(chat.id, self._settings.context.bus_max, occasion.person.id)
+        answering, apart = tuple(event.id for event in occasion.answering), self._settings.speak.busy == "queue"
+        most = self._settings.context.bus_max
+        log = await store.views.log(chat.id, most, occasion.person.id, answering, apart=apart)
         session, ends = log.session, NOT_LATE
         if session is not None and session.close_at <= now:
             ends = reason_of(session, self._settings.session.idle_seconds * 1000)
@@ -126,7 +128,6 @@ class Planner:
         epoch = None if reason else log.epoch
         first = epoch is None or not epoch.entries
         zone = self._words.zone_of(chat, occasion.person)
-        frame = replace(self._words.frame(now, zone, script, first=first), to=waiting_names(occasion.answering))
         told = await self._told(occasion, session, log, now, None if not first else choice.mode)
         events, opened = told.events, told.opened
         upto = max(event.id for event in (*events, *occasion.answering))
@@ -135,7 +136,11 @@ class Planner:
             events = tuple(event for event in events if event.label != SCENE_LABEL)
         every = tuple(sorted({e.id: e for e in (*events, *occasion.answering)}.values(), key=lambda event: event.id))
         answered = whole(occasion.answering, self._room(), told.limits.answered, estimate_tokens) | told.unanswered
-        shown = delta(every, answered, now, frame, told.limits, estimate_tokens, told.earlier)
+        frame = self._words.frame(now, zone, script, first=first, group=chat.kind == "group")
+        to, follow = waiting_names(occasion.answering, every), following_names(occasion.answering)
+        frame = replace(frame, to=to, follow=follow)
+        logged = epoch.logged_upto if epoch is not None and not first else 0
+        shown = delta(every, answered, now, frame, told.limits, estimate_tokens, told.earlier, logged)
         recalled = await self._recalled(occasion, choice.mode, epoch, f"{opened.text}\n{shown.text}", log.own, now)
         said = shown.text + self._cues(occasion, choice) + await self._hint(occasion, choice)
         composed = compose(opened.text, said, recalled.text, self.vocabulary)
@@ -166,7 +171,7 @@ class Planner:
             limits = self._lines.limits(self._settings.context.delta_tokens)
             return Told(log.news, limits, log.earlier, Opened(""))
         light = begins == "light"
-        events, limits = await self._lines.read(occasion.chat, session, now, light)
+        begun = await self._lines.read(occasion, session, now, light)
         start = session.from_event if session is not None else min(event.id for event in occasion.answering) - 1
         first = await self._store.heartbeats.unanswered(
             occasion.chat.id, await self._store.sessions.floor(occasion.chat.id), start
@@ -174,8 +179,9 @@ class Planner:
         chat, person = occasion.chat, occasion.person
         facts = await self._booting.facts(await self.audience(chat, person), chat, person, now)
         opened = self._booting.light(facts, person) if light else self._booting.opening(facts, person)
-        lines = {event.id: event for event in (*first, *events)}
-        return Told(tuple(lines.values()), limits, 0, opened, frozenset(event.id for event in first))
+        lines = {event.id: event for event in (*first, *begun.events)}
+        earlier = max(0, begun.earlier - len(lines) + len(begun.events))
+        return Told(tuple(lines.values()), begun.limits, earlier, opened, frozenset(event.id for event in first))
 
     def _cues(self, occasion: Occasion, choice: Choice) -> str:
         """A line for each thing that the messages may ask of memory, for a model that has the tools for it."""

@@ -152,7 +152,9 @@ class Reminding:
 
     async def _besides(self, at: Request, wish: Wish) -> Heard:
         """Of a message that says more: what is said of the reminder is told with the answer to the rest."""
-        return Heard(False, await self._plain(at, wish, "words"), wish.rest)
+        receipt = await self._plain(at, wish, "words")
+        await self._store.told_besides(at.chat.id, at.event_id, receipt, at.now)
+        return Heard(False, receipt, wish.rest)
 
     async def _plain(self, at: Request, wish: Wish, by: str) -> str:
         """Set it, or leave the question open; what is said to it. Doing it twice sets it once."""

@@ -76,7 +76,11 @@ class Words:
             text("days_ago", script, days="{n}"), text("days_ahead", script, days="{n}"),
         )  # fmt: skip
 
-    def frame(self, now: int, zone: str, script: Script, *, first: bool) -> Frame:
+    def _legend(self, script: Script, *, group: bool) -> str:
+        legend = self.openings.text("legend", script)
+        return f"{legend} {self.openings.text('legend_group', script)}" if group else legend
+
+    def frame(self, now: int, zone: str, script: Script, *, first: bool, group: bool) -> Frame:
         """Date, weekday and holiday of a <ctx>, with the legend in the first one of a log."""
         tz = self.tz(zone)
         day = local_day(now, tz)
@@ -85,6 +89,7 @@ class Words:
             now=clock_label(now, tz),
             weekday=weekdays[day.weekday()] if weekdays else "",
             holiday=holiday_name(day, self.holidays, script) if self.holidays else "",
-            legend=self.openings.text("legend", script) if first else "",
+            legend=self._legend(script, group=group) if first else "",
             cut_note=self.openings.text("cut", script, n="{n}"),
+            forgotten=self.openings.text("forgotten", script),
         )

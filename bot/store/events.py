@@ -16,11 +16,12 @@ from bot.store.indexing import index_lines
 from bot.store.lulls import arm
 from bot.store.people import find_chat, find_person
 from bot.store.quoting import QUOTE_CHARS, QUOTED, known
-from bot.types.event import Event, EventKind, EventState, Incoming, Place
+from bot.types.event import FORGOTTEN, Event, EventKind, EventState, Incoming, Place
 from bot.types.feedback import Signal
 from bot.types.speaking import HALTS, Decision, Paced, Situation
 
-EVENT = f"""SELECT id, chat_id, at, kind, person_id, name, text, label, why, forwarded, turn_id,
+EVENT = f"""SELECT id, chat_id, at, kind, person_id, name, text,
+    CASE hidden WHEN 'forgotten' THEN '{FORGOTTEN}' ELSE label END, why, forwarded, turn_id,
     CASE WHEN target <> '' AND kind = 'message' THEN (SELECT coalesce(nullif(substr(quoted.text, 1, 200), ''),
         quoted.name) FROM main.event AS quoted WHERE quoted.id = {QUOTED} AND quoted.hidden = ''
         AND quoted.id <> (SELECT max(id) FROM main.event AS before WHERE before.chat_id = event.chat_id
@@ -42,14 +43,22 @@ OWN_LINES = (
     "(SELECT id FROM event WHERE chat_id = ?1 ORDER BY id DESC LIMIT 60) ORDER BY id DESC LIMIT 8"
 )
 """What a person wrote last in a chat, of its newest 60 events, without mere commands."""
-NEWS = (
-    f"WHERE {VISIBLE}chat_id = ?1 AND state <> 'queued' AND (state <> 'dead' OR turn_id IS NOT NULL) "
-    "AND NOT (kind = 'bot' AND turn_id IS NOT NULL AND label <> 'cut') "
+LINES = (
+    "WHERE (hidden = '' OR (hidden = 'forgotten' AND kind IN ('message', 'bot'))) AND chat_id = ?1 "
+    "AND (state <> 'queued' OR (kind = 'message' AND tries = 0)) AND (state <> 'dead' OR turn_id IS NOT NULL) "
+    "AND id NOT IN (SELECT value FROM json_each(?2)) "
+    "AND id < coalesce((SELECT min(waits.id) FROM main.event AS waits INDEXED BY event_queue WHERE waits.chat_id = ?1 "
+    "AND waits.state = 'queued' AND waits.kind = 'message' AND waits.tries = 0 AND (?3 OR waits.why = 'command') "
+    "AND waits.id > (SELECT max(value) FROM json_each(?2))), 1 << 62) "
 )
-"""What a delta may tell: all that is visible but replies, which the log holds, and what waits for its own answer.
+"""The lines of chat ?1 that a request may tell besides the messages ?2 that it answers, a JSON list.
 
-What was given up before it could be put into a request is left out: it would break the next one as well.
-Of a reply that was stopped it tells what people saw.
+That is all that people can see, also what waits for an answer of its own, and that something was said which is
+forgotten. Not what comes after a command that is still to be carried out and may close the session, nor, with ?3, after
+a message that is answered by itself: lines are told in order.
+
+What failed, and waits to be tried alone, is left out, and what was given up before it could be put into a request: it
+would break the next one as well.
 """
 
 

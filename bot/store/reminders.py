@@ -91,6 +91,16 @@ class Reminders:
 
         return await self._database.write(verb)
 
+    async def told_besides(self, chat_id: int, event_id: int, text: str, at: int) -> None:
+        """A line among those of the chat, once for a message: the answer to its rest brings this receipt."""
+
+        def verb(db: sqlite3.Connection) -> None:
+            key = f"event:{event_id}:reminder"
+            if db.execute("INSERT OR IGNORE INTO effect (key, result, at) VALUES (?, 'done', ?)", (key, at)).rowcount:
+                tell(db, chat_id, text, at)
+
+        await self._database.write(verb)
+
     async def cancel(self, numbers: tuple[int, ...], at: int) -> int:
         """These are not said any more; how many that were."""
         return await self._database.write(lambda db: end(db, numbers, "cancelled", at))

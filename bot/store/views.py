@@ -1,15 +1,17 @@
 """What a turn must know of its chat, read in one trip and from one snapshot: between two reads much can change."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from bot.store.access import Lists
 from bot.store.database import Database
-from bot.store.events import EVENT, NEWS, OWN_LINES, event_of
+from bot.store.events import EVENT, LINES, OWN_LINES, event_of
 from bot.store.people import CHAT, PERSON, chat_of, person_of
 from bot.store.questions import PENDING, question_of
 from bot.store.sessions import ENTRIES, EPOCH, SESSION, Sessions, session_of
 from bot.store.switches import LIMITS, limits_of
+from bot.types.duration import DAY_MS
 from bot.types.event import Event
 from bot.types.memory import Question
 from bot.types.people import Chat, Person
@@ -34,9 +36,20 @@ STANDING = (
 )
 OPEN = "(SELECT id FROM session WHERE chat_id = ?1 AND state = 'open')"
 NEWEST = f"(SELECT id FROM epoch WHERE session_id = {OPEN} ORDER BY number DESC LIMIT 1)"
-LOGGED = f"(SELECT logged_upto FROM epoch WHERE id = {NEWEST})"
+NEWS = (
+    f"{LINES}AND id > (SELECT logged_upto FROM epoch WHERE id = {NEWEST}) AND NOT (kind = 'bot' AND label <> 'cut' "
+    f"AND EXISTS (SELECT 1 FROM turn WHERE turn.id = event.turn_id AND epoch_id = {NEWEST})) "
+)
+"""What the newest log of chat ?1 does not tell yet: all but its own replies. Of one that was stopped it is told what
+people saw."""
 
 
+OLDER = (
+    "coalesce((SELECT older.id FROM main.event AS older WHERE older.chat_id = ?1 AND older.id > ?4 AND older.id <= ?5 "
+    f"AND older.at < ?6 - {DAY_MS} ORDER BY older.id DESC LIMIT 1), 0)"
+)
+"""Nothing up to that event is as new as ?6: what a platform delivers late is a day old at most. It saves reading all
+that a chat ever said."""
 PAST = (
     "(SELECT epoch.id FROM epoch JOIN session ON session.id = session_id WHERE chat_id = ?1 AND EXISTS "
     "(SELECT 1 FROM turn WHERE turn.epoch_id = epoch.id AND turn.state IN ('asked', 'answered', 'said')) "
@@ -116,14 +129,20 @@ class Views:
             limits_of(limits),
         )
 
-    async def log(self, chat_id: int, limit: int, person_id: int) -> OpenLog:
-        """What the next turn of a chat appends to: at most the newest `limit` visible events are its news."""
+    async def log(
+        self, chat_id: int, limit: int, person_id: int, answering: tuple[int, ...] = (), *, apart: bool = False
+    ) -> OpenLog:
+        """What the next turn of a chat appends to: at most the newest `limit` lines are its news.
+
+        The messages it is `answering` are no news. `apart`: each message is answered by itself.
+        """
+        news_of = (chat_id, json.dumps(answering), apart)
         sessions, epochs, entries, news, total, own, ratios = await self._database.snapshot(
             (SESSION + f"WHERE id = {OPEN}", (chat_id,)),
             (EPOCH + f"WHERE epoch.id = {NEWEST}", (chat_id,)),
             (ENTRIES + f"WHERE epoch_id = {NEWEST} ORDER BY position", (chat_id,)),
-            (EVENT + NEWS + f"AND id > {LOGGED} ORDER BY id DESC LIMIT ?2", (chat_id, limit)),
-            (f"SELECT count(*) FROM event {NEWS} AND id > {LOGGED}", (chat_id,)),
+            (f"{EVENT}{NEWS}ORDER BY id DESC LIMIT ?4", (*news_of, limit)),
+            (f"SELECT count(*) FROM event {NEWS}", news_of),
             (EVENT + OWN_LINES, (chat_id, person_id)),
             ("SELECT model, ratio FROM counting", ()),
         )
@@ -135,6 +154,22 @@ class Views:
             tuple(event_of(row) for row in reversed(own)),
             {str(model): float(ratio) for model, ratio in ratios},
         )
+
+    async def lines(
+        self, chat_id: int, answering: tuple[int, ...], after: int, old: tuple[int, int], limit: int, *, apart: bool
+    ) -> tuple[tuple[Event, ...], int]:  # fmt: skip
+        """The newest `limit` lines after event `after` that a new log may tell, in order, and how many are older.
+
+        `answering` and `apart` as for `log`. `old` is an event and a time, ms: of what came up to the event only what
+        is not older.
+        """
+        where = f"{LINES}AND id > max(?4, {OLDER}) AND (id > ?5 OR at >= ?6)"
+        values = (chat_id, json.dumps(answering), apart, after, *old)
+        rows, total = await self._database.snapshot(
+            (f"{EVENT}{where} ORDER BY id DESC LIMIT ?7", (*values, limit)),
+            (f"SELECT count(*) FROM event {where}", values),
+        )
+        return tuple(event_of(row) for row in reversed(rows)), int(total[0][0]) - len(rows)
 
     async def past(self, chat_id: int, back: int = 0) -> PastLog | None:
         """The newest log of a chat, open or closed, that something was asked on; with `back` one before it."""

@@ -6,6 +6,9 @@ from typing import Literal
 EventKind = Literal["message", "server", "bot", "tool", "event"]
 ChatKind = Literal["dm", "group"]
 AttachmentKind = Literal["image", "voice", "file"]
+FORGOTTEN = "forgotten"
+"""The label of a line of which nothing is left but that somebody said it."""
+
 EventState = Literal["new", "listened", "queued", "done", "dead"]
 
 

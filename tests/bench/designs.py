@@ -122,7 +122,7 @@ def _full(day: Day) -> Prompt:
 
 
 def _clock(day: Day, at: int) -> int:
-    return estimate_tokens(day.words.frame(at, day.words.zone, "zh-Hans", first=False).now)
+    return estimate_tokens(day.words.frame(at, day.words.zone, "zh-Hans", first=False, group=False).now)
 
 
 def _arranged(day: Day, arrange: Callable[[Turn, tuple[Event, ...]], list[Piece]]) -> tuple[Ask, ...]:
@@ -161,7 +161,7 @@ def _newest(events: tuple[Event, ...], most: int, sizes: Sizes) -> tuple[Event, 
 
 def _shown(day: Day, turn: Turn, events: tuple[Event, ...], sizes: Sizes) -> tuple[str, int]:
     """These events as one message of XML, and its tokens."""
-    frame = day.words.frame(turn.at, day.words.zone, "zh-Hans", first=False)
+    frame = day.words.frame(turn.at, day.words.zone, "zh-Hans", first=False, group=False)
     limits = Limits(10**6, bot_lines=sizes.bot_lines)
     shown = delta(events, turn.events, turn.at, frame, limits, estimate_tokens)
     message = Message("user", shown.text)
