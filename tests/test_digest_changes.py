@@ -168,3 +168,44 @@ async def test_the_talk_that_told_a_day_says_that_it_was_changed_later(world: Wo
     first, second = (next(line for line in told if said in line) for said in ("：周六去爬山", "：爬山改到周日了"))
     assert first.endswith("（日子后来改了）")
     assert "后来" not in second
+
+
+@pytest.mark.parametrize(
+    ("kept", "said", "statement"),
+    [
+        ("记住我住在苏州", "我搬到杭州了", {"text": "小王搬到杭州了", "slot": "residence"}),
+        ("记住我的手机是华为", "手机换成小米了", {"text": "小王的手机换成小米了", "slot": "phone brand"}),
+        ("remember that I live in Leeds", "I moved to York", {"text": "小王 moved to York", "slot": "city"}),
+        ("记住我女朋友叫小雅", "我跟阿兰在一起了", {"text": "小王跟阿兰在一起了", "slot": "partner"}),
+    ],
+)
+async def test_what_was_asked_to_be_kept_is_former_when_the_model_names_its_new_value(
+    world: World, kept: str, said: str, statement: dict[str, object]
+) -> None:
+    await world.say(kept)
+    await world.say("/new")
+    await after(world, said, statements=[{"from": [1], "lasting": True, "replaces": [1], **statement}])
+    assert [current for _, current in facts(world)] == [0, 1]
+
+
+async def test_a_new_habit_silences_no_allergy_and_no_partner(world: World) -> None:
+    told = [
+        {"text": "我对花生过敏", "from": [1], "slot": "allergy", "lasting": True},
+        {"text": "我女朋友叫小雅", "from": [3], "slot": "partner", "lasting": True},
+    ]
+    answering(world, {"summary": "过敏", "statements": told})
+    await world.say("我对花生过敏")
+    await world.say("我女朋友叫小雅")
+    await world.say("/new")
+    new = {"text": "我开始学游泳了", "from": [1], "lasting": True, "replaces": [1, 2]}
+    await after(world, "我开始学游泳了", statements=[new])
+    assert [current for _, current in facts(world)] == [1, 1, 1]
+
+
+async def test_a_task_that_is_moved_stays_open_on_its_new_day(world: World) -> None:
+    number = await owes(world, "15号之前要交房租", "交房租", when="2026-06-15")
+    moved = {"title": "交房租", "from": [1], "when": "2026-06-20"}
+    await after(world, "房租我跟房东说好了，20号交就行", tasks=[moved], done=[{"task": number, "from": [1]}])
+    assert world.rows("SELECT state FROM commitment") == [("pending",)]
+    await world.say("这周有什么安排来着，帮我理一理")
+    assert "6月20日" in world.prompts[-1][1].content

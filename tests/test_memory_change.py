@@ -122,6 +122,7 @@ async def test_nobody_changes_what_another_had_kept(world: World) -> None:
 
 async def test_what_was_asked_for_in_other_words_and_a_line_earlier_is_kept(world: World) -> None:
     wish = ("remember", json.dumps({"text": "妹妹慧婷对虾过敏"}, ensure_ascii=False))
+    world.model.digests = True
     await world.say("我妹妹慧婷她对虾过敏，每次聚餐都要绕开")
     world.model.script = lambda request: "好" if request.prompt.messages[-1].role == "tool" else calls(wish)
     await world.say("她的事你可得替我留意着点儿，存一下")
@@ -136,7 +137,45 @@ def test_what_is_not_clear_is_left_to_the_model(kept: str, said: str) -> None:
 
 
 async def test_a_wish_that_is_misspelt_is_one(world: World) -> None:
+    world.model.digests = True
     wish = ("remember", json.dumps({"text": "tess is vegan"}))
     world.model.script = lambda request: "ok" if request.prompt.messages[-1].role == "tool" else calls(wish)
     await world.say("remeber that tess is vegan, i keep forgetting when i talk abt food w you")
     assert texts(world) == ["tess is vegan"]
+
+
+@pytest.mark.parametrize(
+    ("kept", "said"),
+    [
+        ("妈妈生日5月4日", "不对啊，今天5月3日了"),
+        ("my flight is at 6", "actually I had 3 coffees today"),
+        ("我体重70公斤", "不是，我说的是他，他80公斤"),
+    ],
+)
+def test_what_tells_something_else_corrects_nothing(kept: str, said: str) -> None:
+    assert corrected(kept, said) is None
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("记住我女朋友叫小雅", "记住我女朋友叫小美"),
+        ("记住我最喜欢的颜色是蓝色", "记住我最喜欢的颜色是绿色"),
+        ("remember that my dentist is Dr Lee", "remember that my dentist is Dr Patel"),
+    ],
+)
+async def test_a_wish_that_contradicts_an_older_one_takes_its_place_and_says_so(
+    world: World, one: str, other: str
+) -> None:
+    await world.say(one)
+    await world.say(other)
+    assert "#1" in world.replies[-1]
+    assert world.rows("SELECT id FROM memory WHERE former_at IS NULL AND disabled_at IS NULL") == [(2,)]
+
+
+@pytest.mark.parametrize("other", ["记住我朋友叫小红", "记住我家还有只猫叫豆豆"])
+async def test_of_what_people_have_many_nothing_is_replaced(world: World, other: str) -> None:
+    await world.say("记住我朋友叫小明")
+    await world.say("记住我家有只猫叫年糕")
+    await world.say(other)
+    assert world.rows("SELECT count(*) FROM memory WHERE former_at IS NULL") == [(3,)]

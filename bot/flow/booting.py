@@ -69,6 +69,7 @@ class Booting:
             dialogues=await past_talks(self._store, audience, person.id, now),
             vitality={m.id: vitality(m, now) for m in found.memories if m.kind in LIVING and not m.kept},
             commitments=await self._store.commitments.open(audience, COMMITMENTS), last_at=found.last_at,
+            reminders=await self._store.reminders.open(person.id, chat.id if chat.kind == "group" else None),
             topic=await self._sectioning.topic(audience, person.id, now), met=found.met,
             user=wake.user if alone is not None and alone.is_owner else "",
         )  # fmt: skip

@@ -36,6 +36,11 @@ _KINDS = tuple(
         r"(?<![0-9.])[0-9]+(?:\.[0-9]+)?(?![0-9.]*[0-9])",
     )
 )
+_LITTLE = LazyPattern(
+    r"[\W_]|[是在的了吧啊哦喔呢啦呀嘛哈才对號号日天那改成到为應应該该說说错记錯記我]"
+    r"|\b(?:it|its|s|is|was|be|should|the|at|on|in|of|for|to|i|mean|meant|said|make|that|not|actually|sorry|my|bad)\b"
+)
+"""What may stand around the value that a correction gives."""
 _PART = re.compile("早上|上午|中午|下午|傍晚|晚上|凌晨")
 _DAY = re.compile(f"(?<=月){_NUMERAL}[日号]?|(?<=[a-z.] )[0-9]{{1,2}}(?:st|nd|rd|th)?")
 
@@ -64,6 +69,9 @@ def corrected(kept: str, said: str) -> tuple[str, str, str] | None:
             there = [found.span() for found in _DAY.finditer(old)]
         if len(given) != 1 or len(there) != 1:
             return None
+        rest = _LITTLE.sub("", folded[cue.end() : given[0][0]] + " " + folded[given[0][1] :])
+        if rest and rest not in _LITTLE.sub("", old):
+            return None  # it tells something else as well
         new, before = unfold(said, origin, *given[0]), unfold(kept, place, *there[0])
         if new.strip() == before.strip():
             return None

@@ -54,6 +54,11 @@ def needs_model(lines: tuple[DigestLine, ...], casual: Callable[[str], bool]) ->
     )
 
 
+def slots_told(folded: str) -> frozenset[str]:
+    """The slots that a folded text speaks of."""
+    return frozenset(slot for slot, words in _SLOTS.items() if any(word in folded for word in words))
+
+
 def touched(
     memories: Iterable[Memory], commitments: Iterable[Commitment], lines: tuple[DigestLine, ...],
     limit: int = KNOWN_TOKENS,
@@ -66,7 +71,7 @@ def touched(
     said = fold("\n".join(line.text[:MESSAGE_CHARS] for line in lines if not line.is_bot))
     terms = frozenset(index_terms(said)) - STOP
     speakers = {line.person_id for line in lines if not line.is_bot}
-    slots = {slot for slot, words in _SLOTS.items() if any(word in said for word in words)}
+    slots = slots_told(said)
     facts = [one for one in memories if one.owner_id in speakers and not one.is_name and one.former_at is None]
     tasks = [one for one in commitments if one.owner_id in speakers]
     newest = max((*(one.created_at for one in facts), *(one.made_at for one in tasks)), default=0)
@@ -75,7 +80,7 @@ def touched(
         return SHARED * len({term for term in index_terms(text) if len(term) > 1} & terms)
 
     scored: list[tuple[float, int, Memory | Commitment]] = [
-        (shares(f"{one.text} {one.subject}") + SAME_SLOT * (one.slot in slots) + RECENT * (one.created_at == newest),
+        (shares(f"{one.text} {one.subject}") + SAME_SLOT * (not slots.isdisjoint((one.slot,) if one.slot else slots_told(fold(one.text)))) + RECENT * (one.created_at == newest),
          one.created_at, one)
         for one in facts
     ]  # fmt: skip

@@ -47,6 +47,10 @@ _ONE_OF = tuple(
         r" (?:is(?: now)?|changed to) (?P<value>.+)",
         r"(?P<whose>.{0,24}?)\b(?P<what>works?|working)\b(?: now)? (?:at|for|in) (?P<value>.+)",
         r"(?P<whose>.{0,24}?)\b(?:is|am|'m|turned) (?P<value>[0-9]+)(?P<what> years? old)?\b",
+        r"(?P<whose>.{0,8}?)(?P<what>女朋友|男朋友|老公|老婆|丈夫|妻子|对象|未婚[夫妻]|牙医|家庭医生|房东|老板|主管|班主任|导师"
+        r"|最(?:喜欢|爱)(?:的.{1,8}?|[吃喝看听玩]的.{0,6}?))(?:名字)?(?:现在)?(?:是|叫做?|姓)(?P<value>.+)",
+        r"(?P<whose>.{0,12}?)\b(?P<what>girlfriend|boyfriend|wife|husband|partner|dentist|doctor|landlord|landlady|boss"
+        r"|manager|therapist|favou?rite [a-z ]{2,20}?)(?:'s name|’s name)?(?: is(?: now| called)?|'s|’s) (?P<value>.+)",
     )
 )
 """What somebody has one of: another value of the same is a correction."""

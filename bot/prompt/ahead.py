@@ -12,6 +12,7 @@ from bot.text.fold import fold
 from bot.types.commitment import Commitment
 from bot.types.memory import Dated, Memory
 from bot.types.opening import OpeningFacts
+from bot.types.reminder import Reminder
 
 OVER_DAYS = 7
 """A task whose day is over is told as such for so long."""
@@ -49,7 +50,8 @@ class Due:
 def ahead(facts: OpeningFacts, days: Days) -> tuple[Due, ...]:
     """Overdue tasks, then what comes, the soonest first, then tasks without a day, the newest first."""
     found: list[Due] = []
-    for one in (*_tasks(facts.commitments, days), *_dated(facts.memories, days)):
+    reminders = _reminders(facts.reminders, days)
+    for one in (*_tasks(facts.commitments, days), *_dated(facts.memories, days), *reminders):
         same = next((place for place, other in enumerate(found) if _same(one, other)), None)
         if same is None:
             found.append(one)
@@ -74,6 +76,14 @@ def _tasks(commitments: Iterable[Commitment], days: Days) -> Iterable[Due]:
                 continue
             due = replace(due, day=day, at=one.due_at, dated=one.dated or "day")
         yield due
+
+
+def _reminders(waiting: Iterable[Reminder], days: Days) -> Iterable[Due]:
+    """What somebody is reminded of once; what comes again and again is no news."""
+    for one in waiting:
+        if one.text and not one.rule and not one.promise:
+            day = days.day(one.due_at)
+            yield Due(one.text, one.person_id, day, one.due_at, "time", one.made_at, core=core(one.text))
 
 
 def _dated(memories: Iterable[Memory], days: Days) -> Iterable[Due]:

@@ -39,6 +39,9 @@ LIGHT_PAUSE_MS = 2 * HOUR_MS
 EVENING = 18
 """From this hour on what is to be done tomorrow is told with what is to be done today."""
 
+KNOWN_MS = 6 * HOUR_MS
+"""Whoever talked with nuan so long ago is not new, whatever is left of it."""
+
 USER_TOKENS, LIGHT_USER_LINES, LIGHT_USER_CHARS = 400, 2, 200
 """What the owner is told of what they wrote of themselves: of the whole, and of its beginning for small talk (seed
 一般聊天 vs 主題／記憶, L7)."""
@@ -133,7 +136,8 @@ def _head(facts: OpeningFacts, words: Words) -> list[str]:
 
 def _new(facts: OpeningFacts, words: Words) -> list[str]:
     """That somebody is new: nothing is known of them, and no talk with them has ended before."""
-    known = facts.met or facts.memories or facts.dialogues or facts.commitments
+    before = facts.last_at is not None and facts.now - facts.last_at >= KNOWN_MS
+    known = facts.met or before or facts.memories or facts.dialogues or facts.commitments or facts.reminders
     return [words("new")] if facts.chat.kind == "dm" and not known else []
 
 

@@ -175,9 +175,8 @@ def store(db: sqlite3.Connection, digested: Digested, at: int) -> bool:
         _tell_anew(db, digest.overtook, at)
     for memory in digest.memories:
         store_memory(db, memory, at, digested.merging)
-    for commitment in digest.commitments:
-        store_commitment(db, commitment, at)
-    for done in digest.settled:
+    told_anew = {store_commitment(db, commitment, at) for commitment in digest.commitments}
+    for done in (one for one in digest.settled if one.number not in told_anew):  # what is moved is not over
         db.execute(
             "UPDATE commitment SET state = ?1, updated_at = ?2, ended_at = ?2 WHERE id = ?3 AND ended_at IS NULL",
             (done.state, at, done.number),

@@ -1,21 +1,18 @@
 """What of each table can come back: the one place that chooses memories, summaries and lines for the index."""
 
 import sqlite3
-import tomllib
 from collections.abc import Iterable
-from importlib.resources import files
 
 from bot.store.documents import TALK_MS, Doc, drop, put, scope_of
 from bot.store.embedded import set_aside, take_back
 from bot.store.schema_truth import KEPT
+from bot.text.slots import ASKED
 from bot.text.terms import TERMS
 
 LINE = """kind IN ('message', 'bot') AND hidden = '' AND off_record = 0 AND label IN ('', 'cut')"""
 """Lines of the transcript that may come back: what people and nuan said. Receipts, commands and what is forgotten,
 deleted, a copy, too old or not to be recorded are none."""
 
-SLOTS: dict[str, str] = tomllib.loads(files("bot.store").joinpath("slots.toml").read_text("utf-8"))
-"""Words by which people ask for what a slot holds and which its text need not say: 我在哪上班 for 在云栖科技做前端."""
 
 MEMORY = "disabled_at IS NULL"
 DIGEST = "summary <> '' AND into_id IS NULL"
@@ -32,7 +29,7 @@ def index_memory(db: sqlite3.Connection, number: int) -> None:
         drop(db, "memory", (number,))
         return
     owner, chat, seen, text, at, section, slot = row
-    text = f"{text} {SLOTS.get(slot.casefold(), '')}".rstrip()
+    text = f"{text} {ASKED.get(slot.casefold(), '')}".rstrip()
     put(db, Doc("memory", number, scope_of(seen, owner, chat), chat, owner, at, text, section=section))
 
 

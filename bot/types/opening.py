@@ -9,6 +9,7 @@ from bot.types.commitment import Commitment
 from bot.types.dialogue import Dialogue
 from bot.types.memory import Memory
 from bot.types.people import Chat, Person
+from bot.types.reminder import Reminder
 from bot.types.sections import TopicLine
 
 SectionName = Literal["who", "about", "ahead", "moods", "events", "talks"]
@@ -23,7 +24,7 @@ class OpeningFacts:
     `memories`, `dialogues` and `commitments` were already filtered by audience in the query, `vitality` is that of the
     memories by number; `zone` is the name of the time zone `tz`. `last_at` is when they last talked, ms; `met`: a talk
     with this audience has ended before. `topic` is what the last talk stayed with. `user` is what the owner wrote of
-    themselves, "" for every other audience.
+    themselves, "" for every other audience; `reminders` are the ones that this person waits for.
     """
 
     bot_name: str
@@ -43,6 +44,7 @@ class OpeningFacts:
     topic: TopicLine | None = None
     met: bool = True
     user: str = ""
+    reminders: tuple[Reminder, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
