@@ -265,8 +265,10 @@ def _replaced(item: Item, memory: NewMemory, known: Known, names: tuple[str, ...
     shown = {one.id: one for one in known.memories if one.owner_id == memory.owner_id and not one.is_name}
     named = [shown[number] for number in item.replaces if number in shown]
     alike = [old for old in named if _akin(old, memory) or overtakes(memory.text, old.text, names)]
-    unlike = [old for old in named if old not in alike and not old.asked and old.slot != "allergy"]
-    return tuple(old.id for old in (*alike, *(unlike if memory.lasting and len(unlike) == 1 else ())))
+    unlike = [old for old in named if old not in alike]
+    if not memory.lasting or len(unlike) != 1 or unlike[0].asked or unlike[0].slot == "allergy":
+        unlike = []
+    return tuple(old.id for old in (*alike, *unlike))
 
 
 def _akin(old: Memory, new: NewMemory) -> bool:
