@@ -232,6 +232,8 @@ class Answering:
         understood, still = await self._remembering.heard(event, question, reads)
         if question is not None and not understood.commands and not still:
             await self._store.questions.drop(chat.id, person.id)
+            if question.kind == "clarify" and not (event.forwarded or stopped):
+                await self._store.rewrites.offer(question.memories[0], event, self._clock.now())
         if event.forwarded or person.is_bot or not understood.commands:
             if stopped:
                 await self._store.events.finish((event.id,), "done", "stopped")

@@ -69,7 +69,7 @@ def answer_to(question: Question, text: str, names: tuple[str, ...] = ()) -> Mem
     """What an answer asks to be done; None when the text answers nothing. `names` call the bot."""
     said = _uncalled(text.strip(), names)
     shape = shaped(fold(said), names).replace(NAME, " ").strip(" ,")
-    if not shape:
+    if not shape or question.kind == "clarify":  # whether the line answers that, the model that asked decides
         return None
     if len(shape) <= MOST_CHARS and _NO.fullmatch(shape):
         return MemoryCommand("let_be", None)
@@ -82,8 +82,6 @@ def answer_to(question: Question, text: str, names: tuple[str, ...] = ()) -> Mem
     if question.kind == "name":
         name = _bare(said)
         return MemoryCommand("nick_revoke", name) if 0 < len(name) <= NAME_CHARS else None
-    if question.kind == "clarify":
-        return MemoryCommand("clarify", said, question.memories[0])
     if question.kind == "drop":
         return _named(question, said, shape)
     if _BEFORE_IT.fullmatch(shape):
@@ -101,7 +99,7 @@ def waits(question: Question, text: str, names: tuple[str, ...] = ()) -> bool:
     shape = shaped(fold(text.strip()), names).replace(NAME, " ").strip(" ,")
     if len(shape) > MOST_CHARS or "?" in shape:
         return False
-    return _LATER.fullmatch(shape) is not None or (question.kind != "which" and thin(text))
+    return _LATER.fullmatch(shape) is not None or (question.kind not in ("which", "clarify") and thin(text))
 
 
 def _named(question: Question, said: str, shape: str) -> MemoryCommand | None:
