@@ -7,7 +7,7 @@ from bot.store.database import Repository
 from bot.store.events import EVENT, VISIBLE, event_of
 from bot.store.indexing import index_memory
 from bot.store.ledger import Owner, Reservation, Settlement, reserve, settle
-from bot.store.outbox import put
+from bot.store.outbox import tell
 from bot.store.questions import Asked, ask
 from bot.store.rows import MEMORY, memory_of
 from bot.store.sorting import sort_memory
@@ -109,11 +109,7 @@ def _end(db: sqlite3.Connection, memory: Memory, outcome: Outcome, at: int) -> N
     if outcome.text:
         _say_otherwise(db, memory, outcome, at)
     if outcome.notice is not None:
-        line = db.execute(
-            "INSERT INTO event (chat_id, at, kind, text, label, state) VALUES (?, ?, 'bot', ?, 'memory', 'done')",
-            (memory.chat_id, at, outcome.notice.text),
-        ).lastrowid
-        put(db, memory.chat_id, outcome.notice, at, event_id=line)
+        line = tell(db, memory.chat_id, outcome.notice, at)
         if outcome.asked is not None:
             db.execute(
                 "UPDATE rewriting SET due_at = ?, asked_id = ? WHERE memory_id = ?",
