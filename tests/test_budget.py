@@ -1,7 +1,6 @@
 """Money and faults: no call without a reservation, one clear line when something is wrong, and nothing is lost."""
 
 import json
-
 import re
 
 import pytest

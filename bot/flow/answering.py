@@ -148,7 +148,7 @@ class Answering:
         match batch[0].why:
             case "command":
                 await self._command(batch[0], chat, waiting.people[batch[0].person_id])
-            case "closed":
+            case "closed" | "off":
                 await self._guests.closed(batch[0], chat, waiting.people[batch[0].person_id])
             case "pair":
                 await self._guests.knock(batch[0], chat, waiting.people[batch[0].person_id])
