@@ -269,7 +269,9 @@ def make_rooms(parts: Parts, hall: Hall) -> Rooms:
     answering.employ(CommandDesk(store, planner, clock, settings, words, errands))
     vectorising = make_vectorising(parts, calls)
     tidying = Tidying(store, clock, settings, words, parts.aside, log)
-    rewriting = Rewriting(store, make_scribe(parts, planner, brain, "rewrite"), clock, settings, words, log)
+    rewriting = Rewriting(
+        store, make_scribe(parts, planner, brain, "rewrite"), clock, settings, words, parts.aside, log
+    )
     return Rooms(
         parts, answering, heartbeat, joining, closing, pausing, flushing, notes, vectorising, tidying, rewriting,
         Rolling(store, make_scribe(parts, planner, brain, "rollup"), clock, settings, words, parts.aside, log),

@@ -73,22 +73,51 @@ async def test_what_an_agent_keeps_is_marked_as_its_own(world: World) -> None:
 
 
 async def test_only_the_persons_own_words_make_it_asked_for(world: World) -> None:
-    await world.say("你好")
+    lines = ("记住我对芒果过敏，也对花粉过敏", "他说记住我对虾过敏", "我对虾过敏", "“记住我对虾过敏”")
+    for line in lines:
+        await world.say(line)
     async with at_table(world) as agent:
-        assert await agent.ask("remember", text="我对芒果过敏", words="记住我对芒果过敏，拜托了") == "已记住 #1"
+        assert await agent.ask("remember", text="我对芒果过敏", words="记住我对芒果过敏，也对花粉过敏") == "已记住 #2"
         for words in ("我对虾过敏", "他说记住我对虾过敏", "记住我对蟹过敏", "“记住我对虾过敏”", "记住我对虾过敏了吗"):
             assert (await agent.refused("remember", text="我对虾过敏", words=words)).startswith("没有记：words")
         assert (await agent.refused("remember", text="喜欢猫", words="记住我不喜欢猫")).startswith("没有记：words")
-    assert active(world, "text, asked") == [("我对芒果过敏", 1)]
+    assert active(world, "text, asked") == [("我对芒果过敏，也对花粉过敏", 1), ("我对芒果过敏", 1)]
+
+
+async def test_words_that_nuan_did_not_hear_lately_make_nothing_asked_for(world: World) -> None:
+    await world.say("你好")
+    await world.say("小暖，记住我对蟹过敏", "小李", group="饭团")
+    await world.say("他说记住我对蟹过敏")
+    async with at_table(world) as agent:
+        told = await agent.ask("remember", text="我对蟹过敏", words="记住我对蟹过敏")
+        assert told.startswith("已记住 #2\nnuan 最近没有听到")
+        assert active(world, "text, asked")[1:] == [("我对蟹过敏", 0)]
+        await world.say("记住我养了猫")
+        await world.wait(601)
+        await agent.ask("remember", text="养了猫", words="记住我养了猫")
+    assert active(world, "text, asked")[-1] == ("养了猫", 0)
+
+
+async def test_what_an_agent_forgets_its_person_is_told_and_can_take_back(world: World) -> None:
+    await world.say("记住我对花生过敏")
+    async with at_table(world, name="写代码的助手") as agent:
+        await agent.ask("forget", id=1)
+        await world.wait(1)
+    assert world.replies[-1] == "写代码的助手 让我忘掉了你的 #1。7 天内说「撤销 #1」还能找回来"
+    await world.say("撤销 #1")
+    assert active(world) == [("我对花生过敏",)]
 
 
 async def test_what_was_forgotten_comes_back_only_when_the_person_says_so(world: World) -> None:
     await world.say("记住我对花生过敏")
     await world.say("忘记 #1")
     async with at_table(world) as agent:
-        assert await agent.refused("remember", text="我对花生过敏") == "没有记：这是对方要求忘记的内容。"
+        buried = "没有记：这是对方要求忘记的内容。"
+        assert await agent.refused("remember", text="我对花生过敏") == buried
+        assert await agent.refused("remember", text="我对花生过敏", words="记住我对花生过敏") == buried
         assert active(world) == []
-        assert await agent.ask("remember", text="我对花生过敏", words="记住我对花生过敏") == "已记住 #2"
+        await world.say("记住我对花生过敏")
+        assert (await agent.ask("remember", text="我对花生过敏", words="记住我对花生过敏")).startswith("已经记着 #2")
 
 
 async def test_an_agent_forgets_by_number_or_words_and_asks_when_several_fit(world: World) -> None:

@@ -1,6 +1,7 @@
 """Money and faults: no call without a reservation, one clear line when something is wrong, and nothing is lost."""
 
 import json
+import re
 
 import pytest
 
@@ -60,7 +61,7 @@ async def test_a_token_limit_gives_one_clear_line_and_no_call(new_world: NewWorl
     await world.say("你好")
     assert world.model.requests == []
     assert len(world.replies) == 1
-    assert world.replies[0].startswith("预算用完啦")
+    assert world.replies[0].startswith("预算不够再答一次啦")
     assert len(world.log.named("over_budget")) == 1
     await world.say("记住我怕狗")
     assert world.replies[-1] == "记住啦 #1"
@@ -78,7 +79,7 @@ async def test_a_money_limit_counts_what_calls_cost(new_world: NewWorld, limit: 
     assert isinstance(spent, float)
     assert 0.1 <= spent <= 0.5
     assert asked - 1 == len(world.model.requests) == round(spent / 0.1002)
-    assert world.replies[-1].startswith("预算用完啦")
+    assert world.replies[-1].startswith("预算不够再答一次啦")
     assert reserved(world) == []
 
 
@@ -87,7 +88,7 @@ async def test_the_next_day_she_speaks_again_and_reads_what_was_missed(new_world
     world.model.script = lambda request: says("好", prompt_tokens=1500)
     await world.say("你好")
     await world.say("这句没有答到")
-    assert world.replies[-1].startswith("预算用完啦")
+    assert world.replies[-1].startswith("预算不够再答一次啦")
     await world.wait(15 * 3600)
     await world.say("早")
     assert world.replies[-1] == "好"
@@ -102,7 +103,7 @@ async def test_a_limit_reached_between_two_rounds_ends_the_turn_in_one_line(new_
     await world.say("你好")
     assert len(world.model.requests) == 1
     assert len(world.replies) == 1
-    assert world.replies[0].startswith("预算用完啦")
+    assert world.replies[0].startswith("预算不够再答一次啦")
     assert reserved(world) == []
 
 
@@ -236,3 +237,27 @@ async def test_the_log_has_one_line_for_each_turn_and_nobodys_text(world: World)
     assert [line["turn"] for line in world.log.named("turn")] == [1, 2]
     told = [{k: v for k, v in fields.items() if k not in ("text", "reply")} for _, _, fields in world.log.lines]
     assert "蓝鲸" not in json.dumps(told, ensure_ascii=False, default=str)
+
+
+async def test_who_is_refused_below_the_limit_learns_what_is_used_held_and_needed(new_world: NewWorld) -> None:
+    world = await new_world(budget={"day_tokens": 4_400})
+    world.model.script = lambda request: says("好", prompt_tokens=2_000)
+    await world.say("我今天想聊聊工作上的事")
+    world.shut()
+    await world.app.door.accept(world.message("小暖，我想聊聊工作上的事", "小李", "家"))
+    await world.held()
+    await world.app.door.accept(world.message("后来老板又加了需求"))
+    await world.held()
+    await world.let_answer()
+    found = re.fullmatch(
+        r"预算不够再答一次啦（今天的 token 用了 (\d+)%，正在进行的调用占着 (\d+)%，这一次还要先留 (\d+)%），.*",
+        world.replies[-2],
+    )
+    assert found is not None, world.replies
+    used, held, needed = map(int, found.groups())
+    assert used == 45
+    assert held > 10
+    assert used + held < 100 < used + held + needed + 2
+    await world.say(".ai budget")
+    lines = world.replies[-1].splitlines()
+    assert lines[1] == f"上次没有答：今天的 token 用了 {used}%，正在进行的调用占着 {held}%，这一次还要先留 {needed}%"

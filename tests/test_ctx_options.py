@@ -253,6 +253,24 @@ async def test_whatever_is_asked_it_answers(world: World) -> None:
         assert set((await seen(world, query, compare=True, debug=True))["recall"]["modes"]) == set(MODES)
 
 
+async def test_the_modes_are_compared_with_the_embedder_whatever_mode_is_used(new_world: NewWorld) -> None:
+    embedding = {"provider": "hash"}
+    world = await new_world(memory={"embedding": embedding})
+    await world.say("记住我的猫叫年糕")
+    told = await shown(world, Look("猫", compare=True))
+    assert "没有设置 memory.embedding.provider" not in told
+    assert told.endswith("只按词找：还没有任何向量，memory.mode 是 hybrid 时才会做\n")
+    world.settings = world.settings.model_copy(
+        update={"memory": world.settings.memory.model_copy(update={"mode": "hybrid"})}
+    )
+    await world.restart()
+    await world.wait(60)
+    world.settings = world.settings.model_copy(
+        update={"memory": world.settings.memory.model_copy(update={"mode": "v2"})}
+    )
+    assert "只按词找" not in await shown(world, Look("猫", compare=True))
+
+
 @pytest.mark.parametrize(
     "look",
     [{"compare": True}, {"debug": True}, {"most": 3}, {"query": "  ", "compare": True}, {"query": "x", "raw": True,

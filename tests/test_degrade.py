@@ -158,7 +158,7 @@ async def test_a_limit_within_a_turn_is_told_once_like_any_other(world: World) -
     before = len(world.replies)
     await world.say("查一下我怕什么")
     assert len(world.replies) == before + 1
-    assert world.replies[-1].startswith("预算用完啦")
+    assert world.replies[-1].startswith("预算不够再答一次啦")
     assert await step(world) == "silent"
     before = len(world.replies)
     await world.say("还在吗")
@@ -174,7 +174,7 @@ async def test_a_limit_that_no_call_fits_in_any_more_is_shown_though_it_is_not_u
         await world.say("你好")
         while world.replies[-1] == "大":
             await world.say("然后呢")
-        assert world.replies[-1].startswith("预算用完啦")
+        assert world.replies[-1].startswith("预算不够再答一次啦")
         ((used,),) = world.rows("SELECT sum(prompt_tokens + output_tokens) FROM call")
         assert isinstance(used, int)
         assert used < 3_000

@@ -2,6 +2,8 @@
 
 from dataclasses import replace
 
+import pytest
+
 from bot.app import App
 from bot.flow.aside import Aside
 from bot.types.event import Place
@@ -36,6 +38,34 @@ async def test_switched_off_means_that_nothing_more_is_said(world: World) -> Non
     said = len(world.replies)
     await world.wait(30)
     assert len(world.replies) == said
+
+
+@pytest.mark.parametrize("everywhere", ["", " all"])
+async def test_who_asks_to_keep_or_forget_where_nuan_is_off_learns_that_it_is_not_done(
+    world: World, everywhere: str
+) -> None:
+    await world.say("记住我养了猫")
+    await world.say(f".ai off{everywhere}")
+    for wish in ("记住我对花生过敏", "忘记 #1"):
+        await world.say(wish)
+        assert world.replies[-1] == "我在这里先不说话，这个还没有照做；发 .ai on 叫醒我再说一次"
+    said = len(world.replies)
+    await world.say("你好")
+    await world.say("记住我怕狗", forwarded=True)
+    assert len(world.replies) == said
+    assert world.rows("SELECT text FROM memory WHERE disabled_at IS NULL") == [("我养了猫",)]
+    await world.say(f".ai on{everywhere}")
+    await world.say("我对什么过敏？")
+    assert "记住我对花生过敏" in "".join(message.content for message in world.prompts[-1])
+
+
+async def test_a_wish_that_calls_nobody_is_nothing_to_a_nuan_that_is_off(world: World) -> None:
+    await world.say(".ai off", "小王", "家")
+    said = len(world.replies)
+    await world.say("记住我对花生过敏", "阿红", "家")
+    assert len(world.replies) == said
+    await world.say("小暖，记住我对花生过敏", "阿红", "家")
+    assert world.replies[said:] == ["我在这里先不说话，这个还没有照做；发 .ai on 叫醒我再说一次"]
 
 
 async def test_clearing_reaches_lines_that_nobody_answered(world: World) -> None:

@@ -8,6 +8,8 @@ import pytest
 
 from bot.config.settings import Settings
 from bot.errors import ModelError
+from bot.types.prompt import Request
+from tests.test_changes import change
 from tests.world import World
 
 SAID = "我对花生过敏的，吃了会起疹子"
@@ -127,3 +129,72 @@ async def test_what_was_forgotten_before_the_answer_came_stays_forgotten(world: 
     await world.let_answer()
     assert texts(world) == []
     assert CLEAN not in "".join(world.replies)
+
+
+async def test_the_line_after_a_question_is_answered_as_what_it_is_and_changes_nothing_when_it_is_no_answer(
+    world: World,
+) -> None:
+    def script(request: Request) -> str:
+        if request.prompt.messages[0].content.startswith("下面是一个人要求记住"):
+            return verdict("reject" if len(request.prompt.messages) > 2 else "clarify", "周三几点呢？")
+        return "狗狗听起来很累"
+
+    world.model.script = script
+    await world.say("记住我周三体检")
+    await world.say("我家的狗今天跑了十公里")
+    assert world.replies[1:] == ["#1 我想问清楚一点：周三几点呢？", "狗狗听起来很累"]
+    assert texts(world) == [("我周三体检", "")]
+    assert world.rows("SELECT count(*) FROM rewriting") == [(0,)]
+
+
+@pytest.mark.parametrize(
+    "invented", ["我家的狗周三下午三点体检", "我周三下午四点体检", "下午三点", "我周三体检", "我周三不体检，下午三点"]
+)
+async def test_what_a_model_makes_of_an_answer_must_stand_in_both_lines(world: World, invented: str) -> None:
+    world.model.script = lambda request: (
+        verdict("ok", invented) if len(request.prompt.messages) > 2 else verdict("clarify", "周三几点呢？")
+    )
+    await world.say("记住我周三体检")
+    await world.say("下午三点")
+    assert texts(world) == [("我周三体检", "")]
+
+
+@pytest.mark.parametrize("invented", ["我对花生和芒果过敏", "我妈妈对花生过敏", "我对花生不过敏", "我3岁起对花生过敏"])
+async def test_what_a_person_never_said_takes_the_place_of_nothing(world: World, invented: str) -> None:
+    world.model.script = lambda request: verdict("ok", invented)
+    await world.say(f"记住{SAID}")
+    assert texts(world) == [(SAID, "")]
+    assert world.replies[-1] == "#1 我没想出更清楚的说法，就照你的原话记着"
+
+
+async def test_a_question_that_nobody_answers_is_over_in_its_time(world: World) -> None:
+    world.model.script = lambda request: verdict("clarify", "周三几点呢？")
+    await world.say("记住我周三体检")
+    await world.wait(3600)
+    await world.say("下午三点")
+    assert texts(world) == [("我周三体检", "")]
+    assert world.rows("SELECT count(*) FROM rewriting") == [(0,)]
+
+
+async def test_a_line_that_asks_for_time_leaves_the_question_open(world: World) -> None:
+    world.model.script = lambda request: (
+        verdict("ok", "我周三下午三点体检") if "下午三点" in request.prompt.messages[-1].content
+        else verdict("clarify", "周三几点呢？")
+    )  # fmt: skip
+    await world.say("记住我周三体检")
+    await world.say("等一下")
+    await world.say("下午三点")
+    assert texts(world) == [("我周三下午三点体检", "我周三体检\n下午三点")]
+
+
+async def test_an_answer_that_is_deleted_meanwhile_changes_nothing(world: World) -> None:
+    world.model.script = lambda request: (
+        verdict("ok", "我周三下午三点体检") if len(request.prompt.messages) > 2 else verdict("clarify", "周三几点呢？")
+    )
+    await world.say("记住我周三体检")
+    world.shut()
+    await world.app.door.accept(world.message("下午三点", external_id="m1"))
+    await world.held()
+    await world.app.door.accept(change(world, "delete", "m1"))
+    await world.let_answer()
+    assert texts(world) == [("我周三体检", "")]

@@ -25,6 +25,7 @@ def changes_in(app: App) -> Callable[[AgentWish], Awaitable[AgentReply]]:
         writes = AgentWrites(parts.store, parts.clock, parts.settings, parts.words, catalogue(parts.prompts, "mcp"))
         reply = await writes.carry_out(wish)
         app.look_at_notes()  # what was forgotten may stand in one
+        app.look()  # its person is told
         return reply
 
     return carry_out

@@ -10,6 +10,7 @@ from bot.commands.ctxjson import ctx_json
 from bot.commands.recalled import recall_report, trace_report
 from bot.commands.usage import Names, Span, usage_report
 from bot.commands.usagejson import usage_json
+from bot.config.settings import Settings
 from bot.errors import ConfigError, NuanError, StoreError
 from bot.flow.imagine import imagine
 from bot.flow.inspection import inspect
@@ -66,7 +67,7 @@ async def show_ctx(place: Place, view: View, look: Look, clock: Clock | None = N
     """What would be sent if that person said that now, and what a recall would bring; with `raw` the very bytes."""
     query = look.query
     async with await open_store(place.data, frozenset(place.settings.bot.owners), read_only=True) as store:
-        crew = make_crew(place.settings, place.prompts.path)
+        crew = make_crew(_settings(place.settings, look), place.prompts.path)
         parts = make_parts(place, store, crew, Silence(), clock)
         planner, _ = make_planner(parts)
         chat, person = await find_view(store, view)
@@ -80,6 +81,12 @@ async def show_ctx(place: Place, view: View, look: Look, clock: Clock | None = N
             return (shown + "\n").encode("utf-8", "replace")
         finally:
             await crew.close()
+
+
+def _settings(settings: Settings, look: Look) -> Settings:
+    """Those that the models are made by: to compare the modes takes an embedder in every mode."""
+    hybrid = settings.memory.model_copy(update={"mode": "hybrid"})
+    return settings.model_copy(update={"memory": hybrid}) if look.compare else settings
 
 
 async def _shown(parts: Parts, planner: Planner, plan: Plan, where: tuple[Chat, Person], look: Look) -> str:

@@ -6,6 +6,7 @@ from bot.commands.sets import Setting
 from bot.commands.table import Asked
 from bot.flow.plan import Planner
 from bot.money import prices
+from bot.money.degrade import shortage
 from bot.ports import Clock
 from bot.store.store import Store
 from bot.text.fold import fold
@@ -83,6 +84,9 @@ class BudgetCommand:
         told = over and await refusals.told_since(chat, person, since)
         now = step_report("silent" if told else "over" if over else step, pressure, text)
         limits, currency = prices.limits(setting.settings), setting.settings.budget.currency
+        refused = await refusals.last(chat, person, since) if over else None
+        if refused is not None and refused.used < 1:
+            now += "\n" + text("budget_refused", limit=shortage(refused, text))
         return "\n".join((now, budget_report(spent, limits, currency, text), *await self._said(asked)))
 
     async def _said(self, asked: Asked) -> list[str]:

@@ -1,4 +1,4 @@
-"""What another agent may change in a person's memory: keep one fact, forget one. It asks nobody and calls no model.
+"""What another agent may change in a person's memory: keep one fact, forget one, of which that person is told.
 
 The person, the chat and so the audience come from the seat, never from what the agent says.
 """
@@ -24,6 +24,7 @@ from bot.text.fold import fold
 from bot.types.agent import AgentReply, AgentWish
 from bot.types.duration import DAY_MS
 from bot.types.memory import Memory, NewMemory
+from bot.types.outgoing import Draft
 from bot.types.people import Audience, Chat, Person
 
 SHOWN, SHOWN_CHARS = 8, 120
@@ -55,9 +56,11 @@ class AgentWrites:
             return AgentReply(opening("remember_empty"), wrong=True)
         if thin(text):
             return refuse("thin")
-        if wish.words and not _asked_for(text, wish.words, self._settings.bot.names):
+        names = self._settings.bot.names
+        if wish.words and not _asked_for(text, wish.words, names):
             return refuse("not_their_words")
-        asked = bool(wish.words)
+        heard = await self._store.agents.said(person.id, chat.id, now) if wish.words else ()
+        asked = any(fold(wish.words) in fold(line) and _asked_for(text, line, names) for line in heard)
         if self._store.tombstones.covers(text) and not asked:
             return refuse("buried")
         most = self._settings.mcp.remember_per_day
@@ -72,7 +75,10 @@ class AgentWrites:
         memory = of_its_day(memory, now, self._words.tz(self._words.zone_of(chat, person)))
         stored = await self._store.agents.remember(memory, now)
         again = opening("remember_known", problem=stored.id)
-        return AgentReply(again if stored.again else opening("remember_done", id=stored.id), ids=(stored.id,))
+        told = [again if stored.again else opening("remember_done", id=stored.id)]
+        if wish.words and not asked:
+            told.append(self._texts.text("not_heard", self._words.script(person)))
+        return AgentReply("\n".join(told), ids=(stored.id,))
 
     async def _forget(self, wish: AgentWish, chat: Chat, person: Person) -> AgentReply:
         refuse, now = self._refusing(person), self._clock.now()
@@ -93,9 +99,10 @@ class AgentWrites:
         (memory,), days = found, self._settings.memory.undo_days
         self._store.tombstones.bury_all([(memory.id, text) for text in memory.wordings], now)
         forgetting = Forgetting(found, person.id, now + days * DAY_MS if days else None)
-        await self._store.agents.forget(forgetting, chat.id, now)
-        key = "forgot" if days else "forgot_forever"
-        done = self._texts.text(key, self._words.script(person), id=memory.id, days=days)
+        key, script = "forgot" if days else "forgot_forever", self._words.script(person)
+        said = self._words.messages.text(f"agent_{key}", script, agent=wish.agent, id=memory.id, days=days)
+        await self._store.agents.forget(forgetting, chat.id, Draft(said, "notice"), now)
+        done = self._texts.text(key, script, id=memory.id, days=days)
         return AgentReply(done, ids=(memory.id,))
 
     def _which(self, found: tuple[Memory, ...], person: Person) -> AgentReply:

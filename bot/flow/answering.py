@@ -152,7 +152,7 @@ class Answering:
         match batch[0].why:
             case "command":
                 await self._command(batch[0], chat, waiting.people[batch[0].person_id])
-            case "closed":
+            case "closed" | "off":
                 await self._guests.closed(batch[0], chat, waiting.people[batch[0].person_id])
             case "pair":
                 await self._guests.knock(batch[0], chat, waiting.people[batch[0].person_id])
@@ -237,6 +237,8 @@ class Answering:
         understood, still = await self._remembering.heard(event, question, reads)
         if question is not None and not understood.commands and not still:
             await self._store.questions.drop(chat.id, person.id)
+            if question.kind == "clarify" and not (event.forwarded or stopped):
+                await self._store.rewrites.offer(question.memories[0], event, self._clock.now())
         if chat.kind == "dm" and not understood.commands and not event.forwarded and not person.is_bot:
             understood = await self._introduced(event, reads) or understood
         if event.forwarded or person.is_bot or not understood.commands:

@@ -25,7 +25,8 @@ class Guests:
         """Say that nuan does not talk here, and who can change that; without a model."""
         via, account = await self._store.access.answer_to(event)
         here = await self._store.access.standing(chat.id, person.id)
-        text = self.text("off_here" if here.allowed else "closed_here", person.script)
+        off = "off_wish" if event.why == "off" else "off_here"
+        text = self.text(off if here.allowed else "closed_here", person.script)
         await self._store.outbox.answer(
             chat.id, event.id, Draft(text, "notice", via, only_for=account if via else ""), self._clock.now()
         )

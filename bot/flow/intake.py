@@ -16,7 +16,7 @@ from bot.memory.short_wishes import pointing
 from bot.memory.wish_reader import understand
 from bot.ports import Clock, SceneSource
 from bot.session.activation import SpeakingRules, decide
-from bot.session.bursts import BurstRules, paced
+from bot.session.bursts import paced
 from bot.session.lanes import Activity
 from bot.session.stopping import stops
 from bot.store.arrival import Accepted, Arrival, no_promise
@@ -134,7 +134,7 @@ class Intake:
         situation = Situation(
             at=self._clock.now(), chat_kind=incoming.place.kind, enabled=True, text=text, is_message=is_message,
             from_bot=incoming.sender is None or incoming.sender.is_bot, is_command=is_command,
-            is_memory_command=bool(order) if is_command else _commands(incoming, text, self._rules.names, bursts),
+            is_memory_command=bool(order) if is_command else _commands(incoming, text, self._rules.names),
             mentions_bot=incoming.mentions_bot and incoming.sender is not None, replies_to_bot=incoming.replies_to_bot,
             addresses_other=incoming.addresses_other, forwarded=incoming.forwarded, window_until=0,
             greets=is_command and greets(text), code=code_in(text, is_command) if is_message else "",
@@ -191,13 +191,9 @@ def _is_edit(incoming: Incoming) -> bool:
     return incoming.kind == "event" and incoming.label == "edit" and by_person
 
 
-def _commands(incoming: Incoming, text: str, names: tuple[str, ...], bursts: BurstRules) -> bool:
-    """Whether it asks something of memory; a command is no long text.
-
-    In a DM it is answered either way, and it matters only to what comes late, waits or interrupts.
-    """
-    matters = bool(incoming.at or bursts.debounce_ms) or bursts.busy == "interrupt"
-    if incoming.kind != "message" or (incoming.place.kind == "dm" and not matters):
+def _commands(incoming: Incoming, text: str, names: tuple[str, ...]) -> bool:
+    """Whether it asks something of memory; a command is no long text."""
+    if incoming.kind != "message":
         return False
     points = bool(incoming.target) and pointing(text, names) is not None
     return points or bool(understand(text[:COMMAND_CHARS], names).commands)

@@ -3,6 +3,7 @@
 from bot.errors import ModelError, ModelFault, OverBudget
 from bot.flow.words import Words
 from bot.money import prices
+from bot.money.degrade import shortage
 from bot.ports import Clock
 from bot.store.store import Store
 from bot.types.duration import MINUTE_MS
@@ -35,6 +36,7 @@ class Refusing:
         now, chat, person = self._clock.now(), occasion.chat, occasion.person
         numbers = tuple(event.id for event in occasion.answering)
         said = await self.told(chat.id, person)
+        await self._store.refusals.keep(chat.id, person.id, error, now)
         lines = list(occasion.receipts)
         if not said and not person.is_bot and (occasion.why not in UNCALLED or occasion.receipts):
             lines.append(self.text(person, error))
@@ -66,5 +68,10 @@ class Refusing:
 
     def text(self, person: Person, error: OverBudget) -> str:
         """The line, in the person's script."""
-        text, script = self._words.messages.text, self._words.script(person)
-        return text("budget_over", script, limit=text(f"limit_{error.limit}", script))
+        script = self._words.script(person)
+
+        def text(key: str, **values: object) -> str:
+            return self._words.messages.text(key, script, **values)
+
+        key = "budget_over" if error.used >= 1 else "budget_short"
+        return text(key, limit=shortage(error, text))

@@ -164,8 +164,6 @@ class Remembering:
                 return await self._remember(command, told, "identity", "address")
             case "nick_revoke":
                 return await self._revoke(command, told)
-            case "clarify":
-                return await self._clarify(command, told)
             case _:
                 return await self._unremembering.carry_out(command, told)
 
@@ -285,18 +283,6 @@ class Remembering:
         if not name:
             return await self.confirming.say("nick_what", told, Question("name"))
         return await self._remember(MemoryCommand("nick_revoke", name), told, "identity", "no_address")
-
-    async def _clarify(self, command: MemoryCommand, told: Told) -> str:
-        """What was unclear when a sentence was rewritten is added to it in the person's own words."""
-        text, now = command.content or "", self._clock.now()
-
-        def receipt(number: int, again: bool) -> str:
-            return self.confirming.text("remembered", told, id=number)
-
-        done = await self._store.rewrites.add(
-            command.number or 0, told.person_id, text, self.confirming.receipt(told, receipt, "say_forget"), now
-        )
-        return done if done is not None else await self.confirming.say("forgot_none", told)
 
 
 def _correction(text: str, event: Event, owned: Iterable[Memory]) -> MemoryCommand | None:

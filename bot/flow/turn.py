@@ -134,6 +134,7 @@ class TurnRunner:
         except OverBudget as error:
             told = await self._refusing.told(turn.chat_id, person)
             text = "" if told else self._refusing.text(person, error)
+            await self._store.refusals.keep(turn.chat_id, person.id, error, self._clock.now())
             await self._fail(turn, person, f"{OVER} {error.limit}", text, "release")
         except ModelError as error:
             if error.fault == "overflow" and len(mine(running.epoch, turn)) < len(running.epoch.entries):

@@ -26,7 +26,7 @@ def answer_to(question: Question, text: str, names: tuple[str, ...] = ()) -> Mem
     """What an answer asks to be done; None when the text answers nothing. `names` call the bot."""
     said = _uncalled(text.strip(), names)
     shape = shaped(fold(said), names).replace(CALLED, " ").strip(" ,")
-    if not shape:
+    if not shape or question.kind == "clarify":  # whether the line answers that, the model that asked decides
         return None
     if len(shape) <= MOST_CHARS and pattern("answer_no").fullmatch(shape):
         return MemoryCommand("let_be", None)
@@ -42,8 +42,6 @@ def answer_to(question: Question, text: str, names: tuple[str, ...] = ()) -> Mem
     if question.kind == "name":
         name = _bare(said)
         return MemoryCommand("nick_revoke", name) if 0 < len(name) <= NAME_CHARS else None
-    if question.kind == "clarify":
-        return MemoryCommand("clarify", said, question.memories[0])
     if question.kind == "drop":
         return _named(question, said, shape)
     if pattern("answer_before").fullmatch(shape):
@@ -62,7 +60,7 @@ def waits(question: Question, text: str, names: tuple[str, ...] = ()) -> bool:
     if len(shape) > MOST_CHARS or "?" in shape:
         return False
     return pattern("answer_later").fullmatch(shape) is not None or (
-        question.kind not in ("which", "cue") and thin(text)
+        question.kind not in ("which", "cue", "clarify") and thin(text)
     )
 
 

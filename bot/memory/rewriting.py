@@ -1,10 +1,14 @@
-"""Reads a model's answer to a sentence that is to become a clean statement: ok, reject or clarify. Pure."""
+"""Reads a model's answer to a sentence that is to be a clean statement, and tells whether that stands. Pure."""
 
 import json
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from bot.memory.evidence import folded_plain, terms
+from bot.memory.grounding import stands
+from bot.memory.minutes import Scope
 from bot.text.clauses import one_row
 
 TEXT_CHARS = 300
@@ -40,3 +44,9 @@ def parse_verdict(answer: str) -> Verdict | None:
             return Verdict("clarify", row)
         case _:
             return None
+
+
+def grounded(text: str, said: Sequence[tuple[str, int]], scope: Scope) -> bool:
+    """Whether a statement stands in what its owner said (with the time, ms): in the last line, and in the first."""
+    telling = terms(folded_plain(text))
+    return stands(text, said, scope) == len(said) - 1 and bool(telling & terms(folded_plain(said[0][0])))

@@ -1,6 +1,10 @@
 """What nuan does without as a limit comes nearer: the large model, then tools and memories, then the answer. Pure."""
 
+import math
+from collections.abc import Callable
 from typing import Literal
+
+from bot.errors import OverBudget
 
 Step = Literal["full", "small", "light", "over"]
 """As always; the smaller model; new logs on the light bootstrap as well; one polite line, then silence."""
@@ -28,3 +32,13 @@ def step_of(share: float, small_at: float, light_at: float, *, has_small: bool) 
     if share >= light_at:
         return "light"
     return "small" if share >= small_at and has_small else "full"
+
+
+def shortage(error: OverBudget, text: Callable[..., str]) -> str:
+    """The limit, and where it is not used up what is used, what calls under way hold and what one more would take."""
+    limit = text(f"limit_{error.limit}")
+    if error.used >= 1:
+        return limit
+    parts = {"used": error.used, "held": error.held}
+    shown = {name: f"{math.floor(part * 100)}%" for name, part in parts.items()}
+    return text("limit_short", limit=limit, needed=f"{math.ceil(error.needed * 100)}%", **shown)

@@ -41,10 +41,11 @@ def decide(situation: Situation, rules: SpeakingRules) -> Decision:
     the young part is answered in one turn, after a moment in which the rest arrives; what needs no model is answered
     at any age. A command to stop counts where any other word would call, or be a follow-up; it renews no window.
     Another bot is answered where it mentions nuan in a group, in time, and not for ever. In the mode called nothing is
-    a follow-up; in the mode join a lull after what nobody is called by may be entered.
+    a follow-up; in the mode join a lull after what nobody is called by may be entered. Where nuan is switched off who
+    tells her to keep or forget something learns that.
     """
     decision, age = _in_time(situation, rules), situation.age_ms
-    at_any_age = situation.greets or decision.why in ("pair", "closed")
+    at_any_age = situation.greets or decision.why in ("pair", "closed", "off")
     if decision.action == "listen" or age <= rules.followup_ms or at_any_age:
         return decision
     if decision.why == "bot" or (age > rules.backlog_ms and not situation.is_memory_command):
@@ -66,7 +67,7 @@ def _in_time(seen: Situation, rules: SpeakingRules) -> Decision:
         in_dm = seen.chat_kind == "dm"
         return Decision("now", "pair", seen.at, seen.window_until) if in_dm else _closed(seen, "stranger")
     if not seen.enabled:
-        return _closed(seen, "off")
+        return _off(seen, rules)
     if seen.muted:
         return _listen(seen, "muted")
     if (call := _call(seen, rules)) is not None:
@@ -129,6 +130,12 @@ def _now(seen: Situation, why: Why, rules: SpeakingRules) -> Decision:
 def _closed(seen: Situation, why: Why) -> Decision:
     """Where nuan does not talk only what is awaited is answered: that she does not."""
     return Decision("now", "closed", seen.at, seen.window_until) if seen.awaited else _listen(seen, why)
+
+
+def _off(seen: Situation, rules: SpeakingRules) -> Decision:
+    """Where nuan is switched off a wish to her memory is not passed over: she says that it is not carried out."""
+    wish = seen.is_memory_command and not seen.forwarded and not seen.muted and _call(seen, rules) is not None
+    return Decision("now", "off", seen.at, seen.window_until) if wish else _closed(seen, "off")
 
 
 def _listen(seen: Situation, why: Why) -> Decision:

@@ -7,7 +7,7 @@ from itertools import pairwise, takewhile
 from bot.types.event import Event
 from bot.types.speaking import HALTS, Busy, Decision, Paced, Situation, Standing, Waiting
 
-ALONE = ("command", "pair", "closed")
+ALONE = ("command", "pair", "closed", "off")
 """What is done by itself, without a model."""
 
 DEBOUNCE_MOST_MS = 3_000

@@ -1,13 +1,17 @@
-"""What other agents keep and forget for a person, and how much of it they did. It confirms nothing to a chat."""
+"""What other agents keep and forget for a person, and how much of it they did; what they forget is told there."""
 
 import sqlite3
 
+from bot.store.asked import OWN_LINES, OWN_MS
 from bot.store.database import Database
+from bot.store.events import VISIBLE
 from bot.store.forgetting import Forgetting, disable
 from bot.store.keeping import Stored, known, store_memory
+from bot.store.outbox import tell
 from bot.store.purging import purge_now
 from bot.store.unnoting import Shelf
 from bot.types.memory import NewMemory
+from bot.types.outgoing import Draft
 
 
 class AgentRows:
@@ -36,9 +40,25 @@ class AgentRows:
         """Store it beside what is there, merged with nothing; what is known already is not counted once more."""
         return await self._database.write(lambda db: remember(db, memory, at))
 
-    async def forget(self, forgetting: Forgetting, chat_id: int, at: int) -> None:
-        """Disable the memories and scrub every derived copy in one commit; without days for undo they are purged."""
-        await self._database.write(lambda db: disable(db, forgetting, chat_id, at, self._shelf))
+    async def said(self, person_id: int, chat_id: int, now: int) -> tuple[str, ...]:
+        """What that person wrote there last, newest first: as much as says what somebody asks for."""
+        rows = await self._database.rows(
+            f"SELECT text FROM event WHERE {VISIBLE}kind = 'message' AND forwarded = 0 AND person_id = ? "
+            f"AND chat_id = ? AND at >= ? ORDER BY id DESC LIMIT {OWN_LINES}",
+            (person_id, chat_id, now - OWN_MS),
+        )
+        return tuple(str(row[0]) for row in rows)
+
+    async def forget(self, forgetting: Forgetting, chat_id: int, told: Draft, at: int) -> None:
+        """Disable the memories, scrub every derived copy and tell the chat, in one commit; without days for undo they
+        are purged.
+        """
+
+        def verb(db: sqlite3.Connection) -> None:
+            disable(db, forgetting, chat_id, at, self._shelf)
+            tell(db, chat_id, told, at)
+
+        await self._database.write(verb)
         if forgetting.purge_at is None:
             await purge_now(self._database, at)
 

@@ -34,7 +34,7 @@ EVENT = f"""SELECT id, chat_id, at, kind, person_id, name, text,
 main.event inside is the same table: views.py rewrites the one FROM at the end.
 """
 
-APART = ("command", "pair", "closed", *HALTS)
+APART = ("command", "pair", "closed", "off", *HALTS)
 """What is answered without a model; it opens no window."""
 
 VISIBLE = "hidden = '' AND "

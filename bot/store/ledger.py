@@ -233,9 +233,9 @@ def reserve(db: sqlite3.Connection, reservation: Reservation, at: int, owner: Ow
     for check in (*_checks(reservation.limits, day, reservation.month_since, owner), own):
         used = db.execute(check.sql, check.values).fetchone()
         if check.money is not None and used[1] + reservation.cost > check.money + ROUNDING:
-            raise OverBudget(f"{check.name}_money")
+            raise _over(f"{check.name}_money", check.money, used[1], used[5], reservation.cost)
         if check.tokens is not None and used[2] + reservation.tokens > check.tokens:
-            raise OverBudget(f"{check.name}_tokens")
+            raise _over(f"{check.name}_tokens", check.tokens, used[2], used[6], reservation.tokens)
     number = db.execute(
         "INSERT INTO call (turn_id, session_id, chat_id, person_id, cause, model, state, at, reserved_tokens, "
         "reserved_cost, estimated_tokens, occasion) VALUES (?, ?, ?, ?, ?, ?, 'reserved', ?, ?, ?, ?, ?)",
@@ -243,6 +243,11 @@ def reserve(db: sqlite3.Connection, reservation: Reservation, at: int, owner: Ow
          reservation.tokens, reservation.cost, reservation.estimated, occasion),
     ).lastrowid  # fmt: skip
     return Call(cast("int", number), reservation.cause, reservation.tokens, reservation.cost)
+
+
+def _over(name: str, most: float, counted: float, held: float, needed: float) -> OverBudget:
+    """`held` of what is `counted` is reserved by calls under way."""
+    return OverBudget(name, (counted - held) / most, held / most, needed / most) if most else OverBudget(name)
 
 
 def settle(db: sqlite3.Connection, settlement: Settlement, at: int) -> bool:

@@ -218,6 +218,14 @@ def following(db: sqlite3.Connection, outbox_id: int, at: int) -> Following | No
     return Following(due + late, typed)
 
 
+def tell(db: sqlite3.Connection, chat_id: int, draft: Draft, at: int) -> int:
+    """Verb part: something is said of a memory that no message asked for; the number of its line."""
+    said = "INSERT INTO event (chat_id, at, kind, text, label, state) VALUES (?, ?, 'bot', ?, 'memory', 'done')"
+    line = cast("int", db.execute(said, (chat_id, at, draft.text)).lastrowid)
+    put(db, chat_id, draft, at, event_id=line)
+    return line
+
+
 def put(
     db: sqlite3.Connection, chat_id: int, draft: Draft, at: int,
     *, part: int = 0, turn_id: int | None = None, event_id: int | None = None,

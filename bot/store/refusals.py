@@ -1,8 +1,9 @@
 """Messages that no call may be made for: what is said instead, and to whom it was said."""
 
+import json
 import sqlite3
 
-from bot.errors import OverLimit
+from bot.errors import OverBudget, OverLimit
 from bot.store.database import Repository
 from bot.store.events import finish
 from bot.store.outbox import put
@@ -19,6 +20,9 @@ LIMITED = "limited"
 
 SORRY = "sorry:"
 """How the key of the effect begins that keeps when a chat was told that no model answers, until one does."""
+
+NO_ROOM = "no_room:"
+"""How the key of the effect begins that keeps what a person's last refused answer lacked, by chat and person."""
 
 
 class Refusals(Repository):
@@ -86,6 +90,23 @@ class Refusals(Repository):
         """Whether that chat was told at `since` (ms) or later that no model answers, and none has answered since."""
         row = await self._database.row("SELECT 1 FROM effect WHERE key = ? AND at >= ?", (f"{SORRY}{chat_id}", since))
         return row is not None
+
+    async def keep(self, chat_id: int, person_id: int, error: OverBudget, at: int) -> None:
+        """Keep by how much a limit had no room for an answer to that person there."""
+        told = json.dumps((error.limit, error.used, error.held, error.needed))
+        await self._database.write(
+            lambda db: db.execute(
+                "INSERT OR REPLACE INTO effect (key, result, at) VALUES (?, ?, ?)",
+                (f"{NO_ROOM}{chat_id}:{person_id}", told, at),
+            )
+        )
+
+    async def last(self, chat_id: int, person_id: int, since: int) -> OverBudget | None:
+        """What was kept of them last, at `since` (ms) or later."""
+        row = await self._database.row(
+            "SELECT result FROM effect WHERE key = ? AND at >= ?", (f"{NO_ROOM}{chat_id}:{person_id}", since)
+        )
+        return OverBudget(*json.loads(str(row[0]))) if row is not None else None
 
     async def met(self, chat_id: int, person_id: int, since: int) -> bool:
         """Whether what that person wrote there last, at `since` (ms) or later, met a limit."""

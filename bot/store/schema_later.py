@@ -156,6 +156,14 @@ COUNTS: tuple[tuple[str, ...], ...] = (("ALTER TABLE call ADD COLUMN calls INTEG
 OUTBOX: tuple[tuple[str, ...], ...] = (("ALTER TABLE outbox ADD COLUMN tried_at INTEGER NOT NULL DEFAULT 0",),)
 """When a message was first tried: how long ago tells whether a platform still knows its key."""
 
+REWRITES: tuple[tuple[str, ...], ...] = (
+    (
+        "ALTER TABLE rewriting ADD COLUMN asked_id INTEGER",
+        "ALTER TABLE rewriting ADD COLUMN answer_id INTEGER",
+    ),
+)
+"""After those of truth. The line in which a person was asked what a sentence means, and what they said next."""
+
 LATER = (
     *PEOPLE, *PERSONA, *AGENTS, *DIALOGUE, *OPENING, *REMINDERS,
     *SECTIONS, *NUDGES, *SETTINGS, *QUEUE, *COUNTS, *OUTBOX,

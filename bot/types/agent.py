@@ -20,8 +20,8 @@ class Seat:
 class AgentWish:
     """A change that an agent of that name asks for.
 
-    To remember: a `text` of that `kind`; `words` are the person's own words with which they asked to keep it, "" when
-    they did not. To forget: a `number`, or a `text` that says which.
+    To remember: a `text` of that `kind`; `words` are those with which the person asked to keep it, "" when they did
+    not; they count where nuan heard them. To forget: a `number`, or a `text` that says which.
     """
 
     verb: AgentVerb

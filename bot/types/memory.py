@@ -64,7 +64,7 @@ Dated = Literal["", "time", "day", "month", "year"]
 """How exactly the words of a statement name the day that it is about; "" when they name none."""
 
 Source = Literal["command", "digest", "tool", "mcp"]
-Verb = Literal["remember", "forget", "undo", "nick_set", "nick_revoke", "clarify", "let_be", "agree"]
+Verb = Literal["remember", "forget", "undo", "nick_set", "nick_revoke", "let_be", "agree"]
 Scope = Literal["", "all", "aside", "bare", "just", "matter", "unsure"]
 """What a wish is about: what it names or points at, everything, only that a message is not kept, nothing said, or what
 it seems to name, so that it is asked back."""
