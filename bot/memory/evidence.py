@@ -135,6 +135,7 @@ _PRONOUN = re.compile(r"[他她它]|\b(?:he|she|they|it|him|her|them|his|their|i
 
 _DIGITS = re.compile(r"\d+(?:[.,]\d+)*")
 _HAN_NUMBER = re.compile("[零〇一二两俩三四五六七八九十百千万亿]+")
+_ROW = frozenset("零〇一二两三四五六七八九")
 MEASURE = "个只岁点号月年日天次元块万亿斤口条套辆分秒周小杯碗本张件位名楼层室门平公里米度页章集瓶颗台双份期折倍克升吨盒包首科级届回场轮"
 _ONES = "two three four five six seven eight nine"
 _EN_NUMBERS = (
@@ -422,9 +423,9 @@ def numbers(folded: str, *, all_of_them: bool) -> set[str]:
             if not all_of_them and "," in match[0]:
                 break
         scale = _SCALES.get(folded[match.end() : match.end() + 1], 0)
-        if scale and all_of_them and "." not in match[0] and match[0].isdigit():
-            found.add(str(int(match[0]) * scale))
-        elif scale and "." in match[0] and match[0].count(".") == 1 and all_of_them:
+        if scale and match[0].count(".") < 2:
+            if not all_of_them:
+                found.discard(_figure(match[0].replace(",", "")))
             found.add(_figure(str(round(float(match[0].replace(",", "")) * scale))))
         if all_of_them and match[0].isdigit() and int(match[0]) < 25:
             hour = int(match[0])
@@ -461,10 +462,9 @@ def _figure(text: str) -> str:
 
 
 def _han(word: str) -> int:
-    total, rest = 0, word
-    for scale, value in (("亿", 100_000_000), ("万", 10_000), ("千", 1_000)):
-        head, mark, tail = rest.partition(scale)
+    """五万 is 50000; a last figure counts the next smaller hundreds: 四千六 is 4600."""
+    for scale, value in (("亿", 100_000_000), ("万", 10_000), ("千", 1_000), ("百", 100)):
+        head, mark, tail = word.partition(scale)
         if mark:
-            total += (count_zh(head) or 1) * value
-            rest = tail
-    return total + count_zh(rest)
+            return (_han(head) or 1) * value + _han(tail) * (value // 10 if len(tail) == 1 else 1)
+    return count_zh(word)

@@ -11,6 +11,7 @@ from datetime import datetime, tzinfo
 from typing import Literal
 
 from bot.memory import evidence
+from bot.memory.binding import Claim, Told, told
 from bot.memory.digest_answer import Item
 from bot.memory.evidence import (
     VOCABULARY,
@@ -36,11 +37,11 @@ from bot.types.when import When
 
 Reason = Literal[
     "lines", "owner", "empty", "harm", "forgotten", "words", "number", "day", "about", "whose", "denial", "hedge",
-    "former", "done",
+    "former", "done", "mixed",
 ]  # fmt: skip
 """Why an item is refused: it cites no such lines, or those of several; it says nothing, or is made to work on a
 program; it was to be forgotten; too many words, a number or a day were not said; nobody named whom it is about; it was
-said of somebody else, of the contrary, with doubt, of the past; or it is over."""
+said of somebody else, of the contrary, with doubt, of the past; it is over; or it mixes what was said apart."""
 
 NEWS, CLAUSE_NEWS, CLAUSE_LEAST, WHOLE_LEAST = 0.5, 0.6, 4, 2
 """The share of a statement's telling words that may be a model's own; of a clause's where they are so many; and how
@@ -172,6 +173,10 @@ class Grounds:
     def parts(self, lines: Iterable[DigestLine]) -> tuple[Part, ...]:
         """The clauses of these lines."""
         return tuple(part for line in lines for part in self._parts.get(line.number, ()))
+
+    def told_in(self, lines: Iterable[DigestLine]) -> tuple[Told, ...]:
+        """The clauses of these lines with what they name."""
+        return tuple(told(part, line.at, self.scope.tz) for line in lines for part in self._parts.get(line.number, ()))
 
     def dated(self, lines: Iterable[DigestLine], *, all_of_them: bool) -> tuple[tuple[str, int], ...]:
         """The own words of these lines with when they were said; without those that were put right, unless all."""
@@ -400,16 +405,38 @@ class _Case:
             return Refusal("whose")
         if self._turned(text):
             return Refusal("denial")
+        if wrong := self._bound(about):
+            return wrong
         for claim in telling:
             wanted = evidence.terms(claim)
             bare = self._grounds.nameless(claim)
             named = evidence.terms(evidence.without_kin(bare) if self._pointed else bare)
-            if not self._sure and named and (wrong := self._loosely(claim, named)):
+            if named and (wrong := self._loosely(claim, named)):
                 return wrong
             best = self._nearest(wanted)
             wrongs = [self._wrong(claim, text, part, kin) for part in best]
             if best and all(wrongs):
                 return Refusal(wrongs[0]) if wrongs[0] else None
+        return None
+
+    def _bound(self, about: str) -> Refusal | None:
+        """What was not said together, or of others."""
+        sources, beside = self._grounds.told_in(self._own), "\n".join(self._beside)
+        told_of = folded_plain(about)
+        who: frozenset[int] | None = None if evidence.without_kin(told_of) else evidence.kin(told_of)
+        for claim in clauses_of(self._text):
+            own = next((name for name in self._grounds.names() if claim.startswith(name)), "")
+            rest = claim.removeprefix(own)
+            rows = evidence.kin(claim)
+            if own and not _OF.match(rest):
+                who = frozenset()
+            elif rows:
+                who = rows
+            elif who or points(claim):
+                who = None
+            bare = self._grounds.nameless(claim)
+            if wrong := Claim(bare, self._own[-1].at, self._tz, who, rows | evidence.kin(told_of)).wrong(sources, told_of, beside):
+                return Refusal(wrong, claim[:20])
         return None
 
     def _turned(self, text: str) -> bool:
@@ -451,7 +478,7 @@ class _Case:
         union = _all_terms(self._all) & wanted
         if not union:
             return None
-        if len(cited) < TOGETHER * len(union):
+        if not self._sure and len(cited) < TOGETHER * len(union):
             return Refusal("words", _shown(claim))
         most = max(len(wanted & part.terms) for part in self._all)
         near = [part for part in self._all if most and len(wanted & part.terms) == most]
@@ -524,6 +551,7 @@ class _Case:
         return any(ends(part, wanted, MOST_SHARED) for part in later if not part.hedged and not part.planned)
 
 
+_OF = re.compile("的|家|'s|' ")
 _PATTERNS = VOCABULARY.patterns
 _SELF = frozenset(
     ("", "user", "用户", "本人", "自己", "self", "我", "i", "me", "the user", "the person", "person", "他", "她", "himself",
