@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Literal
 
 from bot.memory import evidence
-from bot.memory.evidence import VOCABULARY, Part, denied, numbers, poles
+from bot.memory.evidence import VOCABULARY, Part, numbers, poles
 from bot.memory.saiddays import same_time, times
 from bot.text.calendar import Named
 from bot.text.stem import stem
@@ -41,6 +41,7 @@ class Told:
     figures: frozenset[str]
     strict: frozenset[str]
     rows: frozenset[int]
+    names: tuple[str, ...]
 
     def says(self, term: str, *, plainly: bool = False) -> bool:
         """Whether a term stands in it; a Chinese word of several characters with one of them, if not `plainly`."""
@@ -51,12 +52,13 @@ class Told:
         return not plainly and any(char not in _PLAIN and char in self.part.folded for char in term)
 
 
-def told(part: Part, at: int, tz: tzinfo) -> Told:
-    """A clause as claims are checked against it; `at` is when it was said, ms."""
+def told(part: Part, at: int, tz: tzinfo, names: Iterable[str]) -> Told:
+    """A clause as claims are checked against it; `at` is when it was said, ms, `names` are those of its line."""
     days, rest = undated(part.folded, at, tz)
     return Told(
         part, terms(rest), _stems(part.folded), days, frozenset(numbers(rest, all_of_them=True)),
         frozenset(numbers(rest, all_of_them=False)), evidence.kin(part.folded) | evidence.kin(part.who),
+        tuple(name for name in names if name in part.folded),
     )  # fmt: skip
 
 
@@ -103,21 +105,58 @@ class Claim:
     who: frozenset[int] | None
     named: frozenset[int]
 
-    def wrong(self, sources: Sequence[Told], about: str, beside: str) -> Wrong | None:
+    def wrong(self, sources: Sequence[Told], about: str) -> Wrong | None:
         """What of it was not said so."""
         days, rest = undated(self.folded, self.at, self.tz)
-        wanted = terms(rest)
-        figures = numbers(rest, all_of_them=False)
+        wanted, figures = terms(rest), numbers(rest, all_of_them=False)
         shares = [
             frozenset((*(term for term in wanted if one.says(term)), *(f"#{n}" for n in figures & one.figures),
                        *(f"@{n}" for n, day in enumerate(days) if any(same_time(day, other) for other in one.days))))
             for one in sources
         ]  # fmt: skip
-        if self._of_others(wanted, sources):
+        most = max(map(len, shares), default=0)
+        core = [one for one, share in zip(sources, shares, strict=True) if most and len(share) == most]
+        fits = [one for one in core if self._fits(one)]
+        if self._of_others(wanted, figures, sources) or (core and not fits and most > 1):
             return "whose"
-        if self._crossed(sources, shares, f"{self.folded} {about}", days):
+        if self._denial(wanted, fits):
+            return "denial"
+        said = f"{self.folded} {about}"
+        if self._crossed(sources, shares, said, days) or (
+            fits and all(self._replaced(one, said, days, figures, sources) or self._reversed(one, wanted) for one in fits)
+        ):
             return "mixed"
         return None
+
+    def _denial(self, wanted: Sequence[str], fits: Sequence[Told]) -> bool:
+        """Whether the clauses that say most of it say the contrary."""
+        claimed = poles(self.folded, told=True)
+        near = [
+            one for one in fits for shared in (sum(one.says(term, plainly=True) for term in wanted),)
+            if shared and 2 * shared >= len(wanted) and 2 * shared >= len(one.terms)
+        ]  # fmt: skip
+        return bool(near) and all(one.part.firm and claimed.isdisjoint(poles(one.part.folded)) for one in near)
+
+    def _replaced(
+        self, one: Told, said: str, days: Sequence[Named], figures: Iterable[str], sources: Sequence[Told]
+    ) -> bool:
+        """Whether it puts another day, figure or name in the place of that of a clause."""
+        elsewhere = [other for other in sources if other.terms]
+        if days and one.days and not any(same_time(day, other) for day in days for other in one.days) and any(
+            same_time(day, other) for there in elsewhere for day in days for other in there.days
+        ):
+            return True
+        there = numbers(said, all_of_them=True)
+        if one.strict and not one.strict & there and any(n in other.figures for other in elsewhere for n in figures):
+            return True
+        names = frozenset(name for other in sources for name in other.names)
+        return any(name in said and name not in one.part.folded for name in names) and any(
+            name not in said for name in one.names
+        )
+
+    def _reversed(self, one: Told, wanted: Iterable[str]) -> bool:
+        """Whether who does it to whom, or from what to what, is the other way round."""
+        return False
 
     def _fits(self, one: Told) -> bool:
         """Whether a clause may be of whom the claim is about."""
@@ -128,10 +167,11 @@ class Claim:
             return part.subject in ("", "you") or (part.subject == "other" and not rows)
         return part.subject != "other" or not (rows or _THEY.match(part.who)) or _ME.search(part.folded) is not None
 
-    def _of_others(self, wanted: Iterable[str], sources: Sequence[Told]) -> bool:
-        """Whether it says a word that was only said of others."""
-        for term in wanted:
-            saying = [one for one in sources if one.says(term, plainly=True)] if len(term) > 1 else ()
+    def _of_others(self, wanted: Iterable[str], figures: Iterable[str], sources: Sequence[Told]) -> bool:
+        """Whether it says a word or a figure that was only said of others."""
+        for term in (*wanted, *figures):
+            saying = [one for one in sources if term in one.strict or (
+                len(term) > 1 and not term.isdigit() and one.says(term, plainly=True))]  # fmt: skip
             if saying and not any(self._fits(one) for one in saying):
                 return True
         return False

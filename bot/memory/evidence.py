@@ -246,7 +246,8 @@ def subject_of(clause: str) -> tuple[str, str]:
     if found["other"]:
         rest = clause[found.start("other") :]
         if report := _REPORT.match(clause, found.end("other")):
-            return subject_of(clause[report.end() :])
+            told = subject_of(clause[report.end() :])
+            return told if told[0] else ("other", found["other"])
         return ("self" if _OF_ME.search(rest) else "other"), found["other"]
     return ("self" if found["self"] else "you"), ""
 

@@ -176,7 +176,8 @@ class Grounds:
 
     def told_in(self, lines: Iterable[DigestLine]) -> tuple[Told, ...]:
         """The clauses of these lines with what they name."""
-        return tuple(told(part, line.at, self.scope.tz) for line in lines for part in self._parts.get(line.number, ()))
+        return tuple(told(part, line.at, self.scope.tz, evidence.names(self.own[line.number]))
+                     for line in lines for part in self._parts.get(line.number, ()))  # fmt: skip
 
     def dated(self, lines: Iterable[DigestLine], *, all_of_them: bool) -> tuple[tuple[str, int], ...]:
         """The own words of these lines with when they were said; without those that were put right, unless all."""
@@ -421,7 +422,7 @@ class _Case:
 
     def _bound(self, about: str) -> Refusal | None:
         """What was not said together, or of others."""
-        sources, beside = self._grounds.told_in(self._own), "\n".join(self._beside)
+        sources = self._grounds.told_in(self._own)
         told_of = folded_plain(about)
         who: frozenset[int] | None = None if evidence.without_kin(told_of) else evidence.kin(told_of)
         for claim in clauses_of(self._text):
@@ -435,7 +436,7 @@ class _Case:
             elif who or points(claim):
                 who = None
             bare = self._grounds.nameless(claim)
-            if wrong := Claim(bare, self._own[-1].at, self._tz, who, rows | evidence.kin(told_of)).wrong(sources, told_of, beside):
+            if wrong := Claim(bare, self._own[-1].at, self._tz, who, rows | evidence.kin(told_of)).wrong(sources, told_of):
                 return Refusal(wrong, claim[:20])
         return None
 
@@ -494,27 +495,11 @@ class _Case:
             yield from (part for part in self._here if part.line == line.number)
 
     def _doubtful(self, claim: str, wanted: frozenset[str], near: list[Part]) -> Refusal | None:
-        told, most = poles(claim, told=True), max(len(wanted & part.terms) for part in near)
-        plainly = most >= max(SHARED, STRONG * len(wanted)) or (
-            most == len(wanted) and all(len(part.terms) <= FEW for part in near)
-        )
-        if plainly and all(told.isdisjoint(poles(part.folded)) for part in near):
-            denies = any(True in poles(part.folded) and wanted & part.terms for part in self._here)
-            if told != {True} or not denies:
-                return Refusal("denial", _shown(claim))
         text = self._text
         if all(part.hedged or part.planned for part in near) and not (
             self._task or _PATTERNS["hedge"].search(text) or _PATTERNS["plan"].search(text)
         ):
             return Refusal("hedge", _shown(claim))
-        other = evidence.kin(f"{text} {folded_plain(self._item.about)}") or points(text) or self._item.about
-        if not other and all(
-            part.subject == "other"
-            and not _within(part.who, text)
-            and (evidence.kin(part.who) or not _ME.search(part.folded))
-            for part in near
-        ):
-            return Refusal("whose", _shown(claim))
         for part in self._grounds.after(self._owner, max(part.line for part in near)):
             if wanted & part.terms and any(
                 _PATTERNS[cue].search(part.folded) for cue in ("moved", "corrects", "failed")
@@ -537,11 +522,6 @@ class _Case:
             return "former"
         if part.subject == "you" or (self._task and part.subject == "other"):
             return "whose"
-        if part.subject == "other" and not self._task:
-            rows = evidence.kin(part.who)
-            pointed = points(part.who) and (kin or self._item.about or points(text))
-            named = bool(kin & rows) if rows else pointed or _within(part.who, text)
-            return None if named or not part.who else "whose"
         return None
 
     def _over(self, text: str) -> bool:
