@@ -26,7 +26,6 @@ _FIGURES = frozenset("零〇一二两三四五六七八九十百千万亿半")
 _LATIN = re.compile(r"[a-z\u00c0-\u024f][a-z0-9\u00c0-\u024f'-]*")
 _PREFIX = 6
 _REPORTS = re.compile(r"觉得|认为|\b(?:thinks?|thought|says?|said|feels?|reckons?|believes?)\b")
-_THEY = re.compile(r"[他她]|\b(?:s?he)\b")
 _ME = re.compile(r"我|\b(?:m[ey]|us|our)\b")
 
 
@@ -131,11 +130,15 @@ class Claim:
     def _denial(self, wanted: Sequence[str], fits: Sequence[Told]) -> bool:
         """Whether the clauses that say most of it say the contrary."""
         claimed = poles(self.folded, told=True)
+        own = self.who is not None and not self.who and not _REPORTS.search(self.folded)
         near = [
             one for one in fits for shared in (sum(one.says(term, plainly=True) for term in wanted),)
             if shared and 2 * shared >= len(wanted) and 2 * shared >= len(one.terms)
         ]  # fmt: skip
-        return bool(near) and all(one.part.firm and claimed.isdisjoint(poles(one.part.folded)) for one in near)
+        return bool(near) and all(
+            one.part.firm and claimed.isdisjoint({True} if own and one.part.refused else poles(one.part.folded))
+            for one in near
+        )
 
     def _replaced(
         self, one: Told, said: str, days: Sequence[Named], figures: Iterable[str], sources: Sequence[Told]
@@ -165,7 +168,9 @@ class Claim:
             return True
         if self.who:
             return part.subject in ("", "you") or (part.subject == "other" and not rows)
-        return part.subject != "other" or not (rows or _THEY.match(part.who)) or _ME.search(part.folded) is not None
+        if part.subject != "other" or not evidence.relative(part.who) or evidence.shown(part.who) in self.folded:
+            return True
+        return _ME.search(part.folded.replace(part.who, "")) is not None
 
     def _of_others(self, wanted: Iterable[str], figures: Iterable[str], sources: Sequence[Told]) -> bool:
         """Whether it says a word or a figure that was only said of others."""

@@ -112,6 +112,8 @@ _OTHER = "|".join(
         r"[一-鿿]{2,3}(?=的(?:生日|手机|电话|地址|家|公司|名字|婚礼))",
     )
 )
+_NEAR = LazyPattern(rf"{_KIN}|\b(?:{_KIN_EN_WORDS}|s?he)\b|[他她]")
+_WHOSE = re.compile(r"^(?:我(?:们?家?的?|那?个?)?|(?:my|our|his|her|their|the|an?) )")
 _SUBJECT = LazyPattern(
     rf"{_LEAD}(?:(?P<self>{_SELF})|(?P<you>[你您](?!知道|看|说|猜)|you(?!\w)|your\b)|(?P<other>{_OTHER}))"
 )
@@ -158,7 +160,8 @@ _MORE_EN = re.compile(r"\s?(?:pm|p\.m|in the (?:afternoon|evening)|at night|toni
 @dataclass(frozen=True, slots=True)
 class Part:
     """One clause of somebody's own words, folded. `subject`: whom it is about, as far as it says so; `who` are the
-    words for another. Not `firm`: its figures and days were corrected afterwards."""
+    words for another. Not `firm`: its figures and days were corrected afterwards; `refused`: the clause behind
+    it does nothing but deny."""
 
     line: int
     folded: str
@@ -170,6 +173,7 @@ class Part:
     planned: bool
     formerly: bool
     firm: bool = True
+    refused: bool = False
 
     @property
     def denied(self) -> bool:
@@ -229,8 +233,16 @@ def _sentence(line: int, sentence: str, asked: bool) -> Iterator[Part]:
             subject, who = before
         yield Part(
             line, clause, sentence, terms(clause), subject, who, number >= if_at or tail or hedged, planned,
-            _SAYS["formerly"].search(clause) is not None, firm,
+            _SAYS["formerly"].search(clause) is not None, firm, _only_denies(after),
         )  # fmt: skip
+
+
+def _only_denies(clause: str) -> bool:
+    """我才不要, i won't."""
+    return denied(clause) and all(
+        word in VOCABULARY.plain if word else _PLAIN_CHARS.issuperset(run.replace("才", "").replace("啦", ""))
+        for run, word in runs(clause.replace("n't", ""))
+    )  # fmt: skip
 
 
 def clauses_of(folded: str) -> list[str]:
@@ -250,6 +262,16 @@ def subject_of(clause: str) -> tuple[str, str]:
             return told if told[0] else ("other", found["other"])
         return ("self" if _OF_ME.search(rest) else "other"), found["other"]
     return ("self" if found["self"] else "you"), ""
+
+
+def relative(who: str) -> bool:
+    """Whether the words for another mean somebody near, or a person named before: my cousin, she."""
+    return _NEAR.search(who) is not None
+
+
+def shown(who: str) -> str:
+    """Without whose they are."""
+    return _WHOSE.sub("", who)
 
 
 def points(folded: str) -> bool:

@@ -18,6 +18,7 @@ from bot.memory.evidence import (
     Part,
     asserts,
     clauses_of,
+    denied,
     folded_plain,
     negated,
     novelty,
@@ -132,6 +133,41 @@ class Grounds:
             return Refusal("forgotten")
         own = tuple(line for line in cited if line.person_id == owner and line.number in self.own)
         return _Case(self, item, owner, own, cited, sure=sure).judged()
+
+    def bound(self, text: str, about: str, own: Sequence[DigestLine], tz: tzinfo) -> Refusal | None:
+        """What of a folded text was not said together in these lines of one person, or of others."""
+        sources = self.told_in(own)
+        told_of = folded_plain(about)
+        who: frozenset[int] | None = None if evidence.without_kin(told_of) else evidence.kin(told_of)
+        for claim in clauses_of(text):
+            name = next((name for name in self.names() if claim.startswith(name)), "")
+            rows = evidence.kin(claim)
+            if name and not _OF.match(claim.removeprefix(name)):
+                who = frozenset()
+            elif rows or name:
+                who = rows or None
+            elif who or points(claim):
+                who = None
+            one = Claim(self.nameless(claim), own[-1].at, tz, who, rows | evidence.kin(told_of))
+            if wrong := one.wrong(sources, told_of):
+                return Refusal(wrong, claim[:20])
+        return None
+
+    def sums(self, piece: str, owner: int | None) -> int | None:
+        """Whose lines a sentence of a summary rests on, in whatever words: whom it names, else `owner`, else somebody's.
+        None when it rests on nobody's."""
+        folded = folded_plain(piece)
+        people = {line.person_id: fold(line.name) for line in self.lines if line.number in self.own}
+        there = sorted((folded.find(name), person or 0) for person, name in people.items() if name and name in folded)
+        said = evidence.terms(self.nameless(folded))
+        for person in [there[0][1]] if there else [owner] if owner is not None else list(people):
+            own = tuple(line for line in self.lines if line.person_id == person and line.number in self.own)
+            if person is None or not own or self.bound(folded, "", own, self.scope.tz):
+                continue
+            heard = f"{folded_plain(' '.join(line.text for line in self.lines))} {' '.join(self.known(person))}"
+            if not said or novelty(" ".join(said), heard)[0] < 1:
+                return person
+        return None
 
     def _owner(self, item: Item, cited: tuple[DigestLine, ...]) -> int | None:
         """Whose own words it rests on; of several people the one that it names first, None for nobody's."""
@@ -406,7 +442,7 @@ class _Case:
             return Refusal("whose")
         if self._turned(text):
             return Refusal("denial")
-        if wrong := self._bound(about):
+        if wrong := self._grounds.bound(self._text, about, self._own, self._tz):
             return wrong
         for claim in telling:
             wanted = evidence.terms(claim)
@@ -418,26 +454,6 @@ class _Case:
             wrongs = [self._wrong(claim, text, part, kin) for part in best]
             if best and all(wrongs):
                 return Refusal(wrongs[0]) if wrongs[0] else None
-        return None
-
-    def _bound(self, about: str) -> Refusal | None:
-        """What was not said together, or of others."""
-        sources = self._grounds.told_in(self._own)
-        told_of = folded_plain(about)
-        who: frozenset[int] | None = None if evidence.without_kin(told_of) else evidence.kin(told_of)
-        for claim in clauses_of(self._text):
-            own = next((name for name in self._grounds.names() if claim.startswith(name)), "")
-            rest = claim.removeprefix(own)
-            rows = evidence.kin(claim)
-            if own and not _OF.match(rest):
-                who = frozenset()
-            elif rows:
-                who = rows
-            elif who or points(claim):
-                who = None
-            bare = self._grounds.nameless(claim)
-            if wrong := Claim(bare, self._own[-1].at, self._tz, who, rows | evidence.kin(told_of)).wrong(sources, told_of):
-                return Refusal(wrong, claim[:20])
         return None
 
     def _turned(self, text: str) -> bool:
@@ -466,7 +482,10 @@ class _Case:
     def _answered_no(self, text: str) -> bool:
         """Whether it says what they were asked, where they answered with a no."""
         asked = evidence.terms("\n".join(self._beside)) - evidence.terms(self._said)
-        return bool(asked & evidence.terms(text)) and any(_NO.match(part.folded) for part in self._here)
+        return bool(asked & evidence.terms(text)) and True not in poles(text) and any(
+            _NO.match(part.folded) or (place == 0 and denied(part.folded) and len(part.terms) < FEW)
+            for line in self._own for place, part in enumerate(self._grounds.parts((line,)))
+        )
 
     def _loosely(self, claim: str, wanted: frozenset[str]) -> Refusal | None:
         """What makes a clause worth a second look: the lines that it cites hold little of it, or the clause that says
