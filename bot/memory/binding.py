@@ -1,7 +1,7 @@
 """Whether what a clause of a statement puts together was said together: its words, figures, days, and of whom.
 
-A clause may join what clauses of its lines say; it may not cross them: of two in one line, neither told whole. Pure; it may load a
-dictionary: in a thread.
+A clause may join what clauses of its lines say; it may not cross them: of two in one line, neither told whole.
+Pure; it may load a dictionary: in a thread.
 """
 
 import re
@@ -25,6 +25,7 @@ _PLAIN = frozenset(VOCABULARY.plain_han) | STOP
 _FIGURES = frozenset("零〇一二两三四五六七八九十百千万亿半")
 _LATIN = re.compile(r"[a-z\u00c0-\u024f][a-z0-9\u00c0-\u024f'-]*")
 _PREFIX = 6
+_OF = re.compile("的|家|'s|' ")
 _REPORTS = re.compile(r"觉得|认为|\b(?:thinks?|thought|says?|said|feels?|reckons?|believes?)\b")
 _ME = re.compile(r"我|\b(?:m[ey]|us|our)\b")
 
@@ -77,7 +78,7 @@ def _stems(folded: str) -> frozenset[str]:
 
 @lru_cache(maxsize=4096)
 def terms(folded: str) -> tuple[str, ...]:
-    """The telling words of a folded text, relatives and figures apart: stems of Latin ones, the dictionary's Chinese."""
+    """The telling words of a folded text without relatives and figures: stems of Latin ones, words of the dictionary."""
     return tuple(dict.fromkeys(_terms(folded)))
 
 
@@ -122,7 +123,7 @@ class Claim:
             return "denial"
         said = f"{self.folded} {about}"
         if self._crossed(sources, shares, said, days) or (
-            fits and all(self._replaced(one, said, days, figures, sources) or self._reversed(one, wanted) for one in fits)
+            fits and all(self._replaced(one, said, days, figures, sources) for one in fits)
         ):
             return "mixed"
         return None
@@ -145,8 +146,11 @@ class Claim:
     ) -> bool:
         """Whether it puts another day, figure or name in the place of that of a clause."""
         elsewhere = [other for other in sources if other.terms]
-        if days and one.days and not any(same_time(day, other) for day in days for other in one.days) and any(
-            same_time(day, other) for there in elsewhere for day in days for other in there.days
+        if (
+            days
+            and one.days
+            and not any(same_time(day, other) for day in days for other in one.days)
+            and any(same_time(day, other) for there in elsewhere for day in days for other in there.days)
         ):
             return True
         there = numbers(said, all_of_them=True)
@@ -157,17 +161,15 @@ class Claim:
             name not in said for name in one.names
         )
 
-    def _reversed(self, one: Told, wanted: Iterable[str]) -> bool:
-        """Whether who does it to whom, or from what to what, is the other way round."""
-        return False
-
     def _fits(self, one: Told) -> bool:
         """Whether a clause may be of whom the claim is about."""
         part, rows = one.part, one.rows
+        if part.subject == "you":
+            return False
         if self.who is None or rows & self.named:
             return True
         if self.who:
-            return part.subject in ("", "you") or (part.subject == "other" and not rows)
+            return part.subject == "" or (part.subject == "other" and not rows)
         if part.subject != "other" or not evidence.relative(part.who) or evidence.shown(part.who) in self.folded:
             return True
         return _ME.search(part.folded.replace(part.who, "")) is not None
@@ -181,7 +183,9 @@ class Claim:
                 return True
         return False
 
-    def _crossed(self, sources: Sequence[Told], shares: Sequence[frozenset[str]], said: str, days: Sequence[Named]) -> bool:
+    def _crossed(
+        self, sources: Sequence[Told], shares: Sequence[frozenset[str]], said: str, days: Sequence[Named]
+    ) -> bool:
         left, used = frozenset[str]().union(*shares), list[int]()
         while left:
             best = max(range(len(sources)), key=lambda n: (len(left & shares[n]), len(shares[n])))
@@ -203,3 +207,23 @@ class Claim:
             or bool(one.strict - there)
             or bool(one.days and not any(same_time(a, b) for a in days for b in one.days))
         )  # fmt: skip
+
+
+def bound(
+    text: str, about: str, sources: Sequence[Told], people: Sequence[str], at: int, tz: tzinfo
+) -> tuple[Wrong, str] | None:
+    """What of a folded text was not said together in clauses of one person, or of others; `people` are who talks."""
+    who: frozenset[int] | None = None if evidence.without_kin(about) else evidence.kin(about)
+    for claim in evidence.clauses_of(text):
+        name = next((name for name in people if claim.startswith(name)), "")
+        rows = evidence.kin(claim)
+        if name and not _OF.match(claim.removeprefix(name)):
+            who = frozenset()
+        elif rows or name:
+            who = rows or None
+        elif who or evidence.points(claim):
+            who = None
+        bare = re.sub("|".join(map(re.escape, people)) or "(?!)", " ", claim)
+        if wrong := Claim(bare, at, tz, who, rows | evidence.kin(about)).wrong(sources, about):
+            return wrong, claim[:20]
+    return None

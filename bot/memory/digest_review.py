@@ -40,6 +40,7 @@ DAY_MS, WEEK_DAYS = 86_400_000, 7
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _OFF, _DENIED, _NO_DENIAL = (VOCABULARY.patterns[name] for name in ("failed", "denial", "no_denial"))
 _CUT = re.compile(r"(?<!\d)[,，](?!\d)|[、;；。]|(?<=[a-z])\.(?=\s)|(?= (?:and|but|because|so|while) )")
+_KANA = re.compile("[\u3041-\u3096\u30a1-\u30fa\uac00-\ud7a3]{2}")
 _PIECE = re.compile(r"(?:[^;；。.!?！？]|\.(?! |$))+(?:[;；。.!?！？]+\s*|$)")
 _RELATIVE = re.compile(
     r"[今明昨后前]|下|上|这|本|周|星期|礼拜|\b(?:today|tonight|tomorrow|yesterday|next|last|this|coming)\b|day\b"
@@ -212,6 +213,8 @@ def _same_language(found: Answer, lines: tuple[DigestLine, ...]) -> bool:
     told = " ".join(item.text for item in found.items)
     if not told:
         return True
+    if _KANA.search(told) and not any(_KANA.search(line.text) for line in lines):
+        return False
     english = script_of(told, "zh-Hans") == "en"
     return any((script_of(line.text, "zh-Hans") == "en") == english for line in lines if line.text.strip())
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from datetime import datetime, tzinfo
 from typing import Literal
 
-from bot.memory import evidence
-from bot.memory.binding import Claim, Told, told
+from bot.memory import binding, evidence
+from bot.memory.binding import Told, told
 from bot.memory.digest_answer import Item
 from bot.memory.evidence import (
     VOCABULARY,
@@ -29,7 +29,7 @@ from bot.memory.evidence import (
 )
 from bot.memory.minutes import DigestLine, Scope, forgets, played, was_forgotten, words_of
 from bot.memory.saiddays import BESIDE_DAY, clocks, dayless, days_said, iso_day, times
-from bot.memory.screening import harmless
+from bot.memory.screening import SCAFFOLD, harmless
 from bot.text.dated import HALF_YEAR, checked_when, when_in
 from bot.text.dates import local_day
 from bot.text.fold import fold
@@ -134,35 +134,23 @@ class Grounds:
         own = tuple(line for line in cited if line.person_id == owner and line.number in self.own)
         return _Case(self, item, owner, own, cited, sure=sure).judged()
 
-    def bound(self, text: str, about: str, own: Sequence[DigestLine], tz: tzinfo) -> Refusal | None:
+    def bound(self, text: str, about: str, own: Sequence[DigestLine]) -> Refusal | None:
         """What of a folded text was not said together in these lines of one person, or of others."""
-        sources = self.told_in(own)
-        told_of = folded_plain(about)
-        who: frozenset[int] | None = None if evidence.without_kin(told_of) else evidence.kin(told_of)
-        for claim in clauses_of(text):
-            name = next((name for name in self.names() if claim.startswith(name)), "")
-            rows = evidence.kin(claim)
-            if name and not _OF.match(claim.removeprefix(name)):
-                who = frozenset()
-            elif rows or name:
-                who = rows or None
-            elif who or points(claim):
-                who = None
-            one = Claim(self.nameless(claim), own[-1].at, tz, who, rows | evidence.kin(told_of))
-            if wrong := one.wrong(sources, told_of):
-                return Refusal(wrong, claim[:20])
-        return None
+        wrong = binding.bound(text, folded_plain(about), self.told_in(own), self.names(), own[-1].at, self.scope.tz)
+        return Refusal(*wrong) if wrong else None
 
     def sums(self, piece: str, owner: int | None) -> int | None:
-        """Whose lines a sentence of a summary rests on, in whatever words: whom it names, else `owner`, else somebody's.
-        None when it rests on nobody's."""
+        """Whose lines a sentence of a summary rests on, in whatever words; None for nobody's.
+
+        They are those of whom it names, else of `owner`, else of somebody.
+        """
         folded = folded_plain(piece)
         people = {line.person_id: fold(line.name) for line in self.lines if line.number in self.own}
         there = sorted((folded.find(name), person or 0) for person, name in people.items() if name and name in folded)
-        said = evidence.terms(self.nameless(folded))
+        said = evidence.terms(SCAFFOLD.sub(" ", self.nameless(folded)))
         for person in [there[0][1]] if there else [owner] if owner is not None else list(people):
             own = tuple(line for line in self.lines if line.person_id == person and line.number in self.own)
-            if person is None or not own or self.bound(folded, "", own, self.scope.tz):
+            if person is None or not own or self.bound(folded, "", own):
                 continue
             heard = f"{folded_plain(' '.join(line.text for line in self.lines))} {' '.join(self.known(person))}"
             if not said or novelty(" ".join(said), heard)[0] < 1:
@@ -365,6 +353,13 @@ class _Case:
         item, at = self._item, self._own[-1].at
         if item.when:
             found = checked_when(item.when, self._dated, self._tz)
+            own = when_in(item.text, at, self._tz)
+            days = ("day", "time")
+            if (
+                found and own and found.precision in days and own.precision in days and not (found.yearly or own.yearly)
+                and checked_when(item.when, ((item.text, at),), self._tz) is None
+            ):  # fmt: skip
+                return own
             if found is not None:
                 return found
             said = iso_day(item.when)
@@ -372,7 +367,15 @@ class _Case:
                 start = datetime(said.year, said.month, said.day, tzinfo=self._tz)
                 return When(round(start.timestamp() * 1000), "day")
             return None
-        return when_in(item.text, at, self._tz) if times(item.text, at, self._tz) else None
+        found = when_in(item.text, at, self._tz) if times(item.text, at, self._tz) else None
+        there = (when_in(part.folded, at, self._tz) for part in self._here) if found else ()
+        # 搬来的: which year it was the line's words tell.
+        return next((one for one in there if one and found and one.precision == found.precision
+                     and one.at != found.at and self._day_of(one) == self._day_of(found)), found)  # fmt: skip
+
+    def _day_of(self, when: When) -> str:
+        """Its month and day."""
+        return local_day(when.at, self._tz).isoformat()[4:]
 
     # -- what it says --------------------------------------------------------------------------------------------------
 
@@ -435,25 +438,23 @@ class _Case:
         bare = self._grounds.nameless(text)
         if not evidence.terms(bare) and not numbers(bare, all_of_them=False):
             said = bare.strip(" ,.。")
-            if len(said) < LEAST_CHARS or said not in self._said:
+            if (len(said) < LEAST_CHARS or said not in self._said) and (
+                not said.strip("的 ") or not times(self._text, self._own[-1].at, self._tz)
+            ):
                 return Refusal("empty")
         kin = evidence.kin(f"{text} {folded_plain(about)}")
         if kin - evidence.kin(self._heard) and not self._others():
             return Refusal("whose")
         if self._turned(text):
             return Refusal("denial")
-        if wrong := self._grounds.bound(self._text, about, self._own, self._tz):
+        if wrong := self._grounds.bound(self._text, about, self._own):
             return wrong
         for claim in telling:
-            wanted = evidence.terms(claim)
+            evidence.terms(claim)
             bare = self._grounds.nameless(claim)
             named = evidence.terms(evidence.without_kin(bare) if self._pointed else bare)
             if named and (wrong := self._loosely(claim, named)):
                 return wrong
-            best = self._nearest(wanted)
-            wrongs = [self._wrong(claim, text, part, kin) for part in best]
-            if best and all(wrongs):
-                return Refusal(wrongs[0]) if wrongs[0] else None
         return None
 
     def _turned(self, text: str) -> bool:
@@ -482,9 +483,14 @@ class _Case:
     def _answered_no(self, text: str) -> bool:
         """Whether it says what they were asked, where they answered with a no."""
         asked = evidence.terms("\n".join(self._beside)) - evidence.terms(self._said)
-        return bool(asked & evidence.terms(text)) and True not in poles(text) and any(
-            _NO.match(part.folded) or (place == 0 and denied(part.folded) and len(part.terms) < FEW)
-            for line in self._own for place, part in enumerate(self._grounds.parts((line,)))
+        return (
+            bool(asked & evidence.terms(text))
+            and True not in poles(text)
+            and any(
+                _NO.match(part.folded) or (place == 0 and denied(part.folded) and len(part.terms) < FEW)
+                for line in self._own
+                for place, part in enumerate(self._grounds.parts((line,)))
+            )
         )
 
     def _loosely(self, claim: str, wanted: frozenset[str]) -> Refusal | None:
@@ -526,23 +532,6 @@ class _Case:
                 return Refusal("former", _shown(claim))
         return None
 
-    def _nearest(self, wanted: frozenset[str]) -> tuple[Part, ...]:
-        """The clauses that say the same, those of the cited lines before others; none where no clause plainly does."""
-        for parts in (self._here, self._all):
-            most = max((len(wanted & part.terms) for part in parts), default=0)
-            if most >= max(SHARED, STRONG * len(wanted)):
-                return tuple(part for part in parts if len(wanted & part.terms) == most)
-        return ()
-
-    def _wrong(self, claim: str, text: str, part: Part, kin: frozenset[int]) -> Reason | None:
-        if part.hedged and (self._item.section == "tasks" or not _PATTERNS["hedge"].search(text)):
-            return "hedge"
-        if part.formerly and not _PATTERNS["former"].search(text):
-            return "former"
-        if part.subject == "you" or (self._task and part.subject == "other"):
-            return "whose"
-        return None
-
     def _over(self, text: str) -> bool:
         """Whether the person said later that it is done or off."""
         wanted = evidence.terms(text)
@@ -550,7 +539,6 @@ class _Case:
         return any(ends(part, wanted, MOST_SHARED) for part in later if not part.hedged and not part.planned)
 
 
-_OF = re.compile("的|家|'s|' ")
 _PATTERNS = VOCABULARY.patterns
 _SELF = frozenset(
     ("", "user", "用户", "本人", "自己", "self", "我", "i", "me", "the user", "the person", "person", "他", "她", "himself",

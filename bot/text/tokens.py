@@ -48,7 +48,7 @@ class _Cutter(Protocol):
 
     def cut_for_search(self, sentence: str) -> Iterator[str]: ...
 
-    def cut(self, sentence: str, cut_all: bool = False, HMM: bool = True) -> Iterator[str]: ...
+    def cut(self, sentence: str, cut_all: bool = False, HMM: bool = True) -> Iterator[str]: ...  # noqa: N803 — jieba's name
 
 
 def runs(folded: str) -> list[tuple[str, str]]:
