@@ -29,6 +29,8 @@ _KINDS: tuple[Kind, ...] = get_args(Kind)
 
 _FENCED = re.compile(r"```(?:json)?[ \t]*\n(.*?)\n?[ \t]*```", re.DOTALL)
 _NUMBER = re.compile(r"\d{1,9}")
+_SIGNS = re.compile(r"[^\w<>]+")
+"""What makes no other statement of the same words."""
 _NAMES: Mapping[Section, tuple[str, ...]] = {
     "statements": ("text", "statement", "title"),
     "moods": ("text", "mood", "title"),
@@ -151,9 +153,9 @@ def _items(found: Mapping[str, object]) -> Iterator[Item]:
         seen: set[str] = set()
         for one in listed if isinstance(listed, list) else ():
             item = _item(one, section, number + 1)
-            if item is None or item.text in seen:
+            if item is None or (said := _SIGNS.sub("", item.text)) in seen:
                 continue
-            seen.add(item.text)
+            seen.add(said)
             if len(seen) > (STATEMENTS if section == "statements" else OTHERS):
                 break
             number += 1

@@ -41,6 +41,8 @@ DAY_MS, WEEK_DAYS = 86_400_000, 7
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _OFF, _DENIED, _NO_DENIAL = (VOCABULARY.patterns[name] for name in ("failed", "denial", "no_denial"))
 _CUT = re.compile(r"(?<!\d)[,，](?!\d)|[、;；。]|(?<=[a-z])\.(?=\s)|(?= (?:and|but|because|so|while) )")
+_KANA = re.compile("[\u3041-\u3096\u30a1-\u30fa\uac00-\ud7a3]{2}")
+_PIECE = re.compile(r"(?:[^;；。.!?！？]|\.(?! |$))+(?:[;；。.!?！？]+\s*|$)")
 _RELATIVE = re.compile(
     r"[今明昨后前]|下|上|这|本|周|星期|礼拜|\b(?:today|tonight|tomorrow|yesterday|next|last|this|coming)\b|day\b"
 )
@@ -212,6 +214,8 @@ def _same_language(found: Answer, lines: tuple[DigestLine, ...]) -> bool:
     told = " ".join(item.text for item in found.items)
     if not told:
         return True
+    if _KANA.search(told) and not any(_KANA.search(line.text) for line in lines):
+        return False
     english = script_of(told, "zh-Hans") == "en"
     return any((script_of(line.text, "zh-Hans") == "en") == english for line in lines if line.text.strip())
 
@@ -358,7 +362,7 @@ def _to_come(part: Part, said_at: int, tz: tzinfo) -> bool:
 
 def _summary(text: str, lines: tuple[DigestLine, ...], scope: Scope, grounds: Grounds, known: Known) -> str:
     """The summary on one line without links and markup; "" when it is not of what people said."""
-    plain = within(one_row(MARKUP.sub("", LINK.sub("", text))), SUMMARY_TOKENS)
+    plain = _summed(within(one_row(MARKUP.sub("", LINK.sub("", text))), SUMMARY_TOKENS), grounds)
     names = " ".join(line.name for line in lines)
     beside = "\n".join(line.text for line in lines if line.is_bot)
     before = [(f"{one.text} {one.subject}", one.observed_at) for one in known.memories]
@@ -373,6 +377,15 @@ def _summary(text: str, lines: tuple[DigestLine, ...], scope: Scope, grounds: Gr
     if any(echoes(what, plain) or echoes(plain, what) for _, what in gone):
         return ""
     return plain
+
+
+def _summed(text: str, grounds: Grounds) -> str:
+    """The sentences of a summary that stand."""
+    told, owner = "", None
+    for piece in _PIECE.findall(text):
+        if (person := grounds.sums(piece.strip(" ;；。."), owner)) is not None:
+            owner, told = person, told + piece
+    return told if told == text else told.strip().rstrip(";；")
 
 
 def feeling(words: str) -> float:

@@ -112,6 +112,8 @@ _OTHER = "|".join(
         r"[一-鿿]{2,3}(?=的(?:生日|手机|电话|地址|家|公司|名字|婚礼))",
     )
 )
+_NEAR = LazyPattern(rf"{_KIN}|\b(?:{_KIN_EN_WORDS}|s?he)\b|[他她]")
+_WHOSE = re.compile(r"^(?:我(?:们?家?的?|那?个?)?|(?:my|our|his|her|their|the|an?) )")
 _SUBJECT = LazyPattern(
     rf"{_LEAD}(?:(?P<self>{_SELF})|(?P<you>[你您](?!知道|看|说|猜)|you(?!\w)|your\b)|(?P<other>{_OTHER}))"
 )
@@ -135,6 +137,7 @@ _PRONOUN = re.compile(r"[他她它]|\b(?:he|she|they|it|him|her|them|his|their|i
 
 _DIGITS = re.compile(r"\d+(?:[.,]\d+)*")
 _HAN_NUMBER = re.compile("[零〇一二两俩三四五六七八九十百千万亿]+")
+_ROW = frozenset("零〇一二两三四五六七八九")
 MEASURE = "个只岁点号月年日天次元块万亿斤口条套辆分秒周小杯碗本张件位名楼层室门平公里米度页章集瓶颗台双份期折倍克升吨盒包首科级届回场轮"
 _ONES = "two three four five six seven eight nine"
 _EN_NUMBERS = (
@@ -157,7 +160,8 @@ _MORE_EN = re.compile(r"\s?(?:pm|p\.m|in the (?:afternoon|evening)|at night|toni
 @dataclass(frozen=True, slots=True)
 class Part:
     """One clause of somebody's own words, folded. `subject`: whom it is about, as far as it says so; `who` are the
-    words for another. Not `firm`: its figures and days were corrected afterwards."""
+    words for another. Not `firm`: its figures and days were corrected afterwards; `refused`: the clause behind
+    it does nothing but deny."""
 
     line: int
     folded: str
@@ -169,6 +173,7 @@ class Part:
     planned: bool
     formerly: bool
     firm: bool = True
+    refused: bool = False
 
     @property
     def denied(self) -> bool:
@@ -228,8 +233,16 @@ def _sentence(line: int, sentence: str, asked: bool) -> Iterator[Part]:
             subject, who = before
         yield Part(
             line, clause, sentence, terms(clause), subject, who, number >= if_at or tail or hedged, planned,
-            _SAYS["formerly"].search(clause) is not None, firm,
+            _SAYS["formerly"].search(clause) is not None, firm, _only_denies(after),
         )  # fmt: skip
+
+
+def _only_denies(clause: str) -> bool:
+    """我才不要, i won't."""
+    return denied(clause) and all(
+        word in VOCABULARY.plain if word else _PLAIN_CHARS.issuperset(run.replace("才", "").replace("啦", ""))
+        for run, word in runs(clause.replace("n't", ""))
+    )  # fmt: skip
 
 
 def clauses_of(folded: str) -> list[str]:
@@ -245,9 +258,20 @@ def subject_of(clause: str) -> tuple[str, str]:
     if found["other"]:
         rest = clause[found.start("other") :]
         if report := _REPORT.match(clause, found.end("other")):
-            return subject_of(clause[report.end() :])
+            told = subject_of(clause[report.end() :])
+            return told if told[0] else ("other", found["other"])
         return ("self" if _OF_ME.search(rest) else "other"), found["other"]
     return ("self" if found["self"] else "you"), ""
+
+
+def relative(who: str) -> bool:
+    """Whether the words for another mean somebody near, or a person named before: my cousin, she."""
+    return _NEAR.search(who) is not None
+
+
+def shown(who: str) -> str:
+    """Without whose they are."""
+    return _WHOSE.sub("", who)
 
 
 def points(folded: str) -> bool:
@@ -422,9 +446,9 @@ def numbers(folded: str, *, all_of_them: bool) -> set[str]:
             if not all_of_them and "," in match[0]:
                 break
         scale = _SCALES.get(folded[match.end() : match.end() + 1], 0)
-        if scale and all_of_them and "." not in match[0] and match[0].isdigit():
-            found.add(str(int(match[0]) * scale))
-        elif scale and "." in match[0] and match[0].count(".") == 1 and all_of_them:
+        if scale and match[0].count(".") < 2:
+            if not all_of_them:
+                found.discard(_figure(match[0].replace(",", "")))
             found.add(_figure(str(round(float(match[0].replace(",", "")) * scale))))
         if all_of_them and match[0].isdigit() and int(match[0]) < 25:
             hour = int(match[0])
@@ -461,10 +485,9 @@ def _figure(text: str) -> str:
 
 
 def _han(word: str) -> int:
-    total, rest = 0, word
-    for scale, value in (("亿", 100_000_000), ("万", 10_000), ("千", 1_000)):
-        head, mark, tail = rest.partition(scale)
+    """五万 is 50000; a last figure counts the next smaller hundreds: 四千六 is 4600."""
+    for scale, value in (("亿", 100_000_000), ("万", 10_000), ("千", 1_000), ("百", 100)):
+        head, mark, tail = word.partition(scale)
         if mark:
-            total += (count_zh(head) or 1) * value
-            rest = tail
-    return total + count_zh(rest)
+            return (_han(head) or 1) * value + _han(tail) * (value // 10 if len(tail) == 1 else 1)
+    return count_zh(word)

@@ -10,13 +10,15 @@ from dataclasses import dataclass
 from datetime import datetime, tzinfo
 from typing import Literal
 
-from bot.memory import evidence
+from bot.memory import binding, evidence
+from bot.memory.binding import Told, told
 from bot.memory.digest_answer import Item
 from bot.memory.evidence import (
     VOCABULARY,
     Part,
     asserts,
     clauses_of,
+    denied,
     folded_plain,
     negated,
     novelty,
@@ -27,7 +29,7 @@ from bot.memory.evidence import (
 )
 from bot.memory.minutes import DigestLine, Scope, forgets, played, was_forgotten, words_of
 from bot.memory.saiddays import BESIDE_DAY, clocks, dayless, days_said, iso_day, times
-from bot.memory.screening import harmless
+from bot.memory.screening import SCAFFOLD, harmless
 from bot.text.dated import HALF_YEAR, checked_when, when_in
 from bot.text.dates import local_day
 from bot.text.fold import fold
@@ -36,11 +38,11 @@ from bot.types.when import When
 
 Reason = Literal[
     "lines", "owner", "empty", "harm", "forgotten", "words", "number", "day", "about", "whose", "denial", "hedge",
-    "former", "done",
+    "former", "done", "mixed",
 ]  # fmt: skip
 """Why an item is refused: it cites no such lines, or those of several; it says nothing, or is made to work on a
 program; it was to be forgotten; too many words, a number or a day were not said; nobody named whom it is about; it was
-said of somebody else, of the contrary, with doubt, of the past; or it is over."""
+said of somebody else, of the contrary, with doubt, of the past; it is over; or it mixes what was said apart."""
 
 NEWS, CLAUSE_NEWS, CLAUSE_LEAST, WHOLE_LEAST = 0.5, 0.6, 4, 2
 """The share of a statement's telling words that may be a model's own; of a clause's where they are so many; and how
@@ -132,6 +134,29 @@ class Grounds:
         own = tuple(line for line in cited if line.person_id == owner and line.number in self.own)
         return _Case(self, item, owner, own, cited, sure=sure).judged()
 
+    def bound(self, text: str, about: str, own: Sequence[DigestLine]) -> Refusal | None:
+        """What of a folded text was not said together in these lines of one person, or of others."""
+        wrong = binding.bound(text, folded_plain(about), self.told_in(own), self.names(), own[-1].at, self.scope.tz)
+        return Refusal(*wrong) if wrong else None
+
+    def sums(self, piece: str, owner: int | None) -> int | None:
+        """Whose lines a sentence of a summary rests on, in whatever words; None for nobody's.
+
+        They are those of whom it names, else of `owner`, else of somebody.
+        """
+        folded = folded_plain(piece)
+        people = {line.person_id: fold(line.name) for line in self.lines if line.number in self.own}
+        there = sorted((folded.find(name), person or 0) for person, name in people.items() if name and name in folded)
+        said = evidence.terms(SCAFFOLD.sub(" ", self.nameless(folded)))
+        for person in [there[0][1]] if there else [owner] if owner is not None else list(people):
+            own = tuple(line for line in self.lines if line.person_id == person and line.number in self.own)
+            if person is None or not own or self.bound(folded, "", own):
+                continue
+            heard = f"{folded_plain(' '.join(line.text for line in self.lines))} {' '.join(self.known(person))}"
+            if not said or novelty(" ".join(said), heard)[0] < 1:
+                return person
+        return None
+
     def _owner(self, item: Item, cited: tuple[DigestLine, ...]) -> int | None:
         """Whose own words it rests on; of several people the one that it names first, None for nobody's."""
         people = {line.person_id: fold(line.name) for line in cited if line.number in self.own and not line.is_bot}
@@ -172,6 +197,11 @@ class Grounds:
     def parts(self, lines: Iterable[DigestLine]) -> tuple[Part, ...]:
         """The clauses of these lines."""
         return tuple(part for line in lines for part in self._parts.get(line.number, ()))
+
+    def told_in(self, lines: Iterable[DigestLine]) -> tuple[Told, ...]:
+        """The clauses of these lines with what they name."""
+        return tuple(told(part, line.at, self.scope.tz, evidence.names(self.own[line.number]))
+                     for line in lines for part in self._parts.get(line.number, ()))  # fmt: skip
 
     def dated(self, lines: Iterable[DigestLine], *, all_of_them: bool) -> tuple[tuple[str, int], ...]:
         """The own words of these lines with when they were said; without those that were put right, unless all."""
@@ -323,6 +353,13 @@ class _Case:
         item, at = self._item, self._own[-1].at
         if item.when:
             found = checked_when(item.when, self._dated, self._tz)
+            own = when_in(item.text, at, self._tz)
+            days = ("day", "time")
+            if (
+                found and own and found.precision in days and own.precision in days and not (found.yearly or own.yearly)
+                and checked_when(item.when, ((item.text, at),), self._tz) is None
+            ):  # fmt: skip
+                return own
             if found is not None:
                 return found
             said = iso_day(item.when)
@@ -330,7 +367,15 @@ class _Case:
                 start = datetime(said.year, said.month, said.day, tzinfo=self._tz)
                 return When(round(start.timestamp() * 1000), "day")
             return None
-        return when_in(item.text, at, self._tz) if times(item.text, at, self._tz) else None
+        found = when_in(item.text, at, self._tz) if times(item.text, at, self._tz) else None
+        there = (when_in(part.folded, at, self._tz) for part in self._here) if found else ()
+        # 搬来的: which year it was the line's words tell.
+        return next((one for one in there if one and found and one.precision == found.precision
+                     and one.at != found.at and self._day_of(one) == self._day_of(found)), found)  # fmt: skip
+
+    def _day_of(self, when: When) -> str:
+        """Its month and day."""
+        return local_day(when.at, self._tz).isoformat()[4:]
 
     # -- what it says --------------------------------------------------------------------------------------------------
 
@@ -393,23 +438,23 @@ class _Case:
         bare = self._grounds.nameless(text)
         if not evidence.terms(bare) and not numbers(bare, all_of_them=False):
             said = bare.strip(" ,.。")
-            if len(said) < LEAST_CHARS or said not in self._said:
+            if (len(said) < LEAST_CHARS or said not in self._said) and (
+                not said.strip("的 ") or not times(self._text, self._own[-1].at, self._tz)
+            ):
                 return Refusal("empty")
         kin = evidence.kin(f"{text} {folded_plain(about)}")
         if kin - evidence.kin(self._heard) and not self._others():
             return Refusal("whose")
         if self._turned(text):
             return Refusal("denial")
+        if wrong := self._grounds.bound(self._text, about, self._own):
+            return wrong
         for claim in telling:
-            wanted = evidence.terms(claim)
+            evidence.terms(claim)
             bare = self._grounds.nameless(claim)
             named = evidence.terms(evidence.without_kin(bare) if self._pointed else bare)
-            if not self._sure and named and (wrong := self._loosely(claim, named)):
+            if named and (wrong := self._loosely(claim, named)):
                 return wrong
-            best = self._nearest(wanted)
-            wrongs = [self._wrong(claim, text, part, kin) for part in best]
-            if best and all(wrongs):
-                return Refusal(wrongs[0]) if wrongs[0] else None
         return None
 
     def _turned(self, text: str) -> bool:
@@ -438,7 +483,15 @@ class _Case:
     def _answered_no(self, text: str) -> bool:
         """Whether it says what they were asked, where they answered with a no."""
         asked = evidence.terms("\n".join(self._beside)) - evidence.terms(self._said)
-        return bool(asked & evidence.terms(text)) and any(_NO.match(part.folded) for part in self._here)
+        return (
+            bool(asked & evidence.terms(text))
+            and True not in poles(text)
+            and any(
+                _NO.match(part.folded) or (place == 0 and denied(part.folded) and len(part.terms) < FEW)
+                for line in self._own
+                for place, part in enumerate(self._grounds.parts((line,)))
+            )
+        )
 
     def _loosely(self, claim: str, wanted: frozenset[str]) -> Refusal | None:
         """What makes a clause worth a second look: the lines that it cites hold little of it, or the clause that says
@@ -451,7 +504,7 @@ class _Case:
         union = _all_terms(self._all) & wanted
         if not union:
             return None
-        if len(cited) < TOGETHER * len(union):
+        if not self._sure and len(cited) < TOGETHER * len(union):
             return Refusal("words", _shown(claim))
         most = max(len(wanted & part.terms) for part in self._all)
         near = [part for part in self._all if most and len(wanted & part.terms) == most]
@@ -467,54 +520,16 @@ class _Case:
             yield from (part for part in self._here if part.line == line.number)
 
     def _doubtful(self, claim: str, wanted: frozenset[str], near: list[Part]) -> Refusal | None:
-        told, most = poles(claim, told=True), max(len(wanted & part.terms) for part in near)
-        plainly = most >= max(SHARED, STRONG * len(wanted)) or (
-            most == len(wanted) and all(len(part.terms) <= FEW for part in near)
-        )
-        if plainly and all(told.isdisjoint(poles(part.folded)) for part in near):
-            denies = any(True in poles(part.folded) and wanted & part.terms for part in self._here)
-            if told != {True} or not denies:
-                return Refusal("denial", _shown(claim))
         text = self._text
         if all(part.hedged or part.planned for part in near) and not (
             self._task or _PATTERNS["hedge"].search(text) or _PATTERNS["plan"].search(text)
         ):
             return Refusal("hedge", _shown(claim))
-        other = evidence.kin(f"{text} {folded_plain(self._item.about)}") or points(text) or self._item.about
-        if not other and all(
-            part.subject == "other"
-            and not _within(part.who, text)
-            and (evidence.kin(part.who) or not _ME.search(part.folded))
-            for part in near
-        ):
-            return Refusal("whose", _shown(claim))
         for part in self._grounds.after(self._owner, max(part.line for part in near)):
             if wanted & part.terms and any(
                 _PATTERNS[cue].search(part.folded) for cue in ("moved", "corrects", "failed")
             ):
                 return Refusal("former", _shown(claim))
-        return None
-
-    def _nearest(self, wanted: frozenset[str]) -> tuple[Part, ...]:
-        """The clauses that say the same, those of the cited lines before others; none where no clause plainly does."""
-        for parts in (self._here, self._all):
-            most = max((len(wanted & part.terms) for part in parts), default=0)
-            if most >= max(SHARED, STRONG * len(wanted)):
-                return tuple(part for part in parts if len(wanted & part.terms) == most)
-        return ()
-
-    def _wrong(self, claim: str, text: str, part: Part, kin: frozenset[int]) -> Reason | None:
-        if part.hedged and (self._item.section == "tasks" or not _PATTERNS["hedge"].search(text)):
-            return "hedge"
-        if part.formerly and not _PATTERNS["former"].search(text):
-            return "former"
-        if part.subject == "you" or (self._task and part.subject == "other"):
-            return "whose"
-        if part.subject == "other" and not self._task:
-            rows = evidence.kin(part.who)
-            pointed = points(part.who) and (kin or self._item.about or points(text))
-            named = bool(kin & rows) if rows else pointed or _within(part.who, text)
-            return None if named or not part.who else "whose"
         return None
 
     def _over(self, text: str) -> bool:

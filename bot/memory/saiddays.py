@@ -53,7 +53,7 @@ def dayless(
         meant = len(bare) > 1 and not figures and any(bare in words for words, _ in said)  # spring 2026 for: by spring
         if (
             not told
-            and not any(_same(one, other) for other in there)
+            and not any(same_time(one, other) for other in there)
             and not (figures and figures <= spelt and not _other_month(one, there))
             and not (meant and abs((one.choices[0].first - local_day(at, tz)).days) <= 366)
         ):
@@ -88,7 +88,7 @@ def iso_day(when: str) -> date | None:
         return None
 
 
-def _same(one: Named, other: Named) -> bool:
+def same_time(one: Named, other: Named) -> bool:
     """Whether what a statement names is what a line names, and not more exact; counts of weeks are meant roughly."""
     mine = [(days.first, days.last) for days in one.choices]
     theirs = [(days.first, days.last) for days in other.choices]

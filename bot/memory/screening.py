@@ -53,7 +53,7 @@ _ACTS = re.compile(r"(?:'s|,? (?:is|was|are|were|has|had|have|will|would|wants?|
 _CALENDAR = re.compile(
     "(?:jan|feb|mar|apr|may|june?|july?|aug|sept?|oct|nov|dec)[a-z]*|(?:mon|tues|wednes|thurs|fri|satur|sun)days?"
 )
-_SCAFFOLD = LazyPattern(
+SCAFFOLD = LazyPattern(
     "聊了|聊到|聊|谈到|谈了|谈|提到|说了|说到|讨论了?|用户|大家|关于|以及|还有|和|最近|今天|分享了?|表示|计划|打算|有点|有些"
     r"|\b(?:talk(?:ed|s|ing)?|chat(?:ted|s)?|discuss(?:ed|es)?|mention(?:ed|s)?"
     r"|about|users?|sai?ys?|said|shared?|plans?)\b"
@@ -94,8 +94,8 @@ def sums_up(
     days = {local_day(at, tz) for _, at in known}
     if _number_or_day(summary, told, there_too, days, tz) or _unknown_name(summary, there_too, fold(names)):
         return False
-    said = evidence.terms(_SCAFFOLD.sub(" ", told_of))
-    share, _ = novelty(_SCAFFOLD.sub(" ", told_of), there_too)
+    said = evidence.terms(SCAFFOLD.sub(" ", told_of))
+    share, _ = novelty(SCAFFOLD.sub(" ", told_of), there_too)
     return len(said & strange) <= STRANGE * len(said) and (share <= OWN_WORDS or bool(said & there))
 
 

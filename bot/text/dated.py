@@ -65,6 +65,8 @@ _BETWEEN = LazyPattern(r"[\s的那里,()、]*(?:on|of|in)?(?: the)?\s*")
 _RANGE = LazyPattern(r"\s*(?:[-–—~、,]|到|至|和|或|to|and|or|through|till?|until)\s*(?:the )?")
 _SEPARATOR = LazyPattern(r"到|至|[-–—~,]| to | until | till ")
 _SENTENCE = LazyPattern(r"[。.!?！？;；\n]")
+_CLAUSE = LazyPattern(r"(?<!\d)[,，、]|[,，](?!\d)|[。.!?！？;；\n]| (?=(?:and|but|so) )")
+_NOW = LazyPattern(r"今[天日早晚]|刚|现在|昨[晚夜]|\b(?:today|tonight|just|now|this (?:morning|afternoon|evening))\b")
 _WITHIN = LazyPattern(r"(?<=[天周月时头钟])(?:之内|以内|内)")
 _WITHIN_EN = LazyPattern(r"\bwithin (?=\w+ (?:\w+ )?(?:minute|hour|day|week|month))")
 
@@ -356,15 +358,23 @@ def _stretches(text: str, said_at: int, tz: tzinfo) -> Iterator[tuple[Named, Day
             picks = [days for days in one.choices if abs((days.first - today).days) < HALF_YEAR]
         else:
             picks = [days for days in (_before(one, today), _from(one, today)) if days is not None]
-            if one.left == "year":  # the one that the words tell of; the nearest where they leave it open
+            # The one that the words tell of; the nearest where they leave it open. Of a weekday today, the next as well.
+            later = next((days for days in one.choices if days.first > today), None) if one.left == "week" else None
+            if one.left != "week" or tense(folded, one.start, one.end) not in ("arranged", "perhaps"):
                 picks = [pick or min(picks, key=lambda days: abs((days.first - today).days))]
+            if later and any(days.first <= today <= days.last for days in picks):
+                picks.append(later)
         for days in picks:
             yield one, days
 
 
 def _days(text: str, said_at: int, tz: tzinfo) -> Iterator[date]:
-    """The day on which a line was said, and those that it names."""
-    yield local_day(said_at, tz)
+    """Those that a line names; and the one on which it was said, if one of its clauses names none or today."""
+    today = local_day(said_at, tz)
+    if any(
+        _NOW.search(clause) or not named(clause, today) for clause in _CLAUSE.split(_folded(text)) if clause.strip()
+    ):
+        yield today
     for one, days in _stretches(text, said_at, tz):
         if one.counted is not None:
             yield one.counted
@@ -377,9 +387,12 @@ def _numbered(text: str, day: date, today: date) -> bool:
     if abs((day - today).days) > NUMBERED:
         return False
     folded = _folded(text)
+    read = [(one.start, one.end) for one in named(folded, today)]
     return any(
-        int(found[1]) == day.day and not _MONTH.search(folded, 0, found.start()) for found in _NUMBER.finditer(folded)
-    )
+        int(found[1]) == day.day and not _MONTH.search(folded, 0, found.start())
+        and not any(start <= found.start() < end for start, end in read)
+        for found in _NUMBER.finditer(folded)
+    )  # fmt: skip
 
 
 def _coarse(first: date, words: Sequence[tuple[str, int]], tz: tzinfo, *, month: bool) -> When | None:

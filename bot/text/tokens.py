@@ -48,6 +48,8 @@ class _Cutter(Protocol):
 
     def cut_for_search(self, sentence: str) -> Iterator[str]: ...
 
+    def cut(self, sentence: str, cut_all: bool = False, HMM: bool = True) -> Iterator[str]: ...  # noqa: N803 — jieba's name
+
 
 def runs(folded: str) -> list[tuple[str, str]]:
     """What a folded text consists of, in order: (run of a script without spaces, "") or ("", Latin word or figure)."""
@@ -114,6 +116,13 @@ def proper_names(folded: str) -> list[str]:
 
         tagged = [(pair.word, pair.flag) for pair in jieba.posseg.cut(folded, HMM=False)]
     return [word for word, flag in tagged if len(word) > 1 and flag[:2] in NAMES and telling(word) >= NAMED]
+
+
+def words(run: str) -> list[str]:
+    """The dictionary's words that a run of Chinese consists of, in order. It may load the dictionary."""
+    with _LOADING:
+        cutter = _cutter()
+    return list(cutter.cut(run, HMM=False))
 
 
 def _ranked(runs: list[tuple[str, str]], stop: frozenset[str]) -> tuple[str, ...]:
