@@ -165,7 +165,7 @@ def make_planner(
     reminding = Reminding(parts.store, parts.clock, settings, words, parts.log)
     tools = () if not settings.prompt.tools else make_tools(
         parts.store, words, parts.prompts,
-        Remembered(recalling, make_notes(parts, lambda: None).read, booting, parts.aside), settings,
+        Remembered(recalling, make_notes(parts, lambda: None).read, parts.aside), settings,
         remind_tools(parts.store, words, reminding, remind_specs(parts.prompts)),
         media if settings.media.images else None,
         (lambda name: skills.get(name, skills[settings.persona])) if any(skills.values()) else None,

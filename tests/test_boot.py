@@ -19,7 +19,6 @@ from bot.text.estimate import estimate_tokens
 from bot.types.commitment import NewCommitment
 from bot.types.memory import MemoryKind, NewMemory, Visibility
 from tests.conftest import NewWorld
-from tests.test_tools import results, tool_first
 from tests.world import NINE, World
 
 DAY = 86_400_000
@@ -63,7 +62,7 @@ async def remembered(world: World) -> None:
     await world.wait(3 * DAY_S)
 
 
-async def test_the_command_and_the_tool_tell_what_the_next_log_opens_with_to_the_letter(world: World) -> None:
+async def test_the_command_tells_what_the_next_log_opens_with_to_the_letter(world: World) -> None:
     await remembered(world)
     shown = await show_boot(place(world), View(), clock=world.clock)
     told = json.loads(await show_boot(place(world), View(), "json", clock=world.clock))
@@ -81,18 +80,6 @@ async def test_the_command_and_the_tool_tell_what_the_next_log_opens_with_to_the
             "when": "3天前说的",
         }
     ]  # fmt: skip
-    tool_first(world, ("boot", "{}"))
-    await world.say("再看看你记得什么")
-    (answer,) = results(world)
-    assert answer == await show_boot(place(world), View(), clock=world.clock)
-    assert answer == shown.replace("隔了三天没聊。\n", ""), "they are talking"
-
-
-async def test_the_boot_tool_takes_nothing(world: World) -> None:
-    tool_first(world, ("boot", '{"person": "2"}'))
-    await world.say("小暖，你记得什么")
-    (answer,) = results(world)
-    assert answer.startswith("参数不对")
 
 
 async def test_no_model_is_called_for_it(world: World) -> None:

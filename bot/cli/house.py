@@ -19,7 +19,7 @@ from bot.errors import ConfigError, StoreError
 from bot.flow.agents import read_texts
 from bot.flow.crew import Crew
 from bot.flow.instructions import read_instructions
-from bot.flow.tools import boot_spec, listen_spec, look_spec, skill_spec, tool_specs
+from bot.flow.tools import listen_spec, look_spec, skill_spec, tool_specs
 from bot.flow.words import Words
 from bot.model.client import OpenAIModel
 from bot.ports import Clock
@@ -75,7 +75,6 @@ def text_problems(settings: Settings, data: Path) -> tuple[str, ...]:
     attempt(lambda: look_spec(find))
     attempt(lambda: skill_spec(find))
     attempt(lambda: listen_spec(find))
-    attempt(lambda: boot_spec(find))
     tools = attempt(lambda: tool_specs(find)) or ()
     place = attempt(lambda: find_place(settings, data))
     if place is not None:

@@ -19,8 +19,6 @@ from bot.text.script import Script
 from bot.types.log import Log
 from bot.types.opening import Opened, OpeningFacts
 from bot.types.people import Audience, Chat, Person
-from bot.types.prompt import ToolSpec
-from bot.types.tool import NoArguments, Tool, ToolAnswer, ToolContext, read_arguments
 
 COMMITMENTS = 100
 """Open promises that an opening chooses from, the newest."""
@@ -98,21 +96,6 @@ class Booting:
         """The chat with as much of its scene as may be told."""
         scene = self._settings.context.scene
         return replace(chat, scene=scene_text(chat.scene, scene.max_chars) if scene.include else "")
-
-
-def boot_tool(spec: ToolSpec, store: Store, booting: Booting) -> Tool:
-    """The tool boot: the block that a new log would open with, for the audience of the turn."""
-
-    async def run(context: ToolContext, arguments: str) -> ToolAnswer:
-        read_arguments(NoArguments, arguments or "{}")
-        chat, person = await store.people.chat(context.audience.chat_id), await store.people.person(context.person_id)
-        opened = await booting.boot(context.audience, chat, replace(person, script=context.script), context.now)
-        return ToolAnswer(
-            opened.text, told=opened.memories, digests=opened.told("dialogue"),
-            commitments=opened.told("commitment"), opens=True,
-        )  # fmt: skip
-
-    return Tool(spec, run, reads=True)
 
 
 def _noted(opened: Opened, facts: OpeningFacts) -> Opened:

@@ -11,7 +11,6 @@ from bot.context.scene import scene_text
 from bot.errors import ConfigError
 from bot.flow.aside import Aside
 from bot.flow.asked import asked_tools
-from bot.flow.booting import Booting, boot_tool
 from bot.flow.found import findings_text
 from bot.flow.getting import Notes, calendar, getting
 from bot.flow.looking import look_tool
@@ -36,11 +35,10 @@ Search = Callable[[ToolContext, Wish], Awaitable[tuple[Finding, ...]]]
 
 @dataclass(frozen=True, slots=True)
 class Remembered:
-    """What tools read of what is remembered: recalls, lines of notes, openings; long work goes `aside`."""
+    """What tools read of what is remembered: recalls, lines of notes; long work goes `aside`."""
 
     recalling: Recalling
     notes: Notes
-    booting: Booting
     aside: Aside
 
 
@@ -80,7 +78,6 @@ def make_tools(
     recalls = (
         recall_tool(recall, searching(store, known.recalling, settings), render, zone),
         getting(store, words, get, known.notes, settings.bot.names[0]),
-        boot_tool(boot_spec(find), store, known.booting),
     )  # fmt: skip
     return (
         *(recalls if settings.memory.inject in ("tool", "both") else ()),
@@ -129,11 +126,6 @@ def recall_specs(find: Callable[[str], Path]) -> tuple[ToolSpec, ToolSpec, ToolS
     """What the model reads of the tools that recall, get and save an experience; ConfigError when a file is broken."""
     recall, get = read_spec(find("tools/memory_recall.json")), read_spec(find("tools/memory_get.json"))
     return recall, get, read_spec(find("tools/save_experience.json"))
-
-
-def boot_spec(find: Callable[[str], Path]) -> ToolSpec:
-    """What the model reads of the tool that tells the opening anew; ConfigError when its file is broken."""
-    return read_spec(find("tools/boot.json"))
 
 
 def asked_specs(find: Callable[[str], Path]) -> tuple[ToolSpec, ToolSpec, ToolSpec]:
