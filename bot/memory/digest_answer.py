@@ -171,7 +171,8 @@ def _item(one: object, section: Section, number: int) -> Item | None:
     kind = _words(one.get("kind"), 20).lower()
     return Item(
         section, number, text, _numbers(one.get("from"))[:CITED], _words(one.get("about"), SUBJECT_CHARS),
-        slot_named(_words(one.get("slot"), SLOT_CHARS).lower()), next((name for name in _KINDS if name == kind), "knowledge"),
+        slot_named(_words(one.get("slot"), SLOT_CHARS).lower()),
+        next((name for name in _KINDS if name == kind), "knowledge"),
         _words(one.get("when"), 24).strip("[]").replace("[", ""), _lasting(one), _numbers(one.get("replaces"))[:CITED],
         _words(one.get("tag"), 40), _words(one.get("to"), SUBJECT_CHARS),
     )  # fmt: skip

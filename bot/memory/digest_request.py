@@ -79,8 +79,11 @@ def touched(
     def shares(text: str) -> float:
         return SHARED * len({term for term in index_terms(text) if len(term) > 1} & terms)
 
+    def of_slot(one: Memory) -> bool:
+        return not slots.isdisjoint((one.slot,) if one.slot else slots_told(fold(one.text)))
+
     scored: list[tuple[float, int, Memory | Commitment]] = [
-        (shares(f"{one.text} {one.subject}") + SAME_SLOT * (not slots.isdisjoint((one.slot,) if one.slot else slots_told(fold(one.text)))) + RECENT * (one.created_at == newest),
+        (shares(f"{one.text} {one.subject}") + SAME_SLOT * of_slot(one) + RECENT * (one.created_at == newest),
          one.created_at, one)
         for one in facts
     ]  # fmt: skip

@@ -53,8 +53,8 @@ class Persona:
 
 @dataclass(frozen=True, slots=True)
 class Bootstraps:
-    """Both stable prefixes: the full one with all tools, and the light one without any, in each language, for groups and
-    for talks alone, where some tools have nothing to do.
+    """Both stable prefixes: the full one with all tools, and the light one without any, in each language, for groups
+    and for talks alone, where some tools have nothing to do.
 
     Where a persona has no file in a language of its own they are the same in all. `paced` says that replies are scripts
     of several messages; only the full one tells the model how to write them. `soul` is what the persona is like in its
