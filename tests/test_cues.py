@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.conftest import NewWorld
 from tests.fakes.model import calls
 from tests.world import World
 
@@ -18,8 +19,9 @@ CUES = [
 
 @pytest.mark.parametrize(("text", "about", "yes", "no"), CUES)
 async def test_without_a_model_it_is_asked_back_and_a_yes_keeps_it(
-    world: World, text: str, about: str, yes: str, no: str
+    new_world: NewWorld, text: str, about: str, yes: str, no: str
 ) -> None:
+    world = await new_world(prompt={"tools": False})
     await world.say(text)
     assert about in world.replies[-1]
     assert kept(world) == []
@@ -28,7 +30,8 @@ async def test_without_a_model_it_is_asked_back_and_a_yes_keeps_it(
     assert about in str(kept(world)[0])
 
 
-async def test_a_no_or_anything_else_keeps_nothing(world: World) -> None:
+async def test_a_no_or_anything_else_keeps_nothing(new_world: NewWorld) -> None:
+    world = await new_world(prompt={"tools": False})
     await world.say(CUES[0][0])
     await world.say("不用")
     assert kept(world) == []
@@ -39,7 +42,6 @@ async def test_a_no_or_anything_else_keeps_nothing(world: World) -> None:
 
 
 async def test_with_a_model_the_turn_carries_one_line_and_the_tool_decides(world: World) -> None:
-    world.model.digests = True
     world.model.script = lambda request: (
         "好，记住了" if request.prompt.messages[-1].role == "tool" else calls(("remember", '{"text": "我不吃香菜"}'))
     )
@@ -51,7 +53,6 @@ async def test_with_a_model_the_turn_carries_one_line_and_the_tool_decides(world
 
 
 async def test_with_a_model_a_name_can_be_set_by_the_tool(world: World) -> None:
-    world.model.digests = True
     world.model.script = lambda request: (
         "好的呀"
         if request.prompt.messages[-1].role == "tool"
@@ -62,7 +63,6 @@ async def test_with_a_model_a_name_can_be_set_by_the_tool(world: World) -> None:
 
 
 async def test_ordinary_talk_is_no_cue(world: World) -> None:
-    world.model.digests = True
     for text in ("我又忘记带伞了", "还记得我们第一次聊天吗", "i forgot my keys again", "do you remember my cat?"):
         await world.say(text)
         assert "（TA可能" not in world.last_user

@@ -205,7 +205,7 @@ async def test_a_new_habit_silences_no_allergy_and_no_partner(world: World) -> N
 async def test_a_task_that_is_moved_stays_open_on_its_new_day(world: World) -> None:
     number = await owes(world, "15号之前要交房租", "交房租", when="2026-06-15")
     moved = {"title": "交房租", "from": [1], "when": "2026-06-20"}
-    await after(world, "房租我跟房东说好了，20号交就行", tasks=[moved], done=[{"task": number, "from": [1]}])
+    await after(world, "跟房东说好了，房租6月20号交就行", tasks=[moved], done=[{"task": number, "from": [1]}])
     assert world.rows("SELECT state FROM commitment") == [("pending",)]
     await world.say("这周有什么安排来着，帮我理一理")
     assert "6月20日" in world.prompts[-1][1].content

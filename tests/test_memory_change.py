@@ -122,7 +122,6 @@ async def test_nobody_changes_what_another_had_kept(world: World) -> None:
 
 async def test_what_was_asked_for_in_other_words_and_a_line_earlier_is_kept(world: World) -> None:
     wish = ("remember", json.dumps({"text": "妹妹慧婷对虾过敏"}, ensure_ascii=False))
-    world.model.digests = True
     await world.say("我妹妹慧婷她对虾过敏，每次聚餐都要绕开")
     world.model.script = lambda request: "好" if request.prompt.messages[-1].role == "tool" else calls(wish)
     await world.say("她的事你可得替我留意着点儿，存一下")
@@ -137,7 +136,6 @@ def test_what_is_not_clear_is_left_to_the_model(kept: str, said: str) -> None:
 
 
 async def test_a_wish_that_is_misspelt_is_one(world: World) -> None:
-    world.model.digests = True
     wish = ("remember", json.dumps({"text": "tess is vegan"}))
     world.model.script = lambda request: "ok" if request.prompt.messages[-1].role == "tool" else calls(wish)
     await world.say("remeber that tess is vegan, i keep forgetting when i talk abt food w you")

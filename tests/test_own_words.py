@@ -41,10 +41,10 @@ async def test_what_was_asked_in_other_words_is_kept_as_it_was_said(world: World
 
 
 async def test_in_a_group_it_belongs_to_the_group_and_to_who_said_it(world: World) -> None:
-    obeys(world, ("remember", {"text": "我妈住在苏州", "kind": "identity"}))
+    obeys(world, ("remember", {"text": "我妈住在苏州"}))
     await world.say("小暖，我妈住在苏州，这个你可要好好记在心上，别给我忘咯", "阿红", GROUP)
     assert world.rows("SELECT kind, visibility, name FROM memory JOIN person ON person.id = owner_id") == [
-        ("identity", "chat", "阿红")
+        ("knowledge", "chat", "阿红")
     ]
 
 

@@ -43,7 +43,12 @@ class InsightCommands:
         """The answer to `.ai tools`: what a turn here would bring, composed as one is."""
         text = partial(self._text, asked)
         plan = await imagine(self._planner, self._words, asked.chat, asked.person, "", self._clock.now())
-        there = plan.prompt.tools or self._planner.personas.of(asked.chat.persona).full.tools
+        there = (
+            plan.prompt.tools
+            or self._planner.personas.of(asked.chat.persona)
+            .of("full", asked.script, alone=asked.chat.kind == "dm")
+            .tools
+        )
         lines = [text("tools_head", n=len(there)) if there else text("tools_none")]
         lines += [f"{tool.name} — {about(tool, text)}" for tool in there]
         if there and not plan.prompt.tools:
@@ -76,7 +81,7 @@ class InsightCommands:
         """The answer to `.ai personality`: the persona of this chat in its own words, and since when it is that."""
         text, personas = partial(self._text, asked), self._planner.personas
         name, known = personas.name(asked.chat.persona), personas.of(asked.chat.persona)
-        full = known.of("full", asked.script)
+        full = known.of("full", asked.script, alone=asked.chat.kind == "dm")
         since = await self._store.insight.since(asked.chat.id, full.signature)
         day = local_day(since, self._tz(asked)) if since else None
         return "\n".join(
