@@ -123,7 +123,9 @@ async def test_a_button_where_nuan_is_switched_off_gets_one_line(house: World) -
     await slash(house, ".ai off", "Ann", "")
     (answer,) = await slash(house, "忘记 #1", "Ann", "")
     assert (answer.via, ".ai on" in answer.text) == ("77", True)
-    assert await slash(house, "忘记 #1", "Ann", "", via="") == []
+    (answer,) = await slash(house, "忘记 #1", "Ann", "", via="")
+    assert (answer.via, ".ai on" in answer.text) == ("", True)
+    assert await slash(house, "在吗", "Ann", "", via="") == []
 
 
 @dataclass

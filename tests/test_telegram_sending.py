@@ -120,7 +120,7 @@ async def test_what_only_one_may_read_goes_to_that_one(server: FakeTelegram) -> 
         assert [one.text for one in server.sent(ANN.id)] == ["秘密"]
         with pytest.raises(SendError) as caught:
             await on.adapter.send(said("秘密", chat, only_for="502"))
-        assert fate(caught) == "never"
+        assert fate(caught) == "shut"
 
 
 async def test_a_topic_is_answered_in_the_topic(server: FakeTelegram) -> None:
