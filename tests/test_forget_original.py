@@ -14,7 +14,7 @@ from tests.world import World
 
 CANARY = "紫藤zwk7731"
 SAID = f"每回路过{CANARY}那家店我都会打喷嚏流眼泪"
-CLEAN = "我会打喷嚏流眼泪"
+CLEAN = "我路过那家店会打喷嚏流眼泪"
 
 
 async def rewritten(new_world: NewWorld, **more: object) -> World:
@@ -66,7 +66,7 @@ async def test_by_a_reply_both_are_buried(new_world: NewWorld, wish: str) -> Non
 async def test_by_the_tool_both_are_buried_and_taking_it_back_lifts_both(new_world: NewWorld) -> None:
     world = await rewritten(new_world)
     obeys(world, ("forget", {"id": "1"}))
-    await world.say("关于我会打喷嚏流眼泪的那件事，麻烦你把它从脑子里抹了呗")
+    await world.say("关于我路过那家店会打喷嚏流眼泪的那件事，麻烦你把它从脑子里抹了呗")
     assert buried(world) == [True, True]
     world.model.script = lambda request: "好的"
     await world.say("撤销")

@@ -124,7 +124,8 @@ async def test_a_button_where_nuan_is_switched_off_gets_one_line(house: World) -
     (answer,) = await slash(house, "忘记 #1", "Ann", "")
     assert (answer.via, ".ai on" in answer.text) == ("77", True)
     (answer,) = await slash(house, "忘记 #1", "Ann", "", via="")
-    assert ".ai on" in answer.text
+    assert (answer.via, ".ai on" in answer.text) == ("", True)
+    assert await slash(house, "在吗", "Ann", "", via="") == []
 
 
 @dataclass
