@@ -26,6 +26,7 @@ from bot.people.askwords import (
     NO_ZH,
     NOT_ZH,
     QUOTED,
+    SHARED,
     SOFT,
     STOPS,
     TIME_EN,
@@ -34,7 +35,7 @@ from bot.people.askwords import (
     VERB,
     ZH,
 )
-from bot.people.wording import bared, blanked_of, reason_at, said_of, trimmed, without
+from bot.people.wording import bared, blanked_of, reason_at, said_of, told, trimmed, without
 from bot.text.clean import clean
 from bot.text.fold import fold, fold_mapped, unfold
 from bot.text.when.found import TAKEN, Parts
@@ -63,7 +64,7 @@ class Wish:
 
     set: `task` is what to remind of, `parts` the time, `said` the words for it, `rest` what the message says besides.
     cancel: `task` says which reminder, ALL
-    means every one; without `named` (别提醒我了) it may be about something else.
+    means every one; without `named` (别提醒我了) it may be about something else. `shared`: all of a group are meant.
     """
 
     verb: Literal["set", "cancel"]
@@ -73,13 +74,14 @@ class Wish:
     said: str = ""
     named: bool = True
     rest: str = ""
+    shared: bool = False
 
 
 def asked(text: str, names: tuple[str, ...] = ()) -> Wish | None:
     """What a message asks of reminders; None for all other talk. Never raises."""
     if not text.strip() or len(text) > READ_CHARS:
         return None
-    text = _unaddressed(clean(text), names)
+    text = unaddressed(clean(text), names)
     folded, origin = fold_mapped(text)
     folded, origin = squeezed(folded, origin)
     if not ABOUT.search(folded):
@@ -104,7 +106,7 @@ def asked(text: str, names: tuple[str, ...] = ()) -> Wish | None:
     return _wish(text, folded, origin, first, parts, bool(more))
 
 
-def _unaddressed(text: str, names: tuple[str, ...]) -> str:
+def unaddressed(text: str, names: tuple[str, ...]) -> str:
     """The text without the name that it is addressed to."""
     for name in (re.escape(name) for name in names if name):
         text = re.sub(rf"(?i)^(?:\s*@?{name}(?![a-z0-9])[\s,，:：!！~～、。]*)+", "", text)
@@ -144,7 +146,7 @@ def _parts(folded: str, trigger: re.Match[str]) -> Parts:
 def _tells(beside: str) -> bool:
     """Whether words beside a request tell of something at a time of its own, and are no correction of the request."""
     return CORRECTS.search(beside) is None and any(
-        parts_folded(clause).clock and len(_core_of(blanked_of(clause, parts_folded(clause)))) > 1
+        parts_folded(clause).clock and len(core_of(blanked_of(clause, parts_folded(clause)))) > 1
         for clause in CLAUSE_END.split(beside)
     )
 
@@ -191,7 +193,7 @@ def _softly(bare: str) -> Wish | None:
         found = SOFT.fullmatch(clause)
         if found is not None:
             words = next((word for word in found.groups() if word), "").strip() or CALLED_OFF.sub("", before)
-            return Wish("cancel", words, named=False) if words else None
+            return Wish("cancel", words, named=False)
         before = clause
     return None
 
@@ -242,7 +244,8 @@ def _wish(
         cut = (*cut, (stop, len(folded)))
         own_words = trimmed(bared(trimmed(without(text, blanked, origin, cut)), FRAME))
     wakes = bool(trigger["wake"]) or "alarm" in trigger[0] or "闹" in trigger[0] or _RISES.search(fold(own_words))
-    return Wish("set", own_words, parts, Manner(wakes=bool(wakes)), said_of(text, folded, origin, parts), rest=rest)
+    said, shared = said_of(text, folded, origin, parts), SHARED.search(trigger[0]) is not None
+    return Wish("set", told(own_words), parts, Manner(wakes=bool(wakes)), said, rest=rest, shared=shared)
 
 
 def _own(residue: str, after: str) -> bool:
@@ -258,13 +261,13 @@ def _loose(after: str) -> bool:
 
 def _besides(blanked: str, start: int, trigger: re.Match[str]) -> tuple[int, int]:
     """Where the request begins and ends in a message that says more: before it no time may stand, nor after it."""
-    begin = start if TAKEN not in blanked[:start] and len(_core_of(blanked[:start])) > SMALL else 0
+    begin = start if TAKEN not in blanked[:start] and len(core_of(blanked[:start])) > SMALL else 0
     stop = _stop(STOPS, blanked, trigger)
     more = blanked[stop:]
-    return begin, stop if TAKEN not in more and len(_core_of(more)) > SMALL else len(blanked)
+    return begin, stop if TAKEN not in more and len(core_of(more)) > SMALL else len(blanked)
 
 
-def _core_of(words: str) -> str:
+def core_of(words: str) -> str:
     """Words without courtesy and signs."""
     return re.sub(rf"{FILL_ZH}|\b(?:{FILL_EN})\b|谢谢|多谢|好的?|[\W_]", "", words.replace("\x01", "x"))
 

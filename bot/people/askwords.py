@@ -6,7 +6,8 @@ from bot.text.lazy import LazyPattern
 from bot.text.when.found import TAKEN
 
 ABOUT = LazyPattern(
-    "(?:不用|不必)(?:了|啦)|提醒|闹钟|闹铃|[叫喊]我|叫醒|通知我|remind|wake|alarm|ping me|nudge me|let me forget"
+    "(?:不用|不必)(?:了|啦)|提醒|闹钟|闹铃|[叫喊催](?:我|大家)|叫醒|通知我|让我忘|remind|wake|alarm"
+    "|(?:ping|nudge|poke) (?:me|us)|let (?:me|us) forget"
 )
 QUOTED = re.compile('“[^”]*”|「[^」]*」|『[^』]*』|"[^"]*"|`[^`]*`|《[^》]*》|^>.*$', re.MULTILINE)
 STOPS = re.compile(r"[。！？!?\n；;]|(?<![ap]\.m)(?<!jan|feb|mar|apr|jun|jul|aug|sep|oct|nov|dec)\.(?=\s)")
@@ -17,24 +18,29 @@ CORRECTS = re.compile(
 CLAUSE_END = re.compile(
     r"[，。！？；,!?;\n…~～]|\.{2,}|(?<![ap]\.m)(?<!jan|feb|mar|apr|jun|jul|aug|sep|oct|nov|dec)\.(?=\s)"
 )
+_ALL_ZH = "(?:我们|咱们?|大家伙?儿?|所有人|全体|各位)"
+_ME = "(?:me|us(?: all)?|every(?:one|body)|all of us|the (?:group|team|family|class))"
+SHARED = LazyPattern(rf"{_ALL_ZH}|我们|大家|(?a:\b(?:us|every(?:one|body)|the (?:group|team|family|class))\b)")
+"""Whom a request names that is for all of a group."""
 ZH = LazyPattern(
-    r"(?P<me>收到(?:你的|一个)?提醒(?![你他她])|(?:提醒|remind|remind me ?)(?:一下|下)?我(?!们|自己)|通知我(?!们))|(?P<wake>叫醒我|"
+    rf"(?P<me>收到(?:你的|一个)?提醒(?![你他她])|(?:提醒|通知|remind|remind me ?)(?:一下|下)?(?:{_ALL_ZH}|我(?!们|自己))"
+    r"|(?:别|不要)让(?:我们?|大家)忘(?:记|了)*)|(?P<wake>叫醒我|"
     r"(?:叫|喊)我(?:起床|起来|起身|醒)"
     r"|(?:叫|喊)我(?=[^，。,!！?？\s]{2,10}起床))"
-    r"|(?P<call>(?:叫|喊)我(?=一声|一下|[。，,！!]|$|[去出吃关开喝上看睡收下交写打做拿取带接送买洗发回走]))"
+    rf"|(?P<call>[叫喊催](?:{_ALL_ZH}|我)(?=一声|一下|[。，,！!]|$|[去出吃关开喝上看睡收下交写打做拿取带接送买洗发回走]))"
     r"|(?P<set>(?:设|(?<![一确决肯必否])定|订|建|加|弄)(?!了|好|过|的)(?:置|定)?(?:一?个|一条|一下)?[^，。,！!？?]{0,16}?"
     r"(?:提醒(?![我他她你您]|一下)|闹钟|闹铃))"
 )
 EN = LazyPattern(
-    r"(?a)\b(?:(?P<me>remind me|(?:would |do )?(?:you )?mind reminding me|(?:don't|dont|"
-    r"do not) let me forget)|(?P<wake>wake me(?: up)?)|"
+    rf"(?a)\b(?:(?P<me>remind {_ME}|(?:would |do )?(?:you )?mind reminding {_ME}|(?:don't|dont|"
+    r"do not) let (?:me|us) forget)|(?P<wake>wake (?:me|us)(?: up)?)|"
     r"(?P<set>(?:set|create|add|schedule|make|give|i need|i want|i'd like|can i (?:get|"
     r"have))(?: me)?(?: up)? (?:a |an |the |another )(?:quick )?"
-    r"(?:reminder|alarm))|(?P<call>(?:ping|nudge) me))\b"
+    r"(?:reminder|alarm))|(?P<call>(?:ping|nudge|poke) (?:me|us)))\b"
 )
 FILL_ZH = (
     r"别忘了?|不要忘了?|请|麻烦|劳烦|拜托|帮我|帮忙|给我|替我|"
-    r"话说|嗯+|哦|噢|啊+|呃|欸|诶|哎呀?|唉|好的?|行|等?到(?![家站了])|等我?|快|我想(?=在|要)|我想$|记得|记住|一定|务必|要|到时候?|到点|的时候|时候|你|可不可以|能不能|可以|能|再|就|"
+    r"话说|也|都(?=提醒|[叫喊])|嗯+|哦|噢|啊+|呃|欸|诶|哎呀?|唉|好的?|行|等?到(?![家站了])|等我?|快|我想(?=在|要)|我想$|记得|记住|一定|务必|要|到时候?|到点|的时候|时候|你|可不可以|能不能|可以|能|再|就|"
     r"然后|还有|对了|那么|那|在|于|大概|大约|左右|准时|喂|嗨|嘿|哈喽|如果|要是|万一|我?(?:要|想|需要|希望|想要|想让|想请|想麻烦)你|(?:如果|要是|万一)?我(?:忘了|"
     r"忘记了?|没记住)(?:的话)?|一下|下|的|从|等|于"
 )
@@ -61,7 +67,7 @@ TIME_EN = re.compile(
     r"\b(?:weeks?|months?|years?|days?|next|after|before|last|first|second|third|half|quarter|other|eve|of|or|\d+)\b"
 )
 FRAME = re.compile(
-    rf"^(?:{FILL_ZH})+我?\s*(?:要|得|还)?\s*|^我\s*(?:要|得|还)?\s*|(?:记得|请|麻烦|帮我)$"
+    rf"^(?:{FILL_ZH})+我?\s*(?:要|得|还)?\s*|^我\s*(?:要|得|还)?\s*|[,，\s]*(?:记得|请|麻烦|帮我|到时候?|到点)$"
     r"|^i(?: (?:need|have|want|must|should|always forget|keep forgetting)| got|'ve got) to "
 )
 TIMELIKE = re.compile(

@@ -156,6 +156,19 @@ COUNTS: tuple[tuple[str, ...], ...] = (("ALTER TABLE call ADD COLUMN calls INTEG
 OUTBOX: tuple[tuple[str, ...], ...] = (("ALTER TABLE outbox ADD COLUMN tried_at INTEGER NOT NULL DEFAULT 0",),)
 """When a message was first tried: how long ago tells whether a platform still knows its key."""
 
+REQUESTS: tuple[tuple[str, ...], ...] = (
+    (
+        "ALTER TABLE reminder ADD COLUMN script TEXT NOT NULL DEFAULT ''",
+        "ALTER TABLE reminder ADD COLUMN shared INTEGER NOT NULL DEFAULT 0",
+        "ALTER TABLE reminder ADD COLUMN wall INTEGER NOT NULL DEFAULT 0",
+        "ALTER TABLE reminder_question ADD COLUMN shared INTEGER NOT NULL DEFAULT 0",
+        "ALTER TABLE reminder_question ADD COLUMN numbers TEXT NOT NULL DEFAULT '[]'",
+    ),
+)
+"""After those of truth. In which script a reminder was asked for, whether it is for all of its chat, and whether it
+moves with its person's clock; which reminders the answer to a question may move.
+"""
+
 LATER = (
     *PEOPLE, *PERSONA, *AGENTS, *DIALOGUE, *OPENING, *REMINDERS,
     *SECTIONS, *NUDGES, *SETTINGS, *QUEUE, *COUNTS, *OUTBOX,

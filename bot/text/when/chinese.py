@@ -44,8 +44,8 @@ _HALVES = tuple((LazyPattern(f"(?:{words}){_AFTER_HALF}"), half) for words, half
 _VAGUE = LazyPattern(
     r"等?(?:待|一)会儿?|等会儿?|过(?:一)?会儿?|过一阵子?|过阵子|(?<![今明后当])晚一?点儿?(?![半钟整\d])|早一点(?!钟)|晚些(?:时候)?|"
     r"吃[完饱过好]了?[早午晚中]?饭?了?|回头|改天|过两[天周日](?!后)|随便(?:哪|什么)[个天]?(?:时间|时候)?|[洗做写喝打看忙弄]完[^\s,。]{0,3}?(?=提醒|"
-    r"[叫喊]我)|找一?天|找个时间|抽空|哪天|早晚(?=提醒|[叫喊]我)|有空|到时候?|"
-    r"到点|(?:再?过)?(?:好)?几个?(?:分钟|小时|钟头|天|周|星期|月)(?:以后|之后|后)?|半天(?:以后|之后|后)|"
+    r"[叫喊]我)|找一?天|找个时间|抽空|哪天|早晚(?=提醒|[叫喊]我)|有空|"
+    r"(?:再?过)?(?:好)?几个?(?:分钟|小时|钟头|天|周|星期|月)(?:以后|之后|后)?|半天(?:以后|之后|后)|"
     r"感恩节|母亲节|父亲节|教师节|复活节|农历|阴历|旧历|正月(?:初?[一二三四五六七八九十]{1,3})?|腊月|初[一二三四五六七八九十]|春节|过年|(?:清明|冬至|夏至)节?|"
     r"(?:\d+|半|[一二三四五六七八九十两]+)个?(?:小时|钟头|分钟|天|周|星期|月)[之以]?内|"
     r"(?:这个?|下个?)?月[初中](?!旬)|[上中下]旬|年[初底]|[^\s,，。]{1,6}?(?<!提)前(?:半|\d+|[一二三四五十两]+)个?(?:小时|钟头|分钟|刻钟|天)|"
@@ -179,7 +179,7 @@ def _every(reading: Reading) -> None:
         set_every(Every())
     if reading.take(_EVERY_OTHER):
         reading.doubt("rule")
-    if reading.parts.every is not None and reading.take(_BOUNDED):
+    if reading.parts.every is not None and reading.take(_BOUNDED) and not reading.bounded:
         reading.doubt("rule")
 
 
@@ -198,7 +198,7 @@ def _durations(reading: Reading) -> None:
             reading.doubt("before")
         reading.parts = replace(reading.parts, lead=delay)
     for match in reading.take(_SAME):
-        reading.parts = replace(reading.parts, delay=Delay(days=_NEARS[match["near"]]))
+        reading.parts = replace(reading.parts, delay=Delay(days=_NEARS[match["near"]], same=True))
     for match in reading.take(_DELAY):
         delay = delay_of(match["a"] or match["b"])
         if delay is None or reading.parts.delay is not None:

@@ -68,14 +68,18 @@ def _next(weekday: int, today: date) -> date | Missing:
 def _date(day: Day, today: date) -> date | Missing:
     year = day.year or (today.year + day.off if day.off is not None else 0)
     try:
-        found = date(year or today.year, day.month, day.number)
+        found = _of_month(year or today.year, day)
         if year:
             return found if found >= today else "past"
         if found >= today:
             return found
-        return "past" if (today - found).days < LATE_DAYS else date(today.year + 1, day.month, day.number)
+        return "past" if (today - found).days < LATE_DAYS and day.number else _of_month(today.year + 1, day)
     except (ValueError, OverflowError):
         return "none_such"
+
+
+def _of_month(year: int, day: Day) -> date:
+    return date(year, day.month, day.number or monthrange(year, day.month)[1])
 
 
 def _number(day: Day, today: date) -> date | Missing:

@@ -10,7 +10,7 @@ from bot.text.when.numbers import EN, EN_HOUR, count_en
 from bot.types.duration import HOUR_MS, MINUTE_MS
 
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-_MON = (
+MONTH = (
     r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
     r"|nov(?:ember)?|dec(?:ember)?)\.?"
 )
@@ -64,7 +64,7 @@ _EVERY_MONTH = LazyPattern(
     rf"|{_EACH} (?P<e>\d{{1,2}})(?:st|nd|rd|th) of the month)\b"
 )
 _EVERY_YEAR = LazyPattern(
-    rf"(?a)\b(?:{_EACH} year on |{_EACH} |yearly on |annually on )(?P<mon>{_MON}) (?P<d>\d{{1,2}})(?:st|nd|rd|th)?\b"
+    rf"(?a)\b(?:{_EACH} year on |{_EACH} |yearly on |annually on )(?P<mon>{MONTH}) (?P<d>\d{{1,2}})(?:st|nd|rd|th)?\b"
 )
 _EVERY_DAY = LazyPattern(rf"(?a)\b(?:{_EACH} ?day|daily|{_EACH} (?P<half>morning|afternoon|evening|night))\b")
 _EVERY_HOUR = LazyPattern(rf"(?a)\b(?:{_EACH} hour|hourly)\b")
@@ -83,8 +83,8 @@ _WEEKS = LazyPattern(r"(?a)\b(?:next|this) (?:week|month|year)\b")
 _ISO = LazyPattern(r"(?a)(?<!\d)(?P<y>\d{4})[-/](?P<m>\d{1,2})[-/](?P<d>\d{1,2})(?!\d)")
 _SLASH = LazyPattern(r"(?a)(?<![\d/:.])(?:on )?(?P<a>\d{1,2})/(?P<b>\d{1,2})(?:/(?P<y>\d{4}))?(?![\d/])")
 _MONTH_DAY = LazyPattern(
-    rf"(?a)\b(?:on )?(?:(?P<mon>{_MON}) (?:the )?(?P<d>\d{{1,2}})(?:st|nd|rd|th)?(?!\d|:| ?[ap]\.?m)"
-    rf"|(?:the )?(?P<d2>\d{{1,2}})(?:st|nd|rd|th)?(?: of)? (?P<mon2>{_MON}))(?:,? (?P<y>\d{{4}}))?\b"
+    rf"(?a)\b(?:on )?(?:(?P<mon>{MONTH}) (?:the )?(?P<d>\d{{1,2}})(?:st|nd|rd|th)?(?!\d|:| ?[ap]\.?m)"
+    rf"|(?:the )?(?P<d2>\d{{1,2}})(?:st|nd|rd|th)?(?: of)? (?P<mon2>{MONTH}))(?:,? (?P<y>\d{{4}}))?\b"
 )
 _LAST = LazyPattern(r"(?a)\b(?:on )?the last day of (?P<next>the|this|next) month\b")
 _NEXT_MONTH = LazyPattern(
@@ -160,7 +160,7 @@ def _every(reading: Reading) -> None:
     for match in reading.take(_EVERY_MONTH):
         set_every(Every(str(int(match["a"] or match["b"] or match["c"] or match["e"]))))
     for match in reading.take(_EVERY_YEAR):
-        set_every(Every(str(int(match["d"])), str(_month(match["mon"]))))
+        set_every(Every(str(int(match["d"])), str(month_of(match["mon"]))))
     if reading.take(_EVERY_WORKDAY):
         set_every(Every(weekdays="mon,tue,wed,thu,fri"))
     if reading.take(_EVERY_WEEKEND):
@@ -176,7 +176,7 @@ def _every(reading: Reading) -> None:
         reading.doubt("day")
     if re.search(rf"\b{_EACH}\b(?! (?:one|of|other|time))", reading.text):
         reading.doubt("rule")
-    if reading.parts.every is not None and _BOUNDED.search(reading.text):
+    if reading.parts.every is not None and _BOUNDED.search(reading.text) and not reading.bounded:
         reading.doubt("rule")
 
 
@@ -189,13 +189,13 @@ def _is_day(word: str) -> bool:
     return re.fullmatch(WD, word.removesuffix("s") if word.endswith("days") else word) is not None
 
 
-def _month(word: str) -> int:
+def month_of(word: str) -> int:
     return _MONTHS.index(word[:3]) + 1
 
 
 def _durations(reading: Reading) -> None:
     for match in reading.take(_LEAD):
-        reading.parts = replace(reading.parts, lead=_delay(match["a"]))
+        reading.parts = replace(reading.parts, lead=delay_of(match["a"]))
         if reading.parts.lead is None:
             reading.doubt("before")
     for match in reading.take(_SHORT):
@@ -204,13 +204,13 @@ def _durations(reading: Reading) -> None:
     for match in reading.take(_DELAY):
         if reading.parts.delay is not None:
             reading.doubt("several")
-        delay = _delay(match["a"] or match["b"])
+        delay = delay_of(match["a"] or match["b"])
         if delay is None:
             reading.doubt("vague")
         reading.parts = replace(reading.parts, delay=delay)
 
 
-def _delay(body: str) -> Delay | None:
+def delay_of(body: str) -> Delay | None:
     if re.fullmatch("half an hour|an? half[- ]hours?", body):
         return Delay(30 * MINUTE_MS)
     ms, days, months = 0.0, 0.0, 0.0
@@ -235,7 +235,7 @@ def _days(reading: Reading) -> None:
         month, number = (first, second) if first <= 12 else (second, first)
         reading.name_day(Day("date", number, month=month, year=int(match["y"] or 0)))
     for match in reading.take(_MONTH_DAY):
-        month = _month(match["mon"] or match["mon2"])
+        month = month_of(match["mon"] or match["mon2"])
         reading.name_day(Day("date", int(match["d"] or match["d2"]), month=month, year=int(match["y"] or 0)))
     for match in reading.take(_LAST):
         reading.name_day(Day("last", off=int(match["next"] == "next")))

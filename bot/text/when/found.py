@@ -19,7 +19,7 @@ class Day:
     """A day as it was named.
 
     near: `number` days on. week: `weekday` of the week `number` weeks on; weekday: the coming one; next: English "next
-    Friday". date: `month` and `number`, of `year` if said; feast: the
+    Friday". date: `month` and `number` (0: its last), of `year` if said; feast: the
     next such day. number: that day of the month `off` months on (None: the
     next such day). last: the last day of that month. lunar: of the Chinese calendar; day 0 is the last of its month.
     `plus` days are counted on from it (a week from Friday, the day after Christmas); `on` is the weekday it has to be.
@@ -46,11 +46,12 @@ class Clock:
 
 @dataclass(frozen=True, slots=True)
 class Delay:
-    """How long from now: `ms` on the clock, and calendar days and months."""
+    """How long from now: `ms` on the clock, and calendar days and months; `same`: at the time of day that it is now."""
 
     ms: int = 0
     days: int = 0
     months: int = 0
+    same: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +73,8 @@ class Parts:
     """All that was read. `doubt` is what is unclear already (`doubts`: everything that is, as far as it was read);
     `spans` are where it stands in the folded text.
 
-    `times` are the times of day of what comes several times a day; `clock` and `half` then say nothing.
+    `times` are the times of day of what comes several times a day; `clock` and `half` then say nothing. What comes
+    back is kept from `since`, until the day `until` or for a `span`.
     """
 
     day: Day | None = None
@@ -86,6 +88,9 @@ class Parts:
     times: tuple[tuple[Clock, Half], ...] = ()
     spans: tuple[tuple[int, int], ...] = ()
     doubts: frozenset[Missing] = frozenset()
+    since: Day | None = None
+    until: Day | None = None
+    span: Delay | None = None
 
     @property
     def empty(self) -> bool:
@@ -107,9 +112,18 @@ class Reading:
         """Every match, blanked out; where each stands is a span of the time."""
         found = [match for match in pattern.finditer(self.text) if match[0]]
         for match in found:
-            self.text = self.text[: match.start()] + TAKEN * len(match[0]) + self.text[match.end() :]
-        self.parts = replace(self.parts, spans=(*self.parts.spans, *(match.span() for match in found)))
+            self.blank(*match.span())
         return found
+
+    def blank(self, begin: int, end: int) -> None:
+        """That part is read."""
+        self.text = self.text[:begin] + TAKEN * (end - begin) + self.text[end:]
+        self.parts = replace(self.parts, spans=(*self.parts.spans, (begin, end)))
+
+    @property
+    def bounded(self) -> bool:
+        """Whether it is known from when or until when it comes back."""
+        return bool(self.parts.since or self.parts.until or self.parts.span)
 
     def doubt(self, what: Missing) -> None:
         """Something is unclear; the first thing that was is asked."""

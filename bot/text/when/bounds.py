@@ -1,0 +1,97 @@
+"""From when and until when something comes back: 从下周一开始, 到12月31日为止, for the next five days. Pure.
+
+It reads before the languages do, and only beside a word for what comes back: what bounds a rule is no day of its own.
+"""
+
+from dataclasses import replace
+
+from bot.text.lazy import LazyPattern
+from bot.text.when import chinese, english
+from bot.text.when.delays import delay_of
+from bot.text.when.found import Day, Parts, Reading
+from bot.text.when.numbers import EN, ZH, count_en, count_zh
+
+EVERY = LazyPattern(
+    r"每|工作日|天天|(?a:\b(?:every|each|daily|weekly|monthly|weekdays|weekends|(?:mon|tues|wednes|thurs|fri|satur|sun)days)\b)"
+)
+LONGEST = 24
+"""Characters in which a day is named."""
+
+_UNTIL = LazyPattern(
+    r"(?:一?直到|持续到|截止到?|(?<![\d一二三四五六日天点半分号])到|到(?=[^,，。]{1,14}?(?:为止|结束|截止)))"
+    r"|(?a:,? ?\b(?:up )?(?:until|till|til|through|thru|ending(?: on)?)\b )"
+)
+_UNTIL_END = LazyPattern(r"\s*(?:那天)?(?:为止|结束|截止)")
+_FOR = LazyPattern(
+    rf"(?:接下来|未来|今后|往后|连续|持续|连着)的?(?P<zh>{ZH}个?(?:天|日|周|星期|礼拜|月|年))(?:里|内)?"
+    rf"|(?a:\bfor (?:the )?(?:next |coming |following )?(?P<n>{EN}) (?P<unit>day|week|month)s?\b)"
+)
+_FROM = LazyPattern(r"从|自(?!己)|(?a:\b(?:starting|beginning|from|as of)(?: on| from)? )")
+_FROM_END = LazyPattern(r"\s*(?:开始|起(?![床来身飞夜立]))|(?a: ?\b(?:on|onwards?)\b(?= |$))")
+_BEGINS = LazyPattern(r"开始|起(?![床来身飞夜立])")
+_PERIOD = LazyPattern(
+    r"\s*(?:(?:今|本|这)?年(?:底|末)|(?a:(?:the )?end of (?:the|this) (?P<what>year|month)\b)"
+    rf"|(?P<zh>{ZH})月(?:份)?(?:底|末)?(?![\d一二三四五六七八九十])|(?a:(?:the end of )?(?P<mon>{english.MONTH})(?! ?\d)\b))"
+)
+
+
+def read_bounds(reading: Reading) -> None:
+    """Take what bounds a rule."""
+    if not EVERY.search(reading.text):
+        return
+    for match in reading.take(_FOR):
+        delay = delay_of(match["zh"]) if match["zh"] else None
+        if match["n"]:
+            delay = english.delay_of(f"{count_en(match['n']):g} {match['unit']}s")
+        reading.parts = replace(reading.parts, span=delay)
+    if (until := _UNTIL.search(reading.text)) is not None:
+        period = _PERIOD.match(reading.text, until.end())
+        named = None if period is not None else _named(reading.text, until.end())
+        if period is not None:
+            month = english.month_of(period["mon"]) if period["mon"] else count_zh(period["zh"] or "")
+            last = Day("last", off=0) if period["what"] == "month" else Day("date", 0, month=month or 12)
+            _blank(reading, until.start(), period.end(), _UNTIL_END)
+            reading.parts = replace(reading.parts, until=last)
+        elif named is not None and named[0].clock is None:
+            _blank(reading, until.start(), named[1], _UNTIL_END)
+            reading.parts = replace(reading.parts, until=named[0].day)
+    if (first := _FROM.search(reading.text)) is not None and (named := _named(reading.text, first.end())) is not None:
+        _begin(reading, named[0], first.start(), named[1])
+    elif (ends := _BEGINS.search(reading.text)) is not None:
+        for begin in range(max(ends.start() - LONGEST // 2, 0), ends.start()):
+            named = _named(reading.text[: ends.start()], begin)
+            if named is not None and named[1] == ends.start():
+                _begin(reading, named[0], begin, ends.end())
+                break
+
+
+def _begin(reading: Reading, parts: Parts, begin: int, end: int) -> None:
+    _blank(reading, begin, end, _FROM_END)
+    reading.parts = replace(reading.parts, since=parts.day)
+    if parts.clock is not None:
+        reading.name_clock(parts.clock, parts.half)
+    elif parts.half:
+        reading.halves.append(parts.half)
+
+
+def _named(text: str, begin: int) -> tuple[Parts, int] | None:
+    """The day that is named right there, and where its name ends."""
+    piece = Reading(text[begin : begin + LONGEST])
+    chinese.read(piece)
+    english.read(piece)
+    end = 0
+    for start, stop in sorted(piece.parts.spans):
+        if start > end + (text[begin + end : begin + end + 1] == " "):
+            break
+        end = max(end, stop)
+    alone = Reading(text[begin : begin + end])
+    chinese.read(alone)
+    english.read(alone)
+    parts = alone.done()
+    return (parts, begin + end) if end and parts.day is not None and parts.doubt is None and not parts.every else None
+
+
+def _blank(reading: Reading, begin: int, end: int, more: LazyPattern) -> None:
+    if (found := more.match(reading.text, end)) is not None:
+        end = found.end()
+    reading.blank(begin, end)
