@@ -23,11 +23,13 @@ from bot.people.askwords import (
     FRAME,
     JOINS,
     NO_EN,
+    NEAR,
     NO_ZH,
     NOT_ZH,
     QUOTED,
     SHARED,
     SOFT,
+    SPACED,
     STOPS,
     TIME_EN,
     TIMELIKE,
@@ -38,9 +40,11 @@ from bot.people.askwords import (
 from bot.people.wording import bared, blanked_of, reason_at, said_of, told, trimmed, without
 from bot.text.clean import clean
 from bot.text.fold import fold, fold_mapped, unfold
+from bot.text.lazy import LazyPattern
 from bot.text.when.found import TAKEN, Parts
 from bot.text.when.meaning import Manner, parts_folded
 from bot.text.when.spacing import squeezed
+from bot.types.when import Missing
 
 READ_CHARS = 400
 """A longer message is talk, not a plain request; the model may still set a reminder on it."""
@@ -53,6 +57,9 @@ _RISES = re.compile(r"^(?:起床|起来|醒|wake up|get up)(?!\w)|[^不]起床$"
 
 _END = re.compile(r"[，,。.!！；;?？\n]+")
 """What ends a clause."""
+
+_ELSEWHERE: frozenset[Missing] = frozenset(("vague", "past"))
+"""What the words for the task may leave unclear, once the time is named before them."""
 
 NOTHING, PLAIN = Parts(), Manner()
 ALL = "*"
@@ -84,6 +91,7 @@ def asked(text: str, names: tuple[str, ...] = ()) -> Wish | None:
     text = unaddressed(clean(text), names)
     folded, origin = fold_mapped(text)
     folded, origin = squeezed(folded, origin)
+    folded = re.sub(SPACED, lambda found: "," * len(found[0]), folded)
     if not ABOUT.search(folded):
         return None
     folded = QUOTED.sub(lambda found: "\x01" * len(found[0]), folded)
@@ -95,15 +103,21 @@ def asked(text: str, names: tuple[str, ...] = ()) -> Wish | None:
     found = [*ZH.finditer(folded), *EN.finditer(folded)]
     if not found:
         return None
-    first = found[0]
+    timed = [each for each in found if _clause(folded, each).spans]
+    first = (timed or found)[0]
     parts = _parts(folded, first)
     why = reason_at(folded, first.end())
     if why is not None and len(found) == 1:
         kept = _parts(folded[:why], first)
         if _complete(kept) or (kept.clock and kept.doubt is None):
             text, folded, origin, parts = unfold(text, origin, 0, why), folded[:why], origin[:why], kept
-    more = [each for each in found[1:] if not each["set"]]
+    more = [each for each in timed[1:] if not each["set"]]
     return _wish(text, folded, origin, first, parts, bool(more))
+
+
+def _clause(folded: str, trigger: re.Match[str]) -> Parts:
+    """The time that stands in the clause of a trigger."""
+    return parts_folded(folded[_start(CLAUSE_END, folded, trigger) : _stop(CLAUSE_END, folded, trigger)])
 
 
 def unaddressed(text: str, names: tuple[str, ...]) -> str:
@@ -134,6 +148,9 @@ def _parts(folded: str, trigger: re.Match[str]) -> Parts:
         # 明早八点半提醒我带简历，九点得出门: the other time is of something else.
         day = parts_folded(beside).day if not alone.day else None
         return replace(alone, day=day) if day else alone
+    ahead, task = parts_folded(folded[: trigger.start()]), parts_folded(folded[trigger.end() :])
+    if ahead.doubt is None and (ahead.day or ahead.every or ahead.delay) and task.doubts <= _ELSEWHERE and task.doubts:
+        return ahead if not (task.clock or task.day or task.every) else own  # book年底的flight
     before = folded[begin:clause]
     if clause > begin and (parts_folded(before).doubt in ("past", "vague") or re.match("我|(?a:i )", before.strip())):
         # 我周五要交报告，周四晚上八点提醒我: what is told before is another time.
@@ -172,7 +189,7 @@ def _cancelled(folded: str) -> Wish | None:
             words = " ".join(word for word in match.groups() if word).strip()
             everything = re.search(r"全部|所有|\ball\b", bare) or re.search(r"reminders(?: please)?$", bare)
             return Wish("cancel", ALL if everything else words)
-    if (soft := _softly(bare)) is not None:
+    if (soft := _softly(bare)) is not None and not _sets(folded):
         return soft
     for trigger, no in ((ZH, NO_ZH), (EN, NO_EN)):
         match = next(iter(trigger.finditer(folded)), None)
@@ -184,6 +201,19 @@ def _cancelled(folded: str) -> Wish | None:
             )
             return Wish("cancel", rest, named=False)
     return None
+
+
+def _sets(folded: str) -> bool:
+    """Whether one of its clauses asks to be reminded, at a time."""
+    return any(
+        ZH.search(clause) is not None and NO_ZH.search(_before(ZH, clause)) is None and bool(parts_folded(clause).spans)
+        for clause in CLAUSE_END.split(folded)
+    )
+
+
+def _before(trigger: LazyPattern, clause: str) -> str:
+    found = trigger.search(clause)
+    return clause[: found.start()].strip(" \x00") if found else ""
 
 
 def _softly(bare: str) -> Wish | None:
@@ -219,7 +249,8 @@ def _wish(
     if residue and not own:
         if english or not timed or not TIMELIKE.fullmatch(residue):
             return None
-        parts = replace(parts, doubt=parts.doubt or "vague")
+        if not (parts.clock and NEAR.search(residue)):
+            parts = replace(parts, doubt=parts.doubt or "vague")
     if re.match("[了过的]", folded[trigger.end() :]) or (
         english and AFTER_EN.match(after) and not (timed and after.startswith("of"))
     ):
@@ -243,6 +274,11 @@ def _wish(
         cut = ((trigger.start(), len(folded)),) if own or not residue else ()
         cut = (*cut, (stop, len(folded)))
         own_words = trimmed(bared(trimmed(without(text, blanked, origin, cut)), FRAME))
+    if trigger["wake"]:
+        near = trimmed(
+            without(text, blanked, origin, ((0, trigger.end()), (_stop(CLAUSE_END, folded, trigger), len(folded))))
+        )
+        own_words = near or ("get out of bed" if "bed" in trigger[0] else "wake up" if english else "起床")
     wakes = bool(trigger["wake"]) or "alarm" in trigger[0] or "闹" in trigger[0] or _RISES.search(fold(own_words))
     said, shared = said_of(text, folded, origin, parts), SHARED.search(trigger[0]) is not None
     return Wish("set", told(own_words), parts, Manner(wakes=bool(wakes)), said, rest=rest, shared=shared)
@@ -279,7 +315,7 @@ def _reminded(before: str) -> bool:
 
 def _both_sides(parts: Parts, folded: str, trigger: re.Match[str]) -> bool:
     """周五提醒我准备下午三点的会 names two times: one of the reminder, one of what it is about."""
-    if trigger["set"] or parts.lead:
+    if trigger["set"] or parts.lead or parts.until or parts.span:
         return False
     joined: list[tuple[int, int]] = []
     for begin, end in parts.spans:

@@ -14,7 +14,7 @@ from bot.text.when.meaning import parts_folded
 from bot.text.when.spacing import squeezed
 
 _SPLIT = LazyPattern(
-    r"[,，。;；!！?？\n、~～…]+|还有|另外|以及|然后|顺便|同时|并且|和|跟|再(?!见)|(?a:\s*\b(?:and|then|also|plus|as well as)\b)|\s*&\s*"
+    r"[,，。;；!！?？\n、~～…:：]+(?!\d)|\.(?=\s)|还有|另外|以及|然后|顺便|同时|并且|和|跟|再(?!见)|(?a:\s*\b(?:and|then|also|plus|as well as)\b)|\s*&\s*"
 )
 _JOINS = LazyPattern(r"还有|另外|以及|然后|顺便|同时|并且|[和跟再、]|(?a:\b(?:and|then|also|plus)\b)|&")
 _STATES = LazyPattern(
@@ -23,18 +23,20 @@ _STATES = LazyPattern(
 """What tells of something, and asks for nothing."""
 _LEADS = re.compile(r"^(?:也|还|再|就|要|得|去(?=去)|\s)+")
 _ONE_STRETCH = LazyPattern(
-    r"之间|(?a:\bbetween\b)|[到至]|~|或者?|还是|不对|不是|改|(?a:\b(?:or|no|wait|actually|make (?:it|that)|instead)\b)"
+    r"之间|(?a:\bbetween\b)|[到至~](?=[零一二三四五六七八九十两\d周星礼下明后])|或者?|还是|不对|不是|改|(?a:\b(?:or|no|wait|actually|make (?:it|that)|instead)\b)"
 )
 
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
-    """A part of a message with a time of its own, from `begin` to `end` of its folded text."""
+    """A part of a message with a time of its own, from `begin` to `end` of its folded text; `heads` a list (今天两件事：)."""
 
+    place: int
     begin: int
     end: int
     joined: bool
     asks: bool
+    heads: bool = False
 
 
 def wishes(text: str, names: tuple[str, ...] = ()) -> tuple[Wish, ...]:
@@ -49,28 +51,39 @@ def _several(text: str, names: tuple[str, ...], one: Wish) -> tuple[Wish, ...]:
     """Each wish of its own; () where it is not certain that there are several."""
     text = unaddressed(clean(text), names)[:READ_CHARS]
     folded, origin = squeezed(*fold_mapped(text))
-    whole = parts_folded(folded)
-    pieces = _pieces(folded)
+    whole, pieces = parts_folded(folded), _pieces(folded)
+    last = pieces[-1].end if pieces else 0
+    # 下午两点A，晚上七点B，到点叫我一声: what asks at the end asks for all that stands before it.
+    closed = len(pieces) > 2 and [piece.place for piece in pieces if piece.asks] == [len(pieces) - 1]
+    closed = closed and not _timed(parts_folded(folded[pieces[-1].begin : pieces[-1].end]))
+    pieces = pieces[:-1] if closed else pieces
     asking = sum(piece.asks for piece in pieces)
-    if len(pieces) < 2 or not asking or _ONE_STRETCH.search(folded):
+    if len(pieces) < 2 or not (asking or closed) or _ONE_STRETCH.search(folded):
         return ()
     # 12月10日，星期四 is one day named twice; tomorrow, and … on Friday are two.
     twice = whole.day is not None and whole.day.on is not None and all(piece.joined for piece in pieces[1:])
     if asking < 2 and not twice and not (whole.doubts or (whole.every and whole.day)):
         return ()
     found: list[Wish] = []
-    for place, piece in enumerate(pieces):
+    for piece in pieces:
         said = unfold(text, origin, piece.begin, piece.end).strip()
         wish = asked(said, names) if piece.asks else _bare(said)
-        if wish is None or wish.verb != "set" or not _asks(folded, piece, wish, any(p.asks for p in pieces[:place])):
+        if wish is None or wish.verb != "set":
+            return ()
+        if not (piece.asks or closed or not wish.task or (found and _goes_on(folded, piece))):
             return ()
         found.append(wish)
-    found = _completed(found)
+    heads = pieces[0].heads and len(found) > 1
+    found = _completed([replace(found[0], task=""), *found[1:]] if heads else found)[heads:]
     if any(not wish.task and one.task for wish in found):
         return ()
-    last = pieces[-1].end
     rest = unfold(text, origin, last, len(folded)).strip() if len(core_of(folded[last:])) > SMALL else ""
     return (*found[:-1], replace(found[-1], rest=rest.lstrip("，,。！？!?；;、 ")))
+
+
+def _goes_on(folded: str, piece: _Piece) -> bool:
+    """Whether it goes on with what is asked, and tells of nothing."""
+    return piece.joined or not _STATES.match(re.sub(r"\s", "", _untimed(folded[piece.begin : piece.end])))
 
 
 def _bare(said: str) -> Wish:
@@ -78,14 +91,6 @@ def _bare(said: str) -> Wish:
     task, parts = task_of(said)
     task = _LEADS.sub("", trimmed(bared(_LEADS.sub("", task), FRAME)))
     return Wish("set", told(task), parts, PLAIN, said)
-
-
-def _asks(folded: str, piece: _Piece, wish: Wish, after: bool) -> bool:
-    """Whether it belongs to the request: it says so, is a time alone, or goes on with it and tells of nothing."""
-    if piece.asks or not wish.task:
-        return True
-    core = re.sub(r"\s", "", _untimed(folded[piece.begin : piece.end]))
-    return after and (piece.joined or not _STATES.match(core))
 
 
 def _untimed(words: str) -> str:
@@ -104,18 +109,18 @@ def _pieces(folded: str) -> list[_Piece]:
         words, between = folded[start:end], folded[before:start]
         if not words.strip():
             continue
-        asks = _requests(words)
-        joined = _JOINS.search(between) is not None
+        asks, joined = _requests(words), _JOINS.search(between) is not None
+        if ":" in between and len(pieces) < 2:
+            pieces = [replace(piece, heads=True) for piece in pieces]
+            begin = start
         if _timed(parts_folded(words)):
             if _stopped(folded, pieces, start) and not asks and not joined:
                 break  # what is told besides
             asks = asks or (not pieces and _requests(folded[begin:end]))
-            pieces.append(_Piece(start if pieces else begin, end, joined, asks))
-        elif not pieces:
-            begin = min(begin, start)
-        elif asks:
-            pieces.append(_Piece(start, end, joined, asks))
-        elif not _stopped(folded, pieces, start):
+            pieces.append(_Piece(len(pieces), start if pieces else begin, end, joined, asks))
+        elif asks and pieces:
+            pieces.append(_Piece(len(pieces), start, end, joined, asks))
+        elif pieces and not _stopped(folded, pieces, start):
             pieces[-1] = replace(pieces[-1], end=end)
     return pieces
 

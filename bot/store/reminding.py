@@ -1,6 +1,7 @@
 """The verbs behind reminders: set, say, end. What a request means and what is said is decided elsewhere."""
 
 import json
+import re
 import sqlite3
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -13,6 +14,9 @@ from bot.text.alike import alike, core
 from bot.types.event import ChatKind
 from bot.types.outgoing import Draft
 from bot.types.reminder import Due, Ended, NewReminder, Reminder, Waiting
+
+_PERSON = re.compile(r"[我你您]|\b(?:i|me|my|you|your)\b", re.IGNORECASE)
+"""A reminder is worded for its person, a promise by them."""
 
 LABEL = "reminder"
 """The label of nuan's own lines about reminders: told to the model, put into no digest, note or index."""
@@ -91,17 +95,18 @@ def _instead(db: sqlite3.Connection, new: NewReminder, at: int) -> None:
     """Verb part: whoever asks to be reminded of what the same message promises is reminded once, as they asked."""
     for event in new.event_ids:
         rows = db.execute(
-            "SELECT reminder.id, commitment.text FROM edge JOIN commitment ON commitment.id = edge.derived_id "
+            "SELECT reminder.id, commitment.text, reminder.due_at FROM edge JOIN commitment ON commitment.id = edge.derived_id "
             "JOIN reminder ON reminder.commitment_id = commitment.id AND reminder.ended_at IS NULL "
             "WHERE edge.kind = 'commitment' AND edge.event_id = ? AND reminder.person_id = ?",
             (event, new.person_id),
         ).fetchall()
-        end(db, (number for number, text in rows if same_thing(new.text, str(text))), "asked", at)
+        same = (number for number, text, due in rows if due == new.due_at or same_thing(new.text, str(text)))
+        end(db, same, "asked", at)
 
 
 def same_thing(asked: str, promised: str) -> bool:
     """Verb part: whether a reminder, bare or of these words, is one of that promise."""
-    return not core(asked) or alike(asked, promised)
+    return not core(asked) or alike(_PERSON.sub("", asked), _PERSON.sub("", promised))
 
 
 def end(db: sqlite3.Connection, numbers: Iterable[int], why: Ended, at: int) -> int:

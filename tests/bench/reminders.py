@@ -20,7 +20,7 @@ from typing import Literal
 from zoneinfo import ZoneInfo
 
 from bot.text.fold import fold
-from bot.text.when.rules import local, ms_of, step_of, until_of
+from bot.text.when.rules import local, ms_of, next_of, step_of, until_of
 from bot.types.prompt import Request
 from tests.fakes.clock import SimClock
 from tests.fakes.model import Answer, calls
@@ -72,7 +72,7 @@ def verdict(row: Row, found: Played) -> Verdict:
     want = row["want"]
     wanted: list[dict[str, object]] = want if isinstance(want, list) else []
     left = list(wanted)
-    for each in found.set:
+    for each in [one for whole in found.set for one in _single(whole, len(wanted) > 1)]:
         fits = next((one for one in left if fitting(one, each)), None)
         if fits is None:
             return "wrong"
@@ -83,6 +83,18 @@ def verdict(row: Row, found: Played) -> Verdict:
     if not left:
         return "right" if not asks or found.set else "asked"
     return "asked" if asks else "wrong"
+
+
+def _single(found: tuple[str, str, str], apart: bool) -> list[tuple[str, str, str]]:
+    """What comes back on several weekdays, where each of them is wanted by itself."""
+    at, rule, text = found
+    days = rule.split(" ")[4].split(",") if rule else []
+    if not apart or len(days) < 2 or "|" in rule:
+        return [found]
+    each = [rule.replace(",".join(days), day) for day in days]
+    before = ms_of(datetime.fromisoformat(at).replace(tzinfo=TZ)) - 1
+    firsts = [next_of(one, before, TZ) or 0 for one in each]
+    return [(local(first, TZ).strftime("%Y-%m-%dT%H:%M"), one, text) for first, one in zip(firsts, each, strict=True)]
 
 
 def fitting(one: dict[str, object], found: tuple[str, str, str]) -> bool:
@@ -103,7 +115,7 @@ def every_of(rule: str) -> str:
     if not rule:
         return ""
     _, hour, day, month, weekdays = rule.split("|", maxsplit=1)[0].split(" ")[:5]
-    if step_of(rule)[0] or hour == "*":
+    if step_of(rule)[0] > 1 or hour == "*":
         return rule
     if month != "*":
         return "year"

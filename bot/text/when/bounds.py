@@ -18,10 +18,10 @@ LONGEST = 24
 """Characters in which a day is named."""
 
 _UNTIL = LazyPattern(
-    r"(?:一?直到|持续到|截止到?|(?<![\d一二三四五六日天点半分号])到|到(?=[^,，。]{1,14}?(?:为止|结束|截止)))"
+    r"(?:(?<=[,，])[㐀-鿿]到|一?直到|持续到|截止到?|(?<![\d一二三四五六日天点半分号])到|到(?=[^,，。]{1,14}?(?:为止|结束|截止)))"
     r"|(?a:,? ?\b(?:up )?(?:until|till|til|through|thru|ending(?: on)?)\b )"
 )
-_UNTIL_END = LazyPattern(r"\s*(?:那天)?(?:为止|结束|截止)")
+_UNTIL_END = LazyPattern(r"\s*(?:那天)?(?:为止|结束|截止|就行了?|就好了?|就可以了?|即可)")
 _FOR = LazyPattern(
     rf"(?:接下来|未来|今后|往后|连续|持续|连着)的?(?P<zh>{ZH}个?(?:天|日|周|星期|礼拜|月|年))(?:里|内)?"
     rf"|(?a:\bfor (?:the )?(?:next |coming |following )?(?P<n>{EN}) (?P<unit>day|week|month)s?\b)"

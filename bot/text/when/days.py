@@ -29,6 +29,9 @@ def _named(day: Day, today: date, hour: int) -> date | Missing:
         case "week":
             found = today + timedelta(days=day.weekday - today.weekday() + 7 * day.number)
             return found if found >= today else "past"
+        case "weekend":
+            found = today + timedelta(days=5 - today.weekday() + 7 * day.number)
+            return found if found > today else "day"
         case "weekday":
             ahead = (day.weekday - today.weekday()) % 7
             return today + timedelta(days=ahead) if ahead else "day"
@@ -59,10 +62,11 @@ def _month(today: date, off: int) -> tuple[int, int]:
 
 
 def _next(weekday: int, today: date) -> date | Missing:
-    """English "next Friday": only where the coming one and the one of next week are the same."""
+    """English "next Friday": the one of next week, unless that is so near that another may be meant."""
     ahead = (weekday - today.weekday()) % 7 or 7
-    same = today.weekday() + ahead >= 7 and ahead >= 3
-    return today + timedelta(days=ahead) if same else "day"
+    if today.weekday() + ahead < 7:
+        return today + timedelta(days=ahead + 7)
+    return today + timedelta(days=ahead) if ahead >= 3 else "day"
 
 
 def _date(day: Day, today: date) -> date | Missing:

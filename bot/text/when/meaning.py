@@ -1,22 +1,28 @@
 """Which moment the parts of a time mean: an instant, what comes back, or what has to be asked. Pure, never a guess.
 
-A bare hour from 1 to 12 is asked (morning or evening?) unless only one of both can be meant: today's other one is over,
-somebody wants to be woken, noon of a named day, or a command, where figures are read by the 24-hour clock.
+A bare hour without a day is the next one on the clock. Of another day one from 1 to 5 is of the afternoon, and from 6 to
+11 it is asked (morning or evening?), unless somebody wants to be woken, or by command: figures there are of 24 hours.
 """
 
+import re
 from dataclasses import dataclass, replace
 from datetime import date, datetime, time, timedelta, tzinfo
 
 from bot.text.fold import fold
+from bot.text.lazy import LazyPattern
 from bot.text.when import bounds, chinese, english, lists
+from bot.text.when.counted import FEASTS
 from bot.text.when.days import day_of, later
-from bot.text.when.found import Clock, Delay, Half, Parts, Reading
+from bot.text.when.found import Clock, Delay, Half, Parts, Reading, periodic
 from bot.text.when.rules import SEVERAL, ending, local, ms_of, next_of, stepped
 from bot.types.duration import DAY_MS, MINUTE_MS
 from bot.types.when import Instant, Missing, Moment, Recurring, Unclear
 
 READ_CHARS = 600
 """How much of a text is searched for a time."""
+
+WAKING = 6
+"""Before this hour nobody is up: one that is named alone is of the afternoon, or asked."""
 
 MOST_MS = 10 * 366 * DAY_MS
 """Farther ahead nothing is set."""
@@ -31,6 +37,17 @@ _HOURS: dict[Half, tuple[range, range]] = {
 }  # fmt: skip
 """Of each part of the day the hours that are meant as said, and those that mean twelve hours later."""
 
+
+_CORRECTS = LazyPattern(
+    r"\s*[,，.。…~—-]*\s*(?:啊|哦|噢|呃|诶|额)?(?:不是|不对|说错了?|搞错了?|错了)[,，。\s]*(?:是|应该是)?"
+    r"|(?a:[,.…\s-]*\b(?:oh |er |um )?(?:no|wait|actually|i mean|rather|sorry|scratch that|make (?:it|that))\b[,.…\s-]*"
+    r"(?:(?:no|wait|make (?:it|that)|i mean)\b[,.\s]*)*)"
+)
+"""What stands between a time and the one that was meant."""
+_DAY_BEFORE = LazyPattern(
+    r"的?[头前]一[天日晚](?!后)|(?a:\b(?:on )?the (?:day|night|evening|morning) before\b(?! (?:yesterday|"
+    + "|".join(FEASTS) + r"))|\bthe eve\b)"
+)  # fmt: skip
 
 _ASSUMED: dict[Half, int] = {"noon": 12, "afternoon": 15, "dusk": 18, "pm": 20, "night": 20}
 """The hours of parts of a day without a time of day, where one may be assumed; of a morning it is that of a day."""
@@ -63,7 +80,36 @@ def parts_of(text: str) -> Parts:
 
 def parts_folded(folded: str) -> Parts:
     """As `parts_of`, with spans in the folded text."""
-    return reading_of(folded).done()
+    parts = reading_of(folded).done()
+    if (parts.doubt or (parts.day and parts.day.on is not None)) and (found := _CORRECTS.search(folded)):
+        before, after = _halves(folded, found)
+        both = joined(before, after)
+        if before.spans and after.spans and both.doubt is None and after.spans[0][0] <= found.end() + 1:
+            return _over(both, before, after, found)
+    if (found := _DAY_BEFORE.search(folded)) is not None:
+        before, after = _halves(folded, found)
+        night: Half = "night" if found[0][-1] in "晚夜" or "night" in found[0] or "eve" in found[0] else ""
+        if before.day is not None or (before.every and before.every.month != "*") or after.day is not None:
+            own = after if after.clock or after.half else before
+            both = replace(
+                joined(before, after), clock=own.clock, half=own.half or night, lead=Delay(days=1),
+                every=after.every or before.every, day=before.day or after.day,
+                period=before.period or after.period, doubt=before.doubt or after.doubt,
+            )  # fmt: skip
+            return periodic(_over(both, before, after, found))
+    return parts
+
+
+def _halves(folded: str, found: re.Match[str]) -> tuple[Parts, Parts]:
+    """What stands before that, and behind it."""
+    blank = " " * len(folded)
+    before = reading_of(folded[: found.start()] + blank[found.start() :]).done()
+    return before, reading_of(blank[: found.end()] + folded[found.end() :]).done()
+
+
+def _over(parts: Parts, before: Parts, after: Parts, found: re.Match[str]) -> Parts:
+    spans = (*before.spans, found.span(), *after.spans)
+    return replace(parts, spans=spans, doubts=frozenset((parts.doubt,) if parts.doubt else ()), others=())
 
 
 def reading_of(folded: str) -> Reading:
@@ -127,8 +173,14 @@ def _every(parts: Parts, now: datetime, manner: Manner) -> Recurring | Missing:
     assert now.tzinfo is not None
     if parts.doubt is not None:
         return parts.doubt
-    if parts.day is not None or parts.delay is not None or parts.lead is not None:
+    yearly = every.month.isdigit() and every.day.isdigit()
+    if parts.day is not None or parts.delay is not None or (parts.lead is not None and not yearly):
         return "rule"
+    if parts.lead is not None:
+        if parts.lead.ms or parts.lead.months:
+            return "rule"
+        earlier = date(2001, int(every.month), int(every.day)) - timedelta(days=parts.lead.days)
+        every = replace(every, day=str(earlier.day), month=str(earlier.month))
     if every.hourly:
         if parts.clock is not None or parts.half:
             return "rule"
@@ -175,11 +227,13 @@ def _times(parts: Parts, manner: Manner, now: datetime) -> list[tuple[int, int]]
 
 
 def _once(parts: Parts, now: datetime, manner: Manner) -> Instant | Missing:
+    delay, today = parts.delay, now.date()
+    if parts.others and len({day_of(each, today, now.hour) for each in parts.others}) == 1:
+        parts = replace(parts, doubt=None)  # 明天9/1
     if parts.doubt is not None:
         return parts.doubt
     if parts.times:
         return "several"
-    delay, today = parts.delay, now.date()
     day: date | None = None
     if delay is not None:
         if delay.ms and (parts.day is not None or parts.clock is not None or parts.half):
@@ -197,6 +251,8 @@ def _once(parts: Parts, now: datetime, manner: Manner) -> Instant | Missing:
         named = day_of(parts.day, today, now.hour)
         if named == "day" and parts.day.kind == "weekday":
             named = _named_today(parts, manner, now)
+        elif named == "day" and parts.day.kind == "near" and (parts.half in ("morning", "am") or manner.wakes):
+            named = later(today, Delay(days=parts.day.number - 1))  # 明早, said after midnight
         if isinstance(named, str):
             return named
         day = named
@@ -278,10 +334,17 @@ def _bare(clock: Clock, parts: Parts, manner: Manner, day: date | None, now: dat
         ahead = [way for way in ways if way * 60 + clock.minute > now.hour * 60 + now.minute]
         if len(ahead) == 1 and hour != 12:
             return ahead[0], clock.minute
-        return (12, clock.minute) if hour == 12 and len(ahead) == 2 else "half" if ahead else "past"
+        return (ahead[0], clock.minute) if ahead and ahead[0] >= WAKING else "half" if ahead else "past"
     if hour == 12 and (day is not None or 5 <= now.hour < 12) and parts.every is None:
         return 12, clock.minute
-    return "half"
+    if hour < WAKING:
+        if day is not None or parts.every is not None:
+            return hour + 12, clock.minute
+    elif day is not None or parts.every is not None:
+        return "half"
+    coming = next((way for way in ways if way * 60 + clock.minute > now.hour * 60 + now.minute), hour + 24)
+    at_night = hour == 12 or coming % 24 < WAKING <= now.hour
+    return "half" if at_night else (coming, clock.minute)
 
 
 def _at(day: date, hour: int, minute: int, now: datetime, second: int = 0) -> Instant | Missing:
