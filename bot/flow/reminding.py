@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 
 from bot.config.settings import Settings
 from bot.flow.recurring import next_time
@@ -131,7 +132,7 @@ class Reminding:
         return text
 
     async def edited(self, event: Event, chat: Chat, person: Person, event_id: int) -> None:
-        """A message that was a request reads anew: what it had set is over, and what it asks for now is set and told."""
+        """A request reads anew: what it had set is over, and what it asks for now is set and told."""
         if event.forwarded or not await self._store.ordered(event_id):
             return
         at = replace(self._read(event, chat, person), event_id=event_id)
@@ -226,10 +227,10 @@ class Reminding:
         if not await self._room(at, len(sure)):
             text = self._text(at.script, "remind_full", n=self._rules.most_open)
             return await self._store.say(self._answer(at, lambda _: text), at.person.id, at.now)
-        numbers = await self._store.set(
-            sure, self._answer(at, lambda numbers: "\n".join(filter(None, (*self._confirmed(at, sure, numbers), question)))),
-            at.now, asks=asks, until=until,
+        said = self._answer(
+            at, lambda numbers: "\n".join(filter(None, (*self._confirmed(at, sure, numbers), question)))
         )  # fmt: skip
+        numbers = await self._store.set(sure, said, at.now, asks=asks, until=until)
         self._logged(at, numbers, "words")
         return bool(numbers)
 
@@ -249,7 +250,7 @@ class Reminding:
                     for other, every in pairs
                     if not isinstance(every, NewReminder)
                 )
-                return lambda numbers: waiting, more
+                return partial(_same, waiting), more
         assumed = [place for place, (_, each) in enumerate(pairs) if isinstance(each, NewReminder) and each.assumed]
         if not assumed:
             return lambda numbers: None, ""
@@ -382,6 +383,10 @@ class Reminding:
 
     def _text(self, script: Script, key: str, **values: object) -> str:
         return self._words.messages.text(key, script, **values)
+
+
+def _same(waiting: Waiting | None, numbers: tuple[int, ...]) -> Waiting | None:
+    return waiting
 
 
 def _left(found: NewReminder | Unclear | None) -> bool:

@@ -6,8 +6,8 @@ from bot.text.lazy import LazyPattern
 from bot.text.when.found import TAKEN
 
 _NUDGE_EN = (
-    r"(?:ping|nudge|poke|buzz|bug|nag|prod|pester|shout at|yell at|holler at|tell|text|message|alert|notify) (?:me|us)\b"
-    r"|give (?:me|us) an? (?:little |quick )?(?:nudge|shout|buzz|ping|poke|prod|holler|heads[- ]up)"
+    r"(?:ping|nudge|poke|buzz|bug|nag|prod|pester|shout at|yell at|holler at|tell|text|message|alert|notify)"
+    r" (?:me|us)\b|give (?:me|us) an? (?:little |quick )?(?:nudge|shout|buzz|ping|poke|prod|holler|heads[- ]up)"
 )
 ABOUT = LazyPattern(
     "(?:不用|不必)(?:了|啦)|提醒|闹钟|闹铃|[叫喊催敲戳踢滴盯](?:着?我|大家|一下)|叫醒|通知我|让我忘|吱一?个?声|盯着点|remind|wake|alarm"
@@ -48,7 +48,8 @@ EN = LazyPattern(
 )
 FILL_ZH = (
     r"别忘了?|不要忘了?|请|麻烦|劳烦|拜托|帮我|帮忙|给我|替我|"
-    r"话说|以后|今后|往后|eod|cob|也|都(?=提醒|[叫喊])|嗯+|哦|噢|啊+|呃|欸|诶|哎呀?|唉|好的?|行|等?到(?![家站了])|等我?|快|我想(?=在|要)|我想$|记得|记住|一定|务必|要|到时候?|到点|的时候|时候|你|可不可以|能不能|可以|能|再|就|"
+    r"话说|以后|今后|往后|eod|cob|也|都(?=提醒|[叫喊])|"
+    r"嗯+|哦|噢|啊+|呃|欸|诶|哎呀?|唉|好的?|行|等?到(?![家站了])|等我?|快|我想(?=在|要)|我想$|记得|记住|一定|务必|要|到时候?|到点|的时候|时候|你|可不可以|能不能|可以|能|再|就|"
     r"然后|还有|对了|那么|那|在|于|大概|大约|左右|准时|喂|嗨|嘿|哈喽|如果|要是|万一|我?(?:要|想|需要|希望|想要|想让|想请|想麻烦)你|(?:如果|要是|万一)?我(?:忘了|"
     r"忘记了?|没记住)(?:的话)?|一下|下|的|从|等|于"
 )

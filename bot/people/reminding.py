@@ -22,7 +22,8 @@ WAKING = 6
 
 _NUMBER = re.compile(r"#? ?(\d{1,9})(?!\d|[点时日号月年:])")
 _LEAD = re.compile(
-    r"^(?:那|好的?|嗯|对了|對了|其实|其實|[还還]有|另外|然[后後]|[，, ])*(?:[我咱]们?|[我咱]們)?(?:自己)?(?:答应(?:过|了)?你|答應(?:過|了)?你|[说說约約][好定]了?|就|也|都"
+    r"^(?:那|好的?|嗯|对了|對了|其实|其實|[还還]有|另外|然[后後]|[，, ])*"
+    r"(?:[我咱]们?|[我咱]們)?(?:自己)?(?:答应(?:过|了)?你|答應(?:過|了)?你|[说說约約][好定]了?|就|也|都"
     r"|[还還](?=[要得会會])|[会會](?![议議])|要|得|必须|必須|需要|一定|肯定|保证|保證|打算|[，, ])*"
     r"|^(?:(?:ok(?:ay)?|well|sure|and|but)[, ]+)*i(?:['’]ll| will|['’]m going to| am going to|['’]m gonna| need to"
     r"| have to|['’]ve got to| must| shall| promise (?:to|(?:you )?i['’]ll))\b",
@@ -56,7 +57,7 @@ def quiet_end(hour: int, rules: RemindRules) -> int:
 
 
 def retimed(reminder: Reminder, said: Parts, half: Half, now: int, tz: tzinfo) -> tuple[int, str] | None:
-    """When a reminder whose hour was assumed is said instead, ms, and its rule; None where an answer names no hour ahead.
+    """When a reminder whose hour was assumed is said instead, ms, and its rule; None where no hour ahead is named.
 
     `half` is the part of the day that its request named. A bare hour is read as by the 24-hour clock, or as one of the
     afternoon where nobody is up.

@@ -14,7 +14,8 @@ from bot.text.when.meaning import parts_folded
 from bot.text.when.spacing import squeezed
 
 _SPLIT = LazyPattern(
-    r"[,，。;；!！?？\n、~～…:：]+(?!\d)|\.(?=\s)|还有|另外|以及|然后|顺便|同时|并且|和|跟|再(?!见)|(?a:\s*\b(?:and|then|also|plus|as well as)\b)|\s*&\s*"
+    r"[,，。;；!！?？\n、~～…:：]+(?!\d)|\.(?=\s)|还有|另外|以及|然后|顺便|同时|并且|和|跟|再(?!见)"
+    r"|(?a:\s*\b(?:and|then|also|plus|as well as)\b)|\s*&\s*"
 )
 _JOINS = LazyPattern(r"还有|另外|以及|然后|顺便|同时|并且|[和跟再、]|(?a:\b(?:and|then|also|plus)\b)|&")
 _STATES = LazyPattern(
@@ -23,7 +24,8 @@ _STATES = LazyPattern(
 """What tells of something, and asks for nothing."""
 _LEADS = re.compile(r"^(?:也|还|再|就|要|得|去(?=去)|\s)+")
 _ONE_STRETCH = LazyPattern(
-    r"之间|(?a:\bbetween\b)|[到至~](?=[零一二三四五六七八九十两\d周星礼下明后])|或者?|还是|不对|不是|改|(?a:\b(?:or|no|wait|actually|make (?:it|that)|instead)\b)"
+    r"之间|(?a:\bbetween\b)|[到至~](?=[零一二三四五六七八九十两\d周星礼下明后])|或者?|还是|不对|不是|改"
+    r"|(?a:\b(?:or|no|wait|actually|make (?:it|that)|instead)\b)"
 )
 
 
@@ -144,25 +146,37 @@ def _completed(found: list[Wish]) -> list[Wish]:
     for place, wish in enumerate(found):
         before = found[place - 1] if place else None
         after = found[place + 1] if place + 1 < len(found) else None
-        parts = wish.parts
-        if not (parts.day or parts.every or parts.delay):
-            other = before or (after if after is not None and (not wish.task or not after.task) else None)
-            if other is not None and (not other.parts.delay or parts.empty):
-                parts = replace(
-                    parts, delay=other.parts.delay, day=other.parts.day, every=other.parts.every, tonight=other.parts.tonight,
-                    since=other.parts.since, until=other.parts.until, span=other.parts.span,
-                )  # fmt: skip
-        if not (parts.clock or parts.half or parts.times or parts.delay):
-            bare = not wish.task or wish.parts.empty
-            other = before if bare and before is not None else after if bare else None
-            if other is not None:
-                parts = replace(parts, clock=other.parts.clock, half=other.parts.half, times=other.parts.times)
-        elif parts.clock and not parts.half and before is not None and before.parts.clock and before.parts.half:
-            if before.parts.clock.hour < parts.clock.hour <= 12 and not parts.clock.whole:
-                parts = replace(parts, half=before.parts.half)
         task = wish.task or next((one for one in (*reversed(tasks[:place]), *tasks[place + 1 :]) if one), "")
         near = before or after
         manner = wish.manner if wish.manner.wakes or near is None or wish.task else near.manner
-        shared = wish.shared or any(each.shared for each in found)
-        found[place] = replace(wish, parts=parts, task=task, manner=manner, shared=shared)
+        parts = _hour(_day(wish, before, after), wish, before, after)
+        found[place] = replace(
+            wish, parts=parts, task=task, manner=manner, shared=wish.shared or any(each.shared for each in found)
+        )
     return found
+
+
+def _day(wish: Wish, before: Wish | None, after: Wish | None) -> Parts:
+    """Its time with the day of another one, where it names none."""
+    parts = wish.parts
+    if parts.day or parts.every or parts.delay:
+        return parts
+    other = before or (after if after is not None and not (wish.task and after.task) else None)
+    if other is None or (other.parts.delay and not parts.empty):
+        return parts
+    named = other.parts
+    return replace(
+        parts, delay=named.delay, day=named.day, every=named.every, tonight=named.tonight, since=named.since,
+        until=named.until, span=named.span,
+    )  # fmt: skip
+
+
+def _hour(parts: Parts, wish: Wish, before: Wish | None, after: Wish | None) -> Parts:
+    """Its time with the hour of another one, where it names a day alone; with its part of the day, where it goes on."""
+    if not (parts.clock or parts.half or parts.times or parts.delay):
+        other = (before or after) if not wish.task or wish.parts.empty else None
+        if other is not None:
+            return replace(parts, clock=other.parts.clock, half=other.parts.half, times=other.parts.times)
+    first = before.parts if before is not None else Parts()
+    on = parts.clock and first.clock and first.clock.hour < parts.clock.hour <= 12 and not parts.clock.whole
+    return replace(parts, half=first.half) if on and first.half and not parts.half else parts

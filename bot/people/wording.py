@@ -33,7 +33,8 @@ _MINE = {"你": "我", "您": "我", "you": "me", "your": "my", "yours": "mine",
          "you’re": "I’m", "you are": "I am", "you've": "I've", "you'll": "I'll"}  # fmt: skip
 _PERSONS = re.compile(
     r"(?P<kept>[\"“「『][^\"”」』]*[\"”」』]|自我|忘我|我国|我國|你们|你們|你好|迷你|thank you|see you|love you|miss you)|我们|我們|我|你|您"
-    r"|(?<![\w'’])(?:i['’]m|i am|i was|i['’](?:ve|ll|d)|i|me|my|mine|myself|you['’](?:re|ve|ll)|you are|yourself|yours?|you)(?![\w'’])",
+    r"|(?<![\w'’])(?:i['’]m|i am|i was|i['’](?:ve|ll|d)|i|me|my|mine|myself"
+    r"|you['’](?:re|ve|ll)|you are|yourself|yours?|you)(?![\w'’])",
     re.IGNORECASE,
 )
 
@@ -98,6 +99,13 @@ def told(task: str, *, back: bool = True) -> str:
         return other[:1].upper() + other[1:] if word[:1].isupper() and word.casefold() != "i" else other
 
     return _PERSONS.sub(turned, task)
+
+
+def titled(text: str) -> str:
+    """What a model says to remind of; in the person's own voice it is turned to them."""
+    mine = any(found[0].casefold() in _YOURS for found in _PERSONS.finditer(text))
+    yours = any(found[0].casefold() in _MINE for found in _PERSONS.finditer(text))
+    return told(text) if mine and not yours else text
 
 
 def bared(task: str, frame: re.Pattern[str]) -> str:

@@ -95,7 +95,8 @@ def _instead(db: sqlite3.Connection, new: NewReminder, at: int) -> None:
     """Verb part: whoever asks to be reminded of what the same message promises is reminded once, as they asked."""
     for event in new.event_ids:
         rows = db.execute(
-            "SELECT reminder.id, commitment.text, reminder.due_at FROM edge JOIN commitment ON commitment.id = edge.derived_id "
+            "SELECT reminder.id, commitment.text, reminder.due_at FROM edge "
+            "JOIN commitment ON commitment.id = edge.derived_id "
             "JOIN reminder ON reminder.commitment_id = commitment.id AND reminder.ended_at IS NULL "
             "WHERE edge.kind = 'commitment' AND edge.event_id = ? AND reminder.person_id = ?",
             (event, new.person_id),

@@ -12,7 +12,8 @@ from bot.text.when.found import Day, Parts, Reading
 from bot.text.when.numbers import EN, ZH, count_en, count_zh
 
 EVERY = LazyPattern(
-    r"每|工作日|天天|(?a:\b(?:every|each|daily|weekly|monthly|weekdays|weekends|(?:mon|tues|wednes|thurs|fri|satur|sun)days)\b)"
+    r"每|工作日|天天|(?a:\b(?:every|each|daily|weekly|monthly|weekdays|weekends)\b"
+    r"|\b(?:mon|tues|wednes|thurs|fri|satur|sun)days\b)"
 )
 LONGEST = 24
 """Characters in which a day is named."""

@@ -44,7 +44,7 @@ _LEAD = LazyPattern(rf"(?a)\b(?P<a>{_BODY}) (?:before|ahead of|prior to|early|in
 _MS = {"h": HOUR_MS, "mi": MINUTE_MS, "s": 1000}
 
 _EACH = "(?:every|each)"
-_ALONE = r"(?! (?!to\b|on\b|at\b|about\b|that\b|from\b|until\b|till\b|for\b|in\b|by\b|and\b|around\b|please\b|starting\b|of\b)[a-z])"
+_ALONE = r"(?! (?!(?:to|on|at|about|that|from|until|till|for|in|by|and|around|please|starting|of)\b)[a-z])"
 """A daily standup is none that comes back by being told of."""
 _EVERY_OTHER = LazyPattern(
     rf"(?a)\b{_EACH} (?:other|second|third|few|couple|{EN}) ?(?:{_UNIT}|{WD}s?)?\b|\b{_EACH} (?:minute|"

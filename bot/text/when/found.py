@@ -21,10 +21,10 @@ class Day:
     """A day as it was named.
 
     near: `number` days on. week: `weekday` of the week `number` weeks on; weekday: the coming one; next: English "next
-    Friday". date: `month` and `number` (0: its last), of `year` if said; feast: the
-    next such day. number: that day of the month `off` months on (None: the
-    next such day). last: the last day of that month. lunar: of the Chinese calendar; day 0 is the last of its month.
-    weekend: the Saturday of the week `number` weeks on. `plus` days are counted on from it (a week from Friday, the day after Christmas); `on` is the weekday it has to be.
+    Friday". date: `month` and `number` (0: its last), of `year` if said; feast: the next such day. number: that day of
+    the month `off` months on (None: the next such day). last: the last day of that month. lunar: of the Chinese
+    calendar; day 0 is the last of its month. weekend: the Saturday of the week `number` weeks on.
+    `plus` days are counted on from it (a week from Friday, the day after Christmas); `on` is the weekday it has to be.
     """
 
     kind: DayKind

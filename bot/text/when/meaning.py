@@ -1,7 +1,7 @@
 """Which moment the parts of a time mean: an instant, what comes back, or what has to be asked. Pure, never a guess.
 
-A bare hour without a day is the next one on the clock. Of another day one from 1 to 5 is of the afternoon, and from 6 to
-11 it is asked (morning or evening?), unless somebody wants to be woken, or by command: figures there are of 24 hours.
+A bare hour without a day is the next one on the clock; of another day one from 1 to 5 is of the afternoon, from 6 to 11
+it is asked (morning or evening?), unless somebody wants to be woken. Figures of a command are of 24 hours.
 """
 
 import re
@@ -13,7 +13,7 @@ from bot.text.lazy import LazyPattern
 from bot.text.when import bounds, chinese, english, lists
 from bot.text.when.counted import FEASTS
 from bot.text.when.days import day_of, later
-from bot.text.when.found import Clock, Delay, Half, Parts, Reading, periodic
+from bot.text.when.found import Clock, Day, Delay, Half, Parts, Reading, periodic
 from bot.text.when.rules import SEVERAL, ending, local, ms_of, next_of, stepped
 from bot.types.duration import DAY_MS, MINUTE_MS
 from bot.types.when import Instant, Missing, Moment, Recurring, Unclear
@@ -39,13 +39,13 @@ _HOURS: dict[Half, tuple[range, range]] = {
 
 
 _CORRECTS = LazyPattern(
-    r"\s*[,，.。…~—-]*\s*(?:啊|哦|噢|呃|诶|额)?(?:不是|不对|说错了?|搞错了?|错了)[,，。\s]*(?:是|应该是)?"
+    r"\s*[,，.。…~—-]*\s*(?:啊|哦|噢|喔|呃|诶|额|哎呀?)?(?:不是|不对|说错了?|搞错了?|错了)[,，。\s]*(?:是|应该是)?"
     r"|(?a:[,.…\s-]*\b(?:oh |er |um )?(?:no|wait|actually|i mean|rather|sorry|scratch that|make (?:it|that))\b[,.…\s-]*"
     r"(?:(?:no|wait|make (?:it|that)|i mean)\b[,.\s]*)*)"
 )
 """What stands between a time and the one that was meant."""
 _DAY_BEFORE = LazyPattern(
-    r"的?[头前]一[天日晚](?!后)|(?a:\b(?:on )?the (?:day|night|evening|morning) before\b(?! (?:yesterday|"
+    r"的?(?<!提)[头前]一[天日晚](?!后)|(?a:\b(?:on )?the (?:day|night|evening|morning) before\b(?! (?:yesterday|"
     + "|".join(FEASTS) + r"))|\bthe eve\b)"
 )  # fmt: skip
 
@@ -251,8 +251,8 @@ def _once(parts: Parts, now: datetime, manner: Manner) -> Instant | Missing:
         named = day_of(parts.day, today, now.hour)
         if named == "day" and parts.day.kind == "weekday":
             named = _named_today(parts, manner, now)
-        elif named == "day" and parts.day.kind == "near" and (parts.half in ("morning", "am") or manner.wakes):
-            named = later(today, Delay(days=parts.day.number - 1))  # 明早, said after midnight
+        elif named == "day" and parts.day == Day("near", 1) and (parts.half == "morning" or manner.wakes):
+            named = today  # 明早, said after midnight
         if isinstance(named, str):
             return named
         day = named
@@ -280,6 +280,11 @@ def _named_today(parts: Parts, manner: Manner, now: datetime) -> date | Missing:
 def _short(parts: Parts) -> bool:
     """Whether it is to be said hours or minutes before a time that is not known."""
     return parts.lead is not None and parts.lead.ms > 0
+
+
+def hour_in(half: Half, hour: int) -> bool:
+    """Whether an hour of the day, 0-23, is one of that part of it."""
+    return half != "" and hour in _HOURS[half][0]
 
 
 def hour_of(parts: Parts, day: date, now: datetime, *, plain: bool = False) -> tuple[int, int] | Missing:

@@ -1,11 +1,6 @@
 """When what comes back is due next: APScheduler's cron trigger in the person's zone, once for every wall-clock time.
 
-What a change of clocks leaves out is kept an hour later (RFC 5545), what comes twice counts once. A day that a month
-does not have is its last one.
-
-A rule is cron's five fields, then perhaps "14@2026-11-20" (only every so many days, counted from that day of the
-person's calendar, and not before it) and "<2026-12-31" (the last day on which it is kept); of several times of day
-there is one such line each, with "|" between.
+What a change of clocks leaves out is kept an hour later (RFC 5545), what comes twice counts once. Pure.
 """
 
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
@@ -41,7 +36,9 @@ def ending(rule: str, last: date) -> str:
 def next_of(rule: str, after: int, tz: tzinfo) -> int | None:
     """The first moment, ms, strictly after `after`, at which a rule ("30 8 * * mon") is due; None: never again.
 
-    ValueError for what is no rule.
+    A rule is cron's five fields, then perhaps "14@2026-11-20" (only every so many days, counted from that day of the
+    person's calendar, and not before it) and "<2026-12-31" (the last day on which it is kept); of several times of day
+    there is one each, with "|" between. A day that a month does not have is its last one. ValueError for no rule.
     """
     last = until_of(rule)
     found = [_next(each, after, tz) for each in rule.split(SEVERAL)]
