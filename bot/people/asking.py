@@ -242,6 +242,8 @@ def _wish(
         return None
     if trigger["call"] and (not timed or (folded[: trigger.start()].find("\x00") < 0 and not parts.spans)):
         return None
+    if trigger["call"] and english and parts.doubt == "vague":
+        return None  # give me a shout when you are ready
     residue = _residue(before, english)
     if trigger["set"]:
         residue = re.sub("^(?:我?想要?|我要|我需要|i want to|i need to|i'd like to|let's)$", "", residue)

@@ -6,8 +6,9 @@ from bot.text.lazy import LazyPattern
 from bot.text.when.found import TAKEN
 
 _NUDGE_EN = (
-    r"(?:ping|nudge|poke|buzz|bug|nag|prod|pester|shout at|yell at|holler at|tell|text|message|alert|notify)"
-    r" (?:me|us)\b|give (?:me|us) an? (?:little |quick )?(?:nudge|shout|buzz|ping|poke|prod|holler|heads[- ]up)"
+    r"(?:ping|nudge|poke|buzz|bug|nag|prod|pester|shout at|yell at|holler at|text|message|alert|notify)"
+    r" (?:me|us)\b|tell (?:me|us)(?= to\b)"
+    r"|give (?:me|us) an? (?:little |quick )?(?:nudge|shout|buzz|ping|poke|prod|holler|heads[- ]up)"
 )
 ABOUT = LazyPattern(
     "(?:不用|不必)(?:了|啦)|提醒|闹钟|闹铃|[叫喊催敲戳踢滴盯](?:着?我|大家|一下)|叫醒|通知我|让我忘|吱一?个?声|盯着点|remind|wake|alarm"

@@ -97,6 +97,7 @@ def parts_folded(folded: str) -> Parts:
                 period=before.period or after.period, doubt=before.doubt or after.doubt,
             )  # fmt: skip
             return periodic(_over(both, before, after, found))
+        return replace(parts, doubt=parts.doubt or "vague", doubts=parts.doubts | {"vague"})
     return parts
 
 
