@@ -278,6 +278,8 @@ class Reminding:
 
     async def _answered(self, at: Request, waiting: Waiting, reply: Reply) -> bool | None:
         """What a reply does about the open question; None: it is no answer to it."""
+        if waiting.numbers and reply.bare:
+            return None
         if waiting.numbers:
             return await self._moved(at, waiting, reply)
         if reply.dismissed:

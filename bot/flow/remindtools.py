@@ -98,7 +98,9 @@ def remind_tools(
                 if reminding.answers(at, line.text, answer.text) == found.due_at:
                     carrier = answer.id
         if carrier is None and (dated := _ISO.fullmatch(when)) is not None:
-            found, carrier = _checked(found, dated, said, reminding, at, task), said[-1].id
+            found = _checked(found, dated, said, reminding, at, task)
+            named = (each.id for each in reversed(said) if checked_when(dated["day"], [(each.text, each.at)], at.tz))
+            carrier = next(named, None)
         if carrier is None or found is None:
             raise ToolRefused("remind_words")
         if not isinstance(found, NewReminder):
@@ -136,7 +138,7 @@ def _checked(
 
     Of a day alone it is the configured hour, whatever the model says; None where they name another day or hour.
     """
-    named = checked_when(dated[0].replace(" ", "T"), [(each.text, each.at) for each in said], at.tz)
+    named = checked_when(dated[0].upper().replace(" ", "T"), [(each.text, each.at) for each in said], at.tz)
     if named is None or not isinstance(found, NewReminder):
         return found if named is not None else None
     if named.precision == "time":

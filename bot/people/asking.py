@@ -31,6 +31,7 @@ from bot.people.askwords import (
     SOFT,
     SPACED,
     STOPS,
+    THEN,
     TIME_EN,
     TIMELIKE,
     TOLD,
@@ -139,7 +140,7 @@ def _parts(folded: str, trigger: re.Match[str]) -> Parts:
     """The time of a request: of its own sentence, where that names a day or a rule; else of the whole message."""
     begin, stop = _start(STOPS, folded, trigger), _stop(STOPS, folded, trigger)
     own = parts_folded(" " * begin + folded[begin:stop] + " " * (len(folded) - stop))
-    if _complete(own):
+    if _complete(own) or (own.doubt is None and own.lead is not None and own.day is not None):
         return own
     clause, end = _start(CLAUSE_END, folded, trigger), _stop(CLAUSE_END, folded, trigger)
     beside = folded[begin:clause] + "," + folded[end:stop]
@@ -152,7 +153,7 @@ def _parts(folded: str, trigger: re.Match[str]) -> Parts:
     if ahead.doubt is None and (ahead.day or ahead.every or ahead.delay) and task.doubts <= _ELSEWHERE and task.doubts:
         return ahead if not (task.clock or task.day or task.every) else own  # book年底的flight
     before = folded[begin:clause]
-    if clause > begin and (parts_folded(before).doubt in ("past", "vague") or re.match("我|(?a:i )", before.strip())):
+    if clause > begin and core_of(blanked_of(before, parts_folded(before))):
         # 我周五要交报告，周四晚上八点提醒我: what is told before is another time.
         narrow = parts_folded(" " * clause + folded[clause:stop] + " " * (len(folded) - stop))
         if _complete(narrow) and not (parts_folded(before).clock and not narrow.day):
@@ -240,7 +241,11 @@ def _wish(
         return None
     if not english and NOT_ZH.search(re.sub("\x00| ", "", before).removesuffix("再")) and not _reminded(before):
         return None
-    if trigger["call"] and (not timed or (folded[: trigger.start()].find("\x00") < 0 and not parts.spans)):
+    if (
+        trigger["call"]
+        and not (not timed and THEN.search(before))
+        and (not timed or (folded[: trigger.start()].find("\x00") < 0 and not parts.spans))
+    ):
         return None
     if trigger["call"] and english and parts.doubt == "vague":
         return None  # give me a shout when you are ready

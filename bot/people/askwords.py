@@ -18,6 +18,8 @@ QUOTED = re.compile('“[^”]*”|「[^」]*」|『[^』]*』|"[^"]*"|`[^`]*`|�
 STOPS = re.compile(r"[。！？!?\n；;]|(?<![ap]\.m)(?<!jan|feb|mar|apr|jun|jul|aug|sep|oct|nov|dec)\.(?=\s)")
 SPACED = re.compile(r"(?<=[㐀-鿿])\s+(?=[㐀-鿿])|(?<=\d)\s+(?=[㐀-鿿](?<![点时分月日号年周]))")
 """A space in Chinese ends a clause."""
+THEN = re.compile(r"到时候?|到点|那时候?")
+"""The time that was named just before."""
 CORRECTS = re.compile(
     r"不对|不是|错了|改|还是|或者?|要不|\b(?:or|no|not|wait|actually|instead|rather|make (?:it|that)|correction)\b"
 )
@@ -77,7 +79,7 @@ TIME_EN = re.compile(
     r"\b(?:weeks?|months?|years?|days?|next|after|before|last|first|second|third|half|quarter|other|eve|of|or|\d+)\b"
 )
 FRAME = re.compile(
-    rf"^(?:{FILL_ZH})+我?\s*(?:要|得|还)?\s*|^我\s*(?:要|得|还)?\s*|[,，\s]*(?:记得|请|麻烦|帮我|到时候?|到点)$"
+    rf"^(?:{FILL_ZH})+(?:我\s*(?:要|得|还)+|我(?=\s))?\s*|^我(?:\s*(?:要|得|还)+\s*|\s+|(?=有|去))|[,，\s]*(?:记得|请|麻烦|帮我|到时候?|到点)$"
     r"|^i(?: (?:need|have|want|must|should|always forget|keep forgetting)| got|'ve got) to "
 )
 TIMELIKE = re.compile(

@@ -20,7 +20,7 @@ _TAIL = LazyPattern(
     r"|(?:谢谢|多谢|感谢|谢)(?:你|您|啦|了|宝贝?|亲|哦|喔|哈)*|拜托(?:你|您)?(?:了|啦)?|感恩|辛苦(?:你|您)?(?:了|啦)?|麻烦(?:你|您)?(?:了|啦)|么么哒|爱你"
     r"|(?a:\b(?:please|pls|plz|thanks(?: a lot| so much)?|thank (?:you|u)(?: so much)?|thx|ty|ok|okay|"
     r"lol|haha|will you|would you|can you"
-    r"|alright|at|on|in|by|for)\b)|\s|[。,!?~.、…\U0001f300-\U0001faff\u2600-\u27bf])+$"
+    r"|alright|at|on|in|by|for|is|are)\b)|\s|[。,!?~.、…\U0001f300-\U0001faff\u2600-\u27bf])+$"
 )
 _REASON = LazyPattern(
     r"[,，。;；…]\s?(?:不然|否则|要不然?|因为|毕竟|省得|免得|以免|懒得|怕|我(?!们)|(?a:because|otherwise|or else|cause|i|i'm|i'll|i've|or i)\b)"
@@ -96,7 +96,7 @@ def told(task: str, *, back: bool = True) -> str:
             return word
         other = _YOURS.get(word.casefold())
         other = _MINE.get(word.casefold(), word) if other is None and back else other or word
-        return other[:1].upper() + other[1:] if word[:1].isupper() and word.casefold() != "i" else other
+        return other[:1].upper() + other[1:] if word[:1].isupper() and word[:1] != "I" else other
 
     return _PERSONS.sub(turned, task)
 
