@@ -108,7 +108,8 @@ class Reminding:
 
     def answers(self, at: Request, words: str, answer: str) -> int | None:
         """The moment, ms, that a request names together with the answer to what was asked about it; None: no one."""
-        found = meaning(joined(parts_of(words), parts_of(answer)), local(at.now, at.tz))
+        said = parts_of(answer)
+        found = meaning(joined(parts_of(words), said), local(at.now, at.tz)) if not said.empty else None
         return found.at if isinstance(found, Instant) else None
 
     async def mine(self, at: Request) -> tuple[Reminder, ...]:

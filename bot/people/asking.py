@@ -104,8 +104,9 @@ def asked(text: str, names: tuple[str, ...] = ()) -> Wish | None:
     found = [*ZH.finditer(folded), *EN.finditer(folded)]
     if not found:
         return None
-    timed = [each for each in found if _clause(folded, each).spans]
-    first = (timed or found)[0]
+    wanted = [each for each in found if not NO_ZH.search(folded[: each.start()].strip(" \x00"))] or found
+    timed = [each for each in wanted if _clause(folded, each).spans]
+    first = (timed or wanted)[0]
     parts = _parts(folded, first)
     why = reason_at(folded, first.end())
     if why is not None and len(found) == 1:
@@ -158,6 +159,8 @@ def _parts(folded: str, trigger: re.Match[str]) -> Parts:
         narrow = parts_folded(" " * clause + folded[clause:stop] + " " * (len(folded) - stop))
         if _complete(narrow) and not (parts_folded(before).clock and not narrow.day):
             return narrow
+        if narrow.doubt is None and narrow.day and parts_folded(before).day:
+            return narrow
     return parts_folded(folded)
 
 
@@ -190,7 +193,9 @@ def _cancelled(folded: str) -> Wish | None:
             words = " ".join(word for word in match.groups() if word).strip()
             everything = re.search(r"全部|所有|\ball\b", bare) or re.search(r"reminders(?: please)?$", bare)
             return Wish("cancel", ALL if everything else words)
-    if (soft := _softly(bare)) is not None and not _sets(folded):
+    if _sets(folded):
+        return None
+    if (soft := _softly(bare)) is not None:
         return soft
     for trigger, no in ((ZH, NO_ZH), (EN, NO_EN)):
         match = next(iter(trigger.finditer(folded)), None)
@@ -322,7 +327,7 @@ def _reminded(before: str) -> bool:
 
 def _both_sides(parts: Parts, folded: str, trigger: re.Match[str]) -> bool:
     """周五提醒我准备下午三点的会 names two times: one of the reminder, one of what it is about."""
-    if trigger["set"] or parts.lead or parts.until or parts.span:
+    if trigger["set"] or parts.lead or parts.since or parts.until or parts.span:
         return False
     joined: list[tuple[int, int]] = []
     for begin, end in parts.spans:

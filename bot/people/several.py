@@ -14,7 +14,7 @@ from bot.text.when.meaning import parts_folded
 from bot.text.when.spacing import squeezed
 
 _SPLIT = LazyPattern(
-    r"[,，。;；!！?？\n、~～…:：]+(?!\d)|\.(?=\s)|还有|另外|以及|然后|顺便|同时|并且|和|跟|再(?!见)"
+    r"[，。;；!！?？\n、~～…]+|(?<!\d)[,:]+|[,:]+(?!\d)|\.(?=\s)|还有|另外|以及|然后|顺便|同时|并且|和|跟|再(?!见)"
     r"|(?a:\s*\b(?:and|then|also|plus|as well as)\b)|\s*&\s*"
 )
 _JOINS = LazyPattern(r"还有|另外|以及|然后|顺便|同时|并且|[和跟再、]|(?a:\b(?:and|then|also|plus)\b)|&")
@@ -22,6 +22,7 @@ _STATES = LazyPattern(
     r"(?:我|咱|他|她|它|就|才|得|有|会|还有|要|必须|应该)|(?a:(?:i|he|she|we|they|it|there|the|my|that)\b)"
 )
 """What tells of something, and asks for nothing."""
+_NUMBER = re.compile(r"\d{1,2}(?::\d\d)?")
 _LEADS = re.compile(r"^(?:也|还|再|就|要|得|去(?=去)|\s)+")
 _ONE_STRETCH = LazyPattern(
     r"之间|(?a:\bbetween\b)|[到至~](?=[零一二三四五六七八九十两\d周星礼下明后])|或者?|还是|不对|不是|改"
@@ -31,7 +32,9 @@ _ONE_STRETCH = LazyPattern(
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
-    """A part of a message with a time of its own, from `begin` to `end` of its folded text; `heads` a list (今天两件事：)."""
+    """A part of a message with a time of its own, from `begin` to `end` of its folded text; `heads` a list (今天两件事：)
+    and `bare` is a number alone, of an hour that goes on with others (at 3, 4 and 5).
+    """
 
     place: int
     begin: int
@@ -39,6 +42,7 @@ class _Piece:
     joined: bool
     asks: bool
     heads: bool = False
+    bare: bool = False
 
 
 def wishes(text: str, names: tuple[str, ...] = ()) -> tuple[Wish, ...]:
@@ -64,12 +68,13 @@ def _several(text: str, names: tuple[str, ...], one: Wish) -> tuple[Wish, ...]:
         return ()
     # 12月10日，星期四 is one day named twice; tomorrow, and … on Friday are two.
     twice = whole.day is not None and whole.day.on is not None and all(piece.joined for piece in pieces[1:])
-    if asking < 2 and not twice and not (whole.doubts or (whole.every and whole.day)):
+    unclear = whole.doubts or one.parts.doubt or (whole.every and whole.day)
+    if asking < 2 and not twice and not unclear and not any(piece.bare for piece in pieces):
         return ()
     found: list[Wish] = []
     for piece in pieces:
         said = unfold(text, origin, piece.begin, piece.end).strip()
-        wish = asked(said, names) if piece.asks else _bare(said)
+        wish = asked(said, names) if piece.asks else _bare(f"at {said}" if piece.bare else said)
         if wish is None or wish.verb != "set":
             return ()
         if not (piece.asks or closed or not wish.task or (found and _goes_on(folded, piece))):
@@ -115,11 +120,12 @@ def _pieces(folded: str) -> list[_Piece]:
         if ":" in between and len(pieces) < 2:
             pieces = [replace(piece, heads=True) for piece in pieces]
             begin = start
-        if _timed(parts_folded(words)):
+        bare = bool(pieces) and (pieces[-1].bare or _clocked(folded, pieces[-1])) and _NUMBER.fullmatch(words.strip())
+        if bare or _timed(parts_folded(words)):
             if _stopped(folded, pieces, start) and not asks and not joined:
                 break  # what is told besides
             asks = asks or (not pieces and _requests(folded[begin:end]))
-            pieces.append(_Piece(len(pieces), start if pieces else begin, end, joined, asks))
+            pieces.append(_Piece(len(pieces), start if pieces else begin, end, joined, asks, bare=bool(bare)))
         elif asks and pieces:
             pieces.append(_Piece(len(pieces), start, end, joined, asks))
         elif pieces and not _stopped(folded, pieces, start):
@@ -134,6 +140,10 @@ def _stopped(folded: str, pieces: list[_Piece], start: int) -> bool:
 
 def _requests(words: str) -> bool:
     return any(ZH.finditer(words)) or any(EN.finditer(words))
+
+
+def _clocked(folded: str, piece: _Piece) -> bool:
+    return parts_folded(folded[piece.begin : piece.end]).clock is not None
 
 
 def _timed(parts: Parts) -> bool:

@@ -23,6 +23,7 @@ _UNTIL = LazyPattern(
     r"|(?a:,? ?\b(?:up )?(?:until|till|til|through|thru|ending(?: on)?)\b )"
 )
 _UNTIL_END = LazyPattern(r"\s*(?:那天)?(?:为止|结束|截止|就行了?|就好了?|就可以了?|即可)")
+_RANGE = LazyPattern(r"(?<=[\d号日])(?:到|至|-|~)|(?a: (?:to|through|thru) )")
 _FOR = LazyPattern(
     rf"(?:接下来|未来|今后|往后|连续|持续|连着)的?(?P<zh>{ZH}个?(?:天|日|周|星期|礼拜|月|年))(?:里|内)?"
     rf"|(?a:\bfor (?:the )?(?:next |coming |following )?(?P<n>{EN}) (?P<unit>day|week|month)s?\b)"
@@ -30,6 +31,9 @@ _FOR = LazyPattern(
 _FROM = LazyPattern(r"从|自(?!己)|(?a:\b(?:starting|beginning|from|as of)(?: on| from)? )")
 _FROM_END = LazyPattern(r"\s*(?:开始|起(?![床来身飞夜立]))|(?a: ?\b(?:on|onwards?)\b(?= |$))")
 _BEGINS = LazyPattern(r"开始|起(?![床来身飞夜立])")
+_NEXT = LazyPattern(
+    r"\s*(?:下个?(?:月|(?P<zh>周|星期|礼拜))(?![一二三四五六日天\d])|(?a:next (?:month|(?P<week>week))\b))"
+)
 _PERIOD = LazyPattern(
     r"\s*(?:(?:今|本|这)?年(?:底|末)|(?a:(?:the )?end of (?:the|this) (?P<what>year|month)\b)"
     rf"|(?P<zh>{ZH})月(?:份)?(?:底|末)?(?![\d一二三四五六七八九十])|(?a:(?:the end of )?(?P<mon>{english.MONTH})(?! ?\d)\b))"
@@ -45,6 +49,14 @@ def read_bounds(reading: Reading) -> None:
         if match["n"]:
             delay = english.delay_of(f"{count_en(match['n']):g} {match['unit']}s")
         reading.parts = replace(reading.parts, span=delay)
+    for match in _RANGE.finditer(reading.text):
+        named = _named(reading.text, match.end())
+        if named is not None and named[0].clock is None:
+            _begin_at(reading, match.start(), match.start())
+            if reading.parts.since is not None:
+                _blank(reading, match.start(), named[1], _UNTIL_END)
+                reading.parts = replace(reading.parts, until=named[0].day)
+                return
     if (until := _UNTIL.search(reading.text)) is not None:
         period = _PERIOD.match(reading.text, until.end())
         named = None if period is not None else _named(reading.text, until.end())
@@ -56,14 +68,24 @@ def read_bounds(reading: Reading) -> None:
         elif named is not None and named[0].clock is None:
             _blank(reading, until.start(), named[1], _UNTIL_END)
             reading.parts = replace(reading.parts, until=named[0].day)
-    if (first := _FROM.search(reading.text)) is not None and (named := _named(reading.text, first.end())) is not None:
+    first = _FROM.search(reading.text)
+    if first is not None and (coming := _NEXT.match(reading.text, first.end())) is not None:
+        week = coming["week"] or coming["zh"]
+        _blank(reading, first.start(), coming.end(), _FROM_END)
+        reading.parts = replace(reading.parts, since=Day("week", 1, 0) if week else Day("number", 1, off=1))
+    elif first is not None and (named := _named(reading.text, first.end())) is not None:
         _begin(reading, named[0], first.start(), named[1])
     elif (ends := _BEGINS.search(reading.text)) is not None:
-        for begin in range(max(ends.start() - LONGEST // 2, 0), ends.start()):
-            named = _named(reading.text[: ends.start()], begin)
-            if named is not None and named[1] == ends.start():
-                _begin(reading, named[0], begin, ends.end())
-                break
+        _begin_at(reading, ends.start(), ends.end())
+
+
+def _begin_at(reading: Reading, end: int, more: int) -> None:
+    """Take the day that ends there as the first one, with what stands behind it up to `more`."""
+    for begin in range(max(end - LONGEST // 2, 0), end):
+        named = _named(reading.text[:end], begin)
+        if named is not None and named[1] == end:
+            _begin(reading, named[0], begin, more)
+            return
 
 
 def _begin(reading: Reading, parts: Parts, begin: int, end: int) -> None:
@@ -77,7 +99,8 @@ def _begin(reading: Reading, parts: Parts, begin: int, end: int) -> None:
 
 def _named(text: str, begin: int) -> tuple[Parts, int] | None:
     """The day that is named right there, and where its name ends."""
-    piece = Reading(text[begin : begin + LONGEST])
+    rule = EVERY.search(text, begin)
+    piece = Reading(text[begin : min(begin + LONGEST, rule.start() if rule else len(text))])
     chinese.read(piece)
     english.read(piece)
     end = 0

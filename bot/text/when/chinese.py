@@ -41,14 +41,15 @@ _HALF_WORDS: tuple[tuple[str, Half], ...] = (
 _HALVES = tuple((LazyPattern(f"(?:{words}){_AFTER_HALF}"), half) for words, half in _HALF_WORDS)
 
 _VAGUE = LazyPattern(
-    r"等?(?:待|一)会儿?|等会儿?|过(?:一)?会儿?|过一阵子?|过阵子|(?<![今明后当])晚一?点儿?(?![半钟整\d])|早一点(?!钟)|晚些(?:时候)?|"
+    r"过一阵子?|过阵子|(?<![今明后当])晚一?点儿?(?![半钟整\d])|早一点(?!钟)|"
     r"回头|改天|过两[天周日](?!后)|随便(?:哪|什么)[个天]?(?:时间|时候)?|找一?天|找个时间|抽空|哪天|早晚(?=提醒|[叫喊]我)|有空|"
     r"(?:再?过)?(?:好)?几个?(?:分钟|小时|钟头|天|周|星期|月)(?:以后|之后|后)?|半天(?:以后|之后|后)|"
     r"感恩节|母亲节|父亲节|教师节|复活节|农历|阴历|旧历|正月(?:初?[一二三四五六七八九十]{1,3})?|腊月|初[一二三四五六七八九十]|春节|过年|(?:清明|冬至|夏至)节?|"
     r"(?:\d+|半|[一二三四五六七八九十两]+)个?(?:小时|钟头|分钟|天|周|星期|月)[之以]?内|"
-    r"(?:这个?|下个?)?月[初中](?!旬)|[上中下]旬|年[初底]|[^\s,，。]{1,6}?(?<!提)前(?:半|\d+|[一二三四五十两]+)个?(?:小时|钟头|分钟|刻钟|天)"
+    r"(?:这个?|下个?)?月[初中](?!旬)|[上中下]旬|年[初底]"
 )
 _EVENT = LazyPattern(
+    r"等?(?:待|一)会儿?|等会儿?|过(?:一)?会儿?|晚些(?:时候)?|"
     r"吃[完饱过好]了?[早午晚中]?饭?了?|[洗做写喝打看忙弄]完[^\s,。]{0,3}?(?=提醒|[叫喊]我)|"
     r"(?:下班|放学|下课|到家|回家)(?=提醒|[叫喊]我)|(?:下班|上班|放学|下课|吃完饭?|饭|睡觉?|到家|回家|起床|开会)(?:了(?=再|就|提醒|[叫喊]我|[,。]|$)|"
     r"以后|之后|后|的?时候?|以前|之前|前)"
@@ -125,6 +126,8 @@ BARE_CLOCK = re.sub(r"\(\?P<\w+>", "(?:", rf"(?<!\d){_HOUR}(?:点|时)(?:钟|整
 """A time of day by the word, without names for its parts."""
 _CLOCK = LazyPattern(rf"{_LESS}(?<!\d){_LITTLE}{_HOUR}(?:点|时(?!候|间|差|光|常|段))(?:钟|整)?{_MINUTE}")
 _COLON = LazyPattern(r"(?<![\d:./-])(?P<h>\d{1,2}):(?P<m>\d{2})(?::\d{2})?(?![\d:])(?!\s*(?:am|pm|a\.m|p\.m))")
+_AHEAD = LazyPattern(rf"[^\s,，。\x00]{{0,6}}?(?<!提)前(?P<a>{_UNIT})")
+"""开播前十分钟, beside the time of day of it."""
 _OR = LazyPattern(rf"{TAKEN}\s?(?:或者?|还是|到|至|-|~|不对|不是|改成)[,，]?\s?{TAKEN}")
 _BEFORE = LazyPattern(rf"(?<={TAKEN})\s*(?:以前|之前|前(?![台面门后往天妻男女]))")
 
@@ -148,6 +151,10 @@ def read(reading: Reading) -> None:
         reading.doubt("vague")
     if _STRAY.search(reading.text) and not parts.every:
         reading.doubt("rule")
+    for match in reading.take(_AHEAD):
+        reading.parts = replace(reading.parts, lead=delay_of(match["a"]))
+        if not reading.clocks:
+            reading.doubt("vague")
     if reading.take(_BEFORE):
         reading.doubt("before")
     if _OR.search(reading.text):

@@ -38,8 +38,11 @@ _DELAY = LazyPattern(
     rf"(?a)\b(?:in|after) (?:about |around |roughly |approximately |like |another |exactly |"
     rf"just )?(?P<a>{_BODY})(?: time)?\b|\b(?P<b>{_BODY}) (?:from now|later)\b"
 )
-_SHORT = LazyPattern(r"(?a)\bin (?:(?P<h>\d{1,2}) ?h(?:rs?)?(?: ?(?P<m>\d{1,3}) ?m(?:in)?)?|(?P<m2>\d{1,3}) ?m)\b")
-"""In 1h30m."""
+_SHORT = LazyPattern(
+    r"(?a)\bin (?:(?P<h>\d{1,2}) ?h(?:rs?)?(?: ?(?P<m>\d{1,3}) ?m(?:in)?)?|(?P<m2>\d{1,3}) ?m"
+    r"|(?P<m3>[5-9]|[1-9]\d)(?= to\b|[,.!?]|$))(?!\w)"
+)
+"""In 1h30m; in 10 is of minutes."""
 _LEAD = LazyPattern(rf"(?a)\b(?P<a>{_BODY}) (?:before|ahead of|prior to|early|in advance)\b")
 _MS = {"h": HOUR_MS, "mi": MINUTE_MS, "s": 1000}
 
@@ -217,7 +220,7 @@ def _durations(reading: Reading) -> None:
         if reading.parts.lead is None:
             reading.doubt("before")
     for match in reading.take(_SHORT):
-        minutes = int(match["h"] or 0) * 60 + int(match["m"] or match["m2"] or 0)
+        minutes = int(match["h"] or 0) * 60 + int(match["m"] or match["m2"] or match["m3"] or 0)
         reading.parts = replace(reading.parts, delay=Delay(minutes * MINUTE_MS))
     for match in reading.take(_DELAY):
         if reading.parts.delay is not None:

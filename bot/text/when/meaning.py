@@ -1,6 +1,6 @@
 """Which moment the parts of a time mean: an instant, what comes back, or what has to be asked. Pure, never a guess.
 
-A bare hour without a day is the next one on the clock; of another day one from 1 to 5 is of the afternoon, from 6 to 11
+A bare hour without a day is the next one on the clock; of another day one from 1 to 5 is of the afternoon, from 6 to 9
 it is asked (morning or evening?), unless somebody wants to be woken. Figures of a command are of 24 hours.
 """
 
@@ -23,6 +23,9 @@ READ_CHARS = 600
 
 WAKING = 6
 """Before this hour nobody is up: one that is named alone is of the afternoon, or asked."""
+
+LATE = 10
+"""From this hour on to noon one of another day that is named alone is of the morning."""
 
 MOST_MS = 10 * 366 * DAY_MS
 """Farther ahead nothing is set."""
@@ -347,7 +350,7 @@ def _bare(clock: Clock, parts: Parts, manner: Manner, day: date | None, now: dat
         if day is not None or parts.every is not None:
             return hour + 12, clock.minute
     elif day is not None or parts.every is not None:
-        return "half"
+        return (hour, clock.minute) if hour >= LATE else "half"
     coming = next((way for way in ways if way * 60 + clock.minute > now.hour * 60 + now.minute), hour + 24)
     at_night = hour == 12 or coming % 24 < WAKING <= now.hour
     return "half" if at_night else (coming, clock.minute)
