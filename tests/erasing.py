@@ -56,8 +56,8 @@ PLANTED = (
     "INSERT INTO merged (memory_id, at, how, before, before_observed_at, said, kind, source, observed_at) "
     "SELECT id, 1, 'same', '{c}', 1, '{c}', 'event', 'digest', 1 FROM memory WHERE owner_id = {n}",
     "INSERT OR REPLACE INTO question SELECT chat_id, {n}, 'forget', '[]', 0, 9e15 FROM member WHERE person_id = {n}",
-    "INSERT OR REPLACE INTO reminder_question SELECT chat_id, {n}, '{c}', '[\"{c}\"]', 0, 0, 1, 1, 9e15 FROM member "
-    "WHERE person_id = {n}",
+    "INSERT OR REPLACE INTO reminder_question SELECT chat_id, {n}, '{c}', '[\"{c}\"]', 0, 0, 1, 1, 9e15, 0, "
+    "'[]' FROM member WHERE person_id = {n}",
     "INSERT OR REPLACE INTO rewriting (memory_id, due_at) SELECT id, 9e15 FROM memory WHERE owner_id = {n}",
     "INSERT OR REPLACE INTO told VALUES ({n}, 'day', 1)",
     "INSERT OR REPLACE INTO window SELECT chat_id, {n}, 9e15 FROM member WHERE person_id = {n}",

@@ -27,7 +27,9 @@ async def work(folder: Path, seed: int) -> None:
             assert event.person_id is not None
             rule = "* * * * *" if chance.random() < 0.2 else ""
             new = NewReminder(event.person_id, event.chat_id, f"第{at}件事", at + 500, rule, (event.id,))
-            number = await store.reminders.set(new, Answer(event.chat_id, event.id, lambda number: f"好 #{number}"), at)
+            (number,) = await store.reminders.set(
+                (new,), Answer(event.chat_id, event.id, lambda each: f"好 #{each[0]}"), at
+            )
             tell("set", number)
             if chance.random() < 0.3:
                 await store.reminders.cancel((number,), at)

@@ -67,7 +67,7 @@ async def test_the_archive_has_all_of_them_and_nothing_of_anybody_else(new_world
     assert {f"{name}.{end}" for name in TAKEN for end in ("jsonl", "json")} & set(found) == set(found) - {
         name for name in found if name.endswith(".md")
     }  # fmt: skip
-    assert " 09:00: " in found["reminders.md"], "8:00 in Shanghai, on the clock of Tokyo"
+    assert " 08:00: " in found["reminders.md"], "it moved with its person to Tokyo"
     assert "Asia/Tokyo" in found["README.md"]
     settings = json.loads(found["settings.json"])
     assert settings["person"]["accounts"] == [f"console:person:{NAME}"]

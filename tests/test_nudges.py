@@ -36,12 +36,12 @@ async def happens(world: World, label: str, target: str, text: str = "") -> None
 @pytest.mark.parametrize(
     ("said", "hours", "heard"),
     [
-        (PROMISE, 24, "你说过今天要：把报告发给你"),
-        ("我明天把報告發給你", 24, "你說過今天要：把報告發給你"),
-        ("I'll send you the file tomorrow", 24, "You said you would do this today: send you the file"),
-        ("我今天下午三点把报告发给你", 6, "你说过今天要：把报告发给你"),
-        ("我今天下午三點把報告發給你", 6, "你說過今天要：把報告發給你"),
-        ("I'll send you the file today at 5pm", 8, "You said you would do this today: send you the file"),
+        (PROMISE, 24, "你说过今天要：把报告发给我"),
+        ("我明天把報告發給你", 24, "你說過今天要：把報告發給我"),
+        ("I'll send you the file tomorrow", 24, "You said you would do this today: send me the file"),
+        ("我今天下午三点把报告发给你", 6, "你说过今天要：把报告发给我"),
+        ("我今天下午三點把報告發給你", 6, "你說過今天要：把報告發給我"),
+        ("I'll send you the file today at 5pm", 8, "You said you would do this today: send me the file"),
         ("我后天下午把碗洗好", 48, "你说过今天要：把碗洗好"),
     ],
 )
@@ -138,7 +138,7 @@ async def test_off_the_record_what_was_said_of_it_is_told_no_more(world: World) 
     assert world.rows("SELECT * FROM reminder") == []
     await world.say("我今天下午三点把报告发给你", external_id="m1")
     await world.wait(6 * HOUR)
-    assert world.replies[-1] == "你说过今天要：把报告发给你"
+    assert world.replies[-1] == "你说过今天要：把报告发给我"
     reply = world.message("别记这个", target="m1", quote="我今天下午三点把报告发给你", replies_to_bot=False)
     await world.app.door.accept(reply)
     await world.app.settled()
@@ -172,9 +172,9 @@ async def test_the_list_shows_it_as_such_and_cancelling_it_leaves_the_promise(wo
     ("said", "heard"),
     [
         ("我明天早上8点把报告发给你，明天早上8点提醒我发报告", ["提醒你：发报告"]),
-        ("我明天把报告发给你，明天早上8点提醒我一下", ["提醒你：把报告发给你"]),
+        ("我明天把报告发给你，明天早上8点提醒我一下", ["提醒你：把报告发给我"]),
         ("我后天要交报告。明天早上8点提醒我交报告", ["提醒你：交报告"]),
-        ("我明天把报告发给你。明天早上8点提醒我去超市", ["提醒你：去超市", "你说过今天要：把报告发给你"]),
+        ("我明天把报告发给你。明天早上8点提醒我去超市", ["提醒你：去超市", "你说过今天要：把报告发给我"]),
     ],
 )
 async def test_who_asks_for_the_same_in_the_message_is_reminded_once(world: World, said: str, heard: list[str]) -> None:
@@ -203,7 +203,7 @@ async def test_it_can_be_switched_off_and_has_its_own_hour(new_world: NewWorld) 
     other = await new_world(remind={"commitment_hour": 18})
     await other.say("我今天把报告发给你")
     await other.wait(9 * HOUR)
-    assert other.replies[-1] == "你说过今天要：把报告发给你"
+    assert other.replies[-1] == "你说过今天要：把报告发给我"
 
 
 async def test_in_a_group_it_is_said_there_by_name_and_a_private_one_only_in_private(world: World) -> None:
@@ -214,7 +214,7 @@ async def test_in_a_group_it_is_said_there_by_name_and_a_private_one_only_in_pri
     before = len(world.talk.said)
     await world.wait(DAY)
     assert sorted((each.external_chat_id, each.text) for each in world.talk.said[before:]) == [
-        ("group:闲聊", "小美，你说过今天要：把报告交给大家"), ("local", "你说过今天要：把报告发给你"),
+        ("group:闲聊", "小美，你说过今天要：把报告交给大家"), ("local", "你说过今天要：把报告发给我"),
     ]  # fmt: skip
 
 
@@ -228,7 +228,7 @@ async def test_what_nobody_said_to_nuan_is_said_on_time_too(world: World) -> Non
 async def test_after_an_absence_it_says_that_it_is_late_and_not_that_it_is_today(world: World) -> None:
     await world.say(PROMISE)
     await later(world, 1.25)
-    assert world.replies[-1] == "迟到了 6 小时：你说过今天要：把报告发给你"
+    assert world.replies[-1] == "迟到了 6 小时：你说过今天要：把报告发给我"
     await world.say("我周一把碗洗好")
     await later(world, 3)
     assert world.replies[-1].endswith("：你说过要：把碗洗好")
@@ -246,7 +246,7 @@ async def test_a_crash_says_it_once_and_a_restart_keeps_it(world: World) -> None
     await world.crash()
     await world.wait(DAY)
     assert notices(world) == 1
-    assert world.replies[1:] == ["你说过今天要：把报告发给你"]
+    assert world.replies[1:] == ["你说过今天要：把报告发给我"]
 
 
 async def test_the_hour_is_that_of_the_person_whatever_the_clocks_do(world: World) -> None:

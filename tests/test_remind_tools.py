@@ -22,7 +22,7 @@ def result(world: World) -> str:
 
 async def test_the_model_sets_one_by_the_words_and_the_house_works_out_when(world: World) -> None:
     uses(world, "remind", text="接小宝", when="下午三点")
-    await world.say("下午三点小宝放学，你别让我忘了")
+    await world.say("下午三点小宝放学，你可别忘了告诉我")
     assert result(world) == "好，周五（6月12日）下午3:00提醒你：接小宝 #1"
     assert world.replies == ["好的"]
     await world.wait(6 * HOUR)
@@ -32,8 +32,8 @@ async def test_the_model_sets_one_by_the_words_and_the_house_works_out_when(worl
 @pytest.mark.parametrize(
     ("said", "when", "told"),
     [
-        ("小宝放学，你别让我忘了", "下午三点", "没有设：when 要照抄对方这一轮自己说时间的话。"),
-        ("明天小宝放学，你别让我忘了", "明天", "还没设，要先问对方：明天几点？"),
+        ("小宝放学，你可别忘了告诉我", "下午三点", "没有设：when 要照抄对方这一轮自己说时间的话。"),
+        ("等会儿小宝放学，你可别忘了告诉我", "等会儿", "还没设，要先问对方：什么时候提醒你？"),
         ("下午三点小宝放学", "下午三点", "没有设：对方这一轮没有亲口要求（取消）提醒。"),
     ],
 )
@@ -46,16 +46,37 @@ async def test_what_they_did_not_say_or_is_not_clear_sets_nothing(
     assert world.rows("SELECT * FROM reminder") == []
 
 
-async def test_two_in_one_line_are_set_by_the_model_after_the_house_asked_back(world: World) -> None:
-    """What the house has set already is not set again."""
-    line = "remind me tomorrow at 9am to call the landlord and at 6pm to pick up the dog"
-    await world.say(line)
-    wishes = [("call the landlord", "tomorrow at 9am"), ("pick up the dog", "tomorrow at 6pm")]
+LONG = "remind me tomorrow at 9am to call the landlord about the lease, the 7pm dinner with Ann at 5pm, and stuff"
+
+
+async def test_what_the_house_cannot_read_is_left_to_a_model_that_judges_and_set_once(world: World) -> None:
+    world.model.digests = True
+    wishes = [("call the landlord", "tomorrow at 9am"), ("dinner with Ann", "2026-06-13T17:00")]
     asked = calls(*(("remind", json.dumps({"text": text, "when": when})) for text, when in wishes))
-    world.model.script = lambda request: "set" if request.prompt.messages[-1].role == "tool" else asked
-    await world.say("thx, you are the best of all, really")
+    world.model.script = lambda request: "both set" if request.prompt.messages[-1].role == "tool" else asked
+    await world.say(LONG)
     await world.say("thx again, you are the best of all, really")
+    assert world.replies == ["both set"] * 2
     assert [row[0] for row in world.rows("SELECT text FROM reminder ORDER BY due_at")] == [text for text, _ in wishes]
+
+
+@pytest.mark.parametrize(
+    ("said", "when", "due"),
+    [
+        ("下周三那个体检你可别忘了叫上我啊，下午三点", "2026-06-17T15:00", "2026-06-17 15:00"),
+        ("下周三下午那个体检你可别忘了告诉我啊", "2026-06-17T14:00", "2026-06-17 14:00"),
+        ("下周三那个体检你可别忘了告诉我啊", "2026-06-17T14:00", "2026-06-17 09:00"),
+        ("下周三那个体检你可别忘了告诉我啊", "2026-06-18T14:00", ""),
+        ("下周三下午三点那个体检你可别忘了告诉我啊", "2026-06-17T16:00", ""),
+    ],
+)
+async def test_a_date_of_the_models_own_counts_where_the_persons_words_name_it(
+    world: World, said: str, when: str, due: str
+) -> None:  # fmt: skip
+    uses(world, "remind", text="体检", when=when)
+    await world.say(said)
+    rows = world.rows("SELECT datetime(due_at / 1000 + 28800, 'unixepoch') FROM reminder")
+    assert [str(row[0])[:16] for row in rows] == ([due] if due else [])
 
 
 async def test_another_persons_words_set_nothing(world: World) -> None:
@@ -86,20 +107,10 @@ async def test_another_persons_reminder_cannot_be_cancelled(world: World) -> Non
 
 async def test_a_crash_between_the_tool_and_the_answer_sets_it_once(world: World) -> None:
     uses(world, "remind", text="接小宝", when="下午三点")
-    await world.say("下午三点小宝放学，你别让我忘了")
+    await world.say("下午三点小宝放学，你可别忘了告诉我")
     await world.crash()
     await world.wait(6 * HOUR)
     assert world.replies.count("提醒你：接小宝") == 1
-
-
-async def test_several_times_of_one_request_are_left_to_a_model_that_judges(world: World) -> None:
-    world.model.digests = True
-    wishes = [("call the landlord", "tomorrow at 9am"), ("pick up the dog", "tomorrow at 6pm")]
-    asked = calls(*(("remind", json.dumps({"text": text, "when": when})) for text, when in wishes))
-    world.model.script = lambda request: "both set" if request.prompt.messages[-1].role == "tool" else asked
-    await world.say("remind me tomorrow at 9am to call the landlord and at 6pm to pick up the dog")
-    assert world.replies == ["both set"]
-    assert [row[0] for row in world.rows("SELECT text FROM reminder ORDER BY due_at")] == [text for text, _ in wishes]
 
 
 async def test_what_the_house_asked_back_is_answered_in_other_words(world: World) -> None:
@@ -109,9 +120,10 @@ async def test_what_the_house_asked_back_is_answered_in_other_words(world: World
 
 
 async def test_the_night_before_is_the_one_that_the_model_names_with_their_hour(world: World) -> None:
+    world.model.digests = True
     uses(world, "remind", text="爬山", when="2026-06-13 21:00")
     await world.say("小暖 remind us the night before the hike, like 9pm", who="Kevin", group="爬山")
-    assert world.rows("SELECT text FROM reminder") == [("爬山",)]
+    assert world.rows("SELECT text, shared FROM reminder") == [("爬山", 1)]
     uses(world, "remind", text="爬山", when="2026-06-13 20:00")
     await world.say("小暖 remind us the evening before the hike, like 9pm", who="Kevin", group="爬山")
     assert world.rows("SELECT count(*) FROM reminder") == [(1,)]

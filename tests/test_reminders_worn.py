@@ -55,7 +55,7 @@ async def test_a_stored_zone_that_this_machine_does_not_know_is_the_houses(world
         await world.say(text)
     assert world.replies == ["好的", "好的", "好的", "好，周六（6月13日）早上8:00提醒你：开会 #2"]
     await world.wait(DAY)
-    assert world.replies[4:] == ["提醒你：开会", "你说过今天要：把报告发给你"]
+    assert world.replies[4:] == ["提醒你：开会", "你说过今天要：把报告发给我"]
 
 
 async def test_what_a_command_set_is_forgotten_with_its_line(world: World) -> None:

@@ -1,6 +1,7 @@
 """Times ahead: what people write, in three scripts, becomes an instant, a rule or a question, never a guess."""
 
-from datetime import date, datetime
+from calendar import monthrange
+from datetime import date, datetime, timedelta
 from itertools import pairwise
 from pathlib import Path
 from zoneinfo import ZoneInfo
@@ -13,10 +14,11 @@ from bot.config.remind import RemindRules
 from bot.people.asking import asked, task_of
 from bot.people.reminding import nudging, promised_task, spoken_at
 from bot.people.replying import replied
+from bot.people.several import wishes
 from bot.text.dated import due_in, nudged
 from bot.text.when.lunar import lunar_day
-from bot.text.when.meaning import joined, meaning, moment_of, parts_of
-from bot.text.when.rules import local, ms_of, next_of, stepped
+from bot.text.when.meaning import Manner, joined, meaning, moment_of, parts_of
+from bot.text.when.rules import ending, local, ms_of, next_of, stepped
 from bot.text.zones import zone_named, zone_near
 from bot.types.when import Instant, Recurring, Unclear
 
@@ -65,6 +67,30 @@ def test_there_are_phrases_enough_in_three_scripts() -> None:
     assert len({row[0] for row in rows()}) >= 450
     assert sum(row[0].isascii() for row in rows()) > 150
     assert sum(any(char in row[0] for char in "點後週禮號兩麼") for row in rows()) > 30
+
+
+@given(TEXTS, TEXTS)
+def test_several_wishes_of_one_message_are_read_without_an_error(text: str, more: str) -> None:
+    now = datetime(2026, 11, 18, 10, 0, tzinfo=SHANGHAI)
+    for wish in wishes(f"提醒我{text}，{more}，还有{text}", NAMES):
+        found = meaning(wish.parts, now, Manner(hour=9))
+        if isinstance(found, Instant | Recurring):
+            assert found.at > ms_of(now)
+
+
+@given(st.integers(1, 31), st.integers(0, 400))
+def test_a_day_of_the_month_comes_once_in_every_month_until_its_end(day: int, days: int) -> None:
+    at = ms_of(datetime(2026, 1, 1, tzinfo=SHANGHAI))
+    last = date(2026, 1, 1) + timedelta(days=days)
+    months: list[tuple[int, int]] = []
+    while (then := next_of(ending(f"0 9 {day} * *", last), at, SHANGHAI)) is not None:
+        there = local(then, SHANGHAI)
+        assert there.date() <= last
+        assert there.day == min(day, monthrange(there.year, there.month)[1])
+        months.append((there.year, there.month))
+        at = then
+    assert len(set(months)) == len(months)
+    assert len(months) >= last.month + 12 * (last.year - 2026) - 1
 
 
 @given(TEXTS)

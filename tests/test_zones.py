@@ -8,17 +8,18 @@ HOUR = 3_600
 DAY = 24 * HOUR
 
 
-async def test_another_zone_moves_what_comes_back_and_says_so(world: World) -> None:
+async def test_another_zone_moves_what_is_said_by_the_clock_and_says_so(world: World) -> None:
     await world.say("每天早上8点提醒我吃药")
     await world.say("下午三点提醒我开会")
+    await world.say("两小时后提醒我关火")
     await world.say(".ai tz 東京")
-    assert world.replies[2] == (
-        "好，按 Asia/Tokyo 算，你那边现在 2026-06-12 10:00\n每天、每周这类提醒改了 1 个；只响一次的还在原来那一刻"
-    )
-    await world.wait(6 * HOUR)
-    assert world.replies[3:] == ["提醒你：开会"]
-    await world.wait(16 * HOUR)
-    assert world.replies[4:] == ["提醒你：吃药"]
+    assert world.replies[3] == ("好，按 Asia/Tokyo 算，你那边现在 2026-06-12 10:00\n有 2 个提醒跟着改到了那边的时间")
+    await world.wait(2 * HOUR)
+    assert world.replies[4:] == ["提醒你：关火"]
+    await world.wait(3 * HOUR)
+    assert world.replies[5:] == ["提醒你：开会"]
+    await world.wait(17 * HOUR)
+    assert world.replies[6:] == ["提醒你：吃药"]
     await world.say("明天早上8点提醒我跑步")
     await world.wait(DAY)
     assert world.replies.count("提醒你：跑步") == 1

@@ -12,8 +12,9 @@ from bot.store.store import Store
 from bot.text.clean import clean_name
 from bot.text.clip import clip
 from bot.text.dates import clock_label
-from bot.text.when.rules import next_of
+from bot.text.when.rules import local, ms_of, next_of
 from bot.text.zones import zone_named, zone_near
+from bot.types.reminder import Reminder
 
 SAID_CHARS = 32
 
@@ -66,8 +67,13 @@ class ZoneCommand:
             )
             return told + hint(asked, "tz", self._text)
         tz = self._words.tz(zone)
-        moved = await self._store.reminders.rezone(
-            asked.person.id, "" if reset else zone, lambda rule: next_of(rule, now, tz)
-        )  # fmt: skip
+        old = self._words.tz(asked.person.timezone or self._words.zone)
+
+        def due(reminder: Reminder) -> int | None:
+            if reminder.rule:
+                return next_of(reminder.rule, now, tz)
+            return ms_of(local(reminder.due_at, old).replace(tzinfo=tz))
+
+        moved = await self._store.reminders.rezone(asked.person.id, "" if reset else zone, due, now)
         done = self._text(asked, "tz_set", zone=zone, time=clock_label(now, tz))
         return f"{done}\n{self._text(asked, 'tz_moved', n=moved)}" if moved else done

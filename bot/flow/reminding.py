@@ -1,7 +1,8 @@
 """Reminders: a plain request is understood without a model, confirmed in the commit that sets it, and said on time."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 
 from bot.config.settings import Settings
 from bot.flow.recurring import next_time
@@ -9,26 +10,31 @@ from bot.flow.remindwords import about, spoken
 from bot.flow.requests import NOT_HEARD, Heard, Request
 from bot.flow.timewords import rule_label, when_label
 from bot.flow.words import Words
-from bot.people.asking import Wish, asked, task_of
-from bot.people.reminding import meant, spoken_at
+from bot.people.asking import Wish, task_of
+from bot.people.askwords import FRAME
+from bot.people.reminding import meant, quiet_end, retimed, spoken_at
 from bot.people.replying import Reply, replied
+from bot.people.several import wishes
+from bot.people.wording import bared, told
 from bot.ports import Clock
 from bot.store.reminding import Answer
 from bot.store.store import Store
-from bot.text.script import Script
-from bot.text.when.found import Clock as TimeOfDay
-from bot.text.when.found import Parts
+from bot.text.script import Script, script_of
+from bot.text.when.found import Day, Parts
 from bot.text.when.meaning import Manner, joined, meaning, parts_of
-from bot.text.when.rules import local
+from bot.text.when.rules import local, short_day
 from bot.types.duration import MINUTE_MS
 from bot.types.event import Event
 from bot.types.log import Log
 from bot.types.people import Chat, Person
 from bot.types.reminder import Due, NewReminder, Reminder, Waiting
-from bot.types.when import Instant, Moment, Recurring, Unclear
+from bot.types.when import Instant, Missing, Moment, Recurring, Unclear
 
 SHOWN = 20
 """Reminders that one list names."""
+
+LEFT: frozenset[Missing] = frozenset(("several", "rule", "vague"))
+"""What a model that judges is left to understand; everything else is asked at once."""
 
 
 class Reminding:
@@ -41,6 +47,7 @@ class Reminding:
         """`judged`: whether a model with tools answers; several times of one request are left to it."""
         self._judged = judged
         self._store = store.reminders
+        self._asked = store.asked
         self._clock = clock
         self._rules = settings.remind
         self._names = settings.bot.names
@@ -59,43 +66,52 @@ class Reminding:
             return NOT_HEARD
         if self._asking is None:
             self._asking = set(await self._store.questions())
-        at, wish = self.request(chat, person, event.id), asked(event.text, self._names)
-        # Counted from when it was written: whoever reads it twice finds the same moment.
-        at = replace(at, now=max(event.at, at.now - self._rules.ask_seconds * 1000))
-        if wish is not None and self._judged() and wish.verb == "set":
-            found = self._resolved(at, wish.parts, wish.manner)
-            if isinstance(found, Unclear) and found.what == "several":
+        at, found = self._read(event, chat, person), wishes(event.text, self._names)
+        if found and found[0].verb == "cancel":
+            return Heard(await self._ended(at, found[0]))
+        if found:
+            found = await self._timed(at, found)
+            made = [self._made(at, wish) for wish in found]
+            if self._judged() and any(_left(each) for each in made):
                 return NOT_HEARD
-        if wish is not None and wish.rest:
-            return await self._besides(at, wish)
-        if wish is not None:
-            return Heard(await self._wished(at, wish))
+            if found[-1].rest:
+                receipt = await self._plain(at, found, "words")
+                await self._store.told_besides(at.chat.id, at.event_id, receipt, at.now)
+                return Heard(False, receipt, found[-1].rest)
+            return Heard(await self._settle(at, found, made))
         if (chat.id, person.id) not in self._asking:
             return NOT_HEARD
         waiting = await self._store.question(chat.id, person.id, at.now)
         reply = replied(event.text, self._names) if waiting is not None else None
-        if waiting is None or reply is None:
+        answer = None
+        if waiting is not None and reply is not None:
+            at = replace(at, script=script_of(" ".join((waiting.text, *waiting.said)), at.script))
+            answer = await self._answered(at, waiting, reply)
+        if answer is None:
             await self._store.ask(chat.id, person.id, None, 0)
             self._asking.discard((chat.id, person.id))  # not before: what the disk refuses is heard once more
             return NOT_HEARD
-        return Heard(await self._answered(at, waiting, reply))
+        return Heard(answer)
 
     async def added(self, at: Request, words: str) -> str:
         """Set what the words of a command name (明天8点 开会), or ask back; what is said to it."""
-        wish = asked(words, self._names)
-        if wish is None or wish.verb != "set":
+        found = wishes(words, self._names)
+        if not found or found[0].verb != "set":
             task, parts = task_of(words)
-            wish = Wish("set", task, parts, said=words)
-        return await self._plain(at, replace(wish, manner=Manner(plain=True)), "command")
+            found = (Wish("set", told(task), parts, said=words),)
+        plain = tuple(replace(wish, manner=replace(wish.manner, plain=True)) for wish in found)
+        return await self._plain(at, plain, "command")
 
     def resolve(self, at: Request, words: str, task: str) -> NewReminder | str:
         """The reminder that words for a time make, or the question they leave: what the tool of the model asks for."""
-        found = self._resolved(at, parts_of(words), Manner())
-        return replace(found, text=task) if isinstance(found, NewReminder) else self._question(at, found, words)
+        wish = Wish("set", task, parts_of(words), said=words)
+        found = self._made(at, wish)
+        return found if isinstance(found, NewReminder) else self._question(at, found, words)
 
     def answers(self, at: Request, words: str, answer: str) -> int | None:
         """The moment, ms, that a request names together with the answer to what was asked about it; None: no one."""
-        found = meaning(joined(parts_of(words), parts_of(answer)), local(at.now, at.tz))
+        said = parts_of(answer)
+        found = meaning(joined(parts_of(words), said), local(at.now, at.tz)) if not said.empty else None
         return found.at if isinstance(found, Instant) else None
 
     async def mine(self, at: Request) -> tuple[Reminder, ...]:
@@ -119,20 +135,25 @@ class Reminding:
         return text
 
     async def edited(self, event: Event, chat: Chat, person: Person, event_id: int) -> None:
-        """A message that had set a reminder reads anew: that one is over, and what it asks for now is set and told."""
-        if not await self._store.of_events((event_id,)):
+        """A request reads anew: what it had set is over, and what it asks for now is set and told."""
+        if event.forwarded or not await self._store.ordered(event_id):
             return
-        at, wish = self.request(chat, person, event_id), asked(event.text, self._names)
-        found = self._resolved(at, wish.parts, wish.manner) if wish is not None and wish.verb == "set" else None
-        new = replace(found, text=wish.task) if isinstance(found, NewReminder) and wish is not None else None
-        gone = self._text(at.script, "remind_edited")
+        at = replace(self._read(event, chat, person), event_id=event_id)
+        found = wishes(event.text, self._names)
+        made = [self._made(at, wish) for wish in found if wish.verb == "set"]
+        sure = [each for each in made if isinstance(each, NewReminder)]
+        if not sure and not await self._store.of_event(event_id):
+            return
+        unclear = [self._question(at, each, wish.said)
+                   for wish, each in zip(found, made, strict=False) if not isinstance(each, NewReminder)]  # fmt: skip
+        gone = [] if sure else [self._text(at.script, "remind_edited")]
         await self._store.reset(
-            new, chat.id, lambda number: self.confirmation(at, new, number) if new is not None else gone, at.now
+            sure, chat.id, lambda numbers: "\n".join([*gone, *self._confirmed(at, sure, numbers), *unclear]), at.now
         )  # fmt: skip
 
     async def full(self, at: Request) -> bool:
         """Whether a person has as many open reminders as one may have."""
-        return await self._full(at)
+        return not await self._room(at, 1)
 
     async def fire(self) -> tuple[int, ...]:
         """Say what is due; the chats in which something is to be sent."""
@@ -144,106 +165,186 @@ class Reminding:
         return tuple(dict.fromkeys(chats))
 
     def confirmation(self, at: Request, new: NewReminder, number: int | str) -> str:
-        """What is said of a reminder that was set, with its whole date."""
+        """What is said of a reminder that was set, with its whole date, and of what was assumed for it."""
         when = when_label(self._words, new.due_at, at.now, at.tz, at.script)
         rule = rule_label(self._words, new.rule, at.script) if new.rule else ""
-        key = "remind_set" + ("_rule" if rule else "") + ("" if new.text else "_bare")
-        return self._text(at.script, key, when=when, rule=rule, task=new.text, id=number)
+        everyone = "_all" if new.shared and at.chat.kind == "group" else "" if new.text else "_bare"
+        said = self._text(at.script, f"remind_set{'_rule' if rule else ''}{everyone}", when=when, rule=rule,
+                          task=new.text, id=number)  # fmt: skip
+        notes = [self._text(at.script, "remind_assumed")] if new.assumed else []
+        if day := short_day(new.rule):
+            notes.append(self._text(at.script, "remind_short", day=day))
+        return " ".join([said, *notes]) if at.script == "en" else "".join([said, *notes])
 
-    async def _besides(self, at: Request, wish: Wish) -> Heard:
-        """Of a message that says more: what is said of the reminder is told with the answer to the rest."""
-        receipt = await self._plain(at, wish, "words")
-        await self._store.told_besides(at.chat.id, at.event_id, receipt, at.now)
-        return Heard(False, receipt, wish.rest)
+    def _read(self, event: Event, chat: Chat, person: Person) -> Request:
+        """The wish of a message in its own language, counted from when it was written: read twice it is the same."""
+        at = self.request(chat, person, event.id)
+        now = max(event.at, at.now - self._rules.ask_seconds * 1000)
+        return replace(at, now=now, script=script_of(event.text, at.script))
 
-    async def _plain(self, at: Request, wish: Wish, by: str) -> str:
-        """Set it, or leave the question open; what is said to it. Doing it twice sets it once."""
-        found = self._resolved(at, wish.parts, wish.manner)
-        if isinstance(found, NewReminder):
-            # Of a message that is handled once more the reminder may be set already.
-            if await self._full(at) and not await self._store.of_events((at.event_id,)):
-                return self._text(at.script, "remind_full", n=self._rules.most_open)
-            new = replace(found, text=wish.task)
-            number = await self._store.set(new, None, at.now)
-            self._log.info("reminder_set", reminder=number, chat=at.chat.id, by=by)
-            return self.confirmation(at, new, number)
+    async def _timed(self, at: Request, found: tuple[Wish, ...]) -> tuple[Wish, ...]:
+        """到时候叫我一声 is about the time that its writer named just before."""
+        wish = found[0]
+        said = wish.parts
+        if len(found) > 1 or wish.task or said.day or said.clock or said.half or said.delay or said.every:
+            return found
+        for line in reversed(await self._asked.own((at.event_id,), at.person.id, at.now, answered=True)):
+            task, parts = task_of(line.text)
+            if line.id == at.event_id or not (parts.clock or parts.day):
+                continue
+            then = replace(wish, task=told(bared(task, FRAME)), parts=joined(parts, said) if said.lead else parts)
+            if isinstance(self._made(replace(at, now=line.at), then), NewReminder):
+                return (replace(then, said=line.text),)
+        return found
+
+    async def _plain(self, at: Request, found: tuple[Wish, ...], by: str) -> str:
+        """Set them, or leave the question open; what is said to it. Doing it twice sets them once."""
+        made = [self._made(at, wish) for wish in found]
+        sure = [each for each in made if isinstance(each, NewReminder)]
+        # Of a message that is handled once more the reminders may be set already.
+        if sure and not await self._room(at, len(sure)) and not await self._store.of_event(at.event_id):
+            return self._text(at.script, "remind_full", n=self._rules.most_open)
+        asks, question = self._asks(at, found, made)
+        self._note(at)
+        until = at.now + self._rules.ask_seconds * 1000
+        if not sure:
+            await self._store.ask(at.chat.id, at.person.id, asks(()), until)
+            return question
+        numbers = await self._store.set(sure, None, at.now, asks=asks, until=until)
+        self._logged(at, numbers, by)
+        return "\n".join(filter(None, (*self._confirmed(at, sure, numbers), question)))
+
+    async def _settle(
+        self, at: Request, found: tuple[Wish, ...], made: list[NewReminder | Unclear | None],
+        events: tuple[int, ...] = (),
+    ) -> bool:  # fmt: skip
+        """Set what is certain and confirm it, and ask for the rest: one commit either way."""
+        sure = [replace(each, event_ids=(*events, *each.event_ids)) for each in made if isinstance(each, NewReminder)]
+        asks, question = self._asks(at, found, made)
+        until = at.now + self._rules.ask_seconds * 1000
+        self._note(at)
+        if not sure:
+            return await self._store.say(
+                self._answer(at, lambda _: question), at.person.id, at.now, asks=asks(()), until=until
+            )  # fmt: skip
+        if not await self._room(at, len(sure)):
+            text = self._text(at.script, "remind_full", n=self._rules.most_open)
+            return await self._store.say(self._answer(at, lambda _: text), at.person.id, at.now)
+        said = self._answer(
+            at, lambda numbers: "\n".join(filter(None, (*self._confirmed(at, sure, numbers), question)))
+        )  # fmt: skip
+        numbers = await self._store.set(sure, said, at.now, asks=asks, until=until)
+        self._logged(at, numbers, "words")
+        return bool(numbers)
+
+    def _asks(
+        self, at: Request, found: tuple[Wish, ...], made: list[NewReminder | Unclear | None]
+    ) -> tuple[Callable[[tuple[int, ...]], Waiting | None], str]:
+        """The question that stays open once they are set, by their numbers, and its words.
+
+        Of what is unclear it is the first; else an hour that was assumed may still be changed.
+        """
+        pairs = list(zip(found, made, strict=True))
+        for wish, each in pairs:
+            if not isinstance(each, NewReminder):
+                waiting = self._waiting(at, wish)
+                more = "\n".join(
+                    self._question(at, every, other.said)
+                    for other, every in pairs
+                    if not isinstance(every, NewReminder)
+                )
+                return partial(_same, waiting), more
+        assumed = [place for place, (_, each) in enumerate(pairs) if isinstance(each, NewReminder) and each.assumed]
+        if not assumed:
+            return lambda numbers: None, ""
+        offered = self._waiting(at, pairs[assumed[0]][0])
+        return lambda numbers: replace(offered, numbers=tuple(numbers[place] for place in assumed)), ""
+
+    def _waiting(self, at: Request, wish: Wish) -> Waiting:
         manner = wish.manner
-        await self._leave(at, Waiting(wish.task, (wish.said,), manner.wakes, manner.plain, at.now, at.event_id))
-        return self._question(at, found, wish.said)
+        return Waiting(wish.task, (wish.said,), manner.wakes, manner.plain, at.now, at.event_id, wish.shared)
 
-    async def _wished(self, at: Request, wish: Wish) -> bool:
-        if wish.verb == "cancel":
-            open_ones = await self.mine(at)
-            if not open_ones and not wish.named:
-                return False
-            text, ends = self._cancelling(at, wish.task, open_ones)
-            if not ends and not wish.named:
-                return False
-            return await self._store.say(self._answer(at, lambda _: text), at.person.id, at.now, ends=ends)
-        waiting = Waiting(wish.task, (wish.said,), wish.manner.wakes, False, at.now, at.event_id)
-        return await self._settle(at, waiting, self._resolved(at, wish.parts, wish.manner), wish.said)
+    def _confirmed(self, at: Request, new: Sequence[NewReminder], numbers: tuple[int, ...]) -> list[str]:
+        return [self.confirmation(at, each, number) for each, number in zip(new, numbers, strict=False)]
 
-    async def _answered(self, at: Request, waiting: Waiting, reply: Reply) -> bool:
+    def _logged(self, at: Request, numbers: tuple[int, ...], by: str) -> None:
+        for number in numbers:
+            self._log.info("reminder_set", reminder=number, chat=at.chat.id, by=by)
+
+    async def _ended(self, at: Request, wish: Wish) -> bool:
+        """End what a wish names; what may be about something else is not answered where it fits none."""
+        open_ones = await self.mine(at)
+        text, ends = self._cancelling(at, wish.task, open_ones)
+        if not wish.named and not ends and (wish.task or not open_ones):
+            return False
+        return await self._store.say(self._answer(at, lambda _: text), at.person.id, at.now, ends=ends)
+
+    async def _answered(self, at: Request, waiting: Waiting, reply: Reply) -> bool | None:
+        """What a reply does about the open question; None: it is no answer to it."""
+        if waiting.numbers and reply.bare:
+            return None
+        if waiting.numbers:
+            return await self._moved(at, waiting, reply)
         if reply.dismissed:
             text = self._text(at.script, "remind_dropped")
             return await self._store.say(self._answer(at, lambda _: text), at.person.id, at.now)
         parts = Parts()
         for said in waiting.said:
             parts = joined(parts, parts_of(said)) if not parts.empty else parts_of(said)
+        if reply.whenever:
+            parts = replace(parts, clock=None, half="", doubt=None)
+            parts = parts if parts.day or parts.every or parts.delay else replace(parts, day=Day("near", 1))
+        else:
+            parts = joined(parts, reply.parts) if not parts.empty else reply.parts
         # A day that was said before midnight is counted from then, a delay from now.
         then = at if reply.parts.delay is not None else replace(at, now=waiting.asked_at)
-        if reply.whenever:
-            late = replace(parts, clock=TimeOfDay(self._rules.hour, whole=True), half="", doubt=None)
-            found = self._resolved(then, late, Manner(), timed=False)
-        else:
-            manner = Manner(waiting.wakes, waiting.plain)
-            found = self._resolved(then, joined(parts, reply.parts) if not parts.empty else reply.parts, manner)
-        if isinstance(found, NewReminder) and found.due_at <= at.now:
-            found = Unclear("past")
+        manner = Manner(waiting.wakes, waiting.plain)
+        wish = Wish("set", waiting.text, parts, manner, f"{waiting.said[-1]}{reply.said}", shared=waiting.shared)
+        made = self._made(then, wish)
+        if isinstance(made, NewReminder):
+            late = made.due_at <= at.now
+            made = Unclear("past") if late else replace(made, assumed=made.assumed and not reply.whenever)
+        if isinstance(made, NewReminder):
+            return await self._settle(at, (wish,), [made], (waiting.event_id,))
         more = replace(waiting, said=(*waiting.said, reply.said))
-        return await self._settle(at, more, found, f"{waiting.said[-1]}{reply.said}")
-
-    async def _settle(self, at: Request, waiting: Waiting, found: NewReminder | Unclear | None, said: str) -> bool:
-        """Set what is certain and confirm it, else ask back: one commit either way."""
-        if isinstance(found, NewReminder):
-            events = tuple(dict.fromkeys((waiting.event_id, at.event_id)))
-            new = replace(found, text=waiting.text, event_ids=events)
-            if await self._full(at):
-                text = self._text(at.script, "remind_full", n=self._rules.most_open)
-                return await self._store.say(self._answer(at, lambda _: text), at.person.id, at.now)
-            number = await self._store.set(
-                new, self._answer(at, lambda number: self.confirmation(at, new, number)), at.now
-            )
-            if number:
-                self._log.info("reminder_set", reminder=number, chat=at.chat.id, by="words")
-            return number > 0
-        text = self._question(at, found, said)
-        until = at.now + self._rules.ask_seconds * 1000
+        question = self._question(at, made, wish.said)
         self._note(at)
         return await self._store.say(
-            self._answer(at, lambda _: text), at.person.id, at.now, asks=waiting, until=until
+            self._answer(at, lambda _: question), at.person.id, at.now, asks=more,
+            until=at.now + self._rules.ask_seconds * 1000,
         )  # fmt: skip
 
-    async def _leave(self, at: Request, waiting: Waiting) -> None:
-        self._note(at)
-        until = at.now + self._rules.ask_seconds * 1000
-        await self._store.ask(at.chat.id, at.person.id, waiting, until)
+    async def _moved(self, at: Request, waiting: Waiting, reply: Reply) -> bool | None:
+        """下午三点, right after a reminder for an hour that was assumed: it is said then."""
+        half = parts_of(waiting.said[0]).half
+        moved: dict[int, tuple[int, str]] = {}
+        lines: list[str] = []
+        for each in await self.mine(at):
+            then = retimed(each, reply.parts, half, at.now, at.tz) if each.id in waiting.numbers else None
+            if then is not None:
+                moved[each.id] = then
+                new = NewReminder(at.person.id, at.chat.id, each.text, *then, (), shared=each.shared)
+                lines.append(self.confirmation(at, new, each.id))
+        if not moved:
+            return None
+        return await self._store.move(moved, self._answer(at, lambda _: "\n".join(lines)), at.person.id, at.now)
 
     def _note(self, at: Request) -> None:
         if self._asking is not None:
             self._asking.add((at.chat.id, at.person.id))
 
-    def _resolved(
-        self, at: Request, parts: Parts, manner: Manner, *, timed: bool = True
-    ) -> NewReminder | Unclear | None:  # fmt: skip
-        found: Moment | None = meaning(parts, local(at.now, at.tz), manner)
-        if isinstance(found, Instant):
-            due, rule = spoken_at(found if timed else replace(found, timed=False), self._rules, at.tz), ""
-        elif isinstance(found, Recurring):
-            due, rule = found.at, found.rule
-        else:
+    def _made(self, at: Request, wish: Wish) -> NewReminder | Unclear | None:
+        """The reminder that a wish makes, or what is unclear about its time; a day alone is at the configured hour."""
+        manner = replace(wish.manner, hour=quiet_end(self._rules.hour, self._rules))
+        found: Moment | None = meaning(wish.parts, local(at.now, at.tz), manner)
+        if not isinstance(found, Instant | Recurring):
             return found
-        return NewReminder(at.person.id, at.chat.id, "", due, rule, (at.event_id,))
+        due, rule = (spoken_at(found, self._rules, at.tz), "") if isinstance(found, Instant) else (found.at, found.rule)
+        delay = wish.parts.delay
+        return NewReminder(
+            at.person.id, at.chat.id, wish.task, due, rule, (at.event_id,), at.script, wish.shared,
+            wall=delay is None or not delay.ms, assumed=not found.timed and not (delay is not None and delay.same),
+        )  # fmt: skip
 
     def _question(self, at: Request, found: Unclear | None, said: str) -> str:
         what = found.what if found is not None else "vague"
@@ -279,11 +380,19 @@ class Reminding:
         after = max(self._clock.now(), due.reminder.due_at)
         return next_time(due.reminder, due.timezone, after, self._words, self._log)
 
-    async def _full(self, at: Request) -> bool:
-        return len(await self._store.open(at.person.id)) >= self._rules.most_open
+    async def _room(self, at: Request, more: int) -> bool:
+        return len(await self._store.open(at.person.id)) + more <= self._rules.most_open
 
-    def _answer(self, at: Request, text: Callable[[int], str]) -> Answer:
+    def _answer(self, at: Request, text: Callable[[tuple[int, ...]], str]) -> Answer:
         return Answer(at.chat.id, at.event_id, text)
 
     def _text(self, script: Script, key: str, **values: object) -> str:
         return self._words.messages.text(key, script, **values)
+
+
+def _same(waiting: Waiting | None, numbers: tuple[int, ...]) -> Waiting | None:
+    return waiting
+
+
+def _left(found: NewReminder | Unclear | None) -> bool:
+    return isinstance(found, Unclear) and found.what in LEFT

@@ -14,14 +14,18 @@ from bot.flow.reminding import Reminding
 from bot.flow.requests import Request
 from bot.flow.timewords import when_label
 from bot.flow.words import Words
+from bot.people.askwords import SHARED
 from bot.people.reminding import meant
-from bot.people.wording import TASK_CHARS
+from bot.people.wording import TASK_CHARS, titled
 from bot.store.store import Store
 from bot.text.clean import as_data, clean
 from bot.text.clip import clip
-from bot.text.dated import when_in
+from bot.text.dated import checked_when, when_in
 from bot.text.dates import local_day
 from bot.text.fold import fold
+from bot.text.script import script_of
+from bot.text.when.meaning import hour_in, parts_of
+from bot.text.when.rules import local
 from bot.types.duration import MINUTE_MS
 from bot.types.event import Event
 from bot.types.prompt import ToolSpec
@@ -29,7 +33,8 @@ from bot.types.reminder import NewReminder, Reminder
 from bot.types.tool import Tool, ToolAnswer, ToolContext, ToolRefused, read_arguments
 
 _WANTS = re.compile(
-    r"提醒|[叫喊]我|叫醒|闹钟|别让我忘|别忘|通知我|催我|\b(?:remind|reminder|wake|alarm|nudge|ping|forget)\b"
+    r"提醒|[叫喊催敲戳](?:一?声|一?下|我|大家)|叫醒|闹钟|让我们?忘|别忘|通知我|吱一?声|盯着"
+    r"|\b(?:remind|reminder|wake|alarm|nudge|ping|poke|buzz|nag|bug|tell|text|message|forget|make sure|shout)\b"
 )
 _ENDS = re.compile(
     r"取消|不用|不要|不必|别|删|去掉|算了|关|\b(?:cancel|delete|remove|stop|drop|no longer|not|don'?t|never ?mind)\b"
@@ -38,6 +43,8 @@ _ENDS = re.compile(
 
 _BEFORE = re.compile(r"前一?[天晚夜日]|头一?天|頭一?天|\bthe (?:night|day|evening|morning) before\b|\bthe eve\b")
 """A day that is counted from another one."""
+
+_ISO = re.compile(r"(?P<day>\d{4}-\d\d-\d\d)(?:[t ](?P<time>\d\d:\d\d)(?::\d\d)?)?", re.ASCII)
 
 _PIECE = re.compile(r"\band\b|[,，;；。、和跟與与]|再|然后")
 """What stands between several times of one line."""
@@ -81,8 +88,8 @@ def remind_tools(
         said = await own(context, _WANTS)
         when = fold(" ".join(clean(given.when).split()))
         at = await asked(context)
-        task = clip(" ".join(clean(given.text).split()), TASK_CHARS)
-        found = reminding.resolve(at, given.when, task)
+        task = clip(titled(" ".join(clean(given.text).split())), TASK_CHARS)
+        found: NewReminder | str | None = reminding.resolve(at, given.when, task)
         carrier = next((each.id for each in said if when and when in " ".join(fold(each.text).split())), None)
         if carrier is None and isinstance(found, NewReminder) and not found.rule:  # the same moment in other words
             tz = words.tz(words.zone_of(at.chat, at.person))
@@ -90,7 +97,11 @@ def remind_tools(
             for line, answer in pairwise(said):  # remind me fri at 7 … 7pm i mean
                 if reminding.answers(at, line.text, answer.text) == found.due_at:
                     carrier = answer.id
-        if carrier is None:
+        if carrier is None and (dated := _ISO.fullmatch(when)) is not None:
+            found = _checked(found, dated, said, reminding, at, task)
+            named = (each.id for each in reversed(said) if checked_when(dated["day"], [(each.text, each.at)], at.tz))
+            carrier = next(named, None)
+        if carrier is None or found is None:
             raise ToolRefused("remind_words")
         if not isinstance(found, NewReminder):
             raise ToolRefused("remind_unclear", found)
@@ -98,7 +109,9 @@ def remind_tools(
             raise ToolRefused("remind_unasked")
         if await reminding.full(at):
             raise ToolRefused("remind_full")
-        new = NewReminder(found.person_id, found.chat_id, found.text, found.due_at, found.rule, (carrier,))
+        words_of = next(each.text for each in said if each.id == carrier)
+        shared = SHARED.search(fold(words_of)) is not None
+        new = replace(found, event_ids=(carrier,), script=script_of(words_of, at.script), shared=shared)
         told = replace(new, text=as_data(task))
         return ToolAnswer(reminding.confirmation(at, told, "{id}"), remind=new)  # the commit fills in the number
 
@@ -115,6 +128,27 @@ def remind_tools(
         return ToolAnswer(text, unremind=(found[0].id,))
 
     return Tool(specs[0], remind), Tool(specs[1], cancel)
+
+
+def _checked(
+    found: NewReminder | str | None, dated: re.Match[str], said: tuple[Event, ...], reminding: Reminding, at: Request,
+    task: str,
+) -> NewReminder | str | None:  # fmt: skip
+    """A model's own date, where the person's lines name its day: at their hour, or one of the part of the day in them.
+
+    Of a day alone it is the configured hour, whatever the model says; None where they name another day or hour.
+    """
+    named = checked_when(dated[0].upper().replace(" ", "T"), [(each.text, each.at) for each in said], at.tz)
+    if named is None or not isinstance(found, NewReminder):
+        return found if named is not None else None
+    if named.precision == "time":
+        return found
+    parts = [parts_of(each.text) for each in said]
+    if any(each.clock is not None or each.delay is not None for each in parts):
+        return None
+    if dated["time"] and any(hour_in(each.half, local(found.due_at, at.tz).hour) for each in parts):
+        return replace(found, assumed=True)
+    return reminding.resolve(at, dated["day"], task)
 
 
 def _listed(words: Words, at: Request, found: tuple[Reminder, ...]) -> str:

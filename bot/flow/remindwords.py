@@ -5,6 +5,7 @@ import re
 from bot.flow.timewords import late_label
 from bot.flow.words import Words
 from bot.people.reminding import promised_task, told_to
+from bot.people.wording import told
 from bot.text.clean import clean_name
 from bot.text.dates import local_day
 from bot.text.script import Script
@@ -20,13 +21,17 @@ def spoken(words: Words, due: Due, now: int, late_ms: int) -> str:
     if due.reminder.promise:
         zone = words.tz(due.timezone or words.zone)
         over = local_day(now, zone) != local_day(due.reminder.due_at, zone)
-        said = text("remind_promise_past" if over else "remind_promise", script, task=promised_task(task))
+        task = told(promised_task(task), back=due.kind == "dm")
+        said = text("remind_promise_past" if over else "remind_promise", script, task=task)
+    elif due.reminder.shared and due.kind == "group":
+        said = text("remind_now_all", script, task=task) if task else text("remind_now_bare_all", script)
     else:
         said = text("remind_now" if task else "remind_now_bare", script, task=task)
     if late > late_ms:
         said = text("remind_late", script, late=late_label(words, late, script), text=said)
     if due.kind == "group":
-        said = text("remind_to", script, name=clean_name(due.name), text=said)
+        everyone = text("remind_everyone", script)
+        said = text("remind_to", script, name=everyone if due.reminder.shared else clean_name(due.name), text=said)
     return _EVERYONE.sub("＠", said)
 
 
@@ -35,4 +40,5 @@ def about(words: Words, reminder: Reminder, script: Script) -> str:
     text = words.messages.text
     if not reminder.promise:
         return text("remind_of", script, task=reminder.text)
-    return text("remind_of_promise", script, task=promised_task(reminder.text), promise=reminder.promise)
+    task = told(promised_task(reminder.text), back=False)
+    return text("remind_of_promise", script, task=task, promise=reminder.promise)

@@ -1,10 +1,10 @@
 """Times ahead in the house's words: 周一（11月23日）早上8:00, 每月最后一天下午5:00, 2 小时. It decides nothing."""
 
-from datetime import datetime, tzinfo
+from datetime import date, datetime, tzinfo
 
 from bot.flow.words import Words
 from bot.text.script import Script
-from bot.text.when.rules import SEVERAL, local, step_of
+from bot.text.when.rules import SEVERAL, local, step_of, until_of
 from bot.types.duration import DAY_MS, HOUR_MS, MINUTE_MS
 
 _NAMES = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
@@ -29,7 +29,15 @@ def clock_words(words: Words, hour: int, minute: int, script: Script) -> str:
 
 
 def rule_label(words: Words, rule: str, script: Script) -> str:
-    """What comes back, in words."""
+    """What comes back, and until when, in words."""
+    said, last = _rule_words(words, rule, script), until_of(rule)
+    if not last:
+        return said
+    day = date.fromisoformat(last)
+    return words.messages.text("rule_until", script, rule=said, month=_month(words, day, script), day=day.day)
+
+
+def _rule_words(words: Words, rule: str, script: Script) -> str:
     minute, hour, day, month, weekdays = rule.split(SEVERAL, maxsplit=1)[0].split(" ")[:5]
     step, since = step_of(rule)
     text = words.messages.text
@@ -37,10 +45,10 @@ def rule_label(words: Words, rule: str, script: Script) -> str:
         return text("rule_hourly", script, minute=f"{int(minute):02d}")
     times = (each.split(" ")[:2] for each in rule.split(SEVERAL))
     time = text("when_and", script).join(clock_words(words, int(at[1]), int(at[0]), script) for at in times)
-    if step and weekdays != "*":
+    if step > 1 and weekdays != "*":
         name = words.messages.words("when_weekdays", script)[since.weekday()]
         return text("rule_weeks", script, n=step // 7, days=name, time=time)
-    if step:
+    if step > 1:
         return text("rule_days", script, n=step, time=time)
     if month != "*":
         there = datetime(2000, int(month), 1)  # noqa: DTZ001 - only its month is named
@@ -64,5 +72,5 @@ def late_label(words: Words, ms: int, script: Script) -> str:
     return words.messages.text("late_minutes", script, n=max(ms // MINUTE_MS, 1))
 
 
-def _month(words: Words, there: datetime, script: Script) -> str:
+def _month(words: Words, there: date, script: Script) -> str:
     return words.messages.words("when_months", script)[there.month - 1]

@@ -22,24 +22,30 @@ from bot.people.askwords import (
     FILL_ZH,
     FRAME,
     JOINS,
+    NEAR,
     NO_EN,
     NO_ZH,
     NOT_ZH,
     QUOTED,
+    SHARED,
     SOFT,
+    SPACED,
     STOPS,
+    THEN,
     TIME_EN,
     TIMELIKE,
     TOLD,
     VERB,
     ZH,
 )
-from bot.people.wording import bared, blanked_of, reason_at, said_of, trimmed, without
+from bot.people.wording import bared, blanked_of, reason_at, said_of, told, trimmed, without
 from bot.text.clean import clean
 from bot.text.fold import fold, fold_mapped, unfold
+from bot.text.lazy import LazyPattern
 from bot.text.when.found import TAKEN, Parts
 from bot.text.when.meaning import Manner, parts_folded
 from bot.text.when.spacing import squeezed
+from bot.types.when import Missing
 
 READ_CHARS = 400
 """A longer message is talk, not a plain request; the model may still set a reminder on it."""
@@ -53,6 +59,9 @@ _RISES = re.compile(r"^(?:起床|起来|醒|wake up|get up)(?!\w)|[^不]起床$"
 _END = re.compile(r"[，,。.!！；;?？\n]+")
 """What ends a clause."""
 
+_ELSEWHERE: frozenset[Missing] = frozenset(("vague", "past"))
+"""What the words for the task may leave unclear, once the time is named before them."""
+
 NOTHING, PLAIN = Parts(), Manner()
 ALL = "*"
 
@@ -63,7 +72,7 @@ class Wish:
 
     set: `task` is what to remind of, `parts` the time, `said` the words for it, `rest` what the message says besides.
     cancel: `task` says which reminder, ALL
-    means every one; without `named` (别提醒我了) it may be about something else.
+    means every one; without `named` (别提醒我了) it may be about something else. `shared`: all of a group are meant.
     """
 
     verb: Literal["set", "cancel"]
@@ -73,15 +82,17 @@ class Wish:
     said: str = ""
     named: bool = True
     rest: str = ""
+    shared: bool = False
 
 
 def asked(text: str, names: tuple[str, ...] = ()) -> Wish | None:
     """What a message asks of reminders; None for all other talk. Never raises."""
     if not text.strip() or len(text) > READ_CHARS:
         return None
-    text = _unaddressed(clean(text), names)
+    text = unaddressed(clean(text), names)
     folded, origin = fold_mapped(text)
     folded, origin = squeezed(folded, origin)
+    folded = re.sub(SPACED, lambda found: "," * len(found[0]), folded)
     if not ABOUT.search(folded):
         return None
     folded = QUOTED.sub(lambda found: "\x01" * len(found[0]), folded)
@@ -93,18 +104,25 @@ def asked(text: str, names: tuple[str, ...] = ()) -> Wish | None:
     found = [*ZH.finditer(folded), *EN.finditer(folded)]
     if not found:
         return None
-    first = found[0]
+    wanted = [each for each in found if not NO_ZH.search(folded[: each.start()].strip(" \x00"))] or found
+    timed = [each for each in wanted if _clause(folded, each).spans]
+    first = (timed or wanted)[0]
     parts = _parts(folded, first)
     why = reason_at(folded, first.end())
     if why is not None and len(found) == 1:
         kept = _parts(folded[:why], first)
         if _complete(kept) or (kept.clock and kept.doubt is None):
             text, folded, origin, parts = unfold(text, origin, 0, why), folded[:why], origin[:why], kept
-    more = [each for each in found[1:] if not each["set"]]
+    more = [each for each in timed[1:] if not each["set"]]
     return _wish(text, folded, origin, first, parts, bool(more))
 
 
-def _unaddressed(text: str, names: tuple[str, ...]) -> str:
+def _clause(folded: str, trigger: re.Match[str]) -> Parts:
+    """The time that stands in the clause of a trigger."""
+    return parts_folded(folded[_start(CLAUSE_END, folded, trigger) : _stop(CLAUSE_END, folded, trigger)])
+
+
+def unaddressed(text: str, names: tuple[str, ...]) -> str:
     """The text without the name that it is addressed to."""
     for name in (re.escape(name) for name in names if name):
         text = re.sub(rf"(?i)^(?:\s*@?{name}(?![a-z0-9])[\s,，:：!！~～、。]*)+", "", text)
@@ -123,7 +141,7 @@ def _parts(folded: str, trigger: re.Match[str]) -> Parts:
     """The time of a request: of its own sentence, where that names a day or a rule; else of the whole message."""
     begin, stop = _start(STOPS, folded, trigger), _stop(STOPS, folded, trigger)
     own = parts_folded(" " * begin + folded[begin:stop] + " " * (len(folded) - stop))
-    if _complete(own):
+    if _complete(own) or (own.doubt is None and own.lead is not None and own.day is not None):
         return own
     clause, end = _start(CLAUSE_END, folded, trigger), _stop(CLAUSE_END, folded, trigger)
     beside = folded[begin:clause] + "," + folded[end:stop]
@@ -132,11 +150,16 @@ def _parts(folded: str, trigger: re.Match[str]) -> Parts:
         # 明早八点半提醒我带简历，九点得出门: the other time is of something else.
         day = parts_folded(beside).day if not alone.day else None
         return replace(alone, day=day) if day else alone
+    ahead, task = parts_folded(folded[: trigger.start()]), parts_folded(folded[trigger.end() :])
+    if ahead.doubt is None and (ahead.day or ahead.every or ahead.delay) and task.doubts <= _ELSEWHERE and task.doubts:
+        return ahead if not (task.clock or task.day or task.every) else own  # book年底的flight
     before = folded[begin:clause]
-    if clause > begin and (parts_folded(before).doubt in ("past", "vague") or re.match("我|(?a:i )", before.strip())):
+    if clause > begin and core_of(blanked_of(before, parts_folded(before))):
         # 我周五要交报告，周四晚上八点提醒我: what is told before is another time.
         narrow = parts_folded(" " * clause + folded[clause:stop] + " " * (len(folded) - stop))
         if _complete(narrow) and not (parts_folded(before).clock and not narrow.day):
+            return narrow
+        if narrow.doubt is None and narrow.day and parts_folded(before).day:
             return narrow
     return parts_folded(folded)
 
@@ -144,7 +167,7 @@ def _parts(folded: str, trigger: re.Match[str]) -> Parts:
 def _tells(beside: str) -> bool:
     """Whether words beside a request tell of something at a time of its own, and are no correction of the request."""
     return CORRECTS.search(beside) is None and any(
-        parts_folded(clause).clock and len(_core_of(blanked_of(clause, parts_folded(clause)))) > 1
+        parts_folded(clause).clock and len(core_of(blanked_of(clause, parts_folded(clause)))) > 1
         for clause in CLAUSE_END.split(beside)
     )
 
@@ -170,6 +193,8 @@ def _cancelled(folded: str) -> Wish | None:
             words = " ".join(word for word in match.groups() if word).strip()
             everything = re.search(r"全部|所有|\ball\b", bare) or re.search(r"reminders(?: please)?$", bare)
             return Wish("cancel", ALL if everything else words)
+    if _sets(folded):
+        return None
     if (soft := _softly(bare)) is not None:
         return soft
     for trigger, no in ((ZH, NO_ZH), (EN, NO_EN)):
@@ -184,6 +209,19 @@ def _cancelled(folded: str) -> Wish | None:
     return None
 
 
+def _sets(folded: str) -> bool:
+    """Whether one of its clauses asks to be reminded, at a time."""
+    return any(
+        ZH.search(clause) is not None and NO_ZH.search(_before(ZH, clause)) is None and bool(parts_folded(clause).spans)
+        for clause in CLAUSE_END.split(folded)
+    )
+
+
+def _before(trigger: LazyPattern, clause: str) -> str:
+    found = trigger.search(clause)
+    return clause[: found.start()].strip(" \x00") if found else ""
+
+
 def _softly(bare: str) -> Wish | None:
     """A clause that tells of a reminder that it is needed no more; alone it is about the clause before."""
     before = ""
@@ -191,7 +229,7 @@ def _softly(bare: str) -> Wish | None:
         found = SOFT.fullmatch(clause)
         if found is not None:
             words = next((word for word in found.groups() if word), "").strip() or CALLED_OFF.sub("", before)
-            return Wish("cancel", words, named=False) if words else None
+            return Wish("cancel", words, named=False)
         before = clause
     return None
 
@@ -208,8 +246,14 @@ def _wish(
         return None
     if not english and NOT_ZH.search(re.sub("\x00| ", "", before).removesuffix("再")) and not _reminded(before):
         return None
-    if trigger["call"] and (not timed or (folded[: trigger.start()].find("\x00") < 0 and not parts.spans)):
+    if (
+        trigger["call"]
+        and not (not timed and THEN.search(before))
+        and (not timed or (folded[: trigger.start()].find("\x00") < 0 and not parts.spans))
+    ):
         return None
+    if trigger["call"] and english and parts.doubt == "vague":
+        return None  # give me a shout when you are ready
     residue = _residue(before, english)
     if trigger["set"]:
         residue = re.sub("^(?:我?想要?|我要|我需要|i want to|i need to|i'd like to|let's)$", "", residue)
@@ -217,7 +261,8 @@ def _wish(
     if residue and not own:
         if english or not timed or not TIMELIKE.fullmatch(residue):
             return None
-        parts = replace(parts, doubt=parts.doubt or "vague")
+        if not (parts.clock and NEAR.search(residue)):
+            parts = replace(parts, doubt=parts.doubt or "vague")
     if re.match("[了过的]", folded[trigger.end() :]) or (
         english and AFTER_EN.match(after) and not (timed and after.startswith("of"))
     ):
@@ -241,8 +286,14 @@ def _wish(
         cut = ((trigger.start(), len(folded)),) if own or not residue else ()
         cut = (*cut, (stop, len(folded)))
         own_words = trimmed(bared(trimmed(without(text, blanked, origin, cut)), FRAME))
+    if trigger["wake"]:
+        near = trimmed(
+            without(text, blanked, origin, ((0, trigger.end()), (_stop(CLAUSE_END, folded, trigger), len(folded))))
+        )
+        own_words = near or ("get out of bed" if "bed" in trigger[0] else "wake up" if english else "起床")
     wakes = bool(trigger["wake"]) or "alarm" in trigger[0] or "闹" in trigger[0] or _RISES.search(fold(own_words))
-    return Wish("set", own_words, parts, Manner(wakes=bool(wakes)), said_of(text, folded, origin, parts), rest=rest)
+    said, shared = said_of(text, folded, origin, parts), SHARED.search(trigger[0]) is not None
+    return Wish("set", told(own_words), parts, Manner(wakes=bool(wakes)), said, rest=rest, shared=shared)
 
 
 def _own(residue: str, after: str) -> bool:
@@ -258,13 +309,13 @@ def _loose(after: str) -> bool:
 
 def _besides(blanked: str, start: int, trigger: re.Match[str]) -> tuple[int, int]:
     """Where the request begins and ends in a message that says more: before it no time may stand, nor after it."""
-    begin = start if TAKEN not in blanked[:start] and len(_core_of(blanked[:start])) > SMALL else 0
+    begin = start if TAKEN not in blanked[:start] and len(core_of(blanked[:start])) > SMALL else 0
     stop = _stop(STOPS, blanked, trigger)
     more = blanked[stop:]
-    return begin, stop if TAKEN not in more and len(_core_of(more)) > SMALL else len(blanked)
+    return begin, stop if TAKEN not in more and len(core_of(more)) > SMALL else len(blanked)
 
 
-def _core_of(words: str) -> str:
+def core_of(words: str) -> str:
     """Words without courtesy and signs."""
     return re.sub(rf"{FILL_ZH}|\b(?:{FILL_EN})\b|谢谢|多谢|好的?|[\W_]", "", words.replace("\x01", "x"))
 
@@ -276,7 +327,7 @@ def _reminded(before: str) -> bool:
 
 def _both_sides(parts: Parts, folded: str, trigger: re.Match[str]) -> bool:
     """周五提醒我准备下午三点的会 names two times: one of the reminder, one of what it is about."""
-    if trigger["set"] or parts.lead:
+    if trigger["set"] or parts.lead or parts.since or parts.until or parts.span:
         return False
     joined: list[tuple[int, int]] = []
     for begin, end in parts.spans:

@@ -5,11 +5,21 @@ import re
 from bot.text.lazy import LazyPattern
 from bot.text.when.found import TAKEN
 
+_NUDGE_EN = (
+    r"(?:ping|nudge|poke|buzz|bug|nag|prod|pester|shout at|yell at|holler at|text|message|alert|notify)"
+    r" (?:me|us)\b|tell (?:me|us)(?= to\b)"
+    r"|give (?:me|us) an? (?:little |quick )?(?:nudge|shout|buzz|ping|poke|prod|holler|heads[- ]up)"
+)
 ABOUT = LazyPattern(
-    "(?:不用|不必)(?:了|啦)|提醒|闹钟|闹铃|[叫喊]我|叫醒|通知我|remind|wake|alarm|ping me|nudge me|let me forget"
+    "(?:不用|不必)(?:了|啦)|提醒|闹钟|闹铃|[叫喊催敲戳踢滴盯](?:着?我|大家|一下)|叫醒|通知我|让我忘|吱一?个?声|盯着点|remind|wake|alarm"
+    rf"|{_NUDGE_EN}|(?:ping|call|cue|nudge|poke)我|let (?:me|us) forget|make sure|get me "
 )
 QUOTED = re.compile('“[^”]*”|「[^」]*」|『[^』]*』|"[^"]*"|`[^`]*`|《[^》]*》|^>.*$', re.MULTILINE)
 STOPS = re.compile(r"[。！？!?\n；;]|(?<![ap]\.m)(?<!jan|feb|mar|apr|jun|jul|aug|sep|oct|nov|dec)\.(?=\s)")
+SPACED = re.compile(r"(?<=[㐀-鿿])\s+(?=[㐀-鿿])|(?<=\d)\s+(?=[㐀-鿿](?<![点时分月日号年周]))")
+"""A space in Chinese ends a clause."""
+THEN = re.compile(r"到时候?|到点|那时候?")
+"""The time that was named just before."""
 CORRECTS = re.compile(
     r"不对|不是|错了|改|还是|或者?|要不|\b(?:or|no|not|wait|actually|instead|rather|make (?:it|that)|correction)\b"
 )
@@ -17,24 +27,32 @@ CORRECTS = re.compile(
 CLAUSE_END = re.compile(
     r"[，。！？；,!?;\n…~～]|\.{2,}|(?<![ap]\.m)(?<!jan|feb|mar|apr|jun|jul|aug|sep|oct|nov|dec)\.(?=\s)"
 )
+_ALL_ZH = "(?:我们|咱们?|大家伙?儿?|所有人|全体|各位)"
+_ME = "(?:me|us(?: all)?|every(?:one|body)|all of us|the (?:group|team|family|class))"
+SHARED = LazyPattern(rf"{_ALL_ZH}|我们|大家|(?a:\b(?:us|every(?:one|body)|the (?:group|team|family|class))\b)")
+"""Whom a request names that is for all of a group."""
 ZH = LazyPattern(
-    r"(?P<me>收到(?:你的|一个)?提醒(?![你他她])|(?:提醒|remind|remind me ?)(?:一下|下)?我(?!们|自己)|通知我(?!们))|(?P<wake>叫醒我|"
+    rf"(?P<me>收到(?:你的|一个)?提醒(?![你他她])|(?:提醒|通知|remind|remind me ?)(?:一下|下)?(?:{_ALL_ZH}|我(?!们|自己))"
+    r"(?!(?:已经|早就?|都|刚|也)*(?:看到|收到|知道|听到|忘|没))"
+    r"|(?:别|不要)让(?:我们?|大家)忘(?:记|了)*)|(?P<wake>叫醒我|"
     r"(?:叫|喊)我(?:起床|起来|起身|醒)"
     r"|(?:叫|喊)我(?=[^，。,!！?？\s]{2,10}起床))"
-    r"|(?P<call>(?:叫|喊)我(?=一声|一下|[。，,！!]|$|[去出吃关开喝上看睡收下交写打做拿取带接送买洗发回走]))"
+    rf"|(?P<call>吱(?:一|个|一个)?声|(?:敲|戳|踢|滴|盯着?)(?:{_ALL_ZH}|我)?(?:一声|一下|点)|(?a:ping|call|cue|nudge|poke)我(?:一声|一下)?"
+    rf"|[叫喊催](?:{_ALL_ZH}|我)(?=一声|一下|[。，,！!]|$|[去出吃关开喝上看睡收下交写打做拿取带接送买洗发回走]))"
     r"|(?P<set>(?:设|(?<![一确决肯必否])定|订|建|加|弄)(?!了|好|过|的)(?:置|定)?(?:一?个|一条|一下)?[^，。,！!？?]{0,16}?"
     r"(?:提醒(?![我他她你您]|一下)|闹钟|闹铃))"
 )
 EN = LazyPattern(
-    r"(?a)\b(?:(?P<me>remind me|(?:would |do )?(?:you )?mind reminding me|(?:don't|dont|"
-    r"do not) let me forget)|(?P<wake>wake me(?: up)?)|"
+    rf"(?a)\b(?:(?P<me>remind {_ME}|(?:would |do )?(?:you )?mind reminding {_ME}|(?:don't|dont|"
+    r"do not) let (?:me|us) forget)|(?P<wake>wake (?:me|us)(?: up)?|get me (?:up|out of bed))|"
     r"(?P<set>(?:set|create|add|schedule|make|give|i need|i want|i'd like|can i (?:get|"
     r"have))(?: me)?(?: up)? (?:a |an |the |another )(?:quick )?"
-    r"(?:reminder|alarm))|(?P<call>(?:ping|nudge) me))\b"
+    rf"(?:reminder|alarm))|(?P<call>{_NUDGE_EN}|make sure (?:that )?(?:i|we)|reminder(?=:| to))(?!\w))"
 )
 FILL_ZH = (
     r"别忘了?|不要忘了?|请|麻烦|劳烦|拜托|帮我|帮忙|给我|替我|"
-    r"话说|嗯+|哦|噢|啊+|呃|欸|诶|哎呀?|唉|好的?|行|等?到(?![家站了])|等我?|快|我想(?=在|要)|我想$|记得|记住|一定|务必|要|到时候?|到点|的时候|时候|你|可不可以|能不能|可以|能|再|就|"
+    r"到时候?|到点|话说|以后|今后|往后|eod|cob|也|都(?=提醒|[叫喊])|"
+    r"嗯+|哦|噢|啊+|呃|欸|诶|哎呀?|唉|好的?|行|等?到(?![家站了])|等我?|快|我想(?=在|要)|我想$|记得|记住|一定|务必|要|到时候?|到点|的时候|时候|你|可不可以|能不能|可以|能|再|就|"
     r"然后|还有|对了|那么|那|在|于|大概|大约|左右|准时|喂|嗨|嘿|哈喽|如果|要是|万一|我?(?:要|想|需要|希望|想要|想让|想请|想麻烦)你|(?:如果|要是|万一)?我(?:忘了|"
     r"忘记了?|没记住)(?:的话)?|一下|下|的|从|等|于"
 )
@@ -61,12 +79,15 @@ TIME_EN = re.compile(
     r"\b(?:weeks?|months?|years?|days?|next|after|before|last|first|second|third|half|quarter|other|eve|of|or|\d+)\b"
 )
 FRAME = re.compile(
-    rf"^(?:{FILL_ZH})+我?\s*(?:要|得|还)?\s*|^我\s*(?:要|得|还)?\s*|(?:记得|请|麻烦|帮我)$"
+    rf"^(?:{FILL_ZH})+(?:我\s*(?:要|得|还)+|我(?=\s))?\s*|^我(?:\s*(?:要|得|还)+\s*|\s+|(?=有|去))|[,，\s]*(?:记得|请|麻烦|帮我|到时候?|到点)$"
     r"|^i(?: (?:need|have|want|must|should|always forget|keep forgetting)| got|'ve got) to "
 )
 TIMELIKE = re.compile(
     r"(?:[0-9零一二三四五六七八九十两半点时分秒刻钟周月年天日号早中晚午上下前后内外间之过到起第个末底初旬约近许多几来整期节都]|季度|未来|接下来|最近|民国|星期|礼拜|左右|随便|可以|什么|[ap]m)+"
+    r"|[^\s,，]{1,8}[前后]"
 )
+NEAR = re.compile(r"[前后]$")
+"""午饭前十一点: what it is near to adds nothing to a time of day."""
 """What belongs to a time that was not understood as a whole: it is asked, not passed over."""
 TOLD = re.compile("[说讲]|告诉|答应|表示|(?<![开聚约宴机舞晚年班社体])会[在于]?$")
 DONE = re.compile(r"(?:了吗|了没有?|过吗|了么|了嘛)[?？。!\s]*$")

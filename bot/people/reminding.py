@@ -2,19 +2,28 @@
 
 import re
 from collections.abc import Sequence
-from datetime import tzinfo
+from dataclasses import replace
+from datetime import datetime, time, tzinfo
 
 from bot.config.remind import RemindRules
 from bot.people.asking import ALL, task_of
 from bot.text.dates import between_hours, local_hour, next_local_time
 from bot.text.fold import fold
+from bot.text.when.days import day_of
+from bot.text.when.found import Half, Parts
+from bot.text.when.meaning import hour_of
+from bot.text.when.rules import SEVERAL, local, ms_of, next_of
 from bot.types.commitment import Nudging
 from bot.types.reminder import Reminder
 from bot.types.when import Instant
 
+WAKING = 6
+"""An hour before it that is named alone is one of the afternoon."""
+
 _NUMBER = re.compile(r"#? ?(\d{1,9})(?!\d|[点时日号月年:])")
 _LEAD = re.compile(
-    r"^(?:那|好的?|嗯|对了|對了|其实|其實|[，, ])*(?:[我咱]们?|[我咱]們)?(?:自己)?(?:答应(?:过|了)?你|答應(?:過|了)?你|[说說约約][好定]了?|就|也|都"
+    r"^(?:那|好的?|嗯|对了|對了|其实|其實|[还還]有|另外|然[后後]|[，, ])*"
+    r"(?:[我咱]们?|[我咱]們)?(?:自己)?(?:答应(?:过|了)?你|答應(?:過|了)?你|[说說约約][好定]了?|就|也|都"
     r"|[还還](?=[要得会會])|[会會](?![议議])|要|得|必须|必須|需要|一定|肯定|保证|保證|打算|[，, ])*"
     r"|^(?:(?:ok(?:ay)?|well|sure|and|but)[, ]+)*i(?:['’]ll| will|['’]m going to| am going to|['’]m gonna| need to"
     r"| have to|['’]ve got to| must| shall| promise (?:to|(?:you )?i['’]ll))\b",
@@ -33,13 +42,45 @@ _BESIDE = re.compile(r"[和与與跟同及]|(?P<en> and\b)")
 """Somebody else is to do it too."""
 
 _HIS = re.compile(r"^(?:的|['’]s\b| (?:needs|has|wants|is going) to\b| (?:will|must|should)\b)")
-_NOISE = re.compile(r"\b(?:the|my|a|an|about|to|for|of|that)\b|[的了那个这]|\W")
+_NOISE = re.compile(r"\b(?:the|my|your|me|you|i|a|an|about|to|for|of|that)\b|[的了那个这我你]|\W")
 
 
 def spoken_at(found: Instant, rules: RemindRules, tz: tzinfo) -> int:
     """When an instant is said, ms: what has no time of day waits for the end of the quiet hours."""
     quiet = is_quiet(local_hour(found.at, tz), rules)
     return next_local_time(found.at, rules.quiet_until, tz) if quiet and not found.timed else found.at
+
+
+def quiet_end(hour: int, rules: RemindRules) -> int:
+    """That local hour, or the end of the quiet ones where it is one of them."""
+    return rules.quiet_until if is_quiet(hour, rules) else hour
+
+
+def retimed(reminder: Reminder, said: Parts, half: Half, now: int, tz: tzinfo) -> tuple[int, str] | None:
+    """When a reminder whose hour was assumed is said instead, ms, and its rule; None where no hour ahead is named.
+
+    `half` is the part of the day that its request named. A bare hour is read as by the 24-hour clock, or as one of the
+    afternoon where nobody is up.
+    """
+    clock = said.clock
+    if clock is None or said.doubt is not None or said.delay is not None or said.every is not None:
+        return None
+    there = local(reminder.due_at, tz)
+    if not said.half and clock.hour < WAKING and not clock.whole:
+        half = half or "afternoon"
+    hour = hour_of(replace(said, day=None, half=said.half or half), there.date(), local(now, tz), plain=True)
+    if isinstance(hour, str) or hour[0] >= 24:
+        return None
+    if reminder.rule:
+        each = reminder.rule.split(SEVERAL, maxsplit=1)[0].split(" ")
+        rule = " ".join((str(hour[1]), str(hour[0]), *each[2:]))
+        due = next_of(rule, now, tz)
+        return (due, rule) if due is not None else None
+    day = day_of(said.day, local(now, tz).date(), local(now, tz).hour) if said.day is not None else there.date()
+    if isinstance(day, str):
+        return None
+    due = ms_of(datetime.combine(day, time(*hour), tz))
+    return (due, "") if due > now else None
 
 
 def is_quiet(hour: int, rules: RemindRules) -> bool:
@@ -52,7 +93,7 @@ def nudging(rules: RemindRules) -> Nudging | None:
     hour = rules.commitment_hour
     if not rules.commitments:
         return None
-    return Nudging(rules.quiet_until if is_quiet(hour, rules) else hour, rules.most_open)
+    return Nudging(quiet_end(hour, rules), rules.most_open)
 
 
 def promised_task(text: str) -> str:
@@ -78,7 +119,7 @@ def told_to(name: str, task: str) -> str:
 def meant(words: str, reminders: Sequence[Reminder], task: str) -> tuple[Reminder, ...]:
     """Those that words of a wish name: a number, all, or what they are about (`task` is that without its time).
 
-    Without words it is the only one, else the one that was set last.
+    Without words it is the only one; of several nobody knows which.
     """
     if words == ALL:
         return tuple(reminders)
@@ -94,7 +135,7 @@ def meant(words: str, reminders: Sequence[Reminder], task: str) -> tuple[Reminde
                 return found
     if _NOISE.sub("", fold(words)):
         return ()
-    return (max(reminders, key=lambda each: (each.made_at, each.id)),) if reminders else ()
+    return tuple(reminders) if len(reminders) == 1 else ()
 
 
 def _core(reminder: Reminder) -> str:

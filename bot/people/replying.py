@@ -21,6 +21,7 @@ _WHENEVER = LazyPattern(
     r"(?:吧|啦|[。.!！~\s])*"
 )
 _FILL_ANSWER = LazyPattern(
+    r"改[成到为]|换[成到]|还是|"
     r"好的?|那就|那|就|吧|是|嗯|对|的|呢|啊|哦|在|要|早点|\b(?:ok|okay|at|on|in|the|please|then|let's say|say|make it|by|around|yes|um"
     r"|i mean|i meant|meant|sorry|pls|thanks?|thank you|thx|ty|lol|haha|yeah|yep)\b|谢谢|谢啦|哈+|我是说|意思是|不好意思"
     r"|[\s，,。.!！?？~～、:]"
@@ -29,12 +30,16 @@ _FILL_ANSWER = LazyPattern(
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What an answer to a question says: `parts` of a time, that any will do, or that it is not wanted any more."""
+    """What an answer to a question says: `parts` of a time, that any will do, or that it is not wanted any more.
+
+    `bare`: nothing but a number.
+    """
 
     parts: Parts = NOTHING
     whenever: bool = False
     dismissed: bool = False
     said: str = ""
+    bare: bool = False
 
 
 def replied(text: str, names: tuple[str, ...] = ()) -> Reply | None:
@@ -50,7 +55,7 @@ def replied(text: str, names: tuple[str, ...] = ()) -> Reply | None:
         return Reply(whenever=True)
     bare = folded.strip(" 。.!！~吧")
     if re.fullmatch(r"\d{1,2}", bare):
-        return Reply(parts_folded(f"{bare}点"), said=f"{bare}点")
+        return Reply(parts_folded(f"{bare}点"), said=f"{bare}点", bare=True)
     parts = parts_folded(folded)
     if not parts.spans and re.search(r"\d|[一二三四五六七八九十两半]|minute|hour|an? ", bare):
         later = parts_folded(f"{bare}后") if not bare.isascii() else parts_folded(f"in {bare}")

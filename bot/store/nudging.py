@@ -24,8 +24,8 @@ def nudge(db: sqlite3.Connection, number: int, new: NewCommitment, at: int) -> N
     ).fetchone()
     if waiting < wanted.most_open:
         db.execute(
-            "INSERT INTO reminder (person_id, chat_id, text, due_at, made_at, commitment_id) "
-            "VALUES (?, ?, '', ?, ?, ?)",
+            "INSERT INTO reminder (person_id, chat_id, text, due_at, made_at, commitment_id, wall) "
+            "VALUES (?, ?, '', ?, ?, ?, 1)",
             (new.owner_id, new.chat_id, wanted.at, at, number),
         )
 

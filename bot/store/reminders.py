@@ -2,13 +2,12 @@
 
 import json
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 
 from bot.store.access import Lists
 from bot.store.database import Database
 from bot.store.outbox import put
 from bot.store.reminding import OPEN, Answer, answer, ask, end, fire, reminder_of, store_reminder, tell, waits
-from bot.store.rows import marks
 from bot.types.outgoing import Draft
 from bot.types.reminder import Due, NewReminder, Reminder, Waiting
 
@@ -27,12 +26,21 @@ class Reminders:
         )
         return tuple(reminder_of(tuple(row)) for row in rows)
 
-    async def of_events(self, events: tuple[int, ...]) -> int:
-        """How many reminders ever came from these messages."""
+    async def of_event(self, event_id: int) -> int:
+        """How many reminders ever came from this message."""
         row = await self._database.row(
-            f"SELECT count(*) FROM edge WHERE kind = 'reminder' AND event_id IN ({marks(events)})", events
+            "SELECT count(*) FROM edge WHERE kind = 'reminder' AND event_id = ?", (event_id,)
         )
         return int(row[0]) if row else 0
+
+    async def ordered(self, event_id: int) -> bool:
+        """Whether this message was done as a command, alone or with an answer to the rest of it."""
+        row = await self._database.row(
+            "SELECT 1 FROM event WHERE id = ? AND (outcome = 'command' OR EXISTS (SELECT 1 FROM edge "
+            "WHERE edge.kind = 'reminder' AND event_id = event.id))",
+            (event_id,),
+        )
+        return row is not None
 
     async def set_for(self, event_id: int, due_at: int) -> bool:
         """Whether a reminder of that moment, ms, ever came from this message."""
@@ -50,30 +58,53 @@ class Reminders:
         )
         return (int(row[0]), int(row[1])) if row else (0, 0)
 
-    async def set(self, new: NewReminder, said: Answer | None, at: int, ends_question: bool = True) -> int:
-        """Store it and confirm it in one commit; its number. 0: its message waits for no answer any more."""
+    async def set(
+        self, new: Sequence[NewReminder], said: Answer | None, at: int, *,
+        asks: Callable[[tuple[int, ...]], Waiting | None] = lambda numbers: None, until: int = 0,
+    ) -> tuple[int, ...]:  # fmt: skip
+        """Store and confirm them in one commit and leave the question open that their numbers `asks`; the numbers.
 
-        def verb(db: sqlite3.Connection) -> int:
+        None: the message waits for no answer any more.
+        """
+
+        def verb(db: sqlite3.Connection) -> tuple[int, ...]:
             if said is not None and not waits(db, said.event_id):
-                return 0
-            number = store_reminder(db, new, at)
-            if ends_question:
-                ask(db, new.chat_id, new.person_id, None, 0)
+                return ()
+            numbers = tuple(store_reminder(db, each, at) for each in new)
+            ask(db, new[0].chat_id, new[0].person_id, asks(numbers), until)
             if said is not None:
-                answer(db, said, number, at)
-            return number
+                answer(db, said, numbers, at)
+            return numbers
 
         return await self._database.write(verb)
 
-    async def reset(self, new: NewReminder | None, chat_id: int, text: Callable[[int], str], at: int) -> None:
-        """A message that had set one was edited: what it asks for now, and a line that says so."""
+    async def reset(
+        self, new: Sequence[NewReminder], chat_id: int, text: Callable[[tuple[int, ...]], str], at: int
+    ) -> None:  # fmt: skip
+        """A message that had set some was edited: what it asks for now, and a line that says so."""
 
         def verb(db: sqlite3.Connection) -> None:
-            number = store_reminder(db, new, at) if new is not None else 0
-            line = tell(db, chat_id, text(number), at)
-            put(db, chat_id, Draft(text(number), "receipt"), at, event_id=line)
+            numbers = tuple(store_reminder(db, each, at) for each in new)
+            line = tell(db, chat_id, text(numbers), at)
+            put(db, chat_id, Draft(text(numbers), "receipt"), at, event_id=line)
 
         await self._database.write(verb)
+
+    async def move(self, moved: Mapping[int, tuple[int, str]], said: Answer, person_id: int, at: int) -> bool:
+        """These are said at another time: due_at (ms) and rule of each; False when nobody waits for it any more."""
+
+        def verb(db: sqlite3.Connection) -> bool:
+            if not waits(db, said.event_id):
+                return False
+            for number, (due, rule) in moved.items():
+                db.execute(
+                    "UPDATE reminder SET due_at = ?, rule = ? WHERE id = ? AND ended_at IS NULL", (due, rule, number)
+                )
+            ask(db, said.chat_id, person_id, None, 0)
+            answer(db, said, tuple(moved), at)
+            return True
+
+        return await self._database.write(verb)
 
     async def say(
         self, said: Answer, person_id: int, at: int, *, asks: Waiting | None = None, until: int = 0,
@@ -86,7 +117,7 @@ class Reminders:
                 return False
             end(db, ends, "cancelled", at)
             ask(db, said.chat_id, person_id, asks, until)
-            answer(db, said, 0, at)
+            answer(db, said, (), at)
             return True
 
         return await self._database.write(verb)
@@ -108,14 +139,16 @@ class Reminders:
     async def question(self, chat_id: int, person_id: int, at: int) -> Waiting | None:
         """What this person was asked there, while an answer counts."""
         row = await self._database.row(
-            "SELECT text, said, wakes, plain, asked_at, event_id FROM reminder_question WHERE chat_id = ? "
+            "SELECT text, said, wakes, plain, asked_at, event_id, shared, numbers FROM reminder_question "
+            "WHERE chat_id = ? "
             "AND person_id = ? AND until > ?",
             (chat_id, person_id, at),
         )
         if row is None:
             return None
         return Waiting(
-            str(row[0]), tuple(json.loads(row[1])), bool(row[2]), bool(row[3]), int(row[4]), int(row[5])
+            str(row[0]), tuple(json.loads(row[1])), bool(row[2]), bool(row[3]), int(row[4]), int(row[5]),
+            bool(row[6]), tuple(json.loads(row[7])),
         )  # fmt: skip
 
     async def questions(self) -> frozenset[tuple[int, int]]:
@@ -133,17 +166,20 @@ class Reminders:
         """Say what is due, each once and all in one commit; (number, chat, whether it was said) of each."""
         return await self._database.write(lambda db: fire(db, self._lists, text, upcoming, at))
 
-    async def rezone(self, person_id: int, zone: str, upcoming: Callable[[str], int | None]) -> int:
-        """This is a person's zone now, and what comes back by their wall clock moves with it; how many that were."""
+    async def rezone(self, person_id: int, zone: str, due: Callable[[Reminder], int | None], at: int) -> int:
+        """This is a person's zone now, and what is said by their wall clock moves with it; how many that were.
+
+        What would be over by the new clock stays where it is.
+        """
 
         def verb(db: sqlite3.Connection) -> int:
             db.execute("UPDATE person SET timezone = ? WHERE id = ?", (zone, person_id))
             moved = 0
-            rows = db.execute(f"{OPEN}AND person_id = ? AND rule <> ''", (person_id,)).fetchall()
+            rows = db.execute(f"{OPEN}AND person_id = ? AND (rule <> '' OR wall = 1)", (person_id,)).fetchall()
             for reminder in (reminder_of(row) for row in rows):
-                due = upcoming(reminder.rule)
-                if due is not None and due != reminder.due_at:
-                    db.execute("UPDATE reminder SET due_at = ? WHERE id = ?", (due, reminder.id))
+                then = due(reminder)
+                if then is not None and then > at and then != reminder.due_at:
+                    db.execute("UPDATE reminder SET due_at = ? WHERE id = ?", (then, reminder.id))
                     moved += 1
             db.execute(
                 "UPDATE epoch SET stale = 'people' WHERE stale = '' AND session_id IN (SELECT session.id FROM session "

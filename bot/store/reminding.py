@@ -1,6 +1,7 @@
 """The verbs behind reminders: set, say, end. What a request means and what is said is decided elsewhere."""
 
 import json
+import re
 import sqlite3
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -14,6 +15,9 @@ from bot.types.event import ChatKind
 from bot.types.outgoing import Draft
 from bot.types.reminder import Due, Ended, NewReminder, Reminder, Waiting
 
+_PERSON = re.compile(r"[我你您]|\b(?:i|me|my|you|your)\b", re.IGNORECASE)
+"""A reminder is worded for its person, a promise by them."""
+
 LABEL = "reminder"
 """The label of nuan's own lines about reminders: told to the model, put into no digest, note or index."""
 
@@ -24,7 +28,7 @@ TEXT = "coalesce((SELECT commitment.text FROM commitment WHERE commitment.id = c
 """What a reminder is of; one of a promise holds none of its words."""
 
 COLUMNS = f"""reminder.id, reminder.person_id, reminder.chat_id, {TEXT}, reminder.due_at, rule, reminder.made_at,
-    coalesce(commitment_id, 0)"""
+    coalesce(commitment_id, 0), reminder.script, reminder.shared"""
 OPEN = f"SELECT {COLUMNS} FROM reminder WHERE ended_at IS NULL "
 
 _DUE = f"""SELECT {COLUMNS}, chat.kind, person.name, person.script, person.timezone, enabled, gone,
@@ -35,19 +39,19 @@ _DUE = f"""SELECT {COLUMNS}, chat.kind, person.name, person.script, person.timez
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What is said to a message about reminders; `text` gets the number of the one that was set, 0 for none."""
+    """What is said to a message about reminders; `text` gets the numbers of those that were set."""
 
     chat_id: int
     event_id: int
-    text: Callable[[int], str]
+    text: Callable[[tuple[int, ...]], str]
 
 
 def reminder_of(row: tuple[object, ...]) -> Reminder:
     """A row of COLUMNS as a value."""
-    number, person, chat, text, due, rule, made, promise = row
+    number, person, chat, text, due, rule, made, promise, script, shared = row
     return Reminder(
         cast("int", number), cast("int", person), cast("int", chat), str(text), cast("int", due), str(rule),
-        cast("int", made), cast("int", promise),
+        cast("int", made), cast("int", promise), str(script), shared == 1,
     )  # fmt: skip
 
 
@@ -64,8 +68,19 @@ def store_reminder(db: sqlite3.Connection, new: NewReminder, at: int) -> int:
     number = cast(
         "int",
         db.execute(
-            "INSERT INTO reminder (person_id, chat_id, text, due_at, rule, made_at) VALUES (?, ?, ?, ?, ?, ?)",
-            (new.person_id, new.chat_id, new.text, new.due_at, new.rule, at),
+            "INSERT INTO reminder (person_id, chat_id, text, due_at, rule, made_at, script, shared, wall) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                new.person_id,
+                new.chat_id,
+                new.text,
+                new.due_at,
+                new.rule,
+                at,
+                new.script,
+                int(new.shared),
+                int(new.wall),
+            ),
         ).lastrowid,
     )
     db.executemany(
@@ -80,17 +95,19 @@ def _instead(db: sqlite3.Connection, new: NewReminder, at: int) -> None:
     """Verb part: whoever asks to be reminded of what the same message promises is reminded once, as they asked."""
     for event in new.event_ids:
         rows = db.execute(
-            "SELECT reminder.id, commitment.text FROM edge JOIN commitment ON commitment.id = edge.derived_id "
+            "SELECT reminder.id, commitment.text, reminder.due_at FROM edge "
+            "JOIN commitment ON commitment.id = edge.derived_id "
             "JOIN reminder ON reminder.commitment_id = commitment.id AND reminder.ended_at IS NULL "
             "WHERE edge.kind = 'commitment' AND edge.event_id = ? AND reminder.person_id = ?",
             (event, new.person_id),
         ).fetchall()
-        end(db, (number for number, text in rows if same_thing(new.text, str(text))), "asked", at)
+        same = (number for number, text, due in rows if due == new.due_at or same_thing(new.text, str(text)))
+        end(db, same, "asked", at)
 
 
 def same_thing(asked: str, promised: str) -> bool:
     """Verb part: whether a reminder, bare or of these words, is one of that promise."""
-    return not core(asked) or alike(asked, promised)
+    return not core(asked) or alike(_PERSON.sub("", asked), _PERSON.sub("", promised))
 
 
 def end(db: sqlite3.Connection, numbers: Iterable[int], why: Ended, at: int) -> int:
@@ -151,12 +168,12 @@ def forget_reminders(db: sqlite3.Connection, owner_id: int | None, repeats: Call
     unsay(db, gone)
 
 
-def answer(db: sqlite3.Connection, said: Answer, number: int, at: int) -> None:
+def answer(db: sqlite3.Connection, said: Answer, numbers: tuple[int, ...], at: int) -> None:
     """Verb part: nuan's line, in the outbox and among the lines, and the message off the queue."""
     via = db.execute("SELECT via FROM event WHERE id = ?", (said.event_id,)).fetchone()
-    text = said.text(number)
+    text = said.text(numbers)
     line = tell(db, said.chat_id, text, at)
-    if number:
+    for number in numbers:
         db.execute("INSERT INTO edge (kind, derived_id, event_id) VALUES ('reminded', ?, ?)", (number, line))
     put(db, said.chat_id, Draft(text, "receipt", via=via[0] if via else ""), at, event_id=line)
     finish(db, (said.event_id,), "done", "command")
@@ -184,10 +201,11 @@ def ask(db: sqlite3.Connection, chat_id: int, person_id: int, waiting: Waiting |
     db.execute("DELETE FROM reminder_question WHERE chat_id = ? AND person_id = ?", (chat_id, person_id))
     if waiting is not None:
         db.execute(
-            "INSERT INTO reminder_question (chat_id, person_id, text, said, wakes, plain, asked_at, event_id, until) "
-            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO reminder_question (chat_id, person_id, text, said, wakes, plain, asked_at, event_id, until, "
+            "shared, numbers) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (chat_id, person_id, waiting.text, json.dumps(waiting.said, ensure_ascii=False), int(waiting.wakes),
-             int(waiting.plain), waiting.asked_at, waiting.event_id, until),
+             int(waiting.plain), waiting.asked_at, waiting.event_id, until, int(waiting.shared),
+             json.dumps(waiting.numbers)),
         )  # fmt: skip
 
 
@@ -201,7 +219,7 @@ def fire(
     done: list[tuple[int, int, bool]] = []
     for *columns, kind, name, script, timezone, enabled, gone, there in db.execute(_DUE, (at,)).fetchall():
         reminder = reminder_of(tuple(columns))
-        due = Due(reminder, cast("ChatKind", kind), str(name), str(script), str(timezone))
+        due = Due(reminder, cast("ChatKind", kind), str(name), reminder.script or str(script), str(timezone))
         away = gone == 1 or gone > at
         may = standing(db, lists, reminder.chat_id, reminder.person_id).allowed
         speaks = bool(enabled) and not away and may and (kind == "dm" or bool(there))

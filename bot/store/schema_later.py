@@ -164,6 +164,19 @@ REWRITES: tuple[tuple[str, ...], ...] = (
 )
 """After those of truth. The line in which a person was asked what a sentence means, and what they said next."""
 
+REQUESTS: tuple[tuple[str, ...], ...] = (
+    (
+        "ALTER TABLE reminder ADD COLUMN script TEXT NOT NULL DEFAULT ''",
+        "ALTER TABLE reminder ADD COLUMN shared INTEGER NOT NULL DEFAULT 0",
+        "ALTER TABLE reminder ADD COLUMN wall INTEGER NOT NULL DEFAULT 0",
+        "ALTER TABLE reminder_question ADD COLUMN shared INTEGER NOT NULL DEFAULT 0",
+        "ALTER TABLE reminder_question ADD COLUMN numbers TEXT NOT NULL DEFAULT '[]'",
+    ),
+)
+"""After those of truth. In which script a reminder was asked for, whether it is for all of its chat, and whether it
+moves with its person's clock; which reminders the answer to a question may move.
+"""
+
 LATER = (
     *PEOPLE, *PERSONA, *AGENTS, *DIALOGUE, *OPENING, *REMINDERS,
     *SECTIONS, *NUDGES, *SETTINGS, *QUEUE, *COUNTS, *OUTBOX,

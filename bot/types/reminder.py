@@ -13,7 +13,9 @@ Ended = Literal["said", "cancelled", "unsaid", "deleted", "forgotten", "edited",
 class NewReminder:
     """A reminder about to be stored, in the person's own words ("" for none), with the messages it came from.
 
-    `due_at` is ms since 1970 UTC; `rule` is "" for once, else cron's five fields by the person's wall clock.
+    `due_at` is ms since 1970 UTC; `rule` is "" for once, else one of bot/text/when/rules.py by the person's wall clock.
+    `script` is that of the request, `shared` one for all of the chat, `wall` one of a time of day, no number of hours;
+    `assumed`: the time of day is not the person's.
     """
 
     person_id: int
@@ -22,6 +24,10 @@ class NewReminder:
     due_at: int
     rule: str
     event_ids: tuple[int, ...]
+    script: str = ""
+    shared: bool = False
+    wall: bool = False
+    assumed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +42,8 @@ class Reminder:
     rule: str
     made_at: int
     promise: int = 0
+    script: str = ""
+    shared: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +61,8 @@ class Due:
 class Waiting:
     """A request that lacks something: what to remind of, and the words for the time so far, in the order they came.
 
-    `wakes` is a wish to be woken, `plain` one by command; `asked_at`, ms, is when it was made.
+    `wakes` is a wish to be woken, `plain` one by command; `asked_at`, ms, is when it was made. `numbers` are reminders
+    that are set for an hour that was assumed: nothing is lacking, and an answer moves them.
     """
 
     text: str
@@ -62,3 +71,5 @@ class Waiting:
     plain: bool
     asked_at: int
     event_id: int
+    shared: bool = False
+    numbers: tuple[int, ...] = ()

@@ -13,7 +13,7 @@ cannot be kept; no time to count from; how long before; an hour that a change of
 
 @dataclass(frozen=True, slots=True)
 class Instant:
-    """One moment, ms since 1970 UTC. `timed`: a time of day, or a number of hours or minutes, was said."""
+    """One moment, ms since 1970 UTC. `timed`: a time of day, or a number of hours or minutes, was said, not assumed."""
 
     at: int
     timed: bool = True
@@ -21,10 +21,11 @@ class Instant:
 
 @dataclass(frozen=True, slots=True)
 class Recurring:
-    """What comes back: `rule` is "minute hour day month weekdays" as in cron, `at` its first moment, ms."""
+    """What comes back: `rule` as in bot/text/when/rules.py, `at` its first moment, ms; `timed` as of an instant."""
 
     rule: str
     at: int
+    timed: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,12 +6,11 @@ from dataclasses import replace
 
 from bot.text.lazy import LazyPattern
 from bot.text.when.delays import delay_of
-from bot.text.when.found import TAKEN, Clock, Day, Delay, Every, Half, Reading
+from bot.text.when.found import NAMES, TAKEN, Clock, Day, Delay, Every, Half, Period, Reading
 from bot.text.when.lunar import read_lunar
 from bot.text.when.numbers import ZH, count_zh
 
 WEEKDAYS = {char: number for number, char in enumerate("一二三四五六日")} | {"天": 6}
-NAMES = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 _WEEK = "(?:周|星期|礼拜)"
 FEASTS = {
     "元旦": (1, 1),
@@ -42,16 +41,20 @@ _HALF_WORDS: tuple[tuple[str, Half], ...] = (
 _HALVES = tuple((LazyPattern(f"(?:{words}){_AFTER_HALF}"), half) for words, half in _HALF_WORDS)
 
 _VAGUE = LazyPattern(
-    r"等?(?:待|一)会儿?|等会儿?|过(?:一)?会儿?|过一阵子?|过阵子|(?<![今明后当])晚一?点儿?(?![半钟整\d])|早一点(?!钟)|晚些(?:时候)?|"
-    r"吃[完饱过好]了?[早午晚中]?饭?了?|回头|改天|过两[天周日](?!后)|随便(?:哪|什么)[个天]?(?:时间|时候)?|[洗做写喝打看忙弄]完[^\s,。]{0,3}?(?=提醒|"
-    r"[叫喊]我)|找一?天|找个时间|抽空|哪天|早晚(?=提醒|[叫喊]我)|有空|到时候?|"
-    r"到点|(?:再?过)?(?:好)?几个?(?:分钟|小时|钟头|天|周|星期|月)(?:以后|之后|后)?|半天(?:以后|之后|后)|"
+    r"过一阵子?|过阵子|(?<![今明后当])晚一?点儿?(?![半钟整\d])|早一点(?!钟)|"
+    r"回头|改天|过两[天周日](?!后)|随便(?:哪|什么)[个天]?(?:时间|时候)?|找一?天|找个时间|抽空|哪天|早晚(?=提醒|[叫喊]我)|有空|"
+    r"(?:再?过)?(?:好)?几个?(?:分钟|小时|钟头|天|周|星期|月)(?:以后|之后|后)?|半天(?:以后|之后|后)|"
     r"感恩节|母亲节|父亲节|教师节|复活节|农历|阴历|旧历|正月(?:初?[一二三四五六七八九十]{1,3})?|腊月|初[一二三四五六七八九十]|春节|过年|(?:清明|冬至|夏至)节?|"
     r"(?:\d+|半|[一二三四五六七八九十两]+)个?(?:小时|钟头|分钟|天|周|星期|月)[之以]?内|"
-    r"(?:这个?|下个?)?月[初中](?!旬)|[上中下]旬|年[初底]|[^\s,，。]{1,6}?(?<!提)前(?:半|\d+|[一二三四五十两]+)个?(?:小时|钟头|分钟|刻钟|天)|"
+    r"(?:这个?|下个?)?月[初中](?!旬)|[上中下]旬|年[初底]"
+)
+_EVENT = LazyPattern(
+    r"等?(?:待|一)会儿?|等会儿?|过(?:一)?会儿?|晚些(?:时候)?|"
+    r"吃[完饱过好]了?[早午晚中]?饭?了?|[洗做写喝打看忙弄]完[^\s,。]{0,3}?(?=提醒|[叫喊]我)|"
     r"(?:下班|放学|下课|到家|回家)(?=提醒|[叫喊]我)|(?:下班|上班|放学|下课|吃完饭?|饭|睡觉?|到家|回家|起床|开会)(?:了(?=再|就|提醒|[叫喊]我|[,。]|$)|"
     r"以后|之后|后|的?时候?|以前|之前|前)"
 )
+"""What happens at a time that nobody knows: it says nothing beside a time of day."""
 _OVER = LazyPattern(
     r"昨[天日晚早]|前[天晚](?!后)|上+个?(?:周|星期|礼拜|月)[一二三四五六日天]?|去年|刚才|刚刚|"
     + ZH
@@ -61,7 +64,7 @@ _UNIT = (
     rf"(?:\d+(?:\.\d+)?|{ZH}|半)个?半?(?:小时|钟头|分钟|分|秒钟|秒|刻钟|(?<=个)钟|天|日|周|星期|礼拜|(?<=个)月|年)半?"
 )
 _DELAY = LazyPattern(
-    rf"(?:再?过|再等|再)(?P<a>(?:{_UNIT})(?:零|又)?(?:{_UNIT})*)(?:以后|之后|过后|后)?|"
+    rf"(?:再?过|再等|再|还有|还剩)(?P<a>(?:{_UNIT})(?:零|又)?(?:{_UNIT})*)(?:以后|之后|过后|后)?|"
     rf"(?P<b>(?:{_UNIT})(?:零|又)?(?:{_UNIT})*)(?:以后|之后|过后|后)(?!天)(?:的?(?:这个?时候|此时|同一时间|这个点儿?))?"
 )
 _LETTERS: tuple[tuple[LazyPattern, Half], ...] = (
@@ -74,7 +77,7 @@ _SAME = LazyPattern(r"(?P<near>大后|后|明)天的?(?:也是?)?(?:现在)?(?:�
 _LENGTH = LazyPattern(rf"(?:\d+|半|{ZH})个?半?(?:小时|钟头|分钟|刻钟)")
 """How long, without a word that says from when."""
 _STRAY = LazyPattern("每(?!日|一?[个件次份页步句]|[样种])|隔(?=[一二三两\\d])")
-_LEAD = LazyPattern(rf"提前(?P<a>{_UNIT})?|早(?P<b>{_UNIT})")
+_LEAD = LazyPattern(rf"提前(?P<a>{_UNIT})?|早(?P<b>{_UNIT})|(?:^|(?<=[,，。;\s]))前(?P<c>{_UNIT})")
 _EACH = r"每(?:一?个|逢)?"
 _LISTED = rf"[一二三四五六日天](?:(?P<to>[到至-])|[、,和及与])?(?:{_WEEK}?[一二三四五六日天][、,和及与]?)*"
 _EVERY_WEEK = LazyPattern(rf"(?:{_EACH}){_WEEK}(?P<days>{_LISTED})")
@@ -89,12 +92,14 @@ _EVERY_DAY = LazyPattern(
 _EVERY_OTHER = LazyPattern(
     rf"每(?!日(?:一|任|签|报|新|必|打|例|计|总))隔?.{{0,4}}?(?:秒|分|刻|时|天|日|周|星期|礼拜|月|年)钟?|隔[天日周]|{_EACH}(?:周|星期|礼拜|月|年)"
 )
+_PERIOD = LazyPattern(rf"{_EACH}(?P<unit>周|星期|礼拜|月|年)(?:都|也|的)?(?![\d一二三四五六七八九十末底中前后])")
+_PERIODS: dict[str, Period] = {"周": "week", "星": "week", "礼": "week", "月": "month", "年": "year"}
 _BOUNDED = LazyPattern(r"从.{0,8}?(?:开始|起)|直到|为止|连续|接下来")
 
-_NEAR = LazyPattern(r"(?P<near>大后|后|明|今)(?:天|日(?!期|子|常|记)|儿(?!子|童)|(?=[早晚]))")
+_NEAR = LazyPattern(r"(?P<near>大后|后|明|今)(?:天|日(?!期|子|常|记)|儿(?!子|童)个?|(?=[早晚]))")
 _NEARS = {"今": 0, "明": 1, "后": 2, "大后": 3}
 _WEEKDAY = LazyPattern(rf"(?P<steps>这个?|本|下+个?)?{_WEEK}(?P<day>[一二三四五六日天])(?![期个])")
-_WEEKEND = LazyPattern(rf"(?:这个?|本|下+个?)?{_WEEK}(?:末|六日)")
+_WEEKEND = LazyPattern(rf"(?P<steps>这个?|本|下+个?)?{_WEEK}(?:末|六日)(?!愉快|快乐)")
 _WEEKS = LazyPattern(rf"(?:这个?|本|下+个?){_WEEK}")
 _FULL = LazyPattern(r"(?<!\d)(?P<y>\d{4})[-/.年](?P<m>\d{1,2})[-/.月](?P<d>\d{1,2})(?:[日号]|(?!\d))")
 _DATE = LazyPattern(
@@ -121,6 +126,8 @@ BARE_CLOCK = re.sub(r"\(\?P<\w+>", "(?:", rf"(?<!\d){_HOUR}(?:点|时)(?:钟|整
 """A time of day by the word, without names for its parts."""
 _CLOCK = LazyPattern(rf"{_LESS}(?<!\d){_LITTLE}{_HOUR}(?:点|时(?!候|间|差|光|常|段))(?:钟|整)?{_MINUTE}")
 _COLON = LazyPattern(r"(?<![\d:./-])(?P<h>\d{1,2}):(?P<m>\d{2})(?::\d{2})?(?![\d:])(?!\s*(?:am|pm|a\.m|p\.m))")
+_AHEAD = LazyPattern(rf"[^\s,，。\x00]{{0,6}}?(?<!提)前(?P<a>{_UNIT})")
+"""开播前十分钟, beside the time of day of it."""
 _OR = LazyPattern(rf"{TAKEN}\s?(?:或者?|还是|到|至|-|~|不对|不是|改成)[,，]?\s?{TAKEN}")
 _BEFORE = LazyPattern(rf"(?<={TAKEN})\s*(?:以前|之前|前(?![台面门后往天妻男女]))")
 
@@ -144,6 +151,10 @@ def read(reading: Reading) -> None:
         reading.doubt("vague")
     if _STRAY.search(reading.text) and not parts.every:
         reading.doubt("rule")
+    for match in reading.take(_AHEAD):
+        reading.parts = replace(reading.parts, lead=delay_of(match["a"]))
+        if not reading.clocks:
+            reading.doubt("vague")
     if reading.take(_BEFORE):
         reading.doubt("before")
     if _OR.search(reading.text):
@@ -153,13 +164,18 @@ def read(reading: Reading) -> None:
 def _unclear(reading: Reading) -> None:
     if reading.take(_VAGUE):
         reading.doubt("vague")
+    if reading.take(_EVENT):
+        reading.loose = True
     if reading.take(_OVER):
         reading.doubt("past")
 
 
 def _every(reading: Reading) -> None:
     def set_every(every: Every) -> None:
-        if reading.parts.every is not None:
+        before = reading.parts.every
+        if before is not None and every == Every():
+            return  # 工作日每天
+        if before is not None and before != Every():
             reading.doubt("rule")
         reading.parts = replace(reading.parts, every=every)
 
@@ -177,9 +193,13 @@ def _every(reading: Reading) -> None:
         set_every(Every(weekdays="sat,sun"))
     if reading.take(_EVERY_DAY):
         set_every(Every())
+    for match in reading.take(_PERIOD):
+        reading.parts = replace(reading.parts, period=_PERIODS[match["unit"][0]])
+        if reading.parts.every is None:
+            reading.doubt("rule")
     if reading.take(_EVERY_OTHER):
         reading.doubt("rule")
-    if reading.parts.every is not None and reading.take(_BOUNDED):
+    if reading.parts.every is not None and reading.take(_BOUNDED) and not reading.bounded:
         reading.doubt("rule")
 
 
@@ -192,13 +212,13 @@ def _weekdays(words: str) -> str:
 
 def _durations(reading: Reading) -> None:
     for match in reading.take(_LEAD):
-        body = match["a"] or match["b"]
+        body = match["a"] or match["b"] or match["c"]
         delay = delay_of(body) if body else None
         if delay is None:
             reading.doubt("before")
         reading.parts = replace(reading.parts, lead=delay)
     for match in reading.take(_SAME):
-        reading.parts = replace(reading.parts, delay=Delay(days=_NEARS[match["near"]]))
+        reading.parts = replace(reading.parts, delay=Delay(days=_NEARS[match["near"]], same=True))
     for match in reading.take(_DELAY):
         delay = delay_of(match["a"] or match["b"])
         if delay is None or reading.parts.delay is not None:
@@ -218,7 +238,8 @@ def _days(reading: Reading) -> None:
         each(_SLASH, lambda found: Day("date", int(found["d"]), month=int(found["m"])))
     each(_MONTH_END, lambda found: Day("last", off=_steps(found["steps"] or "")))
     each(_FEAST, lambda found: _feast(found["feast"]))
-    if reading.take(_WEEKEND) or reading.take(_DOTTED):
+    each(_WEEKEND, lambda found: Day("weekend", _steps(found["steps"] or "")))
+    if reading.take(_DOTTED):
         reading.doubt("day")
     each(_WEEKDAY, _weekday)
     if reading.take(_WEEKS) or reading.take(_MONTHS):

@@ -32,7 +32,7 @@ def read_counted(reading: Reading) -> None:
         base = Day("next", weekday=weekday) if match["which"] == "next" else Day("weekday", weekday=weekday)
         reading.name_day(replace(base, plus=plus))
     for match in reading.take(_SAME):
-        reading.parts = replace(reading.parts, delay=Delay(days=1 if match["day"] == "tomorrow" else 7))
+        reading.parts = replace(reading.parts, delay=Delay(days=1 if match["day"] == "tomorrow" else 7, same=True))
     for match in reading.take(_AFTER):
         month, number = FEASTS[match["feast"]]
         reading.name_day(Day("feast", number, month=month, plus=1 if match["way"] == "after" else -1))

@@ -29,6 +29,9 @@ def _named(day: Day, today: date, hour: int) -> date | Missing:
         case "week":
             found = today + timedelta(days=day.weekday - today.weekday() + 7 * day.number)
             return found if found >= today else "past"
+        case "weekend":
+            found = today + timedelta(days=5 - today.weekday() + 7 * day.number)
+            return found if found > today else "day"
         case "weekday":
             ahead = (day.weekday - today.weekday()) % 7
             return today + timedelta(days=ahead) if ahead else "day"
@@ -59,23 +62,28 @@ def _month(today: date, off: int) -> tuple[int, int]:
 
 
 def _next(weekday: int, today: date) -> date | Missing:
-    """English "next Friday": only where the coming one and the one of next week are the same."""
+    """English "next Friday": the one of next week, unless that is so near that another may be meant."""
     ahead = (weekday - today.weekday()) % 7 or 7
-    same = today.weekday() + ahead >= 7 and ahead >= 3
-    return today + timedelta(days=ahead) if same else "day"
+    if today.weekday() + ahead < 7:
+        return today + timedelta(days=ahead + 7)
+    return today + timedelta(days=ahead) if ahead >= 3 else "day"
 
 
 def _date(day: Day, today: date) -> date | Missing:
     year = day.year or (today.year + day.off if day.off is not None else 0)
     try:
-        found = date(year or today.year, day.month, day.number)
+        found = _of_month(year or today.year, day)
         if year:
             return found if found >= today else "past"
         if found >= today:
             return found
-        return "past" if (today - found).days < LATE_DAYS else date(today.year + 1, day.month, day.number)
+        return "past" if (today - found).days < LATE_DAYS and day.number else _of_month(today.year + 1, day)
     except (ValueError, OverflowError):
         return "none_such"
+
+
+def _of_month(year: int, day: Day) -> date:
+    return date(year, day.month, day.number or monthrange(year, day.month)[1])
 
 
 def _number(day: Day, today: date) -> date | Missing:

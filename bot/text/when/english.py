@@ -5,12 +5,12 @@ from dataclasses import replace
 
 from bot.text.lazy import LazyPattern
 from bot.text.when.counted import DAYS, FEASTS, WD, read_counted, weekday_of
-from bot.text.when.found import TAKEN, Clock, Day, Delay, Every, Half, Reading
+from bot.text.when.found import TAKEN, Clock, Day, Delay, Every, Half, Period, Reading
 from bot.text.when.numbers import EN, EN_HOUR, count_en
 from bot.types.duration import HOUR_MS, MINUTE_MS
 
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-_MON = (
+MONTH = (
     r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
     r"|nov(?:ember)?|dec(?:ember)?)\.?"
 )
@@ -19,10 +19,14 @@ _VAGUE = LazyPattern(
     r"|in (?:some|several|a few|a couple of) (?:minutes|hours|days|weeks|time)|sometime|some day|someday"
     r"|eventually|soon"
     r"|(?<!hours )(?<!minutes )(?<!days )(?<!weeks )(?<!hour )(?<!minute )(?<!mins )(?<!week )(?<!day )later"
-    r"|after (?:work|school|lunch|dinner|breakfast)|thanksgiving|easter|lunar|chinese new year|"
-    r"end of (?:the )?(?:month|"
-    r"year|week|day)|(?:this|next|the|on) weekend|(?:half|fortnightly))\b(?! (?:past|an? |hour))"
+    r"|thanksgiving|easter|lunar|chinese new year|"
+    r"end of (?:the )?(?:year|week|day)|(?:half|fortnightly))\b(?! (?:past|an? |hour))"
 )
+_EVENT = LazyPattern(
+    r"(?a)\b(?:after|before|at) (?:work|school|lunch|dinner|breakfast|bed(?:time)?|class)\b(?! (?:at|by) \x00)"
+)
+"""What happens at a time that nobody knows: it says nothing beside a time of day."""
+_WEEKEND = LazyPattern(r"(?a)\b(?:(?:on |over )?(?P<which>this|the|next) weekend|(?:on|at) the weekend)\b")
 _OVER = LazyPattern(r"(?a)\b(?:yesterday|last (?:night|week|month|year|" + WD + r")|ago)\b")
 _UNIT = r"(?:hours?|hrs?|minutes?|mins?|seconds?|secs?|days?|weeks?|fortnights?|months?|years?)"
 _BODY = (
@@ -34,12 +38,17 @@ _DELAY = LazyPattern(
     rf"(?a)\b(?:in|after) (?:about |around |roughly |approximately |like |another |exactly |"
     rf"just )?(?P<a>{_BODY})(?: time)?\b|\b(?P<b>{_BODY}) (?:from now|later)\b"
 )
-_SHORT = LazyPattern(r"(?a)\bin (?:(?P<h>\d{1,2}) ?h(?:rs?)?(?: ?(?P<m>\d{1,3}) ?m(?:in)?)?|(?P<m2>\d{1,3}) ?m)\b")
-"""In 1h30m."""
+_SHORT = LazyPattern(
+    r"(?a)\bin (?:(?P<h>\d{1,2}) ?h(?:rs?)?(?: ?(?P<m>\d{1,3}) ?m(?:in)?)?|(?P<m2>\d{1,3}) ?m"
+    r"|(?P<m3>[5-9]|[1-9]\d)(?= to\b|[,.!?]|$))(?!\w)"
+)
+"""In 1h30m; in 10 is of minutes."""
 _LEAD = LazyPattern(rf"(?a)\b(?P<a>{_BODY}) (?:before|ahead of|prior to|early|in advance)\b")
 _MS = {"h": HOUR_MS, "mi": MINUTE_MS, "s": 1000}
 
 _EACH = "(?:every|each)"
+_ALONE = r"(?! (?!(?:to|on|at|about|that|from|until|till|for|in|by|and|around|please|starting|of)\b)[a-z])"
+"""A daily standup is none that comes back by being told of."""
 _EVERY_OTHER = LazyPattern(
     rf"(?a)\b{_EACH} (?:other|second|third|few|couple|{EN}) ?(?:{_UNIT}|{WD}s?)?\b|\b{_EACH} (?:minute|"
     rf"second|quarter)\b"
@@ -64,11 +73,11 @@ _EVERY_MONTH = LazyPattern(
     rf"|{_EACH} (?P<e>\d{{1,2}})(?:st|nd|rd|th) of the month)\b"
 )
 _EVERY_YEAR = LazyPattern(
-    rf"(?a)\b(?:{_EACH} year on |{_EACH} |yearly on |annually on )(?P<mon>{_MON}) (?P<d>\d{{1,2}})(?:st|nd|rd|th)?\b"
+    rf"(?a)\b(?:{_EACH} year on |{_EACH} |yearly on |annually on )(?P<mon>{MONTH}) (?P<d>\d{{1,2}})(?:st|nd|rd|th)?\b"
 )
-_EVERY_DAY = LazyPattern(rf"(?a)\b(?:{_EACH} ?day|daily|{_EACH} (?P<half>morning|afternoon|evening|night))\b")
+_EVERY_DAY = LazyPattern(rf"(?a)\b(?:{_EACH} ?day|daily{_ALONE}|{_EACH} (?P<half>morning|afternoon|evening|night))\b")
 _EVERY_HOUR = LazyPattern(rf"(?a)\b(?:{_EACH} hour|hourly)\b")
-_NO_DAY = LazyPattern(rf"(?a)\b(?:weekly|monthly|yearly|annually|{_EACH} (?:week|month|year))\b")
+_NO_DAY = LazyPattern(rf"(?a)\b(?:(?:weekly|monthly|yearly|annually){_ALONE}|{_EACH} (?:week|month|year))\b")
 _BOUNDED = LazyPattern(r"(?a)\b(?:until|till|starting|beginning|for the next|for \d+ (?:days|weeks))\b")
 
 _NEAR = LazyPattern(
@@ -83,13 +92,15 @@ _WEEKS = LazyPattern(r"(?a)\b(?:next|this) (?:week|month|year)\b")
 _ISO = LazyPattern(r"(?a)(?<!\d)(?P<y>\d{4})[-/](?P<m>\d{1,2})[-/](?P<d>\d{1,2})(?!\d)")
 _SLASH = LazyPattern(r"(?a)(?<![\d/:.])(?:on )?(?P<a>\d{1,2})/(?P<b>\d{1,2})(?:/(?P<y>\d{4}))?(?![\d/])")
 _MONTH_DAY = LazyPattern(
-    rf"(?a)\b(?:on )?(?:(?P<mon>{_MON}) (?:the )?(?P<d>\d{{1,2}})(?:st|nd|rd|th)?(?!\d|:| ?[ap]\.?m)"
-    rf"|(?:the )?(?P<d2>\d{{1,2}})(?:st|nd|rd|th)?(?: of)? (?P<mon2>{_MON}))(?:,? (?P<y>\d{{4}}))?\b"
+    rf"(?a)\b(?:on )?(?:(?P<mon>{MONTH}) (?:the )?(?P<d>\d{{1,2}})(?:st|nd|rd|th)?(?!\d|:| ?[ap]\.?m)"
+    rf"|(?:the )?(?P<d2>\d{{1,2}})(?:st|nd|rd|th)?(?: of)? (?P<mon2>{MONTH}))(?:,? (?P<y>\d{{4}}))?\b"
 )
-_LAST = LazyPattern(r"(?a)\b(?:on )?the last day of (?P<next>the|this|next) month\b")
+_LAST = LazyPattern(
+    r"(?a)\b(?:(?:on )?(?:the )?last day|(?:at |by )?(?:the )?end) of (?P<next>the|this|next)? ?month\b"
+)
 _NEXT_MONTH = LazyPattern(
     r"(?a)\bnext month,? on the (?P<a>\d{1,2})(?:st|nd|rd|th)\b|\b(?:on )?the (?P<b>\d{1,2})(?:st|nd|rd|"
-    r"th) of next month\b"
+    r"th) of next month\b|\b(?:on )?(?:the )?first(?: day)? of (?:next|the) month\b"
 )
 _NUMBER = LazyPattern(r"(?a)\b(?:on )?the (?P<n>\d{1,2})(?:st|nd|rd|th)\b")
 _FEAST = LazyPattern(r"(?a)\b(?:on )?(?P<feast>" + "|".join(FEASTS) + r")\b")
@@ -105,7 +116,9 @@ _WORD = LazyPattern(
     rf"(?:{_AMPM})?\b|\b(?P<h2>{EN_HOUR}) o'clock(?:{_AMPM})?"
     .replace("(?P<ap>", "(?:", 1).replace("(?P<ap>", "(?P<ap2>", 1)
 )  # fmt: skip
-_OCLOCK = LazyPattern(r"(?a)\b(?:at )?(?P<h>\d{1,2}) ?o'?clock\b")
+_OCLOCK = LazyPattern(
+    r"(?a)\b(?:at )?(?P<h>\d{1,2})(?: ?o'?clock\b|(?= (?:in the (?:morning|afternoon|evening)|at night)\b))"
+)
 _COLON = LazyPattern(r"(?a)(?:\b(?:at|@|for|around) )?(?<![\d:./-])(?P<h>\d{1,2}):(?P<m>\d{2})(?![\d:])")
 _AT = LazyPattern(r"(?a)(?:\b(?:at|around)|@) ?(?P<h>\d{1,2})(?![\d:./%]|\s?(?:st|nd|rd|th|people|euros?|dollars?)\b)")
 _NAMED = LazyPattern(r"(?a)\b(?:at |by )?(?P<name>noon|midday|midnight|noontime)\b")
@@ -139,6 +152,8 @@ def read(reading: Reading) -> None:
         reading.doubt("half")
     if reading.take(_VAGUE):
         reading.doubt("vague")
+    if reading.take(_EVENT):
+        reading.loose = True
     if _BEFORE.search(reading.text):
         reading.doubt("before")
     if _OR.search(reading.text):
@@ -160,7 +175,7 @@ def _every(reading: Reading) -> None:
     for match in reading.take(_EVERY_MONTH):
         set_every(Every(str(int(match["a"] or match["b"] or match["c"] or match["e"]))))
     for match in reading.take(_EVERY_YEAR):
-        set_every(Every(str(int(match["d"])), str(_month(match["mon"]))))
+        set_every(Every(str(int(match["d"])), str(month_of(match["mon"]))))
     if reading.take(_EVERY_WORKDAY):
         set_every(Every(weekdays="mon,tue,wed,thu,fri"))
     if reading.take(_EVERY_WEEKEND):
@@ -172,12 +187,18 @@ def _every(reading: Reading) -> None:
         set_every(Every())
         if match["half"]:
             reading.halves.append(_half_of(match["half"]))
-    if reading.take(_NO_DAY):
-        reading.doubt("day")
+    for match in reading.take(_NO_DAY):
+        reading.parts = replace(reading.parts, period=_period(match[0]))
+        if reading.parts.every is None:
+            reading.doubt("day")
     if re.search(rf"\b{_EACH}\b(?! (?:one|of|other|time))", reading.text):
         reading.doubt("rule")
-    if reading.parts.every is not None and _BOUNDED.search(reading.text):
+    if reading.parts.every is not None and _BOUNDED.search(reading.text) and not reading.bounded:
         reading.doubt("rule")
+
+
+def _period(words: str) -> Period:
+    return "week" if "week" in words else "month" if "month" in words else "year"
 
 
 def _half_of(word: str) -> Half:
@@ -189,28 +210,28 @@ def _is_day(word: str) -> bool:
     return re.fullmatch(WD, word.removesuffix("s") if word.endswith("days") else word) is not None
 
 
-def _month(word: str) -> int:
+def month_of(word: str) -> int:
     return _MONTHS.index(word[:3]) + 1
 
 
 def _durations(reading: Reading) -> None:
     for match in reading.take(_LEAD):
-        reading.parts = replace(reading.parts, lead=_delay(match["a"]))
+        reading.parts = replace(reading.parts, lead=delay_of(match["a"]))
         if reading.parts.lead is None:
             reading.doubt("before")
     for match in reading.take(_SHORT):
-        minutes = int(match["h"] or 0) * 60 + int(match["m"] or match["m2"] or 0)
+        minutes = int(match["h"] or 0) * 60 + int(match["m"] or match["m2"] or match["m3"] or 0)
         reading.parts = replace(reading.parts, delay=Delay(minutes * MINUTE_MS))
     for match in reading.take(_DELAY):
         if reading.parts.delay is not None:
             reading.doubt("several")
-        delay = _delay(match["a"] or match["b"])
+        delay = delay_of(match["a"] or match["b"])
         if delay is None:
             reading.doubt("vague")
         reading.parts = replace(reading.parts, delay=delay)
 
 
-def _delay(body: str) -> Delay | None:
+def delay_of(body: str) -> Delay | None:
     if re.fullmatch("half an hour|an? half[- ]hours?", body):
         return Delay(30 * MINUTE_MS)
     ms, days, months = 0.0, 0.0, 0.0
@@ -235,7 +256,7 @@ def _days(reading: Reading) -> None:
         month, number = (first, second) if first <= 12 else (second, first)
         reading.name_day(Day("date", number, month=month, year=int(match["y"] or 0)))
     for match in reading.take(_MONTH_DAY):
-        month = _month(match["mon"] or match["mon2"])
+        month = month_of(match["mon"] or match["mon2"])
         reading.name_day(Day("date", int(match["d"] or match["d2"]), month=month, year=int(match["y"] or 0)))
     for match in reading.take(_LAST):
         reading.name_day(Day("last", off=int(match["next"] == "next")))
@@ -243,9 +264,11 @@ def _days(reading: Reading) -> None:
         month, number = FEASTS[match["feast"]]
         reading.name_day(Day("feast", number, month=month))
     for match in reading.take(_NEXT_MONTH):
-        reading.name_day(Day("number", int(match["a"] or match["b"]), off=1))
+        reading.name_day(Day("number", int(match["a"] or match["b"] or 1), off=1))
     for match in reading.take(_NUMBER):
         reading.name_day(Day("number", int(match["n"])))
+    for match in reading.take(_WEEKEND):
+        reading.name_day(Day("weekend", int(match["which"] == "next")))
     if reading.take(_WEEKS):
         reading.doubt("day")
     for match in reading.take(_WEEKDAY):
@@ -286,8 +309,9 @@ def _clocks(reading: Reading) -> None:
         reading.name_clock(Clock(int(match["h"]), whole=match["h"].startswith("0")))
     for match in reading.take(_NAMED):
         if match["name"] == "midnight":
-            reading.name_clock(Clock(24 if reading.parts.tonight else 0, whole=True))
-            if not reading.parts.tonight:
+            coming = reading.parts.tonight or (reading.parts.day is None and reading.parts.every is None)
+            reading.name_clock(Clock(24 if coming else 0, whole=True))
+            if not coming:
                 reading.doubt("day")
         else:
             reading.name_clock(Clock(12, whole=True))

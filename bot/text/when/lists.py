@@ -9,7 +9,7 @@ from dataclasses import replace
 from bot.text.lazy import LazyPattern
 from bot.text.when import chinese, english
 from bot.text.when.counted import WD
-from bot.text.when.found import TAKEN, Every, Reading
+from bot.text.when.found import NAMES, TAKEN, Every, Reading
 from bot.text.when.numbers import EN, ZH, count_en, count_zh
 
 _HALF_ZH = "(?:凌晨|清晨|清早|一?大?早|早晨|早上|上午|中午|正午|下午|午后|傍晚|晚上|晚间|夜里|晚|早)"
@@ -98,7 +98,7 @@ def _name(reading: Reading, words: list[str]) -> None:
 def _steps(reading: Reading) -> None:
     for match in reading.take(_WEEKS_ZH):
         weeks = 2 if match["other"] else count_zh(match["n"])
-        _every(reading, Every(weekdays=chinese.NAMES[chinese.WEEKDAYS[match["day"]]], step=7 * weeks))
+        _every(reading, Every(weekdays=NAMES[chinese.WEEKDAYS[match["day"]]], step=7 * weeks))
     for match in reading.take(_WEEKS_EN):
         weeks = 3 if match["third"] else 2 if match["other"] or match["other2"] else int(count_en(match["n"]))
         _every(reading, Every(weekdays=(match["day"] or match["day2"])[:3], step=7 * weeks))

@@ -1,22 +1,31 @@
 """Which moment the parts of a time mean: an instant, what comes back, or what has to be asked. Pure, never a guess.
 
-A bare hour from 1 to 12 is asked (morning or evening?) unless only one of both can be meant: today's other one is over,
-somebody wants to be woken, noon of a named day, or a command, where figures are read by the 24-hour clock.
+A bare hour without a day is the next one on the clock; of another day one from 1 to 5 is of the afternoon, from 6 to 9
+it is asked (morning or evening?), unless somebody wants to be woken. Figures of a command are of 24 hours.
 """
 
+import re
 from dataclasses import dataclass, replace
-from datetime import date, datetime, timedelta, tzinfo
+from datetime import date, datetime, time, timedelta, tzinfo
 
 from bot.text.fold import fold
-from bot.text.when import chinese, english, lists
+from bot.text.lazy import LazyPattern
+from bot.text.when import bounds, chinese, english, lists
+from bot.text.when.counted import FEASTS
 from bot.text.when.days import day_of, later
-from bot.text.when.found import Clock, Delay, Half, Parts, Reading
-from bot.text.when.rules import SEVERAL, local, ms_of, next_of, stepped
+from bot.text.when.found import Clock, Day, Delay, Half, Parts, Reading, periodic
+from bot.text.when.rules import SEVERAL, ending, local, ms_of, next_of, stepped
 from bot.types.duration import DAY_MS, MINUTE_MS
 from bot.types.when import Instant, Missing, Moment, Recurring, Unclear
 
 READ_CHARS = 600
 """How much of a text is searched for a time."""
+
+WAKING = 6
+"""Before this hour nobody is up: one that is named alone is of the afternoon, or asked."""
+
+LATE = 10
+"""From this hour on to noon one of another day that is named alone is of the morning."""
 
 MOST_MS = 10 * 366 * DAY_MS
 """Farther ahead nothing is set."""
@@ -32,12 +41,31 @@ _HOURS: dict[Half, tuple[range, range]] = {
 """Of each part of the day the hours that are meant as said, and those that mean twelve hours later."""
 
 
+_CORRECTS = LazyPattern(
+    r"\s*[,，.。…~—-]*\s*(?:啊|哦|噢|喔|呃|诶|额|哎呀?)?(?:不是|不对|说错了?|搞错了?|错了)[,，。\s]*(?:是|应该是)?"
+    r"|(?a:[,.…\s-]*\b(?:oh |er |um )?(?:no|wait|actually|i mean|rather|sorry|scratch that|make (?:it|that))\b[,.…\s-]*"
+    r"(?:(?:no|wait|make (?:it|that)|i mean)\b[,.\s]*)*)"
+)
+"""What stands between a time and the one that was meant."""
+_DAY_BEFORE = LazyPattern(
+    r"的?(?<!提)[头前]一[天日晚](?!后)|(?a:\b(?:on )?the (?:day|night|evening|morning) before\b(?! (?:yesterday|"
+    + "|".join(FEASTS) + r"))|\bthe eve\b)"
+)  # fmt: skip
+
+_ASSUMED: dict[Half, int] = {"noon": 12, "afternoon": 15, "dusk": 18, "pm": 20, "night": 20}
+"""The hours of parts of a day without a time of day, where one may be assumed; of a morning it is that of a day."""
+
+
 @dataclass(frozen=True, slots=True)
 class Manner:
-    """How a bare hour is read: `wakes` in the morning, for whoever wants to be woken; `plain` by the 24-hour clock."""
+    """How a bare hour is read: `wakes` in the morning, for whoever wants to be woken; `plain` by the 24-hour clock.
+
+    `hour` is that of a day without a time of day; None: it is asked.
+    """
 
     wakes: bool = False
     plain: bool = False
+    hour: int | None = None
 
 
 def moment_of(text: str, now: datetime, manner: Manner = Manner()) -> Moment | None:
@@ -55,12 +83,43 @@ def parts_of(text: str) -> Parts:
 
 def parts_folded(folded: str) -> Parts:
     """As `parts_of`, with spans in the folded text."""
-    return reading_of(folded).done()
+    parts = reading_of(folded).done()
+    if (parts.doubt or (parts.day and parts.day.on is not None)) and (found := _CORRECTS.search(folded)):
+        before, after = _halves(folded, found)
+        both = joined(before, after)
+        if before.spans and after.spans and both.doubt is None and after.spans[0][0] <= found.end() + 1:
+            return _over(both, before, after, found)
+    if (found := _DAY_BEFORE.search(folded)) is not None:
+        before, after = _halves(folded, found)
+        night: Half = "night" if found[0][-1] in "晚夜" or "night" in found[0] or "eve" in found[0] else ""
+        if before.day is not None or (before.every and before.every.month != "*") or after.day is not None:
+            own = after if after.clock or after.half else before
+            both = replace(
+                joined(before, after), clock=own.clock, half=own.half or night, lead=Delay(days=1),
+                every=after.every or before.every, day=before.day or after.day,
+                period=before.period or after.period, doubt=before.doubt or after.doubt,
+            )  # fmt: skip
+            return periodic(_over(both, before, after, found))
+        return replace(parts, doubt=parts.doubt or "vague", doubts=parts.doubts | {"vague"})
+    return parts
+
+
+def _halves(folded: str, found: re.Match[str]) -> tuple[Parts, Parts]:
+    """What stands before that, and behind it."""
+    blank = " " * len(folded)
+    before = reading_of(folded[: found.start()] + blank[found.start() :]).done()
+    return before, reading_of(blank[: found.end()] + folded[found.end() :]).done()
+
+
+def _over(parts: Parts, before: Parts, after: Parts, found: re.Match[str]) -> Parts:
+    spans = (*before.spans, found.span(), *after.spans)
+    return replace(parts, spans=spans, doubts=frozenset((parts.doubt,) if parts.doubt else ()), others=())
 
 
 def reading_of(folded: str) -> Reading:
     """A folded text with all of its times read."""
     reading = Reading(folded)
+    bounds.read_bounds(reading)
     lists.read_lists(reading)
     chinese.read(reading)
     english.read(reading)
@@ -78,7 +137,8 @@ def joined(before: Parts, answer: Parts) -> Parts:
         answer.half or ("" if answer.clock and (answer.clock.whole or answer.clock.hour > 12) else before.half),
         delay or (None if answer.day or answer.clock else before.delay), answer.every or every,
         answer.lead or before.lead, answer.doubt, answer.tonight or (before.tonight and not answer.day),
-        answer.times or (() if answer.clock else before.times),
+        answer.times or (() if answer.clock else before.times), since=answer.since or before.since,
+        until=answer.until or before.until, span=answer.span or before.span,
     )  # fmt: skip
 
 
@@ -117,29 +177,44 @@ def _every(parts: Parts, now: datetime, manner: Manner) -> Recurring | Missing:
     assert now.tzinfo is not None
     if parts.doubt is not None:
         return parts.doubt
-    if parts.day is not None or parts.delay is not None or parts.lead is not None:
+    yearly = every.month.isdigit() and every.day.isdigit()
+    if parts.day is not None or parts.delay is not None or (parts.lead is not None and not yearly):
         return "rule"
+    if parts.lead is not None:
+        if parts.lead.ms or parts.lead.months:
+            return "rule"
+        earlier = date(2001, int(every.month), int(every.day)) - timedelta(days=parts.lead.days)
+        every = replace(every, day=str(earlier.day), month=str(earlier.month))
     if every.hourly:
         if parts.clock is not None or parts.half:
             return "rule"
         rule = f"{now.minute} * * * *"
     else:
-        if every.day.isdigit() and not (1 <= int(every.day) <= (28 if every.month == "*" else 31)):
-            return "rule"
-        if every.month.isdigit():
-            date(2001, int(every.month), int(every.day))  # 29 February comes back every four years: ValueError
+        if every.day.isdigit():
+            date(2000, int(every.month) if every.month.isdigit() else 1, int(every.day))  # ValueError where none is
         times = _times(parts, manner, now)
         if isinstance(times, str):
             return times
         rule = SEVERAL.join(
             f"{minute} {hour} {every.day} {every.month} {every.weekdays}" for hour, minute in times
         )  # fmt: skip
-    first = next_of(rule, ms_of(now), now.tzinfo)
+    since = day_of(parts.since, now.date(), now.hour) if parts.since is not None else now.date()
+    if isinstance(since, str):
+        return since
+    begin = ms_of(datetime.combine(since, time(), now.tzinfo)) - 1
+    first = next_of(rule, max(ms_of(now), begin), now.tzinfo)
     if first is None:
         return "rule"
-    if every.step:
-        rule = stepped(rule, every.step, local(first, now.tzinfo).date())
-    return Recurring(rule, first)
+    start = local(first, now.tzinfo).date()
+    if every.step or since > now.date():
+        rule = stepped(rule, every.step or 1, start)
+    until = day_of(parts.until, now.date(), now.hour) if parts.until is not None else None
+    if parts.span is not None:
+        until = later(start, parts.span) - timedelta(days=1)
+    if isinstance(until, str) or (until is not None and until < start):
+        return until if isinstance(until, str) else "none_such"
+    timed = every.hourly or bool(parts.times) or parts.clock is not None or parts.half == "noon"
+    return Recurring(ending(rule, until) if until is not None else rule, first, timed)
 
 
 def _times(parts: Parts, manner: Manner, now: datetime) -> list[tuple[int, int]] | Missing:
@@ -156,11 +231,13 @@ def _times(parts: Parts, manner: Manner, now: datetime) -> list[tuple[int, int]]
 
 
 def _once(parts: Parts, now: datetime, manner: Manner) -> Instant | Missing:
+    delay, today = parts.delay, now.date()
+    if parts.others and len({day_of(each, today, now.hour) for each in parts.others}) == 1:
+        parts = replace(parts, doubt=None)  # 明天9/1
     if parts.doubt is not None:
         return parts.doubt
     if parts.times:
         return "several"
-    delay, today = parts.delay, now.date()
     day: date | None = None
     if delay is not None:
         if delay.ms and (parts.day is not None or parts.clock is not None or parts.half):
@@ -171,28 +248,52 @@ def _once(parts: Parts, now: datetime, manner: Manner) -> Instant | Missing:
             start = _at(later(today, delay), now.hour, now.minute, now, now.second)
             return Instant(start.at + delay.ms) if isinstance(start, Instant) else start
         day = later(today, delay)
-        if parts.clock is None and not parts.half:
+        if parts.clock is None and not parts.half and (delay.same or manner.hour is None):
             found = _at(day, now.hour, now.minute, now)
             return replace(found, timed=False) if isinstance(found, Instant) else found
     elif parts.day is not None:
         named = day_of(parts.day, today, now.hour)
+        if named == "day" and parts.day.kind == "weekday":
+            named = _named_today(parts, manner, now)
+        elif named == "day" and parts.day == Day("near", 1) and (parts.half == "morning" or manner.wakes):
+            named = today  # 明早, said after midnight
         if isinstance(named, str):
             return named
         day = named
     hour = _hour(parts, manner, day, now)
     if not isinstance(hour, tuple):
         return hour
-    if day is not None:
-        return _at(day, *hour, now)
-    found = _at(today, *hour, now)
-    if isinstance(found, Instant) and found.at <= ms_of(now) - JUST_MS and not parts.tonight:
-        return _at(today + timedelta(days=1), *hour, now)
+    assumed = parts.clock is None and parts.half != "noon"
+    found = _at(day or today, *hour, now)
+    if day is None and isinstance(found, Instant) and found.at <= ms_of(now) - JUST_MS * (not assumed):
+        found = _at(today + timedelta(days=1), *hour, now) if not parts.tonight else found
+    if assumed and isinstance(found, Instant):
+        # What is assumed is never over: today's nine o'clock is asked at ten.
+        return replace(found, timed=False) if found.at > ms_of(now) and not _short(parts) else "time"
     return found
 
 
-def hour_of(parts: Parts, day: date, now: datetime) -> tuple[int, int] | Missing:
+def _named_today(parts: Parts, manner: Manner, now: datetime) -> date | Missing:
+    """Friday, said on a Friday: the next one, unless its time of day is still to come."""
+    hour = _hour(parts, manner, now.date(), now)
+    ahead = isinstance(hour, tuple) and hour > (now.hour, now.minute) and (parts.clock or parts.half)
+    coming = now.date() + timedelta(days=7 + (parts.day.plus if parts.day is not None else 0))
+    return "day" if ahead or hour == "half" else coming
+
+
+def _short(parts: Parts) -> bool:
+    """Whether it is to be said hours or minutes before a time that is not known."""
+    return parts.lead is not None and parts.lead.ms > 0
+
+
+def hour_in(half: Half, hour: int) -> bool:
+    """Whether an hour of the day, 0-23, is one of that part of it."""
+    return half != "" and hour in _HOURS[half][0]
+
+
+def hour_of(parts: Parts, day: date, now: datetime, *, plain: bool = False) -> tuple[int, int] | Missing:
     """Hour (24 and more: of the next day) and minute of a time on that day; what is unclear where it is not certain."""
-    return _hour(parts, Manner(), day, now)
+    return _hour(parts, Manner(plain=plain), day, now)
 
 
 def _hour(parts: Parts, manner: Manner, day: date | None, now: datetime) -> tuple[int, int] | Missing:
@@ -200,7 +301,9 @@ def _hour(parts: Parts, manner: Manner, day: date | None, now: datetime) -> tupl
     clock, half = parts.clock, parts.half
     if clock is None:
         # 中午 is told by the clock as 12:00, and confirmed so; other parts of a day are hours long.
-        return (12, 0) if half == "noon" else "time"
+        if half == "noon":
+            return 12, 0
+        return "time" if manner.hour is None or half == "dawn" else (_ASSUMED.get(half, manner.hour), 0)
     if clock.hour > 24 or clock.minute > 59 or (clock.hour == 24 and clock.minute):
         return "none_such"
     if clock.whole and not half:
@@ -240,10 +343,17 @@ def _bare(clock: Clock, parts: Parts, manner: Manner, day: date | None, now: dat
         ahead = [way for way in ways if way * 60 + clock.minute > now.hour * 60 + now.minute]
         if len(ahead) == 1 and hour != 12:
             return ahead[0], clock.minute
-        return (12, clock.minute) if hour == 12 and len(ahead) == 2 else "half" if ahead else "past"
+        return (ahead[0], clock.minute) if ahead and ahead[0] >= WAKING else "half" if ahead else "past"
     if hour == 12 and (day is not None or 5 <= now.hour < 12) and parts.every is None:
         return 12, clock.minute
-    return "half"
+    if hour < WAKING:
+        if day is not None or parts.every is not None:
+            return hour + 12, clock.minute
+    elif day is not None or parts.every is not None:
+        return (hour, clock.minute) if hour >= LATE else "half"
+    coming = next((way for way in ways if way * 60 + clock.minute > now.hour * 60 + now.minute), hour + 24)
+    at_night = hour == 12 or coming % 24 < WAKING <= now.hour
+    return "half" if at_night else (coming, clock.minute)
 
 
 def _at(day: date, hour: int, minute: int, now: datetime, second: int = 0) -> Instant | Missing:

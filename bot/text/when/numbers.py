@@ -1,6 +1,6 @@
 """Numbers as people write them in times, past and to come: figures, Chinese characters, English words. Pure."""
 
-ZH = r"(?:\d{1,4}|[零〇一二三四五六七八九两十百]{1,5})"
+ZH = r"(?:\d{1,4}|[零〇一二三四五六七八九两俩十百]{1,5})"
 DIGITS = {char: number for number, char in enumerate("零一二三四五六七八九")} | {"两": 2, "〇": 0, "俩": 2}
 
 _ONES = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve", "thirteen",

@@ -1,0 +1,192 @@
+"""A message that asks for several reminders: 8点提醒我吃药，晚上10点关窗; every Monday, and also on Aug 1. Pure."""
+
+import re
+from dataclasses import dataclass, replace
+
+from bot.people.asking import PLAIN, READ_CHARS, SMALL, Wish, asked, core_of, task_of, unaddressed
+from bot.people.askwords import EN, FRAME, STOPS, ZH
+from bot.people.wording import bared, told, trimmed
+from bot.text.clean import clean
+from bot.text.fold import fold_mapped, unfold
+from bot.text.lazy import LazyPattern
+from bot.text.when.found import Parts
+from bot.text.when.meaning import parts_folded
+from bot.text.when.spacing import squeezed
+
+_SPLIT = LazyPattern(
+    r"[，。;；!！?？\n、~～…]+|(?<!\d)[,:]+|[,:]+(?!\d)|\.(?=\s)|还有|另外|以及|然后|顺便|同时|并且|和|跟|再(?!见)"
+    r"|(?a:\s*\b(?:and|then|also|plus|as well as)\b)|\s*&\s*"
+)
+_JOINS = LazyPattern(r"还有|另外|以及|然后|顺便|同时|并且|[和跟再、]|(?a:\b(?:and|then|also|plus)\b)|&")
+_STATES = LazyPattern(
+    r"(?:我|咱|他|她|它|就|才|得|有|会|还有|要|必须|应该)|(?a:(?:i|he|she|we|they|it|there|the|my|that)\b)"
+)
+"""What tells of something, and asks for nothing."""
+_NUMBER = re.compile(r"\d{1,2}(?::\d\d)?")
+_LEADS = re.compile(r"^(?:也|还|再|就|要|得|去(?=去)|\s)+")
+_ONE_STRETCH = LazyPattern(
+    r"之间|(?a:\bbetween\b)|[到至~](?=[零一二三四五六七八九十两\d周星礼下明后])|或者?|还是|不对|不是|改"
+    r"|(?a:\b(?:or|no|wait|actually|make (?:it|that)|instead)\b)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """A part of a message with a time of its own, from `begin` to `end` of its folded text; `heads` a list (今天两件事：)
+    and `bare` is a number alone, of an hour that goes on with others (at 3, 4 and 5).
+    """
+
+    place: int
+    begin: int
+    end: int
+    joined: bool
+    asks: bool
+    heads: bool = False
+    bare: bool = False
+
+
+def wishes(text: str, names: tuple[str, ...] = ()) -> tuple[Wish, ...]:
+    """All that a message asks of reminders, in its order; () for all other talk. Never raises."""
+    one = asked(text, names)
+    if one is None or one.verb == "cancel":
+        return (one,) if one is not None else ()
+    return _several(text, names, one) or (one,)
+
+
+def _several(text: str, names: tuple[str, ...], one: Wish) -> tuple[Wish, ...]:
+    """Each wish of its own; () where it is not certain that there are several."""
+    text = unaddressed(clean(text), names)[:READ_CHARS]
+    folded, origin = squeezed(*fold_mapped(text))
+    whole, pieces = parts_folded(folded), _pieces(folded)
+    last = pieces[-1].end if pieces else 0
+    # 下午两点A，晚上七点B，到点叫我一声: what asks at the end asks for all that stands before it.
+    closed = len(pieces) > 2 and [piece.place for piece in pieces if piece.asks] == [len(pieces) - 1]
+    closed = closed and not _timed(parts_folded(folded[pieces[-1].begin : pieces[-1].end]))
+    pieces = pieces[:-1] if closed else pieces
+    asking = sum(piece.asks for piece in pieces)
+    if len(pieces) < 2 or not (asking or closed) or _ONE_STRETCH.search(folded):
+        return ()
+    # 12月10日，星期四 is one day named twice; tomorrow, and … on Friday are two.
+    twice = whole.day is not None and whole.day.on is not None and all(piece.joined for piece in pieces[1:])
+    unclear = whole.doubts or one.parts.doubt or (whole.every and whole.day)
+    if asking < 2 and not twice and not unclear and not any(piece.bare for piece in pieces):
+        return ()
+    found: list[Wish] = []
+    for piece in pieces:
+        said = unfold(text, origin, piece.begin, piece.end).strip()
+        wish = asked(said, names) if piece.asks else _bare(f"at {said}" if piece.bare else said)
+        if wish is None or wish.verb != "set":
+            return ()
+        if not (piece.asks or closed or not wish.task or (found and _goes_on(folded, piece))):
+            return ()
+        found.append(wish)
+    heads = pieces[0].heads and len(found) > 1
+    found = _completed([replace(found[0], task=""), *found[1:]] if heads else found)[heads:]
+    if any(not wish.task and one.task for wish in found):
+        return ()
+    rest = unfold(text, origin, last, len(folded)).strip() if len(core_of(folded[last:])) > SMALL else ""
+    return (*found[:-1], replace(found[-1], rest=rest.lstrip("，,。！？!?；;、 ")))
+
+
+def _goes_on(folded: str, piece: _Piece) -> bool:
+    """Whether it goes on with what is asked, and tells of nothing."""
+    return piece.joined or not _STATES.match(re.sub(r"\s", "", _untimed(folded[piece.begin : piece.end])))
+
+
+def _bare(said: str) -> Wish:
+    """A time, and what to do then, without the word for it."""
+    task, parts = task_of(said)
+    task = _LEADS.sub("", trimmed(bared(_LEADS.sub("", task), FRAME)))
+    return Wish("set", told(task), parts, PLAIN, said)
+
+
+def _untimed(words: str) -> str:
+    chars = list(words)
+    for begin, end in parts_folded(words).spans:
+        chars[begin:end] = " " * (end - begin)
+    return "".join(chars)
+
+
+def _pieces(folded: str) -> list[_Piece]:
+    """The parts of a message that have a time of their own, with what belongs to it."""
+    cuts = [0, *(at for found in _SPLIT.finditer(folded) for at in found.span()), len(folded)]
+    pieces: list[_Piece] = []
+    begin = 0
+    for start, end, before in zip(cuts[::2], cuts[1::2], [0, *cuts[1::2]], strict=False):
+        words, between = folded[start:end], folded[before:start]
+        if not words.strip():
+            continue
+        asks, joined = _requests(words), _JOINS.search(between) is not None
+        if ":" in between and len(pieces) < 2:
+            pieces = [replace(piece, heads=True) for piece in pieces]
+            begin = start
+        bare = bool(pieces) and (pieces[-1].bare or _clocked(folded, pieces[-1])) and _NUMBER.fullmatch(words.strip())
+        if bare or _timed(parts_folded(words)):
+            if _stopped(folded, pieces, start) and not asks and not joined:
+                break  # what is told besides
+            asks = asks or (not pieces and _requests(folded[begin:end]))
+            pieces.append(_Piece(len(pieces), start if pieces else begin, end, joined, asks, bare=bool(bare)))
+        elif asks and pieces:
+            pieces.append(_Piece(len(pieces), start, end, joined, asks))
+        elif pieces and not _stopped(folded, pieces, start):
+            pieces[-1] = replace(pieces[-1], end=end)
+    return pieces
+
+
+def _stopped(folded: str, pieces: list[_Piece], start: int) -> bool:
+    """Whether a new sentence begins behind the last of them."""
+    return bool(pieces) and STOPS.search(folded[pieces[-1].end : start]) is not None
+
+
+def _requests(words: str) -> bool:
+    return any(ZH.finditer(words)) or any(EN.finditer(words))
+
+
+def _clocked(folded: str, piece: _Piece) -> bool:
+    return parts_folded(folded[piece.begin : piece.end]).clock is not None
+
+
+def _timed(parts: Parts) -> bool:
+    return bool(parts.day or parts.clock or parts.delay or parts.every or parts.half)
+
+
+def _completed(found: list[Wish]) -> list[Wish]:
+    """What one of them does not say, the others do: the day, the hour, what it is about."""
+    tasks = [wish.task for wish in found]
+    for place, wish in enumerate(found):
+        before = found[place - 1] if place else None
+        after = found[place + 1] if place + 1 < len(found) else None
+        task = wish.task or next((one for one in (*reversed(tasks[:place]), *tasks[place + 1 :]) if one), "")
+        near = before or after
+        manner = wish.manner if wish.manner.wakes or near is None or wish.task else near.manner
+        parts = _hour(_day(wish, before, after), wish, before, after)
+        found[place] = replace(
+            wish, parts=parts, task=task, manner=manner, shared=wish.shared or any(each.shared for each in found)
+        )
+    return found
+
+
+def _day(wish: Wish, before: Wish | None, after: Wish | None) -> Parts:
+    """Its time with the day of another one, where it names none."""
+    parts = wish.parts
+    if parts.day or parts.every or parts.delay:
+        return parts
+    other = before or (after if after is not None and not (wish.task and after.task) else None)
+    if other is None or (other.parts.delay and not parts.empty):
+        return parts
+    named = other.parts
+    return replace(
+        parts, delay=named.delay, day=named.day, every=named.every, tonight=named.tonight, since=named.since,
+        until=named.until, span=named.span,
+    )  # fmt: skip
+
+
+def _hour(parts: Parts, wish: Wish, before: Wish | None, after: Wish | None) -> Parts:
+    """Its time with the hour of another one, where it names a day alone; with its part of the day, where it goes on."""
+    if not (parts.clock or parts.half or parts.times or parts.delay):
+        other = (before or after) if not wish.task or wish.parts.empty else None
+        if other is not None:
+            return replace(parts, clock=other.parts.clock, half=other.parts.half, times=other.parts.times)
+    first = before.parts if before is not None else Parts()
+    on = parts.clock and first.clock and first.clock.hour < parts.clock.hour <= 12 and not parts.clock.whole
+    return replace(parts, half=first.half) if on and first.half and not parts.half else parts

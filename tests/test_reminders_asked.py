@@ -1,0 +1,201 @@
+"""Requests as people make them: no hour, several at once, for a whole group, with an end, edited, worded right."""
+
+from dataclasses import replace
+
+import pytest
+
+from tests.conftest import NewWorld
+from tests.world import World
+
+HOUR = 3_600
+DAY = 24 * HOUR
+ASSUMED = "（没说几点，先按这个时间，要改就说「下午三点」）"
+
+
+def due(world: World) -> list[tuple[str, str]]:
+    """When each open one is said next by the clock of Shanghai, and what it is about."""
+    sql = "SELECT datetime(due_at / 1000 + 28800, 'unixepoch'), text FROM reminder WHERE ended_at IS NULL ORDER BY id"
+    return [(str(at)[5:16], str(text)) for at, text in world.rows(sql)]
+
+
+async def test_a_day_without_a_time_is_nine_and_one_word_changes_it(world: World) -> None:
+    await world.say("明天提醒我开会")
+    await world.say("下午三点")
+    assert world.replies == [
+        f"好，周六（6月13日）上午9:00提醒你：开会 #1{ASSUMED}", "好，周六（6月13日）下午3:00提醒你：开会 #1",
+    ]  # fmt: skip
+    await world.wait(2 * DAY)
+    assert world.replies[2:] == ["提醒你：开会"]
+
+
+@pytest.mark.parametrize(
+    ("wish", "answer", "at"),
+    [
+        ("remind me on tuesday to pay rent", "3pm", "06-16 15:00"), ("后天提醒我交作业", "改成晚上八点吧", "06-14 20:00"),
+        ("明天晚上提醒我倒垃圾", "7点", "06-13 19:00"), ("每周一提醒我交周报", "下午四点", "06-15 16:00"),
+        ("明天提醒我交作业，后天提醒我还书", "下午三点", "06-13 15:00"),
+    ],
+)  # fmt: skip
+async def test_the_assumed_hour_is_changed_in_any_of_these_words(
+    world: World, wish: str, answer: str, at: str
+) -> None:  # fmt: skip
+    await world.say(wish)
+    await world.say(answer)
+    assert due(world)[0][0] == at
+    assert len({when[6:] for when, _ in due(world)}) == 1
+    assert world.model.requests == []
+
+
+@pytest.mark.parametrize("line", ["今天天气真好", "我下午三点要去接孩子", "算了", "好", "15"])
+async def test_what_is_no_other_hour_is_answered_as_what_it_is(world: World, line: str) -> None:
+    await world.say("明天提醒我开会")
+    await world.say(line)
+    await world.say("下午三点")
+    assert world.replies[1:] == ["好的", "好的"]
+    assert due(world) == [("06-13 09:00", "开会")]
+
+
+async def test_today_without_a_time_is_asked_once_nine_is_over(world: World) -> None:
+    await world.wait(HOUR)
+    await world.say("今天提醒我买菜")
+    await world.say("六点")
+    assert world.replies == ["今天几点？", "好，周五（6月12日）傍晚6:00提醒你：买菜 #1"]
+
+
+@pytest.mark.parametrize(
+    ("said", "wanted"),
+    [
+        ("明天早上8点提醒我吃药，晚上10点关窗", [("06-13 08:00", "吃药"), ("06-13 22:00", "关窗")]),
+        ("remind me tomorrow at 9am to call the landlord and at 6pm to pick up the dog",
+         [("06-13 09:00", "call the landlord"), ("06-13 18:00", "pick up the dog")]),
+        ("every Monday at 10am remind me to send the report and also on Aug 1",
+         [("06-15 10:00", "send the report"), ("08-01 10:00", "send the report")]),
+        ("明天早上八點和晚上八點提醒我吃藥", [("06-13 08:00", "吃藥"), ("06-13 20:00", "吃藥")]),
+        ("周二和周四晚上7点提醒我健身", [("06-16 19:00", "健身"), ("06-18 19:00", "健身")]),
+        ("下午两点给客户回邮件，晚上七点拿快递，到点叫我一声", [("06-12 14:00", "给客户回邮件"), ("06-12 19:00", "拿快递")]),
+        ("明早八点半提醒我带简历，我九点得出门", [("06-13 08:30", "带简历")]),
+        ("明天三点，不对，四点提醒我打电话", [("06-13 16:00", "打电话")]),
+        ("周三要交报告，前一天晚上八点提醒我", [("06-16 20:00", "周三要交报告")]),
+        ("my exam is on july 3, remind me the day before", [("07-02 09:00", "your exam")]),
+        ("我妈生日8月12号，每年都提醒我一下", [("08-12 09:00", "你妈生日")]),
+    ],
+)  # fmt: skip
+async def test_all_that_a_message_asks_for_is_set(world: World, said: str, wanted: list[tuple[str, str]]) -> None:
+    await world.say(said)
+    found = [(when, text.removeprefix("周三要交报告") or text) for when, text in due(world)]
+    assert [when for when, _ in found] == [when for when, _ in wanted]
+    assert all(text in got for (_, got), (_, text) in zip(due(world), wanted, strict=True) if "周三" not in text)
+    assert world.model.requests == []
+
+
+async def test_of_two_the_unclear_one_is_asked_and_the_other_set(world: World) -> None:
+    await world.say("明天早上9点提醒我吃药，周日8点提醒我给妈妈打电话")
+    assert due(world) == [("06-13 09:00", "吃药")]
+    assert world.replies[0].endswith("周日8点 — 早上还是晚上？")
+    await world.say("晚上")
+    assert due(world)[1:] == [("06-14 20:00", "给妈妈打电话")]
+
+
+@pytest.mark.parametrize(
+    "said", ["提醒我们明天早上8点开会", "明天早上8点提醒大家开会", "remind us tomorrow at 8am: 开会"]
+)
+async def test_in_a_group_all_are_reminded(world: World, said: str) -> None:
+    await world.say(f"小暖，{said}", who="小美", group="闲聊")
+    assert "大家" in world.replies[0] or "everyone" in world.replies[0]
+    await world.wait(DAY)
+    assert world.replies[1:] in (["大家，提醒：开会"], ["Everyone: Reminder: 开会"])
+
+
+async def test_alone_we_is_who_asks(world: World) -> None:
+    await world.say("明天早上8点提醒我们开会")
+    await world.wait(DAY)
+    assert world.replies[1:] == ["提醒你：开会"]
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [("明天下午三点有个会，到时候叫我一声",), ("明天下午三点有个会", "到时候叫我一声"), ("后天要交材料，明天下午三点吱一声",)],
+)  # fmt: skip
+async def test_then_is_the_time_that_was_named_just_before(world: World, lines: tuple[str, ...]) -> None:
+    for line in lines:
+        await world.say(line)
+    assert [when for when, _ in due(world) if when == "06-13 15:00"]
+
+
+async def test_no_more_is_about_the_only_one(world: World) -> None:
+    await world.say("下午三点提醒我开会")
+    await world.say("不用提醒了")
+    assert world.replies[1:] == ["取消了：#1 开会"]
+    await world.say("下午三点提醒我开会")
+    await world.say("下午四点提醒我喝水")
+    await world.say("不用提醒我了")
+    assert world.replies[-1].startswith("是哪一条？")
+    assert len(due(world)) == 2
+
+
+async def test_a_day_that_a_month_does_not_have_is_its_last_and_said_so(world: World) -> None:
+    await world.say("每月31号上午9点提醒我交房租")
+    assert world.replies == [
+        "好，每月31号上午9:00提醒你：交房租 #1（第一次：周二（6月30日）上午9:00）（没有31号的月份在最后一天）"
+    ]
+    await world.wait(70 * DAY)
+    assert world.replies[1:] == ["提醒你：交房租"] * 2
+    assert due(world)[0][0] == "08-31 09:00"
+
+
+async def test_until_is_kept_and_over_after_it(world: World) -> None:
+    await world.say("每天早上8点提醒我吃药，直到6月15号")
+    assert world.replies == ["好，每天早上8:00，到6月15日为止提醒你：吃药 #1（第一次：周六（6月13日）早上8:00）"]
+    await world.wait(10 * DAY)
+    assert world.replies[1:] == ["提醒你：吃药"] * 3
+    assert due(world) == []
+
+
+@pytest.mark.parametrize(
+    ("first", "then", "wanted"),
+    [
+        ("下午三点提醒我开会", "下午五点提醒我开会", [("06-12 17:00", "开会")]),
+        ("提醒我开会", "下午五点提醒我开会", [("06-12 17:00", "开会")]),
+        ("下午三点提醒我开会", "下午三点提醒我开会，五点提醒我接孩子", [("06-12 15:00", "开会"), ("06-12 17:00", "接孩子")]),
+        ("下午三点提醒我开会", "下午三点我开会", []),
+    ],
+)  # fmt: skip
+async def test_the_reminder_follows_its_message(
+    world: World, first: str, then: str, wanted: list[tuple[str, str]]
+) -> None:  # fmt: skip
+    await world.say(first, external_id="m1")
+    await world.app.door.accept(replace(world.message(then), kind="event", label="edit", target="m1"))
+    await world.app.settled()
+    assert due(world) == wanted
+    assert len(world.replies) == 2
+
+
+async def test_it_is_said_in_the_language_it_was_asked_in(world: World) -> None:
+    for line in ("早上好", "今天有点累", "remind me in 2 hours to call my mom"):
+        await world.say(line)
+    await world.say("今天也不想动")
+    await world.wait(2 * HOUR)
+    assert world.replies[2] == "OK, Friday, Jun 12, at 11:00 AM: call your mom #1"
+    assert world.replies[-1] == "Reminder: call your mom"
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ("两小时后提醒我给我妈打电话", "提醒你：给你妈打电话"), ("两小时后提醒我跟你说晚安", "提醒你：跟我说晚安"),
+        ("兩小時後提醒我把我的書還給你", "提醒你：把你的書還給我"), ("两小时后提醒我回“我到了”", "提醒你：回“我到了”"),
+        ("remind me in 2 hours that I'm on call for my team", "Reminder: you're on call for your team"),
+        ("remind me in 2 hours to send you my notes", "Reminder: send me your notes"),
+    ],
+)  # fmt: skip
+async def test_what_is_said_is_worded_for_its_person(world: World, said: str, told: str) -> None:
+    await world.say(said)
+    await world.wait(2 * HOUR)
+    assert world.replies[-1] == told
+
+
+async def test_so_many_at_once_do_not_pass_the_most_that_one_may_have(new_world: NewWorld) -> None:
+    world = await new_world(remind={"most_open": 1})
+    await world.say("明天早上8点提醒我吃药，晚上10点提醒我关窗")
+    assert world.replies == ["等着的提醒已经有 1 条了，先取消几条吧"]
+    assert due(world) == []
