@@ -103,7 +103,8 @@ TOLD = """SELECT digest.id, digest.session_id, digest.chat_id, digest.summary, d
     AND digest_id IN (SELECT digest.id UNION ALL SELECT talk.id FROM digest AS talk WHERE talk.into_id = digest.id)),
     EXISTS (SELECT 1 FROM edge AS line JOIN edge AS told ON told.event_id = line.event_id AND told.kind = 'memory'
     JOIN memory ON memory.id = told.derived_id AND memory.former_at IS NOT NULL AND memory.dated <> ''
-    WHERE line.kind = 'digest' AND line.derived_id = digest.id AND NOT EXISTS (SELECT 1 FROM edge AS own JOIN edge AS new
+    WHERE line.kind = 'digest' AND line.derived_id = digest.id AND NOT EXISTS (
+        SELECT 1 FROM edge AS own JOIN edge AS new
     ON new.event_id = own.event_id AND new.kind = 'memory' AND new.derived_id = memory.replaced_by
     WHERE own.kind = 'digest' AND own.derived_id = digest.id))
     FROM digest WHERE digest.summary <> '' AND digest.into_id IS NULL AND """
