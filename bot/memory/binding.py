@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Literal
 
 from bot.memory import evidence
-from bot.memory.evidence import VOCABULARY, Part, numbers, poles
+from bot.memory.evidence import MEASURE, VOCABULARY, Part, numbers, poles
 from bot.memory.saiddays import same_time, times
 from bot.text.calendar import Named
 from bot.text.stem import stem
@@ -25,6 +25,14 @@ _PLAIN = frozenset(VOCABULARY.plain_han) | STOP
 _FIGURES = frozenset("零〇一二两三四五六七八九十百千万亿半")
 _LATIN = re.compile(r"[a-z\u00c0-\u024f][a-z0-9\u00c0-\u024f'-]*")
 _PREFIX = 6
+_DIGITS = re.compile(r"(?<![a-z\d.])\d+(?:\.\d+)?|[零一二两三四五六七八九十百千万]{2,}")
+_BETWEEN = re.compile(
+    r"借给?|欠|帮|陪|[送卖还]给?|\b(?:lent|lends?|borrow|ow(?:es?|ed)|help|tell|told|wants?|gave|gives?)"
+)
+_COUNTED = re.compile(
+    r"(\d+(?:\.\d+)?|[一二两三四五六七八九十百千万半]+|\b(?:two|three|four|five|six|seven|eight|nine|ten|twelve)\b)[ -]?"
+    rf"(个[月半]|[{MEASURE}夜晚只颗片粒条]|(?!and\b|to\b|or\b|at\b|on\b|in\b|for\b)[a-z]{{2,10}})"
+)
 _OF = re.compile("的|家|'s|' ")
 _REPORTS = re.compile(r"觉得|认为|\b(?:thinks?|thought|says?|said|feels?|reckons?|believes?)\b")
 _ME = re.compile(r"我|\b(?:m[ey]|us|our)\b")
@@ -78,7 +86,7 @@ def _stems(folded: str) -> frozenset[str]:
 
 @lru_cache(maxsize=4096)
 def terms(folded: str) -> tuple[str, ...]:
-    """The telling words of a folded text without relatives and figures: stems of Latin ones, words of the dictionary."""
+    """The telling words of a folded text without relatives and figures: stems of Latin ones, the dictionary's."""
     return tuple(dict.fromkeys(_terms(folded)))
 
 
@@ -92,6 +100,20 @@ def _terms(folded: str) -> Iterator[str]:
                 not _FIGURES.issuperset(one)
             ):  # fmt: skip
                 yield one
+
+
+def counted(folded: str) -> Iterator[tuple[str, str]]:
+    """The numbers with what they count: (5, 天), (7, lb)."""
+    for found in _COUNTED.finditer(folded):
+        for number in numbers(f"{found[1]}个", all_of_them=False):
+            yield number, stem(found[2])
+
+
+def _units(folded: str) -> dict[str, set[str]]:
+    found: dict[str, set[str]] = {}
+    for number, unit in counted(folded):
+        found.setdefault(unit, set()).add(number)
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,25 +143,65 @@ class Claim:
             return "whose"
         if self._denial(wanted, fits):
             return "denial"
+        if self._turned(sources) or self._other_unit(rest, core):
+            return "mixed"
         said = f"{self.folded} {about}"
         if self._crossed(sources, shares, said, days) or (
-            fits and all(self._replaced(one, said, days, figures, sources) for one in fits)
+            fits and all(self._replaced(one, said, days, figures, sources) or self._reversed(one) for one in fits)
         ):
             return "mixed"
         return None
 
     def _denial(self, wanted: Sequence[str], fits: Sequence[Told]) -> bool:
         """Whether the clauses that say most of it say the contrary."""
-        claimed = poles(self.folded, told=True)
+        ended = VOCABULARY.patterns["ended"]
+        claimed = poles(self.folded, told=True) | ({True, False} if ended.search(self.folded) else set())
         own = self.who is not None and not self.who and not _REPORTS.search(self.folded)
         near = [
             one for one in fits for shared in (sum(one.says(term, plainly=True) for term in wanted),)
-            if shared and 2 * shared >= len(wanted) and 2 * shared >= len(one.terms)
+            if (2 * shared > len(wanted) or shared > 1) and 2 * shared >= max(len(wanted), len(one.terms))
         ]  # fmt: skip
         return bool(near) and all(
             one.part.firm and claimed.isdisjoint({True} if own and one.part.refused else poles(one.part.folded))
             for one in near
         )
+
+    def _reversed(self, one: Told) -> bool:
+        """Whether it tells figures and names of a clause in the other order, from 8.1 to 6.9, or puts somebody on the
+        other side of what is done between two: who lent, who owes."""
+        texts = self.folded, one.part.folded
+        for verb in (verb.group() for verb in _BETWEEN.finditer(self.folded)):
+            root = verb if verb[0] > "㐀" else verb[:3]
+            for word in evidence.relatives(self.folded) & evidence.relatives(one.part.folded):
+                if (
+                    all(root in text for text in texts)
+                    and len({text.find(word) < text.find(root) for text in texts}) > 1
+                ):
+                    return True
+        marks = [mark for mark in dict.fromkeys((*_DIGITS.findall(one.part.folded), *one.names)) if mark in self.folded]
+        here, there = sorted(marks, key=self.folded.find), sorted(marks, key=one.part.folded.find)
+        return len(marks) > 1 and here == there[::-1]
+
+    def _turned(self, sources: Sequence[Told]) -> bool:
+        """Whether it says a word that nobody said, whose opposite was said: 买 for 卖, lowered for raised."""
+        heard = " ".join(one.part.folded for one in sources)
+        there, mine = _stems(heard), _stems(self.folded)
+
+        def says(word: str, text: str, stems: frozenset[str]) -> bool:
+            return stem(word)[:_PREFIX] in stems if word.isascii() else word in text
+
+        return any(
+            says(mine_, self.folded, mine) and not says(mine_, heard, there) and says(theirs, heard, there)
+            for row in VOCABULARY.opposites for mine_, theirs in (row, row[::-1])
+        )  # fmt: skip
+
+    def _other_unit(self, rest: str, core: Sequence[Told]) -> bool:
+        """Whether it counts another number of something than the clauses that say most of it."""
+        mine = counted(rest)
+        return bool(core) and all(
+            any(unit in units and number not in units[unit] for number, unit in mine)
+            for one in core for units in (_units(one.part.folded),)
+        )  # fmt: skip
 
     def _replaced(
         self, one: Told, said: str, days: Sequence[Named], figures: Iterable[str], sources: Sequence[Told]
@@ -168,6 +230,8 @@ class Claim:
             return False
         if self.who is None or rows & self.named:
             return True
+        if not self.who and _REPORTS.search(self.folded) and evidence.reported(part.folded):
+            return False
         if self.who:
             return part.subject == "" or (part.subject == "other" and not rows)
         if part.subject != "other" or not evidence.relative(part.who) or evidence.shown(part.who) in self.folded:
@@ -214,16 +278,18 @@ def bound(
 ) -> tuple[Wrong, str] | None:
     """What of a folded text was not said together in clauses of one person, or of others; `people` are who talks."""
     who: frozenset[int] | None = None if evidence.without_kin(about) else evidence.kin(about)
+    named = evidence.kin(about)
     for claim in evidence.clauses_of(text):
         name = next((name for name in people if claim.startswith(name)), "")
-        rows = evidence.kin(claim)
-        if name and not _OF.match(claim.removeprefix(name)):
+        named |= (rows := evidence.kin(claim))
+        rest = claim.removeprefix(name).strip()
+        if name and not _OF.match(rest) and evidence.subject_of(rest)[0] != "other":
             who = frozenset()
         elif rows or name:
             who = rows or None
         elif who or evidence.points(claim):
             who = None
         bare = re.sub("|".join(map(re.escape, people)) or "(?!)", " ", claim)
-        if wrong := Claim(bare, at, tz, who, rows | evidence.kin(about)).wrong(sources, about):
+        if wrong := Claim(bare, at, tz, who, named).wrong(sources, about):
             return wrong, claim[:20]
     return None

@@ -36,6 +36,7 @@ class Vocabulary:
     feelings: Mapping[str, float]
     short: Mapping[str, str]
     patterns: Mapping[str, LazyPattern]
+    opposites: tuple[tuple[str, str], ...]
 
 
 def _vocabulary() -> Vocabulary:
@@ -56,6 +57,7 @@ def _vocabulary() -> Vocabulary:
         {word: float(value) for value, words in found["feelings"].items() for word in words},
         dict(pair.strip().split(" ", 1) for pair in found["short"]["words"].split(",")),
         {name: LazyPattern("|".join(f"(?:{part})" for part in parts)) for name, parts in found["pattern"].items()},
+        tuple((pair.split()[0], pair.split()[1]) for pair in found["opposite"]["pairs"].split(",")),
     )  # fmt: skip
 
 
@@ -228,7 +230,7 @@ def _sentence(line: int, sentence: str, asked: bool) -> Iterator[Part]:
         hedged = (hedged and goes_on) or _SAYS["hedged"].search(clause) is not None
         planned = (planned and goes_on) or _SAYS["planned"].search(clause) is not None
         if subject:
-            before = subject, who
+            before = ("", "") if clause.endswith("说的") else (subject, who)
         elif before[0] == "other":
             subject, who = before
         yield Part(
@@ -238,8 +240,8 @@ def _sentence(line: int, sentence: str, asked: bool) -> Iterator[Part]:
 
 
 def _only_denies(clause: str) -> bool:
-    """我才不要, i won't."""
-    return denied(clause) and all(
+    """我才不要, told him no."""
+    return denied(clause) and (subject_of(clause)[0] == "self" or clause.isascii()) and all(
         word in VOCABULARY.plain if word else _PLAIN_CHARS.issuperset(run.replace("才", "").replace("啦", ""))
         for run, word in runs(clause.replace("n't", ""))
     )  # fmt: skip
@@ -264,9 +266,20 @@ def subject_of(clause: str) -> tuple[str, str]:
     return ("self" if found["self"] else "you"), ""
 
 
+def reported(clause: str) -> bool:
+    """Whether somebody else is told to say or think it."""
+    found = _SUBJECT.match(clause)
+    return bool(found and found["other"] and _REPORT.match(clause, found.end("other")))
+
+
 def relative(who: str) -> bool:
     """Whether the words for another mean somebody near, or a person named before: my cousin, she."""
     return _NEAR.search(who) is not None
+
+
+def relatives(folded: str) -> frozenset[str]:
+    """The words for such people, as they stand in a text."""
+    return frozenset(found[0] for found in _NEAR.finditer(folded))
 
 
 def shown(who: str) -> str:

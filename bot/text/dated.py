@@ -358,7 +358,7 @@ def _stretches(text: str, said_at: int, tz: tzinfo) -> Iterator[tuple[Named, Day
             picks = [days for days in one.choices if abs((days.first - today).days) < HALF_YEAR]
         else:
             picks = [days for days in (_before(one, today), _from(one, today)) if days is not None]
-            # The one that the words tell of; the nearest where they leave it open. Of a weekday today, the next as well.
+            # The one that the words tell of; the nearest where they leave it open. Of a weekday today the next too.
             later = next((days for days in one.choices if days.first > today), None) if one.left == "week" else None
             if one.left != "week" or tense(folded, one.start, one.end) not in ("arranged", "perhaps"):
                 picks = [pick or min(picks, key=lambda days: abs((days.first - today).days))]

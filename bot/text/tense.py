@@ -55,7 +55,8 @@ _ON_EN = LazyPattern(r"\b(?:on|in|at)?(?: the)? ?$")
 _SINCE_EN = LazyPattern(r"\b(?:ever since|since|back on|back in|back around)(?: the)? ?$")
 _BOOKED = (
     r"booked|signed|scheduled|reserved|ordered|registered|arranged|planned|enrolled|confirmed|postponed|rescheduled|"
-    r"paid|bought|ordered|set|secured|invited|agreed|promised|accepted|moved(?! (?:here|there|in|out|into|back|away|house|to))|pushed|shifted|sent|submitted|"
+    r"paid|bought|ordered|set|secured|invited|agreed|promised|accepted|"
+    r"moved(?! (?:here|there|in|out|into|back|away|house|to))|pushed|shifted|sent|submitted|"
     r"requested|applied|committed|cancelled|canceled|delayed|approved|bumped|changed|locked|snagged|grabbed|put|"
     r"marked|picked|chose|decided"
 )

@@ -48,7 +48,20 @@ class _Cutter(Protocol):
 
     def cut_for_search(self, sentence: str) -> Iterator[str]: ...
 
-    def cut(self, sentence: str, cut_all: bool = False, HMM: bool = True) -> Iterator[str]: ...  # noqa: N803 — jieba's name
+    def cut(self, sentence: str, *, HMM: bool) -> Iterator[str]: ...  # noqa: N803 — jieba's name
+
+
+class _Tagged(Protocol):
+    """A word with its mark."""
+
+    word: str
+    flag: str
+
+
+class _Tagger(Protocol):
+    """What is used of jieba.posseg."""
+
+    def cut(self, sentence: str, *, HMM: bool) -> Iterator[_Tagged]: ...  # noqa: N803 — jieba's name
 
 
 def runs(folded: str) -> list[tuple[str, str]]:
@@ -111,10 +124,7 @@ def proper_names(folded: str) -> list[str]:
     The first call loads a dictionary and the tagger's tables (about 2 s; call it in a thread).
     """
     with _LOADING:
-        _cutter()
-        import jieba.posseg
-
-        tagged = [(pair.word, pair.flag) for pair in jieba.posseg.cut(folded, HMM=False)]
+        tagged = [(pair.word, pair.flag) for pair in _tagger().cut(folded, HMM=False)]
     return [word for word, flag in tagged if len(word) > 1 and flag[:2] in NAMES and telling(word) >= NAMED]
 
 
@@ -169,3 +179,13 @@ def _cutter() -> _Cutter:
     cutter.initialized = True
     ready: _Cutter = cutter
     return ready
+
+
+@cache
+def _tagger() -> _Tagger:
+    cutter = _cutter()
+    import jieba.posseg
+
+    # The module's own tagger would load the dictionary a second time, and write of it to stderr.
+    tagger: _Tagger = jieba.posseg.POSTokenizer(cutter)
+    return tagger
