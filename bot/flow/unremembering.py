@@ -19,6 +19,7 @@ from bot.types.duration import DAY_MS, HOUR_MS
 from bot.types.event import Event
 from bot.types.memory import Memory, MemoryCommand, Question, Visibility
 from bot.types.people import Chat
+from bot.types.reminder import Reminder
 
 LINE_CHARS = 120
 """Characters of one of them in such a list."""
@@ -276,6 +277,9 @@ class Unremembering:
         now, days = self._clock.now(), self._settings.memory.undo_days
         if command.number is None:
             last = await self._store.undoing.last(told.person_id, told.audience, now - days * DAY_MS, now)
+            set_last = await self._reminded(told, last.at if last is not None else now - days * DAY_MS)
+            if set_last:
+                return await self._take_back(set_last, told)
             if last is None:
                 return await self._confirming.say("undo_none", told)
             if last.keep:
@@ -295,6 +299,20 @@ class Unremembering:
         texts = wordings([memory for memory in owned if memory.id in back])
         self._store.tombstones.lift_all([text for _, text in texts], now)
         return restored
+
+    async def _reminded(self, told: Told, since: int) -> tuple[Reminder, ...]:
+        """The reminders that they asked for last, after that moment, ms; those of one message."""
+        here = told.chat.id if told.chat.kind == "group" else None
+        mine = [each for each in await self._store.reminders.open(told.person_id, here) if not each.promise]
+        newest = max((each.made_at for each in mine), default=0)
+        return tuple(each for each in mine if each.made_at == newest > since)
+
+    async def _take_back(self, reminders: tuple[Reminder, ...], told: Told) -> str:
+        texts = self._confirming.text("list_joint", told).join(clip(each.text, LINE_CHARS) for each in reminders)
+        receipt = self._confirming.receipt(told, lambda number, again: self._confirming.text(
+            "reminder_undone", told, list=texts
+        ))  # fmt: skip
+        return await self._store.reminders.take_back(tuple(each.id for each in reminders), receipt, self._clock.now())
 
     def _back(self, numbers: tuple[int, ...], told: Told) -> str:
         lines = [self._confirming.text("undone", told, id=number) for number in numbers[:NAMED]]

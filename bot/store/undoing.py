@@ -18,10 +18,11 @@ TOGETHER_MS = 10_000
 
 @dataclass(frozen=True, slots=True)
 class LastWish:
-    """What somebody asked last: to `keep` these memories, or to forget them."""
+    """What somebody asked last: to `keep` these memories, or to forget them; `at` is when, ms."""
 
     keep: bool
     memories: tuple[Memory, ...]
+    at: int
 
 
 class Undoing(Repository):
@@ -31,9 +32,10 @@ class Undoing(Repository):
         """The last wish of a person that this audience may see; what was kept before `since`, ms, stays."""
         gone, held = await self.forgotten(owner_id, audience, now), await self.told(owner_id, audience, since)
         ended = gone[0].disabled_at or 0 if gone else 0
-        if gone and ended >= max((memory.created_at for memory in held), default=0):
-            return LastWish(False, gone)
-        return LastWish(True, held) if held else None
+        kept = max((memory.created_at for memory in held), default=0)
+        if gone and ended >= kept:
+            return LastWish(False, gone, ended)
+        return LastWish(True, held, kept) if held else None
 
     async def forgotten(self, owner_id: int, audience: Audience, now: int) -> tuple[Memory, ...]:
         """What a person asked to forget last, as far as it is still kept and this audience could see it."""
