@@ -22,7 +22,8 @@ class RemindRules(Section):
         default=9,
         ge=0,
         le=23,
-        description="Local hour of the person at which nuan reminds of a day without a time, or where they leave it, 0 to 23.",
+        description="Local hour of the person at which nuan reminds of a day without a time, or where they leave it, "
+        "0 to 23.",
     )
     quiet_from: int = Field(
         default=22,
