@@ -60,12 +60,14 @@ _ASSUMED: dict[Half, int] = {"noon": 12, "afternoon": 15, "dusk": 18, "pm": 20, 
 class Manner:
     """How a bare hour is read: `wakes` in the morning, for whoever wants to be woken; `plain` by the 24-hour clock.
 
-    `hour` is that of a day without a time of day; None: it is asked.
+    `hour` is that of a day without a time of day; None: it is asked. `sure`: an hour that may be of either half of the
+    day is of none; nobody confirms what is only told.
     """
 
     wakes: bool = False
     plain: bool = False
     hour: int | None = None
+    sure: bool = False
 
 
 def moment_of(text: str, now: datetime, manner: Manner = Manner()) -> Moment | None:
@@ -293,7 +295,7 @@ def hour_in(half: Half, hour: int) -> bool:
 
 def hour_of(parts: Parts, day: date, now: datetime, *, plain: bool = False) -> tuple[int, int] | Missing:
     """Hour (24 and more: of the next day) and minute of a time on that day; what is unclear where it is not certain."""
-    return _hour(parts, Manner(plain=plain), day, now)
+    return _hour(parts, Manner(plain=plain, sure=not plain), day, now)
 
 
 def _hour(parts: Parts, manner: Manner, day: date | None, now: datetime) -> tuple[int, int] | Missing:
@@ -343,9 +345,13 @@ def _bare(clock: Clock, parts: Parts, manner: Manner, day: date | None, now: dat
         ahead = [way for way in ways if way * 60 + clock.minute > now.hour * 60 + now.minute]
         if len(ahead) == 1 and hour != 12:
             return ahead[0], clock.minute
+        if len(ahead) == 2 and manner.sure and hour != 12:
+            return "half"
         return (ahead[0], clock.minute) if ahead and ahead[0] >= WAKING else "half" if ahead else "past"
     if hour == 12 and (day is not None or 5 <= now.hour < 12) and parts.every is None:
         return 12, clock.minute
+    if manner.sure:
+        return "half"
     if hour < WAKING:
         if day is not None or parts.every is not None:
             return hour + 12, clock.minute
