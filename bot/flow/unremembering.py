@@ -312,7 +312,7 @@ class Unremembering:
         receipt = self._confirming.receipt(told, lambda number, again: self._confirming.text(
             "reminder_undone", told, list=texts
         ))  # fmt: skip
-        return await self._store.reminders.take_back(tuple(each.id for each in reminders), receipt, self._clock.now())
+        return await self._store.undoing.reminders(tuple(each.id for each in reminders), receipt, self._clock.now())
 
     def _back(self, numbers: tuple[int, ...], told: Told) -> str:
         lines = [self._confirming.text("undone", told, id=number) for number in numbers[:NAMED]]

@@ -6,8 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 
 from bot.store.access import Lists
 from bot.store.database import Database
-from bot.store.keeping import Receipt
-from bot.store.keeping import answer as received
 from bot.store.outbox import put
 from bot.store.reminding import OPEN, Answer, answer, ask, end, fire, reminder_of, store_reminder, tell, waits
 from bot.types.outgoing import Draft
@@ -121,15 +119,6 @@ class Reminders:
             ask(db, said.chat_id, person_id, asks, until)
             answer(db, said, (), at)
             return True
-
-        return await self._database.write(verb)
-
-    async def take_back(self, numbers: tuple[int, ...], receipt: Receipt, at: int) -> str:
-        """End these with the receipt in one commit; its text. Once for each key."""
-
-        def verb(db: sqlite3.Connection) -> str:
-            end(db, numbers, "cancelled", at)
-            return received(db, receipt, at)
 
         return await self._database.write(verb)
 

@@ -7,7 +7,9 @@ from typing import cast
 from bot.store.current import restore_former
 from bot.store.database import Repository
 from bot.store.indexing import index_memory
+from bot.store.keeping import Receipt, answer
 from bot.store.memories import visible
+from bot.store.reminding import end
 from bot.store.rows import MEMORY, memory_of
 from bot.types.memory import Memory
 from bot.types.people import Audience
@@ -26,7 +28,7 @@ class LastWish:
 
 
 class Undoing(Repository):
-    """Reads what can be taken back."""
+    """Reads what can be taken back, and ends reminders."""
 
     async def last(self, owner_id: int, audience: Audience, since: int, now: int) -> LastWish | None:
         """The last wish of a person that this audience may see; what was kept before `since`, ms, stays."""
@@ -54,6 +56,15 @@ class Undoing(Repository):
             self._newest(where), (owner_id, since, *params, owner_id, *params, TOGETHER_MS)
         )  # fmt: skip
         return tuple(memory_of(tuple(row)) for row in rows)
+
+    async def reminders(self, numbers: tuple[int, ...], receipt: Receipt, at: int) -> str:
+        """These reminders are not said any more, with the receipt in one commit; its text. Once for each key."""
+
+        def verb(db: sqlite3.Connection) -> str:
+            end(db, numbers, "cancelled", at)
+            return answer(db, receipt, at)
+
+        return await self._database.write(verb)
 
     async def holds_again(self, number: int, audience: Audience) -> Memory | None:
         """What holds again once this memory is taken back, if it took the place of something and is current."""
