@@ -150,7 +150,10 @@ class Grounds:
         said = evidence.terms(SCAFFOLD.sub(" ", self.nameless(folded)))
         for person in [there[0][1]] if there else [owner] if owner is not None else list(people):
             own = tuple(line for line in self.lines if line.person_id == person and line.number in self.own)
-            if person is None or not own or self.bound(folded, "", own):
+            if person is None or not own:
+                continue
+            wrong = self.bound(folded, "", own)
+            if wrong and wrong.reason != "mixed":  # to put together what was said apart is what summaries do
                 continue
             heard = f"{folded_plain(' '.join(line.text for line in self.lines))} {' '.join(self.known(person))}"
             if not said or novelty(" ".join(said), heard)[0] < 1:
@@ -444,7 +447,8 @@ class _Case:
         if self._turned(text):
             return Refusal("denial")
         wrong = self._grounds.bound(self._text, about, self._own)
-        if wrong and not (self._sure and wrong.reason == "mixed"):  # of two lines, as a model tells them together
+        # What several lines say, a model that was asked again may tell together.
+        if wrong and not (self._sure and wrong.reason == "mixed" and len(self._own) > 1):
             return wrong
         for claim in telling:
             evidence.terms(claim)
