@@ -6,6 +6,7 @@ import pytest
 
 from bot.memory.correcting import corrected
 from bot.memory.likeness import overtakes
+from bot.text.fold import fold
 from tests.fakes.model import calls
 from tests.world import World
 
@@ -43,6 +44,35 @@ async def test_a_correction_right_after_changes_what_was_kept(
     assert texts(world) == [now]
     await world.say(back)
     assert texts(world) == [before]
+
+
+@pytest.mark.parametrize(
+    ("kept", "said"),
+    [
+        ("记住妈妈生日5月4日", "不对啊，今天5月3日了"), ("remember my flight is at 6", "actually I had 3 coffees today"),
+        ("记住我体重70公斤", "不是，我说的是他，他80公斤"), ("記住我住3樓", "不對，我養了2隻貓"),
+        ("记住我5月3日生日", "不是5月4日"), ("remember my rent is 900", "no, Ann pays 1200"),
+    ],
+)  # fmt: skip
+async def test_talk_of_something_else_right_after_changes_nothing(world: World, kept: str, said: str) -> None:
+    await world.say(kept)
+    before = texts(world)
+    await world.say(said)
+    assert texts(world) == before
+    assert len(world.turns) == 1, "the model answers it"
+
+
+@pytest.mark.parametrize(
+    ("kept", "said", "now"),
+    [
+        ("记住我体重70公斤", "不对，是80公斤", "我体重80公斤"), ("remember my rent is 900", "sorry, I meant 950", "my rent is 950"),
+        ("記住我下午三點看牙", "說錯了，應該是四點才對", "我下午四点看牙"), ("remember my dentist is on Monday", "oops, it's on Tuesday", "my dentist is on Tuesday"),
+    ],
+)  # fmt: skip
+async def test_a_bare_value_is_a_correction(world: World, kept: str, said: str, now: str) -> None:
+    await world.say(kept)
+    await world.say(said)
+    assert fold(texts(world)[0]) == fold(now)
 
 
 async def test_a_line_that_only_looks_like_a_correction_goes_to_the_model(world: World) -> None:

@@ -61,6 +61,10 @@ class Booting:
         tz = self._words.tz(zone)
         found = await self._store.openings.read(audience, now, PEOPLE, tz)
         alone = found.people[audience.alone] if audience.alone is not None else None
+        commitments = await self._store.commitments.open(audience, COMMITMENTS)
+        reminders = await self._store.reminders.open(person.id, None if alone is not None else chat.id)
+        said = {memory.chat_id for memory in found.memories if memory.visibility == "chat"}
+        said |= {one.chat_id for one in commitments} | {one.chat_id for one in reminders}
         return OpeningFacts(
             bot_name=settings.bot.names[0], who=wake.who[self._words.script(person)], owner=settings.bot.owner,
             zone=zone, tz=tz, now=now, chat=self.seen(chat),
@@ -68,9 +72,10 @@ class Booting:
             names={number: each.name for number, each in found.people.items()}, memories=found.memories,
             dialogues=await past_talks(self._store, audience, person.id, now),
             vitality={m.id: vitality(m, now) for m in found.memories if m.kind in LIVING and not m.kept},
-            commitments=await self._store.commitments.open(audience, COMMITMENTS), last_at=found.last_at,
+            commitments=commitments, reminders=reminders, last_at=found.last_at,
             topic=await self._sectioning.topic(audience, person.id, now), met=found.met,
             user=wake.user if alone is not None and alone.is_owner else "",
+            groups=await self._store.people.titles(said - {chat.id}),
         )  # fmt: skip
 
     def opening(self, facts: OpeningFacts, person: Person) -> Opened:
@@ -108,7 +113,7 @@ def boot_tool(spec: ToolSpec, store: Store, booting: Booting) -> Tool:
         opened = await booting.boot(context.audience, chat, replace(person, script=context.script), context.now)
         return ToolAnswer(
             opened.text, told=opened.memories, digests=opened.told("dialogue"),
-            commitments=opened.told("commitment"), opens=True,
+            commitments=opened.told("commitment"), reminders=opened.told("reminder"), opens=True,
         )  # fmt: skip
 
     return Tool(spec, run, reads=True)

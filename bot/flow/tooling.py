@@ -99,7 +99,7 @@ class Tooling:
             return outcome
         return replace(
             outcome, memory=found.memory, told=found.told, quiet=found.quiet, forget=found.forget, lines=found.lines,
-            digests=found.digests, commitments=found.commitments, opens=found.opens, rest_ms=self._rest_ms,
+            digests=found.digests, commitments=found.commitments, reminders=found.reminders, opens=found.opens, rest_ms=self._rest_ms,
             commitment=found.commitment, settled=found.settled, remind=found.remind, unremind=found.unremind,
             merging=merging({bench.person.id: bench.person.name}),
         )  # fmt: skip

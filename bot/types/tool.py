@@ -49,7 +49,7 @@ class ToolAnswer:
     `settled` is what became of one.
 
     `told` are the memories that the text tells: when one is forgotten, the log that holds this goes with it, as with
-    the `lines` of a transcript, the `digests` of talks and the `commitments` (their numbers); what `opens` is told as
+    the `lines` of a transcript, the `digests` of talks, the `commitments` and the `reminders` (their numbers); what `opens` is told as
     an opening tells it, for whoever may speak of it. `quiet` ends the turn and every talk of its chat: nobody is in
     conversation any more until somebody calls. `forget` is carried out in place of a text: its receipt is said at
     once, and the turn begins anew on a log without it. `remind` is set in the same commit, its number replaces {id},
@@ -64,6 +64,7 @@ class ToolAnswer:
     lines: tuple[int, ...] = ()
     digests: tuple[int, ...] = ()
     commitments: tuple[int, ...] = ()
+    reminders: tuple[int, ...] = ()
     opens: bool = False
     commitment: NewCommitment | None = None
     settled: Settled | None = None
@@ -92,6 +93,7 @@ class ToolOutcome:
     lines: tuple[int, ...] = ()
     digests: tuple[int, ...] = ()
     commitments: tuple[int, ...] = ()
+    reminders: tuple[int, ...] = ()
     opens: bool = False
     rest_ms: int = DAY_MS
     merging: Merging = keep_apart
