@@ -52,7 +52,7 @@ async def test_light_talk_names_the_group_of_what_is_today(new_world: NewWorld) 
     await in_group(world, statements=[CHECK_UP])
     await world.wait(3 * DAY)
     await world.say("早", "小王")
-    assert "【今天】在群「家」里：" in world.turns[-1][1].content
+    assert "【今天】在群「家」里：小王6月17日体检" in world.last_user
 
 
 async def test_recall_and_memory_get_bring_the_memory_with_its_day_and_the_group(world: World) -> None:
