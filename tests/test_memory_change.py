@@ -143,6 +143,33 @@ async def test_the_tool_changes_nothing_that_the_person_did_not_say(
     assert texts(world) == ["我对花生过敏"]
 
 
+@pytest.mark.parametrize(
+    ("kept", "text", "said"),
+    [
+        ("记住我对花生过敏", "我不对花生过敏", "我不对芒果过敏"), ("记住我养猫", "我不养猫了", "我不养狗了"),
+        ("記住我喝咖啡", "我不喝咖啡", "我不喝茶"), ("remember I like jazz", "I don't like jazz", "I don't like opera"),
+        ("记住我不吃香菜", "我吃香菜", "我现在吃羊肉了"),
+    ],
+)  # fmt: skip
+async def test_the_tool_denies_nothing_because_another_thing_was_denied(
+    world: World, kept: str, text: str, said: str
+) -> None:
+    await world.say(kept)
+    before = texts(world)
+    await world.wait(900)
+    updates(world, 1, text)
+    await world.say(said)
+    assert texts(world) == before
+
+
+async def test_the_tool_denies_what_the_person_denied(world: World) -> None:
+    await world.say("记住我对花生过敏")
+    await world.wait(900)
+    updates(world, 1, "我对花生不过敏")
+    await world.say("我现在对花生不过敏了")
+    assert texts(world) == ["我对花生不过敏"]
+
+
 async def test_nobody_changes_what_another_had_kept(world: World) -> None:
     await world.say("小暖，记住我对花生过敏", "阿明", "家")
     updates(world, 1, "我对芒果过敏")
