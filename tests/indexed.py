@@ -27,7 +27,8 @@ def wrong_index(db: sqlite3.Connection) -> list[object]:
     found = set(db.execute(f"{rows} WHERE kind IS NOT 'note'"))
     scopes = db.execute(
         "SELECT doc.id FROM doc JOIN doc_text ON doc_text.rowid = doc.id WHERE doc_text.scope <> doc.scope || "
-        "CASE WHEN kind = 'line' AND person_id IS NOT NULL AND doc.scope GLOB 'c*' THEN ' w' || person_id ELSE '' END"
+        "CASE WHEN kind IN ('line', 'memory') AND person_id IS NOT NULL AND doc.scope GLOB 'c*' "
+        "THEN ' w' || person_id ELSE '' END"
     ).fetchall()
     rowless = db.execute("SELECT id FROM doc WHERE id NOT IN (SELECT rowid FROM doc_text)").fetchall()
     return [*sorted(wanted ^ found), *scopes, *rowless]

@@ -6,6 +6,7 @@ import pytest
 
 from bot.memory.correcting import corrected
 from bot.memory.likeness import overtakes
+from bot.text.fold import fold
 from tests.fakes.model import calls
 from tests.world import World
 
@@ -43,6 +44,36 @@ async def test_a_correction_right_after_changes_what_was_kept(
     assert texts(world) == [now]
     await world.say(back)
     assert texts(world) == [before]
+
+
+@pytest.mark.parametrize(
+    ("kept", "said"),
+    [
+        ("记住妈妈生日5月4日", "不对啊，今天5月3日了"), ("remember my flight is at 6", "actually I had 3 coffees today"),
+        ("记住我体重70公斤", "不是，我说的是他，他80公斤"), ("記住我住3樓", "不對，我養了2隻貓"),
+        ("记住我5月3日生日", "不是5月4日"), ("remember my rent is 900", "no, Ann pays 1200"),
+    ],
+)  # fmt: skip
+async def test_talk_of_something_else_right_after_changes_nothing(world: World, kept: str, said: str) -> None:
+    await world.say(kept)
+    before = texts(world)
+    await world.say(said)
+    assert texts(world) == before
+    assert len(world.turns) == 1, "the model answers it"
+
+
+@pytest.mark.parametrize(
+    ("kept", "said", "now"),
+    [
+        ("记住我体重70公斤", "不对，是80公斤", "我体重80公斤"), ("remember my rent is 900", "sorry, I meant 950", "my rent is 950"),
+        ("記住我下午三點看牙", "說錯了，應該是四點才對", "我下午四点看牙"),
+        ("remember my dentist is on Monday", "oops, it's on Tuesday", "my dentist is on Tuesday"),
+    ],
+)  # fmt: skip
+async def test_a_bare_value_is_a_correction(world: World, kept: str, said: str, now: str) -> None:
+    await world.say(kept)
+    await world.say(said)
+    assert fold(texts(world)[0]) == fold(now)
 
 
 async def test_a_line_that_only_looks_like_a_correction_goes_to_the_model(world: World) -> None:
@@ -111,6 +142,33 @@ async def test_the_tool_changes_nothing_that_the_person_did_not_say(
     updates(world, number, text)
     await world.say(said)
     assert texts(world) == ["我对花生过敏"]
+
+
+@pytest.mark.parametrize(
+    ("kept", "text", "said"),
+    [
+        ("记住我对花生过敏", "我不对花生过敏", "我不对芒果过敏"), ("记住我养猫", "我不养猫了", "我不养狗了"),
+        ("記住我喝咖啡", "我不喝咖啡", "我不喝茶"), ("remember I like jazz", "I don't like jazz", "I don't like opera"),
+        ("记住我不吃香菜", "我吃香菜", "我现在吃羊肉了"),
+    ],
+)  # fmt: skip
+async def test_the_tool_denies_nothing_because_another_thing_was_denied(
+    world: World, kept: str, text: str, said: str
+) -> None:
+    await world.say(kept)
+    before = texts(world)
+    await world.wait(900)
+    updates(world, 1, text)
+    await world.say(said)
+    assert texts(world) == before
+
+
+async def test_the_tool_denies_what_the_person_denied(world: World) -> None:
+    await world.say("记住我对花生过敏")
+    await world.wait(900)
+    updates(world, 1, "我对花生不过敏")
+    await world.say("我现在对花生不过敏了")
+    assert texts(world) == ["我对花生不过敏"]
 
 
 async def test_nobody_changes_what_another_had_kept(world: World) -> None:

@@ -59,6 +59,10 @@ class Booting:
         tz = self._words.tz(zone)
         found = await self._store.openings.read(audience, now, PEOPLE, tz)
         alone = found.people[audience.alone] if audience.alone is not None else None
+        commitments = await self._store.commitments.open(audience, COMMITMENTS)
+        reminders = await self._store.reminders.open(person.id, None if alone is not None else chat.id)
+        said = {memory.chat_id for memory in found.memories if memory.visibility == "chat"}
+        said |= {one.chat_id for one in commitments} | {one.chat_id for one in reminders}
         return OpeningFacts(
             bot_name=settings.bot.names[0], who=wake.who[self._words.script(person)], owner=settings.bot.owner,
             zone=zone, tz=tz, now=now, chat=self.seen(chat),
@@ -66,10 +70,10 @@ class Booting:
             names={number: each.name for number, each in found.people.items()}, memories=found.memories,
             dialogues=await past_talks(self._store, audience, person.id, now),
             vitality={m.id: vitality(m, now) for m in found.memories if m.kind in LIVING and not m.kept},
-            commitments=await self._store.commitments.open(audience, COMMITMENTS), last_at=found.last_at,
-            reminders=await self._store.reminders.open(person.id, chat.id if chat.kind == "group" else None),
+            commitments=commitments, reminders=reminders, last_at=found.last_at,
             topic=await self._sectioning.topic(audience, person.id, now), met=found.met,
             user=wake.user if alone is not None and alone.is_owner else "",
+            groups=await self._store.people.titles(said - {chat.id}),
         )  # fmt: skip
 
     def opening(self, facts: OpeningFacts, person: Person) -> Opened:

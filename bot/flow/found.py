@@ -39,16 +39,12 @@ async def findings_text(
     lines: list[str] = []
     left = room
     for one in found:
-        place = ""
-        if one.line is not None and one.line.chat_id != context.audience.chat_id:
-            chat = await store.people.chat(one.line.chat_id)
-            place = text("found_in", chat=as_data(chat.title)) if chat.kind == "group" else ""
         if _told(said, one):
             line = _above(days, one, bot)
         elif one.memory is not None:
             line = memory_line(days, one, one.memory, alone=alone)
         else:
-            line = _other(days, one, place, bot)
+            line = _other(days, one, bot)
         left -= estimate_tokens(line)
         if left < 0 and lines:
             break
@@ -64,6 +60,7 @@ def memory_line(days: Days, one: Finding, memory: Memory, *, alone: bool, most: 
     if about:
         who = as_data(about) if alone or not who else text("subject", who=who, subject=as_data(about))
     who, words = named_once(who, as_data(clip(memory.text, most)))
+    who += _place(days, one)
     if memory.former_at is not None:
         words = text("found_former", text=words)
         when = text("found_until", day=days.told(memory.former_at))
@@ -77,6 +74,11 @@ def memory_line(days: Days, one: Finding, memory: Memory, *, alone: bool, most: 
         when = days.said(said_at(memory))
     line = text("known_line" if who else "own_line", id=memory.id, who=who, text=words)
     return line + text("found_day", day=when)
+
+
+def _place(days: Days, one: Finding) -> str:
+    """The group that it was said in, if that is not here: 在群「家」里."""
+    return "" if one.group is None else days.words("found_in", chat=as_data(one.group))
 
 
 def tells(said: str, told: str) -> bool:
@@ -105,12 +107,17 @@ def _number(one: Finding) -> str:
     return {"memory": f"#{one.ref} ", "line": f"@{one.ref} "}.get(one.kind, "")
 
 
-def _other(days: Days, one: Finding, place: str, bot: str) -> str:
+def _other(days: Days, one: Finding, bot: str) -> str:
     """A line with whose words it is and those around it; a summary or a note as it is."""
     text, said, who = days.words, as_data(clip(one.text, LINE_CHARS)), as_data(one.who)
     if one.kind != "line":
         return text(f"found_{one.kind}", text=said) + text("found_day", day=days.told(one.at))
-    line = text("found_forwarded" if one.forwarded else "found_line", id=one.ref, who=(who or bot) + place, text=said)
+    line = text(
+        "found_forwarded" if one.forwarded else "found_line",
+        id=one.ref,
+        who=(who or bot) + _place(days, one),
+        text=said,
+    )
     around = " / ".join(
         text("around_line", who=as_data(teller) or bot, text=as_data(words)) for teller, words in one.around
     )

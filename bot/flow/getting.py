@@ -37,6 +37,8 @@ def getting(store: Store, words: Words, spec: ToolSpec, notes: Notes, bot: str) 
         script = words.script_named(context.script)
         text, tz = words.opening(script), await calendar(store, words, context)
         who = as_data((await store.people.person(found.teller_id)).name) if found.teller_id else as_data(bot)
+        if found.visibility == "chat" and found.chat_id != context.audience.chat_id:
+            who += text("found_in", chat=as_data((await store.people.chat(found.chat_id)).title))
         day = relative_day(local_day(found.observed_at, tz), local_day(context.now, tz), words.days(script))
         source = text("get_asked" if found.asked else f"get_{found.source}", agent=as_data(found.agent))
         told, said = await store.lookup.sources(context.audience, number), as_data(found.text)

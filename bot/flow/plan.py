@@ -158,6 +158,7 @@ class Planner:
             brought=(*self._opened(opened.text), *recalled.brought),
             digests=opened.told("dialogue"),
             commitments=opened.told("commitment"),
+            reminders=opened.told("reminder"),
             mode_why=choice.why,
         )
         prompt = whole_prompt(prefix.message, prefix.tools, epoch, (composed.message,))

@@ -107,7 +107,8 @@ def update_tool(
 ) -> Tool:  # fmt: skip
     """The tool: a memory of the person's becomes former, and what they now say of it takes its place.
 
-    To correct is to ask: what is new in the text must stand in their own words. `done` is the answer, with {id} for
+    What they said in a group is changed in their own chat for themselves alone. To correct is to ask: what is new in
+    the text must stand in their own words. `done` is the answer, with {id} for
     the new number, {new} and {old}.
     """
 
@@ -122,8 +123,10 @@ def update_tool(
         event = await grounded(context, text, old.text)
         if event is None or fold(text) == fold(old.text):
             raise ToolRefused("update_words")
+        away = old.visibility == "chat" and old.chat_id != context.audience.chat_id
         new = NewMemory(
-            context.person_id, old.chat_id, old.visibility, old.kind, text,
+            context.person_id, context.audience.chat_id if away else old.chat_id,
+            "private" if away else old.visibility, old.kind, text,
             context.now, "tool", (event,), old.slot, asked=True,
             subject=old.subject, lasting=old.lasting, said_at=context.now, replaces=(old.id,),
         )  # fmt: skip

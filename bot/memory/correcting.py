@@ -1,6 +1,7 @@
 """A correction of what was just kept: 不对，是5月4日 / no wait, the 4th. One value of a kind for one of the same. Pure."""
 
 import re
+from itertools import takewhile
 
 from bot.memory.plain import patterns_of
 from bot.text.alike import FORM
@@ -16,11 +17,17 @@ AT_ONCE_MS, AT_ONCE = 10 * MINUTE_MS, 3
 """Who corrects a day that they named does it so soon, and so few lines on."""
 
 _REDATED = patterns_of("change", "corrected")
-_CUE = LazyPattern(
-    r"\W*(?:(?:啊|哦|诶|哎|呃|等等|等一下|抱歉|不好意思|sorry|oops|oh|uh|ah|hmm|wait|no|nope|hang on|hold on)\W*)*"
-    "(?:不对|不是|等等|等一下|错了|[说记写打]错了?|搞错|更正|纠正|应该是|改成|改为|其实是"
-    "|no|wait|sorry|oops|actually|correction|i mean|i meant|it['’]?s|make (?:it|that)|should be)"
+_LEAD = "啊|哦|诶|哎|呃|等等|等一下|抱歉|不好意思|sorry|oops|oh|uh|ah|hmm|wait|no|nope|hang on|hold on"
+_CUES = (
+    "不对|不是|等等|等一下|错了|[说记写打]错了?|搞错|更正|纠正|应该是|改成|改为|其实是"
+    "|no|wait|sorry|oops|actually|correction|i meant?|it['’]?s|make (?:it|that)|should be"
 )
+_CUE = LazyPattern(rf"\W*(?:(?:{_LEAD})\W*)*(?:{_CUES})(?![a-z])")
+_BARE = LazyPattern(
+    rf"(?:[\W_]|(?:{_LEAD}|{_CUES}|是|该是|应为|改到|在|到|的|啦|呀|哈|才对|才是)(?![a-z])"
+    r"|\b(?:it|that|this|the|is|was|at|on|to|for|of|i|meant?|said|should|be|please)\b)*+"
+)
+"""A cue, and small words that say nothing of their own beside a value."""
 _NUMERAL = "(?:[0-9]{1,2}|[一二三四五六七八九十]{1,3})"
 _MONTH = "(?:jan|feb|mar|apr|may|june?|july?|aug|sept?|oct|nov|dec)[a-z]*\\.?"
 _KINDS = tuple(
@@ -36,11 +43,6 @@ _KINDS = tuple(
         r"(?<![0-9.])[0-9]+(?:\.[0-9]+)?(?![0-9.]*[0-9])",
     )
 )
-_LITTLE = LazyPattern(
-    r"[\W_]|[是在的了吧啊哦喔呢啦呀嘛哈才对號号日天那改成到为應应該该說说错记錯記我]"
-    r"|\b(?:it|its|s|is|was|be|should|the|at|on|in|of|for|to|i|mean|meant|said|make|that|not|actually|sorry|my|bad)\b"
-)
-"""What may stand around the value that a correction gives."""
 _PART = re.compile("早上|上午|中午|下午|傍晚|晚上|凌晨")
 _DAY = re.compile(f"(?<=月){_NUMERAL}[日号]?|(?<=[a-z.] )[0-9]{{1,2}}(?:st|nd|rd|th)?")
 
@@ -53,7 +55,9 @@ def corrects(text: str) -> bool:
 def corrected(kept: str, said: str) -> tuple[str, str, str] | None:
     """What was kept with the value that a correction gives, that value and the one before; None where any is unclear.
 
-    Both must hold exactly one value of that kind: a day of a month, a day, a weekday, a time or a number.
+    Both must hold exactly one value of that kind: a day of a month, a day, a weekday, a time or a number. Beside the
+    cue
+    and the value (with its unit, if that was kept) nothing is said: any other word may be about something else.
     """
     folded, origin = fold_mapped(said)
     cue = _CUE.match(folded)
@@ -69,9 +73,11 @@ def corrected(kept: str, said: str) -> tuple[str, str, str] | None:
             there = [found.span() for found in _DAY.finditer(old)]
         if len(given) != 1 or len(there) != 1:
             return None
-        rest = _LITTLE.sub("", folded[cue.end() : given[0][0]] + " " + folded[given[0][1] :])
-        if rest and rest not in _LITTLE.sub("", old):
-            return None  # it tells something else as well
+        (start, end), unit = given[0], old[there[0][1] :]
+        same = takewhile(lambda both: both[0] == both[1], zip(folded[end:], unit, strict=False))
+        rest = folded[end + sum(1 for _ in same) :]
+        if not _BARE.fullmatch(folded[cue.end() : start] + " " + rest) or folded[:start].endswith("不是"):
+            return None
         new, before = unfold(said, origin, *given[0]), unfold(kept, place, *there[0])
         if new.strip() == before.strip():
             return None

@@ -310,6 +310,18 @@ def poles(folded: str, *, told: bool = False) -> frozenset[bool]:
     return frozenset(found)
 
 
+def turns(folded: str, other: str) -> bool:
+    """Whether one of two texts denies what the other says, if they are of the same."""
+    return len(_denials(folded)) % 2 != len(_denials(other)) % 2
+
+
+def matters(folded: str) -> frozenset[str]:
+    """What a text is of, each character or word by itself: 养猫 is of what 猫送人了，不养了 is of."""
+    return frozenset(
+        one for term in terms(folded) if term[0] != "=" for one in (term if term[0] >= "㐀" else (term,))
+    )  # fmt: skip
+
+
 def _denials(folded: str) -> list[str]:
     plain = "".join(_pieces(folded))
     return [match[0] for match in _SAYS["denial"].finditer(plain)]

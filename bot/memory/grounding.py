@@ -234,11 +234,17 @@ class Grounds:
 
 def stands(text: str, said: Sequence[tuple[str, int]], scope: Scope, known: str = "") -> int | None:
     """The place of the line, of these that one person wrote (with their time, ms), that a text rests on: its numbers,
-    days, names and denials stand in them, with what is `known` already; something of it is new. None: it does not.
+    days, names and denials stand in them, with what is `known` already; something of it is new. None: it does not. What
+    turns the known into its contrary is of the very thing that the lines speak of.
     """
     person = scope.owner_id or 0
     lines = tuple(DigestLine(n, n, person, "", words, at, False) for n, (words, at) in enumerate(said, 1))
     whole = (DigestLine(0, 0, person, "", known, lines[0].at, False), *lines) if known and lines else lines
+    if known and lines and evidence.turns(folded_plain(text), folded_plain(known)):
+        heard = evidence.matters(folded_plain("\n".join(words for words, _ in said)))
+        wanted = evidence.matters(folded_plain(text))
+        if wanted - heard and heard - wanted - evidence.matters(folded_plain(known)):
+            return None
     new = evidence.terms(folded_plain(text)) - evidence.terms(folded_plain(known))
     for tried in (lines, whole):
         item = Item("statements", 1, text, tuple(line.number for line in tried))

@@ -76,7 +76,9 @@ class Sentence:
 class _Fact:
     """One row of the vocabulary: its patterns behind 我, behind I, in a whole clause, and after somebody of theirs.
 
-    `slot` "" may hold many.
+    `slot` "" may hold many. One that is `firm` holds whatever doubt follows it; of a `bare` one 我 may be left out
+    before
+    somebody of theirs.
     """
 
     kind: MemoryKind
@@ -87,6 +89,8 @@ class _Fact:
     en: LazyPattern
     whole: LazyPattern
     theirs: LazyPattern
+    firm: bool
+    bare: bool
 
 
 DATA: dict[str, Any] = tomllib.loads(files("bot.memory").joinpath("fallback.toml").read_text("utf-8"))
@@ -116,15 +120,16 @@ def _fact(row: dict[str, Any]) -> _Fact:
     zh, en, whole = _any(row["zh"]), _any(row["en"]), [_spelt(one) for one in row.get("whole", ())]
     between, between_en = _spelt("(?:<between>)*+"), _spelt("(?:(?:<between_en>) )*+")
     name = "(?:(?![不没别想说要会能跟和给对])[一-鿿]){0,3}?"
+    bare = bool(row.get("bare"))
     theirs = (
-        rf"(?:我们?家?的?)(?P<zh>{_spelt('<kin>')}{name}){between}{zh}"
+        rf"(?:我们?家?的?){'?' if bare else ''}(?P<zh>{_spelt('<kin>')}{name}){between}{zh}"
         rf"|my (?P<en>(?:[a-z]+ )?{_spelt('<kin_en>')}(?: (?!is|was|has|had|and|or|who|will)[a-z]+)?) ?{between_en}{en}"
     )
     return _Fact(
         row["kind"], row["slot"] if row.get("single") else "", bool(row.get("lasting")), bool(row.get("current")),
         LazyPattern("(?!)" if row.get("theirs") else zh), LazyPattern("(?!)" if row.get("theirs") else en),
         LazyPattern("|".join(whole) or "(?!)"),
-        LazyPattern(theirs),
+        LazyPattern(theirs), bool(row.get("firm")), bare,
     )  # fmt: skip
 
 
@@ -135,9 +140,9 @@ _SMALL, _REMINDING = (
     patterns_of("silent", "reminding"),
 )
 _LEAD = LazyPattern(rf"(?:[\W_]|{_any(DATA['silent']['lead'])})*+")
-_OTHERS, _PLAYED, _FORMER, _AGAIN, _UNLUCKY, _PLEASED, _MACHINES, _QUOTING = (
+_BESIDE, _OTHERS, _PLAYED, _FORMER, _AGAIN, _UNLUCKY, _PLEASED, _MACHINES, _QUOTING = (
     patterns_of("silent", name)
-    for name in ("others", "played", "former", "again", "unlucky", "pleased", "machines", "quoting")
+    for name in ("beside", "others", "played", "former", "again", "unlucky", "pleased", "machines", "quoting")
 )
 _I = LazyPattern(_spelt("我(?:们|自己|本人)?(?!<kin>|<folk>)(?:<between>)*+|i(?=['’ ]) ?(?:(?:<between_en>) )*+"))
 _MY = LazyPattern(_spelt("我们?家?的?<kin>|my "))
@@ -242,8 +247,23 @@ _AHEAD = LazyPattern(r"[明后][天早晚日]|下个?(?:周|星期|礼拜|月)|\
 
 def _plain(sentence: Sentence) -> bool:
     folded = sentence.folded
-    doubt = (UNSURE, ASKING, INSTRUCTION, _PLAYED)
-    return not (sentence.asks or idle(folded) or any(pattern.search(folded) for pattern in doubt))
+    if sentence.asks or idle(folded):
+        return False
+    return not (_doubtful(folded) and _doubtful(_firm(sentence)))
+
+
+def _doubtful(folded: str) -> bool:
+    return any(pattern.search(folded) for pattern in (UNSURE, ASKING, INSTRUCTION, _PLAYED))
+
+
+def _firm(sentence: Sentence) -> str:
+    """A sentence without what is not known beside a fact that is firm, told before."""
+    parts: list[str] = []
+    firm = False
+    for _, folded, start in sentence.clauses():
+        parts.append(_BESIDE.sub(" ", folded) if firm else folded)
+        firm = firm or any(fact.firm for fact, _ in _facts_of(folded, start))
+    return ",".join(parts)
 
 
 def _statement(sentence: Sentence, alone: bool) -> Statement | None:
@@ -271,20 +291,26 @@ def _found_fact(sentence: Sentence, text: str) -> Statement | None:
     former = _FORMER.search(sentence.folded) is not None
     found: list[Statement] = []
     for clause, folded, start in sentence.clauses():
-        lead, others = _I.match(folded, start), _MY.match(folded, start)
-        for fact in _FACTS:
-            theirs = fact.theirs.match(folded, start) if others else None
-            own = fact.en if lead and lead[0].startswith("i") else fact.zh
-            mine = (lead and own.match(folded, lead.end())) or fact.whole.match(folded, start)
-            if (former and fact.current) or not (theirs or mine):
+        for fact, span in _facts_of(folded, start):
+            if former and fact.current:
                 continue
-            span = theirs.span("zh" if theirs["zh"] else "en") if theirs else (0, 0)
             about = clip(unfold(clause, fold_mapped(clause)[1], *span), SUBJECT_CHARS)
             found.append(Statement(fact.kind, text, subject=about, slot=fact.slot, lasting=fact.lasting))
             break
     if len(found) < 2:
         return found[0] if found else None
     return replace(found[0], slot="", lasting=any(one.lasting for one in found))
+
+
+def _facts_of(folded: str, start: int) -> Iterator[tuple[_Fact, tuple[int, int]]]:
+    """The rows that a folded clause fits, its fillers ending at `start`, each with where it names whom it is about."""
+    lead, others = _I.match(folded, start), _MY.match(folded, start)
+    for fact in _FACTS:
+        theirs = fact.theirs.match(folded, start) if others or fact.bare else None
+        own = fact.en if lead and lead[0].startswith("i") else fact.zh
+        mine = (lead and own.match(folded, lead.end())) or fact.whole.match(folded, start)
+        if theirs or mine:
+            yield fact, theirs.span("zh" if theirs["zh"] else "en") if theirs else (0, 0)
 
 
 def _event(sentence: Sentence, text: str, alone: bool) -> Statement | None:

@@ -12,7 +12,6 @@ from bot.text.fold import fold
 from bot.types.commitment import Commitment
 from bot.types.memory import Dated, Memory
 from bot.types.opening import OpeningFacts
-from bot.types.reminder import Reminder
 
 OVER_DAYS = 7
 """A task whose day is over is told as such for so long."""
@@ -31,7 +30,8 @@ class Due:
     Of a month or year that is named `day` is the last.
 
     `memories` and `commitment` (0: none) are what it was made from; `said` is when it was said, ms; `toward`
-    to whom it was promised, if its words do not say so.
+    to whom it was promised, if its words do not say so. `remind_at`, ms, is when its person is reminded (0: never) by
+    `reminder`; `chat` is where it was said, if others heard it.
     """
 
     text: str
@@ -45,13 +45,15 @@ class Due:
     yearly: bool = False
     toward: str = ""
     core: frozenset[str] = frozenset()
+    reminder: int = 0
+    remind_at: int = 0
+    chat: int = 0
 
 
 def ahead(facts: OpeningFacts, days: Days) -> tuple[Due, ...]:
     """Overdue tasks, then what comes, the soonest first, then tasks without a day, the newest first."""
     found: list[Due] = []
-    reminders = _reminders(facts.reminders, days)
-    for one in (*_tasks(facts.commitments, days), *_dated(facts.memories, days), *reminders):
+    for one in (*_tasks(facts.commitments, days), *_dated(facts.memories, days), *_reminders(facts, days)):
         same = next((place for place, other in enumerate(found) if _same(one, other)), None)
         if same is None:
             found.append(one)
@@ -69,6 +71,7 @@ def _tasks(commitments: Iterable[Commitment], days: Days) -> Iterable[Due]:
         due = Due(
             one.text, one.owner_id, None, 0, "", one.made_at, commitment=one.id,
             toward="" if fold(one.toward) in fold(one.text) else one.toward, core=core(one.text),
+            chat=one.chat_id if one.visibility == "chat" else 0,
         )  # fmt: skip
         if one.due_at is not None:
             day = _last_day(days.day(one.due_at), one.dated)
@@ -78,12 +81,15 @@ def _tasks(commitments: Iterable[Commitment], days: Days) -> Iterable[Due]:
         yield due
 
 
-def _reminders(waiting: Iterable[Reminder], days: Days) -> Iterable[Due]:
-    """What somebody is reminded of once; what comes again and again is no news."""
-    for one in waiting:
-        if one.text and not one.rule and not one.promise:
-            day = days.day(one.due_at)
-            yield Due(one.text, one.person_id, day, one.due_at, "time", one.made_at, core=core(one.text))
+def _reminders(facts: OpeningFacts, days: Days) -> Iterable[Due]:
+    """What is said to the person by itself, the next time of it; what is of a promise is told with that."""
+    told = {one.id for one in facts.commitments}
+    for one in facts.reminders:
+        if one.text and one.due_at > facts.now and one.promise not in told:
+            yield Due(
+                one.text, one.person_id, days.day(one.due_at), one.due_at, "time", one.made_at, core=core(one.text),
+                reminder=one.id, remind_at=one.due_at, chat=one.chat_id,
+            )  # fmt: skip
 
 
 def _dated(memories: Iterable[Memory], days: Days) -> Iterable[Due]:
@@ -102,7 +108,7 @@ def _dated(memories: Iterable[Memory], days: Days) -> Iterable[Due]:
 def _noticed(memory: Memory, day: date) -> Due:
     return Due(
         memory.text, memory.owner_id, day, memory.observed_at, memory.dated, said_at(memory), (memory,),
-        core=core(memory.text),
+        core=core(memory.text), chat=memory.chat_id if memory.visibility == "chat" else 0,
     )  # fmt: skip
 
 
@@ -135,12 +141,14 @@ def _same(one: Due, other: Due) -> bool:
 
 
 def _merged(one: Due, other: Due) -> Due:
-    """Both as one: the words that say more, the moment that is known more exactly."""
-    words = other if len(other.core) > len(one.core) else one
-    exact = max(one, other, key=lambda due: (due.day is not None, due.dated == "time"))
+    """Both as one: the words that say more, the moment that is known more exactly; that of a reminder only for what has
+    no day."""
+    words = other if len(other.core) > len(one.core) and not other.reminder else one
+    exact = max(one, other, key=lambda due: (due.day is not None, not due.reminder, due.dated == "time"))
     return Due(
         words.text, one.owner, exact.day, exact.at, exact.dated, words.said, (*one.memories, *other.memories),
         one.commitment or other.commitment, one.yearly or other.yearly, words.toward, words.core,
+        one.reminder or other.reminder, one.remind_at or other.remind_at, words.chat,
     )  # fmt: skip
 
 

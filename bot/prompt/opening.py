@@ -10,7 +10,7 @@ from bot.prompt.fitting import Render, fit
 from bot.prompt.people import people
 from bot.prompt.since import since
 from bot.prompt.topic import topic_line
-from bot.prompt.warmboot import LIGHT_MOOD_DAYS, Teller, moods, sections
+from bot.prompt.warmboot import LIGHT_MOOD_DAYS, MARKS, QUOTES, Teller, moods, sections
 from bot.text.clean import as_data, clean
 from bot.text.clip import clip
 from bot.text.dates import DayWords, local_hour
@@ -38,9 +38,6 @@ LIGHT_PAUSE_MS = 2 * HOUR_MS
 
 EVENING = 18
 """From this hour on what is to be done tomorrow is told with what is to be done today."""
-
-KNOWN_MS = 6 * HOUR_MS
-"""Whoever talked with nuan so long ago is not new, whatever is left of it."""
 
 USER_TOKENS, LIGHT_USER_LINES, LIGHT_USER_CHARS = 400, 2, 200
 """What the owner is told of what they wrote of themselves: of the whole, and of its beginning for small talk (seed
@@ -92,7 +89,8 @@ def _matters(facts: OpeningFacts, days: Days) -> list[tuple[SectionName, Line, s
 
     def add(name: SectionName, key: str, line: Line, when: str) -> None:
         text = as_data(excerpt(line.text, LIGHT_LINE_TOKENS))
-        who = words("light_who", who=as_data(line.who)) if line.who and facts.chat.kind != "dm" else ""
+        named = line.who if facts.chat.kind != "dm" else line.place
+        who = words("light_who", who=as_data(named)) if named else ""
         tag = words("light_tag", tag=as_data(line.tag)) if line.tag else ""
         told = words("light_when", when=as_data(when)) if when else ""
         found.append((name, line, words(key, text=f"{who}{text}", tag=tag, when=told)))
@@ -136,8 +134,7 @@ def _head(facts: OpeningFacts, words: Words) -> list[str]:
 
 def _new(facts: OpeningFacts, words: Words) -> list[str]:
     """That somebody is new: nothing is known of them, and no talk with them has ended before."""
-    before = facts.last_at is not None and facts.now - facts.last_at >= KNOWN_MS
-    known = facts.met or before or facts.memories or facts.dialogues or facts.commitments or facts.reminders
+    known = facts.met or facts.memories or facts.dialogues or facts.commitments or facts.reminders
     return [words("new")] if facts.chat.kind == "dm" and not known else []
 
 
@@ -186,9 +183,3 @@ def _quoted(words: str) -> str:
 def _plain(name: str) -> str:
     """A display name without the marks that this list is written with: nobody may look like the owner."""
     return as_data(name.translate(MARKS)) or "?"
-
-
-MARKS = str.maketrans("（）();；【】[]", " " * 10)
-"""Brackets and separators of the list of those present."""
-
-QUOTES = str.maketrans('「」『』“”"', "       ")

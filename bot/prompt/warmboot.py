@@ -7,6 +7,7 @@ from datetime import date
 from bot.prompt.ahead import Due, ahead, is_ahead
 from bot.prompt.days import Days, said_at, speaks_of_days
 from bot.text.clean import named_once
+from bot.text.clip import clip
 from bot.text.dates import local_day
 from bot.text.fold import fold
 from bot.text.pasttalks import TalkLine, talk_lines
@@ -33,6 +34,9 @@ LINE_TOKENS = 90
 
 SHARES = {"who": 0.06, "about": 0.36, "ahead": 0.22, "moods": 0.08, "events": 0.13, "talks": 0.15}
 """What each section may take when all are full; what is known of people takes most."""
+
+TITLE_CHARS = 24
+"""Of a group's title; platforms allow 128."""
 
 ORDER = ("ahead", "about", "events", "moods")
 """Whoever tells the same thing first keeps it; summaries of talks are told whatever is in them."""
@@ -82,6 +86,12 @@ def happened(memories: Iterable[Memory], days: Days) -> list[Memory]:
     return _latest(memory for memory in events if not is_ahead(memory, days))
 
 
+MARKS = str.maketrans("（）();；【】[]", " " * 10)
+"""Brackets and separators of the list of those present."""
+
+QUOTES = str.maketrans('「」『』“”"', "       ")
+
+
 @dataclass(frozen=True, slots=True)
 class Teller:
     """Says who, what and when."""
@@ -95,18 +105,20 @@ class Teller:
         said = self.days.told(said_at(memory))
         when = self._when(memory, day) if day else self.days.said(said_at(memory)) if memory.teller_id else said
         who, text = named_once(self.whom(memory), memory.text)
+        place = self._heard(memory)
         return Line(
-            excerpt(text, LINE_TOKENS), memory.id, who, day=day or said, at=said_at(memory),
-            weight=self._weight(memory), memory=memory.id, when=when,
+            excerpt(text, LINE_TOKENS), memory.id, who + place, day=day or said, at=said_at(memory),
+            weight=self._weight(memory), memory=memory.id, when=when, place=place,
         )  # fmt: skip
 
     def event(self, memory: Memory) -> Line:
         """What happened, or how somebody felt, with its day."""
         day = self.days.told(memory.observed_at, memory.dated)
         who, text = named_once(self.whom(memory), memory.text)
+        place = self._heard(memory)
         return Line(
-            excerpt(text, LINE_TOKENS), memory.id, who, memory.emotion, memory.emotion_value,
-            day, at=memory.observed_at, memory=memory.id, when=self._when(memory, day),
+            excerpt(text, LINE_TOKENS), memory.id, who + place, memory.emotion, memory.emotion_value,
+            day, at=memory.observed_at, memory=memory.id, when=self._when(memory, day), place=place,
         )  # fmt: skip
 
     def due(self, one: Due, place: int) -> Line:
@@ -130,9 +142,14 @@ class Teller:
         text = excerpt(text, LINE_TOKENS)
         if one.toward:
             text = days.words("toward", text=text, toward=one.toward)
+        if one.reminder:
+            key = "reminder" if one.remind_at == one.at else "reminded"
+            text = days.words(key, text=text, time=days.time(one.remind_at))
+        group = self._place(one.chat)
         return Line(
-            text, kept, who, day=days.told(one.said), due=due, over=over, at=one.at,
+            text, kept, who + group, day=days.told(one.said), due=due, over=over, at=one.at,
             weight=0.0 if one.day is None else 1.0 / (place + 1), memory=number, commitment=one.commitment, when=when,
+            place=group, reminder=one.reminder,
         )  # fmt: skip
 
     def talks(self) -> tuple[Line, ...]:
@@ -151,6 +168,15 @@ class Teller:
             return owner
         alone = self.facts.chat.kind == "dm"
         return memory.subject if alone else self.days.words("subject", who=owner, subject=memory.subject)
+
+    def _heard(self, memory: Memory) -> str:
+        return self._place(memory.chat_id) if memory.visibility == "chat" else ""
+
+    def _place(self, chat: int) -> str:
+        """The group in which it was said, if that is not here: 在群「家」里."""
+        if chat not in self.facts.groups:
+            return ""
+        return self.days.words("found_in", chat=clip(self.facts.groups[chat].translate(MARKS | QUOTES), TITLE_CHARS))
 
     def _when(self, memory: Memory, day: str) -> str:
         """The day of an event, and when that was said if its words count from then; only that where they name none."""
@@ -210,7 +236,7 @@ def _once(found: tuple[Section, ...]) -> tuple[Section, ...]:
     for name in ORDER:
         kept: list[Line] = []
         for line in left[name]:
-            mark = line.who, "".join(filter(str.isalnum, fold(line.text)))
+            mark = line.who.removesuffix(line.place), "".join(filter(str.isalnum, fold(line.text)))
             if mark not in known:
                 known.add(mark)
                 kept.append(line)

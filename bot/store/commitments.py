@@ -195,10 +195,11 @@ def delete(db: sqlite3.Connection, numbers: list[int]) -> None:
 
 
 def visible_commitment(audience: Audience) -> tuple[str, tuple[object, ...]]:
-    """The condition of ARCHITECTURE §7 for commitments, only of those who take part."""
-    here = "(visibility = 'chat' AND chat_id = ?)"
-    reach = f"(visibility = 'public' OR {here}" + (" OR visibility = 'private')" if audience.alone is not None else ")")
-    return f"owner_id IN ({marks(audience.person_ids)}) AND {reach}", (*audience.person_ids, audience.chat_id)
+    """The condition of ARCHITECTURE §7 for commitments, only of who takes part: of somebody alone all of theirs."""
+    if audience.alone is not None:
+        return "owner_id = ?", (audience.alone,)
+    here = "(visibility = 'public' OR (visibility = 'chat' AND chat_id = ?))"
+    return f"owner_id IN ({marks(audience.person_ids)}) AND {here}", (*audience.person_ids, audience.chat_id)
 
 
 def commitment_of(row: sqlite3.Row | tuple[object, ...]) -> Commitment:

@@ -57,8 +57,9 @@ def scopes_of(audience: Audience) -> tuple[str, ...]:
 
 
 def words_of(scope: str, kind: str, person_id: int | None) -> str:
-    """The scopes as the index of words holds them: a line of person 7 in a group is w7 too, found in their own DM."""
-    own = person_id is not None and kind == "line" and scope.startswith("c")
+    """The scopes as the index of words holds them: what person 7 said in a group, a line or what was kept of it, is w7
+    too, found in their own DM."""
+    own = person_id is not None and kind in ("line", "memory") and scope.startswith("c")
     return f"{scope} w{person_id}" if own else scope
 
 

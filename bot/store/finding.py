@@ -11,7 +11,7 @@ from bot.store.documents import scopes_of
 from bot.store.events import EVENT, OWN_LINES, event_of
 from bot.store.lookup import SOURCES
 from bot.store.reader import Params
-from bot.store.rows import COLUMNS, memory_of
+from bot.store.rows import COLUMNS, IS_NAME, memory_of
 from bot.types.event import Event
 from bot.types.memory import Memory
 from bot.types.people import Audience
@@ -39,7 +39,8 @@ TALKS = """SELECT chat_id, talk, min(at), max(at), json_group_array(id), json_gr
 
 # The order of these joins is written down: SQLite would rather look at all lines of the house than at those asked for.
 WHAT = """SELECT doc.id, doc.kind, doc.ref, doc.person_id, coalesce(person.name, ''), doc.at, doc.chat_id, doc.place,
-    doc.talk, doc_text.terms"""
+    doc.talk, doc_text.terms,
+    iif(doc.scope GLOB 'c*', (SELECT title FROM chat WHERE chat.id = doc.chat_id AND chat.kind = 'group'), NULL)"""
 LINES = f"""{WHAT}, event.text, event.forwarded FROM doc CROSS JOIN doc_text ON doc_text.rowid = doc.id
     CROSS JOIN event ON event.id = doc.ref LEFT JOIN person ON person.id = doc.person_id
     WHERE +doc.kind = 'line' AND """
@@ -142,13 +143,14 @@ def _candidates(db: sqlite3.Connection, asking: Asking, wanted: Wanted) -> tuple
     if not docs:
         return ()
     seen, by = _seen(asking.audience)
+    here = asking.audience.chat_id
     limits, values = _limits(asking)
 
     def among(numbers: Sequence[int]) -> tuple[str, Params]:
         return f"doc.id IN ({_marks(numbers)}) AND {seen}{limits}", (*numbers, *by, *values)
 
     may, given = among(docs)
-    found = [_candidate(row) for row in db.execute(LINES + may, given)]
+    found = [_candidate(row, here) for row in db.execute(LINES + may, given)]
     if "memory" not in asking.kinds:
         kept: dict[int, Memory] = {}
     else:
@@ -159,19 +161,21 @@ def _candidates(db: sqlite3.Connection, asking: Asking, wanted: Wanted) -> tuple
     proven = _sources(db, tuple(kept))
     for row in db.execute(OTHERS + may, given) if len(found) < len(docs) else ():
         if row[1] != "memory":
-            found.append(_candidate(row))
+            found.append(_candidate(row, here))
         elif row[2] in kept:
-            found.append(_candidate(row, kept[row[2]], proven.get(row[2], ())))
+            found.append(_candidate(row, here, kept[row[2]], proven.get(row[2], ())))
     return tuple(found)
 
 
 def _seen(audience: Audience) -> tuple[str, Params]:
-    """What an audience may see, as a condition on `doc`: of a person alone also their own lines of groups."""
+    """What an audience may see, as a condition on `doc`: of a person alone also what they said themselves in groups."""
     scopes = scopes_of(audience)
     here = f"+doc.scope IN ({_marks(scopes)})"
     if audience.alone is None:
         return here, scopes
-    return f"({here} OR (+doc.kind = 'line' AND +doc.person_id = ?))", (*scopes, audience.alone)
+    own = "+doc.kind IN ('line', 'memory') AND +doc.person_id = ?"
+    name = f"doc.kind = 'memory' AND doc.ref IN (SELECT id FROM memory WHERE {IS_NAME})"
+    return f"({here} OR ({own} AND NOT ({name})))", (*scopes, audience.alone)
 
 
 def _akin(db: sqlite3.Connection, lines: Sequence[int], docs: Sequence[int]) -> list[int]:
@@ -243,7 +247,7 @@ def _held(db: sqlite3.Connection, asking: Asking, kinds: Sequence[FindingKind]) 
 def _searched(db: sqlite3.Connection, asking: Asking) -> list[str]:
     """What the index of words is searched for: the same, and what the person of a direct chat said in groups."""
     alone = asking.audience.alone
-    own = [f"w{alone}"] if alone is not None and "line" in asking.kinds else []
+    own = [f"w{alone}"] if alone is not None and not {"line", "memory"}.isdisjoint(asking.kinds) else []
     return _held(db, asking, asking.kinds) + own
 
 
@@ -274,9 +278,23 @@ def _marks(values: Sequence[object]) -> str:
     return ",".join("?" * len(values))
 
 
-def _candidate(row: tuple[Any, ...], memory: Memory | None = None, sources: tuple[int, ...] = ()) -> Candidate:
-    number, kind, ref, person, who, at, chat, place, talk, terms, text, forwarded = row
+def _candidate(
+    row: tuple[Any, ...], here: int, memory: Memory | None = None, sources: tuple[int, ...] = ()
+) -> Candidate:
+    number, kind, ref, person, who, at, chat, place, talk, terms, group, text, forwarded = row
     line = Place(chat, place, talk) if kind == "line" else None
     told = memory.text if memory is not None else text
-    found = Finding(number, kind, ref, told, person, who, at, line, memory, forwarded=bool(forwarded))
+    found = Finding(
+        number,
+        kind,
+        ref,
+        told,
+        person,
+        who,
+        at,
+        line,
+        memory,
+        forwarded=bool(forwarded),
+        group=group if chat != here else None,
+    )
     return Candidate(found, tuple(terms.split()), sources)

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from bot.store.database import Repository
 from bot.store.keeping import Receipt, answer, passes, remember, undo
-from bot.store.rows import MEMORY, marks, memory_of
+from bot.store.rows import IS_NAME, MEMORY, marks, memory_of
 from bot.types.memory import Memory, NewMemory
 from bot.types.merging import Merging, keep_apart
 from bot.types.people import Audience
@@ -70,12 +70,17 @@ class Memories(Repository):
         return tuple(memory_of(row) for row in rows)
 
 
-def visible(audience: Audience) -> tuple[str, tuple[object, ...]]:
-    """The condition of ARCHITECTURE §7 and its parameters: private only in the owner's own DM, chat only there."""
+def visible(audience: Audience, *, elsewhere: bool = True) -> tuple[str, tuple[object, ...]]:
+    """The condition of ARCHITECTURE §7 and its parameters: private only in the owner's own DM, chat only there.
+
+    What somebody said in a group is theirs in their own DM as well (unless `elsewhere` is False), but not how they are
+    called in a group.
+    """
     people = marks(audience.person_ids)
     public = f"(memory.visibility = 'public' AND (memory.owner_id IN ({people}) OR memory.owner_id IS NULL))"
     here = "(memory.visibility = 'chat' AND memory.chat_id = ?)"
-    if audience.alone is not None:
-        own = "(memory.visibility = 'private' AND memory.owner_id = ?)"
-        return f"({own} OR {here} OR {public})", (audience.alone, audience.chat_id, *audience.person_ids)
-    return f"({here} OR {public})", (audience.chat_id, *audience.person_ids)
+    if audience.alone is None:
+        return f"({here} OR {public})", (audience.chat_id, *audience.person_ids)
+    kinds = f"memory.visibility = 'chat' AND NOT memory.{IS_NAME}" if elsewhere else "0"
+    own = f"(memory.owner_id = ? AND (memory.visibility = 'private' OR ({kinds})))"
+    return f"({own} OR {here} OR {public})", (audience.alone, audience.chat_id, *audience.person_ids)

@@ -11,6 +11,7 @@ from datetime import UTC, tzinfo
 
 from bot.store.access import Lists
 from bot.store.database import Database
+from bot.store.documents import TALK_MS
 from bot.store.memories import visible
 from bot.store.people import PERSON, person_of
 from bot.store.rows import COLUMNS, marks, memory_of
@@ -45,9 +46,12 @@ AHEAD = """dated <> '' AND kind <> 'emotion' AND observed_at >= :year
     AND observed_at >= CASE dated WHEN 'year' THEN :year WHEN 'month' THEN :month ELSE :today END"""
 """What names a day that is not over, or a month, or a year."""
 
-MET = """SELECT EXISTS (SELECT 1 FROM session WHERE chat_id = :chat AND state <> 'open')"""
-MET_ALONE = """SELECT EXISTS (SELECT 1 FROM member JOIN chat ON chat.id = member.chat_id AND chat.kind = 'dm'
-    JOIN session ON session.chat_id = chat.id AND session.state <> 'open' WHERE member.person_id = :p0)"""
+MET = """SELECT EXISTS (SELECT 1 FROM session WHERE chat_id IN ({0}) AND state <> 'open')
+    OR EXISTS (SELECT 1 FROM event WHERE chat_id IN ({0}) AND state <> 'queued' AND at < :earlier)"""
+MET_HERE = MET.format(":chat")
+MET_ALONE = MET.format("""SELECT chat.id FROM member JOIN chat ON chat.id = member.chat_id AND chat.kind = 'dm'
+    WHERE member.person_id = :p0""")
+"""Commands and reminders are answered without a session: whose words an earlier talk holds is nobody new."""
 
 NEWEST = "observed_at DESC, id DESC"
 SOONEST = "observed_at, id"
@@ -60,7 +64,8 @@ Values = dict[str, object]
 class Material:
     """What was found: `people` are those who take part and those whose memories are told, by number.
 
-    `last_at` is when nuan and this audience last talked, ms; None when they never did. `met`: a talk of theirs ended.
+    `last_at` is when nuan and this audience last talked, ms; None when they never did. `met`: a talk of theirs ended,
+    or nuan answered them before this one.
     """
 
     memories: tuple[Memory, ...]
@@ -92,7 +97,7 @@ class Openings:
         people = {int(row[0]): person_of(tuple(row), self._lists.owners) for row in rows}
         alone = audience.alone is not None
         last = db.execute(LAST_OWN_TALK if alone else LAST_TALK, values).fetchone()[0]
-        met = bool(db.execute(MET_ALONE if alone else MET, values).fetchone()[0])
+        met = bool(db.execute(MET_ALONE if alone else MET_HERE, values).fetchone()[0])
         return Material(memories, people, last, met)
 
 
@@ -106,6 +111,7 @@ def _layers(audience: Audience, now: int, tz: tzinfo) -> tuple[str, Values]:
     year = day_start(today - (local_day(now, tz).timetuple().tm_yday - 1) * DAY_MS + DAY_MS // 2, tz)
     values: Values = {"now": now, "chat": audience.chat_id, **dict(zip(names, given, strict=True))}
     values |= {"today": today, "tomorrow": tomorrow, "month": month_start(now, tz), "year": year}
+    values["earlier"] = now - TALK_MS
     values |= {f"p{number}": person for number, person in enumerate(audience.person_ids)}
     parts = [_layer(name, limit, _reaches(audience), where) for name, limit in LAYERS]
     return " UNION ALL ".join(f"SELECT * FROM ({part})" for part in parts), values
@@ -116,7 +122,7 @@ def _reaches(audience: Audience) -> list[str]:
     people = ", ".join(f":p{number}" for number in range(len(audience.person_ids))) or "NULL"
     ways = ["visibility = 'chat' AND chat_id = :chat", "visibility = 'public' AND owner_id IS NULL"]
     if audience.alone is not None:
-        return ["visibility = 'private' AND owner_id = :p0", "visibility = 'public' AND owner_id = :p0", *ways]
+        return [*(f"visibility = '{seen}' AND owner_id = :p0" for seen in ("private", "public", "chat")), *ways]
     return [f"visibility = 'public' AND owner_id IN ({people})", *ways]
 
 

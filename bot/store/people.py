@@ -1,7 +1,7 @@
 """Persons, accounts, chats and places. Names are display only; platform ids decide who is who."""
 
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import cast
 
 from bot.store.access import Lists
@@ -68,6 +68,13 @@ class People:
             f"SELECT id, name, timezone FROM person WHERE id IN ({marks(numbers)})", numbers
         )
         return {int(row[0]): (str(row[1]), str(row[2])) for row in rows}
+
+    async def titles(self, numbers: Collection[int]) -> dict[int, str]:
+        """The titles of those of these chats that are groups."""
+        rows = await self._database.rows(
+            f"SELECT id, title FROM chat WHERE kind = 'group' AND id IN ({marks(numbers)})", tuple(numbers)
+        )
+        return {int(row[0]): str(row[1]) for row in rows}
 
     async def person_named(self, name: str) -> Person | None:
         """The person with that number or, if it is unique, that display name; None otherwise."""

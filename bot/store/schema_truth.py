@@ -61,6 +61,11 @@ TRUTH: tuple[tuple[str, ...], ...] = (
         # They were to go after seven days, whatever was said of ninety.
         "UPDATE memory SET purge_at = max(purge_at, disabled_at + 7776000000) WHERE disabled_reason = 'archived'",
     ),
+    (
+        """UPDATE doc_text SET scope = doc.scope || ' w' || doc.person_id FROM doc
+            WHERE doc.id = doc_text.rowid AND doc.kind = 'memory' AND doc.person_id IS NOT NULL
+            AND doc.scope GLOB 'c*'""",
+    ),
 )
 """After those of the outbox. Of one owner, subject and slot one memory is current; `former_at` is when another,
 `replaced_by`, took its place. A session whose digest another one makes with its own names it in `digested_in`, and that

@@ -42,7 +42,8 @@ class Asking:
     """Everything the first commit of a turn holds. `session_id` None opens a session, `epoch` begins an epoch.
 
     `ends` is why a session that is still open, though its time is over, ends with this turn; `memories`, `digests`
-    and `commitments` are those that the opening tells, `recalled` the memories that are told besides, `brought` is
+    `commitments` and `reminders` are those that the opening tells, `recalled` the memories that are told besides, `brought`
+    is
     noted of both; what is told is strengthened at most once in `rest_ms`. `round` is what its own recall found in
     which section.
     """
@@ -65,6 +66,7 @@ class Asking:
     memories: tuple[int, ...] = ()
     digests: tuple[int, ...] = ()
     commitments: tuple[int, ...] = ()
+    reminders: tuple[int, ...] = ()
     mode_why: str = ""
     recalled: tuple[int, ...] = ()
     brought: tuple[Brought, ...] = ()
@@ -160,6 +162,7 @@ def ask(db: sqlite3.Connection, asking: Asking, at: int) -> Asked:
     tell(db, entry_id, "memory", (*asking.memories, *asking.recalled))
     tell(db, entry_id, "digest", asking.digests)
     tell(db, entry_id, "commitment", asking.commitments)
+    tell(db, entry_id, "reminder", asking.reminders)
     db.execute("UPDATE epoch SET logged_upto = max(logged_upto, ?) WHERE id = ?", (asking.logged_upto, epoch_id))
     db.executemany(
         "INSERT INTO turn_event (turn_id, event_id) VALUES (?, ?)", [(turn_id, number) for number in asking.answering]

@@ -41,7 +41,7 @@ class Undoing(Repository):
 
     async def forgotten(self, owner_id: int, audience: Audience, now: int) -> tuple[Memory, ...]:
         """What a person asked to forget last, as far as it is still kept and this audience could see it."""
-        where, params = visible(audience)
+        where, params = visible(audience, elsewhere=False)
         asked = f"owner_id = ? AND disabled_reason = 'asked' AND purge_at > ? AND {where}"
         rows = await self._database.rows(
             f"{MEMORY}WHERE {asked} AND disabled_at = (SELECT max(disabled_at) FROM memory WHERE {asked}) ORDER BY id",
@@ -51,7 +51,7 @@ class Undoing(Repository):
 
     async def told(self, owner_id: int, audience: Audience, since: int) -> tuple[Memory, ...]:
         """The memories of the last message in which a person asked to keep something, not before `since`, ms."""
-        where, params = visible(audience)
+        where, params = visible(audience, elsewhere=False)
         rows = await self._database.rows(
             self._newest(where), (owner_id, since, *params, owner_id, *params, TOGETHER_MS)
         )  # fmt: skip

@@ -23,8 +23,9 @@ class OpeningFacts:
 
     `memories`, `dialogues` and `commitments` were already filtered by audience in the query, `vitality` is that of the
     memories by number; `zone` is the name of the time zone `tz`. `last_at` is when they last talked, ms; `met`: a talk
-    with this audience has ended before. `topic` is what the last talk stayed with. `user` is what the owner wrote of
-    themselves, "" for every other audience; `reminders` are the ones that this person waits for.
+    with this audience has ended before, or nuan answered them. `topic` is what the last talk stayed with. `user` is
+    what the owner wrote of themselves, "" for every other audience. `reminders` are those that the person waits for,
+    `groups` the titles of the groups that something of it was said in, where that is told elsewhere.
     """
 
     bot_name: str
@@ -45,6 +46,7 @@ class OpeningFacts:
     met: bool = True
     user: str = ""
     reminders: tuple[Reminder, ...] = ()
+    groups: Mapping[int, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +55,8 @@ class Line:
     `value` of a mood, and `when`: of a fact the day it was said, of an event the day it happened, of what lies ahead
     its day and how far off that is. `day` and `due` ("": none) say the first two and the last in one word, `over` that
     it was due.
+
+    `place` is the group that it was said in, where that is not here; `who` ends with it.
 
     `at` is when it was or will be, ms; `weight` orders what is told when not all of it fits, the greatest first. The
     numbers say what it was made from, 0 where from nothing of that sort.
@@ -72,6 +76,8 @@ class Line:
     commitment: int = 0
     dialogues: tuple[int, ...] = ()
     when: str = ""
+    place: str = ""
+    reminder: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +101,7 @@ class Opened:
     sections: tuple[Section, ...] = ()
     memories: tuple[int, ...] = ()
 
-    def told(self, kind: Literal["memory", "dialogue", "commitment"]) -> tuple[int, ...]:
+    def told(self, kind: Literal["memory", "dialogue", "commitment", "reminder"]) -> tuple[int, ...]:
         """The numbers of what its lines tell of that kind."""
         lines = (line for section in self.sections for line in section.lines)
         match kind:
@@ -105,4 +111,6 @@ class Opened:
                 numbers = [number for line in lines for number in line.dialogues]
             case "commitment":
                 numbers = [line.commitment for line in lines]
+            case "reminder":
+                numbers = [line.reminder for line in lines]
         return tuple(number for number in numbers if number)

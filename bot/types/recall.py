@@ -70,7 +70,8 @@ class Finding:
 
     `who` is whose words or memory it is ("": nuan's own, or nobody's), `person_id` the same as a number; `at` is when
     it happened, ms. `line` is set for lines, `memory` for memories. `around` are the lines just before and after one
-    that is short: who said it ("": nuan) and what. What is `forwarded` is somebody else's words.
+    that is short: who said it ("": nuan) and what. What is `forwarded` is somebody else's words. `group` is the
+    title of the group that it was said in, where that is not here.
     """
 
     doc: int
@@ -84,6 +85,7 @@ class Finding:
     memory: Memory | None = None
     around: tuple[tuple[str, str], ...] = ()
     forwarded: bool = False
+    group: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
