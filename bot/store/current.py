@@ -14,7 +14,8 @@ from bot.types.memory import MANY_SLOTS, NewMemory, name_slot
 def supersede(db: sqlite3.Connection, number: int, new: NewMemory, at: int) -> None:
     """Verb part: this memory is current; what it names as replaced, and what holds its slot, is former.
 
-    Only of the same owner in the same place; what is named may be what they said in a group. It is as asked for as what it
+    Only of the same owner in the same place; what is named may be what they said in a group. It is as asked
+    for as what it
     takes the place of. What is dated ahead
     takes it on its day: till then both are current (`come_true`).
     """
