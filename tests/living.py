@@ -23,6 +23,11 @@ async def found(world: World, text: str, kind: MemoryKind = "knowledge", who: st
     await world.wait(1)
 
 
+def digested(world: World, answer: str) -> None:
+    """From now on every digest is this."""
+    world.model.script = lambda request: "嗯" if request.prompt.tools else answer
+
+
 def active(world: World, columns: str = "text") -> list[tuple[object, ...]]:
     """The memories that are alive, oldest first."""
     return world.rows(f"SELECT {columns} FROM memory WHERE disabled_at IS NULL ORDER BY id")

@@ -166,7 +166,7 @@ async def test_an_agent_in_a_group_keeps_for_that_group(world: World) -> None:
         await agent.ask("remember", text="我负责订位子")
     assert active(world, "visibility, owner_id") == [("chat", 1)]
     async with at_table(world) as own:
-        assert await own.ask("recall", query="谁订位子") == "没有找到相关的记忆。"
+        assert "小王在群「饭团」里：我负责订位子" in await own.ask("recall", query="谁订位子")
 
 
 async def test_a_day_has_its_limits(new_world: NewWorld) -> None:

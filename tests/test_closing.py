@@ -273,10 +273,14 @@ async def test_clear_in_a_group_hides_lines_nobody_answered(world: World) -> Non
     assert "没人问的闲话" not in raw_lines(world)
 
 
-async def test_a_digest_of_a_group_is_not_told_in_a_dm(world: World) -> None:
+async def test_what_a_digest_found_in_a_group_is_told_in_its_persons_own_dm_alone(world: World) -> None:
     await world.say("小暖，我下周三要去成都看大熊猫", "阿明", GROUP)
     await world.wait(2000)
     await world.say("你好", "阿明")
+    told = [line for line in world.last_user.splitlines() if "成都" in line]
+    assert [line for line in told if "阿明在群「" not in line] == []
+    assert told
+    await world.say("你好", "小红")
     assert "成都" not in world.last_user
 
 

@@ -221,7 +221,7 @@ async def test_nobody_elses_memory_is_listed_in_a_dm_or_a_group(world: World) ->
     await world.say("小暖，记住我的暗号是蓝鲸乙", "小王", GROUP)
     await world.say("小暖", "阿明", GROUP)
     await world.say("小暖，记住我这边的暗号是蓝鲸丙", "阿明", "别处")
-    own = ["我的密码是蓝鲸甲", "小暖，记住我的暗号是蓝鲸乙"]  # 小王's own words of the group come in 小王's own chat
+    own = ["我的密码是蓝鲸甲", "我的暗号是蓝鲸乙"]  # what 小王 had kept in the group comes in 小王's own chat
     for person, chat, wanted in (
         ("小王", "local", own), ("小王", GROUP, ["我的暗号是蓝鲸乙"]), ("阿明", GROUP, ["我的暗号是蓝鲸乙"]),
         ("阿明", "别处", ["我这边的暗号是蓝鲸丙"]),

@@ -5,7 +5,7 @@ import json
 from bot.text.estimate import estimate_tokens
 from tests.conftest import NewWorld
 from tests.fakes.model import calls, says
-from tests.living import FILL
+from tests.living import FILL, digested
 from tests.test_recall_kinds import recalls, result
 from tests.world import World
 
@@ -101,13 +101,18 @@ async def test_how_they_are_called_in_a_group_stays_there(world: World) -> None:
 
 
 async def test_the_newer_of_two_values_is_told_wherever_it_was_said(world: World) -> None:
-    await world.say("记住我住在苏州", "小王")
-    await world.wait(DAY)
-    await in_group(
-        world, statements=[{"kind": "knowledge", "text": "小王去体检", "slot": "", "from": [1], "lasting": True}]
-    )
+    home = {"kind": "knowledge", "slot": "home", "from": [1], "lasting": True}
+    world.model.digests = True
+    for place, text in (("", "我住在苏州"), ("家", "我搬到杭州了")):
+        answer = json.dumps({"summary": "聊天", "statements": [{**home, "text": text}]}, ensure_ascii=False)
+        digested(world, answer)
+        await world.say(f"{'小暖，' if place else ''}{text}。{FILL}", "小王", place)
+        await world.say("小暖，/new" if place else "/new", "小王", place)
+        await world.wait(DAY)
     await world.say("你好呀", "小王")
-    assert len(about(world, "苏州")) == 1
+    known = [line for line in opening(world) if line.startswith("- 小王") and "住在苏州" in line]
+    assert known == []
+    assert "小王在群「家」里：我搬到杭州了" in world.turns[-1][1].content
     assert estimate_tokens("\n".join(opening(world))) <= 600
 
 

@@ -50,7 +50,7 @@ def allowed(key: str) -> set[str]:
         for where in HOMES
         for seen in SEEN
         if (seen == "private" and own_dm and where.who == who)
-        or (seen == "chat" and where.chat == place)
+        or (seen == "chat" and (where.chat == place or (own_dm and where.who == who)))
         or (seen == "public" and where.who in people)
     }
 

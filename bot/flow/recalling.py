@@ -7,6 +7,7 @@ from datetime import tzinfo
 from bot.config.memory import MemoryLimits
 from bot.config.settings import Settings
 from bot.flow.aside import Aside
+from bot.recall.asides import past
 from bot.recall.fit import pool
 from bot.recall.question import Question, Talker, asking_part, question
 from bot.recall.ranking import Task, rank, with_context
@@ -92,7 +93,8 @@ def _question(asking: Asking, talkers: tuple[Talker, ...], tz: tzinfo) -> Questi
     part = asking_part(asking.text)
     # Of what is yet to come only what is dated can be found.
     when = (*spans(part, asking.now, tz), *ahead(part, asking.now, tz))
-    return question(asking.text, talkers, asking.own, asking.scene, tuple(dict.fromkeys(when)))
+    asked = question(asking.text, talkers, asking.own, asking.scene, tuple(dict.fromkeys(when)))
+    return replace(asked, past=past(asking.said))
 
 
 def rules_of(settings: MemoryLimits, profile: Profile) -> Rules:

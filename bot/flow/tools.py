@@ -104,7 +104,7 @@ def searching(store: Store, recalling: Recalling, settings: Settings) -> Search:
         asking = Asking(
             context.audience, context.person_id, wish.query, context.now, wish.most, kinds=wish.finding_kinds,
             memory_kinds=wish.memory_kinds, since=wish.since, until=wish.until, heard=heard,
-            own=own_lines(said, (), context.now),
+            own=own_lines(said, (), context.now), said=said[-1].text if said else "",
             scene=scene_text(chat.scene, scene.max_chars) if scene.include else "",
         )  # fmt: skip
         return tuple(one.finding for one in (await recalling.recall(asking)).chosen)

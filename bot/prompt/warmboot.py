@@ -14,7 +14,7 @@ from bot.text.pasttalks import TalkLine, talk_lines
 from bot.text.sentences import excerpt
 from bot.text.slots import lasts
 from bot.types.duration import DAY_MS
-from bot.types.memory import Memory
+from bot.types.memory import MANY_SLOTS, Memory
 from bot.types.opening import Line, OpeningFacts, Section
 
 ALIVE = 0.5
@@ -58,7 +58,7 @@ def sections(facts: OpeningFacts, days: Days) -> tuple[Section, ...]:
     dated, undated = [one for one in coming if one.day], [one for one in coming if not one.day]
     shown = (*dated[:AHEAD], *undated[:UNDATED])
     busy = {memory.id for one in coming for memory in one.memories}
-    told = [memory for memory in facts.memories if not memory.is_name and memory.id not in busy]
+    told = [memory for memory in _current(facts) if not memory.is_name and memory.id not in busy]
     found = (
         Section("who", SHARES["who"], (Line(excerpt(facts.who, LINE_TOKENS)),)),
         Section("about", SHARES["about"], tuple(teller.fact(memory) for memory in _about(facts, told))),
@@ -207,6 +207,15 @@ class Teller:
 def durable(memory: Memory) -> bool:
     """Whether it stays true of somebody: who they are, what lasts, and what they asked to keep."""
     return memory.kept or memory.lasts
+
+
+def _current(facts: OpeningFacts) -> Iterable[Memory]:
+    """Of what somebody has one of, the newer of what they said here and in groups."""
+    if not facts.groups:
+        return facts.memories
+    held = {(m.owner_id, m.subject, m.slot): m.id for m in reversed(_newest(facts.memories))}
+    return (m for m in facts.memories if not m.slot or m.slot in MANY_SLOTS or m.is_name
+            or held[m.owner_id, m.subject, m.slot] == m.id)  # fmt: skip
 
 
 def _about(facts: OpeningFacts, told: Iterable[Memory]) -> list[Memory]:

@@ -77,7 +77,8 @@ def settled(
     done = [replace(one, cut="aside") if not one.cut and one.finding.doc in nothing else one for one in scored]
     done = _standing(fit.shares, {each.finding.doc: each.sources for each in candidates}, done)
     done = _supported(question.spans, fit.shares, done)
-    return _once(fit.shares, _with_former(_changed(fit.shares, done), past(question.text)))
+    done = _with_former(_changed(fit.shares, done), question.past or past(question.text))
+    return _once(fit.shares, _outdated({each.finding.doc: frozenset(each.terms) for each in candidates}, done))
 
 
 def _once(shares: Mapping[int, Mapping[str, float]], scored: list[Scored]) -> list[Scored]:
@@ -96,6 +97,27 @@ def _once(shares: Mapping[int, Mapping[str, float]], scored: list[Scored]) -> li
                     scored[place] = replace(scored[place], cut=cut or "duplicate")
                     break
     return scored
+
+
+def _outdated(terms: Mapping[int, frozenset[str]], scored: list[Scored]) -> list[Scored]:
+    """The same without older summaries and notes that tell a former value and nothing of what took its place."""
+    current = {one.finding.ref: one for one in scored if one.finding.memory is not None}
+    gone: list[tuple[int, frozenset[str], frozenset[str]]] = []
+    for one in scored:
+        memory = one.finding.memory
+        now = _now(memory, current)
+        if memory is not None and memory.former_at is not None and one.cut == "former" and now is not None:
+            was, is_ = terms.get(one.finding.doc, frozenset()), terms.get(now.finding.doc, frozenset())
+            value = frozenset(term for term in was - is_ if len(term) > 1)
+            gone.append((memory.former_at, value, is_ - was))
+
+    def outdated(one: Scored) -> bool:
+        there = terms.get(one.finding.doc, frozenset())
+        return any(one.finding.at <= till and value & there and not new & there for till, value, new in gone)
+
+    late = ("digest", "note")
+    return [replace(one, cut="former") if not one.cut and one.finding.kind in late and outdated(one) else one
+            for one in scored] if gone else scored  # fmt: skip
 
 
 def asides(question: Question, fit: Fit, candidates: Sequence[Candidate]) -> frozenset[int]:

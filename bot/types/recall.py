@@ -34,7 +34,8 @@ class Asking:
     oldest first, and `scene` is what happens around: they give words that weigh less. Lines of the chat from event
     `heard` on are left out: the model has them before it (0: none is left out). `strict`: nobody asked for it, so that
     even what somebody wanted kept must be above the cut-offs. Of `sections` (none: all) memories are looked for by
-    whatever word; those of the others only by a rare one, and those that somebody wanted kept always.
+    whatever word; those of the others only by a rare one, and those that somebody wanted kept always. `said` are the
+    person's own words where a model asks for them: whether they are about the past.
     """
 
     audience: Audience
@@ -53,6 +54,7 @@ class Asking:
     heard: int = 0
     strict: bool = False
     sections: tuple[str, ...] = ()
+    said: str = ""
 
 
 @dataclass(frozen=True, slots=True)

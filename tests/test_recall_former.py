@@ -1,0 +1,43 @@
+"""What is former comes back through no summary or note, and where the person asks about the past."""
+
+import json
+
+from tests.living import FILL, digested
+from tests.test_recall_kinds import recalls, result
+from tests.world import World
+
+DAY = 86_400
+
+
+async def moved(world: World) -> None:
+    """小王 lived in 苏州 and moved to 杭州, each digested by a model."""
+    world.model.digests = True
+    for summary, text, said in (
+        ("小王住在苏州，最近很忙", "小王住在苏州平江路", "我住在苏州平江路"), ("小王搬家了", "小王住在杭州滨江", "我搬到杭州滨江了"),
+    ):  # fmt: skip
+        fact = {"kind": "knowledge", "text": text, "slot": "home", "lasting": True, "from": [1]}
+        answer = json.dumps({"summary": summary, "statements": [fact]}, ensure_ascii=False)
+        digested(world, answer)
+        await world.say(f"{said}。{FILL}")
+        await world.say("/new")
+        await world.wait(3 * DAY)
+
+
+async def test_no_summary_and_no_note_tells_a_former_value_as_true(world: World) -> None:
+    await moved(world)
+    recalls(world, "我住哪儿")
+    await world.say("我住哪儿？")
+    told = result(world).splitlines()
+    assert "杭州" in told[1]
+    assert [line for line in told if "苏州" in line and "小王说：" not in line] == []
+
+
+async def test_the_past_is_asked_about_in_the_persons_words_whatever_is_searched_for(world: World) -> None:
+    await moved(world)
+    recalls(world, "苏州 住")
+    await world.say("我以前住哪儿？")
+    assert "#1 以前：小王住在苏州平江路" in result(world)
+    await world.say("/new")
+    recalls(world, "苏州 住")
+    await world.say("我住哪儿？")
+    assert "#1" not in result(world)
