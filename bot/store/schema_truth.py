@@ -61,14 +61,18 @@ TRUTH: tuple[tuple[str, ...], ...] = (
         # They were to go after seven days, whatever was said of ninety.
         "UPDATE memory SET purge_at = max(purge_at, disabled_at + 7776000000) WHERE disabled_reason = 'archived'",
     ),
-    (
-        """UPDATE doc_text SET scope = doc.scope || ' w' || doc.person_id FROM doc
-            WHERE doc.id = doc_text.rowid AND doc.kind = 'memory' AND doc.person_id IS NOT NULL
-            AND doc.scope GLOB 'c*'""",
-    ),
 )
 """After those of the outbox. Of one owner, subject and slot one memory is current; `former_at` is when another,
 `replaced_by`, took its place. A session whose digest another one makes with its own names it in `digested_in`, and that
 one reads events from after `digest_from` on (NULL: its own first). A digest by rule that a model should have made is to
 `remake`. Memories up to the number `reread` in meta were stored by other rules.
 """
+
+OWN_GROUPS: tuple[tuple[str, ...], ...] = (
+    (
+        """UPDATE doc_text SET scope = doc.scope || ' w' || doc.person_id FROM doc
+            WHERE doc.id = doc_text.rowid AND doc.kind = 'memory' AND doc.person_id IS NOT NULL
+            AND doc.scope GLOB 'c*'""",
+    ),
+)
+"""After those of reminders. What somebody said in a group is found in their own chat, too."""
