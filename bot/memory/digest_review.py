@@ -16,6 +16,7 @@ from bot.memory.fallback import rule_digest
 from bot.memory.forging import forged
 from bot.memory.grounding import Grounded, Grounds, Refusal
 from bot.memory.minutes import DigestLine, Scope, forgets
+from bot.memory.replacing import settled_in
 from bot.memory.screening import MARKUP, harmless, sums_up
 from bot.text.clauses import one_row
 from bot.text.clean import named_once
@@ -28,7 +29,7 @@ from bot.text.script import Script, script_of
 from bot.text.spans import named
 from bot.types.commitment import NewCommitment, Settled
 from bot.types.digest import Digest, DigestCounts
-from bot.types.memory import Dated, Memory, MemoryKind, NewMemory, Visibility
+from bot.types.memory import Dated, MemoryKind, NewMemory, Visibility
 from bot.types.when import Instant, When
 
 SUMMARY_TOKENS, STATEMENT_TOKENS = 60, 80
@@ -233,7 +234,7 @@ def _memory(item: Item, grounded: Grounded, scope: Scope, known: Known) -> NewMe
         emotion_value=(feeling(tag) or feeling(text)) if mood else 0.0, subject=grounded.subject,
         lasting=item.lasting and not mood, said_at=said_at, dated=dated,
     )  # fmt: skip
-    return replace(memory, replaces=_replaced(item, memory, known))
+    return settled_in(memory, item.replaces, cited, known.memories)
 
 
 def _plainly(item: Item, cited: tuple[DigestLine, ...], tz: tzinfo) -> str:
@@ -252,28 +253,6 @@ def _is_slot(slot: str, screened: bool) -> bool:
     return bool(slot) and harmless(slot, screened) and slot not in ("address", "no_address", "name") and (
         len(slot.split()) <= SLOT_WORDS
     )  # fmt: skip
-
-
-def _replaced(item: Item, memory: NewMemory, known: Known) -> tuple[int, ...]:
-    """The numbers of the shown facts of the same person that the model names as replaced.
-
-    What somebody asked to be kept, and what lasts, goes for what passes only where that is of its own slot, or shares
-    its subject and terms.
-    """
-    shown = {one.id: one for one in known.memories if one.owner_id == memory.owner_id and not one.is_name}
-    return tuple(
-        number for number in item.replaces
-        if number in shown and (_akin(shown[number], memory) or (memory.lasting and not shown[number].asked))
-    )  # fmt: skip
-
-
-def _akin(old: Memory, new: NewMemory) -> bool:
-    same = fold(old.subject) == fold(new.subject) or not (terms(fold(old.subject)).isdisjoint(terms(fold(new.subject))))
-    if not same:
-        return False
-    if old.slot and old.slot == new.slot:
-        return True
-    return bool(terms(folded_plain(old.text)) & terms(folded_plain(new.text)))
 
 
 def _task(item: Item, grounded: Grounded, scope: Scope) -> NewCommitment:

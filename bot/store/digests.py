@@ -109,8 +109,8 @@ TOLD = """SELECT digest.id, digest.session_id, digest.chat_id, digest.summary, d
     AND digest_id IN (SELECT digest.id UNION ALL SELECT talk.id FROM digest AS talk WHERE talk.into_id = digest.id)),
     EXISTS (SELECT 1 FROM edge AS line JOIN edge AS told ON told.event_id = line.event_id AND told.kind = 'memory'
     JOIN memory ON memory.id = told.derived_id AND memory.former_at IS NOT NULL AND memory.dated <> ''
-    WHERE line.kind = 'digest' AND line.derived_id = digest.id AND NOT EXISTS (SELECT 1 FROM edge AS own JOIN edge AS new
-    ON new.event_id = own.event_id AND new.kind = 'memory' AND new.derived_id = memory.replaced_by
+    WHERE line.kind = 'digest' AND line.derived_id = digest.id AND NOT EXISTS (SELECT 1 FROM edge AS own
+    JOIN edge AS new ON new.event_id = own.event_id AND new.kind = 'memory' AND new.derived_id = memory.replaced_by
     WHERE own.kind = 'digest' AND own.derived_id = digest.id))
     FROM digest WHERE digest.summary <> '' AND digest.into_id IS NULL AND """
 """What is told of talks, each once, whether a person took part in it, and whether a later talk changed a day of it."""
@@ -175,9 +175,11 @@ def store(db: sqlite3.Connection, digested: Digested, at: int) -> bool:
         _tell_anew(db, digest.overtook, at)
     for memory in digest.memories:
         store_memory(db, memory, at, digested.merging)
-    for commitment in digest.commitments:
-        store_commitment(db, commitment, at)
+    due = dict[int, int | None](db.execute("SELECT id, due_at FROM commitment WHERE ended_at IS NULL"))
+    owed = {store_commitment(db, commitment, at): commitment.due_at for commitment in digest.commitments}
     for done in digest.settled:
+        if owed.get(done.number, due.get(done.number)) not in (None, due.get(done.number)):
+            continue  # of the old day alone it is over: it was moved
         db.execute(
             "UPDATE commitment SET state = ?1, updated_at = ?2, ended_at = ?2 WHERE id = ?3 AND ended_at IS NULL",
             (done.state, at, done.number),
@@ -198,7 +200,8 @@ def _edited(db: sqlite3.Connection, digested: Digested) -> bool:
     if reason == "clear" and session.close_reason != "clear":
         return True
     row = db.execute(
-        "SELECT 1 FROM event AS edit JOIN event AS said ON said.chat_id = edit.chat_id AND said.external_id = edit.target "
+        "SELECT 1 FROM event AS edit JOIN event AS said ON said.chat_id = edit.chat_id "
+        "AND said.external_id = edit.target "
         f"WHERE edit.chat_id = ? AND edit.id > ? AND edit.label = 'edit' AND said.id IN ({marks(digested.event_ids)})",
         (session.chat_id, digested.seen, *digested.event_ids),
     ).fetchone()
