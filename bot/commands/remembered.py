@@ -64,7 +64,7 @@ def why_told(memory: Memory, now: int, text: Text, *, opens: bool) -> str:
     day = (now - memory.observed_at) / DAY_MS
     holds = {
         "kept": memory.kept,
-        "named": memory.slot != "",
+        "named": memory.is_name,
         "lasting": memory.lasts,
         "dated": day < 0,
         "recent": 0 <= day <= RECENT_DAYS,

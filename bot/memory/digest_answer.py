@@ -11,7 +11,7 @@ from typing import Literal, get_args
 
 from bot.text.clauses import one_row
 from bot.text.clean import clean
-from bot.text.slots import lasts, slot_named
+from bot.text.slots import lasts, slot_of
 from bot.types.memory import SLOT_CHARS, SUBJECT_CHARS
 from bot.types.prompt import Shape
 
@@ -171,8 +171,7 @@ def _item(one: object, section: Section, number: int) -> Item | None:
     kind = _words(one.get("kind"), 20).lower()
     return Item(
         section, number, text, _numbers(one.get("from"))[:CITED], _words(one.get("about"), SUBJECT_CHARS),
-        slot_named(_words(one.get("slot"), SLOT_CHARS).lower()),
-        next((name for name in _KINDS if name == kind), "knowledge"),
+        slot_of(_words(one.get("slot"), SLOT_CHARS)), next((name for name in _KINDS if name == kind), "knowledge"),
         _words(one.get("when"), 24).strip("[]").replace("[", ""), _lasting(one), _numbers(one.get("replaces"))[:CITED],
         _words(one.get("tag"), 40), _words(one.get("to"), SUBJECT_CHARS),
     )  # fmt: skip

@@ -10,13 +10,13 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta, tzinfo
 
 from bot.memory.digest_answer import Answer, Broken, Done, Item, read_answer
-from bot.memory.digest_request import NOTHING, Known, slots_told, within
+from bot.memory.digest_request import NOTHING, Known, within
 from bot.memory.evidence import LINK, VOCABULARY, Part, folded_plain, terms
 from bot.memory.fallback import rule_digest
 from bot.memory.forging import forged
 from bot.memory.grounding import Grounded, Grounds, Refusal
-from bot.memory.likeness import overtakes
 from bot.memory.minutes import DigestLine, Scope, forgets
+from bot.memory.replacing import settled_in
 from bot.memory.screening import MARKUP, harmless, sums_up
 from bot.text.clauses import one_row
 from bot.text.clean import named_once
@@ -29,7 +29,7 @@ from bot.text.script import Script, script_of
 from bot.text.spans import named
 from bot.types.commitment import NewCommitment, Settled
 from bot.types.digest import Digest, DigestCounts
-from bot.types.memory import Dated, Memory, MemoryKind, NewMemory, Visibility
+from bot.types.memory import Dated, MemoryKind, NewMemory, Visibility
 from bot.types.when import Instant, When
 
 SUMMARY_TOKENS, STATEMENT_TOKENS = 60, 80
@@ -238,7 +238,7 @@ def _memory(item: Item, grounded: Grounded, scope: Scope, known: Known) -> NewMe
         emotion_value=(feeling(tag) or feeling(text)) if mood else 0.0, subject=grounded.subject,
         lasting=item.lasting and not mood, said_at=said_at, dated=dated,
     )  # fmt: skip
-    return replace(memory, replaces=_replaced(item, memory, known, tuple({line.name for line in cited})))
+    return settled_in(memory, item.replaces, cited, known.memories)
 
 
 def _plainly(item: Item, cited: tuple[DigestLine, ...], tz: tzinfo) -> str:
@@ -257,31 +257,6 @@ def _is_slot(slot: str, screened: bool) -> bool:
     return bool(slot) and harmless(slot, screened) and slot not in ("address", "no_address", "name") and (
         len(slot.split()) <= SLOT_WORDS
     )  # fmt: skip
-
-
-def _replaced(item: Item, memory: NewMemory, known: Known, names: tuple[str, ...]) -> tuple[int, ...]:
-    """The numbers of the shown facts of the same person that the model names as replaced.
-
-    What somebody asked to be kept, and what lasts, goes for what passes only where that is of its own slot, shares its
-    subject and terms, or tells another value of the same. Of facts unlike it a lasting one takes the place of one at
-    most, and never of an allergy.
-    """
-    shown = {one.id: one for one in known.memories if one.owner_id == memory.owner_id and not one.is_name}
-    named = [shown[number] for number in item.replaces if number in shown]
-    alike = [old for old in named if _akin(old, memory) or overtakes(memory.text, old.text, names)]
-    unlike = [old for old in named if old not in alike]
-    if not memory.lasting or len(unlike) != 1 or unlike[0].asked or unlike[0].slot == "allergy":
-        unlike = []
-    return tuple(old.id for old in (*alike, *unlike))
-
-
-def _akin(old: Memory, new: NewMemory) -> bool:
-    same = fold(old.subject) == fold(new.subject) or not (terms(fold(old.subject)).isdisjoint(terms(fold(new.subject))))
-    if not same:
-        return False
-    if new.slot and new.slot in ((old.slot,) if old.slot else slots_told(fold(old.text))):
-        return True
-    return bool(terms(folded_plain(old.text)) & terms(folded_plain(new.text)))
 
 
 def _task(item: Item, grounded: Grounded, scope: Scope) -> NewCommitment:

@@ -6,6 +6,7 @@ from typing import Literal
 
 from bot.text.fold import fold
 from bot.text.script import ENGLISH
+from bot.text.stem import stem
 from bot.text.tokens import index_terms
 
 STEM = 6
@@ -47,10 +48,15 @@ _ONE_OF = tuple(
         r" (?:is(?: now)?|changed to) (?P<value>.+)",
         r"(?P<whose>.{0,24}?)\b(?P<what>works?|working)\b(?: now)? (?:at|for|in) (?P<value>.+)",
         r"(?P<whose>.{0,24}?)\b(?:is|am|'m|turned) (?P<value>[0-9]+)(?P<what> years? old)?\b",
-        r"(?P<whose>.{0,8}?)(?P<what>女朋友|男朋友|老公|老婆|丈夫|妻子|对象|未婚[夫妻]|牙医|家庭医生|房东|老板|主管|班主任|导师"
-        r"|最(?:喜欢|爱)(?:的.{1,8}?|[吃喝看听玩]的.{0,6}?))(?:名字)?(?:现在)?(?:是|叫做?|姓)(?P<value>.+)",
-        r"(?P<whose>.{0,12}?)\b(?P<what>girlfriend|boyfriend|wife|husband|partner|dentist|doctor|landlord|landlady|boss"
-        r"|manager|therapist|favou?rite [a-z ]{2,20}?)(?:'s name|’s name)?(?: is(?: now| called)?|'s|’s) (?P<value>.+)",
+        r"(?P<whose>.{0,12}?)(?P<what>[男女]朋友|[男女]友|老[公婆]|丈夫|妻子|太太|未婚[夫妻]|对象|爸爸?|妈妈?|父亲|母亲"
+        r"|老板|上司|导师|班主任|房东|牙医|(?:家庭|主治|心理)?医生|教练|理发师|律师)的?(?:名字)?(?:现在)?"
+        r"(?:改?叫|名叫|(?<=名字)是|是(?=[小阿老][一-鿿]{1,2}$|[一-鿿]{1,3}(?:医生|大夫|老师|教练|律师|先生|女士|总)$))(?P<value>.+)",
+        r"(?P<whose>.{0,12}?)(?P<what>最(?:喜欢|爱)[^是]{1,8}?)(?:现在)?(?:是|变成了?|换成了?)(?P<value>.+)",
+        r"(?P<whose>.{0,24}?)\b(?P<what>girlfriend|boyfriend|wife|husband|partner|fianc[eé]e?|mother|mum|mom|father|dad"
+        r"|boss|manager|landlord|landlady|dentist|doctor|gp|therapist|lawyer|teacher|tutor|coach|hairdresser)"
+        r"(?:'s name is| is (?:now )?(?:called|named)| is(?: now)?(?= (?:dr|mr|mrs|ms|miss|prof)\b))(?: now)?"
+        r" (?P<value>.+)",
+        r"(?P<whose>.{0,24}?)\bfavou?rite (?P<what>[a-z ]{1,20}?) is(?: now)? (?P<value>.+)",
     )
 )
 """What somebody has one of: another value of the same is a correction."""
@@ -112,7 +118,7 @@ def _units(text: str) -> set[str]:
     """Characters, pairs and words that tell something."""
     terms = index_terms(text)
     telling = {term for term in terms if term not in ENGLISH and _COMMON.isdisjoint(term)} or set(terms)
-    return {term[:STEM] if term.isascii() else term for term in telling}
+    return {stem(term)[:STEM] if term.isascii() else term for term in telling}
 
 
 def _valued(new: str, older: str, *, figures: bool = True) -> bool:

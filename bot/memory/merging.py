@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from bot.memory.likeness import Compared, compared
+from bot.memory.likeness import Compared, clauses, compared
 from bot.types.duration import DAY_MS
 from bot.types.memory import Memory, NewMemory
 from bot.types.merging import Merge, Merging
@@ -25,7 +25,7 @@ def merges(new: NewMemory, near: tuple[Memory, ...], names: tuple[str, ...]) -> 
     """What a person asks to keep takes in what was only found; anything else goes into the likest older one, if any.
 
     What somebody asked to keep, or protects, never changes its words: the same found again proves it, and what
-    contradicts it stands for itself.
+    contradicts it stands for itself. What holds a slot only proves what says the same of that slot.
     """
     found = [(memory, compared(new.text, memory.text, names)) for memory in near if _together(new, memory)]
     if new.asked:
@@ -34,8 +34,10 @@ def merges(new: NewMemory, near: tuple[Memory, ...], names: tuple[str, ...]) -> 
             for memory, seen in found if not memory.kept and (seen.conflict or seen.like >= LIKE)
         )  # fmt: skip
     for memory, seen in sorted(found, key=lambda pair: (not pair[0].kept, -pair[1].like, pair[0].id)):
-        done = _into_kept(memory, seen) if memory.kept else _into(new, memory, seen)
-        if done is not None:
+        if new.slot and (memory.slot not in ("", new.slot) or memory.subject not in ("", new.subject)):
+            continue
+        done = _into_kept(new, memory, seen) if memory.kept else _into(new, memory, seen)
+        if done is not None and (done.how == "evidence" or not new.slot):
             return (done,)
     return ()
 
@@ -49,8 +51,9 @@ def _together(new: NewMemory, memory: Memory) -> bool:
     )  # fmt: skip
 
 
-def _into_kept(memory: Memory, seen: Compared) -> Merge | None:
-    return Merge(memory, "evidence") if not seen.conflict and max(seen.like, seen.told) >= LIKE else None
+def _into_kept(new: NewMemory, memory: Memory, seen: Compared) -> Merge | None:
+    like = seen.like if new.slot and len(clauses(memory.text)) > 1 else max(seen.like, seen.told)
+    return Merge(memory, "evidence") if not seen.conflict and like >= LIKE else None
 
 
 def _into(new: NewMemory, memory: Memory, seen: Compared) -> Merge | None:

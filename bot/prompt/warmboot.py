@@ -12,9 +12,9 @@ from bot.text.dates import local_day
 from bot.text.fold import fold
 from bot.text.pasttalks import TalkLine, talk_lines
 from bot.text.sentences import excerpt
-from bot.text.slots import lasts
+from bot.text.slots import lasts, single
 from bot.types.duration import DAY_MS
-from bot.types.memory import MANY_SLOTS, Memory
+from bot.types.memory import Memory
 from bot.types.opening import Line, OpeningFacts, Section
 
 ALIVE = 0.5
@@ -214,7 +214,7 @@ def _current(facts: OpeningFacts) -> Iterable[Memory]:
     if not facts.groups:
         return facts.memories
     held = {(m.owner_id, m.subject, m.slot): m.id for m in reversed(_newest(facts.memories))}
-    return (m for m in facts.memories if not m.slot or m.slot in MANY_SLOTS or m.is_name
+    return (m for m in facts.memories if not m.slot or not single(m.slot) or m.is_name
             or held[m.owner_id, m.subject, m.slot] == m.id)  # fmt: skip
 
 

@@ -8,28 +8,37 @@ import sqlite3
 
 from bot.store.rows import IS_NAME
 from bot.store.schema_truth import CURRENT
-from bot.types.memory import MANY_SLOTS, NewMemory, name_slot
+from bot.text.slots import single
+from bot.types.memory import NewMemory
 
 
 def supersede(db: sqlite3.Connection, number: int, new: NewMemory, at: int) -> None:
     """Verb part: this memory is current; what it names as replaced, and what holds its slot, is former.
 
-    Only of the same owner in the same place; what is named may be what they said in a group. It is as asked
-    for as what it
-    takes the place of. What is dated ahead
-    takes it on its day: till then both are current (`come_true`).
+    Only of the same owner in the same place; what is named may be what they said in a group. It is as asked for as
+    what it takes the place of. What somebody asked to keep goes for another such wish only where that names it: its
+    receipt says so. What is dated ahead takes its place on its day: till then both are current (`come_true`).
     """
     ahead = new.observed_at > at and new.kind != "anniversary" and new.source == "digest"
-    one = new.slot if new.slot and not name_slot(new.slot) and new.slot not in MANY_SLOTS else None
+    one = new.slot if single(new.slot) else None
     if db.execute("SELECT 1 FROM memory WHERE id = ? AND former_at IS NOT NULL", (number,)).fetchone():
         db.execute("UPDATE memory SET former_at = NULL, replaced_by = NULL WHERE id = ?", (number,))
     rows = db.execute(
         "SELECT id, asked, observed_at FROM memory "
-        "WHERE (id IN (SELECT value FROM json_each(?1)) OR (slot = ?2 AND subject = ?3)) AND id <> ?4 "
+        "WHERE (id IN (SELECT value FROM json_each(?1)) OR (slot = ?2 AND subject = ?3 AND asked <= ?8)) AND id <> ?4 "
         f"AND NOT {IS_NAME} AND owner_id IS ?5 AND ((visibility = ?6 AND (visibility <> 'chat' OR chat_id = ?7)) "
         "OR (?6 = 'private' AND visibility = 'chat' AND id IN (SELECT value FROM json_each(?1)))) "
         "AND disabled_at IS NULL AND former_at IS NULL",
-        (json.dumps(new.replaces), one, new.subject, number, new.owner_id, new.visibility, new.chat_id),
+        (
+            json.dumps(new.replaces),
+            one,
+            new.subject,
+            number,
+            new.owner_id,
+            new.visibility,
+            new.chat_id,
+            int(new.source != "command"),
+        ),
     ).fetchall()
     for older, asked, observed_at in rows:
         till = None if ahead and observed_at <= at else at
@@ -63,17 +72,18 @@ def one_current(db: sqlite3.Connection, owner_id: int | None) -> None:
 
     The others were so until it was said.
     """
-    slots = ", ".join(f"'{slot}'" for slot in sorted(MANY_SLOTS))
     rows = db.execute(
         "SELECT id, max(said_at, created_at), visibility, CASE visibility WHEN 'chat' THEN chat_id ELSE 0 END, "
         "subject, slot FROM memory "
-        f"WHERE owner_id IS ? AND {CURRENT} AND slot <> '' AND NOT {IS_NAME} AND slot NOT IN ({slots}) "
+        f"WHERE owner_id IS ? AND {CURRENT} AND slot <> '' AND NOT {IS_NAME} "
         "AND observed_at <= max(said_at, created_at) "
         "ORDER BY max(said_at, created_at) DESC, id DESC",
         (owner_id,),
     ).fetchall()
     newest: dict[tuple[object, ...], tuple[int, int]] = {}
     for number, said, *place in rows:
+        if not single(str(place[-1])):
+            continue
         first, at = newest.setdefault(tuple(place), (number, said))
         if first != number:
             db.execute("UPDATE memory SET former_at = ?, replaced_by = ? WHERE id = ?", (at, first, number))

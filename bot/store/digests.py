@@ -175,8 +175,11 @@ def store(db: sqlite3.Connection, digested: Digested, at: int) -> bool:
         _tell_anew(db, digest.overtook, at)
     for memory in digest.memories:
         store_memory(db, memory, at, digested.merging)
-    told_anew = {store_commitment(db, commitment, at) for commitment in digest.commitments}
-    for done in (one for one in digest.settled if one.number not in told_anew):  # what is moved is not over
+    due = dict[int, int | None](db.execute("SELECT id, due_at FROM commitment WHERE ended_at IS NULL"))
+    owed = {store_commitment(db, commitment, at): commitment.due_at for commitment in digest.commitments}
+    for done in digest.settled:
+        if owed.get(done.number, due.get(done.number)) not in (None, due.get(done.number)):
+            continue  # of the old day alone it is over: it was moved
         db.execute(
             "UPDATE commitment SET state = ?1, updated_at = ?2, ended_at = ?2 WHERE id = ?3 AND ended_at IS NULL",
             (done.state, at, done.number),
@@ -198,8 +201,8 @@ def _edited(db: sqlite3.Connection, digested: Digested) -> bool:
         return True
     row = db.execute(
         "SELECT 1 FROM event AS edit JOIN event AS said ON said.chat_id = edit.chat_id "
-        f"AND said.external_id = edit.target WHERE edit.chat_id = ? AND edit.id > ? AND edit.label = 'edit' "
-        f"AND said.id IN ({marks(digested.event_ids)})",
+        "AND said.external_id = edit.target "
+        f"WHERE edit.chat_id = ? AND edit.id > ? AND edit.label = 'edit' AND said.id IN ({marks(digested.event_ids)})",
         (session.chat_id, digested.seen, *digested.event_ids),
     ).fetchone()
     return row is not None

@@ -80,10 +80,13 @@ def store_memory(db: sqlite3.Connection, new: NewMemory, at: int, merging: Mergi
         _prove(db, number, new)
         supersede(db, number, new, at)
         return Stored(number, True)
-    found = () if new.slot or new.replaces else merging(new, near(db, new))
+    found = () if name_slot(new.slot) or new.replaces else merging(new, near(db, new))
     into = next((each for each in found if each.how in INTO_OLDER), None)
     if into is not None:
         merge(db, into.older.id, new, into, at)
+        if new.slot:
+            _fill(db, into.older.id, new)
+            supersede(db, into.older.id, new, at)
         return Stored(into.older.id, True)
     number = _insert(db, new, folded, at)
     _prove(db, number, new)
@@ -114,12 +117,7 @@ def _prove(db: sqlite3.Connection, number: int, new: NewMemory) -> None:
 def _count(db: sqlite3.Connection, number: int, new: NewMemory, at: int) -> None:
     """Told once more, unless it comes from the very events that are known; what was not known of it is filled in."""
     if not name_slot(new.slot):
-        db.execute(
-            "UPDATE memory SET slot = iif(slot = '', ?1, slot), subject = iif(subject = '', ?2, subject), "
-            "lasting = max(lasting, ?3), observed_at = iif(dated = '' AND ?4 <> '', ?5, observed_at), "
-            "dated = iif(dated = '', ?4, dated) WHERE id = ?6",
-            (new.slot, new.subject, int(new.lasting), new.dated, new.observed_at, number),
-        )
+        _fill(db, number, new)
     known = {
         row[0] for row in db.execute("SELECT event_id FROM edge WHERE kind = 'memory' AND derived_id = ?", (number,))
     }
@@ -128,6 +126,16 @@ def _count(db: sqlite3.Connection, number: int, new: NewMemory, at: int) -> None
         "UPDATE memory SET importance = min(?1, importance + ?3), asked = max(asked, ?4), "
         "updated_at = max(updated_at, ?2), accessed_at = max(accessed_at, ?2) WHERE id = ?5",
         (MOST_IMPORTANCE, at if more else 0, int(more), int(new.asked), number),
+    )
+
+
+def _fill(db: sqlite3.Connection, number: int, new: NewMemory) -> None:
+    """What the same statement, said again, tells that was not known of it."""
+    db.execute(
+        "UPDATE memory SET slot = iif(slot = '', ?1, slot), subject = iif(subject = '', ?2, subject), "
+        "lasting = max(lasting, ?3), observed_at = iif(dated = '' AND ?4 <> '', ?5, observed_at), "
+        "dated = iif(dated = '', ?4, dated) WHERE id = ?6",
+        (new.slot, new.subject, int(new.lasting), new.dated, new.observed_at, number),
     )
 
 

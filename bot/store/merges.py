@@ -10,7 +10,8 @@ from bot.store.indexing import index_memory
 from bot.store.rows import MEMORY, memory_of
 from bot.store.sorting import sort_memory
 from bot.text.fold import fold
-from bot.text.tokens import STOP, index_terms
+from bot.text.terms import search_terms
+from bot.text.tokens import STOP
 from bot.types.memory import MOST_IMPORTANCE, STABILITY_DAYS, Memory, NewMemory
 from bot.types.merging import INTO_OLDER, Merge, Merged
 
@@ -53,9 +54,10 @@ def near(db: sqlite3.Connection, new: NewMemory) -> tuple[Memory, ...]:
 
     One whose merge somebody took back is left alone.
     """
-    terms = dict.fromkeys(term for term in index_terms(new.text) if len(term) > 1 and term not in STOP)
+    terms = dict.fromkeys(term for term in search_terms(new.text) if len(term) > 1 and term not in STOP)
     said = fold(new.text)
-    related = dict.fromkeys(other for word, others in RELATED.items() if word in said for other in others)
+    related = dict.fromkeys(other for word, others in RELATED.items() if word in said
+                            for one in others for other in search_terms(one))  # fmt: skip
     words = " OR ".join(f'"{term}"' for term in [*related, *terms][:TERMS])
     if not terms:
         return ()

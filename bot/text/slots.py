@@ -1,24 +1,43 @@
-"""What a slot says of its value without a model: whether that does not fade, and which slots are one
-(bot/text/slots.toml). Pure."""
+"""What the name of a slot says of its value (bot/text/slots.toml). Pure."""
 
 import tomllib
 from importlib.resources import files
 
 from bot.text.fold import fold
 
-_WORDS = tomllib.loads(files("bot.text").joinpath("slots.toml").read_text("utf-8"))
-_LASTING = frozenset(map(fold, _WORDS["lasting"]))
-ASKED: dict[str, str] = _WORDS["asked"]
+_DATA = tomllib.loads(files("bot.text").joinpath("slots.toml").read_text("utf-8"))
+_LASTING, _MANY, _GUARDED = (
+    frozenset(map(fold, words))
+    for words in (_DATA["words"]["lasting"], _DATA["other"]["many"], _DATA["other"]["guarded"])
+)
+_ONE: dict[str, str] = {fold(name): slot for slot, names in _DATA["one"].items() for name in (slot, *names)}
+ASKED: dict[str, str] = _DATA["asked"]
 """Words by which people ask for what a slot of a memory holds."""
 
-_ONE: dict[str, str] = {fold(other): slot for slot, others in _WORDS["same"].items() for other in others.split()}
+_FAVOURITE = ("favourite ", "favorite ", "最喜欢的", "最爱的")
+
+
+def slot_of(name: str) -> str:
+    """The one name of a slot that has several: home for residence and 住址."""
+    folded = " ".join(fold(name).replace("_", " ").split())
+    return _ONE.get(folded, folded)
 
 
 def lasts(slot: str) -> bool:
     """Whether it is of health, death, birth, relations, home, work, names, birthdays or allergies."""
-    return fold(slot) in _LASTING
+    return fold(slot) in _LASTING or slot_of(slot) in _LASTING
 
 
-def slot_named(slot: str) -> str:
-    """The usual name of a slot, which models call by several."""
-    return _ONE.get(fold(slot).strip(), slot)
+def single(slot: str) -> bool:
+    """Whether somebody has one value of it at a time; a favourite thing is one."""
+    return slot in _ONE or slot.startswith(_FAVOURITE)
+
+
+def several(slot: str) -> bool:
+    """Whether a new value of it never takes another's place by itself."""
+    return slot in _MANY or slot in _GUARDED
+
+
+def guarded(slot: str) -> bool:
+    """Whether it is of somebody's health: what is lost of it may do harm."""
+    return slot in _GUARDED

@@ -11,47 +11,6 @@ NAME_SLOTS = ("address", "no_address")
 job, partner, birthday."""
 
 
-MANY_SLOTS = frozenset(
-    [
-        "allergy",
-        "health",
-        "like",
-        "likes",
-        "dislike",
-        "dislikes",
-        "food",
-        "pet",
-        "pets",
-        "child",
-        "children",
-        "sibling",
-        "friend",
-        "illness",
-        "diagnosis",
-        "medicine",
-        "medication",
-        "brother",
-        "sister",
-        "car",
-        "subscription",
-        "language",
-        "hobby",
-        "habit",
-        "skill",
-        "event",
-        "plan",
-        "task",
-        "trip",
-        "appointment",
-        "possession",
-        "gift",
-        "opinion",
-        "goal",
-    ]
-)
-"""Slots of which somebody may have several values at once: a new one takes no other's place unless it names it."""
-
-
 def name_slot(slot: str) -> str:
     """The slot if it says how somebody is called, else ""."""
     return slot if slot in NAME_SLOTS else ""
