@@ -45,7 +45,8 @@ class Kept:
     def visible(self, place: Where) -> bool:
         """Whether an audience of this one person in this place may see it."""
         mine, here = place.who == self.where.who, place.chat == self.where.chat
-        return {"private": mine and place.kind == "dm", "chat": here, "public": mine}[self.seen]
+        alone = mine and place.kind == "dm"
+        return {"private": alone, "chat": here or alone, "public": mine}[self.seen]
 
     def same(self, where: Where, seen: Visibility, text: str) -> bool:
         """Whether telling this text here with that visibility tells it again."""
