@@ -453,8 +453,9 @@ class _Case:
         if self._turned(text):
             return Refusal("denial")
         wrong = self._grounds.bound(self._text, about, self._own)
-        # What several lines say, a model that was asked again may tell together.
-        if wrong and not (self._sure and wrong.reason == "mixed" and len(self._own) > 1):
+        # A task has a title; what several lines say, a model that was asked again may tell together.
+        joined = self._item.section == "tasks" or (self._sure and len(self._own) > 1)
+        if wrong and not (joined and wrong.reason == "mixed"):
             return wrong
         for claim in telling:
             evidence.terms(claim)
