@@ -120,8 +120,8 @@ _MINUTE = (
     r"(?:过)?(?P<m>\d{1,2}(?=分)|\d{2}(?!\d)|[二三四五六七八九]?十[一二三四五六七八九]?|[零〇][一二三四五六七八九]|[一二三四五六七八九](?=分))"
     r"(?:分(?!钟[后以之]))?(?!个|人|块|元))?"
 )
-_LITTLE = rf"(?!(?<=[快慢多少好大小有])一点)(?!(?<=[^{TAKEN}]早)一点)(?!(?<=[^{TAKEN}上]晚)一点)"
-"""一点 is "a little" after these."""
+_LITTLE = rf"(?!(?<=[快慢多少好大小有])一点)(?!(?<=[^{TAKEN}]早)一点)(?!(?<=[^{TAKEN}上]晚)一点)(?!一点(?:时间|[工功]夫|空|事|东西))"
+"""一点 is "a little" after and before these."""
 BARE_CLOCK = re.sub(r"\(\?P<\w+>", "(?:", rf"(?<!\d){_HOUR}(?:点|时)(?:钟|整)?{_MINUTE}")
 """A time of day by the word, without names for its parts."""
 _CLOCK = LazyPattern(rf"{_LESS}(?<!\d){_LITTLE}{_HOUR}(?:点|时(?!候|间|差|光|常|段))(?:钟|整)?{_MINUTE}")
