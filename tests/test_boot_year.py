@@ -78,7 +78,7 @@ def found(day: int) -> tuple[NewMemory, ...]:
     texts += [(f"第{day // 30}个外号是{thing}{place}", "identity")] if day % 30 == 0 else []
     at = NOW + day * DAY
     passing = [replace(statement(text, 1, 1, source="digest", kind=kind), observed_at=at) for text, kind in texts]
-    lasting = [(f"第{day}天起习惯了{place}", "habit"), (f"在读第{day}本书《{thing}》", "reading")]
+    lasting = [(f"第{day}天起习惯了{place}", "habit"), (f"在读第{day}本书《{thing}》", "current book")]
     lasting += [FOR_EVER[day - 1]] if day <= len(FOR_EVER) else []
     return (*passing, *(
         replace(statement(text, 1, 1, source="digest", slot=slot), observed_at=at, said_at=at, lasting=True)

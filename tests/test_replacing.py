@@ -50,10 +50,16 @@ async def test_a_new_value_takes_the_place_of_a_kept_one_that_the_model_names(
     assert (str(statement["text"]) in told, wish in told) == (True, False)
 
 
-async def test_a_kept_home_goes_for_a_new_one_that_names_nothing(world: World) -> None:
-    await kept(world, "我住在苏州")
-    await after(world, "我搬到杭州了", statements=[{"text": "小王搬到杭州了", "slot": "residence", "from": [1]}])
-    assert current(world) == ["小王搬到杭州了"]
+@pytest.mark.parametrize(
+    ("wish", "said", "slot"),
+    [("我住在苏州", "我搬到杭州了", "residence"), ("我女朋友叫小雅", "我女朋友叫小美", "partner")],
+)
+async def test_a_kept_value_goes_for_a_new_one_that_names_nothing(
+    world: World, wish: str, said: str, slot: str
+) -> None:
+    await kept(world, wish)
+    await after(world, said, statements=[{"text": said, "slot": slot, "from": [1]}])
+    assert current(world) == [said]
 
 
 KNOWN = ("我女朋友叫小雅", "我对花生过敏", "我住在苏州")
@@ -158,9 +164,17 @@ def test_whether_two_subjects_are_one(one: str, other: str, *, same: bool) -> No
 
 
 def test_slots_have_one_name() -> None:
-    names = ("Residence", "住址", "home_address", "工作", "favorite color", "gadget")
-    assert [slot_of(name) for name in names] == ["home", "home", "home", "job", "favorite color", "gadget"]
-    assert [single(slot_of(name)) for name in names] == [True] * 5 + [False]
+    names = ("Residence", "住址", "home_address", "工作", "favorite color", "current book", "gadget")
+    assert [slot_of(name) for name in names] == [
+        "home",
+        "home",
+        "home",
+        "job",
+        "favorite color",
+        "current book",
+        "gadget",
+    ]
+    assert [single(slot_of(name)) for name in names] == [True] * 6 + [False]
 
 
 MOVED = (
@@ -249,7 +263,7 @@ async def test_a_wish_that_contradicts_an_older_one_says_so_and_can_be_taken_bac
 BESIDE = (
     ("我朋友叫阿明", "我朋友叫阿芳"), ("我的猫叫年糕", "我的猫叫汤圆"), ("我儿子叫小满", "我儿子叫大满"),
     ("我同事叫小李", "我同事叫小王"), ("我女朋友叫小雅", "我女朋友是护士"), ("my son is called Max", "my son is called Leo"),
-    ("我住在苏州", "我妹妹小雨住在成都"), ("我最喜欢的颜色是蓝色", "我最喜欢的歌手是周杰伦"),
+    ("我住在苏州", "我妹妹小雨住在成都"), ("我最喜欢的颜色是蓝色", "我最喜欢的歌手是周杰伦"), ("我住在苏州", "我家在三楼"),
 )  # fmt: skip
 
 

@@ -14,7 +14,7 @@ _ONE: dict[str, str] = {fold(name): slot for slot, names in _DATA["one"].items()
 ASKED: dict[str, str] = _DATA["asked"]
 """Words by which people ask for what a slot of a memory holds."""
 
-_FAVOURITE = ("favourite ", "favorite ", "最喜欢的", "最爱的")
+_BY_NAME = ("favourite ", "favorite ", "current ", "最喜欢的", "最爱的", "当前", "目前的")
 
 
 def slot_of(name: str) -> str:
@@ -29,8 +29,8 @@ def lasts(slot: str) -> bool:
 
 
 def single(slot: str) -> bool:
-    """Whether somebody has one value of it at a time; a favourite thing is one."""
-    return slot in _ONE or slot.startswith(_FAVOURITE)
+    """Whether somebody has one value of it at a time; a favourite or current thing is one."""
+    return slot in _ONE or slot.startswith(_BY_NAME)
 
 
 def several(slot: str) -> bool:
