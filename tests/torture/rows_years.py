@@ -48,7 +48,7 @@ async def drift(folder: Path, size: Size) -> Found:
                 person, chat, _ = await ids(store, where)
                 audience, word = Audience(chat, where.kind, (person,)), chance.choice(WORDS)
                 found = {memory.id for memory in await searched(store, audience, word)}
-                seesall = "visibility = 'private' AND owner_id = ?" if where.kind == "dm" else "chat_id = ?"
+                seesall = "visibility <> 'public' AND owner_id = ?" if where.kind == "dm" else "chat_id = ?"
                 like = look(data, f"SELECT id FROM memory WHERE disabled_at IS NULL AND {seesall} AND text LIKE ?",
                             person if where.kind == "dm" else chat, f"%{word}%")  # fmt: skip
                 seen["other than LIKE"] += found != {number for (number,) in like}
