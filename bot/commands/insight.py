@@ -43,12 +43,8 @@ class InsightCommands:
         """The answer to `.ai tools`: what a turn here would bring, composed as one is."""
         text = partial(self._text, asked)
         plan = await imagine(self._planner, self._words, asked.chat, asked.person, "", self._clock.now())
-        there = (
-            plan.prompt.tools
-            or self._planner.personas.of(asked.chat.persona)
-            .of("full", asked.script, alone=asked.chat.kind == "dm")
-            .tools
-        )
+        known, alone = self._planner.personas.of(asked.chat.persona), asked.chat.kind == "dm"
+        there = plan.prompt.tools or known.of("full", asked.script, alone=alone).tools
         lines = [text("tools_head", n=len(there)) if there else text("tools_none")]
         lines += [f"{tool.name} — {about(tool, text)}" for tool in there]
         if there and not plan.prompt.tools:

@@ -21,15 +21,13 @@ from bot.memory.match import match
 from bot.memory.matter import matter_in
 from bot.memory.merging import merging
 from bot.memory.ordering import ordered
-from bot.memory.plain import statements_in
+from bot.memory.replacing import placed
 from bot.memory.rereading import of_its_day
 from bot.memory.short_wishes import Alone, alone, bare, pointing, wish
 from bot.memory.wish_reader import Cue, cue, understand
 from bot.ports import Clock
 from bot.store.store import Store
 from bot.text.clip import clip
-from bot.text.fold import fold
-from bot.text.slots import single
 from bot.types.event import Event
 from bot.types.memory import (
     Memory,
@@ -298,14 +296,6 @@ def _correction(text: str, event: Event, owned: Iterable[Memory]) -> MemoryComma
     last = max(just, key=lambda each: each.id, default=None)
     changed = corrected(last.text, text) if last is not None else None
     return MemoryCommand("remember", changed[0], last.id) if last is not None and changed is not None else None
-
-
-def placed(memory: NewMemory) -> NewMemory:
-    """What it is the value of, where it is one whole sentence that the rule reads: home, of sister Ines."""
-    found = statements_in(memory.text)
-    if memory.slot or len(found) != 1 or fold(found[0].text) != fold(memory.text) or not single(found[0].slot):
-        return memory
-    return replace(memory, slot=found[0].slot, subject=found[0].subject) if found[0].slot != "name" else memory
 
 
 def replied(command: MemoryCommand) -> MemoryCommand:

@@ -57,7 +57,7 @@ class Unremembering:
         if command.verb == "undo":
             return await self._undo(command, told)
         if command.scope in ("just", "matter"):
-            return await self._forget_matter(command, told)
+            return await self._forget_matter(command, told, await self.told_of(command, told.event, told.chat))
         if command.scope == "aside":
             return await self._set_aside(command, told)
         if command.replied:
@@ -79,10 +79,9 @@ class Unremembering:
         lines = [Line(*row) for row in said if row[0] < event.id]
         return await self._aside.run(telling, command.content or "", command.scope, lines, event.at)
 
-    async def _forget_matter(self, command: MemoryCommand, told: Told) -> str:
-        """All that was said of a matter goes, with the memories that tell of it; the lines for good."""
+    async def _forget_matter(self, command: MemoryCommand, told: Told, lines: tuple[Line, ...]) -> str:
+        """All that was said of a matter goes, these lines for good, with the memories that tell of it."""
         now, days, content = self._clock.now(), self._settings.memory.undo_days, command.content or ""
-        lines = await self.told_of(command, told.event, told.chat)
         owned = await self._store.memories.owned(told.person_id, told.audience, forgotten=command.forever)
         found = match(content, owned)
         if command.scope == "matter":
@@ -114,8 +113,9 @@ class Unremembering:
             plans = await self._planned(command, told)
             if plans:
                 return await self._unplan(plans, told)
-            if await self._said(command, told):
-                return await self._forget_matter(replace(command, scope="matter"), told)
+            matter = replace(command, scope="matter") if command.content and not command.scope else None
+            if matter is not None and (lines := await self.told_of(matter, told.event, told.chat)):
+                return await self._forget_matter(matter, told, lines)
             asked = perhaps(command.content or "", owned)
             return await (self._which(asked, command, told) if asked else self._confirming.say("forgot_none", told))
         if (len(found) > 1 and not sure) or command.scope == "unsure":
@@ -126,8 +126,8 @@ class Unremembering:
         return await self._disable(found, told.person_id, command.forever, told, missing=missing)
 
     async def _said(self, command: MemoryCommand, told: Told) -> tuple[int, ...]:
-        """Their lines that say what a wish names, though nothing was made of them yet."""
-        if not command.content or command.scope not in ("", "aside"):
+        """Their lines that say what a wish to keep nothing of it names."""
+        if not command.content:
             return ()
         said = await self._store.unsaying.told(told.person_id, told.chat)
         return tuple(number for number, _, text in said if number < told.event.id and tells_of(command.content, text))
@@ -308,7 +308,7 @@ class Unremembering:
         return tuple(each for each in mine if each.made_at == newest > since)
 
     async def _take_back(self, reminders: tuple[Reminder, ...], told: Told) -> str:
-        texts = self._confirming.text("list_joint", told).join(clip(each.text, LINE_CHARS) for each in reminders)
+        texts = self._confirming.text("mem_why_joint", told).join(clip(each.text, LINE_CHARS) for each in reminders)
         receipt = self._confirming.receipt(told, lambda number, again: self._confirming.text(
             "reminder_undone", told, list=texts
         ))  # fmt: skip

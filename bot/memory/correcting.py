@@ -56,8 +56,7 @@ def corrected(kept: str, said: str) -> tuple[str, str, str] | None:
     """What was kept with the value that a correction gives, that value and the one before; None where any is unclear.
 
     Both must hold exactly one value of that kind: a day of a month, a day, a weekday, a time or a number. Beside the
-    cue
-    and the value (with its unit, if that was kept) nothing is said: any other word may be about something else.
+    cue and the value (with its unit, if that was kept) nothing is said: any other word may be about something else.
     """
     folded, origin = fold_mapped(said)
     cue = _CUE.match(folded)

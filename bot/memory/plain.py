@@ -77,8 +77,7 @@ class _Fact:
     """One row of the vocabulary: its patterns behind 我, behind I, in a whole clause, and after somebody of theirs.
 
     `slot` "" may hold many. One that is `firm` holds whatever doubt follows it; of a `bare` one 我 may be left out
-    before
-    somebody of theirs.
+    before somebody of theirs.
     """
 
     kind: MemoryKind

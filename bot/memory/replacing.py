@@ -11,6 +11,7 @@ from dataclasses import replace
 from bot.memory.evidence import VOCABULARY, folded_plain, kin, terms, without_kin
 from bot.memory.likeness import overtakes, plain
 from bot.memory.minutes import DigestLine
+from bot.memory.plain import statements_in
 from bot.text.alike import STEM, core
 from bot.text.fold import fold
 from bot.text.slots import guarded, several, single
@@ -43,6 +44,14 @@ def settled_in(
     if len(same) == 1 and not several(new.slot) and not same[0].asked and _changes(folded_plain(new.text)):
         gone.add(same[0].id)
     return replace(new, replaces=tuple(sorted(gone | _moved(new, said, names, shown))))
+
+
+def placed(memory: NewMemory) -> NewMemory:
+    """What it is the value of, where it is one whole sentence that the rule reads: home, of sister Ines."""
+    found = statements_in(memory.text)
+    if memory.slot or len(found) != 1 or fold(found[0].text) != fold(memory.text) or not single(found[0].slot):
+        return memory
+    return replace(memory, slot=found[0].slot, subject=found[0].subject) if found[0].slot != "name" else memory
 
 
 def same_one(one: str, other: str) -> bool:

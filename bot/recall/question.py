@@ -49,9 +49,8 @@ class Question:
     `named` are the persons present whom it names; `spans` the times that it asks about. `beside` are
     the terms that only stand around it: they order what the question finds and find nothing themselves, unless it has
     no term of its own (那个呢). `lists`: it asks for all of a kind (有几个…), whose lines are much alike. `wording` is
-    the text folded, with BOT for nuan's names; where it is only called by one, that is left out. `past`:
-    whoever asks speaks of what
-    was so before, whatever words are searched for.
+    the text folded, with BOT for nuan's names; where it is only called by one, that is left out. `past`: whoever asks
+    speaks of what was so before, whatever words are searched for.
     """
 
     text: str

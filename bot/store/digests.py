@@ -146,7 +146,7 @@ def store(db: sqlite3.Connection, digested: Digested, at: int) -> bool:
         for number in digested.event_ids
     ):
         return False
-    if _edited(db, digested):
+    if _outdated(db, digested):
         return False
     told = (*digested.members, session.id)
     due = db.execute(
@@ -193,7 +193,7 @@ def store(db: sqlite3.Connection, digested: Digested, at: int) -> bool:
     return True
 
 
-def _edited(db: sqlite3.Connection, digested: Digested) -> bool:
+def _outdated(db: sqlite3.Connection, digested: Digested) -> bool:
     """Verb part: whether a line was edited, or the talk cleared, while the digest was made: it is made anew then."""
     session = digested.session
     (reason,) = db.execute("SELECT close_reason FROM session WHERE id = ?", (session.id,)).fetchone()

@@ -43,10 +43,8 @@ class Asking:
 
     `ends` is why a session that is still open, though its time is over, ends with this turn; `memories`, `digests`
     `commitments` and `reminders` are those that the opening tells, `recalled` the memories that are told
-    besides, `brought`
-    is
-    noted of both; what is told is strengthened at most once in `rest_ms`. `round` is what its own recall found in
-    which section.
+    besides, `brought` is noted of both; what is told is strengthened at most once in `rest_ms`. `round` is what its own
+    recall found in which section.
     """
 
     chat_id: int

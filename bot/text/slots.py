@@ -12,7 +12,7 @@ _LASTING, _MANY, _GUARDED = (
 )
 _ONE: dict[str, str] = {fold(name): slot for slot, names in _DATA["one"].items() for name in (slot, *names)}
 ASKED: dict[str, str] = _DATA["asked"]
-"""Words by which people ask for what a slot of a memory holds."""
+"""Words by which people ask for what a slot holds and which its text need not say: 我在哪上班 for 在云栖科技做前端."""
 
 _BY_NAME = ("favourite ", "favorite ", "current ", "最喜欢的", "最爱的", "当前", "目前的")
 
