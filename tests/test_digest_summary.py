@@ -64,11 +64,9 @@ def told(name: str, summary: str) -> str:
     return found.summary
 
 
-def test_faithful_summaries_stand_in_the_models_own_words() -> None:
-    """A sentence may be left out; none is replaced by the rule's."""
-    shown = [(told(name, summary), summary) for name, summary in FAITHFUL]
-    assert sum(mine == theirs for mine, theirs in shown) >= len(FAITHFUL) - 2
-    assert all(mine[:12] == theirs[:12] for mine, theirs in shown)
+@pytest.mark.parametrize(("name", "summary"), FAITHFUL)
+def test_a_faithful_summary_stands_in_the_models_own_words(name: str, summary: str) -> None:
+    assert told(name, summary) == summary
 
 
 @pytest.mark.parametrize(("name", "summary"), FALSE)

@@ -13,7 +13,7 @@ from bot.memory.digest_review import Review, digest_of, mended, review
 from tests.bench.digest import Labelled, one_item, sessions
 
 FILE = Path(__file__).parent / "recorded_digests.jsonl"
-AT_ONCE, IN_THE_END, PLANTED = 0.79, 0.99, 4
+AT_ONCE, IN_THE_END, PLANTED = 0.80, 0.99, 3
 """Least shares of what the model proposed that are kept at once, and after its second answer; most planted ones (a
 number, a year, another's fact, the contrary, an invention) that are stored."""
 LIES = ("number", "year", "speaker", "negation", "invention")
@@ -68,7 +68,7 @@ def test_its_summaries_stand(recorded: list[Recorded]) -> None:
     """Of what is not borne out a sentence is left out: most begin as the model wrote them."""
     told = [digest_of(one.first(), one.session.lines, one.session.scope, one.shown).summary for one in recorded]
     own = [str(one.answer["summary"]) for one in recorded]
-    assert sum(mine[:20] == theirs[:20] for mine, theirs in zip(told, own, strict=True)) >= len(own) - 6
+    assert sum(mine[:20] == theirs[:20] for mine, theirs in zip(told, own, strict=True)) >= len(own) - 2
 
 
 def test_hardly_anything_planted_in_its_answers_is_stored(recorded: list[Recorded]) -> None:
