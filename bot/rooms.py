@@ -258,7 +258,10 @@ def make_rooms(parts: Parts, hall: Hall) -> Rooms:
         Reach(hall.sending, media, hall.halting, limiting, pausing, reminding), log,
         lambda: settings.prompt.tools and not isinstance(parts.crew.first.model, OfflineModel),
     )  # fmt: skip
-    minuting = Minuting(make_scribe(parts, planner, brain, "digest"), read_instructions(parts.prompts, "mend"))
+    minuting = Minuting(
+        make_scribe(parts, planner, brain, "digest"),
+        read_instructions(parts.prompts, "mend"), read_instructions(parts.prompts, "check"),
+    )  # fmt: skip
     digesting = Digesting(store, minuting, planner, clock, settings, words, parts.aside, log)
     closing = Closing(store, digesting, clock, settings, words, log)
     flushing = Flushing(store, make_scribe(parts, planner, brain, "flush"), planner, clock, settings, words, log)

@@ -70,7 +70,7 @@ def text_problems(settings: Settings, data: Path) -> tuple[str, ...]:
     attempt(lambda: read_texts(find))
     for folder in ("messages", "opening", "offline", "web"):
         attempt(lambda folder=folder: catalogue(find, folder))  # type: ignore[misc]
-    for folder in ("digest", "media", "flush", "rewrite", "rollup"):
+    for folder in ("digest", "mend", "check", "media", "flush", "rewrite", "rollup"):
         attempt(lambda folder=folder: read_instructions(find, folder))  # type: ignore[misc]
     attempt(lambda: look_spec(find))
     attempt(lambda: skill_spec(find))

@@ -1,4 +1,4 @@
-"""Making a digest: one model call with a strict shape, one more for what was broken or refused, or the rule."""
+"""Makes a digest: a model call with a strict shape, a second one that checks it or mends its form, or the rule."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -12,8 +12,9 @@ from bot.flow.scribe import Errand, Reserve, Scribe
 from bot.flow.talk import around_of, talk
 from bot.flow.words import Words
 from bot.memory.digest_answer import SHAPE, Broken
+from bot.memory.digest_check import SHAPE as CHECK
 from bot.memory.digest_request import NOTHING, Known, needs_model, request_text, touched
-from bot.memory.digest_review import Review, digest_of, mended, review
+from bot.memory.digest_review import Review, checked, digest_of, review
 from bot.memory.fallback import rule_digest
 from bot.memory.minutes import DigestLine, Scope
 from bot.ports import Clock
@@ -36,8 +37,8 @@ OUTPUT_TOKENS = 1_600
 
 BROKEN_CHARS = 1_500
 """How much of a broken answer is shown to the model that is to mend it."""
-TOLD_CHARS = 60
-"""How much of a refused item is told with its reason."""
+CHECK_TOKENS = 800
+"""Longest answer to the second look: what is right is not said again."""
 
 CHANGED = ModelError("busy", "what it tells was changed meanwhile", final=True)
 
@@ -47,10 +48,11 @@ Made = tuple[Digest, Settlement | None]
 
 @dataclass(frozen=True, slots=True)
 class Minuting:
-    """Who writes digests, and how they are told in each language what is wrong with an answer."""
+    """Who writes digests, and what they are told in each language: to mend an answer's form, and to check a digest."""
 
     scribe: Scribe
     mending: Mapping[Script, str]
+    checking: Mapping[Script, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +91,7 @@ class Digesting:
     ) -> None:  # fmt: skip
         self._store = store
         self._scribe = minuting.scribe
-        self._mending = minuting.mending
+        self._prompts = minuting
         self._planner = planner
         self._clock = clock
         self._settings = settings
@@ -132,24 +134,26 @@ class Digesting:
             found = _Failed("cut: too long")
         if isinstance(found, _Failed):
             return await self._mended(errand, found, asked)
-        if found.review.refused:
-            return await self._more(errand, found, asked)
-        return await self._digest(found.review, asked), found.settlement
+        if not found.review.answer.items and not found.review.answer.done:
+            return await self._digest(found.review, asked), found.settlement
+        return await self._checked(errand, found, asked)
 
-    async def _more(self, errand: Errand, found: _Read, asked: _Asked) -> Made:
-        """The digest after one more call for what was refused; without an answer what stood at first."""
+    async def _checked(self, errand: Errand, found: _Read, asked: _Asked) -> Made:
+        """The digest after a second look at it; where nobody gave one, what stood at first."""
         await self._store.ledger.settle(found.settlement, self._clock.now())
-        fault = "; ".join(f"“{clip(one.item.text, TOLD_CHARS)}”: {one.why}" for one in found.review.refused)
+        note = self._prompts.checking[errand.script]
+        text = f"{errand.text}\n\n{note}\n{found.review.rows(asked.known)}"
         more, settlement = "", None
         try:
-            again = await self._again(errand, _Failed(fault, found.answer), asked)
-            more, settlement = again
+            looked = replace(errand, text=text, output_tokens=CHECK_TOKENS, shape=CHECK)
+            async with self._scribe.written(looked, self._reserving(asked)) as paper:
+                more, settlement = paper.text, paper.settlement
         except OverBudget as error:
             self._log.warning("over_budget", session=asked.session.number, chat=asked.scope.chat_id, limit=error.limit)
         except ModelError as error:
             if error is CHANGED:
                 raise
-        whole = await self._aside.run(mended, found.review, more, asked.lines, asked.scope, asked.known)
+        whole = await self._aside.run(checked, found.review, more, asked.lines, asked.scope, asked.known)
         return await self._digest(whole, asked), settlement
 
     async def _mended(self, errand: Errand, failed: _Failed, asked: _Asked) -> Made:
@@ -167,21 +171,16 @@ class Digesting:
             self._log_broken(asked.session, failed, found)
         if isinstance(found, _Failed):
             return await self._by_rule(asked), None
-        cut = await self._aside.run(mended, found.review, "", asked.lines, asked.scope, asked.known)
+        cut = await self._aside.run(checked, found.review, "", asked.lines, asked.scope, asked.known)
         return await self._digest(cut, asked), found.settlement
 
     def _told(self, errand: Errand, failed: _Failed) -> Errand:
         """The errand with what is wrong with its answer."""
-        note = self._mending[errand.script].replace("{fault}", failed.fault)
+        note = self._prompts.mending[errand.script].replace("{fault}", failed.fault)
         shown = clip(failed.answer, BROKEN_CHARS)
         if shown.strip():
             return replace(errand, more=(Message("assistant", shown), Message("user", note)))
         return replace(errand, text=f"{errand.text}\n\n{note}")
-
-    async def _again(self, errand: Errand, failed: _Failed, asked: _Asked) -> tuple[str, Settlement]:
-        """What the model says when it is told what is wrong; it is read beside the first answer."""
-        async with self._scribe.written(self._told(errand, failed), self._reserving(asked)) as paper:
-            return paper.text, paper.settlement
 
     async def _ask(self, errand: Errand, asked: _Asked) -> _Read | _Failed:
         """One call; of a broken answer the cost is settled here, of a good one with the digest."""

@@ -82,37 +82,39 @@ class Broken:
     fault: str
 
 
-def _object(properties: dict[str, object]) -> dict[str, object]:
+def object_of(properties: dict[str, object]) -> dict[str, object]:
+    """The schema of an object with just these properties, all required."""
     return {
         "type": "object", "properties": properties, "required": list(properties), "additionalProperties": False,
     }  # fmt: skip
 
 
-def _list(properties: dict[str, object]) -> dict[str, object]:
-    return {"type": "array", "items": _object(properties)}
+def list_of(properties: dict[str, object]) -> dict[str, object]:
+    """The schema of a list of such objects."""
+    return {"type": "array", "items": object_of(properties)}
 
 
-_TEXT: dict[str, object] = {"type": "string"}
+TEXT: dict[str, object] = {"type": "string"}
 _FLAG: dict[str, object] = {"type": "boolean"}
-_LINES: dict[str, object] = {"type": "array", "items": {"type": "integer"}}
-_TASK: dict[str, object] = {"title": _TEXT, "when": _TEXT, "from": _LINES}
+LINES: dict[str, object] = {"type": "array", "items": {"type": "integer"}}
+_TASK: dict[str, object] = {"title": TEXT, "when": TEXT, "from": LINES}
 
 SHAPE = Shape(
     "digest",
     json.dumps(
-        _object(
+        object_of(
             {
-                "summary": _TEXT,
-                "statements": _list(
+                "summary": TEXT,
+                "statements": list_of(
                     {
-                        "text": _TEXT, "about": _TEXT, "slot": _TEXT, "kind": {"type": "string", "enum": [*_KINDS]},
-                        "when": _TEXT, "lasting": _FLAG, "replaces": _LINES, "from": _LINES,
+                        "text": TEXT, "about": TEXT, "slot": TEXT, "kind": {"type": "string", "enum": [*_KINDS]},
+                        "when": TEXT, "lasting": _FLAG, "replaces": LINES, "from": LINES,
                     }
                 ),
-                "moods": _list({"text": _TEXT, "tag": _TEXT, "from": _LINES}),
-                "tasks": _list(_TASK),
-                "promises": _list({"title": _TEXT, "to": _TEXT, "when": _TEXT, "from": _LINES}),
-                "done": _list({"task": {"type": "integer"}, "from": _LINES}),
+                "moods": list_of({"text": TEXT, "tag": TEXT, "from": LINES}),
+                "tasks": list_of(_TASK),
+                "promises": list_of({"title": TEXT, "to": TEXT, "when": TEXT, "from": LINES}),
+                "done": list_of({"task": {"type": "integer"}, "from": LINES}),
             }
         )
     ),
@@ -122,16 +124,10 @@ SHAPE = Shape(
 
 def read_answer(answer: str) -> Answer | Broken:
     """The digest in a model's answer; Broken when there is no object, no summary in it, or none of its lists."""
-    text = clean(answer[: ANSWER_CHARS + 1]).strip()
-    if len(text) > ANSWER_CHARS:
+    if len(clean(answer[: ANSWER_CHARS + 1]).strip()) > ANSWER_CHARS:
         return Broken("too_long")
-    fenced = _FENCED.search(text)
-    text = fenced[1].strip() if fenced else text[max(text.find("{"), 0) : text.rfind("}") + 1]
-    try:
-        found = json.loads(text, parse_constant=lambda _: None)
-    except (ValueError, RecursionError):
-        return Broken("no_json")
-    if not isinstance(found, dict):
+    found = found_object(answer)
+    if found is None:
         return Broken("no_json")
     summary = found.get("summary")
     if not isinstance(summary, str):
@@ -144,6 +140,18 @@ def read_answer(answer: str) -> Answer | Broken:
         if not isinstance(found.get(section, []), list | None):
             return Broken(f"{section}: list_type")
     return Answer(summary[:TEXT_CHARS], tuple(_items(found)), tuple(_done(found.get("done"))))
+
+
+def found_object(answer: str) -> dict[str, object] | None:
+    """The JSON object in a model's answer, with or without a fence around it; None where there is none."""
+    text = clean(answer[: ANSWER_CHARS + 1]).strip()
+    fenced = _FENCED.search(text)
+    text = fenced[1].strip() if fenced else text[max(text.find("{"), 0) : text.rfind("}") + 1]
+    try:
+        found = json.loads(text, parse_constant=lambda _: None)
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None
 
 
 def _items(found: Mapping[str, object]) -> Iterator[Item]:
@@ -165,32 +173,32 @@ def _items(found: Mapping[str, object]) -> Iterator[Item]:
 def _item(one: object, section: Section, number: int) -> Item | None:
     if not isinstance(one, dict):
         return None
-    text = next((words for name in _NAMES[section] if (words := _words(one.get(name), TEXT_CHARS))), "")
+    text = next((words for name in _NAMES[section] if (words := one_text(one.get(name), TEXT_CHARS))), "")
     if not text:
         return None
-    kind = _words(one.get("kind"), 20).lower()
+    kind = one_text(one.get("kind"), 20).lower()
     return Item(
-        section, number, text, _numbers(one.get("from"))[:CITED], _words(one.get("about"), SUBJECT_CHARS),
-        slot_of(_words(one.get("slot"), SLOT_CHARS)), next((name for name in _KINDS if name == kind), "knowledge"),
-        _words(one.get("when"), 24).strip("[]").replace("[", ""), _lasting(one), _numbers(one.get("replaces"))[:CITED],
-        _words(one.get("tag"), 40), _words(one.get("to"), SUBJECT_CHARS),
+        section, number, text, line_numbers(one.get("from"))[:CITED], one_text(one.get("about"), SUBJECT_CHARS),
+        slot_of(one_text(one.get("slot"), SLOT_CHARS)), next((name for name in _KINDS if name == kind), "knowledge"),
+        one_text(one.get("when"), 24).strip("[]").replace("[", ""), _lasting(one), line_numbers(one.get("replaces"))[:CITED],
+        one_text(one.get("tag"), 40), one_text(one.get("to"), SUBJECT_CHARS),
     )  # fmt: skip
 
 
 def _lasting(one: dict[str, object]) -> bool:
     """As the model judged it; by its slot where the model did not say."""
-    return one.get("lasting", lasts(_words(one.get("slot"), SLOT_CHARS))) in (True, "true", 1)
+    return one.get("lasting", lasts(one_text(one.get("slot"), SLOT_CHARS))) in (True, "true", 1)
 
 
 def _done(listed: object) -> Iterator[Done]:
     for one in listed[:STATEMENTS] if isinstance(listed, list) else ():
         source = one.get("task", one.get("number")) if isinstance(one, dict) else one
-        cited = _numbers(one.get("from"))[:CITED] if isinstance(one, dict) else ()
-        for number in _numbers(source)[:1]:
+        cited = line_numbers(one.get("from"))[:CITED] if isinstance(one, dict) else ()
+        for number in line_numbers(source)[:1]:
             yield Done(number, cited)
 
 
-def _words(value: object, most: int) -> str:
+def one_text(value: object, most: int) -> str:
     """A text on one row; one that is longer than `most` is cut, which no check takes for more than it says.
 
     The lines were shown escaped: an & is one again.
@@ -198,7 +206,7 @@ def _words(value: object, most: int) -> str:
     return one_row(value[:TEXT_CHARS].replace("&amp;", "&")).strip()[:most].strip() if isinstance(value, str) else ""
 
 
-def _numbers(value: object) -> tuple[int, ...]:
+def line_numbers(value: object) -> tuple[int, ...]:
     """The whole numbers in 12, "#12", "3, 4", [3, "T4"], each once."""
     match value:
         case bool():
@@ -210,6 +218,6 @@ def _numbers(value: object) -> tuple[int, ...]:
         case str():
             return tuple(dict.fromkeys(int(one) for one in _NUMBER.findall(value[:200])))
         case list():
-            flat = (number for one in value[:64] if not isinstance(one, list) for number in _numbers(one))
+            flat = (number for one in value[:64] if not isinstance(one, list) for number in line_numbers(one))
             return tuple(dict.fromkeys(flat))
     return ()

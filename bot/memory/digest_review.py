@@ -1,6 +1,6 @@
 """Reviews a model's digest beside the talk it is of: what is kept, what is refused and why, and the digest of it all.
 
-What is refused may be asked for once more; then it is cut to the clauses that stand, or left out.
+A model looks at it a second time; what is refused then is cut to the clauses that stand, or left out.
 """
 
 import re
@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta, tzinfo
 
 from bot.memory.digest_answer import Answer, Broken, Done, Item, read_answer
+from bot.memory.digest_check import SUMMARY, Correction, check_rows, first_done, read_check
 from bot.memory.digest_request import NOTHING, Known, within
 from bot.memory.evidence import LINK, VOCABULARY, Part, folded_plain, terms
 from bot.memory.fallback import rule_digest
@@ -85,6 +86,10 @@ class Review:
     refused: tuple[Refused, ...] = ()
     mended: frozenset[int] = field(default_factory=frozenset)
 
+    def rows(self, known: Known = NOTHING) -> str:
+        """What a second look is shown of it."""
+        return check_rows(self.answer, {one.item.number: one.why for one in self.refused}, known)
+
 
 def review(
     answer: str, lines: tuple[DigestLine, ...], scope: Scope, known: Known = NOTHING
@@ -98,35 +103,52 @@ def review(
     return _reviewed(found, _grounds(lines, scope, known))
 
 
-def mended(
+def checked(
     first: Review, answer: str, lines: tuple[DigestLine, ...], scope: Scope, known: Known = NOTHING
 ) -> Review:  # fmt: skip
-    """The first review with what stands of a second answer in the place of what was refused.
+    """The review after a second look: what that called wrong is out, or as it says; the rest is confirmed.
 
-    An item that is still refused, or came back as nothing, is cut to its clauses that stand; else it is out.
+    What the rules still refuse is cut to its clauses that stand, else it is out. Without an answer what stood at first
+    stands, and only what was refused is cut.
     """
-    grounds = _grounds(lines, scope, known)
-    second = read_answer(answer)
-    more = _reviewed(second, grounds, sure=True) if not isinstance(second, Broken) else Review(Answer("", ()), ())
-    kept, again, left = [*first.kept], set[int](), list[Refused]()
-    have = {fold(item.text) for item, _ in first.kept}
-    top = max((item.number for item in first.answer.items), default=0)
-    for item, grounded in more.kept:
-        if fold(item.text) not in have and len(again) < len(first.refused):
-            top += 1
-            have.add(fold(item.text))
-            kept.append((replace(item, number=top), grounded))
-            again.add(top)
-    for refused in first.refused[len(again) :] if len(more.kept) >= len(first.refused) else first.refused:
-        short = _clipped(refused.item, grounds)
-        if short is None or fold(short[0].text) in have or _told_again(short[0], kept):
-            if not _told_again(refused.item, kept):
-                left.append(refused)
+    wrong, grounds = read_check(answer), _grounds(lines, scope, known)
+    stood = {item.number: grounded for item, grounded in first.kept}
+    reasons = {one.item.number: one.refusal for one in first.refused}
+    kept, left, again = list[tuple[Item, Grounded]](), list[Refused](), set[int]()
+    for item in first.answer.items:
+        change = (wrong or {}).get(item.number)
+        if change is not None and not change.text:
+            left.append(Refused(item, Refusal("checked")))
             continue
-        kept.append(short)
-        have.add(fold(short[0].text))
-        again.add(short[0].number)
-    return Review(first.answer, tuple(kept), tuple(left), frozenset(again))
+        told = item if change is None else replace(
+            item, text=change.text, when=change.when or item.when, cited=change.cited or item.cited
+        )  # fmt: skip
+        judged: Grounded | Refusal
+        if told == item and item.number in stood:
+            judged = stood[item.number]
+        else:
+            judged = reasons[item.number] if wrong is None else _judged(told, grounds, sure=True)
+            again.add(item.number)
+        if isinstance(judged, Grounded):
+            kept.append((told, judged))
+        else:
+            left.append(Refused(told, judged))
+    for refused in [one for one in left if one.refusal.reason != "checked"]:
+        short = _clipped(refused.item, grounds)
+        if short is not None and not _told_again(short[0], kept):
+            kept.append(short)
+            left.remove(refused)
+        elif _told_again(refused.item, kept):
+            left.remove(refused)
+    again &= {item.number for item, _ in kept}
+    return Review(_corrected(first.answer, wrong or {}), tuple(kept), tuple(left), frozenset(again))
+
+
+def _corrected(found: Answer, wrong: Mapping[int, Correction]) -> Answer:
+    """The answer with the summary and the closed tasks as a second look left them."""
+    summary = wrong[SUMMARY].text if SUMMARY in wrong else found.summary
+    done = tuple(one for number, one in enumerate(found.done, first_done(found)) if number not in wrong)
+    return replace(found, summary=summary, done=done)
 
 
 def digest_of(found: Review, lines: tuple[DigestLine, ...], scope: Scope, known: Known = NOTHING) -> Digest:

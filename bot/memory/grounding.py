@@ -38,11 +38,12 @@ from bot.types.when import When
 
 Reason = Literal[
     "lines", "owner", "empty", "harm", "forgotten", "words", "number", "day", "about", "whose", "denial", "hedge",
-    "former", "done", "mixed",
+    "former", "done", "mixed", "checked",
 ]  # fmt: skip
 """Why an item is refused: it cites no such lines, or those of several; it says nothing, or is made to work on a
 program; it was to be forgotten; too many words, a number or a day were not said; nobody named whom it is about; it was
-said of somebody else, of the contrary, with doubt, of the past; it is over; or it mixes what was said apart."""
+said of somebody else, of the contrary, with doubt, of the past; it is over; it mixes what was said apart; or the
+second look found it wrong."""
 
 NEWS, CLAUSE_NEWS, CLAUSE_LEAST, WHOLE_LEAST = 0.5, 0.6, 4, 2
 """The share of a statement's telling words that may be a model's own; of a clause's where they are so many; and how

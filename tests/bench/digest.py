@@ -4,7 +4,8 @@ python -m tests.bench.digest FILE [--by-hand DIR | --model URL [--name NAME]] [-
 
 Without a model each true and each false statement is fed as an answer by itself: grounding must keep the first and
 refuse the second. With one (or answers recorded in DIR as ID.answer.txt, beside ID.request.txt) its digest of each
-session is scored, and scored again with the false statements put into it. A session is one JSON object on a line: id,
+session is scored, with the false statements of the session put into it before the second look. With --labelled the
+digest is made of the true statements instead, so only the second look is the model's. A session is one JSON object on a line: id,
 lang, zone, bot, known, lines[n, at, who, text, bot, forwarded], true[statement, who, about, kind, lines, when, keys,
 replaces], false[statement, type, lines, when].
 """
@@ -12,6 +13,7 @@ replaces], false[statement, type, lines, when].
 import argparse
 import json
 import os
+import random
 import re
 import sys
 import urllib.request
@@ -25,8 +27,9 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from bot.memory.digest_answer import Broken, Section
+from bot.memory.digest_check import read_check
 from bot.memory.digest_request import Known, request_text, touched
-from bot.memory.digest_review import Review, digest_of, mended, review
+from bot.memory.digest_review import Review, checked, digest_of, review
 from bot.memory.minutes import DigestLine, Scope
 from bot.text.dates import local_day
 from bot.text.script import script_of
@@ -174,9 +177,9 @@ def _same_day(when: str, at: int, session: Labelled) -> bool:
 
 def by_itself(found: Iterable[Labelled], verbose: bool) -> None:
     """Feed each labelled statement as an answer of its own."""
-    true, again = Tally("true kept at once"), Tally("true kept when the model says it again")
+    true, again = Tally("true kept at once"), Tally("true kept when the second look confirms it")
     false, tasks = Tally("false stored at once"), Tally("false stored at once as a task")
-    twice, days = Tally("false stored when the model says it again"), Tally("true with the right day")
+    twice, days = Tally("false stored when the second look confirms it"), Tally("true with the right day")
     for session in found:
         for item in session.true:
             section = section_of(str(item.get("kind") or ""))
@@ -187,7 +190,7 @@ def by_itself(found: Iterable[Labelled], verbose: bool) -> None:
                 f"{session.name} {item.get('lines')} {why}: {item['statement']} {item.get('about')} {item.get('when')}"
             )
             true.add(kept, why.split(" ")[0], shown, not kept)
-            got = _again(got, item, section, session)
+            got = _again(got, session)
             kept = isinstance(got, Review) and bool(got.kept)
             why = "; ".join(one.why for one in got.refused) if isinstance(got, Review) else why
             again.add(
@@ -203,73 +206,86 @@ def by_itself(found: Iterable[Labelled], verbose: bool) -> None:
                 got = review(answer_of([item], section), session.lines, session.scope, session.known)
                 kept = isinstance(got, Review) and bool(got.kept)
                 if isinstance(got, Review) and not kept:  # what is cut to its clauses is stored, too
-                    whole = mended(got, "", session.lines, session.scope, session.known)
+                    whole = checked(got, "", session.lines, session.scope, session.known)
                     kept = any(one.text == item["statement"] for one, _ in whole.kept)
                 shown = f"{session.name} {item.get('lines')} {item.get('type')}: {item['statement']} {item.get('when')}"
                 tally.add(kept, str(item.get("type")), shown, kept)
                 if section == "statements":
-                    said = _again(got, item, section, session)
+                    said = _again(got, session)
                     kept = isinstance(said, Review) and any(one.text == item["statement"] for one, _ in said.kept)
                     twice.add(kept, str(item.get("type")), shown, kept)
     for tally in (true, again, days, false, tasks, twice):
         tally.tell(verbose)
 
 
-def _again(got: Review | Broken, item: Mapping[str, Any], section: Section, session: Labelled) -> Review | Broken:
-    """The review after a model was asked about it again and said the same."""
+def _again(got: Review | Broken, session: Labelled) -> Review | Broken:
+    """The review after a second look that found nothing wrong."""
     if isinstance(got, Broken) or got.kept:
         return got
-    return mended(got, answer_of([item], section), session.lines, session.scope, session.known)
+    return checked(got, CONFIRMED, session.lines, session.scope, session.known)
 
+
+CONFIRMED = '{"wrong": []}'
+"""What a second look answers that finds nothing wrong."""
 
 Ask = Callable[[str, str, str], str]
 """What a model answers, by the name of the request, its instructions and its text."""
 
 
-def by_model(found: Iterable[Labelled], ask: Ask, verbose: bool) -> None:
-    """Score a model's digests, and again with the false statements in them."""
-    true, false = Tally("true kept"), Tally("false stored")
+def by_model(found: Iterable[Labelled], ask: Ask, verbose: bool, labelled: bool = False) -> None:
+    """Score a model's digests with the false statements in them, after the second look."""
+    true, false, own = Tally("true kept"), Tally("false stored"), Tally("of the model's own kept")
     counted: Counter[str] = Counter()
     for session in found:
         script = script_of(" ".join(line.text for line in session.lines if not line.is_bot), "zh-Hans")
         shown = touched(session.known.memories, session.known.commitments, session.lines)
-        told = (PROMPTS / "digest" / f"{script}.txt").read_text("utf-8").strip()
         text = request_text(session.lines, session.scope, shown, session.lines[-1].at)
-        answer = ask(session.name, told, text)
-        got = review(answer, session.lines, session.scope, shown)
-        if isinstance(got, Review) and got.refused:
-            fault = "; ".join(f"“{one.item.text[:60]}”: {one.why}" for one in got.refused)
-            note = (PROMPTS / "mend" / f"{script}.txt").read_text("utf-8").strip().replace("{fault}", fault)
-            again = ask(f"{session.name}.again", told, f"{text}\n\n{answer}\n\n{note}")
-            got = mended(got, again, session.lines, session.scope, shown)
+        told = prompt_of("digest", script)
+        answer = answer_of(session.true, "statements") if labelled else ask(session.name, told, text)
+        got = review(planted(answer, session), session.lines, session.scope, shown)
         if isinstance(got, Broken):
             counted[got.fault] += 1
-            digest = Digest("", (), "rule")
-        else:
-            digest = digest_of(got, session.lines, session.scope, shown)
-            counted.update({"proposed": digest.counts.proposed, "kept": digest.counts.kept,
-                            "mended": digest.counts.mended, "refused": digest.counts.refused})  # fmt: skip
+            continue
+        check = ask(f"{session.name}.check", told, f"{text}\n\n{prompt_of('check', script)}\n{got.rows(shown)}")
+        if read_check(check) is None:
+            counted["no check"] += 1
+        got = checked(got, check, session.lines, session.scope, shown)
+        digest = digest_of(got, session.lines, session.scope, shown)
+        counted.update({"proposed": digest.counts.proposed, "kept": digest.counts.kept,
+                        "mended": digest.counts.mended, "refused": digest.counts.refused})  # fmt: skip
+        texts = {item.text for item, _ in got.kept}
         for item in session.true:
-            kept = finds(digest, item, session)
-            true.add(kept, str(item.get("kind")), f"{session.name} {item['statement']}", not kept)
+            kept = item["statement"] in texts if labelled else finds(digest, item, session)
+            why = next((one.why for one in got.refused if one.item.text == item["statement"]), "")
+            true.add(kept, str(item.get("kind")), f"{session.name} {why}: {item['statement']}", not kept)
+        lies = {item["statement"] for item in session.false}
         for item in session.false:
-            sloppy = _with(answer, item)
-            worse = review(sloppy, session.lines, session.scope, shown)
-            kept = isinstance(worse, Review) and any(one.text == item["statement"] for one, _ in worse.kept)
-            false.add(kept, str(item.get("type")), f"{session.name} {item['statement']}", kept)
-    true.tell(verbose)
-    false.tell(verbose)
+            kept = item["statement"] in texts
+            false.add(kept, str(item.get("type")), f"{session.name} {item.get('type')}: {item['statement']}", kept)
+        for one in got.answer.items:
+            if one.text not in lies:
+                kept = any(item.number == one.number for item, _ in got.kept)
+                why = next((ref.why for ref in got.refused if ref.item.number == one.number), "")
+                own.add(kept, why.split(" ")[0], f"{session.name} {why}: {one.text}", not kept)
+    for tally in (true, own, false):
+        tally.tell(verbose)
     sys.stdout.write(f"{dict(counted)}\n")
 
 
-def _with(answer: str, item: Mapping[str, Any]) -> str:
-    """The answer with one more statement, at its head."""
+def prompt_of(folder: str, script: str) -> str:
+    """The instructions of that folder."""
+    return (PROMPTS / folder / f"{script}.txt").read_text("utf-8").strip()
+
+
+def planted(answer: str, session: Labelled) -> str:
+    """The answer with the false statements at places that depend on the session alone."""
     try:
         found = json.loads(answer[answer.find("{") : answer.rfind("}") + 1])
     except ValueError:
         found = {"summary": ""}
-    statements = found.get("statements") or []
-    return json.dumps(found | {"statements": [one_item(item, "statements"), *statements]}, ensure_ascii=False)
+    statements = [*(found.get("statements") or []), *(one_item(item, "statements") for item in session.false)]
+    random.Random(session.name).shuffle(statements)
+    return json.dumps(found | {"statements": statements}, ensure_ascii=False)
 
 
 def by_hand(folder: Path) -> Ask:
@@ -311,12 +327,14 @@ def main(arguments: list[str]) -> None:
     parser.add_argument("--by-hand", type=Path)
     parser.add_argument("--model")
     parser.add_argument("--name", default="default")
+    parser.add_argument("--labelled", action="store_true")
     parser.add_argument("--verbose", action="store_true")
     given = parser.parse_args(arguments)
     found = list(sessions(given.file))
     sys.stdout.write(f"{len(found)} sessions, {sum(len(one.lines) for one in found)} lines\n")
     if given.by_hand or given.model:
-        by_model(found, by_hand(given.by_hand) if given.by_hand else by_server(given.model, given.name), given.verbose)
+        ask = by_hand(given.by_hand) if given.by_hand else by_server(given.model, given.name)
+        by_model(found, ask, given.verbose, given.labelled)
     else:
         by_itself(found, given.verbose)
 
