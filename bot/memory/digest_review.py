@@ -182,10 +182,12 @@ def read_digest(
 
 
 def _grounds(lines: tuple[DigestLine, ...], scope: Scope, known: Known) -> Grounds:
-    facts: dict[int, tuple[str, ...]] = {}
-    for memory in known.memories:
-        if memory.owner_id is not None:
-            facts[memory.owner_id] = (*facts.get(memory.owner_id, ()), f"{memory.text} {memory.subject}")
+    facts: dict[int, tuple[tuple[str, int], ...]] = {}
+    told = [(one.owner_id, f"{one.text} {one.subject}", one.said_at or one.created_at) for one in known.memories]
+    told += [(one.owner_id, f"{one.text} {one.toward}", one.made_at) for one in known.commitments]
+    for owner, text, at in told:
+        if owner is not None:
+            facts[owner] = (*facts.get(owner, ()), (text, at))
     return Grounds(lines, scope, facts)
 
 

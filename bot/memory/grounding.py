@@ -12,6 +12,7 @@ from typing import Literal
 
 from bot.memory import binding, evidence
 from bot.memory.binding import Told, told
+from bot.memory.confirmed import Talk, day_of, missing
 from bot.memory.digest_answer import Item
 from bot.memory.evidence import (
     VOCABULARY,
@@ -45,12 +46,9 @@ program; it was to be forgotten; too many words, a number or a day were not said
 said of somebody else, of the contrary, with doubt, of the past; it is over; it mixes what was said apart; or the
 second look found it wrong."""
 
-NEWS, CLAUSE_NEWS, CLAUSE_LEAST, WHOLE_LEAST = 0.5, 0.6, 4, 2
+NEWS, CLAUSE_NEWS, CLAUSE_LEAST, WHOLE_LEAST = 0.28, 0.6, 4, 2
 """The share of a statement's telling words that may be a model's own; of a clause's where they are so many; and how
-many make a clause that is nothing else an invention. Of 172 true ones 93 % stay below (talks of another author)."""
-
-FIRST_NEWS = 0.28
-"""The same of a statement that the model was not asked again about."""
+many make a clause that is nothing else an invention."""
 
 TOGETHER = 0.6
 """The share of what all lines hold of a clause that those it cites must hold."""
@@ -91,9 +89,9 @@ class Grounded:
 class Grounds:
     """A talk, as what a model says of it is checked against it."""
 
-    def __init__(self, lines: tuple[DigestLine, ...], scope: Scope, known: Mapping[int, tuple[str, ...]]) -> None:
-        """`known` are texts that each person's present facts hold: names in them need not be said again."""
-        self.lines, self.scope, self._known = lines, scope, known
+    def __init__(self, lines: tuple[DigestLine, ...], scope: Scope, facts: Mapping[int, tuple[tuple[str, int], ...]]) -> None:
+        """`facts` are each person's present ones, with when they were told: names in them need not be said again."""
+        self.lines, self.scope, self._facts = lines, scope, facts
         self._by_number = {line.number: line for line in lines}
         self._gone = forgets(lines)
         self.told = words_of(lines, scope.bot_name, scope.screened)
@@ -120,7 +118,7 @@ class Grounds:
     def check(self, item: Item, *, sure: bool = False) -> Grounded | Refusal:
         """Whether an item stands in what its one speaker said.
 
-        A model that was asked again about it is `sure`: then its own words are no fault any more.
+        What a second look confirmed is `sure`: then it must stand in the talk, in whatever words.
         """
         cited = tuple(self._by_number[number] for number in item.cited if number in self._by_number)
         if not cited or len(cited) < len(item.cited):
@@ -133,7 +131,30 @@ class Grounds:
         if any(was_forgotten(item.text, line, self._gone) for line in cited):
             return Refusal("forgotten")
         own = tuple(line for line in cited if line.person_id == owner and line.number in self.own)
-        return _Case(self, item, owner, own, cited, sure=sure).judged()
+        return self._confirmed(item, owner, own) if sure else _Case(self, item, owner, own, cited).judged()
+
+    def _confirmed(self, item: Item, owner: int, own: tuple[DigestLine, ...]) -> Grounded | Refusal:
+        """An item that a second look found right: the floor that stays, see confirmed.py."""
+        task = item.section in ("tasks", "promises")
+        here, at = self.parts(own), own[-1].at if own else 0
+        if not here:
+            return Refusal("words")
+        if item.about.strip() and not harmless(item.about):
+            return Refusal("about", item.about)
+        first, last = min(line.number for line in own), max(line.number for line in own)
+        near = [line.text for line in self.lines if first - NEAR <= line.number <= last and not line.forwarded]
+        mine = [self.own[line.number] for line in own]
+        talk = Talk(
+            [(folded_plain(words), line.at) for line, words in self.told if line.number in self.own],
+            [folded_plain(words) for words in (*mine, *near)],
+            [(folded_plain(text), at) for facts in self._facts.values() for text, at in facts],
+            self.names(), self.zone(owner, task=task),
+        )  # fmt: skip
+        if gone := missing(item, talk, here, at):
+            return Refusal(gone[0], gone[1])
+        when = day_of(item, talk, at) if item.when else _Case(self, item, owner, own, own).when()
+        about = "" if task or folded_plain(item.about).strip() in _SELF | {fold(line.name) for line in own} else item.about
+        return Grounded(owner, own, about.strip(), when)
 
     def bound(self, text: str, about: str, own: Sequence[DigestLine]) -> Refusal | None:
         """What of a folded text was not said together in these lines of one person, or of others."""
@@ -226,7 +247,7 @@ class Grounds:
 
     def known(self, owner: int) -> tuple[str, ...]:
         """What is known of that person, folded."""
-        return tuple(folded_plain(text) for text in self._known.get(owner, ()))
+        return tuple(folded_plain(text) for text, _ in self._facts.get(owner, ()))
 
     def zone(self, owner: int, *, task: bool) -> tzinfo:
         """The zone in which that person means days; of a task their own."""
@@ -267,10 +288,8 @@ class _Case:
         owner: int,
         own: tuple[DigestLine, ...],
         cited: tuple[DigestLine, ...],
-        *,
-        sure: bool,
     ) -> None:
-        self._grounds, self._item, self._owner, self._own, self._sure = grounds, item, owner, own, sure
+        self._grounds, self._item, self._owner, self._own = grounds, item, owner, own
         self._task = item.section in ("tasks", "promises")
         self._tz = grounds.zone(owner, task=self._task)
         self._lines = grounds.before(owner, own)
@@ -327,8 +346,8 @@ class _Case:
             return wrong
         if self._task and (self._over(text) or _PAST.search(text)):
             return Refusal("done")
-        when = self._when()
-        if self._item.when and when is None and (not self._sure or times(self._item.text, self._own[-1].at, self._tz)):
+        when = self.when()
+        if self._item.when and when is None:
             return Refusal("day", self._item.when)
         return Grounded(self._owner, self._own, about, when)
 
@@ -358,7 +377,7 @@ class _Case:
 
     # -- when ----------------------------------------------------------------------------------------------------------
 
-    def _when(self) -> When | None:
+    def when(self) -> When | None:
         """The day that the model names, if the lines do; else the one that the statement's own words name."""
         item, at = self._item, self._own[-1].at
         if item.when:
@@ -428,8 +447,7 @@ class _Case:
             feelings = sorted((*VOCABULARY.feelings, folded_plain(self._item.tag)), key=len, reverse=True)
             text = re.sub("|".join(re.escape(word) for word in feelings if word), " ", text)
         share, words = novelty(text, heard)
-        most = NEWS if self._sure else FIRST_NEWS
-        if share > most or (share == most and len(words) < WHOLE_LEAST):
+        if share > NEWS or (share == NEWS and len(words) < WHOLE_LEAST):
             return Refusal("words", " ".join(words[:4]))
         for claim in clauses_of(text):
             share, words = novelty(claim, heard)
@@ -454,9 +472,7 @@ class _Case:
         if self._turned(text):
             return Refusal("denial")
         wrong = self._grounds.bound(self._text, about, self._own)
-        # A task has a title; what several lines say, a model that was asked again may tell together.
-        joined = self._item.section == "tasks" or (self._sure and len(self._own) > 1)
-        if wrong and not (joined and wrong.reason == "mixed"):
+        if wrong and not (self._item.section == "tasks" and wrong.reason == "mixed"):  # a task has a title
             return wrong
         for claim in telling:
             evidence.terms(claim)
@@ -513,7 +529,7 @@ class _Case:
         union = _all_terms(self._all) & wanted
         if not union:
             return None
-        if not self._sure and len(cited) < TOGETHER * len(union):
+        if len(cited) < TOGETHER * len(union):
             return Refusal("words", _shown(claim))
         most = max(len(wanted & part.terms) for part in self._all)
         near = [part for part in self._all if most and len(wanted & part.terms) == most]

@@ -1,0 +1,152 @@
+"""What must stand in a talk of a statement that a model looked at twice: whose words it is, numbers, days, names, denials.
+
+What it means, and what of the talk it joins, the model has judged. Pure; it may load a dictionary: in a thread.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta, tzinfo
+from typing import Literal
+
+from bot.memory import evidence
+from bot.memory.digest_answer import Item
+from bot.memory.evidence import VOCABULARY, Part, folded_plain, novelty, numbers, poles
+from bot.memory.saiddays import iso_day, same_time, times
+from bot.text.calendar import Named
+from bot.text.dated import checked_when
+from bot.text.dates import local_day
+from bot.types.when import When
+
+NEWS = 0.6
+"""The share of its telling words that may stand nowhere in the talk, nor in what is known."""
+
+NEAR_DAYS = timedelta(days=15)
+"""So far from its line a day may lie that is told by its day of the week; by its number a month."""
+MONTH = timedelta(days=45)
+
+TOLD_DAYS = 7
+"""A longer time that a statement names is a month or a year."""
+
+
+@dataclass(frozen=True, slots=True)
+class Talk:
+    """What people said, folded, line by line with when (ms), and what is known of them; `names` are who talks, `own`
+    what the speaker said, and others just before the lines that are cited."""
+
+    said: Sequence[tuple[str, int]]
+    own: Sequence[str]
+    known: Sequence[tuple[str, int]]
+    names: Sequence[str]
+    tz: tzinfo
+
+    @property
+    def dated(self) -> tuple[tuple[str, int], ...]:
+        """All of it, with when it was said."""
+        return (*self.said, *self.known)
+
+    @property
+    def heard(self) -> str:
+        """All of it as one text."""
+        return "\n".join((*(text for text, _ in self.dated), *self.names))
+
+
+_FIGURES = re.compile(r"\d+")
+
+Missing = tuple[Literal["number", "day", "words", "denial"], str]
+"""A reason and the words that are meant."""
+
+
+def missing(item: Item, talk: Talk, own: Sequence[Part], said_at: int) -> Missing | None:
+    """What of an item stands nowhere; `own` are the clauses of the lines that it cites, of its one speaker."""
+    text = folded_plain(item.text)
+    days = times(text, said_at, talk.tz)
+    spelt = {number for words, _ in talk.dated for number in _FIGURES.findall(words)}
+    if strange := [one for one in days if not (_told(one, talk, said_at) or _spelt(one, text, spelt))]:
+        return "day", text[strange[0].start : strange[0].end]
+    if strange_numbers := numbers(_without(text, days), all_of_them=False) - _numbers(talk, said_at):
+        return "number", " ".join(sorted(strange_numbers))
+    heard = f"{talk.heard}\n{folded_plain(item.about)}"
+    bare = text
+    for name in talk.names:
+        bare = bare.replace(name, " ")
+    if strange_names := [name for name in evidence.names(item.text) if name not in heard and not _short(name, heard)]:
+        return "words", " ".join(strange_names[:4])
+    share, words = novelty(bare, heard)
+    if share > NEWS:
+        return "words", " ".join(words[:4])
+    return ("denial", item.text[:20]) if _turned(text, own) else None
+
+
+def day_of(item: Item, talk: Talk, said_at: int) -> When | None:
+    """The day that a model names for it, if the talk names it in some way; None where it does not."""
+    found = checked_when(item.when, talk.dated, talk.tz)
+    if found is not None or (day := iso_day(item.when)) is None:
+        return found
+    today = local_day(said_at, talk.tz)
+    if day != today and not _told_day(day, talk, said_at):
+        return None
+    start = datetime(day.year, day.month, day.day, tzinfo=talk.tz)
+    return When(round(start.timestamp() * 1000), "day")
+
+
+def _told(one: Named, talk: Talk, said_at: int) -> bool:
+    """Whether the talk names a time that a statement names, or a day by its number or its day of the week."""
+    if any(same_time(one, other) for words, at in talk.dated for other in times(words, at, talk.tz)):
+        return True
+    today = local_day(said_at, talk.tz)
+    spans = [days for days in one.choices if (days.last - days.first).days <= TOLD_DAYS]
+    return any(days.first <= today <= days.last or _told_day(days.first, talk, said_at) for days in spans)
+
+
+def _spelt(one: Named, text: str, spelt: set[str]) -> bool:
+    """Whether all its figures stand in the talk as they are: in 2011."""
+    figures = set(_FIGURES.findall(text[one.start : one.end]))
+    return bool(figures) and figures <= spelt
+
+
+def _told_day(day: date, talk: Talk, said_at: int) -> bool:
+    today, number = local_day(said_at, talk.tz), str(day.day)
+    for words, at in talk.said:
+        if abs(day - today) <= MONTH and number in numbers(words, all_of_them=True):
+            return True
+        if abs(day - today) <= NEAR_DAYS and any(
+            one.left == "week" and any(days.first.weekday() == day.weekday() for days in one.choices)
+            for one in times(words, at, talk.tz)
+        ):
+            return True
+    return False
+
+
+def _numbers(talk: Talk, said_at: int) -> set[str]:
+    texts = (*talk.own, *(text for text, _ in talk.known))
+    there = {number for text in texts for number in numbers(text, all_of_them=True)}
+    today = local_day(said_at, talk.tz)
+    return there | {str(today.year), str(len(talk.names))}
+
+
+def _without(text: str, days: Iterable[Named]) -> str:
+    rest, cut = "", 0
+    for one in days:
+        rest, cut = f"{rest}{text[cut : one.start]}\t", one.end
+    return rest + text[cut:]
+
+
+def _short(name: str, heard: str) -> bool:
+    """Whether a Chinese name was said in short: 兰大 for 兰州大学."""
+    return not name.isascii() and len(name) > 2 and any(name[0] + other in heard for other in name[2:])
+
+
+def _turned(text: str, own: Sequence[Part]) -> bool:
+    """Whether it denies where nobody denied anything, or says plainly what all clauses of it deny."""
+    claimed = poles(text, told=True)
+    if VOCABULARY.patterns["ended"].search(text):
+        return False
+    wanted = evidence.terms(text)
+    near = [part for part in own if wanted & part.terms]
+    if not near:
+        return False
+    heard = {pole for part in own for pole in poles(part.folded)}
+    if claimed == {True}:
+        return True not in heard and not any(VOCABULARY.patterns["failed"].search(part.folded) for part in own)
+    return claimed == {False} and all(poles(part.folded) == {True} for part in near)
