@@ -100,12 +100,12 @@ def test_an_answer_in_a_language_that_nobody_spoke_is_none() -> None:
 def test_the_shape_is_strict_and_its_example_is_read() -> None:
     schema = json.loads(SHAPE.schema)
     assert schema["required"] == list(schema["properties"])
-    assert set(schema["properties"]) == {"summary", "statements", "moods", "tasks", "promises", "done"}
+    assert set(schema["properties"]) == {"summary", "statements", "moods", "tasks", "promises", "open"}
 
 
 @pytest.mark.parametrize("script", SCRIPTS)
 def test_instructions_example_and_shape_name_the_same_fields(script: str) -> None:
-    """In no more tokens than before they agreed."""
+    """In few tokens: they are sent with every digest."""
     text = (resource_dir("prompts") / "digest" / f"{script}.txt").read_text("utf-8")
     example = json.loads(next(row for row in text.split("\n") if row.startswith("{")))
     schema = json.loads(SHAPE.schema)["properties"]
@@ -115,6 +115,6 @@ def test_instructions_example_and_shape_name_the_same_fields(script: str) -> Non
     assert list(example) == list(schema)
     found = read_answer(json.dumps(example))
     assert not isinstance(found, Broken)
-    assert found.done[0].number == 3
+    assert (found.changes[0].mark, found.changes[0].number) == ("T", 3)
     assert "T3" in text
-    assert estimate_tokens(text) <= (341 if script == "en" else 347)
+    assert estimate_tokens(text) <= (385 if script == "en" else 390)

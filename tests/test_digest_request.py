@@ -68,7 +68,7 @@ def test_what_a_talk_touches_comes_first_and_within_its_tokens() -> None:
     facts = [fact(number, f"在第{number}个城市看过海豚表演", at=number) for number in range(1, 60)]
     facts += [fact(80, "住在北京", "home"), fact(81, "养了一只猫叫年糕", "pet"), fact(82, "叫我老王", "address")]
     facts += [fact(83, "住在天津", "home", owner=2), fact(84, "住在广州", "home", former_at=5)]
-    found = touched(facts, (), lines)
+    found = touched(Known(tuple(facts)), lines)
     assert {80, 81} <= {one.id for one in found.memories[:3]}
     assert not {82, 83, 84} & {one.id for one in found.memories}
     assert sum(estimate_tokens(f"#{one.id} {one.text}") for one in found.memories) <= KNOWN_TOKENS
@@ -89,6 +89,6 @@ def test_one_short_line_of_substance_needs_one(text: str) -> None:
 @given(st.lists(st.tuples(st.text(max_size=80), st.text(max_size=12), st.booleans()), max_size=8))
 def test_any_talk_gives_a_request_without_markup(rows: list[tuple[str, str, bool]]) -> None:
     lines = tuple(line(n, text, name, None if bot else 1) for n, (text, name, bot) in enumerate(rows, 1))
-    shown = request_text(lines, DM, touched([fact(1, "<b>住在北京")], [task(2, "<i>还书")], lines), NOW)
+    shown = request_text(lines, DM, touched(Known((fact(1, "<b>住在北京"),), (task(2, "<i>还书"),)), lines), NOW)
     assert not set("<>") & set(shown)
     assert needs_model(lines, casual) in (True, False)

@@ -46,6 +46,9 @@ GOOD = answer(
 )  # fmt: skip
 """People's lines have the odd numbers, the bot's answers the even ones."""
 
+RIGHT = '{"wrong": []}'
+"""What a second look answers that finds nothing wrong."""
+
 
 class Served:
     """A World whose model is behind the wire; digests get the next of `answers`, people get 好的."""
@@ -89,9 +92,12 @@ async def serve(
     return served
 
 
-async def test_a_good_answer_leaves_everything_in_one_call(new_world: NewWorld) -> None:
-    served = await serve(new_world, GOOD)
-    assert len(served.digests()) == 1
+async def test_a_good_answer_is_looked_at_once_more_and_leaves_everything(new_world: NewWorld) -> None:
+    served = await serve(new_world, GOOD, RIGHT)
+    first, second = (str(body["messages"]) for body in served.digests())
+    assert "再核对一遍" in second
+    assert "1. [1] 小王去医院拔了智齿" in second
+    assert "再核对一遍" not in first
     assert served.column("SELECT summary || made_by FROM digest") == ["小王拔了智齿，搬到上海model"]
     assert served.world.rows("SELECT kind, text FROM memory ORDER BY id") == [
         ("event", "小王去医院拔了智齿"), ("knowledge", "小王搬到上海了"), ("emotion", "6月12日上班好累"),
@@ -104,10 +110,10 @@ async def test_a_good_answer_leaves_everything_in_one_call(new_world: NewWorld) 
 
 @pytest.mark.parametrize("mode", ["none", "object", "schema"])
 async def test_json_is_asked_for_as_the_server_can(new_world: NewWorld, mode: JsonMode) -> None:
-    served = await serve(new_world, GOOD, mode=mode)
-    (body,) = served.digests()
-    form = mapping(body.get("response_format", {}))
-    assert form.get("type", "none") == {"none": "none", "object": "json_object", "schema": "json_schema"}[mode]
+    served = await serve(new_world, GOOD, RIGHT, mode=mode)
+    for body in served.digests():
+        form = mapping(body.get("response_format", {}))
+        assert form.get("type", "none") == {"none": "none", "object": "json_object", "schema": "json_schema"}[mode]
     others = [mapping(json.loads(raw)) for raw in served.server.bodies if b'"tools"' in raw]
     assert others
     assert not any("response_format" in other for other in others)
@@ -130,7 +136,7 @@ async def test_a_broken_answer_is_mended_once(new_world: NewWorld, name: str) ->
     served = await serve(new_world, BROKEN[name], GOOD)
     first, second = served.digests()
     sent = json.dumps(second, ensure_ascii=False)
-    assert "你的回答不能全用" in sent
+    assert "你的回答不能用" in sent
     assert len(str(second["messages"])) > len(str(first["messages"]))
     assert served.column("SELECT made_by FROM digest") == ["model"]
     assert served.column("SELECT count(*) FROM commitment") == [2]
@@ -195,17 +201,47 @@ async def test_lies_leave_nothing(new_world: NewWorld) -> None:
         assert "五百万" not in str(served.column("SELECT summary FROM digest")), name
 
 
-async def test_what_is_refused_is_asked_for_once_more_with_its_reason(new_world: NewWorld) -> None:
-    first = answer(statements=[item("小王搬到上海了", 3), item("小王去医院拔了门牙", 1)])
-    second = answer(statements=[item("小王去医院拔了智齿", 1)])
-    served = await serve(new_world, first, second)
-    told = str(served.digests()[1]["messages"])
-    assert "门牙" in told.rsplit("你的回答不能全用", 1)[1]
+def wrong(*rows: tuple[int, str]) -> str:
+    return json.dumps({"wrong": [{"n": n, "text": text, "when": "", "from": []} for n, text in rows]})
+
+
+async def test_what_a_second_look_finds_wrong_is_mended_or_left_out(new_world: NewWorld) -> None:
+    first = answer(
+        statements=[item("小王搬到上海了", 3), item("小王去医院拔了门牙", 1), item("楼下面馆老板人很凶", 11)]
+    )
+    served = await serve(new_world, first, wrong((0, "小王拔牙、搬家。"), (2, "小王去医院拔了智齿"), (3, "")))
+    assert "门牙 ? words" in str(served.digests()[1]["messages"])
     assert served.column("SELECT text FROM memory ORDER BY id") == ["小王搬到上海了", "小王去医院拔了智齿"]
+    assert served.column("SELECT summary FROM digest") == ["小王拔牙、搬家。"]
     assert served.column("SELECT count(*) FROM call WHERE state = 'reserved'") == [0]
+    (line,) = served.world.log.named("digest")
+    assert (line["proposed"], line["kept"], line["mended"], line["refused"]) == (3, 2, 1, 1)
 
 
-async def test_what_is_refused_again_is_cut_to_what_stands(new_world: NewWorld) -> None:
+async def test_other_words_stand_where_a_second_look_confirms_them(new_world: NewWorld) -> None:
+    told = answer(statements=[item("小王的新家交通便利，就在地铁站附近", 3)])
+    served = await serve(new_world, told, RIGHT)
+    assert served.column("SELECT text FROM memory") == ["小王的新家交通便利，就在地铁站附近"]
+
+
+@pytest.mark.parametrize(
+    "lie",
+    [
+        "小王搬到上海5年了",
+        "小王没有搬到上海",
+        "小王6月30日搬到上海了",
+        "小王搬到Lark Lane了",
+        "小王中了大奖买了游艇出海环游",
+    ],
+)
+async def test_numbers_days_names_and_denials_must_stand_whatever_a_second_look_says(
+    new_world: NewWorld, lie: str
+) -> None:  # fmt: skip
+    served = await serve(new_world, answer(statements=[item(lie, 3)]), RIGHT)
+    assert served.column("SELECT text FROM memory") == []
+
+
+async def test_without_a_second_look_what_is_doubtful_is_cut_to_what_stands(new_world: NewWorld) -> None:
     lie = answer(statements=[item("小王搬到上海了，房子在地铁站旁边，月租八千", 3)])
     served = await serve(new_world, lie, BROKEN["words"])
     assert served.column("SELECT text FROM memory") == ["小王搬到上海了，房子在地铁站旁边"]

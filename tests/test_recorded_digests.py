@@ -1,86 +1,80 @@
-"""Recorded answers of a strong model over sessions of our own, two a session: what stands of them, and what planted
-falsehoods do. Sessions, labels and answers were written by people and a model who had not seen the rules."""
+"""Recorded answers of a strong model over sessions of our own: its digests with falsehoods planted in them, and its
+second look at those. Sessions, labels and answers were written by people and a model who had not seen the rules."""
 
 import json
-from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from bot.memory.digest_request import Known, touched
-from bot.memory.digest_review import Review, digest_of, mended, review
-from tests.bench.digest import Labelled, one_item, sessions
+from bot.memory.digest_review import Review, checked, digest_of, review
+from tests.bench.digest import Labelled, planted, sessions
 
 FILE = Path(__file__).parent / "recorded_digests.jsonl"
-AT_ONCE, IN_THE_END, PLANTED = 0.80, 0.99, 3
-"""Least shares of what the model proposed that are kept at once, and after its second answer; most planted ones (a
-number, a year, another's fact, the contrary, an invention) that are stored."""
-LIES = ("number", "year", "speaker", "negation", "invention")
+KEPT = 0.98
+"""Least share of what the model proposed that is kept in the end."""
 
 
 @dataclass(frozen=True)
 class Recorded:
-    """A session with both answers."""
+    """A session with the answer and the second look at it."""
 
     session: Labelled
     shown: Known
-    answer: dict[str, list[object]]
-    again: str
+    answer: str
+    check: str
 
-    def first(self, *more: object) -> Review:
-        """What stands of the first answer, with these statements at its head."""
-        answer = self.answer | {"statements": [*more, *self.answer["statements"]]}
-        found = review(json.dumps(answer), self.session.lines, self.session.scope, self.shown)
-        assert isinstance(found, Review)
-        return found
+    @property
+    def found(self) -> Review:
+        """What stands in the end."""
+        first = review(planted(self.answer, self.session), self.session.lines, self.session.scope, self.shown)
+        assert isinstance(first, Review)
+        return checked(first, self.check, self.session.lines, self.session.scope, self.shown)
 
-    def second(self, first: Review) -> Review:
-        """What stands of both."""
-        return mended(first, self.again, self.session.lines, self.session.scope, self.shown)
+    @property
+    def lies(self) -> set[str]:
+        """The planted statements."""
+        return {str(item["statement"]) for item in self.session.false}
 
 
 @pytest.fixture(scope="module")
 def recorded() -> list[Recorded]:
     rows = [json.loads(row) for row in FILE.read_text("utf-8").splitlines()]
     return [
-        Recorded(
-            session, touched(session.known.memories, session.known.commitments, session.lines), row["answer"],
-            json.dumps(row["again"]),
-        )
+        Recorded(session, touched(session.known, session.lines), json.dumps(row["answer"]), json.dumps(row["check"]))
         for session, row in zip(sessions(FILE), rows, strict=True)
-    ]  # fmt: skip
+    ]
 
 
 def test_what_the_model_says_is_kept_nearly_all_of_it(recorded: list[Recorded]) -> None:
-    proposed = once = both = 0
+    proposed = kept = 0
     for one in recorded:
-        first = one.first()
-        proposed += len(first.kept) + len(first.refused)
-        once += len(first.kept)
-        both += len(one.second(first).kept)
-    assert proposed > 200
-    assert once >= AT_ONCE * proposed
-    assert both >= IN_THE_END * proposed
+        found = one.found
+        own = {item.number for item in found.answer.items if item.text not in one.lies}
+        proposed += len(own)
+        kept += len(own & {item.number for item, _ in found.kept})
+    assert proposed > 180
+    assert kept >= KEPT * proposed
 
 
 def test_its_summaries_stand(recorded: list[Recorded]) -> None:
-    """Of what is not borne out a sentence is left out: most begin as the model wrote them."""
-    told = [digest_of(one.first(), one.session.lines, one.session.scope, one.shown).summary for one in recorded]
-    own = [str(one.answer["summary"]) for one in recorded]
-    assert sum(mine[:20] == theirs[:20] for mine, theirs in zip(told, own, strict=True)) >= len(own) - 2
+    told = [digest_of(one.found, one.session.lines, one.session.scope, one.shown).summary for one in recorded]
+    own = [str(json.loads(one.answer)["summary"]) for one in recorded]
+    assert sum(mine[:20] == theirs[:20] for mine, theirs in zip(told, own, strict=True)) >= len(own) - 3
 
 
-def test_hardly_anything_planted_in_its_answers_is_stored(recorded: list[Recorded]) -> None:
-    planted, stored = Counter[str](), list[str]()
+def test_nothing_planted_in_its_answers_is_stored(recorded: list[Recorded]) -> None:
+    stored = [item.text for one in recorded for item, _ in one.found.kept if item.text in one.lies]
+    assert sum(len(one.lies) for one in recorded) >= 90
+    assert stored == []
+
+
+def test_without_a_second_look_most_of_it_is_kept_out_by_rule(recorded: list[Recorded]) -> None:
+    stored, planted_ = 0, 0
     for one in recorded:
-        for lie in one.session.false:
-            if lie["type"] not in LIES:
-                continue
-            planted[str(lie["type"])] += 1
-            found = one.second(one.first(one_item(lie, "statements")))
-            if any(item.text == lie["statement"] for item, _ in found.kept):
-                stored.append(f"{lie['type']}: {lie['statement']}")
-    assert planted.total() >= 60
-    assert len(stored) <= PLANTED, stored
-    assert not [lie for lie in stored if lie.startswith(("number", "year"))]
+        first = review(planted(one.answer, one.session), one.session.lines, one.session.scope, one.shown)
+        assert isinstance(first, Review)
+        stored += sum(item.text in one.lies for item, _ in first.kept)
+        planted_ += len(one.lies)
+    assert stored <= planted_ // 6

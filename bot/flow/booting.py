@@ -60,7 +60,8 @@ class Booting:
         found = await self._store.openings.read(audience, now, PEOPLE, tz)
         alone = found.people[audience.alone] if audience.alone is not None else None
         commitments = await self._store.commitments.open(audience, COMMITMENTS)
-        reminders = await self._store.reminders.open(person.id, None if alone is not None else chat.id)
+        asked = self._store.reminders
+        reminders = await (asked.open(person.id) if alone is not None else asked.here(person.id, chat.id))
         said = {memory.chat_id for memory in found.memories if memory.visibility == "chat"}
         said |= {one.chat_id for one in commitments} | {one.chat_id for one in reminders}
         return OpeningFacts(
@@ -73,7 +74,7 @@ class Booting:
             commitments=commitments, reminders=reminders, last_at=found.last_at,
             topic=await self._sectioning.topic(audience, person.id, now), met=found.met,
             user=wake.user if alone is not None and alone.is_owner else "",
-            groups=await self._store.people.titles(said - {chat.id}),
+            groups=await self._store.people.titles(said - {chat.id}), changed=found.changed,
         )  # fmt: skip
 
     def opening(self, facts: OpeningFacts, person: Person) -> Opened:

@@ -32,7 +32,7 @@ SHORT_TOKENS = 60
 """A talk in which people said less waits for others of its chat: till the early hour, or the next full opening."""
 
 OPEN = 20
-"""Open tasks that a digest may settle or change."""
+"""Open tasks, and reminders, that a digest may settle or change; in a group those of all who are in it."""
 
 WAITING: tuple[CloseReason, ...] = ("idle",)
 """How a talk ended that may wait; `/new`, a full log and the early hour end one for good."""
@@ -120,8 +120,12 @@ class Closing:
         memories = [each for who in seen for each in await self._store.memories.owned(who.person_ids[0], who)]
         current = tuple(m for m in memories if m.disabled_at is None and m.former_at is None and not m.is_name
                         and m.id not in own)  # fmt: skip
-        open_ = await self._store.commitments.open(Audience(chat.id, chat.kind, people), OPEN) if people else ()
-        return Known(current, open_)
+        if not people:
+            return Known(current)
+        here = await self._store.people.audience(chat) if chat.kind == "group" else Audience(chat.id, chat.kind, people)
+        open_ = await self._store.commitments.open(here, OPEN)
+        asked = [each for person in here.person_ids for each in await self._store.reminders.open(person, chat.id)]
+        return Known(current, open_, tuple(each for each in asked if not each.promise)[:OPEN])
 
     async def _may_wait(self, session: Session, lines: tuple[DigestLine, ...]) -> bool:
         """Whether so little was said that its digest may be made with those of later talks."""
@@ -148,8 +152,13 @@ class Closing:
             zone = self._words.zone_of(chat, await self._store.people.person(owner))
         return Scope(
             chat.id, chat.kind, self._settings.bot.names[0], owner, self._words.tz(zone), await self._zones(people),
-            nudging(self._settings.remind),
+            nudging(self._settings.remind), names=await self._names(chat),
         )  # fmt: skip
+
+    async def _names(self, chat: Chat) -> dict[int, str]:
+        """Who is in a group, by number."""
+        people = (await self._store.people.audience(chat)).person_ids if chat.kind == "group" else ()
+        return {number: (await self._store.people.person(number)).name for number in people}
 
     async def _zones(self, people: Iterable[int]) -> dict[int, tzinfo]:
         """By whose calendar each of these people promises: their own where they set one."""

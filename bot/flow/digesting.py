@@ -119,7 +119,7 @@ class Digesting:
         enough = session.digest_attempts >= MOST_TRIES
         if enough or not await self.able() or not self.wanted(lines):
             return await self._by_rule(_Asked(session, lines, scope, known)), None
-        shown = await self._aside.run(touched, known.memories, known.commitments, lines)
+        shown = await self._aside.run(touched, known, lines)
         asked = _Asked(session, lines, scope, shown)
         errand = await self._errand(asked)
         try:
@@ -134,7 +134,7 @@ class Digesting:
             found = _Failed("cut: too long")
         if isinstance(found, _Failed):
             return await self._mended(errand, found, asked)
-        if not found.review.answer.items and not found.review.answer.done:
+        if not found.review.answer.items and not found.review.answer.changes:
             return await self._digest(found.review, asked), found.settlement
         return await self._checked(errand, found, asked)
 

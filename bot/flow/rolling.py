@@ -66,7 +66,11 @@ class Rolling:
 
         told, tz = [text for _, text in row.talks], self._words.tz(zone)
         script = script_of(" ".join(told), self._words.language)
-        shown = "\n".join(f"{local_day(at, tz)}: {text}" for at, text in row.talks)
+        mark = self._words.opening(script)("talk_changed")
+        shown = "\n".join(
+            f"{local_day(at, tz)}: {text}{mark if place in row.changed else ''}"
+            for place, (at, text) in enumerate(row.talks)
+        )
         try:
             errand = Errand("digest", chat_id, script, shown, OUTPUT_TOKENS, small=True)
             async with self._scribe.written(errand, reserve) as paper:

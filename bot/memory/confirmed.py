@@ -18,15 +18,13 @@ from bot.text.dated import checked_when
 from bot.text.dates import local_day
 from bot.types.when import When
 
-NEWS = 0.6
-"""The share of its telling words that may stand nowhere in the talk, nor in what is known."""
+NEWS, FEW = 0.6, 3
+"""The share of its telling words that may stand nowhere in the talk, nor in what is known; fewer new words are none."""
 
 NEAR_DAYS = timedelta(days=15)
-"""So far from its line a day may lie that is told by its day of the week; by its number a month."""
+"""So far from its line a day may lie that is told by its day of the week."""
 MONTH = timedelta(days=45)
-
-TOLD_DAYS = 7
-"""A longer time that a statement names is a month or a year."""
+"""The same by its number; farther where a month or a year with it is named."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +46,7 @@ class Talk:
     @property
     def heard(self) -> str:
         """All of it as one text."""
-        return "\n".join((*(text for text, _ in self.dated), *self.names))
+        return "\n".join((*(text for text, _ in self.dated), *self.own, *self.names))
 
 
 _FIGURES = re.compile(r"\d+")
@@ -64,8 +62,10 @@ def missing(item: Item, talk: Talk, own: Sequence[Part], said_at: int) -> Missin
     spelt = {number for words, _ in talk.dated for number in _FIGURES.findall(words)}
     if strange := [one for one in days if not (_told(one, talk, said_at) or _spelt(one, text, spelt))]:
         return "day", text[strange[0].start : strange[0].end]
-    if strange_numbers := numbers(_without(text, days), all_of_them=False) - _numbers(talk, said_at):
-        return "number", " ".join(sorted(strange_numbers))
+    there = _numbers(talk, said_at)
+    said = numbers(_without(text, days), all_of_them=False)
+    if new := [one for one in said if one not in there and one.removesuffix("000") not in there]:
+        return "number", " ".join(sorted(new))
     heard = f"{talk.heard}\n{folded_plain(item.about)}"
     bare = text
     for name in talk.names:
@@ -73,7 +73,7 @@ def missing(item: Item, talk: Talk, own: Sequence[Part], said_at: int) -> Missin
     if strange_names := [name for name in evidence.names(item.text) if name not in heard and not _short(name, heard)]:
         return "words", " ".join(strange_names[:4])
     share, words = novelty(bare, heard)
-    if share > NEWS:
+    if share > NEWS and len(words) >= FEW:
         return "words", " ".join(words[:4])
     return ("denial", item.text[:20]) if _turned(text, own) else None
 
@@ -95,8 +95,11 @@ def _told(one: Named, talk: Talk, said_at: int) -> bool:
     if any(same_time(one, other) for words, at in talk.dated for other in times(words, at, talk.tz)):
         return True
     today = local_day(said_at, talk.tz)
-    spans = [days for days in one.choices if (days.last - days.first).days <= TOLD_DAYS]
-    return any(days.first <= today <= days.last or _told_day(days.first, talk, said_at) for days in spans)
+    return any(
+        (days.first == today or _told_day(days.first, talk, said_at))
+        and (days.first == days.last or _told_day(days.last, talk, said_at))
+        for days in one.choices
+    )
 
 
 def _spelt(one: Named, text: str, spelt: set[str]) -> bool:
@@ -107,15 +110,15 @@ def _spelt(one: Named, text: str, spelt: set[str]) -> bool:
 
 def _told_day(day: date, talk: Talk, said_at: int) -> bool:
     today, number = local_day(said_at, talk.tz), str(day.day)
-    for words, at in talk.said:
-        if abs(day - today) <= MONTH and number in numbers(words, all_of_them=True):
-            return True
-        if abs(day - today) <= NEAR_DAYS and any(
-            one.left == "week" and any(days.first.weekday() == day.weekday() for days in one.choices)
-            for one in times(words, at, talk.tz)
-        ):
-            return True
-    return False
+    named = [one for words, at in talk.said for one in times(words, at, talk.tz)]
+    if abs(day - today) <= NEAR_DAYS and any(
+        one.left == "week" and any(days.first.weekday() == day.weekday() for days in one.choices) for one in named
+    ):
+        return True
+    around = any(days.first < days.last and days.first <= day <= days.last for one in named for days in one.choices)
+    if not around and abs(day - today) > MONTH:
+        return False
+    return any(number in numbers(words, all_of_them=True) for words, _ in talk.said)
 
 
 def _numbers(talk: Talk, said_at: int) -> set[str]:
@@ -138,15 +141,15 @@ def _short(name: str, heard: str) -> bool:
 
 
 def _turned(text: str, own: Sequence[Part]) -> bool:
-    """Whether it denies where nobody denied anything, or says plainly what all clauses of it deny."""
-    claimed = poles(text, told=True)
+    """Whether it denies what they plainly say, or says plainly what all clauses of it deny."""
     if VOCABULARY.patterns["ended"].search(text):
         return False
-    wanted = evidence.terms(text)
+    claimed, wanted = poles(text, told=True), evidence.terms(text)
     near = [part for part in own if wanted & part.terms]
-    if not near:
-        return False
-    heard = {pole for part in own for pole in poles(part.folded)}
     if claimed == {True}:
-        return True not in heard and not any(VOCABULARY.patterns["failed"].search(part.folded) for part in own)
-    return claimed == {False} and all(poles(part.folded) == {True} for part in near)
+        against = [key for part in own for key in evidence.negated(part.folded)]
+        return any(
+            key not in against and any(evidence.asserts(part.folded, key) for part in own)
+            for key in evidence.negated(text)
+        )
+    return bool(near) and claimed == {False} and all(poles(part.folded) == {True} for part in near)

@@ -7,7 +7,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal, cast, get_args
 
 from bot.text.clauses import one_row
 from bot.text.clean import clean
@@ -59,11 +59,15 @@ class Item:
 
 
 @dataclass(frozen=True, slots=True)
-class Done:
-    """A task that a model says is over, with the lines that tell so."""
+class Change:
+    """What a model says became of a known task (T) or reminder (R): with a new title and `when` where it is changed."""
 
+    mark: Literal["T", "R"]
     number: int
+    state: Literal["done", "off", "changed"]
     cited: tuple[int, ...]
+    text: str = ""
+    when: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +76,7 @@ class Answer:
 
     summary: str
     items: tuple[Item, ...]
-    done: tuple[Done, ...] = ()
+    changes: tuple[Change, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +118,12 @@ SHAPE = Shape(
                 "moods": list_of({"text": TEXT, "tag": TEXT, "from": LINES}),
                 "tasks": list_of(_TASK),
                 "promises": list_of({"title": TEXT, "to": TEXT, "when": TEXT, "from": LINES}),
-                "done": list_of({"task": {"type": "integer"}, "from": LINES}),
+                "open": list_of(
+                    {
+                        "id": TEXT, "now": {"type": "string", "enum": ["done", "off", "changed"]}, "title": TEXT,
+                        "when": TEXT, "from": LINES,
+                    }
+                ),
             }
         )
     ),
@@ -132,14 +141,14 @@ def read_answer(answer: str) -> Answer | Broken:
     summary = found.get("summary")
     if not isinstance(summary, str):
         return Broken("summary: missing" if summary is None else "summary: string_type")
-    if not any(section in found for section in (*SECTIONS, "done")) and any(
+    if not any(section in found for section in (*SECTIONS, "open", "done")) and any(
         isinstance(value, list) for value in found.values()
     ):
         return Broken("statements: missing")
     for section in SECTIONS:
         if not isinstance(found.get(section, []), list | None):
             return Broken(f"{section}: list_type")
-    return Answer(summary[:TEXT_CHARS], tuple(_items(found)), tuple(_done(found.get("done"))))
+    return Answer(summary[:TEXT_CHARS], tuple(_items(found)), tuple(_changes(found)))
 
 
 def found_object(answer: str) -> dict[str, object] | None:
@@ -180,7 +189,7 @@ def _item(one: object, section: Section, number: int) -> Item | None:
     return Item(
         section, number, text, line_numbers(one.get("from"))[:CITED], one_text(one.get("about"), SUBJECT_CHARS),
         slot_of(one_text(one.get("slot"), SLOT_CHARS)), next((name for name in _KINDS if name == kind), "knowledge"),
-        one_text(one.get("when"), 24).strip("[]").replace("[", ""), _lasting(one), line_numbers(one.get("replaces"))[:CITED],
+        _when(one), _lasting(one), line_numbers(one.get("replaces"))[:CITED],
         one_text(one.get("tag"), 40), one_text(one.get("to"), SUBJECT_CHARS),
     )  # fmt: skip
 
@@ -190,12 +199,24 @@ def _lasting(one: dict[str, object]) -> bool:
     return one.get("lasting", lasts(one_text(one.get("slot"), SLOT_CHARS))) in (True, "true", 1)
 
 
-def _done(listed: object) -> Iterator[Done]:
-    for one in listed[:STATEMENTS] if isinstance(listed, list) else ():
-        source = one.get("task", one.get("number")) if isinstance(one, dict) else one
-        cited = line_numbers(one.get("from"))[:CITED] if isinstance(one, dict) else ()
-        for number in line_numbers(source)[:1]:
-            yield Done(number, cited)
+def _changes(found: Mapping[str, object]) -> Iterator[Change]:
+    """Those of the list `open`, and of `done`, in which an older form named tasks that are over."""
+    for name in ("open", "done"):
+        listed = found.get(name)
+        for one in listed[:STATEMENTS] if isinstance(listed, list) else ():
+            row: dict[str, object] = one if isinstance(one, dict) else {"id": one}
+            source = row.get("id", row.get("task", row.get("number")))
+            state = next((word for word in ("changed", "off") if word in one_text(row.get("now"), 20).lower()), "done")
+            mark: Literal["T", "R"] = "R" if isinstance(source, str) and source.strip("# ").upper()[:1] == "R" else "T"
+            for number in line_numbers(source)[:1]:
+                yield Change(
+                    mark, number, cast("Literal['done', 'off', 'changed']", state),
+                    line_numbers(row.get("from"))[:CITED], one_text(row.get("title"), TEXT_CHARS), _when(row),
+                )  # fmt: skip
+
+
+def _when(one: Mapping[str, object]) -> str:
+    return one_text(one.get("when"), 24).strip("[]").replace("[", "")
 
 
 def one_text(value: object, most: int) -> str:

@@ -26,7 +26,7 @@ from bot.text.clean import escaped
 from bot.types.prompt import Shape
 
 SUMMARY = 0
-"""The number of the summary; items have their own, closed tasks follow them."""
+"""The number of the summary; items have their own, changes of what is open follow them."""
 
 SHAPE = Shape(
     "check",
@@ -48,16 +48,17 @@ def check_rows(found: Answer, doubts: Mapping[int, str], known: Known) -> str:
     """A digest as numbered rows: lines, text, whom it is about, when, and why a rule doubts it."""
     rows = [f"{SUMMARY}. {found.summary}"]
     rows += [_row(item, doubts.get(item.number, "")) for item in found.items]
-    tasks = {task.id: task.text for task in known.commitments}
-    rows += [
-        f"{number}. {list(one.cited)} done: {tasks.get(one.number, f'T{one.number}')}"
-        for number, one in enumerate(found.done, first_done(found))
-    ]
+    texts = {("T", task.id): task.text for task in known.commitments}
+    texts |= {("R", one.id): one.text for one in known.reminders}
+    for number, one in enumerate(found.changes, first_change(found)):
+        new = f" → {'; '.join(filter(None, (one.text, one.when)))}" if one.state == "changed" else ""
+        known_text = texts.get((one.mark, one.number), f"{one.mark}{one.number}")
+        rows.append(f"{number}. {list(one.cited)} {one.state}: {known_text}{new}")
     return escaped("\n".join(rows))
 
 
-def first_done(found: Answer) -> int:
-    """The number of the first closed task."""
+def first_change(found: Answer) -> int:
+    """The number of the first change of a known task or reminder."""
     return max((item.number for item in found.items), default=SUMMARY) + 1
 
 

@@ -3,7 +3,7 @@
 It asks no model and reads no answer.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
 
@@ -18,6 +18,7 @@ from bot.text.fold import fold
 from bot.text.tokens import STOP, index_terms
 from bot.types.commitment import Commitment
 from bot.types.memory import Memory
+from bot.types.reminder import Reminder
 
 LINE_TOKENS, TALK_TOKENS, KNOWN_TOKENS = 400, 6_000, 300
 """Most of one line, of all lines (the newest first), and of what is known."""
@@ -33,10 +34,11 @@ _SLOTS: dict[str, frozenset[str]] = {slot: frozenset(words) for slot, words in V
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """Present facts and open tasks of the people who speak, which a talk may touch."""
+    """Present facts, open tasks and open reminders of the people who speak, which a talk may touch."""
 
     memories: tuple[Memory, ...] = ()
     commitments: tuple[Commitment, ...] = ()
+    reminders: tuple[Reminder, ...] = ()
 
 
 NOTHING = Known()
@@ -60,20 +62,22 @@ def slots_told(folded: str) -> frozenset[str]:
 
 
 def touched(
-    memories: Iterable[Memory], commitments: Iterable[Commitment], lines: tuple[DigestLine, ...],
-    limit: int = KNOWN_TOKENS,
+    known: Known, lines: tuple[DigestLine, ...], limit: int = KNOWN_TOKENS
 ) -> Known:  # fmt: skip
     """What a talk may change, the likeliest first, as much of it as fits into `limit` tokens.
 
     Likely is what shares terms with what people say, or is of a slot that they speak of; then what is newest. A name
-    that somebody asked to be called by is not the digest's to change.
+    that somebody asked to be called by, or how somebody felt, is not the digest's to change.
     """
     said = fold("\n".join(line.text[:MESSAGE_CHARS] for line in lines if not line.is_bot))
     terms = frozenset(index_terms(said)) - STOP
     speakers = {line.person_id for line in lines if not line.is_bot}
     slots = slots_told(said)
-    facts = [one for one in memories if one.owner_id in speakers and not one.is_name and one.former_at is None]
-    tasks = [one for one in commitments if one.owner_id in speakers]
+    facts = [
+        one for one in known.memories
+        if one.owner_id in speakers and not one.is_name and one.former_at is None and one.kind != "emotion"
+    ]  # fmt: skip
+    tasks: list[Commitment | Reminder] = [*known.commitments, *known.reminders]
     newest = max((*(one.created_at for one in facts), *(one.made_at for one in tasks)), default=0)
 
     def shares(text: str) -> float:
@@ -82,14 +86,14 @@ def touched(
     def of_slot(one: Memory) -> bool:
         return not slots.isdisjoint((one.slot,) if one.slot else slots_told(fold(one.text)))
 
-    scored: list[tuple[float, int, Memory | Commitment]] = [
+    scored: list[tuple[float, int, Memory | Commitment | Reminder]] = [
         (shares(f"{one.text} {one.subject}") + SAME_SLOT * of_slot(one) + RECENT * (one.created_at == newest),
          one.created_at, one)
         for one in facts
     ]  # fmt: skip
     scored += [(shares(one.text) + RECENT * (one.made_at == newest), one.made_at, one) for one in tasks]
     scored.sort(key=lambda entry: (-entry[0], -entry[1]))
-    kept: list[Memory | Commitment] = []
+    kept: list[Memory | Commitment | Reminder] = []
     left = limit
     for _, _, one in scored:
         left -= estimate_tokens(_known_row(one, ""))
@@ -99,6 +103,7 @@ def touched(
     return Known(
         tuple(one for one in kept if isinstance(one, Memory)),
         tuple(one for one in kept if isinstance(one, Commitment)),
+        tuple(one for one in kept if isinstance(one, Reminder)),
     )
 
 
@@ -114,20 +119,26 @@ def request_text(lines: tuple[DigestLine, ...], scope: Scope, known: Known, now:
         f"today: {today:%Y-%m-%d} {_DAYS[today.weekday()]}",
         f"people: {escaped(', '.join(dict.fromkeys(names.values())))}; bot: {escaped(clean_name(scope.bot_name))}",
     ]
-    facts: list[Memory | Commitment] = [*known.memories, *known.commitments]
-    several = len(names) > 1
+    facts: list[Memory | Commitment | Reminder] = [*known.memories, *known.commitments, *known.reminders]
+    several = scope.kind == "group"
     if facts:
-        owners = [names.get(one.owner_id or 0, "") if several else "" for one in facts]
+        owners = [scope.names.get(_owner(one), names.get(_owner(one), "")) if several else "" for one in facts]
         rows += ["known:", *(_known_row(one, who, scope.tz) for one, who in zip(facts, owners, strict=True))]
     return "\n".join([*rows, "talk:", *_talk(shown, scope.tz)])
 
 
-def _known_row(one: Memory | Commitment, owner: str, tz: tzinfo = UTC) -> str:
+def _owner(one: Memory | Commitment | Reminder) -> int:
+    return one.person_id if isinstance(one, Reminder) else one.owner_id or 0
+
+
+def _known_row(one: Memory | Commitment | Reminder, owner: str, tz: tzinfo = UTC) -> str:
     owner, text = named_once(owner, clip(one_row(one.text), KNOWN_CHARS))
     who = f"{owner}: " if owner else ""
     if isinstance(one, Commitment):
         due = f" (due {_local(one.due_at, tz):%Y-%m-%d})" if one.due_at is not None else ""
         return escaped(f"T{one.id} {who}{text}{due}")
+    if isinstance(one, Reminder):
+        return escaped(f"R{one.id} {who}{text} ({_local(one.due_at, tz):%Y-%m-%d %H:%M})")
     facets = ", ".join(filter(None, (one.slot, one.subject)))
     return escaped(f"#{one.id} {who}{text}" + (f" ({facets})" if facets else ""))
 

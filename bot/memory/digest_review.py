@@ -9,8 +9,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta, tzinfo
 
-from bot.memory.digest_answer import Answer, Broken, Done, Item, read_answer
-from bot.memory.digest_check import SUMMARY, Correction, check_rows, first_done, read_check
+from bot.memory.digest_answer import Answer, Broken, Change, Item, read_answer
+from bot.memory.digest_check import SUMMARY, Correction, check_rows, first_change, read_check
+from bot.memory.digest_moves import Moved
 from bot.memory.digest_request import NOTHING, Known, within
 from bot.memory.evidence import LINK, VOCABULARY, Part, folded_plain, terms
 from bot.memory.fallback import rule_digest
@@ -29,7 +30,7 @@ from bot.text.fold import fold, fold_mapped, unfold
 from bot.text.script import Script, script_of
 from bot.text.spans import named
 from bot.types.commitment import NewCommitment, Settled
-from bot.types.digest import Digest, DigestCounts
+from bot.types.digest import ChangedReminder, Digest, DigestCounts
 from bot.types.memory import Dated, MemoryKind, NewMemory, Visibility
 from bot.types.when import Instant, When
 
@@ -79,12 +80,13 @@ class Refused:
 
 @dataclass(frozen=True, slots=True)
 class Review:
-    """A digest as far as it stands, and what of the answer does not."""
+    """A digest as far as it stands, and what of the answer does not; `looked`: a model looked at it twice."""
 
     answer: Answer
     kept: tuple[tuple[Item, Grounded], ...]
     refused: tuple[Refused, ...] = ()
     mended: frozenset[int] = field(default_factory=frozenset)
+    looked: bool = False
 
     def rows(self, known: Known = NOTHING) -> str:
         """What a second look is shown of it."""
@@ -141,14 +143,15 @@ def checked(
         elif _told_again(refused.item, kept):
             left.remove(refused)
     again &= {item.number for item, _ in kept}
-    return Review(_corrected(first.answer, wrong or {}), tuple(kept), tuple(left), frozenset(again))
+    answer = _corrected(first.answer, wrong or {})
+    return Review(answer, tuple(kept), tuple(left), frozenset(again), wrong is not None)
 
 
 def _corrected(found: Answer, wrong: Mapping[int, Correction]) -> Answer:
-    """The answer with the summary and the closed tasks as a second look left them."""
+    """The answer with the summary and what became of open things as a second look left them."""
     summary = wrong[SUMMARY].text if SUMMARY in wrong else found.summary
-    done = tuple(one for number, one in enumerate(found.done, first_done(found)) if number not in wrong)
-    return replace(found, summary=summary, done=done)
+    changes = tuple(one for number, one in enumerate(found.changes, first_change(found)) if number not in wrong)
+    return replace(found, summary=summary, changes=changes)
 
 
 def digest_of(found: Review, lines: tuple[DigestLine, ...], scope: Scope, known: Known = NOTHING) -> Digest:
@@ -163,14 +166,18 @@ def digest_of(found: Review, lines: tuple[DigestLine, ...], scope: Scope, known:
         else:
             memory = _memory(item, grounded, scope, known)
             memories.setdefault((memory.owner_id, fold(memory.text)), memory)
-    summary = _summary(found.answer.summary, lines, scope, grounds, known) or rule_digest(lines, scope).summary
+    summary = _summary(found, lines, scope, grounds, known) or rule_digest(lines, scope).summary
     kept = len(memories) + len(tasks)
     reasons = Counter(one.refusal.reason for one in found.refused)
     counts = DigestCounts(
         len(found.answer.items), kept, len(found.mended), len(found.refused), tuple(sorted(reasons.items()))
     )  # fmt: skip
-    settled = _settled(found.answer.done, lines, known, grounds, scope.tz)
-    return Digest(summary, tuple(memories.values()), "model", tuple(tasks.values()), settled, counts)
+    settled, ended = _settled(found.answer.changes, known, grounds, scope)
+    moved = Moved(found.answer.changes, known, grounds, scope)
+    return Digest(
+        summary, tuple(memories.values()), "model", (*tasks.values(), *moved.tasks()), settled, counts,
+        reminders=(*moved.reminders(), *(ChangedReminder(number) for number in ended)),
+    )  # fmt: skip
 
 
 def read_digest(
@@ -320,30 +327,38 @@ def _day_end(at: int, tz: tzinfo) -> int:
 
 
 def _settled(
-    done: tuple[Done, ...], lines: tuple[DigestLine, ...], known: Known, grounds: Grounds, tz: tzinfo
-) -> tuple[Settled, ...]:  # fmt: skip
-    """The open tasks that the model names as over, by lines in which their owner denies nothing of it.
+    changes: tuple[Change, ...], known: Known, grounds: Grounds, scope: Scope
+) -> tuple[tuple[Settled, ...], tuple[int, ...]]:
+    """The open tasks that the model names as over, by lines in which their owner denies nothing of it, and the reminders
+    that their owner called off.
 
     Whoever says later in the talk that it is not done after all, still has it to do.
     """
-    shown = {task.id: task for task in known.commitments}
-    by_number = {line.number: line for line in lines}
-    found: dict[int, Settled] = {}
-    for one in done:
-        task, cited = shown.get(one.number), [by_number[number] for number in one.cited if number in by_number]
-        if task is None or not cited or len(cited) < len(one.cited):
+    shown: dict[tuple[str, int], tuple[int, int, str]] = {
+        ("T", task.id): (task.owner_id, task.made_at, task.text) for task in known.commitments
+    }
+    shown |= {("R", one.id): (one.person_id, one.made_at, one.text) for one in known.reminders}
+    found, ended = dict[int, Settled](), list[int]()
+    for one in changes:
+        owner, made_at, text = shown.get((one.mark, one.number), (0, 0, ""))
+        cited = grounds.cited(one.cited)
+        if one.state == "changed" or not owner or not cited:
             continue
-        wanted = terms(folded_plain(task.text))
-        own = [line for line in cited if line.person_id == task.owner_id and line.at > task.made_at]
-        parts = [part for line in own for part in grounds.parts((line,)) if not _to_come(part, line.at, tz)]
-        later = [part for part in grounds.after(task.owner_id, own[-1].number) if wanted & part.terms] if own else []
+        wanted = terms(folded_plain(text))
+        own = [line for line in cited if line.person_id == owner and line.at > made_at]
+        parts = [part for line in own for part in grounds.parts((line,)) if not _to_come(part, line.at, scope.tz)]
+        later = [part for part in grounds.after(owner, own[-1].number) if wanted & part.terms] if own else []
         if later and _still_open(later[-1]):
             continue
         told = [part for part in parts if wanted & part.terms] or parts
-        if told and not _still_open(told[-1]):
-            off = any(_OFF.search(part.folded) for part in told)
+        if not told or _still_open(told[-1]):
+            continue
+        if one.mark == "R":
+            ended.append(one.number)
+        else:
+            off = one.state == "off" or any(_OFF.search(part.folded) for part in told)
             found[one.number] = Settled(one.number, "failed" if off else "done")
-    return tuple(found.values())
+    return tuple(found.values()), tuple(ended)
 
 
 def _still_open(part: Part) -> bool:
@@ -359,9 +374,13 @@ def _to_come(part: Part, said_at: int, tz: tzinfo) -> bool:
     return bool(days) and all(one.first > today for one in days) and not VOCABULARY.patterns["over"].search(part.folded)
 
 
-def _summary(text: str, lines: tuple[DigestLine, ...], scope: Scope, grounds: Grounds, known: Known) -> str:
+def _summary(found: Review, lines: tuple[DigestLine, ...], scope: Scope, grounds: Grounds, known: Known) -> str:
     """The summary on one line without links and markup; "" when it is not of what people said."""
-    plain = _summed(within(one_row(MARKUP.sub("", LINK.sub("", text))), SUMMARY_TOKENS), grounds)
+    text = within(one_row(MARKUP.sub("", LINK.sub("", found.answer.summary))), SUMMARY_TOKENS)
+    if found.looked:
+        plain = "".join(piece for piece in _PIECE.findall(text) if grounds.sentence(piece))
+    else:
+        plain = _summed(text, grounds)
     names = " ".join(line.name for line in lines)
     beside = "\n".join(line.text for line in lines if line.is_bot)
     before = [(f"{one.text} {one.subject}", one.observed_at) for one in known.memories]
@@ -369,7 +388,7 @@ def _summary(text: str, lines: tuple[DigestLine, ...], scope: Scope, grounds: Gr
     if (
         not harmless(plain, scope.screened)
         or forged(plain)
-        or not sums_up(plain, grounds.told, names, scope.tz, beside, before)
+        or not (found.looked or sums_up(plain, grounds.told, names, scope.tz, beside, before))
     ):
         return ""
     gone = forgets(lines)

@@ -89,7 +89,9 @@ class Grounded:
 class Grounds:
     """A talk, as what a model says of it is checked against it."""
 
-    def __init__(self, lines: tuple[DigestLine, ...], scope: Scope, facts: Mapping[int, tuple[tuple[str, int], ...]]) -> None:
+    def __init__(
+        self, lines: tuple[DigestLine, ...], scope: Scope, facts: Mapping[int, tuple[tuple[str, int], ...]]
+    ) -> None:
         """`facts` are each person's present ones, with when they were told: names in them need not be said again."""
         self.lines, self.scope, self._facts = lines, scope, facts
         self._by_number = {line.number: line for line in lines}
@@ -143,18 +145,33 @@ class Grounds:
             return Refusal("about", item.about)
         first, last = min(line.number for line in own), max(line.number for line in own)
         near = [line.text for line in self.lines if first - NEAR <= line.number <= last and not line.forwarded]
-        mine = [self.own[line.number] for line in own]
-        talk = Talk(
-            [(folded_plain(words), line.at) for line, words in self.told if line.number in self.own],
-            [folded_plain(words) for words in (*mine, *near)],
-            [(folded_plain(text), at) for facts in self._facts.values() for text, at in facts],
-            self.names(), self.zone(owner, task=task),
-        )  # fmt: skip
+        talk = self.talk((*(self.own[line.number] for line in own), *near), self.zone(owner, task=task))
         if gone := missing(item, talk, here, at):
             return Refusal(gone[0], gone[1])
         when = day_of(item, talk, at) if item.when else _Case(self, item, owner, own, own).when()
-        about = "" if task or folded_plain(item.about).strip() in _SELF | {fold(line.name) for line in own} else item.about
+        about = (
+            "" if task or folded_plain(item.about).strip() in _SELF | {fold(line.name) for line in own} else item.about
+        )
         return Grounded(owner, own, about.strip(), when)
+
+    def talk(self, words: Iterable[str], tz: tzinfo) -> Talk:
+        """What people said and what is known of them; numbers must stand in these words."""
+        return Talk(
+            [(folded_plain(own), line.at) for line, own in self.told if line.number in self.own],
+            [folded_plain(one) for one in words],
+            [(folded_plain(text), at) for facts in self._facts.values() for text, at in facts],
+            self.names(), tz,
+        )  # fmt: skip
+
+    def sentence(self, text: str) -> bool:
+        """Whether a sentence of a summary that a second look confirmed stands in the talk, hers included."""
+        talk = self.talk((line.text for line in self.lines if not line.forwarded), self.scope.tz)
+        return missing(Item("statements", 0, text, ()), talk, (), self.lines[-1].at) is None
+
+    def cited(self, numbers: Iterable[int]) -> tuple[DigestLine, ...]:
+        """The lines of these numbers with words of their speaker's own; none where one of them is not there."""
+        lines = tuple(self._by_number.get(number) for number in numbers)
+        return tuple(line for line in lines if line is not None and line.number in self.own) if all(lines) else ()
 
     def bound(self, text: str, about: str, own: Sequence[DigestLine]) -> Refusal | None:
         """What of a folded text was not said together in these lines of one person, or of others."""

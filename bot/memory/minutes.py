@@ -87,7 +87,7 @@ class Scope:
     """Whose session it was; `owner_id` is the person of a DM, `tz` the zone in which the days they name are meant.
 
     In promises days are meant in the `zones` of their persons, where these set one; `nudging` is how they are reminded.
-    Not `screened`, nothing is left out for sounding like an order to a program: who said it decides alone.
+    `names` are those of the chat. Not `screened`, nothing is left out for sounding like an order to a program: who said it decides alone.
     """
 
     chat_id: int
@@ -98,6 +98,7 @@ class Scope:
     zones: Mapping[int, tzinfo] = field(default_factory=dict)
     nudging: Nudging | None = None
     screened: bool = True
+    names: Mapping[int, str] = field(default_factory=dict)
 
 
 Told = tuple[tuple[DigestLine, str], ...]

@@ -51,6 +51,10 @@ class Days:
         near = abs((self.today - day).days) <= RELATIVE_DAYS
         return relative_day(day, self.today, self.near) if near else self._date(day)
 
+    def dated(self, at: int) -> str:
+        """A moment's date: 6月4日."""
+        return self._date(self.day(at))
+
     def said(self, at: int) -> str:
         """When something was said: 6月8日说的."""
         return self.words("said", day=self.told(at))

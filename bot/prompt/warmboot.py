@@ -13,6 +13,7 @@ from bot.text.fold import fold
 from bot.text.pasttalks import TalkLine, talk_lines
 from bot.text.sentences import excerpt
 from bot.text.slots import lasts, single
+from bot.text.spans import named
 from bot.types.duration import DAY_MS
 from bot.types.memory import Memory
 from bot.types.opening import Line, OpeningFacts, Section
@@ -104,10 +105,12 @@ class Teller:
         day = self.days.told(memory.observed_at, memory.dated) if memory.kind == "event" else ""
         said = self.days.told(said_at(memory))
         when = self._when(memory, day) if day else self.days.said(said_at(memory)) if memory.teller_id else said
+        if until := self._until(memory):
+            when = self.days.words("and_said", when=when, said=until)
         who, text = named_once(self.whom(memory), memory.text)
         place = self._heard(memory)
         return Line(
-            excerpt(text, LINE_TOKENS), memory.id, who + place, day=day or said, at=said_at(memory),
+            self._told(text, memory), memory.id, who + place, day=day or said, at=said_at(memory),
             weight=self._weight(memory), memory=memory.id, when=when, place=place,
         )  # fmt: skip
 
@@ -117,9 +120,21 @@ class Teller:
         who, text = named_once(self.whom(memory), memory.text)
         place = self._heard(memory)
         return Line(
-            excerpt(text, LINE_TOKENS), memory.id, who + place, memory.emotion, memory.emotion_value,
+            self._told(text, memory), memory.id, who + place, memory.emotion, memory.emotion_value,
             day, at=memory.observed_at, memory=memory.id, when=self._when(memory, day), place=place,
         )  # fmt: skip
+
+    def _told(self, text: str, memory: Memory) -> str:
+        """As much of a text as is told, marked where it names a day that was changed later."""
+        mark = memory.id in self.facts.changed and named(fold(text), self.days.today)
+        return excerpt(text, LINE_TOKENS) + (self.days.words("talk_changed") if mark else "")
+
+    def _until(self, memory: Memory) -> str:
+        """Till when it holds, where what takes its place is known, and lies ahead."""
+        after = next((m for m in self.facts.memories if m.id == memory.replaced_by), None)
+        if memory.former_at is not None or after is None:
+            return ""
+        return self.days.words("found_until", day=self.days.dated(after.observed_at))
 
     def due(self, one: Due, place: int) -> Line:
         """What lies ahead, with its day; the number where its words were told to be kept."""

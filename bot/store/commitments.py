@@ -12,6 +12,7 @@ from bot.store.rows import marks
 from bot.text.alike import alike, core
 from bot.text.fold import fold
 from bot.types.commitment import Commitment, CommitmentSource, CommitmentState, NewCommitment
+from bot.types.duration import DAY_MS
 from bot.types.memory import Dated, Visibility
 from bot.types.people import Audience
 
@@ -69,6 +70,8 @@ def store_commitment(db: sqlite3.Connection, new: NewCommitment, at: int) -> int
     that ended stays as it is when this is only read later off what was said before its end, and a day stays as it was
     read first.
     """
+    if new.changes:
+        return _change(db, new, at)
     known = _same_place(db, new)
     same = next((row for row in known if row[4] is None and _says(row, new)), None)
     if same is None:
@@ -90,6 +93,7 @@ def store_commitment(db: sqlite3.Connection, new: NewCommitment, at: int) -> int
         )
         if moves:
             nudge(db, number, new, at)
+            moved(db, number, at)
     else:
         number = _insert(db, new)
         nudge(db, number, new, at)
@@ -99,6 +103,63 @@ def store_commitment(db: sqlite3.Connection, new: NewCommitment, at: int) -> int
         [(number, event) for event in new.event_ids],
     )
     return number
+
+
+def _change(db: sqlite3.Connection, new: NewCommitment, at: int) -> int:
+    """Verb part: the open one of that number has these words and this day now."""
+    row = db.execute(
+        "SELECT due_at FROM commitment WHERE id = ? AND owner_id = ? AND ended_at IS NULL", (new.changes, new.owner_id)
+    ).fetchone()
+    if row is None:
+        return new.changes
+    db.execute(
+        "UPDATE commitment SET text = ?, folded = ?, due_at = ?, dated = ?, updated_at = max(updated_at, ?) "
+        "WHERE id = ?",
+        (new.text, fold(new.text), new.due_at, new.dated, new.made_at, new.changes),
+    )
+    if row[0] != new.due_at:
+        nudge(db, new.changes, new, at)
+        moved(db, new.changes, at)
+    db.executemany(
+        "INSERT OR IGNORE INTO edge (kind, derived_id, event_id) VALUES ('commitment', ?, ?)",
+        [(new.changes, event) for event in new.event_ids],
+    )
+    return new.changes
+
+
+def moved(db: sqlite3.Connection, number: int, at: int) -> None:
+    """Verb part: it has another day: talks that told the old one say so."""
+    db.execute("UPDATE commitment SET moved_at = ? WHERE id = ?", (at, number))
+
+
+def follow(db: sqlite3.Connection, older: int, newer: int, at: int) -> None:
+    """Verb part: a statement that names a day takes the place of another: open tasks of the same lines and day move
+    with it, and so does when their person is reminded."""
+    days = {row[0]: row[1:] for row in db.execute(
+        "SELECT id, observed_at, dated FROM memory WHERE id IN (?, ?)", (older, newer))}  # fmt: skip
+    (was, was_dated), (now, now_dated) = days[older], days[newer]
+    if not {was_dated, now_dated} <= {"day", "time"} or was == now:
+        return
+    rows = db.execute(
+        "SELECT DISTINCT commitment.id, due_at, commitment.dated FROM commitment "
+        "JOIN edge AS own ON own.kind = 'commitment' AND own.derived_id = commitment.id "
+        "JOIN edge AS told ON told.kind = 'memory' AND told.derived_id = ? AND told.event_id = own.event_id "
+        "WHERE commitment.ended_at IS NULL AND commitment.text <> '' AND abs(due_at - ?) <= ?",
+        (older, was, DAY_MS // 2),
+    ).fetchall()
+    for number, due, dated in rows:
+        timed = now_dated == "time"
+        whole = now - was if was_dated == now_dated else round((now - was) / DAY_MS) * DAY_MS
+        then = now if timed and dated != "time" else due + whole
+        db.execute(
+            "UPDATE commitment SET due_at = ?, dated = ? WHERE id = ?", (then, "time" if timed else dated, number)
+        )
+        db.execute(
+            "UPDATE reminder SET due_at = due_at + ?1 WHERE commitment_id = ?2 AND ended_at IS NULL "
+            "AND due_at + ?1 > ?3",
+            (then - due, number, at),
+        )
+        moved(db, number, at)
 
 
 def _same_place(db: sqlite3.Connection, new: NewCommitment) -> list[tuple[object, ...]]:

@@ -6,9 +6,11 @@ Both stand in the index; a recall tells which it brings.
 import json
 import sqlite3
 
+from bot.store.commitments import follow
 from bot.store.rows import IS_NAME
 from bot.store.schema_truth import CURRENT
 from bot.text.slots import single
+from bot.types.duration import DAY_MS
 from bot.types.memory import NewMemory
 
 
@@ -42,16 +44,22 @@ def supersede(db: sqlite3.Connection, number: int, new: NewMemory, at: int) -> N
     ).fetchall()
     for older, asked, observed_at in rows:
         till = None if ahead and observed_at <= at else at
+        if till is not None:
+            follow(db, older, number, at)
         db.execute("UPDATE memory SET former_at = ?, replaced_by = ? WHERE id = ?", (till, number, older))
         db.execute("UPDATE memory SET asked = max(asked, ?) WHERE id = ?", (asked, number))
 
 
 def come_true(db: sqlite3.Connection, at: int) -> int:
-    """Verb: what was dated ahead takes the place of what it names once its day has come; how many are former."""
+    """Verb: what was dated ahead takes the place of what it names once its day has come; how many are former.
+
+    A day without a time is stored as its noon, and has come with its first hour.
+    """
     return db.execute(
         "UPDATE memory SET former_at = ?1 WHERE former_at IS NULL AND replaced_by IN "
-        "(SELECT id FROM memory WHERE observed_at <= ?1 AND disabled_at IS NULL)",
-        (at,),
+        "(SELECT id FROM memory WHERE observed_at <= ?1 + CASE dated WHEN 'time' THEN 0 ELSE ?2 END "
+        "AND disabled_at IS NULL)",
+        (at, DAY_MS // 2),
     ).rowcount
 
 

@@ -13,6 +13,7 @@ from bot.store.indexing import index_digest, index_memory
 from bot.store.keeping import store_memory
 from bot.store.ledger import Settlement, settle
 from bot.store.merges import drop_merges
+from bot.store.reminding import change_reminder
 from bot.store.rolled import retell
 from bot.store.rows import marks
 from bot.text.fold import fold
@@ -104,15 +105,20 @@ MADE_OF = """SELECT memory.id, folded FROM memory WHERE source = 'digest' AND as
     AND derived_id = memory.id AND event_id NOT IN (SELECT value FROM json_each(?))) ORDER BY memory.id"""
 """What digests made of some lines, JSON, and of no others: number and folded text."""
 
-TOLD = """SELECT digest.id, digest.session_id, digest.chat_id, digest.summary, digest.started_at, digest.ended_at,
+CHANGED = """EXISTS (SELECT 1 FROM digest AS talk JOIN edge AS line ON line.kind = 'digest' AND line.derived_id = talk.id
+    JOIN edge AS told ON told.event_id = line.event_id AND told.kind IN ('memory', 'commitment')
+    LEFT JOIN memory ON told.kind = 'memory' AND memory.id = told.derived_id AND memory.dated <> ''
+    LEFT JOIN commitment ON told.kind = 'commitment' AND commitment.id = told.derived_id
+    WHERE (talk.id = digest.id OR talk.into_id = digest.id)
+    AND max(coalesce(memory.former_at, 0), coalesce(commitment.moved_at, 0)) >
+    CASE WHEN digest.made_by = 'model' THEN max(talk.created_at, digest.created_at) ELSE talk.created_at END)"""
+"""Whether a day that a row of `digest` tells was changed after it was written: by a statement that took the place of
+another, or of an open task."""
+
+TOLD = f"""SELECT digest.id, digest.session_id, digest.chat_id, digest.summary, digest.started_at, digest.ended_at,
     digest.names, digest.tier, digest.talks, digest.owner_id IS ? OR EXISTS (SELECT 1 FROM talker WHERE person_id = ?
     AND digest_id IN (SELECT digest.id UNION ALL SELECT talk.id FROM digest AS talk WHERE talk.into_id = digest.id)),
-    EXISTS (SELECT 1 FROM edge AS line JOIN edge AS told ON told.event_id = line.event_id AND told.kind = 'memory'
-    JOIN memory ON memory.id = told.derived_id AND memory.former_at IS NOT NULL AND memory.dated <> ''
-    WHERE line.kind = 'digest' AND line.derived_id = digest.id AND NOT EXISTS (SELECT 1 FROM edge AS own
-    JOIN edge AS new ON new.event_id = own.event_id AND new.kind = 'memory' AND new.derived_id = memory.replaced_by
-    WHERE own.kind = 'digest' AND own.derived_id = digest.id))
-    FROM digest WHERE digest.summary <> '' AND digest.into_id IS NULL AND """
+    {CHANGED} FROM digest WHERE digest.summary <> '' AND digest.into_id IS NULL AND """
 """What is told of talks, each once, whether a person took part, and whether a later talk changed a day of it."""
 
 
@@ -184,6 +190,8 @@ def store(db: sqlite3.Connection, digested: Digested, at: int) -> bool:
             "UPDATE commitment SET state = ?1, updated_at = ?2, ended_at = ?2 WHERE id = ?3 AND ended_at IS NULL",
             (done.state, at, done.number),
         )
+    for changed in digest.reminders:
+        change_reminder(db, changed, at)
     if digest.by == "model":
         db.execute(
             "UPDATE session SET digest_due_at = ?1 WHERE id IN (SELECT session_id FROM digest WHERE chat_id = ?2 "

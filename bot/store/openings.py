@@ -65,13 +65,24 @@ class Material:
     """What was found: `people` are those who take part and those whose memories are told, by number.
 
     `last_at` is when nuan and this audience last talked, ms; None when they never did. `met`: a talk of theirs ended,
-    or nuan answered them before this one.
+    or nuan answered them before this one. `changed` are the numbers of memories whose lines told a day that was changed
+    later.
     """
 
     memories: tuple[Memory, ...]
     people: Mapping[int, Person]
     last_at: int | None
     met: bool = True
+    changed: frozenset[int] = frozenset()
+
+
+CHANGED = """SELECT DISTINCT own.derived_id FROM edge AS own JOIN memory ON memory.id = own.derived_id
+    JOIN edge AS told ON told.event_id = own.event_id AND told.kind IN ('memory', 'commitment')
+    LEFT JOIN memory AS was ON told.kind = 'memory' AND was.id = told.derived_id AND was.dated <> ''
+    AND was.id <> memory.id AND coalesce(was.replaced_by, 0) <> memory.id
+    LEFT JOIN commitment ON told.kind = 'commitment' AND commitment.id = told.derived_id
+    WHERE own.kind = 'memory' AND own.derived_id IN ({})
+    AND max(coalesce(was.former_at, 0), coalesce(commitment.moved_at, 0)) > memory.created_at"""
 
 
 class Openings:
@@ -98,7 +109,8 @@ class Openings:
         alone = audience.alone is not None
         last = db.execute(LAST_OWN_TALK if alone else LAST_TALK, values).fetchone()[0]
         met = bool(db.execute(MET_ALONE if alone else MET_HERE, values).fetchone()[0])
-        return Material(memories, people, last, met)
+        rows = db.execute(CHANGED.format(marks(found)), tuple(found))
+        return Material(memories, people, last, met, frozenset(int(row[0]) for row in rows))
 
 
 def _layers(audience: Audience, now: int, tz: tzinfo) -> tuple[str, Values]:

@@ -26,6 +26,14 @@ class Reminders:
         )
         return tuple(reminder_of(tuple(row)) for row in rows)
 
+    async def here(self, person_id: int, chat_id: int) -> tuple[Reminder, ...]:
+        """A person's open reminders in a chat, and those that are for all of it, the next first."""
+        rows = await self._database.rows(
+            f"{OPEN}AND reminder.chat_id = ? AND (person_id = ? OR reminder.shared = 1) ORDER BY due_at, reminder.id",
+            (chat_id, person_id),
+        )
+        return tuple(reminder_of(tuple(row)) for row in rows)
+
     async def of_event(self, event_id: int) -> int:
         """How many reminders ever came from this message."""
         row = await self._database.row(

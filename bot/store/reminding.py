@@ -11,6 +11,7 @@ from bot.store.access import Lists, standing
 from bot.store.events import finish
 from bot.store.outbox import put
 from bot.text.alike import alike, core
+from bot.types.digest import ChangedReminder
 from bot.types.event import ChatKind
 from bot.types.outgoing import Draft
 from bot.types.reminder import Due, Ended, NewReminder, Reminder, Waiting
@@ -118,6 +119,19 @@ def end(db: sqlite3.Connection, numbers: Iterable[int], why: Ended, at: int) -> 
             (at, why, number),
         ).rowcount
         for number in numbers
+    )
+
+
+def change_reminder(db: sqlite3.Connection, changed: ChangedReminder, at: int) -> None:
+    """Verb part: an open one that somebody asked for has other words or another time, or is over."""
+    if not changed.text and changed.due_at is None:
+        end(db, (changed.number,), "cancelled", at)
+        return
+    db.execute(
+        "UPDATE reminder SET text = CASE WHEN ?1 = '' THEN text ELSE ?1 END, "
+        "due_at = CASE WHEN ?2 > ?4 THEN ?2 ELSE due_at END WHERE id = ?3 AND ended_at IS NULL "
+        "AND commitment_id IS NULL",
+        (changed.text, changed.due_at or 0, changed.number, at),
     )
 
 

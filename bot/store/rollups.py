@@ -1,11 +1,12 @@
 """Dialogue memory as time and people change it: rolled up by the calendar, and cleared on a word."""
 
 import sqlite3
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import cast
 
 from bot.store.database import Repository
-from bot.store.digests import told_to, whose_dm
+from bot.store.digests import CHANGED, told_to, whose_dm
 from bot.store.documents import drop, forget_terms
 from bot.store.indexing import index_digest
 from bot.store.ledger import Settlement, settle
@@ -17,10 +18,12 @@ from bot.types.people import Audience
 
 @dataclass(frozen=True, slots=True)
 class Unwritten:
-    """A row that several talks were rolled up into, each with when it ended, ms, and its summary."""
+    """A row that several talks were rolled up into, each with when it ended, ms, and its summary; `changed` are the
+    places of those that tell a day which was changed later."""
 
     id: int
     talks: tuple[tuple[int, str], ...]
+    changed: frozenset[int] = frozenset()
 
 
 class Rollups(Repository):
@@ -42,13 +45,10 @@ class Rollups(Repository):
         rows, talks = await self._database.snapshot(
             ("SELECT id FROM digest WHERE chat_id = ? AND session_id IS NULL AND into_id IS NULL AND remake = 1 "
              "ORDER BY id", (chat_id,)),
-            ("SELECT into_id, summary, ended_at FROM digest WHERE chat_id = ? AND session_id IS NOT NULL "
+            (f"SELECT into_id, summary, ended_at, {CHANGED} FROM digest WHERE chat_id = ? AND session_id IS NOT NULL "
              "AND into_id IS NOT NULL AND summary <> '' ORDER BY ended_at, id", (chat_id,)),
         )  # fmt: skip
-        return tuple(
-            Unwritten(int(number), tuple((int(at), str(text)) for into, text, at in talks if into == number))
-            for (number,) in rows
-        )
+        return tuple(_unwritten(int(number), [row[1:] for row in talks if row[0] == number]) for (number,) in rows)
 
     async def write(self, row: Unwritten, summary: str, settlement: Settlement, at: int) -> bool:
         """Commit a model's words for a row and what they cost; False when its talks changed meanwhile."""
@@ -57,6 +57,11 @@ class Rollups(Repository):
     async def clear(self, audience: Audience, at: int) -> int:
         """Drop all talks that this audience is told, and the logs that tell of them; how many talks that were."""
         return await self._database.write(lambda db: clear(db, audience, at))
+
+
+def _unwritten(number: int, talks: Sequence[tuple[str, int, int]]) -> Unwritten:
+    changed = frozenset(place for place, row in enumerate(talks) if row[2])
+    return Unwritten(number, tuple((int(at), str(text)) for text, at, _ in talks), changed)
 
 
 def roll(db: sqlite3.Connection, chat_id: int, plan: RollPlan, at: int) -> int:

@@ -177,6 +177,9 @@ REQUESTS: tuple[tuple[str, ...], ...] = (
 moves with its person's clock; which reminders the answer to a question may move.
 """
 
+MOVES: tuple[tuple[str, ...], ...] = (("ALTER TABLE commitment ADD COLUMN moved_at INTEGER NOT NULL DEFAULT 0",),)
+"""After those of own groups. When an open task got another day, ms: what was told before tells the old one."""
+
 LATER = (
     *PEOPLE, *PERSONA, *AGENTS, *DIALOGUE, *OPENING, *REMINDERS,
     *SECTIONS, *NUDGES, *SETTINGS, *QUEUE, *COUNTS, *OUTBOX,

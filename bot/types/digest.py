@@ -20,9 +20,19 @@ class DigestCounts:
 
 
 @dataclass(frozen=True, slots=True)
+class ChangedReminder:
+    """What becomes of an open reminder: with new words and a new time, ms ("" and None: as they were); both empty: it is
+    over."""
+
+    number: int
+    text: str = ""
+    due_at: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Digest:
     """What closing a session made: a summary of at most 60 tokens, typed memories, what people have still to do, and
-    what became of earlier tasks of theirs; by the rule also the events of earlier lines whose plans it overtook."""
+    what became of earlier tasks and reminders; by the rule also the events of earlier lines whose plans it overtook."""
 
     summary: str
     memories: tuple[NewMemory, ...]
@@ -31,3 +41,4 @@ class Digest:
     settled: tuple[Settled, ...] = ()
     counts: DigestCounts = DigestCounts()
     overtook: tuple[int, ...] = ()
+    reminders: tuple[ChangedReminder, ...] = ()

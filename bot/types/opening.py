@@ -25,7 +25,8 @@ class OpeningFacts:
     memories by number; `zone` is the name of the time zone `tz`. `last_at` is when they last talked, ms; `met`: a talk
     with this audience has ended before, or nuan answered them. `topic` is what the last talk stayed with. `user` is
     what the owner wrote of themselves, "" for every other audience. `reminders` are those that the person waits for,
-    `groups` the titles of the groups that something of it was said in, where that is told elsewhere.
+    `groups` the titles of the groups that something of it was said in, where that is told elsewhere. `changed` are
+    memories whose lines told a day that was changed later.
     """
 
     bot_name: str
@@ -47,6 +48,7 @@ class OpeningFacts:
     user: str = ""
     reminders: tuple[Reminder, ...] = ()
     groups: Mapping[int, str] = field(default_factory=dict)
+    changed: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

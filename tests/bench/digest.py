@@ -238,7 +238,7 @@ def by_model(found: Iterable[Labelled], ask: Ask, verbose: bool, labelled: bool 
     counted: Counter[str] = Counter()
     for session in found:
         script = script_of(" ".join(line.text for line in session.lines if not line.is_bot), "zh-Hans")
-        shown = touched(session.known.memories, session.known.commitments, session.lines)
+        shown = touched(session.known, session.lines)
         text = request_text(session.lines, session.scope, shown, session.lines[-1].at)
         told = prompt_of("digest", script)
         answer = answer_of(session.true, "statements") if labelled else ask(session.name, told, text)

@@ -1,0 +1,154 @@
+"""Open tasks and reminders that a model says were changed: another day, another place. Pure.
+
+A plan may be moved by whoever speaks in the chat; the day must be named there, or follow from one that is; new words
+must stand in the lines or in the old title.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta, tzinfo
+
+from bot.memory.digest_answer import Change
+from bot.memory.digest_request import Known
+from bot.memory.evidence import folded_plain, terms
+from bot.memory.grounding import Grounds, stands
+from bot.memory.minutes import DigestLine, Scope
+from bot.memory.saiddays import times
+from bot.memory.screening import harmless
+from bot.text.clauses import one_row
+from bot.text.dated import checked_when, nudged
+from bot.text.dates import local_day
+from bot.text.estimate import estimate_tokens
+from bot.text.fold import fold
+from bot.types.commitment import NewCommitment
+from bot.types.digest import ChangedReminder
+from bot.types.reminder import Reminder
+from bot.types.when import Instant
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_DAY_END = timedelta(days=1) - timedelta(milliseconds=1)
+TITLE_TOKENS = 40
+"""Longest new title."""
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """The changes of one answer, held against the talk."""
+
+    changes: Sequence[Change]
+    known: Known
+    grounds: Grounds
+    scope: Scope
+
+    def tasks(self) -> Iterator[NewCommitment]:
+        """Tasks as they are now; each names the open one that it changes."""
+        open_ = {task.id: task for task in self.known.commitments}
+        for one, lines in self._told("T"):
+            task = open_.get(one.number)
+            if task is None:
+                continue
+            tz = self._tz(task.owner_id)
+            title = self._title(one, task.text, lines)
+            due = self._due(one, lines, task.due_at, tz)
+            if due is None and title == task.text:
+                continue
+            at = due or (Instant(task.due_at, task.dated == "time") if task.due_at is not None else None)
+            yield NewCommitment(
+                task.owner_id, task.chat_id, task.visibility, title, lines[-1].at, "digest",
+                tuple(line.event_id for line in lines), at.at if at else None, nudged(at, self.scope.nudging, tz),
+                task.toward, task.dated if due is None else "time" if due.timed else "day", task.id,
+            )  # fmt: skip
+
+    def reminders(self) -> Iterator[ChangedReminder]:
+        """Reminders with other words or at another time."""
+        open_ = {one.id: one for one in self.known.reminders}
+        for one, lines in self._told("R"):
+            reminder = open_.get(one.number)
+            if reminder is None or reminder.promise:
+                continue
+            title = self._title(one, reminder.text, lines)
+            due = None if reminder.rule else self._reminded(one, lines, reminder)
+            if title != reminder.text or due is not None:
+                yield ChangedReminder(one.number, title, due)
+
+    def _told(self, mark: str) -> Iterator[tuple[Change, tuple[DigestLine, ...]]]:
+        for one in self.changes:
+            lines = self.grounds.cited(one.cited)
+            if one.mark == mark and one.state == "changed" and lines:
+                yield one, lines
+
+    def _tz(self, person: int) -> tzinfo:
+        return self.scope.zones.get(person, self.scope.tz)
+
+    def _title(self, one: Change, old: str, lines: Sequence[DigestLine]) -> str:
+        """The new title where its words stand in the lines or in the old one, and it is still of that; else the old."""
+        new = one_row(one.text).strip()
+        if not new or fold(new) == fold(old) or estimate_tokens(new) > TITLE_TOKENS:
+            return old
+        if not harmless(new, self.scope.screened) or not terms(folded_plain(new)) & terms(folded_plain(old)):
+            return old
+        said = [(line.text, line.at) for line in lines]
+        less = terms(folded_plain(new)) <= terms(folded_plain(old))
+        return new if less or stands(new, said, self.scope, old) is not None else old
+
+    def _due(self, one: Change, lines: Sequence[DigestLine], old: int | None, tz: tzinfo) -> Instant | None:
+        """When it is due now: what the lines name, or the old time moved as far as a known day was; None: as before."""
+        if not one.when:
+            return None
+        found = checked_when(one.when, self._words(lines), tz)
+        if (
+            found is None
+            and old is not None
+            and (day := _day(one.when)) is not None
+            and day in self._shifted(lines, old)
+        ):
+            before = _local(old, tz)
+            after = before.replace(year=day.year, month=day.month, day=day.day)
+            return Instant(_ms(after), before.time() < _END_OF_DAY)
+        if found is None or found.precision not in ("time", "day"):
+            return None
+        at = found.at if found.precision == "time" else found.at + _DAY_END // timedelta(milliseconds=1)
+        return Instant(at, found.precision == "time") if at > lines[-1].at and at != old else None
+
+    def _reminded(self, one: Change, lines: Sequence[DigestLine], reminder: Reminder) -> int | None:
+        """When it is said now: on a day without a time at the hour it had."""
+        tz = self._tz(reminder.person_id)
+        due = self._due(one, lines, reminder.due_at, tz)
+        if due is None:
+            return None
+        before, after = _local(reminder.due_at, tz), _local(due.at, tz)
+        at = (
+            due.at if due.timed else _ms(after.replace(hour=before.hour, minute=before.minute, second=0, microsecond=0))
+        )
+        return at if at > lines[-1].at and at != reminder.due_at else None
+
+    def _words(self, lines: Sequence[DigestLine]) -> list[tuple[str, int]]:
+        """What people said of days: in the lines that it cites, and elsewhere in the talk."""
+        return [(words, line.at) for line, words in self.grounds.told if line.number in self.grounds.own]
+
+    def _shifted(self, lines: Sequence[DigestLine], old: int) -> set[date]:
+        """The days that an old one becomes where what is known of a day moved to one that the lines name."""
+        was = local_day(old, self.scope.tz)
+        named = {days.first for line in lines for one in times(line.text, line.at, self.scope.tz) for days in one.choices
+                 if days.first == days.last}  # fmt: skip
+        known = {local_day(memory.observed_at, self.scope.tz) for memory in self.known.memories if memory.dated}
+        known |= {local_day(task.due_at, self.scope.tz) for task in self.known.commitments if task.due_at is not None}
+        return {was + (new - day) for new in named for day in known if abs(new - day) <= timedelta(days=31)} | named
+
+
+_END_OF_DAY = (_EPOCH + _DAY_END).time()
+
+
+def _day(when: str) -> date | None:
+    try:
+        return date.fromisoformat(when[:10])
+    except ValueError:
+        return None
+
+
+def _local(ms: int, tz: tzinfo) -> datetime:
+    return (_EPOCH + timedelta(milliseconds=ms)).astimezone(tz)
+
+
+def _ms(there: datetime) -> int:
+    return (there - _EPOCH) // timedelta(milliseconds=1)
