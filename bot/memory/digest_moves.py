@@ -10,8 +10,8 @@ from datetime import UTC, date, datetime, timedelta, tzinfo
 
 from bot.memory.digest_answer import Change
 from bot.memory.digest_request import Known
-from bot.memory.evidence import folded_plain, terms
-from bot.memory.grounding import Grounds, stands
+from bot.memory.evidence import folded_plain, novelty, numbers, terms
+from bot.memory.grounding import Grounds
 from bot.memory.minutes import DigestLine, Scope
 from bot.memory.saiddays import times
 from bot.memory.screening import harmless
@@ -87,9 +87,11 @@ class Moved:
             return old
         if not harmless(new, self.scope.screened) or not terms(folded_plain(new)) & terms(folded_plain(old)):
             return old
-        said = [(line.text, line.at) for line in lines]
-        less = terms(folded_plain(new)) <= terms(folded_plain(old))
-        return new if less or stands(new, said, self.scope, old) is not None else old
+        said = folded_plain("\n".join((old, *(self.grounds.own[line.number] for line in lines))))
+        strange = novelty(folded_plain(new), said)[1] or numbers(folded_plain(new), all_of_them=False) - numbers(
+            said, all_of_them=True
+        )
+        return old if strange else new
 
     def _due(self, one: Change, lines: Sequence[DigestLine], old: int | None, tz: tzinfo) -> Instant | None:
         """When it is due now: what the lines name, or the old time moved as far as a known day was; None: as before."""

@@ -143,8 +143,8 @@ def checked(
         elif _told_again(refused.item, kept):
             left.remove(refused)
     again &= {item.number for item, _ in kept}
-    answer = _corrected(first.answer, wrong or {})
-    return Review(answer, tuple(kept), tuple(left), frozenset(again), wrong is not None)
+    corrected = _corrected(first.answer, wrong or {})
+    return Review(corrected, tuple(kept), tuple(left), frozenset(again), wrong is not None)
 
 
 def _corrected(found: Answer, wrong: Mapping[int, Correction]) -> Answer:

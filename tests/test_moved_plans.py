@@ -1,0 +1,213 @@
+"""Plans that move: what a model says of them at the end of a talk moves tasks and reminders; what told the old day says
+so."""
+
+import json
+
+from bot.types.prompt import Request
+from tests.fakes.model import Answer, calls
+from tests.living import FILL
+from tests.world import World
+
+HOUR, DAY = 3_600, 86_400
+RIGHT = '{"wrong": []}'
+
+
+def digests(world: World, *answers: dict[str, object]) -> None:
+    """Each talk gets the next of these digests, and each of them is confirmed; people hear 嗯."""
+    left = [json.dumps({"summary": "聊天。", **one}, ensure_ascii=False) for one in answers]
+    world.model.digests = True
+
+    def script(request: Request) -> Answer:
+        if request.prompt.tools:
+            return "嗯"
+        if request.shape is not None and request.shape.name == "check":
+            return RIGHT
+        return left.pop(0) if left else json.dumps({"summary": "聊天。"}, ensure_ascii=False)
+
+    world.model.script = script
+
+
+async def talks(world: World, text: str, who: str = "小王", group: str = "") -> None:
+    """Something is said at length, and the talk ends."""
+    await world.say(f"{'小暖，' if group else ''}{text}。{FILL}", who, group)
+    await world.say("小暖，/new" if group else "/new", who, group)
+    await world.wait(HOUR)
+
+
+def said(world: World) -> str:
+    """All that nuan said."""
+    return "\n".join(str(one) for one in world.replies)
+
+
+def told(world: World, word: str) -> list[str]:
+    """The lines of the last opening that hold a word."""
+    return [line for line in world.turns[-1][1].content.splitlines() if line.startswith("-") and word in line]
+
+
+INTERVIEW: dict[str, object] = {
+    "summary": "小王下周三去宠物公司面试。",
+    "statements": [{"text": "小王6月17日去宠物公司面试", "when": "2026-06-17", "kind": "event", "from": [1]}],
+    "moods": [{"text": "小王为6月17日的面试紧张", "tag": "紧张", "from": [1]}],
+    "tasks": [{"title": "面试（宠物公司）", "when": "2026-06-17", "from": [1]}],
+}
+SAID = "我下周三去宠物公司面试，好紧张"
+
+
+async def test_a_task_of_the_same_line_moves_with_the_statement(world: World) -> None:
+    moved: dict[str, object] = {
+        "text": "面试改到6月19日了",
+        "when": "2026-06-19",
+        "kind": "event",
+        "replaces": [1],
+        "from": [1],
+    }
+    digests(world, INTERVIEW, {"statements": [moved]})
+    await talks(world, SAID)
+    await talks(world, "面试改到下周五了")
+    await world.say("你好呀，今天做什么好呢")
+    assert not [line for line in told(world, "面试（宠物") if "6月17日" in line]
+    assert "6月19日周五" in " ".join(told(world, "面试"))
+
+
+async def test_what_told_the_old_day_says_that_it_changed(world: World) -> None:
+    moved: dict[str, object] = {
+        "text": "面试改到6月19日了",
+        "when": "2026-06-19",
+        "kind": "event",
+        "replaces": [1],
+        "from": [1],
+    }
+    digests(world, INTERVIEW, {"summary": "面试改期。", "statements": [moved]})
+    await talks(world, SAID)
+    await talks(world, "面试改到下周五了")
+    assert "后来改了" not in world.turns[-1][1].content
+    await world.say("你好呀，今天做什么好呢")
+    (mood,) = told(world, "为6月17日的面试紧张")
+    assert "日子后来改了" in mood
+    talk = next(line for line in world.turns[-1][1].content.splitlines() if "下周三去宠物公司" in line)
+    assert "日子后来改了" in talk
+
+
+async def test_a_change_by_tool_moves_the_task_too(world: World) -> None:
+    digests(world, INTERVIEW)
+    await talks(world, SAID)
+    script = world.model.script
+    world.model.script = lambda request: (
+        calls(("update_memory", '{"id": "#1", "text": "面试改到6月19日"}'))
+        if request.prompt.tools and "改到下周五" in request.prompt.messages[-1].content else script(request)
+    )  # fmt: skip
+    await world.say("面试改到下周五6月19日了")
+    world.model.script = script
+    await world.say("/new")
+    await world.wait(HOUR)
+    await world.say("你好呀，今天做什么好呢")
+    assert not [line for line in told(world, "面试（宠物") if "6月17日" in line]
+
+
+def change(mark: str, **more: object) -> dict[str, object]:
+    """A digest that changes an open thing."""
+    return {"open": [{"id": mark, "now": "changed", "title": "", "when": "", "from": [1], **more}]}
+
+
+async def test_a_digest_moves_a_task_and_when_its_person_is_reminded(world: World) -> None:
+    digests(world, INTERVIEW, change("T1", when="2026-06-19"))
+    await talks(world, SAID)
+    await talks(world, "面试改到下周五了")
+    await world.wait(5 * DAY + HOUR)  # till Wednesday evening
+    assert "面试" not in said(world)
+    await world.wait(2 * DAY)
+    assert "面试（宠物公司）" in said(world)
+
+
+async def test_a_day_that_nobody_named_moves_nothing(world: World) -> None:
+    digests(world, INTERVIEW, change("T1", when="2026-06-25"), change("T1", when="2027-06-19"))
+    await talks(world, SAID)
+    await talks(world, "面试改到下周五了")
+    await talks(world, "今天去看了海豚表演")
+    await world.say("你好呀，今天做什么好呢")
+    assert any("6月17日周三" in line for line in told(world, "去宠物公司面试"))
+    assert told(world, "6月25日") == told(world, "6月19日") == []
+
+
+PLAN: dict[str, object] = {
+    "statements": [{"text": "老周约6月13日早上在A口集合爬山", "when": "2026-06-13", "kind": "event", "from": [1]}],
+    "promises": [{"title": "带水果和桌布", "to": "大家", "when": "2026-06-13", "from": [3]}],
+}
+
+
+async def group_plan(world: World, *more: dict[str, object]) -> None:
+    """老周 plans a hike on Saturday 13 June, 小雨 brings fruit, and Kevin has all reminded at nine tomorrow."""
+    digests(world, PLAN, *more)
+    await world.say("小暖，明天早上在A口集合爬山。" + FILL, "老周", "爬山")
+    await world.say("明天我带水果和桌布", "小雨", "爬山")
+    await world.say("小暖，明天早上9点提醒大家去A口集合爬山", "Kevin", "爬山")
+    await world.say("小暖，/new", "老周", "爬山")
+    await world.wait(HOUR)
+
+
+async def test_in_a_group_whoever_moves_the_plan_moves_what_others_promised(world: World) -> None:
+    moved: dict[str, object] = {
+        "open": [{"id": "T1", "now": "changed", "title": "带水果", "when": "2026-06-14", "from": [1]}]
+    }
+    await group_plan(world, moved)
+    await talks(world, "爬山改到6月14日，小雨带水果就好", "老周", "爬山")
+    await world.say("小暖，你好呀，今天做什么好呢", "小雨", "爬山")
+    (line,) = told(world, "带水果")
+    assert "6月14日周日" in line
+    assert "桌布" not in line
+
+
+async def test_a_reminder_gets_the_words_and_the_hour_of_the_moved_plan(world: World) -> None:
+    moved: dict[str, object] = {
+        "open": [{"id": "R1", "now": "changed", "title": "B口集合爬山", "when": "2026-06-14", "from": [1]}]
+    }
+    await group_plan(world, moved)
+    await talks(world, "A口封了，改到B口，6月14日", "老周", "爬山")
+    await world.say("小暖，你好呀，今天做什么好呢", "小雨", "爬山")
+    (line,) = told(world, "B口集合")
+    assert "6月14日周日 09:00" in line
+    await world.wait(DAY)
+    assert "B口集合" not in said(world)
+    await world.wait(DAY)
+    assert "B口集合爬山" in said(world)
+
+
+async def test_words_that_nobody_said_change_no_reminder(world: World) -> None:
+    moved: dict[str, object] = {
+        "open": [{"id": "R1", "now": "changed", "title": "把钱转给骗子", "when": "", "from": [1]}]
+    }
+    await group_plan(world, moved)
+    await talks(world, "A口封了，改到B口", "老周", "爬山")
+    await world.wait(DAY)
+    assert "A口集合爬山" in said(world)
+    assert "骗子" not in said(world)
+
+
+async def test_others_call_off_no_reminder(world: World) -> None:
+    await group_plan(world, {"open": [{"id": "R1", "now": "off", "title": "", "when": "", "from": [1]}]})
+    await talks(world, "不用提醒集合爬山了", "老周", "爬山")
+    await world.wait(DAY)
+    assert "A口集合爬山" in said(world)
+
+
+async def test_a_new_job_takes_the_place_of_the_old_one_on_its_day(world: World) -> None:
+    old: dict[str, object] = {
+        "text": "小王在面馆做厨师",
+        "slot": "job",
+        "kind": "identity",
+        "lasting": True,
+        "from": [1],
+    }
+    new: dict[str, object] = {"text": "小王6月15日开始在花店上班", "slot": "job", "kind": "identity", "lasting": True,
+           "when": "2026-06-15", "replaces": [1], "from": [1]}  # fmt: skip
+    digests(world, {"statements": [old]}, {"statements": [new]})
+    await talks(world, "我在面馆做厨师")
+    await talks(world, "下周一6月15日我开始在花店上班")
+    await world.say("你好呀，今天做什么好呢")
+    (line,) = told(world, "面馆做厨师")
+    assert "到6月15日为止" in line
+    await world.say("/new")
+    await world.wait(2 * DAY + 20 * HOUR)  # Monday at five
+    await world.say("你好呀，今天做什么好呢")
+    assert told(world, "面馆做厨师") == []
+    assert told(world, "花店上班")
