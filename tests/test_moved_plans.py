@@ -211,3 +211,19 @@ async def test_a_new_job_takes_the_place_of_the_old_one_on_its_day(world: World)
     await world.say("你好呀，今天做什么好呢")
     assert told(world, "面馆做厨师") == []
     assert told(world, "花店上班")
+
+
+async def test_what_is_kept_and_tells_a_change_is_shown_to_the_model_with_what_it_may_change(world: World) -> None:
+    digests(world)
+    await world.say("记住周日早上八点在A口集合爬山", "老周")
+    world.model.script = lambda request: (
+        calls(("update_memory", '{"id": "#1", "text": "周日早上八点爬山，集合改到B口"}'))
+        if request.prompt.messages[-1].role == "user" and "可能改了以前" in request.prompt.messages[-1].content else "好的"
+    )  # fmt: skip
+    await world.say("记住集合改到B口", "老周")
+    assert "记住啦" in str(world.replies[-1])
+    world.model.script = lambda request: "好的"
+    await world.say("/new", "老周")
+    await world.say("我们来聊聊周末怎么过吧", "老周")
+    assert "B口" in " ".join(told(world, "周日早上八点"))
+    assert "A口" not in " ".join(told(world, "周日早上八点"))

@@ -208,7 +208,7 @@ class Answering:
         caller = next((event for event in reversed(called) if not people[event.person_id].is_bot), called[-1])
         person = people[caller.person_id]
         pace = self._limiting.pace(person, calling(batch, waiting), waiting.limits)
-        cues = self._cues(answering)
+        cues = await self._cues(answering)
         occasion = Occasion(chat, person, tuple(answering), caller.why, tuple(receipts), pace, cues)
         self._sending.typing(chat, True)
         try:
@@ -262,7 +262,7 @@ class Answering:
                 last, tuple(done), several,
             )  # fmt: skip
             done.append((command, await self._remembering.carry_out(told)))
-        if not rest:
+        if not rest and not (self._judged() and await self._remembering.changes(event)):
             return [], None
         forgot = any(_hides(command) for command in understood.commands)
         receipts = self._remembering.confirming.joined(done, script)
@@ -282,10 +282,13 @@ class Answering:
         )
         return True
 
-    def _cues(self, answering: Iterable[Event]) -> tuple[str, ...]:
+    async def _cues(self, answering: Iterable[Event]) -> tuple[str, ...]:
         """What messages may ask of memory, for the model that answers them."""
-        found = (self._remembering.cue(event) for event in answering) if self._judged() else ()
-        return tuple(dict.fromkeys(one.verb for one in found if one is not None))
+        found: list[str] = []
+        for event in answering if self._judged() else ():
+            cue = self._remembering.cue(event)
+            found += [cue.verb] if cue is not None else ["update"] if await self._remembering.changes(event) else []
+        return tuple(dict.fromkeys(found))
 
     async def _introduced(self, event: Event, known: Callable[[bool], Awaitable[Known]]) -> Understanding | None:
         """Somebody who says their name in private is called by it, unless they said before how to call them."""

@@ -21,7 +21,7 @@ from bot.memory.match import match
 from bot.memory.matter import matter_in
 from bot.memory.merging import merging
 from bot.memory.ordering import ordered
-from bot.memory.replacing import placed
+from bot.memory.replacing import placed, tells_a_change
 from bot.memory.rereading import of_its_day
 from bot.memory.short_wishes import Alone, alone, bare, pointing, wish
 from bot.memory.wish_reader import Cue, cue, understand
@@ -135,6 +135,11 @@ class Remembering:
     def cue(self, event: Event) -> Cue | None:
         """What a message may ask of memory that is not certain."""
         return None if event.forwarded else cue(event.text[:READ_CHARS], self._settings.bot.names)
+
+    async def changes(self, event: Event) -> bool:
+        """Whether a wish to keep something tells a change: what it changes only a model can tell."""
+        kept = () if event.forwarded else (await self.understand(event)).commands
+        return any(each.verb == "remember" and tells_a_change(each.content or "") for each in kept)
 
     async def ask_back(self, found: Cue, told: Told) -> str:
         """Whether a message asks for what it seems to: asked in one line."""

@@ -114,6 +114,11 @@ def _slots(memory: Memory) -> frozenset[str]:
     return frozenset(slot for slot, words in VOCABULARY.slots.items() if any(word in text for word in words))
 
 
+def tells_a_change(text: str) -> bool:
+    """Whether a text says that a plan or a value is another now: 集合改到B口."""
+    return _MOVED.search(folded_plain(text)) is not None
+
+
 def _changes(said: str) -> bool:
     return any(cue.search(said) for cue in _CUES)
 
