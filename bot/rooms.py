@@ -46,7 +46,7 @@ from bot.flow.tools import Remembered, make_tools, remind_specs
 from bot.flow.turn import Brain, TurnRunner
 from bot.flow.vectorising import Vectorising
 from bot.flow.words import Words
-from bot.model.offline import OfflineModel
+from bot.model.offline import OFFLINE
 from bot.ports import Adapter, Clock
 from bot.prompt.persona import NAME_MARK, Persona, read_user, read_who
 from bot.prompt.personas import read_personas, words_of
@@ -256,7 +256,7 @@ def make_rooms(parts: Parts, hall: Hall) -> Rooms:
     answering = Answering(
         store, runner, remembering, planner, clock, words,
         Reach(hall.sending, media, hall.halting, limiting, pausing, reminding), log,
-        lambda: settings.prompt.tools and not isinstance(parts.crew.first.model, OfflineModel),
+        lambda: settings.prompt.tools and parts.crew.first.model.dialect != OFFLINE,
     )  # fmt: skip
     minuting = Minuting(
         make_scribe(parts, planner, brain, "digest"),

@@ -24,11 +24,15 @@ QUERY_CHARS = 200
 """Characters of a question that are searched for."""
 
 
+OFFLINE = "offline"
+"""The dialect of the model that is none."""
+
+
 class OfflineModel:
     """Answers by rule, and only from the request: its messages and its tools; `texts` are those of prompts/offline."""
 
     name = "offline"
-    dialect = "offline"
+    dialect = OFFLINE
     digests = False
 
     def __init__(self, texts: Catalogue) -> None:
