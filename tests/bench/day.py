@@ -42,8 +42,6 @@ MIDNIGHT = 1_781_193_600_000
 DAY_MS = 24 * HOUR_MS
 REPLY_TOKENS, TOOL_SHARE = 60, 0.25
 """A reply, and the part of all turns of which the first call asks for a tool (PROMPT_ECONOMICS section 4)."""
-REFUSED = 4
-"""Every so often a digest holds a statement that is refused, and is asked for once more."""
 STEP_MS, MOST_STEPS = 1_800_000, 200
 REPLY = "原来是这样，听起来你这一天过得挺满的。先别着急，把事情一件一件放好，"
 SENTENCE = "她说话平和，先听完再回答，不急着下结论，也不替别人做决定。"
@@ -103,14 +101,13 @@ class Companion:
     name: str = "made-up"
     dialect: str = "made-up"
     digests: bool = True
-    digested: int = 0
 
     async def complete(self, request: Request) -> Completion:
         """Answer at once; nothing is counted."""
         prompt = request.prompt
         completion = Completion(reply_text(), (), None, "stop")
         if not prompt.tools and "<ctx " not in prompt.messages[1].content:
-            completion = Completion(self._digest(prompt.messages), (), None, "stop")
+            completion = Completion(self._digest(request), (), None, "stop")
         elif self._wants_tool(prompt):
             line = _LINE.findall(prompt.messages[-1].content)[-1]
             query = json.dumps({"query": html.unescape(line)[:30]}, ensure_ascii=False)
@@ -119,16 +116,15 @@ class Companion:
         self.asked.append((self.clock.now(), prompt, completion.message()))
         return completion
 
-    def _digest(self, messages: Sequence[Message]) -> str:
-        """A summary; every so often with one statement that nobody made, which is asked for once more and left out."""
-        again = len(messages) > 2
-        self.digested += not again
-        said = [int(number) for number in _SAID.findall(messages[1].content)]
-        wrong = said and not again and self.digested % REFUSED == 0
+    def _digest(self, request: Request) -> str:
+        """A summary and one statement that nobody made: the second look, which every digest gets, leaves it out."""
+        if request.shape is not None and request.shape.name == "check":
+            return json.dumps({"wrong": [{"n": 1, "text": "", "when": "", "from": []}]})
+        said = [int(number) for number in _SAID.findall(request.prompt.messages[1].content)]
         invented = [{"text": "用户去年在冰岛买了一座灯塔", "about": "", "slot": "home", "kind": "event", "when": "",
                      "lasting": True, "replaces": [], "from": said[-1:]}]  # fmt: skip
-        whole = {"summary": "聊了一天里的几件小事", "statements": invented if wrong else [], "moods": [], "tasks": [],
-                 "promises": [], "done": []}  # fmt: skip
+        whole = {"summary": "聊了一天里的几件小事", "statements": invented if said else [], "moods": [], "tasks": [],
+                 "promises": [], "open": []}  # fmt: skip
         return json.dumps(whole, ensure_ascii=False)
 
     def _wants_tool(self, prompt: Prompt) -> bool:
