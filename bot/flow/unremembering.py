@@ -191,7 +191,10 @@ class Unremembering:
         days = self._settings.memory.undo_days
         forever = forever or not days
         forgetting = Forgetting(found, owner_id, None if forever else now + days * DAY_MS, unwished)
-        numbers, quotes = self._confirming.quoting(found, told)
+        # For good is for good: not even the message on its way out holds the words.
+        numbers, quotes = (
+            (self._confirming.numbers(found, told), ()) if forever else self._confirming.quoting(found, told)
+        )
         several = len(found) > 1
         key = "forgot_forever" if forever else "unkept" if unwished else "forgot_several" if several else "forgot"
         again_holds = await self._again(found, told) if unwished else ""
