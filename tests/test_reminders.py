@@ -219,7 +219,7 @@ async def test_forgetting_takes_the_reminder_along(world: World) -> None:
     await world.say(".ai remind 15:00 我要去医院复查")
     await world.say("忘记我要去医院复查")
     await world.wait(DAY)
-    assert world.replies[2:] == ["好，忘掉了 #1“…”。7 天内说「撤销 #1」还能找回来"]
+    assert world.replies[2:] == ["好，忘掉了 #1“下周三我要去医院复查”。7 天内说「撤销 #1」还能找回来"]
     assert world.rows("SELECT text, outcome FROM reminder") == [("", "forgotten")]
 
 

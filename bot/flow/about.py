@@ -62,7 +62,7 @@ class About:
             return None
         chat = await self._store.people.chat(event.chat_id)
         lines = await self._store.unsaying.told(event.person_id or 0, chat)
-        kept = [fold(text) for memory in found for text in memory.wordings]
+        kept = [fold(text) for text in (*(each for memory in found for each in memory.wordings), *plans)]
         naming = (text for number, _, text in lines if number < event.id and holds(fold(text), core))
         talked = any(
             not any(each in fold(text) or fold(text) in each for each in kept) and not understand(text).commands
@@ -114,9 +114,14 @@ class About:
         numbers = self._confirming.numbers(found, told)
         text = self._confirming.text
         this, name = text("matter_this", told), text("matter_named", told, name=brief(content))
-        counts = (("memories", len(found)), ("promises", sum(each.kind == "promise" for each in plans)),
-                  ("reminders", sum(each.kind == "reminder" for each in plans)), ("lines", sum(each.event_id != command.said_in or not every for each in lines)))  # fmt: skip
-        gone = text("mem_why_joint", told).join(text(f"gone_{kind}", told, n=n) for kind, n in counts if n)
+        name = this if command.forever else name  # not even the message on its way out holds the words
+        counts = {
+            "memories": len(found),
+            "promises": sum(each.kind == "promise" for each in plans),
+            "reminders": sum(each.kind == "reminder" for each in plans),
+            "lines": len([each for each in lines if not every or each.event_id != command.said_in]),
+        }
+        gone = text("mem_why_joint", told).join(text(f"gone_{kind}", told, n=n) for kind, n in counts.items() if n)
 
         def receipt(number: int, again: bool) -> str:
             key = "forgot_matter_undo" if undo else "forgot_matter" if gone else "forgot_none"

@@ -33,7 +33,6 @@ SHOWN = 5
 """How many candidates a question back names."""
 
 _GONE: dict[PlanKind, str] = {"promise": "forgot_promise", "reminder": "forgot_reminder"}
-_LINES: dict[PlanKind, str] = {"promise": "forgot_promise_line", "reminder": "forgot_reminder_line"}
 
 
 class Unremembering:
@@ -83,7 +82,7 @@ class Unremembering:
         if command.of != "memory":
             every = await planned(self._store, told.person_id, told.audience)
             plans = tuple(each for each in every if (each.kind, each.number) == (command.of, command.number))
-            return await (self._unplan(plans, told) if plans else self._confirming.say("forgot_none", told))
+            return await (self._unplan(plans[0], told) if plans else self._confirming.say("forgot_none", told))
         found, sure = await self._meant(command, told, owned)
         if command.scope in ("", "thing") and command.content is None and command.number is None and not command.chosen:
             line = await self._talked_of(told, max((each.created_at for each in found), default=0) if sure else 0)
@@ -92,8 +91,10 @@ class Unremembering:
             sure = sure and not command.scope
         if not found:
             plans = await self._planned(command, told)
+            if len(plans) > 1:
+                return await self.about.ask(command, replace(told, hide=False))
             if plans:
-                return await self._unplan(plans, told)
+                return await self._unplan(plans[0], told)
             matter = replace(command, scope="matter") if command.content and not command.scope else None
             if matter is not None and await self.about.told_of(matter, told.event, told.chat):
                 return await self.about.forget(matter, told)
@@ -126,16 +127,9 @@ class Unremembering:
             return ()
         return await meant(self._store, told.person_id, told.audience, command.content)
 
-    async def _unplan(self, plans: tuple[Planned, ...], told: Told) -> str:
-        """It goes with all that says the same, for good: a promise has no days for undo. Of several it asks which."""
-        now, one = self._clock.now(), plans[0]
-        if len(plans) > 1:
-            lines = [
-                self._confirming.text(_LINES[each.kind], told, id=each.number,
-                                      text=clip(each.told.text, LINE_CHARS))
-                for each in plans[:SHOWN]
-            ]  # fmt: skip
-            return await self._confirming.say("forgot_plans", told, list="\n".join(lines))
+    async def _unplan(self, one: Planned, told: Told) -> str:
+        """It goes with all that says the same, for good: a promise has no days for undo."""
+        now = self._clock.now()
         self._store.tombstones.bury(0, one.told.text, now)
         quote = self._confirming.text("quote", told, text=brief(one.told.text))
         receipt = self._confirming.receipt(

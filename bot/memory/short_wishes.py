@@ -35,7 +35,7 @@ def bare(text: str, names: tuple[str, ...] = ()) -> MemoryCommand | None:
 
 
 def plan_named(text: str) -> MemoryCommand | None:
-    """The command of a message that only names a reminder or a promise by its sign and number: 忘记 ⏰3, undo ✓4. Never raises."""
+    """The command of a message that only names a reminder or a promise by its sign: 忘记 ⏰3, undo ✓4. Never raises."""
     found = pattern("signed").fullmatch(fold(text).strip()) if len(text) <= MOST_BARE else None
     named = number_of(found["number"]) if found is not None else None
     if found is None or named is None or named[0] not in ("reminder", "promise"):

@@ -57,8 +57,8 @@ class Receipt:
     it was known (or several were meant). `hide` empties the message: a command to forget names what is forgotten.
     `last`: no other command of the message comes after it; only the last is told and said, with the others: `whole`
     makes that of its own text. `asks` is what it asks the person back. `address` says how to address
-    them, by slot and name. `quotes` are said and not stored: the bus, and what a later prompt tells, must not bring back
-    what was forgotten.
+    them, by slot and name. `quotes` are said and not stored: the bus, and what a later prompt
+    tells, must not bring back what was forgotten.
     """
 
     event_id: int

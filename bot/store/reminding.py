@@ -111,7 +111,7 @@ def same_thing(asked: str, promised: str) -> bool:
 
 
 def end(db: sqlite3.Connection, numbers: Iterable[int], why: Ended, at: int) -> int:
-    """Verb part: these are not said any more; how many there were. Only of a cancelled one the text is kept, for undo."""
+    """Verb part: these are not said any more; how many there were. Of a cancelled one the text is kept for undo."""
     kept = "text" if why == "cancelled" else "''"
     return sum(
         db.execute(

@@ -36,7 +36,7 @@ _PLANS = """SELECT 'set', made_at, id FROM reminder WHERE person_id = ?1 AND end
     UNION ALL SELECT 'cancelled', ended_at, id FROM reminder WHERE person_id = ?1 AND outcome = 'cancelled'
     AND commitment_id IS NULL AND due_at > ?3 AND (?2 IS NULL OR chat_id = ?2)
     UNION ALL SELECT 'promised', made_at, id FROM commitment WHERE owner_id = ?1 AND ended_at IS NULL
-    AND source IN ('rule', 'tool') AND updated_at = made_at AND (?2 IS NULL OR chat_id = ?2)
+    AND source IN ('rule', 'tool') AND (?2 IS NULL OR chat_id = ?2)
     UNION ALL SELECT 'settled', ended_at, id FROM commitment WHERE owner_id = ?1 AND ended_at = updated_at
     AND text <> '' AND (?2 IS NULL OR chat_id = ?2)
     UNION ALL SELECT DISTINCT 'aside', at, event.id FROM edge JOIN event ON event.id = derived_id

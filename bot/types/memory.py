@@ -211,8 +211,8 @@ class MemoryCommand:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What nuan asked a person back: what to keep or to forget, which name, which memories, what one of them means, whether
-    a message asked for what it seemed to (cue), or whether all about a name, or a line, is to go (about).
+    """What nuan asked a person back: what to keep or to forget, which name, which memories, what one of them means,
+    whether a message asked for what it seemed to (cue), or all about a name, or a line, is to go (about).
 
     `memories` are the numbers that were offered, in the order in which they were shown; of a cue its message's, and
     of a line its own after it.
