@@ -38,7 +38,8 @@ async def test_a_fact_is_kept_through_new_clear_restart_and_crash(
     [
         ("记住我对花生过敏", "忘记我对花生过敏", "好，忘掉了 #1“我对花生过敏”。", "撤销 #1", "找回来啦 #1"),
         ("請記住我對花生過敏", "忘記我對花生過敏", "好，忘掉了 #1“我對花生過敏”。", "撤銷", "找回來啦 #1"),
-        ("remember that I like nuts", "forget that I like nuts", "All right, forgotten #1 “I like nuts”.", "undo", "It's back #1"),
+        ("remember that I like nuts", "forget that I like nuts", "All right, forgotten #1 “I like nuts”.", "undo",
+         "It's back #1"),
         ("记住我对花生过敏", "忘记 #1", "好，忘掉了 #1“我对花生过敏”。", "撤销", "找回来啦 #1"),
     ],
 )  # fmt: skip

@@ -53,7 +53,8 @@ async def test_a_reminder_that_was_cancelled_comes_back(world: World, cancel: st
 
 
 async def test_a_cancelled_one_that_is_forgotten_does_not(world: World) -> None:
-    await world.say("提醒我明天下午三点给陈朗交房租")
+    await world.say("陈朗是我房东")
+    await world.say(".ai remind 明天15:00 给陈朗交房租")
     await world.say("取消提醒 ⏰1")
     await world.say("忘记关于陈朗的一切")
     await world.say("撤销 ⏰1")
