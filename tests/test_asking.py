@@ -46,14 +46,14 @@ async def test_sentences_that_ask_nothing_set_nothing(world: World) -> None:
 @pytest.mark.parametrize(
     ("said", "set_"),
     [
-        ("对了明天下午三点提醒我给妈妈打电话谢谢", "好，周六（6月13日）下午3:00提醒你：给妈妈打电话 #1"),
-        ("hey can you remind me to call Mom tomorrow at 3pm please", "OK, Saturday, Jun 13, at 3:00 PM: call Mom #1"),
+        ("对了明天下午三点提醒我给妈妈打电话谢谢", "好，周六（6月13日）下午3:00提醒你：给妈妈打电话 ⏰1"),
+        ("hey can you remind me to call Mom tomorrow at 3pm please", "OK, Saturday, Jun 13, at 3:00 PM: call Mom ⏰1"),
         ("每天早晚八点提醒我吃药",
-         "好，每天早上8:00、晚上8:00提醒你：吃药 #1（第一次：周五（6月12日）晚上8:00）"),
+         "好，每天早上8:00、晚上8:00提醒你：吃药 ⏰1（第一次：周五（6月12日）晚上8:00）"),
         ("每兩週的禮拜一上午十點提醒我開例會",
-         "好，每2週的週一上午10:00提醒你：開例會 #1（第一次：週一（6月15日）上午10:00）"),
+         "好，每2週的週一上午10:00提醒你：開例會 ⏰1（第一次：週一（6月15日）上午10:00）"),
         ("remind me every 3 days at 7pm to water the orchids",
-         "OK, every 3 days at 7:00 PM: water the orchids #1 (first: Friday, Jun 12, at 7:00 PM)"),
+         "OK, every 3 days at 7:00 PM: water the orchids ⏰1 (first: Friday, Jun 12, at 7:00 PM)"),
     ],
 )  # fmt: skip
 async def test_a_request_within_other_words_is_confirmed_in_plain_ones(world: World, said: str, set_: str) -> None:

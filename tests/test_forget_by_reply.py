@@ -104,7 +104,7 @@ async def test_a_receipt_replied_to_names_the_memory(world: World) -> None:
     await world.say(f"记住我的门禁码是{CANARY}")
     sent = str(world.talk.said[-1].outbox_id)
     await world.say("忘记", target=sent)
-    assert world.replies[-1] == "好，忘掉了 #2。7 天内说「撤销 #2」还能找回来"
+    assert world.replies[-1] == f"好，忘掉了 #2“我的门禁码是{CANARY}”。7 天内说「撤销 #2」还能找回来"
     assert world.rows("SELECT id FROM memory WHERE disabled_at IS NULL") == [(1,)]
     await world.say("忘记", target=sent)
     assert world.rows("SELECT id FROM memory WHERE disabled_at IS NULL") == [(1,)]

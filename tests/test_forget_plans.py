@@ -18,9 +18,17 @@ def held(world: World) -> Iterator[str]:
 @pytest.mark.parametrize(
     ("said", "wish", "receipt"),
     [
-        ("我答应周五前把紫藤文件交给老王", "忘记紫藤文件", "好，我忘了：你答应过的那件事（承诺 1）"),
-        ("我答應週五前把紫藤文件交給老王", "彻底忘记紫藤", "好，我忘了：你答应过的那件事（承诺 1）"),
-        ("明天早上8点提醒我带上紫藤钥匙", "忘记紫藤钥匙", "好，这个提醒也忘了（提醒 #1）"),
+        (
+            "我答应周五前把紫藤文件交给老王",
+            "忘记紫藤文件",
+            "好，我忘了：你答应过的那件事 ✓1“我答应周五前把紫藤文件交给老王”",
+        ),
+        (
+            "我答應週五前把紫藤文件交給老王",
+            "彻底忘记紫藤",
+            "好，我忘了：你答应过的那件事 ✓1“我答應週五前把紫藤文件交給老王”",
+        ),
+        ("明天早上8点提醒我带上紫藤钥匙", "忘记紫藤钥匙", "好，这个提醒也忘了 ⏰1“带上紫藤钥匙”"),
     ],
 )
 async def test_a_few_words_forget_the_one_promise_or_reminder_they_fit(
@@ -42,9 +50,7 @@ async def test_of_several_it_asks_which_and_forgets_none(world: World) -> None:
     await world.say("我答应周五前把紫藤文件交给老王")
     await world.say("明天早上8点提醒我带上紫藤钥匙")
     await world.say("忘记紫藤")
-    assert world.replies[-1].splitlines() == [
-        "说清楚是哪一个，我再忘：", "承诺 1：我答应周五前把紫藤文件交给老王", "提醒 #1：带上紫藤钥匙",
-    ]  # fmt: skip
+    assert world.replies[-1].splitlines()[1:3] == ["✓1 我答应周五前把紫藤文件交给老王", "⏰1 带上紫藤钥匙"]
     assert world.rows("SELECT count(*) FROM commitment WHERE ended_at IS NULL") == [(1,)]
     await world.say("忘记紫藤钥匙")
     assert world.rows("SELECT text, outcome FROM reminder") == [("", "forgotten")]

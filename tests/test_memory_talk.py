@@ -36,10 +36,11 @@ async def test_a_fact_is_kept_through_new_clear_restart_and_crash(
 @pytest.mark.parametrize(
     ("told", "forget", "receipt", "undo", "back"),
     [
-        ("记住我对花生过敏", "忘记我对花生过敏", "好，忘掉了 #1。", "撤销 #1", "找回来啦 #1"),
-        ("請記住我對花生過敏", "忘記我對花生過敏", "好，忘掉了 #1。", "撤銷", "找回來啦 #1"),
-        ("remember that I like nuts", "forget that I like nuts", "All right, forgotten #1.", "undo", "It's back #1"),
-        ("记住我对花生过敏", "忘记 #1", "好，忘掉了 #1。", "撤销", "找回来啦 #1"),
+        ("记住我对花生过敏", "忘记我对花生过敏", "好，忘掉了 #1“我对花生过敏”。", "撤销 #1", "找回来啦 #1"),
+        ("請記住我對花生過敏", "忘記我對花生過敏", "好，忘掉了 #1“我對花生過敏”。", "撤銷", "找回來啦 #1"),
+        ("remember that I like nuts", "forget that I like nuts", "All right, forgotten #1 “I like nuts”.", "undo",
+         "It's back #1"),
+        ("记住我对花生过敏", "忘记 #1", "好，忘掉了 #1“我对花生过敏”。", "撤销", "找回来啦 #1"),
     ],
 )  # fmt: skip
 async def test_what_is_forgotten_can_be_brought_back_by_number_or_as_the_last_one(
@@ -152,7 +153,7 @@ async def test_forgotten_text_is_in_no_later_request_command_or_reply(world: Wor
     later = "".join(m.canonical() for r in world.model.requests[requests:] for m in r.prompt.messages)
     assert "4711" not in later
     assert "紫藤" not in later
-    assert "4711" not in "".join(world.replies[replies:])
+    assert "4711" not in "".join(world.replies[replies + 1 :])  # the receipt says once more what goes
 
 
 async def test_what_one_character_names_is_asked_about_before_it_goes(world: World) -> None:
@@ -161,7 +162,7 @@ async def test_what_one_character_names_is_asked_about_before_it_goes(world: Wor
     assert world.replies[-1].endswith("1. #1 我养了一只猫")
     assert world.rows("SELECT disabled_at FROM memory") == [(None,)]
     await world.say("是")
-    assert world.replies[-1].startswith("好，忘掉了 #1。")
+    assert world.replies[-1].startswith("好，忘掉了 #1“我养了一只猫”。")
 
 
 async def test_gone_for_good_is_gone_at_once_and_cannot_be_undone(world: World) -> None:

@@ -158,9 +158,9 @@ async def test_another_day_moves_it_and_an_opened_promise_has_it_again(world: Wo
 async def test_the_list_shows_it_as_such_and_cancelling_it_leaves_the_promise(world: World) -> None:
     await world.say(PROMISE)
     await world.say(".ai remind list")
-    assert world.replies[-1] == "#1 周六（6月13日）上午9:00：把报告发给你（承诺 1）"
+    assert world.replies[-1] == "⏰1 周六（6月13日）上午9:00：把报告发给你（承诺 ✓1）"
     await world.say(".ai remind cancel 1")
-    assert world.replies[-1] == f"取消了：#1 {PROMISE}"
+    assert world.replies[-1] == f"取消了：⏰1 {PROMISE}"
     await world.say(".ai promise")
     assert world.replies[-1] == f"1. {PROMISE} · 还没做 · 明天"
     await world.say("/new")  # the digest reads the same lines once more

@@ -15,11 +15,11 @@ def kept(world: World, columns: str = "text") -> list[tuple[object, ...]]:
 
 
 LISTS = {
-    "zh-Hans": ("我明天把报告发给你", "1. 我明天把报告发给你 · 还没做 · 明天", "1. 我明天把报告发给你 · 还没做 · 该在昨天，过了"),
-    "zh-Hant": ("我明天把報告發給你", "1. 我明天把報告發給你 · 還沒做 · 明天", "1. 我明天把報告發給你 · 還沒做 · 該在昨天，過了"),
+    "zh-Hans": ("我明天把报告发给你", "✓1 我明天把报告发给你 · 还没做 · 明天", "✓1 我明天把报告发给你 · 还没做 · 该在昨天，过了"),
+    "zh-Hant": ("我明天把報告發給你", "✓1 我明天把報告發給你 · 還沒做 · 明天", "✓1 我明天把報告發給你 · 還沒做 · 該在昨天，過了"),
     "en": (
-        "I'll send you the file tomorrow", "1. I'll send you the file tomorrow · open · tomorrow",
-        "1. I'll send you the file tomorrow · open · was due yesterday",
+        "I'll send you the file tomorrow", "✓1 I'll send you the file tomorrow · open · tomorrow",
+        "✓1 I'll send you the file tomorrow · open · was due yesterday",
     ),
 }  # fmt: skip
 
@@ -39,14 +39,14 @@ async def test_a_person_settles_their_own_by_number(world: World) -> None:
     await world.say("我答应妈妈周末回家吃饭")
     await world.say("我今晚把碗洗好")
     for words, answer in (
-        ("doing 1", "好，1 在做"), ("done 1", "好，1 做到了"), ("fail #2", "知道了，2 没做到"),
-        ("", "没有你答应过还没做的事"), ("open 1", "好，1 还没做"), ("done 9", "这里没有你这个编号的承诺"),
+        ("doing 1", "好，✓1 在做"), ("done 1", "好，✓1 做到了"), ("fail ✓2", "知道了，✓2 没做到"),
+        ("", "没有你答应过还没做的事"), ("open 1", "好，✓1 还没做"), ("done 9", "这里没有你这个编号的承诺"),
         ("done x", "这里没有你这个编号的承诺"),
     ):  # fmt: skip
         await world.say(f".ai promise {words}".strip())
         assert world.replies[-1] == answer
     await world.say(".ai promise all")
-    assert "2. 我今晚把碗洗好 · 没做到" in world.replies[-1]
+    assert "✓2 我今晚把碗洗好 · 没做到" in world.replies[-1]
     await world.say(".ai promise drop 2")
     await world.say(".ai promise all")
     assert "洗好" not in world.replies[-1]
@@ -59,7 +59,7 @@ async def test_what_was_promised_in_private_no_group_hears_of(world: World) -> N
     await world.say("我明天把离婚协议交给你")
     await world.say("我明天把蛋糕带给大家", group=GROUP)
     await world.say(".ai promise", group=GROUP)
-    assert world.replies[-1] == "2. 我明天把蛋糕带给大家 · 还没做 · 明天"
+    assert world.replies[-1] == "✓2 我明天把蛋糕带给大家 · 还没做 · 明天"
     await world.say(".ai promise drop 1", group=GROUP)
     assert world.replies[-1] == "这里没有你这个编号的承诺"
     await world.say(".ai promise all", "阿明", GROUP)
@@ -67,7 +67,7 @@ async def test_what_was_promised_in_private_no_group_hears_of(world: World) -> N
     await world.say(".ai promise done 2", "阿明", GROUP)
     assert kept(world, "state") == [("pending",), ("pending",)]
     await world.say(".ai promise")
-    own = ["1. 我明天把离婚协议交给你 · 还没做 · 明天", "2. 我明天把蛋糕带给大家 · 还没做 · 明天"]
+    own = ["✓1 我明天把离婚协议交给你 · 还没做 · 明天", "✓2 我明天把蛋糕带给大家 · 还没做 · 明天"]
     assert sorted(world.replies[-1].splitlines()) == own
     group = Audience(2, "group", (1, 2))
     assert [each.text for each in await world.store.commitments.open(group, 9)] == ["我明天把蛋糕带给大家"]

@@ -36,7 +36,7 @@ def kept(world: World) -> list[tuple[object, ...]]:
 async def test_own_words_of_the_turn_are_noted_once(world: World, said: str, text: str) -> None:
     note(world, text=text)
     await world.say(said)
-    assert result(world) == "已记承诺 1"
+    assert result(world) == "已记承诺 ✓1"
     assert kept(world) == [(text, "pending", "tool", "private")]
     await world.say("/new")
     await world.say(said)
@@ -87,7 +87,7 @@ async def test_what_became_of_one_is_said_in_own_words_too(world: World) -> None
     await world.say("我明天把报告发给你")
     note(world, text="报告实在交不出来了", id="1", state="failed")
     await world.say("报告实在交不出来了，对不起")
-    assert result(world) == "承诺 1 改好了"
+    assert result(world) == "承诺 ✓1 改好了"
     assert [row[1] for row in kept(world)] == ["failed"]
     note(world, text="明天再说", id="1")
     await world.say("明天再说")

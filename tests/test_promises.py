@@ -187,7 +187,7 @@ async def test_a_day_that_a_digest_reads_otherwise_off_the_same_line_moves_nothi
 async def test_a_promise_alone_can_be_forgotten(world: World) -> None:
     await world.say("我答应外婆周六去修蓝色药箱")
     await world.say("忘掉我答应外婆周六去修蓝色药箱")
-    assert world.replies[-1] == "好，我忘了：你答应过的那件事（承诺 1）"
+    assert world.replies[-1] == "好，我忘了：你答应过的那件事 ✓1“我答应外婆周六去修蓝色药箱”"
     assert kept(world) == []
     asked = len(world.prompts)
     await world.say("我们聊点别的吧")
@@ -205,8 +205,8 @@ async def test_two_accounts_of_one_person_have_one_list(world: World) -> None:
     await world.store._database.write(lambda db: merge(db, people["小王"], people["阿明"]))
     await world.say(".ai promise")
     assert world.replies[-1].splitlines() == [
-        "1. 我明天把报告发给你 · 还没做 · 2 天后",
-        "2. 我今晚把碗洗好 · 还没做 · 今天",
+        "✓1 我明天把报告发给你 · 还没做 · 2 天后",
+        "✓2 我今晚把碗洗好 · 还没做 · 今天",
     ]
 
 

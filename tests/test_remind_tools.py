@@ -23,7 +23,7 @@ def result(world: World) -> str:
 async def test_the_model_sets_one_by_the_words_and_the_house_works_out_when(world: World) -> None:
     uses(world, "remind", text="接小宝", when="下午三点")
     await world.say("下午三点小宝放学，你可别忘了告诉我")
-    assert result(world) == "好，周五（6月12日）下午3:00提醒你：接小宝 #1"
+    assert result(world) == "好，周五（6月12日）下午3:00提醒你：接小宝 ⏰1"
     assert world.replies == ["好的"]
     await world.wait(6 * HOUR)
     assert world.replies == ["好的", "提醒你：接小宝"]
@@ -90,7 +90,7 @@ async def test_the_model_cancels_one_that_they_name(world: World) -> None:
     await world.say("下午三点提醒我开会")
     uses(world, "cancel_reminder", text="开会")
     await world.say("那个开会的事不用你喊我啦，改期了")
-    assert result(world) == "已取消提醒 #1。"
+    assert result(world) == "已取消提醒 ⏰1。"
     await world.wait(24 * HOUR)
     assert not any(text == "提醒你：开会" for text in world.replies)
 

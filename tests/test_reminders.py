@@ -16,7 +16,7 @@ ASSUMED = "（没说几点，先按这个时间，要改就说「下午三点」
 
 async def test_a_plain_request_is_confirmed_with_its_whole_date_and_said_on_time_without_a_model(world: World) -> None:
     await world.say("明天早上8点提醒我开会")
-    assert world.replies == ["好，周六（6月13日）早上8:00提醒你：开会 #1"]
+    assert world.replies == ["好，周六（6月13日）早上8:00提醒你：开会 ⏰1"]
     await world.wait(23 * HOUR - 1)
     assert len(world.replies) == 1
     await world.wait(1)
@@ -30,9 +30,9 @@ async def test_a_plain_request_is_confirmed_with_its_whole_date_and_said_on_time
 @pytest.mark.parametrize(
     ("said", "set_", "heard"),
     [
-        ("remind me in two hours to call Mom", "OK, Friday, Jun 12, at 11:00 AM: call Mom #1", "Reminder: call Mom"),
-        ("兩個小時後提醒我開會", "好，週五（6月12日）上午11:00提醒你：開會 #1", "提醒你：開會"),
-        ("两小时后叫我", "好，周五（6月12日）上午11:00叫你 #1", "时间到啦，你让我叫你的"),
+        ("remind me in two hours to call Mom", "OK, Friday, Jun 12, at 11:00 AM: call Mom ⏰1", "Reminder: call Mom"),
+        ("兩個小時後提醒我開會", "好，週五（6月12日）上午11:00提醒你：開會 ⏰1", "提醒你：開會"),
+        ("两小时后叫我", "好，周五（6月12日）上午11:00叫你 ⏰1", "时间到啦，你让我叫你的"),
     ],
 )
 async def test_it_speaks_the_script_it_was_asked_in(world: World, said: str, set_: str, heard: str) -> None:
@@ -43,7 +43,7 @@ async def test_it_speaks_the_script_it_was_asked_in(world: World, said: str, set
 
 async def test_what_comes_back_is_said_every_time(world: World) -> None:
     await world.say("每天晚上10点提醒我睡觉")
-    assert world.replies == ["好，每天晚上10:00提醒你：睡觉 #1（第一次：周五（6月12日）晚上10:00）"]
+    assert world.replies == ["好，每天晚上10:00提醒你：睡觉 ⏰1（第一次：周五（6月12日）晚上10:00）"]
     await world.wait(3 * DAY)
     assert world.replies[1:] == ["提醒你：睡觉"] * 3
 
@@ -55,7 +55,7 @@ async def test_a_request_without_a_time_is_asked_back_and_the_next_message_answe
     assert world.replies == [
         "什么时候提醒你？",
         "明天8点 — 早上还是晚上？",
-        "好，周六（6月13日）早上8:00提醒你：开会 #1",
+        "好，周六（6月13日）早上8:00提醒你：开会 ⏰1",
     ]
     assert world.model.requests == []
 
@@ -86,7 +86,7 @@ async def test_whoever_leaves_the_time_to_nuan_is_not_woken_at_night(new_world: 
     world = await new_world(remind={"hour": 7, "quiet_until": 8})
     await world.say("提醒我浇花")
     await world.say("都行")
-    assert world.replies[-1] == "好，周六（6月13日）早上8:00提醒你：浇花 #1"
+    assert world.replies[-1] == "好，周六（6月13日）早上8:00提醒你：浇花 ⏰1"
 
 
 async def test_quiet_hours_move_what_has_no_time_of_day_and_nothing_else(world: World) -> None:
@@ -94,7 +94,7 @@ async def test_quiet_hours_move_what_has_no_time_of_day_and_nothing_else(world: 
     await world.say("三天后提醒我还书")
     await world.say("1小时后提醒我关灯")
     assert world.replies == [
-        f"好，周一（6月15日）上午9:00提醒你：还书 #1{ASSUMED}", "好，周六（6月13日）凌晨12:00提醒你：关灯 #2",
+        f"好，周一（6月15日）上午9:00提醒你：还书 ⏰1{ASSUMED}", "好，周六（6月13日）凌晨12:00提醒你：关灯 ⏰2",
     ]  # fmt: skip
 
 
@@ -141,12 +141,12 @@ async def test_commands_set_list_and_cancel(world: World) -> None:
     await world.say(".ai remind 明天8点 开会")
     await world.say(".ai remind every Monday 9am report")
     await world.say(".ai remind list")
-    assert world.replies[0] == "好，周六（6月13日）早上8:00提醒你：开会 #1"
-    assert world.replies[2] == "#1 周六（6月13日）早上8:00：开会\n#2 每周一上午9:00：report"
+    assert world.replies[0] == "好，周六（6月13日）早上8:00提醒你：开会 ⏰1"
+    assert world.replies[2] == "⏰1 周六（6月13日）早上8:00：开会\n⏰2 每周一上午9:00：report"
     await world.say(".ai remind cancel 1")
     await world.say(".ai remind cancel all")
     await world.say(".ai remind")
-    assert world.replies[3:] == ["取消了：#1 开会", "取消了：#2 report", "没有等着的提醒"]
+    assert world.replies[3:] == ["取消了：⏰1 开会", "取消了：⏰2 report", "没有等着的提醒"]
     await world.wait(4 * DAY)
     assert len(world.replies) == 6
 
@@ -154,7 +154,7 @@ async def test_commands_set_list_and_cancel(world: World) -> None:
 async def test_a_command_without_a_time_is_asked_back_and_answered(world: World) -> None:
     await world.say(".ai remind 开会")
     await world.say("明天下午三点")
-    assert world.replies == ["什么时候提醒你？", "好，周六（6月13日）下午3:00提醒你：开会 #1"]
+    assert world.replies == ["什么时候提醒你？", "好，周六（6月13日）下午3:00提醒你：开会 ⏰1"]
 
 
 @pytest.mark.parametrize(
@@ -163,19 +163,19 @@ async def test_a_command_without_a_time_is_asked_back_and_answered(world: World)
 async def test_words_cancel_it(world: World, said: str) -> None:
     await world.say("下午三点提醒我开会")
     await world.say(said)
-    assert world.replies[1] in ("取消了：#1 开会", "Cancelled: #1 开会")
+    assert world.replies[1] in ("取消了：⏰1 开会", "Cancelled: ⏰1 开会")
     await world.wait(DAY)
     assert len(world.replies) == 2
-    assert world.rows("SELECT text, outcome FROM reminder") == [("", "cancelled")]
+    assert world.rows("SELECT text, outcome FROM reminder") == [("开会", "cancelled")]
 
 
 async def test_which_one_is_asked_where_several_fit(world: World) -> None:
     await world.say("下午三点提醒我开会")
     await world.say("下午五点提醒我开会")
     await world.say("取消开会的提醒")
-    assert world.replies[2] == "是哪一条？#1 开会、#2 开会\n说「取消提醒 #编号」就行"
-    await world.say("取消提醒 #2")
-    assert world.replies[3] == "取消了：#2 开会"
+    assert world.replies[2] == "是哪一条？⏰1 开会、⏰2 开会\n说「取消提醒 编号」就行"
+    await world.say("取消提醒 ⏰2")
+    assert world.replies[3] == "取消了：⏰2 开会"
 
 
 @pytest.mark.parametrize(
@@ -209,7 +209,7 @@ async def test_an_edited_request_is_set_anew_and_told(world: World) -> None:
     edit = replace(world.message("下午五点提醒我开会"), kind="event", label="edit", target="m1")
     await world.app.door.accept(edit)
     await world.app.settled()
-    assert world.replies[1:] == ["好，周五（6月12日）下午5:00提醒你：开会 #2"]
+    assert world.replies[1:] == ["好，周五（6月12日）下午5:00提醒你：开会 ⏰2"]
     await world.wait(DAY)
     assert world.replies[2:] == ["提醒你：开会"]
 
@@ -219,7 +219,7 @@ async def test_forgetting_takes_the_reminder_along(world: World) -> None:
     await world.say(".ai remind 15:00 我要去医院复查")
     await world.say("忘记我要去医院复查")
     await world.wait(DAY)
-    assert world.replies[2:] == ["好，忘掉了 #1。7 天内说「撤销 #1」还能找回来"]
+    assert world.replies[2:] == ["好，忘掉了 #1“下周三我要去医院复查”。7 天内说「撤销 #1」还能找回来"]
     assert world.rows("SELECT text, outcome FROM reminder") == [("", "forgotten")]
 
 
@@ -257,7 +257,7 @@ async def test_one_person_may_have_so_many(new_world: NewWorld) -> None:
 async def test_what_a_message_says_besides_is_answered_with_the_confirmation(world: World) -> None:
     await world.say("记住我对花生过敏，明天早上8点提醒我买药。今天天气怎么样？")
     assert sorted("\n".join(world.replies).split("\n")) == sorted(
-        ["记住啦 #1", "好，周六（6月13日）早上8:00提醒你：买药 #1", "好的"]
+        ["记住啦 #1", "好，周六（6月13日）早上8:00提醒你：买药 ⏰1", "好的"]
     )
     said = len(world.replies)
     await world.wait(DAY)

@@ -22,7 +22,7 @@ async def test_a_day_without_a_time_is_nine_and_one_word_changes_it(world: World
     await world.say("明天提醒我开会")
     await world.say("下午三点")
     assert world.replies == [
-        f"好，周六（6月13日）上午9:00提醒你：开会 #1{ASSUMED}", "好，周六（6月13日）下午3:00提醒你：开会 #1",
+        f"好，周六（6月13日）上午9:00提醒你：开会 ⏰1{ASSUMED}", "好，周六（6月13日）下午3:00提醒你：开会 ⏰1",
     ]  # fmt: skip
     await world.wait(2 * DAY)
     assert world.replies[2:] == ["提醒你：开会"]
@@ -59,7 +59,7 @@ async def test_today_without_a_time_is_asked_once_nine_is_over(world: World) -> 
     await world.wait(HOUR)
     await world.say("今天提醒我买菜")
     await world.say("六点")
-    assert world.replies == ["今天几点？", "好，周五（6月12日）傍晚6:00提醒你：买菜 #1"]
+    assert world.replies == ["今天几点？", "好，周五（6月12日）傍晚6:00提醒你：买菜 ⏰1"]
 
 
 @pytest.mark.parametrize(
@@ -125,7 +125,7 @@ async def test_then_is_the_time_that_was_named_just_before(world: World, lines: 
 async def test_no_more_is_about_the_only_one(world: World) -> None:
     await world.say("下午三点提醒我开会")
     await world.say("不用提醒了")
-    assert world.replies[1:] == ["取消了：#1 开会"]
+    assert world.replies[1:] == ["取消了：⏰1 开会"]
     await world.say("下午三点提醒我开会")
     await world.say("下午四点提醒我喝水")
     await world.say("不用提醒我了")
@@ -136,7 +136,7 @@ async def test_no_more_is_about_the_only_one(world: World) -> None:
 async def test_a_day_that_a_month_does_not_have_is_its_last_and_said_so(world: World) -> None:
     await world.say("每月31号上午9点提醒我交房租")
     assert world.replies == [
-        "好，每月31号上午9:00提醒你：交房租 #1（第一次：周二（6月30日）上午9:00）（没有31号的月份在最后一天）"
+        "好，每月31号上午9:00提醒你：交房租 ⏰1（第一次：周二（6月30日）上午9:00）（没有31号的月份在最后一天）"
     ]
     await world.wait(70 * DAY)
     assert world.replies[1:] == ["提醒你：交房租"] * 2
@@ -145,7 +145,7 @@ async def test_a_day_that_a_month_does_not_have_is_its_last_and_said_so(world: W
 
 async def test_until_is_kept_and_over_after_it(world: World) -> None:
     await world.say("每天早上8点提醒我吃药，直到6月15号")
-    assert world.replies == ["好，每天早上8:00，到6月15日为止提醒你：吃药 #1（第一次：周六（6月13日）早上8:00）"]
+    assert world.replies == ["好，每天早上8:00，到6月15日为止提醒你：吃药 ⏰1（第一次：周六（6月13日）早上8:00）"]
     await world.wait(10 * DAY)
     assert world.replies[1:] == ["提醒你：吃药"] * 3
     assert due(world) == []
@@ -175,7 +175,7 @@ async def test_it_is_said_in_the_language_it_was_asked_in(world: World) -> None:
         await world.say(line)
     await world.say("今天也不想动")
     await world.wait(2 * HOUR)
-    assert world.replies[2] == "OK, Friday, Jun 12, at 11:00 AM: call your mom #1"
+    assert world.replies[2] == "OK, Friday, Jun 12, at 11:00 AM: call your mom ⏰1"
     assert world.replies[-1] == "Reminder: call your mom"
 
 

@@ -53,7 +53,7 @@ async def test_a_stored_zone_that_this_machine_does_not_know_is_the_houses(world
     await change(world, "UPDATE person SET timezone = ?", zone)
     for text in ("我明天把报告发给你", "昨天我们说了什么", "明天早上8点提醒我开会"):
         await world.say(text)
-    assert world.replies == ["好的", "好的", "好的", "好，周六（6月13日）早上8:00提醒你：开会 #2"]
+    assert world.replies == ["好的", "好的", "好的", "好，周六（6月13日）早上8:00提醒你：开会 ⏰2"]
     await world.wait(DAY)
     assert world.replies[4:] == ["提醒你：开会", "你说过今天要：把报告发给我"]
 

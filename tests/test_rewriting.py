@@ -128,7 +128,7 @@ async def test_what_was_forgotten_before_the_answer_came_stays_forgotten(world: 
     await world.held()
     await world.let_answer()
     assert texts(world) == []
-    assert CLEAN not in "".join(world.replies)
+    assert "我整理成了" not in "".join(world.replies)
 
 
 async def test_the_line_after_a_question_is_answered_as_what_it_is_and_changes_nothing_when_it_is_no_answer(

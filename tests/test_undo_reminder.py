@@ -38,3 +38,58 @@ async def test_both_reminders_of_one_message_go_together(world: World) -> None:
     assert len(open_reminders(world)) == 2
     await world.say("撤销")
     assert open_reminders(world) == []
+
+
+@pytest.mark.parametrize("cancel", ["取消提醒 ⏰1", "取消 ⏰1", ".ai remind cancel ⏰1", ".ai remind cancel 1"])
+async def test_a_reminder_that_was_cancelled_comes_back(world: World, cancel: str) -> None:
+    await world.say("提醒我明天下午三点交房租")
+    await world.say(cancel)
+    assert open_reminders(world) == []
+    await world.wait(60)
+    await world.say("撤销")
+    assert world.replies[-1] == "好，还是会提醒你：⏰1 交房租"
+    await world.wait(2 * 86_400)
+    assert world.replies[-1] == "提醒你：交房租"
+
+
+async def test_a_cancelled_one_that_is_forgotten_does_not(world: World) -> None:
+    await world.say("陈朗是我房东")
+    await world.say(".ai remind 明天15:00 给陈朗交房租")
+    await world.say("取消提醒 ⏰1")
+    await world.say("忘记关于陈朗的一切")
+    await world.say("撤销 ⏰1")
+    assert open_reminders(world) == []
+    assert world.rows("SELECT 1 FROM reminder WHERE text <> ''") == []
+
+
+@pytest.mark.parametrize(
+    ("promise", "undo"), [("我答应周五前把报告交给老王", "撤销"), ("我答应周五前把报告交给老王", "撤销 ✓1")]
+)
+async def test_a_promise_is_taken_back_and_so_is_its_end(world: World, promise: str, undo: str) -> None:
+    await world.say(promise)
+    await world.wait(60)
+    await world.say(".ai promise done ✓1")
+    await world.wait(60)
+    await world.say(undo)
+    assert world.replies[-1] == f"好，还没做：✓1 {promise}"
+    assert world.rows("SELECT state FROM commitment") == [("pending",)]
+    await world.wait(60)
+    await world.say("撤销 ✓1")
+    assert world.replies[-1] == f"好，就当没答应过：✓1 {promise}"
+    assert world.rows("SELECT text FROM commitment") == [("",)]
+
+
+async def test_how_somebody_is_called_is_taken_back_too(world: World) -> None:
+    await world.say("叫我阿明")
+    await world.wait(60)
+    await world.say("撤销")
+    assert world.rows("SELECT 1 FROM memory WHERE disabled_at IS NULL") == []
+
+
+@pytest.mark.parametrize("wish", ["忘记 ⏰1", "forget ⏰1", "刪掉 ⏰1"])
+async def test_a_sign_names_the_reminder_and_not_the_memory_of_that_number(world: World, wish: str) -> None:
+    await world.say("记住我对花生过敏")
+    await world.say("提醒我明天下午三点交房租")
+    await world.say(wish)
+    assert open_reminders(world) == []
+    assert len(world.rows("SELECT 1 FROM memory WHERE disabled_at IS NULL")) == 1

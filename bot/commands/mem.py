@@ -12,6 +12,7 @@ from bot.flow.words import Words
 from bot.ports import Clock
 from bot.store.store import Store
 from bot.text.fold import fold
+from bot.text.signs import of
 from bot.types.duration import DAY_MS
 from bot.types.memory import Memory
 from bot.types.people import Audience
@@ -39,7 +40,7 @@ class MemCommand:
         audience = await self._planner.audience(asked.chat, asked.person)
         owned = await self._store.memories.owned(asked.person.id, audience)
         words = tuple(fold(word) for word in asked.words)
-        number = _number(words[-1]) if words else None
+        number = of("memory", words[-1]) if words else None
         if words == ("archived",):
             return await self._archived(asked, audience)
         if words == ("former",):
@@ -134,11 +135,6 @@ DEEDS = ("protect", "unprotect", "fade", "archive", "restore", "unmerge")
 
 SHARING = ("share", "unshare")
 """Whether it is told wherever its owner speaks: `.ai mem share #12`."""
-
-
-def _number(word: str) -> int | None:
-    digits = word.removeprefix("#")
-    return int(digits) if digits.isascii() and digits.isdigit() and len(digits) < 10 else None
 
 
 def _numbered(memories: tuple[Memory, ...], number: int) -> Memory | None:

@@ -11,6 +11,7 @@ from bot.store.store import Store
 from bot.text.clip import clip
 from bot.text.dates import RELATIVE_DAYS, local_day, relative_day
 from bot.text.fold import fold
+from bot.text.signs import of
 from bot.types.commitment import OPEN, Commitment, CommitmentState
 
 SHOWN = 20
@@ -45,7 +46,7 @@ class PromiseCommand:
             case ("all",):
                 return self._list(asked, list(owned))
             case (deed, number) if deed in (*STATES, "drop"):
-                found = next((each for each in owned if number.lstrip("#") == str(each.id)), None)
+                found = next((each for each in owned if each.id == of("promise", number.lstrip("#"))), None)
                 return await self._do(asked, deed, found)
             case _:
                 return self._text(asked, "promise_words")

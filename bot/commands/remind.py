@@ -35,9 +35,6 @@ class RemindCommand:
             return await self._reminding.listed(at)
         if verb.lower() in ("cancel", "取消", "delete", "删除", "刪除"):
             words = " ".join(rest)
-            number = words.removeprefix("#")
-            if number.isascii() and number.isdigit() and len(number) < 10:
-                words = f"#{number}"
             return await self._reminding.cancelled(at, ALL if words.lower() in ALL_WORDS else words)
         return await self._reminding.added(at, " ".join(asked.words))
 

@@ -303,4 +303,4 @@ class Answering:
 
 def _hides(command: MemoryCommand) -> bool:
     """Whether a command names what is to be forgotten, so that its message must go as well."""
-    return command.verb == "forget" and command.scope not in ("aside", "bare")
+    return command.verb == "forget" and command.scope not in ("about", "aside", "bare")

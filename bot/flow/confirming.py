@@ -1,14 +1,18 @@
 """How a memory command is confirmed: its words, its button, and one reply for all commands of a message."""
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from bot.flow.words import Words
 from bot.ports import Clock
-from bot.store.keeping import Receipt
+from bot.store.keeping import Quote, Receipt
 from bot.store.questions import Asked
 from bot.store.store import Store
+from bot.text.clip import clip
 from bot.text.script import Script
+from bot.text.signs import marked
 from bot.types.event import Event
 from bot.types.memory import Memory, MemoryCommand, Question
 from bot.types.outgoing import Button
@@ -20,6 +24,9 @@ Done = tuple[MemoryCommand, str]
 
 NAMED = 20
 """Memories that one receipt names."""
+
+QUOTED, QUOTE_CHARS = 3, 30
+"""How many of them it quotes, and characters of each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,9 +73,18 @@ class Confirming:
 
     def numbers(self, memories: Sequence[Memory], told: Told) -> str:
         """The numbers of these memories as a receipt names them: whoever forgets thousands is not told each."""
-        shown = " ".join(f"#{memory.id}" for memory in memories[:NAMED])
+        shown = " ".join(marked("memory", memory.id) for memory in memories[:NAMED])
         more = len(memories) - NAMED
         return self.text("numbers_more", told, list=shown, n=more) if more > 0 else shown
+
+    def quoting(self, memories: Sequence[Memory], told: Told) -> tuple[str, tuple[Quote, ...]]:
+        """The numbers of these memories, each of the first few with what it says, which is not stored with them."""
+        texts = [self.text("quote", told, text=brief(memory.text)) for memory in memories[:QUOTED]]
+        named = self.numbers(memories, told)
+        for memory, quote in zip(memories, texts, strict=False):
+            number = marked("memory", memory.id)
+            named = re.sub(rf"{number}(?![0-9])", partial(_quoted, quote), named, count=1)
+        return named, tuple(Quote(each) for each in texts)
 
     async def say(
         self, key: str, told: Told, question: Question | None = None, choices: tuple[str, ...] = (), **values: object
@@ -82,7 +98,7 @@ class Confirming:
 
     def receipt(
         self, told: Told, text: Callable[[int, bool], str], takes_back: str = "", question: Question | None = None,
-        choices: tuple[str, ...] = (),
+        choices: tuple[str, ...] = (), quotes: tuple[Quote, ...] = (),
     ) -> Receipt:  # fmt: skip
         """The receipt; with `takes_back`, the key of what a person says for it, a button that takes the change back."""
 
@@ -104,7 +120,7 @@ class Confirming:
         asked = Asked(question, self._clock.now() + self._answer_ms) if question is not None else None
         return Receipt(
             told.event.id, told.chat.id, self.key(told), text, not told.rest, told.rest,
-            told.hide, told.last, buttons, whole, told.person_id, asked, address,
+            told.hide, told.last, buttons, whole, told.person_id, asked, address, quotes,
         )  # fmt: skip
 
     def joined(self, done: Sequence[Done], script: Script) -> tuple[str, ...]:
@@ -122,3 +138,12 @@ class Confirming:
                 lines.append(receipt)
             refused = command if command.verb == "nick_revoke" and command.content else None
         return tuple(lines)
+
+
+def _quoted(quote: str, number: re.Match[str]) -> str:
+    return number[0] + quote
+
+
+def brief(text: str) -> str:
+    """A few words of a text, on one line, as a receipt quotes it."""
+    return clip(" ".join(text.split()), QUOTE_CHARS)

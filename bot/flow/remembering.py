@@ -7,11 +7,12 @@ from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, replace
 
 from bot.config.settings import Settings
+from bot.flow.about import JUST_MS
 from bot.flow.aside import Aside
 from bot.flow.confirming import Confirming, Told
 from bot.flow.intake import READ_CHARS
 from bot.flow.planned import Known
-from bot.flow.unremembering import JUST_MS, Unremembering
+from bot.flow.unremembering import Unremembering
 from bot.flow.words import Words
 from bot.memory.answers import answer_to, takes_back, waits
 from bot.memory.correcting import corrected, corrects
@@ -23,7 +24,7 @@ from bot.memory.merging import merging
 from bot.memory.ordering import ordered
 from bot.memory.replacing import placed, tells_a_change
 from bot.memory.rereading import of_its_day
-from bot.memory.short_wishes import Alone, alone, bare, pointing, wish
+from bot.memory.short_wishes import Alone, alone, bare, plan_named, pointing, wish
 from bot.memory.wish_reader import Cue, cue, understand
 from bot.ports import Clock
 from bot.store.store import Store
@@ -83,7 +84,7 @@ class Remembering:
         this = NOTHING_NAMED if order is not None else pointing(text, names)
         if this is not None and not event.forwarded and await self._store.unsaying.is_reply(event.id):
             return Understanding((replied(this),), "")
-        unsaid = bare(text, names) if not event.forwarded else None
+        unsaid = bare(text, names) or plan_named(text) if not event.forwarded else None
         if unsaid is not None:
             return Understanding((unsaid,), "")
         return understand(text, names) if event.forwarded else await self._read(text)
@@ -119,7 +120,11 @@ class Remembering:
         if command is not None and command.scope == "unsure" and command.content:
             said = Alone(command.content, False, command.forever)
         if said is not None:
-            command = wish(said, *await known(said.forever))
+            held = await known(said.forever)
+            all_about = None if said.soft else await self._unremembering.about.wish(
+                said.content, event, *held, forever=said.forever
+            )  # fmt: skip
+            command = all_about or wish(said, *held)
         if command is None and corrects(text):
             command = _correction(text, event, (await known(False))[0])
         if command is not None:
@@ -127,10 +132,19 @@ class Remembering:
         return understood, question is not None and waits(question, text, names)
 
     async def _agreed(self, command: MemoryCommand, event: Event) -> MemoryCommand | None:
-        """The wish that nuan asked about, after a yes; None where its message is gone."""
-        number = command.number or 0
-        found = (self.cue(said) for said in await self._store.events.between(event.chat_id, number - 1, number))
-        return next((MemoryCommand(each.verb, each.about, said_in=number) for each in found if each is not None), None)
+        """The wish that nuan asked about, after a yes; None where its message, or the line it means, is gone."""
+        number = command.chosen[-1]
+        said = await self._store.events.between(event.chat_id, number - 1, number)
+        if not said:
+            return None
+        if len(command.chosen) > 1:
+            return MemoryCommand("forget", said[0].text, scope="line", forever=command.forever, said_in=number)
+        if command.scope == "about":
+            named = alone(said[0].text, self._settings.bot.names)
+            content = named.content if named is not None else said[0].text.strip()
+            return MemoryCommand("forget", content, scope="matter", forever=command.forever, said_in=number)
+        found = self.cue(said[0])
+        return MemoryCommand(found.verb, found.about, said_in=number) if found is not None else None
 
     def cue(self, event: Event) -> Cue | None:
         """What a message may ask of memory that is not certain."""
@@ -158,7 +172,7 @@ class Remembering:
             return None  # of several memories it is asked which
         chat = await self._store.people.chat(event.chat_id)
         again = await self._store.unsaying.forgot_since(event.person_id or 0, event.chat_id, event.at - JUST_MS)
-        return found if again or await self._unremembering.told_of(found, event, chat) else None
+        return found if again or await self._unremembering.about.told_of(found, event, chat) else None
 
     async def carry_out(self, told: Told) -> str:
         """Do it and return its receipt, which is stored with it."""

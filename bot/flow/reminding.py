@@ -20,6 +20,7 @@ from bot.ports import Clock
 from bot.store.reminding import Answer
 from bot.store.store import Store
 from bot.text.script import Script, script_of
+from bot.text.signs import marked
 from bot.text.when.found import Day, Parts
 from bot.text.when.meaning import Manner, joined, meaning, parts_of
 from bot.text.when.rules import local, short_day
@@ -121,7 +122,8 @@ class Reminding:
     async def listed(self, at: Request) -> str:
         """Their open reminders, one a line."""
         lines = [
-            f"#{each.id} {self._when(at, each)}" + (about(self._words, each, at.script) if each.text else "")
+            f"{marked('reminder', each.id)} {self._when(at, each)}"
+            + (about(self._words, each, at.script) if each.text else "")
             for each in await self.mine(at)
         ]
         if len(lines) > SHOWN:
@@ -366,7 +368,9 @@ class Reminding:
         )  # fmt: skip
 
     def _named(self, at: Request, found: tuple[Reminder, ...]) -> str:
-        return self._text(at.script, "when_and").join(f"#{each.id} {each.text}".strip() for each in found[:SHOWN])
+        return self._text(at.script, "when_and").join(
+            f"{marked('reminder', each.id)} {each.text}".strip() for each in found[:SHOWN]
+        )
 
     def _when(self, at: Request, reminder: Reminder) -> str:
         if reminder.rule:

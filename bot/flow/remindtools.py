@@ -24,6 +24,7 @@ from bot.text.dated import checked_when, when_in
 from bot.text.dates import local_day
 from bot.text.fold import fold
 from bot.text.script import script_of
+from bot.text.signs import marked
 from bot.text.when.meaning import hour_in, parts_of
 from bot.text.when.rules import local
 from bot.types.duration import MINUTE_MS
@@ -64,7 +65,7 @@ class CancelArguments(BaseModel):
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
-    id: int | None = None
+    id: int | str | None = None
     text: str | None = Field(default=None, max_length=200)
 
 
@@ -119,7 +120,7 @@ def remind_tools(
         given = read_arguments(CancelArguments, arguments)
         await own(context, _ENDS)
         at = await asked(context)
-        wanted = f"#{given.id}" if given.id is not None else given.text or ""
+        wanted = str(given.id if given.id is not None else given.text or "")
         mine = await reminding.mine(at)
         found = meant(wanted, mine, wanted) if wanted != "*" else ()
         if len(found) != 1:
@@ -155,7 +156,8 @@ def _listed(words: Words, at: Request, found: tuple[Reminder, ...]) -> str:
     """A few reminders as a refusal names them."""
     return (
         "; ".join(
-            f"#{each.id} {as_data(clip(each.text, 40))} {when_label(words, each.due_at, at.now, at.tz, at.script)}"
+            f"{marked('reminder', each.id)} {as_data(clip(each.text, 40))} "
+            f"{when_label(words, each.due_at, at.now, at.tz, at.script)}"
             for each in found[:5]
         )
         or "-"

@@ -4,22 +4,27 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from bot.config.settings import Settings
+from bot.flow.about import JUST_MS, About
 from bot.flow.aside import Aside
-from bot.flow.confirming import NAMED, Confirming, Told
-from bot.flow.planned import PlanKind, Planned, meant
+from bot.flow.confirming import NAMED, Confirming, Told, brief
+from bot.flow.intake import READ_CHARS
+from bot.flow.planned import PlanKind, Planned, meant, planned
 from bot.flow.words import Words
+from bot.memory.facts import thin
 from bot.memory.match import match, perhaps
-from bot.memory.matter import Line, telling, tells_of
+from bot.memory.matter import tells_of
 from bot.memory.shown import shown
+from bot.memory.wish_reader import understand
 from bot.ports import Clock
 from bot.store.forgetting import Forgetting
+from bot.store.keeping import Quote
 from bot.store.store import Store
+from bot.store.undoing import LastPlan
 from bot.text.clip import clip
-from bot.types.duration import DAY_MS, HOUR_MS
+from bot.text.signs import marked
+from bot.types.duration import DAY_MS
 from bot.types.event import Event
-from bot.types.memory import Memory, MemoryCommand, Question, Visibility
-from bot.types.people import Chat
-from bot.types.reminder import Reminder
+from bot.types.memory import Memory, MemoryCommand, Question, Thing
 
 LINE_CHARS = 120
 """Characters of one of them in such a list."""
@@ -27,12 +32,7 @@ LINE_CHARS = 120
 SHOWN = 5
 """How many candidates a question back names."""
 
-JUST_MS = HOUR_MS
-"""What 那条 points at was told within an hour; after that it is asked back."""
-
-
 _GONE: dict[PlanKind, str] = {"promise": "forgot_promise", "reminder": "forgot_reminder"}
-_LINES: dict[PlanKind, str] = {"promise": "forgot_promise_line", "reminder": "forgot_reminder_line"}
 
 
 class Unremembering:
@@ -46,7 +46,7 @@ class Unremembering:
         self._settings = settings
         self._words = words
         self._confirming = confirming
-        self._aside = aside
+        self.about = About(store, clock, settings, confirming, aside)
 
     async def carry_out(self, command: MemoryCommand, told: Told) -> str:
         """Do it and return its receipt, which is stored with it."""
@@ -56,8 +56,10 @@ class Unremembering:
             return await self._confirming.say("let_be", told)
         if command.verb == "undo":
             return await self._undo(command, told)
-        if command.scope in ("just", "matter"):
-            return await self._forget_matter(command, told, await self.told_of(command, told.event, told.chat))
+        if command.scope == "about":
+            return await self.about.ask(command, told)
+        if command.scope in ("just", "line", "matter"):
+            return await self.about.forget(command, told)
         if command.scope == "aside":
             return await self._set_aside(command, told)
         if command.replied:
@@ -66,56 +68,36 @@ class Unremembering:
 
     async def mine(self, told: Told) -> tuple[Event, ...]:
         """What the same person said there before, in order."""
+        return tuple(event for event in await self._lines(told) if event.person_id == told.person_id)
+
+    async def _lines(self, told: Told) -> tuple[Event, ...]:
+        """What people said there before, in order."""
         events = await self._store.events.recent(told.chat.id, 0, 0, self._settings.context.bus_max, waiting=True)
-        return tuple(
-            event
-            for event in events
-            if event.person_id == told.person_id and event.id < told.event.id and event.kind == "message"
-        )
-
-    async def told_of(self, command: MemoryCommand, event: Event, chat: Chat) -> tuple[Line, ...]:
-        """What the writer of a message said before of the matter that a wish of theirs names, oldest first."""
-        said = await self._store.unsaying.told(event.person_id or 0, chat)
-        lines = [Line(*row) for row in said if row[0] < event.id]
-        return await self._aside.run(telling, command.content or "", command.scope, lines, event.at)
-
-    async def _forget_matter(self, command: MemoryCommand, told: Told, lines: tuple[Line, ...]) -> str:
-        """All that was said of a matter goes, these lines for good, with the memories that tell of it."""
-        now, days, content = self._clock.now(), self._settings.memory.undo_days, command.content or ""
-        owned = await self._store.memories.owned(told.person_id, told.audience, forgotten=command.forever)
-        found = match(content, owned)
-        if command.scope == "matter":
-            found = tuple(memory for memory in owned if memory in found or tells_of(content, _whole(memory)))
-        elif len(found) > 1:
-            found = ()
-        # What says the very name of it goes wherever it stands: in a promise, a reminder, a line of nuan's.
-        seen: Visibility = "chat" if told.chat.kind == "group" else "private"
-        named = Memory(0, told.person_id, told.chat.id, seen, "knowledge", content, now, now, "command")
-        all_of_it = (*found, named) if command.scope == "matter" or not found else found
-        undo = bool(days) and bool(found) and not command.forever
-        numbers = self._confirming.numbers(found, told)
-
-        def receipt(number: int, again: bool) -> str:
-            key = "forgot_matter_undo" if undo else "forgot_matter" if lines or found else "forgot_none"
-            return self._confirming.text(key, told, n=len(lines), list=numbers, days=days)
-
-        says = self._confirming.receipt(told, receipt, "button_undo" if undo else "")
-        told_lines = tuple((line.event_id, line.text) for line in lines)
-        forgetting = Forgetting(all_of_it, told.person_id, now + days * DAY_MS if undo else None, lines=told_lines)
-        return await self._store.unsaying.matter(forgetting, says, now)
+        return tuple(event for event in events if event.id < told.event.id and event.kind == "message")
 
     async def _forget(self, command: MemoryCommand, told: Told) -> str:
         if command.scope == "bare":
             return await self._confirming.say("forget_what", told, Question("drop", forever=command.forever))
         owned = await self._store.memories.owned(told.person_id, told.audience, forgotten=command.forever)
+        if command.of != "memory":
+            every = await planned(self._store, told.person_id, told.audience)
+            plans = tuple(each for each in every if (each.kind, each.number) == (command.of, command.number))
+            return await (self._unplan(plans[0], told) if plans else self._confirming.say("forgot_none", told))
         found, sure = await self._meant(command, told, owned)
+        if command.scope in ("", "thing") and command.content is None and command.number is None and not command.chosen:
+            line = await self._talked_of(told, max((each.created_at for each in found), default=0) if sure else 0)
+            if line is not None:
+                return await self.about.ask_line(line, command, told)
+            sure = sure and not command.scope
         if not found:
             plans = await self._planned(command, told)
+            if len(plans) > 1:
+                return await self.about.ask(command, replace(told, hide=False))
             if plans:
-                return await self._unplan(plans, told)
+                return await self._unplan(plans[0], told)
             matter = replace(command, scope="matter") if command.content and not command.scope else None
-            if matter is not None and (lines := await self.told_of(matter, told.event, told.chat)):
-                return await self._forget_matter(matter, told, lines)
+            if matter is not None and await self.about.told_of(matter, told.event, told.chat):
+                return await self.about.forget(matter, told)
             asked = perhaps(command.content or "", owned)
             return await (self._which(asked, command, told) if asked else self._confirming.say("forgot_none", told))
         if (len(found) > 1 and not sure) or command.scope == "unsure":
@@ -124,6 +106,13 @@ class Unremembering:
             return await self._which(found, command, told)
         missing = tuple(sorted(set(command.chosen) - {memory.id for memory in found}))
         return await self._disable(found, told.person_id, command.forever, told, missing=missing)
+
+    async def _talked_of(self, told: Told, after: int) -> Event | None:
+        """The last thing that they told of there just now, where that was after this moment, ms, and no wish."""
+        last = next(reversed(await self.mine(told)), None)
+        if last is None or last.at < max(after, told.event.at - JUST_MS) or thin(last.text):
+            return None
+        return last if not understand(last.text[:READ_CHARS], self._settings.bot.names).commands else None
 
     async def _said(self, command: MemoryCommand, told: Told) -> tuple[int, ...]:
         """Their lines that say what a wish to keep nothing of it names."""
@@ -138,19 +127,15 @@ class Unremembering:
             return ()
         return await meant(self._store, told.person_id, told.audience, command.content)
 
-    async def _unplan(self, plans: tuple[Planned, ...], told: Told) -> str:
-        """It goes with all that says the same, for good: a promise has no days for undo. Of several it asks which."""
-        now, one = self._clock.now(), plans[0]
-        if len(plans) > 1:
-            lines = [
-                self._confirming.text(_LINES[each.kind], told, id=each.number,
-                                      text=clip(each.told.text, LINE_CHARS))
-                for each in plans[:SHOWN]
-            ]  # fmt: skip
-            return await self._confirming.say("forgot_plans", told, list="\n".join(lines))
+    async def _unplan(self, one: Planned, told: Told) -> str:
+        """It goes with all that says the same, for good: a promise has no days for undo."""
+        now = self._clock.now()
         self._store.tombstones.bury(0, one.told.text, now)
+        quote = self._confirming.text("quote", told, text=brief(one.told.text))
         receipt = self._confirming.receipt(
-            told, lambda number, again: self._confirming.text(_GONE[one.kind], told, id=one.number)
+            told,
+            lambda number, again: self._confirming.text(_GONE[one.kind], told, id=one.number, quote=quote),
+            quotes=(Quote(quote),),
         )
         forgetting = Forgetting((one.told,), told.person_id, now)
         return await self._store.forgetting.forget(forgetting, receipt, now)
@@ -173,7 +158,10 @@ class Unremembering:
     async def _which(self, found: tuple[Memory, ...], command: MemoryCommand, told: Told) -> str:
         """Which of them: shown with numbers to choose from, and asked."""
         offered = found if command.scope == "all" else found[:SHOWN]
-        lines = [f"{place}. #{memory.id} {self._shown(memory, told)}" for place, memory in enumerate(found[:SHOWN], 1)]
+        lines = [
+            f"{place}. {marked('memory', memory.id)} {self._shown(memory, told)}"
+            for place, memory in enumerate(found[:SHOWN], 1)
+        ]
         if len(offered) > SHOWN:
             lines.append(self._confirming.text("forgot_more", told, n=len(offered) - SHOWN))
         question = Question("which", tuple(memory.id for memory in offered), command.forever)
@@ -197,7 +185,10 @@ class Unremembering:
         days = self._settings.memory.undo_days
         forever = forever or not days
         forgetting = Forgetting(found, owner_id, None if forever else now + days * DAY_MS, unwished)
-        numbers = self._confirming.numbers(found, told)
+        # For good is for good: not even the message on its way out holds the words.
+        numbers, quotes = (
+            (self._confirming.numbers(found, told), ()) if forever else self._confirming.quoting(found, told)
+        )
         several = len(found) > 1
         key = "forgot_forever" if forever else "unkept" if unwished else "forgot_several" if several else "forgot"
         again_holds = await self._again(found, told) if unwished else ""
@@ -207,11 +198,12 @@ class Unremembering:
             if not missing:
                 return done
             more = "…" if len(missing) > SHOWN else ""
-            unknown = " ".join(f"#{number}" for number in missing[:SHOWN]) + more
+            unknown = " ".join(marked("memory", number) for number in missing[:SHOWN]) + more
             return done + "\n" + self._confirming.text("forgot_missing", told, list=unknown)
 
         button = ("button_undo" if several else "say_undo") if owner_id == told.person_id else ""
-        return await self._store.forgetting.forget(forgetting, self._confirming.receipt(told, receipt, button), now)
+        says = self._confirming.receipt(told, receipt, button, quotes=quotes)
+        return await self._store.forgetting.forget(forgetting, says, now)
 
     async def _again(self, found: tuple[Memory, ...], told: Told) -> str:
         """What holds again once these are taken back, a line for each; "" for nothing."""
@@ -249,12 +241,13 @@ class Unremembering:
     async def _set_aside(self, command: MemoryCommand, told: Told) -> str:
         """别记这个: the message it stands in, the one replied to or the one before is kept nowhere."""
         events: tuple[int, ...] = (told.event.id,)
-        replied, *_ = await self._store.off_record.replied(told.event.id)
+        replied, said, _ = await self._store.off_record.replied(told.event.id)
         if replied:
             events = (*replied, told.event.id)
         elif not told.rest and not command.content and not told.before:
-            mine = await self.mine(told)
-            events = (*(event.id for event in mine[-1:]), told.event.id)
+            before = [event for event in await self._lines(told) if event.at >= told.event.at - JUST_MS]
+            said = before[-1].text if before else ""
+            events = (*(event.id for event in before[-1:]), told.event.id)
         events = tuple(sorted({*events, *await self._said(command, told)}))
         owned = await self._store.memories.owned(told.person_id, told.audience)
         kept = await self._store.off_record.kept_from(events, told.person_id)
@@ -265,22 +258,26 @@ class Unremembering:
         purge_at = now + days * DAY_MS if days else None
         forgetting = Forgetting(found, told.person_id, purge_at) if found else None
         numbers = self._confirming.numbers(found, told)
+        this = self._confirming.text("aside_this", told)
+        quoted = self._confirming.text("quote", told, text=brief(said)).strip() if said else this
 
         def receipt(number: int, again: bool) -> str:
-            return self._confirming.text("aside_forgot" if again else "aside", told, list=numbers, days=days)
+            key = "aside_forgot" if again else "aside"
+            return self._confirming.text(key, told, what=quoted, list=numbers, days=days)
 
-        says = self._confirming.receipt(told, receipt, "say_undo")
+        quotes = (Quote(quoted, this),) if said else ()
+        says = self._confirming.receipt(told, receipt, "say_undo", quotes=quotes)
         return await self._store.off_record.set_aside(events, forgetting, says, now)
 
     async def _undo(self, command: MemoryCommand, told: Told) -> str:
         """撤销: what was forgotten comes back, what was kept goes; without a number the last of both."""
         now, days = self._clock.now(), self._settings.memory.undo_days
-        if command.number is None:
+        if command.number is None or command.of != "memory":
             last = await self._store.undoing.last(told.person_id, told.audience, now - days * DAY_MS, now)
-            set_last = await self._reminded(told, last.at if last is not None else now - days * DAY_MS)
-            if set_last:
-                return await self._take_back(set_last, told)
-            if last is None:
+            plan = await self._plan(command, told, last.at if last is not None else now - days * DAY_MS)
+            if plan is not None:
+                return await self._take_back(plan, told)
+            if last is None or command.number is not None:
                 return await self._confirming.say("undo_none", told)
             if last.keep:
                 return await self._disable(last.memories, told.person_id, False, told, unwished=True)
@@ -300,30 +297,32 @@ class Unremembering:
         self._store.tombstones.lift_all([text for _, text in texts], now)
         return restored
 
-    async def _reminded(self, told: Told, since: int) -> tuple[Reminder, ...]:
-        """The reminders that they asked for last, after that moment, ms; those of one message."""
-        here = told.chat.id if told.chat.kind == "group" else None
-        mine = [each for each in await self._store.reminders.open(told.person_id, here) if not each.promise]
-        newest = max((each.made_at for each in mine), default=0)
-        return tuple(each for each in mine if each.made_at == newest > since)
+    async def _plan(self, command: MemoryCommand, told: Told, since: int) -> LastPlan | None:
+        """What they last asked of reminders, promises and lines after that moment, ms, or that of this number."""
+        group = told.chat.id if told.chat.kind == "group" else None
+        wishes = await self._store.undoing.plans(told.person_id, told.chat.id, group, self._clock.now())
+        if command.number is None:
+            return next((each for each in wishes if each.at > since and told.event.id not in each.numbers), None)
+        kinds = ("set", "cancelled") if command.of == "reminder" else ("promised", "settled")
+        found = next((each for each in wishes if each.kind in kinds and command.number in each.numbers), None)
+        return replace(found, numbers=(command.number,)) if found is not None else None
 
-    async def _take_back(self, reminders: tuple[Reminder, ...], told: Told) -> str:
-        texts = self._confirming.text("mem_why_joint", told).join(clip(each.text, LINE_CHARS) for each in reminders)
-        receipt = self._confirming.receipt(told, lambda number, again: self._confirming.text(
-            "reminder_undone", told, list=texts
-        ))  # fmt: skip
-        return await self._store.undoing.reminders(tuple(each.id for each in reminders), receipt, self._clock.now())
+    async def _take_back(self, wish: LastPlan, told: Told) -> str:
+        thing: Thing = "reminder" if wish.kind in ("set", "cancelled") else "promise"
+        texts = await self._store.undoing.texts(thing, wish.numbers) if wish.kind != "aside" else ()
+        named = self._confirming.text("mem_why_joint", told).join(
+            f"{marked(thing, number)} {brief(text)}".strip() for number, text in texts
+        )
+        receipt = self._confirming.receipt(
+            told, lambda number, again: self._confirming.text(f"back_{wish.kind}", told, list=named)
+        )
+        return await self._store.undoing.take_back(wish, told.person_id, receipt, self._clock.now())
 
     def _back(self, numbers: tuple[int, ...], told: Told) -> str:
         lines = [self._confirming.text("undone", told, id=number) for number in numbers[:NAMED]]
         if len(numbers) > NAMED:
             lines.append(self._confirming.text("forgot_more", told, n=len(numbers) - NAMED))
         return "\n".join(lines)
-
-
-def _whole(memory: Memory) -> str:
-    """Whom it is about and what it says, in each of its wordings."""
-    return "\n".join((memory.subject, *memory.wordings))
 
 
 def wordings(memories: Iterable[Memory]) -> list[tuple[int, str]]:

@@ -10,7 +10,7 @@ from bot.memory.numbers import listed, numbered
 from bot.memory.shape import shaped
 from bot.memory.wish_patterns import CALLED, pattern
 from bot.text.fold import fold, fold_mapped, unfold
-from bot.types.memory import MemoryCommand, Question
+from bot.types.memory import MemoryCommand, Question, Scope
 
 MOST_CHARS = 60
 """An answer that chooses is short."""
@@ -34,9 +34,12 @@ def answer_to(question: Question, text: str, names: tuple[str, ...] = ()) -> Mem
         return None
     if question.kind == "which":
         return _chosen(question, shape) if len(shape) <= MOST_CHARS else None
-    if question.kind == "cue":
+    if question.kind in ("cue", "about"):
         agrees = len(shape) <= MOST_CHARS and any(pattern(f"answer_{yes}").fullmatch(shape) for yes in ("all", "fine"))
-        return MemoryCommand("agree", None, question.memories[0]) if agrees else None
+        if not agrees:
+            return None
+        scope: Scope = "about" if question.kind == "about" else ""
+        return MemoryCommand("agree", None, forever=question.forever, scope=scope, chosen=question.memories)
     if "?" in shape or pattern("question").search(shape) or thin(said):
         return None
     if question.kind == "name":
@@ -51,7 +54,9 @@ def answer_to(question: Question, text: str, names: tuple[str, ...] = ()) -> Mem
 
 def takes_back(command: MemoryCommand, question: Question) -> bool:
     """Whether 撤销 is said to a question: what was asked for is not to be done, and nothing before it is meant."""
-    return command.verb == "undo" and command.number is None and question.kind in ("what", "which", "drop", "cue")
+    return (
+        command.verb == "undo" and command.number is None and question.kind in ("what", "which", "drop", "cue", "about")
+    )
 
 
 def waits(question: Question, text: str, names: tuple[str, ...] = ()) -> bool:
@@ -60,7 +65,7 @@ def waits(question: Question, text: str, names: tuple[str, ...] = ()) -> bool:
     if len(shape) > MOST_CHARS or "?" in shape:
         return False
     return pattern("answer_later").fullmatch(shape) is not None or (
-        question.kind not in ("which", "cue", "clarify") and thin(text)
+        question.kind not in ("which", "cue", "clarify", "about") and thin(text)
     )
 
 

@@ -63,7 +63,14 @@ def _all(place: Place, match: re.Match[str]) -> Found:
 def _pointed(place: Place, match: re.Match[str]) -> Found:
     if counted := pattern("ordinal").search(match[0]):  # 第二条 may be #2 or the second of a list: asked back
         return Found("forget", place.start, match.end(), None, numbered(counted[0]), _forever(place), "unsure")
-    return Found("forget", place.start, match.end(), forever=_forever(place), scope=_scope(place, match, None))
+    return Found(
+        "forget", place.start, match.end(), forever=_forever(place), scope=_scope(place, match, None) or _thing(match)
+    )
+
+
+def _thing(match: re.Match[str]) -> Scope:
+    """Whether it points at a thing that was talked of (那件事), which may be no memory."""
+    return "thing" if pattern("talked_thing").search(match[0]) else ""
 
 
 def _scope(place: Place, match: re.Match[str], named: tuple[int, int] | None) -> Scope:
@@ -108,7 +115,7 @@ def _named(place: Place, match: re.Match[str]) -> Found | None:
         return replace(found, content=None, scope="all")
     if pattern("pointing").fullmatch(body):
         idle = match[0].startswith(("忘", "forget")) and body in ("它", "it", "that", "this", "them")
-        return None if idle else replace(found, content=None, scope=_scope(place, match, None))
+        return None if idle else replace(found, content=None, scope=_scope(place, match, None) or _thing(match))
     if match[0].startswith(("忘", "forget")):
         return found if _plainly(place, match, body) else None
     if pattern("said_by").fullmatch(body) or pattern("own_forgetting").match(place.shape, a):

@@ -9,6 +9,7 @@ from bot.memory.match import match, perhaps, tells
 from bot.memory.shape import Place, beginning, shaped
 from bot.memory.wish_patterns import pattern
 from bot.text.fold import fold, fold_mapped, unfold
+from bot.text.signs import number_of
 from bot.types.memory import Memory, MemoryCommand, Verb
 
 MOST_BARE, MOST_POINTING, MOST_NAMED = 60, 100, 80
@@ -31,6 +32,15 @@ def bare(text: str, names: tuple[str, ...] = ()) -> MemoryCommand | None:
             continue
         return MemoryCommand(verb, None, forever=_forever(place.shape), scope="bare")
     return None
+
+
+def plan_named(text: str) -> MemoryCommand | None:
+    """The command of a message that only names a reminder or a promise by its sign: 忘记 ⏰3, undo ✓4. Never raises."""
+    found = pattern("signed").fullmatch(fold(text).strip()) if len(text) <= MOST_BARE else None
+    named = number_of(found["number"]) if found is not None else None
+    if found is None or named is None or named[0] not in ("reminder", "promise"):
+        return None
+    return MemoryCommand("forget" if found["forget"] else "undo", None, named[1], of=named[0])
 
 
 def pointing(text: str, names: tuple[str, ...] = ()) -> MemoryCommand | None:

@@ -9,6 +9,7 @@ from bot.config.remind import RemindRules
 from bot.people.asking import ALL, task_of
 from bot.text.dates import between_hours, local_hour, next_local_time
 from bot.text.fold import fold
+from bot.text.signs import SIGNS
 from bot.text.when.days import day_of
 from bot.text.when.found import Half, Parts
 from bot.text.when.meaning import hour_of
@@ -20,7 +21,9 @@ from bot.types.when import Instant
 WAKING = 6
 """An hour before it that is named alone is one of the afternoon."""
 
-_NUMBER = re.compile(r"#? ?(\d{1,9})(?!\d|[点时日号月年:])")
+_MARK = rf"[{SIGNS['memory']}{SIGNS['reminder']}]\ufe0f?"
+_SIGNED = re.compile(rf"{_MARK}(\d{{1,9}})")
+_NUMBER = re.compile(rf"(?:{_MARK})? ?(\d{{1,9}})(?!\d|[点时日号月年:])")
 _LEAD = re.compile(
     r"^(?:那|好的?|嗯|对了|對了|其实|其實|[还還]有|另外|然[后後]|[，, ])*"
     r"(?:[我咱]们?|[我咱]們)?(?:自己)?(?:答应(?:过|了)?你|答應(?:過|了)?你|[说說约約][好定]了?|就|也|都"
@@ -123,7 +126,7 @@ def meant(words: str, reminders: Sequence[Reminder], task: str) -> tuple[Reminde
     """
     if words == ALL:
         return tuple(reminders)
-    if number := _NUMBER.fullmatch(words.strip().removeprefix("第")) or re.search(r"#(\d{1,9})", words):
+    if number := _NUMBER.fullmatch(words.strip().removeprefix("第")) or _SIGNED.search(words):
         return tuple(each for each in reminders if each.id == int(number[1]))
     for said in (words, task):
         wanted = _NOISE.sub("", fold(said))

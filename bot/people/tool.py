@@ -14,6 +14,7 @@ from bot.text.alike import meant
 from bot.text.clean import as_data, clean_line
 from bot.text.clip import clip
 from bot.text.dated import due_in, nudged
+from bot.text.signs import SIGNS
 from bot.types.commitment import Commitment, NewCommitment, Nudging, Settled
 from bot.types.prompt import ToolSpec
 from bot.types.tool import Tool, ToolAnswer, ToolContext, ToolRefused, read_arguments
@@ -53,7 +54,7 @@ def commitment_tool(
         if asked.id is not None and asked.state is None:
             raise ToolRefused("tool_bad_arguments", "id + state")
         if asked.state is not None:
-            which = str(asked.id or "").strip().lstrip("#")
+            which = str(asked.id or "").strip().lstrip(f"#{SIGNS['promise']}")
             texts = {each.id: each.text for each in await mine(context)}
             number = int(which[:NUMBER_CHARS]) if which.isdecimal() else meant(which or text, texts.items())
             if number not in texts:

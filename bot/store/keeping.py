@@ -42,6 +42,14 @@ class Statement:
 
 
 @dataclass(frozen=True, slots=True)
+class Quote:
+    """Words of a receipt that its reader sees, and what stands in their place wherever the receipt is stored."""
+
+    said: str
+    logged: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Receipt:
     """How a memory command is confirmed: said at once, or handed to the reply that follows.
 
@@ -49,7 +57,8 @@ class Receipt:
     it was known (or several were meant). `hide` empties the message: a command to forget names what is forgotten.
     `last`: no other command of the message comes after it; only the last is told and said, with the others: `whole`
     makes that of its own text. `asks` is what it asks the person back. `address` says how to address
-    them, by slot and name.
+    them, by slot and name. `quotes` are said and not stored: the bus, and what a later prompt
+    tells, must not bring back what was forgotten.
     """
 
     event_id: int
@@ -65,6 +74,13 @@ class Receipt:
     person_id: int = 0
     asks: Asked | None = None
     address: Callable[[str, str], str] = lambda slot, text: text
+    quotes: tuple[Quote, ...] = ()
+
+    def logged(self, text: str) -> str:
+        """The text without its quotes."""
+        for quote in self.quotes:
+            text = text.replace(quote.said, quote.logged)
+        return text
 
 
 def store_memory(db: sqlite3.Connection, new: NewMemory, at: int, merging: Merging = keep_apart) -> Stored:
@@ -188,6 +204,7 @@ def confirm(db: sqlite3.Connection, receipt: Receipt, text: str, at: int, change
         gone = "" if receipt.rest else "forgotten"
         db.execute("UPDATE event SET text = ?, hidden = ? WHERE id = ?", (receipt.rest, gone, receipt.event_id))
         index_lines(db, (receipt.event_id,))
+    aloud, text = text, receipt.logged(text)
     if receipt.last:
         said = receipt.whole(text)
         line = db.execute(
@@ -195,7 +212,8 @@ def confirm(db: sqlite3.Connection, receipt: Receipt, text: str, at: int, change
             (receipt.chat_id, at, said),
         ).lastrowid
         if receipt.send:
-            _send(db, receipt, said, at, receipt.buttons(changed) if changed else (), line)
+            offered = receipt.buttons(changed) if changed or receipt.asks is not None else ()
+            _send(db, receipt, receipt.whole(aloud), at, offered, line)
     if receipt.person_id:
         ask(db, receipt.chat_id, receipt.person_id, receipt.asks)
     db.execute("INSERT INTO effect (key, result, at) VALUES (?, ?, ?)", (receipt.key, text, at))

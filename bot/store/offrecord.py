@@ -44,6 +44,15 @@ class OffRecord:
         return await self._database.write(lambda db: _set_aside(db, events, forgetting, receipt, at, self._shelf))
 
 
+def _said_by(db: sqlite3.Connection, events: set[int], person_id: int) -> set[int]:
+    """Of these lines that person's and nuan's: what others said and promised stays theirs."""
+    rows = db.execute(
+        f"SELECT id FROM event WHERE id IN ({marks(events)}) AND (person_id = ? OR person_id IS NULL)",
+        (*events, person_id),
+    )
+    return {cast("int", row[0]) for row in rows}
+
+
 def _replied(db: sqlite3.Connection, event_id: int) -> tuple[tuple[int, ...], str, int]:
     chat_id, target = db.execute("SELECT chat_id, target FROM event WHERE id = ?", (event_id,)).fetchone()
     found = lines(db, chat_id, target)
@@ -72,11 +81,14 @@ def _set_aside(
         )
         marked |= {cast("int", row[0]) for row in rows}
     db.executemany("UPDATE event SET off_record = 1 WHERE id = ?", [(number,) for number in sorted(marked)])
+    lifted = [(receipt.event_id, number) for number in sorted(marked)]
+    db.executemany("INSERT OR IGNORE INTO edge (kind, derived_id, event_id) VALUES ('aside', ?, ?)", lifted)
     index_lines(db, marked)
     unnote(db, shelf, Unsaid(frozenset(marked)), at)
     undigest(db, marked, at)
-    unpromise(db, marked)
-    for number in sorted(marked):
+    own = marked & _said_by(db, marked, receipt.person_id)
+    unpromise(db, own)
+    for number in sorted(own):
         derived = db.execute(
             "SELECT memory.id FROM edge JOIN memory ON memory.id = derived_id WHERE edge.kind = 'memory' "
             "AND event_id = ? AND asked = 0 AND disabled_at IS NULL",

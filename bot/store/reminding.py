@@ -112,10 +112,11 @@ def same_thing(asked: str, promised: str) -> bool:
 
 
 def end(db: sqlite3.Connection, numbers: Iterable[int], why: Ended, at: int) -> int:
-    """Verb part: these are not said any more, and nothing of their text is kept; how many there were."""
+    """Verb part: these are not said any more; how many there were. Of a cancelled one the text is kept for undo."""
+    kept = "text" if why == "cancelled" else "''"
     return sum(
         db.execute(
-            "UPDATE reminder SET ended_at = ?, outcome = ?, text = '' WHERE id = ? AND ended_at IS NULL",
+            f"UPDATE reminder SET ended_at = ?, outcome = ?, text = {kept} WHERE id = ? AND ended_at IS NULL",
             (at, why, number),
         ).rowcount
         for number in numbers
@@ -139,8 +140,10 @@ def drop_reminders(db: sqlite3.Connection, events: Iterable[int], why: Ended, at
     """Verb part: reminders that came from these messages, and questions about them, go with them."""
     for event in sorted(events):
         rows = db.execute("SELECT derived_id FROM edge WHERE kind = 'reminder' AND event_id = ?", (event,)).fetchall()
-        end(db, (row[0] for row in rows), why, at)
-        unsay(db, tuple(row[0] for row in rows))
+        numbers = tuple(row[0] for row in rows)
+        end(db, numbers, why, at)
+        _no_undo(db, numbers, why)
+        unsay(db, numbers)
         db.execute("DELETE FROM reminder_question WHERE event_id = ?", (event,))
 
 
@@ -174,12 +177,19 @@ def unsay(db: sqlite3.Connection, numbers: tuple[int, ...]) -> None:
 
 def forget_reminders(db: sqlite3.Connection, owner_id: int | None, repeats: Callable[[str], bool], at: int) -> None:
     """Verb part: what repeats a forgotten statement is not said to its owner later."""
-    rows = db.execute(
-        "SELECT id, text FROM reminder WHERE ended_at IS NULL AND person_id IS ? AND text <> ''", (owner_id,)
-    ).fetchall()
+    rows = db.execute("SELECT id, text FROM reminder WHERE person_id IS ? AND text <> ''", (owner_id,)).fetchall()
     gone = tuple(row[0] for row in rows if repeats(row[1]))
     end(db, gone, "forgotten", at)
+    _no_undo(db, gone, "forgotten")
     unsay(db, gone)
+
+
+def _no_undo(db: sqlite3.Connection, numbers: Iterable[int], why: Ended) -> None:
+    """Of cancelled reminders nothing is kept for undo any more."""
+    db.executemany(
+        "UPDATE reminder SET outcome = ?, text = '' WHERE id = ? AND outcome = 'cancelled'",
+        [(why, number) for number in numbers],
+    )
 
 
 def answer(db: sqlite3.Connection, said: Answer, numbers: tuple[int, ...], at: int) -> None:

@@ -2,20 +2,50 @@
 
 import sqlite3
 from dataclasses import dataclass
-from typing import cast
+from typing import Literal, cast
 
+from bot.store.commitments import drop, settle
 from bot.store.current import restore_former
 from bot.store.database import Repository
-from bot.store.indexing import index_memory
-from bot.store.keeping import Receipt, answer
+from bot.store.indexing import index_lines, index_memory
+from bot.store.keeping import Receipt, answer, done_before
 from bot.store.memories import visible
 from bot.store.reminding import end
-from bot.store.rows import MEMORY, memory_of
-from bot.types.memory import Memory
+from bot.store.rows import MEMORY, marks, memory_of
+from bot.types.memory import Memory, Thing
 from bot.types.people import Audience
 
 TOGETHER_MS = 10_000
 """What was kept from one message within this time was one wish."""
+
+
+PlanWish = Literal["set", "cancelled", "promised", "settled", "aside"]
+
+
+@dataclass(frozen=True, slots=True)
+class LastPlan:
+    """What somebody last asked of reminders or promises, or of a line (aside): their numbers, and when, ms."""
+
+    kind: PlanWish
+    numbers: tuple[int, ...]
+    at: int
+
+
+_PLANS = """SELECT 'set', made_at, id FROM reminder WHERE person_id = ?1 AND ended_at IS NULL AND commitment_id IS NULL
+    AND (?2 IS NULL OR chat_id = ?2)
+    UNION ALL SELECT 'cancelled', ended_at, id FROM reminder WHERE person_id = ?1 AND outcome = 'cancelled'
+    AND commitment_id IS NULL AND due_at > ?3 AND (?2 IS NULL OR chat_id = ?2)
+    UNION ALL SELECT 'promised', made_at, id FROM commitment WHERE owner_id = ?1 AND ended_at IS NULL
+    AND source IN ('rule', 'tool') AND (?2 IS NULL OR chat_id = ?2)
+    UNION ALL SELECT 'settled', ended_at, id FROM commitment WHERE owner_id = ?1 AND ended_at = updated_at
+    AND text <> '' AND (?2 IS NULL OR chat_id = ?2)
+    UNION ALL SELECT DISTINCT 'aside', at, event.id FROM edge JOIN event ON event.id = derived_id
+    WHERE edge.kind = 'aside' AND person_id = ?1 AND chat_id = ?4"""
+"""What can be taken back, oldest or newest first as it is asked for; ?2 is the group, NULL in a DM, ?3 is now."""
+
+
+_READ_AGAIN = """UPDATE session SET digest_due_at = ?1 WHERE id IN (SELECT digest.session_id FROM edge JOIN digest
+    ON digest.id = derived_id WHERE edge.kind = 'digest' AND event_id = ?2)"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,14 +87,33 @@ class Undoing(Repository):
         )  # fmt: skip
         return tuple(memory_of(tuple(row)) for row in rows)
 
-    async def reminders(self, numbers: tuple[int, ...], receipt: Receipt, at: int) -> str:
-        """These reminders are not said any more, with the receipt in one commit; its text. Once for each key."""
+    async def plans(self, person_id: int, chat_id: int, group: int | None, now: int) -> tuple[LastPlan, ...]:
+        """What a person asked of reminders, promises and lines that can be taken back, the last wish first."""
+        rows = await self._database.rows(f"{_PLANS} ORDER BY 2 DESC, 3", (person_id, group, now, chat_id))
+        wishes: dict[tuple[PlanWish, int], list[int]] = {}
+        for kind, at, number in rows:
+            wishes.setdefault((kind, at), []).append(number)
+        return tuple(LastPlan(kind, tuple(numbers), at) for (kind, at), numbers in wishes.items())
+
+    async def take_back(self, wish: LastPlan, owner_id: int, receipt: Receipt, at: int) -> str:
+        """Take it back and store the receipt in one commit; the receipt's text. Once for each key."""
 
         def verb(db: sqlite3.Connection) -> str:
-            end(db, numbers, "cancelled", at)
+            before = done_before(db, receipt, at)
+            if before is not None:
+                return before
+            _take_back(db, wish, owner_id, at)
             return answer(db, receipt, at)
 
         return await self._database.write(verb)
+
+    async def texts(self, thing: Thing, numbers: tuple[int, ...]) -> tuple[tuple[int, str], ...]:
+        """What these reminders or promises say, each with its number."""
+        table = {"reminder": "reminder", "promise": "commitment"}[thing]
+        rows = await self._database.rows(
+            f"SELECT id, text FROM {table} WHERE id IN ({marks(numbers)}) ORDER BY id", numbers
+        )
+        return tuple((int(row[0]), str(row[1])) for row in rows)
 
     async def holds_again(self, number: int, audience: Audience) -> Memory | None:
         """What holds again once this memory is taken back, if it took the place of something and is current."""
@@ -88,6 +137,31 @@ class Undoing(Repository):
             "edge AS one JOIN edge AS two ON one.event_id = two.event_id WHERE one.kind = 'memory' AND "
             "two.kind = 'memory' AND one.derived_id = memory.id AND two.derived_id = newest.id)) ORDER BY memory.id"
         )
+
+
+def _take_back(db: sqlite3.Connection, wish: LastPlan, owner_id: int, at: int) -> None:
+    match wish.kind:
+        case "set":
+            end(db, wish.numbers, "cancelled", at)
+        case "cancelled":
+            again = "UPDATE reminder SET ended_at = NULL, outcome = '', made_at = ? WHERE id = ?"
+            db.executemany(again, [(at, number) for number in wish.numbers])
+        case "promised":
+            for number in wish.numbers:
+                drop(db, number, owner_id, at)
+        case "settled":
+            for number in wish.numbers:
+                settle(db, number, owner_id, "pending", at)
+        case "aside":
+            heard = tuple(
+                cast("int", row[0])
+                for number in wish.numbers
+                for row in db.execute("SELECT event_id FROM edge WHERE kind = 'aside' AND derived_id = ?", (number,))
+            )
+            db.executemany("UPDATE event SET off_record = 0 WHERE id = ?", [(number,) for number in heard])
+            db.executemany("DELETE FROM edge WHERE kind = 'aside' AND derived_id = ?", [(n,) for n in wish.numbers])
+            index_lines(db, heard)
+            db.executemany(_READ_AGAIN, [(at, number) for number in heard])
 
 
 def restore_replaced(db: sqlite3.Connection, memories: tuple[Memory, ...], at: int) -> tuple[int, ...]:

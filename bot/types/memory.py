@@ -24,10 +24,13 @@ Dated = Literal["", "time", "day", "month", "year"]
 
 Source = Literal["command", "digest", "tool", "mcp"]
 Verb = Literal["remember", "forget", "undo", "nick_set", "nick_revoke", "let_be", "agree"]
-Scope = Literal["", "all", "aside", "bare", "just", "matter", "unsure"]
-"""What a wish is about: what it names or points at, everything, only that a message is not kept, nothing said, or what
-it seems to name, so that it is asked back."""
-QuestionKind = Literal["what", "name", "which", "clarify", "drop", "cue"]
+Scope = Literal["", "about", "all", "aside", "bare", "just", "line", "matter", "thing", "unsure"]
+"""What a wish is about: what it names or points at, all that is about a name (listed and asked first), everything, only
+that a message is not kept, nothing said, what was said of it just now, one line of its writer's, all that tells of it,
+some thing that was talked of last, or what it seems to name, so that it is asked back."""
+QuestionKind = Literal["what", "name", "which", "clarify", "drop", "cue", "about"]
+Thing = Literal["memory", "reminder", "promise"]
+"""What a number that people say is of."""
 
 STABILITY_DAYS: dict[MemoryKind, int] = {
     "identity": 999_999,
@@ -192,7 +195,7 @@ class MemoryCommand:
     `content` is verbatim, in the person's own script; None when it points elsewhere (那条) or gives a number.
     `forever` asks for 彻底忘记: gone at once, without the days for undo. `replied` means the message replied to.
     `chosen` are the numbers of those that are meant: listed, or answering a question which of several was. `said_in` is
-    the event in which it was said, where that is not the message itself.
+    the event in which it was said, where that is not the message itself. `of` is what `number` is of.
     """
 
     verb: Verb
@@ -203,14 +206,16 @@ class MemoryCommand:
     scope: Scope = ""
     chosen: tuple[int, ...] = ()
     said_in: int | None = None
+    of: Thing = "memory"
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What nuan asked a person back: what to keep or to forget, which name, which memories, what one of them means, or
-    whether a message asked for what it seemed to (cue).
+    """What nuan asked a person back: what to keep or to forget, which name, which memories, what one of them means,
+    whether a message asked for what it seemed to (cue), or all about a name, or a line, is to go (about).
 
-    `memories` are the numbers that were offered, in the order in which they were shown; of a cue its message's.
+    `memories` are the numbers that were offered, in the order in which they were shown; of a cue its message's, and
+    of a line its own after it.
     """
 
     kind: QuestionKind
