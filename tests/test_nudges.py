@@ -162,7 +162,7 @@ async def test_the_list_shows_it_as_such_and_cancelling_it_leaves_the_promise(wo
     await world.say(".ai remind cancel 1")
     assert world.replies[-1] == f"取消了：⏰1 {PROMISE}"
     await world.say(".ai promise")
-    assert world.replies[-1] == f"1. {PROMISE} · 还没做 · 明天"
+    assert world.replies[-1] == f"✓1 {PROMISE} · 还没做 · 明天"
     await world.say("/new")  # the digest reads the same lines once more
     await world.wait(2 * DAY)
     assert notices(world) == 0
