@@ -142,7 +142,11 @@ class Digesting:
         """The digest after a second look at it; where nobody gave one, what stood at first."""
         await self._store.ledger.settle(found.settlement, self._clock.now())
         note = self._prompts.checking[errand.script]
-        text = f"{errand.text}\n\n{note}\n{found.review.rows(asked.known)}"
+        lines, rows = await self._aside.run(found.review.second_look, asked.lines, asked.known)
+        talk = errand.text
+        if lines != asked.lines:
+            talk = await self._aside.run(request_text, lines, asked.scope, asked.known, self._clock.now())
+        text = f"{talk}\n\n{note}\n{rows}"
         more, settlement = "", None
         try:
             looked = replace(errand, text=text, output_tokens=CHECK_TOKENS, shape=CHECK)

@@ -5,7 +5,7 @@ meaning; what must never go wrong the rules guard before and after (grounding.py
 """
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from bot.memory.digest_answer import (
@@ -22,8 +22,12 @@ from bot.memory.digest_answer import (
     one_text,
 )
 from bot.memory.digest_request import Known
+from bot.memory.minutes import DigestLine
 from bot.text.clean import escaped
 from bot.types.prompt import Shape
+
+BEFORE, BEHIND = 6, 3
+"""So many lines before and behind one that is cited tell what it is about."""
 
 SUMMARY = 0
 """The number of the summary; items have their own, changes of what is open follow them."""
@@ -44,9 +48,18 @@ class Correction:
     cited: tuple[int, ...] = ()
 
 
-def check_rows(found: Answer, doubts: Mapping[int, str], known: Known) -> str:
-    """A digest as numbered rows: lines, text, whom it is about, when, and why a rule doubts it."""
-    rows = [f"{SUMMARY}. {found.summary}"]
+def lines_around(found: Answer, lines: Sequence[DigestLine]) -> tuple[DigestLine, ...]:
+    """The lines that a digest cites, with those before and behind them: what a second look is shown of a talk."""
+    cited = {number for item in found.items for number in item.cited}
+    cited |= {number for change in found.changes for number in change.cited}
+    near = {number + step for number in cited for step in range(-BEFORE, BEHIND + 1)}
+    return tuple(line for line in lines if line.number in near)
+
+
+def check_rows(found: Answer, doubts: Mapping[int, str], known: Known, *, whole: bool) -> str:
+    """A digest as numbered rows: lines, text, whom it is about, when, and why a rule doubts it; the summary where the
+    talk is shown `whole`."""
+    rows = [f"{SUMMARY}. {found.summary}"] if whole else []
     rows += [_row(item, doubts.get(item.number, "")) for item in found.items]
     texts = {("T", task.id): task.text for task in known.commitments}
     texts |= {("R", one.id): one.text for one in known.reminders}

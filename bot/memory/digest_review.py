@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta, tzinfo
 
 from bot.memory.digest_answer import Answer, Broken, Change, Item, read_answer
-from bot.memory.digest_check import SUMMARY, Correction, check_rows, first_change, read_check
+from bot.memory.digest_check import SUMMARY, Correction, check_rows, first_change, lines_around, read_check
 from bot.memory.digest_moves import Moved
 from bot.memory.digest_request import NOTHING, Known, within
 from bot.memory.evidence import LINK, VOCABULARY, Part, folded_plain, terms
@@ -80,7 +80,7 @@ class Refused:
 
 @dataclass(frozen=True, slots=True)
 class Review:
-    """A digest as far as it stands, and what of the answer does not; `looked`: a model looked at it twice."""
+    """A digest as far as it stands, and what of the answer does not; `looked`: a second look was at its summary, too."""
 
     answer: Answer
     kept: tuple[tuple[Item, Grounded], ...]
@@ -88,9 +88,11 @@ class Review:
     mended: frozenset[int] = field(default_factory=frozenset)
     looked: bool = False
 
-    def rows(self, known: Known = NOTHING) -> str:
-        """What a second look is shown of it."""
-        return check_rows(self.answer, {one.item.number: one.why for one in self.refused}, known)
+    def second_look(self, lines: tuple[DigestLine, ...], known: Known = NOTHING) -> tuple[tuple[DigestLine, ...], str]:
+        """What a second look is shown of it: the lines around those that it cites, and its rows."""
+        shown = lines_around(self.answer, lines)
+        doubts = {one.item.number: one.why for one in self.refused}
+        return shown, check_rows(self.answer, doubts, known, whole=len(shown) == len(lines))
 
 
 def review(
@@ -143,8 +145,9 @@ def checked(
         elif _told_again(refused.item, kept):
             left.remove(refused)
     again &= {item.number for item, _ in kept}
+    looked = wrong is not None and len(lines_around(first.answer, lines)) == len(lines)
     corrected = _corrected(first.answer, wrong or {})
-    return Review(corrected, tuple(kept), tuple(left), frozenset(again), wrong is not None)
+    return Review(corrected, tuple(kept), tuple(left), frozenset(again), looked)
 
 
 def _corrected(found: Answer, wrong: Mapping[int, Correction]) -> Answer:

@@ -246,7 +246,9 @@ def by_model(found: Iterable[Labelled], ask: Ask, verbose: bool, labelled: bool 
         if isinstance(got, Broken):
             counted[got.fault] += 1
             continue
-        check = ask(f"{session.name}.check", told, f"{text}\n\n{prompt_of('check', script)}\n{got.rows(shown)}")
+        lines, rows = got.second_look(session.lines, shown)
+        talk = request_text(lines, session.scope, shown, session.lines[-1].at)
+        check = ask(f"{session.name}.check", told, f"{talk}\n\n{prompt_of('check', script)}\n{rows}")
         if read_check(check) is None:
             counted["no check"] += 1
         got = checked(got, check, session.lines, session.scope, shown)
