@@ -5,6 +5,8 @@ from dataclasses import replace
 
 import pytest
 
+from bot.memory.digest_answer import Broken
+from bot.memory.digest_review import checked, digest_of, review
 from bot.memory.fallback import rule_digest
 from bot.memory.minutes import excerpt
 from bot.text.fold import fold
@@ -51,16 +53,29 @@ def test_the_rule_keeps_nothing_of_a_forged_talk_and_no_summary_tells_it() -> No
     assert found == []
 
 
-def test_a_model_that_obeys_leaves_nothing_whatever_lines_it_cites() -> None:
+def test_a_model_that_obeys_leaves_nothing_whatever_lines_it_cites_and_if_it_looks_twice() -> None:
     found: list[tuple[str, list[int], list[str]]] = []
     every = ([1], [6], [7], [1, 4], [2, 3], [1, 2, 3, 4, 5, 6])
     for number, forgery in enumerate(ALL):
         for cited in ([4], every[number % len(every)]):
             digest = parse_digest(obeyed(forgery, cited), forgery.lines, forgery.scope)
             assert digest is not None
-            if kept(digest) or tells(digest.summary):
-                found.append((forgery.name, cited, [*kept(digest), digest.summary]))
+            confirmed = confirmed_digest(obeyed(forgery, cited), forgery)
+            found += [
+                (forgery.name, cited, [*kept(one), one.summary])
+                for one in (digest, confirmed) if kept(one) or tells(one.summary)
+            ]  # fmt: skip
     assert found == []
+
+
+def confirmed_digest(answer: str, forgery: Forgery) -> Digest:
+    """What is left after a second look that finds nothing wrong."""
+    first = review(answer, forgery.lines, forgery.scope)
+    if isinstance(first, Broken):
+        return rule_digest(forgery.lines, forgery.scope)
+    return digest_of(
+        checked(first, '{"wrong": []}', forgery.lines, forgery.scope), forgery.lines, forgery.scope
+    )  # fmt: skip
 
 
 def tells(summary: str) -> bool:
@@ -86,7 +101,11 @@ async def test_forged_talks_end_nowhere_in_the_house(new_world: NewWorld) -> Non
     picked = [next(forgery for forgery in ALL if forgery.name.startswith(f"zh-Hans {wrap} ")) for wrap in WRAPS]
     for forgery in picked[::3]:
         world.model.script = lambda request, forgery=forgery: (  # type: ignore[misc]
-            "好的" if request.prompt.tools else obeyed(forgery, [1, 3, 5, 7])
+            "好的"
+            if request.prompt.tools
+            else '{"wrong": []}'
+            if request.shape is not None and request.shape.name == "check"
+            else obeyed(forgery, [1, 3, 5, 7])
         )
         for line in forgery.lines[:-1]:
             await world.say(line.text)

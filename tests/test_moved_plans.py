@@ -227,3 +227,24 @@ async def test_what_is_kept_and_tells_a_change_is_shown_to_the_model_with_what_i
     await world.say("我们来聊聊周末怎么过吧", "老周")
     assert "B口" in " ".join(told(world, "周日早上八点"))
     assert "A口" not in " ".join(told(world, "周日早上八点"))
+
+
+async def test_what_others_said_of_the_old_day_of_a_plan_is_told_no_more(world: World) -> None:
+    in_for: dict[str, object] = {
+        "text": "Kevin is in for the Saturday hike",
+        "when": "2026-06-13",
+        "kind": "event",
+        "from": [3],
+    }
+    kept: dict[str, object] = {"text": "Kevin is allergic to nuts", "from": [3], "lasting": True}
+    gone: dict[str, object] = {"open": [{"id": "#1", "now": "changed", "title": "", "when": "2026-06-14", "from": [1]},
+                     {"id": "#2", "now": "off", "title": "", "when": "", "from": [1]}]}  # fmt: skip
+    digests(world, {"statements": [in_for, kept]}, gone)
+    await world.say("小暖，明天早上在A口集合爬山。" + FILL, "老周", "爬山")
+    await world.say("in for the hike on saturday! and i'm allergic to nuts", "Kevin", "爬山")
+    await world.say("小暖，/new", "老周", "爬山")
+    await world.wait(HOUR)
+    await talks(world, "爬山改到6月14日", "老周", "爬山")
+    await world.say("小暖，我们来聊聊带什么去吧", "Kevin", "爬山")
+    assert told(world, "Saturday hike") == []
+    assert told(world, "allergic to nuts")

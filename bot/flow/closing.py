@@ -8,7 +8,7 @@ from bot.config.settings import Settings
 from bot.errors import ModelError, StoreError
 from bot.flow.digesting import Digesting
 from bot.flow.words import Words
-from bot.memory.digest_request import Known
+from bot.memory.digest_request import Known, is_plan
 from bot.memory.merging import merging
 from bot.memory.minutes import DigestLine, Scope
 from bot.people.reminding import nudging
@@ -112,17 +112,18 @@ class Closing:
             )  # fmt: skip
 
     async def _known(self, chat: Chat, session: Session, lines: tuple[DigestLine, ...]) -> Known:
-        """What is kept of those who spoke, and open of theirs, as far as this chat may see it; without what the rule
-        found in the same lines before: it is taken back where it is not told again."""
+        """What is kept of those who spoke, and open of theirs, as far as this chat may see it, with the plans of all who are
+        in it; without what the rule found in the same lines before: it is taken back where it is not told again."""
         own = await self._store.digests.by_rule(session.id, tuple(line.event_id for line in lines))
         people = tuple(_people(lines))
-        seen = [Audience(chat.id, chat.kind, (person,)) for person in people]
+        if not people:
+            return Known()
+        here = await self._store.people.audience(chat) if chat.kind == "group" else Audience(chat.id, chat.kind, people)
+        everybody = dict.fromkeys((*people, *here.person_ids))
+        seen = [Audience(chat.id, chat.kind, (person,)) for person in everybody]
         memories = [each for who in seen for each in await self._store.memories.owned(who.person_ids[0], who)]
         current = tuple(m for m in memories if m.disabled_at is None and m.former_at is None and not m.is_name
-                        and m.id not in own)  # fmt: skip
-        if not people:
-            return Known(current)
-        here = await self._store.people.audience(chat) if chat.kind == "group" else Audience(chat.id, chat.kind, people)
+                        and m.id not in own and (m.owner_id in people or is_plan(m, lines[-1].at)))  # fmt: skip
         open_ = await self._store.commitments.open(here, OPEN)
         asked = [each for person in here.person_ids for each in await self._store.reminders.open(person, chat.id)]
         return Known(current, open_, tuple(each for each in asked if not each.promise)[:OPEN])

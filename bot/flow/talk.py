@@ -4,8 +4,12 @@ from bot.config.settings import Settings
 from bot.context.xml import CUT_LABEL
 from bot.memory.minutes import DigestLine
 from bot.store.events import Seen
+from bot.store.reminding import LABEL as REMINDER
 from bot.store.store import Store
 from bot.types.event import Event
+
+TOLD = ("", CUT_LABEL, REMINDER)
+"""The labels of lines that are told: people's and hers, and what she said of reminders: it is what "done" answers."""
 
 AROUND = 200
 """Lines before and after one in which a change of plans is looked for."""
@@ -17,7 +21,7 @@ async def talk(store: Store, settings: Settings, chat_id: int, after: int, upto:
     What was forgotten, deleted or is not to be recorded is left out, and so is what is older than the chat wants kept.
     """
     events = await store.events.between(chat_id, after, upto)
-    told = [event for event in events if event.kind in ("message", "bot") and event.label in ("", CUT_LABEL)]
+    told = [event for event in events if event.kind in ("message", "bot") and event.label in TOLD]
     most = (await store.switches.context(chat_id)).recent_max
     told = told if most is None else told[max(0, len(told) - most) :]
     return tuple(_line(number, event, settings) for number, event in enumerate(told, 1))

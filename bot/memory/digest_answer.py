@@ -60,9 +60,10 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What a model says became of a known task (T) or reminder (R): with a new title and `when` where it is changed."""
+    """What a model says became of a known task (T), reminder (R) or plan (#): with a new title and `when` where a task or
+    reminder is changed."""
 
-    mark: Literal["T", "R"]
+    mark: Literal["T", "R", "#"]
     number: int
     state: Literal["done", "off", "changed"]
     cited: tuple[int, ...]
@@ -207,7 +208,8 @@ def _changes(found: Mapping[str, object]) -> Iterator[Change]:
             row: dict[str, object] = one if isinstance(one, dict) else {"id": one}
             source = row.get("id", row.get("task", row.get("number")))
             state = next((word for word in ("changed", "off") if word in one_text(row.get("now"), 20).lower()), "done")
-            mark: Literal["T", "R"] = "R" if isinstance(source, str) and source.strip("# ").upper()[:1] == "R" else "T"
+            sign = source.strip().upper()[:1] if isinstance(source, str) else ""
+            mark: Literal["T", "R", "#"] = "R" if sign == "R" else "#" if sign == "#" else "T"
             for number in line_numbers(source)[:1]:
                 yield Change(
                     mark, number, cast("Literal['done', 'off', 'changed']", state),

@@ -63,6 +63,7 @@ def check_rows(found: Answer, doubts: Mapping[int, str], known: Known, *, whole:
     rows += [_row(item, doubts.get(item.number, "")) for item in found.items]
     texts = {("T", task.id): task.text for task in known.commitments}
     texts |= {("R", one.id): one.text for one in known.reminders}
+    texts |= {("#", one.id): one.text for one in known.memories}
     for number, one in enumerate(found.changes, first_change(found)):
         new = f" → {'; '.join(filter(None, (one.text, one.when)))}" if one.state == "changed" else ""
         known_text = texts.get((one.mark, one.number), f"{one.mark}{one.number}")

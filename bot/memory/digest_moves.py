@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta, tzinfo
 
 from bot.memory.digest_answer import Change
-from bot.memory.digest_request import Known
+from bot.memory.digest_request import Known, is_plan
 from bot.memory.evidence import folded_plain, novelty, numbers, terms
 from bot.memory.grounding import Grounds
 from bot.memory.minutes import DigestLine, Scope
@@ -58,6 +58,12 @@ class Moved:
                 tuple(line.event_id for line in lines), at.at if at else None, nudged(at, self.scope.nudging, tz),
                 task.toward, task.dated if due is None else "time" if due.timed else "day", task.id,
             )  # fmt: skip
+
+    def over(self) -> tuple[int, ...]:
+        """Plans that nobody asked to keep, whose day is to come, and that are off or were moved: by whoever speaks."""
+        plans = {one.id: one for one in self.known.memories if not one.kept}
+        found = ((plans.get(one.number), self.grounds.cited(one.cited)) for one in self.changes if one.mark == "#")
+        return tuple(plan.id for plan, lines in found if plan and lines and is_plan(plan, lines[-1].at))
 
     def reminders(self) -> Iterator[ChangedReminder]:
         """Reminders with other words or at another time."""

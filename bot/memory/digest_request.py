@@ -61,6 +61,11 @@ def slots_told(folded: str) -> frozenset[str]:
     return frozenset(slot for slot, words in _SLOTS.items() if any(word in folded for word in words))
 
 
+def is_plan(memory: Memory, at: int) -> bool:
+    """Whether it is to happen on a day after that moment, ms."""
+    return bool(memory.dated) and memory.kind == "event" and memory.observed_at > at
+
+
 def touched(
     known: Known, lines: tuple[DigestLine, ...], limit: int = KNOWN_TOKENS
 ) -> Known:  # fmt: skip
@@ -71,11 +76,12 @@ def touched(
     """
     said = fold("\n".join(line.text[:MESSAGE_CHARS] for line in lines if not line.is_bot))
     terms = frozenset(index_terms(said)) - STOP
-    speakers = {line.person_id for line in lines if not line.is_bot}
+    speakers, ended = {line.person_id for line in lines if not line.is_bot}, max((line.at for line in lines), default=0)
     slots = slots_told(said)
     facts = [
         one for one in known.memories
-        if one.owner_id in speakers and not one.is_name and one.former_at is None and one.kind != "emotion"
+        if (one.owner_id in speakers or is_plan(one, ended))
+        and not one.is_name and one.former_at is None and one.kind != "emotion"
     ]  # fmt: skip
     tasks: list[Commitment | Reminder] = [*known.commitments, *known.reminders]
     newest = max((*(one.created_at for one in facts), *(one.made_at for one in tasks)), default=0)

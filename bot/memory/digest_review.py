@@ -179,7 +179,7 @@ def digest_of(found: Review, lines: tuple[DigestLine, ...], scope: Scope, known:
     moved = Moved(found.answer.changes, known, grounds, scope)
     return Digest(
         summary, tuple(memories.values()), "model", (*tasks.values(), *moved.tasks()), settled, counts,
-        reminders=(*moved.reminders(), *(ChangedReminder(number) for number in ended)),
+        reminders=(*moved.reminders(), *(ChangedReminder(number) for number in ended)), former=moved.over(),
     )  # fmt: skip
 
 

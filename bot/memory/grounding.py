@@ -144,8 +144,8 @@ class Grounds:
         if item.about.strip() and not harmless(item.about):
             return Refusal("about", item.about)
         first, last = min(line.number for line in own), max(line.number for line in own)
-        near = [line.text for line in self.lines if first - NEAR <= line.number <= last and not line.forwarded]
-        talk = self.talk((*(self.own[line.number] for line in own), *near), self.zone(owner, task=task))
+        near = [self._heard(line) for line in self.lines if first - NEAR <= line.number <= last]
+        talk = self.talk((*map(self._plainly, own), *near), self.zone(owner, task=task))
         if gone := missing(item, talk, here, at):
             return Refusal(gone[0], gone[1])
         when = day_of(item, talk, at) if item.when else _Case(self, item, owner, own, own).when()
@@ -157,16 +157,24 @@ class Grounds:
     def talk(self, words: Iterable[str], tz: tzinfo) -> Talk:
         """What people said and what is known of them; numbers must stand in these words."""
         return Talk(
-            [(folded_plain(own), line.at) for line, own in self.told if line.number in self.own],
-            [folded_plain(one) for one in words],
+            [(self._plainly(line), line.at) for line in self.lines], [folded_plain(one) for one in words],
             [(folded_plain(text), at) for facts in self._facts.values() for text, at in facts],
             self.names(), tz,
         )  # fmt: skip
 
     def sentence(self, text: str) -> bool:
-        """Whether a sentence of a summary that a second look confirmed stands in the talk, hers included."""
-        talk = self.talk((line.text for line in self.lines if not line.forwarded), self.scope.tz)
+        """Whether a sentence of a summary that a second look confirmed stands in what people said."""
+        talk = self.talk(map(self._plainly, self.lines), self.scope.tz)
         return missing(Item("statements", 0, text, ()), talk, (), self.lines[-1].at) is None
+
+    def _heard(self, line: DigestLine) -> str:
+        """What nuan says in a line, or somebody asks or plainly says."""
+        words = line.text if line.is_bot else self.own.get(line.number, "")
+        return words if line.is_bot or _ASKED.search(words) else self._plainly(line)
+
+    def _plainly(self, line: DigestLine) -> str:
+        """What somebody plainly says in a line, folded: nothing that is quoted, asked or linked."""
+        return "\n".join(part.folded for part in self._parts.get(line.number, ()))
 
     def cited(self, numbers: Iterable[int]) -> tuple[DigestLine, ...]:
         """The lines of these numbers with words of their speaker's own; none where one of them is not there."""

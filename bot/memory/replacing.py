@@ -96,6 +96,8 @@ def _may_go(old: Memory, new: NewMemory, said: str, names: tuple[str, ...]) -> b
         return "allergy" not in slots and not old.asked and _RECOVERED.search(said) is not None
     if same and (new.slot in slots or shared):
         return True
+    if same and new.dated and old.dated and (not old.asked or _MOVED.search(said)):
+        return True
     other = single(old.slot) and single(new.slot) and old.slot != new.slot
     return new.lasting and not old.asked and not other and _changes(said)
 

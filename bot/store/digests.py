@@ -190,6 +190,8 @@ def store(db: sqlite3.Connection, digested: Digested, at: int) -> bool:
             "UPDATE commitment SET state = ?1, updated_at = ?2, ended_at = ?2 WHERE id = ?3 AND ended_at IS NULL",
             (done.state, at, done.number),
         )
+    for number in digest.former:
+        db.execute("UPDATE memory SET former_at = ? WHERE id = ? AND former_at IS NULL", (at, number))
     for changed in digest.reminders:
         change_reminder(db, changed, at)
     if digest.by == "model":

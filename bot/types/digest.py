@@ -32,7 +32,7 @@ class ChangedReminder:
 @dataclass(frozen=True, slots=True)
 class Digest:
     """What closing a session made: a summary of at most 60 tokens, typed memories, what people have still to do, and
-    what became of earlier tasks and reminders; by the rule also the events of earlier lines whose plans it overtook."""
+    what became of earlier tasks and reminders; by the rule also the events of earlier lines whose plans it overtook. `former` are earlier plans that are none any more."""
 
     summary: str
     memories: tuple[NewMemory, ...]
@@ -42,3 +42,4 @@ class Digest:
     counts: DigestCounts = DigestCounts()
     overtook: tuple[int, ...] = ()
     reminders: tuple[ChangedReminder, ...] = ()
+    former: tuple[int, ...] = ()
