@@ -17,6 +17,8 @@ from bot.types.people import Audience, Chat
 Done = tuple[MemoryCommand, str]
 """A command that was carried out, and its receipt."""
 
+Choices = tuple[tuple[str, str], ...]
+"""The labels of buttons, each with what it says."""
 
 NAMED = 20
 """Memories that one receipt names."""
@@ -71,10 +73,10 @@ class Confirming:
         return self.text("numbers_more", told, list=shown, n=more) if more > 0 else shown
 
     async def say(
-        self, key: str, told: Told, question: Question | None = None, choices: tuple[str, ...] = (), **values: object
+        self, key: str, told: Told, question: Question | None = None, choices: Choices = (), **values: object
     ) -> str:  # fmt: skip
         """An answer that changes nothing; with a `question` the person's next words may answer it, or the buttons of
-        these `choices` (keys of what they say)."""
+        these `choices`."""
         receipt = self.receipt(
             told, lambda number, again: self.text(key, told, **values), question=question, choices=choices
         )
@@ -82,13 +84,13 @@ class Confirming:
 
     def receipt(
         self, told: Told, text: Callable[[int, bool], str], takes_back: str = "", question: Question | None = None,
-        choices: tuple[str, ...] = (),
+        choices: Choices = (),
     ) -> Receipt:  # fmt: skip
         """The receipt; with `takes_back`, the key of what a person says for it, a button that takes the change back."""
 
         def buttons(number: int) -> tuple[Button, ...]:
             if choices and told.account:
-                return tuple(Button(said, said, told.account) for said in (self.text(key, told) for key in choices))
+                return tuple(Button(label, says, told.account) for label, says in choices)
             if not takes_back or not told.account:
                 return ()
             label = self.text("button_undo", told)

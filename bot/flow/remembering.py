@@ -11,6 +11,7 @@ from bot.flow.aside import Aside
 from bot.flow.confirming import Confirming, Told
 from bot.flow.intake import READ_CHARS
 from bot.flow.planned import Known
+from bot.flow.settling import Settling
 from bot.flow.unremembering import JUST_MS, Unremembering
 from bot.flow.words import Words
 from bot.memory.answers import answer_to, takes_back, waits
@@ -65,14 +66,18 @@ class Said:
 class Remembering:
     """Carries out memory commands, each once."""
 
-    def __init__(self, store: Store, clock: Clock, settings: Settings, words: Words, aside: Aside) -> None:
+    def __init__(
+        self, store: Store, clock: Clock, settings: Settings, words: Words, aside: Aside, judged: Callable[[], bool]
+    ) -> None:  # fmt: skip
+        """`judged` says whether a model with tools is left to judge which promises are done."""
         self._store = store
         self._clock = clock
         self._settings = settings
         self._aside = aside
         self._words = words
         self.confirming = Confirming(store, clock, words, settings.memory.confirm_seconds * 1000)
-        self._unremembering = Unremembering(store, clock, settings, words, self.confirming, aside)
+        self.settling = Settling(store, clock, settings.bot.names, self.confirming, aside, judged)
+        self._unremembering = Unremembering(store, clock, settings, words, self.confirming, aside, self.settling)
 
     async def understand(self, event: Event) -> Understanding:
         """What a message asks of memory, and what is left of it to answer."""
@@ -139,7 +144,10 @@ class Remembering:
     async def ask_back(self, found: Cue, told: Told) -> str:
         """Whether a message asks for what it seems to: asked in one line."""
         if found.about:
-            question, choices = Question("cue", (told.event.id,)), ("button_yes", "button_no")
+            question = Question("cue", (told.event.id,))
+            choices = tuple(
+                (said, said) for said in (self.confirming.text(f"button_{key}", told) for key in ("yes", "no"))
+            )
             about = clip(" ".join(found.about.split()), OLD_CHARS)
             return await self.confirming.say(f"cue_{found.verb}", told, question, choices, text=about)
         kinds: dict[str, QuestionKind] = {"remember": "what", "forget": "drop", "nick_revoke": "name"}
@@ -165,6 +173,8 @@ class Remembering:
                 return await self._remember(command, told, "identity", "address")
             case "nick_revoke":
                 return await self._revoke(command, told)
+            case "done" | "off":
+                return await self.settling.carry_out(command, told)
             case _:
                 return await self._unremembering.carry_out(command, told)
 

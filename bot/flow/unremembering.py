@@ -7,6 +7,7 @@ from bot.config.settings import Settings
 from bot.flow.aside import Aside
 from bot.flow.confirming import NAMED, Confirming, Told
 from bot.flow.planned import PlanKind, Planned, meant
+from bot.flow.settling import Settling
 from bot.flow.words import Words
 from bot.memory.match import match, perhaps
 from bot.memory.matter import Line, telling, tells_of
@@ -39,7 +40,8 @@ class Unremembering:
     """Takes things out of memory, each once."""
 
     def __init__(
-        self, store: Store, clock: Clock, settings: Settings, words: Words, confirming: Confirming, aside: Aside
+        self, store: Store, clock: Clock, settings: Settings, words: Words, confirming: Confirming, aside: Aside,
+        settling: Settling,
     ) -> None:  # fmt: skip
         self._store = store
         self._clock = clock
@@ -47,6 +49,7 @@ class Unremembering:
         self._words = words
         self._confirming = confirming
         self._aside = aside
+        self._settling = settling
 
     async def carry_out(self, command: MemoryCommand, told: Told) -> str:
         """Do it and return its receipt, which is stored with it."""
@@ -277,7 +280,11 @@ class Unremembering:
         now, days = self._clock.now(), self._settings.memory.undo_days
         if command.number is None:
             last = await self._store.undoing.last(told.person_id, told.audience, now - days * DAY_MS, now)
-            set_last = await self._reminded(told, last.at if last is not None else now - days * DAY_MS)
+            since = last.at if last is not None else now - days * DAY_MS
+            set_last = await self._reminded(told, since)
+            ended = await self._settling.last(told, max((since, *(each.made_at for each in set_last))))
+            if ended:
+                return await self._settling.take_back(ended, told)
             if set_last:
                 return await self._take_back(set_last, told)
             if last is None:

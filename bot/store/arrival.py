@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from bot.types.commitment import Promising
+from bot.types.commitment import Promise
 from bot.types.event import Event, Incoming
 from bot.types.feedback import Signal
 from bot.types.people import Chat
@@ -18,9 +18,9 @@ def _at_once(decision: Decision, waiting: Waiting) -> Paced:
     return Paced(decision)
 
 
-def no_promise(zone: str) -> Promising:
-    """Of a message that says nothing of promises, in any zone."""
-    return Promising()
+def no_promise(zone: str) -> tuple[Promise, ...]:
+    """Of a message that promises nothing, in any zone."""
+    return ()
 
 
 def _no_receipt(key: str, script: str) -> str:
@@ -63,8 +63,7 @@ class Arrival:
     to stop: `receipt` is a sentence by its key in a script, and `spared` tells the waiting texts that are done though
     nothing is answered any more. `pace` sets a decision's deadline by what waits in the chat; `interrupts`: the message
     cuts a turn short that answers its sender, and both are asked `pause_ms` later, ms. `remarks` are what it lets on
-    about the last reply, `promising` what it says of its writer's promises, given the name of their zone
-    ("": none).
+    about the last reply, `promising` what its writer promises in it, given the name of their zone ("": none).
     """
 
     incoming: Incoming
@@ -77,4 +76,4 @@ class Arrival:
     interrupts: bool = False
     pause_ms: int = 0
     remarks: tuple[Signal, ...] = ()
-    promising: Callable[[str], Promising] = no_promise
+    promising: Callable[[str], tuple[Promise, ...]] = no_promise

@@ -23,11 +23,11 @@ Dated = Literal["", "time", "day", "month", "year"]
 """How exactly the words of a statement name the day that it is about; "" when they name none."""
 
 Source = Literal["command", "digest", "tool", "mcp"]
-Verb = Literal["remember", "forget", "undo", "nick_set", "nick_revoke", "let_be", "agree"]
+Verb = Literal["remember", "forget", "undo", "nick_set", "nick_revoke", "let_be", "agree", "done", "off"]
 Scope = Literal["", "all", "aside", "bare", "just", "matter", "unsure"]
 """What a wish is about: what it names or points at, everything, only that a message is not kept, nothing said, or what
 it seems to name, so that it is asked back."""
-QuestionKind = Literal["what", "name", "which", "clarify", "drop", "cue"]
+QuestionKind = Literal["what", "name", "which", "clarify", "drop", "cue", "done"]
 
 STABILITY_DAYS: dict[MemoryKind, int] = {
     "identity": 999_999,
@@ -207,10 +207,11 @@ class MemoryCommand:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What nuan asked a person back: what to keep or to forget, which name, which memories, what one of them means, or
-    whether a message asked for what it seemed to (cue).
+    """What nuan asked a person back: what to keep or to forget, which name, which memories, what one of them means,
+    whether a message asked for what it seemed to (cue), or which promise is done.
 
-    `memories` are the numbers that were offered, in the order in which they were shown; of a cue its message's.
+    `memories` are the numbers that were offered, in the order in which they were shown: of memories, of a cue its
+    message's, of what is done those of promises.
     """
 
     kind: QuestionKind
