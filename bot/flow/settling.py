@@ -68,6 +68,12 @@ class Settling:
         mine = await self._store.commitments.to_end(told.event.id, told.person_id, told.audience)
         asked = tuple(number for number in found.asks if number in mine)
         listed = [f"{place}. {titled(mine[number], told)}" for place, number in enumerate(asked, 1)]
+        if len(asked) == 1:
+            said = tuple(self._confirming.text(f"button_{key}", told) for key in ("yes", "not_yet"))
+            one = titled(mine[asked[0]], told)
+            return await self._confirming.say(
+                "promise_sure", told, Question("done", asked), tuple(zip(said, said, strict=True)), text=one
+            )  # fmt: skip
         none = self._confirming.text("button_none", told)
         buttons = (*((clip(line, LABEL_CHARS), str(place)) for place, line in enumerate(listed, 1)), (none, none))
         return await self._confirming.say(

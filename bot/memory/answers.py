@@ -18,6 +18,7 @@ MOST_CHARS = 60
 NAME_CHARS = 24
 """Longest name that is taken as one."""
 
+_NOT_YET = re.compile("(?:还没|没有?|都没)(?:[有呢做完好呀啊]|都)*|(?:no,? )?not (?:yet|done)|not really")
 _NUMBER = re.compile("(?P<known>#?)(?P<n>[0-9]{1,9})")
 _ORDINAL = {"一": 1, "二": 2, "两": 2, "三": 3, "四": 4, "五": 5}
 
@@ -108,7 +109,7 @@ def _chosen(question: Question, shape: str) -> MemoryCommand | None:
 
 def _ended(question: Question, shape: str) -> MemoryCommand | None:
     """Which of the promises that were shown are done: of none nothing is changed."""
-    if pattern("answer_no").fullmatch(shape):
+    if pattern("answer_no").fullmatch(shape) or _NOT_YET.fullmatch(shape):
         return MemoryCommand("done", None)
     chosen = _chosen(question, shape)
     return MemoryCommand("done", None, chosen=chosen.chosen) if chosen is not None else None

@@ -57,18 +57,21 @@ def _deeds() -> dict[str, frozenset[str]]:
 _DEEDS, _PAST = _deeds(), dict[str, str](_DATA["past"])
 _GENERIC = frozenset(map(stem, _words("generic")))
 _FILLER = _words("filler") | STOP | ENGLISH
-_POINTING, _LOOSE, _OTHERS, _LEAD, _BE, _ACTIVE, _MEDIUM = map(
-    _words, ("pointing", "loose", "others", "lead", "be", "active", "medium")
+_TOWARD, _POINTING, _LOOSE, _OTHERS, _LEAD, _BE, _ACTIVE, _MEDIUM = map(
+    _words, ("toward", "pointing", "loose", "others", "lead", "be", "active", "medium")
 )
-_IS_OVER, _OFF, _NOT_OVER, _NOT_OVER_EN, _VOID, _BY_OTHER, _TIME, _HANDLED = map(
-    _pattern, ("over", "off", "not_over", "not_over_en", "void", "by_other", "time", "handled")
+_IS_OVER, _OFF, _NOT_OVER, _NOT_OVER_EN, _VOID, _BY_OTHER, _TIME, _HANDLED, _LASTING = map(
+    _pattern, ("over", "off", "not_over", "not_over_en", "void", "by_other", "time", "handled", "lasting")
 )
 _SAME = {stem(word): stem(group[0]) for group in _DATA["same"]["words"] for word in group}
 _HAN = re.compile(r"[㐀-鿿]")
 _WORD = re.compile(r"[a-z0-9]+(?:['’][a-z]+)?")
 _NEXT = re.compile(r"\s(?:and|but|then)\s+(?=(?:(?:i|then|also|finally|just|already|even)(?:['’]ve)?\s+)*([a-z]+))")
 _AFTER = "给到完好掉了过出去上回来下走成清齐妥在"
+_NAME = re.compile("(?<=[给跟和向找帮替还约陪])([老小阿][一-鿿])")
 _NAMED = frozenset("老小阿")
+_RETURN = frozenset("还")
+_RETURNED: tuple[list[str], ...] = ([], ["了"], ["给"], ["掉"], ["清"], ["上"], ["好"])
 _MANAGED = ("remembered", "managed", "went", "around")
 _NUMERAL = re.compile(r"^(?:[0-9]+|[一二三四五六七八九十两几]+)[个份张本次遍封条篇项件]?$")
 _ALL = re.compile(r"全[都部]|[两俩三]个?.{0,4}都|都.{0,3}[完好]|\b(?:both|all)\b")
@@ -85,13 +88,17 @@ class Closings:
 
 @dataclass(frozen=True, slots=True)
 class _Matter:
-    """What words are about: kinds of deeds, and the things they name. `generic` is done with anything."""
+    """What words are about: kinds of deeds, and the things they name. `generic` is done with anything.
+
+    `people` are those of the things that it is for, or with.
+    """
 
     things: frozenset[str] = frozenset()
     deeds: frozenset[str] = frozenset()
     verbs: frozenset[str] = frozenset()
     generic: bool = False
     points: bool = False
+    people: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,12 +107,11 @@ class _Fit:
 
     number: int
     shared: frozenset[str]
-    apart: bool
 
 
 def closings(line: str, promises: Iterable[tuple[int, str]], last: int = 0) -> Closings:
     """What becomes of these open promises (number, text) of its writer; `last` is the one nuan spoke of just before."""
-    known = {number: matter_of(text) for number, text in promises}
+    known = {number: matter_of(text) for number, text in promises if not _LASTING.search(fold(text))}
     if not known or _VOID.search(fold(line)):
         return Closings()
     ended: dict[int, CommitmentState] = {}
@@ -159,23 +165,30 @@ def admits(line: str, number: int, promises: Iterable[tuple[int, str]], *, over:
 def matter_of(text: str) -> _Matter:
     """What words are about, without who, when and how."""
     folded = _HANDLED.sub(" done ", fold(text).replace("’", "'"))
-    folded = _TIME.sub(" ", FORM.sub(" ", folded)) if _HAN.search(folded) else folded
-    things, deeds, verbs = set[str](), set[str](), set[str]()
-    generic = points = False
+    if _HAN.search(folded):
+        folded = _TIME.sub(" ", FORM.sub(" ", _NAME.sub(r" \1 ", folded)))
+    things, deeds, verbs, people = set[str](), set[str](), set[str](), set[str]()
+    generic = points = toward = False
     for token in _tokens(folded):
         if token in _POINTING:
             points = True
         base = stem(_PAST.get(token, token))
         if token in _GENERIC or base in _GENERIC:
             generic = True
-        elif base in _DEEDS and (token.isascii() or token not in _FILLER):
+        elif base in _DEEDS and (token.isascii() or token not in _FILLER - _RETURN):
             deeds |= _DEEDS[base]
             verbs.add(base)
         elif token not in _FILLER and token not in _POINTING and not (_NUMERAL.match(token) and not token.isdigit()):
-            things.add(_SAME.get(base, base))
+            thing = _SAME.get(base, base)
+            things.add(thing)
+            if toward:
+                people.add(thing)
+        toward = token in _TOWARD or (toward and token in _FILLER and token not in _POINTING)
     if not deeds and "给" in folded:
         deeds.add("send")
-    return _Matter(frozenset(things), frozenset(deeds), frozenset(verbs), generic, points)
+    return _Matter(
+        frozenset(things), frozenset(deeds), frozenset(verbs), generic, points, frozenset(people)
+    )  # fmt: skip
 
 
 def _tokens(folded: str) -> Iterable[str]:
@@ -191,6 +204,8 @@ def _tokens(folded: str) -> Iterable[str]:
             if token in _NAMED and place + 1 < len(parts) and len(parts[place + 1]) == 1:
                 yield token + parts[place + 1]
                 continue
+            if token in _RETURN and parts[place + 1 : place + 2] not in _RETURNED:
+                continue  # still
             yield from _split(token)
 
 
@@ -202,6 +217,8 @@ def _split(token: str) -> Iterable[str]:
         rest = token[size:]
         if token[:size] in _DEEDS and rest and (len(rest) > 1 or rest in _AFTER):
             yield token[:size]
+            if rest[0] == "给":
+                yield "给"
             bare = rest.lstrip(_AFTER)
             if bare:
                 yield bare
@@ -215,7 +232,7 @@ def _pieces(sentence: str) -> list[str]:
     for clause in clauses_of(sentence):
         folded = fold(clause).strip(" ,，、~").replace("’", "'")
         if _HAN.search(folded):
-            found += [part for part in re.split(r"[,，、:：]|\s(?=[㐀-鿿])", folded) if part.strip()]
+            found += [part for part in re.split(r"[,，、:：~～…]+|\s(?=[㐀-鿿])", folded) if part.strip()]
             continue
         start = 0
         for match in _NEXT.finditer(folded):
@@ -264,9 +281,10 @@ def _english(piece: str, matter: _Matter, promises: Iterable[_Matter]) -> tuple[
     passive = at > 0 and (told[at - 1] in _BE or told[at - 1].endswith("'s"))
     subject = [word for word in told[:at] if word not in _LEAD]
     object_ = [word for word in _direct(told[at + 1 :]) if word not in _FILLER and word not in _POINTING]
-    if subject and not passive and stem(_PAST.get(told[at], told[at])) not in _GENERIC:
-        if object_ or _DEEDS.get(stem(_PAST.get(told[at], told[at])), frozenset()) & _ACTIVE:
-            return "", matter
+    verb = stem(_PAST.get(told[at], told[at]))
+    acts = object_ or _DEEDS.get(verb, frozenset()) & _ACTIVE
+    if subject and acts and not passive and verb not in _GENERIC:
+        return "", matter
     if "by" in told[at:-1] and told[told.index("by", at) + 1] not in _MEDIUM:
         return "", matter
     deeds, heard = set[str](), set(matter.things)
@@ -307,26 +325,37 @@ def _meant(told: _Matter, over: Over, known: dict[int, _Matter], last: int, ever
             return [], []
         fits = [last] if last in may else list(may)
         return (fits, []) if len(fits) == 1 or every else ([], fits)
-    found = [
-        _Fit(number, shared, bool(one.things - shared and not (one.things <= _like(one.things, told.things))))
-        for number, one in may.items() if (shared := _shared(told, one))
-    ]  # fmt: skip
-    explained = frozenset[str]().union(*(each.shared for each in found))
+    found = [_Fit(number, shared) for number, one in may.items() if (shared := _shared(told, one))]
     best = [each for each in found if not any(each.shared < other.shared for other in found)]
     sure, perhaps = list[int](), list[int]()
     for each in best:
-        one = known[each.number]
-        more = frozenset(thing for thing in told.things if not _like((thing,), one.things | one.verbs))
-        if more - explained and each.apart:
-            continue  # each says something of its own: 数学作业, 英语作业
         same = [other.number for other in best if other.shared == each.shared]
-        if len(same) == 1 or every:
+        if _differs(told, known[each.number]):
+            continue
+        if len(same) == 1 or every or last == each.number:
             sure.append(each.number)
-        elif last in same:
-            sure.append(last)
-        else:
+        elif last not in same:
             perhaps.append(each.number)
-    return list(dict.fromkeys(sure)), perhaps
+    if not found:
+        near = [number for number, one in known.items() if any(map(_telling, _shared(told, one)))]
+        perhaps = near if len(near) == 1 else []
+    elif not sure and not perhaps and len(best) == 1:
+        perhaps = [best[0].number] if any(map(_telling, best[0].shared)) else []
+    return sure, perhaps
+
+
+def _telling(thing: str) -> bool:
+    """Whether a word tells by itself what is meant."""
+    return len(thing) > (3 if thing.isascii() else 1)
+
+
+def _differs(told: _Matter, one: _Matter) -> bool:
+    """Whether each says something of its own of what both name: 数学作业 and 英语作业; to Tom and to Ann."""
+    more = frozenset(thing for thing in told.things if not _within(thing, one.things | one.verbs))
+    left = frozenset(thing for thing in one.things if not _within(thing, told.things))
+    if told.people and one.people and not _like(told.people, one.people):
+        return True
+    return bool(left and more - told.people)
 
 
 def _same_deed(told: _Matter, one: _Matter) -> bool:
@@ -348,6 +377,11 @@ def _like(these: Iterable[str], those: Iterable[str]) -> frozenset[str]:
     """Those of the first that are among the second, also as the end or a part of a longer word."""
     others = tuple(those)
     return frozenset(each for each in these if any(_same_thing(each, other) for other in others))
+
+
+def _within(thing: str, others: Iterable[str]) -> bool:
+    """Whether a word says nothing more than one of the others: 税 of 牌照税, not 电费 of 费."""
+    return any(_same_thing(thing, other) and len(thing) <= len(other) for other in others)
 
 
 def _same_thing(one: str, other: str) -> bool:

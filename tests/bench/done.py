@@ -12,6 +12,7 @@ import sys
 import tempfile
 from collections import Counter
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from bot.store.commitments import store_commitment
@@ -45,8 +46,7 @@ async def played(row: Row) -> Played:
                 return store_commitment(db, NewCommitment(1, 1, "private", text, NINE, "rule", ()), NINE)
 
             for each in promises:
-                text = str(each["text"])
-                number = await world.store._database.write(lambda db, text=text: made(db, text))
+                number = await world.store._database.write(partial(made, text=str(each["text"])))
                 ids[number] = str(each["id"])
             await world.say(str(row["line"]))
             ended = world.rows("SELECT id FROM commitment WHERE ended_at IS NOT NULL")
