@@ -67,10 +67,13 @@ class Settling:
         """Which of several promises is done: asked in one line with a button for each."""
         mine = await self._store.commitments.to_end(told.event.id, told.person_id, told.audience)
         asked = tuple(number for number in found.asks if number in mine)
-        listed = [f"{place}. {titled(mine[number], told)}" for place, number in enumerate(asked, 1)]
+        listed = [
+            f"{place}. {promised_title(mine[number], dm=told.chat.kind == 'dm')}"
+            for place, number in enumerate(asked, 1)
+        ]
         if len(asked) == 1:
             said = tuple(self._confirming.text(f"button_{key}", told) for key in ("yes", "not_yet"))
-            one = titled(mine[asked[0]], told)
+            one = promised_title(mine[asked[0]], dm=told.chat.kind == "dm")
             return await self._confirming.say(
                 "promise_sure", told, Question("done", asked), tuple(zip(said, said, strict=True)), text=one
             )  # fmt: skip
@@ -82,8 +85,8 @@ class Settling:
 
     async def edited(self, event_id: int, text: str) -> None:
         """A line that ended promises reads anew: what it does not say any more is open again."""
-        ended = await self._store.commitments.ended_by(event_id)
-        gone = [number for number in ended if not admits(text[:READ_CHARS], number, ended.items(), over=True)]
+        ended, said = await self._store.commitments.ended_by(event_id), text[:READ_CHARS]
+        gone = [number for number in ended if not admits(said, said, number, ended.items(), over=True)]
         if gone:
             await self._store.commitments.reopen(tuple(gone), self._clock.now())
 
@@ -98,12 +101,14 @@ class Settling:
         return await self._store.commitments.end(again, receipt, self._clock.now())
 
     def _receipt(self, key: str, texts: list[str], told: Told, takes_back: str = "") -> Receipt:
-        titles = self._confirming.text("mem_why_joint", told).join(titled(text, told) for text in texts)
+        titles = self._confirming.text("mem_why_joint", told).join(
+            promised_title(text, dm=told.chat.kind == "dm") for text in texts
+        )
         return self._confirming.receipt(
             told, lambda number, again: self._confirming.text(key, told, list=titles), takes_back
         )  # fmt: skip
 
 
-def titled(text: str, told: Told) -> str:
-    """A promise as it is told to whoever made it."""
-    return clip(worded(promised_task(text), back=told.chat.kind == "dm"), TITLE_CHARS)
+def promised_title(text: str, *, dm: bool) -> str:
+    """A promise as it is told to whoever made it; only in a `dm` is 你 nuan."""
+    return clip(worded(promised_task(text), back=dm), TITLE_CHARS)

@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from bot.memory.plain import DATA as PLAIN
 from bot.memory.plain import sentences
-from bot.text.alike import FORM
+from bot.text.alike import FORM, core
 from bot.text.clauses import clauses_of
 from bot.text.fold import fold
 from bot.text.lazy import LazyPattern
@@ -60,8 +60,8 @@ _FILLER = _words("filler") | STOP | ENGLISH
 _TOWARD, _POINTING, _LOOSE, _OTHERS, _LEAD, _BE, _ACTIVE, _MEDIUM = map(
     _words, ("toward", "pointing", "loose", "others", "lead", "be", "active", "medium")
 )
-_IS_OVER, _OFF, _NOT_OVER, _NOT_OVER_EN, _VOID, _BY_OTHER, _TIME, _HANDLED, _LASTING = map(
-    _pattern, ("over", "off", "not_over", "not_over_en", "void", "by_other", "time", "handled", "lasting")
+_IS_OVER, _OFF, _NOT_OVER, _NOT_OVER_EN, _VOID, _BY_OTHER, _TIME, _HANDLED, _LASTING, _DENIED = map(
+    _pattern, ("over", "off", "not_over", "not_over_en", "void", "by_other", "time", "handled", "lasting", "denied")
 )
 _SAME = {stem(word): stem(group[0]) for group in _DATA["same"]["words"] for word in group}
 _HAN = re.compile(r"[㐀-鿿]")
@@ -140,26 +140,33 @@ def closings(line: str, promises: Iterable[tuple[int, str]], last: int = 0) -> C
     )  # fmt: skip
 
 
-def admits(line: str, number: int, promises: Iterable[tuple[int, str]], *, over: bool, last: int = 0) -> bool:
-    """Whether a line leaves it to a model to say that it is about this promise: one of its things stands in a clause,
-    or the clause only points, and no other one can be meant. `over`: and the clause denies, plans and asks nothing.
+def admits(
+    cited: str, said: str, number: int, promises: Iterable[tuple[int, str]], *, over: bool, last: int = 0
+) -> bool:  # fmt: skip
+    """Whether what somebody `said` leaves it to a model to say by the `cited` words of it that this promise is over.
+
+    One of its things stands there, or a deed of it alone, or they only point, and no other one can be meant. With `over` a cited clause also
+    denies, plans and asks nothing, and tells of nobody else. `last` is the promise that nuan spoke of just before.
     """
     known = {each: matter_of(text) for each, text in promises}
-    for sentence in sentences(line):
-        if sentence.asks or number not in known:
-            continue
-        for piece in _pieces(sentence.text):
-            if over and (_blocked(piece) or _by_other(piece)):
-                continue
-            matter = matter_of(piece)
-            if _shared(matter, known[number]):
-                return True
-            fits = [
-                each for each, one in known.items() if matter.generic or not matter.deeds or matter.deeds & one.deeds
-            ]
-            if (matter.points or not matter.things) and (fits == [number] or last == number):
-                return True
-    return False
+    one = known[number]
+    clauses = [piece for sentence in sentences(cited) if not sentence.asks for piece in _pieces(sentence.text)]
+    if over:
+        clauses = [piece for piece in clauses if not (_denied(piece) or _by_other(piece))]
+    for piece in clauses:
+        matter = matter_of(piece)
+        may = [
+            each for each, other in known.items() if matter.generic or not matter.deeds or matter.deeds & other.deeds
+        ]
+        if (matter.points or not matter.things) and (may == [number] or last == number):
+            return True
+    heard, other = core(said), [matter.verbs for each, matter in known.items() if each != number]
+    deed = core(" ".join(one.verbs)) - core(" ".join(verb for verbs in other for verb in verbs))
+    return bool(clauses) and bool((core(" ".join(one.things)) | deed) & heard)
+
+
+def _denied(piece: str) -> bool:
+    return _DENIED.search(piece) is not None
 
 
 def matter_of(text: str) -> _Matter:

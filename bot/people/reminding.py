@@ -7,8 +7,10 @@ from datetime import datetime, time, tzinfo
 
 from bot.config.remind import RemindRules
 from bot.people.asking import ALL, task_of
+from bot.people.wording import reason_at
+from bot.text.clip import clip
 from bot.text.dates import between_hours, local_hour, next_local_time
-from bot.text.fold import fold
+from bot.text.fold import fold, fold_mapped
 from bot.text.when.days import day_of
 from bot.text.when.found import Half, Parts
 from bot.text.when.meaning import hour_of
@@ -22,7 +24,7 @@ WAKING = 6
 
 _NUMBER = re.compile(r"#? ?(\d{1,9})(?!\d|[点时日号月年:])")
 _LEAD = re.compile(
-    r"^(?:那|好的?|嗯|对了|對了|其实|其實|[还還]有|另外|然[后後]|[，, ])*"
+    r"^(?:那|好的?|嗯|记得|記得|别忘了?|別忘了?|对了|對了|其实|其實|[还還]有|另外|然[后後]|[，, ])*"
     r"(?:[我咱]们?|[我咱]們)?(?:自己)?(?:答应(?:过|了)?你|答應(?:過|了)?你|[说說约約][好定]了?|就|也|都"
     r"|[还還](?=[要得会會])|[会會](?![议議])|要|得|必须|必須|需要|一定|肯定|保证|保證|打算|[，, ])*"
     r"|^(?:(?:ok(?:ay)?|well|sure|and|but)[, ]+)*i(?:['’]ll| will|['’]m going to| am going to|['’]m gonna| need to"
@@ -30,6 +32,16 @@ _LEAD = re.compile(
     re.IGNORECASE,
 )
 """Who is to do it, which the one who hears it knows."""
+TITLE_CHARS = 60
+"""What a promise is told by is short."""
+
+_CLAUSE = re.compile(r"[,，;；。!！~～\n]")
+_ASIDE = re.compile(
+    r"(?:跟|和|告诉|提醒|通知|叫|喊|催)[^,]{0,2}我(?!们?[的家妈爸])|^你|别(?:让我)?忘|到时候?$|放心|拜托|谢谢|骂死|不然"
+    r"|\b(?:remind me|let me know|tell me|don't let me|or else|otherwise|thanks|please)\b"
+)
+"""What is said to nuan beside it."""
+
 _BY = re.compile(
     r"(?<=[周週期拜月号號日天底末午点點半钟鐘一二三四五六七八九十])(?:[之以]?前)(?=\S)|[在于於](?=[今明后後下本这這大周週星礼禮\d]|月底)"
 )
@@ -97,10 +109,19 @@ def nudging(rules: RemindRules) -> Nudging | None:
 
 
 def promised_task(text: str) -> str:
-    """What a promise is of, in its own words without who it is by and when."""
+    """What a promise is of, a short title in its own words: without who it is by, when, why, and what is said to nuan."""
     plain = _IN.sub("后", _BY.sub("", text)).replace("今晚会", "今天会").replace("今晚會", "今天會")
-    task = _LEAD.sub("", _GAP.sub("", task_of(plain)[0])).strip(" ,，、")
-    return task or text
+    task = _GAP.sub("", task_of(plain)[0])
+    folded = fold_mapped(task)[0]
+    reason = reason_at(folded, 1)
+    found: list[str] = []
+    for clause in _CLAUSE.split(task[:reason] if reason is not None and len(folded) == len(task) else task):
+        said = _LEAD.sub("", clause.strip(" ,，、")).strip(" ,，、")
+        if said and not _ASIDE.search(fold(said)) and sum(map(len, found)) + len(said) <= TITLE_CHARS:
+            found.append(said)
+    return (
+        (", " if task.isascii() else "，").join(found) or clip(_LEAD.sub("", task).strip(" ,，、"), TITLE_CHARS) or text
+    )
 
 
 def told_to(name: str, task: str) -> str:
