@@ -210,7 +210,7 @@ class Answering:
         caller = next((event for event in reversed(called) if not people[event.person_id].is_bot), called[-1])
         person = people[caller.person_id]
         pace = self._limiting.pace(person, calling(batch, waiting), waiting.limits)
-        cues = self._cues(answering)
+        cues = await self._cues(answering, chat, person)
         occasion = Occasion(chat, person, tuple(answering), caller.why, tuple(receipts), pace, cues)
         self._sending.typing(chat, True)
         try:
@@ -260,7 +260,7 @@ class Answering:
         # Forgetting empties the message, so it comes last: a crash in between must not lose the other commands.
         commands = sorted(enumerate(understood.commands), key=lambda pair: _hides(pair[1]))
         several = sum(command.verb == "remember" for _, command in commands) > 1
-        script, done = self._words.script(person), list[Done]()
+        script, done = self._words.script_of(event.text, person.script), list[Done]()
         for place, command in commands:
             last = len(done) + 1 == len(commands)
             told = Told(
@@ -282,7 +282,7 @@ class Answering:
             return False
         audience = await self._planner.audience(chat, person)
         _, account = await self._store.access.answer_to(event)
-        script = self._words.script(person)
+        script = self._words.script_of(event.text, person.script)
         command = MemoryCommand("done", None) if found is None else MemoryCommand(found.verb, found.about or None)
         told = Told(command, event, chat, person.id, audience, script, 0, "", False, account)
         if found is None:
@@ -291,10 +291,17 @@ class Answering:
             await self._remembering.ask_back(found, told)
         return True
 
-    def _cues(self, answering: Iterable[Event]) -> tuple[str, ...]:
-        """What messages may ask of memory, for the model that answers them."""
-        found = (self._remembering.cue(event) for event in answering) if self._judged() else ()
-        return tuple(dict.fromkeys(one.verb for one in found if one is not None))
+    async def _cues(self, answering: Iterable[Event], chat: Chat, person: Person) -> tuple[str, ...]:
+        """What messages may ask of memory, and which promises they may end, for the model that answers them."""
+        if not self._judged():
+            return ()
+        found: list[str] = []
+        for event in answering:
+            one = self._remembering.cue(event)
+            found += [one.verb] if one is not None else []
+            if event.person_id == person.id and not event.forwarded:
+                found += await self._remembering.settling.cue(event, await self._planner.audience(chat, person))
+        return tuple(dict.fromkeys(found))
 
     async def _introduced(self, event: Event, known: Callable[[bool], Awaitable[Known]]) -> Understanding | None:
         """Somebody who says their name in private is called by it, unless they said before how to call them."""

@@ -25,7 +25,7 @@ from bot.text.clean import clean, clean_file, clean_name
 from bot.text.clip import clip_whole
 from bot.text.codes import code_in, greets
 from bot.text.dated import due_in, nudged
-from bot.text.script import Script, script_next
+from bot.text.script import Script, usual_script
 from bot.text.secrecy import without_keys
 from bot.types.commitment import Nudging, Promise
 from bot.types.event import Incoming, Place
@@ -147,7 +147,7 @@ class Intake:
             told = order.content or ""
         return Arrival(
             incoming, situation,
-            lambda last: self._script(told, _known(last)) if told.strip() else last,
+            lambda last, lines: self._script((told, *lines), _known(last)) if told.strip() else last,
             "command" if is_command and order is None else "",
             lambda key, script: self._words.messages.text(key, self._words.script_named(script)),
             lambda waiting: bool(understand(waiting[:COMMAND_CHARS], self._rules.names).commands),
@@ -175,8 +175,8 @@ class Intake:
 
         return promised
 
-    def _script(self, told: str, before: Script | None) -> Script:
-        return script_next(told, self._rules.names, before, self._words.language)
+    def _script(self, lines: tuple[str, ...], before: Script | None) -> Script:
+        return usual_script(lines, self._rules.names, before, self._words.language)
 
 
 def cleaned(text: str) -> str:

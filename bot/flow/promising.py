@@ -53,8 +53,8 @@ def promising_tool(
         return Carrier(said[at][0].id, said[at][1]) if at is not None else None
 
     async def ending(context: ToolContext, settled: Settled, text: str, open_: Mapping[int, str]) -> str:
-        """The model judges that it is over; that the person's words are of this promise, and deny nothing, is certain."""
-        said = "\n".join(event.text for event in await lines(context))
+        """The model judges that it is over; certain is that the message is of this promise, and denies nothing."""
+        said = next(event.text for event in await lines(context) if event.id in settled.event_ids)
         last = await store.commitments.nudged(context.audience.chat_id, context.person_id)
         over = settled.state == "done"
         if settled.state == "ongoing":
@@ -62,7 +62,7 @@ def promising_tool(
         if not await aside.run(partial(admits, text, said, settled.number, tuple(open_.items()), over=over, last=last)):
             raise ToolRefused("commitment_unsure", str(settled.number))
         task = promised_title(open_[settled.number], dm=context.audience.kind == "dm")
-        return words.messages.text(f"promise_said_{settled.state}", words.script_named(context.script), list=task)
+        return words.messages.text(f"promise_said_{settled.state}", words.script_of(said, context.script), list=task)
 
     async def mine(context: ToolContext) -> tuple[Commitment, ...]:
         found = await store.commitments.open(context.audience, MOST_OPEN)

@@ -42,6 +42,12 @@ class Settling:
         """What is to be done about a message without a model that judges; with one nothing."""
         return Closings() if self._judged() else await self.read(event, audience)
 
+    async def cue(self, event: Event, audience: Audience) -> list[str]:
+        """The promises that a message may end, for a model that judges."""
+        found = await self.read(event, audience) if self._judged() else Closings()
+        numbers = (*(each.number for each in found.ended), *found.asks)
+        return [f"done {' '.join(map(str, numbers))}"] if numbers else []
+
     async def read(self, event: Event, audience: Audience) -> Closings:
         """What a message says became of its writer's open promises that this audience may see."""
         owner = event.person_id or 0

@@ -145,8 +145,9 @@ def admits(
 ) -> bool:  # fmt: skip
     """Whether what somebody `said` leaves it to a model to say by the `cited` words of it that this promise is over.
 
-    One of its things stands there, or a deed of it alone, or they only point, and no other one can be meant. With `over` a cited clause also
-    denies, plans and asks nothing, and tells of nobody else. `last` is the promise that nuan spoke of just before.
+    One of its things stands there, or a deed that no other one is of, or they only point and no other one can be meant.
+    With `over` a cited clause also denies, plans and asks nothing, and tells of nobody else. `last` is the promise that
+    nuan spoke of just before.
     """
     known = {each: matter_of(text) for each, text in promises}
     one = known[number]

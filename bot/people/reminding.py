@@ -109,7 +109,7 @@ def nudging(rules: RemindRules) -> Nudging | None:
 
 
 def promised_task(text: str) -> str:
-    """What a promise is of, a short title in its own words: without who it is by, when, why, and what is said to nuan."""
+    """What a promise is of, as a short title: its own words without who, when, why and what is said to nuan."""
     plain = _IN.sub("后", _BY.sub("", text)).replace("今晚会", "今天会").replace("今晚會", "今天會")
     task = _GAP.sub("", task_of(plain)[0])
     folded = fold_mapped(task)[0]

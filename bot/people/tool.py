@@ -54,8 +54,8 @@ def commitment_tool(
     (True), or says what became of one.
 
     `mine` are that person's open promises that the audience may see, `covers` tells what was forgotten; `done` are the
-    answers for a promise ({id} becomes its number) and for what became of one. `ending` is asked whether their words may end one, and for the
-    receipt that says so. `nudging` is how they are reminded.
+    answers for a promise ({id} becomes its number) and for what became of one. `ending` is asked whether their words
+    may end one, and for the receipt that says so. `nudging` is how they are reminded.
     """
 
     async def run(context: ToolContext, arguments: str) -> ToolAnswer:
