@@ -149,7 +149,7 @@ class Intake:
             incoming, situation,
             lambda last, lines: self._script((told, *lines), _known(last)) if told.strip() else last,
             "command" if is_command and order is None else "",
-            lambda key, script: self._words.messages.text(key, self._words.script_named(script)),
+            lambda key, script: self._words.messages.text(key, self._words.script_of(text, script)),
             lambda waiting: bool(understand(waiting[:COMMAND_CHARS], self._rules.names).commands),
             lambda decision, waiting: paced(decision, situation, waiting, bursts),
             bursts.busy == "interrupt", bursts.debounce_ms,

@@ -7,10 +7,9 @@ from datetime import datetime, time, tzinfo
 
 from bot.config.remind import RemindRules
 from bot.people.asking import ALL, task_of
-from bot.people.wording import reason_at
 from bot.text.clip import clip
 from bot.text.dates import between_hours, local_hour, next_local_time
-from bot.text.fold import fold, fold_mapped
+from bot.text.fold import fold
 from bot.text.when.days import day_of
 from bot.text.when.found import Half, Parts
 from bot.text.when.meaning import hour_of
@@ -35,12 +34,12 @@ _LEAD = re.compile(
 TITLE_CHARS = 60
 """What a promise is told by is short."""
 
-_CLAUSE = re.compile(r"[,，;；。!！~～\n]")
+_CLAUSE = re.compile(r"[,，;；。!！~～\n]|\s(?=(?:because|otherwise|or else)\b)")
 _ASIDE = re.compile(
-    r"(?:跟|和|告诉|提醒|通知|叫|喊|催)[^,]{0,2}我(?!们?[的家妈爸])|^你|别(?:让我)?忘|到时候?$|放心|拜托|谢谢|骂死|不然"
-    r"|\b(?:remind me|let me know|tell me|don't let me|or else|otherwise|thanks|please)\b"
+    r"(?:跟|和|告诉|提醒|通知|叫|喊|催)[^,]{0,2}我(?!们?[的家妈爸])|^你|别(?:让我)?忘|到时候?$|放心|拜托|谢谢|^(?:不然|否则|因为|免得|省得)"
+    r"|\b(?:remind me|let me know|tell me|don't let me|or else|otherwise|because|thanks|please)\b"
 )
-"""What is said to nuan beside it."""
+"""What is said to nuan beside it, and why it is to be done."""
 
 _BY = re.compile(
     r"(?<=[周週期拜月号號日天底末午点點半钟鐘一二三四五六七八九十])(?:[之以]?前)(?=\S)|[在于於](?=[今明后後下本这這大周週星礼禮\d]|月底)"
@@ -112,10 +111,8 @@ def promised_task(text: str) -> str:
     """What a promise is of, as a short title: its own words without who, when, why and what is said to nuan."""
     plain = _IN.sub("后", _BY.sub("", text)).replace("今晚会", "今天会").replace("今晚會", "今天會")
     task = _GAP.sub("", task_of(plain)[0])
-    folded = fold_mapped(task)[0]
-    reason = reason_at(folded, 1)
     found: list[str] = []
-    for clause in _CLAUSE.split(task[:reason] if reason is not None and len(folded) == len(task) else task):
+    for clause in _CLAUSE.split(task):
         said = _LEAD.sub("", clause.strip(" ,，、")).strip(" ,，、")
         if said and not _ASIDE.search(fold(said)) and sum(map(len, found)) + len(said) <= TITLE_CHARS:
             found.append(said)

@@ -50,7 +50,7 @@ class Commitments(Repository):
 
     async def settle(self, number: int, owner_id: int, state: CommitmentState, at: int) -> bool:
         """Its owner says how it stands; False when they have none of that number."""
-        return await self._database.write(lambda db: settle(db, Settled(number, state), owner_id, at))
+        return await self._database.write(lambda db: settle(db, number, owner_id, state, at))
 
     async def end(self, ended: tuple[Settled, ...], receipt: Receipt, at: int) -> str:
         """What a line of their owner says became of these, with its receipt in one commit; its text. Once for each key.
@@ -63,7 +63,7 @@ class Commitments(Repository):
             if before is not None:
                 return before
             for each in ended:
-                settle(db, each, receipt.person_id, at)
+                settle(db, each.number, receipt.person_id, each.state, at, each.event_ids)
             return confirm(db, receipt, receipt.text(0, False), at, ended[0].number)
 
         return await self._database.write(verb)
@@ -219,18 +219,20 @@ def _make_room(db: sqlite3.Connection, others: list[tuple[object, ...]], at: int
         db.execute("UPDATE commitment SET state = 'failed', ended_at = ? WHERE id = ?", (at, row[0]))
 
 
-def settle(db: sqlite3.Connection, settled: Settled, owner_id: int, at: int) -> bool:
+def settle(
+    db: sqlite3.Connection, number: int, owner_id: int, state: CommitmentState, at: int, said: tuple[int, ...] = ()
+) -> bool:  # fmt: skip
     """Verb part: how an own promise stands now, and the lines that say so; one that is open again counts from now."""
-    number, ended = settled.number, at if settled.state in ENDED else None
+    ended = at if state in ENDED else None
     changed = db.execute(
         "UPDATE commitment SET state = ?, updated_at = ?, ended_at = ? WHERE id = ? AND owner_id = ? AND text <> ''",
-        (settled.state, at, ended, number, owner_id),
+        (state, at, ended, number, owner_id),
     ).rowcount
     if changed:
         db.execute("DELETE FROM edge WHERE kind = 'settled' AND derived_id = ?", (number,))
         db.executemany(
             "INSERT INTO edge (kind, derived_id, event_id) VALUES ('settled', ?, ?)",
-            [(number, event) for event in settled.event_ids],
+            [(number, event) for event in said],
         )
     return bool(changed)
 

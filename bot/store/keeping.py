@@ -195,7 +195,8 @@ def confirm(db: sqlite3.Connection, receipt: Receipt, text: str, at: int, change
             (receipt.chat_id, at, said),
         ).lastrowid
         if receipt.send:
-            _send(db, receipt, said, at, receipt.buttons(changed) if changed else (), line)
+            offered = receipt.buttons(changed) if changed or receipt.asks is not None else ()
+            _send(db, receipt, said, at, offered, line)
     if receipt.person_id:
         ask(db, receipt.chat_id, receipt.person_id, receipt.asks)
     db.execute("INSERT INTO effect (key, result, at) VALUES (?, ?, ?)", (receipt.key, text, at))

@@ -41,7 +41,8 @@ def note_promises(db: sqlite3.Connection, accepted: Accepted, arrival: Arrival, 
 def promised(db: sqlite3.Connection, outcome: ToolOutcome, owner_id: int, at: int) -> str:
     """Verb part: store a tool's commitment, or what became of one of that person's; the text with its number."""
     if outcome.settled is not None:
-        settle(db, outcome.settled, owner_id, at)
+        done = outcome.settled
+        settle(db, done.number, owner_id, done.state, at, done.event_ids)
     if outcome.commitment is None:
         return outcome.text
     return outcome.text.replace("{id}", str(store_commitment(db, outcome.commitment, at)))
