@@ -84,9 +84,17 @@ async def test_what_tells_of_nothing_done_ends_nothing(world: World, promises: t
 
 
 async def test_a_promise_of_many_times_is_over_by_no_single_one(world: World) -> None:
-    await world.say("我答应妈妈坚持跑步")
-    await world.say("跑步跑完了")
+    await world.say("我答应妈妈坚持给外婆打电话")
+    await world.say("给外婆打过电话了")
     assert kept(world, "state") == [("pending",)]
+
+
+async def test_of_the_same_kind_but_another_it_ends_nothing(world: World) -> None:
+    await promised(world, "我明天要交英语作业")
+    await world.say("数学作业交了")
+    assert ended(world) == []
+    await world.say("英语作业也交了")
+    assert len(ended(world)) == 1
 
 
 async def test_two_that_one_message_tells_end_both_and_what_is_left_is_answered(world: World) -> None:
