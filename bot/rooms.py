@@ -251,7 +251,7 @@ def make_rooms(parts: Parts, hall: Hall) -> Rooms:
         return settings.prompt.tools and parts.crew.first.model.digests
 
     reminding = Reminding(store, clock, settings, words, log, judged=judged)
-    remembering = Remembering(store, clock, settings, words, parts.aside)
+    remembering = Remembering(store, clock, settings, words, parts.aside, judged)
     pausing = Pausing(store, clock, settings.speak, remembering.understand, hall.sending.adapter)
     answering = Answering(
         store, runner, remembering, planner, clock, words,

@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bot.memory.closings import closings
 from bot.memory.fallback import rule_digest
 from bot.memory.minutes import DigestLine, Scope, own_words
-from bot.memory.plain import READ_CHARS, outcomes_in, statements_in, tasks_in
+from bot.memory.plain import READ_CHARS, statements_in, tasks_in
 from bot.text.clauses import one_row
 from bot.text.estimate import estimate_tokens
 from bot.text.fold import fold
@@ -193,11 +194,14 @@ def test_any_talk_gives_a_small_digest_of_peoples_own_lines(
     assert len(digest.commitments) <= 8
 
 
+PROMISES = ("我明天把报告发给你", "i'll send you the file tomorrow")
+
+
 @given(st.text(alphabet="我明天把发给你答应说好了吗？，。\n i'll send promise done.了完在写:「」\"`>", max_size=80))
 def test_no_text_breaks_a_reader(text: str) -> None:
     words = own_words(text, ("小暖",))
     assert all(told in one_row(words.replace("\n", " ")) for told in tasks_in(words))
-    assert len(outcomes_in(words)) <= 3
+    assert {each.number for each in closings(words, enumerate(PROMISES)).ended} <= {0, 1}
 
 
 @pytest.mark.parametrize(
@@ -224,5 +228,5 @@ def test_no_text_breaks_a_reader(text: str) -> None:
 def test_hostile_repetition_is_read_quickly(piece: str) -> None:
     text = piece * READ_CHARS
     assert len(statements_in(text)) <= len(text)
-    assert len(outcomes_in(text)) <= 3
+    assert {each.number for each in closings(text[:READ_CHARS], enumerate(PROMISES)).ended} <= {0, 1}
     assert len(list(tasks_in(text))) <= len(text)

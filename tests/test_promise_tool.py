@@ -87,7 +87,7 @@ async def test_what_became_of_one_is_said_in_own_words_too(world: World) -> None
     await world.say("我明天把报告发给你")
     note(world, text="报告实在交不出来了", id="1", state="failed")
     await world.say("报告实在交不出来了，对不起")
-    assert result(world) == "承诺 ✓1 改好了"
+    assert result(world) == "承诺 ✓1 改好了，回复前会自动告诉对方"
     assert [row[1] for row in kept(world)] == ["failed"]
     note(world, text="明天再说", id="1")
     await world.say("明天再说")

@@ -90,9 +90,9 @@ async def test_being_at_it_is_not_done_and_words_that_fit_several_end_none(world
 
 async def test_nobody_ends_what_another_promised(world: World) -> None:
     await world.say("我明天把报告交给大家", group=GROUP)
-    await world.say("报告交了", "阿明", GROUP)
+    await world.say("小暖，报告交了", "阿明", GROUP)
     assert kept(world, "state") == [("pending",)]
-    await world.say("报告交了", group=GROUP)
+    await world.say("小暖，报告交了", group=GROUP)
     assert kept(world, "state") == [("done",)]
 
 

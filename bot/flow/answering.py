@@ -21,15 +21,17 @@ from bot.flow.retrying import Retrying, of_all
 from bot.flow.sending import Sending
 from bot.flow.turn import TurnRunner
 from bot.flow.words import Words
+from bot.memory.closings import Closings
 from bot.memory.introducing import introduced
 from bot.memory.ordering import ordered
 from bot.ports import Clock
 from bot.session.bursts import batch as next_batch
 from bot.store.store import Store
 from bot.store.views import Waiting
+from bot.types.commitment import CommitmentState
 from bot.types.event import Event
 from bot.types.log import Log
-from bot.types.memory import MemoryCommand, Question, Understanding
+from bot.types.memory import MemoryCommand, Question, Understanding, Verb
 from bot.types.occasion import Occasion
 from bot.types.outgoing import Draft
 from bot.types.people import Chat, Person
@@ -208,7 +210,7 @@ class Answering:
         caller = next((event for event in reversed(called) if not people[event.person_id].is_bot), called[-1])
         person = people[caller.person_id]
         pace = self._limiting.pace(person, calling(batch, waiting), waiting.limits)
-        cues = await self._cues(answering)
+        cues = await self._cues(answering, chat, person)
         occasion = Occasion(chat, person, tuple(answering), caller.why, tuple(receipts), pace, cues)
         self._sending.typing(chat, True)
         try:
@@ -241,11 +243,15 @@ class Answering:
                 await self._store.rewrites.offer(question.memories[0], event, self._clock.now())
         if chat.kind == "dm" and not understood.commands and not event.forwarded and not person.is_bot:
             understood = await self._introduced(event, reads) or understood
+        over = Closings()
+        if not (understood.commands or event.forwarded or person.is_bot or still or stopped):
+            over = await self._remembering.settling.heard(event, await self._planner.audience(chat, person))
+            understood = _settled(over, event) or understood
         if event.forwarded or person.is_bot or not understood.commands:
             if stopped:
                 await self._store.events.finish((event.id,), "done", "stopped")
                 return [], None
-            if not still and await self._asked_back(event, chat, person):
+            if not still and await self._asked_back(event, chat, person, over):
                 return [], None
             return [], event
         audience = await self._planner.audience(chat, person)
@@ -254,7 +260,7 @@ class Answering:
         # Forgetting empties the message, so it comes last: a crash in between must not lose the other commands.
         commands = sorted(enumerate(understood.commands), key=lambda pair: _hides(pair[1]))
         several = sum(command.verb == "remember" for _, command in commands) > 1
-        script, done = self._words.script(person), list[Done]()
+        script, done = self._words.script_of(event.text, person.script), list[Done]()
         for place, command in commands:
             last = len(done) + 1 == len(commands)
             told = Told(
@@ -268,26 +274,33 @@ class Answering:
         receipts = self._remembering.confirming.joined(done, script)
         return list(receipts), replace(event, text=rest) if forgot else event
 
-    async def _asked_back(self, event: Event, chat: Chat, person: Person) -> bool:
-        """Whether a message may ask something of memory and its writer was asked, as no model can tell."""
+    async def _asked_back(self, event: Event, chat: Chat, person: Person, over: Closings) -> bool:
+        """Whether a message may ask something of memory, or end one of several promises, and its writer was asked, as
+        no model can tell."""
         found = None if person.is_bot or self._judged() or event.why == "window" else self._remembering.cue(event)
-        if found is None:
+        if found is None and not over.asks:
             return False
         audience = await self._planner.audience(chat, person)
         _, account = await self._store.access.answer_to(event)
-        script = self._words.script(person)
-        command = MemoryCommand(found.verb, found.about or None)
-        await self._remembering.ask_back(
-            found, Told(command, event, chat, person.id, audience, script, 0, "", False, account)
-        )
+        script = self._words.script_of(event.text, person.script)
+        command = MemoryCommand("done", None) if found is None else MemoryCommand(found.verb, found.about or None)
+        told = Told(command, event, chat, person.id, audience, script, 0, "", False, account)
+        if found is None:
+            await self._remembering.settling.ask_back(over, told)
+        else:
+            await self._remembering.ask_back(found, told)
         return True
 
-    async def _cues(self, answering: Iterable[Event]) -> tuple[str, ...]:
-        """What messages may ask of memory, for the model that answers them."""
+    async def _cues(self, answering: Iterable[Event], chat: Chat, person: Person) -> tuple[str, ...]:
+        """What messages may ask of memory, and which promises they may end, for the model that answers them."""
+        if not self._judged():
+            return ()
         found: list[str] = []
-        for event in answering if self._judged() else ():
-            cue = self._remembering.cue(event)
-            found += [cue.verb] if cue is not None else ["update"] if await self._remembering.changes(event) else []
+        for event in answering:
+            one = self._remembering.cue(event)
+            found += [one.verb] if one is not None else ["update"] if await self._remembering.changes(event) else []
+            if event.person_id == person.id and not event.forwarded:
+                found += await self._remembering.settling.cue(event, await self._planner.audience(chat, person))
         return tuple(dict.fromkeys(found))
 
     async def _introduced(self, event: Event, known: Callable[[bool], Awaitable[Known]]) -> Understanding | None:
@@ -299,6 +312,14 @@ class Answering:
 
     async def _known(self, chat: Chat, person: Person, forgotten: bool) -> Known:
         return await known(self._store, person.id, await self._planner.audience(chat, person), forgotten)
+
+
+def _settled(over: Closings, event: Event) -> Understanding | None:
+    """What a message ends, as wishes of it; a message that says nothing else needs no other answer."""
+    verbs: tuple[tuple[Verb, CommitmentState], ...] = (("done", "done"), ("off", "failed"))
+    found = ((verb, tuple(each.number for each in over.ended if each.state == state)) for verb, state in verbs)
+    commands = tuple(MemoryCommand(verb, None, chosen=numbers) for verb, numbers in found if numbers)
+    return Understanding(commands, "" if over.whole else event.text) if commands else None
 
 
 def _hides(command: MemoryCommand) -> bool:

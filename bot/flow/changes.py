@@ -31,6 +31,7 @@ async def follow(event: Event, store: Store, remembering: Remembering, clock: Cl
     if event.person_id is not None:
         chat, person = await store.people.chat(event.chat_id), await store.people.person(event.person_id)
         await reminding.edited(replace(event, text=edited.text), chat, person, edited.event_id)
+    await remembering.settling.edited(edited.event_id, edited.text)
     understood = await remembering.understand(replace(event, text=edited.text))
     revised = revisions(edited.memories, understood.commands, edited.text)
     # Words to be forgotten must not come back with the message that asked for it.

@@ -21,6 +21,8 @@ from bot.types.people import Audience, Chat
 Done = tuple[MemoryCommand, str]
 """A command that was carried out, and its receipt."""
 
+Choices = tuple[str | tuple[str, str], ...]
+"""Buttons: keys of what they say, or a label with what it says."""
 
 NAMED = 20
 """Memories that one receipt names."""
@@ -87,10 +89,10 @@ class Confirming:
         return named, tuple(Quote(each) for each in texts)
 
     async def say(
-        self, key: str, told: Told, question: Question | None = None, choices: tuple[str, ...] = (), **values: object
+        self, key: str, told: Told, question: Question | None = None, choices: Choices = (), **values: object
     ) -> str:  # fmt: skip
         """An answer that changes nothing; with a `question` the person's next words may answer it, or the buttons of
-        these `choices` (keys of what they say)."""
+        these `choices`."""
         receipt = self.receipt(
             told, lambda number, again: self.text(key, told, **values), question=question, choices=choices
         )
@@ -98,13 +100,15 @@ class Confirming:
 
     def receipt(
         self, told: Told, text: Callable[[int, bool], str], takes_back: str = "", question: Question | None = None,
-        choices: tuple[str, ...] = (), quotes: tuple[Quote, ...] = (),
+        choices: Choices = (), quotes: tuple[Quote, ...] = (),
     ) -> Receipt:  # fmt: skip
         """The receipt; with `takes_back`, the key of what a person says for it, a button that takes the change back."""
 
         def buttons(number: int) -> tuple[Button, ...]:
             if choices and told.account:
-                return tuple(Button(said, said, told.account) for said in (self.text(key, told) for key in choices))
+                said = (self.text(each, told) if isinstance(each, str) else each for each in choices)
+                pairs = ((one, one) if isinstance(one, str) else one for one in said)
+                return tuple(Button(label, says, told.account) for label, says in pairs)
             if not takes_back or not told.account:
                 return ()
             label = self.text("button_undo", told)

@@ -9,7 +9,7 @@ from bot.flow.pausing import Pausing
 from bot.flow.words import Words
 from bot.memory.minutes import own_words
 from bot.memory.ordering import ordered
-from bot.memory.plain import MOST, outcomes_in, tasks_in
+from bot.memory.plain import MOST, tasks_in
 from bot.memory.plain import READ_CHARS as PROMISE_CHARS
 from bot.memory.remarks import remarks
 from bot.memory.short_wishes import pointing
@@ -25,9 +25,9 @@ from bot.text.clean import clean, clean_file, clean_name
 from bot.text.clip import clip_whole
 from bot.text.codes import code_in, greets
 from bot.text.dated import due_in, nudged
-from bot.text.script import Script, script_next
+from bot.text.script import Script, usual_script
 from bot.text.secrecy import without_keys
-from bot.types.commitment import Nudging, Promise, Promising
+from bot.types.commitment import Nudging, Promise
 from bot.types.event import Incoming, Place
 from bot.types.speaking import Situation
 
@@ -147,9 +147,9 @@ class Intake:
             told = order.content or ""
         return Arrival(
             incoming, situation,
-            lambda last: self._script(told, _known(last)) if told.strip() else last,
+            lambda last, lines: self._script((told, *lines), _known(last)) if told.strip() else last,
             "command" if is_command and order is None else "",
-            lambda key, script: self._words.messages.text(key, self._words.script_named(script)),
+            lambda key, script: self._words.messages.text(key, self._words.script_of(text, script)),
             lambda waiting: bool(understand(waiting[:COMMAND_CHARS], self._rules.names).commands),
             lambda decision, waiting: paced(decision, situation, waiting, bursts),
             bursts.busy == "interrupt", bursts.debounce_ms,
@@ -157,28 +157,26 @@ class Intake:
             self._promising(incoming, text) if (said and told.strip()) or _is_edit(incoming) else no_promise,
         )  # fmt: skip
 
-    def _promising(self, incoming: Incoming, text: str) -> Callable[[str], Promising]:
-        """What a message, or the edit of one, says of its writer's promises, given the name of their time zone."""
+    def _promising(self, incoming: Incoming, text: str) -> Callable[[str], tuple[Promise, ...]]:
+        """What a message, or the edit of one, promises, given the name of its writer's time zone."""
         if not self._by_rule():
             return no_promise
         at, words = incoming.at or self._clock.now(), own_words(text[:PROMISE_CHARS], self._rules.names)
-        made, ended = tuple(islice(tasks_in(words), MOST)), outcomes_in(words)
+        made = tuple(islice(tasks_in(words), MOST))
         # What is asked of memory is no promise besides: 记住我明天要交报告 is kept as a memory.
-        if not (made or ended) or understand(text[:COMMAND_CHARS], self._rules.names).commands:
+        if not made or understand(text[:COMMAND_CHARS], self._rules.names).commands:
             return no_promise
         house, nudging = self._words, self._nudging
 
-        def promised(zone: str) -> Promising:
+        def promised(zone: str) -> tuple[Promise, ...]:
             tz = house.tz(zone or house.zone)
             found = ((said, due_in(said, at, tz)) for said in made)
-            return Promising(
-                tuple(Promise(said, due.at if due else None, nudged(due, nudging, tz)) for said, due in found), ended
-            )
+            return tuple(Promise(said, due.at if due else None, nudged(due, nudging, tz)) for said, due in found)
 
         return promised
 
-    def _script(self, told: str, before: Script | None) -> Script:
-        return script_next(told, self._rules.names, before, self._words.language)
+    def _script(self, lines: tuple[str, ...], before: Script | None) -> Script:
+        return usual_script(lines, self._rules.names, before, self._words.language)
 
 
 def cleaned(text: str) -> str:

@@ -187,7 +187,8 @@ class Planner:
     def _cues(self, occasion: Occasion, choice: Choice) -> str:
         """A line for each thing that the messages may ask of memory, for a model that has the tools for it."""
         words = self._words.opening(self._words.script(occasion.person))
-        return "".join("\n" + words(f"cue_{verb}") for verb in occasion.cues) if choice.mode == "full" else ""
+        cues = (cue.partition(" ") for cue in occasion.cues) if choice.mode == "full" else ()
+        return "".join("\n" + words(f"cue_{verb}", id=numbers) for verb, _, numbers in cues)
 
     async def _hint(self, occasion: Occasion, choice: Choice) -> str:
         """A line after the messages when it has been small talk alone for long."""

@@ -7,11 +7,12 @@ from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, replace
 
 from bot.config.settings import Settings
-from bot.flow.about import JUST_MS
+from bot.flow.about import JUST_MS, YES_NO
 from bot.flow.aside import Aside
 from bot.flow.confirming import Confirming, Told
 from bot.flow.intake import READ_CHARS
 from bot.flow.planned import Known
+from bot.flow.settling import Settling
 from bot.flow.unremembering import Unremembering
 from bot.flow.words import Words
 from bot.memory.answers import answer_to, takes_back, waits
@@ -66,13 +67,17 @@ class Said:
 class Remembering:
     """Carries out memory commands, each once."""
 
-    def __init__(self, store: Store, clock: Clock, settings: Settings, words: Words, aside: Aside) -> None:
+    def __init__(
+        self, store: Store, clock: Clock, settings: Settings, words: Words, aside: Aside, judged: Callable[[], bool]
+    ) -> None:  # fmt: skip
+        """`judged` says whether a model with tools is left to judge which promises are done."""
         self._store = store
         self._clock = clock
         self._settings = settings
         self._aside = aside
         self._words = words
         self.confirming = Confirming(store, clock, words, settings.memory.confirm_seconds * 1000)
+        self.settling = Settling(store, clock, settings.bot.names, self.confirming, aside, judged)
         self._unremembering = Unremembering(store, clock, settings, words, self.confirming, aside)
 
     async def understand(self, event: Event) -> Understanding:
@@ -158,7 +163,7 @@ class Remembering:
     async def ask_back(self, found: Cue, told: Told) -> str:
         """Whether a message asks for what it seems to: asked in one line."""
         if found.about:
-            question, choices = Question("cue", (told.event.id,)), ("button_yes", "button_no")
+            question, choices = Question("cue", (told.event.id,)), YES_NO
             about = clip(" ".join(found.about.split()), OLD_CHARS)
             return await self.confirming.say(f"cue_{found.verb}", told, question, choices, text=about)
         kinds: dict[str, QuestionKind] = {"remember": "what", "forget": "drop", "nick_revoke": "name"}
@@ -184,6 +189,8 @@ class Remembering:
                 return await self._remember(command, told, "identity", "address")
             case "nick_revoke":
                 return await self._revoke(command, told)
+            case "done" | "off":
+                return await self.settling.carry_out(command, told)
             case _:
                 return await self._unremembering.carry_out(command, told)
 

@@ -100,8 +100,8 @@ class Tooling:
         return replace(
             outcome, memory=found.memory, told=found.told, quiet=found.quiet, forget=found.forget, lines=found.lines,
             digests=found.digests, commitments=found.commitments, rest_ms=self._rest_ms,
-            commitment=found.commitment, settled=found.settled, remind=found.remind, unremind=found.unremind,
-            merging=merging({bench.person.id: bench.person.name}),
+            commitment=found.commitment, settled=found.settled, receipt=found.receipt, remind=found.remind,
+            unremind=found.unremind, merging=merging({bench.person.id: bench.person.name}),
         )  # fmt: skip
 
     async def _carried_out(

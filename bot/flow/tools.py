@@ -84,7 +84,12 @@ def make_tools(
         experience_tool(experience, saved, store.tombstones.covers, done, shown),
         *asked_tools(store, words, asked_specs(find), settings.bot.names, known.aside),
         promising_tool(
-            store, words, read_spec(find("tools/add_commitment.json")), settings.bot.names, nudging(settings.remind)
+            store,
+            words,
+            read_spec(find("tools/add_commitment.json")),
+            settings.bot.names,
+            nudging(settings.remind),
+            known.aside,
         ),
         *reminds,
         listen_tool(listen_spec(find), words.openings.text("listen_stopped", words.language)),

@@ -163,12 +163,14 @@ class TurnRunner:
         if waiting:
             _, prompt, _, output, _, _ = await self._store.turns.totals(turn.id)
             bench = Bench(turn, running.chat, running.person, tuple(mine(epoch, turn)), prompt + output)
+            receipts = list(turn.receipts)
             for outcome in await self._tooling.run(bench, waiting):
                 if outcome.forget is not None:
                     await self._unlearning.carry_out(turn, running.person, outcome.forget)
                     return None
                 await self._store.turns.tool_done(turn, outcome, self._clock.now())
-            return await self._reload(running)
+                receipts += [outcome.receipt] if outcome.receipt else []
+            return await self._reload(replace(running, turn=replace(turn, receipts=tuple(receipts))))
         logged = mine(epoch, turn)
         if was_called(logged) and await self._store.windows.end_with(turn.id):
             await self._say(running, Completion(last_line(logged) or SKIP, (), None, "stop"), None)

@@ -8,7 +8,7 @@ from datetime import tzinfo
 from bot.context.xml import Frame
 from bot.text.catalogue import Catalogue
 from bot.text.dates import DayWords, clock_label, holiday_name, local_day
-from bot.text.script import SCRIPTS, Script
+from bot.text.script import SCRIPTS, Script, script_next
 from bot.text.zones import zone_or
 from bot.types.people import Chat, Person
 
@@ -31,8 +31,12 @@ class Words:
     holidays: str
 
     def script(self, person: Person | None) -> Script:
-        """The script a person last wrote in; the configured language for one who never did."""
+        """What a person usually writes in, for notices and menus; the configured language for one who never did."""
         return self.script_named(person.script if person is not None else "")
+
+    def script_of(self, text: str, usual: str) -> Script:
+        """The script of a message, in which it is replied to, of somebody who usually writes in another."""
+        return script_next(text, (), self.script_named(usual), self.language)
 
     def script_named(self, name: str) -> Script:
         """The script of that name, else the configured language."""

@@ -18,6 +18,7 @@ MOST_CHARS = 60
 NAME_CHARS = 24
 """Longest name that is taken as one."""
 
+_NOT_YET = re.compile("(?:还没|没有?|都没)(?:[有呢做完好呀啊]|都)*|(?:no,? )?not (?:yet|done)|not really")
 _NUMBER = re.compile("(?P<known>#?)(?P<n>[0-9]{1,9})")
 _ORDINAL = {"一": 1, "二": 2, "两": 2, "三": 3, "四": 4, "五": 5}
 
@@ -28,6 +29,8 @@ def answer_to(question: Question, text: str, names: tuple[str, ...] = ()) -> Mem
     shape = shaped(fold(said), names).replace(CALLED, " ").strip(" ,")
     if not shape or question.kind == "clarify":  # whether the line answers that, the model that asked decides
         return None
+    if question.kind == "done":
+        return _ended(question, shape) if len(shape) <= MOST_CHARS else None
     if len(shape) <= MOST_CHARS and pattern("answer_no").fullmatch(shape):
         return MemoryCommand("let_be", None)
     if pattern("answer_later").fullmatch(shape):
@@ -55,7 +58,9 @@ def answer_to(question: Question, text: str, names: tuple[str, ...] = ()) -> Mem
 def takes_back(command: MemoryCommand, question: Question) -> bool:
     """Whether 撤销 is said to a question: what was asked for is not to be done, and nothing before it is meant."""
     return (
-        command.verb == "undo" and command.number is None and question.kind in ("what", "which", "drop", "cue", "about")
+        command.verb == "undo"
+        and command.number is None
+        and question.kind in ("what", "which", "drop", "cue", "about", "done")
     )
 
 
@@ -65,7 +70,7 @@ def waits(question: Question, text: str, names: tuple[str, ...] = ()) -> bool:
     if len(shape) > MOST_CHARS or "?" in shape:
         return False
     return pattern("answer_later").fullmatch(shape) is not None or (
-        question.kind not in ("which", "cue", "clarify", "about") and thin(text)
+        question.kind not in ("which", "cue", "clarify", "about", "done") and thin(text)
     )
 
 
@@ -105,6 +110,14 @@ def _chosen(question: Question, shape: str) -> MemoryCommand | None:
         else:
             return None
     return MemoryCommand("forget", None, forever=question.forever, chosen=tuple(dict.fromkeys(found)))
+
+
+def _ended(question: Question, shape: str) -> MemoryCommand | None:
+    """Which of the promises that were shown are done: of none nothing is changed."""
+    if pattern("answer_no").fullmatch(shape) or _NOT_YET.fullmatch(shape):
+        return MemoryCommand("done", None)
+    chosen = _chosen(question, shape)
+    return MemoryCommand("done", None, chosen=chosen.chosen) if chosen is not None else None
 
 
 def _uncalled(said: str, names: tuple[str, ...]) -> str:

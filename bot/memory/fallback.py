@@ -6,13 +6,13 @@ Whole sentences of people's own, and only what they plainly say: what it cannot 
 import re
 from collections.abc import Container
 
+from bot.memory.closings import closings
 from bot.memory.correcting import joined
 from bot.memory.forging import LINK, forged
 from bot.memory.minutes import DigestLine, Scope, Told, forgets, was_forgotten, words_of
 from bot.memory.overtaken import overtaken
-from bot.memory.plain import QUESTION, Statement, idle, outcomes_in, statements_in, tasks_in, wants_reminding
+from bot.memory.plain import QUESTION, Statement, idle, statements_in, tasks_in, wants_reminding
 from bot.memory.wish_reader import understand
-from bot.text.alike import meant
 from bot.text.clauses import SENTENCE, one_row
 from bot.text.clean import clean_name
 from bot.text.clip import clip
@@ -132,11 +132,9 @@ def _tasks(told: Told, gone: Told, scope: Scope, corrected: Container[int]) -> t
     """What people said they have still to do and did not do before the talk ended, the newest of it."""
     found: dict[tuple[int, str], NewCommitment] = {}
     for line, words in told:
-        for outcome in outcomes_in(words):
-            mine = [key for key in found if key[0] == line.person_id]
-            ended = meant(outcome.about, enumerate(key[1] for key in mine)) if outcome.about else len(mine) - 1
-            if ended is not None and mine:
-                del found[mine[ended]]
+        mine = [key for key in found if key[0] == line.person_id]
+        for over in closings(words, enumerate(found[key].text for key in mine)).ended:
+            del found[mine[over.number]]
         for text in () if line.event_id in corrected else tasks_in(words):
             task = _commitment(text, line, scope)
             if task and not was_forgotten(text, line, gone):

@@ -16,7 +16,6 @@ from bot.text.clip import clip
 from bot.text.estimate import estimate_tokens
 from bot.text.fold import fold, fold_mapped, unfold
 from bot.text.lazy import LazyPattern
-from bot.types.commitment import Outcome
 from bot.types.memory import SUBJECT_CHARS, MemoryKind
 
 STATEMENT_TOKENS = 80
@@ -25,14 +24,11 @@ STATEMENT_TOKENS = 80
 SENTENCE_CHARS = 240
 """A longer sentence is left out: a hostile one of 2,000 characters held the loop for 120 ms (measured)."""
 
-OUTCOME_CHARS = 40
-"""A longer clause with a word of ending tells a story."""
-
 READ_CHARS = 800
 """So much of a message is read as it arrives: a promise is a short thing, and a pasted article none."""
 
 MOST = 3
-"""Promises, and endings of promises, that are read off one message."""
+"""Promises that are read off one message."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,21 +209,6 @@ def tasks_in(words: str) -> Iterator[str]:
             yield listed
         elif not _LISTED.match(fold(row)):
             yield from (text for sentence in sentences(row) if _is_task(sentence) and (text := told(sentence)))
-
-
-def outcomes_in(words: str) -> tuple[Outcome, ...]:
-    """What somebody's own words say became of what they had to do, with the words that tell which."""
-    found: dict[Outcome, None] = {}
-    for sentence in sentences(words):
-        if sentence.asks or UNSURE.search(sentence.folded) or ASKING.search(sentence.folded):
-            continue
-        for _, folded, start in sentence.clauses():
-            said = folded[start:].strip()
-            off = _OFF.search(said) is not None
-            if len(said) > OUTCOME_CHARS or not (off or _is_over(said)):
-                continue
-            found.setdefault(Outcome("failed" if off else "done", "" if _BARE.fullmatch(said) else said))
-    return tuple(found)[:MOST]
 
 
 def idle(folded: str) -> bool:

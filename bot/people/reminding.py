@@ -7,6 +7,7 @@ from datetime import datetime, time, tzinfo
 
 from bot.config.remind import RemindRules
 from bot.people.asking import ALL, task_of
+from bot.text.clip import clip
 from bot.text.dates import between_hours, local_hour, next_local_time
 from bot.text.fold import fold
 from bot.text.signs import SIGNS
@@ -25,7 +26,7 @@ _MARK = rf"[{SIGNS['memory']}{SIGNS['reminder']}]\ufe0f?"
 _SIGNED = re.compile(rf"{_MARK}(\d{{1,9}})")
 _NUMBER = re.compile(rf"(?:{_MARK})? ?(\d{{1,9}})(?!\d|[点时日号月年:])")
 _LEAD = re.compile(
-    r"^(?:那|好的?|嗯|对了|對了|其实|其實|[还還]有|另外|然[后後]|[，, ])*"
+    r"^(?:那|好的?|嗯|记得|記得|别忘了?|別忘了?|对了|對了|其实|其實|[还還]有|另外|然[后後]|[，, ])*"
     r"(?:[我咱]们?|[我咱]們)?(?:自己)?(?:答应(?:过|了)?你|答應(?:過|了)?你|[说說约約][好定]了?|就|也|都"
     r"|[还還](?=[要得会會])|[会會](?![议議])|要|得|必须|必須|需要|一定|肯定|保证|保證|打算|[，, ])*"
     r"|^(?:(?:ok(?:ay)?|well|sure|and|but)[, ]+)*i(?:['’]ll| will|['’]m going to| am going to|['’]m gonna| need to"
@@ -33,6 +34,16 @@ _LEAD = re.compile(
     re.IGNORECASE,
 )
 """Who is to do it, which the one who hears it knows."""
+TITLE_CHARS = 60
+"""What a promise is told by is short."""
+
+_CLAUSE = re.compile(r"[,，;；。!！~～\n]|\s(?=(?:because|otherwise|or else)\b)")
+_ASIDE = re.compile(
+    r"(?:跟|和|告诉|提醒|通知|叫|喊|催)[^,]{0,2}我(?!们?[的家妈爸])|^你|别(?:让我)?忘|到时候?$|放心|拜托|谢谢|^(?:不然|否则|因为|免得|省得)"
+    r"|\b(?:remind me|let me know|tell me|don't let me|or else|otherwise|because|thanks|please)\b"
+)
+"""What is said to nuan beside it, and why it is to be done."""
+
 _BY = re.compile(
     r"(?<=[周週期拜月号號日天底末午点點半钟鐘一二三四五六七八九十])(?:[之以]?前)(?=\S)|[在于於](?=[今明后後下本这這大周週星礼禮\d]|月底)"
 )
@@ -100,10 +111,17 @@ def nudging(rules: RemindRules) -> Nudging | None:
 
 
 def promised_task(text: str) -> str:
-    """What a promise is of, in its own words without who it is by and when."""
+    """What a promise is of, as a short title: its own words without who, when, why and what is said to nuan."""
     plain = _IN.sub("后", _BY.sub("", text)).replace("今晚会", "今天会").replace("今晚會", "今天會")
-    task = _LEAD.sub("", _GAP.sub("", task_of(plain)[0])).strip(" ,，、")
-    return task or text
+    task = _GAP.sub("", task_of(plain)[0])
+    found: list[str] = []
+    for clause in _CLAUSE.split(task):
+        said = _LEAD.sub("", clause.strip(" ,，、")).strip(" ,，、")
+        if said and not _ASIDE.search(fold(said)) and sum(map(len, found)) + len(said) <= TITLE_CHARS:
+            found.append(said)
+    return (
+        (", " if task.isascii() else "，").join(found) or clip(_LEAD.sub("", task).strip(" ,，、"), TITLE_CHARS) or text
+    )
 
 
 def told_to(name: str, task: str) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from bot.types.commitment import Promising
+from bot.types.commitment import Promise
 from bot.types.event import Event, Incoming
 from bot.types.feedback import Signal
 from bot.types.people import Chat
@@ -18,9 +18,9 @@ def _at_once(decision: Decision, waiting: Waiting) -> Paced:
     return Paced(decision)
 
 
-def no_promise(zone: str) -> Promising:
-    """Of a message that says nothing of promises, in any zone."""
-    return Promising()
+def no_promise(zone: str) -> tuple[Promise, ...]:
+    """Of a message that promises nothing, in any zone."""
+    return ()
 
 
 def _no_receipt(key: str, script: str) -> str:
@@ -59,17 +59,17 @@ class Accepted:
 class Arrival:
     """What intake knows of an event before it is stored: the situation (window and switch still unknown).
 
-    `script` gives the script of the text from the script that its sender last wrote in ("" when unknown). For a command
-    to stop: `receipt` is a sentence by its key in a script, and `spared` tells the waiting texts that are done though
-    nothing is answered any more. `pace` sets a decision's deadline by what waits in the chat; `interrupts`: the message
-    cuts a turn short that answers its sender, and both are asked `pause_ms` later, ms. `remarks` are what it lets on
-    about the last reply, `promising` what it says of its writer's promises, given the name of their zone
-    ("": none).
+    `script` gives what its sender usually writes in, from what that was ("" when unknown) and the lines before it, the
+    newest first. For a command to stop: `receipt` is a sentence by its key in a script, and `spared` tells the waiting
+    texts that are done though nothing is answered any more. `pace` sets a decision's deadline by what waits in the
+    chat; `interrupts`: the message cuts a turn short that answers its sender, and both are asked `pause_ms` later, ms.
+    `remarks` are what it lets on about the last reply, `promising` what its writer promises in it, given the name of
+    their zone ("": none).
     """
 
     incoming: Incoming
     situation: Situation
-    script: Callable[[str], str]
+    script: Callable[[str, tuple[str, ...]], str]
     hidden: str = ""
     receipt: Callable[[str, str], str] = _no_receipt
     spared: Callable[[str], bool] = _nothing
@@ -77,4 +77,4 @@ class Arrival:
     interrupts: bool = False
     pause_ms: int = 0
     remarks: tuple[Signal, ...] = ()
-    promising: Callable[[str], Promising] = no_promise
+    promising: Callable[[str], tuple[Promise, ...]] = no_promise

@@ -4,15 +4,16 @@ How a promise gets in and out with the messages it came from is in bot/store/pro
 """
 
 import sqlite3
+from collections.abc import Iterable
 from typing import cast
 
 from bot.store.database import Repository
-from bot.store.nudging import nudge
+from bot.store.keeping import Receipt, confirm, done_before
+from bot.store.nudging import moved, nudge
 from bot.store.rows import marks
 from bot.text.alike import alike, core
 from bot.text.fold import fold
-from bot.types.commitment import Commitment, CommitmentSource, CommitmentState, NewCommitment
-from bot.types.duration import DAY_MS
+from bot.types.commitment import Commitment, CommitmentSource, CommitmentState, NewCommitment, Settled
 from bot.types.memory import Dated, Visibility
 from bot.types.people import Audience
 
@@ -50,6 +51,57 @@ class Commitments(Repository):
     async def settle(self, number: int, owner_id: int, state: CommitmentState, at: int) -> bool:
         """Its owner says how it stands; False when they have none of that number."""
         return await self._database.write(lambda db: settle(db, number, owner_id, state, at))
+
+    async def end(self, ended: tuple[Settled, ...], receipt: Receipt, at: int) -> str:
+        """What a line of their owner says became of these, with its receipt in one commit; its text. Once for each key.
+
+        A promise that was dropped or erased meanwhile stays as it is.
+        """
+
+        def verb(db: sqlite3.Connection) -> str:
+            before = done_before(db, receipt, at)
+            if before is not None:
+                return before
+            for each in ended:
+                settle(db, each.number, receipt.person_id, each.state, at, each.event_ids)
+            return confirm(db, receipt, receipt.text(0, False), at, ended[0].number)
+
+        return await self._database.write(verb)
+
+    async def ended_by(self, event_id: int) -> dict[int, str]:
+        """The promises that ended by this line, by number."""
+        rows = await self._database.rows(
+            "SELECT id, text FROM edge JOIN commitment ON id = derived_id WHERE kind = 'settled' AND event_id = ?",
+            (event_id,),
+        )
+        return {int(row[0]): str(row[1]) for row in rows}
+
+    async def to_end(self, event_id: int, owner_id: int, audience: Audience) -> dict[int, str]:
+        """What that line of its owner may end, by number: the newest open promises but those it makes, and those that
+        it ended already."""
+        where, params = visible_commitment(audience)
+        of_line = "(SELECT derived_id FROM edge WHERE kind = '{}' AND event_id = ?)"
+        rows = await self._database.rows(
+            f"SELECT id, text FROM commitment WHERE owner_id = ? AND text <> '' AND {where} AND ("
+            f"(ended_at IS NULL AND id NOT IN {of_line.format('commitment')}) OR id IN {of_line.format('settled')}) "
+            "ORDER BY id DESC LIMIT ?",
+            (owner_id, *params, event_id, event_id, MOST_OPEN),
+        )
+        return {int(row[0]): str(row[1]) for row in reversed(rows)}
+
+    async def reopen(self, numbers: tuple[int, ...], at: int) -> None:
+        """The line that ended these does not say so any more."""
+        await self._database.write(lambda db: reopen(db, numbers, at))
+
+    async def nudged(self, chat_id: int, person_id: int) -> int:
+        """The promise that nuan's last line there reminded that person of; 0: none."""
+        row = await self._database.row(
+            "SELECT commitment_id FROM edge JOIN reminder ON reminder.id = derived_id WHERE edge.kind = 'reminded' "
+            "AND person_id = ? AND commitment_id IS NOT NULL AND event_id = (SELECT max(id) FROM event "
+            "WHERE chat_id = ? AND kind = 'bot' AND hidden = '')",
+            (person_id, chat_id),
+        )
+        return int(row[0]) if row else 0
 
     async def drop(self, number: int, owner_id: int, at: int) -> bool:
         """Its owner wants it gone: the words go at once, and nothing read later brings it back."""
@@ -127,41 +179,6 @@ def _change(db: sqlite3.Connection, new: NewCommitment, at: int) -> int:
     return new.changes
 
 
-def moved(db: sqlite3.Connection, number: int, at: int) -> None:
-    """Verb part: it has another day: talks that told the old one say so."""
-    db.execute("UPDATE commitment SET moved_at = ? WHERE id = ?", (at, number))
-
-
-def follow(db: sqlite3.Connection, older: int, newer: int, at: int) -> None:
-    """Verb part: a statement that names a day takes the place of another: open tasks of the same lines and day move
-    with it, and so does when their person is reminded."""
-    days = {row[0]: row[1:] for row in db.execute(
-        "SELECT id, observed_at, dated FROM memory WHERE id IN (?, ?)", (older, newer))}  # fmt: skip
-    (was, was_dated), (now, now_dated) = days[older], days[newer]
-    if not {was_dated, now_dated} <= {"day", "time"} or was == now:
-        return
-    rows = db.execute(
-        "SELECT DISTINCT commitment.id, due_at, commitment.dated FROM commitment "
-        "JOIN edge AS own ON own.kind = 'commitment' AND own.derived_id = commitment.id "
-        "JOIN edge AS told ON told.kind = 'memory' AND told.derived_id = ? AND told.event_id = own.event_id "
-        "WHERE commitment.ended_at IS NULL AND commitment.text <> '' AND abs(due_at - ?) <= ?",
-        (older, was, DAY_MS // 2),
-    ).fetchall()
-    for number, due, dated in rows:
-        timed = now_dated == "time"
-        whole = now - was if was_dated == now_dated else round((now - was) / DAY_MS) * DAY_MS
-        then = now if timed and dated != "time" else due + whole
-        db.execute(
-            "UPDATE commitment SET due_at = ?, dated = ? WHERE id = ?", (then, "time" if timed else dated, number)
-        )
-        db.execute(
-            "UPDATE reminder SET due_at = due_at + ?1 WHERE commitment_id = ?2 AND ended_at IS NULL "
-            "AND due_at + ?1 > ?3",
-            (then - due, number, at),
-        )
-        moved(db, number, at)
-
-
 def _same_place(db: sqlite3.Connection, new: NewCommitment) -> list[tuple[object, ...]]:
     """What the same person promised to the same audience: number, words, folded, state, when it ended, and its day."""
     return db.execute(
@@ -214,16 +231,38 @@ def _make_room(db: sqlite3.Connection, others: list[tuple[object, ...]], at: int
         db.execute("UPDATE commitment SET state = 'failed', ended_at = ? WHERE id = ?", (at, row[0]))
 
 
-def settle(db: sqlite3.Connection, number: int, owner_id: int, state: CommitmentState, at: int) -> bool:
-    """Verb part: how an own promise stands now; one that is open again counts from now."""
+def settle(
+    db: sqlite3.Connection, number: int, owner_id: int, state: CommitmentState, at: int, said: tuple[int, ...] = ()
+) -> bool:  # fmt: skip
+    """Verb part: how an own promise stands now, and the lines that say so; one that is open again counts from now."""
     ended = at if state in ENDED else None
-    return bool(
+    changed = db.execute(
+        "UPDATE commitment SET state = ?, updated_at = ?, ended_at = ? WHERE id = ? AND owner_id = ? AND text <> ''",
+        (state, at, ended, number, owner_id),
+    ).rowcount
+    if changed:
+        db.execute("DELETE FROM edge WHERE kind = 'settled' AND derived_id = ?", (number,))
+        db.executemany(
+            "INSERT INTO edge (kind, derived_id, event_id) VALUES ('settled', ?, ?)",
+            [(number, event) for event in said],
+        )
+    return bool(changed)
+
+
+def settled_in(db: sqlite3.Connection, event_id: int) -> list[int]:
+    """The promises that ended by this line."""
+    rows = db.execute("SELECT derived_id FROM edge WHERE kind = 'settled' AND event_id = ?", (event_id,))
+    return [cast("int", row[0]) for row in rows]
+
+
+def reopen(db: sqlite3.Connection, numbers: Iterable[int], at: int) -> None:
+    """Verb part: these promises are open again: what ended them was taken back, or is not said any more."""
+    for number in numbers:
         db.execute(
-            "UPDATE commitment SET state = ?, updated_at = ?, ended_at = ? WHERE id = ? AND owner_id = ? "
-            "AND text <> ''",
-            (state, at, ended, number, owner_id),
-        ).rowcount
-    )
+            "UPDATE commitment SET state = 'pending', updated_at = ?, ended_at = NULL WHERE id = ? AND text <> ''",
+            (at, number),
+        )
+        db.execute("DELETE FROM edge WHERE kind = 'settled' AND derived_id = ?", (number,))
 
 
 def drop(db: sqlite3.Connection, number: int, owner_id: int, at: int) -> bool:
@@ -251,7 +290,9 @@ def tidy(db: sqlite3.Connection, before: int, at: int) -> int:
 
 def delete(db: sqlite3.Connection, numbers: list[int]) -> None:
     """Verb part: these rows and their edges are gone."""
-    db.executemany("DELETE FROM edge WHERE kind = 'commitment' AND derived_id = ?", [(each,) for each in numbers])
+    db.executemany(
+        "DELETE FROM edge WHERE kind IN ('commitment', 'settled') AND derived_id = ?", [(each,) for each in numbers]
+    )
     db.executemany("DELETE FROM commitment WHERE id = ?", [(each,) for each in numbers])
 
 

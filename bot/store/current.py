@@ -6,7 +6,7 @@ Both stand in the index; a recall tells which it brings.
 import json
 import sqlite3
 
-from bot.store.commitments import follow
+from bot.store.nudging import follow
 from bot.store.rows import IS_NAME
 from bot.store.schema_truth import CURRENT
 from bot.text.slots import single

@@ -228,7 +228,7 @@ def accept(
     if db.execute("SELECT 1 FROM event WHERE delivery_key = ?", (_delivery(incoming),)).fetchone():
         return Accepted(None, chat, None)
     incoming = came = aimed(db, chat.id, incoming)
-    person_id = find_person(db, incoming.sender, arrival.script, at) if incoming.sender else None
+    person_id = find_person(db, incoming.sender, chat.id, arrival.script, at) if incoming.sender else None
     until = 0
     if person_id is not None:
         _member(db, chat.id, person_id, incoming, at)

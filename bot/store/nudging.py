@@ -9,6 +9,7 @@ from typing import cast
 
 from bot.store.reminding import same_thing, unsay
 from bot.types.commitment import NewCommitment
+from bot.types.duration import DAY_MS
 
 
 def nudge(db: sqlite3.Connection, number: int, new: NewCommitment, at: int) -> None:
@@ -54,3 +55,38 @@ def _asked(db: sqlite3.Connection, new: NewCommitment) -> bool:
             (event,),
         )
     )
+
+
+def moved(db: sqlite3.Connection, number: int, at: int) -> None:
+    """Verb part: it has another day: talks that told the old one say so."""
+    db.execute("UPDATE commitment SET moved_at = ? WHERE id = ?", (at, number))
+
+
+def follow(db: sqlite3.Connection, older: int, newer: int, at: int) -> None:
+    """Verb part: a statement that names a day takes the place of another: open tasks of the same lines and day move
+    with it, and so does when their person is reminded."""
+    days = {row[0]: row[1:] for row in db.execute(
+        "SELECT id, observed_at, dated FROM memory WHERE id IN (?, ?)", (older, newer))}  # fmt: skip
+    (was, was_dated), (now, now_dated) = days[older], days[newer]
+    if not {was_dated, now_dated} <= {"day", "time"} or was == now:
+        return
+    rows = db.execute(
+        "SELECT DISTINCT commitment.id, due_at, commitment.dated FROM commitment "
+        "JOIN edge AS own ON own.kind = 'commitment' AND own.derived_id = commitment.id "
+        "JOIN edge AS told ON told.kind = 'memory' AND told.derived_id = ? AND told.event_id = own.event_id "
+        "WHERE commitment.ended_at IS NULL AND commitment.text <> '' AND abs(due_at - ?) <= ?",
+        (older, was, DAY_MS // 2),
+    ).fetchall()
+    for number, due, dated in rows:
+        timed = now_dated == "time"
+        whole = now - was if was_dated == now_dated else round((now - was) / DAY_MS) * DAY_MS
+        then = now if timed and dated != "time" else due + whole
+        db.execute(
+            "UPDATE commitment SET due_at = ?, dated = ? WHERE id = ?", (then, "time" if timed else dated, number)
+        )
+        db.execute(
+            "UPDATE reminder SET due_at = due_at + ?1 WHERE commitment_id = ?2 AND ended_at IS NULL "
+            "AND due_at + ?1 > ?3",
+            (then - due, number, at),
+        )
+        moved(db, number, at)

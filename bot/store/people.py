@@ -22,6 +22,9 @@ PERSON = """SELECT id, name, script, timezone, is_bot, (SELECT group_concat(plat
     FROM person """
 
 
+USUAL_LINES, USUAL_CHARS = 5, 500
+"""Of so many of a person's last lines, the beginning of each, it is told what they usually write in."""
+
 AUDIENCE = 200
 """In a larger group only the public memories of those who were seen last can be told."""
 
@@ -194,8 +197,11 @@ def find_chat(db: sqlite3.Connection, place: Place, at: int) -> Chat:
     return chat
 
 
-def find_person(db: sqlite3.Connection, sender: Sender, script: Callable[[str], str], at: int) -> int:
-    """The person an account belongs to, made when it is new; name and script follow what was last seen."""
+def find_person(
+    db: sqlite3.Connection, sender: Sender, chat_id: int, script: Callable[[str, tuple[str, ...]], str], at: int
+) -> int:  # fmt: skip
+    """The person an account belongs to, made when it is new; the name follows what was last seen, the script what they
+    wrote last in that chat."""
     row = db.execute(
         "SELECT person_id, account.name, script FROM account JOIN person ON person.id = person_id "
         "WHERE platform = ? AND external_id = ?",
@@ -204,7 +210,7 @@ def find_person(db: sqlite3.Connection, sender: Sender, script: Callable[[str], 
     if row is None:
         person_id = db.execute(
             "INSERT INTO person (name, script, is_bot, created_at) VALUES (?, ?, ?, ?)",
-            (sender.name, script(""), int(sender.is_bot), at),
+            (sender.name, script("", ()), int(sender.is_bot), at),
         ).lastrowid
         db.execute(
             "INSERT INTO account (platform, external_id, person_id, name, created_at) VALUES (?, ?, ?, ?, ?)",
@@ -218,6 +224,16 @@ def find_person(db: sqlite3.Connection, sender: Sender, script: Callable[[str], 
         )
     db.execute(
         "UPDATE person SET name = ?1, script = ?2 WHERE id = ?3 AND (name <> ?1 OR script <> ?2)",
-        (sender.name, script(str(row[2])), row[0]),
+        (sender.name, script(str(row[2]), _last_lines(db, chat_id, row[0])), row[0]),
     )
     return cast("int", row[0])
+
+
+def _last_lines(db: sqlite3.Connection, chat_id: int, person_id: int) -> tuple[str, ...]:
+    """What a person wrote last in a chat, of its newest lines, the newest first."""
+    rows = db.execute(
+        "SELECT text FROM event WHERE kind = 'message' AND hidden = '' AND forwarded = 0 AND person_id = ? AND id IN "
+        "(SELECT id FROM event WHERE chat_id = ? ORDER BY id DESC LIMIT 60) ORDER BY id DESC LIMIT ?",
+        (person_id, chat_id, USUAL_LINES - 1),
+    )
+    return tuple(str(row[0])[:USUAL_CHARS] for row in rows)

@@ -5,20 +5,20 @@ from collections.abc import Callable, Iterable
 from typing import cast
 
 from bot.store.arrival import Accepted, Arrival
-from bot.store.commitments import delete, settle, store_commitment, visible_commitment
+from bot.store.commitments import delete, reopen, settle, settled_in, store_commitment
 from bot.store.nudging import handed, take_back
-from bot.text.alike import alike, meant
+from bot.text.alike import alike
 from bot.text.fold import fold
-from bot.types.commitment import NewCommitment, Outcome, Promise
+from bot.types.commitment import NewCommitment, Promise
 from bot.types.memory import Visibility
-from bot.types.people import Audience, Chat
+from bot.types.people import Chat
 from bot.types.tool import ToolOutcome
 
 Covers = Callable[[str], bool]
 
 
 def note_promises(db: sqlite3.Connection, accepted: Accepted, arrival: Arrival, covers: Covers) -> bool:
-    """Verb part: what a message, or the edit of one, says of its writer's promises, with the message itself.
+    """Verb part: what a message, or the edit of one, promises, with the message itself.
 
     Returns whether something is promised with a day: there may be a nearer deadline now.
 
@@ -31,20 +31,18 @@ def note_promises(db: sqlite3.Connection, accepted: Accepted, arrival: Arrival, 
     if said is None:
         return False
     zone = db.execute("SELECT timezone FROM person WHERE id = ?", (event.person_id,)).fetchone()[0]
-    promising = arrival.promising(str(zone))
-    at = arrival.situation.at
-    for outcome in promising.outcomes if said == event.id else ():
-        _settle(db, chat, event.person_id, outcome, at)
-    for promise in promising.made:
+    made = arrival.promising(str(zone))
+    for promise in made:
         if not covers(promise.text):
-            store_commitment(db, _new(promise, event.person_id, chat, said, event.at), at)
-    return any(promise.nudge for promise in promising.made)
+            store_commitment(db, _new(promise, event.person_id, chat, said, event.at), arrival.situation.at)
+    return any(promise.nudge for promise in made)
 
 
 def promised(db: sqlite3.Connection, outcome: ToolOutcome, owner_id: int, at: int) -> str:
     """Verb part: store a tool's commitment, or what became of one of that person's; the text with its number."""
     if outcome.settled is not None:
-        settle(db, outcome.settled.number, owner_id, outcome.settled.state, at)
+        done = outcome.settled
+        settle(db, done.number, owner_id, done.state, at, done.event_ids)
     if outcome.commitment is None:
         return outcome.text
     return outcome.text.replace("{id}", str(store_commitment(db, outcome.commitment, at)))
@@ -73,18 +71,12 @@ def _said(db: sqlite3.Connection, chat_id: int, event_id: int, arrival: Arrival)
     return cast("int", row[0]) if row is not None else None
 
 
-def _settle(db: sqlite3.Connection, chat: Chat, owner_id: int, outcome: Outcome, at: int) -> None:
-    where, params = visible_commitment(Audience(chat.id, chat.kind, (owner_id,)))
-    rows = db.execute(f"SELECT id, text FROM commitment WHERE ended_at IS NULL AND {where}", params).fetchall()
-    number = meant(outcome.about, [(cast("int", row[0]), str(row[1])) for row in rows])
-    if number is not None:
-        settle(db, number, owner_id, outcome.state, at)
-
-
 def unpromise(db: sqlite3.Connection, events: Iterable[int]) -> None:
-    """Verb part: what was promised in these lines is gone, unless another visible one says it in the same words."""
+    """Verb part: what was promised in these lines is gone, unless another visible one says it in the same words; what
+    they alone told as done is open again."""
     gone = frozenset(events)
     for event_id in sorted(gone):
+        reopen(db, settled_in(db, event_id), db.execute("SELECT at FROM event WHERE id = ?", (event_id,)).fetchone()[0])
         rows = db.execute(
             "SELECT commitment.id, folded FROM edge JOIN commitment ON commitment.id = derived_id "
             "WHERE edge.kind = 'commitment' AND event_id = ?",

@@ -223,6 +223,10 @@ def tool_done(db: sqlite3.Connection, turn: Turn, outcome: ToolOutcome, at: int)
     if outcome.remind is not None:
         text = text.replace("{id}", str(store_reminder(db, outcome.remind, at)))
     end(db, outcome.unremind, "cancelled", at)
+    if outcome.receipt:
+        db.execute(
+            "UPDATE turn SET receipts = json_insert(receipts, '$[#]', ?) WHERE id = ?", (outcome.receipt, turn.id)
+        )
     if outcome.quiet:
         hush(db, turn.chat_id, None, "stopped", at)
     message = Message("tool", text, tool_call_id=outcome.call_id)

@@ -2,6 +2,8 @@
 
 import re
 import unicodedata
+from collections import Counter
+from collections.abc import Iterable
 from functools import cache
 from typing import Literal
 
@@ -65,6 +67,18 @@ def script_next(text: str, names: tuple[str, ...], before: Script | None, defaul
     if before not in (None, "en") and not _CHAR.search(said) and len(_WORD.findall(said)) <= 1:
         return before or default
     return script_of(said, before or default)
+
+
+def usual_script(lines: Iterable[str], names: tuple[str, ...], before: Script | None, default: Script) -> Script:
+    """The language that somebody mostly writes in these lines, their last ones; as often as not it is the one `before`.
+
+    One Latin word (hi, ok) tells it of nobody who wrote more.
+    """
+    said = [line for line in lines if line.strip()]
+    whole = [line for line in said if _CHAR.search(line) or len(_WORD.findall(line)) > 1]
+    told = Counter(script_next(line, names, before, default) for line in whole or said)
+    most = max(told, key=lambda script: (told[script], script == before), default=before or default)
+    return most if before is None or told[most] > told[before] else before
 
 
 @cache

@@ -63,27 +63,12 @@ class Promise:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
-    """What a message says became of a promise; `about` are the words that tell which, "" for the one there is."""
-
-    state: CommitmentState
-    about: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Promising:
-    """What one message says of its writer's promises."""
-
-    made: tuple[Promise, ...] = ()
-    outcomes: tuple[Outcome, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class Settled:
-    """What became of an open commitment by its number, as its owner said it."""
+    """What became of an open commitment by its number, as its owner said it in these messages, where they are known."""
 
     number: int
     state: CommitmentState
+    event_ids: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,12 +23,12 @@ Dated = Literal["", "time", "day", "month", "year"]
 """How exactly the words of a statement name the day that it is about; "" when they name none."""
 
 Source = Literal["command", "digest", "tool", "mcp"]
-Verb = Literal["remember", "forget", "undo", "nick_set", "nick_revoke", "let_be", "agree"]
+Verb = Literal["remember", "forget", "undo", "nick_set", "nick_revoke", "let_be", "agree", "done", "off"]
 Scope = Literal["", "about", "all", "aside", "bare", "just", "line", "matter", "thing", "unsure"]
 """What a wish is about: what it names or points at, all that is about a name (listed and asked first), everything, only
 that a message is not kept, nothing said, what was said of it just now, one line of its writer's, all that tells of it,
 some thing that was talked of last, or what it seems to name, so that it is asked back."""
-QuestionKind = Literal["what", "name", "which", "clarify", "drop", "cue", "about"]
+QuestionKind = Literal["what", "name", "which", "clarify", "drop", "cue", "about", "done"]
 Thing = Literal["memory", "reminder", "promise"]
 """What a number that people say is of."""
 
@@ -212,10 +212,11 @@ class MemoryCommand:
 @dataclass(frozen=True, slots=True)
 class Question:
     """What nuan asked a person back: what to keep or to forget, which name, which memories, what one of them means,
-    whether a message asked for what it seemed to (cue), or all about a name, or a line, is to go (about).
+    whether a message asked for what it seemed to (cue), all about a name, or a line, is to go (about), or which promise
+    is done.
 
-    `memories` are the numbers that were offered, in the order in which they were shown; of a cue its message's, and
-    of a line its own after it.
+    `memories` are the numbers that were offered, in the order in which they were shown; of a cue its message's, of
+    a line its own after it, of what is done those of promises.
     """
 
     kind: QuestionKind

@@ -11,7 +11,7 @@ from bot.types.people import Chat, Person
 class Occasion:
     """Why a turn is composed: the messages being answered what was already done for them, how often one may.
 
-    `cues` are what they may ask of memory, which only the model can tell.
+    `cues` are what they may ask of memory, or end (done, and numbers of promises), which only the model can tell.
     """
 
     chat: Chat

@@ -46,7 +46,7 @@ class Unlearn:
 class ToolAnswer:
     """What the model is told; `memory` or `commitment` is stored in the same commit, its number replaces {id} there.
 
-    `settled` is what became of one.
+    `settled` is what became of one, and `receipt` what the person is told of it with the reply.
 
     `told` are the memories that the text tells: when one is forgotten, the log that holds this goes with it, as with
     the `lines` of a transcript, the `digests` of talks and the `commitments` (their numbers). `quiet` ends the turn and
@@ -65,6 +65,7 @@ class ToolAnswer:
     commitments: tuple[int, ...] = ()
     commitment: NewCommitment | None = None
     settled: Settled | None = None
+    receipt: str = ""
     remind: NewReminder | None = None
     unremind: tuple[int, ...] = ()
 
@@ -94,6 +95,7 @@ class ToolOutcome:
     merging: Merging = keep_apart
     commitment: NewCommitment | None = None
     settled: Settled | None = None
+    receipt: str = ""
     remind: NewReminder | None = None
     unremind: tuple[int, ...] = ()
 

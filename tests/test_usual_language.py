@@ -1,0 +1,71 @@
+"""Notices and menus are in the language that somebody mostly writes; a line in another changes neither."""
+
+import pytest
+
+from bot.text.script import usual_script
+from tests.world import World
+
+GROUP = "群"
+
+
+async def menu(world: World, who: str = "小王") -> str:
+    """What `.ai promise` says where nothing is open."""
+    await world.say(".ai promise", who)
+    return world.replies[-1]
+
+
+async def test_one_line_in_another_language_changes_no_notice(world: World) -> None:
+    await world.say("今天吃了面")
+    await world.say("the weather is nice today")
+    assert await menu(world) == "没有你答应过还没做的事"
+    await world.say("明天再说吧")
+    assert await menu(world) == "没有你答应过还没做的事"
+
+
+async def test_who_goes_on_in_another_language_gets_notices_in_it(world: World) -> None:
+    await world.say("今天吃了面")
+    for line in ("the weather is nice today", "I like it here", "what shall we do now"):
+        await world.say(line)
+    assert await menu(world) == "Nothing you promised is still open"
+    await world.say("好的")
+    assert await menu(world) == "Nothing you promised is still open"
+
+
+async def test_a_greeting_word_first_makes_nobody_english(world: World) -> None:
+    await world.say("hi")
+    await world.say("你好，我叫小陈")
+    await world.say("我刚下班回来")
+    assert await menu(world) == "没有你答应过还没做的事"
+
+
+async def test_an_answer_to_a_wish_is_in_the_language_of_the_wish(world: World) -> None:
+    await world.say("今天吃了面")
+    await world.say("我刚下班回来")
+    await world.say("remember that my passport is in the blue box")
+    assert world.replies[-1].startswith("Got it")
+    await world.say("记住我的护照在蓝色盒子里")
+    assert "记" in world.replies[-1]
+    assert await menu(world) == "没有你答应过还没做的事"
+
+
+async def test_a_promise_is_followed_up_in_the_usual_language(world: World) -> None:
+    await world.say("今天吃了面")
+    await world.say("我刚下班回来")
+    await world.say("I need to call the landlord tomorrow")
+    await world.wait(2 * 86_400)
+    assert [reply for reply in world.replies if reply.startswith("你说过")]
+
+
+@pytest.mark.parametrize(
+    ("lines", "before", "usual"),
+    [
+        (("hello there my friend", "今天吃了面"), "zh-Hans", "zh-Hans"),
+        (("hello there my friend", "how are you doing", "今天吃了面"), "zh-Hans", "en"),
+        (("ok", "lol", "今天吃了面"), "zh-Hans", "zh-Hans"),
+        (("我們走吧", "這裡很熱", "今天吃了面"), "zh-Hans", "zh-Hant"),
+        (("hello",), None, "en"),
+        ((), "en", "en"),
+    ],
+)
+def test_the_usual_one_is_that_of_most_lines(lines: tuple[str, ...], before: str | None, usual: str) -> None:
+    assert usual_script(lines, ("小暖",), before, "zh-Hans") == usual  # type: ignore[arg-type]
