@@ -31,15 +31,14 @@ def ended(world: World) -> list[str]:
     ("promises", "line", "place", "told"),
     [
         (ZH, "报告已经给他了", 0, "把报告发给我"),
-        (ZH, "搞定了那个表格", 2, "交申请表"),
         (ZH, "昨晚跟妈妈打过电话啦", 1, "给妈妈打电话"),
-        (ZH, "那份报告，总算发出去了", 0, "把报告发给我"),
         (HANT, "申請表交上去了", 2, "交申請表"),
-        (HANT, "報告傳過去囉", 0, "把報告發給我"),
-        (EN, "sent it this morning", 0, "send Ann the report"),
+        (HANT, "報告發過去囉", 0, "把報告發給我"),
+        (EN[:1], "sent it this morning", 0, "send Ann the report"),
+        (EN[2:], "all done!", 0, "pay the rent"),
+        (ZH, "报告不用发了", 0, "把报告发给我"),
         (EN, "rent's paid!", 2, "pay the rent"),
         (EN, "I've called mom", 1, "call your mom"),
-        (EN, "took care of the rent", 2, "pay the rent"),
     ],
 )
 async def test_a_done_ends_the_one_it_is_about_and_says_which(
@@ -53,20 +52,48 @@ async def test_a_done_ends_the_one_it_is_about_and_says_which(
 
 
 @pytest.mark.parametrize(
+    ("promises", "line", "about"),
+    [
+        (ZH, "搞定了那个表格", "交申请表"),
+        (ZH, "那份报告，总算发出去了", "把报告发给我"),
+        (HANT, "報告傳過去囉", "把報告發給我"),
+        (EN, "sent it this morning", "send Ann the report"),
+        (EN, "took care of the rent", "pay the rent"),
+        (EN, "finished the report", "send Ann the report"),
+        (ZH[1:2], "文件交了", ""),
+    ],
+)
+async def test_in_other_words_it_is_asked_and_a_yes_ends_it(
+    world: World, promises: tuple[str, ...], line: str, about: str
+) -> None:
+    await promised(world, *promises)
+    await world.say(line)
+    assert ended(world) == []
+    asked = about and about in world.replies[-1]
+    await world.say(world.talk.said[-1].buttons[0].text if asked else "好")
+    assert (len(ended(world)) == 1) == bool(about)
+
+
+@pytest.mark.parametrize(
     ("promises", "line"),
     [
         (ZH, "报告还没发"),  # denied
         (ZH, "报告明天一定发了"),  # a plan
         (ZH, "报告发了吗"),  # a question
         (ZH, "小李把报告发了"),  # another's doing
+        (("我明天把报告发给小李",), "小李把报告发了"),
+        (EN[:1], "Ann sent the report"),
         (ZH, "我妈给我打电话了"),
+        (ZH[1:2], "妈妈打过电话了"),
+        (ZH[:1], "报告在桌上，今天先睡了"),
         (ZH, "报告写完了"),  # another deed
         (ZH, "邮件发了"),  # another thing
         (ZH, "报名表交了"),  # another one of the kind
         (ZH, "报告发了一半"),
         (ZH, "要是报告发了就好了"),
         (ZH, "报告发了，骗你的"),
-        (ZH, "下班啦，收工了"),
+        (ZH[1:2], "下班啦，收工了"),
+        (ZH[1:2], "对了"),
         (EN, "Tom sent the report"),
         (EN, "mom called"),
         (EN, "I haven't sent it"),

@@ -57,7 +57,8 @@ class Settling:
         if not words:
             return Closings()
         last = await self._store.commitments.nudged(event.chat_id, owner)
-        return await self._aside.run(closings, words, tuple(mine.items()), last)
+        titles = tuple((number, promised_task(text)) for number, text in mine.items())
+        return await self._aside.run(closings, words, titles, last)
 
     async def carry_out(self, command: MemoryCommand, told: Told) -> str:
         """End the promises that a message is about, with a receipt that names them."""

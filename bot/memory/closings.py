@@ -1,143 +1,61 @@
 """Which of somebody's open promises a line of theirs says are done, or called off. By rule, no model. Pure.
 
-It ends only what is certain: what is told as over is of the kind that was promised, of its object, and by its writer.
-The words are in bot/memory/closings.toml. The first Chinese line loads a dictionary (call it in a thread).
+It ends one only where a clause says little else than that one promise; whatever else may be meant is asked back. It
+knows no deeds: a promise is told by the words that it shares with the clause. It may load a dictionary: in a thread.
 """
 
 import re
-import tomllib
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
-from importlib.resources import files
-from typing import Any, Literal
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 
-from bot.memory.plain import DATA as PLAIN
-from bot.memory.plain import sentences
-from bot.text.alike import FORM, core
-from bot.text.clauses import clauses_of
-from bot.text.fold import fold
-from bot.text.lazy import LazyPattern
-from bot.text.script import ENGLISH
-from bot.text.stem import stem
-from bot.text.tokens import STOP, runs, words
+from bot.memory.evidence import VOCABULARY, Part, denied, folded_plain, kin, names, parts_of, relative, shown
+from bot.memory.plain import BARE, NOT_OVER, OVER, sentences
+from bot.text.alike import core, named, weight
+from bot.text.tense import IRREGULAR
 from bot.types.commitment import CommitmentState, Settled
 
-CLAUSE_CHARS = 60
-"""A longer clause tells a story."""
+ASKED, MOST = 4, 0.5
+"""Of more promises that may be meant nobody is asked; a clause holds most of one when it says more than this part."""
 
-ASKED = 4
-"""Of more promises that may be meant nobody is asked."""
-
-Over = Literal["", "done", "failed"]
-
-_DATA: dict[str, Any] = tomllib.loads(files("bot.memory").joinpath("closings.toml").read_text("utf-8"))
-
-
-def _words(name: str) -> frozenset[str]:
-    return frozenset(_DATA["words"][name])
-
-
-def _pattern(name: str) -> LazyPattern:
-    listed = {f"<{key}>": "(?:" + "|".join(PLAIN["words"][key]) + ")" for key in ("kin", "folk")}
-    text = "|".join(f"(?:{one})" for one in _DATA["pattern"][name])
-    for key, found in listed.items():
-        text = text.replace(key, found)
-    return LazyPattern(text)
-
-
-def _deeds() -> dict[str, frozenset[str]]:
-    found: dict[str, frozenset[str]] = {}
-    for deed, names in _DATA["deed"].items():
-        for name in names:
-            key = stem(name)
-            found[key] = found.get(key, frozenset()) | {deed}
-    return found
-
-
-_DEEDS, _PAST = _deeds(), dict[str, str](_DATA["past"])
-_GENERIC = frozenset(map(stem, _words("generic")))
-_FILLER = _words("filler") | STOP | ENGLISH
-_TOWARD, _POINTING, _LOOSE, _OTHERS, _LEAD, _BE, _ACTIVE, _MEDIUM = map(
-    _words, ("toward", "pointing", "loose", "others", "lead", "be", "active", "medium")
-)
-_IS_OVER, _OFF, _NOT_OVER, _NOT_OVER_EN, _VOID, _BY_OTHER, _TIME, _HANDLED, _LASTING, _DENIED = map(
-    _pattern, ("over", "off", "not_over", "not_over_en", "void", "by_other", "time", "handled", "lasting", "denied")
-)
-_SAME = {stem(word): stem(group[0]) for group in _DATA["same"]["words"] for word in group}
-_HAN = re.compile(r"[㐀-鿿]")
-_WORD = re.compile(r"[a-z0-9]+(?:['’][a-z]+)?")
-_NEXT = re.compile(r"\s(?:and|but|then)\s+(?=(?:(?:i|then|also|finally|just|already|even)(?:['’]ve)?\s+)*([a-z]+))")
-_AFTER = "给到完好掉了过出去上回来下走成清齐妥在"
-_NAME = re.compile("(?<=[给跟和向找帮替还约陪])([老小阿][一-鿿])")
-_NAMED = frozenset("老小阿")
-_RETURN = frozenset("还")
-_RETURNED: tuple[list[str], ...] = ([], ["了"], ["给"], ["掉"], ["清"], ["上"], ["好"])
-_MANAGED = ("remembered", "managed", "went", "around")
-_NUMERAL = re.compile(r"^(?:[0-9]+|[一二三四五六七八九十两几]+)[个份张本次遍封条篇项件]?$")
-_ALL = re.compile(r"全[都部]|[两俩三]个?.{0,4}都|都.{0,3}[完好]|\b(?:both|all)\b")
+_FAILED, _OVER, _PAST_ZH = (VOCABULARY.patterns[name] for name in ("failed", "over", "past"))
+_PAST = re.compile(rf"\b(?:[a-z]{{2,}}ed|(?!was|were|had|felt|thought)(?:{IRREGULAR}))\b")
+_MANY = re.compile(r"每|天天|坚持|\b(?:every|each|daily|weekly|always|keep)\b")
+_ENDING = re.compile("[啦喽咯啰](?=[呀哦哈~!]*(?:[,， ]|$))")
+_TO_WHOM = re.compile("[给跟和陪帮找约向替]([一-鿿]{2})")
+_DOER_ZH = re.compile("^(?!我)([^把被给帮替]{1,6})(?:把|[给帮替]我)")
+_OF_A_THING = re.compile(r"\b(?:i|is|are|was|were|got|been)\b|'s\b")
+"""What before an English deed leaves it to its writer: I, and the rent is paid."""
 
 
 @dataclass(frozen=True, slots=True)
 class Closings:
-    """What a line ends, and which of several it may mean; `whole`: it says nothing else."""
+    """What a line ends, and which promises it may mean; `whole`: it says nothing else."""
 
     ended: tuple[Settled, ...] = ()
     asks: tuple[int, ...] = ()
     whole: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class _Matter:
-    """What words are about: kinds of deeds, and the things they name. `generic` is done with anything.
-
-    `people` are those of the things that it is for, or with.
-    """
-
-    things: frozenset[str] = frozenset()
-    deeds: frozenset[str] = frozenset()
-    verbs: frozenset[str] = frozenset()
-    generic: bool = False
-    points: bool = False
-    people: frozenset[str] = frozenset()
-
-
-@dataclass(frozen=True, slots=True)
-class _Fit:
-    """A promise that a clause is about, by the things that both name."""
-
-    number: int
-    shared: frozenset[str]
-
-
 def closings(line: str, promises: Iterable[tuple[int, str]], last: int = 0) -> Closings:
     """What becomes of these open promises (number, text) of its writer; `last` is the one nuan spoke of just before."""
-    known = {number: matter_of(text) for number, text in promises if not _LASTING.search(fold(text))}
-    if not known or _VOID.search(fold(line)):
-        return Closings()
-    ended: dict[int, CommitmentState] = {}
-    asks: list[int] = []
-    whole = True
-    for sentence in sentences(line):
-        topic, told = _Matter(), False
-        pieces = [] if sentence.asks else _pieces(sentence.text)
-        for place, piece in enumerate(pieces):
-            over, matter = _read(piece, known.values())
-            if not over:
-                topic = replace(matter, things=topic.things | matter.things) if _names(piece, matter) else topic
-                continue
-            if not matter.things:
-                behind = matter_of(pieces[place + 1]) if place + 1 < len(pieces) else _Matter()
-                named = topic.things or (behind.things if _names(pieces[place + 1 :][:1], behind) else frozenset())
-                matter = replace(matter, things=named)
-            sure, perhaps = _meant(matter, over, known, last, bool(_ALL.search(piece)))
-            ended |= dict.fromkeys(sure, over)
-            asks += perhaps
-            told = told or bool(sure or perhaps)
+    known = {number: text for number, text in promises if not _MANY.search(folded_plain(text))}
+    ended, asks, whole = dict[int, CommitmentState](), list[int](), True
+    for sentence in sentences(line) if known else ():
+        told, topic = False, ""
+        for part in () if sentence.asks else _firm(sentence.text, known.values()):
+            state = _state(part.folded)
+            found, sure = list[int](), False
+            if state is not None and not (told and _points(part.folded)):
+                found, sure = _meant(_FAILED.sub(" ", part.folded), topic, known, last)
+            told, topic = told or bool(found), topic if found else f"{topic} {part.folded}"
+            if sure and state is not None:
+                ended[found[0]] = state
+            else:
+                asks += found
         whole = whole and told
     left = tuple(dict.fromkeys(number for number in asks if number not in ended))
-    return Closings(
-        tuple(Settled(number, state) for number, state in ended.items()), left if len(left) <= ASKED else (), whole
-    )  # fmt: skip
+    over = tuple(Settled(number, state) for number, state in ended.items())
+    return Closings(over, left if len(left) <= ASKED else (), whole)
 
 
 def admits(
@@ -145,257 +63,90 @@ def admits(
 ) -> bool:  # fmt: skip
     """Whether what somebody `said` leaves it to a model to say by the `cited` words of it that this promise is over.
 
-    One of its things stands there, or a deed that no other one is of, or they only point and no other one can be meant.
-    With `over` a cited clause also denies, plans and asks nothing, and tells of nobody else. `last` is the promise that
-    nuan spoke of just before.
+    A word of it stands there, or they only point where no other one can be meant; `over`: in clauses that plan and
+    deny nothing. `last` is the promise that nuan spoke of just before.
     """
-    known = {each: matter_of(text) for each, text in promises}
-    one = known[number]
-    clauses = [piece for sentence in sentences(cited) if not sentence.asks for piece in _pieces(sentence.text)]
-    if over:
-        clauses = [piece for piece in clauses if not (_denied(piece) or _by_other(piece))]
-    for piece in clauses:
-        matter = matter_of(piece)
-        may = [
-            each for each, other in known.items() if matter.generic or not matter.deeds or matter.deeds & other.deeds
-        ]
-        if (matter.points or not matter.things) and (may == [number] or last == number):
-            return True
-    heard, other = core(said), [matter.verbs for each, matter in known.items() if each != number]
-    deed = core(" ".join(one.verbs)) - core(" ".join(verb for verbs in other for verb in verbs))
-    return bool(clauses) and bool((core(" ".join(one.things)) | deed) & heard)
+    known, wanted = dict(promises), _plain(cited)
+    told = [
+        part.folded for sentence in sentences(said) if not sentence.asks
+        for part in (_firm(sentence.text, known.values()) if over else parts_of(0, _plain(sentence.text)))
+    ]  # fmt: skip
+    clauses = [folded for folded in told if folded in wanted or wanted in folded]
+    words = " ".join(told)
+    if not clauses or (_things(words) or core(words)) & core(known[number]):
+        return bool(clauses)
+    return all(map(_points, clauses)) and (last == number or len(known) == 1)
 
 
-def _denied(piece: str) -> bool:
-    return _DENIED.search(piece) is not None
+def _plain(text: str) -> str:
+    return _ENDING.sub("了", folded_plain(text))
 
 
-def matter_of(text: str) -> _Matter:
-    """What words are about, without who, when and how."""
-    folded = _HANDLED.sub(" done ", fold(text).replace("’", "'"))
-    if _HAN.search(folded):
-        folded = _TIME.sub(" ", FORM.sub(" ", _NAME.sub(r" \1 ", folded)))
-    things, deeds, verbs, people = set[str](), set[str](), set[str](), set[str]()
-    generic = points = toward = False
-    for token in _tokens(folded):
-        if token in _POINTING:
-            points = True
-        base = stem(_PAST.get(token, token))
-        if token in _GENERIC or base in _GENERIC:
-            generic = True
-        elif base in _DEEDS and (token.isascii() or token not in _FILLER - _RETURN):
-            deeds |= _DEEDS[base]
-            verbs.add(base)
-        elif token not in _FILLER and token not in _POINTING and not (_NUMERAL.match(token) and not token.isdigit()):
-            thing = _SAME.get(base, base)
-            things.add(thing)
-            if toward:
-                people.add(thing)
-        toward = token in _TOWARD or (toward and token in _FILLER and token not in _POINTING)
-    if not deeds and "给" in folded:
-        deeds.add("send")
-    return _Matter(
-        frozenset(things), frozenset(deeds), frozenset(verbs), generic, points, frozenset(people)
-    )  # fmt: skip
-
-
-def _tokens(folded: str) -> Iterable[str]:
-    """Words of a folded text; of Chinese ones a deed before its object is one of its own."""
-    for run, word in runs(folded.replace("'s", " ").replace("'", "")):
-        if word:
-            yield word
+def _firm(sentence: str, promises: Iterable[str]) -> Iterator[Part]:
+    """The clauses that tell without doubt what their writer did: no plan, no denial, nobody else's doing."""
+    texts = tuple(promises)
+    known, relatives = core("\n".join(texts)), kin(folded_plain("\n".join(texts)))
+    whom = {name for text in texts for name in (*names(text), *_TO_WHOM.findall(folded_plain(text)))}
+    for part in parts_of(0, _plain(sentence)):
+        folded, owner = _FAILED.sub(" ", part.folded), (f"{part.who}的", f"{part.who}'s")
+        if part.hedged or part.planned or denied(folded) or NOT_OVER.search(folded) or not kin(folded) <= relatives:
             continue
-        parts = words(run)
-        for place, token in enumerate(parts):
-            if place and parts[place - 1] in _NAMED and len(token) == 1:
-                continue
-            if token in _NAMED and place + 1 < len(parts) and len(parts[place + 1]) == 1:
-                yield token + parts[place + 1]
-                continue
-            if token in _RETURN and parts[place + 1 : place + 2] not in _RETURNED:
-                continue  # still
-            yield from _split(token)
+        other = part.who and not part.folded.startswith(owner) and (relative(part.who) or not core(part.who) <= known)
+        doer, first = _doer(folded), shown(part.folded)
+        other = other or any(re.match(rf"{re.escape(name)}(?![的那'])", first) for name in whom)
+        if not other and not (doer and (kin(doer) or not core(doer) <= known)):
+            yield part
 
 
-def _split(token: str) -> Iterable[str]:
-    if token in _DEEDS or token in _GENERIC or token in _FILLER or len(token) < 2:
-        yield token
-        return
-    for size in (2, 1):
-        rest = token[size:]
-        if token[:size] in _DEEDS and rest and (len(rest) > 1 or rest in _AFTER):
-            yield token[:size]
-            if rest[0] == "给":
-                yield "给"
-            bare = rest.lstrip(_AFTER)
-            if bare:
-                yield bare
-            return
-    yield token
+def _doer(folded: str) -> str:
+    """What stands before the words that tell what was done and may be who did it."""
+    if not folded.isascii():
+        found = _DOER_ZH.match(folded)
+        return found[1] if found else ""
+    over = OVER.search(folded) or _PAST.search(folded)
+    before = folded[: over.start()] if over else ""
+    return "" if _OF_A_THING.search(before) else before
 
 
-def _pieces(sentence: str) -> list[str]:
-    """The clauses of a sentence, folded; English ones also where a new deed begins."""
-    found: list[str] = []
-    for clause in clauses_of(sentence):
-        folded = fold(clause).strip(" ,，、~").replace("’", "'")
-        if _HAN.search(folded):
-            found += [part for part in re.split(r"[,，、:：~～…]+|\s(?=[㐀-鿿])", folded) if part.strip()]
-            continue
-        start = 0
-        for match in _NEXT.finditer(folded):
-            if _is_past(match[1], ()):
-                found.append(folded[start : match.start()])
-                start = match.start(1)
-        found.append(folded[start:])
-    return [piece.strip() for piece in found if piece.strip()]
+def _state(folded: str) -> CommitmentState | None:
+    """Whether a clause tells that something is done, or off."""
+    if _FAILED.search(folded):
+        return "failed"
+    return "done" if any(pattern.search(folded) for pattern in (_OVER, OVER, _PAST_ZH, _PAST)) else None
 
 
-def _names(piece: str | Sequence[str], matter: _Matter) -> bool:
-    """Whether a clause only names something: 那个表格, the report."""
-    text = piece if isinstance(piece, str) else "".join(piece)
-    return bool(matter.things) and not matter.deeds and not _blocked(text) and not _by_other(text)
+def _things(words: str) -> frozenset[str]:
+    """What words name besides that something is over."""
+    return core(_OVER.sub(" ", words))
 
 
-def _read(piece: str, promises: Iterable[_Matter]) -> tuple[Over, _Matter]:
-    """Whether a clause tells that something is over, and what."""
-    if len(piece) > CLAUSE_CHARS * (1 if _HAN.search(piece) else 2):
-        return "", _Matter()
-    matter = matter_of(piece)
-    if _OFF.search(piece):
-        return ("failed", matter) if matter.things else ("", matter)
-    if _blocked(piece) or _by_other(piece):
-        return "", matter
-    if _HAN.search(piece):
-        return ("done" if _IS_OVER.search(piece) else ""), matter
-    return _english(piece, matter, promises)
+def _points(folded: str) -> bool:
+    """Whether a clause names nothing but that something is over: 搞定了, sent it this morning."""
+    return BARE.fullmatch(folded) is not None or bool(core(folded) and not _things(folded))
 
 
-def _blocked(piece: str) -> bool:
-    return (_NOT_OVER if _HAN.search(piece) else _NOT_OVER_EN).search(piece) is not None
+def _shared(words: str, promise: str) -> frozenset[str]:
+    """What words share with a promise: two characters of what they name, or half of it; else nothing."""
+    said = _things(words) or core(words)
+    both = said & core(promise)
+    return core(words) & core(promise) if both and (weight(both) >= 2 or 2 * len(both) >= len(said)) else frozenset()
 
 
-def _by_other(piece: str) -> bool:
-    return _BY_OTHER.search(piece) is not None
-
-
-def _english(piece: str, matter: _Matter, promises: Iterable[_Matter]) -> tuple[Over, _Matter]:
-    """As `_read` of an English clause: a deed in the past, by nobody else."""
-    told = _WORD.findall(_HANDLED.sub("done", piece))
-    verbs = frozenset[str]().union(*(one.verbs | one.things for one in promises))
-    at = next((place for place, word in enumerate(told) if _is_past(word, verbs)), None)
-    if at is None or not _OTHERS.isdisjoint(told[:at]):
-        return "", matter
-    passive = at > 0 and (told[at - 1] in _BE or told[at - 1].endswith("'s"))
-    subject = [word for word in told[:at] if word not in _LEAD]
-    object_ = [word for word in _direct(told[at + 1 :]) if word not in _FILLER and word not in _POINTING]
-    verb = stem(_PAST.get(told[at], told[at]))
-    acts = object_ or _DEEDS.get(verb, frozenset()) & _ACTIVE
-    if subject and acts and not passive and verb not in _GENERIC:
-        return "", matter
-    if "by" in told[at:-1] and told[told.index("by", at) + 1] not in _MEDIUM:
-        return "", matter
-    deeds, heard = set[str](), set(matter.things)
-    for place, word in enumerate(told):
-        base = stem(_PAST.get(word, word))
-        before = told[max(0, place - 2) : place]
-        did = before[-1:] == ["did"] or (before[-1:] == ["to"] and before[0] in _MANAGED)
-        if did or _is_past(word, verbs) or (word.endswith("ing") and place > at):
-            deeds |= _DEEDS.get(base, frozenset())
-        elif base in _DEEDS and before[-1:] != ["to"]:
-            heard.add(base)  # made the call
-    return "done", replace(matter, things=frozenset(heard), deeds=frozenset(deeds))
-
-
-def _direct(behind: list[str]) -> list[str]:
-    """The words behind a verb up to the first preposition."""
-    stop = next(
-        (n for n, word in enumerate(behind) if word in ("to", "at", "on", "in", "for", "by", "with", "from", "via")),
-        None,
-    )
-    return behind[:stop]
-
-
-def _is_past(word: str, verbs: Iterable[str]) -> bool:
-    base = stem(_PAST.get(word, word))
-    if word in _PAST:
-        return True
-    return word.endswith("ed") and base != word and (base in _DEEDS or base in _GENERIC or base in verbs)
-
-
-def _meant(told: _Matter, over: Over, known: dict[int, _Matter], last: int, every: bool) -> tuple[list[int], list[int]]:
-    """The promises that a clause of something over is certainly about, and those among which it is not certain."""
-    may = {number: one for number, one in known.items() if over == "failed" or _same_deed(told, one)}
-    if not told.things:
-        if told.deeds & _LOOSE and not told.generic and not told.points:
-            return [], []
-        if not (told.deeds or told.generic):
-            return [], []
-        fits = [last] if last in may else list(may)
-        return (fits, []) if len(fits) == 1 or every else ([], fits)
-    found = [_Fit(number, shared) for number, one in may.items() if (shared := _shared(told, one))]
-    best = [each for each in found if not any(each.shared < other.shared for other in found)]
-    sure, perhaps = list[int](), list[int]()
-    for each in best:
-        same = [other.number for other in best if other.shared == each.shared]
-        if _differs(told, known[each.number]):
-            continue
-        if len(same) == 1 or every or last == each.number:
-            sure.append(each.number)
-        elif last not in same:
-            perhaps.append(each.number)
-    if not found:
-        near = [number for number, one in known.items() if any(map(_telling, _shared(told, one)))]
-        perhaps = near if len(near) == 1 else []
-    elif not sure and not perhaps and len(best) == 1:
-        perhaps = [best[0].number] if any(map(_telling, best[0].shared)) else []
-    return sure, perhaps
-
-
-def _telling(thing: str) -> bool:
-    """Whether a word tells by itself what is meant."""
-    return len(thing) > (3 if thing.isascii() else 1)
-
-
-def _differs(told: _Matter, one: _Matter) -> bool:
-    """Whether each says something of its own of what both name: 数学作业 and 英语作业; to Tom and to Ann."""
-    more = frozenset(thing for thing in told.things if not _within(thing, one.things | one.verbs))
-    left = frozenset(thing for thing in one.things if not _within(thing, told.things))
-    if told.people and one.people and not _like(told.people, one.people):
-        return True
-    return bool(left and more - told.people)
-
-
-def _same_deed(told: _Matter, one: _Matter) -> bool:
-    """Whether what was done is of the kind that was promised."""
-    if told.generic or told.deeds & one.deeds or told.things & one.verbs:
-        return True
-    if told.deeds:
-        return False
-    both = _like(told.things, one.things)
-    return len(both) > 1 or (not one.deeds and both == told.things)
-
-
-def _shared(told: _Matter, one: _Matter) -> frozenset[str]:
-    """The things of a promise that a clause names, with its deed where that is named as a thing (the call)."""
-    return _like(one.things, told.things) | (one.verbs & told.things)
-
-
-def _like(these: Iterable[str], those: Iterable[str]) -> frozenset[str]:
-    """Those of the first that are among the second, also as the end or a part of a longer word."""
-    others = tuple(those)
-    return frozenset(each for each in these if any(_same_thing(each, other) for other in others))
-
-
-def _within(thing: str, others: Iterable[str]) -> bool:
-    """Whether a word says nothing more than one of the others: 税 of 牌照税, not 电费 of 费."""
-    return any(_same_thing(thing, other) and len(thing) <= len(other) for other in others)
-
-
-def _same_thing(one: str, other: str) -> bool:
-    if one == other:
-        return True
-    if one.isascii() or other.isascii():
-        return False
-    short, long = sorted((one, other), key=len)
-    return long.endswith(short) or (len(short) > 1 and short in long)
+def _meant(said: str, topic: str, known: Mapping[int, str], last: int) -> tuple[list[int], bool]:
+    """The promises that a clause of something over may mean, and whether it is the one beyond doubt; the clauses before
+    it are its `topic`, where it names nothing itself."""
+    points, shared = _points(said), {number: _shared(said, text) for number, text in known.items()}
+    if topic and not any(shared.values()):
+        may = {number: text for number, text in known.items() if points or core(said) & core(text)}
+        said = f"{topic} {said}"
+        shared = {number: _shared(said, text) for number, text in may.items()}
+    found = [number for number, both in shared.items() if both and not any(both < other for other in shared.values())]
+    if not found and points:
+        found = [last] if last in known else list(known)
+        return found, len(found) == 1 and BARE.fullmatch(said) is not None
+    if len(found) != 1:
+        return ([last] if last in found else found), False
+    text = known[found[0]]
+    most = weight(shared[found[0]]) > MOST * weight(core(text))
+    little = core(said) <= core(text) or named(said, text)
+    return found, little and (most or len(known) == 1 or last == found[0])

@@ -369,7 +369,7 @@ class _Case:
         wrong = self._number(text) or self._names() or self._news(text) or self._clauses(text, about)
         if wrong:
             return wrong
-        if self._task and (self._over(text) or _PAST.search(text)):
+        if self._task and (self._over(text) or _PATTERNS["past"].search(text)):
             return Refusal("done")
         when = self.when()
         if self._item.when and when is None:
@@ -608,7 +608,6 @@ _UNWANTED = LazyPattern(
     r"(?:n't|\bnot|\bnever|\bno longer)(?: really| even| actually)*(?: going to)? "
     r"(?:want|like|love|wish|keen|planning)"
 )
-_PAST = LazyPattern(r"[^,除为]了(?!解)|已经?|过了")
 _ALONE = LazyPattern(
     "^(?:都|全|终于|已经|总算|我|它|这个|那个|刚刚?|,| )*(?:搞定|弄好|办好|做完|完成|交|写完|弄完|还|寄|买|付|办)(?:上去|出去)?了?[啦呀!~]*$"
     r"|^(?:all |it's |that's )?(?:done|sorted|finished)\W*$"

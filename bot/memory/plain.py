@@ -157,12 +157,13 @@ _SOMEBODY = LazyPattern(
         r"(?:<day>|<hour>|,)*+(?:我们?家?的?)(?P<zh><kin>)(?!们?一起|[和跟])|(?:.* )?my (?P<en><kin_en>)\b(?! and i)"
     )
 )
-_LISTED, _LISTED_OVER, _PROMISED, _DUE, _TO_WHOM, _IDLE, _OVER, _OFF, _NOT_OVER, _PAST, _BARE = (
+_LISTED, _LISTED_OVER, _PROMISED, _DUE, _TO_WHOM, _IDLE, OVER, _OFF, NOT_OVER, _PAST, BARE = (
     patterns_of("task", name)
     for name in (
         "listed", "listed_over", "promised", "due", "to_whom", "idle", "over", "off", "not_over", "past", "bare",
     )
 )  # fmt: skip
+"""Rows of a list, what is promised or due, and to whom; what is over, off, not over yet, in the past; a bare "done"."""
 _WOULD, _TOLD_ALL = re.compile("(?<=i)['’]d\\b"), re.compile("[喔哦呀吧哈啊]$")
 _ADDRESSED = re.compile(r"[^\s:：,，]{1,30}[:：] ")
 
@@ -322,8 +323,8 @@ def _is_task(sentence: Sentence) -> bool:
 
 
 def _is_over(folded: str) -> bool:
-    return _BARE.fullmatch(folded) is not None or (
-        _OVER.search(folded) is not None and _NOT_OVER.search(folded) is None
+    return BARE.fullmatch(folded) is not None or (
+        OVER.search(folded) is not None and NOT_OVER.search(folded) is None
     )  # fmt: skip
 
 

@@ -23,7 +23,7 @@ NAMED = 0.8
 """Words name a promise when so much of them is in it: 修药箱的事 says one thing more."""
 
 FORM = re.compile(
-    r"答应|保证|发誓|承诺|[说约讲][好定]|一定|肯定|绝对|记得|记着|不会忘记?|尽快|按时|准时|已经|终于|刚刚|等会儿?|等下|待会儿?|一会儿?|晚点|回头|马上"
+    r"答应|保证|发誓|承诺|[说约讲][好定]|一定|肯定|绝对|记得|记着|不会忘记?|尽快|按时|准时|已经|终于|总算|刚刚|等会儿?|等下|待会儿?|一会儿?|晚点|回头|马上"
     r"|大?后天|[今明昨][天晚早儿日]|(?:这|下)*个?(?:周|星期|礼拜)[一二三四五六日天末]?|早上|上午|中午|下午|晚上|[0-9一二三四五六七八九十]+[点号月日](?:半)?"
     r"|\b(?:promised?|swear|guarantee|definitely|surely|certainly|remember|forget|sure|won|gonna|going|today"
     r"|tonight|tomorrow"
@@ -48,7 +48,7 @@ def alike(one: str, other: str) -> bool:
     if not mine or not theirs:
         return fold(one).strip() == fold(other).strip()
     less, more = (mine, theirs) if len(mine) <= len(theirs) else (theirs, mine)
-    return less == more or (less <= more and _weight(less) >= LEAST)
+    return less == more or (less <= more and weight(less) >= LEAST)
 
 
 def meant(about: str, texts: Iterable[tuple[int, str]]) -> int | None:
@@ -64,7 +64,7 @@ def meant(about: str, texts: Iterable[tuple[int, str]]) -> int | None:
     fits = {
         number: len(both)
         for number, both in shared.items()
-        if len(both) >= MEANT * len(words) and (_weight(both) >= 2 or both == words)
+        if len(both) >= MEANT * len(words) and (weight(both) >= 2 or both == words)
     }
     most = [number for number, count in fits.items() if count == max(fits.values())]
     return most[0] if len(most) == 1 else None
@@ -74,7 +74,7 @@ def named(about: str, text: str) -> bool:
     """Whether words name this promise beyond doubt: nearly all that they say is in it."""
     words = core(about)
     shared = words & core(text)
-    return _weight(shared) >= LEAST and len(shared) >= NAMED * len(words)
+    return weight(shared) >= LEAST and len(shared) >= NAMED * len(words)
 
 
 def core(text: str) -> frozenset[str]:
@@ -89,5 +89,5 @@ def core(text: str) -> frozenset[str]:
     return frozenset(found)
 
 
-def _weight(words: frozenset[str]) -> int:
+def weight(words: frozenset[str]) -> int:
     return sum(2 if word.isascii() else 1 for word in words)

@@ -61,7 +61,7 @@ _BOOKED = (
     r"marked|picked|chose|decided"
 )
 """What is done today for a day to come."""
-_IRREGULAR = (
+IRREGULAR = (
     "went|saw|met|made|took|came|left|lost|found|ate|began|broke|gave|won|flew|drove|sold|felt|became|told|said|heard|"
     "ran|wrote|slept|spent|fell|quit|held|had|knew|thought|brought|caught|grew|threw|wore|woke|sang|swam|"
     "built|cut|hit|hurt|let|read|rode|rang|sent|shut|spoke|stood|taught|understood|bought|paid|put|set|chose|kept|"
@@ -84,7 +84,7 @@ _SIGN_EN = LazyPattern(
     rf"|(?P<ahead2>(?:'ll|'ve{_ADVERBS} \w+|'s{_ADVERBS} \w+(?:ed|ing)|'re|'m|'s (?:on|at|the|my|our|a|in))\b)"
     rf"|\b(?P<booked>(?:(?:got|had|was|were){_ADVERBS} )?(?:{_BOOKED})|(?:was|were) (?:supposed|due|meant|told|going)"
     rf"(?: to \w+)?)\b"
-    rf"|\b(?P<past>(?:(?<!'s )(?<!'ve )(?<!has )(?<!have )got|(?:{_IRREGULAR})|"
+    rf"|\b(?P<past>(?:(?<!'s )(?<!'ve )(?<!has )(?<!have )got|(?:{IRREGULAR})|"
     rf"(?!need|feed|speed|breed|indeed|wed|bleed|seed|red)\w{{2,}}ed)(?: \w+ing)?)\b"
 )
 
