@@ -73,6 +73,7 @@ class Wish:
     set: `task` is what to remind of, `parts` the time, `said` the words for it, `rest` what the message says besides.
     cancel: `task` says which reminder, ALL
     means every one; without `named` (别提醒我了) it may be about something else. `shared`: all of a group are meant.
+    `apart`: the task stands in a clause of its own behind the request, and may only say why.
     """
 
     verb: Literal["set", "cancel"]
@@ -83,6 +84,7 @@ class Wish:
     named: bool = True
     rest: str = ""
     shared: bool = False
+    apart: bool = False
 
 
 def asked(text: str, names: tuple[str, ...] = ()) -> Wish | None:
@@ -293,7 +295,9 @@ def _wish(
         own_words = near or ("get out of bed" if "bed" in trigger[0] else "wake up" if english else "起床")
     wakes = bool(trigger["wake"]) or "alarm" in trigger[0] or "闹" in trigger[0] or _RISES.search(fold(own_words))
     said, shared = said_of(text, folded, origin, parts), SHARED.search(trigger[0]) is not None
-    return Wish("set", told(own_words), parts, Manner(wakes=bool(wakes)), said, rest=rest, shared=shared)
+    head = CLAUSE_END.split(after, maxsplit=1)[0] if CLAUSE_END.search(after) else after
+    apart = not english and bool(own_words) and not core_of(head) and bool(core_of(after))
+    return Wish("set", told(own_words), parts, Manner(wakes=bool(wakes)), said, rest=rest, shared=shared, apart=apart)
 
 
 def _own(residue: str, after: str) -> bool:

@@ -6,16 +6,20 @@ from dataclasses import replace
 from datetime import datetime, time, tzinfo
 
 from bot.config.remind import RemindRules
-from bot.people.asking import ALL, task_of
-from bot.text.dates import between_hours, local_hour, next_local_time
+from bot.people.asking import ALL, Wish, task_of
+from bot.people.askwords import FRAME
+from bot.people.wording import bared, told
+from bot.text.alike import core
+from bot.text.dated import when_in
+from bot.text.dates import between_hours, local_day, local_hour, next_local_time
 from bot.text.fold import fold
 from bot.text.when.days import day_of
 from bot.text.when.found import Half, Parts
-from bot.text.when.meaning import hour_of
+from bot.text.when.meaning import hour_of, joined, meaning
 from bot.text.when.rules import SEVERAL, local, ms_of, next_of
 from bot.types.commitment import Nudging
 from bot.types.reminder import Reminder
-from bot.types.when import Instant
+from bot.types.when import Instant, Unclear
 
 WAKING = 6
 """An hour before it that is named alone is one of the afternoon."""
@@ -81,6 +85,35 @@ def retimed(reminder: Reminder, said: Parts, half: Half, now: int, tz: tzinfo) -
         return None
     due = ms_of(datetime.combine(day, time(*hour), tz))
     return (due, "") if due > now else None
+
+
+def after_line(wish: Wish, line: str, said_at: int, now: int, tz: tzinfo, *, judged: bool, near: bool) -> Wish:
+    """An hour alone, soon after a line that its writer said at `said_at`, ms: that of the day which the line names.
+
+    Where it may be of today as well, which day is in doubt: it is about something else, later than what the line tells
+    of, or not `near`, so that other lines stand between. What only says why is left to a model that is there (`judged`).
+    """
+    named = when_in(line, said_at, tz)
+    if named is None or named.precision not in ("day", "time") or local_day(named.at, tz) <= local_day(now, tz):
+        return wish
+    task, parts = task_of(line)
+    own, told_of = core(wish.task), core(task)
+    unsure = replace(wish, parts=replace(wish.parts, doubt="day"))
+    alike = bool(own & told_of)
+    if parts.day is None or parts.doubt is not None or not (alike or (near and (not own or wish.apart))):
+        return unsure if near or not own else wish
+    if own and not alike and judged:
+        return unsure
+    both = joined(parts, wish.parts)
+    latest = named.at if named.precision == "time" else None
+    for half in dict.fromkeys((both.half, wish.parts.half)):
+        found = meaning(replace(both, half=half), local(now, tz), wish.manner)
+        if isinstance(found, Instant) and (latest is None or found.at <= latest):
+            title = wish.task if alike else told(bared(task, FRAME))
+            return replace(wish, task=title or wish.task, parts=replace(both, half=half))
+        if isinstance(found, Unclear) and found.what == "half":
+            return replace(wish, task=told(bared(task, FRAME)), parts=replace(both, half=half))
+    return unsure
 
 
 def is_quiet(hour: int, rules: RemindRules) -> bool:

@@ -141,7 +141,7 @@ def measured_kinds(rows: Sequence[Row], *, show: bool) -> dict[str, object]:
         text, wanted = str(row["text"]), KINDS.get(str(row["kind"]), str(row["kind"]))
         label, content = answer_to(text)
         cued = label == "none" and cue(text, NAMES) is not None
-        acted, right = acted + (label != "none"), right + (label not in ("none",) and label == wanted)
+        acted, right = acted + (label != "none"), right + (wanted != "none" and label == wanted)
         fits = label == wanted and (not row["content"] or alike(content, str(row["content"])))
         if wanted == "none":
             nothing, acts, writes = nothing + 1, acts + (label != "none"), writes + (label == "remember")
