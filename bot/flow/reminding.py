@@ -42,6 +42,9 @@ LEFT: frozenset[Missing] = frozenset(("several", "rule", "vague", "day"))
 """What a model that judges is left to understand; everything else is asked at once."""
 
 
+NO_WISH = Wish("cancel", "")
+
+
 class Reminding:
     """What chat lanes, commands and the alarm do about reminders."""
 
@@ -78,7 +81,7 @@ class Reminding:
             found = await self._timed(at, found)
             made = [self._made(at, wish) for wish in found]
             if self._judged() and any(_left(each) for each in made):
-                return NOT_HEARD
+                return Heard(False, cued=True)
             if found[-1].rest:
                 receipt = await self._plain(at, found, "words")
                 await self._store.told_besides(at.chat.id, at.event_id, receipt, at.now)
@@ -144,7 +147,7 @@ class Reminding:
         if event.forwarded or not await self._store.ordered(event_id):
             return
         at = replace(self._read(event, chat, person), event_id=event_id)
-        found = wishes(event.text, self._names)
+        found = await self._timed(at, wishes(event.text, self._names))
         made = [self._made(at, wish) for wish in found if wish.verb == "set"]
         sure = [each for each in made if isinstance(each, NewReminder)]
         if not sure and not await self._store.of_events((event_id,)):
@@ -189,9 +192,9 @@ class Reminding:
 
     async def _timed(self, at: Request, found: tuple[Wish, ...]) -> tuple[Wish, ...]:
         """到时候叫我一声 is about the time that its writer named just before, 四点叫我 may be of the day named there."""
-        wish = found[0]
+        wish = found[0] if len(found) == 1 else NO_WISH
         said = wish.parts
-        if len(found) > 1 or said.day or said.delay or said.every or said.doubt or said.tonight or not (
+        if wish.verb != "set" or said.day or said.delay or said.every or said.doubt or said.tonight or not (
             said.clock or not (wish.task or said.half)
         ):  # fmt: skip
             return found
