@@ -21,6 +21,7 @@ from bot.memory.plain import READ_CHARS, UNSURE, sentences
 from bot.people.wording import told
 from bot.store.store import Store
 from bot.text.fold import fold
+from bot.text.tokens import words
 from bot.types.event import Event
 from bot.types.memory import Question
 from bot.types.tool import ToolContext, ToolRefused
@@ -34,8 +35,10 @@ LEAST = 4
 _ASKED = re.compile(r"[^。.!！?？;；\n]*[?？](?=[^?？]*$)|[^。.!！?？;；\n]*[吗嗎](?=\W*$)")
 """The last question of a text."""
 
-_OR_NOT = re.compile(r"(\w)不\1")
+OR_NOT = re.compile(r"(\w)不\1")
 """要不要: asked, not denied."""
+
+_NICKNAME = re.compile("[阿小老][㐀-鿿]")
 
 _FIRST = re.compile(r"[,，。.!！;；~～\n]")
 
@@ -61,7 +64,7 @@ class Consent:
         for line in own_lines:
             question = _ASKED.search(asked.get(line.id, ""))
             if question is not None and self._agrees(line.text):
-                words = _OR_NOT.sub(r"\1", question[0].strip().rstrip("?？吗嗎"))
+                words = OR_NOT.sub(r"\1", question[0].strip().rstrip("?？吗嗎"))
                 found.append(replace(line, text=told(words)))
             found.append(line)
         return tuple(found)
@@ -95,7 +98,9 @@ class Consent:
         scope = Scope(audience.chat_id, audience.kind, self._names[0], context.person_id, tz)
         said = [(line.text, line.at) for line in found]
         at = await self._aside.run(stands, text, said, scope, "\n".join(known), section)
-        if at is None or (section == "promises" and not _firm(found[at].text, text)):
+        heard = fold("\n".join((*(line.text for line in found), *known)))
+        unheard = await self._aside.run(_unheard, text, heard)
+        if at is None or unheard or (section == "promises" and not _firm(found[at].text, text)):
             return None
         return found[at].id
 
@@ -124,10 +129,16 @@ def _firm(words: str, text: str) -> bool:
     return not any(each.asks or UNSURE.search(each.folded) for each in carrying)
 
 
+def _unheard(text: str, heard: str) -> list[str]:
+    """What a text calls somebody for short, 阿明 or 小李, that nobody said."""
+    names = (name for name in _NICKNAME.findall(fold(text)) if name[0] == "阿" or len(words(name)) > 1)
+    return [name for name in names if name not in heard]
+
+
 def _strange(title: str, heard: Sequence[str]) -> str:
     folded, whole = folded_plain(title), "\n".join(heard)
     found = sorted(evidence.numbers(folded, all_of_them=False) - evidence.numbers(whole, all_of_them=True))
-    found += [name for name in evidence.names(title) if name not in whole]
+    found += [*(name for name in evidence.names(title) if name not in whole), *_unheard(title, whole)]
     if evidence.denied(folded) and not any(evidence.denied(text) for text in heard):
         found.append(title)
     return " ".join(found)

@@ -11,7 +11,7 @@ from bot.flow.requests import NOT_HEARD, Heard, Request
 from bot.flow.timewords import rule_label, when_label
 from bot.flow.words import Words
 from bot.memory.plain import idle
-from bot.people.asking import Wish, task_of
+from bot.people.asking import Wish, rises, task_of
 from bot.people.askwords import FRAME
 from bot.people.reminding import after_line, meant, quiet_end, retimed, spoken_at
 from bot.people.replying import Reply, replied
@@ -112,7 +112,7 @@ class Reminding:
 
     def resolve(self, at: Request, words: str, task: str) -> NewReminder | str:
         """The reminder that words for a time make, or the question they leave: what the tool of the model asks for."""
-        wish = Wish("set", task, parts_of(words), said=words)
+        wish = Wish("set", task, parts_of(words), Manner(wakes=rises(task)), said=words)
         found = self._made(at, wish)
         return found if isinstance(found, NewReminder) else self._question(at, found, words)
 

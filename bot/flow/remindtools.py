@@ -10,7 +10,7 @@ from itertools import pairwise
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from bot.flow.consent import Consent
+from bot.flow.consent import OR_NOT, Consent
 from bot.flow.reminding import Reminding
 from bot.flow.requests import Request
 from bot.flow.timewords import when_label
@@ -129,7 +129,7 @@ def _wants(line: Event) -> bool:
 
 
 def _ends(line: Event) -> bool:
-    return _ENDS.search(fold(line.text)) is not None
+    return _ENDS.search(OR_NOT.sub(r"\1", fold(line.text))) is not None
 
 
 def _resolved(

@@ -293,11 +293,16 @@ def _wish(
             without(text, blanked, origin, ((0, trigger.end()), (_stop(CLAUSE_END, folded, trigger), len(folded))))
         )
         own_words = near or ("get out of bed" if "bed" in trigger[0] else "wake up" if english else "起床")
-    wakes = bool(trigger["wake"]) or "alarm" in trigger[0] or "闹" in trigger[0] or _RISES.search(fold(own_words))
+    wakes = bool(trigger["wake"]) or "alarm" in trigger[0] or "闹" in trigger[0] or rises(own_words)
     said, shared = said_of(text, folded, origin, parts), SHARED.search(trigger[0]) is not None
     head = CLAUSE_END.split(after, maxsplit=1)[0] if CLAUSE_END.search(after) else after
     apart = not english and bool(own_words) and not core_of(head) and bool(core_of(after))
     return Wish("set", told(own_words), parts, Manner(wakes=bool(wakes)), said, rest=rest, shared=shared, apart=apart)
+
+
+def rises(task: str) -> bool:
+    """Whether that is done in the morning only."""
+    return _RISES.search(fold(task)) is not None
 
 
 def _own(residue: str, after: str) -> bool:
