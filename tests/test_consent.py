@@ -75,7 +75,7 @@ async def test_a_line_of_long_ago_allows_nothing(world: World) -> None:
          {"text": "我对芒果过敏"}, memories),
         ("明天要交房租", "要我明天早上九点提醒你交房租吗？", "嗯，谢啦", "remind",
          {"text": "交房租", "when": "明天早上九点"}, reminders),
-        ("early flight tomorrow", "Want me to wake you at 5:30 tomorrow?", "yes pls, dont let me oversleep lol", "remind",
+        ("early flight tomorrow", "Want me to wake you at 5:30 tomorrow?", "yes pls, dont let me oversleep", "remind",
          {"text": "get up", "when": "5:30 tomorrow"}, reminders),
     ],
 )  # fmt: skip

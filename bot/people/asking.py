@@ -260,11 +260,7 @@ def _wish(
         return None
     if not english and NOT_ZH.search(re.sub("\x00| ", "", before).removesuffix("再")) and not _reminded(before):
         return None
-    if (
-        trigger["call"]
-        and not (not timed and THEN.search(before))
-        and (not timed or (folded[: trigger.start()].find("\x00") < 0 and not parts.spans))
-    ):
+    if trigger["call"] and not timed and not THEN.search(before):
         return None
     if trigger["call"] and english and parts.doubt == "vague":
         return None  # give me a shout when you are ready
@@ -307,8 +303,7 @@ def _wish(
         own_words = near or ("get out of bed" if "bed" in trigger[0] else "wake up" if english else "起床")
     wakes = bool(trigger["wake"]) or "alarm" in trigger[0] or "闹" in trigger[0] or rises(own_words)
     said, shared = said_of(text, folded, origin, parts), SHARED.search(trigger[0]) is not None
-    head = CLAUSE_END.split(after, maxsplit=1)[0] if CLAUSE_END.search(after) else after
-    apart = not english and bool(own_words) and not core_of(head) and bool(core_of(after))
+    apart = not english and not core_of(CLAUSE_END.split(after, maxsplit=1)[0]) and core_of(after) != ""
     return Wish("set", told(own_words), parts, Manner(wakes=bool(wakes)), said, rest=rest, shared=shared, apart=apart)
 
 

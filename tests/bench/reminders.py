@@ -1,11 +1,11 @@
 """`python -m tests.bench.reminders FILE`: how well requests to be reminded are done, each in a fresh World at its time.
 
-Each line of FILE is JSON: id, script, now (local ISO), text, want: a list of {"at", "about": [words]}, what comes back
-with "every" (day, week, weekday, month, year) and perhaps "until" (a date); "ask"; or [] for nothing. Or it is id, lang,
-now, zone, text, expect: a list of {"at", "repeat" (daily, weekly, weekdays, monthly, yearly), "until", "what"}, "ask" or
-"none". No model is asked for anything, unless `--calls` names a file of {"id", "calls": [{"text", "when"}]}, which its
-tool is then called with. What is asked back is neither right (unless that is wanted) nor silently wrong; what is neither
-set nor asked is missed: a model that is connected gets it with its tools.
+Each line of FILE is JSON: id, script, now (local ISO), text, want: a list of {"at", "about": [words]}, what comes
+back with "every" (day, week, weekday, month, year) and perhaps "until" (a date); "ask"; or [] for nothing. Or it is id,
+lang, now, zone, text, expect: a list of {"at", "repeat" (daily, weekly, weekdays, monthly, yearly), "until", "what"},
+"ask" or "none". No model is asked for anything, unless `--calls` names a file of {"id", "calls": [{"text", "when"}]},
+which its tool is then called with. What is asked back is neither right (unless that is wanted) nor silently wrong; what
+is neither set nor asked is missed: a model that is connected gets it with its tools.
 """
 
 import argparse
