@@ -159,7 +159,8 @@ def measured_kinds(rows: Sequence[Row], *, show: bool) -> dict[str, object]:
 
 
 def answer_to(text: str) -> Answer:
-    """As `answer`, with the wishes that name little, and what is kept nowhere by a label of its own."""
+    """As `answer`, with the wishes that name little; what is kept nowhere has a label of its own where it is not named,
+    for then nothing that is kept goes with it."""
     label, content = answer(text)
     if label == "none":
         one = bare(text, NAMES) or matter_in(text, NAMES)
@@ -167,7 +168,7 @@ def answer_to(text: str) -> Answer:
         one = MemoryCommand("forget", found.content) if found is not None and not found.soft else one
         label, content = told((one,)) if one is not None else (label, content)
     aside = label == "forget" and any(each.scope == "aside" for each in understand(text, NAMES).commands)
-    return ("norecord" if aside else label), content
+    return ("norecord" if aside and not content else label), content
 
 
 def alike(content: str | list[str] | None, wanted: str) -> bool:
