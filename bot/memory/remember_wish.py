@@ -41,7 +41,7 @@ def _announced(place: Place) -> Found | None:
         return None
     a = match.end()
     b, end = _extent(place.shape, a, asked=False)
-    kind: Kind = "strong" if match["firm"] or match["colon"] else "weak"
+    kind: Kind = "fact" if match["plainly"] else "strong" if match["firm"] or match["colon"] else "weak"
     if not worth(place.shape[a:b], kind, True, True):
         return None
     listed = list_end(place.shape, a)
