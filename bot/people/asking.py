@@ -22,6 +22,7 @@ from bot.people.askwords import (
     FILL_ZH,
     FRAME,
     JOINS,
+    MISSPELT,
     NEAR,
     NO_EN,
     NO_ZH,
@@ -100,6 +101,7 @@ def asked(text: str, names: tuple[str, ...] = ()) -> Wish | None:
     text = unaddressed(clean(text), names)
     folded, origin = fold_mapped(text)
     folded, origin = squeezed(folded, origin)
+    folded = MISSPELT.sub(lambda found: "提醒" if len(found[0]) == 2 else "remind", folded)
     folded = re.sub(SPACED, lambda found: "," * len(found[0]), folded)
     if not ABOUT.search(folded):
         return None

@@ -16,6 +16,8 @@ ABOUT = LazyPattern(
 )
 QUOTED = re.compile('“[^”]*”|「[^」]*」|『[^』]*』|"[^"]*"|`[^`]*`|《[^》]*》|^>.*$', re.MULTILINE)
 STOPS = re.compile(r"[。！？!?\n；;]|(?<![ap]\.m)(?<!jan|feb|mar|apr|jun|jul|aug|sep|oct|nov|dec)\.(?=\s)")
+MISSPELT = re.compile(r"(?a)题醒|提型(?=我)|\b(?!remind)(?=\w*n)(?=\w*m)r[emind]{5}(?= (?:me|us)\b)")
+"""Another sign of the same sound, or the letters of remind in another order: as long as what is meant."""
 SPACED = re.compile(r"(?<=[㐀-鿿])\s+(?=[㐀-鿿])|(?<=\d)\s+(?=[㐀-鿿](?<![点时分月日号年周]))")
 """A space in Chinese ends a clause."""
 THEN = re.compile(r"到时候?|到点|那时候?")
