@@ -101,7 +101,7 @@ async def test_a_yes_after_somebody_else_spoke_is_none(world: World) -> None:
     world.model.script = lambda request: "要我记住你对芒果过敏吗？"
     await world.say("小暖，我对芒果过敏", group="闲聊")
     world.model.script = lambda request: "好"
-    await world.say("我也是", "小美", "闲聊")
+    await world.say("要记住你对芒果过敏吗？", "小美", "闲聊")
     uses(world, "remember", text="我对芒果过敏")
     await world.say("小暖，好啊", group="闲聊")
     assert memories(world) == []
