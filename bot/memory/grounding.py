@@ -13,7 +13,7 @@ from typing import Literal
 from bot.memory import binding, evidence
 from bot.memory.binding import Told, told
 from bot.memory.confirmed import Talk, day_of, missing
-from bot.memory.digest_answer import Item
+from bot.memory.digest_answer import Item, Section
 from bot.memory.evidence import (
     VOCABULARY,
     Part,
@@ -279,7 +279,9 @@ class Grounds:
         return self.scope.zones.get(owner, self.scope.tz) if task else self.scope.tz
 
 
-def stands(text: str, said: Sequence[tuple[str, int]], scope: Scope, known: str = "") -> int | None:
+def stands(
+    text: str, said: Sequence[tuple[str, int]], scope: Scope, known: str = "", section: Section = "statements"
+) -> int | None:  # fmt: skip
     """The place of the line, of these that one person wrote (with their time, ms), that a text rests on: its numbers,
     days, names and denials stand in them, with what is `known` already; something of it is new. None: it does not. What
     turns the known into its contrary is of the very thing that the lines speak of.
@@ -294,7 +296,7 @@ def stands(text: str, said: Sequence[tuple[str, int]], scope: Scope, known: str 
             return None
     new = evidence.terms(folded_plain(text)) - evidence.terms(folded_plain(known))
     for tried in (lines, whole):
-        item = Item("statements", 1, text, tuple(line.number for line in tried))
+        item = Item(section, 1, text, tuple(line.number for line in tried))
         if not tried or isinstance(Grounds(tried, scope, {}).check(item), Refusal):
             continue
         carrying = [line.number for line in lines if new & evidence.terms(folded_plain(line.text))]

@@ -4,7 +4,7 @@ The model only points: what is kept stands in those words, and a number, or word
 that person's open promises.
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from datetime import tzinfo
 from typing import Literal
 
@@ -18,7 +18,8 @@ from bot.types.commitment import Commitment, NewCommitment, Nudging, Settled
 from bot.types.prompt import ToolSpec
 from bot.types.tool import Tool, ToolAnswer, ToolContext, ToolRefused, read_arguments
 
-NUMBER_CHARS = 20
+NUMBER_CHARS, TEXT_CHARS, LIST_CHARS = 20, 40, 400
+"""Characters of a number, and of open promises that a refusal names."""
 
 
 class CommitmentArguments(BaseModel):
@@ -32,11 +33,12 @@ class CommitmentArguments(BaseModel):
 
 
 def commitment_tool(
-    spec: ToolSpec, carrier: Callable[[ToolContext, str], Awaitable[int | None]],
+    spec: ToolSpec, carrier: Callable[..., Awaitable[int | None]],
     mine: Callable[[ToolContext], Awaitable[tuple[Commitment, ...]]], covers: Callable[[str], bool],
     zone: Callable[[ToolContext], Awaitable[tzinfo]], done: tuple[str, str], nudging: Nudging | None = None,
 ) -> Tool:  # fmt: skip
-    """The tool; `carrier` is the message of the turn in which its person says that, if they do.
+    """The tool; `carrier` is the message of these minutes in which its person says that, if they do; words that are
+    known may stand in it, too.
 
     `mine` are that person's open promises that the audience may see, `covers` tells what was forgotten; `done` are the
     answers for a promise ({id} becomes its number) and for what became of one. `nudging` is how they are reminded.
@@ -47,26 +49,36 @@ def commitment_tool(
         text = clean_line(asked.text)
         if not text:
             raise ToolRefused("commitment_empty")
-        said = await carrier(context, text)
-        if said is None:
-            raise ToolRefused("commitment_words")
         if asked.id is not None and asked.state is None:
             raise ToolRefused("tool_bad_arguments", "id + state")
         if asked.state is not None:
             which = str(asked.id or "").strip().lstrip("#")
             texts = {each.id: each.text for each in await mine(context)}
-            number = int(which[:NUMBER_CHARS]) if which.isdecimal() else meant(which or text, texts.items())
+            number = int(which[:NUMBER_CHARS]) if which.isdecimal() else _meant(which or text, texts)
             if number not in texts:
-                raise ToolRefused("commitment_unknown", as_data(clip(which or text, NUMBER_CHARS)))
+                listed = "; ".join(f"#{each} {as_data(clip(said, TEXT_CHARS))}" for each, said in texts.items())
+                raise ToolRefused("commitment_unknown", clip(listed, LIST_CHARS) or "-")
+            if await carrier(context, text, (texts[number],), again=True) is None:
+                raise ToolRefused("commitment_words")
             return ToolAnswer(done[1].replace("{id}", str(number)), settled=Settled(number, asked.state))
+        event = await carrier(context, text, section="promises")
+        if event is None:
+            raise ToolRefused("commitment_words")
         if covers(text):
             raise ToolRefused("experience_forgotten")
         tz = await zone(context)
         due = due_in(text, context.now, tz)
         new = NewCommitment(
             context.person_id, context.audience.chat_id, "private" if context.audience.kind == "dm" else "chat", text,
-            context.now, "tool", (said,), due.at if due else None, nudged(due, nudging, tz),
+            context.now, "tool", (event,), due.at if due else None, nudged(due, nudging, tz),
         )  # fmt: skip
         return ToolAnswer(done[0], commitment=new)
 
     return Tool(spec, run)
+
+
+def _meant(about: str, texts: Mapping[int, str]) -> int | None:
+    """The one promise that these words are about: most of them are in it, or most of it is in them."""
+    number = meant(about, texts.items())
+    told = [each for each, text in texts.items() if meant(text, ((each, about),))]
+    return number if number is not None or len(told) != 1 else told[0]

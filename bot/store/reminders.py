@@ -8,6 +8,7 @@ from bot.store.access import Lists
 from bot.store.database import Database
 from bot.store.outbox import put
 from bot.store.reminding import OPEN, Answer, answer, ask, end, fire, reminder_of, store_reminder, tell, waits
+from bot.store.rows import marks
 from bot.types.outgoing import Draft
 from bot.types.reminder import Due, NewReminder, Reminder, Waiting
 
@@ -34,12 +35,12 @@ class Reminders:
         )
         return tuple(reminder_of(tuple(row)) for row in rows)
 
-    async def of_event(self, event_id: int) -> int:
-        """How many reminders ever came from this message."""
-        row = await self._database.row(
-            "SELECT count(*) FROM edge WHERE kind = 'reminder' AND event_id = ?", (event_id,)
+    async def of_events(self, event_ids: tuple[int, ...]) -> frozenset[int]:
+        """The reminders that ever came from these messages."""
+        rows = await self._database.rows(
+            f"SELECT derived_id FROM edge WHERE kind = 'reminder' AND event_id IN ({marks(event_ids)})", event_ids
         )
-        return int(row[0]) if row else 0
+        return frozenset(int(row[0]) for row in rows)
 
     async def ordered(self, event_id: int) -> bool:
         """Whether this message was done as a command, alone or with an answer to the rest of it."""
