@@ -20,18 +20,17 @@ class Reminders:
         self._database = database
         self._lists = lists
 
-    async def open(self, person_id: int, chat_id: int | None = None) -> tuple[Reminder, ...]:
-        """The open reminders of a person, the next first; only those of one chat unless that is None."""
-        rows = await self._database.rows(
-            f"{OPEN}AND person_id = ?1 AND (?2 IS NULL OR chat_id = ?2) ORDER BY due_at, id", (person_id, chat_id)
-        )
-        return tuple(reminder_of(tuple(row)) for row in rows)
+    async def open(
+        self, person_id: int, chat_id: int | None = None, *, shared: bool = False
+    ) -> tuple[Reminder, ...]:  # fmt: skip
+        """The open reminders of a person, the next first; only those of one chat unless that is None.
 
-    async def here(self, person_id: int, chat_id: int) -> tuple[Reminder, ...]:
-        """A person's open reminders in a chat, and those that are for all of it, the next first."""
+        With `shared` those for all of that chat as well, whoever asked for them.
+        """
         rows = await self._database.rows(
-            f"{OPEN}AND reminder.chat_id = ? AND (person_id = ? OR reminder.shared = 1) ORDER BY due_at, reminder.id",
-            (chat_id, person_id),
+            f"{OPEN}AND (person_id = ?1 OR (?3 AND reminder.shared = 1)) AND (?2 IS NULL OR chat_id = ?2) "
+            "ORDER BY due_at, reminder.id",
+            (person_id, chat_id, int(shared and chat_id is not None)),
         )
         return tuple(reminder_of(tuple(row)) for row in rows)
 
