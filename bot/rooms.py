@@ -35,14 +35,13 @@ from bot.flow.plan import Planner
 from bot.flow.recalling import Recalling
 from bot.flow.remembering import Remembering
 from bot.flow.reminding import Reminding
-from bot.flow.remindtools import remind_tools
 from bot.flow.rewriting import Rewriting
 from bot.flow.rolling import Rolling
 from bot.flow.scribe import Scribe
 from bot.flow.sectioning import Sectioning
 from bot.flow.sending import Sending
 from bot.flow.tidying import Tidying
-from bot.flow.tools import Remembered, make_tools, remind_specs
+from bot.flow.tools import Remembered, make_tools
 from bot.flow.turn import Brain, TurnRunner
 from bot.flow.vectorising import Vectorising
 from bot.flow.words import Words
@@ -167,7 +166,7 @@ def make_planner(
     tools = () if not settings.prompt.tools else make_tools(
         parts.store, words, parts.prompts,
         Remembered(recalling, make_notes(parts, lambda: None).read, parts.aside), settings,
-        remind_tools(parts.store, words, reminding, remind_specs(parts.prompts)),
+        reminding,
         media if settings.media.images else None,
         (lambda name: skills.get(name, skills[settings.persona])) if any(skills.values()) else None,
     )  # fmt: skip

@@ -67,7 +67,7 @@ async def test_another_person_s_words_and_promise_are_out_of_reach(world: World)
     await world.say("小暖，我明天把报告发给大家", group="群")
     note(world, text="报告交不了啦", id="1", state="failed")
     await world.say("小暖，报告交不了啦", "阿明", "群")
-    assert result(world) == "没有改：对方没有编号 1 的未完成承诺。"
+    assert result(world) == "没有改：不知道是哪条。对方未完成的承诺：-"
     assert [row[1] for row in kept(world)] == ["pending"]
 
 

@@ -32,9 +32,13 @@ async def test_the_model_sets_one_by_the_words_and_the_house_works_out_when(worl
 @pytest.mark.parametrize(
     ("said", "when", "told"),
     [
-        ("小宝放学，你可别忘了告诉我", "下午三点", "没有设：when 要照抄对方这一轮自己说时间的话。"),
+        ("小宝放学，你可别忘了告诉我", "下午三点", "没有设：when 的日子和钟点要出自对方最近几句自己的话；没说就先问。"),
         ("等会儿小宝放学，你可别忘了告诉我", "等会儿", "还没设，要先问对方：什么时候提醒你？"),
-        ("下午三点小宝放学", "下午三点", "没有设：对方这一轮没有亲口要求（取消）提醒。"),
+        (
+            "下午三点小宝放学",
+            "下午三点",
+            "没有设：对方最近几句没有要你提醒，或者这条刚设过。要紧就先问一句，对方答应了再设。",
+        ),
     ],
 )
 async def test_what_they_did_not_say_or_is_not_clear_sets_nothing(

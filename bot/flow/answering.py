@@ -186,6 +186,7 @@ class Answering:
         chat, people, asked = waiting.chat, waiting.people, dict(waiting.asked)
         receipts: list[str] = []
         answering: list[Event] = []
+        reminds = False
         batch = await self._limiting.sift(batch, waiting)
         for event in batch:
             question, whole = asked.pop(event.person_id or 0, None), event
@@ -193,6 +194,7 @@ class Answering:
                 heard = await self._reminding.heard(event, chat, people[event.person_id])
                 if heard.done:
                     continue
+                reminds = reminds or heard.cued
                 if heard.rest:
                     receipts.append(heard.receipt)
                     event = replace(event, text=heard.rest)
@@ -210,7 +212,7 @@ class Answering:
         caller = next((event for event in reversed(called) if not people[event.person_id].is_bot), called[-1])
         person = people[caller.person_id]
         pace = self._limiting.pace(person, calling(batch, waiting), waiting.limits)
-        cues = await self._cues(answering, chat, person)
+        cues = (*await self._cues(answering, chat, person), *(("remind",) if reminds else ()))
         occasion = Occasion(chat, person, tuple(answering), caller.why, tuple(receipts), pace, cues)
         self._sending.typing(chat, True)
         try:

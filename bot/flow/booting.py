@@ -60,8 +60,7 @@ class Booting:
         found = await self._store.openings.read(audience, now, PEOPLE, tz)
         alone = found.people[audience.alone] if audience.alone is not None else None
         commitments = await self._store.commitments.open(audience, COMMITMENTS)
-        asked = self._store.reminders
-        reminders = await (asked.open(person.id) if alone is not None else asked.here(person.id, chat.id))
+        reminders = await self._store.reminders.open(person.id, None if alone is not None else chat.id, shared=True)
         said = {memory.chat_id for memory in found.memories if memory.visibility == "chat"}
         said |= {one.chat_id for one in commitments} | {one.chat_id for one in reminders}
         return OpeningFacts(

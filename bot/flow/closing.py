@@ -112,8 +112,11 @@ class Closing:
             )  # fmt: skip
 
     async def _known(self, chat: Chat, session: Session, lines: tuple[DigestLine, ...]) -> Known:
-        """What is kept of those who spoke, and open of theirs, as far as this chat may see it, with the plans of all who are
-        in it; without what the rule found in the same lines before: it is taken back where it is not told again."""
+        """What is kept of those who spoke, as far as this chat may see it, and open of theirs; in a group also what
+        lies ahead of all who are in it.
+
+        Without what the rule found in the same lines: it is taken back where it is not told again.
+        """
         own = await self._store.digests.by_rule(session.id, tuple(line.event_id for line in lines))
         people = tuple(_people(lines))
         if not people:

@@ -5,65 +5,50 @@ from datetime import tzinfo
 from functools import partial
 
 from bot.flow.aside import Aside
+from bot.flow.consent import Consent
 from bot.flow.settling import promised_title
 from bot.flow.words import Words
 from bot.memory.closings import admits
-from bot.memory.grounding import stands as grounded
-from bot.memory.minutes import Scope
-from bot.memory.own_words import own
-from bot.memory.plain import READ_CHARS, UNSURE, sentences
-from bot.people.tool import Carrier, commitment_tool
+from bot.people.tool import commitment_tool
 from bot.store.store import Store
-from bot.text.fold import fold
+from bot.text.alike import core
 from bot.text.signs import marked
-from bot.types.commitment import Commitment, Nudging, Settled
-from bot.types.event import Event
+from bot.types.commitment import Commitment, CommitmentState, Nudging
 from bot.types.prompt import ToolSpec
 from bot.types.tool import Tool, ToolContext, ToolRefused
-
-LEAST = 4
-"""Characters that say by themselves what is agreed."""
 
 MOST_OPEN = 100
 """Open promises among which a number is looked up."""
 
 
 def promising_tool(
-    store: Store, words: Words, spec: ToolSpec, names: tuple[str, ...], nudging: Nudging | None, aside: Aside
+    store: Store, words: Words, spec: ToolSpec, consent: Consent, nudging: Nudging | None, aside: Aside
 ) -> Tool:  # fmt: skip
-    """The tool; `names` are those the bot is called by, `nudging` is how people are reminded of what they promise. What
-    takes long or loads a dictionary goes `aside`."""
+    """The tool; `nudging` is how people are reminded of what they promise. What loads a dictionary goes `aside`."""
 
-    async def lines(context: ToolContext) -> tuple[Event, ...]:
-        return await store.asked.own(context.event_ids, context.person_id, context.now)
+    async def carrier(context: ToolContext, text: str) -> tuple[int, str] | None:
+        event = await consent.carrier(context, text, section="promises")
+        lines = await consent.lines(context, done=True) if event is not None else ()
+        return next(((line.id, line.text) for line in lines if line.id == event), None)
 
-    async def carrier(context: ToolContext, text: str, made: bool) -> Carrier | None:
-        events = await lines(context)
-        for event in events:
-            if own(event.id, event.text, names).carries(text) and (not made or stands(event.text, text)):
-                return Carrier(event.id, text)
-        return await titled(context, events, text) if made else None
-
-    async def titled(context: ToolContext, events: tuple[Event, ...], text: str) -> Carrier | None:
-        """The line that a title in a model's words rests on: plain words, and none of its numbers, names is its own."""
-        plain = [(event, "\n".join(each.text for each in sentences(event.text[:READ_CHARS])
-                                   if not (each.asks or UNSURE.search(each.folded)))) for event in events]  # fmt: skip
-        said = [(event, words) for event, words in plain if words]
-        scope = Scope(context.audience.chat_id, context.audience.kind, names[0], context.person_id, await zone(context))
-        at = await aside.run(grounded, text, [(words, event.at) for event, words in said], scope)
-        return Carrier(said[at][0].id, said[at][1]) if at is not None else None
-
-    async def ending(context: ToolContext, settled: Settled, text: str, open_: Mapping[int, str]) -> str:
-        """The model judges that it is over; certain is that the message is of this promise, and denies nothing."""
-        said = next(event.text for event in await lines(context) if event.id in settled.event_ids)
+    async def ending(
+        context: ToolContext, number: int, state: CommitmentState, open_: Mapping[int, str]
+    ) -> tuple[int, str]:  # fmt: skip
+        """The model judges that it is over; certain is that a line is of this promise, and denies and plans nothing."""
         last = await store.commitments.nudged(context.audience.chat_id, context.person_id)
-        over = settled.state == "done"
-        if settled.state == "ongoing":
-            return ""
-        if not await aside.run(partial(admits, text, said, settled.number, tuple(open_.items()), over=over, last=last)):
-            raise ToolRefused("commitment_unsure", marked("promise", settled.number))
-        task = promised_title(open_[settled.number], dm=context.audience.kind == "dm")
-        return words.messages.text(f"promise_said_{settled.state}", words.script_of(said, context.script), list=task)
+        for line in reversed(await consent.lines(context, done=True)):
+            if state == "ongoing":
+                return line.id, ""
+            allows = partial(
+                admits, line.text, line.text, number, tuple(open_.items()), over=state == "done", last=last
+            )  # fmt: skip
+            if await aside.run(allows):
+                task = promised_title(open_[number], dm=context.audience.kind == "dm")
+                script = words.script_of(line.text, context.script)
+                return line.id, words.messages.text(f"promise_said_{state}", script, list=task)
+            if core(line.text) & core(open_[number]):
+                break
+        raise ToolRefused("commitment_unsure", marked("promise", number))
 
     async def mine(context: ToolContext) -> tuple[Commitment, ...]:
         found = await store.commitments.open(context.audience, MOST_OPEN)
@@ -76,14 +61,3 @@ def promising_tool(
     text = words.openings.text
     done = tuple(text(f"commitment_{key}", words.language, id="{id}") for key in ("saved", "settled"))
     return commitment_tool(spec, carrier, mine, store.tombstones.covers, zone, (done[0], done[1]), ending, nudging)
-
-
-def stands(words: str, said: str) -> bool:
-    """Whether somebody's own words say this without asking, guessing or telling what others say."""
-    wanted = fold(said)
-    found = [
-        each
-        for each in sentences(words[:READ_CHARS])
-        if wanted in each.folded or (len(each.folded) >= LEAST and each.folded in wanted)
-    ]
-    return bool(found) and not any(each.asks or UNSURE.search(each.folded) for each in found)

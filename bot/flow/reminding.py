@@ -10,15 +10,17 @@ from bot.flow.remindwords import about, spoken
 from bot.flow.requests import NOT_HEARD, Heard, Request
 from bot.flow.timewords import rule_label, when_label
 from bot.flow.words import Words
-from bot.people.asking import Wish, task_of
+from bot.memory.plain import idle
+from bot.people.asking import Wish, rises, task_of
 from bot.people.askwords import FRAME
-from bot.people.reminding import meant, quiet_end, retimed, spoken_at
+from bot.people.reminding import after_line, meant, quiet_end, retimed, spoken_at
 from bot.people.replying import Reply, replied
 from bot.people.several import wishes
 from bot.people.wording import bared, told
 from bot.ports import Clock
 from bot.store.reminding import Answer
 from bot.store.store import Store
+from bot.text.fold import fold
 from bot.text.script import Script, script_of
 from bot.text.signs import marked
 from bot.text.when.found import Day, Parts
@@ -34,8 +36,14 @@ from bot.types.when import Instant, Missing, Moment, Recurring, Unclear
 SHOWN = 20
 """Reminders that one list names."""
 
-LEFT: frozenset[Missing] = frozenset(("several", "rule", "vague"))
+JUST_MS = 5 * MINUTE_MS
+"""So soon after a line that names a day an hour alone may be of that day."""
+
+LEFT: frozenset[Missing] = frozenset(("several", "rule", "vague", "day"))
 """What a model that judges is left to understand; everything else is asked at once."""
+
+
+NO_WISH = Wish("cancel", "")
 
 
 class Reminding:
@@ -74,7 +82,7 @@ class Reminding:
             found = await self._timed(at, found)
             made = [self._made(at, wish) for wish in found]
             if self._judged() and any(_left(each) for each in made):
-                return NOT_HEARD
+                return Heard(False, cued=True)
             if found[-1].rest:
                 receipt = await self._plain(at, found, "words")
                 await self._store.told_besides(at.chat.id, at.event_id, receipt, at.now)
@@ -105,7 +113,7 @@ class Reminding:
 
     def resolve(self, at: Request, words: str, task: str) -> NewReminder | str:
         """The reminder that words for a time make, or the question they leave: what the tool of the model asks for."""
-        wish = Wish("set", task, parts_of(words), said=words)
+        wish = Wish("set", task, parts_of(words), Manner(wakes=rises(task)), said=words)
         found = self._made(at, wish)
         return found if isinstance(found, NewReminder) else self._question(at, found, words)
 
@@ -141,10 +149,10 @@ class Reminding:
         if event.forwarded or not await self._store.ordered(event_id):
             return
         at = replace(self._read(event, chat, person), event_id=event_id)
-        found = wishes(event.text, self._names)
+        found = await self._timed(at, wishes(event.text, self._names))
         made = [self._made(at, wish) for wish in found if wish.verb == "set"]
         sure = [each for each in made if isinstance(each, NewReminder)]
-        if not sure and not await self._store.of_event(event_id):
+        if not sure and not await self._store.of_events((event_id,)):
             return
         unclear = [self._question(at, each, wish.said)
                    for wish, each in zip(found, made, strict=False) if not isinstance(each, NewReminder)]  # fmt: skip
@@ -185,14 +193,26 @@ class Reminding:
         return replace(at, now=now, script=script_of(event.text, at.script))
 
     async def _timed(self, at: Request, found: tuple[Wish, ...]) -> tuple[Wish, ...]:
-        """到时候叫我一声 is about the time that its writer named just before."""
-        wish = found[0]
+        """到时候叫我一声 is about the time that its writer named just before, 四点叫我 may be of the day named there."""
+        wish = found[0] if len(found) == 1 else NO_WISH
         said = wish.parts
-        if len(found) > 1 or wish.task or said.day or said.clock or said.half or said.delay or said.every:
+        if wish.verb != "set" or said.day or said.delay or said.every or said.doubt or said.tonight or not (
+            said.clock or not (wish.task or said.half)
+        ):  # fmt: skip
             return found
-        for line in reversed(await self._asked.own((at.event_id,), at.person.id, at.now, answered=True)):
+        lines = await self._asked.own((at.event_id,), at.person.id, at.now, answered=True)
+        before = [line for line in reversed(lines) if line.id != at.event_id]
+        if said.clock:
+            telling = [line for line in before if line.at >= at.now - JUST_MS and not idle(fold(line.text))]
+            for line in telling:
+                near, judged = line is telling[0], self._judged()
+                then = after_line(wish, line.text, line.at, at.now, at.tz, judged=judged, near=near)
+                if then != wish:
+                    return (then,)
+            return found
+        for line in before:
             task, parts = task_of(line.text)
-            if line.id == at.event_id or not (parts.clock or parts.day):
+            if not (parts.clock or parts.day):
                 continue
             then = replace(wish, task=told(bared(task, FRAME)), parts=joined(parts, said) if said.lead else parts)
             if isinstance(self._made(replace(at, now=line.at), then), NewReminder):
@@ -204,7 +224,7 @@ class Reminding:
         made = [self._made(at, wish) for wish in found]
         sure = [each for each in made if isinstance(each, NewReminder)]
         # Of a message that is handled once more the reminders may be set already.
-        if sure and not await self._room(at, len(sure)) and not await self._store.of_event(at.event_id):
+        if sure and not await self._room(at, len(sure)) and not await self._store.of_events((at.event_id,)):
             return self._text(at.script, "remind_full", n=self._rules.most_open)
         asks, question = self._asks(at, found, made)
         self._note(at)

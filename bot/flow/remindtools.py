@@ -10,6 +10,7 @@ from itertools import pairwise
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from bot.flow.consent import OR_NOT, Consent
 from bot.flow.reminding import Reminding
 from bot.flow.requests import Request
 from bot.flow.timewords import when_label
@@ -18,6 +19,7 @@ from bot.people.askwords import SHARED
 from bot.people.reminding import meant
 from bot.people.wording import TASK_CHARS, titled
 from bot.store.store import Store
+from bot.text.alike import core
 from bot.text.clean import as_data, clean
 from bot.text.clip import clip
 from bot.text.dated import checked_when, when_in
@@ -34,8 +36,9 @@ from bot.types.reminder import NewReminder, Reminder
 from bot.types.tool import Tool, ToolAnswer, ToolContext, ToolRefused, read_arguments
 
 _WANTS = re.compile(
-    r"提醒|[叫喊催敲戳](?:一?声|一?下|我|大家)|叫醒|闹钟|让我们?忘|别忘|通知我|吱一?声|盯着"
-    r"|\b(?:remind|reminder|wake|alarm|nudge|ping|poke|buzz|nag|bug|tell|text|message|forget|make sure|shout)\b"
+    r"提醒|[叫喊催敲戳](?:一?声|一?下|我|大家)|叫醒|闹钟|(?:别|不要)让(?:我|大家)|别忘|通知我|吱一?声|盯着"
+    r"|\b(?:remind|reminder|wake|alarm|nudge|ping|poke|buzz|nag|bug|tell|text|message|forget|make sure|shout"
+    r"|(?:don['’]?t|do not) let (?:me|us))\b"
 )
 _ENDS = re.compile(
     r"取消|不用|不要|不必|别|删|去掉|算了|关|\b(?:cancel|delete|remove|stop|drop|no longer|not|don'?t|never ?mind)\b"
@@ -70,7 +73,7 @@ class CancelArguments(BaseModel):
 
 
 def remind_tools(
-    store: Store, words: Words, reminding: Reminding, specs: tuple[ToolSpec, ToolSpec]
+    store: Store, words: Words, reminding: Reminding, specs: tuple[ToolSpec, ToolSpec], consent: Consent
 ) -> tuple[Tool, Tool]:  # fmt: skip
     """Both tools."""
 
@@ -78,39 +81,27 @@ def remind_tools(
         chat, person = await store.people.chat(context.audience.chat_id), await store.people.person(context.person_id)
         return reminding.request(chat, person, context.event_ids[-1])
 
-    async def own(context: ToolContext, wish: re.Pattern[str]) -> tuple[Event, ...]:
-        events = await store.asked.own(context.event_ids, context.person_id, context.now, answered=True)
-        if not any(wish.search(fold(event.text)) for event in events):
-            raise ToolRefused("remind_unasked")
-        return events
-
     async def remind(context: ToolContext, arguments: str) -> ToolAnswer:
         given = read_arguments(RemindArguments, arguments)
-        said = await own(context, _WANTS)
-        when = fold(" ".join(clean(given.when).split()))
+        said = await consent.wished(context, _wants, "remind_unasked", done=True)
         at = await asked(context)
         task = clip(titled(" ".join(clean(given.text).split())), TASK_CHARS)
-        found: NewReminder | str | None = reminding.resolve(at, given.when, task)
-        carrier = next((each.id for each in said if when and when in " ".join(fold(each.text).split())), None)
-        if carrier is None and isinstance(found, NewReminder) and not found.rule:  # the same moment in other words
-            tz = words.tz(words.zone_of(at.chat, at.person))
-            carrier = next((each.id for each in said if _names(each, found.due_at, tz)), None)
-            for line, answer in pairwise(said):  # remind me fri at 7 … 7pm i mean
-                if reminding.answers(at, line.text, answer.text) == found.due_at:
-                    carrier = answer.id
-        if carrier is None and (dated := _ISO.fullmatch(when)) is not None:
-            found = _checked(found, dated, said, reminding, at, task)
-            named = (each.id for each in reversed(said) if checked_when(dated["day"], [(each.text, each.at)], at.tz))
-            carrier = next(named, None)
+        memories = [memory.text for memory in await store.memories.owned(context.person_id, context.audience)]
+        if strange := await consent.strange(context, task, (given.when, *memories)):
+            raise ToolRefused("remind_text", as_data(clip(strange, TASK_CHARS)))
+        found, carrier = _resolved(given.when, said, reminding, at, task)
         if carrier is None or found is None:
             raise ToolRefused("remind_words")
         if not isinstance(found, NewReminder):
             raise ToolRefused("remind_unclear", found)
-        if await store.reminders.set_for(carrier, found.due_at):  # by the house itself, or by an earlier call
+        mine = await reminding.mine(at)
+        if known := tuple(each for each in mine if each.due_at == found.due_at and _same(each.text, task)):
+            raise ToolRefused("remind_known", _listed(words, at, known))
+        if await store.reminders.set_for(carrier, found.due_at):  # by an earlier call, or ended since
             raise ToolRefused("remind_unasked")
         if await reminding.full(at):
             raise ToolRefused("remind_full")
-        words_of = next(each.text for each in said if each.id == carrier)
+        words_of = next(each.text for each in reversed(said) if each.id == carrier)
         shared = SHARED.search(fold(words_of)) is not None
         new = replace(found, event_ids=(carrier,), script=script_of(words_of, at.script), shared=shared)
         told = replace(new, text=as_data(task))
@@ -118,17 +109,60 @@ def remind_tools(
 
     async def cancel(context: ToolContext, arguments: str) -> ToolAnswer:
         given = read_arguments(CancelArguments, arguments)
-        await own(context, _ENDS)
         at = await asked(context)
         wanted = str(given.id if given.id is not None else given.text or "")
         mine = await reminding.mine(at)
         found = meant(wanted, mine, wanted) if wanted != "*" else ()
+        # What was set without a model for a message of this turn, the model may set right.
+        anew = await store.reminders.of_events(context.event_ids)
+        if not found or not anew.issuperset(each.id for each in found):
+            await consent.wished(context, _ends, "remind_kept", done=True)
         if len(found) != 1:
             raise ToolRefused("remind_which", _listed(words, at, found or mine))
         text = words.openings.text("remind_ended", words.script_named(context.script), id=found[0].id)
         return ToolAnswer(text, unremind=(found[0].id,))
 
     return Tool(specs[0], remind), Tool(specs[1], cancel)
+
+
+def _wants(line: Event) -> bool:
+    return _WANTS.search(fold(line.text)) is not None
+
+
+def _ends(line: Event) -> bool:
+    return _ENDS.search(OR_NOT.sub(r"\1", fold(line.text))) is not None
+
+
+def _resolved(
+    when: str, said: tuple[Event, ...], reminding: Reminding, at: Request, task: str
+) -> tuple[NewReminder | str | None, int | None]:  # fmt: skip
+    """What a model's words for the time make, and the message that carries them; no message where none does."""
+    wanted = fold(" ".join(clean(when).split()))
+    found: NewReminder | str | None = reminding.resolve(at, when, task)
+    carrier = next((each.id for each in said if wanted and wanted in " ".join(fold(each.text).split())), None)
+    if carrier is None and isinstance(found, NewReminder) and not found.rule:  # the same moment in other words
+        carrier = next((each.id for each in said if _names(each, found.due_at, at.tz)), None)
+        for line, answer in pairwise(said):  # remind me fri at 7 … 7pm i mean
+            if reminding.answers(at, line.text, answer.text) == found.due_at:
+                carrier = answer.id
+    if carrier is not None:
+        return found, carrier
+    dated, lines = _ISO.fullmatch(wanted), [(each.text, each.at) for each in said]
+    if dated is None and isinstance(found, NewReminder) and not found.rule and not found.assumed:
+        # The day stands in one line, the hour in another: 约了周四看牙医 … 四点叫我一下.
+        moment = local(found.due_at, at.tz).strftime("%Y-%m-%dT%H:%M")
+        named = checked_when(moment, lines, at.tz)
+        dated = _ISO.fullmatch(moment.lower()) if named is not None and named.precision == "time" else None
+    if dated is None:
+        return found, None
+    found = _checked(found, dated, said, reminding, at, task)
+    named_in = (each.id for each in reversed(said) if checked_when(dated["day"], [(each.text, each.at)], at.tz))
+    return found, next(named_in, None)
+
+
+def _same(one: str, other: str) -> bool:
+    """Whether two titles are of the same thing, or one of them says nothing."""
+    return not one or not other or bool(core(one) & core(other))
 
 
 def _checked(

@@ -21,11 +21,15 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """What became of a message: nothing of it is left (`done`), or the `rest` is answered with this receipt."""
+    """What became of a message: nothing of it is left (`done`), or the `rest` is answered with this receipt.
+
+    `cued`: it may ask for a reminder, and a model decides.
+    """
 
     done: bool
     receipt: str = ""
     rest: str = ""
+    cued: bool = False
 
 
 NOT_HEARD = Heard(False)

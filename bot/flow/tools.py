@@ -11,12 +11,15 @@ from bot.context.scene import scene_text
 from bot.errors import ConfigError
 from bot.flow.aside import Aside
 from bot.flow.asked import asked_tools
+from bot.flow.consent import Consent
 from bot.flow.found import findings_text
 from bot.flow.getting import Notes, calendar, getting
 from bot.flow.looking import look_tool
 from bot.flow.media import Media
 from bot.flow.promising import promising_tool
 from bot.flow.recalling import Recalling
+from bot.flow.reminding import Reminding
+from bot.flow.remindtools import remind_tools
 from bot.flow.words import Words
 from bot.memory.experience import experience_tool
 from bot.people.reminding import nudging
@@ -44,12 +47,12 @@ class Remembered:
 
 def make_tools(
     store: Store, words: Words, find: Callable[[str], Path], known: Remembered, settings: Settings,
-    reminds: tuple[Tool, ...], media: Media | None = None, skills: Callable[[str], Mapping[str, str]] | None = None,
+    reminding: Reminding, media: Media | None = None, skills: Callable[[str], Mapping[str, str]] | None = None,
 ) -> tuple[Tool, ...]:  # fmt: skip
     """All tools in the order they are sent.
 
-    `reminds` are those of reminders; `media` lets the model see pictures again, `skills` are texts by name that it may
-    read as the persona chosen in its chat: without them the stable prefix stays smaller.
+    `media` lets the model see pictures again, `skills` are texts by name that it may read as the persona chosen in its
+    chat: without them the stable prefix stays smaller.
     """
 
     async def render(context: ToolContext, found: tuple[Finding, ...]) -> str:
@@ -73,6 +76,7 @@ def make_tools(
         messages = (entry.message for entry in epoch.entries) if epoch is not None else ()
         return tuple(row for message in messages for row in _recalled(message).splitlines())
 
+    consent = Consent(store, words, settings.bot.names, known.aside)
     done = words.openings.text("experience_saved", words.language, id="{id}")
     recall, get, experience = recall_specs(find)
     recalls = (
@@ -82,16 +86,11 @@ def make_tools(
     return (
         *(recalls if settings.memory.inject in ("tool", "both") else ()),
         experience_tool(experience, saved, store.tombstones.covers, done, shown),
-        *asked_tools(store, words, asked_specs(find), settings.bot.names, known.aside),
+        *asked_tools(store, words, asked_specs(find), settings.bot.names, known.aside, consent),
         promising_tool(
-            store,
-            words,
-            read_spec(find("tools/add_commitment.json")),
-            settings.bot.names,
-            nudging(settings.remind),
-            known.aside,
+            store, words, read_spec(find("tools/add_commitment.json")), consent, nudging(settings.remind), known.aside
         ),
-        *reminds,
+        *remind_tools(store, words, reminding, remind_specs(find), consent),
         listen_tool(listen_spec(find), words.openings.text("listen_stopped", words.language)),
         *((look_tool(look_spec(find), store, media, words),) if media is not None else ()),
         *((skill_tool(skill_spec(find), texts),) if skills else ()),

@@ -34,8 +34,8 @@ Words = Callable[[ToolContext], Awaitable[tuple[Own, ...]]]
 
 Owned = Callable[[ToolContext], Awaitable[tuple[Memory, ...]]]
 """The memories of the person that the audience may see, newest first."""
-Grounded = Callable[[ToolContext, str, str], Awaitable[int | None]]
-"""The line of the person's own recent ones in which a text stands, cleaned; a second text is known already."""
+Carrier = Callable[..., Awaitable[int | None]]
+"""The line of the person's own recent ones in which a text stands, cleaned; a second one is of texts that are known."""
 
 
 class UpdateArguments(BaseModel):
@@ -67,7 +67,7 @@ class ForgetArguments(BaseModel):
 
 def remember_tool(
     spec: ToolSpec, words: Words, kept: Callable[[ToolContext], Awaitable[tuple[tuple[int, str], ...]]],
-    lift: Callable[[str, int], None], done: str, zone: Callable[[ToolContext], Awaitable[tzinfo]], grounded: Grounded,
+    lift: Callable[[str, int], None], done: str, zone: Callable[[ToolContext], Awaitable[tzinfo]], carrier: Carrier,
 ) -> Tool:  # fmt: skip
     """The tool; `kept` is what was asked to be kept in these messages before, `lift` ends a ban on a text.
 
@@ -83,8 +83,8 @@ def remember_tool(
         said = await words(context)
         if not any(own.keeps or own.calls for own in said):
             raise ToolRefused("remember_unasked")
-        carrier = next((own.event_id for own in said if own.carries(text)), None) or await grounded(context, text, "")
-        if carrier is None:
+        event = await carrier(context, text)
+        if event is None:
             raise ToolRefused("remember_words")
         for number, known in await kept(context):
             if fold(known) in fold(text) or fold(text) in fold(known):
@@ -93,7 +93,7 @@ def remember_tool(
         memory = NewMemory(
             owner_id=context.person_id, chat_id=context.audience.chat_id,
             visibility="private" if context.audience.kind == "dm" else "chat", kind="knowledge", text=text,
-            observed_at=context.now, source="tool", event_ids=(carrier,), asked=True,
+            observed_at=context.now, source="tool", event_ids=(event,), asked=True,
         )  # fmt: skip
         if asked.name:
             return ToolAnswer(done, replace(memory, kind="identity", slot=NAMES[asked.name]))
@@ -103,7 +103,7 @@ def remember_tool(
 
 
 def update_tool(
-    spec: ToolSpec, owned: Owned, grounded: Grounded, done: str, zone: Callable[[ToolContext], Awaitable[tzinfo]]
+    spec: ToolSpec, owned: Owned, carrier: Carrier, done: str, zone: Callable[[ToolContext], Awaitable[tzinfo]]
 ) -> Tool:  # fmt: skip
     """The tool: a memory of the person's becomes former, and what they now say of it takes its place.
 
@@ -120,7 +120,7 @@ def update_tool(
         old = next((memory for memory in await owned(context) if memory.id == int(number[:18])), None)
         if old is None or old.is_name or old.former_at is not None:
             raise ToolRefused("forget_none")
-        event = await grounded(context, text, old.text)
+        event = await carrier(context, text, (old.text,))
         if event is None or fold(text) == fold(old.text):
             raise ToolRefused("update_words")
         away = old.visibility == "chat" and old.chat_id != context.audience.chat_id

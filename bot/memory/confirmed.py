@@ -1,4 +1,4 @@
-"""What must stand in a talk of a statement that a model looked at twice: whose words it is, numbers, days, names, denials.
+"""What must stand in a talk of a statement that a model looked at twice: numbers, days, names, denials.
 
 What it means, and what of the talk it joins, the model has judged. Pure; it may load a dictionary: in a thread.
 """

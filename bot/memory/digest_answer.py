@@ -60,8 +60,8 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What a model says became of a known task (T), reminder (R) or plan (#): with a new title and `when` where a task or
-    reminder is changed."""
+    """What a model says became of a known task (T), reminder (R) or plan (#); a task or reminder that is changed has a
+    new title or `when`."""
 
     mark: Literal["T", "R", "#"]
     number: int

@@ -11,7 +11,7 @@ from datetime import UTC, date, datetime, timedelta, tzinfo
 from bot.memory.digest_answer import Change
 from bot.memory.digest_request import Known, is_plan
 from bot.memory.evidence import folded_plain, novelty, numbers, terms
-from bot.memory.grounding import Grounds
+from bot.memory.grounds import Grounds
 from bot.memory.minutes import DigestLine, Scope
 from bot.memory.saiddays import times
 from bot.memory.screening import harmless
@@ -137,8 +137,8 @@ class Moved:
     def _shifted(self, lines: Sequence[DigestLine], old: int) -> set[date]:
         """The days that an old one becomes where what is known of a day moved to one that the lines name."""
         was = local_day(old, self.scope.tz)
-        named = {days.first for line in lines for one in times(line.text, line.at, self.scope.tz) for days in one.choices
-                 if days.first == days.last}  # fmt: skip
+        told = [one for line in lines for one in times(line.text, line.at, self.scope.tz)]
+        named = {days.first for one in told for days in one.choices if days.first == days.last}
         known = {local_day(memory.observed_at, self.scope.tz) for memory in self.known.memories if memory.dated}
         known |= {local_day(task.due_at, self.scope.tz) for task in self.known.commitments if task.due_at is not None}
         return {was + (new - day) for new in named for day in known if abs(new - day) <= timedelta(days=31)} | named

@@ -16,7 +16,8 @@ from bot.memory.digest_request import NOTHING, Known, within
 from bot.memory.evidence import LINK, VOCABULARY, Part, folded_plain, terms
 from bot.memory.fallback import rule_digest
 from bot.memory.forging import forged
-from bot.memory.grounding import Grounded, Grounds, Refusal
+from bot.memory.grounding import check
+from bot.memory.grounds import Grounded, Grounds, Refusal
 from bot.memory.minutes import DigestLine, Scope, forgets
 from bot.memory.replacing import settled_in
 from bot.memory.screening import MARKUP, harmless, sums_up
@@ -80,7 +81,7 @@ class Refused:
 
 @dataclass(frozen=True, slots=True)
 class Review:
-    """A digest as far as it stands, and what of the answer does not; `looked`: a second look was at its summary, too."""
+    """A digest as far as it stands, and what of the answer does not; `looked`: its summary was looked at twice."""
 
     answer: Answer
     kept: tuple[tuple[Item, Grounded], ...]
@@ -216,7 +217,7 @@ def _reviewed(found: Answer, grounds: Grounds, *, sure: bool = False) -> Review:
 def _judged(item: Item, grounds: Grounds, *, sure: bool = False) -> Grounded | Refusal:
     if estimate_tokens(item.text) > STATEMENT_TOKENS:
         return Refusal("empty", "too long")
-    return grounds.check(item, sure=sure)
+    return check(grounds, item, sure=sure)
 
 
 def _clipped(item: Item, grounds: Grounds) -> tuple[Item, Grounded] | None:
@@ -332,8 +333,8 @@ def _day_end(at: int, tz: tzinfo) -> int:
 def _settled(
     changes: tuple[Change, ...], known: Known, grounds: Grounds, scope: Scope
 ) -> tuple[tuple[Settled, ...], tuple[int, ...]]:
-    """The open tasks that the model names as over, by lines in which their owner denies nothing of it, and the reminders
-    that their owner called off.
+    """The open tasks that the model names as over, by lines in which their owner denies nothing of it; and
+    the reminders that are called off so.
 
     Whoever says later in the talk that it is not done after all, still has it to do.
     """

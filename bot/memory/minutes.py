@@ -87,7 +87,8 @@ class Scope:
     """Whose session it was; `owner_id` is the person of a DM, `tz` the zone in which the days they name are meant.
 
     In promises days are meant in the `zones` of their persons, where these set one; `nudging` is how they are reminded.
-    `names` are those of the chat. Not `screened`, nothing is left out for sounding like an order to a program: who said it decides alone.
+    `names` are those of the chat. Not `screened`, nothing is left out for sounding like an order to a program: who said
+    it decides alone.
     """
 
     chat_id: int

@@ -25,13 +25,27 @@ def remember_wish(place: Place) -> tuple[Found, ...]:
         return ()
     if pattern("of_oneself").search(place.lead) and "can we" not in place.lead:
         return ()
-    found = _pointed(place) or _put(place) or _before_content(place) or _after_content(place)
+    found = _announced(place) or _pointed(place) or _put(place) or _before_content(place) or _after_content(place)
     if found is None or found.content is None:
         return (found,) if found else ()
     spans = facts(place.shape, *found.content)
     return tuple(
         Found("remember", found.start if not n else found.end, found.end, span) for n, span in enumerate(spans)
     )
+
+
+def _announced(place: Place) -> Found | None:
+    """记个东西：车停在B2, would you write this down, …: a clause that asks to keep and says nothing else; the rest is it."""
+    match = pattern("announces").match(place.shape, place.start)
+    if match is None or place.shape.startswith(("the following", "。"), match.end()):
+        return None
+    a = match.end()
+    b, end = _extent(place.shape, a, asked=False)
+    kind: Kind = "fact" if match["plainly"] else "strong" if match["firm"] or match["colon"] else "weak"
+    if not worth(place.shape[a:b], kind, True, True):
+        return None
+    listed = list_end(place.shape, a)
+    return Found("remember", place.start, max(end, listed), (a, max(b, listed)))
 
 
 def _pointed(place: Place) -> Found | None:

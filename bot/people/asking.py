@@ -22,6 +22,7 @@ from bot.people.askwords import (
     FILL_ZH,
     FRAME,
     JOINS,
+    MISSPELT,
     NEAR,
     NO_EN,
     NO_ZH,
@@ -56,6 +57,12 @@ SMALL = 3
 _RISES = re.compile(r"^(?:起床|起来|醒|wake up|get up)(?!\w)|[^不]起床$")
 """Of what is to be done in the morning only."""
 
+_ASKS = re.compile(r"(?<![好可行能]以)(?<![好行能])吗[\s?？]*$")
+"""Asks whether somebody reminds them; 好吗 asks for it."""
+
+_TITLE_EN = re.compile(r"\b(?:that|to|about|for)\b")
+"""What begins the title of a request in English."""
+
 _END = re.compile(r"[，,。.!！；;?？\n]+")
 """What ends a clause."""
 
@@ -73,6 +80,7 @@ class Wish:
     set: `task` is what to remind of, `parts` the time, `said` the words for it, `rest` what the message says besides.
     cancel: `task` says which reminder, ALL
     means every one; without `named` (别提醒我了) it may be about something else. `shared`: all of a group are meant.
+    `apart`: the task stands in a clause of its own behind the request, and may only say why.
     """
 
     verb: Literal["set", "cancel"]
@@ -83,6 +91,7 @@ class Wish:
     named: bool = True
     rest: str = ""
     shared: bool = False
+    apart: bool = False
 
 
 def asked(text: str, names: tuple[str, ...] = ()) -> Wish | None:
@@ -92,6 +101,7 @@ def asked(text: str, names: tuple[str, ...] = ()) -> Wish | None:
     text = unaddressed(clean(text), names)
     folded, origin = fold_mapped(text)
     folded, origin = squeezed(folded, origin)
+    folded = MISSPELT.sub(lambda found: "提醒" if len(found[0]) == 2 else "remind", folded)
     folded = re.sub(SPACED, lambda found: "," * len(found[0]), folded)
     if not ABOUT.search(folded):
         return None
@@ -111,7 +121,8 @@ def asked(text: str, names: tuple[str, ...] = ()) -> Wish | None:
     why = reason_at(folded, first.end())
     if why is not None and len(found) == 1:
         kept = _parts(folded[:why], first)
-        if _complete(kept) or (kept.clock and kept.doubt is None):
+        bare = text[origin[why]].isspace() and not core_of(folded[first.end() : why])
+        if not bare and (_complete(kept) or (kept.clock and kept.doubt is None)):
             text, folded, origin, parts = unfold(text, origin, 0, why), folded[:why], origin[:why], kept
     more = [each for each in timed[1:] if not each["set"]]
     return _wish(text, folded, origin, first, parts, bool(more))
@@ -143,6 +154,11 @@ def _parts(folded: str, trigger: re.Match[str]) -> Parts:
     own = parts_folded(" " * begin + folded[begin:stop] + " " * (len(folded) - stop))
     if _complete(own) or (own.doubt is None and own.lead is not None and own.day is not None):
         return own
+    if trigger[0].isascii() and (title := _TITLE_EN.search(folded, trigger.end(), stop)) is not None:
+        # remind us Saturday 10:30am that it begins at 11: what the title names is another time.
+        lead = parts_folded(" " * trigger.end() + folded[trigger.end() : title.start()])
+        if _complete(lead) and not parts_folded(folded[title.end() : stop]).day:
+            return lead
     clause, end = _start(CLAUSE_END, folded, trigger), _stop(CLAUSE_END, folded, trigger)
     beside = folded[begin:clause] + "," + folded[end:stop]
     alone = parts_folded(" " * clause + folded[clause:end] + " " * (len(folded) - end))
@@ -246,11 +262,7 @@ def _wish(
         return None
     if not english and NOT_ZH.search(re.sub("\x00| ", "", before).removesuffix("再")) and not _reminded(before):
         return None
-    if (
-        trigger["call"]
-        and not (not timed and THEN.search(before))
-        and (not timed or (folded[: trigger.start()].find("\x00") < 0 and not parts.spans))
-    ):
+    if trigger["call"] and not timed and not THEN.search(before):
         return None
     if trigger["call"] and english and parts.doubt == "vague":
         return None  # give me a shout when you are ready
@@ -280,7 +292,7 @@ def _wish(
     rest = unfold(text, origin, stop, len(folded)).strip() if stop < len(folded) else ""
     if own_words and begin:
         rest = "\n".join(filter(None, (unfold(text, origin, 0, begin).strip(" ,，"), rest.strip("。！？!?；; \n"))))
-    if not timed and not own_words and folded.strip(" ?？").endswith("吗"):
+    if not timed and not own_words and _ASKS.search(folded):
         return None
     if not own_words:
         cut = ((trigger.start(), len(folded)),) if own or not residue else ()
@@ -291,9 +303,15 @@ def _wish(
             without(text, blanked, origin, ((0, trigger.end()), (_stop(CLAUSE_END, folded, trigger), len(folded))))
         )
         own_words = near or ("get out of bed" if "bed" in trigger[0] else "wake up" if english else "起床")
-    wakes = bool(trigger["wake"]) or "alarm" in trigger[0] or "闹" in trigger[0] or _RISES.search(fold(own_words))
+    wakes = bool(trigger["wake"]) or "alarm" in trigger[0] or "闹" in trigger[0] or rises(own_words)
     said, shared = said_of(text, folded, origin, parts), SHARED.search(trigger[0]) is not None
-    return Wish("set", told(own_words), parts, Manner(wakes=bool(wakes)), said, rest=rest, shared=shared)
+    apart = not english and not core_of(CLAUSE_END.split(after, maxsplit=1)[0]) and core_of(after) != ""
+    return Wish("set", told(own_words), parts, Manner(wakes=bool(wakes)), said, rest=rest, shared=shared, apart=apart)
+
+
+def rises(task: str) -> bool:
+    """Whether that is done in the morning only."""
+    return _RISES.search(fold(task)) is not None
 
 
 def _own(residue: str, after: str) -> bool:
@@ -337,8 +355,17 @@ def _both_sides(parts: Parts, folded: str, trigger: re.Match[str]) -> bool:
             joined.append((begin, end))
     left = any(end <= trigger.start() for _, end in joined)
     right = [(begin, end) for begin, end in joined if begin >= trigger.end()]
+    if parts_folded(folded[: trigger.start()]).clock is None:  # 6月18号提醒我抢券，晚上八点: the hour of that day
+        right = [(begin, end) for begin, end in right if not _alone(folded, begin, end)]
     # 后天提醒我下午三点开会 is one time in two places; 提醒我下午三点的会 is about another one.
     return left and any(begin > trigger.end() + 1 or folded[end : end + 1] == "的" for begin, end in right)
+
+
+def _alone(folded: str, begin: int, end: int) -> bool:
+    """Whether a time stands in a clause with nothing else."""
+    start = max((found.end() for found in CLAUSE_END.finditer(folded, 0, begin)), default=0)
+    stop = CLAUSE_END.search(folded, end)
+    return start > 0 and not core_of(folded[start:begin] + folded[end : stop.start() if stop else len(folded)])
 
 
 def _doubted(parts: Parts) -> Parts:

@@ -16,6 +16,8 @@ ABOUT = LazyPattern(
 )
 QUOTED = re.compile('“[^”]*”|「[^」]*」|『[^』]*』|"[^"]*"|`[^`]*`|《[^》]*》|^>.*$', re.MULTILINE)
 STOPS = re.compile(r"[。！？!?\n；;]|(?<![ap]\.m)(?<!jan|feb|mar|apr|jun|jul|aug|sep|oct|nov|dec)\.(?=\s)")
+MISSPELT = re.compile(r"(?a)题醒|提型(?=我)|\b(?!remind)(?=\w*n)(?=\w*m)r[emind]{5}(?= (?:me|us)\b)")
+"""Another sign of the same sound, or the letters of remind in another order: as long as what is meant."""
 SPACED = re.compile(r"(?<=[㐀-鿿])\s+(?=[㐀-鿿])|(?<=\d)\s+(?=[㐀-鿿](?<![点时分月日号年周]))")
 """A space in Chinese ends a clause."""
 THEN = re.compile(r"到时候?|到点|那时候?")
@@ -51,7 +53,7 @@ EN = LazyPattern(
 )
 FILL_ZH = (
     r"别忘了?|不要忘了?|请|麻烦|劳烦|拜托|帮我|帮忙|给我|替我|"
-    r"到时候?|到点|话说|以后|今后|往后|eod|cob|也|都(?=提醒|[叫喊])|"
+    r"到时候?|到点|话说|以后|今后|往后|eod|cob|也|都(?=提醒|[叫喊]|$)|"
     r"嗯+|哦|噢|啊+|呃|欸|诶|哎呀?|唉|好的?|行|等?到(?![家站了])|等我?|快|我想(?=在|要)|我想$|记得|记住|一定|务必|要|到时候?|到点|的时候|时候|你|可不可以|能不能|可以|能|再|就|"
     r"然后|还有|对了|那么|那|在|于|大概|大约|左右|准时|喂|嗨|嘿|哈喽|如果|要是|万一|我?(?:要|想|需要|希望|想要|想让|想请|想麻烦)你|(?:如果|要是|万一)?我(?:忘了|"
     r"忘记了?|没记住)(?:的话)?|一下|下|的|从|等|于"

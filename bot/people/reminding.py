@@ -6,18 +6,25 @@ from dataclasses import replace
 from datetime import datetime, time, tzinfo
 
 from bot.config.remind import RemindRules
-from bot.people.asking import ALL, task_of
+from bot.people.asking import ALL, Wish, task_of
+from bot.people.wording import told
+from bot.text.alike import core
 from bot.text.clip import clip
-from bot.text.dates import between_hours, local_hour, next_local_time
+from bot.text.dated import when_in
+from bot.text.dates import between_hours, local_day, local_hour, next_local_time
 from bot.text.fold import fold
 from bot.text.signs import SIGNS
 from bot.text.when.days import day_of
 from bot.text.when.found import Half, Parts
-from bot.text.when.meaning import hour_of
+from bot.text.when.meaning import hour_of, joined, meaning, parts_of
 from bot.text.when.rules import SEVERAL, local, ms_of, next_of
 from bot.types.commitment import Nudging
+from bot.types.duration import HOUR_MS
 from bot.types.reminder import Reminder
-from bot.types.when import Instant
+from bot.types.when import Instant, Unclear
+
+SHORTLY_MS = 3 * HOUR_MS
+"""What is said so soon before something may be for it."""
 
 WAKING = 6
 """An hour before it that is named alone is one of the afternoon."""
@@ -27,7 +34,7 @@ _SIGNED = re.compile(rf"{_MARK}(\d{{1,9}})")
 _NUMBER = re.compile(rf"(?:{_MARK})? ?(\d{{1,9}})(?!\d|[点时日号月年:])")
 _LEAD = re.compile(
     r"^(?:那|好的?|嗯|记得|記得|别忘了?|別忘了?|对了|對了|其实|其實|[还還]有|另外|然[后後]|[，, ])*"
-    r"(?:[我咱]们?|[我咱]們)?(?:自己)?(?:答应(?:过|了)?你|答應(?:過|了)?你|[说說约約][好定]了?|就|也|都"
+    r"(?:[我咱]们?|[我咱]們)?(?:自己)?(?:答应(?:过|了)?你|答應(?:過|了)?你|[说說约約](?:[好定]了?|了)|就|也|都"
     r"|[还還](?=[要得会會])|[会會](?![议議])|要|得|必须|必須|需要|一定|肯定|保证|保證|打算|[，, ])*"
     r"|^(?:(?:ok(?:ay)?|well|sure|and|but)[, ]+)*i(?:['’]ll| will|['’]m going to| am going to|['’]m gonna| need to"
     r"| have to|['’]ve got to| must| shall| promise (?:to|(?:you )?i['’]ll))\b",
@@ -95,6 +102,40 @@ def retimed(reminder: Reminder, said: Parts, half: Half, now: int, tz: tzinfo) -
         return None
     due = ms_of(datetime.combine(day, time(*hour), tz))
     return (due, "") if due > now else None
+
+
+def after_line(wish: Wish, line: str, said_at: int, now: int, tz: tzinfo, *, judged: bool, near: bool) -> Wish:
+    """An hour alone, soon after a line that its writer said at `said_at`, ms: that of the day which the line names.
+
+    Where it may be of today as well, which day is in doubt: other lines stand between (not `near`), it is about
+    something else shortly before what the line tells of, or later than that. What only says why is left to a model that
+    is there (`judged`).
+    """
+    named = when_in(line, said_at, tz)
+    if named is None or named.precision not in ("day", "time") or local_day(named.at, tz) <= local_day(now, tz):
+        return wish
+    alone = meaning(wish.parts, local(now, tz), wish.manner)
+    if isinstance(alone, Instant) and local_day(alone.at, tz) == local_day(named.at, tz):
+        return wish
+    parts, task = parts_of(line), told(promised_task(line))
+    own, alike = core(wish.task), bool(core(wish.task) & core(task))
+    unsure = replace(wish, parts=replace(wish.parts, doubt="day"))
+    if not near and not alike:
+        return wish if own else unsure
+    if parts.day is None or parts.doubt is not None or (judged and wish.apart and not alike):
+        return unsure
+    both = joined(parts, wish.parts)
+    for half in dict.fromkeys((both.half, wish.parts.half)):
+        then = replace(wish, task=wish.task if alike else task, parts=replace(both, half=half))
+        found = meaning(then.parts, local(now, tz), wish.manner)
+        if isinstance(found, Unclear) and found.what == "half" and (alike or not own):
+            return then
+        if not isinstance(found, Instant) or (named.precision == "time" and found.at > named.at):
+            continue
+        if alike or not own or wish.apart:
+            return then
+        return unsure if named.precision == "time" and named.at - found.at <= SHORTLY_MS else wish
+    return unsure if not own or alike else wish
 
 
 def is_quiet(hour: int, rules: RemindRules) -> bool:

@@ -5,7 +5,6 @@ that person's open promises.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
 from datetime import tzinfo
 from typing import Literal
 
@@ -15,12 +14,13 @@ from bot.text.alike import meant
 from bot.text.clean import as_data, clean_line
 from bot.text.clip import clip
 from bot.text.dated import due_in, nudged
-from bot.text.signs import SIGNS
-from bot.types.commitment import Commitment, NewCommitment, Nudging, Settled
+from bot.text.signs import SIGNS, marked
+from bot.types.commitment import Commitment, CommitmentState, NewCommitment, Nudging, Settled
 from bot.types.prompt import ToolSpec
 from bot.types.tool import Tool, ToolAnswer, ToolContext, ToolRefused, read_arguments
 
-NUMBER_CHARS = 20
+NUMBER_CHARS, TEXT_CHARS, LIST_CHARS = 20, 40, 400
+"""Characters of a number, and of open promises that a refusal names."""
 
 
 class CommitmentArguments(BaseModel):
@@ -33,30 +33,24 @@ class CommitmentArguments(BaseModel):
     state: Literal["ongoing", "done", "failed"] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Carrier:
-    """The message that says something, and the words of it that do."""
+Ending = Callable[[ToolContext, int, CommitmentState, Mapping[int, str]], Awaitable[tuple[int, str]]]
+"""The message that says so of a promise, of these by number, and the receipt; ToolRefused where none does."""
 
-    event_id: int
-    words: str
-
-
-Ending = Callable[[ToolContext, Settled, str, Mapping[int, str]], Awaitable[str]]
-"""The receipt for a promise that somebody's words end, of these by number; ToolRefused where they do not."""
+Carrier = Callable[..., Awaitable[tuple[int, str] | None]]
+"""The message that a promise rests on, and its words; None for none."""
 
 
 def commitment_tool(
-    spec: ToolSpec, carrier: Callable[[ToolContext, str, bool], Awaitable[Carrier | None]],
+    spec: ToolSpec, carrier: Carrier,
     mine: Callable[[ToolContext], Awaitable[tuple[Commitment, ...]]], covers: Callable[[str], bool],
     zone: Callable[[ToolContext], Awaitable[tzinfo]], done: tuple[str, str], ending: Ending,
     nudging: Nudging | None = None,
 ) -> Tool:  # fmt: skip
-    """The tool; `carrier` is the message of the turn in which its person says that, if they do: promises it
-    (True), or says what became of one.
+    """The tool; `carrier` finds the message of these minutes in which its person promises that, `ending` the one that says
+    what became of one.
 
     `mine` are that person's open promises that the audience may see, `covers` tells what was forgotten; `done` are the
-    answers for a promise ({id} becomes its number) and for what became of one. `ending` is asked whether their words
-    may end one, and for the receipt that says so. `nudging` is how they are reminded.
+    answers for a promise ({id} becomes its number) and for what became of one. `nudging` is how they are reminded.
     """
 
     async def run(context: ToolContext, arguments: str) -> ToolAnswer:
@@ -64,30 +58,40 @@ def commitment_tool(
         text = clean_line(asked.text)
         if not text:
             raise ToolRefused("commitment_empty")
-        said = await carrier(context, text, asked.state is None)
-        if said is None:
-            raise ToolRefused("commitment_words")
         if asked.id is not None and asked.state is None:
             raise ToolRefused("tool_bad_arguments", "id + state")
         if asked.state is not None:
             which = str(asked.id or "").strip().lstrip(f"#{SIGNS['promise']}")
             texts = {each.id: each.text for each in await mine(context)}
-            number = int(which[:NUMBER_CHARS]) if which.isdecimal() else meant(which or text, texts.items())
+            number = int(which[:NUMBER_CHARS]) if which.isdecimal() else _meant(which or text, texts)
             if number not in texts:
-                raise ToolRefused("commitment_unknown", as_data(clip(which or text, NUMBER_CHARS)))
-            receipt = await ending(context, Settled(number, asked.state, (said.event_id,)), text, texts)
+                listed = "; ".join(
+                    f"{marked('promise', each)} {as_data(clip(said, TEXT_CHARS))}" for each, said in texts.items()
+                )
+                raise ToolRefused("commitment_unknown", clip(listed, LIST_CHARS) or "-")
+            event, receipt = await ending(context, number, asked.state, texts)
             return ToolAnswer(
-                done[1].replace("{id}", str(number)), settled=Settled(number, asked.state, (said.event_id,)),
-                receipt=receipt,
-            )  # fmt: skip
+                done[1].replace("{id}", str(number)), settled=Settled(number, asked.state, (event,)), receipt=receipt
+            )
+        said = await carrier(context, text)
+        if said is None:
+            raise ToolRefused("commitment_words")
+        event, words = said
         if covers(text):
             raise ToolRefused("experience_forgotten")
         tz = await zone(context)
-        due = due_in(text, context.now, tz) or due_in(said.words, context.now, tz)
+        due = due_in(text, context.now, tz) or due_in(words, context.now, tz)
         new = NewCommitment(
             context.person_id, context.audience.chat_id, "private" if context.audience.kind == "dm" else "chat", text,
-            context.now, "tool", (said.event_id,), due.at if due else None, nudged(due, nudging, tz),
+            context.now, "tool", (event,), due.at if due else None, nudged(due, nudging, tz),
         )  # fmt: skip
         return ToolAnswer(done[0], commitment=new)
 
     return Tool(spec, run)
+
+
+def _meant(about: str, texts: Mapping[int, str]) -> int | None:
+    """The one promise that these words are about: most of them are in it, or most of it is in them."""
+    number = meant(about, texts.items())
+    told = [each for each, text in texts.items() if meant(text, ((each, about),))]
+    return number if number is not None or len(told) != 1 else told[0]

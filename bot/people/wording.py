@@ -19,7 +19,7 @@ _TAIL = LazyPattern(
     r"(?:吧|[,，]?(?:千万|可)?别(?:又|再)?(?:给?忘)(?:了|记)*|啊|哦|喔|呀|哈+|呢|啦|咯|喽|啰|噢|哟|欸|诶|好吗|好不好|好嘛|可以吗|行吗|行不行|可不可以|吗|嘛"
     r"|(?:谢谢|多谢|感谢|谢)(?:你|您|啦|了|宝贝?|亲|哦|喔|哈)*|拜托(?:你|您)?(?:了|啦)?|感恩|辛苦(?:你|您)?(?:了|啦)?|麻烦(?:你|您)?(?:了|啦)|么么哒|爱你"
     r"|(?a:\b(?:please|pls|plz|thanks(?: a lot| so much)?|thank (?:you|u)(?: so much)?|thx|ty|ok|okay|"
-    r"lol|haha|will you|would you|can you"
+    r"lol|haha|will you|would you|can you|then"
     r"|alright|at|on|in|by|for|is|are)\b)|\s|[。,!?~.、…\U0001f300-\U0001faff\u2600-\u27bf])+$"
 )
 _REASON = LazyPattern(

@@ -4,6 +4,7 @@ Which memories are meant is decided elsewhere.
 """
 
 import sqlite3
+from collections.abc import Mapping
 
 from bot.store.changes import goes_on
 from bot.store.database import Database
@@ -51,6 +52,17 @@ class Asked:
         )  # fmt: skip
         room = max(0, OWN_LINES - len(these))
         return tuple(event_of(row) for row in (*reversed(before[:room]), *these))
+
+    async def before(self, event_ids: tuple[int, ...]) -> Mapping[int, str]:
+        """What nuan said right before each of these messages, with nobody's line between, within ten minutes."""
+        rows = await self._database.rows(
+            "SELECT event.id, said.text FROM event JOIN event AS said ON said.id = (SELECT max(id) FROM event AS other "
+            "WHERE other.chat_id = event.chat_id AND other.id < event.id AND other.kind IN ('message', 'bot')) "
+            f"WHERE event.id IN ({marks(event_ids)}) AND said.kind = 'bot' AND said.hidden = '' "
+            "AND said.at >= event.at - ?",
+            (*event_ids, OWN_MS),
+        )
+        return {int(row[0]): str(row[1]) for row in rows}
 
     async def kept(self, event_ids: tuple[int, ...], owner_id: int) -> tuple[tuple[int, str], ...]:
         """Number and text of what this person asked to keep in these messages."""

@@ -105,7 +105,8 @@ MADE_OF = """SELECT memory.id, folded FROM memory WHERE source = 'digest' AND as
     AND derived_id = memory.id AND event_id NOT IN (SELECT value FROM json_each(?))) ORDER BY memory.id"""
 """What digests made of some lines, JSON, and of no others: number and folded text."""
 
-CHANGED = """EXISTS (SELECT 1 FROM digest AS talk JOIN edge AS line ON line.kind = 'digest' AND line.derived_id = talk.id
+CHANGED = """EXISTS (SELECT 1 FROM digest AS talk
+    JOIN edge AS line ON line.kind = 'digest' AND line.derived_id = talk.id
     JOIN edge AS told ON told.event_id = line.event_id AND told.kind IN ('memory', 'commitment')
     LEFT JOIN memory ON told.kind = 'memory' AND memory.id = told.derived_id AND memory.dated <> ''
     LEFT JOIN commitment ON told.kind = 'commitment' AND commitment.id = told.derived_id
@@ -181,6 +182,18 @@ def store(db: sqlite3.Connection, digested: Digested, at: int) -> bool:
         _tell_anew(db, digest.overtook, at)
     for memory in digest.memories:
         store_memory(db, memory, at, digested.merging)
+    _change_open(db, digest, at)
+    if digest.by == "model":
+        db.execute(
+            "UPDATE session SET digest_due_at = ?1 WHERE id IN (SELECT session_id FROM digest WHERE chat_id = ?2 "
+            "AND remake = 1 AND ended_at > ?1 - ?3)",
+            (at, session.chat_id, REMADE_MS),
+        )
+    return True
+
+
+def _change_open(db: sqlite3.Connection, digest: Digest, at: int) -> None:
+    """Verb part: new tasks, and what became of open tasks, plans and reminders."""
     due = dict[int, int | None](db.execute("SELECT id, due_at FROM commitment WHERE ended_at IS NULL"))
     owed = {store_commitment(db, commitment, at): commitment.due_at for commitment in digest.commitments}
     for done in digest.settled:
@@ -194,13 +207,6 @@ def store(db: sqlite3.Connection, digested: Digested, at: int) -> bool:
         db.execute("UPDATE memory SET former_at = ? WHERE id = ? AND former_at IS NULL", (at, number))
     for changed in digest.reminders:
         change_reminder(db, changed, at)
-    if digest.by == "model":
-        db.execute(
-            "UPDATE session SET digest_due_at = ?1 WHERE id IN (SELECT session_id FROM digest WHERE chat_id = ?2 "
-            "AND remake = 1 AND ended_at > ?1 - ?3)",
-            (at, session.chat_id, REMADE_MS),
-        )
-    return True
 
 
 def _outdated(db: sqlite3.Connection, digested: Digested) -> bool:

@@ -8,6 +8,7 @@ from bot.store.access import Lists
 from bot.store.database import Database
 from bot.store.outbox import put
 from bot.store.reminding import OPEN, Answer, answer, ask, end, fire, reminder_of, store_reminder, tell, waits
+from bot.store.rows import marks
 from bot.types.outgoing import Draft
 from bot.types.reminder import Due, NewReminder, Reminder, Waiting
 
@@ -19,27 +20,26 @@ class Reminders:
         self._database = database
         self._lists = lists
 
-    async def open(self, person_id: int, chat_id: int | None = None) -> tuple[Reminder, ...]:
-        """The open reminders of a person, the next first; only those of one chat unless that is None."""
+    async def open(
+        self, person_id: int, chat_id: int | None = None, *, shared: bool = False
+    ) -> tuple[Reminder, ...]:  # fmt: skip
+        """The open reminders of a person, the next first; only those of one chat unless that is None.
+
+        With `shared` those for all of that chat as well, whoever asked for them.
+        """
         rows = await self._database.rows(
-            f"{OPEN}AND person_id = ?1 AND (?2 IS NULL OR chat_id = ?2) ORDER BY due_at, id", (person_id, chat_id)
+            f"{OPEN}AND (person_id = ?1 OR (?3 AND reminder.shared = 1)) AND (?2 IS NULL OR chat_id = ?2) "
+            "ORDER BY due_at, reminder.id",
+            (person_id, chat_id, int(shared and chat_id is not None)),
         )
         return tuple(reminder_of(tuple(row)) for row in rows)
 
-    async def here(self, person_id: int, chat_id: int) -> tuple[Reminder, ...]:
-        """A person's open reminders in a chat, and those that are for all of it, the next first."""
+    async def of_events(self, event_ids: tuple[int, ...]) -> frozenset[int]:
+        """The reminders that ever came from these messages."""
         rows = await self._database.rows(
-            f"{OPEN}AND reminder.chat_id = ? AND (person_id = ? OR reminder.shared = 1) ORDER BY due_at, reminder.id",
-            (chat_id, person_id),
+            f"SELECT derived_id FROM edge WHERE kind = 'reminder' AND event_id IN ({marks(event_ids)})", event_ids
         )
-        return tuple(reminder_of(tuple(row)) for row in rows)
-
-    async def of_event(self, event_id: int) -> int:
-        """How many reminders ever came from this message."""
-        row = await self._database.row(
-            "SELECT count(*) FROM edge WHERE kind = 'reminder' AND event_id = ?", (event_id,)
-        )
-        return int(row[0]) if row else 0
+        return frozenset(int(row[0]) for row in rows)
 
     async def ordered(self, event_id: int) -> bool:
         """Whether this message was done as a command, alone or with an answer to the rest of it."""

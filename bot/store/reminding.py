@@ -20,7 +20,7 @@ _PERSON = re.compile(r"[我你您]|\b(?:i|me|my|you|your)\b", re.IGNORECASE)
 """A reminder is worded for its person, a promise by them."""
 
 LABEL = "reminder"
-"""The label of nuan's own lines about reminders: told to the model that answers or digests, put into no note or index."""
+"""The label of nuan's own lines about reminders: told to models that answer and digest, in no note or index."""
 
 ROUND = 50
 """Reminders that one commit says."""

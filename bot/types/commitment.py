@@ -36,8 +36,8 @@ class NewCommitment:
     """One promise or open task about to be stored, with the events it came from.
 
     `changes` is the number of the open one that this is now, 0 for a new one. `made_at` is when it was said, `due_at`
-    when it should be done, if a time was named (`dated`: how exactly); ms since
-    1970 UTC. `nudge` is when its person is reminded of it, if that lies ahead; `toward` whom it was promised to.
+    when it should be done, if a time was named (`dated`: how exactly); ms since 1970 UTC.
+    `nudge` is when its person is reminded of it, if that lies ahead; `toward` whom it was promised to.
     """
 
     owner_id: int

@@ -21,8 +21,7 @@ class DigestCounts:
 
 @dataclass(frozen=True, slots=True)
 class ChangedReminder:
-    """What becomes of an open reminder: with new words and a new time, ms ("" and None: as they were); both empty: it is
-    over."""
+    """What becomes of an open reminder: new words, a new time, ms ("" and None: as they were); both empty: it ends."""
 
     number: int
     text: str = ""
@@ -32,7 +31,8 @@ class ChangedReminder:
 @dataclass(frozen=True, slots=True)
 class Digest:
     """What closing a session made: a summary of at most 60 tokens, typed memories, what people have still to do, and
-    what became of earlier tasks and reminders; by the rule also the events of earlier lines whose plans it overtook. `former` are earlier plans that are none any more."""
+    what became of earlier tasks and reminders; by the rule also the events of earlier lines whose plans it overtook.
+    `former` are earlier plans that are none any more."""
 
     summary: str
     memories: tuple[NewMemory, ...]

@@ -1,20 +1,26 @@
 """`python -m tests.bench.commands FILE`: how well the wishes to remember, forget and be called are understood.
 
 Each line of FILE is JSON with id, text, script, label, content and note; scorer.py beside it defines the metric.
-One JSON object is printed: shares from 0 to 1, for the headline rows (no `ambig` note) and for all rows.
+One JSON object is printed: shares from 0 to 1, for the headline rows (no `ambig` note) and for all rows. Or a line is
+id, lang, text, kind (remember, forget, call, nocall, norecord, none) and content, which needs no scorer: of what is
+done the share that is right (precision), of the wishes what is done or a cue (coverage), done, and told rightly
+(content); of the rest what acts, and what writes.
 """
 
 import argparse
 import importlib.util
 import json
 import sys
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from time import perf_counter
 from types import ModuleType
 
 from bot.config.settings import Bot
+from bot.memory.matter import matter_in
 from bot.memory.ordering import ordered
+from bot.memory.short_wishes import alone, bare
 from bot.memory.wish_reader import cue, understand
 from bot.text.fold import fold
 from bot.types.memory import MemoryCommand
@@ -23,6 +29,9 @@ NAMES = Bot().names
 SCRIPTS = ("hans", "hant", "en", "mixed")
 Row = dict[str, object]
 Answer = tuple[str, str | list[str] | None]
+KINDS = {"call": "nick_set", "nocall": "nick_revoke"}
+SAME = 0.8
+"""Of the characters of a content so many are told."""
 
 
 def main() -> int:
@@ -40,11 +49,14 @@ def main() -> int:
     asked = parser.parse_args()
     try:
         rows = [json.loads(line) for line in asked.file.read_text("utf-8").splitlines() if line.strip()]
-        scorer = scorer_beside(asked.file)
+        scorer = scorer_beside(asked.file) if not any("kind" in row for row in rows) else None
     except (OSError, ValueError) as error:
         print(f"{asked.file}: {error}", file=sys.stderr)
         return 2
     fold("暖")  # the table of characters is read once, at the first use
+    if scorer is None:
+        print(json.dumps(measured_kinds(rows, show=asked.show), ensure_ascii=False))
+        return 0
     answers, times = {}, []
     for row in rows:
         began = perf_counter()
@@ -120,6 +132,52 @@ def measured(scorer: ModuleType, rows: Sequence[Row], answers: dict[str, Answer]
         "rows": len(rows), "labels": labels, "recall_by_script": recall, "none_rows": score["none"]["n"],
         "false_action": _rounded(score["none"]["false_action"]), "false_write": _rounded(score["none"]["false_write"]),
     }  # fmt: skip
+
+
+def measured_kinds(rows: Sequence[Row], *, show: bool) -> dict[str, object]:
+    """The figures of rows that tell their kind."""
+    wishes = nothing = acted = right = done = covered = told = acts = writes = 0
+    for row in rows:
+        text, wanted = str(row["text"]), KINDS.get(str(row["kind"]), str(row["kind"]))
+        label, content = answer_to(text)
+        cued = label == "none" and cue(text, NAMES) is not None
+        acted, right = acted + (label != "none"), right + (wanted != "none" and label == wanted)
+        fits = label == wanted and (not row["content"] or alike(content, str(row["content"])))
+        if wanted == "none":
+            nothing, acts, writes = nothing + 1, acts + (label != "none"), writes + (label == "remember")
+        else:
+            wishes, done, told = wishes + 1, done + (label == wanted), told + fits
+            covered += label == wanted or cued
+        if show and not fits:
+            print(row["id"], text, wanted, row["content"], "->", label, content, "cue" if cued else "", sep=" | ",
+                  file=sys.stderr)  # fmt: skip
+    return {
+        "wishes": wishes, "precision": _share(right, acted), "coverage": _share(covered, wishes),
+        "done": _share(done, wishes), "content": _share(told, wishes), "nothing": nothing, "acts": acts,
+        "false_writes": writes,
+    }  # fmt: skip
+
+
+def answer_to(text: str) -> Answer:
+    """As `answer`, with the wishes that name little; what is kept nowhere has a label of its own where it is not named,
+    for then nothing that is kept goes with it."""
+    label, content = answer(text)
+    if label == "none":
+        one = bare(text, NAMES) or matter_in(text, NAMES)
+        found = alone(text, NAMES) if one is None else None
+        one = MemoryCommand("forget", found.content) if found is not None and not found.soft else one
+        label, content = told((one,)) if one is not None else (label, content)
+    aside = label == "forget" and any(each.scope == "aside" for each in understand(text, NAMES).commands)
+    return ("norecord" if aside and not content else label), content
+
+
+def alike(content: str | list[str] | None, wanted: str) -> bool:
+    """Whether a content says what is wanted, by its characters."""
+    one, other = (
+        Counter(char for char in fold(words) if char.isalnum())
+        for words in (content if isinstance(content, str) else " ".join(content or ()), wanted)
+    )
+    return 2 * (one & other).total() >= SAME * (one.total() + other.total())
 
 
 def texts_in(places: Iterable[Path]) -> Iterator[str]:

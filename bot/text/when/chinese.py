@@ -44,10 +44,12 @@ _VAGUE = LazyPattern(
     r"过一阵子?|过阵子|(?<![今明后当])晚一?点儿?(?![半钟整\d])|早一点(?!钟)|"
     r"回头|改天|过两[天周日](?!后)|随便(?:哪|什么)[个天]?(?:时间|时候)?|找一?天|找个时间|抽空|哪天|早晚(?=提醒|[叫喊]我)|有空|"
     r"(?:再?过)?(?:好)?几个?(?:分钟|小时|钟头|天|周|星期|月)(?:以后|之后|后)?|半天(?:以后|之后|后)|"
-    r"感恩节|母亲节|父亲节|教师节|复活节|农历|阴历|旧历|正月(?:初?[一二三四五六七八九十]{1,3})?|腊月|初[一二三四五六七八九十]|春节|过年|(?:清明|冬至|夏至)节?|"
+    r"农历|阴历|旧历|正月(?:初?[一二三四五六七八九十]{1,3})?|腊月|初[一二三四五六七八九十]|春节|过年|(?:清明|冬至|夏至)节?|"
     r"(?:\d+|半|[一二三四五六七八九十两]+)个?(?:小时|钟头|分钟|天|周|星期|月)[之以]?内|"
     r"(?:这个?|下个?)?月[初中](?!旬)|[上中下]旬|年[初底]"
 )
+_MOVABLE = LazyPattern("感恩节|母亲节|父亲节|教师节|复活节")
+"""Feasts whose day nobody knows here; beside a day they only say what it is."""
 _EVENT = LazyPattern(
     r"等?(?:待|一)会儿?|等会儿?|过(?:一)?会儿?|晚些(?:时候)?|"
     r"吃[完饱过好]了?[早午晚中]?饭?了?|[洗做写喝打看忙弄]完[^\s,。]{0,3}?(?=提醒|[叫喊]我)|"
@@ -65,7 +67,7 @@ _UNIT = (
 )
 _DELAY = LazyPattern(
     rf"(?:再?过|再等|再|还有|还剩)(?P<a>(?:{_UNIT})(?:零|又)?(?:{_UNIT})*)(?:以后|之后|过后|后)?|"
-    rf"(?P<b>(?:{_UNIT})(?:零|又)?(?:{_UNIT})*)(?:以后|之后|过后|后)(?!天)(?:的?(?:这个?时候|此时|同一时间|这个点儿?))?"
+    rf"(?P<b>(?:{_UNIT})(?:零|又)?(?:{_UNIT})*)(?:以后|之后|过后|后)(?!天)(?:的?(?:这个?时候|此时|同一时间|这个点儿?)|的(?:今|同一)天)?"
 )
 _LETTERS: tuple[tuple[LazyPattern, Half], ...] = (
     (LazyPattern(rf"(?a)(?<={TAKEN})\s?a\.?m\b|"
@@ -80,7 +82,9 @@ _STRAY = LazyPattern("每(?!日|一?[个件次份页步句]|[样种])|隔(?=[一
 _LEAD = LazyPattern(rf"提前(?P<a>{_UNIT})?|早(?P<b>{_UNIT})|(?:^|(?<=[,，。;\s]))前(?P<c>{_UNIT})")
 _EACH = r"每(?:一?个|逢)?"
 _LISTED = rf"[一二三四五六日天](?:(?P<to>[到至-])|[、,和及与])?(?:{_WEEK}?[一二三四五六日天][、,和及与]?)*"
-_EVERY_WEEK = LazyPattern(rf"(?:{_EACH}){_WEEK}(?P<days>{_LISTED})")
+_EVERY_WEEK = LazyPattern(
+    rf"{_EACH}{_WEEK}(?P<days>{_LISTED})|{_WEEK}(?P<span>[一二三四五六][到至-]{_WEEK}?[二三四五六日天])(?=的?(?:每天|天天|都))"
+)
 _EVERY_WORKDAY = LazyPattern(rf"(?:{_EACH})?(?:工作日|上班日|平日)")
 _EVERY_WEEKEND = LazyPattern(rf"{_EACH}周末")
 _EVERY_HOUR = LazyPattern(r"每隔?(?:一|1)?个?(?:小时|钟头)|每隔?60分钟")
@@ -164,6 +168,7 @@ def read(reading: Reading) -> None:
 def _unclear(reading: Reading) -> None:
     if reading.take(_VAGUE):
         reading.doubt("vague")
+    reading.feast = bool(reading.take(_MOVABLE))
     if reading.take(_EVENT):
         reading.loose = True
     if reading.take(_OVER):
@@ -186,7 +191,7 @@ def _every(reading: Reading) -> None:
     for match in reading.take(_EVERY_MONTH):
         set_every(Every("last" if match["last"] else str(count_zh(match["n"]))))
     for match in reading.take(_EVERY_WEEK):
-        set_every(Every(weekdays=_weekdays(match["days"])))
+        set_every(Every(weekdays=_weekdays(match["days"] or match["span"])))
     if reading.take(_EVERY_WORKDAY):
         set_every(Every(weekdays=",".join(NAMES[:5])))
     if reading.take(_EVERY_WEEKEND):

@@ -81,7 +81,7 @@ _NO_DAY = LazyPattern(rf"(?a)\b(?:(?:weekly|monthly|yearly|annually){_ALONE}|{_E
 _BOUNDED = LazyPattern(r"(?a)\b(?:until|till|starting|beginning|for the next|for \d+ (?:days|weeks))\b")
 
 _NEAR = LazyPattern(
-    r"(?a)\b(?:the )?(?P<after>day after tomorrow)\b|\b(?P<tomorrow>tomorrow|tmrw?|tmw|tomorow|2morrow)\b"
+    r"(?a)\b(?:the )?(?P<after>day after tomorrow)\b|\b(?P<tomorrow>tomorrow|tmrw?|tmw|tomorow|2morrow|2moro)\b"
     r"|\b(?P<tonight>tonight)\b|\b(?P<today>today|this (?=morning|afternoon|evening))\b"
 )
 _WEEKDAY = LazyPattern(

@@ -127,7 +127,8 @@ def periodic(parts: Parts) -> Parts:
 class Reading:
     """A folded text while its times are read; what was read is blanked out, so nothing is read twice.
 
-    `loose`: something is named that is no time by itself (after work), and adds nothing to a time of day.
+    `loose`: something is named that is no time by itself (after work), and adds nothing to a time of day; `feast`: one
+    that falls on another day each year, and adds nothing to a day.
     """
 
     text: str
@@ -136,6 +137,7 @@ class Reading:
     days: set[Day] = field(default_factory=set)
     halves: list[Half] = field(default_factory=list)
     loose: bool = False
+    feast: bool = False
 
     def take(self, pattern: LazyPattern) -> list[re.Match[str]]:
         """Every match, blanked out; where each stands is a span of the time."""
@@ -198,6 +200,8 @@ class Reading:
             others = tuple(self.days) if len(self.clocks) < 2 and not self.parts.doubts else ()
             self.doubt("several")
         if self.loose and not (self.clocks or self.parts.times or self.parts.delay):
+            self.doubt("vague")
+        if self.feast and not self.days:
             self.doubt("vague")
         halves = [half for half in self.halves if half]
         half: Half = halves[-1] if halves else ""

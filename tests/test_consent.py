@@ -1,0 +1,183 @@
+"""What a person's own last lines, and their yes to what nuan asked, allow every tool that writes."""
+
+import json
+from collections.abc import Callable
+
+import pytest
+
+from tests.fakes.model import calls
+from tests.world import World
+
+
+def uses(world: World, name: str, **arguments: object) -> None:
+    """The model calls this tool once, then answers."""
+    call = (name, json.dumps(arguments, ensure_ascii=False))
+    world.model.script = lambda request: "好的" if request.prompt.messages[-1].role == "tool" else calls(call)
+
+
+async def hears(world: World, *lines: str, answer: str = "好的") -> None:
+    """The person writes these lines, and the model answers so."""
+    world.model.script = lambda request: answer
+    for line in lines:
+        await world.say(line)
+
+
+def result(world: World) -> str:
+    return next(message.content for message in reversed(world.turns[-1]) if message.role == "tool")
+
+
+def memories(world: World) -> list[object]:
+    return [row[0] for row in world.rows("SELECT text FROM memory WHERE disabled_at IS NULL AND former_at IS NULL")]
+
+
+def promises(world: World) -> list[tuple[object, ...]]:
+    return world.rows("SELECT text, state FROM commitment ORDER BY id")
+
+
+def reminders(world: World) -> list[tuple[object, ...]]:
+    return world.rows(
+        "SELECT text, strftime('%m-%d %H:%M', due_at / 1000 + 28800, 'unixepoch') FROM reminder WHERE ended_at IS NULL"
+    )
+
+
+async def test_a_promise_may_name_whom_the_line_before_named(world: World) -> None:
+    await hears(world, "阿翔數學快被當了，一直來問我")
+    uses(world, "add_commitment", text="我答應阿翔這禮拜天教他二次函數")
+    await world.say("這禮拜天教他二次函數，都答應人家了")
+    assert promises(world) == [("我答應阿翔這禮拜天教他二次函數", "pending")]
+
+
+@pytest.mark.parametrize(
+    "text", ["我答应阿明这周日教他二次函数", "我答应阿翔这周六教他二次函数", "我不教阿翔二次函数了"]
+)
+async def test_a_name_a_day_or_a_denial_of_the_models_own_is_not_noted(world: World, text: str) -> None:
+    await hears(world, "阿翔数学快挂了")
+    uses(world, "add_commitment", text=text)
+    await world.say("这周日教他二次函数，都答应人家了")
+    assert promises(world) == []
+    assert result(world).startswith("没有记")
+
+
+async def test_a_line_of_long_ago_allows_nothing(world: World) -> None:
+    await hears(world, "阿翔数学快挂了")
+    await world.wait(11 * 60)
+    uses(world, "add_commitment", text="我答应阿翔这周日教他二次函数")
+    await world.say("这周日教他二次函数，都答应人家了")
+    assert promises(world) == []
+
+
+@pytest.mark.parametrize(
+    ("fact", "question", "yes", "tool", "arguments", "written"),
+    [
+        ("我对芒果过敏，上次嘴都肿了", "要我记住你对芒果过敏吗？", "好啊", "remember",
+         {"text": "我对芒果过敏"}, memories),
+        ("我对芒果过敏，上次嘴都肿了", "要不要我记住你对芒果过敏？", "要", "remember",
+         {"text": "我对芒果过敏"}, memories),
+        ("明天要交房租", "要我明天早上九点提醒你交房租吗？", "嗯，谢啦", "remind",
+         {"text": "交房租", "when": "明天早上九点"}, reminders),
+        ("early flight tomorrow", "Want me to wake you at 5:30 tomorrow?", "yes pls, dont let me oversleep", "remind",
+         {"text": "get up", "when": "5:30 tomorrow"}, reminders),
+    ],
+)  # fmt: skip
+async def test_a_yes_to_what_nuan_asked_is_consent(
+    world: World, fact: str, question: str, yes: str, tool: str, arguments: dict[str, str],
+    written: Callable[[World], list[object]],
+) -> None:  # fmt: skip
+    await hears(world, fact, answer=question)
+    uses(world, tool, **arguments)
+    await world.say(yes)
+    assert len(written(world)) == 1
+
+
+@pytest.mark.parametrize("no", ["不用了", "好累啊今天", "好，不过不用了"])
+async def test_any_other_answer_is_none(world: World, no: str) -> None:
+    await hears(world, "我对芒果过敏，上次嘴都肿了", answer="要我记住你对芒果过敏吗？")
+    uses(world, "remember", text="我对芒果过敏")
+    await world.say(no)
+    assert memories(world) == []
+
+
+async def test_a_yes_after_somebody_else_spoke_is_none(world: World) -> None:
+    world.model.script = lambda request: "要我记住你对芒果过敏吗？"
+    await world.say("小暖，我对芒果过敏", group="闲聊")
+    world.model.script = lambda request: "好"
+    await world.say("要记住你对芒果过敏吗？", "小美", "闲聊")
+    uses(world, "remember", text="我对芒果过敏")
+    await world.say("小暖，好啊", group="闲聊")
+    assert memories(world) == []
+
+
+async def test_an_alarm_that_is_asked_for_without_the_word_is_set_at_the_hour_they_named(world: World) -> None:
+    await hears(world, "ugh, 6:30 tomorrow for the airport run")
+    uses(world, "remind", text="get up for the airport run", when="6:30 tomorrow")
+    await world.say("dont let me oversleep lol")
+    assert reminders(world) == [("get up for the airport run", "06-13 06:30")]
+
+
+@pytest.mark.parametrize("when", ["6:00 tomorrow", "2026-06-13T06:15"])
+async def test_an_hour_that_nobody_named_is_set_for_nothing(world: World, when: str) -> None:
+    await hears(world, "ugh, 6:30 tomorrow for the airport run")
+    uses(world, "remind", text="get up", when=when)
+    await world.say("dont let me oversleep lol")
+    assert reminders(world) == []
+    assert "ask first" in result(world) or "先问" in result(world)
+
+
+async def test_a_title_holds_no_number_and_no_name_of_the_models_own(world: World) -> None:
+    uses(world, "remind", text="带 300 块给 Olaf", when="明天下午三点")
+    await world.say("明天下午三点小宝放学，你可别忘了告诉我")
+    assert reminders(world) == []
+    assert "300" in result(world)
+    await world.say("记住我的牙医叫 Olaf")
+    uses(world, "remind", text="打给牙医 Olaf", when="后天下午三点")
+    await world.say("后天下午三点打给牙医，你可别忘了告诉我")
+    assert reminders(world) == [("打给牙医 Olaf", "06-14 15:00")]
+
+
+async def test_what_is_set_already_is_said_instead_of_set_twice(world: World) -> None:
+    await world.say("明天早上六点半提醒我起床")
+    uses(world, "remind", text="起床", when="明天早上六点半")
+    await world.say("可别让我睡过头啊哈哈")
+    assert len(reminders(world)) == 1
+    assert "#1 起床" in result(world)
+
+
+async def test_the_model_may_move_what_was_set_for_this_very_message(world: World) -> None:
+    await hears(world, "小宝周六有课，下午五点下课")
+    await world.wait(6 * 60)
+    moved = json.dumps({"text": "接小宝", "when": "2026-06-13T16:00"}, ensure_ascii=False)
+    answers = iter((calls(("cancel_reminder", '{"id": 1}')), calls(("remind", moved))))
+    world.model.script = lambda request: next(answers, "改到周六啦")
+    await world.say("下午四点提醒我接小宝啦。外面好像在下雨呀，你说要不要带伞")
+    assert reminders(world) == [("接小宝", "06-13 16:00")]
+
+
+async def test_the_model_takes_back_nothing_that_another_message_set(world: World) -> None:
+    await world.say("下午三点提醒我买菜")
+    uses(world, "cancel_reminder", id=1)
+    await world.say("外面好像在下雨呀，你说要不要带伞")
+    assert reminders(world) == [("买菜", "06-12 15:00")]
+
+
+@pytest.mark.parametrize(("state", "said"), [("failed", "报告实在交不出来了，对不起"), ("done", "报告终于交上去了")])
+@pytest.mark.parametrize("words", ["own", "promise"])
+async def test_what_became_of_a_promise_is_found_by_words(world: World, state: str, said: str, words: str) -> None:
+    await hears(world, "我明天把报告发给你", "我周末把猫窝洗干净")
+    uses(world, "add_commitment", text=said if words == "own" else "我明天把报告发给你", state=state)
+    await world.say(said)
+    assert promises(world) == [("我明天把报告发给你", state), ("我周末把猫窝洗干净", "pending")]
+
+
+async def test_a_promise_of_which_nobody_spoke_stays_open(world: World) -> None:
+    await hears(world, "我明天把报告发给你")
+    await world.wait(11 * 60)
+    uses(world, "add_commitment", text="我明天把报告发给你", state="done")
+    await world.say("今天天气真好呀")
+    assert [row[1] for row in promises(world)] == ["pending"]
+
+
+async def test_a_change_is_told_as_a_short_fact(world: World) -> None:
+    await world.say("记住我的猫叫年糕")
+    uses(world, "update_memory", id="1", text="我的猫叫豆包")
+    await world.say("我的猫改名啦，现在叫豆包")
+    assert result(world) == "改好了 #2：我的猫叫年糕 → 我的猫叫豆包"
