@@ -46,8 +46,8 @@ def commitment_tool(
     zone: Callable[[ToolContext], Awaitable[tzinfo]], done: tuple[str, str], ending: Ending,
     nudging: Nudging | None = None,
 ) -> Tool:  # fmt: skip
-    """The tool; `carrier` finds the message of these minutes in which its person promises that, `ending` the one that says
-    what became of one.
+    """The tool; `carrier` finds the message of these minutes in which its person promises that, `ending` the one that
+    says what became of one.
 
     `mine` are that person's open promises that the audience may see, `covers` tells what was forgotten; `done` are the
     answers for a promise ({id} becomes its number) and for what became of one. `nudging` is how they are reminded.
