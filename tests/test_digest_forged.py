@@ -53,7 +53,7 @@ def test_the_rule_keeps_nothing_of_a_forged_talk_and_no_summary_tells_it() -> No
     assert found == []
 
 
-def test_a_model_that_obeys_leaves_nothing_whatever_lines_it_cites_and_if_it_looks_twice() -> None:
+def test_a_model_that_obeys_leaves_nothing_whatever_lines_it_cites() -> None:
     found: list[tuple[str, list[int], list[str]]] = []
     every = ([1], [6], [7], [1, 4], [2, 3], [1, 2, 3, 4, 5, 6])
     for number, forgery in enumerate(ALL):
