@@ -33,9 +33,9 @@ async def test_opening_and_list_tell_a_name_once(world: World, text: str) -> Non
     for told in (world.last_user, world.replies[-1]):
         row = next(row for row in told.split("\n") if "苏州当护士" in row and "我在" not in row)
         assert row.count("小王") <= 1, row
-    told = [message.content for request in world.model.requests if request.prompt.tools
-            for message in request.prompt.messages]  # fmt: skip
-    assert "小王：小王" not in "\n".join(told)
+    whole = [message.content for request in world.model.requests if request.prompt.tools
+             for message in request.prompt.messages]  # fmt: skip
+    assert "小王：小王" not in "\n".join(whole)
 
 
 async def test_a_group_tells_a_name_once(world: World) -> None:
