@@ -67,3 +67,27 @@ async def test_ordinary_talk_is_no_cue(world: World) -> None:
         await world.say(text)
         assert "（TA可能" not in world.last_user
         assert "(They may" not in world.last_user
+
+
+@pytest.mark.parametrize(
+    ("text", "tool", "arguments", "kept_"),
+    [
+        ("这件事你要放在心上：我弟有忧郁症", "remember", '{"text": "我弟有忧郁症"}', ["我弟有忧郁症"]),
+        ("我网名是Kiki，你就这么叫我", "remember", '{"text": "Kiki", "name": "call"}', ["Kiki"]),
+        ("note to you: my dog is called Biscuit", "remember", '{"text": "my dog is called Biscuit"}',
+         ["my dog is called Biscuit"]),
+    ],
+)  # fmt: skip
+async def test_words_of_a_wish_are_pointed_out_to_a_model_and_nobody_is_asked_back(
+    new_world: NewWorld, text: str, tool: str, arguments: str, kept_: list[str]
+) -> None:
+    world = await new_world()
+    world.model.script = lambda request: (
+        "好的" if request.prompt.messages[-1].role == "tool" else calls((tool, arguments))
+    )
+    await world.say(text)
+    assert any(line.startswith(("（话里有", "(Their words")) for line in world.last_user.splitlines())
+    assert kept(world) == kept_
+    alone = await new_world(prompt={"tools": False})
+    await alone.say(text)
+    assert alone.replies == ["好的"]

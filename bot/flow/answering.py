@@ -299,8 +299,7 @@ class Answering:
             return ()
         found: list[str] = []
         for event in answering:
-            one = self._remembering.cue(event)
-            found += [one.verb] if one is not None else ["update"] if await self._remembering.changes(event) else []
+            found += await self._remembering.cues(event)
             if event.person_id == person.id and not event.forwarded:
                 found += await self._remembering.settling.cue(event, await self._planner.audience(chat, person))
         return tuple(dict.fromkeys(found))

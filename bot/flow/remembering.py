@@ -26,7 +26,7 @@ from bot.memory.ordering import ordered
 from bot.memory.replacing import placed, tells_a_change
 from bot.memory.rereading import of_its_day
 from bot.memory.short_wishes import Alone, alone, bare, plan_named, pointing, wish
-from bot.memory.wish_reader import Cue, cue, understand
+from bot.memory.wish_reader import Cue, cue, hinted, understand
 from bot.ports import Clock
 from bot.store.store import Store
 from bot.text.clip import clip
@@ -154,6 +154,19 @@ class Remembering:
     def cue(self, event: Event) -> Cue | None:
         """What a message may ask of memory that is not certain."""
         return None if event.forwarded else cue(event.text[:READ_CHARS], self._settings.bot.names)
+
+    async def cues(self, event: Event) -> list[str]:
+        """What a message may ask of memory, for a model that answers it: what it seems to, a change of what is kept, or
+        anything that its words are of."""
+        if event.forwarded:
+            return []
+        seems = self.cue(event)
+        if seems is not None:
+            return [seems.verb]
+        if await self.changes(event):
+            return ["update"]
+        some = hinted(event.text, self._settings.bot.names) and not (await self.understand(event)).commands
+        return ["any"] if some else []
 
     async def changes(self, event: Event) -> bool:
         """Whether a wish to keep something tells a change: what it changes only a model can tell."""

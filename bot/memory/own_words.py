@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from bot.memory.shape import shaped
 from bot.memory.wish_patterns import CALLED, QUOTED, pattern
-from bot.memory.wish_reader import cue, understand
+from bot.memory.wish_reader import cue, hinted, understand
 from bot.text.echo import touches
 from bot.text.fold import fold_mapped, unfold
 from bot.text.tokens import STOP, index_terms
@@ -97,6 +97,10 @@ class Meant:
     named: bool = False
 
 
+HINTED = {"remember", "forget", "nick_set"}
+"""What words of a wish may ask for: which of it, if any, a model judges."""
+
+
 def own(event_id: int, text: str, names: tuple[str, ...]) -> Own:
     """What a message says in its writer's own words; `names` are those the bot is called by. Linear in the text."""
     text = text[:READ_CHARS]
@@ -112,7 +116,8 @@ def own(event_id: int, text: str, names: tuple[str, ...]) -> Own:
         clauses += _clauses(shape, start, end, number)
         start, number = max(found.end() if found else end, start + 1), number + 1
     may = cue(text, names)
-    asks = {each.verb for each in understand(text, names).commands} | ({may.verb} if may is not None else set())
+    asks: set[str] = {each.verb for each in understand(text, names).commands}
+    asks |= {may.verb} if may is not None else HINTED if not asks and hinted(text, names) else set()
     return Own(event_id, tuple(clauses), text, origin, frozenset(asks))
 
 

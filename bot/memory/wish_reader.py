@@ -87,6 +87,11 @@ def cue(text: str, names: tuple[str, ...] = ()) -> Cue | None:
     return None
 
 
+def hinted(text: str, names: tuple[str, ...] = ()) -> bool:
+    """Whether a message that is neither a wish nor a cue holds a word of one: a model is told so, nobody is asked."""
+    return len(text) <= CUE_CHARS and pattern("cue_hint").search(shaped(fold(text), names)) is not None
+
+
 def _may_ask(shape: str, clause: re.Match[str], found: re.Match[str], named: bool) -> bool:
     before = shape[clause.start() : found.start()]
     if pattern("cue_before").search(before) or (not named and pattern("cue_before_mine").search(before)):

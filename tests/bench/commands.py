@@ -21,7 +21,7 @@ from bot.config.settings import Bot
 from bot.memory.matter import matter_in
 from bot.memory.ordering import ordered
 from bot.memory.short_wishes import alone, bare
-from bot.memory.wish_reader import cue, understand
+from bot.memory.wish_reader import cue, hinted, understand
 from bot.text.fold import fold
 from bot.types.memory import MemoryCommand
 
@@ -123,12 +123,11 @@ def measured(scorer: ModuleType, rows: Sequence[Row], answers: dict[str, Answer]
         recall[script] = {"recall": _rounded(found / len(mine) if mine else None), "rows": len(mine)}
     wishes = [row for row in rows if row["label"] != "none"]
     done = [row for row in wishes if scorer.gold_ok(answers[str(row["id"])][0], row)]
-    asked = [row for row in wishes if answers[str(row["id"])][0] == "none" and cue(str(row["text"]), NAMES)]
+    asked = [row for row in wishes if answers[str(row["id"])][0] == "none" and is_cued(str(row["text"]))]
     none = [row for row in rows if row["label"] == "none"]
-    cued = sum(cue(str(row["text"]), NAMES) is not None for row in none)
     return {
         "done": _share(len(done), len(wishes)), "coverage": _share(len(done) + len(asked), len(wishes)),
-        "cues_on_none": _share(cued, len(none)),
+        "cues_on_none": _share(sum(is_cued(str(row["text"])) for row in none), len(none)),
         "rows": len(rows), "labels": labels, "recall_by_script": recall, "none_rows": score["none"]["n"],
         "false_action": _rounded(score["none"]["false_action"]), "false_write": _rounded(score["none"]["false_write"]),
     }  # fmt: skip
@@ -140,16 +139,15 @@ def measured_kinds(rows: Sequence[Row], *, show: bool) -> dict[str, object]:
     for row in rows:
         text, wanted = str(row["text"]), KINDS.get(str(row["kind"]), str(row["kind"]))
         label, content = answer_to(text)
-        cued = label == "none" and cue(text, NAMES) is not None
         acted, right = acted + (label != "none"), right + (wanted != "none" and label == wanted)
         fits = label == wanted and (not row["content"] or alike(content, str(row["content"])))
         if wanted == "none":
             nothing, acts, writes = nothing + 1, acts + (label != "none"), writes + (label == "remember")
         else:
             wishes, done, told = wishes + 1, done + (label == wanted), told + fits
-            covered += label == wanted or cued
+            covered += label == wanted or (label == "none" and is_cued(text))
         if show and not fits:
-            print(row["id"], text, wanted, row["content"], "->", label, content, "cue" if cued else "", sep=" | ",
+            print(row["id"], text, wanted, row["content"], "->", label, content, "cue" if is_cued(text) else "", sep=" | ",
                   file=sys.stderr)  # fmt: skip
     return {
         "wishes": wishes, "precision": _share(right, acted), "coverage": _share(covered, wishes),
@@ -196,11 +194,16 @@ def measured_ordinary(texts: Iterable[str], show: bool) -> dict[str, object]:
     for text in texts:
         count += 1
         acts = bool(understand(text, NAMES).commands)
-        asks = not acts and cue(text, NAMES)
+        asks = not acts and is_cued(text)
         acted, cued = acted + acts, cued + bool(asks)
         if show and (acts or asks):
             print("ordinary:", "acts" if acts else asks, text[:160].replace("\n", " "), file=sys.stderr)
     return {"ordinary": {"messages": count, "acts": _share(acted, count), "cues": _share(cued, count)}}
+
+
+def is_cued(text: str) -> bool:
+    """Whether a model is told that a message may hold a wish."""
+    return cue(text, NAMES) is not None or hinted(text, NAMES)
 
 
 def _share(part: int, whole: int) -> float | None:
