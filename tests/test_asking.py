@@ -54,6 +54,8 @@ async def test_sentences_that_ask_nothing_set_nothing(world: World) -> None:
          "好，每2週的週一上午10:00提醒你：開例會 ⏰1（第一次：週一（6月15日）上午10:00）"),
         ("remind me every 3 days at 7pm to water the orchids",
          "OK, every 3 days at 7:00 PM: water the orchids ⏰1 (first: Friday, Jun 12, at 7:00 PM)"),
+        ("明天上午十点提醒我取快递，明晚七点再提醒我给我妈打电话",
+         "好，周六（6月13日）上午10:00提醒你：取快递 ⏰1\n好，周六（6月13日）晚上7:00提醒你：给你妈打电话 ⏰2"),
         ("7月20号提醒我抢演唱会的票，晚上八点", "好，周一（7月20日）晚上8:00提醒你：抢演唱会的票 ⏰1"),
         ("周一到周五每天下午四点提醒我走走",
          "好，每个工作日下午4:00提醒你：走走 ⏰1（第一次：周五（6月12日）下午4:00）"),
@@ -78,3 +80,8 @@ async def test_what_comes_every_third_day_is_said_every_third_day(world: World) 
     await world.say("每三天晚上七点提醒我浇花")
     await world.wait(7 * 24 * HOUR)
     assert world.replies[1:] == ["提醒你：浇花"] * 3
+
+
+async def test_the_rest_of_another_request_is_no_title(world: World) -> None:
+    await world.say("the quiz is this Sunday at 8pm, remind me an hour before and also at the start")
+    assert world.rows("SELECT text FROM reminder WHERE ended_at IS NULL") == []

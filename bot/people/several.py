@@ -14,7 +14,7 @@ from bot.text.when.meaning import parts_folded
 from bot.text.when.spacing import squeezed
 
 _SPLIT = LazyPattern(
-    r"[，。;；!！?？\n、~～…]+|(?<!\d)[,:]+|[,:]+(?!\d)|\.(?=\s)|还有|另外|以及|然后|顺便|同时|并且|和|跟|再(?!见)"
+    r"[，。;；!！?？\n、~～…]+|(?<!\d)[,:]+|[,:]+(?!\d)|\.(?=\s)|还有|另外|以及|然后|顺便|同时|并且|和|跟|再(?!见|提醒|叫我|喊我)"
     r"|(?a:\s*\b(?:and|then|also|plus|as well as)\b)|\s*&\s*"
 )
 _JOINS = LazyPattern(r"还有|另外|以及|然后|顺便|同时|并且|[和跟再、]|(?a:\b(?:and|then|also|plus)\b)|&")
@@ -22,6 +22,7 @@ _STATES = LazyPattern(
     r"(?:我|咱|他|她|它|就|才|得|有|会|还有|要|必须|应该)|(?a:(?:i|he|she|we|they|it|there|the|my|that)\b)"
 )
 """What tells of something, and asks for nothing."""
+_REST = LazyPattern(r"(?ai:(?:and|also|again|too|plus|then)\b)|(?:还有|以及|另外|再)")
 _NUMBER = re.compile(r"\d{1,2}(?::\d\d)?")
 _LEADS = re.compile(r"^(?:也|还|再|就|要|得|去(?=去)|\s)+")
 _ONE_STRETCH = LazyPattern(
@@ -50,7 +51,13 @@ def wishes(text: str, names: tuple[str, ...] = ()) -> tuple[Wish, ...]:
     one = asked(text, names)
     if one is None or one.verb == "cancel":
         return (one,) if one is not None else ()
-    return _several(text, names, one) or (one,)
+    return _several(text, names, one) or (_whole(one),)
+
+
+def _whole(one: Wish) -> Wish:
+    """A wish; in doubt where what is left to remind of is the rest of another one: also at the start."""
+    left = one.verb == "set" and _REST.match(one.task)
+    return replace(one, parts=replace(one.parts, doubt=one.parts.doubt or "several")) if left else one
 
 
 def _several(text: str, names: tuple[str, ...], one: Wish) -> tuple[Wish, ...]:
