@@ -248,3 +248,20 @@ async def test_what_others_said_of_the_old_day_of_a_plan_is_told_no_more(world: 
     await world.say("小暖，我们来聊聊带什么去吧", "Kevin", "爬山")
     assert told(world, "Saturday hike") == []
     assert told(world, "allergic to nuts")
+
+
+async def test_what_is_off_may_be_denied_and_a_promise_is_of_whom_it_does_not_name(world: World) -> None:
+    made: dict[str, object] = {"promises": [
+        {"title": "扛音箱过去", "to": "大家", "when": "", "from": [1]},
+        {"title": "请小雨喝手摇", "to": "小雨", "when": "", "from": [1, 3]},
+    ]}  # fmt: skip
+    off: dict[str, object] = {"open": [{"id": "T1", "now": "off", "title": "", "when": "", "from": [1]}]}
+    digests(world, made, off)
+    await world.say("小暖，我会扛音箱过去，小雨，请你喝手摇。" + FILL, "老周", "爬山")
+    await world.say("好啊我要大杯的手摇", "小雨", "爬山")
+    await world.say("小暖，/new", "老周", "爬山")
+    await world.wait(HOUR)
+    await talks(world, "音箱坏了，带不了了", "老周", "爬山")
+    await world.say("小暖，我们来聊聊带什么去吧", "小雨", "爬山")
+    assert told(world, "扛音箱") == []
+    assert [line for line in told(world, "喝手摇") if "老周" in line]

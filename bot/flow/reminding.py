@@ -81,7 +81,8 @@ class Reminding:
         if found:
             found = await self._timed(at, found)
             made = [self._made(at, wish) for wish in found]
-            if self._judged() and any(_left(each) for each in made):
+            bare = at.chat.kind == "group" and any(not wish.task for wish in found)  # what it is of stands in the talk
+            if self._judged() and (bare or any(_left(each) for each in made)):
                 return Heard(False, cued=True)
             if found[-1].rest:
                 receipt = await self._plain(at, found, "words")

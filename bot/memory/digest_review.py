@@ -352,23 +352,24 @@ def _settled(
         own = [line for line in cited if line.person_id == owner and line.at > made_at]
         parts = [part for line in own for part in grounds.parts((line,)) if not _to_come(part, line.at, scope.tz)]
         later = [part for part in grounds.after(owner, own[-1].number) if wanted & part.terms] if own else []
-        if later and _still_open(later[-1]):
+        off = one.state == "off"
+        if later and _still_open(later[-1], off=off):
             continue
         told = [part for part in parts if wanted & part.terms] or parts
-        if not told or _still_open(told[-1]):
+        if not told or _still_open(told[-1], off=off):
             continue
         if one.mark == "R":
             ended.append(one.number)
         else:
-            off = one.state == "off" or any(_OFF.search(part.folded) for part in told)
+            off = off or any(_OFF.search(part.folded) for part in told)
             found[one.number] = Settled(one.number, "failed" if off else "done")
     return tuple(found.values()), tuple(ended)
 
 
-def _still_open(part: Part) -> bool:
-    """Whether a clause says of a task that it is not done, or perhaps, or only to be."""
+def _still_open(part: Part, *, off: bool) -> bool:
+    """Whether a clause says of a task that it is not done, or perhaps, or only to be; what is off may be denied."""
     said = _OFF.sub(" ", part.folded)
-    return part.hedged or part.planned or bool(_DENIED.search(_NO_DENIAL.sub(" ", said)))
+    return part.hedged or (not off and (part.planned or bool(_DENIED.search(_NO_DENIAL.sub(" ", said)))))
 
 
 def _to_come(part: Part, said_at: int, tz: tzinfo) -> bool:

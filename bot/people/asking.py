@@ -138,6 +138,11 @@ def unaddressed(text: str, names: tuple[str, ...]) -> str:
     for name in (re.escape(name) for name in names if name):
         text = re.sub(rf"(?i)^(?:\s*@?{name}(?![a-z0-9])[\s,，:：!！~～、。]*)+", "", text)
         text = re.sub(rf"(?i)[\s,，]+@?{name}[\s.!?。！？~～]*$", "", text)
+        text = re.sub(
+            rf"(?i)^((?:and|ok(?:ay)?|so|hey|oh|那|欸|诶|对了|對了)[\s,，]+)@?{name}(?![a-z0-9])[\s,，:：]+",
+            r"\1",
+            text,
+        )
     return text
 
 
