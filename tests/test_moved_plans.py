@@ -265,3 +265,13 @@ async def test_what_is_off_may_be_denied_and_a_promise_is_of_whom_it_does_not_na
     await world.say("小暖，我们来聊聊带什么去吧", "小雨", "爬山")
     assert told(world, "扛音箱") == []
     assert [line for line in told(world, "喝手摇") if "老周" in line]
+
+
+async def test_a_plan_that_a_digest_moves_has_its_new_day_and_not_the_old_one(world: World) -> None:
+    digests(world, {"statements": INTERVIEW["statements"]}, change("#1", when="2026-06-19"))
+    await talks(world, SAID)
+    await talks(world, "面试改到下周五了")
+    await world.say("你好呀，今天做什么好呢")
+    (line,) = [line for line in told(world, "宠物公司面试") if "6月" in line]
+    assert "6月19日周五" in line
+    assert "6月17日" not in line

@@ -28,7 +28,7 @@ def current(world: World) -> list[str]:
 async def about(world: World) -> str:
     """What the next opening tells of its person."""
     await world.say("帮我想想周末去哪里玩比较好呢")
-    return next(part for part in world.last_user.split("## ") if part.startswith("关于TA"))
+    return next(part for part in world.last_user.split("## ") if part.startswith(("关于TA", "About them")))
 
 
 KEPT = (

@@ -65,7 +65,7 @@ async def days(world: World, texts: Iterable[str], step: float = DAY) -> None:
 
 async def test_forty_days_in_a_chat_and_a_group_stay_small_and_each_talk_is_told_once(world: World) -> None:
     for day in range(0, 40, 2):
-        await talk(world, f"我今天{TELLING[day % 7]}了，第{day}天")
+        await talk(world, f"我昨天{TELLING[day % 7]}，第{day}天")
         if day % 4:
             await talk(world, f"我们周末{TELLING[day % 5]}吧，第{day}次", who="阿明", group=GROUP)
         await world.wait(2 * DAY)

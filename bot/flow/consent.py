@@ -6,6 +6,7 @@ Every tool that writes asks here; what is done is the tool's.
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 
 from bot.flow.aside import Aside
 from bot.flow.getting import calendar
@@ -97,9 +98,13 @@ class Consent:
         audience, tz = context.audience, await calendar(self._store, self._words, context)
         scope = Scope(audience.chat_id, audience.kind, self._names[0], context.person_id, tz)
         said = [(line.text, line.at) for line in found]
-        at = await self._aside.run(stands, text, said, scope, "\n".join(known), section)
+        standing = partial(stands, text, said, scope, "\n".join(known), section, sure=True)
+        at = await self._aside.run(standing)
         heard = fold("\n".join((*(line.text for line in found), *known)))
-        unheard = await self._aside.run(_unheard, text, heard)
+        unheard = await self._aside.run(_unheard, text, heard) or (
+            evidence.denied(folded_plain(text))
+            and not any(evidence.denied(folded_plain(line)) for line in heard.split("\n"))
+        )
         if at is None or unheard or (section == "promises" and not _firm(found[at].text, text)):
             return None
         return found[at].id

@@ -227,6 +227,10 @@ class Planner:
         """The block that a log would open with that this person begins there now."""
         return await self._booting.boot(await self.audience(chat, person), chat, person, now)
 
+    async def written(self, chat: Chat, person: Person) -> tuple[str, ...]:
+        """What a person wrote last in a chat, the newest first: it tells their usual language."""
+        return await self._store.people.written(chat.id, person.id)
+
     async def audience(self, chat: Chat, person: Person) -> Audience:
         """Everyone who can read a reply here; in a DM just the person."""
         if chat.kind == "dm":

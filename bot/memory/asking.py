@@ -159,7 +159,7 @@ def forget_tool(
         pointed = tuple(m for m in mine if m.id == int(number[:18])) if number else match(wanted, mine)
         found = meant(said, ((memory.id, memory.text) for memory in mine))
         both = tuple(memory for memory in pointed if memory.id in found.numbers)
-        if len(both) == 1 and (found.named or len(found.numbers) == 1):
+        if len(both) == 1 and (number or found.named or len(found.numbers) == 1):
             return ToolAnswer("", forget=Unlearn(both[0], said.event_id, said.without(said.drops), said.forever))
         unsure = both or pointed or tuple(memory for memory in mine if memory.id in found.numbers)
         if not unsure:

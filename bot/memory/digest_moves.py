@@ -4,7 +4,7 @@ A plan may be moved by whoever speaks in the chat; the day must be named there, 
 must stand in the lines or in the old title.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta, tzinfo
 
@@ -13,22 +13,27 @@ from bot.memory.digest_request import Known, is_plan
 from bot.memory.evidence import folded_plain, novelty, numbers, terms
 from bot.memory.grounds import Grounds
 from bot.memory.minutes import DigestLine, Scope
+from bot.memory.replacing import tells_a_change
 from bot.memory.saiddays import times
 from bot.memory.screening import harmless
 from bot.text.clauses import one_row
 from bot.text.dated import checked_when, nudged
 from bot.text.dates import local_day
 from bot.text.estimate import estimate_tokens
-from bot.text.fold import fold
+from bot.text.fold import fold, fold_mapped, unfold
+from bot.text.spans import named
 from bot.types.commitment import NewCommitment
 from bot.types.digest import ChangedReminder
+from bot.types.duration import DAY_MS
+from bot.types.memory import Memory, NewMemory
 from bot.types.reminder import Reminder
 from bot.types.when import Instant
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_DAY_END = timedelta(days=1) - timedelta(milliseconds=1)
-TITLE_TOKENS = 40
-"""Longest new title."""
+_MS = timedelta(milliseconds=1)
+_DAY_END = timedelta(days=1) - _MS
+TITLE_TOKENS, LEAST_CHARS = 40, 4
+"""Longest new title, and least of a text without its day."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,11 +64,44 @@ class Moved:
                 task.toward, task.dated if due is None else "time" if due.timed else "day", task.id,
             )  # fmt: skip
 
+    def plans(self, replaced: Container[int]) -> Iterator[NewMemory]:
+        """Plans that have another day or other words, each in the place of the known one that it changes.
+
+        What a statement of the same digest takes the place of is left to that.
+        """
+        for one, plan, lines in self._plans():
+            if one.state != "changed" or plan.id in replaced:
+                continue
+            tz = self.scope.tz
+            due = self._due(one, lines, plan.observed_at, tz)
+            title = self._title(one, plan.text, lines)
+            if due is None and title == plan.text:
+                continue
+            timed = due.timed if due is not None else plan.dated == "time"
+            at = plan.observed_at if due is None else due.at if timed else due.at - _DAY_END // _MS + DAY_MS // 2
+            text = (
+                title if title != plan.text or due is None else _dayless(plan.text, plan.said_at or plan.created_at, tz)
+            )
+            yield NewMemory(
+                plan.owner_id, plan.chat_id, plan.visibility, plan.kind, text, at, "digest",
+                tuple(line.event_id for line in lines), plan.slot, plan.asked, subject=plan.subject,
+                said_at=lines[-1].at, dated="time" if timed else "day", replaces=(plan.id,),
+            )  # fmt: skip
+
     def over(self) -> tuple[int, ...]:
-        """Plans that nobody asked to keep, whose day is to come, and that are off or were moved: by whoever speaks."""
-        plans = {one.id: one for one in self.known.memories if not one.kept}
-        found = ((plans.get(one.number), self.grounds.cited(one.cited)) for one in self.changes if one.mark == "#")
-        return tuple(plan.id for plan, lines in found if plan and lines and is_plan(plan, lines[-1].at))
+        """Plans that are off, or done before their day."""
+        return tuple(plan.id for one, plan, _ in self._plans() if one.state != "changed")
+
+    def _plans(self) -> Iterator[tuple[Change, Memory, tuple[DigestLine, ...]]]:
+        """Known plans whose day is to come, changed by whoever speaks; what somebody asked to keep by themselves."""
+        known = {one.id: one for one in self.known.memories}
+        for one in self.changes:
+            plan, lines = known.get(one.number), self.grounds.cited(one.cited)
+            if one.mark != "#" or plan is None or not lines or not is_plan(plan, lines[-1].at):
+                continue
+            own = any(line.person_id == plan.owner_id and tells_a_change(line.text) for line in lines)
+            if own or not plan.kept:
+                yield one, plan, lines
 
     def reminders(self) -> Iterator[ChangedReminder]:
         """Reminders with other words or at another time."""
@@ -115,7 +153,7 @@ class Moved:
             return Instant(_ms(after), before.time() < _END_OF_DAY)
         if found is None or found.precision not in ("time", "day"):
             return None
-        at = found.at if found.precision == "time" else found.at + _DAY_END // timedelta(milliseconds=1)
+        at = found.at if found.precision == "time" else found.at + _DAY_END // _MS
         return Instant(at, found.precision == "time") if at > lines[-1].at and at != old else None
 
     def _reminded(self, one: Change, lines: Sequence[DigestLine], reminder: Reminder) -> int | None:
@@ -159,4 +197,15 @@ def _local(ms: int, tz: tzinfo) -> datetime:
 
 
 def _ms(there: datetime) -> int:
-    return (there - _EPOCH) // timedelta(milliseconds=1)
+    return (there - _EPOCH) // _MS
+
+
+def _dayless(text: str, said_at: int, tz: tzinfo) -> str:
+    """A text without the days that it names, or as it is where little would be left."""
+    folded, origin = fold_mapped(text)
+    kept, cut = "", 0
+    for one in named(folded, local_day(said_at, tz)):
+        kept += unfold(text, origin, cut, one.start) if one.start > cut else ""
+        cut = max(cut, one.end)
+    kept = (kept + unfold(text, origin, cut, len(folded))).strip(" ,，") if cut else text
+    return kept if len(kept) >= LEAST_CHARS else text

@@ -17,6 +17,7 @@ from bot.text.estimate import estimate_tokens
 from bot.text.fold import fold
 from bot.text.tokens import STOP, index_terms
 from bot.types.commitment import Commitment
+from bot.types.duration import DAY_MS
 from bot.types.memory import Memory
 from bot.types.reminder import Reminder
 
@@ -24,8 +25,9 @@ LINE_TOKENS, TALK_TOKENS, KNOWN_TOKENS = 400, 6_000, 300
 """Most of one line, of all lines (the newest first), and of what is known."""
 KNOWN_CHARS = 200
 """Most of one known statement."""
-SAME_SLOT, SHARED, RECENT = 3.0, 1.0, 0.5
-"""What it counts that a talk speaks of a slot, shares a term, and that a statement is the newest of all."""
+SAME_SLOT, SHARED, PLAN, RECENT = 3.0, 1.0, 1.0, 0.5
+"""What it counts that a talk speaks of a slot, shares a term, that a statement is to happen yet, and that it is the
+newest of all."""
 
 _DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -62,8 +64,9 @@ def slots_told(folded: str) -> frozenset[str]:
 
 
 def is_plan(memory: Memory, at: int) -> bool:
-    """Whether it is to happen on a day after that moment, ms."""
-    return bool(memory.dated) and memory.kind == "event" and memory.observed_at > at
+    """Whether it is to happen after that moment, ms; on a day without a time till its end."""
+    end = memory.observed_at + (0 if memory.dated == "time" else DAY_MS // 2)
+    return bool(memory.dated) and memory.kind == "event" and end > at
 
 
 def touched(
@@ -93,7 +96,8 @@ def touched(
         return not slots.isdisjoint((one.slot,) if one.slot else slots_told(fold(one.text)))
 
     scored: list[tuple[float, int, Memory | Commitment | Reminder]] = [
-        (shares(f"{one.text} {one.subject}") + SAME_SLOT * of_slot(one) + RECENT * (one.created_at == newest),
+        (shares(f"{one.text} {one.subject}") + SAME_SLOT * of_slot(one) + RECENT * (one.created_at == newest)
+         + PLAN * is_plan(one, ended),
          one.created_at, one)
         for one in facts
     ]  # fmt: skip

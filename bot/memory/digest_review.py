@@ -63,6 +63,8 @@ _MONTHS = [
     "November",
     "December",
 ]
+_LAST_OF = re.compile(r"\b(?:my|our|your|his|her|their|its|the) $")
+"""Before "last night": the last one of several, not yesterday's."""
 _ON = re.compile(r"\b(?:on|by|until|till|before|after|since|from|for|of)(?: the)? $")
 
 
@@ -178,8 +180,9 @@ def digest_of(found: Review, lines: tuple[DigestLine, ...], scope: Scope, known:
     )  # fmt: skip
     settled, ended = _settled(found.answer.changes, known, grounds, scope)
     moved = Moved(found.answer.changes, known, grounds, scope)
+    replaced = {number for memory in memories.values() for number in memory.replaces}
     return Digest(
-        summary, tuple(memories.values()), "model", (*tasks.values(), *moved.tasks()), settled, counts,
+        summary, (*memories.values(), *moved.plans(replaced)), "model", (*tasks.values(), *moved.tasks()), settled, counts,
         reminders=(*moved.reminders(), *(ChangedReminder(number) for number in ended)), former=moved.over(),
     )  # fmt: skip
 
@@ -383,7 +386,7 @@ def _summary(found: Review, lines: tuple[DigestLine, ...], scope: Scope, grounds
     """The summary on one line without links and markup; "" when it is not of what people said."""
     text = within(one_row(MARKUP.sub("", LINK.sub("", found.answer.summary))), SUMMARY_TOKENS)
     if found.looked:
-        plain = "".join(piece for piece in _PIECE.findall(text) if grounds.sentence(piece))
+        plain = "".join(piece for piece in _PIECE.findall(text) if grounds.sentence(piece)).rstrip("；;，,、 ")
     else:
         plain = _summed(text, grounds)
     names = " ".join(line.name for line in lines)
@@ -438,6 +441,7 @@ def undated(text: str, said_at: int, tz: tzinfo) -> str:
             or not _RELATIVE.search(said)
             or days.first != days.last
             or re.search(r"\d{1,2}\s*[月日号/-]", said)
+            or (said == "last night" and _LAST_OF.search(folded[: one.start]))
         ):
             continue
         before = unfold(text, origin, cut, one.start)

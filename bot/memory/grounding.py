@@ -94,11 +94,12 @@ def _confirmed(grounds: Grounds, item: Item, owner: int, own: tuple[DigestLine, 
 
 
 def stands(
-    text: str, said: Sequence[tuple[str, int]], scope: Scope, known: str = "", section: Section = "statements"
+    text: str, said: Sequence[tuple[str, int]], scope: Scope, known: str = "", section: Section = "statements", *,
+    sure: bool = False,
 ) -> int | None:  # fmt: skip
     """The place of the line, of these that one person wrote (with their time, ms), that a text rests on: its numbers,
     days, names and denials stand in them, with what is `known` already; something of it is new. None: it does not. What
-    turns the known into its contrary is of the very thing that the lines speak of.
+    turns the known into its contrary is of the very thing that the lines speak of. `sure`: other words are no fault.
     """
     person = scope.owner_id or 0
     lines = tuple(DigestLine(n, n, person, "", words, at, False) for n, (words, at) in enumerate(said, 1))
@@ -111,7 +112,7 @@ def stands(
     new = evidence.terms(folded_plain(text)) - evidence.terms(folded_plain(known))
     for tried in (lines, whole):
         item = Item(section, 1, text, tuple(line.number for line in tried))
-        if not tried or isinstance(check(Grounds(tried, scope, {}), item), Refusal):
+        if not tried or isinstance(check(Grounds(tried, scope, {}), item, sure=sure), Refusal):
             continue
         carrying = [line.number for line in lines if new & evidence.terms(folded_plain(line.text))]
         if carrying:

@@ -14,7 +14,7 @@ from bot.text.pasttalks import TalkLine, talk_lines
 from bot.text.sentences import excerpt
 from bot.text.slots import lasts, single
 from bot.text.spans import named
-from bot.types.duration import DAY_MS
+from bot.types.duration import DAY_MS, HOUR_MS
 from bot.types.memory import Memory
 from bot.types.opening import Line, OpeningFacts, Section
 
@@ -132,7 +132,7 @@ class Teller:
     def _until(self, memory: Memory) -> str:
         """Till when it holds, where what takes its place is known, and lies ahead."""
         after = next((m for m in self.facts.memories if m.id == memory.replaced_by), None)
-        if memory.former_at is not None or after is None:
+        if memory.former_at is not None or after is None or said_at(after) - said_at(memory) < HOUR_MS:
             return ""
         return self.days.words("found_until", day=self.days.dated(after.observed_at))
 

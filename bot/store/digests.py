@@ -109,6 +109,8 @@ CHANGED = """EXISTS (SELECT 1 FROM digest AS talk
     JOIN edge AS line ON line.kind = 'digest' AND line.derived_id = talk.id
     JOIN edge AS told ON told.event_id = line.event_id AND told.kind IN ('memory', 'commitment')
     LEFT JOIN memory ON told.kind = 'memory' AND memory.id = told.derived_id AND memory.dated <> ''
+    AND NOT EXISTS (SELECT 1 FROM memory AS now WHERE now.id = memory.replaced_by
+    AND abs(now.observed_at - memory.observed_at) < 43200000)
     LEFT JOIN commitment ON told.kind = 'commitment' AND commitment.id = told.derived_id
     WHERE (talk.id = digest.id OR talk.into_id = digest.id)
     AND max(coalesce(memory.former_at, 0), coalesce(commitment.moved_at, 0)) >

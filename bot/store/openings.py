@@ -80,6 +80,8 @@ CHANGED = """SELECT DISTINCT own.derived_id FROM edge AS own JOIN memory ON memo
     JOIN edge AS told ON told.event_id = own.event_id AND told.kind IN ('memory', 'commitment')
     LEFT JOIN memory AS was ON told.kind = 'memory' AND was.id = told.derived_id AND was.dated <> ''
     AND was.id <> memory.id AND coalesce(was.replaced_by, 0) <> memory.id
+    AND NOT EXISTS (SELECT 1 FROM memory AS now WHERE now.id = was.replaced_by
+    AND abs(now.observed_at - was.observed_at) < 43200000)
     LEFT JOIN commitment ON told.kind = 'commitment' AND commitment.id = told.derived_id
     WHERE own.kind = 'memory' AND own.derived_id IN ({})
     AND max(coalesce(was.former_at, 0), coalesce(commitment.moved_at, 0)) > memory.created_at"""

@@ -43,6 +43,10 @@ class People:
             raise LookupError(f"no chat {chat_id!r}")
         return chat_of(row)
 
+    async def written(self, chat_id: int, person_id: int) -> tuple[str, ...]:
+        """What a person wrote last in a chat, the newest first."""
+        return await self._database.read(lambda db: _last_lines(db, chat_id, person_id))
+
     async def chats(self) -> tuple[Chat, ...]:
         """All chats, by number."""
         return tuple(chat_of(row) for row in await self._database.rows(CHAT + "ORDER BY chat.id"))

@@ -147,8 +147,8 @@ def measured_kinds(rows: Sequence[Row], *, show: bool) -> dict[str, object]:
             wishes, done, told = wishes + 1, done + (label == wanted), told + fits
             covered += label == wanted or (label == "none" and is_cued(text))
         if show and not fits:
-            print(row["id"], text, wanted, row["content"], "->", label, content, "cue" if is_cued(text) else "", sep=" | ",
-                  file=sys.stderr)  # fmt: skip
+            cued = "cue" if is_cued(text) else ""
+            print(row["id"], text, wanted, row["content"], "->", label, content, cued, sep=" | ", file=sys.stderr)
     return {
         "wishes": wishes, "precision": _share(right, acted), "coverage": _share(covered, wishes),
         "done": _share(done, wishes), "content": _share(told, wishes), "nothing": nothing, "acts": acts,

@@ -118,9 +118,13 @@ def _over(parts: Parts, before: Parts, after: Parts, found: re.Match[str]) -> Pa
     return replace(parts, spans=spans, doubts=frozenset((parts.doubt,) if parts.doubt else ()), others=())
 
 
+_DOTTED = LazyPattern(r"(?<=\b(?:at|by) )(\d{1,2})\.([0-5]\d)(?![\d.%])")
+"""Half past five as the British write it: at 5.30."""
+
+
 def reading_of(folded: str) -> Reading:
     """A folded text with all of its times read."""
-    reading = Reading(folded)
+    reading = Reading(_DOTTED.sub(r"\1:\2", folded))
     bounds.read_bounds(reading)
     lists.read_lists(reading)
     chinese.read(reading)
