@@ -162,5 +162,6 @@ class Memories(RuleBasedStateMachine):
             assert {m.id for m in self._owned(place)} == mine
 
 
-Memories.TestCase.settings = settings(max_examples=25, stateful_step_count=20, deadline=None)
+# make torture does ten thousand operations (row F8).
+Memories.TestCase.settings = settings(max_examples=10, stateful_step_count=20, deadline=None)
 TestMemories = Memories.TestCase
