@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from tests.discord_support import Scene, Town
     from tests.fakes.discord_server import FakeDiscord
 
-gc.disable()  # until all is collected: what is loaded and collected lasts, and looking through it again is a fifth of it
+gc.disable()  # until all is collected: what is loaded lasts, and looking through it again was a fifth of the time
 
 NewWorld = Callable[..., Awaitable[World]]
 OpenMedia = Callable[..., Awaitable[MediaWorld]]
