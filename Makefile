@@ -30,7 +30,9 @@ torture: $(VENV)/.dev
 torture-table: $(VENV)/.dev
 	@ROWS='$(ROWS)' $(BIN)/python -m tests.torture table
 
-# Explaining asserts beforehand costs every worker five seconds; so only those that fail run again to be explained.
+# Explaining asserts beforehand costs every worker five seconds; so only those that fail run again to be explained. What
+# one process has compiled the others read, whatever the environment says. With --asyncio-debug all run in debug mode.
+check: export PYTHONDONTWRITEBYTECODE =
 check:
 	$(BIN)/ruff format --check $(CODE)
 	$(BIN)/ruff check $(CODE)

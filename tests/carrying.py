@@ -9,9 +9,10 @@ from pathlib import Path
 from typer.testing import CliRunner
 
 from bot.cli.main import app
-from bot.store.store import Store, open_store
+from bot.store.store import Store
 from bot.types.memory import MemoryKind, NewMemory
 from bot.types.note import Front, NewNote, Written
+from tests.blank import open_laid
 from tests.storing import NOW, Where, ids, keep, talk
 
 ANN, BOB = Where(), Where("bob", "dm-bob")
@@ -39,7 +40,7 @@ def in_house(folder: Path, work: Callable[[Store], Awaitable[object]]) -> None:
     """Do something in the house while no command runs."""
 
     async def inside() -> None:
-        async with await open_store(folder) as store:
+        async with await open_laid(folder) as store:
             await work(store)
 
     asyncio.run(inside())

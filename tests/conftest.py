@@ -17,8 +17,11 @@ if TYPE_CHECKING:
     from tests.discord_support import Scene, Town
     from tests.fakes.discord_server import FakeDiscord
 
+gc.disable()  # until all is collected: what is loaded lasts, and looking through it again was a fifth of the time
+
 NewWorld = Callable[..., Awaitable[World]]
 OpenMedia = Callable[..., Awaitable[MediaWorld]]
+ALWAYS_DEBUGGED = pytest.StashKey[bool]()
 
 # Speed is measured in tests/bench: on a shared machine a timed test would fail for no reason.
 # The same examples every time: a submission must not fail by luck.
@@ -37,6 +40,14 @@ def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.Tes
 def pytest_collection_finish() -> None:
     """What was loaded and collected stays to the end: no look for garbage goes through all of it again."""
     gc.freeze()
+    gc.enable()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """The event loop of a test that is marked `debugged` is made in debug mode; of all tests with --asyncio-debug."""
+    always = item.config.stash.setdefault(ALWAYS_DEBUGGED, bool(item.config.option.asyncio_debug))
+    item.config.option.asyncio_debug = always or item.get_closest_marker("debugged") is not None
 
 
 @pytest.fixture

@@ -206,7 +206,9 @@ def _stream(number: int, mode: str, before: TextIO) -> io.TextIOWrapper:
 
 def _main() -> None:
     wire = socket.socket(fileno=int(sys.argv[1]))
+    gc.disable()  # what is imported stays
     _load()
+    gc.enable()
     order = _serve(wire)
     if order is not None:
         sys.argv[1:] = order.words

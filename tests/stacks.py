@@ -1,7 +1,8 @@
 """A plugin of pytest, loaded before asyncio: what its debug mode notes of every future and call is two frames long.
 
 Debug mode notes where each future, task and callback was made. Whole stacks of that, with a look at the disk for every
-file in them, were a third of the suite's time; asyncio keeps the function that it finds when it is first imported.
+file in them, were a third of the time of what runs in it; asyncio keeps the function that it finds when it is first
+imported.
 """
 
 import sys

@@ -12,14 +12,14 @@ from bot.flow.tidying import Tidying
 from bot.ops.silence import Silence
 from bot.store.deadlines import Retention
 from bot.store.digests import Digested
-from bot.store.store import Store, open_store
+from bot.store.store import Store
 from bot.text.estimate import estimate_tokens
 from bot.text.script import SCRIPTS
 from bot.types.digest import Digest
 from bot.types.memory import MemoryKind, NewMemory
 from bot.types.opening import Opened
 from bot.types.people import Audience
-from tests.blank import lay, unsynced
+from tests.blank import lay, open_laid, unsynced
 from tests.fakes.clock import SimClock
 from tests.storing import DAY, NOW, keep, look, statement, talk
 from tests.waking import TEMPLATES, WORDS
@@ -110,7 +110,7 @@ async def year(folder: Path) -> tuple[list[Opened], list[int], list[int]]:
     opened: list[Opened] = []
     counts: list[int] = []
     pages: list[int] = []
-    async with await open_store(folder) as store:
+    async with await open_laid(folder) as store:
         unsynced(store)
         booting = Booting(
             store,

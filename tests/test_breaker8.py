@@ -11,8 +11,8 @@ from bot.errors import StoreError
 from bot.ops.reading import read
 from bot.ops.web.gate import TRIES
 from bot.ops.web.server import MOST_OPEN, opened
-from bot.store.store import open_store
 from tests.belonging import copies, nuan
+from tests.blank import open_laid
 from tests.carrying import fill, in_house
 from tests.webbed import Visitor, Webbed, webbed
 from tests.world import World
@@ -70,7 +70,7 @@ def test_what_a_restore_left_is_no_backup_and_is_gone_with_the_next_start(tmp_pa
     shutil.copy(copy, tmp_path / "nuan-rollback.before-4.db")
 
     async def start() -> None:
-        async with await open_store(tmp_path):
+        async with await open_laid(tmp_path):
             pass
 
     asyncio.run(start())

@@ -12,6 +12,8 @@ from tests.fakes.clock import let_others_run
 from tests.fakes.discord_gateway import MESSAGE_CONTENT, PRIVILEGED
 from tests.fakes.discord_server import FakeDiscord
 
+pytestmark = pytest.mark.debugged
+
 
 async def test_a_message_comes_through_the_door_and_an_answer_goes_back(town: Town, scene: Scene) -> None:
     async with running(town.server, scene):

@@ -13,6 +13,8 @@ from tests.fakes.openai_rules import mapping
 from tests.fakes.openai_script import Asked, Call, Reply
 from tests.fakes.openai_server import FakeOpenAI
 
+pytestmark = pytest.mark.debugged
+
 PRICES = {"MODEL__PRICE_INPUT": "2", "MODEL__PRICE_CACHED": "0.5", "MODEL__PRICE_OUTPUT": "8"}
 DIGEST = '{"summary":"聊了旅行、猫和工作","statements":[]}'
 SLOWLY = "慢慢讲"

@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 
 from bot.errors import OverBudget
 from bot.store.ledger import Settlement
-from bot.store.store import Store, open_store
+from bot.store.store import Store
 from bot.types.money import Limits
 from bot.types.prompt import Usage
+from tests.blank import open_laid
 from tests.crews import DOWN, Named, crewed, left
 from tests.fakes.model import Answer, says
 from tests.kill import kill
@@ -82,7 +83,7 @@ async def test_after_a_kill_at_any_moment_the_ledger_is_within_its_limits_and_no
         states = {row[0]: row[1] for row in look(folder, "SELECT id, state FROM call")}
         assert all(states[number] != "reserved" for number in ended)
         assert begun <= states.keys()
-        async with await open_store(folder) as store:
+        async with await open_laid(folder) as store:
             await store.turns.lost_calls(NOW)
             spend = await store.ledger.spend(NOW - DAY)
         assert (spend.reserved_money, spend.reserved_tokens) == (0.0, 0)
@@ -123,7 +124,7 @@ def test_in_any_order_the_sums_are_those_of_the_calls_and_each_ends_once(
 
 async def _play(folder: Path, ops: list[tuple[str, int, int, int]]) -> None:
     limits, calls = Limits(1.0, 2.0, 1_000, None), dict[int, Kept]()
-    store = await open_store(folder)
+    store = await open_laid(folder)
     try:
         session = (await talk(store, "你好", "你好呀", at=NOW - 30 * DAY)).turn.session_id
         for what, which, tokens, cents in ops:
@@ -131,7 +132,7 @@ async def _play(folder: Path, ops: list[tuple[str, int, int, int]]) -> None:
                 await _reserve(store, session, calls, (tokens, cents / 100), limits)
             elif what == "crash":
                 await store.close()
-                store = await open_store(folder)
+                store = await open_laid(folder)
                 await store.turns.lost_calls(NOW)
                 for kept in calls.values():
                     kept.state = "lost" if kept.state == "reserved" else kept.state

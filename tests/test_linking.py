@@ -15,9 +15,10 @@ from hypothesis import strategies as st
 from bot.config.settings import Settings
 from bot.store.codes import new_code
 from bot.store.merge import merge
-from bot.store.store import DATABASE, open_store
+from bot.store.store import DATABASE
 from bot.types.memory import NewMemory, Visibility
 from bot.types.people import Audience
+from tests.blank import open_laid
 from tests.storing import NOW, Where, ids, receipt
 from tests.world import World
 
@@ -188,7 +189,7 @@ facts = st.lists(
 
 async def joined(folder: Path, said: list[Fact], order: bool) -> None:
     """Three persons know things, two of them become one; what must hold afterwards."""
-    async with await open_store(folder) as store:
+    async with await open_laid(folder) as store:
         places = [Where("ann", "dm-ann"), Where("bob", "dm-bob"), Where("eve", "dm-eve")]
         who = [await ids(store, place, NOW + number) for number, place in enumerate(places)]
         group = [await ids(store, Where(place.who, "all", "group"), NOW + 10) for place in places]
@@ -213,7 +214,7 @@ async def joined(folder: Path, said: list[Fact], order: bool) -> None:
         names = "SELECT count(*) FROM memory WHERE disabled_at IS NULL AND slot = 'address' GROUP BY owner_id, " \
             "visibility, CASE visibility WHEN 'chat' THEN chat_id END HAVING count(*) > 1"  # fmt: skip
         assert db.execute(names).fetchall() == []
-    async with await open_store(folder) as store:
+    async with await open_laid(folder) as store:
         assert {(each.text, each.visibility) for each in await store.memories.owned(who[2][0], dm(who[2]))} == eve
         mine = {
             each.text

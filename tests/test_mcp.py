@@ -4,6 +4,7 @@ import json
 import signal
 from collections.abc import Mapping
 
+import pytest
 from mcp import Client, StdioServerParameters, stdio_client
 from mcp.types import Implementation, TextContent
 
@@ -16,6 +17,8 @@ from tests.e2e import Home, Nuan, running
 from tests.fakes.openai_rules import mapping
 from tests.living import active
 from tests.world import World
+
+pytestmark = pytest.mark.debugged
 
 INFO = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "管道", "version": "1"}}
 

@@ -12,9 +12,10 @@ import pytest
 from bot.store.carriedpeople import COLUMNS
 from bot.store.carrying import LEFT_BEHIND
 from bot.store.digests import Digested
-from bot.store.store import DATABASE, Store, open_store
+from bot.store.store import DATABASE, Store
 from bot.types.digest import Digest
 from bot.types.people import Audience
+from tests.blank import open_laid
 from tests.carrying import OWNERS, fill, in_house, note, nuan, same, with_notes
 from tests.storing import NOW, drop, ids, keep, look
 
@@ -150,7 +151,7 @@ def test_every_column_of_a_memory_is_carried_or_left_behind_on_purpose(tmp_path:
 
 
 async def test_export_and_list_work_beside_a_nuan_that_runs(tmp_path: Path) -> None:
-    async with await open_store(tmp_path) as store:
+    async with await open_laid(tmp_path) as store:
         await fill(store)
         listed = await asyncio.to_thread(nuan, tmp_path, "list", "--kind", "knowledge", "--json")
         assert {row["owner"] for row in json.loads(listed.out)} == {"test:ann", "test:bob"}

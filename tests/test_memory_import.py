@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from bot.store.store import Store, open_store
+from bot.store.store import Store
 from bot.types.people import Audience
+from tests.blank import open_laid
 from tests.carrying import BOB, fill, in_house, nuan
 from tests.nursery import ROOT
 from tests.storing import Where, drop, ids, keep, look, sound, talk
@@ -157,7 +158,7 @@ def test_an_owner_that_no_line_of_the_file_introduces_is_refused(tmp_path: Path)
 
 async def test_a_nuan_that_runs_here_is_not_written_beneath(tmp_path: Path) -> None:
     path = await asyncio.to_thread(exported, tmp_path)
-    async with await open_store(tmp_path / "one"):
+    async with await open_laid(tmp_path / "one"):
         for words in (("import", str(path), "--yes"), ("backfill", "--apply"), ("rollback", str(path))):
             said = await asyncio.to_thread(nuan, tmp_path / "one", *words)
             assert (said.code, "another nuan is answering" in said.err) == (1, True)

@@ -8,9 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.memory.merging import merging
-from bot.store.store import Store, open_store
+from bot.store.store import Store
 from bot.types.event import Incoming
 from bot.types.memory import MemoryKind, Visibility
+from tests.blank import open_laid
 from tests.living import DAY, active, found
 from tests.storing import NOW, Where, holding, ids, keep, look, receipt, statement
 from tests.world import World
@@ -116,7 +117,7 @@ def test_merges_cross_no_owner_no_chat_and_change_no_word_of_what_was_asked_for(
 
 async def _walk(folder: Path, steps: list[tuple[str, Where, bool]]) -> None:
     asked: set[tuple[str, Where]] = set()
-    async with await open_store(folder) as store:
+    async with await open_laid(folder) as store:
         people = {where: await ids(store, where) for where in PLACES}
         for text, where, asks in steps:
             seen: Visibility = "private" if where.kind == "dm" else "chat"

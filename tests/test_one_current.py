@@ -12,8 +12,8 @@ from bot.store.current import one_current, restore_former
 from bot.store.digests import take_back
 from bot.store.keeping import store_memory
 from bot.store.lives import archive, restore
-from bot.store.store import open_store
 from bot.types.memory import NewMemory
+from tests.blank import open_laid
 from tests.storing import NOW, Where, ids
 
 DAY = 86_400_000
@@ -51,7 +51,7 @@ def step(db: sqlite3.Connection, owner: int, chat: int, deed: str, which: int, a
 async def played(steps: list[tuple[str, int]]) -> tuple[int, int]:
     """After these steps: how many homes are current, and how many rows are left that somebody might be told."""
     with TemporaryDirectory() as folder:
-        async with await open_store(Path(folder)) as store:
+        async with await open_laid(Path(folder)) as store:
             owner, chat, _ = await ids(store, Where(), NOW)
 
             def write(db: sqlite3.Connection) -> list[tuple[int, int]]:

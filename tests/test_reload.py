@@ -7,6 +7,8 @@ import pytest
 
 from tests.reloading import SERVER, TOML, Filed
 
+pytestmark = pytest.mark.debugged
+
 
 async def test_the_next_turn_sees_the_new_persona_and_the_old_log_stays_as_it_was(filed: Filed) -> None:
     await filed.say("在吗")

@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import aiohttp
+import pytest
 
 from bot.ops.agentdoor import ask_door
 from bot.types.agent import AgentWish, Seat
@@ -31,6 +32,8 @@ from tests.street import (
     only_line,
     stop,
 )  # fmt: skip
+
+pytestmark = pytest.mark.debugged
 
 REFUSES_WITHIN_S = 5.0
 ANN = Person(501, "安", language="zh-hans")

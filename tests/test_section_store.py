@@ -10,12 +10,13 @@ from bot.store.keeping import store_memory
 from bot.store.merge import merge
 from bot.store.moving import _join
 from bot.store.sorting import KEPT_ROUNDS, note_round
-from bot.store.store import DATABASE, Store, open_store
+from bot.store.store import DATABASE, Store
 from bot.text.sections import registry
 from bot.types.memory import NewMemory
 from bot.types.people import Audience
 from bot.types.recall import Asking, Matches
 from bot.types.sections import Round, SectionWords
+from tests.blank import open_laid
 from tests.carrying import in_house, nuan
 from tests.conftest import NewWorld
 from tests.storing import NOW, ids, keep, look
@@ -51,7 +52,7 @@ async def found(store: Store, asking: Asking, *terms: str) -> tuple[set[str], in
 
 
 async def test_a_narrowed_search_reads_less_and_leaves_out_neither_rare_words_nor_what_was_kept(tmp_path: Path) -> None:
-    async with await open_store(tmp_path) as store:
+    async with await open_laid(tmp_path) as store:
         work = [f"周三的会议纪要第{number}份" for number in range(MANY)]
         health = [f"周三要吃药第{number}种" for number in range(MANY)]
         person, chat = await derived(store, *work, *health, "周三的会议室在望湖楼")
@@ -67,7 +68,7 @@ async def test_a_narrowed_search_reads_less_and_leaves_out_neither_rare_words_no
 
 
 async def test_how_much_a_word_tells_is_the_same_however_narrow_the_search(tmp_path: Path) -> None:
-    async with await open_store(tmp_path) as store:
+    async with await open_laid(tmp_path) as store:
         person, chat = await derived(store, *(f"周三的会议纪要第{n}份" for n in range(MANY)), "周三要吃药")
         seen: list[int] = []
         for sections in ((), ("health",)):
@@ -155,7 +156,7 @@ async def test_rounds_are_of_one_person_in_one_chat(new_world: NewWorld) -> None
 
 async def test_what_becomes_kept_is_searched_always_and_a_new_text_stands_in_a_new_section(tmp_path: Path) -> None:
     where = "SELECT memory.section, doc.section FROM memory JOIN doc ON ref = memory.id AND doc.kind = 'memory'"
-    async with await open_store(tmp_path) as store:
+    async with await open_laid(tmp_path) as store:
         await derived(store, "牙疼去看了医生")
         assert look(tmp_path, where) == [("health", "health")]
         await keep(store, "牙疼去看了医生")
@@ -163,10 +164,10 @@ async def test_what_becomes_kept_is_searched_always_and_a_new_text_stands_in_a_n
 
 
 async def test_sections_of_an_operator_are_those_that_memories_are_stored_in(tmp_path: Path) -> None:
-    async with await open_store(tmp_path) as store:
+    async with await open_laid(tmp_path) as store:
         await store.sections.register(registry([SectionWords("garden", ("番茄",))]))
         await keep(store, "番茄要多晒太阳")
-    async with await open_store(tmp_path) as store:
+    async with await open_laid(tmp_path) as store:
         await keep(store, "番茄苗在阳台")
         await store.sections.register(registry([]))
         await keep(store, "番茄炒蛋")

@@ -13,6 +13,8 @@ from tests.fakes.model import ScriptedModel
 from tests.fakes.platform import Drafting, Lively, StreamingModel
 from tests.world import World
 
+pytestmark = pytest.mark.debugged
+
 ONCE = "从前有一座山，山里有一座庙，" * 10
 """Long enough to be shown while it is written."""
 

@@ -12,6 +12,8 @@ from tests.fakes.clock import let_others_run
 from tests.reloading import Filed
 from tests.world import World, open_files
 
+pytestmark = pytest.mark.debugged
+
 
 async def busy(world: World) -> None:
     """A digest by rule, a recall and an answer have just been made."""

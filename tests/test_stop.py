@@ -13,6 +13,8 @@ from tests.fakes.model import says
 from tests.test_sending import until
 from tests.world import World
 
+pytestmark = pytest.mark.debugged
+
 GROUP = "闲聊"
 STOPPED = "好，我不说了"
 QUIETED = "好，我先安静，叫我名字我就来"

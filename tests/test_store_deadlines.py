@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from bot.store.deadlines import DUE, NEXT
 from bot.store.schema import MIGRATIONS
-from bot.store.store import open_store
+from tests.blank import open_laid
 from tests.storing import NOW, say
 
 KINDS = ("event", "window", "session", "digest", "outbox", "heartbeat", "join", "purge", "roll", "tidy", "life")
@@ -108,7 +108,7 @@ def test_the_next_chat_is_asked_to_be_written_to_a_minute_after_the_last_one() -
 
 
 async def test_the_end_of_a_conversation_is_its_deadline(tmp_path: Path) -> None:
-    async with await open_store(tmp_path) as store:
+    async with await open_laid(tmp_path) as store:
         await say(store, "你好")
         assert await store.deadlines.next(NOW) == NOW + 60_000
         assert await store.deadlines.end_windows(NOW + 59_999) == 0

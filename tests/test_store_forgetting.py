@@ -7,13 +7,14 @@ import pytest
 from bot.errors import StoreError
 from bot.store.digests import Digested
 from bot.store.forgetting import Forgetting
-from bot.store.store import Store, open_store
+from bot.store.store import Store
 from bot.store.tombstones import Tombstones
 from bot.store.turns import ToolOutcome
 from bot.types.digest import Digest
 from bot.types.memory import Memory
 from bot.types.outgoing import Draft
 from bot.types.people import Audience
+from tests.blank import open_laid
 from tests.storing import (
     DAY,
     NOW,
@@ -67,7 +68,7 @@ async def told_everywhere(store: Store) -> tuple[Memory, Audience]:
 
 
 async def test_what_was_forgotten_is_found_in_no_table_but_the_row_kept_for_undo(tmp_path: Path) -> None:
-    async with await open_store(tmp_path) as store:
+    async with await open_laid(tmp_path) as store:
         memory, audience = await told_everywhere(store)
         assert len(holding(tmp_path, CANARY)) >= 8
         await drop(store, memory)
@@ -82,7 +83,7 @@ async def test_what_was_forgotten_is_found_in_no_table_but_the_row_kept_for_undo
 
 
 async def test_the_session_of_a_scrubbed_digest_is_to_be_digested_again_once(tmp_path: Path) -> None:
-    async with await open_store(tmp_path) as store:
+    async with await open_laid(tmp_path) as store:
         memory, audience = await told_everywhere(store)
         assert await store.deadlines.due(NOW + 1) == (
             ("outbox", memory.chat_id), ("roll", memory.chat_id), ("tidy", 0), ("life", 0)
@@ -97,7 +98,7 @@ async def test_the_session_of_a_scrubbed_digest_is_to_be_digested_again_once(tmp
 
 
 async def test_a_digest_made_while_its_lines_were_forgotten_is_not_stored_and_stays_due(tmp_path: Path) -> None:
-    async with await open_store(tmp_path) as store:
+    async with await open_laid(tmp_path) as store:
         number = await keep(store, SECRET)
         asked = await talk(store, "谢谢", "不客气")
         await store.sessions.close(asked.turn.session_id, "new", NOW)
@@ -112,7 +113,7 @@ async def test_a_digest_made_while_its_lines_were_forgotten_is_not_stored_and_st
 
 
 async def test_forgotten_for_good_leaves_nothing_in_any_file(tmp_path: Path) -> None:
-    async with await open_store(tmp_path) as store:
+    async with await open_laid(tmp_path) as store:
         memory, _ = await told_everywhere(store)
         assert in_files(tmp_path, CANARY)
         store.tombstones.bury(memory.id, memory.text, NOW)
@@ -124,7 +125,7 @@ async def test_forgotten_for_good_leaves_nothing_in_any_file(tmp_path: Path) -> 
 
 
 async def test_after_the_days_for_undo_nothing_is_left_in_any_file(tmp_path: Path) -> None:
-    async with await open_store(tmp_path) as store:
+    async with await open_laid(tmp_path) as store:
         for number in range(60):
             await keep(store, f"第{number}件小事 {CANARY}{number}")
         person, chat, _ = await ids(store)
@@ -138,7 +139,7 @@ async def test_after_the_days_for_undo_nothing_is_left_in_any_file(tmp_path: Pat
 
 
 async def test_undo_brings_the_statement_back_but_not_the_lines(tmp_path: Path) -> None:
-    async with await open_store(tmp_path) as store:
+    async with await open_laid(tmp_path) as store:
         memory, audience = await told_everywhere(store)
         await drop(store, memory)
         last = await store.undoing.forgotten(memory.owner_id or 0, audience, NOW)
@@ -150,14 +151,14 @@ async def test_undo_brings_the_statement_back_but_not_the_lines(tmp_path: Path) 
 
 
 async def test_undo_is_over_when_its_days_are(tmp_path: Path) -> None:
-    async with await open_store(tmp_path) as store:
+    async with await open_laid(tmp_path) as store:
         memory, audience = await told_everywhere(store)
         await drop(store, memory, days=7)
         assert not await bring_back(store, memory.id, audience, at=NOW + 7 * DAY)
 
 
 async def test_undo_leaves_one_where_the_same_was_told_again_meanwhile(tmp_path: Path) -> None:
-    async with await open_store(tmp_path) as store:
+    async with await open_laid(tmp_path) as store:
         memory, audience = await told_everywhere(store)
         await drop(store, memory)
         again = await keep(store, SECRET)
@@ -167,7 +168,7 @@ async def test_undo_leaves_one_where_the_same_was_told_again_meanwhile(tmp_path:
 
 
 async def test_a_private_memory_is_scrubbed_in_every_private_chat_of_its_owner(tmp_path: Path) -> None:
-    async with await open_store(tmp_path) as store:
+    async with await open_laid(tmp_path) as store:
         await keep(store, SECRET)
         await talk(store, "我的卡号是多少", f"是{CANARY}", ANN_TOO)
         person, chat, _ = await ids(store)
@@ -177,7 +178,7 @@ async def test_a_private_memory_is_scrubbed_in_every_private_chat_of_its_owner(t
 
 
 async def test_a_log_on_which_a_turn_runs_is_scrubbed_when_the_turn_ends(tmp_path: Path) -> None:
-    async with await open_store(tmp_path) as store:
+    async with await open_laid(tmp_path) as store:
         await keep(store, SECRET)
         await talk(store, "我的卡号是多少", f"是{CANARY}", ANN_TOO)
         running = await begin(store, "那好", ANN_TOO)
@@ -193,7 +194,7 @@ async def test_a_log_on_which_a_turn_runs_is_scrubbed_when_the_turn_ends(tmp_pat
 
 
 async def test_other_people_and_other_things_stay(tmp_path: Path) -> None:
-    async with await open_store(tmp_path) as store:
+    async with await open_laid(tmp_path) as store:
         bob = Where("bob", "the-group", "group")
         coffee = await keep(store, "我喜欢喝咖啡", GROUP)
         tea = await keep(store, "我喜欢喝茶", GROUP)
@@ -210,7 +211,7 @@ async def test_other_people_and_other_things_stay(tmp_path: Path) -> None:
 
 
 async def test_a_forgotten_name_of_three_letters_does_not_take_every_word_with_it(tmp_path: Path) -> None:
-    async with await open_store(tmp_path) as store:
+    async with await open_laid(tmp_path) as store:
         await keep(store, "Ann", slot="address")
         for text in ("we planned it", "the channel", "call me Ann please"):
             await say(store, text)
@@ -223,7 +224,7 @@ async def test_a_forgotten_name_of_three_letters_does_not_take_every_word_with_i
 
 
 async def test_what_waited_to_be_sent_and_says_it_is_not_sent_nor_tried_again(tmp_path: Path) -> None:
-    async with await open_store(tmp_path) as store:
+    async with await open_laid(tmp_path) as store:
         memory, _ = await told_everywhere(store)
         taken = None
         while taken is None or CANARY not in taken.text:
@@ -241,7 +242,7 @@ async def test_what_waited_to_be_sent_and_says_it_is_not_sent_nor_tried_again(tm
 
 
 async def test_a_command_that_comes_again_after_a_crash_changes_nothing(tmp_path: Path) -> None:
-    async with await open_store(tmp_path) as store:
+    async with await open_laid(tmp_path) as store:
         memory, audience = await told_everywhere(store)
         person, chat, event = await ids(store)
         once = receipt(event, chat, "event:once")

@@ -3,15 +3,15 @@
 from dataclasses import replace
 from pathlib import Path
 
-from bot.store.store import open_store
 from bot.types.outgoing import Draft
+from tests.blank import open_laid
 from tests.storing import NOW, Where, look, say, talk
 
 GROUP, BOB = Where("ann", "the-group", "group"), Where("bob", "the-group", "group")
 
 
 async def test_a_second_delivery_changes_nothing(tmp_path: Path) -> None:
-    async with await open_store(tmp_path) as store:
+    async with await open_laid(tmp_path) as store:
         first = await say(store, "你好", key="42")
         again = await say(store, "你好", key="42", at=NOW + 1, scene="雨")
         assert first.event is not None
@@ -24,14 +24,14 @@ async def test_a_second_delivery_changes_nothing(tmp_path: Path) -> None:
 
 
 async def test_a_delivery_is_remembered_over_a_restart_until_its_number_is_too_old(tmp_path: Path) -> None:
-    async with await open_store(tmp_path) as store:
+    async with await open_laid(tmp_path) as store:
         await say(store, "你好", key="42")
-    async with await open_store(tmp_path) as store:
+    async with await open_laid(tmp_path) as store:
         assert (await say(store, "你好", key="42")).event is None
 
 
 async def test_the_decision_and_its_deadlines_are_stored_with_the_line(tmp_path: Path) -> None:
-    async with await open_store(tmp_path) as store:
+    async with await open_laid(tmp_path) as store:
         await say(store, "小暖", GROUP, why="name")
         await say(store, "随便聊", BOB, action="listen", why="listen")
         assert look(tmp_path, "SELECT text, state, why, due_at FROM event ORDER BY id") == [
@@ -43,13 +43,13 @@ async def test_the_decision_and_its_deadlines_are_stored_with_the_line(tmp_path:
 
 
 async def test_a_command_opens_no_conversation(tmp_path: Path) -> None:
-    async with await open_store(tmp_path) as store:
+    async with await open_laid(tmp_path) as store:
         await say(store, ".ai help", GROUP, why="command")
         assert look(tmp_path, "SELECT * FROM window") == []
 
 
 async def test_the_lines_of_one_person_wait_for_the_newest_and_nobody_else_s_do(tmp_path: Path) -> None:
-    async with await open_store(tmp_path) as store:
+    async with await open_laid(tmp_path) as store:
         await say(store, "我想说", GROUP, action="follow", why="window", wait=5_000)
         await say(store, "我也", BOB, NOW + 1_000, action="follow", why="window", wait=5_000)
         await say(store, "就是那个", GROUP, NOW + 3_000, action="follow", why="window", wait=5_000)
@@ -61,7 +61,7 @@ async def test_the_lines_of_one_person_wait_for_the_newest_and_nobody_else_s_do(
 
 
 async def test_a_scene_is_a_line_only_when_it_changed(tmp_path: Path) -> None:
-    async with await open_store(tmp_path) as store:
+    async with await open_laid(tmp_path) as store:
         for text, scene in (("一", "晴"), ("二", "晴"), ("三", "雨")):
             await say(store, text, action="listen", why="listen", scene=scene)
         await say(store, "四", action="listen", why="listen")
@@ -73,7 +73,7 @@ async def test_a_scene_is_a_line_only_when_it_changed(tmp_path: Path) -> None:
 
 
 async def test_what_does_not_fit_into_the_newest_lines_is_counted(tmp_path: Path) -> None:
-    async with await open_store(tmp_path) as store:
+    async with await open_laid(tmp_path) as store:
         assert (await store.views.log(1, 3, 1)).news == ()
         await talk(store, "你好", "你好呀")
         for number in range(10):
@@ -87,7 +87,7 @@ async def test_what_does_not_fit_into_the_newest_lines_is_counted(tmp_path: Path
 async def test_messages_of_a_chat_leave_one_by_one_in_order_and_chats_do_not_wait_for_each_other(
     tmp_path: Path,
 ) -> None:
-    async with await open_store(tmp_path) as store:
+    async with await open_laid(tmp_path) as store:
         event = (await say(store, ".ai a")).event
         other = (await say(store, ".ai b", Where("bob", "dm-bob"))).event
         assert event is not None
@@ -118,13 +118,13 @@ async def test_messages_of_a_chat_leave_one_by_one_in_order_and_chats_do_not_wai
 async def test_what_a_crash_left_in_sending_is_sent_again_only_where_that_does_no_harm(tmp_path: Path) -> None:
     for resend, state in ((True, "pending"), (False, "unknown")):
         folder, platforms = tmp_path / state, frozenset({"test"} if resend else ())
-        async with await open_store(folder) as store:
+        async with await open_laid(folder) as store:
             event = (await say(store, ".ai a")).event
             assert event is not None
             await store.outbox.answer(1, event.id, Draft("一", "command"), NOW)
             assert await store.outbox.take(1, NOW)
             assert await store.outbox.recover(platforms) == (0, 0)
-        async with await open_store(folder) as store:
+        async with await open_laid(folder) as store:
             assert await store.outbox.recover(platforms) == ((1, 0) if resend else (0, 1))
             assert look(folder, "SELECT state FROM outbox") == [(state,)]
             assert (await store.outbox.take(1, NOW) is not None) == resend

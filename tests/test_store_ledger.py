@@ -6,9 +6,10 @@ from pathlib import Path
 import pytest
 
 from bot.errors import OverBudget
-from bot.store.store import Store, open_store
+from bot.store.store import Store
 from bot.types.money import Limits
 from bot.types.turn import Call
+from tests.blank import open_laid
 from tests.storing import DAY, NOW, paid, room_for, talk
 
 SINCE = NOW - DAY
@@ -24,7 +25,7 @@ async def opened(store: Store) -> int:
                Limits(None, None, None, 1_000)],
 )  # fmt: skip
 async def test_of_fifty_calls_at_once_exactly_those_with_room_are_reserved(tmp_path: Path, limits: Limits) -> None:
-    async with await open_store(tmp_path) as store:
+    async with await open_laid(tmp_path) as store:
         session = await opened(store)
         one = room_for(100, 0.1, limits)
         calls = await asyncio.gather(
@@ -39,14 +40,14 @@ async def test_of_fifty_calls_at_once_exactly_those_with_room_are_reserved(tmp_p
 
 
 async def test_three_times_a_tenth_fits_into_three_tenths(tmp_path: Path) -> None:
-    async with await open_store(tmp_path) as store:
+    async with await open_laid(tmp_path) as store:
         session = await opened(store)
         for _ in range(3):
             await store.ledger.reserve(session, room_for(1, 0.1, Limits(0.3, None, None, None)), NOW)
 
 
 async def test_a_limit_of_zero_money_lets_free_calls_through(tmp_path: Path) -> None:
-    async with await open_store(tmp_path) as store:
+    async with await open_laid(tmp_path) as store:
         session = await opened(store)
         none = Limits(0.0, 0.0, None, None)
         await store.ledger.reserve(session, room_for(100, 0.0, none), NOW)
@@ -55,7 +56,7 @@ async def test_a_limit_of_zero_money_lets_free_calls_through(tmp_path: Path) -> 
 
 
 async def test_what_was_used_before_the_day_counts_for_the_month_only(tmp_path: Path) -> None:
-    async with await open_store(tmp_path) as store:
+    async with await open_laid(tmp_path) as store:
         session = await opened(store)
         limits = Limits(None, None, 100, 250)
         await store.ledger.reserve(session, room_for(100, limits=limits), NOW - 2 * DAY)
@@ -69,7 +70,7 @@ async def test_what_was_used_before_the_day_counts_for_the_month_only(tmp_path: 
 async def test_settled_costs_what_it_cost_charged_what_was_reserved_released_nothing_and_each_once(
     tmp_path: Path,
 ) -> None:
-    async with await open_store(tmp_path) as store:
+    async with await open_laid(tmp_path) as store:
         session = await opened(store)
         settled, charged, released = [await store.ledger.reserve(session, room_for(100, 1.0), NOW) for _ in range(3)]
         for _ in range(2):

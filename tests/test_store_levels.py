@@ -8,8 +8,9 @@ import pytest
 
 from bot.store.documents import Doc, drop, forget_terms, put
 from bot.store.levels import MANY_LEVELS, MOST_LEVELS, levels
-from bot.store.store import DATABASE, open_store
+from bot.store.store import DATABASE
 from bot.types.people import Audience
+from tests.blank import open_laid
 from tests.storing import ids, keep, look, searched, sound
 
 YEARS = 1_200
@@ -18,7 +19,7 @@ YEARS = 1_200
 
 async def filled(folder: Path) -> Path:
     """A database whose index is larger than a page, so that SQLite merges no small part into it; closed."""
-    async with await open_store(folder) as store:
+    async with await open_laid(folder) as store:
         await keep(store, "第0件事 桂花")
     with closing(sqlite3.connect(folder / DATABASE)) as db, db:
         for number in range(1, 80):
@@ -28,7 +29,7 @@ async def filled(folder: Path) -> Path:
 
 async def finds(folder: Path) -> int:
     """How many memories a search of the opened store finds."""
-    async with await open_store(folder) as store:
+    async with await open_laid(folder) as store:
         person, chat, _ = await ids(store)
         return len(await searched(store, Audience(chat, "dm", (person,)), "桂花"))
 

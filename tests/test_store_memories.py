@@ -5,10 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from bot.store.store import Store, open_store
+from bot.store.store import Store
 from bot.text.terms import asked_terms
 from bot.types.memory import Memory, MemoryKind, Visibility
 from bot.types.people import Audience
+from tests.blank import open_laid
 from tests.storing import NOW, Where, bring_back, drop, ids, keep, layers, look, receipt, say, searched, statement, talk
 
 ANN, BOB = Where(), Where("bob", "dm-bob")
@@ -56,7 +57,7 @@ def allowed(key: str) -> set[str]:
 
 
 async def test_nobody_sees_what_is_not_for_them_whichever_way_they_look(tmp_path: Path) -> None:
-    async with await open_store(tmp_path) as store:
+    async with await open_laid(tmp_path) as store:
         for key, audience in (await everybody(store)).items():
             wanted = allowed(key)
             assert {m.text for m in await layers(store, audience)} == wanted, key
@@ -68,7 +69,7 @@ async def test_nobody_sees_what_is_not_for_them_whichever_way_they_look(tmp_path
 
 
 async def test_only_where_it_was_seen_can_it_be_brought_back_and_only_by_its_owner(tmp_path: Path) -> None:
-    async with await open_store(tmp_path) as store:
+    async with await open_laid(tmp_path) as store:
         audiences = await everybody(store)
         mine = [(where, memory) for where in HOMES for memory in await told(store, where, audiences)]
         for where, memory in mine:
@@ -96,7 +97,7 @@ async def told(store: Store, where: Where, audiences: dict[str, Audience]) -> li
 
 
 async def test_the_same_sentence_of_two_people_is_two_memories_and_of_one_counts_up(tmp_path: Path) -> None:
-    async with await open_store(tmp_path) as store:
+    async with await open_laid(tmp_path) as store:
         first = await keep(store, "我喜歡貓", ANN_HERE)
         assert await keep(store, "我喜欢猫", ANN_HERE) == first
         other = await keep(store, "我喜欢猫", BOB_HERE)
@@ -108,7 +109,7 @@ async def test_the_same_sentence_of_two_people_is_two_memories_and_of_one_counts
 
 
 async def test_told_again_after_forgetting_it_is_a_new_memory(tmp_path: Path) -> None:
-    async with await open_store(tmp_path) as store:
+    async with await open_laid(tmp_path) as store:
         first = await keep(store, "我喜欢猫")
         person, chat, _ = await ids(store)
         audience = Audience(chat, "dm", (person,))
@@ -120,7 +121,7 @@ async def test_told_again_after_forgetting_it_is_a_new_memory(tmp_path: Path) ->
 
 @pytest.mark.parametrize("again", ["小李", "小王"])
 async def test_a_new_name_replaces_the_old_one_and_a_ban_ends_it(tmp_path: Path, again: str) -> None:
-    async with await open_store(tmp_path) as store:
+    async with await open_laid(tmp_path) as store:
         await keep(store, "小王", slot="address")
         await keep(store, again, slot="address")
         await keep(store, "小狗", slot="no_address")
@@ -141,7 +142,7 @@ async def test_a_new_name_replaces_the_old_one_and_a_ban_ends_it(tmp_path: Path,
 
 
 async def test_a_name_that_is_brought_back_replaces_the_one_told_since(tmp_path: Path) -> None:
-    async with await open_store(tmp_path) as store:
+    async with await open_laid(tmp_path) as store:
         old = await keep(store, "小王", slot="address")
         person, chat, _ = await ids(store)
         audience = Audience(chat, "dm", (person,))
@@ -154,7 +155,7 @@ async def test_a_name_that_is_brought_back_replaces_the_one_told_since(tmp_path:
 
 @pytest.mark.parametrize("question", ["花生過敏", "花生过敏", "花生", "PEANUT", "ｐｅａｎｕｔ"])
 async def test_it_is_found_in_either_script_and_case(tmp_path: Path, question: str) -> None:
-    async with await open_store(tmp_path) as store:
+    async with await open_laid(tmp_path) as store:
         await keep(store, "我对花生过敏")
         await keep(store, "我對花生過敏嗎 Peanut")
         await keep(store, "我住在上海")
@@ -167,7 +168,7 @@ async def test_it_is_found_in_either_script_and_case(tmp_path: Path, question: s
 
 @pytest.mark.parametrize("term", ['"', "NOT", "a OR b", "*", "(", "owner : p2", "'; DROP", "^", "-", "\x00", ""])
 async def test_no_word_of_a_question_is_an_instruction_to_the_search(tmp_path: Path, term: str) -> None:
-    async with await open_store(tmp_path) as store:
+    async with await open_laid(tmp_path) as store:
         await keep(store, "秘密 plain", BOB)
         await keep(store, "公开 plain")
         person, chat, _ = await ids(store)
@@ -176,7 +177,7 @@ async def test_no_word_of_a_question_is_an_instruction_to_the_search(tmp_path: P
 
 
 async def test_layers_are_newest_first_and_what_was_asked_for_is_among_them(tmp_path: Path) -> None:
-    async with await open_store(tmp_path) as store:
+    async with await open_laid(tmp_path) as store:
         for number in range(60):
             await keep(store, f"第{number}件", at=NOW + number)
         asked = await talk(store, "你好", "好")
@@ -191,7 +192,7 @@ async def test_layers_are_newest_first_and_what_was_asked_for_is_among_them(tmp_
 
 
 async def test_a_command_that_comes_twice_is_kept_and_confirmed_once(tmp_path: Path) -> None:
-    async with await open_store(tmp_path) as store:
+    async with await open_laid(tmp_path) as store:
         person, chat, event = await ids(store)
         once = receipt(event, chat, "event:1:0")
         texts = [
@@ -205,7 +206,7 @@ async def test_a_command_that_comes_twice_is_kept_and_confirmed_once(tmp_path: P
 
 
 async def test_a_message_is_done_with_its_last_command_only(tmp_path: Path) -> None:
-    async with await open_store(tmp_path) as store:
+    async with await open_laid(tmp_path) as store:
         await last_command(store)
 
 

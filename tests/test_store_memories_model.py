@@ -11,9 +11,9 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
-from bot.store.store import open_store
 from bot.types.memory import Memory, Visibility
 from bot.types.people import Audience
+from tests.blank import open_laid
 from tests.storing import DAY, NOW, Where, bring_back, drop, ids, keep, layers, searched, sound
 
 T = TypeVar("T")
@@ -65,7 +65,7 @@ class Memories(RuleBasedStateMachine):
         self.loop = asyncio.new_event_loop()
         self.now = NOW
         self.kept: dict[int, Kept] = {}
-        self.store = self._run(open_store(self.path))
+        self.store = self._run(open_laid(self.path))
         self.audience: dict[Where, Audience] = {}
         for place in PLACES:
             person, chat, _ = self._run(ids(self.store, place))
@@ -150,7 +150,7 @@ class Memories(RuleBasedStateMachine):
     @rule()
     def restart(self) -> None:
         self._run(self.store.close())
-        self.store = self._run(open_store(self.path))
+        self.store = self._run(open_laid(self.path))
 
     @invariant()
     def everybody_sees_exactly_what_they_should(self) -> None:
@@ -162,5 +162,6 @@ class Memories(RuleBasedStateMachine):
             assert {m.id for m in self._owned(place)} == mine
 
 
-Memories.TestCase.settings = settings(max_examples=25, stateful_step_count=20, deadline=None)
+# make torture does ten thousand operations (row F8).
+Memories.TestCase.settings = settings(max_examples=10, stateful_step_count=20, deadline=None)
 TestMemories = Memories.TestCase

@@ -11,9 +11,10 @@ from bot.store.digests import Digested
 from bot.store.merge import merge
 from bot.store.schema import MIGRATIONS
 from bot.store.schema_later import DIALOGUE
-from bot.store.store import Store, open_store
+from bot.store.store import Store
 from bot.types.digest import Digest
 from bot.types.people import Audience
+from tests.blank import open_laid
 from tests.kill_rolling import kill_at, roll_up
 from tests.storing import DAY, NOW, Where, ids, look, sound, talk
 
@@ -42,11 +43,11 @@ async def talked(store: Store, texts: tuple[str, ...] = SAID, where: Where = ANN
 async def test_killed_while_it_rolls_up_nothing_was_done_and_the_next_start_does_it(
     tmp_path: Path, statement: int
 ) -> None:
-    async with await open_store(tmp_path) as store:
+    async with await open_laid(tmp_path) as store:
         await talked(store)
     before = look(tmp_path, ROWS)
     kill_at(tmp_path, statement, LATER)
-    async with await open_store(tmp_path) as store:
+    async with await open_laid(tmp_path) as store:
         assert look(tmp_path, ROWS) == before
         await roll_up(store, LATER)
         done = look(tmp_path, ROWS)
@@ -59,16 +60,16 @@ async def test_killed_while_it_rolls_up_nothing_was_done_and_the_next_start_does
 
 
 async def test_what_was_cleared_stays_cleared_when_an_older_copy_is_put_back(tmp_path: Path) -> None:
-    async with await open_store(tmp_path) as store:
+    async with await open_laid(tmp_path) as store:
         audience = await talked(store)
         await roll_up(store, LATER)
         group = await talked(store, ("聊了爬山",), Where("ann", "hall", "group"), NOW)
     copy = backup(tmp_path, "backfill", "1")
-    async with await open_store(tmp_path) as store:
+    async with await open_laid(tmp_path) as store:
         assert await store.rollups.clear(audience, LATER) == 3
     assert look(tmp_path, "SELECT summary FROM digest") == [("聊了爬山",)]
     await roll_back(tmp_path, copy, "2", LATER)
-    async with await open_store(tmp_path) as store:
+    async with await open_laid(tmp_path) as store:
         assert await store.digests.told(audience, 0, 0) == ()
         (left,) = await store.digests.told(Audience(group.chat_id, "group", group.person_ids), 0, 0)
         assert left.summary == "聊了爬山"
@@ -76,7 +77,7 @@ async def test_what_was_cleared_stays_cleared_when_an_older_copy_is_put_back(tmp
 
 
 async def test_a_talk_that_was_closed_before_it_was_cleared_and_digested_after_tells_nothing(tmp_path: Path) -> None:
-    async with await open_store(tmp_path) as store:
+    async with await open_laid(tmp_path) as store:
         asked = await talk(store, "我想去爬山", "好呀")
         await store.sessions.close(asked.turn.session_id, "new", NOW)
         audience = Audience(asked.turn.chat_id, "dm", (asked.turn.person_id,))
@@ -88,7 +89,7 @@ async def test_a_talk_that_was_closed_before_it_was_cleared_and_digested_after_t
 
 async def test_who_took_part_in_a_talk_that_was_rolled_up_is_known_and_nobody_else_is_told(tmp_path: Path) -> None:
     hall = Where("ann", "hall", "group")
-    async with await open_store(tmp_path) as store:
+    async with await open_laid(tmp_path) as store:
         ann = await talked(store, SAID, hall)
         bob = (await ids(store, Where("bob", "hall", "group"), LATER))[0]
         await roll_up(store, LATER)
@@ -123,7 +124,7 @@ def test_the_talks_of_an_older_nuan_are_kept_with_who_took_part_and_are_due(tmp_
 
 async def test_of_two_accounts_that_become_one_person_each_talk_has_that_one_once(tmp_path: Path) -> None:
     hall = Where("ann", "hall", "group")
-    async with await open_store(tmp_path) as store:
+    async with await open_laid(tmp_path) as store:
         ann = (await talked(store, SAID, hall)).person_ids[0]
         too = (await ids(store, Where("bob", "hall", "group"), NOW))[0]
         both = "INSERT INTO talker SELECT digest_id, ? FROM talker WHERE digest_id > 1"
@@ -134,7 +135,7 @@ async def test_of_two_accounts_that_become_one_person_each_talk_has_that_one_onc
 
 
 async def test_an_export_holds_each_talk_by_itself_whatever_it_was_rolled_up_into(tmp_path: Path) -> None:
-    async with await open_store(tmp_path) as store:
+    async with await open_laid(tmp_path) as store:
         await talked(store)
         before = (await store.carrying.here()).carried.summaries
         await roll_up(store, LATER)

@@ -5,9 +5,10 @@ from pathlib import Path
 
 from bot.store.deadlines import Retention
 from bot.store.digests import Digested
-from bot.store.store import Store, open_store
+from bot.store.store import Store
 from bot.types.digest import Digest
 from bot.types.people import Audience
+from tests.blank import open_laid
 from tests.storing import DAY, NOW, Where, begin, holding, layers, look, reply, say, statement, talk
 
 ANN = Where()
@@ -21,7 +22,7 @@ async def closed(store: Store, where: Where = ANN, at: int = NOW) -> int:
 
 
 async def test_a_session_is_closed_once_and_only_when_its_time_has_come(tmp_path: Path) -> None:
-    async with await open_store(tmp_path) as store:
+    async with await open_laid(tmp_path) as store:
         session = (await talk(store, "你好", "你好呀")).turn.session_id
         late = NOW + 1_800_000
         assert not await store.sessions.close(session, "idle", late - 1, deadline=True)
@@ -31,7 +32,7 @@ async def test_a_session_is_closed_once_and_only_when_its_time_has_come(tmp_path
 
 
 async def test_a_session_is_not_closed_while_its_turn_runs(tmp_path: Path) -> None:
-    async with await open_store(tmp_path) as store:
+    async with await open_laid(tmp_path) as store:
         asked = await begin(store)
         assert not await store.sessions.close(asked.turn.session_id, "new", NOW)
         await store.turns.say(reply(asked, "好"), NOW)
@@ -39,7 +40,7 @@ async def test_a_session_is_not_closed_while_its_turn_runs(tmp_path: Path) -> No
 
 
 async def test_a_chat_has_one_open_session_and_the_next_gets_the_next_number(tmp_path: Path) -> None:
-    async with await open_store(tmp_path) as store:
+    async with await open_laid(tmp_path) as store:
         for number in (1, 2):
             session = await closed(store)
             assert (await store.sessions.session(session)).number == number
@@ -48,7 +49,7 @@ async def test_a_chat_has_one_open_session_and_the_next_gets_the_next_number(tmp
 
 
 async def test_of_two_digests_at_once_exactly_one_is_stored_with_its_memories(tmp_path: Path) -> None:
-    async with await open_store(tmp_path) as store:
+    async with await open_laid(tmp_path) as store:
         session = await store.sessions.session(await closed(store))
         made = [
             Digested(
@@ -64,7 +65,7 @@ async def test_of_two_digests_at_once_exactly_one_is_stored_with_its_memories(tm
 
 
 async def test_a_digest_is_seen_by_its_person_and_in_its_chat_only(tmp_path: Path) -> None:
-    async with await open_store(tmp_path) as store:
+    async with await open_laid(tmp_path) as store:
         group = Where("ann", "the-group", "group")
         for where, owner, text in ((Where(), 1, "私下"), (group, None, "群里")):
             session = await store.sessions.session(await closed(store, where))
@@ -80,7 +81,7 @@ async def test_a_digest_is_seen_by_its_person_and_in_its_chat_only(tmp_path: Pat
 
 
 async def test_a_digest_that_failed_is_due_again_later(tmp_path: Path) -> None:
-    async with await open_store(tmp_path) as store:
+    async with await open_laid(tmp_path) as store:
         session = await closed(store)
         await store.sessions.postpone_digest(session, NOW + 30_000)
         assert ("digest", session) not in await store.deadlines.due(NOW + 29_999)
@@ -89,7 +90,7 @@ async def test_a_digest_that_failed_is_due_again_later(tmp_path: Path) -> None:
 
 
 async def test_the_floor_under_raw_lines_is_the_last_clearing(tmp_path: Path) -> None:
-    async with await open_store(tmp_path) as store:
+    async with await open_laid(tmp_path) as store:
         session = await closed(store)
         assert await store.sessions.floor(1) == 0
         await store.digests.store(
@@ -101,7 +102,7 @@ async def test_the_floor_under_raw_lines_is_the_last_clearing(tmp_path: Path) ->
 
 
 async def test_what_is_too_old_is_dropped_and_counts_and_what_waits_stay(tmp_path: Path) -> None:
-    async with await open_store(tmp_path) as store:
+    async with await open_laid(tmp_path) as store:
         session = await store.sessions.session(await closed(store, at=NOW - 100 * DAY))
         await store.digests.store(Digested(session, Digest("聊了天", (), "rule"), 1, (), ()), NOW - 100 * DAY)
         for text in ("一", "二"):

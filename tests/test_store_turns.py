@@ -7,13 +7,14 @@ import pytest
 
 from bot.errors import OverBudget, StoreError
 from bot.store.ledger import Settlement
-from bot.store.store import Store, open_store
+from bot.store.store import Store
 from bot.store.turns import Asked, ToolOutcome
 from bot.types.money import Limits
 from bot.types.outgoing import Draft
 from bot.types.people import Audience
 from bot.types.prompt import Message, ToolCall, Usage
 from bot.types.session import Epoch
+from tests.blank import open_laid
 from tests.storing import NOW, Where, asking, begin, layers, look, paid, reply, room_for, say, statement, talk
 
 CALLS = Message("assistant", "", (ToolCall("c", "memory_recall", "{}"),))
@@ -40,7 +41,7 @@ async def with_tool(store: Store, text: str = "查一下") -> Asked:
 
 
 async def test_what_was_asked_answered_and_said_is_the_log_in_order(tmp_path: Path) -> None:
-    async with await open_store(tmp_path) as store:
+    async with await open_laid(tmp_path) as store:
         await talk(store, "你好", "你好呀")
         before = await log_of(store, 1)
         asked = await with_tool(store)
@@ -54,7 +55,7 @@ async def test_what_was_asked_answered_and_said_is_the_log_in_order(tmp_path: Pa
 
 
 async def test_the_effect_of_a_tool_happens_once_for_its_call(tmp_path: Path) -> None:
-    async with await open_store(tmp_path) as store:
+    async with await open_laid(tmp_path) as store:
         asked = await with_tool(store)
         found = await layers(store, Audience(asked.turn.chat_id, "dm", (asked.turn.person_id,)))
         assert [(memory.text, memory.importance) for memory in found] == [("学会了", 1)]
@@ -63,7 +64,7 @@ async def test_the_effect_of_a_tool_happens_once_for_its_call(tmp_path: Path) ->
 
 
 async def test_an_answer_that_is_stored_twice_is_in_the_log_and_paid_once(tmp_path: Path) -> None:
-    async with await open_store(tmp_path) as store:
+    async with await open_laid(tmp_path) as store:
         asked = await begin(store)
         for _ in range(2):
             await store.turns.answer(asked.turn, CALLS, 3, paid(asked.call.id, 0.5), NOW)
@@ -72,7 +73,7 @@ async def test_an_answer_that_is_stored_twice_is_in_the_log_and_paid_once(tmp_pa
 
 
 async def test_a_turn_is_said_once_and_can_fail_no_more(tmp_path: Path) -> None:
-    async with await open_store(tmp_path) as store:
+    async with await open_laid(tmp_path) as store:
         asked = await begin(store)
         for _ in range(2):
             await store.turns.say(reply(asked, "你好呀"), NOW)
@@ -84,7 +85,7 @@ async def test_a_turn_is_said_once_and_can_fail_no_more(tmp_path: Path) -> None:
 
 
 async def test_what_is_said_ends_the_waiting_and_prolongs_the_conversation(tmp_path: Path) -> None:
-    async with await open_store(tmp_path) as store:
+    async with await open_laid(tmp_path) as store:
         asked = await begin(store)
         assert (await store.views.waiting(1, NOW)).due
         await store.turns.say(replace(reply(asked, "嗯"), window_until=NOW + 99_000, close_at=NOW + 5), NOW)
@@ -96,7 +97,7 @@ async def test_what_is_said_ends_the_waiting_and_prolongs_the_conversation(tmp_p
 
 @pytest.mark.parametrize("first", [True, False])
 async def test_a_failed_turn_leaves_the_log_as_it_was_and_its_lines_for_the_next(tmp_path: Path, first: bool) -> None:
-    async with await open_store(tmp_path) as store:
+    async with await open_laid(tmp_path) as store:
         if not first:
             await talk(store, "你好", "你好呀")
         before = await log_of(store, 1) if not first else None
@@ -114,11 +115,11 @@ async def test_a_failed_turn_leaves_the_log_as_it_was_and_its_lines_for_the_next
 
 
 async def test_a_turn_that_a_crash_interrupted_is_given_back_with_its_log(tmp_path: Path) -> None:
-    async with await open_store(tmp_path) as store:
+    async with await open_laid(tmp_path) as store:
         await talk(store, "你好", "你好呀")
         asked = await with_tool(store)
         log = await log_of(store, 1)
-    async with await open_store(tmp_path) as store:
+    async with await open_laid(tmp_path) as store:
         assert await store.turns.lost_calls(NOW) == 1
         assert await store.turns.lost_calls(NOW) == 0
         assert await store.turns.reserved_call(asked.turn.id) is None
@@ -134,7 +135,7 @@ async def test_a_turn_that_a_crash_interrupted_is_given_back_with_its_log(tmp_pa
 
 
 async def test_over_budget_stores_nothing_of_the_turn(tmp_path: Path) -> None:
-    async with await open_store(tmp_path) as store:
+    async with await open_laid(tmp_path) as store:
         event = (await say(store, "你好")).event
         assert event is not None
         full = room_for(cost=2.0, limits=Limits(1.0, None, None, None))
@@ -146,7 +147,7 @@ async def test_over_budget_stores_nothing_of_the_turn(tmp_path: Path) -> None:
 
 
 async def test_a_turn_composed_for_a_session_that_was_closed_meanwhile_is_refused(tmp_path: Path) -> None:
-    async with await open_store(tmp_path) as store:
+    async with await open_laid(tmp_path) as store:
         await talk(store, "你好", "你好呀")
         event = (await say(store, "在吗")).event
         assert event is not None
@@ -158,7 +159,7 @@ async def test_a_turn_composed_for_a_session_that_was_closed_meanwhile_is_refuse
 
 
 async def test_a_message_that_comes_before_the_alarm_of_an_old_session_opens_the_next(tmp_path: Path) -> None:
-    async with await open_store(tmp_path) as store:
+    async with await open_laid(tmp_path) as store:
         await talk(store, "你好", "你好呀")
         event = (await say(store, "在吗", at=NOW + 7_200_000)).event
         assert event is not None
@@ -168,7 +169,7 @@ async def test_a_message_that_comes_before_the_alarm_of_an_old_session_opens_the
 
 
 async def test_an_estimate_teaches_nothing_about_the_size_of_the_log(tmp_path: Path) -> None:
-    async with await open_store(tmp_path) as store:
+    async with await open_laid(tmp_path) as store:
         asked = await begin(store)
         guess = Settlement(asked.call.id, Usage(999, 0, 1, returned=False), 0.0)
         await store.turns.say(replace(reply(asked, "嗯"), settlement=guess), NOW)
@@ -176,7 +177,7 @@ async def test_an_estimate_teaches_nothing_about_the_size_of_the_log(tmp_path: P
 
 
 async def test_refused_lines_wait_no_more_and_the_person_is_told(tmp_path: Path) -> None:
-    async with await open_store(tmp_path) as store:
+    async with await open_laid(tmp_path) as store:
         event = (await say(store, "你好", Where("bob", "dm-bob"))).event
         assert event is not None
         await store.refusals.refuse(event.chat_id, (event.id,), Draft("今天说够了", "notice"), NOW)

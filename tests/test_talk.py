@@ -1,6 +1,10 @@
 """One conversation walking through the whole house."""
 
+import pytest
+
 from tests.world import World
+
+pytestmark = pytest.mark.debugged
 
 
 async def test_a_dm_is_answered(world: World) -> None:

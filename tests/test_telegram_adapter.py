@@ -17,6 +17,8 @@ from tests.fakes.telegram_faults import Fault, Limits
 from tests.fakes.telegram_server import TOKEN, FakeTelegram
 from tests.telegram_stage import ANN, BO, Door, Lines, confirmed, make, polls, stage
 
+pytestmark = pytest.mark.debugged
+
 
 @pytest.fixture
 async def server() -> AsyncGenerator[FakeTelegram]:

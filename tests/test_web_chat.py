@@ -14,6 +14,8 @@ from tests.fakes.platform import StreamingModel
 from tests.webbed import webbed
 from tests.world import NINE, World
 
+pytestmark = pytest.mark.debugged
+
 
 def going(number: int, text: str, kind: str = "command") -> Outgoing:
     return Outgoing(number, 1, "web", "local", text, kind)  # type: ignore[arg-type]

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
@@ -37,12 +38,17 @@ def differing(one: Settings, other: Settings) -> tuple[str, ...]:
     return tuple(key.dotted for key in keys() if _value(one, key) != _value(other, key))
 
 
-def keys(section: type[BaseModel] = Settings, path: tuple[str, ...] = ()) -> Iterator[Key]:
+@cache
+def keys() -> tuple[Key, ...]:
     """Every key in the order of the models."""
+    return tuple(_keys(Settings, ()))
+
+
+def _keys(section: type[BaseModel], path: tuple[str, ...]) -> Iterator[Key]:
     for name, field in section.model_fields.items():
         kind = field.annotation
         if isinstance(kind, type) and issubclass(kind, BaseModel):
-            yield from keys(kind, (*path, name))
+            yield from _keys(kind, (*path, name))
         else:
             yield Key((*path, name), field)
 
@@ -52,6 +58,6 @@ def _value(settings: Settings, key: Key) -> object:
     node: object = settings
     for name in key.path[:-1]:
         node = getattr(node, name)
-    if key.dotted in UNSET and isinstance(node, BaseModel) and key.path[-1] not in node.model_fields_set:
+    if isinstance(node, BaseModel) and key.path[-1] not in node.model_fields_set and key.dotted in UNSET:
         return None
     return getattr(node, key.path[-1])

@@ -72,7 +72,7 @@ def told(part: Part, at: int, tz: tzinfo, names: Iterable[str]) -> Told:
 
 def undated(folded: str, at: int, tz: tzinfo) -> tuple[tuple[Named, ...], str]:
     """The days of a text, and what is left of it."""
-    found = tuple(times(folded, at, tz))
+    found = times(folded, at, tz)
     rest, cut = "", 0
     for one in found:
         rest, cut = f"{rest}{folded[cut : one.start]}\t", one.end

@@ -183,6 +183,7 @@ class Part:
         return denied(self.folded)
 
 
+@lru_cache(maxsize=1024)  # here and below: every statement of an answer is held against the same lines
 def folded_plain(text: str) -> str:
     """Folded, with one kind of apostrophe; what is written short or in dialect is written out: doesnt, bday, 聽日."""
     plain = _SHORTENED.sub(r"\1", fold(text).replace("’", "'").replace("‘", "'").replace("俩", "两"))
@@ -400,6 +401,7 @@ def _rows_in(run: str) -> Iterator[tuple[int, int, int]]:
             at = run.find(word, at + 1)
 
 
+@lru_cache(maxsize=1024)
 def kin(folded: str) -> frozenset[int]:
     """The relatives, partners, children and animals that a text names, as rows of words for the same."""
     found = {number for word in _KIN_LATIN.findall(folded) for number in VOCABULARY.alike.get(stem(word), ())}
@@ -408,6 +410,7 @@ def kin(folded: str) -> frozenset[int]:
     return frozenset(found)
 
 
+@lru_cache(maxsize=1024)
 def without_kin(folded: str) -> str:
     """What is left of the words for somebody: their name."""
     rest = re.sub(r"^(?:我(?:们?家?的?|那?个?)?|(?:my|our|his|her|their|the|a|an) )", "", folded)
@@ -417,6 +420,7 @@ def without_kin(folded: str) -> str:
     return " ".join(rest.replace("的", " ").split())
 
 
+@lru_cache(maxsize=1024)
 def names(text: str) -> tuple[str, ...]:
     """What a statement calls by a name, folded: Latin words beside Chinese or with a capital, and what follows 叫."""
     folded, han = folded_plain(text), _HAN.search(text) is not None

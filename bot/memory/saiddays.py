@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Sequence
 from datetime import date, timedelta, tzinfo
+from functools import lru_cache
 
 from bot.memory.evidence import VOCABULARY, folded_plain
 from bot.text.calendar import Named
@@ -19,15 +20,21 @@ BESIDE_DAY = re.compile(r"(\d{1,2})(?:st|nd|rd|th|[日号])?(?: (?:or|and|to) |[
 _YEAR = re.compile(r"\b(?:19|20)\d\d(?!\d)")
 
 
+@lru_cache(maxsize=1024)  # every statement of an answer is held against the same lines
 def clocks(folded: str) -> frozenset[tuple[int, int]]:
     """The times of day that a folded text names, of twelve hours."""
     found = {(clock.hour % 12, clock.minute) for clock in reading_of(folded).clocks}
     return frozenset(found | {(int(hour) % 12, int(minute)) for hour, minute in _HOUR.findall(folded)})
 
 
-def times(text: str, at: int, tz: tzinfo) -> list[Named]:
+def times(text: str, at: int, tz: tzinfo) -> tuple[Named, ...]:
     """The days and longer times that a text names, read at that moment, ms."""
-    return named(folded_plain(text), local_day(at, tz))
+    return _named(folded_plain(text), local_day(at, tz))
+
+
+@lru_cache(maxsize=1024)
+def _named(folded: str, today: date) -> tuple[Named, ...]:
+    return tuple(named(folded, today))
 
 
 def days_said(said: Iterable[tuple[str, int]], tz: tzinfo) -> set[date]:
