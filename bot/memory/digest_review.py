@@ -182,7 +182,8 @@ def digest_of(found: Review, lines: tuple[DigestLine, ...], scope: Scope, known:
     moved = Moved(found.answer.changes, known, grounds, scope)
     replaced = {number for memory in memories.values() for number in memory.replaces}
     return Digest(
-        summary, (*memories.values(), *moved.plans(replaced)), "model", (*tasks.values(), *moved.tasks()), settled, counts,
+        summary, (*memories.values(), *moved.plans(replaced)), "model", (*tasks.values(), *moved.tasks()), settled,
+        counts,
         reminders=(*moved.reminders(), *(ChangedReminder(number) for number in ended)), former=moved.over(),
     )  # fmt: skip
 
