@@ -167,7 +167,8 @@ def test_of_a_promise_one_is_reminded_when_it_says_or_at_the_hour_of_the_house(s
     ("said", "task"),
     [("我明天把报告发给你", "把报告发给你"), ("我必须在周一之前把合同寄出去", "把合同寄出去"), ("我今晚會把碗洗好", "把碗洗好"), ("我三天内还你", "还你"),
      ("我明天还要开会", "开会"), ("I need to renew my passport tomorrow", "renew my passport"), ("给房东打电话", "给房东打电话"),
-     ("說好週六一起吃飯", "一起吃飯"), ("I’m going to call Mom at 5pm tomorrow", "call Mom"), ("明天", "明天")],
+     ("說好週六一起吃飯", "一起吃飯"), ("I’m going to call Mom at 5pm tomorrow", "call Mom"), ("明天", "明天"),
+     ("我周五（2026-01-09）前把报告给老师", "把报告给老师"), ("周六（9月19日）给客人做蛋糕", "给客人做蛋糕")],
 )  # fmt: skip
 def test_a_promise_is_told_without_who_makes_it_and_when(said: str, task: str) -> None:
     assert promised_task(said) == task

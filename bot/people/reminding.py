@@ -31,6 +31,7 @@ WAKING = 6
 
 _MARK = rf"[{SIGNS['memory']}{SIGNS['reminder']}]\ufe0f?"
 _SIGNED = re.compile(rf"{_MARK}(\d{{1,9}})")
+_EMPTY = re.compile(r"[（(]\s*[）)](?:之?前)?")
 _NUMBER = re.compile(rf"(?:{_MARK})? ?(\d{{1,9}})(?!\d|[点时日号月年:])")
 _LEAD = re.compile(
     r"^(?:那|好的?|嗯|记得|記得|别忘了?|別忘了?|对了|對了|其实|其實|[还還]有|另外|然[后後]|[，, ])*"
@@ -154,7 +155,7 @@ def nudging(rules: RemindRules) -> Nudging | None:
 def promised_task(text: str) -> str:
     """What a promise is of, as a short title: its own words without who, when, why and what is said to nuan."""
     plain = _IN.sub("后", _BY.sub("", text)).replace("今晚会", "今天会").replace("今晚會", "今天會")
-    task = _GAP.sub("", task_of(plain)[0])
+    task = _GAP.sub("", _EMPTY.sub("", task_of(plain)[0]))
     found: list[str] = []
     for clause in _CLAUSE.split(task):
         said = _LEAD.sub("", clause.strip(" ,，、")).strip(" ,，、")
