@@ -128,6 +128,6 @@ async def test_what_is_not_kept_is_quoted_and_heard_again_after_undo(
 async def test_the_line_just_before_is_not_kept_whoever_wrote_it_but_their_promise_stays(world: World) -> None:
     await world.say("我答应周五前把报告交给老王", "小李", "家")
     await world.say("@nuan 别记这个", group="家")
-    assert world.replies[-1] == "好，“我答应周五前把报告交给老王”我不记"
+    assert world.replies[-1] == "好，“我答应周五…”我不记", "no more of it than tells which line"
     assert world.rows("SELECT off_record FROM event WHERE text LIKE '我答应%'") == [(1,)]
     assert world.rows("SELECT text FROM commitment") == [("我答应周五前把报告交给老王",)]

@@ -32,8 +32,8 @@ LINE_CHARS = 120
 SHOWN = 5
 """How many candidates a question back names."""
 
-ASIDE_CHARS = 6
-"""So much is quoted of what is to be kept nowhere."""
+ASIDE_CHARS, ASIDE_LATIN = 6, 16
+"""So much is quoted in a group of what is to be kept nowhere."""
 
 _GONE: dict[PlanKind, str] = {"promise": "forgot_promise", "reminder": "forgot_reminder"}
 
@@ -262,11 +262,9 @@ class Unremembering:
         forgetting = Forgetting(found, told.person_id, purge_at) if found else None
         numbers = self._confirming.numbers(found, told)
         this = self._confirming.text("aside_this", told)
-        quoted = (
-            self._confirming.text("quote", told, text=clip(" ".join(said.split()), ASIDE_CHARS)).strip()
-            if said
-            else this
-        )
+        few = ASIDE_LATIN if said.isascii() else ASIDE_CHARS
+        some = clip(" ".join(said.split()), few) if told.chat.kind == "group" else brief(said)
+        quoted = self._confirming.text("quote", told, text=some).strip() if said else this
 
         def receipt(number: int, again: bool) -> str:
             key = "aside_forgot" if again else "aside"

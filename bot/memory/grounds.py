@@ -137,13 +137,14 @@ class Grounds:
     def owner(self, item: Item, cited: tuple[DigestLine, ...]) -> int | None:
         """Whose own words it rests on; of several people the one that it names first, None for nobody's.
 
-        A task or promise names no one who has it to do: it is of whoever speaks first of those whom it does not name.
+        A task or promise does not name who has it to do: of several who speak it is of the one whom it does not name.
         """
         people = {line.person_id: fold(line.name) for line in cited if line.number in self.own and not line.is_bot}
         folded = fold(item.text)
         if item.section in ("tasks", "promises") and folded.find(next(iter(people.values()), "") or "?"):
             named = f"{folded} {fold(item.toward)}"
-            return next((person for person, name in people.items() if not name or name not in named), None)
+            left = [person for person, name in people.items() if not name or name not in named]
+            return left[0] if len(left) == 1 else None
         places = {person: folded.find(name) for person, name in people.items() if person is not None and name}
         there = {person: place for person, place in places.items() if place >= 0}
         owner = (
