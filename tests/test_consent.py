@@ -9,9 +9,9 @@ from tests.fakes.model import calls
 from tests.world import World
 
 
-def uses(world: World, name: str, **arguments: object) -> None:
+def uses(world: World, tool: str, /, **arguments: object) -> None:
     """The model calls this tool once, then answers."""
-    call = (name, json.dumps(arguments, ensure_ascii=False))
+    call = (tool, json.dumps(arguments, ensure_ascii=False))
     world.model.script = lambda request: "好的" if request.prompt.messages[-1].role == "tool" else calls(call)
 
 
@@ -182,3 +182,39 @@ async def test_a_change_is_told_as_a_short_fact(world: World) -> None:
     uses(world, "update_memory", id="1", text="我的猫叫豆包")
     await world.say("我的猫改名啦，现在叫豆包")
     assert result(world) == "改好了 #2：我的猫叫年糕 → 我的猫叫豆包"
+
+
+async def test_a_request_that_ends_in_ok_is_no_question(world: World) -> None:
+    uses(world, "remember", text="i'm vegan now")
+    await world.say("don't forget i'm vegan now ok??")
+    assert memories(world) == ["i'm vegan now"]
+
+
+@pytest.mark.parametrize(
+    ("line", "name"), [("小暖 你以后能不能不叫我宝宝啊 好肉麻", "宝宝"), ("不要再喊我學姊了 你又不是我學弟", "學姊")]
+)
+async def test_a_name_that_they_refuse_is_not_used_again(world: World, line: str, name: str) -> None:
+    uses(world, "remember", text=name, name="not")
+    await world.say(line)
+    assert world.rows("SELECT text, slot FROM memory WHERE disabled_at IS NULL") == [(name, "no_address")]
+
+
+async def test_a_name_that_they_asked_for_is_not_refused_by_the_model(world: World) -> None:
+    uses(world, "remember", text="宝宝", name="not")
+    await world.say("以后你叫我一声宝宝吧，他们都那么喊")
+    assert "no_address" not in [row[0] for row in world.rows("SELECT slot FROM memory")]
+
+
+async def test_what_this_means_is_left_to_the_model_where_the_rest_says_it(world: World) -> None:
+    uses(world, "remember", text="阿明欠我兩千三")
+    world.model.digests = True
+    await world.say("小暖～把這個記下來，阿明欠我兩千三")
+    assert memories(world) == ["阿明欠我兩千三"]
+    assert world.replies[-1] == "好的"
+
+
+async def test_a_matter_of_which_nothing_is_kept_is_forgotten_in_a_whole_sentence(world: World) -> None:
+    await hears(world, "我跟阿哲昨天分手了，別再提他")
+    uses(world, "forget", text="分手")
+    await world.say("我怕看到，昨天分手的事你幫我忘了好不好，難受")
+    assert any("你說過的 " in text for text in world.replies), world.replies

@@ -136,3 +136,11 @@ async def test_the_night_before_is_the_one_that_the_model_names_with_their_hour(
 async def test_who_is_to_get_up_is_reminded_in_the_morning(world: World) -> None:
     await world.say("remind me at 6:45 tomorrow to get up")
     assert "6:45 AM: get up" in world.replies[-1]
+
+
+async def test_the_part_of_the_day_of_another_sentence_is_not_that_of_the_hour(world: World) -> None:
+    world.model.digests = True
+    uses(world, "remind", text="wake up", when="2026-06-13T05:30")
+    await world.say("early shift tomorrow and there's a party tonight, of all nights. wake me at 5.30")
+    assert "5:30" in result(world)
+    assert world.rows("SELECT count(*) FROM reminder WHERE ended_at IS NULL") == [(1,)]

@@ -41,6 +41,11 @@ OR_NOT = re.compile(r"(\w)不\1")
 
 _NICKNAME = re.compile("[阿小老][㐀-鿿]")
 
+_TAG = re.compile(
+    r"[\s,，]*(?<![a-z])(?:ok(?:ay)?|alright|please|好吗|好嗎|好不好|行吗|行嗎|可以吗|可以嗎)\s*[?？!！~～]+\s*$", re.I
+)
+"""don't forget i'm vegan now, ok? A request that ends so asks nothing."""
+
 _FIRST = re.compile(r"[,，。.!！;；~～\n]")
 
 
@@ -67,7 +72,7 @@ class Consent:
             if question is not None and self._agrees(line.text):
                 words = OR_NOT.sub(r"\1", question[0].strip().rstrip("?？吗嗎"))
                 found.append(replace(line, text=told(words)))
-            found.append(line)
+            found.append(replace(line, text=_TAG.sub("", line.text) or line.text))
         return tuple(found)
 
     async def wished(

@@ -92,7 +92,12 @@ class Remembering:
         unsaid = bare(text, names) or plan_named(text) if not event.forwarded else None
         if unsaid is not None:
             return Understanding((unsaid,), "")
-        return understand(text, names) if event.forwarded else await self._read(text)
+        if event.forwarded:
+            return understand(text, names)
+        found = await self._read(text)
+        # 把這個記下來，阿明欠我兩千三: what "this" is stands in the rest, and a model sees which of it.
+        points = found.rest.strip() and all(each.verb == "remember" and not each.content for each in found.commands)
+        return Understanding((), text) if points else found
 
     async def _read(self, text: str) -> Understanding:
         """What a text asks; a long one takes long to understand, and the other chats must not wait for it."""

@@ -53,6 +53,8 @@ _ISO = re.compile(r"(?P<day>\d{4}-\d\d-\d\d)(?:[t ](?P<time>\d\d:\d\d)(?::\d\d)?
 _PIECE = re.compile(r"\band\b|[,，;；。、和跟與与]|再|然后")
 """What stands between several times of one line."""
 
+_SENTENCE = re.compile(r"[.!?](?:\s|$)|[。!?！？;；\n]")
+
 
 class RemindArguments(BaseModel):
     """What the model may want to be said later, and the person's words for when."""
@@ -212,4 +214,10 @@ def _names(event: Event, due_at: int, tz: tzinfo) -> bool:
     if local_day(found.at, tz) != day:
         return False
     pieces = (when_in(f"{day.isoformat()} {piece}", event.at, tz) for piece in _PIECE.split(event.text))
-    return any(each is not None and abs(each.at - due_at) < MINUTE_MS for each in pieces)
+    if any(each is not None and abs(each.at - due_at) < MINUTE_MS for each in pieces):
+        return True
+    # The hour of another sentence says nothing of this one: the clocks change tonight. wake me at 5.30
+    moment = local(due_at, tz).strftime("%Y-%m-%dT%H:%M")
+    own = (f"{day.isoformat()} {piece}" for piece in _SENTENCE.split(event.text) if piece.strip())
+    named = [checked_when(moment, [(piece, event.at)], tz) for piece in own]
+    return any(each is not None and each.precision == "time" for each in named)

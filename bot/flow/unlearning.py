@@ -33,7 +33,9 @@ class Unlearning:
         _, account = await self._store.access.answer_to(event)
 
         def say(key: str, number: int) -> str:
-            return self._words.messages.text(key, script, id=number, list=f"#{memory.id}", days=days, n=len(lines))
+            text = self._words.messages.text
+            what, gone = text("matter_this", script), text("gone_lines", script, n=len(lines))
+            return text(key, script, id=number, list=f"#{memory.id}", days=days, what=what, gone=gone)
 
         def buttons(number: int) -> tuple[Button, ...]:
             if lines:

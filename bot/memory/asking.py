@@ -84,6 +84,8 @@ def remember_tool(
         if not any(own.keeps or own.calls for own in said):
             raise ToolRefused("remember_unasked")
         event = await carrier(context, text)
+        if event is None and asked.name == "not":  # 不要再喊我學姊了: the name alone says no
+            event = next((own.event_id for own in said if own.refuses(text)), None)
         if event is None:
             raise ToolRefused("remember_words")
         for number, known in await kept(context):

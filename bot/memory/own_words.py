@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from bot.memory.evidence import denied, folded_plain
 from bot.memory.shape import shaped
 from bot.memory.wish_patterns import CALLED, QUOTED, pattern
 from bot.memory.wish_reader import cue, hinted, understand
@@ -54,6 +55,12 @@ class Own:
     def calls(self) -> bool:
         """Whether it says how its writer wants to be called, or not."""
         return not self.asks.isdisjoint(("nick_set", "nick_revoke"))
+
+    def refuses(self, name: str) -> bool:
+        """Whether it says that its writer is not to be called by that name."""
+        folded = folded_plain(self.text)
+        says_no = "nick_revoke" in self.asks or (self.calls and denied(folded))
+        return says_no and bool(name.strip()) and folded_plain(name) in folded
 
     @property
     def forever(self) -> bool:
