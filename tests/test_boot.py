@@ -69,7 +69,7 @@ async def test_the_command_tells_what_the_next_log_opens_with_to_the_letter(worl
     await world.say("你好呀")
     assert shown == told["text"] == block(world)
     for part in ("隔了三天没聊。", "- #1 小王：我对花生过敏（3天前说的）", "- 小王：昨天去了西湖（4天前说的）", "拿到驾照了——开心",
-                 "- 小王：还书（6月16日周二，明天）", "- 小王：去医院复查（2天前）"):  # fmt: skip
+                 "- ✓1 小王：还书（6月16日周二，明天）", "- 小王：去医院复查（2天前）"):  # fmt: skip
         assert part in shown
     assert told["since"] == "隔了三天"
     assert told["tokens"] == estimate_tokens(shown) <= 600

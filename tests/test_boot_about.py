@@ -58,11 +58,11 @@ async def test_what_lies_ahead_is_told_whatever_kind_it_is_of_and_only_to_whom_i
     await world.say("小暖，今天吃什么", "小王", "家")
     told = block(world)
     assert "私下" not in told
-    assert "- 小王：群里的证件0到期（6月14日周日，2天后）" in told
-    assert "- 小王：公开的证件2到期（6月16日周二，4天后）" in told
+    assert "小王：群里的证件0到期（6月14日周日，2天后）" in told
+    assert "小王：公开的证件2到期（6月16日周二，4天后）" in told
     await world.say("/new")
     await world.say("今天吃什么")
-    assert "- 小王：私下的证件1到期（6月15日周一，3天后）" in block(world)
+    assert "小王：私下的证件1到期（6月15日周一，3天后）" in block(world)
 
 
 async def test_among_a_year_of_events_the_day_that_comes_is_found(world: World) -> None:

@@ -77,7 +77,7 @@ def test_a_task_is_told_by_its_day_till_then_and_for_a_week_as_one_that_is_over(
     for days, told in (
         (0, "6月13日周六，明天"), (1, "6月13日周六，今天"), (2, "原定6月13日，过了1天"), (8, "原定6月13日，过了7天"),
     ):  # fmt: skip
-        assert f"## 即将到来\n- 小王：交报告（{told}）" in narrative(facts(promises=(due,), now=NOW + days * DAY))
+        assert f"## 即将到来\n- ✓1 小王：交报告（{told}）" in narrative(facts(promises=(due,), now=NOW + days * DAY))
     assert "交报告" not in narrative(facts(promises=(due,), now=NOW + 9 * DAY))
 
 
@@ -88,7 +88,9 @@ def test_an_event_ahead_is_ahead_till_its_day_is_over_and_then_it_happened() -> 
         ("2026-06-15 22:00", "即将到来", "6月15日周一 10:30，今天"), ("2026-06-16 00:10", "最近发生的事", "昨天"),
         ("2026-06-30 09:00", "最近发生的事", "6月15日"),
     ):  # fmt: skip
-        assert narrative(facts(event, now=at(now))).endswith(f"## {heading}\n- 小王：面试（{told}）")
+        assert narrative(facts(event, now=at(now))).endswith(
+            f"## {heading}\n- {'#1 ' * (heading == '即将到来')}小王：面试（{told}）"
+        )
 
 
 @pytest.mark.parametrize(
@@ -110,7 +112,9 @@ def test_what_is_far_off_is_told_as_exactly_as_it_is_known(dated: Dated, when: s
 def test_a_month_that_was_named_lies_ahead_till_it_is_over() -> None:
     wedding = memory(1, "婚礼", "event", at("2026-09-01 00:00"), dated="month", said=NOW)
     for now, heading in (("2026-09-30 20:00", "即将到来"), ("2026-10-01 08:00", "最近发生的事")):
-        assert f"## {heading}\n- 小王：婚礼（9月）" in narrative(facts(wedding, now=at(now)))
+        assert f"## {heading}\n- {'#1 ' * (heading == '即将到来')}小王：婚礼（9月）" in narrative(
+            facts(wedding, now=at(now))
+        )
 
 
 def test_words_that_count_from_another_day_come_with_the_day_they_were_said() -> None:
@@ -163,9 +167,9 @@ def test_the_same_thing_noticed_twice_is_told_once_with_what_is_known_most_exact
 
 def test_to_whom_something_was_promised_is_told_where_its_words_do_not_say_so() -> None:
     to_granny = replace(promise(1, "周末打电话", NOW, None), toward="奶奶")
-    assert "- 小王：周末打电话，答应奶奶的（没有定日子，今天说的）" in narrative(facts(promises=(to_granny,)))
+    assert "- ✓1 小王：周末打电话，答应奶奶的（没有定日子，今天说的）" in narrative(facts(promises=(to_granny,)))
     said = replace(to_granny, text="给奶奶打电话")
-    assert "- 小王：给奶奶打电话（没有定日子，今天说的）" in narrative(facts(promises=(said,)))
+    assert "- ✓1 小王：给奶奶打电话（没有定日子，今天说的）" in narrative(facts(promises=(said,)))
 
 
 def test_a_promise_is_due_by_the_calendar_of_the_person() -> None:

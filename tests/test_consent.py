@@ -218,3 +218,81 @@ async def test_a_matter_of_which_nothing_is_kept_is_forgotten_in_a_whole_sentenc
     uses(world, "forget", text="分手")
     await world.say("我怕看到，昨天分手的事你幫我忘了好不好，難受")
     assert any("你說過的 " in text for text in world.replies), world.replies
+
+
+@pytest.mark.parametrize(
+    ("kept", "said", "changed"),
+    [
+        ("我妈生日5月3日", "哎呀说错了，5月4日那天才是", "我妈生日5月4日"),
+        ("the trip is on June 20", "no wait, June 22", "the trip is on June 22"),
+    ],
+)
+async def test_a_day_alone_changes_what_is_kept(world: World, kept: str, said: str, changed: str) -> None:
+    await world.say(f"记住{kept}" if kept[0] == "我" else f"remember {kept}")
+    uses(world, "update_memory", id=1, text=changed)
+    await world.say(said)
+    assert memories(world) == [changed]
+
+
+async def test_a_day_that_nobody_said_changes_nothing(world: World) -> None:
+    await world.say("记住我妈生日5月3日")
+    uses(world, "update_memory", id=1, text="我妈生日5月6日")
+    await world.say("哎呀说错了，5月4日那天才是")
+    assert memories(world) == ["我妈生日5月3日"]
+
+
+async def test_whom_to_remind_is_nothing_to_remind_of(world: World) -> None:
+    world.model.digests = True
+    uses(world, "remind", text="去银行", when="下周三")
+    await world.say("我下周三得去趟银行，你盯着点我")
+    assert [row[0] for row in reminders(world)] == ["去银行"]
+    await world.say("你能不能别提醒我带伞了")
+    assert [row[0] for row in reminders(world)] == ["去银行"]
+
+
+async def test_what_is_to_be_kept_and_reminded_of_is_both(world: World) -> None:
+    await world.say("记住我爸生日3月8日，提前一天提醒我")
+    assert memories(world) == ["我爸生日3月8日"]
+    assert reminders(world) == [("你爸生日", "03-07 09:00")]
+
+
+@pytest.mark.parametrize(
+    ("said", "kept"),
+    [
+        ("替我记住下午三点要吃药", "下午三点要吃药"), ("帮我记住下周三要去看牙医", "下周三要去看牙医"),
+        ("幫我記下禮拜三看牙醫", "下禮拜三看牙醫"), ("帮我记一下下个月交房租", "下个月交房租"),
+    ],
+)  # fmt: skip
+async def test_the_day_that_follows_the_word_belongs_to_what_is_kept(world: World, said: str, kept: str) -> None:
+    await world.say(said)
+    assert memories(world) == [kept]
+
+
+@pytest.mark.parametrize(
+    ("said", "left"),
+    [("取消 ⏰1 和 ⏰2", ["买花"]), ("取消提醒 ⏰1、⏰3", ["吃药"]), ("cancel ⏰2 and ⏰3", ["开会"]), ("取消⏰2", ["开会", "买花"])],
+)  # fmt: skip
+async def test_several_reminders_are_cancelled_by_their_numbers(world: World, said: str, left: list[str]) -> None:
+    for task in ("开会", "吃药", "买花"):
+        await world.say(f"明天早上8点提醒我{task}")
+    await world.say(said)
+    assert [row[0] for row in reminders(world)] == left
+
+
+async def test_a_number_of_no_open_reminder_cancels_none(world: World) -> None:
+    await world.say("明天早上8点提醒我开会")
+    await world.say("取消 ⏰7")
+    assert [row[0] for row in reminders(world)] == ["开会"]
+    assert "⏰1" in world.replies[-1]
+
+
+async def test_an_undo_is_of_the_last_wish_and_not_of_an_older_question(world: World) -> None:
+    await world.say("明天早上8点提醒我开会")
+    await world.say("记住我喜欢喝茶")
+    await world.say("记住我喜欢喝咖啡")
+    await world.say("忘记喜欢喝")
+    assert "哪" in world.replies[-1] or "要" in world.replies[-1]
+    await world.wait(60)
+    await world.say("取消提醒 ⏰1")
+    await world.say("撤销")
+    assert [row[0] for row in reminders(world)] == ["开会"], world.replies

@@ -209,3 +209,25 @@ async def test_a_task_that_is_moved_stays_open_on_its_new_day(world: World) -> N
     assert world.rows("SELECT state FROM commitment") == [("pending",)]
     await world.say("这周有什么安排来着，帮我理一理")
     assert "6月20日" in world.prompts[-1][1].content
+
+
+@pytest.mark.parametrize(
+    ("later", "state"),
+    [
+        ("今天去看了海豚表演", "pending"),
+        ("月报要不要取消呢？", "pending"),
+        ("老板说月报不用写了", "failed"),
+        ("那个不用写了，松了口气", "failed"),
+    ],
+)
+async def test_a_task_is_called_off_only_by_what_tells_of_it_or_says_no(world: World, later: str, state: str) -> None:
+    number = await owes(world, "我周五前得把月报发给老板", "把月报发给老板")
+    await after(world, later, open=[{"id": f"T{number}", "now": "off", "from": [1]}])
+    assert world.rows("SELECT state FROM commitment") == [(state,)]
+
+
+@pytest.mark.parametrize("mark", ["T-1", "T1; DROP", "X1", "T1 T2"])
+async def test_a_mark_that_nobody_was_shown_names_no_task(world: World, mark: str) -> None:
+    await owes(world, "我周五前得把月报发给老板", "把月报发给老板")
+    await after(world, "月报发出去了", open=[{"id": mark, "now": "done", "from": [1]}])
+    assert world.rows("SELECT state FROM commitment") == [("pending",)]

@@ -121,7 +121,7 @@ async def test_a_reminder_comes_up_with_its_day_and_hour_once(world: World) -> N
     await world.say("/new")
     await world.wait(DAY)
     await world.say("你好呀")
-    assert about(world, "房租") == ["- 小王：提醒：交房租（6月15日周一 09:00，2天后）"]
+    assert about(world, "房租") == ["- ⏰1 小王：提醒：交房租（6月15日周一 09:00，2天后）"]
     assert "初识" not in world.turns[-1][1].content
     await world.say("小暖，在吗", "小王", "家")
     assert "房租" not in world.turns[-1][1].content

@@ -193,6 +193,8 @@ class Answering:
             if event.why not in HALTS:
                 heard = await self._reminding.heard(event, chat, people[event.person_id])
                 if heard.done:
+                    if question is not None:  # what came after it is what a later undo means
+                        await self._store.questions.drop(chat.id, event.person_id or 0)
                     continue
                 reminds = reminds or heard.cued
                 if heard.rest:

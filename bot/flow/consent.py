@@ -42,7 +42,8 @@ OR_NOT = re.compile(r"(\w)不\1")
 _NICKNAME = re.compile("[阿小老][㐀-鿿]")
 
 _TAG = re.compile(
-    r"[\s,，]*(?<![a-z])(?:ok(?:ay)?|alright|please|好吗|好嗎|好不好|行吗|行嗎|可以吗|可以嗎)\s*[?？!！~～]+\s*$", re.IGNORECASE
+    r"[\s,，]*(?<![a-z])(?:ok(?:ay)?|alright|please|好吗|好嗎|好不好|行吗|行嗎|可以吗|可以嗎)\s*[?？!！~～]+\s*$",
+    re.IGNORECASE,
 )
 """don't forget i'm vegan now, ok? A request that ends so asks nothing."""
 

@@ -1,5 +1,6 @@
 """Reminders: a plain request is understood without a model, confirmed in the commit that sets it, and said on time."""
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -10,10 +11,12 @@ from bot.flow.remindwords import about, spoken
 from bot.flow.requests import NOT_HEARD, Heard, Request
 from bot.flow.timewords import rule_label, when_label
 from bot.flow.words import Words
+from bot.memory.own_words import READ_CHARS
 from bot.memory.plain import idle
+from bot.memory.wish_reader import understand
 from bot.people.asking import Wish, rises, task_of
-from bot.people.askwords import FRAME
-from bot.people.reminding import after_line, meant, quiet_end, retimed, spoken_at
+from bot.people.askwords import ABOUT, FRAME
+from bot.people.reminding import after_line, meant, quiet_end, retimed, signed, spoken_at
 from bot.people.replying import Reply, replied
 from bot.people.several import wishes
 from bot.people.wording import bared, told
@@ -44,6 +47,8 @@ LEFT: frozenset[Missing] = frozenset(("several", "rule", "vague", "day"))
 
 
 NO_WISH = Wish("cancel", "")
+
+_PIECES = re.compile(r"[^,，。;；!！?？\n]+[,，。;；!！?？\n]*")
 
 
 class Reminding:
@@ -78,16 +83,17 @@ class Reminding:
         at, found = self._read(event, chat, person), wishes(event.text, self._names)
         if found and found[0].verb == "cancel":
             return Heard(await self._ended(at, found[0]))
+        kept = self._kept(event.text) if found else ""
         if found:
             found = await self._timed(at, found)
             made = [self._made(at, wish) for wish in found]
             bare = at.chat.kind == "group" and any(not wish.task for wish in found)  # what it is of stands in the talk
             if self._judged() and (bare or any(_left(each) for each in made)):
                 return Heard(False, cued=True)
-            if found[-1].rest:
+            if rest := found[-1].rest or kept:
                 receipt = await self._plain(at, found, "words")
                 await self._store.told_besides(at.chat.id, at.event_id, receipt, at.now)
-                return Heard(False, receipt, found[-1].rest)
+                return Heard(False, receipt, rest)
             return Heard(await self._settle(at, found, made))
         if (chat.id, person.id) not in self._asking:
             return NOT_HEARD
@@ -102,6 +108,11 @@ class Reminding:
             self._asking.discard((chat.id, person.id))  # not before: what the disk refuses is heard once more
             return NOT_HEARD
         return Heard(answer)
+
+    def _kept(self, text: str) -> str:
+        """What a message that asks to be reminded asks to keep besides: 记住我爸生日3月8日，提前一天提醒我."""
+        rest = "".join(piece for piece in _PIECES.findall(text[:READ_CHARS]) if not ABOUT.search(fold(piece)))
+        return rest if any(each.verb == "remember" and each.content for each in understand(rest).commands) else ""
 
     async def added(self, at: Request, words: str) -> str:
         """Set what the words of a command name (明天8点 开会), or ask back; what is said to it."""
@@ -382,7 +393,7 @@ class Reminding:
         found = meant(words, open_ones, task_of(words)[0] if words != "*" else words)
         if not found:
             return self._text(at.script, "remind_which", list=self._named(at, open_ones)), ()
-        if len(found) > 1 and words != "*":
+        if len(found) > 1 and words != "*" and not signed(words):
             return self._text(at.script, "remind_which", list=self._named(at, found)), ()
         return (
             self._text(at.script, "remind_cancelled", list=self._named(at, found)), tuple(each.id for each in found)

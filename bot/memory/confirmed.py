@@ -73,6 +73,9 @@ def missing(item: Item, talk: Talk, own: Sequence[Part], said_at: int) -> Missin
     if strange_names := [name for name in evidence.names(item.text) if name not in heard and not _short(name, heard)]:
         return "words", " ".join(strange_names[:4])
     share, words = novelty(bare, heard)
+    empty = item.section != "moods" and not said and not days and (not evidence.terms(bare) or share == 1)
+    if empty:  # 嗯, x, a bare name
+        return "words", item.text[:20]
     if share > NEWS and len(words) >= FEW:
         return "words", " ".join(words[:4])
     return ("denial", item.text[:20]) if _turned(text, own) else None

@@ -4,14 +4,14 @@ A plan may be moved by whoever speaks in the chat; the day must be named there, 
 must stand in the lines or in the old title.
 """
 
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta, tzinfo
 
 from bot.memory.digest_answer import Change
 from bot.memory.digest_request import Known, is_plan
-from bot.memory.evidence import folded_plain, novelty, numbers, terms
-from bot.memory.grounds import Grounds
+from bot.memory.evidence import VOCABULARY, folded_plain, novelty, numbers, terms
+from bot.memory.grounds import ASKED, Grounds
 from bot.memory.minutes import DigestLine, Scope
 from bot.memory.replacing import tells_a_change
 from bot.memory.saiddays import times
@@ -34,6 +34,21 @@ _MS = timedelta(milliseconds=1)
 _DAY_END = timedelta(days=1) - _MS
 TITLE_TOKENS, LEAST_CHARS = 40, 4
 """Longest new title, and least of a text without its day."""
+
+
+_ENDS = tuple(VOCABULARY.patterns[name] for name in ("failed", "over"))
+
+
+def ends(grounds: Grounds, text: str, lines: Iterable[DigestLine]) -> bool:
+    """Whether one of these lines may tell that something is over: it is of it, or says no or that it is done, and does
+    not ask."""
+    wanted = terms(folded_plain(text))
+    for line in lines:
+        parts = grounds.parts((line,))
+        for part in parts[:-1] if ASKED.search(line.text) else parts:
+            if wanted & part.terms or part.denied or any(cue.search(part.folded) for cue in _ENDS):
+                return True
+    return False
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +105,8 @@ class Moved:
 
     def over(self) -> tuple[int, ...]:
         """Plans that are off, or done before their day."""
-        return tuple(plan.id for one, plan, _ in self._plans() if one.state != "changed")
+        return tuple(plan.id for one, plan, lines in self._plans()
+                     if one.state != "changed" and ends(self.grounds, plan.text, lines))  # fmt: skip
 
     def _plans(self) -> Iterator[tuple[Change, Memory, tuple[DigestLine, ...]]]:
         """Known plans whose day is to come, changed by whoever speaks; what somebody asked to keep by themselves."""

@@ -115,6 +115,10 @@ def stands(
         if not tried or isinstance(check(Grounds(tried, scope, {}), item, sure=sure), Refusal):
             continue
         carrying = [line.number for line in lines if new & evidence.terms(folded_plain(line.text))]
+        if not new and folded_plain(text) != folded_plain(known):  # only a number or a day is another one
+            fresh = numbers(folded_plain(text), all_of_them=True) - numbers(folded_plain(known), all_of_them=True)
+            carrying = [line.number for line in lines if fresh & numbers(folded_plain(line.text), all_of_them=True)
+                        or times(line.text, line.at, scope.tz)]  # fmt: skip
         if carrying:
             return carrying[-1] - 1
     return None

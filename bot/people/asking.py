@@ -43,6 +43,7 @@ from bot.people.wording import bared, blanked_of, reason_at, said_of, told, trim
 from bot.text.clean import clean
 from bot.text.fold import fold, fold_mapped, unfold
 from bot.text.lazy import LazyPattern
+from bot.text.signs import SIGNS
 from bot.text.when.found import TAKEN, Parts
 from bot.text.when.meaning import Manner, parts_folded
 from bot.text.when.spacing import squeezed
@@ -71,6 +72,13 @@ _ELSEWHERE: frozenset[Missing] = frozenset(("vague", "past"))
 
 NOTHING, PLAIN = Parts(), Manner()
 ALL = "*"
+
+
+_SIGNED = re.compile(
+    r"\W*(?:请|帮我|麻烦|please )*(?:取消|删[掉除]?|关掉|不用|cancel|delete|remove|stop)\s*(?:提醒|reminders? )?"
+    rf"(?:\s*[{SIGNS['reminder']}]\ufe0f? ?\d{{1,9}}(?:[,，、和跟与&\s]|and)*)+[了吧\s.。!！]*"
+)
+"""取消 ⏰10 和 ⏰14: the sign says what is meant."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +111,8 @@ def asked(text: str, names: tuple[str, ...] = ()) -> Wish | None:
     folded, origin = squeezed(folded, origin)
     folded = MISSPELT.sub(lambda found: "提醒" if len(found[0]) == 2 else "remind", folded)
     folded = re.sub(SPACED, lambda found: "," * len(found[0]), folded)
+    if _SIGNED.fullmatch(folded):
+        return Wish("cancel", folded)
     if not ABOUT.search(folded):
         return None
     folded = QUOTED.sub(lambda found: "\x01" * len(found[0]), folded)

@@ -179,6 +179,11 @@ def told_to(name: str, task: str) -> str:
     return _HIS.sub("", rest).strip(" ,，、:：") or task
 
 
+def signed(words: str) -> bool:
+    """Whether words name reminders by their numbers: ⏰6 和 ⏰7."""
+    return _SIGNED.search(words) is not None
+
+
 def meant(words: str, reminders: Sequence[Reminder], task: str) -> tuple[Reminder, ...]:
     """Those that words of a wish name: a number, all, or what they are about (`task` is that without its time).
 
@@ -186,13 +191,16 @@ def meant(words: str, reminders: Sequence[Reminder], task: str) -> tuple[Reminde
     """
     if words == ALL:
         return tuple(reminders)
-    if number := _NUMBER.fullmatch(words.strip().removeprefix("第")) or _SIGNED.search(words):
+    if signed := {int(number) for number in _SIGNED.findall(words)}:
+        return tuple(each for each in reminders if each.id in signed)
+    if number := _NUMBER.fullmatch(words.strip().removeprefix("第")):
         return tuple(each for each in reminders if each.id == int(number[1]))
     for said in (words, task):
         wanted = _NOISE.sub("", fold(said))
         if wanted:
             found = tuple(
-                each for each in reminders if each.text and (wanted in _core(each) or _core(each) in wanted)
+                each for each in reminders
+                if each.text and (wanted in _core(each) or (len(_core(each)) > 1 and _core(each) in wanted))
             )  # fmt: skip
             if found:
                 return found

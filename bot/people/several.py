@@ -22,6 +22,8 @@ _STATES = LazyPattern(
     r"(?:我|咱|他|她|它|就|才|得|有|会|还有|要|必须|应该)|(?a:(?:i|he|she|we|they|it|there|the|my|that)\b)"
 )
 """What tells of something, and asks for nothing."""
+_WHOM = re.compile(r"\W*(?:你们?|您|我们?|大家|you|me|us)\W*", re.IGNORECASE)
+"""Whom to remind is nothing to remind of."""
 _REST = LazyPattern(r"(?ai:(?:and|also|again|too|plus|then)\b)|(?:还有|以及|另外|再)")
 _NUMBER = re.compile(r"\d{1,2}(?::\d\d)?")
 _LEADS = re.compile(r"^(?:也|还|再|就|要|得|去(?=去)|\s)+")
@@ -56,7 +58,7 @@ def wishes(text: str, names: tuple[str, ...] = ()) -> tuple[Wish, ...]:
 
 def _whole(one: Wish) -> Wish:
     """A wish; in doubt where what is left to remind of is the rest of another one: also at the start."""
-    left = one.verb == "set" and _REST.match(one.task)
+    left = one.verb == "set" and (_REST.match(one.task) or _WHOM.fullmatch(one.task))
     return replace(one, parts=replace(one.parts, doubt=one.parts.doubt or "several")) if left else one
 
 

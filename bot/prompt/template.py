@@ -12,6 +12,8 @@ from markupsafe import Markup
 from bot.errors import ConfigError
 from bot.text.clean import as_data
 from bot.text.script import SCRIPTS, Script
+from bot.text.signs import marked
+from bot.types.memory import Thing
 from bot.types.opening import Line, SectionName
 
 if TYPE_CHECKING:
@@ -33,7 +35,7 @@ _UNMARKED = dict.fromkeys((ord(MARK_OPEN), ord(MARK_CLOSE)))
 LONGEST = 20_000
 """Characters of a trial: a template that makes more of eight lines is none."""
 
-SHOWN = ("id", "who", "text", "tag", "value", "when", "day", "due", "over")
+SHOWN = ("id", "sign", "who", "text", "tag", "value", "when", "day", "due", "over")
 """What a template may say of a line."""
 
 SAMPLE = Line('喜欢{{ 7*7 }} <茶> & "x"', 12, "小王", "开心", 0.6, "昨天", "明天", when="6月15日周一，明天")
@@ -96,9 +98,16 @@ class Shown:
     def __init__(self, line: Line, plain: Callable[[str], Markup], mark: str) -> None:
         self.id, self.value, self.over = line.id, line.value, line.over
         self.who, self.tag, self.day, self.due = plain(line.who), plain(line.tag), plain(line.day), plain(line.due)
-        self.when = plain(line.when)
+        self.when, self.sign = plain(line.when), sign(line)
         text = plain(line.text)
         self.text = Markup(mark + text) if mark else text  # noqa: S704 - digits between private signs
+
+
+def sign(line: Line) -> str:
+    """The numbers by which tools and people name what lies ahead: of its promise and reminder, else of its memory."""
+    things: tuple[tuple[Thing, int], ...] = (("promise", line.commitment), ("reminder", line.reminder))
+    memory = line.id if any(number for _, number in things) else line.memory
+    return " ".join(marked(thing, number) for thing, number in (("memory", memory), *things) if number)
 
 
 def read_templates(find: Callable[[str], Path], persona: Path) -> dict[Script, BootTemplate]:
