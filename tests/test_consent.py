@@ -296,3 +296,10 @@ async def test_an_undo_is_of_the_last_wish_and_not_of_an_older_question(world: W
     await world.say("取消提醒 ⏰1")
     await world.say("撤销")
     assert [row[0] for row in reminders(world)] == ["开会"], world.replies
+
+
+@pytest.mark.parametrize("again", ["提醒我", "remind me"])
+async def test_a_bare_wish_after_a_reminder_is_not_of_that_one(world: World, again: str) -> None:
+    await world.say("提醒我明天下午三点交表")
+    await world.say(again)
+    assert [row[0] for row in reminders(world)] == ["交表"]

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from bot.prompt.tokens import tools_tokens
 from bot.types.prompt import Request
 from tests.conftest import NewWorld
 from tests.fakes.model import Answer, calls
@@ -207,3 +208,8 @@ async def test_an_experience_is_told_as_nuans_own_and_not_as_the_persons_words(w
     await world.say("送礼物要注意什么")
     assert "- #1 先问预算再推荐礼物" in world.turns[-1][1].content
     assert all("小王：先问" not in told for told in results(world))
+
+
+async def test_the_schemas_of_a_direct_chat_take_at_most_450_tokens(world: World) -> None:
+    await world.say("昨天的会开得怎么样来着，我都记不清了")
+    assert tools_tokens(world.model.requests[-1].prompt.tools) <= 450

@@ -224,7 +224,7 @@ class Reminding:
             return found
         for line in before:
             task, parts = task_of(line.text)
-            if not (parts.clock or parts.day):
+            if not (parts.clock or parts.day) or wishes(line.text, self._names):  # that one is set already
                 continue
             then = replace(wish, task=told(bared(task, FRAME)), parts=joined(parts, said) if said.lead else parts)
             if isinstance(self._made(replace(at, now=line.at), then), NewReminder):
