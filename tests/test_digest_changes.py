@@ -226,8 +226,15 @@ async def test_a_task_is_called_off_only_by_what_tells_of_it_or_says_no(world: W
     assert world.rows("SELECT state FROM commitment") == [(state,)]
 
 
-@pytest.mark.parametrize("mark", ["T-1", "T1; DROP", "X1", "T1 T2"])
+@pytest.mark.parametrize("mark", ["T-1", "T1; DROP", "X1", "T1 T2", "[R1]", "(#1)"])
 async def test_a_mark_that_nobody_was_shown_names_no_task(world: World, mark: str) -> None:
     await owes(world, "我周五前得把月报发给老板", "把月报发给老板")
     await after(world, "月报发出去了", open=[{"id": mark, "now": "done", "from": [1]}])
     assert world.rows("SELECT state FROM commitment") == [("pending",)]
+
+
+@pytest.mark.parametrize("mark", ["T1", "[T1]", "t1"])
+async def test_a_mark_counts_however_it_is_put(world: World, mark: str) -> None:
+    await owes(world, "我周五前得把月报发给老板", "把月报发给老板")
+    await after(world, "月报发出去了", open=[{"id": mark, "now": "done", "from": [1]}])
+    assert world.rows("SELECT state FROM commitment") == [("done",)]

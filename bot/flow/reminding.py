@@ -16,7 +16,7 @@ from bot.memory.plain import idle
 from bot.memory.wish_reader import understand
 from bot.people.asking import Wish, rises, task_of
 from bot.people.askwords import ABOUT, FRAME
-from bot.people.reminding import after_line, meant, quiet_end, retimed, signed, spoken_at
+from bot.people.reminding import after_line, meant, names_numbers, quiet_end, retimed, spoken_at
 from bot.people.replying import Reply, replied
 from bot.people.several import wishes
 from bot.people.wording import bared, told
@@ -393,7 +393,7 @@ class Reminding:
         found = meant(words, open_ones, task_of(words)[0] if words != "*" else words)
         if not found:
             return self._text(at.script, "remind_which", list=self._named(at, open_ones)), ()
-        if len(found) > 1 and words != "*" and not signed(words):
+        if len(found) > 1 and words != "*" and not names_numbers(words):
             return self._text(at.script, "remind_which", list=self._named(at, found)), ()
         return (
             self._text(at.script, "remind_cancelled", list=self._named(at, found)), tuple(each.id for each in found)

@@ -70,7 +70,9 @@ def missing(item: Item, talk: Talk, own: Sequence[Part], said_at: int) -> Missin
     bare = text
     for name in talk.names:
         bare = bare.replace(name, " ")
-    if strange_names := [name for name in evidence.names(item.text) if name not in heard and not _short(name, heard)]:
+    if strange_names := [
+        name for name in evidence.names(item.text) if name not in heard and not shortened(name, heard)
+    ]:
         return "words", " ".join(strange_names[:4])
     share, words = novelty(bare, heard)
     empty = item.section != "moods" and not said and not days and (not evidence.terms(bare) or share == 1)
@@ -138,7 +140,7 @@ def _without(text: str, days: Iterable[Named]) -> str:
     return rest + text[cut:]
 
 
-def _short(name: str, heard: str) -> bool:
+def shortened(name: str, heard: str) -> bool:
     """Whether a Chinese name was said in short: 兰大 for 兰州大学."""
     return not name.isascii() and len(name) > 2 and any(name[0] + other in heard for other in name[2:])
 

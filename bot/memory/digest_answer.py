@@ -29,7 +29,7 @@ _KINDS: tuple[Kind, ...] = get_args(Kind)
 
 _FENCED = re.compile(r"```(?:json)?[ \t]*\n(.*?)\n?[ \t]*```", re.DOTALL)
 _NUMBER = re.compile(r"\d{1,9}")
-_MARK = re.compile(r"\W?[TtRr#]?\d{1,9}\W?", re.ASCII)
+_MARK = re.compile(r"[^\w#]?(?P<mark>[TR#])?\d{1,9}\W?", re.ASCII | re.IGNORECASE)
 """How a known task, reminder or plan is named: T1, [R2], #3."""
 _SIGNS = re.compile(r"[^\w<>]+")
 """What makes no other statement of the same words."""
@@ -210,10 +210,11 @@ def _changes(found: Mapping[str, object]) -> Iterator[Change]:
             row: dict[str, object] = one if isinstance(one, dict) else {"id": one}
             source = row.get("id", row.get("task", row.get("number")))
             state = next((word for word in ("changed", "off") if word in one_text(row.get("now"), 20).lower()), "done")
-            sign = source.strip().upper()[:1] if isinstance(source, str) else ""
-            mark: Literal["T", "R", "#"] = "R" if sign == "R" else "#" if sign == "#" else "T"
-            if isinstance(source, str) and not _MARK.fullmatch(source.strip()):
+            named = _MARK.fullmatch(str(source).strip())
+            if named is None and isinstance(source, str):
                 continue
+            sign = (named["mark"] or "").upper() if named is not None else ""
+            mark: Literal["T", "R", "#"] = "R" if sign == "R" else "#" if sign == "#" else "T"
             for number in line_numbers(source)[:1]:
                 yield Change(
                     mark, number, cast("Literal['done', 'off', 'changed']", state),

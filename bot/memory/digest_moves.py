@@ -39,7 +39,7 @@ TITLE_TOKENS, LEAST_CHARS = 40, 4
 _ENDS = tuple(VOCABULARY.patterns[name] for name in ("failed", "over"))
 
 
-def ends(grounds: Grounds, text: str, lines: Iterable[DigestLine]) -> bool:
+def tells_an_end(grounds: Grounds, text: str, lines: Iterable[DigestLine]) -> bool:
     """Whether one of these lines may tell that something is over: it is of it, or says no or that it is done, and does
     not ask."""
     wanted = terms(folded_plain(text))
@@ -106,7 +106,7 @@ class Moved:
     def over(self) -> tuple[int, ...]:
         """Plans that are off, or done before their day."""
         return tuple(plan.id for one, plan, lines in self._plans()
-                     if one.state != "changed" and ends(self.grounds, plan.text, lines))  # fmt: skip
+                     if one.state != "changed" and tells_an_end(self.grounds, plan.text, lines))  # fmt: skip
 
     def _plans(self) -> Iterator[tuple[Change, Memory, tuple[DigestLine, ...]]]:
         """Known plans whose day is to come, changed by whoever speaks; what somebody asked to keep by themselves."""

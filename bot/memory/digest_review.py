@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta, tzinfo
 
 from bot.memory.digest_answer import Answer, Broken, Change, Item, read_answer
 from bot.memory.digest_check import SUMMARY, Correction, check_rows, first_change, lines_around, read_check
-from bot.memory.digest_moves import Moved, ends
+from bot.memory.digest_moves import Moved, tells_an_end
 from bot.memory.digest_request import NOTHING, Known, within
 from bot.memory.evidence import LINK, VOCABULARY, Part, folded_plain, terms
 from bot.memory.fallback import rule_digest
@@ -357,7 +357,7 @@ def _settled(
         parts = [part for line in own for part in grounds.parts((line,)) if not _to_come(part, line.at, scope.tz)]
         later = [part for part in grounds.after(owner, own[-1].number) if wanted & part.terms] if own else []
         off = one.state == "off"
-        if off and not ends(grounds, text, cited):
+        if off and not tells_an_end(grounds, text, cited):
             continue
         if later and _still_open(later[-1], off=off):
             continue

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 
 from bot.memory import evidence
-from bot.memory.confirmed import day_of, missing
+from bot.memory.confirmed import day_of, missing, shortened
 from bot.memory.digest_answer import Item, Section
 from bot.memory.evidence import (
     VOCABULARY,
@@ -117,8 +117,10 @@ def stands(
         carrying = [line.number for line in lines if new & evidence.terms(folded_plain(line.text))]
         if not new and folded_plain(text) != folded_plain(known):  # only a number or a day is another one
             fresh = numbers(folded_plain(text), all_of_them=True) - numbers(folded_plain(known), all_of_them=True)
-            carrying = [line.number for line in lines if fresh & numbers(folded_plain(line.text), all_of_them=True)
-                        or times(line.text, line.at, scope.tz)]  # fmt: skip
+            carrying = [
+                line.number for line in lines
+                if fresh & numbers(folded_plain(line.text), all_of_them=True) or times(line.text, line.at, scope.tz)
+            ]  # fmt: skip
         if carrying:
             return carrying[-1] - 1
     return None
@@ -277,12 +279,8 @@ class _Case:
         about = folded_plain(self._item.about)
         strange = [name for name in evidence.names(self._grounds.nameless(self._item.text))
                    if name not in self._heard and name not in self._near and name not in about
-                   and not self._short(name)]  # fmt: skip
+                   and not shortened(name, self._heard)]  # fmt: skip
         return Refusal("words", " ".join(strange[:4])) if strange else None
-
-    def _short(self, name: str) -> bool:
-        """Whether a Chinese name was said in short: 兰大 for 兰州大学."""
-        return not name.isascii() and len(name) > 2 and any(name[0] + other in self._heard for other in name[2:])
 
     def _news(self, text: str) -> Refusal | None:
         heard = f"{self._heard}\n{folded_plain(self._item.about)}"
@@ -321,7 +319,6 @@ class _Case:
         if wrong and not (self._item.section == "tasks" and wrong.reason == "mixed"):  # a task has a title
             return wrong
         for claim in telling:
-            evidence.terms(claim)
             bare = self._grounds.nameless(claim)
             named = evidence.terms(evidence.without_kin(bare) if self._pointed else bare)
             if named and (wrong := self._loosely(claim, named)):

@@ -179,7 +179,7 @@ def told_to(name: str, task: str) -> str:
     return _HIS.sub("", rest).strip(" ,，、:：") or task
 
 
-def signed(words: str) -> bool:
+def names_numbers(words: str) -> bool:
     """Whether words name reminders by their numbers: ⏰6 和 ⏰7."""
     return _SIGNED.search(words) is not None
 
