@@ -70,6 +70,20 @@ async def test_a_full_opening_shows_what_waits_and_has_it_digested(world: World)
     assert len(digests(world)) == 1
 
 
+async def test_a_short_talk_that_moves_a_plan_is_digested_when_it_ends(world: World) -> None:
+    answering(world, told("我下周四下午三点看牙医", 1, kind="event", when="2026-06-18T15:00"))
+    await world.say("我下周四下午三点看牙医")
+    await world.say("/new")
+    await world.wait(2 * HOUR)
+    before = len(digests(world))
+    await world.say("昨天的雨真大啊，鞋子都湿透了")
+    await world.wait(2 * HOUR)
+    assert len(digests(world)) == before
+    await world.say("牙医那边说要改到再下一周")
+    await world.wait(2 * HOUR)
+    assert "牙医那边说要改" in digests(world)[-1]
+
+
 async def test_new_has_its_talk_digested_at_once_together_with_what_waited(world: World) -> None:
     answering(world, told("我住在苏州", 1, slot="home"))
     await world.say("我住在苏州")

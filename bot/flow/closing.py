@@ -8,7 +8,7 @@ from bot.config.settings import Settings
 from bot.errors import ModelError, StoreError
 from bot.flow.digesting import Digesting
 from bot.flow.words import Words
-from bot.memory.digest_request import Known, is_plan
+from bot.memory.digest_request import Known, is_plan, tells_of_open
 from bot.memory.merging import merging
 from bot.memory.minutes import DigestLine, Scope
 from bot.people.reminding import nudging
@@ -82,14 +82,13 @@ class Closing:
         seen = await self._store.digests.seen(chat.id)
         lines = await self._digesting.told(whole) if session.close_reason != "clear" else ()
         scope = await self._scope(chat, lines)
+        known = await self._known(chat, session, lines)
         early = next_local_time(self._clock.now(), self._settings.session.close_hour, scope.tz)
-        if begins and not _at_once(lines, scope, early) and await self._may_wait(session, lines):
+        if begins and not _at_once(lines, scope, early, known) and await self._may_wait(session, lines):
             await self._store.sessions.wait(session, early)
             return
         try:
-            digest, settlement = await self._digesting.make(
-                whole, lines, scope, await self._known(chat, session, lines)
-            )
+            digest, settlement = await self._digesting.make(whole, lines, scope, known)
         except (StoreError, OSError):
             raise
         except Exception as defect:  # noqa: BLE001 - a defect in one digest must leave neither it nor its money hanging
@@ -170,10 +169,13 @@ class Closing:
         return {person.id: self._words.tz(person.timezone) for person in known if person.timezone}
 
 
-def _at_once(lines: tuple[DigestLine, ...], scope: Scope, early: int) -> bool:
-    """Whether somebody named a moment to come before the early hour: by then it is to be known."""
+def _at_once(lines: tuple[DigestLine, ...], scope: Scope, early: int, known: Known) -> bool:
+    """Whether somebody named a moment to come before the early hour, or spoke of what is open or lies ahead: a plan
+    that was moved must not be told, nor reminded of, as it was."""
     said = [line for line in lines if not line.is_bot and not line.forwarded]
-    return any(comes_before(line.text, line.at, early, scope.zones.get(line.person_id or 0, scope.tz)) for line in said)
+    return tells_of_open(known, lines) or any(
+        comes_before(line.text, line.at, early, scope.zones.get(line.person_id or 0, scope.tz)) for line in said
+    )
 
 
 def _people(lines: tuple[DigestLine, ...]) -> dict[int, str]:

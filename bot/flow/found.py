@@ -5,11 +5,10 @@ from bot.flow.looking import RESULT_TOKENS
 from bot.flow.words import Words
 from bot.prompt.days import Days, said_at
 from bot.store.store import Store
-from bot.text.clean import as_data, named_once
+from bot.text.clean import as_data, is_named, named_once
 from bot.text.clip import clip
 from bot.text.dates import next_yearly
 from bot.text.estimate import estimate_tokens
-from bot.text.fold import fold
 from bot.types.memory import Memory
 from bot.types.recall import Finding
 from bot.types.tool import ToolContext
@@ -56,7 +55,7 @@ def memory_line(days: Days, one: Finding, memory: Memory, *, alone: bool, most: 
     """A memory: whose it is and of whom, the day it is about and the day it was said; `most` characters of it."""
     text = days.words
     who = as_data(one.who) if memory.teller_id else ""
-    about = memory.subject if fold(memory.subject) not in fold(memory.text) else ""
+    about = "" if is_named(memory.subject, memory.text) else memory.subject
     if about:
         who = as_data(about) if alone or not who else text("subject", who=who, subject=as_data(about))
     who, words = named_once(who, as_data(clip(memory.text, most)))

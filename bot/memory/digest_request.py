@@ -69,6 +69,23 @@ def is_plan(memory: Memory, at: int) -> bool:
     return bool(memory.dated) and memory.kind == "event" and end > at
 
 
+def tells_of_open(known: Known, lines: tuple[DigestLine, ...]) -> bool:
+    """Whether people name something of an open task or reminder, or of a plan that lies ahead."""
+    ended = max((line.at for line in lines), default=0)
+    open_: list[Memory | Commitment | Reminder] = [*known.commitments, *known.reminders]
+    open_ += [one for one in known.memories if is_plan(one, ended)]
+    return not _terms(*(one.text for one in open_)).isdisjoint(_terms(_said(lines)))
+
+
+def _said(lines: tuple[DigestLine, ...]) -> str:
+    return fold("\n".join(line.text[:MESSAGE_CHARS] for line in lines if not line.is_bot))
+
+
+def _terms(*texts: str) -> frozenset[str]:
+    """The terms of texts that say what they are of."""
+    return frozenset(term for text in texts for term in index_terms(text) if len(term) > 1) - STOP
+
+
 def touched(
     known: Known, lines: tuple[DigestLine, ...], limit: int = KNOWN_TOKENS
 ) -> Known:  # fmt: skip
@@ -77,8 +94,8 @@ def touched(
     Likely is what shares terms with what people say, or is of a slot that they speak of; then what is newest. A name
     that somebody asked to be called by, or how somebody felt, is not the digest's to change.
     """
-    said = fold("\n".join(line.text[:MESSAGE_CHARS] for line in lines if not line.is_bot))
-    terms = frozenset(index_terms(said)) - STOP
+    said = _said(lines)
+    terms = _terms(said)
     speakers, ended = {line.person_id for line in lines if not line.is_bot}, max((line.at for line in lines), default=0)
     slots = slots_told(said)
     facts = [
@@ -90,7 +107,7 @@ def touched(
     newest = max((*(one.created_at for one in facts), *(one.made_at for one in tasks)), default=0)
 
     def shares(text: str) -> float:
-        return SHARED * len({term for term in index_terms(text) if len(term) > 1} & terms)
+        return SHARED * len(_terms(text) & terms)
 
     def of_slot(one: Memory) -> bool:
         return not slots.isdisjoint((one.slot,) if one.slot else slots_told(fold(one.text)))

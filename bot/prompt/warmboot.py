@@ -6,7 +6,7 @@ from datetime import date
 
 from bot.prompt.ahead import Due, ahead, is_ahead
 from bot.prompt.days import Days, said_at, speaks_of_days
-from bot.text.clean import named_once
+from bot.text.clean import is_named, named_once
 from bot.text.clip import clip
 from bot.text.dates import local_day
 from bot.text.fold import fold
@@ -176,10 +176,7 @@ class Teller:
     def whom(self, memory: Memory) -> str:
         """Whose words it is and whom it is about, if its own words do not name them: 小王, 猫 年糕."""
         owner = self._name(memory.teller_id)
-        if not memory.subject:
-            return owner
-        about, text = fold(memory.subject), fold(memory.text)
-        if about in text or any(len(name) > 1 and name in text for name in about.split()):
+        if not memory.subject or is_named(memory.subject, memory.text):
             return owner
         alone = self.facts.chat.kind == "dm"
         return memory.subject if alone else self.days.words("subject", who=owner, subject=memory.subject)

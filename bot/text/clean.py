@@ -4,6 +4,7 @@ import re
 import unicodedata
 
 from bot.text.clip import clip
+from bot.text.fold import fold
 
 NAME_CHARS = 64
 """Longest display name, in characters."""
@@ -73,6 +74,14 @@ def named_once(who: str, text: str) -> tuple[str, str]:
     text = re.sub(rf"^(?:\s*{re.escape(who)}\s*[:：])+\s*", "", text, flags=re.IGNORECASE)
     there = re.match(rf"\s*{re.escape(who)}" + (r"(?!\w)" if who[-1].isascii() else ""), text, re.ASCII | re.IGNORECASE)
     return ("" if there else who), text
+
+
+def is_named(about: str, text: str) -> bool:
+    """Whether a text names whom it is about by itself: 汤圆归她 names 猫汤圆, and "Biscuit gets carsick" dog Biscuit."""
+    folded = fold(text)
+    parts = fold(about).split()
+    pairs = (part[at : at + 2] for part in parts if not part.isascii() for at in range(len(part) - 1))
+    return fold(about) in folded or any(len(part) > 1 and part in folded for part in (*parts, *pairs))
 
 
 def as_data(text: str) -> str:
