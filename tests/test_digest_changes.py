@@ -3,7 +3,7 @@
 import pytest
 
 from tests.conftest import NewWorld
-from tests.test_shared_digests import answering, digests, facts
+from tests.test_shared_digests import DAY, answering, digests, facts
 from tests.world import World
 
 
@@ -238,3 +238,16 @@ async def test_a_mark_counts_however_it_is_put(world: World, mark: str) -> None:
     await owes(world, "我周五前得把月报发给老板", "把月报发给老板")
     await after(world, "月报发出去了", open=[{"id": mark, "now": "done", "from": [1]}])
     assert world.rows("SELECT state FROM commitment") == [("done",)]
+
+
+async def test_a_plan_of_a_group_is_moved_by_whoever_speaks_there(world: World) -> None:
+    plan = {"kind": "event", "lasting": False}
+    first = {"text": "老周约大家周六去香山爬山", "when": "2026-06-20", "from": [1], **plan}
+    answering(world, {"summary": "约了爬山", "statements": [first]})
+    await world.say("小暖，我约了大家下周六去香山爬山", "老周", group="爬山")
+    await world.wait(DAY)
+    second = {"text": "爬山改到周日，还是香山", "when": "2026-06-21", "from": [1], "replaces": [1], **plan}
+    answering(world, {"summary": "爬山改期", "statements": [second]})
+    await world.say("小暖，爬山改到下周日吧，还是香山", "阿红", group="爬山")
+    await world.wait(DAY)
+    assert facts(world) == [("老周约大家周六去香山爬山", 0), ("爬山改到周日，还是香山", 1)]

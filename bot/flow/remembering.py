@@ -23,13 +23,15 @@ from bot.memory.match import match
 from bot.memory.matter import matter_in
 from bot.memory.merging import merging
 from bot.memory.ordering import ordered
-from bot.memory.replacing import placed, tells_a_change
+from bot.memory.replacing import placed, same_one, tells_a_change
 from bot.memory.rereading import of_its_day
 from bot.memory.short_wishes import Alone, alone, bare, plan_named, pointing, wish
 from bot.memory.wish_reader import Cue, cue, hinted, understand
 from bot.ports import Clock
 from bot.store.store import Store
 from bot.text.clip import clip
+from bot.text.fold import fold
+from bot.text.slots import single
 from bot.types.event import Event
 from bot.types.memory import (
     Memory,
@@ -279,8 +281,11 @@ class Remembering:
         ]  # fmt: skip
         if command.number is not None:
             return next((memory for memory in here if memory.id == command.number), None)
-        name = (told.event.name,)
-        return next((memory for memory in here if overtakes(new.text, memory.text, name)), None)
+        name, one = (told.event.name,), placed(new)
+        return next((memory for memory in here
+                     if overtakes(new.text, memory.text, name) or (single(one.slot) and memory.slot == one.slot
+                     and same_one(memory.subject, one.subject) and fold(memory.text) != fold(new.text))),
+                    None)  # fmt: skip
 
     async def _quota(self, told: Told) -> Quota:
         """How much they may still ask to keep; the owner's house holds what the owner wants."""

@@ -31,14 +31,16 @@ def settled_in(
 ) -> NewMemory:  # fmt: skip
     """The statement with the subject by which that is known, and the numbers of what it takes the place of.
 
-    `named` are those that the model names, `cited` the lines it comes from, `known` what the model was shown.
+    `named` are those that the model names, `cited` the lines it comes from, `known` what the model was shown: of others
+    the plans of the chat, which whoever speaks there may move.
     """
     shown = [one for one in known if one.owner_id == new.owner_id and not one.is_name]
     names = (cited[-1].name,)
     new = replace(new, subject=_subject(new, names, shown))
     said = folded_plain("\n".join((new.text, *(line.text for line in cited))))
     numbers = frozenset(named)
-    gone = {one.id for one in shown if one.id in numbers and _may_go(one, new, said, names)}
+    plans = [one for one in known if one.owner_id != new.owner_id and one.dated and new.dated and not one.kept]
+    gone = {one.id for one in (*shown, *plans) if one.id in numbers and _may_go(one, new, said, names)}
     gone |= {one.id for one in shown if _gone_unnamed(one, new, names)}
     same = [one for one in shown if one.slot and one.slot == new.slot and one.subject == new.subject]
     if len(same) == 1 and not several(new.slot) and not same[0].asked and _changes(folded_plain(new.text)):

@@ -17,9 +17,10 @@ from bot.types.memory import NewMemory
 def supersede(db: sqlite3.Connection, number: int, new: NewMemory, at: int) -> None:
     """Verb part: this memory is current; what it names as replaced, and what holds its slot, is former.
 
-    Only of the same owner in the same place; what is named may be what they said in a group. It is as asked for as
-    what it takes the place of. What somebody asked to keep goes for another such wish only where that names it: its
-    receipt says so. What is dated ahead takes its place on its day: till then both are current (`come_true`).
+    Only of the same owner in the same place; what is named may be what they said in a group, or a plan that another
+    made in that group. It is as asked for as what it takes the place of. What somebody asked to keep goes for another
+    such wish only where that names it: its receipt says so. What is dated ahead takes its place on its day: till then
+    both are current (`come_true`).
     """
     ahead = new.observed_at > at and new.kind != "anniversary" and new.source == "digest"
     one = new.slot if single(new.slot) else None
@@ -28,7 +29,9 @@ def supersede(db: sqlite3.Connection, number: int, new: NewMemory, at: int) -> N
     rows = db.execute(
         "SELECT id, asked, observed_at FROM memory "
         "WHERE (id IN (SELECT value FROM json_each(?1)) OR (slot = ?2 AND subject = ?3 AND asked <= ?8)) AND id <> ?4 "
-        f"AND NOT {IS_NAME} AND owner_id IS ?5 AND ((visibility = ?6 AND (visibility <> 'chat' OR chat_id = ?7)) "
+        f"AND NOT {IS_NAME} AND (owner_id IS ?5 OR (id IN (SELECT value FROM json_each(?1)) "
+        "AND ?6 = 'chat' AND dated <> '' AND asked = 0)) "
+        "AND ((visibility = ?6 AND (visibility <> 'chat' OR chat_id = ?7)) "
         "OR (?6 = 'private' AND visibility = 'chat' AND id IN (SELECT value FROM json_each(?1)))) "
         "AND disabled_at IS NULL AND former_at IS NULL",
         (
