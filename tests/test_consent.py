@@ -303,3 +303,16 @@ async def test_a_bare_wish_after_a_reminder_is_not_of_that_one(world: World, aga
     await world.say("提醒我明天下午三点交表")
     await world.say(again)
     assert [row[0] for row in reminders(world)] == ["交表"]
+
+
+async def test_several_memories_that_a_model_forgets_at_once_go_together(world: World) -> None:
+    await world.say("记住Kelvin在中环做保险")
+    await world.say("记住Kelvin天天约我吃饭")
+    await world.say("记住我喜欢喝茶")
+    world.model.script = lambda request: calls(("forget", '{"id":"#1"}'), ("forget", '{"id":"#2"}'))
+    await world.say("忘記Kelvin嗰啲嘢啦")
+    assert memories(world) == ["我喜欢喝茶"]
+    assert "#1" in world.replies[-1]
+    assert "#2" in world.replies[-1]
+    await world.say("撤销")
+    assert len(memories(world)) == 3

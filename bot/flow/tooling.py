@@ -47,6 +47,10 @@ class Bench:
     used: int = 0
 
 
+FORGET = "forget"
+"""Its calls are carried out together, with one receipt."""
+
+
 class Tooling:
     """Carries out tool calls; it commits nothing."""
 
@@ -64,9 +68,9 @@ class Tooling:
         self._log = log
 
     async def run(self, bench: Bench, calls: tuple[ToolCall, ...]) -> tuple[ToolOutcome, ...]:
-        """The results of the first of these calls, in their order: of all that only read, or of one that does more."""
+        """The results of the first of these calls, in their order: of all that only read, or only forget, or of one."""
         results = sum(message.role == "tool" for message in bench.logged)
-        together = tuple(takewhile(self._reads, calls)) or calls[:1]
+        together = tuple(takewhile(self._reads, calls)) or tuple(takewhile(_forgets, calls)) or calls[:1]
         return tuple(
             await asyncio.gather(*(self._one(bench, call, results + number) for number, call in enumerate(together)))
         )
@@ -132,3 +136,7 @@ class Tooling:
             await self._planner.audience(bench.chat, person), person.id, turn.session_id, turn.event_ids,
             self._words.script(person), self._clock.now(),
         )  # fmt: skip
+
+
+def _forgets(call: ToolCall) -> bool:
+    return call.name == FORGET

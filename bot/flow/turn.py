@@ -164,10 +164,13 @@ class TurnRunner:
             _, prompt, _, output, _, _ = await self._store.turns.totals(turn.id)
             bench = Bench(turn, running.chat, running.person, tuple(mine(epoch, turn)), prompt + output)
             receipts = list(turn.receipts)
-            for outcome in await self._tooling.run(bench, waiting):
-                if outcome.forget is not None:
-                    await self._unlearning.carry_out(turn, running.person, outcome.forget)
-                    return None
+            outcomes = await self._tooling.run(bench, waiting)
+            gone = [each.forget for each in outcomes if each.forget is not None]
+            if gone:
+                every = dict.fromkeys(memory for each in gone for memory in each.memories)
+                await self._unlearning.carry_out(turn, running.person, replace(gone[0], memories=tuple(every)))
+                return None
+            for outcome in outcomes:
                 await self._store.turns.tool_done(turn, outcome, self._clock.now())
                 receipts += [outcome.receipt] if outcome.receipt else []
             return await self._reload(replace(running, turn=replace(turn, receipts=tuple(receipts))))

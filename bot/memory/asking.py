@@ -162,7 +162,7 @@ def forget_tool(
         found = meant(said, ((memory.id, memory.text) for memory in mine))
         both = tuple(memory for memory in pointed if memory.id in found.numbers)
         if len(both) == 1 and (number or found.named or len(found.numbers) == 1):
-            return ToolAnswer("", forget=Unlearn(both[0], said.event_id, said.without(said.drops), said.forever))
+            return ToolAnswer("", forget=Unlearn(both, said.event_id, said.without(said.drops), said.forever))
         unsure = both or pointed or tuple(memory for memory in mine if memory.id in found.numbers)
         if not unsure:
             asks = tells_of(wanted, said.text, near=True)
@@ -175,7 +175,7 @@ def forget_tool(
                 context.now, "command",
             )  # fmt: skip
             gone = tuple((line.event_id, line.text) for line in lines)
-            return ToolAnswer("", forget=Unlearn(named, said.event_id, said.without(said.drops), said.forever, gone))
+            return ToolAnswer("", forget=Unlearn((named,), said.event_id, said.without(said.drops), said.forever, gone))
         raise ToolRefused("forget_unsure", _named(unsure))
 
     return Tool(spec, run)

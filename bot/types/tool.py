@@ -32,10 +32,10 @@ class Unlearn:
     """What a person asks to forget in a message, and what is left of that message to answer ("" for nothing).
 
     `forever` asks for it to be gone at once, without the days for undo. `lines` (id: text) are what they said of a
-    matter of which no memory tells: `memory` is its name, without a number.
+    matter of which no memory tells: the one memory is its name, without a number.
     """
 
-    memory: Memory
+    memories: tuple[Memory, ...]
     event_id: int
     rest: str
     forever: bool = False
