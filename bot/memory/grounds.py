@@ -27,7 +27,6 @@ said of somebody else, of the contrary, with doubt, of the past; it is over; it 
 second look found it wrong."""
 
 ASKED = re.compile(r"[?？]\s*$|[吗嗎呢]\s*$")
-VALUE = re.compile(r"\d|[一二三四五六七八九十]|day\b")
 
 
 @dataclass(frozen=True, slots=True)
