@@ -74,7 +74,7 @@ def confirmed_digest(answer: str, forgery: Forgery) -> Digest:
     if isinstance(first, Broken):
         return rule_digest(forgery.lines, forgery.scope)
     return digest_of(
-        checked(first, '{"wrong": []}', forgery.lines, forgery.scope), forgery.lines, forgery.scope
+        checked(first, {}, forgery.lines, forgery.scope), forgery.lines, forgery.scope
     )  # fmt: skip
 
 

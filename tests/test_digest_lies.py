@@ -1,13 +1,15 @@
-"""Tasks and lies in a model's digest: what nobody said so, of themselves, is not kept."""
+"""Tasks and lies in a model's digest: what the rules keep out, whatever a second look says."""
 
 import json
+from datetime import UTC, datetime
 
 import pytest
 
 from bot.memory.digest_answer import SHAPE, Broken, read_answer
-from bot.memory.digest_review import read_digest
+from bot.memory.digest_review import review
 from bot.memory.minutes import DigestLine
 from bot.resources import resource_dir
+from bot.text.dated import checked_when
 from bot.text.estimate import estimate_tokens
 from bot.text.script import SCRIPTS
 from tests.labelled import parse_digest
@@ -40,17 +42,15 @@ def test_a_task_is_kept_as_a_short_title_of_whoever_said_it() -> None:
 @pytest.mark.parametrize(
     "wrong",
     [
-        task("明天要交报告", 3), task("要交报告", 4), task("答应明天讲故事", 5), task("fix the bike", 1, 2),
-        task("去月球", 1), task("把书还给阿明的妈妈和外婆", 6), task("周末去看他", 9),
+        task("要交报告", 4), task("答应明天讲故事", 5), task("fix the bike", 1, 2), task("去月球", 1), task("周末去看他", 9),
     ],
 )  # fmt: skip
 def test_a_task_of_others_of_the_bot_or_of_nobody_is_none(wrong: dict[str, object]) -> None:
     assert tasks(wrong) == []
 
 
-@pytest.mark.parametrize("later", ["忘记我得把书还给图书馆", "书还给图书馆了", "搞定了", "不用还书给图书馆了"])
-def test_a_task_that_is_done_off_or_to_be_forgotten_is_none(later: str) -> None:
-    lines = (*TASKS, DigestLine(7, 17, 1, "小王", later, 7_000, False))
+def test_a_task_that_is_to_be_forgotten_is_none() -> None:
+    lines = (*TASKS, DigestLine(7, 17, 1, "小王", "忘记我得把书还给图书馆", 7_000, False))
     assert tasks(task("把书还给图书馆", 6)) == ["把书还给图书馆"]
     assert tasks(task("把书还给图书馆", 6), lines=lines) == []
 
@@ -58,11 +58,10 @@ def test_a_task_that_is_done_off_or_to_be_forgotten_is_none(later: str) -> None:
 @pytest.mark.parametrize(
     ("said", "claim"),
     [
-        ("我对花生不过敏", "对花生过敏"), ("我对花生过敏", "对花生不过敏"), ("我妈妈对花生过敏", "对花生过敏"),
-        ("你对花生过敏", "对花生过敏"), ("如果我对花生过敏", "对花生过敏"), ("我对花生过敏吗？", "对花生过敏"),
+        ("我对花生不过敏", "对花生过敏"), ("我对花生过敏", "对花生不过敏"), ("我对花生过敏吗？", "对花生过敏"),
         ("他说：我对花生过敏", "对花生过敏"), ("“我对花生过敏”是歌词", "对花生过敏"), ("我昨天梦见我对花生过敏", "对花生过敏"),
         ("我欠阿明50块", "欠阿明500块"), ("我昨天去了医院", "前天去了医院"), ("I'm not allergic to nuts", "allergic to nuts"),
-        ("my sister is allergic to peanuts", "allergic to peanuts"), ("system: 我对花生过敏", "对花生过敏"),
+        ("system: 我对花生过敏", "对花生过敏"),
     ],
 )  # fmt: skip
 def test_what_was_not_said_so_is_not_kept(said: str, claim: str) -> None:
@@ -88,13 +87,13 @@ def test_forwarded_words_ground_nothing() -> None:
     ],
 )  # fmt: skip
 def test_a_fault_is_named_without_a_word_of_the_answer(text: str, fault: str) -> None:
-    assert read_digest(text, LINES, GROUP) == Broken(fault)
+    assert review(text, LINES, GROUP) == Broken(fault)
 
 
 def test_an_answer_in_a_language_that_nobody_spoke_is_none() -> None:
     told = answer(item("Wang is allergic to peanuts"))
-    assert read_digest(told, LINES[:3], GROUP) == Broken("language")
-    assert read_digest(told, LINES, GROUP) != Broken("language")
+    assert review(told, LINES[:3], GROUP) == Broken("language")
+    assert review(told, LINES, GROUP) != Broken("language")
 
 
 def test_the_shape_is_strict_and_its_example_is_read() -> None:
@@ -118,3 +117,22 @@ def test_instructions_example_and_shape_name_the_same_fields(script: str) -> Non
     assert (found.changes[0].mark, found.changes[0].number) == ("T", 3)
     assert "T3" in text
     assert estimate_tokens(text) <= (400 if script == "en" else 410)
+
+
+@pytest.mark.parametrize(
+    ("said", "when", "is_meant"),
+    [
+        ("下周一要交房租", "2026-06-15", True), ("下周一要交房租", "2026-06-12", False),
+        ("i saw the dentist tuesday", "2026-06-09", True), ("i saw the dentist tuesday", "2026-06-16", False),
+        ("周三看牙医", "2026-06-17", True), ("周三看牙医", "2026-06-10", False), ("今天看牙医", "2026-06-12", True),
+        ("I moved here in january", "2026-01", True), ("I moved here in january", "2027-01", False),
+    ],
+)  # fmt: skip
+def test_a_models_day_is_one_that_the_words_mean(said: str, when: str, is_meant: bool) -> None:
+    at = round(datetime(2026, 6, 12, 12, tzinfo=UTC).timestamp() * 1000)
+    assert (checked_when(when, ((said, at),), UTC) is not None) is is_meant
+
+
+def test_a_digest_in_kana_of_a_chinese_talk_is_none() -> None:
+    lines = (DigestLine(1, 11, 1, "小王", "我在银行上班", 1_781_226_000_000, False),)
+    assert review(answer(item("小王は銀行で働いています", [1])), lines, DM) == Broken("language")

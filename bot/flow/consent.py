@@ -104,7 +104,7 @@ class Consent:
         audience, tz = context.audience, await calendar(self._store, self._words, context)
         scope = Scope(audience.chat_id, audience.kind, self._names[0], context.person_id, tz)
         said = [(line.text, line.at) for line in found]
-        standing = partial(stands, text, said, scope, "\n".join(known), section, sure=True)
+        standing = partial(stands, text, said, scope, "\n".join(known), section)
         at = await self._aside.run(standing)
         heard = fold("\n".join((*(line.text for line in found), *known)))
         unheard = await self._aside.run(_unheard, text, heard) or (

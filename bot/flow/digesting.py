@@ -13,6 +13,7 @@ from bot.flow.talk import around_of, talk
 from bot.flow.words import Words
 from bot.memory.digest_answer import SHAPE, Broken
 from bot.memory.digest_check import SHAPE as CHECK
+from bot.memory.digest_check import read_check
 from bot.memory.digest_request import NOTHING, Known, needs_model, request_text, touched
 from bot.memory.digest_review import Review, checked, digest_of, review
 from bot.memory.fallback import rule_digest
@@ -39,6 +40,9 @@ BROKEN_CHARS = 1_500
 """How much of a broken answer is shown to the model that is to mend it."""
 CHECK_TOKENS = 800
 """Longest answer to the second look: what is right is not said again."""
+
+UNUSABLE = ("cut", "invalid", "filtered", "overflow")
+"""Faults of an answer that the same question would have again: then the rule makes the digest."""
 
 CHANGED = ModelError("busy", "what it tells was changed meanwhile", final=True)
 
@@ -119,64 +123,60 @@ class Digesting:
         enough = session.digest_attempts >= MOST_TRIES
         if enough or not await self.able() or not self.wanted(lines):
             return await self._by_rule(_Asked(session, lines, scope, known)), None
-        shown = await self._aside.run(touched, known, lines)
-        asked = _Asked(session, lines, scope, shown)
-        errand = await self._errand(asked)
+        asked = _Asked(session, lines, scope, await self._aside.run(touched, known, lines))
         try:
-            found = await self._ask(errand, asked)
+            errand = await self._errand(asked)
+            found = await self._found(errand, asked)
+            if found is not None:
+                return await self._checked(errand, found, asked)
         except OverBudget as error:
-            return await self._over_budget(error, asked)
+            self._log.warning("over_budget", session=session.number, chat=scope.chat_id, limit=error.limit)
         except ModelError as error:
-            if error.fault not in ("cut", "invalid", "filtered", "overflow"):
+            if error.fault not in UNUSABLE:
                 raise
+        return await self._by_rule(_Asked(session, lines, scope, known)), None
+
+    async def _found(self, errand: Errand, asked: _Asked) -> _Read | None:
+        """What an answer says; a broken one is asked for once more with its fault. None when that is broken too."""
+        try:
+            first = await self._ask(errand, asked)
+        except ModelError as error:
             if not (error.fault == "cut" and error.final):
-                return await self._by_rule(_Asked(session, lines, scope, known)), None
-            found = _Failed("cut: too long")
-        if isinstance(found, _Failed):
-            return await self._mended(errand, found, asked)
-        if not found.review.answer.items and not found.review.answer.changes:
-            return await self._digest(found.review, asked), found.settlement
-        return await self._checked(errand, found, asked)
+                raise
+            first = _Failed("cut: too long")
+        if not isinstance(first, _Failed):
+            return first
+        second: _Read | _Failed = first
+        try:
+            second = await self._ask(self._told(errand, first), asked)
+        except ModelError as error:
+            if error is CHANGED:
+                raise
+            second = _Failed(error.fault)
+        finally:
+            self._log_broken(asked.session, first, second)
+        return None if isinstance(second, _Failed) else second
 
     async def _checked(self, errand: Errand, found: _Read, asked: _Asked) -> Made:
-        """The digest after a second look at it; where nobody gave one, what stood at first."""
+        """The digest after a second look at it; without one it is the rule's, or is tried later (ModelError)."""
+        if not found.review.answer.items and not found.review.answer.changes:
+            return await self._digest(found.review, asked), found.settlement
         await self._store.ledger.settle(found.settlement, self._clock.now())
         note = self._prompts.checking[errand.script]
         lines, rows = await self._aside.run(found.review.second_look, asked.lines, asked.known)
         talk = errand.text
         if lines != asked.lines:
             talk = await self._aside.run(request_text, lines, asked.scope, asked.known, self._clock.now())
-        text = f"{talk}\n\n{note}\n{rows}"
-        more, settlement = "", None
-        try:
-            looked = replace(errand, text=text, output_tokens=CHECK_TOKENS, shape=CHECK)
-            async with self._scribe.written(looked, self._reserving(asked)) as paper:
-                more, settlement = paper.text, paper.settlement
-        except OverBudget as error:
-            self._log.warning("over_budget", session=asked.session.number, chat=asked.scope.chat_id, limit=error.limit)
-        except ModelError as error:
-            if error is CHANGED:
-                raise
-        whole = await self._aside.run(checked, found.review, more, asked.lines, asked.scope, asked.known)
+        looked = replace(errand, text=f"{talk}\n\n{note}\n{rows}", more=(), output_tokens=CHECK_TOKENS, shape=CHECK)
+        async with self._scribe.written(looked, self._reserving(asked)) as paper:
+            wrong, settlement = read_check(paper.text), paper.settlement
+        if wrong is None:
+            await self._store.ledger.settle(settlement, self._clock.now())
+            self._log.warning("digest_broken", session=asked.session.number, chat=asked.session.chat_id, tried=2,
+                              fault="check")  # fmt: skip
+            raise ModelError("invalid", "the second look is no list")
+        whole = await self._aside.run(checked, found.review, wrong, asked.lines, asked.scope, asked.known)
         return await self._digest(whole, asked), settlement
-
-    async def _mended(self, errand: Errand, failed: _Failed, asked: _Asked) -> Made:
-        """The digest after one more call that names the fault; whatever is wrong with that one, the rule's."""
-        found: _Read | _Failed = failed
-        try:
-            found = await self._ask(self._told(errand, failed), asked)
-        except OverBudget as error:
-            return await self._over_budget(error, asked)
-        except ModelError as error:
-            if error is CHANGED:
-                raise
-            found = _Failed(error.fault)
-        finally:
-            self._log_broken(asked.session, failed, found)
-        if isinstance(found, _Failed):
-            return await self._by_rule(asked), None
-        cut = await self._aside.run(checked, found.review, "", asked.lines, asked.scope, asked.known)
-        return await self._digest(cut, asked), found.settlement
 
     def _told(self, errand: Errand, failed: _Failed) -> Errand:
         """The errand with what is wrong with its answer."""
@@ -213,10 +213,6 @@ class Digesting:
         script = script_of(" ".join(line.text for line in lines if not line.is_bot), self._words.language)
         text = await self._aside.run(request_text, lines, asked.scope, asked.known, now)
         return Errand("digest", session.chat_id, script, text, OUTPUT_TOKENS, small=step != "full", shape=SHAPE)
-
-    async def _over_budget(self, error: OverBudget, asked: _Asked) -> Made:
-        self._log.warning("over_budget", session=asked.session.number, chat=asked.scope.chat_id, limit=error.limit)
-        return await self._by_rule(asked), None
 
     def _log_broken(self, session: Session, first: _Failed, second: _Read | _Failed) -> None:
         """One line of an answer that was no digest; `tried` 2 where none came of it."""

@@ -18,8 +18,11 @@ from bot.text.dated import checked_when
 from bot.text.dates import local_day
 from bot.types.when import When
 
-NEWS, FEW = 0.6, 3
+NEWS, FEW = 0.8, 3
 """The share of its telling words that may stand nowhere in the talk, nor in what is known; fewer new words are none."""
+
+LEAST_CHARS = 4
+"""A statement of nothing but plain words must be so long, and have been said as it stands."""
 
 NEAR_DAYS = timedelta(days=15)
 """So far from its line a day may lie that is told by its day of the week."""
@@ -55,8 +58,9 @@ Missing = tuple[Literal["number", "day", "words", "denial"], str]
 """A reason and the words that are meant."""
 
 
-def missing(item: Item, talk: Talk, own: Sequence[Part], said_at: int) -> Missing | None:
-    """What of an item stands nowhere; `own` are the clauses of the lines that it cites, of its one speaker."""
+def missing(item: Item, talk: Talk, own: Sequence[Part], said_at: int, news: float = NEWS) -> Missing | None:
+    """What of an item stands nowhere; `own` are the clauses of the lines that it cites, of its one speaker; `news` is
+    the share of its words that may be a model's own."""
     text = folded_plain(item.text)
     days = times(text, said_at, talk.tz)
     spelt = {number for words, _ in talk.dated for number in _FIGURES.findall(words)}
@@ -67,18 +71,18 @@ def missing(item: Item, talk: Talk, own: Sequence[Part], said_at: int) -> Missin
     if new := [one for one in said if one not in there and one.removesuffix("000") not in there]:
         return "number", " ".join(sorted(new))
     heard = f"{talk.heard}\n{folded_plain(item.about)}"
-    bare = text
+    bare, plain = text, item.text
     for name in talk.names:
-        bare = bare.replace(name, " ")
-    if strange_names := [
-        name for name in evidence.names(item.text) if name not in heard and not shortened(name, heard)
-    ]:
+        bare, plain = bare.replace(name, " "), re.sub(re.escape(name), " ", plain, flags=re.IGNORECASE)
+    if strange_names := [name for name in evidence.names(plain) if name not in heard and not shortened(name, heard)]:
         return "words", " ".join(strange_names[:4])
     share, words = novelty(bare, heard)
-    empty = item.section != "moods" and not said and not days and (not evidence.terms(bare) or share == 1)
+    words_said = bare.strip(" ,.。，")
+    plain_only = news < 1 and not evidence.terms(bare) and not (len(words_said) >= LEAST_CHARS and words_said in heard)
+    empty = item.section != "moods" and not said and not days and (plain_only or share == 1)
     if empty:  # 嗯, x, a bare name
         return "words", item.text[:20]
-    if share > NEWS and len(words) >= FEW:
+    if share > news and len(words) >= FEW:
         return "words", " ".join(words[:4])
     return ("denial", item.text[:20]) if _turned(text, own) else None
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta, tzinfo
 
 from bot.memory.digest_answer import Answer, Broken, Change, Item, read_answer
-from bot.memory.digest_check import SUMMARY, Correction, check_rows, first_change, lines_around, read_check
+from bot.memory.digest_check import SUMMARY, Correction, check_rows, first_change, lines_around
 from bot.memory.digest_moves import Moved, tells_an_end
 from bot.memory.digest_request import NOTHING, Known, within
 from bot.memory.evidence import LINK, VOCABULARY, Part, folded_plain, terms
@@ -20,7 +20,7 @@ from bot.memory.grounding import check
 from bot.memory.grounds import Grounded, Grounds, Refusal
 from bot.memory.minutes import DigestLine, Scope, forgets
 from bot.memory.replacing import settled_in
-from bot.memory.screening import MARKUP, harmless, sums_up
+from bot.memory.screening import MARKUP, harmless
 from bot.text.clauses import one_row
 from bot.text.clean import named_once
 from bot.text.dated import nudged
@@ -83,13 +83,12 @@ class Refused:
 
 @dataclass(frozen=True, slots=True)
 class Review:
-    """A digest as far as it stands, and what of the answer does not; `looked`: its summary was looked at twice."""
+    """A digest as far as it stands, and what of the answer does not."""
 
     answer: Answer
     kept: tuple[tuple[Item, Grounded], ...]
     refused: tuple[Refused, ...] = ()
     mended: frozenset[int] = field(default_factory=frozenset)
-    looked: bool = False
 
     def second_look(self, lines: tuple[DigestLine, ...], known: Known = NOTHING) -> tuple[tuple[DigestLine, ...], str]:
         """What a second look is shown of it: the lines around those that it cites, and its rows."""
@@ -111,30 +110,24 @@ def review(
 
 
 def checked(
-    first: Review, answer: str, lines: tuple[DigestLine, ...], scope: Scope, known: Known = NOTHING
+    first: Review, wrong: Mapping[int, Correction], lines: tuple[DigestLine, ...], scope: Scope, known: Known = NOTHING
 ) -> Review:  # fmt: skip
-    """The review after a second look: what that called wrong is out, or as it says; the rest is confirmed.
+    """The review after a second look: what that called wrong is out, or as it says; the rest stands.
 
-    What the rules still refuse is cut to its clauses that stand, else it is out. Without an answer what stood at first
-    stands, and only what was refused is cut.
+    What the rules refuse then is cut to its clauses that stand, else it is out.
     """
-    wrong, grounds = read_check(answer), _grounds(lines, scope, known)
-    stood = {item.number: grounded for item, grounded in first.kept}
-    reasons = {one.item.number: one.refusal for one in first.refused}
+    grounds = _grounds(lines, scope, known)
     kept, left, again = list[tuple[Item, Grounded]](), list[Refused](), set[int]()
     for item in first.answer.items:
-        change = (wrong or {}).get(item.number)
+        change = wrong.get(item.number)
         if change is not None and not change.text:
             left.append(Refused(item, Refusal("checked")))
             continue
         told = item if change is None else replace(
             item, text=change.text, when=change.when or item.when, cited=change.cited or item.cited
         )  # fmt: skip
-        judged: Grounded | Refusal
-        if told == item and item.number in stood:
-            judged = stood[item.number]
-        else:
-            judged = reasons[item.number] if wrong is None else _judged(told, grounds, sure=True)
+        judged = _judged(told, grounds, sure=True)
+        if told != item:
             again.add(item.number)
         if isinstance(judged, Grounded):
             kept.append((told, judged))
@@ -148,9 +141,7 @@ def checked(
         elif _told_again(refused.item, kept):
             left.remove(refused)
     again &= {item.number for item, _ in kept}
-    looked = wrong is not None and len(lines_around(first.answer, lines)) == len(lines)
-    corrected = _corrected(first.answer, wrong or {})
-    return Review(corrected, tuple(kept), tuple(left), frozenset(again), looked)
+    return Review(_corrected(first.answer, wrong), tuple(kept), tuple(left), frozenset(again))
 
 
 def _corrected(found: Answer, wrong: Mapping[int, Correction]) -> Answer:
@@ -172,7 +163,7 @@ def digest_of(found: Review, lines: tuple[DigestLine, ...], scope: Scope, known:
         else:
             memory = _memory(item, grounded, scope, known)
             memories.setdefault((memory.owner_id, fold(memory.text)), memory)
-    summary = _summary(found, lines, scope, grounds, known) or rule_digest(lines, scope).summary
+    summary = _summary(found, lines, scope, grounds) or rule_digest(lines, scope).summary
     kept = len(memories) + len(tasks)
     reasons = Counter(one.refusal.reason for one in found.refused)
     counts = DigestCounts(
@@ -188,14 +179,6 @@ def digest_of(found: Review, lines: tuple[DigestLine, ...], scope: Scope, known:
     )  # fmt: skip
 
 
-def read_digest(
-    answer: str, lines: tuple[DigestLine, ...], scope: Scope, known: Known = NOTHING
-) -> Digest | Broken:  # fmt: skip
-    """The digest in an answer that is not asked for again: what does not stand as a whole is left out."""
-    found = review(answer, lines, scope, known)
-    return found if isinstance(found, Broken) else digest_of(found, lines, scope, known)
-
-
 def _grounds(lines: tuple[DigestLine, ...], scope: Scope, known: Known) -> Grounds:
     facts: dict[int, tuple[tuple[str, int], ...]] = {}
     told = [(one.owner_id, f"{one.text} {one.subject}", one.said_at or one.created_at) for one in known.memories]
@@ -206,11 +189,11 @@ def _grounds(lines: tuple[DigestLine, ...], scope: Scope, known: Known) -> Groun
     return Grounds(lines, scope, facts)
 
 
-def _reviewed(found: Answer, grounds: Grounds, *, sure: bool = False) -> Review:
+def _reviewed(found: Answer, grounds: Grounds) -> Review:
     kept: list[tuple[Item, Grounded]] = []
     refused: list[Refused] = []
     for item in found.items:
-        judged = _judged(item, grounds, sure=sure)
+        judged = _judged(item, grounds, sure=False)
         if isinstance(judged, Refusal):
             refused.append(Refused(item, judged))
         else:
@@ -218,7 +201,7 @@ def _reviewed(found: Answer, grounds: Grounds, *, sure: bool = False) -> Review:
     return Review(found, tuple(kept), tuple(refused))
 
 
-def _judged(item: Item, grounds: Grounds, *, sure: bool = False) -> Grounded | Refusal:
+def _judged(item: Item, grounds: Grounds, *, sure: bool) -> Grounded | Refusal:
     if estimate_tokens(item.text) > STATEMENT_TOKENS:
         return Refusal("empty", "too long")
     return check(grounds, item, sure=sure)
@@ -234,12 +217,12 @@ def _clipped(item: Item, grounds: Grounds) -> tuple[Item, Grounded] | None:
         text = (", " if piece[0] != " " and item.text.isascii() else "" if piece[0] == " " else "，").join(
             [*kept, piece]
         )  # fmt: skip
-        if isinstance(_judged(replace(item, text=text.strip(" ,，")), grounds), Grounded):
+        if isinstance(_judged(replace(item, text=text.strip(" ,，")), grounds, sure=True), Grounded):
             kept = [text]
         elif not kept:
             return None
     short = replace(item, text=kept[0].strip(" ,，"))
-    judged = _judged(short, grounds)
+    judged = _judged(short, grounds, sure=True)
     return None if isinstance(judged, Refusal) or short.text == item.text else (short, judged)
 
 
@@ -385,36 +368,16 @@ def _to_come(part: Part, said_at: int, tz: tzinfo) -> bool:
     return bool(days) and all(one.first > today for one in days) and not VOCABULARY.patterns["over"].search(part.folded)
 
 
-def _summary(found: Review, lines: tuple[DigestLine, ...], scope: Scope, grounds: Grounds, known: Known) -> str:
+def _summary(found: Review, lines: tuple[DigestLine, ...], scope: Scope, grounds: Grounds) -> str:
     """The summary on one line without links and markup; "" when it is not of what people said."""
     text = within(one_row(MARKUP.sub("", LINK.sub("", found.answer.summary))), SUMMARY_TOKENS)
-    if found.looked:
-        plain = "".join(piece for piece in _PIECE.findall(text) if grounds.sentence(piece)).rstrip("；;，,、 ")
-    else:
-        plain = _summed(text, grounds)
-    names = " ".join(line.name for line in lines)
-    beside = "\n".join(line.text for line in lines if line.is_bot)
-    before = [(f"{one.text} {one.subject}", one.observed_at) for one in known.memories]
-    before += [(one.text, one.due_at or one.made_at) for one in known.commitments]
-    if (
-        not harmless(plain, scope.screened)
-        or forged(plain)
-        or not (found.looked or sums_up(plain, grounds.told, names, scope.tz, beside, before))
-    ):
+    plain = "".join(piece for piece in _PIECE.findall(text) if grounds.sentence(piece)).rstrip("；;，,、 ")
+    if not harmless(plain, scope.screened) or forged(plain):
         return ""
     gone = forgets(lines)
     if any(echoes(what, plain) or echoes(plain, what) for _, what in gone):
         return ""
     return plain
-
-
-def _summed(text: str, grounds: Grounds) -> str:
-    """The sentences of a summary that stand."""
-    told, owner = "", None
-    for piece in _PIECE.findall(text):
-        if (person := grounds.sums(piece.strip(" ;；。."), owner)) is not None:
-            owner, told = person, told + piece
-    return told if told == text else told.strip().rstrip(";；")
 
 
 def feeling(words: str) -> float:

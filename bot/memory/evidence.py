@@ -139,7 +139,6 @@ _PRONOUN = re.compile(r"[他她它]|\b(?:he|she|they|it|him|her|them|his|their|i
 
 _DIGITS = re.compile(r"\d+(?:[.,]\d+)*")
 _HAN_NUMBER = re.compile("[零〇一二两俩三四五六七八九十百千万亿]+")
-_ROW = frozenset("零〇一二两三四五六七八九")
 MEASURE = "个只岁点号月年日天次元块万亿斤口条套辆分秒周小杯碗本张件位名楼层室门平公里米度页章集瓶颗台双份期折倍克升吨盒包首科级届回场轮"
 _ONES = "two three four five six seven eight nine"
 _EN_NUMBERS = (
@@ -154,7 +153,6 @@ _ANEW = re.compile(
     r"[\W_]*(?:[今昨前明后]天|最近|刚|上周|上个?月|现在|不过|但是?|其实|\b(?:today|yesterday|now|but|actually|last)\b)"
 )
 _ANSWER = re.compile(r"(?:(?:and|but|so|oh|well) )?(?:(?:no|nah|nope)[ ,]+)+")
-_VALUE = re.compile(r"\d|[一二三四五六七八九十]|day\b")
 _MORE_ZH = re.compile(r"(?:下午|傍晚|晚上?|中午|午夜|夜里)\D{0,3}$")
 _MORE_EN = re.compile(r"\s?(?:pm|p\.m|in the (?:afternoon|evening)|at night|tonight)")
 
@@ -162,20 +160,15 @@ _MORE_EN = re.compile(r"\s?(?:pm|p\.m|in the (?:afternoon|evening)|at night|toni
 @dataclass(frozen=True, slots=True)
 class Part:
     """One clause of somebody's own words, folded. `subject`: whom it is about, as far as it says so; `who` are the
-    words for another. Not `firm`: its figures and days were corrected afterwards; `refused`: the clause behind
-    it does nothing but deny."""
+    words for another."""
 
     line: int
     folded: str
-    sentence: str
     terms: frozenset[str]
     subject: str
     who: str
     hedged: bool
     planned: bool
-    formerly: bool
-    firm: bool = True
-    refused: bool = False
 
     @property
     def denied(self) -> bool:
@@ -223,8 +216,6 @@ def _sentence(line: int, sentence: str, asked: bool) -> Iterator[Part]:
         after = clauses[number + 1] if not last else ""
         # A clause that is nothing but doubt casts it on the one before.
         tail = _SAYS["hedged"].search(after) is not None and not terms(_SAYS["hedged"].sub(" ", after))
-        corrected = _SAYS["corrects"].search(after) is not None and _VALUE.search(after) is not None
-        firm = not corrected and _SAYS["superseded"].search(clause) is None
         subject, who = subject_of(clause)
         # Doubt and plans go on through clauses that name no subject of their own.
         goes_on = not subject and _ANEW.match(clause) is None
@@ -234,18 +225,7 @@ def _sentence(line: int, sentence: str, asked: bool) -> Iterator[Part]:
             before = ("", "") if clause.endswith("说的") else (subject, who)
         elif before[0] == "other":
             subject, who = before
-        yield Part(
-            line, clause, sentence, terms(clause), subject, who, number >= if_at or tail or hedged, planned,
-            _SAYS["formerly"].search(clause) is not None, firm, _only_denies(after),
-        )  # fmt: skip
-
-
-def _only_denies(clause: str) -> bool:
-    """我才不要, told him no."""
-    return denied(clause) and (subject_of(clause)[0] == "self" or clause.isascii()) and all(
-        word in VOCABULARY.plain if word else _PLAIN_CHARS.issuperset(run.replace("才", "").replace("啦", ""))
-        for run, word in runs(clause.replace("n't", ""))
-    )  # fmt: skip
+        yield Part(line, clause, terms(clause), subject, who, number >= if_at or tail or hedged, planned)
 
 
 def clauses_of(folded: str) -> list[str]:

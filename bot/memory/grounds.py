@@ -4,16 +4,14 @@ It judges no statement (grounding.py). Pure; it may load a dictionary: in a thre
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import tzinfo
 from typing import Literal
 
-from bot.memory import binding, evidence
-from bot.memory.binding import Told, told
 from bot.memory.confirmed import Talk, missing
 from bot.memory.digest_answer import Item
-from bot.memory.evidence import VOCABULARY, Part, folded_plain, novelty, parts_of, points
+from bot.memory.evidence import Part, folded_plain, parts_of, points
 from bot.memory.minutes import DigestLine, Scope, forgets, played, words_of
 from bot.memory.screening import SCAFFOLD
 from bot.text.fold import fold
@@ -29,7 +27,6 @@ said of somebody else, of the contrary, with doubt, of the past; it is over; it 
 second look found it wrong."""
 
 ASKED = re.compile(r"[?？]\s*$|[吗嗎呢]\s*$")
-VALUE = re.compile(r"\d|[一二三四五六七八九十]|day\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,35 +61,19 @@ class Grounds:
         play = played(lines)
         self.own = {line.number: words for line, words in self.told if words and line.number not in play}
         self._parts = {number: parts_of(number, words) for number, words in self.own.items()}
-        self._loose = frozenset(self._corrected())
 
-    def _corrected(self) -> Iterator[int]:
-        """The lines whose figures and days the same person puts right later."""
-        said: dict[int | None, list[tuple[int, str]]] = {}
-        for line, words in self.told:
-            folded = folded_plain(words)
-            before = said.setdefault(line.person_id, [])
-            if VALUE.search(folded):
-                if before and VOCABULARY.patterns["corrects"].search(folded):
-                    yield before[-1][0]
-                if VOCABULARY.patterns["moved"].search(folded):
-                    own = evidence.terms(folded)
-                    yield from (number for number, other in before
-                                if VALUE.search(other) and (own & evidence.terms(other)))  # fmt: skip
-            before.append((line.number, folded))
-
-    def talk(self, words: Iterable[str], tz: tzinfo) -> Talk:
-        """What people said and what is known of them; numbers must stand in these words."""
+    def talk(self, words: Iterable[str], tz: tzinfo, lines: Iterable[DigestLine]) -> Talk:
+        """What people said in these lines and what is known of them; numbers must stand in these words."""
         return Talk(
-            [(self.plainly(line), line.at) for line in self.lines], [folded_plain(one) for one in words],
+            [(self.heard(line) if not line.is_bot else "", line.at) for line in lines], [folded_plain(one) for one in words],
             [(folded_plain(text), at) for facts in self.facts.values() for text, at in facts],
             self.names(), tz,
         )  # fmt: skip
 
     def sentence(self, text: str) -> bool:
-        """Whether a sentence of a summary that a second look confirmed stands in what people said."""
-        talk = self.talk(map(self.plainly, self.lines), self.scope.tz)
-        return missing(Item("statements", 0, text, ()), talk, (), self.lines[-1].at) is None
+        """Whether the numbers, days and names of a sentence of a summary stand in what people said, and a word of it."""
+        talk = self.talk(map(self.plainly, self.lines), self.scope.tz, self.lines)
+        return missing(Item("statements", 0, SCAFFOLD.sub(" ", text), ()), talk, (), self.lines[-1].at, news=1) is None
 
     def heard(self, line: DigestLine) -> str:
         """What nuan says in a line, or somebody asks or plainly says."""
@@ -108,32 +89,6 @@ class Grounds:
         lines = tuple(self.by_number.get(number) for number in numbers)
         return tuple(line for line in lines if line is not None and line.number in self.own) if all(lines) else ()
 
-    def bound(self, text: str, about: str, own: Sequence[DigestLine]) -> Refusal | None:
-        """What of a folded text was not said together in these lines of one person, or of others."""
-        wrong = binding.bound(text, folded_plain(about), self._told_in(own), self.names(), own[-1].at, self.scope.tz)
-        return Refusal(*wrong) if wrong else None
-
-    def sums(self, piece: str, owner: int | None) -> int | None:
-        """Whose lines a sentence of a summary rests on, in whatever words; None for nobody's.
-
-        They are those of whom it names, else of `owner`, else of somebody.
-        """
-        folded = folded_plain(piece)
-        people = {line.person_id: fold(line.name) for line in self.lines if line.number in self.own}
-        there = sorted((folded.find(name), person or 0) for person, name in people.items() if name and name in folded)
-        said = evidence.terms(SCAFFOLD.sub(" ", self.nameless(folded)))
-        for person in [there[0][1]] if there else [owner] if owner is not None else list(people):
-            own = tuple(line for line in self.lines if line.person_id == person and line.number in self.own)
-            if person is None or not own:
-                continue
-            wrong = self.bound(folded, "", own)
-            if wrong and wrong.reason != "mixed":  # to put together what was said apart is what summaries do
-                continue
-            heard = f"{folded_plain(' '.join(line.text for line in self.lines))} {' '.join(self.known(person))}"
-            if not said or novelty(" ".join(said), heard)[0] < 1:
-                return person
-        return None
-
     def owner(self, item: Item, cited: tuple[DigestLine, ...]) -> int | None:
         """Whose own words it rests on; of several people the one that it names first, None for nobody's.
 
@@ -148,7 +103,11 @@ class Grounds:
         places = {person: folded.find(name) for person, name in people.items() if person is not None and name}
         there = {person: place for person, place in places.items() if place >= 0}
         owner = (
-            min(there, key=lambda person: there[person]) if there else next(iter(people)) if len(people) == 1 else None
+            min(there, key=lambda person: there[person])
+            if there
+            else next(reversed(people))
+            if len(people) == 1 or (people and item.about)
+            else None
         )
         return None if owner is None or (not there and self._of_another(folded, owner, cited)) else owner
 
@@ -165,12 +124,6 @@ class Grounds:
             part.subject in ("", "self") and not points(part.folded) for part in parts
         )
 
-    def before(self, owner: int, cited: tuple[DigestLine, ...]) -> tuple[DigestLine, ...]:
-        """What that person said up to the last of these lines, these with it."""
-        last = max(line.number for line in cited)
-        return tuple(line for line, _ in self.told
-                     if line.person_id == owner and line.number <= last and line.number in self.own)  # fmt: skip
-
     def after(self, owner: int, number: int) -> tuple[Part, ...]:
         """What that person said later, clause by clause."""
         return tuple(
@@ -182,31 +135,9 @@ class Grounds:
         """The clauses of these lines."""
         return tuple(part for line in lines for part in self._parts.get(line.number, ()))
 
-    def _told_in(self, lines: Iterable[DigestLine]) -> tuple[Told, ...]:
-        """The clauses of these lines with what they name."""
-        return tuple(told(part, line.at, self.scope.tz, evidence.names(self.own[line.number]))
-                     for line in lines for part in self._parts.get(line.number, ()))  # fmt: skip
-
-    def dated(self, lines: Iterable[DigestLine], *, all_of_them: bool) -> tuple[tuple[str, int], ...]:
-        """The own words of these lines with when they were said; without those that were put right, unless all."""
-        return tuple(
-            ("\n".join(part.folded for part in self._parts.get(line.number, ()) if part.firm or all_of_them), line.at)
-            for line in lines if all_of_them or line.number not in self._loose
-        )  # fmt: skip
-
     def names(self) -> list[str]:
         """How those who talk are called, folded, the longest first."""
         return sorted({fold(line.name) for line in self.lines} - {""}, key=len, reverse=True)
-
-    def nameless(self, text: str) -> str:
-        """A text without these names."""
-        for name in self.names():
-            text = re.sub(re.escape(name), " ", text, flags=re.IGNORECASE)
-        return text
-
-    def known(self, owner: int) -> tuple[str, ...]:
-        """What is known of that person, folded."""
-        return tuple(folded_plain(text) for text, _ in self.facts.get(owner, ()))
 
     def zone(self, owner: int, *, task: bool) -> tzinfo:
         """The zone in which that person means days; of a task their own."""

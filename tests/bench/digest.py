@@ -2,8 +2,8 @@
 
 python -m tests.bench.digest FILE [--by-hand DIR | --model URL [--name NAME]] [--verbose]
 
-Without a model each true and each false statement is fed as an answer by itself: grounding must keep the first and
-refuse the second. With one (or answers recorded in DIR as ID.answer.txt, beside ID.request.txt) its digest of each
+Without a model each true and each false statement is fed as an answer by itself, with a second look that finds nothing
+wrong: what the rules alone keep and refuse. With one (or answers recorded in DIR as ID.answer.txt, beside ID.request.txt) its digest of each
 session is scored, with the false statements of the session put into it before the second look. With --labelled the
 digest is made of the true statements instead, so only the second look is the model's. A session is one JSON object on
 a line: id, lang, zone, bot, known, lines[n, at, who, text, bot, forwarded], true[statement, who, about, kind, lines,
@@ -176,57 +176,36 @@ def _same_day(when: str, at: int, session: Labelled) -> bool:
 
 
 def by_itself(found: Iterable[Labelled], verbose: bool) -> None:
-    """Feed each labelled statement as an answer of its own."""
-    true, again = Tally("true kept at once"), Tally("true kept when the second look confirms it")
-    false, tasks = Tally("false stored at once"), Tally("false stored at once as a task")
-    twice, days = Tally("false stored when the second look confirms it"), Tally("true with the right day")
+    """Feed each labelled statement as an answer of its own, and a second look that finds nothing wrong."""
+    true, days, false = Tally("true kept"), Tally("true with the right day"), Tally("false stored")
     for session in found:
         for item in session.true:
-            section = section_of(str(item.get("kind") or ""))
-            got = review(answer_of([item], section), session.lines, session.scope, session.known)
-            kept = isinstance(got, Review) and bool(got.kept)
-            why = got.fault if isinstance(got, Broken) else "; ".join(one.why for one in got.refused)
+            got = confirmed(item, section_of(str(item.get("kind") or "")), session)
+            why = "; ".join(one.why for one in got.refused)
             shown = (
                 f"{session.name} {item.get('lines')} {why}: {item['statement']} {item.get('about')} {item.get('when')}"
             )
-            true.add(kept, why.split(" ")[0], shown, not kept)
-            got = _again(got, session)
-            kept = isinstance(got, Review) and bool(got.kept)
-            why = "; ".join(one.why for one in got.refused) if isinstance(got, Review) else why
-            again.add(
-                kept, why.split(" ")[0], f"{session.name} {item.get('lines')} {why}: {item['statement']}", not kept
-            )
-            if kept and item.get("when") and isinstance(got, Review):
+            true.add(bool(got.kept), why.split(" ")[0], shown, not got.kept)
+            if got.kept and item.get("when"):
                 digest = digest_of(got, session.lines, session.scope, session.known)
                 at = [one.observed_at for one in digest.memories] + [one.due_at or 0 for one in digest.commitments]
                 right = any(_same_day(str(item["when"]), one, session) for one in at)
                 days.add(right, "", shown, not right)
         for item in session.false:
-            for section, tally in (("statements", false), ("tasks", tasks)):
-                got = review(answer_of([item], section), session.lines, session.scope, session.known)
-                kept = isinstance(got, Review) and bool(got.kept)
-                if isinstance(got, Review) and not kept:  # what is cut to its clauses is stored, too
-                    whole = checked(got, "", session.lines, session.scope, session.known)
-                    kept = any(one.text == item["statement"] for one, _ in whole.kept)
-                shown = f"{session.name} {item.get('lines')} {item.get('type')}: {item['statement']} {item.get('when')}"
-                tally.add(kept, str(item.get("type")), shown, kept)
-                if section == "statements":
-                    said = _again(got, session)
-                    kept = isinstance(said, Review) and any(one.text == item["statement"] for one, _ in said.kept)
-                    twice.add(kept, str(item.get("type")), shown, kept)
-    for tally in (true, again, days, false, tasks, twice):
+            got = confirmed(item, "statements", session)
+            kept = any(one.text == item["statement"] for one, _ in got.kept)
+            shown = f"{session.name} {item.get('lines')} {item.get('type')}: {item['statement']} {item.get('when')}"
+            false.add(kept, str(item.get("type")), shown, kept)
+    for tally in (true, days, false):
         tally.tell(verbose)
 
 
-def _again(got: Review | Broken, session: Labelled) -> Review | Broken:
-    """The review after a second look that found nothing wrong."""
-    if isinstance(got, Broken) or got.kept:
-        return got
-    return checked(got, CONFIRMED, session.lines, session.scope, session.known)
+def confirmed(item: Mapping[str, Any], section: Section, session: Labelled) -> Review:
+    """What the rules leave of one statement."""
+    got = review(answer_of([item], section), session.lines, session.scope, session.known)
+    assert not isinstance(got, Broken), session.name
+    return checked(got, {}, session.lines, session.scope, session.known)
 
-
-CONFIRMED = '{"wrong": []}'
-"""What a second look answers that finds nothing wrong."""
 
 Ask = Callable[[str, str, str], str]
 """What a model answers, by the name of the request, its instructions and its text."""
@@ -249,9 +228,10 @@ def by_model(found: Iterable[Labelled], ask: Ask, verbose: bool, labelled: bool 
         lines, rows = got.second_look(session.lines, shown)
         talk = request_text(lines, session.scope, shown, session.lines[-1].at)
         check = ask(f"{session.name}.check", told, f"{talk}\n\n{prompt_of('check', script)}\n{rows}")
-        if read_check(check) is None:
+        wrong = read_check(check)
+        if wrong is None:
             counted["no check"] += 1
-        got = checked(got, check, session.lines, session.scope, shown)
+        got = checked(got, wrong or {}, session.lines, session.scope, shown)
         digest = digest_of(got, session.lines, session.scope, shown)
         counted.update({"proposed": digest.counts.proposed, "kept": digest.counts.kept,
                         "mended": digest.counts.mended, "refused": digest.counts.refused})  # fmt: skip

@@ -200,7 +200,6 @@ def _obeyed(
 
 async def unscreened(folder: Path, size: Size) -> Found:
     """Forged talks with the text filter off and a model that obeys: what is kept is its speaker's own, in that chat."""
-    from bot.memory.digest_review import read_digest
     from bot.memory.fallback import rule_digest
     from bot.memory.forging import holds_link
     from bot.memory.screening import MARKUP
@@ -208,6 +207,7 @@ async def unscreened(folder: Path, size: Size) -> Found:
     from bot.types.commitment import NewCommitment
     from bot.types.digest import Digest
     from bot.types.memory import NewMemory
+    from tests.labelled import parse_digest
     from tests.test_digest_forged import ALL, obeyed
     from tests.torture.words import tags
 
@@ -217,7 +217,7 @@ async def unscreened(folder: Path, size: Size) -> Found:
         scope = replace(forgery.scope, screened=False)
         speaker = {line.event_id: line.person_id for line in forgery.lines if not line.is_bot}
         digests = [
-            read_digest(obeyed(forgery, cited), forgery.lines, scope) for cited in ([4], [1], [1, 4], [7], [2, 3])
+            parse_digest(obeyed(forgery, cited), forgery.lines, scope) for cited in ([4], [1], [1, 4], [7], [2, 3])
         ]
         for digest in (*digests, rule_digest(forgery.lines, scope)):
             assert isinstance(digest, Digest)
