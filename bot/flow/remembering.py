@@ -29,6 +29,7 @@ from bot.memory.short_wishes import Alone, alone, bare, plan_named, pointing, wi
 from bot.memory.wish_reader import Cue, cue, hinted, understand
 from bot.ports import Clock
 from bot.store.store import Store
+from bot.text.alike import core
 from bot.text.clip import clip
 from bot.text.fold import fold
 from bot.text.slots import single
@@ -284,7 +285,8 @@ class Remembering:
         name, one = (told.event.name,), placed(new)
         return next((memory for memory in here
                      if overtakes(new.text, memory.text, name) or (single(one.slot) and memory.slot == one.slot
-                     and same_one(memory.subject, one.subject) and fold(memory.text) != fold(new.text))),
+                     and same_one(memory.subject, one.subject) and fold(memory.text) != fold(new.text)
+                     and core(memory.text) & core(new.text))),
                     None)  # fmt: skip
 
     async def _quota(self, told: Told) -> Quota:

@@ -54,7 +54,7 @@ def check(grounds: Grounds, item: Item, *, sure: bool = False) -> Grounded | Ref
     said = grounds.lines if sure else [
         line for line in grounds.lines if line in cited or (line.person_id == owner and line.number <= last)
     ]  # fmt: skip
-    talk = grounds.talk((*map(grounds.plainly, own), *near), grounds.zone(owner, task=task), said)
+    talk = grounds.talk((*map(grounds.plainly, own), *near), grounds.zone(owner, task=task), said, owner)
     if gone := missing(item, talk, here, at):
         return Refusal(gone[0], gone[1])
     when = day_of(item, talk, at) if item.when else _day(item, talk, here, at)

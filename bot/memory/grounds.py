@@ -62,18 +62,21 @@ class Grounds:
         self.own = {line.number: words for line, words in self.told if words and line.number not in play}
         self._parts = {number: parts_of(number, words) for number, words in self.own.items()}
 
-    def talk(self, words: Iterable[str], tz: tzinfo, lines: Iterable[DigestLine]) -> Talk:
-        """What people said in these lines and what is known of them; numbers must stand in these words."""
-        return Talk(
-            [(self.heard(line) if not line.is_bot else "", line.at) for line in lines], [folded_plain(one) for one in words],
-            [(folded_plain(text), at) for facts in self.facts.values() for text, at in facts],
-            self.names(), tz,
-        )  # fmt: skip
+    def talk(self, words: Iterable[str], tz: tzinfo, lines: Iterable[DigestLine], owner: int | None = None) -> Talk:
+        """What people said in these lines, what others than the owner asked with it, and what is known of them; numbers
+        must stand in these words."""
+        said = [
+            (self.plainly(line) if line.is_bot or owner in (None, line.person_id) else self.heard(line), line.at)
+            for line in lines
+        ]  # fmt: skip
+        known = [(folded_plain(text), at) for facts in self.facts.values() for text, at in facts]
+        return Talk(said, [folded_plain(one) for one in words], known, self.names(), tz)
 
     def sentence(self, text: str) -> bool:
-        """Whether the numbers, days and names of a sentence of a summary stand in what people said, and a word of it."""
+        """Whether numbers, days and names of a sentence of a summary stand in what people said, with a word of it."""
         talk = self.talk(map(self.plainly, self.lines), self.scope.tz, self.lines)
-        return missing(Item("statements", 0, SCAFFOLD.sub(" ", text), ()), talk, (), self.lines[-1].at, news=1) is None
+        bare = Item("statements", 0, SCAFFOLD.sub(" ", text), ())
+        return missing(bare, talk, (), self.lines[-1].at, news=1) is None
 
     def heard(self, line: DigestLine) -> str:
         """What nuan says in a line, or somebody asks or plainly says."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from bot.memory.evidence import folded_plain, terms
+from bot.memory.evidence import folded_plain, kin, novelty, terms
 from bot.memory.grounding import stands
 from bot.memory.minutes import Scope
 from bot.text.clauses import one_row
@@ -47,6 +47,8 @@ def parse_verdict(answer: str) -> Verdict | None:
 
 
 def grounded(text: str, said: Sequence[tuple[str, int]], scope: Scope) -> bool:
-    """Whether a statement stands in what its owner said (with the time, ms): in the last line, and in the first."""
-    telling = terms(folded_plain(text))
-    return stands(text, said, scope) == len(said) - 1 and bool(telling & terms(folded_plain(said[0][0])))
+    """Whether a statement stands in what its owner said (with the time, ms), in the last line and in the first, with
+    no word and nobody of its own."""
+    telling, heard = terms(folded_plain(text)), folded_plain("\n".join(words for words, _ in said))
+    own = not novelty(folded_plain(text), heard)[0] and kin(folded_plain(text)) <= kin(heard)
+    return own and stands(text, said, scope) == len(said) - 1 and bool(telling & terms(folded_plain(said[0][0])))

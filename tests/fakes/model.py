@@ -8,6 +8,9 @@ from bot.types.prompt import Completion, Request, ToolCall, Usage
 
 Answer = Completion | Exception | str
 
+RIGHT = '{"wrong": []}'
+"""What a second look at a digest answers that finds nothing wrong: what a script says to it that is none."""
+
 
 def says(text: str, *, prompt_tokens: int = 0) -> Completion:
     """A plain answer; with `prompt_tokens` the server counted."""
@@ -52,6 +55,8 @@ class ScriptedModel:
         answer = self.script(request)
         if isinstance(answer, Exception):
             raise answer
+        if request.shape is not None and request.shape.name == "check" and '"wrong"' not in str(answer):
+            answer = RIGHT
         return says(answer) if isinstance(answer, str) else answer
 
     async def body(self, request: Request) -> bytes:
