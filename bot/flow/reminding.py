@@ -42,7 +42,7 @@ SHOWN = 20
 JUST_MS = 5 * MINUTE_MS
 """So soon after a line that names a day an hour alone may be of that day."""
 
-LEFT: frozenset[Missing] = frozenset(("several", "rule", "vague", "day"))
+LEFT: frozenset[Missing] = frozenset(("several", "rule", "vague", "day", "task"))
 """What a model that judges is left to understand; everything else is asked at once."""
 
 
@@ -166,7 +166,7 @@ class Reminding:
         sure = [each for each in made if isinstance(each, NewReminder)]
         if not sure and not await self._store.of_events((event_id,)):
             return
-        unclear = [self._question(at, each, wish.said)
+        unclear = [self._question(at, each, wish.said, wish.task)
                    for wish, each in zip(found, made, strict=False) if not isinstance(each, NewReminder)]  # fmt: skip
         gone = [] if sure else [self._text(at.script, "remind_edited")]
         await self._store.reset(
@@ -283,7 +283,7 @@ class Reminding:
             if not isinstance(each, NewReminder):
                 waiting = self._waiting(at, wish)
                 more = "\n".join(
-                    self._question(at, every, other.said)
+                    self._question(at, every, other.said, other.task)
                     for other, every in pairs
                     if not isinstance(every, NewReminder)
                 )
@@ -373,6 +373,8 @@ class Reminding:
         found: Moment | None = meaning(wish.parts, local(at.now, at.tz), manner)
         if not isinstance(found, Instant | Recurring):
             return found
+        if not wish.sure:
+            return Unclear("task")
         due, rule = (spoken_at(found, self._rules, at.tz), "") if isinstance(found, Instant) else (found.at, found.rule)
         delay = wish.parts.delay
         return NewReminder(
@@ -380,9 +382,11 @@ class Reminding:
             wall=delay is None or not delay.ms, assumed=not found.timed and not (delay is not None and delay.same),
         )  # fmt: skip
 
-    def _question(self, at: Request, found: Unclear | None, said: str) -> str:
+    def _question(self, at: Request, found: Unclear | None, said: str, task: str = "") -> str:
         what = found.what if found is not None else "vague"
         said = " ".join(said.split())[:SHOWN]
+        if what == "task":
+            return self._text(at.script, "remind_ask_task" if task else "remind_ask_bare", said=said, task=task)
         return self._text(at.script, f"remind_ask_{what}" if said or what in ("vague", "rule") else "remind_ask_vague",
                           said=said)  # fmt: skip
 

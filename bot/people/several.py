@@ -4,17 +4,17 @@ import re
 from dataclasses import dataclass, replace
 
 from bot.people.asking import PLAIN, READ_CHARS, SMALL, Wish, asked, core_of, task_of, unaddressed
-from bot.people.askwords import EN, FRAME, STOPS, ZH
+from bot.people.askwords import EN, FRAME, SPACED, STOPS, ZH
 from bot.people.wording import bared, told, trimmed
 from bot.text.clean import clean
 from bot.text.fold import fold_mapped, unfold
 from bot.text.lazy import LazyPattern
 from bot.text.when.found import Parts
-from bot.text.when.meaning import parts_folded
+from bot.text.when.meaning import DAY_BEFORE, parts_folded
 from bot.text.when.spacing import squeezed
 
 _SPLIT = LazyPattern(
-    r"[，。;；!！?？\n、~～…]+|(?<!\d)[,:]+|[,:]+(?!\d)|\.(?=\s)|还有|另外|以及|然后|顺便|同时|并且|和|跟|再(?!见|提醒|叫我|喊我)"
+    r"[，。;；!！?？\n、~～…]+|(?<!\d)[,:]+|[,:]+(?!\d)|\.(?=\s)|还有|另外|以及|然后|顺便|同时|并且|和|跟|再(?!见|提醒|[叫喊提]我|remind)"
     r"|(?a:\s*\b(?:and|then|also|plus|as well as)\b)|\s*&\s*"
 )
 _JOINS = LazyPattern(r"还有|另外|以及|然后|顺便|同时|并且|[和跟再、]|(?a:\b(?:and|then|also|plus)\b)|&")
@@ -28,7 +28,7 @@ _REST = LazyPattern(r"(?ai:(?:and|also|again|too|plus|then)\b)|(?:还有|以及|
 _NUMBER = re.compile(r"\d{1,2}(?::\d\d)?")
 _LEADS = re.compile(r"^(?:也|还|再|就|要|得|去(?=去)|\s)+")
 _ONE_STRETCH = LazyPattern(
-    r"之间|(?a:\bbetween\b)|[到至~](?=[零一二三四五六七八九十两\d周星礼下明后])|或者?|还是|不对|不是|改"
+    rf"{DAY_BEFORE}|之间|(?a:\bbetween\b)|[到至~](?=[零一二三四五六七八九十两\d周星礼下明后])|或者?|还是|不对|不是|改"
     r"|(?a:\b(?:or|no|wait|actually|make (?:it|that)|instead)\b)"
 )
 
@@ -66,11 +66,12 @@ def _several(text: str, names: tuple[str, ...], one: Wish) -> tuple[Wish, ...]:
     """Each wish of its own; () where it is not certain that there are several."""
     text = unaddressed(clean(text), names)[:READ_CHARS]
     folded, origin = squeezed(*fold_mapped(text))
+    folded = re.sub(SPACED, lambda found: "," * len(found[0]), folded)
     whole, pieces = parts_folded(folded), _pieces(folded)
     last = pieces[-1].end if pieces else 0
     # 下午两点A，晚上七点B，到点叫我一声: what asks at the end asks for all that stands before it.
-    closed = len(pieces) > 2 and [piece.place for piece in pieces if piece.asks] == [len(pieces) - 1]
-    closed = closed and not _timed(parts_folded(folded[pieces[-1].begin : pieces[-1].end]))
+    alone = len(pieces) > 2 and not any(piece.asks for piece in pieces[:-1])
+    closed = len(pieces) > 1 and _closes(folded[pieces[-1].begin : pieces[-1].end], alone=alone)
     pieces = pieces[:-1] if closed else pieces
     asking = sum(piece.asks for piece in pieces)
     if len(pieces) < 2 or not (asking or closed) or _ONE_STRETCH.search(folded):
@@ -93,6 +94,8 @@ def _several(text: str, names: tuple[str, ...], one: Wish) -> tuple[Wish, ...]:
     found = _completed([replace(found[0], task=""), *found[1:]] if heads else found)[heads:]
     if any(not wish.task and one.task for wish in found):
         return ()
+    if asking > 1 and len(found) > asking and not closed:
+        found = [replace(wish, sure=False) for wish in found]
     rest = unfold(text, origin, last, len(folded)).strip() if len(core_of(folded[last:])) > SMALL else ""
     return (*found[:-1], replace(found[-1], rest=rest.lstrip("，,。！？!?；;、 ")))
 
@@ -135,6 +138,8 @@ def _pieces(folded: str) -> list[_Piece]:
                 break  # what is told besides
             asks = asks or (not pieces and _requests(folded[begin:end]))
             pieces.append(_Piece(len(pieces), start if pieces else begin, end, joined, asks, bare=bool(bare)))
+        elif asks and pieces and len(pieces) == 1 and not pieces[0].asks:
+            pieces[0] = replace(pieces[0], end=end, asks=True)  # 10月1号上午8点半，提醒我出发
         elif asks and pieces:
             pieces.append(_Piece(len(pieces), start, end, joined, asks))
         elif pieces and not _stopped(folded, pieces, start):
@@ -149,6 +154,12 @@ def _stopped(folded: str, pieces: list[_Piece], start: int) -> bool:
 
 def _requests(words: str) -> bool:
     return any(ZH.finditer(words)) or any(EN.finditer(words))
+
+
+def _closes(words: str, *, alone: bool) -> bool:
+    """Whether words ask to be reminded at no time of their own; what is not the only request (`alone`) of nothing."""
+    found = ZH.search(words) or EN.search(words)
+    return found is not None and not _timed(parts_folded(words)) and (alone or not core_of(words[found.end() :]))
 
 
 def _clocked(folded: str, piece: _Piece) -> bool:
