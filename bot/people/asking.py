@@ -147,6 +147,15 @@ def asked(text: str, names: tuple[str, ...] = ()) -> Wish | None:
     return _wish(text, folded, origin, first, parts, bool(more))
 
 
+def hinted(text: str) -> bool:
+    """Whether a message that is no plain request may be one: it has a word for it, and a time or that it must be."""
+    folded = QUOTED.sub(" ", fold(text[:READ_CHARS]))
+    if not ABOUT.search(folded):
+        return False
+    parts = parts_folded(folded)
+    return (bool(parts.spans) and "past" not in parts.doubts) or MUST.search(folded) is not None
+
+
 def _clause(folded: str, trigger: re.Match[str]) -> Parts:
     """The time that stands in the clause of a trigger."""
     return parts_folded(folded[_start(CLAUSE_END, folded, trigger) : _stop(CLAUSE_END, folded, trigger)])
