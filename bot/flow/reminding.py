@@ -42,7 +42,7 @@ SHOWN = 20
 JUST_MS = 5 * MINUTE_MS
 """So soon after a line that names a day an hour alone may be of that day."""
 
-LEFT: frozenset[Missing] = frozenset(("several", "rule", "vague", "day", "task"))
+LEFT: frozenset[Missing] = frozenset(("several", "rule", "vague", "day", "before", "task"))
 """What a model that judges is left to understand; everything else is asked at once."""
 
 
