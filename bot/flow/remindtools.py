@@ -162,12 +162,12 @@ def _changed(
             named = wanted.replace(" ", "t")[:16]
             moved = [each for each in moved if local(each[1][0], at.tz).strftime("%Y-%m-%dt%H:%M") == named]
         if not moved:
-            found, other = _resolved(when, said, reminding, at, task)
-            if other is None or found is None:
+            new, other = _resolved(when, said, reminding, at, task)
+            if other is None or new is None:
                 raise ToolRefused("remind_words")
-            if not isinstance(found, NewReminder):
-                raise ToolRefused("remind_unclear", found)
-            moved = [(other, (found.due_at, found.rule))]
+            if not isinstance(new, NewReminder):
+                raise ToolRefused("remind_unclear", new)
+            moved = [(other, (new.due_at, new.rule))]
         carrier, then = moved[-1]
     new = NewReminder(
         old.person_id, old.chat_id, task or old.text, *then, (carrier,), script=old.script, shared=old.shared

@@ -24,11 +24,13 @@ from bot.people.askwords import (
     FILL_ZH,
     FRAME,
     JOINS,
+    KIN,
     MISSPELT,
     MUST,
     NEAR,
     NO_EN,
     NO_ZH,
+    NOT_WHOLE,
     NOT_ZH,
     PARTICLES,
     QUOTED,
@@ -141,7 +143,9 @@ def asked(text: str, names: tuple[str, ...] = ()) -> Wish | None:
     why = reason_at(folded, first.end())
     if why is not None and len(found) == 1:
         kept = _parts(folded[:why], first)
-        if core_of(blanked_of(folded, kept)[first.end() : why]) and (_complete(kept) or (kept.clock and kept.doubt is None)):
+        if core_of(blanked_of(folded, kept)[first.end() : why]) and (
+            _complete(kept) or (kept.clock and kept.doubt is None)
+        ):
             text, folded, origin, parts = unfold(text, origin, 0, why), folded[:why], origin[:why], kept
     more = [each for each in timed[1:] if not each["set"]]
     return _wish(text, folded, origin, first, parts, bool(more))
@@ -295,13 +299,9 @@ def _wish(
         return None
     if not english and NOT_ZH.search(re.sub("\x00| ", "", before).removesuffix("再")) and not _reminded(before):
         return None
-    if trigger["call"] and not timed and not THEN.search(before) and not MUST.search(before):
+    kin = not english and KIN.match(folded, trigger.end()) is not None
+    if trigger["call"] and (kin or not _called(folded, trigger, before, parts, english)):
         return None
-    named = _clause(folded, trigger)
-    if trigger["call"] and not english and not (named.clock or named.delay or CALLED.match(folded, trigger.end())):
-        return None  # 明天起叫我小陈 is how somebody is called
-    if trigger["call"] and english and parts.doubt == "vague":
-        return None  # give me a shout when you are ready
     residue = _residue(before, english)
     if trigger["set"]:
         residue = re.sub("^(?:我?想要?|我要|我需要|i want to|i need to|i'd like to|let's)$", "", residue)
@@ -311,15 +311,7 @@ def _wish(
             return None
         if not (parts.clock and NEAR.search(residue)):
             parts = replace(parts, doubt=parts.doubt or "vague")
-    if re.match("[了过的]", folded[trigger.end() :]) or (
-        english and AFTER_EN.match(after) and not (timed and after.startswith("of"))
-    ):
-        return None
-    if ASKS_ZH.search(after) and (not timed or parts.doubt == "past"):
-        return None
-    if parts.doubt == "past" and DONE.search(folded):
-        return None
-    if not timed and re.search("吗[?？]?$|\\?$", folded.strip()) and re.search("会|will|would|do ", before):
+    if _told(folded, trigger, before, after, parts, english):
         return None
     if more or _both_sides(parts, folded, trigger) or (english and _loose(blanked[trigger.end() :])):
         parts = _doubted(parts)
@@ -327,7 +319,9 @@ def _wish(
     near = _stop(CLAUSE_END, folded, trigger)
     words = "" if own else trimmed(without(text, blanked, origin, ((0, trigger.end()), (near, len(folded)))))
     titled = core_of(fold(words)) != ""
-    heard, sure = trimmed(without(text, blanked, origin, ((0, trigger.end()), (stop, len(folded))))), True
+    ends = min(stop, _stop(STOPS, blanked, trigger)) if titled else stop
+    heard = trimmed(without(text, blanked, origin, ((0, trigger.end()), (ends, len(folded)))))
+    sure = not kin and len(core_of(blanked[ends:stop])) <= SMALL
     rest = unfold(text, origin, stop, len(folded)).strip() if stop < len(folded) else ""
     if heard and begin:
         rest = "\n".join(filter(None, (unfold(text, origin, 0, begin).strip(" ,，"), rest.strip("。！？!?；; \n"))))
@@ -336,21 +330,49 @@ def _wish(
     if own:
         heard = trimmed(bared(trimmed(without(text, blanked, origin, ((trigger.start(), len(folded)),))), FRAME))
     elif not titled:
-        before = (start, start) if trigger["wake"] or (heard and begin) else (0, start)
-        heard, sure = _beside(text, blanked, origin, before, (near, stop))
+        ahead = (start, start) if trigger["wake"] or (heard and begin) else (0, start)
+        heard, sure = _beside(text, blanked, origin, ahead, (near, stop))
     if trigger["wake"]:
         wake = "get out of bed" if "bed" in trigger[0] else "wake up" if english else "起床"
         heard, sure = words or (f"{wake}, {heard}" if heard and english and sure else wake), True
     wakes = bool(trigger["wake"]) or "alarm" in trigger[0] or "闹" in trigger[0] or rises(heard)
     said, shared = said_of(text, folded, origin, parts), SHARED.search(trigger[0]) is not None
-    sure = sure and not _asks_more(fold(heard)) and not (rest and parts_folded(fold(rest)).spans and ABOUT.search(fold(rest)))
+    asks_more = any(
+        requests(words) for words in (fold(heard), *([fold(rest)] if parts_folded(fold(rest)).spans else []))
+    )
+    sure = sure and not asks_more and NOT_WHOLE.search(fold(heard)) is None
     apart = not english and not titled and core_of(after) != ""
     return Wish(
         "set", told(heard), parts, Manner(wakes=bool(wakes)), said, rest=rest, shared=shared, apart=apart, sure=sure
     )  # fmt: skip
 
 
-def _asks_more(words: str) -> bool:
+def _called(folded: str, trigger: re.Match[str], before: str, parts: Parts, english: bool) -> bool:
+    """Whether 叫我 asks to be called at a time; 明天起叫我小陈 is how somebody is called."""
+    if not parts.spans and not THEN.search(before) and not MUST.search(before):
+        return False
+    if english:
+        return parts.doubt != "vague"  # give me a shout when you are ready
+    named = _clause(folded, trigger)
+    return bool(named.clock or named.delay or CALLED.match(folded, trigger.end()))
+
+
+def _told(folded: str, trigger: re.Match[str], before: str, after: str, parts: Parts, english: bool) -> bool:
+    """Whether it is told, or asked, what somebody reminds them of."""
+    timed = bool(parts.spans)
+    if re.match("[了过的]", folded[trigger.end() :]) or (
+        english and AFTER_EN.match(after) and not (timed and after.startswith("of"))
+    ):
+        return True
+    if ASKS_ZH.search(after) and (not timed or parts.doubt == "past"):
+        return True
+    if parts.doubt == "past" and DONE.search(folded):
+        return True
+    asks = not timed and re.search("吗[?？]?$|\\?$", folded.strip()) is not None
+    return asks and re.search("会|will|would|do ", before) is not None
+
+
+def requests(words: str) -> bool:
     """Whether words ask to be reminded."""
     return any(ZH.finditer(words)) or any(EN.finditer(words))
 
@@ -402,7 +424,9 @@ def _besides(blanked: str, start: int, trigger: re.Match[str]) -> tuple[int, int
 
 def core_of(words: str) -> str:
     """Words without courtesy and signs."""
-    return re.sub(rf"{FILL_ZH}|一[声下]|{PARTICLES}|\b(?:{FILL_EN})\b|谢谢|多谢|好的?|[\W_]", "", words.replace("\x01", "x"))
+    return re.sub(
+        rf"{FILL_ZH}|一[声下]|{PARTICLES}|\b(?:{FILL_EN})\b|谢谢|多谢|好的?|[\W_]", "", words.replace("\x01", "x")
+    )
 
 
 def _reminded(before: str) -> bool:

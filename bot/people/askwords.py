@@ -16,7 +16,9 @@ ABOUT = LazyPattern(
 )
 QUOTED = re.compile('“[^”]*”|「[^」]*」|『[^』]*』|"[^"]*"|`[^`]*`|《[^》]*》|^>.*$', re.MULTILINE)
 STOPS = re.compile(r"[。！？!?\n；;]|(?<![ap]\.m)(?<!jan|feb|mar|apr|jun|jul|aug|sep|oct|nov|dec)\.(?=\s)")
-MISSPELT = re.compile(r"(?a)题醒|提型(?=我)|(?<=小时)候(?=提醒|[叫喊提]我)|\b(?!remind)(?=\w*n)(?=\w*m)r[emind]{5}(?= (?:me|us)\b)")
+MISSPELT = re.compile(
+    r"(?a)题醒|提型(?=我)|(?<=小时)候(?=提醒|[叫喊提]我)|\b(?!remind)(?=\w*n)(?=\w*m)r[emind]{5}(?= (?:me|us)\b)"
+)
 """Another sign of the same sound, or the letters of remind in another order."""
 SPELT = {1: "后", 2: "提醒", 6: "remind"}
 """What is meant, by its length."""
@@ -58,6 +60,14 @@ EN = LazyPattern(
 CALLED = LazyPattern(r"一[声下]|[哦喔啊呀吧哈啦呗。，,！!\s]|$|[去出吃关开喝上看睡收下交写打做拿取带接送买洗发回走]")
 """What follows 叫我 where it asks to be called; 叫我小陈 is how somebody is called."""
 PARTICLES = r"[呗齁嗷咧嘞啫㗎喎捏呐咯啰喽啦吧呀啊哦喔哈呢嘛噢欸诶]|唔该晒?|好[吗嘛]|可以[吗咩]|[okOK]{2}"
+KIN = re.compile(
+    r"(?:老?[妈爸爷奶公婆]|[姐哥弟妹]|外[婆公]|女儿|儿子|女?朋友|男?朋友|同[事学]|老板|娃|家人)(?![^，。,]{0,3}(?:生日|节|纪念日))"
+)
+"""提醒我妈吃药 may be about somebody else."""
+NOT_WHOLE = re.compile(
+    r"[，,。；;!！?？].*(?:提醒|remind)|再[叫喊提]|除了|除外|不算|不包括|跳过|\b(?:except|unless|apart from|other than|but not)\b"
+)
+"""What a title does not say: another wish, or what a time leaves out."""
 ASIDE = LazyPattern(
     r"\s*(?:不然|否则|要不然?|因为|毕竟|省得|免得|以免|懒得|怕|别|不要|谢谢|(?a:because|otherwise|or else|don't|thanks?|cheers)\b)"
 )

@@ -12,7 +12,8 @@ from bot.text.when.meaning import parts_folded
 
 CORRECTING = (
     r"(?:等等|等下|啊|哦)?(?:不对|不是|说错了?|搞错了?|错了|弄错了?)|改[成到为在]?|换[成到]|还是|应该是|"
-    r"(?a:\b(?:no|nope|wait|oops|actually|sorry|i mean|i meant|make (?:it|that)|change (?:it|that) to|rather|instead)\b)"
+    r"(?a:\b(?:no|nope|wait|oops|actually|sorry|i mean|i meant|make (?:it|that)|change (?:it|that) to|rather|instead)"
+    r"\b)"
 )
 ANSWER_CHARS = 60
 """A longer message is no answer to a question for a time."""
@@ -71,7 +72,8 @@ def replied(text: str, names: tuple[str, ...] = ()) -> Reply | None:
     if re.fullmatch(r"\d{1,2}", bare):
         return Reply(parts_folded(f"{bare}点"), said=f"{bare}点", bare=True)
     corrects = _CORRECTS.search(folded) is not None
-    folded = _FIRST.sub(lambda found: " " * len(found[0]), folded)
+    first = _FIRST.match(folded)
+    folded = " " * first.end() + folded[first.end() :] if first else folded
     parts = parts_folded(folded)
     if not parts.spans and re.search(r"\d|[一二三四五六七八九十两半]|minute|hour|an? ", bare):
         later = parts_folded(f"{bare}后") if not bare.isascii() else parts_folded(f"in {bare}")

@@ -17,11 +17,11 @@ _LEAD = LazyPattern(
     r"|(?a:(?:up|to|about|that|for|of|with|and|an?|-)\b(?!['’])|(?:at|on|by|in)\s+(?=to\b)))+"
 )
 _TAIL = LazyPattern(
-    rf"(?:{PARTICLES}|[,，]?(?:千万|可)?别(?:又|再)?(?:给?忘)(?:了|记)*|哈+|哟|好不好|好嘛|可以吗|行吗|行不行|可不可以|吗|嘛"
+    rf"(?:{PARTICLES}|大[概约]|左右|差不多|[,，]?(?:千万|可)?别(?:又|再)?(?:给?忘)(?:了|记)*|哈+|哟|好不好|好嘛|可以吗|行吗|行不行|可不可以|吗|嘛"
     r"|(?:谢谢|多谢|感谢|谢)(?:你|您|啦|了|宝贝?|亲|哦|喔|哈)*|拜托(?:你|您)?(?:了|啦)?|感恩|辛苦(?:你|您)?(?:了|啦)?|麻烦(?:你|您)?(?:了|啦)|么么哒|爱你"
     r"|(?a:\b(?:please|pls|plz|thanks(?: a lot| so much)?|thank (?:you|u)(?: so much)?|thx|ty|ok|okay|"
     r"lol|haha|will you|would you|can you|then"
-    r"|alright|at|on|by|for|is|are)\b)|\s|[。,!?~.、…\U0001f300-\U0001faff\u2600-\u27bf])+$"
+    r"|alright|at|on|by|for|to|from|is|are|maybe)\b)|\s|[。,!?~.、…\U0001f300-\U0001faff\u2600-\u27bf])+$"
 )
 _REASON = LazyPattern(
     r"[,，。;；…]\s?(?:不然|否则|要不然?|因为|毕竟|省得|免得|以免|懒得|怕|我(?!们)|(?a:because|otherwise|or else|cause|i|i'm|i'll|i've|or i)\b)"
