@@ -144,3 +144,47 @@ async def test_the_part_of_the_day_of_another_sentence_is_not_that_of_the_hour(w
     await world.say("early shift tomorrow and there's a party tonight, of all nights. wake me at 5.30")
     assert "5:30" in result(world)
     assert world.rows("SELECT count(*) FROM reminder WHERE ended_at IS NULL") == [(1,)]
+
+
+@pytest.mark.parametrize(
+    ("line", "asked", "rows"),
+    [
+        ("开会那个挪到下午3点吧", {"id": "⏰1", "when": "下午3点"}, ("开会", "2026-06-13 15:00")),
+        ("开会那个挪到后天下午3点吧", {"id": 1, "when": "2026-06-14T15:00"}, ("开会", "2026-06-14 15:00")),
+        ("开会那个改成跟老板开会", {"id": "1", "text": "跟老板开会"}, ("跟老板开会", "2026-06-13 10:00")),
+        ("开会那个挪到下午3点吧", {"id": "1", "when": "2026-06-13T16:00"}, ("开会", "2026-06-13 10:00")),
+        ("今天天气不错", {"id": "1", "text": "跟老板开会"}, ("开会", "2026-06-13 10:00")),
+        ("开会那个改到下午3点吧", {"id": "7", "when": "下午3点"}, ("开会", "2026-06-13 10:00")),
+    ],
+)
+async def test_one_that_is_set_is_changed_by_its_number_as_their_words_say(
+    world: World, line: str, asked: dict[str, object], rows: tuple[str, str]
+) -> None:  # fmt: skip
+    world.model.digests = True
+    await world.say("明天10点提醒我开会")
+    await world.say("早上好呀")
+    uses(world, "remind", **asked)
+    await world.say(line)
+    sql = "SELECT text, substr(datetime(due_at / 1000 + 28800, 'unixepoch'), 1, 16) FROM reminder"
+    assert world.rows(sql) == [rows]
+
+
+async def test_an_hour_of_the_night_before_is_not_that_of_today(world: World) -> None:
+    world.model.digests = True
+    uses(world, "remind", text="hike", when="like 9pm")
+    await world.say("remind us the night before the hike, like 9pm")
+    assert world.rows("SELECT * FROM reminder") == []
+
+
+@pytest.mark.parametrize(
+    ("line", "cued"),
+    [
+        ("医生让我每天早上8点都要滴眼药水，你到点提醒我", True), ("need 2 reminders: in 15 min check the pasta, in an hour call Dana", True),
+        ("今天天气真好，明天下午三点去公园", False),
+    ],
+)  # fmt: skip
+async def test_what_may_be_a_request_is_left_to_the_model_with_one_line(world: World, line: str, cued: bool) -> None:
+    world.model.digests = True
+    await world.say(line)
+    assert world.replies == ["好的"]
+    assert ("remind" in world.last_user.rpartition("</ctx>")[2]) is cued

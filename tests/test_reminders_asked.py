@@ -199,3 +199,98 @@ async def test_so_many_at_once_do_not_pass_the_most_that_one_may_have(new_world:
     await world.say("明天早上8点提醒我吃药，晚上10点提醒我关窗")
     assert world.replies == ["等着的提醒已经有 1 条了，先取消几条吧"]
     assert due(world) == []
+
+
+@pytest.mark.parametrize(
+    ("wish", "lines", "at"),
+    [
+        ("明天10点提醒我开会", ["不对，11点"], "06-13 11:00"), ("明天下午两点提醒我开会", ["改成后天", "还是4点吧"], "06-14 16:00"),
+        ("remind me tomorrow at 3pm to call Ann", ["no, make it 4pm"], "06-13 16:00"),
+        ("10分钟后提醒我关火", ["改成20分钟后"], "06-12 09:20"), ("每天晚上10点提醒我睡觉", ["不对，11点"], "06-12 23:00"),
+    ],
+)  # fmt: skip
+async def test_a_correction_right_after_changes_the_reminder_and_says_so(
+    world: World, wish: str, lines: list[str], at: str
+) -> None:  # fmt: skip
+    await world.say(wish)
+    for line in lines:
+        await world.say(line)
+    assert [when for when, _ in due(world)] == [at]
+    assert all("⏰1" in reply for reply in world.replies)
+    assert world.model.requests == []
+
+
+@pytest.mark.parametrize("line", ["11点", "不对", "我11点要开会", "改天再说吧"])
+async def test_what_corrects_nothing_changes_nothing(world: World, line: str) -> None:
+    await world.say("明天10点提醒我开会")
+    await world.say(line)
+    assert due(world) == [("06-13 10:00", "开会")]
+    assert world.replies[1:] == ["好的"]
+
+
+@pytest.mark.parametrize(
+    ("said", "wanted"),
+    [
+        ("大后天上午10点跟房东谈续租，到时候提醒一下我呗", [("06-15 10:00", "跟房东谈续租")]),
+        ("十分钟后喊我一声 我面膜要揭了", [("06-12 09:10", "你面膜要揭了")]),
+        ("wake me up at 6am tmrw, big exam", [("06-13 06:00", "wake up, big exam")]),
+        ("20分钟后叫我翻面，一小时后叫我关烤箱～", [("06-12 09:20", "翻面"), ("06-12 10:00", "关烤箱")]),
+        ("6pm提醒我去接小孩，9pm再remind我收书包", [("06-12 18:00", "去接小孩"), ("06-12 21:00", "收书包")]),
+        ("下周二下午2点15体检，帮我记一下到点提醒", [("06-16 14:15", "体检")]),
+        ("帮我记一下明天早上8点提醒我吃药", [("06-13 08:00", "吃药")]),
+        ("聽日朝早九點半提我覆診呀唔該", [("06-13 09:30", "覆診")]), ("半個鐘後叫我熄火", [("06-12 09:30", "熄火")]),
+        ("逢星期日下晝兩點提我打俾阿媽", [("06-14 14:00", "打俾阿媽")]),
+        ("明天开始叫我小陈", []), ("叫我老王就好，咱们下午三点见", []),
+    ],
+)  # fmt: skip
+async def test_what_it_is_of_is_read_from_the_one_clause_that_says_it(
+    world: World, said: str, wanted: list[tuple[str, str]]
+) -> None:  # fmt: skip
+    await world.say(said)
+    assert due(world) == wanted
+
+
+UNSURE = "医生让我每天早上8点都要滴眼药水，你到点提醒我"
+
+
+@pytest.mark.parametrize(("answer", "times"), [("好", ["06-13 08:00"]), ("不用了", []), ("今天天气真好", [])])
+async def test_what_was_not_wholly_read_is_asked_with_its_title(world: World, answer: str, times: list[str]) -> None:
+    await world.say(UNSURE)
+    assert world.replies == ["要我每天早上8点提醒你“医生让你 都要滴眼药水”吗？"]
+    await world.say(answer)
+    assert [when for when, _ in due(world)] == times
+
+
+async def test_the_night_before_a_day_that_nobody_named_is_asked(world: World) -> None:
+    await world.say("remind me the night before the hike, like 9pm")
+    assert due(world) == []
+    assert world.replies == ["When shall I remind you?"]
+
+
+@pytest.mark.parametrize(
+    ("kept", "answer", "wanted"),
+    [
+        ("记住下周三下午三点复查", "好", [("06-17 15:00", "复查")]), ("记住下周三我要复查", "下午两点吧", [("06-17 14:00", "复查")]),
+        ("记住下周三下午三点复查", "不用", []), ("记住我的生日是8月9号", "嗯嗯", [("08-09 09:00", "你的生日是8月9号")]),
+    ],
+)  # fmt: skip
+async def test_what_is_kept_with_a_day_ahead_is_offered_as_a_reminder_in_the_same_line(
+    world: World, kept: str, answer: str, wanted: list[tuple[str, str]]
+) -> None:  # fmt: skip
+    await world.say(kept)
+    assert world.replies == ["记住啦 #1，要我到时候提醒你吗？"]
+    await world.say(answer)
+    assert due(world) == wanted
+    await world.say("记住我喜欢猫")
+    assert world.replies[-1] == "记住啦 #2"
+
+
+async def test_undo_brings_back_the_reminder_of_a_promise_as_well(world: World) -> None:
+    await world.say("我明天把报告发给你")
+    await world.say("明天早上8点提醒我开会")
+    before = due(world)
+    await world.say(".ai remind cancel all")
+    assert due(world) == []
+    await world.say("撤销")
+    assert due(world) == before
+    assert len(before) == 2

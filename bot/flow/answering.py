@@ -265,11 +265,13 @@ class Answering:
         commands = sorted(enumerate(understood.commands), key=lambda pair: _hides(pair[1]))
         several = sum(command.verb == "remember" for _, command in commands) > 1
         script, done = self._words.script_of(event.text, person.script), list[Done]()
+        dated = [command.content for _, command in commands if command.verb == "remember" and command.content]
+        offer = await self._reminding.offer(event, chat, person, dated[0]) if len(dated) == 1 else ""
         for place, command in commands:
             last = len(done) + 1 == len(commands)
             told = Told(
                 command, event, chat, person.id, audience, script, place, rest, last and _hides(command), account,
-                last, tuple(done), several,
+                last, tuple(done), several, offer if command.verb == "remember" else "",
             )  # fmt: skip
             done.append((command, await self._remembering.carry_out(told)))
         if not rest and not (self._judged() and await self._remembering.changes(event)):

@@ -37,7 +37,7 @@ class Told:
 
     `hide` empties the message afterwards: a command to forget names what is to be forgotten. `account` is the one
     that may press the receipt's button. `before` are the other commands of the message, done before it; `last`: none
-    comes after it. `several` facts are kept in the message, so each receipt names its own.
+    comes after it. `several` facts are kept in the message, so each receipt names its own. `offer` is asked with it.
     """
 
     command: MemoryCommand
@@ -53,6 +53,7 @@ class Told:
     last: bool = True
     before: tuple[Done, ...] = ()
     several: bool = False
+    offer: str = ""
 
 
 class Confirming:

@@ -253,7 +253,8 @@ class Remembering:
 
         def receipt(number: int, again: bool) -> str:
             if older is None or again:
-                return self.confirming.text(keys[again], told, id=number, nick=text)
+                said = self.confirming.text(keys[again], told, id=number, nick=text)
+                return said if again else said + told.offer
             values = corrected(older.text, told.event.text) if command.number is not None else None
             key, new, old = ("memory_replaced", text, older.text) if values is None else ("memory_changed", *values[1:])
             old = clip(" ".join(old.split()), OLD_CHARS)

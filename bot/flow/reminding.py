@@ -14,9 +14,9 @@ from bot.flow.words import Words
 from bot.memory.own_words import READ_CHARS
 from bot.memory.plain import idle
 from bot.memory.wish_reader import understand
-from bot.people.asking import Wish, rises, task_of
+from bot.people.asking import Wish, hinted, rises, task_of
 from bot.people.askwords import ABOUT, FRAME
-from bot.people.reminding import after_line, meant, names_numbers, quiet_end, retimed, spoken_at
+from bot.people.reminding import after_line, meant, names_numbers, promised_task, quiet_end, retimed, spoken_at
 from bot.people.replying import Reply, replied
 from bot.people.several import wishes
 from bot.people.wording import bared, told
@@ -42,11 +42,14 @@ SHOWN = 20
 JUST_MS = 5 * MINUTE_MS
 """So soon after a line that names a day an hour alone may be of that day."""
 
-LEFT: frozenset[Missing] = frozenset(("several", "rule", "vague", "day"))
+LEFT: frozenset[Missing] = frozenset(("several", "rule", "vague", "day", "before", "task"))
 """What a model that judges is left to understand; everything else is asked at once."""
 
 
 NO_WISH = Wish("cancel", "")
+
+_HOLE = re.compile(r"^的|(?:[是在于到]|\b(?:is|are|on|at|in))$")
+"""Where its time was, a title cannot stand without it."""
 
 _PIECES = re.compile(r"[^,，。;；!！?？\n]+[,，。;；!！?？\n]*")
 
@@ -83,8 +86,8 @@ class Reminding:
         at, found = self._read(event, chat, person), wishes(event.text, self._names)
         if found and found[0].verb == "cancel":
             return Heard(await self._ended(at, found[0]))
-        kept = self._kept(event.text) if found else ""
         if found:
+            kept = self._kept(event.text)
             found = await self._timed(at, found)
             made = [self._made(at, wish) for wish in found]
             bare = at.chat.kind == "group" and any(not wish.task for wish in found)  # what it is of stands in the talk
@@ -95,8 +98,9 @@ class Reminding:
                 await self._store.told_besides(at.chat.id, at.event_id, receipt, at.now)
                 return Heard(False, receipt, rest)
             return Heard(await self._settle(at, found, made))
+        other = Heard(False, cued=self._judged() and hinted(event.text))
         if (chat.id, person.id) not in self._asking:
-            return NOT_HEARD
+            return other
         waiting = await self._store.question(chat.id, person.id, at.now)
         reply = replied(event.text, self._names) if waiting is not None else None
         answer = None
@@ -106,13 +110,24 @@ class Reminding:
         if answer is None:
             await self._store.ask(chat.id, person.id, None, 0)
             self._asking.discard((chat.id, person.id))  # not before: what the disk refuses is heard once more
-            return NOT_HEARD
+            return other
         return Heard(answer)
 
     def _kept(self, text: str) -> str:
         """What a message that asks to be reminded asks to keep besides: 记住我爸生日3月8日，提前一天提醒我."""
         rest = "".join(piece for piece in _PIECES.findall(text[:READ_CHARS]) if not ABOUT.search(fold(piece)))
         return rest if any(each.verb == "remember" and each.content for each in understand(rest).commands) else ""
+
+    async def offer(self, event: Event, chat: Chat, person: Person, kept: str) -> str:
+        """The question whether to remind of what somebody asked to keep, left open; "" where it names no day ahead."""
+        at, parts = self._read(event, chat, person), parts_of(kept)
+        task = promised_task(kept)
+        wish = Wish("set", told(kept if _HOLE.search(task) else task), parts, said=kept)
+        if event.forwarded or not parts.day or not isinstance(self._made(at, wish), NewReminder):
+            return ""
+        self._note(at)
+        await self._store.ask(chat.id, person.id, self._waiting(at, wish), at.now + self._rules.ask_seconds * 1000)
+        return self._text(at.script, "remind_offer")
 
     async def added(self, at: Request, words: str) -> str:
         """Set what the words of a command name (明天8点 开会), or ask back; what is said to it."""
@@ -166,7 +181,7 @@ class Reminding:
         sure = [each for each in made if isinstance(each, NewReminder)]
         if not sure and not await self._store.of_events((event_id,)):
             return
-        unclear = [self._question(at, each, wish.said)
+        unclear = [self._question(at, each, wish.said, wish.task)
                    for wish, each in zip(found, made, strict=False) if not isinstance(each, NewReminder)]  # fmt: skip
         gone = [] if sure else [self._text(at.script, "remind_edited")]
         await self._store.reset(
@@ -276,21 +291,22 @@ class Reminding:
     ) -> tuple[Callable[[tuple[int, ...]], Waiting | None], str]:
         """The question that stays open once they are set, by their numbers, and its words.
 
-        Of what is unclear it is the first; else an hour that was assumed may still be changed.
+        Of what is unclear it is the first; else an hour that was assumed, or the only one that is set, may be changed.
         """
         pairs = list(zip(found, made, strict=True))
         for wish, each in pairs:
             if not isinstance(each, NewReminder):
                 waiting = self._waiting(at, wish)
                 more = "\n".join(
-                    self._question(at, every, other.said)
+                    self._question(at, every, other.said, other.task)
                     for other, every in pairs
                     if not isinstance(every, NewReminder)
                 )
                 return partial(_same, waiting), more
         assumed = [place for place, (_, each) in enumerate(pairs) if isinstance(each, NewReminder) and each.assumed]
-        if not assumed:
+        if not assumed and len(pairs) > 1:
             return lambda numbers: None, ""
+        assumed = assumed or [0]
         offered = self._waiting(at, pairs[assumed[0]][0])
         return lambda numbers: replace(offered, numbers=tuple(numbers[place] for place in assumed)), ""
 
@@ -315,26 +331,28 @@ class Reminding:
 
     async def _answered(self, at: Request, waiting: Waiting, reply: Reply) -> bool | None:
         """What a reply does about the open question; None: it is no answer to it."""
-        if waiting.numbers and reply.bare:
-            return None
         if waiting.numbers:
-            return await self._moved(at, waiting, reply)
+            return None if reply.bare else await self._moved(at, waiting, reply)
         if reply.dismissed:
             text = self._text(at.script, "remind_dropped")
             return await self._store.say(self._answer(at, lambda _: text), at.person.id, at.now)
         parts = Parts()
         for said in waiting.said:
             parts = joined(parts, parts_of(said)) if not parts.empty else parts_of(said)
+        if reply.agreed and parts.empty:
+            return None
         if reply.whenever:
             parts = replace(parts, clock=None, half="", doubt=None)
             parts = parts if parts.day or parts.every or parts.delay else replace(parts, day=Day("near", 1))
-        else:
+        elif not reply.agreed:
             parts = joined(parts, reply.parts) if not parts.empty else reply.parts
         # A day that was said before midnight is counted from then, a delay from now.
         then = at if reply.parts.delay is not None else replace(at, now=waiting.asked_at)
         manner = Manner(waiting.wakes, waiting.plain)
         wish = Wish("set", waiting.text, parts, manner, f"{waiting.said[-1]}{reply.said}", shared=waiting.shared)
         made = self._made(then, wish)
+        if reply.agreed and not isinstance(made, NewReminder):
+            return None  # it was no such question
         if isinstance(made, NewReminder):
             late = made.due_at <= at.now
             made = Unclear("past") if late else replace(made, assumed=made.assumed and not reply.whenever)
@@ -349,8 +367,11 @@ class Reminding:
         )  # fmt: skip
 
     async def _moved(self, at: Request, waiting: Waiting, reply: Reply) -> bool | None:
-        """下午三点, right after a reminder for an hour that was assumed: it is said then."""
-        half = parts_of(waiting.said[0]).half
+        """下午三点, right after a reminder for an hour that was assumed, or 不对，三点 after any: it is said then."""
+        said = parts_of(waiting.said[0])
+        if not reply.corrects and (said.clock or said.times or said.delay):
+            return None
+        half = said.half
         moved: dict[int, tuple[int, str]] = {}
         lines: list[str] = []
         for each in await self.mine(at):
@@ -361,7 +382,7 @@ class Reminding:
                 lines.append(self.confirmation(at, new, each.id))
         if not moved:
             return None
-        return await self._store.move(moved, self._answer(at, lambda _: "\n".join(lines)), at.person.id, at.now)
+        return await self._store.move(moved, self._answer(at, lambda _: "\n".join(lines)), at.now)
 
     def _note(self, at: Request) -> None:
         if self._asking is not None:
@@ -373,6 +394,8 @@ class Reminding:
         found: Moment | None = meaning(wish.parts, local(at.now, at.tz), manner)
         if not isinstance(found, Instant | Recurring):
             return found
+        if not wish.sure:
+            return Unclear("task")
         due, rule = (spoken_at(found, self._rules, at.tz), "") if isinstance(found, Instant) else (found.at, found.rule)
         delay = wish.parts.delay
         return NewReminder(
@@ -380,9 +403,11 @@ class Reminding:
             wall=delay is None or not delay.ms, assumed=not found.timed and not (delay is not None and delay.same),
         )  # fmt: skip
 
-    def _question(self, at: Request, found: Unclear | None, said: str) -> str:
+    def _question(self, at: Request, found: Unclear | None, said: str, task: str = "") -> str:
         what = found.what if found is not None else "vague"
         said = " ".join(said.split())[:SHOWN]
+        if what == "task":
+            return self._text(at.script, "remind_ask_task" if task else "remind_ask_bare", said=said, task=task)
         return self._text(at.script, f"remind_ask_{what}" if said or what in ("vague", "rule") else "remind_ask_vague",
                           said=said)  # fmt: skip
 

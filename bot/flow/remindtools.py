@@ -6,6 +6,7 @@ Nothing that the model read elsewhere sets a reminder: the wish and the time sta
 import re
 from dataclasses import replace
 from datetime import tzinfo
+from functools import partial
 from itertools import pairwise
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -16,7 +17,7 @@ from bot.flow.requests import Request
 from bot.flow.timewords import when_label
 from bot.flow.words import Words
 from bot.people.askwords import SHARED
-from bot.people.reminding import meant
+from bot.people.reminding import meant, retimed
 from bot.people.wording import TASK_CHARS, titled
 from bot.store.store import Store
 from bot.text.alike import core
@@ -44,6 +45,10 @@ _ENDS = re.compile(
     r"取消|不用|不要|不必|别|删|去掉|算了|关|\b(?:cancel|delete|remove|stop|drop|no longer|not|don'?t|never ?mind)\b"
 )
 
+_CHANGES = re.compile(
+    r"改|换|挪|推迟|提前|延后|不对|不是|错了|还是"
+    r"|\b(?:change|move|make|push|actually|instead|no|wait|rather|later|earlier|meant|not)\b"
+)
 
 _BEFORE = re.compile(r"前一?[天晚夜日]|头一?天|頭一?天|\bthe (?:night|day|evening|morning) before\b|\bthe eve\b")
 """A day that is counted from another one."""
@@ -57,12 +62,13 @@ _SENTENCE = re.compile(r"[.!?](?:\s|$)|[。!?！？;；\n]")
 
 
 class RemindArguments(BaseModel):
-    """What the model may want to be said later, and the person's words for when."""
+    """What the model may want to be said later, and the person's words for when; with `id` what changes of that one."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
-    text: str = Field(max_length=500)
-    when: str = Field(max_length=200)
+    text: str = Field(default="", max_length=500)
+    when: str = Field(default="", max_length=200)
+    id: int | str | None = None
 
 
 class CancelArguments(BaseModel):
@@ -85,18 +91,25 @@ def remind_tools(
 
     async def remind(context: ToolContext, arguments: str) -> ToolAnswer:
         given = read_arguments(RemindArguments, arguments)
-        said = await consent.wished(context, _wants, "remind_unasked", done=True)
-        at = await asked(context)
+        at, old = await asked(context), None
+        mine = await reminding.mine(at)
+        if given.id is not None:
+            named = meant(str(given.id), mine, str(given.id))
+            if len(named) != 1 or named[0].promise:
+                raise ToolRefused("remind_which", _listed(words, at, mine))
+            old = named[0]
+        said = await consent.wished(context, partial(_changes, old) if old else _wants, "remind_unasked", done=True)
         task = clip(titled(" ".join(clean(given.text).split())), TASK_CHARS)
         memories = [memory.text for memory in await store.memories.owned(context.person_id, context.audience)]
         if strange := await consent.strange(context, task, (given.when, *memories)):
             raise ToolRefused("remind_text", as_data(clip(strange, TASK_CHARS)))
+        if old is not None:
+            return _changed(old, given.when, task, said, reminding, at)
         found, carrier = _resolved(given.when, said, reminding, at, task)
         if carrier is None or found is None:
             raise ToolRefused("remind_words")
         if not isinstance(found, NewReminder):
             raise ToolRefused("remind_unclear", found)
-        mine = await reminding.mine(at)
         if known := tuple(each for each in mine if each.due_at == found.due_at and _same(each.text, task)):
             raise ToolRefused("remind_known", _listed(words, at, known))
         if await store.reminders.set_for(carrier, found.due_at):  # by an earlier call, or ended since
@@ -131,6 +144,38 @@ def _wants(line: Event) -> bool:
     return _WANTS.search(fold(line.text)) is not None
 
 
+def _changes(old: Reminder, line: Event) -> bool:
+    return (line.at > old.made_at and _wants(line)) or _CHANGES.search(fold(line.text)) is not None
+
+
+def _changed(
+    old: Reminder, when: str, task: str, said: tuple[Event, ...], reminding: Reminding, at: Request
+) -> ToolAnswer:  # fmt: skip
+    """That reminder with other words or another time, which one of these messages says; ToolRefused where none does."""
+    then, carrier = (old.due_at, old.rule), said[-1].id
+    if when:
+        wanted = fold(" ".join(clean(when).split()))
+        stands = [line for line in said if wanted in " ".join(fold(line.text).split())]
+        ways = [(line, parts_of(when)) for line in stands] or [(line, parts_of(line.text)) for line in said]
+        moved = [(line.id, found) for line, parts in ways if (found := retimed(old, parts, "", at.now, at.tz))]
+        if not stands:  # a date of the model's own
+            named = wanted.replace(" ", "t")[:16]
+            moved = [each for each in moved if local(each[1][0], at.tz).strftime("%Y-%m-%dt%H:%M") == named]
+        if not moved:
+            new, other = _resolved(when, said, reminding, at, task)
+            if other is None or new is None:
+                raise ToolRefused("remind_words")
+            if not isinstance(new, NewReminder):
+                raise ToolRefused("remind_unclear", new)
+            moved = [(other, (new.due_at, new.rule))]
+        carrier, then = moved[-1]
+    new = NewReminder(
+        old.person_id, old.chat_id, task or old.text, *then, (carrier,), script=old.script, shared=old.shared
+    )  # fmt: skip
+    text = reminding.confirmation(at, replace(new, text=as_data(new.text)), old.id)
+    return ToolAnswer(text, remind=new, unremind=(old.id,))
+
+
 def _ends(line: Event) -> bool:
     return _ENDS.search(OR_NOT.sub(r"\1", fold(line.text))) is not None
 
@@ -142,6 +187,8 @@ def _resolved(
     wanted = fold(" ".join(clean(when).split()))
     found: NewReminder | str | None = reminding.resolve(at, when, task)
     carrier = next((each.id for each in said if wanted and wanted in " ".join(fold(each.text).split())), None)
+    if carrier is not None and isinstance(found, NewReminder) and not parts_of(when).day and _night(said, carrier):
+        return None, None  # the night before, like 9pm: which one only a date tells
     if carrier is None and isinstance(found, NewReminder) and not found.rule:  # the same moment in other words
         carrier = next((each.id for each in said if _names(each, found.due_at, at.tz)), None)
         for line, answer in pairwise(said):  # remind me fri at 7 … 7pm i mean
@@ -160,6 +207,10 @@ def _resolved(
     found = _checked(found, dated, said, reminding, at, task)
     named_in = (each.id for each in reversed(said) if checked_when(dated["day"], [(each.text, each.at)], at.tz))
     return found, next(named_in, None)
+
+
+def _night(said: tuple[Event, ...], carrier: int) -> bool:
+    return any(_BEFORE.search(fold(each.text)) for each in said if each.id == carrier)
 
 
 def _same(one: str, other: str) -> bool:

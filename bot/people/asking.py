@@ -10,7 +10,9 @@ from typing import Literal
 from bot.people.askwords import (
     ABOUT,
     AFTER_EN,
+    ASIDE,
     ASKS_ZH,
+    CALLED,
     CALLED_OFF,
     CANCEL_EN,
     CANCEL_ZH,
@@ -22,15 +24,20 @@ from bot.people.askwords import (
     FILL_ZH,
     FRAME,
     JOINS,
+    KIN,
     MISSPELT,
+    MUST,
     NEAR,
     NO_EN,
     NO_ZH,
+    NOT_WHOLE,
     NOT_ZH,
+    PARTICLES,
     QUOTED,
     SHARED,
     SOFT,
     SPACED,
+    SPELT,
     STOPS,
     THEN,
     TIME_EN,
@@ -67,6 +74,9 @@ _TITLE_EN = re.compile(r"\b(?:that|to|about|for)\b")
 _END = re.compile(r"[，,。.!！；;?？\n]+")
 """What ends a clause."""
 
+_GAP = re.compile("[㐀-鿿] [㐀-鿿]")
+"""A time was taken out of the middle of a clause: 医生让我每天早上8点滴眼药水."""
+
 _ELSEWHERE: frozenset[Missing] = frozenset(("vague", "past"))
 """What the words for the task may leave unclear, once the time is named before them."""
 
@@ -88,7 +98,8 @@ class Wish:
     set: `task` is what to remind of, `parts` the time, `said` the words for it, `rest` what the message says besides.
     cancel: `task` says which reminder, ALL
     means every one; without `named` (别提醒我了) it may be about something else. `shared`: all of a group are meant.
-    `apart`: the task stands in a clause of its own behind the request, and may only say why.
+    `apart`: the task stands in a clause of its own behind the request, and may only say why. Not `sure`: the message
+    was not wholly read, so its writer is asked whether that is meant.
     """
 
     verb: Literal["set", "cancel"]
@@ -100,6 +111,7 @@ class Wish:
     rest: str = ""
     shared: bool = False
     apart: bool = False
+    sure: bool = True
 
 
 def asked(text: str, names: tuple[str, ...] = ()) -> Wish | None:
@@ -109,7 +121,7 @@ def asked(text: str, names: tuple[str, ...] = ()) -> Wish | None:
     text = unaddressed(clean(text), names)
     folded, origin = fold_mapped(text)
     folded, origin = squeezed(folded, origin)
-    folded = MISSPELT.sub(lambda found: "提醒" if len(found[0]) == 2 else "remind", folded)
+    folded = MISSPELT.sub(lambda found: SPELT[len(found[0])], folded)
     folded = re.sub(SPACED, lambda found: "," * len(found[0]), folded)
     if _SIGNED.fullmatch(folded):
         return Wish("cancel", folded)
@@ -131,11 +143,21 @@ def asked(text: str, names: tuple[str, ...] = ()) -> Wish | None:
     why = reason_at(folded, first.end())
     if why is not None and len(found) == 1:
         kept = _parts(folded[:why], first)
-        bare = text[origin[why]].isspace() and not core_of(folded[first.end() : why])
-        if not bare and (_complete(kept) or (kept.clock and kept.doubt is None)):
+        if core_of(blanked_of(folded, kept)[first.end() : why]) and (
+            _complete(kept) or (kept.clock and kept.doubt is None)
+        ):
             text, folded, origin, parts = unfold(text, origin, 0, why), folded[:why], origin[:why], kept
     more = [each for each in timed[1:] if not each["set"]]
     return _wish(text, folded, origin, first, parts, bool(more))
+
+
+def hinted(text: str) -> bool:
+    """Whether a message that is no plain request may be one: it has a word for it, and a time or that it must be."""
+    folded = QUOTED.sub(" ", fold(text[:READ_CHARS]))
+    if not ABOUT.search(folded):
+        return False
+    parts = parts_folded(folded)
+    return (bool(parts.spans) and "past" not in parts.doubts) or MUST.search(folded) is not None
 
 
 def _clause(folded: str, trigger: re.Match[str]) -> Parts:
@@ -277,10 +299,9 @@ def _wish(
         return None
     if not english and NOT_ZH.search(re.sub("\x00| ", "", before).removesuffix("再")) and not _reminded(before):
         return None
-    if trigger["call"] and not timed and not THEN.search(before):
+    kin = not english and KIN.match(folded, trigger.end()) is not None
+    if trigger["call"] and (kin or not _called(folded, trigger, before, parts, english)):
         return None
-    if trigger["call"] and english and parts.doubt == "vague":
-        return None  # give me a shout when you are ready
     residue = _residue(before, english)
     if trigger["set"]:
         residue = re.sub("^(?:我?想要?|我要|我需要|i want to|i need to|i'd like to|let's)$", "", residue)
@@ -290,38 +311,91 @@ def _wish(
             return None
         if not (parts.clock and NEAR.search(residue)):
             parts = replace(parts, doubt=parts.doubt or "vague")
-    if re.match("[了过的]", folded[trigger.end() :]) or (
-        english and AFTER_EN.match(after) and not (timed and after.startswith("of"))
-    ):
-        return None
-    if ASKS_ZH.search(after) and (not timed or parts.doubt == "past"):
-        return None
-    if parts.doubt == "past" and DONE.search(folded):
-        return None
-    if not timed and re.search("吗[?？]?$|\\?$", folded.strip()) and re.search("会|will|would|do ", before):
+    if _told(folded, trigger, before, after, parts, english):
         return None
     if more or _both_sides(parts, folded, trigger) or (english and _loose(blanked[trigger.end() :])):
         parts = _doubted(parts)
     begin, stop = _besides(blanked, start, trigger)
-    own_words = trimmed(without(text, blanked, origin, ((0, trigger.end()), (stop, len(folded)))))
+    near = _stop(CLAUSE_END, folded, trigger)
+    words = "" if own else trimmed(without(text, blanked, origin, ((0, trigger.end()), (near, len(folded)))))
+    titled = core_of(fold(words)) != ""
+    ends = min(stop, _stop(STOPS, blanked, trigger)) if titled else stop
+    heard = trimmed(without(text, blanked, origin, ((0, trigger.end()), (ends, len(folded)))))
+    sure = not kin and len(core_of(blanked[ends:stop])) <= SMALL
     rest = unfold(text, origin, stop, len(folded)).strip() if stop < len(folded) else ""
-    if own_words and begin:
+    if heard and begin:
         rest = "\n".join(filter(None, (unfold(text, origin, 0, begin).strip(" ,，"), rest.strip("。！？!?；; \n"))))
-    if not timed and not own_words and _ASKS.search(folded):
+    if not timed and not heard and _ASKS.search(folded):
         return None
-    if not own_words:
-        cut = ((trigger.start(), len(folded)),) if own or not residue else ()
-        cut = (*cut, (stop, len(folded)))
-        own_words = trimmed(bared(trimmed(without(text, blanked, origin, cut)), FRAME))
+    if own:
+        heard = trimmed(bared(trimmed(without(text, blanked, origin, ((trigger.start(), len(folded)),))), FRAME))
+    elif not titled:
+        ahead = (start, start) if trigger["wake"] or (heard and begin) else (0, start)
+        heard, sure = _beside(text, blanked, origin, ahead, (near, stop))
     if trigger["wake"]:
-        near = trimmed(
-            without(text, blanked, origin, ((0, trigger.end()), (_stop(CLAUSE_END, folded, trigger), len(folded))))
-        )
-        own_words = near or ("get out of bed" if "bed" in trigger[0] else "wake up" if english else "起床")
-    wakes = bool(trigger["wake"]) or "alarm" in trigger[0] or "闹" in trigger[0] or rises(own_words)
+        wake = "get out of bed" if "bed" in trigger[0] else "wake up" if english else "起床"
+        heard, sure = words or (f"{wake}, {heard}" if heard and english and sure else wake), True
+    wakes = bool(trigger["wake"]) or "alarm" in trigger[0] or "闹" in trigger[0] or rises(heard)
     said, shared = said_of(text, folded, origin, parts), SHARED.search(trigger[0]) is not None
-    apart = not english and not core_of(CLAUSE_END.split(after, maxsplit=1)[0]) and core_of(after) != ""
-    return Wish("set", told(own_words), parts, Manner(wakes=bool(wakes)), said, rest=rest, shared=shared, apart=apart)
+    asks_more = any(
+        requests(words) for words in (fold(heard), *([fold(rest)] if parts_folded(fold(rest)).spans else []))
+    )
+    sure = sure and not asks_more and NOT_WHOLE.search(fold(heard)) is None
+    apart = not english and not titled and core_of(after) != ""
+    return Wish(
+        "set", told(heard), parts, Manner(wakes=bool(wakes)), said, rest=rest, shared=shared, apart=apart, sure=sure
+    )  # fmt: skip
+
+
+def _called(folded: str, trigger: re.Match[str], before: str, parts: Parts, english: bool) -> bool:
+    """Whether 叫我 asks to be called at a time; 明天起叫我小陈 is how somebody is called."""
+    if not parts.spans and not THEN.search(before) and not MUST.search(before):
+        return False
+    if english:
+        return parts.doubt != "vague"  # give me a shout when you are ready
+    named = _clause(folded, trigger)
+    return bool(named.clock or named.delay or CALLED.match(folded, trigger.end()))
+
+
+def _told(folded: str, trigger: re.Match[str], before: str, after: str, parts: Parts, english: bool) -> bool:
+    """Whether it is told, or asked, what somebody reminds them of."""
+    timed = bool(parts.spans)
+    if re.match("[了过的]", folded[trigger.end() :]) or (
+        english and AFTER_EN.match(after) and not (timed and after.startswith("of"))
+    ):
+        return True
+    if ASKS_ZH.search(after) and (not timed or parts.doubt == "past"):
+        return True
+    if parts.doubt == "past" and DONE.search(folded):
+        return True
+    asks = not timed and re.search("吗[?？]?$|\\?$", folded.strip()) is not None
+    return asks and re.search("会|will|would|do ", before) is not None
+
+
+def requests(words: str) -> bool:
+    """Whether words ask to be reminded."""
+    return any(ZH.finditer(words)) or any(EN.finditer(words))
+
+
+def _beside(
+    text: str, blanked: str, origin: tuple[int, ...], *stretches: tuple[int, int]
+) -> tuple[str, bool]:  # fmt: skip
+    """What a request is of whose own clause does not say it, and whether that is certain: the one other clause.
+
+    Of several it is the one with the time.
+    """
+    clauses: list[tuple[int, int]] = []
+    for begin, end in stretches:
+        cuts = [begin, *(at for found in CLAUSE_END.finditer(blanked, begin, end) for at in found.span()), end]
+        clauses += zip(cuts[::2], cuts[1::2], strict=True)
+    clauses = [each for each in clauses if len(core_of(blanked[slice(*each)])) > 1 and not ASIDE.match(blanked, *each)]
+    timed = [each for each in clauses if TAKEN in blanked[slice(*each)]]
+    found = timed if len(timed) == 1 else clauses
+    if not found:
+        return "", True
+    words = [without(text, blanked, origin, ((0, begin), (end, len(blanked)))) for begin, end in found]
+    task = trimmed("，".join(trimmed(bared(trimmed(each), FRAME)) for each in words))
+    return task, len(found) == 1 and _GAP.search(task) is None
 
 
 def rises(task: str) -> bool:
@@ -350,7 +424,9 @@ def _besides(blanked: str, start: int, trigger: re.Match[str]) -> tuple[int, int
 
 def core_of(words: str) -> str:
     """Words without courtesy and signs."""
-    return re.sub(rf"{FILL_ZH}|\b(?:{FILL_EN})\b|谢谢|多谢|好的?|[\W_]", "", words.replace("\x01", "x"))
+    return re.sub(
+        rf"{FILL_ZH}|一[声下]|{PARTICLES}|\b(?:{FILL_EN})\b|谢谢|多谢|好的?|[\W_]", "", words.replace("\x01", "x")
+    )
 
 
 def _reminded(before: str) -> bool:

@@ -11,15 +11,20 @@ _NUDGE_EN = (
     r"|give (?:me|us) an? (?:little |quick )?(?:nudge|shout|buzz|ping|poke|prod|holler|heads[- ]up)"
 )
 ABOUT = LazyPattern(
-    "(?:不用|不必)(?:了|啦)|提醒|闹钟|闹铃|[叫喊催敲戳踢滴盯](?:着?我|大家|一下)|叫醒|通知我|让我忘|吱一?个?声|盯着点|remind|wake|alarm"
+    "(?:不用|不必)(?:了|啦)|提醒|闹钟|闹铃|[叫喊催敲戳踢滴盯提](?:着?我|大家|一下)|叫醒|通知我|让我忘|吱一?个?声|盯着点|remind|wake|alarm"
     rf"|{_NUDGE_EN}|(?:ping|call|cue|nudge|poke)我|let (?:me|us) forget|make sure|get me "
 )
 QUOTED = re.compile('“[^”]*”|「[^」]*」|『[^』]*』|"[^"]*"|`[^`]*`|《[^》]*》|^>.*$', re.MULTILINE)
 STOPS = re.compile(r"[。！？!?\n；;]|(?<![ap]\.m)(?<!jan|feb|mar|apr|jun|jul|aug|sep|oct|nov|dec)\.(?=\s)")
-MISSPELT = re.compile(r"(?a)题醒|提型(?=我)|\b(?!remind)(?=\w*n)(?=\w*m)r[emind]{5}(?= (?:me|us)\b)")
-"""Another sign of the same sound, or the letters of remind in another order: as long as what is meant."""
+MISSPELT = re.compile(
+    r"(?a)题醒|提型(?=我)|(?<=小时)候(?=提醒|[叫喊提]我)|\b(?!remind)(?=\w*n)(?=\w*m)r[emind]{5}(?= (?:me|us)\b)"
+)
+"""Another sign of the same sound, or the letters of remind in another order."""
+SPELT = {1: "后", 2: "提醒", 6: "remind"}
+"""What is meant, by its length."""
 SPACED = re.compile(r"(?<=[㐀-鿿])\s+(?=[㐀-鿿])|(?<=\d)\s+(?=[㐀-鿿](?<![点时分月日号年周]))")
 """A space in Chinese ends a clause."""
+MUST = re.compile(r"记得|别忘|一定|务必")
 THEN = re.compile(r"到时候?|到点|那时候?")
 """The time that was named just before."""
 CORRECTS = re.compile(
@@ -36,11 +41,12 @@ SHARED = LazyPattern(rf"{_ALL_ZH}|我们|大家|(?a:\b(?:us|every(?:one|body)|th
 ZH = LazyPattern(
     rf"(?P<me>收到(?:你的|一个)?提醒(?![你他她])|(?:提醒|通知|remind|remind me ?)(?:一下|下)?(?:{_ALL_ZH}|我(?!们|自己))"
     r"(?!(?:已经|早就?|都|刚|也)*(?:看到|收到|知道|听到|忘|没))"
-    r"|(?:别|不要)让(?:我们?|大家)忘(?:记|了)*)|(?P<wake>叫醒我|"
+    r"|(?:别|不要)让(?:我们?|大家)忘(?:记|了)*"
+    r"|(?<=[点时候得])提醒(?:一?下)?(?=[呗吧哈啊哦啦喔呀~]*(?:[。，,！!…\n]|$)))|(?P<wake>叫醒我|"
     r"(?:叫|喊)我(?:起床|起来|起身|醒)"
     r"|(?:叫|喊)我(?=[^，。,!！?？\s]{2,10}起床))"
     rf"|(?P<call>吱(?:一|个|一个)?声|(?:敲|戳|踢|滴|盯着?)(?:{_ALL_ZH}|我)?(?:一声|一下|点)|(?a:ping|call|cue|nudge|poke)我(?:一声|一下)?"
-    rf"|[叫喊催](?:{_ALL_ZH}|我)(?=一声|一下|[。，,！!]|$|[去出吃关开喝上看睡收下交写打做拿取带接送买洗发回走]))"
+    rf"|[叫喊催提](?:{_ALL_ZH}|我))"
     r"|(?P<set>(?:设|(?<![一确决肯必否])定|订|建|加|弄)(?!了|好|过|的)(?:置|定)?(?:一?个|一条|一下)?[^，。,！!？?]{0,16}?"
     r"(?:提醒(?![我他她你您]|一下)|闹钟|闹铃))"
 )
@@ -51,9 +57,24 @@ EN = LazyPattern(
     r"have))(?: me)?(?: up)? (?:a |an |the |another )(?:quick )?"
     rf"(?:reminder|alarm))|(?P<call>{_NUDGE_EN}|make sure (?:that )?(?:i|we)|reminder(?=:| to))(?!\w))"
 )
+CALLED = LazyPattern(r"一[声下]|[哦喔啊呀吧哈啦呗。，,！!\s]|$|[去出吃关开喝上看睡收下交写打做拿取带接送买洗发回走]")
+"""What follows 叫我 where it asks to be called; 叫我小陈 is how somebody is called."""
+PARTICLES = r"[呗齁嗷咧嘞啫㗎喎捏呐咯啰喽啦吧呀啊哦喔哈呢嘛噢欸诶]|唔该晒?|好[吗嘛]|可以[吗咩]|[okOK]{2}"
+KIN = re.compile(
+    r"(?:老?[妈爸爷奶公婆]|[姐哥弟妹]|外[婆公]|女儿|儿子|女?朋友|男?朋友|同[事学]|老板|娃|家人)(?![^，。,]{0,3}(?:生日|节|纪念日))"
+)
+"""提醒我妈吃药 may be about somebody else."""
+NOT_WHOLE = re.compile(
+    r"[，,。；;!！?？].*(?:提醒|remind)|再[叫喊提]|除了|除外|不算|不包括|跳过|\b(?:except|unless|apart from|other than|but not)\b"
+)
+"""What a title does not say: another wish, or what a time leaves out."""
+ASIDE = LazyPattern(
+    r"\s*(?:不然|否则|要不然?|因为|毕竟|省得|免得|以免|懒得|怕|别|不要|谢谢|(?a:because|otherwise|or else|don't|thanks?|cheers)\b)"
+)
+"""A clause that only says why, or how much, somebody wants it."""
 FILL_ZH = (
-    r"别忘了?|不要忘了?|请|麻烦|劳烦|拜托|帮我|帮忙|给我|替我|"
-    r"到时候?|到点|话说|以后|今后|往后|eod|cob|也|都(?=提醒|[叫喊]|$)|"
+    r"别忘了?|不要忘了?|请|麻烦|劳烦|拜托|帮我|记一?下|记着|您|帮忙|给我|替我|"
+    r"到时候?|到点|话说|以后|之后|今后|往后|eod|cob|也|都(?=提醒|[叫喊]|$)|"
     r"嗯+|哦|噢|啊+|呃|欸|诶|哎呀?|唉|好的?|行|等?到(?![家站了])|等我?|快|我想(?=在|要)|我想$|记得|记住|一定|务必|要|到时候?|到点|的时候|时候|你|可不可以|能不能|可以|能|再|就|"
     r"然后|还有|对了|那么|那|在|于|大概|大约|左右|准时|喂|嗨|嘿|哈喽|如果|要是|万一|我?(?:要|想|需要|希望|想要|想让|想请|想麻烦)你|(?:如果|要是|万一)?我(?:忘了|"
     r"忘记了?|没记住)(?:的话)?|一下|下|的|从|等|于"

@@ -21,7 +21,7 @@ from bot.text.when.rules import SEVERAL, local, ms_of, next_of
 from bot.types.commitment import Nudging
 from bot.types.duration import HOUR_MS
 from bot.types.reminder import Reminder
-from bot.types.when import Instant, Unclear
+from bot.types.when import Instant, Missing, Unclear
 
 SHORTLY_MS = 3 * HOUR_MS
 """What is said so soon before something may be for it."""
@@ -79,18 +79,26 @@ def quiet_end(hour: int, rules: RemindRules) -> int:
 
 
 def retimed(reminder: Reminder, said: Parts, half: Half, now: int, tz: tzinfo) -> tuple[int, str] | None:
-    """When a reminder whose hour was assumed is said instead, ms, and its rule; None where no hour ahead is named.
+    """When a reminder is said instead, ms, and its rule; None where no hour or day ahead is named.
 
     `half` is the part of the day that its request named. A bare hour is read as by the 24-hour clock, or as one of the
     afternoon where nobody is up.
     """
     clock = said.clock
-    if clock is None or said.doubt is not None or said.delay is not None or said.every is not None:
+    if said.doubt is not None or said.every is not None:
         return None
+    if said.delay is not None:
+        found = meaning(said, local(now, tz))
+        return (found.at, "") if isinstance(found, Instant) and not reminder.rule else None
     there = local(reminder.due_at, tz)
-    if not said.half and clock.hour < WAKING and not clock.whole:
-        half = half or "afternoon"
-    hour = hour_of(replace(said, day=None, half=said.half or half), there.date(), local(now, tz), plain=True)
+    if clock is None:
+        if said.day is None or said.half or reminder.rule:
+            return None
+        hour: tuple[int, int] | Missing = (there.hour, there.minute)
+    else:
+        if not said.half and clock.hour < WAKING and not clock.whole:
+            half = half or "afternoon"
+        hour = hour_of(replace(said, day=None, half=said.half or half), there.date(), local(now, tz), plain=True)
     if isinstance(hour, str) or hour[0] >= 24:
         return None
     if reminder.rule:

@@ -10,6 +10,11 @@ from bot.text.lazy import LazyPattern
 from bot.text.when.found import TAKEN, Parts
 from bot.text.when.meaning import parts_folded
 
+CORRECTING = (
+    r"(?:等等|等下|啊|哦)?(?:不对|不是|说错了?|搞错了?|错了|弄错了?)|改[成到为在]?|换[成到]|还是|应该是|"
+    r"(?a:\b(?:no|nope|wait|oops|actually|sorry|i mean|i meant|make (?:it|that)|change (?:it|that) to|rather|instead)"
+    r"\b)"
+)
 ANSWER_CHARS = 60
 """A longer message is no answer to a question for a time."""
 
@@ -20,8 +25,14 @@ _WHENEVER = LazyPattern(
     r"\s*(?:随便|都行|都可以|什么时候都行|你定|你看着办|看着办|无所谓|随你|any ?time|whenever|you choose|up to you|doesn't matter)"
     r"(?:吧|啦|[。.!！~\s])*"
 )
+_AGREE = LazyPattern(
+    r"(?:好|要|嗯+|对|行|可以|没错|是|ok|okay|yes|yeah|yep|sure|please)"
+    r"(?:[的呀啊哦呢吧啦好要对行嗯]|谢谢|please|thanks|thx|do|[,，。.!！~\s])*"
+)
+_CORRECTS = LazyPattern(CORRECTING)
+_FIRST = LazyPattern(rf"^(?:[\s,，.。]*(?:{CORRECTING}))+")
 _FILL_ANSWER = LazyPattern(
-    r"改[成到为]|换[成到]|还是|"
+    rf"{CORRECTING}|"
     r"好的?|那就|那|就|吧|是|嗯|对|的|呢|啊|哦|在|要|早点|\b(?:ok|okay|at|on|in|the|please|then|let's say|say|make it|by|around|yes|um"
     r"|i mean|i meant|meant|sorry|pls|thanks?|thank you|thx|ty|lol|haha|yeah|yep)\b|谢谢|谢啦|哈+|我是说|意思是|不好意思"
     r"|[\s，,。.!！?？~～、:]"
@@ -32,7 +43,7 @@ _FILL_ANSWER = LazyPattern(
 class Reply:
     """What an answer to a question says: `parts` of a time, that any will do, or that it is not wanted any more.
 
-    `bare`: nothing but a number.
+    `bare`: nothing but a number. `corrects` what was said before; `agreed`: nothing but a yes.
     """
 
     parts: Parts = NOTHING
@@ -40,6 +51,8 @@ class Reply:
     dismissed: bool = False
     said: str = ""
     bare: bool = False
+    corrects: bool = False
+    agreed: bool = False
 
 
 def replied(text: str, names: tuple[str, ...] = ()) -> Reply | None:
@@ -53,9 +66,14 @@ def replied(text: str, names: tuple[str, ...] = ()) -> Reply | None:
         return Reply(dismissed=True)
     if _WHENEVER.fullmatch(folded.strip(" ,，")):
         return Reply(whenever=True)
+    if _AGREE.fullmatch(folded.strip(" ,，")):
+        return Reply(agreed=True)
     bare = folded.strip(" 。.!！~吧")
     if re.fullmatch(r"\d{1,2}", bare):
         return Reply(parts_folded(f"{bare}点"), said=f"{bare}点", bare=True)
+    corrects = _CORRECTS.search(folded) is not None
+    first = _FIRST.match(folded)
+    folded = " " * first.end() + folded[first.end() :] if first else folded
     parts = parts_folded(folded)
     if not parts.spans and re.search(r"\d|[一二三四五六七八九十两半]|minute|hour|an? ", bare):
         later = parts_folded(f"{bare}后") if not bare.isascii() else parts_folded(f"in {bare}")
@@ -63,7 +81,7 @@ def replied(text: str, names: tuple[str, ...] = ()) -> Reply | None:
             return Reply(later, said=f"{bare}后" if not bare.isascii() else f"in {bare}")
     if parts.empty or not _plain(folded, parts):
         return None
-    return Reply(parts, said=said_of(text, folded, origin, parts))
+    return Reply(parts, said=said_of(text, folded, origin, parts), corrects=corrects)
 
 
 def _plain(folded: str, parts: Parts) -> bool:

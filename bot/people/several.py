@@ -3,18 +3,18 @@
 import re
 from dataclasses import dataclass, replace
 
-from bot.people.asking import PLAIN, READ_CHARS, SMALL, Wish, asked, core_of, task_of, unaddressed
-from bot.people.askwords import EN, FRAME, STOPS, ZH
+from bot.people.asking import PLAIN, READ_CHARS, SMALL, Wish, asked, core_of, requests, task_of, unaddressed
+from bot.people.askwords import EN, FRAME, SPACED, STOPS, ZH
 from bot.people.wording import bared, told, trimmed
 from bot.text.clean import clean
 from bot.text.fold import fold_mapped, unfold
 from bot.text.lazy import LazyPattern
 from bot.text.when.found import Parts
-from bot.text.when.meaning import parts_folded
+from bot.text.when.meaning import DAY_BEFORE, parts_folded
 from bot.text.when.spacing import squeezed
 
 _SPLIT = LazyPattern(
-    r"[，。;；!！?？\n、~～…]+|(?<!\d)[,:]+|[,:]+(?!\d)|\.(?=\s)|还有|另外|以及|然后|顺便|同时|并且|和|跟|再(?!见|提醒|叫我|喊我)"
+    r"[，。;；!！?？\n、~～…]+|(?<!\d)[,:]+|[,:]+(?!\d)|\.(?=\s)|还有|另外|以及|然后|顺便|同时|并且|和|跟|再(?!见|提醒|[叫喊提]我|remind)"
     r"|(?a:\s*\b(?:and|then|also|plus|as well as)\b)|\s*&\s*"
 )
 _JOINS = LazyPattern(r"还有|另外|以及|然后|顺便|同时|并且|[和跟再、]|(?a:\b(?:and|then|also|plus)\b)|&")
@@ -27,8 +27,9 @@ _WHOM = re.compile(r"\W*(?:你们?|您|我们?|大家|you|me|us)\W*", re.IGNOREC
 _REST = LazyPattern(r"(?ai:(?:and|also|again|too|plus|then)\b)|(?:还有|以及|另外|再)")
 _NUMBER = re.compile(r"\d{1,2}(?::\d\d)?")
 _LEADS = re.compile(r"^(?:也|还|再|就|要|得|去(?=去)|\s)+")
+_AGAIN = re.compile(r"^(?:叫|喊|提醒)我?(?:一?[次声下遍])?$")
 _ONE_STRETCH = LazyPattern(
-    r"之间|(?a:\bbetween\b)|[到至~](?=[零一二三四五六七八九十两\d周星礼下明后])|或者?|还是|不对|不是|改"
+    rf"{DAY_BEFORE}|之间|(?a:\bbetween\b)|[到至~](?=[零一二三四五六七八九十两\d周星礼下明后])|或者?|还是|不对|不是|改"
     r"|(?a:\b(?:or|no|wait|actually|make (?:it|that)|instead)\b)"
 )
 
@@ -66,11 +67,12 @@ def _several(text: str, names: tuple[str, ...], one: Wish) -> tuple[Wish, ...]:
     """Each wish of its own; () where it is not certain that there are several."""
     text = unaddressed(clean(text), names)[:READ_CHARS]
     folded, origin = squeezed(*fold_mapped(text))
+    folded = re.sub(SPACED, lambda found: "," * len(found[0]), folded)
     whole, pieces = parts_folded(folded), _pieces(folded)
     last = pieces[-1].end if pieces else 0
     # 下午两点A，晚上七点B，到点叫我一声: what asks at the end asks for all that stands before it.
-    closed = len(pieces) > 2 and [piece.place for piece in pieces if piece.asks] == [len(pieces) - 1]
-    closed = closed and not _timed(parts_folded(folded[pieces[-1].begin : pieces[-1].end]))
+    alone = len(pieces) > 2 and not any(piece.asks for piece in pieces[:-1])
+    closed = len(pieces) > 1 and _closes(folded[pieces[-1].begin : pieces[-1].end], alone=alone)
     pieces = pieces[:-1] if closed else pieces
     asking = sum(piece.asks for piece in pieces)
     if len(pieces) < 2 or not (asking or closed) or _ONE_STRETCH.search(folded):
@@ -93,6 +95,12 @@ def _several(text: str, names: tuple[str, ...], one: Wish) -> tuple[Wish, ...]:
     found = _completed([replace(found[0], task=""), *found[1:]] if heads else found)[heads:]
     if any(not wish.task and one.task for wish in found):
         return ()
+    one_rule = any(wish.parts.every for wish in found) and any(
+        wish.parts.day and wish.parts.day.kind in ("weekday", "weekend") and not piece.asks
+        for wish, piece in zip(found, pieces[heads:], strict=True)
+    )  # 每周一早上七点叫我，周末八点
+    if one_rule or (asking > 1 and len(found) > asking and not closed):
+        found = [replace(wish, sure=False) for wish in found]
     rest = unfold(text, origin, last, len(folded)).strip() if len(core_of(folded[last:])) > SMALL else ""
     return (*found[:-1], replace(found[-1], rest=rest.lstrip("，,。！？!?；;、 ")))
 
@@ -105,7 +113,7 @@ def _goes_on(folded: str, piece: _Piece) -> bool:
 def _bare(said: str) -> Wish:
     """A time, and what to do then, without the word for it."""
     task, parts = task_of(said)
-    task = _LEADS.sub("", trimmed(bared(_LEADS.sub("", task), FRAME)))
+    task = _AGAIN.sub("", _LEADS.sub("", trimmed(bared(_LEADS.sub("", task), FRAME))))
     return Wish("set", told(task), parts, PLAIN, said)
 
 
@@ -125,16 +133,18 @@ def _pieces(folded: str) -> list[_Piece]:
         words, between = folded[start:end], folded[before:start]
         if not words.strip():
             continue
-        asks, joined = _requests(words), _JOINS.search(between) is not None
-        if ":" in between and len(pieces) < 2:
+        asks, joined = requests(words), _JOINS.search(between) is not None
+        if ":" in between and len(pieces) < 2 and _timed(parts_folded(words)):
             pieces = [replace(piece, heads=True) for piece in pieces]
             begin = start
         bare = bool(pieces) and (pieces[-1].bare or _clocked(folded, pieces[-1])) and _NUMBER.fullmatch(words.strip())
         if bare or _timed(parts_folded(words)):
             if _stopped(folded, pieces, start) and not asks and not joined:
                 break  # what is told besides
-            asks = asks or (not pieces and _requests(folded[begin:end]))
+            asks = asks or (not pieces and requests(folded[begin:end]))
             pieces.append(_Piece(len(pieces), start if pieces else begin, end, joined, asks, bare=bool(bare)))
+        elif asks and pieces and len(pieces) == 1 and not pieces[0].asks:
+            pieces[0] = replace(pieces[0], end=end, asks=True)  # 10月1号上午8点半，提醒我出发
         elif asks and pieces:
             pieces.append(_Piece(len(pieces), start, end, joined, asks))
         elif pieces and not _stopped(folded, pieces, start):
@@ -147,8 +157,10 @@ def _stopped(folded: str, pieces: list[_Piece], start: int) -> bool:
     return bool(pieces) and STOPS.search(folded[pieces[-1].end : start]) is not None
 
 
-def _requests(words: str) -> bool:
-    return any(ZH.finditer(words)) or any(EN.finditer(words))
+def _closes(words: str, *, alone: bool) -> bool:
+    """Whether words ask to be reminded at no time of their own; what is not the only request (`alone`) of nothing."""
+    found = ZH.search(words) or EN.search(words)
+    return found is not None and not _timed(parts_folded(words)) and (alone or not core_of(words[found.end() :]))
 
 
 def _clocked(folded: str, piece: _Piece) -> bool:

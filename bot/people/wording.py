@@ -2,6 +2,7 @@
 
 import re
 
+from bot.people.askwords import PARTICLES
 from bot.text.clip import clip
 from bot.text.fold import fold_mapped, unfold
 from bot.text.lazy import LazyPattern
@@ -13,14 +14,14 @@ TASK_CHARS = 200
 _LEAD = LazyPattern(
     r"(?:一下|一声|一次|到时候?(?!了)|下(?![午个周班次星礼月载单雨楼车])|的是|的|[吗嘛](?=[?!。,\s])|之前|以前|[喔哦啊呀吧哈啦呢嘛](?=[,。!?~\s])|:|[,.!?。、!…~]|\s"
     r"|(?:我|咱)?(?:要|得|需要)(?![求点价命债领闻紧素害塞到了])(?=.)"
-    r"|(?a:(?:up|to|about|that|for|of|with|and|an?|-)\b|(?:at|on|by|in)\s+(?=to\b)))+"
+    r"|(?a:(?:up|to|about|that|for|of|with|and|an?|-)\b(?!['’])|(?:at|on|by|in)\s+(?=to\b)))+"
 )
 _TAIL = LazyPattern(
-    r"(?:吧|[,，]?(?:千万|可)?别(?:又|再)?(?:给?忘)(?:了|记)*|啊|哦|喔|呀|哈+|呢|啦|咯|喽|啰|噢|哟|欸|诶|好吗|好不好|好嘛|可以吗|行吗|行不行|可不可以|吗|嘛"
+    rf"(?:{PARTICLES}|大[概约]|左右|差不多|[,，]?(?:千万|可)?别(?:又|再)?(?:给?忘)(?:了|记)*|哈+|哟|好不好|好嘛|可以吗|行吗|行不行|可不可以|吗|嘛"
     r"|(?:谢谢|多谢|感谢|谢)(?:你|您|啦|了|宝贝?|亲|哦|喔|哈)*|拜托(?:你|您)?(?:了|啦)?|感恩|辛苦(?:你|您)?(?:了|啦)?|麻烦(?:你|您)?(?:了|啦)|么么哒|爱你"
     r"|(?a:\b(?:please|pls|plz|thanks(?: a lot| so much)?|thank (?:you|u)(?: so much)?|thx|ty|ok|okay|"
     r"lol|haha|will you|would you|can you|then"
-    r"|alright|at|on|in|by|for|is|are)\b)|\s|[。,!?~.、…\U0001f300-\U0001faff\u2600-\u27bf])+$"
+    r"|alright|at|on|by|for|to|from|is|are|maybe)\b)|\s|[。,!?~.、…\U0001f300-\U0001faff\u2600-\u27bf])+$"
 )
 _REASON = LazyPattern(
     r"[,，。;；…]\s?(?:不然|否则|要不然?|因为|毕竟|省得|免得|以免|懒得|怕|我(?!们)|(?a:because|otherwise|or else|cause|i|i'm|i'll|i've|or i)\b)"

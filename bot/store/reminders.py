@@ -98,8 +98,11 @@ class Reminders:
 
         await self._database.write(verb)
 
-    async def move(self, moved: Mapping[int, tuple[int, str]], said: Answer, person_id: int, at: int) -> bool:
-        """These are said at another time: due_at (ms) and rule of each; False when nobody waits for it any more."""
+    async def move(self, moved: Mapping[int, tuple[int, str]], said: Answer, at: int) -> bool:
+        """These are said at another time: due_at (ms) and rule of each; False when nobody waits for it any more.
+
+        The question stays open: they may be moved once more.
+        """
 
         def verb(db: sqlite3.Connection) -> bool:
             if not waits(db, said.event_id):
@@ -108,7 +111,6 @@ class Reminders:
                 db.execute(
                     "UPDATE reminder SET due_at = ?, rule = ? WHERE id = ? AND ended_at IS NULL", (due, rule, number)
                 )
-            ask(db, said.chat_id, person_id, None, 0)
             answer(db, said, tuple(moved), at)
             return True
 

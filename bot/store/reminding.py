@@ -136,6 +136,18 @@ def change_reminder(db: sqlite3.Connection, changed: ChangedReminder, at: int) -
     )
 
 
+def reset_reminder(db: sqlite3.Connection, number: int, new: NewReminder) -> None:
+    """Verb part: an open one has these words now and is said then, as these messages say; its number stays."""
+    db.execute(
+        "UPDATE reminder SET text = ?, due_at = ?, rule = ? WHERE id = ? AND ended_at IS NULL",
+        (new.text, new.due_at, new.rule, number),
+    )
+    db.executemany(
+        "INSERT OR IGNORE INTO edge (kind, derived_id, event_id) VALUES ('reminder', ?, ?)",
+        [(number, event) for event in new.event_ids],
+    )
+
+
 def drop_reminders(db: sqlite3.Connection, events: Iterable[int], why: Ended, at: int) -> None:
     """Verb part: reminders that came from these messages, and questions about them, go with them."""
     for event in sorted(events):

@@ -18,7 +18,7 @@ from bot.store.ledger import Owner, Reservation, Settlement, reserve, settle
 from bot.store.outbox import put, take, withdraw
 from bot.store.promising import promised
 from bot.store.refusals import SORRY
-from bot.store.reminding import end, store_reminder
+from bot.store.reminding import end, reset_reminder, store_reminder
 from bot.store.sessions import NewEpoch, close, digest_now, open_epoch, open_session, take_part
 from bot.store.sorting import note_hit, note_round
 from bot.store.voiding import ANSWERS_OFF_RECORD, drop_forgotten, end_turn
@@ -220,9 +220,12 @@ def tool_done(db: sqlite3.Connection, turn: Turn, outcome: ToolOutcome, at: int)
                 "JOIN entry ON entry.id = derived_id WHERE edge.kind = 'entry' AND entry.epoch_id = ?",
                 (stored, turn.epoch_id),
             )
-    if outcome.remind is not None:
+    if outcome.remind is not None and outcome.unremind:
+        reset_reminder(db, outcome.unremind[0], outcome.remind)
+    elif outcome.remind is not None:
         text = text.replace("{id}", str(store_reminder(db, outcome.remind, at)))
-    end(db, outcome.unremind, "cancelled", at)
+    else:
+        end(db, outcome.unremind, "cancelled", at)
     if outcome.receipt:
         db.execute(
             "UPDATE turn SET receipts = json_insert(receipts, '$[#]', ?) WHERE id = ?", (outcome.receipt, turn.id)

@@ -10,7 +10,7 @@ from bot.store.database import Repository
 from bot.store.indexing import index_lines, index_memory
 from bot.store.keeping import Receipt, answer, done_before
 from bot.store.memories import visible
-from bot.store.reminding import end
+from bot.store.reminding import TEXT, end
 from bot.store.rows import MEMORY, marks, memory_of
 from bot.types.memory import Memory, Thing
 from bot.types.people import Audience
@@ -34,7 +34,8 @@ class LastPlan:
 _PLANS = """SELECT 'set', made_at, id FROM reminder WHERE person_id = ?1 AND ended_at IS NULL AND commitment_id IS NULL
     AND (?2 IS NULL OR chat_id = ?2)
     UNION ALL SELECT 'cancelled', ended_at, id FROM reminder WHERE person_id = ?1 AND outcome = 'cancelled'
-    AND commitment_id IS NULL AND due_at > ?3 AND (?2 IS NULL OR chat_id = ?2)
+    AND due_at > ?3 AND (?2 IS NULL OR chat_id = ?2) AND (commitment_id IS NULL OR EXISTS (
+        SELECT 1 FROM commitment WHERE commitment.id = commitment_id AND commitment.ended_at IS NULL))
     UNION ALL SELECT 'promised', made_at, id FROM commitment WHERE owner_id = ?1 AND ended_at IS NULL
     AND source IN ('rule', 'tool') AND (?2 IS NULL OR chat_id = ?2)
     UNION ALL SELECT 'settled', ended_at, id FROM commitment WHERE owner_id = ?1 AND ended_at = updated_at
@@ -109,9 +110,9 @@ class Undoing(Repository):
 
     async def texts(self, thing: Thing, numbers: tuple[int, ...]) -> tuple[tuple[int, str], ...]:
         """What these reminders or promises say, each with its number."""
-        table = {"reminder": "reminder", "promise": "commitment"}[thing]
+        table, text = {"reminder": ("reminder", TEXT), "promise": ("commitment", "text")}[thing]
         rows = await self._database.rows(
-            f"SELECT id, text FROM {table} WHERE id IN ({marks(numbers)}) ORDER BY id", numbers
+            f"SELECT id, {text} FROM {table} WHERE id IN ({marks(numbers)}) ORDER BY id", numbers
         )
         return tuple((int(row[0]), str(row[1])) for row in rows)
 

@@ -52,7 +52,7 @@ class ToolAnswer:
     the `lines` of a transcript, the `digests` of talks and the `commitments` (their numbers). `quiet` ends the turn and
     every talk of its chat: nobody is in conversation any more until somebody calls. `forget` is carried out in place of
     a text: its receipt is said at once, and the turn begins anew on a log without it. `remind` is set in the same
-    commit, its number replaces {id}, and the `unremind` reminders end in it.
+    commit, its number replaces {id}, and the `unremind` reminders end in it; with both that one is changed.
     """
 
     text: str

@@ -3,11 +3,12 @@
 from dataclasses import dataclass
 from typing import Literal
 
-Missing = Literal["time", "half", "day", "past", "none_such", "several", "rule", "vague", "before", "change"]
+Missing = Literal["time", "half", "day", "past", "none_such", "several", "rule", "vague", "before", "change", "task"]
 """What is unclear.
 
 No time of day; morning or evening; which day; it is over; no such day or hour; more than one time; a rule that
-cannot be kept; no time to count from; how long before; an hour that a change of clocks leaves out or repeats.
+cannot be kept; no time to count from; how long before; an hour that a change of clocks leaves out or repeats;
+what it is of, where its time is clear.
 """
 
 

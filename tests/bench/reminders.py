@@ -5,7 +5,8 @@ back with "every" (day, week, weekday, month, year) and perhaps "until" (a date)
 lang, now, zone, text, expect: a list of {"at", "repeat" (daily, weekly, weekdays, monthly, yearly), "until", "what"},
 "ask" or "none". No model is asked for anything, unless `--calls` names a file of {"id", "calls": [{"text", "when"}]},
 which its tool is then called with. What is asked back is neither right (unless that is wanted) nor silently wrong; what
-is neither set nor asked is missed: a model that is connected gets it with its tools.
+is neither set nor asked is missed: a model that is connected gets it with its tools. With `--by-hand DIR` somebody is
+that model: what the grammar leaves to it becomes files there, answered as in byhand.py, and what its tools set counts.
 """
 
 import argparse
@@ -26,11 +27,13 @@ from bot.text.alike import core
 from bot.text.fold import fold
 from bot.text.when.rules import local, ms_of, next_of, step_of, until_of
 from bot.types.prompt import Request
+from tests.bench.byhand import ByHand
 from tests.fakes.clock import SimClock
 from tests.fakes.model import Answer, calls
 from tests.world import MACHINE_ZONE, World
 
 TZ = ZoneInfo(MACHINE_ZONE)
+MODEL = "to the model"
 WORKDAYS = "mon,tue,wed,thu,fri"
 Verdict = Literal["right", "asked", "missed", "wrong"]
 Row = dict[str, object]
@@ -57,13 +60,15 @@ class Played:
     replies: tuple[str, ...]
 
 
-async def played(row: Row, tools: list[dict[str, str]]) -> Played:
-    """The row in a fresh World of its own."""
+async def played(row: Row, tools: list[dict[str, str]], hand: ByHand | None = None) -> Played:
+    """The row in a fresh World of its own; `hand` is its model."""
     with tempfile.TemporaryDirectory() as folder:
         tz = ZoneInfo(str(row.get("zone") or MACHINE_ZONE))
         world = World(Path(folder), Settings.model_validate({"bot": {"timezone": tz.key}}))
         world.clock = SimClock(ms_of(datetime.fromisoformat(str(row["now"])).replace(tzinfo=tz)))
         world.model.script = _script(tools)
+        if hand is not None:
+            world.model = hand  # type: ignore[assignment]
         await world.open()
         try:
             await world.say(str(row["text"]))
@@ -104,12 +109,12 @@ def verdict(row: Row, found: Played) -> Verdict:
 
 
 def _single(found: tuple[str, str, str], apart: bool) -> list[tuple[str, str, str]]:
-    """What comes back on several weekdays, where each of them is wanted by itself."""
+    """What comes back on several weekdays, or at several times, where each of them is wanted by itself."""
     at, rule, text = found
     days = rule.split(" ")[4].split(",") if rule else []
-    if not apart or len(days) < 2 or "|" in rule:
+    if not apart or (len(days) < 2 and "|" not in rule):
         return [found]
-    each = [rule.replace(",".join(days), day) for day in days]
+    each = rule.split("|") if "|" in rule else [rule.replace(",".join(days), day) for day in days]
     before = ms_of(datetime.fromisoformat(at).replace(tzinfo=TZ)) - 1
     firsts = [next_of(one, before, TZ) or 0 for one in each]
     return [(local(first, TZ).strftime("%Y-%m-%dT%H:%M"), one, text) for first, one in zip(firsts, each, strict=True)]
@@ -119,13 +124,13 @@ def fitting(one: dict[str, object], found: tuple[str, str, str]) -> bool:
     """Whether a reminder is the one that is wanted."""
     at, rule, text = found
     about = one.get("about")
-    words = about if isinstance(about, list) else []
+    words, what = about if isinstance(about, list) else [], str(one.get("what"))
     return (
         at == str(one["at"])[:16]
         and every_of(rule) == str(one.get("every") or "")
         and until_of(rule) == str(one.get("until") or "")[:10]
         and all(fold(str(word)) in fold(text) for word in words)
-        and ("what" not in one or bool(core(str(one["what"])) & core(text)))
+        and ("what" not in one or bool(core(what) & core(text)) or fold(what) in fold(text))
     )
 
 
@@ -143,18 +148,26 @@ def every_of(rule: str) -> str:
     return "day" if weekdays == "*" else "weekday" if weekdays == WORKDAYS else "week"
 
 
-async def measured(rows: list[Row], tools: dict[str, list[dict[str, str]]], *, show: bool) -> dict[str, Counter[str]]:
-    """Of all and of each script how many requests got which verdict."""
+async def measured(
+    rows: list[Row], tools: dict[str, list[dict[str, str]]], hand: ByHand | None, *, show: bool
+) -> dict[str, Counter[str]]:
+    """Of all and of each script how many requests got which verdict, and how many went to whoever plays the model."""
     counts: dict[str, Counter[str]] = {}
     for row in rows:
-        found = await played(row, tools.get(str(row["id"]), []))
+        before = _calls(hand)
+        found = await played(row, tools.get(str(row["id"]), []), hand)
         told = verdict(row, found)
         for group in ("all", str(row["script"])):
             counts.setdefault(group, Counter())[told] += 1
+            counts[group][MODEL] += _calls(hand) > before
         if show and told != "right":
             print(told, row["id"], row["now"], row["text"], row["want"], "->", found.set, found.replies,
                   file=sys.stderr)  # fmt: skip
     return counts
+
+
+def _calls(hand: ByHand | None) -> int:
+    return hand.asked + hand.replayed if hand is not None else 0
 
 
 def main() -> int:
@@ -162,6 +175,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("file", type=Path)
     parser.add_argument("--calls", type=Path, help="What a model with tools calls, by the id of a row.")
+    parser.add_argument("--by-hand", type=Path, metavar="DIR", help="Somebody plays the model in this folder.")
     parser.add_argument("--show", action="store_true", help="Print each row that is not right, on standard error.")
     asked = parser.parse_args()
     try:
@@ -171,10 +185,17 @@ def main() -> int:
     except (OSError, ValueError) as error:
         print(f"{asked.file}: {error}", file=sys.stderr)
         return 2
-    for group, counted in asyncio.run(measured(rows, tools, show=asked.show)).items():
-        total = counted.total()
+    hand = ByHand(asked.by_hand) if asked.by_hand else None
+    try:
+        counts = asyncio.run(measured(rows, tools, hand, show=asked.show))
+    finally:
+        if hand is not None:
+            hand.finish()
+    for group, counted in counts.items():
+        total = counted.total() - counted[MODEL]
         print(group, total, *(f"{told} {counted[told]} ({counted[told] / total:.1%})"
-                              for told in ("right", "asked", "missed", "wrong")), sep="  ")  # fmt: skip
+                              for told in ("right", "asked", "missed", "wrong", *([MODEL] if hand else []))),
+              sep="  ")  # fmt: skip
     return 0
 
 

@@ -12,7 +12,7 @@ from bot.text.when.found import Day, Parts, Reading
 from bot.text.when.numbers import EN, ZH, count_en, count_zh
 
 EVERY = LazyPattern(
-    r"每|工作日|天天|(?a:\b(?:every|each|daily|weekly|monthly|weekdays|weekends)\b"
+    r"每|逢(?=周|星期|礼拜)|工作日|上班日|平日|天天|(?a:\b(?:every|each|daily|weekly|monthly|weekdays|weekends)\b"
     r"|\b(?:mon|tues|wednes|thurs|fri|satur|sun)days\b)"
 )
 LONGEST = 24
@@ -22,7 +22,7 @@ _UNTIL = LazyPattern(
     r"(?:(?<=[,，])[㐀-鿿]到|一?直到|持续到|截止到?|(?<![\d一二三四五六日天点半分号])到|到(?=[^,，。]{1,14}?(?:为止|结束|截止)))"
     r"|(?a:,? ?\b(?:up )?(?:until|till|til|through|thru|ending(?: on)?)\b )"
 )
-_UNTIL_END = LazyPattern(r"\s*(?:那天)?(?:为止|结束|截止|就行了?|就好了?|就可以了?|即可)")
+_UNTIL_END = LazyPattern(r"\s*(?:那天)?(?:为止|结束|截止|就行了?|就好了?|就可以了?|就不用了?|即可)")
 _RANGE = LazyPattern(r"(?<=[\d号日])(?:到|至|-|~)|(?a: (?:to|through|thru) )")
 _FOR = LazyPattern(
     rf"(?:接下来|未来|今后|往后|连续|持续|连着)的?(?P<zh>{ZH}个?(?:天|日|周|星期|礼拜|月|年))(?:里|内)?"

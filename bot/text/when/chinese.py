@@ -25,7 +25,7 @@ FEASTS = {
     "圣诞夜": (12, 24),
     "跨年夜": (12, 31),
 }
-_AFTER_HALF = "(?!餐|饭|安|会|些|已|就|晨|点|恋|期|市|宵|车|班|景)"
+_AFTER_HALF = "(?!餐|饭|茶|安|会|些|已|就|晨|点|恋|期|市|宵|车|班|景)"
 
 
 def _short(word: str) -> str:
@@ -34,8 +34,8 @@ def _short(word: str) -> str:
 
 
 _HALF_WORDS: tuple[tuple[str, Half], ...] = (
-    ("凌晨|半夜|深夜|午夜", "dawn"), (f"清晨|清早|一大?早|早晨|早上|上午|早间|今早|{_short('早')}", "morning"),
-    ("中午|正午|晌午", "noon"), ("下午|午后", "afternoon"), ("傍晚|黄昏", "dusk"),
+    ("凌晨|半夜|深夜|午夜", "dawn"), (f"清晨|清早|一大?早|早晨|早上|朝早|上午|早间|今早|{_short('[早朝]')}", "morning"),
+    ("中午|正午|晌午", "noon"), ("下午|下昼|晏昼|午后", "afternoon"), ("傍晚|黄昏", "dusk"),
     (f"晚上|晚间|夜里|夜晚|{_short('晚')}|{_short('夜')}", "night"),
 )  # fmt: skip
 _HALVES = tuple((LazyPattern(f"(?:{words}){_AFTER_HALF}"), half) for words, half in _HALF_WORDS)
@@ -62,12 +62,10 @@ _OVER = LazyPattern(
     + ZH
     + r"(?:个小时|小时|分钟|天|周|个月|年)[以之]?前(?!提|叫)"
 )
-_UNIT = (
-    rf"(?:\d+(?:\.\d+)?|{ZH}|半)个?半?(?:小时|钟头|分钟|分|秒钟|秒|刻钟|(?<=个)钟|天|日|周|星期|礼拜|(?<=个)月|年)半?"
-)
+_UNIT = rf"(?:\d+(?:\.\d+)?|{ZH}|半)(?:个?半?(?:小时|钟头|分钟|分|秒钟|秒|刻钟|(?<=个)钟|天|日|周|星期|礼拜|(?<=个)月|年)半?|\s?(?:min|hour|hr)s?)"
 _DELAY = LazyPattern(
     rf"(?:再?过|再等|再|还有|还剩)(?P<a>(?:{_UNIT})(?:零|又)?(?:{_UNIT})*)(?:以后|之后|过后|后)?|"
-    rf"(?P<b>(?:{_UNIT})(?:零|又)?(?:{_UNIT})*)(?:以后|之后|过后|后)(?!天)(?:的?(?:这个?时候|此时|同一时间|这个点儿?)|的(?:今|同一)天)?"
+    rf"(?P<b>(?:{_UNIT})(?:零|又)?(?:{_UNIT})*)\s?(?:以后|之后|过后|后)(?!天)(?:的?(?:这个?时候|此时|同一时间|这个点儿?)|的(?:今|同一)天)?"
 )
 _LETTERS: tuple[tuple[LazyPattern, Half], ...] = (
     (LazyPattern(rf"(?a)(?<={TAKEN})\s?a\.?m\b|"
@@ -80,7 +78,7 @@ _LENGTH = LazyPattern(rf"(?:\d+|半|{ZH})个?半?(?:小时|钟头|分钟|刻钟)
 """How long, without a word that says from when."""
 _STRAY = LazyPattern("每(?!日|一?[个件次份页步句]|[样种])|隔(?=[一二三两\\d])")
 _LEAD = LazyPattern(rf"提前(?P<a>{_UNIT})?|早(?P<b>{_UNIT})|(?:^|(?<=[,，。;\s]))前(?P<c>{_UNIT})")
-_EACH = r"每(?:一?个|逢)?"
+_EACH = r"(?:每(?:一?个|逢)?|逢)"
 _LISTED = rf"[一二三四五六日天](?:(?P<to>[到至-])|[、,和及与])?(?:{_WEEK}?[一二三四五六日天][、,和及与]?)*"
 _EVERY_WEEK = LazyPattern(
     rf"{_EACH}{_WEEK}(?P<days>{_LISTED})|{_WEEK}(?P<span>[一二三四五六][到至-]{_WEEK}?[二三四五六日天])(?=的?(?:每天|天天|都))"
@@ -100,8 +98,10 @@ _PERIOD = LazyPattern(rf"{_EACH}(?P<unit>周|星期|礼拜|月|年)(?:都|也|�
 _PERIODS: dict[str, Period] = {"周": "week", "星": "week", "礼": "week", "月": "month", "年": "year"}
 _BOUNDED = LazyPattern(r"从.{0,8}?(?:开始|起)|直到|为止|连续|接下来")
 
-_NEAR = LazyPattern(r"(?P<near>大后|后|明|今)(?:天|日(?!期|子|常|记)|儿(?!子|童)个?|(?=[早晚]))")
-_NEARS = {"今": 0, "明": 1, "后": 2, "大后": 3}
+_NEAR = LazyPattern(
+    r"(?P<near>大后|后|明|今|听(?=日(?!本|语)|朝|晚(?!会|间)))(?:天|日(?!期|子|常|记)|儿(?!子|童)个?|(?=[早晚])|(?<=听)(?=朝))"
+)
+_NEARS = {"今": 0, "明": 1, "听": 1, "后": 2, "大后": 3}
 _WEEKDAY = LazyPattern(rf"(?P<steps>这个?|本|下+个?)?{_WEEK}(?P<day>[一二三四五六日天])(?![期个])")
 _WEEKEND = LazyPattern(rf"(?P<steps>这个?|本|下+个?)?{_WEEK}(?:末|六日)(?!愉快|快乐)")
 _WEEKS = LazyPattern(rf"(?:这个?|本|下+个?){_WEEK}")

@@ -6,10 +6,11 @@ from bot.text.when.numbers import ZH, count_zh
 from bot.types.duration import HOUR_MS, MINUTE_MS
 
 _ONE_UNIT = LazyPattern(
-    rf"(?P<n>\d+(?:\.\d+)?|半|{ZH})个?(?P<half>半)?(?P<unit>小时|钟头|(?<=个)钟|分钟|分|秒钟|秒|刻钟|天|日|周|星期|礼拜|月|年)(?P<more>半)?"
+    rf"(?P<n>\d+(?:\.\d+)?|半|{ZH})个?\s?(?P<half>半)?"
+    r"(?P<unit>小时|钟头|(?<=个)钟|分钟|分|秒钟|秒|刻钟|天|日|周|星期|礼拜|月|年|min|hour|hr)(?P<more>半)?"
 )
 _MS = {"小时": HOUR_MS, "钟": HOUR_MS, "钟头": HOUR_MS, "分钟": MINUTE_MS, "分": MINUTE_MS, "秒": 1000, "秒钟": 1000,
-       "刻钟": 15 * MINUTE_MS}  # fmt: skip
+       "刻钟": 15 * MINUTE_MS, "min": MINUTE_MS, "hour": HOUR_MS, "hr": HOUR_MS}  # fmt: skip
 
 
 def delay_of(body: str) -> Delay | None:

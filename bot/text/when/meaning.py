@@ -47,10 +47,12 @@ _CORRECTS = LazyPattern(
     r"(?:(?:no|wait|make (?:it|that)|i mean)\b[,.\s]*)*)"
 )
 """What stands between a time and the one that was meant."""
-_DAY_BEFORE = LazyPattern(
+DAY_BEFORE = (
     r"的?(?<!提)[头前]一[天日晚](?!后)|(?a:\b(?:on )?the (?:day|night|evening|morning) before\b(?! (?:yesterday|"
     + "|".join(FEASTS) + r"))|\bthe eve\b)"
 )  # fmt: skip
+
+_A_DAY_BEFORE = LazyPattern(DAY_BEFORE)
 
 _ASSUMED: dict[Half, int] = {"noon": 12, "afternoon": 15, "dusk": 18, "pm": 20, "night": 20}
 """The hours of parts of a day without a time of day, where one may be assumed; of a morning it is that of a day."""
@@ -91,7 +93,7 @@ def parts_folded(folded: str) -> Parts:
         both = joined(before, after)
         if before.spans and after.spans and both.doubt is None and after.spans[0][0] <= found.end() + 1:
             return _over(both, before, after, found)
-    if (found := _DAY_BEFORE.search(folded)) is not None:
+    if (found := _A_DAY_BEFORE.search(folded)) is not None:
         before, after = _halves(folded, found)
         night: Half = "night" if found[0][-1] in "晚夜" or "night" in found[0] or "eve" in found[0] else ""
         if before.day is not None or (before.every and before.every.month != "*") or after.day is not None:
@@ -102,7 +104,8 @@ def parts_folded(folded: str) -> Parts:
                 period=before.period or after.period, doubt=before.doubt or after.doubt,
             )  # fmt: skip
             return periodic(_over(both, before, after, found))
-        return replace(parts, doubt=parts.doubt or "vague", doubts=parts.doubts | {"vague"})
+        spans = tuple(sorted((*parts.spans, found.span())))
+        return replace(parts, doubt=parts.doubt or "vague", doubts=parts.doubts | {"vague"}, spans=spans)
     return parts
 
 
