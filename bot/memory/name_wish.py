@@ -10,8 +10,7 @@ NAME_CHARS = 9
 """Characters of a Chinese name; longer ones are sentences."""
 
 _LISTS: tuple[tuple[Verb, str], ...] = (
-    ("nick_revoke", "name_revoke"), ("nick_revoke", "name_revoke_en"),
-    ("nick_set", "name_set"), ("nick_set", "name_set_en"),
+    ("nick_revoke", "name_revoke"), ("nick_set", "name_set"), ("nick_set", "be_called"),
 )  # fmt: skip
 _SOON = 4
 """Characters between a name refused and the one that takes its place."""
@@ -21,16 +20,13 @@ def name_wish(place: Place) -> Found | None:
     """The wish to be called, or no longer called, by a name that stands at this place; none in doubt."""
     if not pattern("naming_sure").search(place.shape, place.start, place.start + 400):
         return None
-    for verb, name in (*_LISTS, *_OF_ONESELF):
-        if name == "be_called_en" and not _of_oneself(place):
+    for verb, name in _LISTS:
+        if name == "be_called" and not _of_oneself(place):
             continue
         for template in templates(name):
             if match := template.match(place.shape, place.at):
                 return _named(verb, place, match)
     return _my_name(place)
-
-
-_OF_ONESELF: tuple[tuple[Verb, str], ...] = (("nick_set", "be_called_en"),)
 
 
 def _of_oneself(place: Place) -> bool:
