@@ -62,7 +62,7 @@ def _meant(place: Place, match: re.Match[str]) -> Found | None:
     aside = groups.get("not") is not None
     head = groups.get("head")
     kept = "记忆" in tail or any(groups.get(name) is not None for name in ("from", "mem", "named"))
-    kept = kept or (head is not None and bool(pattern("told_kept").search(head) or pattern("mine").search(body)))
+    kept = kept or (head is not None and bool(pattern("told_kept").search(head) or pattern("mine").match(body)))
     found = Found("forget", place.start, match.end(), forever=_forever(place), scope="aside" if aside else "")
     if not aside and (pattern("all_of_me").fullmatch(body + tail) or (kept and body in _ALL_OF_US)):
         return replace(found, scope="all")
@@ -81,6 +81,7 @@ def _may_go(place: Place, groups: dict[str, str | None], body: str, after: str) 
     chinese, verb, lead = pattern("cjk").search(body), groups.get("verb"), place.lead.strip(" ,")
     own = pattern("forgettable").match(body) if chinese else pattern("mine").search(body)
     that = own or re.match("的?[那这]", after) or groups.get("of") or QUOTED in body
+    that = that or (body[0] in "那这" and pattern("lets_go").search(after))
     if pattern("elsewhere").match(body) or body in _ALL_OF_US or (pattern("said_by").fullmatch(body) and not verb):
         return False
     if groups.get("not"):
@@ -89,13 +90,13 @@ def _may_go(place: Place, groups: dict[str, str | None], body: str, after: str) 
         return False
     if verb is None:
         asked = any(groups.get(name) for name in ("put", "did", "of")) or pattern("requests").search(groups["how"] or "")
-        return bool(asked) and not pattern("own_forgetting").match(body + after)
+        return bool(asked) and not pattern("own_forgetting").search(body + after)
     meant = after.endswith(("吧", *_POLITELY)) or place.asked
     if pattern("idle").match(verb):
         told = pattern("told_of_you").fullmatch(lead) and not pattern("firmly").search(place.lead)
         sure = "忘了" not in verb or meant or "请" in lead or groups["tail"]
         return bool(sure) and (not told or meant)
-    return (chinese is not None or QUOTED in body) and not verb.endswith("了")
+    return (chinese is not None or QUOTED in body or pattern("personal_en").match(body) is not None) and verb[-1] != "了"
 
 
 def _unstored(place: Place) -> Found | None:
@@ -104,6 +105,8 @@ def _unstored(place: Place) -> Found | None:
     told = told_before(place, strong=False) if match else None
     words = place.shape[slice(*told)] if told else ""
     others = pattern("said_by").match(words) or pattern("studies").search(words)
+    if match and pattern("this_said").search(place.shape, place.floor, place.start):
+        return Found("forget", place.start, match.end(), scope="aside")
     if match is None or not pattern("mine").match(words) or others:
         match = place.matches("unstored_next")
     return Found("forget", place.start, match.end(), scope="aside") if match else None

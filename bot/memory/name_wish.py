@@ -42,7 +42,8 @@ def _named(verb: Verb, place: Place, match: re.Match[str]) -> Found | None:
     )
     stated = verb == "nick_set" and not place.asked and pattern("stated").search(place.lead.strip(" ,"))
     told = stated and match.end() == match.end("c") and not pattern("lasting").search(place.lead)
-    if asked or told or not name or pattern("question").search(name):
+    unasked = verb == "nick_revoke" and match[0].startswith("不") and match[0][1] in "叫喊" and not place.asked
+    if asked or told or unasked or not name or pattern("question").search(name):
         return None
     if not (verb == "nick_revoke" and pattern("all_hold").fullmatch(name)) and _no_name(name):
         return None
@@ -63,6 +64,10 @@ def _my_name(place: Place) -> Found | None:
         match = place.matches("instead")
     if match is not None:
         return _named("nick_set", place, match)
+    told = place.matches("so_called")
+    before = list(pattern("named_before").finditer(place.shape, place.floor, place.start)) if told else []
+    if told and before and not _no_name(before[-1]["c"]):  # 我小名叫豆苗，你也这么叫
+        return Found("nick_set", place.start, told.end(), before[-1].span("c"))
     match = place.matches("my_name_en")
     if match is None:
         return None

@@ -9,7 +9,7 @@ from bot.memory.shape import Found, Place
 from bot.memory.wish_patterns import QUOTED, pattern
 
 _LOOSE_ENDS = "啊呀哦喔噢啦嘛吧呢哈嘿哟唷吗齁咯呦欸 ,.:"
-_ASKED_AT_END = ("好吗", "可以吗", "行吗", "好不好")
+_ASKED_AT_END = ("好吗", "可以吗", "行吗", "好不好", " ok", " okay")
 _BACK = 400
 """Characters before a command in which a statement that it points back to may begin: contents reach 200."""
 
