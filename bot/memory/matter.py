@@ -48,17 +48,15 @@ def matter_in(text: str, names: tuple[str, ...] = ()) -> MemoryCommand | None:
     if "?" in shape and not (pattern("asking").search(shape) or pattern("courtesy").search(shape)):
         return None
     place = beginning(shape)
-    lead = pattern("matter_lead").match(shape, place.start)
-    for at in sorted({place.at, lead.end() if lead else 0}, reverse=True):
-        for scope in _SCOPES:
-            for template in templates(scope):
-                if found := template.match(shape, at):
-                    said = found["c"].strip()
-                    if not core_of(said) or pattern("nobody").fullmatch(said) or pattern("pointing").fullmatch(said):
-                        return None
-                    forever = pattern("forever").search(shape) is not None
-                    content = unfold(text, origin, *found.span("c")).strip()
-                    return MemoryCommand("forget", content, forever=forever, scope=scope)
+    for scope in _SCOPES:
+        for template in templates(scope):
+            if found := template.match(shape, place.at):
+                said = found["c"].strip()
+                if not core_of(said) or pattern("nobody").fullmatch(said) or pattern("pointing").fullmatch(said):
+                    return None
+                forever = pattern("forever").search(shape) is not None
+                content = unfold(text, origin, *found.span("c")).strip()
+                return MemoryCommand("forget", content, forever=forever, scope=scope)
     return None
 
 
