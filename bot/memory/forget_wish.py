@@ -71,6 +71,8 @@ def _meant(place: Place, match: re.Match[str]) -> Found | None:
     if pattern("pointing").fullmatch(body + tail):
         idle = body in ("它", "it", "that", "this", "them") and not aside
         thing: Scope = "thing" if pattern("talked_thing").search(match[0]) else ""
+        if aside and pattern("no_more").search(match[0]):
+            thing, found = "no_more", replace(found, scope="")
         return None if idle and not kept else replace(found, scope=found.scope or thing)
     after = place.shape[b : match.end()].rstrip()
     return replace(found, content=(a, b)) if kept or _may_go(place, groups, body, after) else None
