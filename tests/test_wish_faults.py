@@ -67,7 +67,7 @@ async def test_what_a_tool_answers_is_in_the_language_of_the_message(world: Worl
     for line in ("早上好呀", "今天好冷"):
         await world.say(line)
     arguments = json.dumps({"text": "my cat is Tom"})
-    world.model.script = lambda request: (  # type: ignore[assignment]
+    world.model.script = lambda request: (
         says("ok") if request.prompt.messages[-1].role == "tool" else calls(("remember", arguments))
     )
     await world.say(text)

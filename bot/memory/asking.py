@@ -135,8 +135,10 @@ def update_tool(
             subject=old.subject, lasting=old.lasting, said_at=context.now, replaces=(old.id,),
         )  # fmt: skip
         new = of_its_day(new, context.now, await zone(context))
-        told = (await done(context)).replace("{new}", as_data(clip(text, SHOWN_CHARS))).replace(
-            "{old}", as_data(clip(old.text, SHOWN_CHARS))
+        told = (
+            (await done(context))
+            .replace("{new}", as_data(clip(text, SHOWN_CHARS)))
+            .replace("{old}", as_data(clip(old.text, SHOWN_CHARS)))
         )
         return ToolAnswer(told, new)
 

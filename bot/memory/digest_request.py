@@ -135,13 +135,18 @@ def request_text(lines: tuple[DigestLine, ...], scope: Scope, known: Known, now:
     facts: list[Memory | Commitment | Reminder] = [*known.memories, *known.commitments, *known.reminders]
     several = scope.kind == "group"
     called = [
-        f"{scope.names.get(one.owner_id or 0, '') + ': ' if several else ''}called {clip(one_row(one.text), KNOWN_CHARS)}"
+        f"{scope.names.get(one.owner_id or 0, '')}: called {one_row(one.text)}"
+        if several
+        else f"called {one_row(one.text)}"
         for one in known.called
     ]
     if facts or called:
         owners = [scope.names.get(_owner(one), names.get(_owner(one), "")) if several else "" for one in facts]
-        rows += ["known:", *(_known_row(one, who, scope.tz) for one, who in zip(facts, owners, strict=True)),
-                 *map(escaped, called)]
+        rows += [
+            "known:",
+            *(_known_row(one, who, scope.tz) for one, who in zip(facts, owners, strict=True)),
+            *map(escaped, called),
+        ]
     return "\n".join([*rows, "talk:", *_talk(shown, scope.tz)])
 
 

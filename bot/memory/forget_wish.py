@@ -82,23 +82,28 @@ def _may_go(place: Place, groups: dict[str, str | None], body: str, after: str) 
     """Whether it is an order there, and about something of theirs that can be forgotten; 我一忙就忘了 tells."""
     chinese, verb, lead = pattern("cjk").search(body), groups.get("verb"), place.lead.strip(" ,")
     own = pattern("forgettable").match(body) if chinese else pattern("mine").search(body)
-    that = own or re.match("的?[那这]", after) or groups.get("of") or QUOTED in body
-    that = that or (body[0] in "那这" and pattern("lets_go").search(after))
+    pointed = body[:1] in ("那", "这")
+    that = bool(own or re.match("的?[那这]", after) or groups.get("of") or QUOTED in body)
+    that = that or (pointed and pattern("lets_go").search(after) is not None)
     if pattern("elsewhere").match(body) or body in _ALL_OF_US or (pattern("said_by").fullmatch(body) and not verb):
         return False
     if groups.get("not"):
-        return bool(own or body[0] in "那这") and not (chinese and pattern("not_forgettable").match(body))
+        return bool(own or pointed) and not (chinese and pattern("not_forgettable").match(body))
     if not that or pattern("question").search(body) or pattern("not_forgettable").match(body):
         return False
     if verb is None:
-        asked = any(groups.get(name) for name in ("put", "did", "of")) or pattern("requests").search(groups["how"] or "")
+        asked = any(groups.get(name) for name in ("put", "did", "of")) or pattern("requests").search(
+            groups["how"] or ""
+        )
         return bool(asked) and not pattern("own_forgetting").search(body + after)
     meant = after.endswith(("吧", *_POLITELY)) or place.asked
     if pattern("idle").match(verb):
         told = pattern("told_of_you").fullmatch(lead) and not pattern("firmly").search(place.lead)
         sure = "忘了" not in verb or meant or "请" in lead or groups["tail"]
         return bool(sure) and (not told or meant)
-    return (chinese is not None or QUOTED in body or pattern("personal_en").match(body) is not None) and verb[-1] != "了"
+    return (chinese is not None or QUOTED in body or pattern("personal_en").match(body) is not None) and verb[
+        -1
+    ] != "了"
 
 
 def _unstored(place: Place) -> Found | None:

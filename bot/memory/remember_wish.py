@@ -47,8 +47,14 @@ def _order(place: Place) -> Found | None:
         return after
     if told is not None:
         return _told(place, match, told, apart)
-    points = pattern("points").search(place.shape, place.start, match.end()) if "了" in match[0] or not match["mind"] else None
-    alone = pattern("cjk").search(match[0]) or (match["ends"] is not None and not place.shape[match.end() :].strip("。 "))
+    points = (
+        pattern("points").search(place.shape, place.start, match.end())
+        if "了" in match[0] or not match["mind"]
+        else None
+    )
+    alone = pattern("cjk").search(match[0]) or (
+        match["ends"] is not None and not place.shape[match.end() :].strip("。 ")
+    )
     return Found("remember", place.start, match.end()) if points and alone and not match["colon"] else None
 
 

@@ -52,7 +52,11 @@ def pointing(text: str, names: tuple[str, ...] = ()) -> MemoryCommand | None:
         return None
     found, wish = forget_wish(place), place.matches("pointing_wish")
     end = found.end if found and not (found.content or found.scope) else wish.end() if wish else -1
-    if end < 0 or (found and (found.number or found.verb == "undo")) or not pattern("politely").fullmatch(place.shape, end):
+    if (
+        end < 0
+        or (found and (found.number or found.verb == "undo"))
+        or not pattern("politely").fullmatch(place.shape, end)
+    ):
         return None
     polite = place.asked or place.shape[:end].rstrip(" ,。").endswith(("好吗", "可以吗", "好不好", "行吗"))
     if "?" in place.shape and not polite:  # 忘记这条? asks about one

@@ -17,7 +17,9 @@ from bot.memory.wish_patterns import pattern
 from bot.text.fold import fold, fold_mapped, unfold
 from bot.types.memory import MemoryCommand, Understanding
 
-_START = re.compile(r"(?:^|[,。?\n][,。?\n ]*)(?=.)|(?P<loose>(?<=[一-鿿]) +(?=\S)|(?<=[a-z0-9]) +(?=[一-鿿]))", re.DOTALL)
+_START = re.compile(
+    r"(?:^|[,。?\n][,。?\n ]*)(?=.)|(?P<loose>(?<=[一-鿿]) +(?=\S)|(?<=[a-z0-9]) +(?=[一-鿿]))", re.DOTALL
+)
 _PAIRS = ("「」", "『』", "“”", '""', "《》", "''", "【】")
 _REACH = 400
 """Characters from a clause's beginning within which its command must have begun; the contents reach 200."""
