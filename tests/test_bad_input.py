@@ -158,7 +158,7 @@ async def test_beside_a_running_nuan_one_may_look_but_not_answer(tmp_path: Path)
     check_refused(await run(home, "boot"), 1, "talk to nuan once")
     assert not home.data_folder.exists()
     async with running(home) as nuan:
-        assert await nuan.ask("记住我住在里斯本") == "记住啦 #1"
+        assert await nuan.ask("记住我住在里斯本") == "记住啦 #1：我住在里斯本"
         second, ctx, boot = await asyncio.gather(
             run(home, "chat", stdin="你好\n".encode()), run(home, "ctx", "--raw", "--query", "你好"), run(home, "boot")
         )
@@ -169,7 +169,7 @@ async def test_beside_a_running_nuan_one_may_look_but_not_answer(tmp_path: Path)
         for looked in (ctx, boot):
             assert (looked.code, looked.err) == (0, "")
             assert "我住在里斯本" in looked.text
-        assert await nuan.ask("记住我有一只猫") == "记住啦 #2"
+        assert await nuan.ask("记住我有一只猫") == "记住啦 #2：我有一只猫"
 
 
 async def test_garbage_and_very_long_lines_are_only_words(tmp_path: Path) -> None:

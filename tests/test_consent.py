@@ -205,12 +205,10 @@ async def test_a_name_that_they_asked_for_is_not_refused_by_the_model(world: Wor
     assert "no_address" not in [row[0] for row in world.rows("SELECT slot FROM memory")]
 
 
-async def test_what_this_means_is_left_to_the_model_where_the_rest_says_it(world: World) -> None:
-    uses(world, "remember", text="阿明欠我兩千三")
-    world.model.digests = True
+async def test_what_this_means_stands_in_the_rest(world: World) -> None:
     await world.say("小暖～把這個記下來，阿明欠我兩千三")
     assert memories(world) == ["阿明欠我兩千三"]
-    assert world.replies[-1] == "好的"
+    assert world.model.requests == []
 
 
 async def test_a_matter_of_which_nothing_is_kept_is_forgotten_in_a_whole_sentence(world: World) -> None:

@@ -72,9 +72,9 @@ async def test_ordinary_talk_is_no_cue(world: World) -> None:
 @pytest.mark.parametrize(
     ("text", "tool", "arguments", "kept_"),
     [
-        ("这件事你要放在心上：我弟有忧郁症", "remember", '{"text": "我弟有忧郁症"}', ["我弟有忧郁症"]),
-        ("我网名是Kiki，你就这么叫我", "remember", '{"text": "Kiki", "name": "call"}', ["Kiki"]),
-        ("note to you: my dog is called Biscuit", "remember", '{"text": "my dog is called Biscuit"}',
+        ("你心里要有数，我弟有忧郁症", "remember", '{"text": "我弟有忧郁症"}', ["我弟有忧郁症"]),
+        ("我现在网名是Kiki啦，你也跟着改口呗", "remember", '{"text": "Kiki", "name": "call"}', ["Kiki"]),
+        ("hold on to one thing, my dog is called Biscuit", "remember", '{"text": "my dog is called Biscuit"}',
          ["my dog is called Biscuit"]),
     ],
 )  # fmt: skip

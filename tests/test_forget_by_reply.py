@@ -94,7 +94,7 @@ async def test_forgotten_for_good_it_is_nowhere(world: World) -> None:
 async def test_what_was_kept_by_pointing_at_the_message_goes_with_it(world: World) -> None:
     await world.say(f"我的门禁码是{CANARY}", external_id="m1")
     await world.say("把这个记下来", external_id="m2")
-    assert world.replies[-1] == "记住啦 #1"
+    assert world.replies[-1].startswith("记住啦 #1")
     await world.say("忘记", target="m1")
     assert world.rows("SELECT count(*) FROM memory WHERE disabled_at IS NULL") == [(0,)]
 

@@ -178,9 +178,9 @@ async def test_memory_commands_are_never_limited(new_world: NewWorld) -> None:
     world = await new_world(limits={"person_day": 1, "notify": False})
     await several(world, 2)
     await world.say("记住我怕狗", "阿明")
-    assert world.replies[-1] == "记住啦 #1"
+    assert world.replies[-1].startswith("记住啦 #1")
     await world.say("记住我怕猫。你说呢？", "阿明")
-    assert world.replies[-1] == "记住啦 #2"
+    assert world.replies[-1].startswith("记住啦 #2")
     assert len(world.model.requests) == 1
 
 

@@ -11,7 +11,7 @@ async def test_a_person_keeps_so_many_and_no_more(new_world: NewWorld) -> None:
 
     async def keep(number: int, who: str = "阿明") -> str:
         await world.say(f"记住我的第{number}个暗号是{number * 7}", who)
-        return world.replies[-1]
+        return world.replies[-1].partition("：")[0]
 
     assert [await keep(number) for number in range(4)] == ["记住啦 #1", "记住啦 #2", "记住啦 #3", OFTEN]
     assert await keep(0) == "这个我已经记着呢 #1", "what is known takes no room"
@@ -34,4 +34,4 @@ async def test_the_limits_can_be_lifted(new_world: NewWorld) -> None:
     world = await new_world(memory={"keep_minute": None, "keep_most": None})
     for number in range(40):
         await world.say(f"记住我的第{number}个暗号是{number * 7}", "阿明")
-    assert world.replies[-1] == "记住啦 #40"
+    assert world.replies[-1].startswith("记住啦 #40")

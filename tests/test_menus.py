@@ -87,7 +87,7 @@ async def test_a_menu_command_without_words_asks_and_keeps_nothing(house: World)
 
 async def test_a_menu_command_works_in_a_group_that_did_not_call(house: World) -> None:
     (answer,) = await slash(house, "/remember 我怕狗", platform="telegram", via="", mentions_bot=False)
-    assert (kept(house), answer.text) == ([("我怕狗",)], "记住啦 #1")
+    assert (kept(house), answer.text) == ([("我怕狗",)], "记住啦 #1：我怕狗")
 
 
 async def test_a_person_is_answered_in_the_script_of_their_own_words(house: World) -> None:
@@ -95,9 +95,9 @@ async def test_a_person_is_answered_in_the_script_of_their_own_words(house: Worl
         (await slash(house, text))[0].text
         for text in ("/remember Ann likes green tea", "/forget tea", "/remember 我喜歡綠茶", "/forget #2")
     ]
-    assert answers[0] == "Got it, I'll remember #1"
+    assert answers[0] == "Got it, I'll remember #1: Ann likes green tea"
     assert answers[1].startswith("All right, forgotten #1")
-    assert answers[2] == "記住啦 #2"
+    assert answers[2].startswith("記住啦 #2：")
     assert answers[3].startswith("好，忘掉了")
     assert "天內" in answers[3]
 

@@ -36,7 +36,7 @@ def kept(world: World) -> list[tuple[object, ...]]:
 async def test_own_words_of_the_turn_are_noted_once(world: World, said: str, text: str) -> None:
     note(world, text=text)
     await world.say(said)
-    assert result(world) == "已记承诺 ✓1"
+    assert "✓1" in result(world)
     assert kept(world) == [(text, "pending", "tool", "private")]
     await world.say("/new")
     await world.say(said)

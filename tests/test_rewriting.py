@@ -35,7 +35,7 @@ def texts(world: World) -> list[tuple[object, ...]]:
 async def test_a_clean_statement_takes_its_place_and_the_original_is_kept_and_shown(world: World) -> None:
     world.model.script = lambda request: verdict("ok", CLEAN)
     await world.say(f"记住{SAID}")
-    assert world.replies == ["记住啦 #1", f"#1 我整理成了：{CLEAN}（原话：{SAID}）"]
+    assert world.replies == [f"记住啦 #1：{SAID}", f"#1 我整理成了：{CLEAN}（原话：{SAID}）"]
     assert texts(world) == [(CLEAN, SAID)]
     assert world.rows("SELECT cause, state FROM call") == [("rewrite", "settled")]
     await world.say("忘掉关于我的一切")
@@ -106,7 +106,7 @@ async def test_a_spent_budget_leaves_the_sentence_as_it_was_said(world: World) -
     await world.restart()
     await world.say(f"记住{SAID}")
     assert world.model.requests == []
-    assert world.replies == ["记住啦 #1"]
+    assert [reply.partition("：")[0] for reply in world.replies] == ["记住啦 #1"]
     assert texts(world) == [(SAID, "")]
 
 

@@ -238,7 +238,7 @@ async def test_a_placeholder_of_which_nobody_knows_whether_it_went_out_loses_no_
     assert world.rows("SELECT state FROM outbox") == [("pending",)]
     await world.wait(3)
     assert world.rows("SELECT state FROM outbox") == [("sent",)]
-    assert list(talk.shown.values()) == ["…", "…", "记住啦 #1"]
+    assert list(talk.shown.values()) == ["…", "…", "记住啦 #1：我怕狗"]
     await world.close()
 
 

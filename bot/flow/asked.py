@@ -1,6 +1,7 @@
 """The tools remember, forget and update_memory over the store: what a turn's person wrote, kept, and owns."""
 
 from datetime import tzinfo
+from functools import partial
 
 from bot.flow.aside import Aside
 from bot.flow.consent import Consent
@@ -40,8 +41,7 @@ def asked_tools(
         return await calendar(store, words, context)
 
     remember, forget, update = specs
-    done, changed = (words.openings.text(key, words.language, id="{id}", new="{new}", old="{old}")
-                     for key in ("remember_done", "update_done"))  # fmt: skip
+    done, changed = (partial(consent.answer, key=key) for key in ("remember_done", "update_done"))
     return (
         remember_tool(remember, said, kept, store.tombstones.lift, done, zone, consent.carrier),
         forget_tool(forget, said, owned, told),

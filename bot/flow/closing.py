@@ -9,6 +9,7 @@ from bot.errors import ModelError, StoreError
 from bot.flow.digesting import Digesting
 from bot.flow.words import Words
 from bot.memory.digest_request import Known, is_plan, tells_of_open
+from bot.memory.introducing import only_names
 from bot.memory.merging import merging
 from bot.memory.minutes import DigestLine, Scope
 from bot.people.reminding import nudging
@@ -94,7 +95,11 @@ class Closing:
         except Exception as defect:  # noqa: BLE001 - a defect in one digest must leave neither it nor its money hanging
             await self._put_off(session, defect)
             return
-        kept = self._store.digests.allowed(digest)
+        named = [(one.owner_id, one.text) for one in known.called]
+        news = tuple(new for new in digest.memories if not any(
+            new.owner_id == owner and only_names(new.text, name) for owner, name in named
+        ))  # fmt: skip
+        kept = self._store.digests.allowed(replace(digest, memories=news))
         remake = session.state == "closing" and kept.by == "rule" and self._digesting.wanted(lines)
         people = _people(lines)
         told = Digested(
@@ -128,7 +133,8 @@ class Closing:
                         and m.id not in own and (m.owner_id in people or is_plan(m, lines[-1].at)))  # fmt: skip
         open_ = await self._store.commitments.open(here, OPEN)
         asked = [each for person in here.person_ids for each in await self._store.reminders.open(person, chat.id)]
-        return Known(current, open_, tuple(each for each in asked if not each.promise)[:OPEN])
+        called = tuple(m for m in memories if m.slot == "address" and m.disabled_at is None and m.owner_id in people)
+        return Known(current, open_, tuple(each for each in asked if not each.promise)[:OPEN], called)
 
     async def _may_wait(self, session: Session, lines: tuple[DigestLine, ...]) -> bool:
         """Whether so little was said that its digest may be made with those of later talks."""

@@ -60,6 +60,13 @@ class Consent:
         self._names = names
         self._aside = aside
 
+    async def answer(self, context: ToolContext, key: str) -> str:
+        """What a tool answers, in the language of what the person wrote in this turn."""
+        own = await self._store.asked.own(context.event_ids, context.person_id, context.now, answered=True)
+        said = " ".join(line.text for line in own if line.id in context.event_ids)
+        keep = {name: "{" + name + "}" for name in ("id", "new", "old")}
+        return self._words.openings.text(key, self._words.script_of(said, context.script), **keep)
+
     async def lines(self, context: ToolContext, *, done: bool = False) -> tuple[Event, ...]:
         """Their own lines of the last ten minutes, four at most; with `done` also what was done as a command.
 

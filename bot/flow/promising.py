@@ -58,6 +58,4 @@ def promising_tool(
         person = await store.people.person(context.person_id)
         return words.tz(person.timezone or words.zone)
 
-    text = words.openings.text
-    done = tuple(text(f"commitment_{key}", words.language, id="{id}") for key in ("saved", "settled"))
-    return commitment_tool(spec, carrier, mine, store.tombstones.covers, zone, (done[0], done[1]), ending, nudging)
+    return commitment_tool(spec, carrier, mine, store.tombstones.covers, zone, consent.answer, ending, nudging)

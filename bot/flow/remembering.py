@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from bot.config.settings import Settings
 from bot.flow.about import JUST_MS, YES_NO
 from bot.flow.aside import Aside
-from bot.flow.confirming import Confirming, Told
+from bot.flow.confirming import Confirming, Told, brief
 from bot.flow.intake import READ_CHARS
 from bot.flow.planned import Known
 from bot.flow.settling import Settling
@@ -28,6 +28,7 @@ from bot.memory.rereading import of_its_day
 from bot.memory.short_wishes import Alone, alone, bare, plan_named, pointing, wish
 from bot.memory.wish_reader import Cue, cue, hinted, understand
 from bot.ports import Clock
+from bot.store.keeping import Quote
 from bot.store.store import Store
 from bot.text.alike import core
 from bot.text.clip import clip
@@ -251,10 +252,12 @@ class Remembering:
         keys = {"": (one, "remembered_again"), "address": ("nick_set", "nick_set"),
                 "no_address": ("nick_revoked", "nick_revoked")}[slot]  # fmt: skip
 
+        quote = self.confirming.text("told_quote", told, text=brief(text)) if keys[0] == "remembered" else ""
+
         def receipt(number: int, again: bool) -> str:
             if older is None or again:
-                said = self.confirming.text(keys[again], told, id=number, nick=text)
-                return said if again else said + told.offer
+                own = self.confirming.text(keys[again], told, id=number, nick=text)
+                return own if again else own + quote + told.offer
             values = corrected(older.text, told.event.text) if command.number is not None else None
             key, new, old = ("memory_replaced", text, older.text) if values is None else ("memory_changed", *values[1:])
             old = clip(" ".join(old.split()), OLD_CHARS)
@@ -267,7 +270,8 @@ class Remembering:
             return await self.confirming.say(f"remember_{over}", told, n=quota.most)
         self._store.tombstones.lift(text, now)
         return await self._store.memories.remember(
-            memory, self.confirming.receipt(told, receipt, "say_forget"), now, rule, rewrite=rewrite, quota=quota,
+            memory, self.confirming.receipt(told, receipt, "say_forget", quotes=(Quote(quote),) if quote else ()),
+            now, rule, rewrite=rewrite, quota=quota,
             refused=lambda over: self.confirming.text(f"remember_{over}", told, n=quota.most),
         )  # fmt: skip
 

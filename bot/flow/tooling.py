@@ -38,13 +38,14 @@ Sentence = Callable[..., str]
 
 @dataclass(frozen=True, slots=True)
 class Bench:
-    """Whose turn it is, what it has logged so far, and how many tokens it has used."""
+    """Whose turn it is, what it has logged so far, how many tokens it has used, and what the person said in it."""
 
     turn: Turn
     chat: Chat
     person: Person
     logged: tuple[Message, ...]
     used: int = 0
+    said: str = ""
 
 
 FORGET = "forget"
@@ -80,7 +81,7 @@ class Tooling:
 
     async def _one(self, bench: Bench, call: ToolCall, results: int) -> ToolOutcome:
         """The result of one call when the turn has `results` of those before it."""
-        text = self._words.opening(self._words.script(bench.person))
+        text = self._words.opening(self._words.script_of(bench.said, bench.person.script))
         tool = next((tool for tool in self._tools if tool.spec.name == call.name), None)
         found, rounds = None, sum(message.role == "assistant" for message in bench.logged)
         # What comes to nothing when nuan has nothing to say first may not change anything.

@@ -4,6 +4,7 @@ import json
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from datetime import tzinfo
+from functools import partial
 from pathlib import Path
 
 from bot.config.settings import Settings
@@ -77,7 +78,7 @@ def make_tools(
         return tuple(row for message in messages for row in _recalled(message).splitlines())
 
     consent = Consent(store, words, settings.bot.names, known.aside)
-    done = words.openings.text("experience_saved", words.language, id="{id}")
+    done = partial(consent.answer, key="experience_saved")
     recall, get, experience = recall_specs(find)
     recalls = (
         recall_tool(recall, searching(store, known.recalling, settings), render, zone),

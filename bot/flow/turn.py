@@ -162,7 +162,9 @@ class TurnRunner:
         waiting = unanswered(epoch, turn)
         if waiting:
             _, prompt, _, output, _, _ = await self._store.turns.totals(turn.id)
-            bench = Bench(turn, running.chat, running.person, tuple(mine(epoch, turn)), prompt + output)
+            own = await self._store.asked.own(turn.event_ids, running.person.id, self._clock.now(), answered=True)
+            said = " ".join(line.text for line in own if line.id in turn.event_ids)
+            bench = Bench(turn, running.chat, running.person, tuple(mine(epoch, turn)), prompt + output, said)
             receipts = list(turn.receipts)
             outcomes = await self._tooling.run(bench, waiting)
             gone = [each.forget for each in outcomes if each.forget is not None]

@@ -63,7 +63,13 @@ class Unremembering:
             return await self.about.ask(command, told)
         if command.scope in ("just", "line", "matter"):
             return await self.about.forget(command, told)
-        if command.scope == "aside":
+        if command.scope == "no_more":
+            since = self._clock.now() - JUST_MS
+            just = await self._store.undoing.told(told.person_id, told.audience, since)
+            replied, _, _ = await self._store.off_record.replied(told.event.id)
+            if just and not replied and not told.before:
+                return await self._disable(just, told.person_id, command.forever, told)
+        if command.scope in ("aside", "no_more"):
             return await self._set_aside(command, told)
         if command.replied:
             return await self._unsay(command, told)
@@ -280,6 +286,9 @@ class Unremembering:
         if command.number is None or command.of != "memory":
             last = await self._store.undoing.last(told.person_id, told.audience, now - days * DAY_MS, now)
             plan = await self._plan(command, told, last.at if last is not None else now - days * DAY_MS)
+            newest = max(last.at if last is not None else 0, plan.at if plan is not None else 0)
+            if command.number is None and await self._store.undoing.final(told.person_id, told.chat.id) > newest:
+                return await self._confirming.say("undo_final", told)
             if plan is not None:
                 return await self._take_back(plan, told)
             if last is None or command.number is not None:

@@ -34,6 +34,8 @@ Words = Callable[[ToolContext], Awaitable[tuple[Own, ...]]]
 
 Owned = Callable[[ToolContext], Awaitable[tuple[Memory, ...]]]
 """The memories of the person that the audience may see, newest first."""
+Done = Callable[[ToolContext], Awaitable[str]]
+"""What a tool answers, in the person's language."""
 Carrier = Callable[..., Awaitable[int | None]]
 """The line of the person's own recent ones in which a text stands, cleaned; a second one is of texts that are known."""
 
@@ -67,7 +69,7 @@ class ForgetArguments(BaseModel):
 
 def remember_tool(
     spec: ToolSpec, words: Words, kept: Callable[[ToolContext], Awaitable[tuple[tuple[int, str], ...]]],
-    lift: Callable[[str, int], None], done: str, zone: Callable[[ToolContext], Awaitable[tzinfo]], carrier: Carrier,
+    lift: Callable[[str, int], None], done: Done, zone: Callable[[ToolContext], Awaitable[tzinfo]], carrier: Carrier,
 ) -> Tool:  # fmt: skip
     """The tool; `kept` is what was asked to be kept in these messages before, `lift` ends a ban on a text.
 
@@ -98,14 +100,14 @@ def remember_tool(
             observed_at=context.now, source="tool", event_ids=(event,), asked=True,
         )  # fmt: skip
         if asked.name:
-            return ToolAnswer(done, replace(memory, kind="identity", slot=NAMES[asked.name]))
-        return ToolAnswer(done, of_its_day(memory, context.now, await zone(context)))
+            return ToolAnswer(await done(context), replace(memory, kind="identity", slot=NAMES[asked.name]))
+        return ToolAnswer(await done(context), of_its_day(memory, context.now, await zone(context)))
 
     return Tool(spec, run)
 
 
 def update_tool(
-    spec: ToolSpec, owned: Owned, carrier: Carrier, done: str, zone: Callable[[ToolContext], Awaitable[tzinfo]]
+    spec: ToolSpec, owned: Owned, carrier: Carrier, done: Done, zone: Callable[[ToolContext], Awaitable[tzinfo]]
 ) -> Tool:  # fmt: skip
     """The tool: a memory of the person's becomes former, and what they now say of it takes its place.
 
@@ -133,8 +135,10 @@ def update_tool(
             subject=old.subject, lasting=old.lasting, said_at=context.now, replaces=(old.id,),
         )  # fmt: skip
         new = of_its_day(new, context.now, await zone(context))
-        told = done.replace("{new}", as_data(clip(text, SHOWN_CHARS))).replace(
-            "{old}", as_data(clip(old.text, SHOWN_CHARS))
+        told = (
+            (await done(context))
+            .replace("{new}", as_data(clip(text, SHOWN_CHARS)))
+            .replace("{old}", as_data(clip(old.text, SHOWN_CHARS)))
         )
         return ToolAnswer(told, new)
 

@@ -41,6 +41,8 @@ class Known:
     memories: tuple[Memory, ...] = ()
     commitments: tuple[Commitment, ...] = ()
     reminders: tuple[Reminder, ...] = ()
+    called: tuple[Memory, ...] = ()
+    """How the speakers asked to be called: known, and not to be changed."""
 
 
 NOTHING = Known()
@@ -131,6 +133,7 @@ def touched(
         tuple(one for one in kept if isinstance(one, Memory)),
         tuple(one for one in kept if isinstance(one, Commitment)),
         tuple(one for one in kept if isinstance(one, Reminder)),
+        known.called,
     )
 
 
@@ -148,9 +151,19 @@ def request_text(lines: tuple[DigestLine, ...], scope: Scope, known: Known, now:
     ]
     facts: list[Memory | Commitment | Reminder] = [*known.memories, *known.commitments, *known.reminders]
     several = scope.kind == "group"
-    if facts:
+    called = [
+        f"{scope.names.get(one.owner_id or 0, '')}: called {one_row(one.text)}"
+        if several
+        else f"called {one_row(one.text)}"
+        for one in known.called
+    ]
+    if facts or called:
         owners = [scope.names.get(_owner(one), names.get(_owner(one), "")) if several else "" for one in facts]
-        rows += ["known:", *(_known_row(one, who, scope.tz) for one, who in zip(facts, owners, strict=True))]
+        rows += [
+            "known:",
+            *(_known_row(one, who, scope.tz) for one, who in zip(facts, owners, strict=True)),
+            *map(escaped, called),
+        ]
     return "\n".join([*rows, "talk:", *_talk(shown, scope.tz)])
 
 

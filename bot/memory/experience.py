@@ -21,7 +21,8 @@ class ExperienceArguments(BaseModel):
 
 
 def experience_tool(
-    spec: ToolSpec, saved: Callable[[ToolContext], Awaitable[int]], forgotten: Callable[[str], bool], done: str,
+    spec: ToolSpec, saved: Callable[[ToolContext], Awaitable[int]], forgotten: Callable[[str], bool],
+    done: Callable[[ToolContext], Awaitable[str]],
     shown: Callable[[ToolContext], Awaitable[tuple[str, ...]]],
 ) -> Tool:  # fmt: skip
     """The tool; `saved` counts what this session saved before, `forgotten` knows what must not come back.
@@ -50,6 +51,6 @@ def experience_tool(
             visibility="private" if alone else "chat", kind="experience", text=text, observed_at=context.now,
             source="tool", event_ids=context.event_ids,
         )  # fmt: skip
-        return ToolAnswer(done, memory)
+        return ToolAnswer(await done(context), memory)
 
     return Tool(spec, run)

@@ -6,7 +6,7 @@ from dataclasses import replace
 from bot.memory.numbers import listed, numbered
 from bot.memory.remember_wish import told_before
 from bot.memory.shape import Found, Place
-from bot.memory.wish_patterns import pattern, templates
+from bot.memory.wish_patterns import QUOTED, pattern, templates
 from bot.types.memory import Scope, Verb
 
 _ALL_OF_US = ("我", "我的", "关于我", "关于我的", "我们", "我们之间", "me")
@@ -45,40 +45,65 @@ def _nothing_else(place: Place, match: re.Match[str]) -> bool:
 def _forget(place: Place) -> Found | None:
     if (match := place.matches("all_of_it")) and _nothing_else(place, match):
         return Found("forget", place.start, match.end(), forever=_forever(place), scope="all")
-    for name in ("forget_all", "forget_pointed"):
-        for template in templates(name):
-            match = template.match(place.shape, place.at)
-            if match and not _question(place, match):
-                return _all(place, match) if name == "forget_all" else _pointed(place, match)
-    for template in templates("forget_named"):
-        if match := template.match(place.shape, place.at):
-            return _named(place, match)
+    for template in templates("forget"):
+        match = template.match(place.shape, place.at)
+        if match and (found := _meant(place, match)):
+            return found
     return None
 
 
-def _all(place: Place, match: re.Match[str]) -> Found:
-    return Found("forget", place.start, match.end(), forever=_forever(place), scope="all")
-
-
-def _pointed(place: Place, match: re.Match[str]) -> Found:
+def _meant(place: Place, match: re.Match[str]) -> Found | None:
+    """What such a wish is about: everything, what was pointed at, or what is named and may be forgotten."""
+    groups, a, b = match.groupdict(), *match.span("c")
+    body, tail = place.shape[a:b].strip(), groups.get("tail") or ""
+    mine = pattern("of_oneself").search(place.lead) and not pattern("cjk").search(body)
+    if _question(place, match) or mine:
+        return None
+    aside = groups.get("not") is not None
+    head = groups.get("head")
+    kept = "记忆" in tail or any(groups.get(name) is not None for name in ("from", "mem", "named"))
+    kept = kept or (head is not None and bool(pattern("told_kept").search(head) or pattern("mine").match(body)))
+    found = Found("forget", place.start, match.end(), forever=_forever(place), scope="aside" if aside else "")
+    if not aside and (pattern("all_of_me").fullmatch(body + tail) or (kept and body in _ALL_OF_US)):
+        return replace(found, scope="all")
     if counted := pattern("ordinal").search(match[0]):  # 第二条 may be #2 or the second of a list: asked back
-        return Found("forget", place.start, match.end(), None, numbered(counted[0]), _forever(place), "unsure")
-    return Found(
-        "forget", place.start, match.end(), forever=_forever(place), scope=_scope(place, match, None) or _thing(match)
-    )
+        return replace(found, number=numbered(counted[0]), scope="unsure")
+    if pattern("pointing").fullmatch(body + tail):
+        idle = body in ("它", "it", "that", "this", "them") and not aside
+        thing: Scope = "thing" if pattern("talked_thing").search(match[0]) else ""
+        if aside and pattern("no_more").search(match[0]):
+            thing, found = "no_more", replace(found, scope="")
+        return None if idle and not kept else replace(found, scope=found.scope or thing)
+    after = place.shape[b : match.end()].rstrip()
+    return replace(found, content=(a, b)) if kept or _may_go(place, groups, body, after) else None
 
 
-def _thing(match: re.Match[str]) -> Scope:
-    """Whether it points at a thing that was talked of (那件事), which may be no memory."""
-    return "thing" if pattern("talked_thing").search(match[0]) else ""
-
-
-def _scope(place: Place, match: re.Match[str], named: tuple[int, int] | None) -> Scope:
-    """Whether it asks only that a message be kept nowhere (别记这个), in its words beside what is named."""
-    words = place.lead + match[0]
-    if named is not None:
-        words = place.lead + place.shape[match.start() : named[0]] + place.shape[named[1] : match.end()]
-    return "aside" if pattern("aside").search(words) and not pattern("drops").search(words) else ""
+def _may_go(place: Place, groups: dict[str, str | None], body: str, after: str) -> bool:
+    """Whether it is an order there, and about something of theirs that can be forgotten; 我一忙就忘了 tells."""
+    chinese, verb, lead = pattern("cjk").search(body), groups.get("verb"), place.lead.strip(" ,")
+    own = pattern("forgettable").match(body) if chinese else pattern("mine").search(body)
+    pointed = body[:1] in ("那", "这")
+    that = bool(own or re.match("的?[那这]", after) or groups.get("of") or QUOTED in body)
+    that = that or (pointed and pattern("lets_go").search(after) is not None)
+    if pattern("elsewhere").match(body) or body in _ALL_OF_US or (pattern("said_by").fullmatch(body) and not verb):
+        return False
+    if groups.get("not"):
+        return bool(own or pointed) and not (chinese and pattern("not_forgettable").match(body))
+    if not that or pattern("question").search(body) or pattern("not_forgettable").match(body):
+        return False
+    if verb is None:
+        asked = any(groups.get(name) for name in ("put", "did", "of")) or pattern("requests").search(
+            groups["how"] or ""
+        )
+        return bool(asked) and not pattern("own_forgetting").search(body + after)
+    meant = after.endswith(("吧", *_POLITELY)) or place.asked
+    if pattern("idle").match(verb):
+        told = pattern("told_of_you").fullmatch(lead) and not pattern("firmly").search(place.lead)
+        sure = "忘了" not in verb or meant or "请" in lead or groups["tail"]
+        return bool(sure) and (not told or meant)
+    return (chinese is not None or QUOTED in body or pattern("personal_en").match(body) is not None) and verb[
+        -1
+    ] != "了"
 
 
 def _unstored(place: Place) -> Found | None:
@@ -87,6 +112,8 @@ def _unstored(place: Place) -> Found | None:
     told = told_before(place, strong=False) if match else None
     words = place.shape[slice(*told)] if told else ""
     others = pattern("said_by").match(words) or pattern("studies").search(words)
+    if match and pattern("this_said").search(place.shape, place.floor, place.start):
+        return Found("forget", place.start, match.end(), scope="aside")
     if match is None or not pattern("mine").match(words) or others:
         match = place.matches("unstored_next")
     return Found("forget", place.start, match.end(), scope="aside") if match else None
@@ -101,39 +128,3 @@ def _question(place: Place, match: re.Match[str]) -> bool:
     """Whether it is asked about, and not politely asked for."""
     asks = place.shape.startswith("?", match.end()) and not place.asked
     return asks and not match[0].rstrip().endswith(_POLITELY) and "可以" not in match[0]
-
-
-def _named(place: Place, match: re.Match[str]) -> Found | None:
-    a, b = match.span("c")
-    body = place.shape[a:b].strip()
-    found = Found(
-        "forget", place.start, match.end(), (a, b), forever=_forever(place), scope=_scope(place, match, (a, b))
-    )
-    if _question(place, match) or (pattern("of_oneself").search(place.lead) and not pattern("cjk").search(body)):
-        return None
-    if body in _ALL_OF_US and not match[0].startswith(("忘", "forget")):
-        return replace(found, content=None, scope="all")
-    if pattern("pointing").fullmatch(body):
-        idle = match[0].startswith(("忘", "forget")) and body in ("它", "it", "that", "this", "them")
-        return None if idle else replace(found, content=None, scope=_scope(place, match, None) or _thing(match))
-    if match[0].startswith(("忘", "forget")):
-        return found if _plainly(place, match, body) else None
-    if pattern("said_by").fullmatch(body) or pattern("own_forgetting").match(place.shape, a):
-        return None
-    stored = pattern("hint_memory").search(match[0]) is not None
-    return found if stored or not pattern("elsewhere").match(body) else None
-
-
-def _plainly(place: Place, match: re.Match[str], body: str) -> bool:
-    """忘记我的地址: whether 忘记 and forget are an order there, and about something that can be forgotten."""
-    if pattern("not_forgettable").match(body) or pattern("question").search(body):
-        return False
-    told = pattern("told_of_you").fullmatch(place.lead.strip(" ,")) and not pattern("firmly").search(place.lead)
-    if told and not place.asked and not match[0].rstrip().endswith("吧"):  # 你忘记我的生日了 tells
-        return False
-    if place.shape[: match.start("c")].rstrip().endswith(("关于", "有关")) or not place.shape.startswith(
-        "忘", place.at
-    ):
-        return True
-    chinese = pattern("cjk").search(body)
-    return (pattern("forgettable").match(body) if chinese else pattern("mine").search(body)) is not None

@@ -2,6 +2,8 @@
 
 import re
 
+from bot.text.fold import fold
+
 MOST_CHARS = 200
 """Who introduces themselves says so in few words."""
 
@@ -34,3 +36,14 @@ def introduced(text: str) -> str | None:
         if found and not _NO_NAME.match(found["name"]):
             return found["name"]
     return None
+
+
+_ABOUT_NAMES = re.compile(
+    r"(?:用[户戶]|名字|我|他|她|的|叫做?|是|以后|\b(?:user|person|the|is|are|am|i|my|me|they|called?|named?|goes by|s|m)\b|[\W_])*"
+)
+
+
+def only_names(text: str, name: str) -> bool:
+    """Whether a statement says no more than that somebody is called `name`: that is kept already."""
+    before, found, after = fold(text).partition(fold(name))
+    return bool(found) and all(_ABOUT_NAMES.fullmatch(part) is not None for part in (before, after))

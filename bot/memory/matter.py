@@ -26,7 +26,6 @@ GOES_ON_MS, GOES_ON = 10 * MINUTE_MS, 3
 """So soon, and at most so many lines on, 他 is still who was named before."""
 
 _LATIN = re.compile(r"[a-z0-9\u00c0-\u024f]+")
-_SCOPES: tuple[Scope, ...] = ("matter", "just")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,18 +47,28 @@ def matter_in(text: str, names: tuple[str, ...] = ()) -> MemoryCommand | None:
     if "?" in shape and not (pattern("asking").search(shape) or pattern("courtesy").search(shape)):
         return None
     place = beginning(shape)
-    lead = pattern("matter_lead").match(shape, place.start)
-    for at in sorted({place.at, lead.end() if lead else 0}, reverse=True):
-        for scope in _SCOPES:
-            for template in templates(scope):
-                if found := template.match(shape, at):
-                    said = found["c"].strip()
-                    if not core_of(said) or pattern("nobody").fullmatch(said) or pattern("pointing").fullmatch(said):
-                        return None
-                    forever = pattern("forever").search(shape) is not None
-                    content = unfold(text, origin, *found.span("c")).strip()
-                    return MemoryCommand("forget", content, forever=forever, scope=scope)
+    for template in templates("forget"):
+        found = template.match(shape, place.at)
+        if found and pattern("matter_over").fullmatch(shape, found.end()) and (span := _matter(shape, found)):
+            content = unfold(text, origin, *span).strip()
+            just = pattern("talked_thing").search(found[0]) and not pattern("all_told").search(found[0])
+            forever = pattern("forever").search(shape) is not None
+            return MemoryCommand("forget", content, forever=forever, scope="just" if just else "matter")
     return None
+
+
+def _matter(shape: str, found: re.Match[str]) -> tuple[int, int] | None:
+    """Where a wish to forget names its matter; None for a report (昨天学的全忘了) and for what is no matter."""
+    said, rest = found["c"], shape[found.end("c") : found.end()]
+    marked = pattern("matter_marked").search(shape, found.start())
+    named = pattern("matter_named").fullmatch(said)
+    if named is None or marked is None or re.search("忘了(?!.*吧)", rest) or pattern("question").search(said):
+        return None
+    start, end = named.span(named.lastgroup or 0)
+    body = said[start:end].strip()
+    if not core_of(body) or pattern("nobody").fullmatch(body) or pattern("pointing").fullmatch(body):
+        return None
+    return found.start("c") + start, found.start("c") + end
 
 
 def telling(content: str, scope: Scope, lines: Sequence[Line], now: int) -> tuple[Line, ...]:

@@ -10,8 +10,7 @@ NAME_CHARS = 9
 """Characters of a Chinese name; longer ones are sentences."""
 
 _LISTS: tuple[tuple[Verb, str], ...] = (
-    ("nick_revoke", "name_revoke"), ("nick_revoke", "name_revoke_en"),
-    ("nick_set", "name_set"), ("nick_set", "name_set_en"),
+    ("nick_revoke", "name_revoke"), ("nick_set", "name_set"), ("nick_set", "be_called"),
 )  # fmt: skip
 _SOON = 4
 """Characters between a name refused and the one that takes its place."""
@@ -21,16 +20,13 @@ def name_wish(place: Place) -> Found | None:
     """The wish to be called, or no longer called, by a name that stands at this place; none in doubt."""
     if not pattern("naming_sure").search(place.shape, place.start, place.start + 400):
         return None
-    for verb, name in (*_LISTS, *_OF_ONESELF):
-        if name == "be_called_en" and not _of_oneself(place):
+    for verb, name in _LISTS:
+        if name == "be_called" and not _of_oneself(place):
             continue
         for template in templates(name):
             if match := template.match(place.shape, place.at):
                 return _named(verb, place, match)
     return _my_name(place)
-
-
-_OF_ONESELF: tuple[tuple[Verb, str], ...] = (("nick_set", "be_called_en"),)
 
 
 def _of_oneself(place: Place) -> bool:
@@ -46,7 +42,8 @@ def _named(verb: Verb, place: Place, match: re.Match[str]) -> Found | None:
     )
     stated = verb == "nick_set" and not place.asked and pattern("stated").search(place.lead.strip(" ,"))
     told = stated and match.end() == match.end("c") and not pattern("lasting").search(place.lead)
-    if asked or told or not name or pattern("question").search(name):
+    unasked = verb == "nick_revoke" and match[0].startswith("不") and match[0][1] in "叫喊" and not place.asked
+    if asked or told or unasked or not name or pattern("question").search(name):
         return None
     if not (verb == "nick_revoke" and pattern("all_hold").fullmatch(name)) and _no_name(name):
         return None
@@ -67,6 +64,10 @@ def _my_name(place: Place) -> Found | None:
         match = place.matches("instead")
     if match is not None:
         return _named("nick_set", place, match)
+    told = place.matches("so_called")
+    before = list(pattern("named_before").finditer(place.shape, place.floor, place.start)) if told else []
+    if told and before and not _no_name(before[-1]["c"]):  # 我小名叫豆苗，你也这么叫
+        return Found("nick_set", place.start, told.end(), before[-1].span("c"))
     match = place.matches("my_name_en")
     if match is None:
         return None

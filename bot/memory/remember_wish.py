@@ -9,7 +9,7 @@ from bot.memory.shape import Found, Place
 from bot.memory.wish_patterns import QUOTED, pattern
 
 _LOOSE_ENDS = "啊呀哦喔噢啦嘛吧呢哈嘿哟唷吗齁咯呦欸 ,.:"
-_ASKED_AT_END = ("好吗", "可以吗", "行吗", "好不好")
+_ASKED_AT_END = ("好吗", "可以吗", "行吗", "好不好", " ok", " okay")
 _BACK = 400
 """Characters before a command in which a statement that it points back to may begin: contents reach 200."""
 
@@ -25,7 +25,7 @@ def remember_wish(place: Place) -> tuple[Found, ...]:
         return ()
     if pattern("of_oneself").search(place.lead) and "can we" not in place.lead:
         return ()
-    found = _announced(place) or _pointed(place) or _put(place) or _before_content(place) or _after_content(place)
+    found = _order(place) or _put(place) or _before_content(place)
     if found is None or found.content is None:
         return (found,) if found else ()
     spans = facts(place.shape, *found.content)
@@ -34,26 +34,56 @@ def remember_wish(place: Place) -> tuple[Found, ...]:
     )
 
 
-def _announced(place: Place) -> Found | None:
-    """记个东西：车停在B2, would you write this down, …: a clause that asks to keep and says nothing else; the rest is it."""
-    match = pattern("announces").match(place.shape, place.start)
-    if match is None or place.shape.startswith(("the following", "。"), match.end()):
+def _order(place: Place) -> Found | None:
+    """这个帮我记一下, would you write this down: a clause that says nothing else; what to keep stands before or after."""
+    match = pattern("order").match(place.shape, place.start) or place.matches("order")
+    if match is None or place.shape.startswith("the following", match.end()):
         return None
+    able = place.asked or match["asked"] is None or pattern("asks_to").search(match[0])
+    told = told_before(place, strong=not match["mind"]) if able and not match["colon"] else None
+    apart = told is None or re.search(r"[。\n]", place.shape[told[1] : place.start]) is not None
+    after = _after(place, match) if match["ends"] is None and apart else None
+    if after is not None or not able:
+        return after
+    if told is not None:
+        return _told(place, match, told, apart)
+    points = (
+        pattern("points").search(place.shape, place.start, match.end())
+        if "了" in match[0] or not match["mind"]
+        else None
+    )
+    alone = pattern("cjk").search(match[0]) or (
+        match["ends"] is not None and not place.shape[match.end() :].strip("。 ")
+    )
+    return Found("remember", place.start, match.end()) if points and alone and not match["colon"] else None
+
+
+def _after(place: Place, match: re.Match[str]) -> Found | None:
+    """记个东西：车停在B2: what follows is it."""
     a = match.end()
     b, end = _extent(place.shape, a, asked=False)
-    kind: Kind = "fact" if match["plainly"] else "strong" if match["firm"] or match["colon"] else "weak"
-    if not worth(place.shape[a:b], kind, True, True):
+    firm = match["colon"] or pattern("firm_order").search(match[0])
+    meant = match["mind"] is None or pattern("insists").search(place.shape[place.start : a])
+    kind: Kind = "strong" if firm else "weak" if meant else "fact"
+    apart = place.shape.startswith("。", a) or (match["colon"] is None and pattern("points_back").search(match[0]))
+    if apart or not worth(place.shape[a:b], kind, True, match["mind"] is None):
         return None
     listed = list_end(place.shape, a)
     return Found("remember", place.start, max(end, listed), (a, max(b, listed)))
 
 
-def _pointed(place: Place) -> Found | None:
-    """这个你记一下: what to keep was said before."""
-    for at in {place.start, place.at}:
-        if match := pattern("this_noted").match(place.shape, at):
-            return _back(place, match.end())
-    return None
+def _told(place: Place, match: re.Match[str], told: tuple[int, int], apart: bool) -> Found | None:
+    """…，记住哦: what was told before it is to be kept."""
+    part, chinese = place.shape[slice(*told)], pattern("cjk").search(match[0]) is not None
+    if pattern("weighty").fullmatch(part):
+        return Found("remember", told[0], match.end())
+    firm = match["mind"] is None and any(pattern(name).search(match[0]) for name in ("firm_order", "firmly"))
+    sure = plain(part) or (firm and (chinese or match["ends"] is not None))
+    if (match["mind"] or match["ends"] is None or apart) and not sure:
+        return None
+    if not chinese and (match["ends"] is None or re.search(r"\b(?:you|your|it's good|these|those)\b", part)):
+        return None
+    return Found("remember", told[0], match.end(), told)
 
 
 def _back(place: Place, end: int) -> Found:
@@ -126,31 +156,6 @@ def _this(place: Place, match: re.Match[str], body: str, end: int) -> Found | No
         return None
     back = _back(place, end)
     return None if back.content is None and body in ("我的话", "我说的话", "我说的") else back
-
-
-def _after_content(place: Place) -> Found | None:
-    """…，记住哦: the content stands before the command."""
-    match = place.matches("tail_wish")
-    if not match or (match["asked"] and not (place.asked or match[0].rstrip("?").endswith(("ok", "吗", "me")))):
-        return None
-    firm = match["strong"] is not None or (
-        match["weak"] is not None and pattern("firmly").search(place.lead) is not None
-    )
-    told = told_before(place, strong=firm)
-    chinese = pattern("cjk").search(match[0]) is not None
-    if told is None:
-        alone = not chinese and place.matches("back_only") and (not place.asked or match["strong"])
-        return Found("remember", place.start, match.end()) if alone else None
-    part = place.shape[slice(*told)]
-    if pattern("weighty").fullmatch(part):
-        return Found("remember", told[0], match.end())
-    sure = plain(part) or (match["strong"] is not None and not match["more"])
-    apart = re.search(r"[。\n]", place.shape[told[1] : place.start]) and not match["strong"]
-    if (match["fact"] or match["more"] or apart) and not sure and not (match["strong"] and chinese):
-        return None
-    if not chinese and (match["more"] or re.search(r"\b(?:you|your|it's good|these|those)\b", part)):
-        return None
-    return Found("remember", told[0], match.end(), told)
 
 
 def told_before(place: Place, strong: bool) -> tuple[int, int] | None:

@@ -31,7 +31,7 @@ _SOFT_STOP = re.compile(
     "|and)(?= (?:can you |could you |please |pls |just |you can )*(?:call me|keep (?:that|it) in mind"
     "|remember (?:that|it)(?= ?[,.!?]|$)))"
 )
-_MISSPELT = re.compile("纪住|[记纪]注(?![册释意目])|记ㄧ")
+_MISSPELT = re.compile("纪住|[记纪]注(?![册释意目])|记ㄧ|计(?:一(?=下)|住)")
 _MENTIONED = re.compile("[ ,]*(?:@[^ ,。?]+[ ,]+)*")
 
 

@@ -3,8 +3,10 @@
 The whole message must be that wish. Whether it is a reply, and what is known of what it names, is not known here.
 """
 
+import re
 from dataclasses import dataclass
 
+from bot.memory.forget_wish import forget_wish
 from bot.memory.match import match, perhaps, tells
 from bot.memory.shape import Place, beginning, shaped
 from bot.memory.wish_patterns import pattern
@@ -27,7 +29,7 @@ def bare(text: str, names: tuple[str, ...] = ()) -> MemoryCommand | None:
         closing = pattern("bare_closing").fullmatch(place.shape, wish.end()) if wish else None
         if closing is None or (closing["asked"] and not place.asked):
             continue
-        told = pattern("bare_tells").search(place.lead.strip(" ,"))
+        told = _tells(place)
         if told and not place.asked and not (verb == "remember" and told[0] == "你"):
             continue
         return MemoryCommand(verb, None, forever=_forever(place.shape), scope="bare")
@@ -46,10 +48,17 @@ def plan_named(text: str) -> MemoryCommand | None:
 def pointing(text: str, names: tuple[str, ...] = ()) -> MemoryCommand | None:
     """The command to forget what is replied to, when the whole text is that wish; `names` call the bot."""
     place = _place(text, names, MOST_POINTING)
-    wish = place.matches("pointing_wish") if place is not None else None
-    if place is None or wish is None or not pattern("politely").fullmatch(place.shape, wish.end()):
+    if place is None or (_tells(place) and not place.asked):
         return None
-    polite = place.asked or wish[0].rstrip(" ,。").endswith(("好吗", "可以吗", "好不好", "行吗"))
+    found, wish = forget_wish(place), place.matches("pointing_wish")
+    end = found.end if found and not (found.content or found.scope) else wish.end() if wish else -1
+    if (
+        end < 0
+        or (found and (found.number or found.verb == "undo"))
+        or not pattern("politely").fullmatch(place.shape, end)
+    ):
+        return None
+    polite = place.asked or place.shape[:end].rstrip(" ,。").endswith(("好吗", "可以吗", "好不好", "行吗"))
     if "?" in place.shape and not polite:  # 忘记这条? asks about one
         return None
     return MemoryCommand("forget", None, forever=_forever(place.shape), replied=True)
@@ -104,6 +113,10 @@ def wish(said: Alone, known: tuple[Memory, ...], plans: tuple[str, ...] = ()) ->
         "forget", said.content, forever=said.forever, scope="" if literal and not said.soft else "unsure",
         chosen=chosen,
     )  # fmt: skip
+
+
+def _tells(place: Place) -> re.Match[str] | None:
+    return pattern("bare_tells").search(place.lead.strip(" ,"))
 
 
 def _forever(shape: str) -> bool:

@@ -17,7 +17,9 @@ from bot.memory.wish_patterns import pattern
 from bot.text.fold import fold, fold_mapped, unfold
 from bot.types.memory import MemoryCommand, Understanding
 
-_START = re.compile(r"(?:^|[,。?\n][,。?\n ]*)(?=.)|(?<=[一-鿿])(?P<loose> +)(?=\S)", re.DOTALL)
+_START = re.compile(
+    r"(?:^|[,。?\n][,。?\n ]*)(?=.)|(?P<loose>(?<=[一-鿿]) +(?=\S)|(?<=[a-z0-9]) +(?=[一-鿿]))", re.DOTALL
+)
 _PAIRS = ("「」", "『』", "“”", '""', "《》", "''", "【】")
 _REACH = 400
 """Characters from a clause's beginning within which its command must have begun; the contents reach 200."""
@@ -26,6 +28,8 @@ _TRIES = 40
 
 CUE_CHARS = 600
 """Longer messages are documents: only what is certain is done in them."""
+CUE_LEAD = 20
+"""Characters before the cue of a longer message."""
 ABOUT_CHARS = 200
 """Characters that a question back quotes."""
 _CLAUSE = re.compile(r"[^,。?\n]+")
@@ -72,7 +76,9 @@ def cue(text: str, names: tuple[str, ...] = ()) -> Cue | None:
 
     `names` are the names the bot is called by. Never raises.
     """
-    quick = fold(text) if len(text) <= CUE_CHARS else ""
+    long = len(text) > CUE_CHARS
+    text = text[:CUE_CHARS]
+    quick = fold(text)
     if not quick or pattern("about_words").search(quick):
         return None
     folded, origin = fold_mapped(text)
@@ -80,6 +86,8 @@ def cue(text: str, names: tuple[str, ...] = ()) -> Cue | None:
     for clause in _CLAUSE.finditer(shape):
         for verb in _CUES:
             found = pattern(f"cue_{verb}").search(shape, *clause.span())
+            if found and long and found.start() > CUE_LEAD:
+                return None  # a document; what begins with the wish is kept shortened
             if found and _may_ask(shape, clause, found, verb.startswith("nick")):
                 about = _about(text, shape, origin, found, clause.end())
                 empty = verb == "remember" and thin(about)  # 好的，记住了

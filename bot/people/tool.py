@@ -40,17 +40,21 @@ Carrier = Callable[..., Awaitable[tuple[int, str] | None]]
 """The message that a promise rests on, and its words; None for none."""
 
 
+Done = Callable[[ToolContext, str], Awaitable[str]]
+"""What is answered, by the key of the sentence, in the person's language."""
+
+
 def commitment_tool(
     spec: ToolSpec, carrier: Carrier,
     mine: Callable[[ToolContext], Awaitable[tuple[Commitment, ...]]], covers: Callable[[str], bool],
-    zone: Callable[[ToolContext], Awaitable[tzinfo]], done: tuple[str, str], ending: Ending,
+    zone: Callable[[ToolContext], Awaitable[tzinfo]], done: Done, ending: Ending,
     nudging: Nudging | None = None,
 ) -> Tool:  # fmt: skip
     """The tool; `carrier` finds the message of these minutes in which its person promises that, `ending` the one that
     says what became of one.
 
-    `mine` are that person's open promises that the audience may see, `covers` tells what was forgotten; `done` are the
-    answers for a promise ({id} becomes its number) and for what became of one. `nudging` is how they are reminded.
+    `mine` are that person's open promises that the audience may see, `covers` tells what was forgotten; `done` gives
+    the answers for a promise ({id} becomes its number) and for what became of one. `nudging` is how they are reminded.
     """
 
     async def run(context: ToolContext, arguments: str) -> ToolAnswer:
@@ -71,8 +75,9 @@ def commitment_tool(
                 raise ToolRefused("commitment_unknown", clip(listed, LIST_CHARS) or "-")
             event, receipt = await ending(context, number, asked.state, texts)
             return ToolAnswer(
-                done[1].replace("{id}", str(number)), settled=Settled(number, asked.state, (event,)), receipt=receipt
-            )
+                (await done(context, "commitment_settled")).replace("{id}", str(number)),
+                settled=Settled(number, asked.state, (event,)), receipt=receipt,
+            )  # fmt: skip
         said = await carrier(context, text)
         if said is None:
             raise ToolRefused("commitment_words")
@@ -85,7 +90,7 @@ def commitment_tool(
             context.person_id, context.audience.chat_id, "private" if context.audience.kind == "dm" else "chat", text,
             context.now, "tool", (event,), due.at if due else None, nudged(due, nudging, tz),
         )  # fmt: skip
-        return ToolAnswer(done[0], commitment=new)
+        return ToolAnswer(await done(context, "commitment_saved"), commitment=new)
 
     return Tool(spec, run)
 

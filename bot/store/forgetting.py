@@ -18,7 +18,7 @@ from bot.store.reminding import drop_reminders, forget_reminders, reminded
 from bot.store.rolled import retell
 from bot.store.said import said_in
 from bot.store.sessions import end_logs
-from bot.store.undoing import restore_replaced
+from bot.store.undoing import final_key, restore_replaced
 from bot.store.unnoting import Shelf, Unsaid, unnote
 from bot.text.echo import Lines, echoes, touches
 from bot.types.memory import Memory
@@ -78,6 +78,11 @@ def forget(db: sqlite3.Connection, forgetting: Forgetting, receipt: Receipt, at:
 def disable(db: sqlite3.Connection, forgetting: Forgetting, chat_id: int, at: int, shelf: Shelf) -> None:
     """Verb part: rows disabled and derived copies scrubbed, on a word that was said in that chat."""
     purge_at = at if forgetting.purge_at is None else forgetting.purge_at
+    if forgetting.purge_at is None and forgetting.person_id:
+        db.execute(
+            "INSERT OR REPLACE INTO effect (key, result, at) VALUES (?, 'done', ?)",
+            (final_key(forgetting.person_id, chat_id), at),
+        )
     told: Told = {}
     for memory in forgetting.memories:
         db.execute(

@@ -58,6 +58,11 @@ class LastWish:
     at: int
 
 
+def final_key(person_id: int, chat_id: int) -> str:
+    """Of the effect that tells when that person last had something forgotten there that cannot come back."""
+    return f"final:{person_id}:{chat_id}"
+
+
 class Undoing(Repository):
     """Reads what can be taken back, and ends reminders."""
 
@@ -79,6 +84,11 @@ class Undoing(Repository):
             (owner_id, now, *params) * 2,
         )
         return tuple(memory_of(tuple(row)) for row in rows)
+
+    async def final(self, owner_id: int, chat_id: int) -> int:
+        """When that person last had something forgotten there that cannot come back, ms; 0 for never."""
+        row = await self._database.row("SELECT at FROM effect WHERE key = ?", (final_key(owner_id, chat_id),))
+        return int(row[0]) if row is not None else 0
 
     async def told(self, owner_id: int, audience: Audience, since: int) -> tuple[Memory, ...]:
         """The memories of the last message in which a person asked to keep something, not before `since`, ms."""

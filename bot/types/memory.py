@@ -24,10 +24,11 @@ Dated = Literal["", "time", "day", "month", "year"]
 
 Source = Literal["command", "digest", "tool", "mcp"]
 Verb = Literal["remember", "forget", "undo", "nick_set", "nick_revoke", "let_be", "agree", "done", "off"]
-Scope = Literal["", "about", "all", "aside", "bare", "just", "line", "matter", "thing", "unsure"]
+Scope = Literal["", "about", "all", "aside", "bare", "just", "line", "matter", "no_more", "thing", "unsure"]
 """What a wish is about: what it names or points at, all that is about a name (listed and asked first), everything, only
 that a message is not kept, nothing said, what was said of it just now, one line of its writer's, all that tells of it,
-some thing that was talked of last, or what it seems to name, so that it is asked back."""
+what was kept just now (else that a message is not kept), some thing that was talked of last, or what it seems to name,
+so that it is asked back."""
 QuestionKind = Literal["what", "name", "which", "clarify", "drop", "cue", "about", "done"]
 Thing = Literal["memory", "reminder", "promise"]
 """What a number that people say is of."""

@@ -4,15 +4,20 @@ Each line of FILE is JSON with id, text, script, label, content and note; scorer
 One JSON object is printed: shares from 0 to 1, for the headline rows (no `ambig` note) and for all rows. Or a line is
 id, lang, text, kind (remember, forget, call, nocall, norecord, none) and content, which needs no scorer: of what is
 done the share that is right (precision), of the wishes what is done or a cue (coverage), done, and told rightly
-(content); of the rest what acts, and what writes.
+(content); of the rest what acts, and what writes. With `--by-hand DIR` such rows are played in the house
+instead, each in one of its own, with a model that is played in that folder (byhand.py), and what is kept afterwards
+is looked at.
 """
 
 import argparse
+import asyncio
 import importlib.util
 import json
 import sys
+import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
 from types import ModuleType
@@ -23,7 +28,10 @@ from bot.memory.ordering import ordered
 from bot.memory.short_wishes import alone, bare
 from bot.memory.wish_reader import cue, hinted, understand
 from bot.text.fold import fold
-from bot.types.memory import MemoryCommand
+from bot.types.memory import Memory, MemoryCommand
+from bot.types.people import Audience
+from tests.bench.byhand import ByHand
+from tests.world import World
 
 NAMES = Bot().names
 SCRIPTS = ("hans", "hant", "en", "mixed")
@@ -46,6 +54,9 @@ def main() -> int:
         default=[],
         help="JSON lines with text, or folders of them: how often ordinary messages act or are a cue.",
     )
+    who = parser.add_mutually_exclusive_group()
+    who.add_argument("--by-hand", type=Path, metavar="DIR", help="A model is played there; recorded answers replay.")
+    who.add_argument("--replay", type=Path, metavar="DIR", help="What is recorded there, and nobody else.")
     asked = parser.parse_args()
     try:
         rows = [json.loads(line) for line in asked.file.read_text("utf-8").splitlines() if line.strip()]
@@ -54,6 +65,10 @@ def main() -> int:
         print(f"{asked.file}: {error}", file=sys.stderr)
         return 2
     fold("暖")  # the table of characters is read once, at the first use
+    if scorer is None and (folder := asked.by_hand or asked.replay):
+        hand = ByHand(folder, asks=asked.by_hand is not None)
+        print(json.dumps(asyncio.run(measured_by_hand(rows, hand, show=asked.show)), ensure_ascii=False))
+        return 1 if hand.unknown else 0
     if scorer is None:
         print(json.dumps(measured_kinds(rows, show=asked.show), ensure_ascii=False))
         return 0
@@ -154,6 +169,97 @@ def measured_kinds(rows: Sequence[Row], *, show: bool) -> dict[str, object]:
         "done": _share(done, wishes), "content": _share(told, wishes), "nothing": nothing, "acts": acts,
         "false_writes": writes,
     }  # fmt: skip
+
+
+@dataclass(slots=True)
+class Played:
+    """How many rows of a kind were played, were done rightly, and told what they were to tell."""
+
+    rows: int = 0
+    right: int = 0
+    kept: int = 0
+    told: int = 0
+
+
+async def measured_by_hand(rows: Sequence[Row], hand: ByHand, *, show: bool) -> dict[str, object]:
+    """The figures of rows that are played in the house with that model."""
+    hand.digests = False  # what wishes do is looked at, not what a talk leaves
+    played: dict[str, Played] = {}
+    try:
+        for row in rows:
+            kind, wanted = str(row["kind"]), str(row["content"])
+            before = hand.asked + hand.replayed
+            with tempfile.TemporaryDirectory() as folder:
+                memories, aside, replies = await _played(Path(folder), row, hand)
+            right, kept, told = _right(kind, wanted, memories, aside)
+            one = played.setdefault(kind, Played())
+            one.rows, one.right, one.kept, one.told = one.rows + 1, one.right + right, one.kept + kept, one.told + told
+            if show and not right:
+                texts = [(memory.slot, memory.text) for memory in memories]
+                asked = hand.asked + hand.replayed - before
+                print(
+                    row["id"], row["text"], kind, wanted, "->", texts, replies[-1:], asked, sep=" | ", file=sys.stderr
+                )
+    finally:
+        hand.finish()
+    kept, told = (sum(getattr(played[kind], name) for kind in ("remember", "call") if kind in played)
+                  for name in ("kept", "told"))  # fmt: skip
+    none = played.pop("none", Played())
+    shares = {kind: {"right": _share(one.right, one.rows), "rows": one.rows} for kind, one in sorted(played.items())}
+    naming = [played[kind] for kind in KINDS if kind in played]
+    return {
+        **shares, "naming": _share(sum(one.right for one in naming), sum(one.rows for one in naming)),
+        "content": _share(told, kept), "nothing": none.rows, "false_writes": none.rows - none.right,
+        "requests": hand.asked + hand.replayed, "replayed": hand.replayed, "unknown": hand.unknown,
+    }  # fmt: skip
+
+
+async def _played(folder: Path, row: Row, hand: ByHand) -> tuple[tuple[Memory, ...], bool, list[str]]:
+    """A row said to a house that knows what it is to forget: what is kept after a new session, whether a line was set
+    aside, and the replies."""
+    kind, content, text = str(row["kind"]), str(row["content"]), str(row["text"])
+    world = World(folder)
+    world.model = hand  # type: ignore[assignment]
+    await world.open()
+    if kind == "forget":
+        await world.say(f"/remember {content or 'Lisbon'}")
+    elif kind == "nocall":
+        await world.say(f"叫我{content or '阿宝'}" if not content.isascii() or not content else f"call me {content}")
+    await world.wait(1)
+    first = len(world.replies)
+    await world.say(text)
+    if kind != "none" and world.replies[first:] and world.replies[-1].rstrip().splitlines()[0].endswith(("?", "？")):
+        await world.say("yes" if text.isascii() else "是")
+    await world.say("/new")
+    chat = await world.store.people.chat(1)
+    memories = await world.store.memories.owned(1, Audience(chat.id, "dm", (1,)))
+    aside = bool(world.rows("SELECT 1 FROM edge WHERE kind = 'aside'"))
+    replies = world.replies[first:]
+    await world.close()
+    return tuple(memory for memory in memories if memory.asked), aside, replies
+
+
+def _right(kind: str, wanted: str, memories: Sequence[Memory], aside: bool) -> tuple[bool, bool, bool]:
+    """Whether a row was done rightly, whether something was kept for it, and whether that tells what was wanted."""
+    match kind:
+        case "remember":
+            texts = [memory.text for memory in memories if not memory.is_name]
+        case "call":
+            texts = [memory.text for memory in memories if memory.slot == "address"]
+        case "nocall":
+            called = any(memory.slot == "address" for memory in memories)
+            refused = [memory.text for memory in memories if memory.slot == "no_address"]
+            return (
+                not called and (not wanted or not refused or any(alike(each, wanted) for each in refused)),
+                False,
+                False,
+            )
+        case "norecord":
+            return aside and not memories, False, False
+        case _:
+            return not memories, False, False
+    told = any(alike(text, wanted) for text in (*texts, " ".join(texts)))
+    return told, bool(texts), told
 
 
 def answer_to(text: str) -> Answer:
