@@ -11,6 +11,7 @@ from bot.flow.remindwords import about, spoken
 from bot.flow.requests import NOT_HEARD, Heard, Request
 from bot.flow.timewords import rule_label, when_label
 from bot.flow.words import Words
+from bot.memory.correcting import redates
 from bot.memory.own_words import READ_CHARS
 from bot.memory.plain import idle
 from bot.memory.wish_reader import understand
@@ -106,7 +107,7 @@ class Reminding:
         answer = None
         if waiting is not None and reply is not None:
             at = replace(at, script=script_of(" ".join((waiting.text, *waiting.said)), at.script))
-            answer = await self._answered(at, waiting, reply)
+            answer = await self._answered(at, waiting, reply, redates(event.text))
         if answer is None:
             await self._store.ask(chat.id, person.id, None, 0)
             self._asking.discard((chat.id, person.id))  # not before: what the disk refuses is heard once more
@@ -329,7 +330,7 @@ class Reminding:
             return False
         return await self._store.say(self._answer(at, lambda _: text), at.person.id, at.now, ends=ends)
 
-    async def _answered(self, at: Request, waiting: Waiting, reply: Reply) -> bool | None:
+    async def _answered(self, at: Request, waiting: Waiting, reply: Reply, corrects: bool) -> bool | None:
         """What a reply does about the open question; None: it is no answer to it."""
         if waiting.numbers:
             return None if reply.bare else await self._moved(at, waiting, reply)
@@ -341,6 +342,8 @@ class Reminding:
             parts = joined(parts, parts_of(said)) if not parts.empty else parts_of(said)
         if reply.agreed and parts.empty:
             return None
+        if corrects and isinstance(self._made(at, Wish("set", waiting.text, parts)), NewReminder):
+            return None  # what was kept, beside which this was offered
         if reply.whenever:
             parts = replace(parts, clock=None, half="", doubt=None)
             parts = parts if parts.day or parts.every or parts.delay else replace(parts, day=Day("near", 1))

@@ -37,7 +37,7 @@ from bot.types.reminder import NewReminder, Reminder
 from bot.types.tool import Tool, ToolAnswer, ToolContext, ToolRefused, read_arguments
 
 _WANTS = re.compile(
-    r"提醒|[叫喊催敲戳](?:一?声|一?下|我|大家)|叫醒|闹钟|(?:别|不要)让(?:我|大家)|别忘|通知我|吱一?声|盯着"
+    r"提醒|[叫喊催敲戳嗌](?:一?声|一?下|返?我|大家|醒)|提(?:返|番)?(?:我|下|声|大家)|记得[叫喊提]|叫醒|闹钟|(?:别|不要)让(?:我|大家)|别忘|通知我|吱一?声|盯着"
     r"|\b(?:remind|reminder|wake|alarm|nudge|ping|poke|buzz|nag|bug|tell|text|message|forget|make sure|shout"
     r"|(?:don['’]?t|do not) let (?:me|us))\b"
 )

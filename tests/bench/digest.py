@@ -3,11 +3,11 @@
 python -m tests.bench.digest FILE [--by-hand DIR | --model URL [--name NAME]] [--verbose]
 
 Without a model each true and each false statement is fed as an answer by itself, with a second look that finds nothing
-wrong: what the rules alone keep and refuse. With one (or answers recorded in DIR as ID.answer.txt, beside ID.request.txt) its digest of each
-session is scored, with the false statements of the session put into it before the second look. With --labelled the
-digest is made of the true statements instead, so only the second look is the model's. A session is one JSON object on
-a line: id, lang, zone, bot, known, lines[n, at, who, text, bot, forwarded], true[statement, who, about, kind, lines,
-when, keys, replaces], false[statement, type, lines, when].
+wrong: what the rules alone keep and refuse. With one (or answers recorded in DIR as ID.answer.txt, beside
+ID.request.txt) its digest of each session is scored, with the false statements of the session put into it before the
+second look. With --labelled the digest is made of the true statements instead, so only the second look is the model's.
+A session is one JSON object on a line: id, lang, zone, bot, known, lines[n, at, who, text, bot, forwarded],
+true[statement, who, about, kind, lines, when, keys, replaces], false[statement, type, lines, when].
 """
 
 import argparse
