@@ -1,8 +1,8 @@
 """`python -m tests.bench.done FILE`: which open promises a line ends, each in a fresh World.
 
 Each line of FILE is JSON: promises: a list of {"id", "text"}, line, closes: the ids that it ends. By the rule, without
-a model, unless `--calls` names a file of {"line", "calls": [{"id", "text"}]}: what a model says is done to that line. A
-promise that is ended without being wanted is wrong; one that is wanted is found, asked for, or missed.
+a model, unless `--by-hand DIR` has somebody play it there (byhand.py). A promise that is ended without being wanted is
+wrong; one that is wanted is found, asked for, or missed.
 """
 
 import argparse
@@ -12,15 +12,13 @@ import sqlite3
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 from bot.store.commitments import store_commitment
 from bot.types.commitment import NewCommitment
-from bot.types.prompt import Request
-from tests.fakes.model import Answer, calls
+from tests.bench.byhand import ByHand
 from tests.world import NINE, World
 
 Row = dict[str, object]
@@ -35,12 +33,15 @@ class Played:
     replies: tuple[str, ...]
 
 
-async def played(row: Row, tools: list[dict[str, str]] | None) -> Played:
-    """The row in a World of its own, where these promises are open; `tools` are the calls of a model, None without."""
+async def played(row: Row, hand: ByHand | None) -> Played:
+    """The row in a World of its own, where these promises are open; `hand` is its model, None without."""
     promises = row["promises"]
     assert isinstance(promises, list)
     with tempfile.TemporaryDirectory() as folder:
-        world = await World(Path(folder)).open()
+        world = World(Path(folder))
+        if hand is not None:
+            world.model = hand  # type: ignore[assignment]
+        await world.open()
         try:
             await world.say("我叫小陈")
             heard = len(world.replies)
@@ -52,10 +53,6 @@ async def played(row: Row, tools: list[dict[str, str]] | None) -> Played:
             for each in promises:
                 number = await world.store._database.write(partial(made, text=str(each["text"])))
                 ids[number] = str(each["id"])
-            if tools is not None:
-                numbers = {each: str(number) for number, each in ids.items()}
-                world.model.digests = True
-                world.model.script = _script([{**each, "id": numbers[str(each["id"])]} for each in tools])
             await world.say(str(row["line"]))
             ended = world.rows("SELECT id FROM commitment WHERE ended_at IS NOT NULL")
             asked = world.rows("SELECT memories FROM question WHERE kind = 'done'")
@@ -68,23 +65,11 @@ async def played(row: Row, tools: list[dict[str, str]] | None) -> Played:
             await world.close()
 
 
-def _script(tools: list[dict[str, str]]) -> Callable[[Request], Answer]:
-    """A model that makes these calls one after the other, then answers."""
-
-    def script(request: Request) -> Answer:
-        done = sum(message.role == "tool" for message in request.prompt.messages)
-        if not request.prompt.tools or done >= len(tools):
-            return "好的"
-        return calls(("add_commitment", json.dumps({**tools[done], "state": "done"}, ensure_ascii=False)))
-
-    return script
-
-
-async def measured(rows: list[Row], tools: dict[str, list[dict[str, str]]] | None, *, show: bool) -> Counter[str]:
+async def measured(rows: list[Row], hand: ByHand | None, *, show: bool) -> Counter[str]:
     """How many promises are found, asked for or missed of those that are wanted, and how many are wrongly ended."""
     counts = Counter[str]()
     for row in rows:
-        found = await played(row, tools.get(str(row["line"]), []) if tools is not None else None)
+        found = await played(row, hand)
         wants = row["closes"]
         assert isinstance(wants, list)
         wanted = frozenset(map(str, wants))
@@ -103,17 +88,20 @@ def main() -> int:
     """Print the figures; 2 when the file cannot be read."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("file", type=Path)
-    parser.add_argument("--calls", type=Path, help="What a model says is done, by the line.")
+    parser.add_argument("--by-hand", type=Path, metavar="DIR", help="Somebody plays the model in this folder.")
     parser.add_argument("--show", action="store_true", help="Print each row that is not right, on standard error.")
     asked = parser.parse_args()
     try:
         rows = [json.loads(line) for line in asked.file.read_text("utf-8").splitlines() if line.strip()]
-        lines = asked.calls.read_text("utf-8").splitlines() if asked.calls else None
-        tools = {row["line"]: row["calls"] for row in map(json.loads, filter(str.strip, lines))} if lines else None
     except (OSError, ValueError) as error:
         print(f"{asked.file}: {error}", file=sys.stderr)
         return 2
-    counts = asyncio.run(measured(rows, tools, show=asked.show))
+    hand = ByHand(asked.by_hand) if asked.by_hand else None
+    try:
+        counts = asyncio.run(measured(rows, hand, show=asked.show))
+    finally:
+        if hand is not None:
+            hand.finish()
     wanted = counts["wanted"]
     print(f"{len(rows)} situations, {wanted} to end: found {counts['found']} ({counts['found'] / max(1, wanted):.1%}), "
           f"asked {counts['asked']}, wrong {counts['wrong']}, asked of others {counts['asked of none']}")  # fmt: skip
