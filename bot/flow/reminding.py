@@ -67,6 +67,7 @@ class Reminding:
         self._asked = store.asked
         self._clock = clock
         self._rules = settings.remind
+        self._offers = not settings.memory.rewrite  # which may ask about the very same line
         self._names = settings.bot.names
         self._words = words
         self._log = log
@@ -119,11 +120,11 @@ class Reminding:
         return rest if any(each.verb == "remember" and each.content for each in understand(rest).commands) else ""
 
     async def offer(self, event: Event, chat: Chat, person: Person, kept: str) -> str:
-        """The question whether to remind of what somebody asked to keep, left open; "" where it names no day ahead."""
+        """The question whether to remind of what somebody asked to keep, left open; "" where none is."""
         at, parts = self._read(event, chat, person), parts_of(kept)
         task = promised_task(kept)
         wish = Wish("set", told(kept if _HOLE.search(task) else task), parts, said=kept)
-        if event.forwarded or not parts.day or not isinstance(self._made(at, wish), NewReminder):
+        if not self._offers or event.forwarded or not parts.day or not isinstance(self._made(at, wish), NewReminder):
             return ""
         self._note(at)
         await self._store.ask(chat.id, person.id, self._waiting(at, wish), at.now + self._rules.ask_seconds * 1000)
@@ -340,6 +341,9 @@ class Reminding:
         for said in waiting.said:
             parts = joined(parts, parts_of(said)) if not parts.empty else parts_of(said)
         if reply.agreed and parts.empty:
+            return None
+        whole = isinstance(self._made(replace(at, now=waiting.asked_at), Wish("set", "", parts)), NewReminder)
+        if whole and reply.corrects:  # of what was kept, not of the offer to remind of it
             return None
         if reply.whenever:
             parts = replace(parts, clock=None, half="", doubt=None)
