@@ -72,7 +72,7 @@ async def test_this_sentence_as_a_reply_is_the_one_replied_to(world: World) -> N
 @pytest.mark.parametrize(
     ("wish", "question", "told", "receipt"),
     [
-        ("记住这句话", "要我记住什么呢？再说一遍内容吧", "周三有体检", "记住啦 #1：周三有体检"),
+        ("记住这句话", "要我记住什么呢？再说一遍内容吧", "周三有体检", "记住啦 #1：周三有体检，要我到时候提醒你吗？"),
         ("remember this", "What should I remember? Tell me once more.", "my bike is blue",
          "Got it, I'll remember #1: my bike is blue"),
     ],

@@ -11,7 +11,6 @@ from bot.flow.remindwords import about, spoken
 from bot.flow.requests import NOT_HEARD, Heard, Request
 from bot.flow.timewords import rule_label, when_label
 from bot.flow.words import Words
-from bot.memory.correcting import redates
 from bot.memory.own_words import READ_CHARS
 from bot.memory.plain import idle
 from bot.memory.wish_reader import understand
@@ -68,6 +67,7 @@ class Reminding:
         self._asked = store.asked
         self._clock = clock
         self._rules = settings.remind
+        self._offers = not settings.memory.rewrite  # which may ask about the very same line
         self._names = settings.bot.names
         self._words = words
         self._log = log
@@ -107,7 +107,7 @@ class Reminding:
         answer = None
         if waiting is not None and reply is not None:
             at = replace(at, script=script_of(" ".join((waiting.text, *waiting.said)), at.script))
-            answer = await self._answered(at, waiting, reply, redates(event.text))
+            answer = await self._answered(at, waiting, reply)
         if answer is None:
             await self._store.ask(chat.id, person.id, None, 0)
             self._asking.discard((chat.id, person.id))  # not before: what the disk refuses is heard once more
@@ -120,11 +120,11 @@ class Reminding:
         return rest if any(each.verb == "remember" and each.content for each in understand(rest).commands) else ""
 
     async def offer(self, event: Event, chat: Chat, person: Person, kept: str) -> str:
-        """The question whether to remind of what somebody asked to keep, left open; "" where it names no day ahead."""
+        """The question whether to remind of what somebody asked to keep, left open; "" where none is."""
         at, parts = self._read(event, chat, person), parts_of(kept)
         task = promised_task(kept)
         wish = Wish("set", told(kept if _HOLE.search(task) else task), parts, said=kept)
-        if event.forwarded or not parts.day or not isinstance(self._made(at, wish), NewReminder):
+        if not self._offers or event.forwarded or not parts.day or not isinstance(self._made(at, wish), NewReminder):
             return ""
         self._note(at)
         await self._store.ask(chat.id, person.id, self._waiting(at, wish), at.now + self._rules.ask_seconds * 1000)
@@ -330,7 +330,7 @@ class Reminding:
             return False
         return await self._store.say(self._answer(at, lambda _: text), at.person.id, at.now, ends=ends)
 
-    async def _answered(self, at: Request, waiting: Waiting, reply: Reply, corrects: bool) -> bool | None:
+    async def _answered(self, at: Request, waiting: Waiting, reply: Reply) -> bool | None:
         """What a reply does about the open question; None: it is no answer to it."""
         if waiting.numbers:
             return None if reply.bare else await self._moved(at, waiting, reply)
@@ -342,8 +342,9 @@ class Reminding:
             parts = joined(parts, parts_of(said)) if not parts.empty else parts_of(said)
         if reply.agreed and parts.empty:
             return None
-        if corrects and isinstance(self._made(at, Wish("set", waiting.text, parts)), NewReminder):
-            return None  # what was kept, beside which this was offered
+        whole = isinstance(self._made(replace(at, now=waiting.asked_at), Wish("set", "", parts)), NewReminder)
+        if whole and reply.corrects:  # of what was kept, not of the offer to remind of it
+            return None
         if reply.whenever:
             parts = replace(parts, clock=None, half="", doubt=None)
             parts = parts if parts.day or parts.every or parts.delay else replace(parts, day=Day("near", 1))
