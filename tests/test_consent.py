@@ -314,3 +314,20 @@ async def test_several_memories_that_a_model_forgets_at_once_go_together(world: 
     assert "#2" in world.replies[-1]
     await world.say("撤销")
     assert len(memories(world)) == 3
+
+
+async def test_a_plan_that_is_put_off_stands_on_its_new_day(world: World) -> None:
+    await world.say("remember the roofer comes on Friday June 19")
+    uses(world, "update_memory", id=1, text="the roofer let me down for June 19 and says June 23 now")
+    await world.say("the roofer let me down for june 19, says june 23 now")
+    ((day,),) = world.rows("SELECT strftime('%m-%d', observed_at / 1000 + 28800, 'unixepoch') FROM memory WHERE id = 2")
+    assert day == "06-23"
+
+
+async def test_what_is_not_to_be_kept_stands_in_no_later_talk(world: World) -> None:
+    await world.say("昨晚跟我老公大吵一架，杯子都砸了。这事别记")
+    assert "杯子" in world.last_user
+    await world.say("/new")
+    await world.wait(3_600)
+    await world.say("帮我想想明天早饭吃什么好呢，冰箱里只有鸡蛋")
+    assert "杯子" not in "".join(message.content for message in world.prompts[-1])

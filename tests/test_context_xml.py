@@ -84,7 +84,7 @@ def test_an_english_group_reads_as_it_was() -> None:
         '<e t="reaction" n="bob" d="👍"/>',
         '<e t="leave" n="carol"/>',
         '<e t="no &quot;te&quot;" d="a &quot;b&quot;&#10;c"/>',
-        '<p n="bob" fwd="1">from my sister</p>',
+        '<p n="bob" forwarded="1">from my sister</p>',
     ]
 
 

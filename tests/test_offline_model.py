@@ -215,7 +215,7 @@ async def test_it_answers_in_the_script_of_the_last_line(line: str, expected: st
 
 
 async def test_a_forwarded_question_triggers_nothing() -> None:
-    forwarded = Message("user", '<ctx now="x" weekday="y">\n<p n="阿明" fwd="1">我对什么过敏？</p>\n</ctx>')
+    forwarded = Message("user", '<ctx now="x" weekday="y">\n<p n="阿明" forwarded="1">我对什么过敏？</p>\n</ctx>')
     assert (await ask(*SEEN, forwarded)).tool_calls == ()
 
 

@@ -135,7 +135,7 @@ def element(line: Line, limits: Limits, whole: str | None = None) -> str:
     """
     match line.kind:
         case "message":
-            forwarded = ' fwd="1"' if line.forwarded else ""
+            forwarded = ' forwarded="1"' if line.forwarded else ""
             name = _attribute(clip(clean_name(line.name), limits.name))
             quote = _attribute(clip(" ".join(clean(line.quote).split()), limits.quote))
             replies = f' r="{quote}"' if quote else ""

@@ -145,7 +145,7 @@ def _wants(line: Event) -> bool:
 
 
 def _changes(old: Reminder, line: Event) -> bool:
-    return (line.at > old.made_at and _wants(line)) or _CHANGES.search(fold(line.text)) is not None
+    return line.at > old.made_at or _CHANGES.search(fold(line.text)) is not None
 
 
 def _changed(

@@ -134,7 +134,7 @@ def update_tool(
             context.now, "tool", (event,), old.slot, asked=True,
             subject=old.subject, lasting=old.lasting, said_at=context.now, replaces=(old.id,),
         )  # fmt: skip
-        new = of_its_day(new, context.now, await zone(context))
+        new = of_its_day(new, context.now, await zone(context), besides=old.observed_at)
         told = (
             (await done(context))
             .replace("{new}", as_data(clip(text, SHOWN_CHARS)))

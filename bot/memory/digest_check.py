@@ -26,7 +26,7 @@ from bot.memory.minutes import DigestLine
 from bot.text.clean import escaped
 from bot.types.prompt import Shape
 
-BEFORE, BEHIND = 6, 3
+BEFORE, BEHIND = 6, 6
 """So many lines before and behind one that is cited tell what it is about."""
 
 SUMMARY = 0

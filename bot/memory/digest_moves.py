@@ -13,7 +13,6 @@ from bot.memory.digest_request import Known, is_plan
 from bot.memory.evidence import VOCABULARY, folded_plain, novelty, numbers, terms
 from bot.memory.grounds import ASKED, Grounds
 from bot.memory.minutes import DigestLine, Scope
-from bot.memory.replacing import tells_a_change
 from bot.memory.saiddays import times
 from bot.memory.screening import harmless
 from bot.text.clauses import one_row
@@ -115,7 +114,7 @@ class Moved:
             plan, lines = known.get(one.number), self.grounds.cited(one.cited)
             if one.mark != "#" or plan is None or not lines or not is_plan(plan, lines[-1].at):
                 continue
-            own = any(line.person_id == plan.owner_id and tells_a_change(line.text) for line in lines)
+            own = any(line.person_id == plan.owner_id for line in lines)
             if own or not plan.kept:
                 yield one, plan, lines
 

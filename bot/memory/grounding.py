@@ -95,8 +95,11 @@ def stands(
 
 
 def _day(item: Item, talk: Talk, here: Iterable[Part], at: int) -> When | None:
-    """The day that a statement's own words name, where the model names none."""
+    """The day that a statement's own words name, where the model names none; no month: whether it is to come the model
+    would have said."""
     found = when_in(item.text, at, talk.tz) if times(item.text, at, talk.tz) else None
+    if found is not None and found.precision not in ("day", "time"):
+        return None
     there = (when_in(part.folded, at, talk.tz) for part in here) if found else ()
     # 搬来的: which year it was the line's words tell.
     return next((one for one in there if one and found and one.precision == found.precision

@@ -6,24 +6,36 @@ from datetime import tzinfo
 from bot.memory.plain import statements_in
 from bot.text.dated import event_moment, when_in
 from bot.text.dates import local_day
+from bot.text.fold import fold_mapped, unfold
 from bot.text.slots import lasts
+from bot.text.spans import named
 from bot.types.duration import DAY_MS
 from bot.types.memory import NewMemory, Older, Reread
+from bot.types.when import When
 
 HALF_YEAR = 183
 """A day that was read so many days before it was said may be nearer in another year."""
 
 
-def of_its_day(memory: NewMemory, said_at: int, tz: tzinfo) -> NewMemory:
+def of_its_day(memory: NewMemory, said_at: int, tz: tzinfo, besides: int = 0) -> NewMemory:
     """The memory with the day that its words name, said at that moment, ms: what is to come is an event, what comes
-    every year an anniversary."""
-    when = when_in(memory.text, said_at, tz) if memory.kind not in ("emotion", "experience") else None
+    every year an anniversary. `besides` is a moment of the day that it had, which they may name, too."""
+    when = _when(memory.text, said_at, tz, besides) if memory.kind not in ("emotion", "experience") else None
     if when is None:
         return replace(memory, observed_at=event_moment(memory.text, said_at, tz))
     at = when.at if when.precision == "time" else when.at + DAY_MS // 2
     ahead = memory.kind == "knowledge" and at > said_at
     kind = "anniversary" if when.yearly else "event" if ahead else memory.kind
     return replace(memory, kind=kind, observed_at=at, dated=when.precision, said_at=said_at)
+
+
+def _when(text: str, said_at: int, tz: tzinfo, besides: int) -> When | None:
+    folded, origin = fold_mapped(text)
+    times = named(folded, local_day(said_at, tz))
+    old = [one for one in times if any(days.first == local_day(besides, tz) == days.last for days in one.choices)]
+    if besides and 0 < len(old) < len(times):
+        text = unfold(text, origin, old[-1].end, len(folded)) or text
+    return when_in(text, said_at, tz)
 
 
 def reread(older: Older, tz: tzinfo) -> Reread | None:

@@ -13,7 +13,7 @@ from bot.types.prompt import Message, Prompt
 
 Mood = Literal["greeting", "thanks", "bye", "self", "past", "question", "talk"]
 
-_LINE = re.compile(r'<p n="([^"]*)"( fwd="1")?>(.*?)</p>', re.DOTALL)
+_LINE = re.compile(r'<p n="([^"]*)"( forwarded="1")?>(.*?)</p>', re.DOTALL)
 _HEADINGS = {
     "happened": re.compile("发生|happened"),
     "known": re.compile("关于|知识|about|know"),

@@ -161,9 +161,9 @@ class Views:
         """The newest `limit` lines after event `after` that a new log may tell, in order, and how many are older.
 
         `answering` and `apart` as for `log`. `old` is an event and a time, ms: of what came up to the event only what
-        is not older.
+        is not older, nor was asked not to be kept.
         """
-        where = f"{LINES}AND id > max(?4, {OLDER}) AND (id > ?5 OR at >= ?6)"
+        where = f"{LINES}AND id > max(?4, {OLDER}) AND (id > ?5 OR (at >= ?6 AND off_record = 0))"
         values = (chat_id, json.dumps(answering), apart, after, *old)
         rows, total = await self._database.snapshot(
             (f"{EVENT}{where} ORDER BY id DESC LIMIT ?7", (*values, limit)),
