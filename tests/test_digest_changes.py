@@ -251,3 +251,16 @@ async def test_a_plan_of_a_group_is_moved_by_whoever_speaks_there(world: World) 
     await world.say("小暖，爬山改到下周日吧，还是香山", "阿红", group="爬山")
     await world.wait(DAY)
     assert facts(world) == [("老周约大家周六去香山爬山", 0), ("爬山改到周日，还是香山", 1)]
+
+
+async def test_a_new_job_that_begins_on_a_day_takes_the_old_ones_place_then(world: World) -> None:
+    await after(world, "I am a line cook at Marla's", statements=[
+        {"text": "I am a line cook at Marla's", "from": [1], "slot": "job", "lasting": True}])  # fmt: skip
+    await after(world, "got it, I start as a commis at Lark on June 20", statements=[
+        {"text": "I start as a commis at Lark on June 20", "from": [1], "slot": "new job", "kind": "event",
+         "when": "2026-06-20"}])  # fmt: skip
+    await world.say("tell me something about kitchens, I am curious about them")
+    (told,) = (row for row in world.last_user.split("\n") if "Marla" in row and row.startswith("- #"))
+    assert "June 20" in told
+    await world.wait(10 * DAY)
+    assert [row[1] for row in facts(world)] == [0, 1]

@@ -227,4 +227,4 @@ class Digesting:
         session, lines, known = asked.session, asked.lines, asked.known
         last = lines[-1].event_id if lines else session.upto_event
         around = await around_of(self._store, self._settings, session.chat_id, last)
-        return await self._aside.run(rule_digest, lines, asked.scope, around, known.commitments)
+        return await self._aside.run(rule_digest, lines, asked.scope, around, known.commitments, known.memories)

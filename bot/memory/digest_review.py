@@ -29,6 +29,7 @@ from bot.text.echo import echoes
 from bot.text.estimate import estimate_tokens
 from bot.text.fold import fold, fold_mapped, unfold
 from bot.text.script import Script, script_of
+from bot.text.slots import single, slot_of
 from bot.text.spans import named
 from bot.types.commitment import NewCommitment, Settled
 from bot.types.digest import ChangedReminder, Digest, DigestCounts
@@ -250,8 +251,11 @@ def _memory(item: Item, grounded: Grounded, scope: Scope, known: Known) -> NewMe
     kind: MemoryKind = "emotion" if mood else "anniversary" if when is not None and when.yearly else item.kind
     text = _plainly(item, cited, scope.tz)
     tag = one_row(item.tag)[:TAG_CHARS] if mood and harmless(item.tag, scope.screened) else ""
-    # What passes holds no slot: an interview is no job.
-    passes = mood or (kind == "event" and not item.lasting)
+    # What passes holds no slot: an interview is no job, but a new job that begins on a day is one.
+    new = item.slot.removeprefix("new ").removeprefix("新")
+    begins = new != item.slot and single(slot_of(new))
+    passes = mood or (kind == "event" and not item.lasting and not begins)
+    item = replace(item, slot=slot_of(new)) if begins else item
     slot = item.slot if _is_slot(item.slot, scope.screened) and not passes else ""
     dated: Dated = when.precision if when is not None and not mood else ""
     memory = NewMemory(

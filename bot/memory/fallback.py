@@ -23,7 +23,7 @@ from bot.text.script import Script, script_of
 from bot.text.tokens import weight_of
 from bot.types.commitment import Commitment, NewCommitment, Settled
 from bot.types.digest import Digest
-from bot.types.memory import MemoryKind, NewMemory, Visibility
+from bot.types.memory import Memory, MemoryKind, NewMemory, Visibility
 
 MEMORIES, COMMITMENTS = 8, 8
 """Most memories and most promises of one digest."""
@@ -43,12 +43,13 @@ _SET_APART = re.compile(r"\s*[>#|]")
 
 
 def rule_digest(
-    lines: tuple[DigestLine, ...], scope: Scope, around: tuple[DigestLine, ...] = (), open_: tuple[Commitment, ...] = ()
+    lines: tuple[DigestLine, ...], scope: Scope, around: tuple[DigestLine, ...] = (),
+    open_: tuple[Commitment, ...] = (), known: tuple[Memory, ...] = (),
 ) -> Digest:  # fmt: skip
     """The digest without a model: the same for the same lines; only what people plainly said, never the bot's words.
 
     `around` are the lines of that chat before and after these and these: what a later one overtook is not told, and of
-    the tasks that are `open_` it is settled.
+    the tasks that are `open_` it is settled, of the plans that are `known` it is former.
     """
     heard = words_of(around or lines, scope.bot_name, scope.screened)
     past, here = overtaken(heard, scope), {line.event_id for line in lines}
@@ -74,6 +75,7 @@ def rule_digest(
     events |= {event for task in tasks for event in task.event_ids}
     plans = {one for event, texts in past.sentences.items() if event < min(here, default=0) for one in texts}
     over = tuple(Settled(task.id, "failed") for task in open_ if any(fold(task.text) in one for one in plans))
+    moved = tuple(one.id for one in known if one.dated and any(fold(one.text) in each for each in plans))
     mended = tuple(
         (line, joined(words, past.corrected[line.event_id].text) if line.event_id in past.corrected else words)
         for line, words in told
@@ -81,7 +83,7 @@ def rule_digest(
     )
     return Digest(
         rule_summary(mended, gone, events), tuple(kept), "rule", tasks, over,
-        overtook=tuple(sorted(set(past.sentences) - here)),
+        overtook=tuple(sorted(set(past.sentences) - here)), former=moved,
     )  # fmt: skip
 
 

@@ -98,7 +98,7 @@ def _plans(told: Told, scope: Scope) -> list[_Plan]:
     found: list[_Plan] = []
     for line, words in told:
         tz = scope.zones.get(line.person_id or 0, scope.tz)
-        for one in sentences(words):
+        for one in sentences(words or _kept(line)):
             when = when_in(one.text, line.at, tz)
             if when is not None and local_day(when.at, tz) >= local_day(line.at, tz) and not one.asks:
                 found.append(_Plan(line, one.text, local_day(when.at, tz), _matter(one.text)))
