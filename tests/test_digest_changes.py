@@ -256,6 +256,7 @@ async def test_a_plan_of_a_group_is_moved_by_whoever_speaks_there(world: World) 
 async def test_a_new_job_that_begins_on_a_day_takes_the_old_ones_place_then(world: World) -> None:
     await after(world, "I am a line cook at Marla's", statements=[
         {"text": "I am a line cook at Marla's", "from": [1], "slot": "job", "lasting": True}])  # fmt: skip
+    await world.wait(7_200)
     await after(world, "got it, I start as a commis at Lark on June 20", statements=[
         {"text": "I start as a commis at Lark on June 20", "from": [1], "slot": "new job", "kind": "event",
          "when": "2026-06-20"}])  # fmt: skip
