@@ -43,7 +43,7 @@ async def played(row: Row, hand: ByHand | None) -> Played:
             world.model = hand  # type: ignore[assignment]
         await world.open()
         try:
-            await world.say("我叫小陈")
+            await world.say("/new")  # who writes is known then, and no log has begun
             heard = len(world.replies)
             ids: dict[int, str] = {}
 

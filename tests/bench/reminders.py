@@ -90,9 +90,10 @@ def _script(tools: list[dict[str, str]]) -> Callable[[Request], Answer]:
     return script
 
 
-def verdict(row: Row, found: Played) -> Verdict:
+def verdict(row: Row, found: Played, hand: ByHand | None) -> Verdict:
     """right; asked back, where nothing that is set is unwanted; nothing at all; silently wrong."""
     want = row["want"]
+    # A model that talks asks many things: only where something is wanted it asks back.
     wanted: list[dict[str, object]] = want if isinstance(want, list) else []
     left = list(wanted)
     for each in [one for whole in found.set for one in _single(whole, len(wanted) > 1)]:
@@ -104,7 +105,7 @@ def verdict(row: Row, found: Played) -> Verdict:
     if want == "ask":
         return "right" if asks else "missed"
     if not left:
-        return "right" if not asks or found.set else "asked"
+        return "right" if not asks or found.set or hand else "asked"
     return "asked" if asks else "missed" if not found.set else "wrong"
 
 
@@ -156,7 +157,7 @@ async def measured(
     for row in rows:
         before = _calls(hand)
         found = await played(row, tools.get(str(row["id"]), []), hand)
-        told = verdict(row, found)
+        told = verdict(row, found, hand)
         for group in ("all", str(row["script"])):
             counts.setdefault(group, Counter())[told] += 1
             counts[group][MODEL] += _calls(hand) > before
