@@ -110,12 +110,11 @@ async def test_beside_a_nuan_that_answers_nothing_is_written(tmp_path: Path) -> 
 
 async def test_a_damaged_index_is_told(tmp_path: Path) -> None:
     async with await open_store(tmp_path):
-        beside = {each.about: each for each in await store_findings(find_place(Settings(), tmp_path), NOW)}
+        beside = {each.about: each for each in await store_findings(tmp_path, NOW)}
     assert "is looked at while nuan is stopped" in beside["full-text index"].text, "not taken for well unseen"
     with closing(sqlite3.connect(tmp_path / DATABASE)) as database, database:
         database.execute("INSERT INTO doc_text_docsize VALUES (7, x'0101')")
-    house = find_place(Settings(), tmp_path)
-    found = {each.about: each for each in await store_findings(house, NOW)}
+    found = {each.about: each for each in await store_findings(tmp_path, NOW)}
     assert (found["data"].state, found["full-text index"].state) == ("ok", "fail")
     assert "put a backup in its place" in found["full-text index"].text
 

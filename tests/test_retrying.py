@@ -63,7 +63,7 @@ async def test_a_message_that_always_fails_is_tried_eight_times_and_twenty_other
     assert world.rows("SELECT count(*) FROM call WHERE state = 'reserved'") == [(0,)]
     await world.say(".ai calls")
     assert "有 1 条消息试了多次还是处理不了" in world.replies[-1]
-    found = await store_findings(place_of(world), world.clock.now())
+    found = await store_findings(place_of(world).data, world.clock.now())
     assert any("1 could not be handled in many tries" in one.text and "RuntimeError 1" in one.text for one in found)
 
 

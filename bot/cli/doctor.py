@@ -38,7 +38,7 @@ async def examine(place: Place, *, call: bool = True) -> tuple[Finding, ...]:
     settings, now = place.settings, SystemClock().now()
     found = [Finding(True, "configuration", f"is good, the persona is {settings.persona}"), proxies(settings)]
     found += await _models(place)
-    store = await store_findings(place, now)
+    store = await store_findings(place.data, now)
     if call and settings.model.base_url and all(finding.good for finding in (*found, *store)):
         found += await call_findings(place)
     found += [*await _telegram(settings), *await _discord(settings, Silence())]

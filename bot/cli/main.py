@@ -10,8 +10,8 @@ import typer
 
 from bot import __version__
 from bot.cli import completing, memory
-from bot.cli import data as belongings
 from bot.cli.commandline import BEGIN, KEEP, LOOK, TALK, Commands, defended, examples
+from bot.cli.data import app as data_app
 from bot.cli.exits import Exit
 from bot.cli.guarding import find_place, guard, run_guarded
 from bot.cli.options import (
@@ -34,7 +34,7 @@ app = typer.Typer(
     epilog=examples("nuan init", "nuan chat", "nuan ctx --help", "nuan --install-completion"),
 )  # fmt: skip
 app.add_typer(memory.app, name="memory", rich_help_panel=KEEP)
-app.add_typer(belongings.app)
+app.add_typer(data_app)
 app.command(
     rich_help_panel=KEEP, epilog=examples("nuan unset", "nuan unset budget.day_money", "nuan unset --all --json")
 )(unset)

@@ -7,7 +7,6 @@ from contextlib import closing
 from pathlib import Path
 
 from bot.cli.checks import clock_finding
-from bot.cli.house import Place
 from bot.errors import HeldError, StoreError
 from bot.store.levels import INDEXES
 from bot.store.store import DATABASE, Store, hold, open_store
@@ -16,17 +15,13 @@ from bot.types.finding import Finding
 MOST_TOLD = 3
 
 
-async def store_findings(place: Place, now: int) -> tuple[Finding, ...]:
+async def store_findings(data: Path, now: int) -> tuple[Finding, ...]:
     """Beside a running nuan, too; `now` in ms."""
-    if place.data.exists() and not (place.data.is_dir() and os.access(place.data, os.R_OK | os.W_OK | os.X_OK)):
-        return (Finding(False, "data", f"{place.data} is no folder that can be written: give --data DIR"),)
-    if not (place.data / DATABASE).exists():
-        if (place.data / f"{DATABASE}-wal").exists():
-            told = f"{DATABASE} is gone but {DATABASE}-wal is there: put the database or a backup back beside it"
-            return (Finding(False, "data", told),)
-        return (Finding(True, "data", "there is no database yet: the first start makes it"),)
+    nothing = _nothing_to_read(data)
+    if nothing is not None:
+        return (nothing,)
     try:
-        async with await open_store(place.data, read_only=True) as store:
+        async with await open_store(data, read_only=True) as store:
             wrong = await store.vitals.damage()
             if wrong:
                 return (_damaged("; ".join(wrong[:MOST_TOLD])),)
@@ -34,7 +29,7 @@ async def store_findings(place: Place, now: int) -> tuple[Finding, ...]:
             if dangling := await store.vitals.dangling():
                 told = f"{dangling} rows refer to what is not there: nuan works; a backup from before may be better"
                 found.append(Finding(True, "data", told, warn=True))
-            found += [await _index(place, store), *await _deliveries(store, now)]
+            found += [await _index(data, store), *await _deliveries(store, now)]
             newest = await store.vitals.newest_line()
     except StoreError as error:
         return (Finding(False, "data", str(error)),)
@@ -42,14 +37,26 @@ async def store_findings(place: Place, now: int) -> tuple[Finding, ...]:
     return (*found, *((late,) if late is not None else ()))
 
 
+def _nothing_to_read(data: Path) -> Finding | None:
+    """Why there is no database to look into; None when there is one."""
+    if data.exists() and not (data.is_dir() and os.access(data, os.R_OK | os.W_OK | os.X_OK)):
+        return Finding(False, "data", f"{data} is no folder that can be written: give --data DIR")
+    if (data / DATABASE).exists():
+        return None
+    if (data / f"{DATABASE}-wal").exists():
+        told = f"{DATABASE} is gone but {DATABASE}-wal is there: put the database or a backup back beside it"
+        return Finding(False, "data", told)
+    return Finding(True, "data", "there is no database yet: the first start makes it")
+
+
 def _damaged(what: str) -> Finding:
     return Finding(False, "data", f"{DATABASE} is damaged ({what}): stop nuan and put a backup in its place")
 
 
-async def _index(place: Place, store: Store) -> Finding:
+async def _index(data: Path, store: Store) -> Finding:
     """Whether the full-text index says what the rows say, and is whole in itself."""
     faults = await store.vitals.unindexed()
-    inside = await asyncio.to_thread(_index_fault, place.data)
+    inside = await asyncio.to_thread(_index_fault, data)
     if inside:
         return Finding(False, "full-text index", f"it is damaged ({inside}): stop nuan and put a backup in its place")
     if faults:

@@ -112,7 +112,7 @@ async def always_fails(folder: Path, size: Size) -> Found:
                 database.commit()
         longest = max((later - first for first, later in pairwise(tried[:TRIES])), default=0)
         dead = "FROM event WHERE state = 'dead' AND text LIKE '坏消息%'"
-        found = await store_findings(place_of(world), world.clock.now())
+        found = await store_findings(place_of(world).data, world.clock.now())
         return Found({
             "poisons": size.units, "good answered": answered,
             "attempts": number(world, f"SELECT coalesce(sum(tries), 0) {dead}"),

@@ -13,10 +13,17 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from bot.errors import NuanError
-from bot.ops.web import chat, keepsakes, knobs, people, turns, usage
+from bot.ops.web.chat import DEEDS as CHAT_ACTIONS
+from bot.ops.web.chat import PAGES as CHAT_PAGES
 from bot.ops.web.gate import Gate, Refused, is_from
 from bot.ops.web.house import LANGUAGE, MOST_BYTES, MOST_LOGIN_BYTES, Ask, House, form_of, language_of
+from bot.ops.web.keepsakes import DEEDS as MEMORY_ACTIONS
+from bot.ops.web.keepsakes import PAGES as MEMORY_PAGES
+from bot.ops.web.knobs import PAGES as SETTINGS_PAGES
+from bot.ops.web.people import PAGES as PEOPLE_PAGES
 from bot.ops.web.rendering import STATIC, page
+from bot.ops.web.turns import PAGES as TURN_PAGES
+from bot.ops.web.usage import PAGES as USAGE_PAGES
 from bot.types.log import Log
 
 HEADERS = {
@@ -59,9 +66,9 @@ class Site:
             Route("/logout", self._guarded(self._log_out), methods=["POST"]),
             Mount("/static", StaticFiles(directory=STATIC)),
         ]
-        shown = {**turns.PAGES, **usage.PAGES, **keepsakes.PAGES, **people.PAGES, **knobs.PAGES, **chat.PAGES}
+        shown = {**TURN_PAGES, **USAGE_PAGES, **MEMORY_PAGES, **PEOPLE_PAGES, **SETTINGS_PAGES, **CHAT_PAGES}
         routes += [Route(path, self._guarded(handler), methods=["GET"]) for path, handler in shown.items()]
-        deeds = {**keepsakes.DEEDS, **chat.DEEDS}
+        deeds = {**MEMORY_ACTIONS, **CHAT_ACTIONS}
         routes += [Route(path, self._guarded(handler), methods=["POST"]) for path, handler in deeds.items()]
         handlers = {HTTPException: self._failed}
         inner = Starlette(routes=routes, exception_handlers=handlers)
